@@ -171,7 +171,7 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   add_test(NAME faults_calls COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/faults/runs.py
            $<TARGET_FILE:shardopt> calls --jobs 1)
   add_test(NAME faults_places COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/faults/runs.py
-           $<TARGET_FILE:shardopt> descriptors locale stack threads catalog)
+           $<TARGET_FILE:shardopt> descriptors locale stack threads signals catalog)
   set_tests_properties(faults_allocations faults_calls faults_places PROPERTIES TIMEOUT 600 ENVIRONMENT
                        "${environment};CC=${CMAKE_C_COMPILER}")
 endif()

@@ -23,6 +23,25 @@ typedef struct {
     bool router_bias;
 } MixtureDefaults;
 
+/* What leaves no layer with experts would make a dense model of a file that names them. */
+static bool has_mixtures(const Config *config, const Model *model, int64_t dense_layers, int64_t every) {
+    if (dense_layers >= model->layers)
+        return hf_wrong(config, "first_k_dense_replace", "leaves none of %lld layers with experts",
+                        (long long)model->layers);
+    int64_t first = (dense_layers + every - 1) / every * every; /* the first multiple behind the dense ones */
+    return first < model->layers ||
+           hf_wrong(config, "moe_layer_freq", "leaves none of %lld layers with experts", (long long)model->layers);
+}
+
+/* Routing among groups of experts, of which the best few are asked. */
+static bool groups_divide(const Config *config, const LayerKind *layer) {
+    int64_t groups, asked;
+    if (!hf_dimension(config, "n_group", 1, &groups) || !hf_dimension(config, "topk_group", 1, &asked)) return false;
+    if (layer->experts % groups != 0)
+        return hf_wrong(config, "n_group", "does not divide the %lld experts", (long long)layer->experts);
+    return asked <= groups || hf_wrong(config, "topk_group", "is more than n_group, which is %lld", (long long)groups);
+}
+
 static bool read_deepseek(const Config *config, MixtureDefaults defaults, Model *model) {
     LayerKind layer = {.router_bias = defaults.router_bias};
     LayerPattern pattern;
@@ -39,6 +58,7 @@ static bool read_deepseek(const Config *config, MixtureDefaults defaults, Model 
         !hf_number(config, "first_k_dense_replace", defaults.dense_layers, &dense_layers) ||
         !hf_dimension(config, "moe_layer_freq", 1, &every))
         return false;
+    if (!has_mixtures(config, model, dense_layers, every) || !groups_divide(config, &layer)) return false;
     layer.qkv_bias = layer.out_bias = attention_bias;
     if (__builtin_mul_overflow(shared, layer.d_ff_expert, &layer.d_ff_shared))
         return hf_wrong(config, "n_shared_experts", "is too large");

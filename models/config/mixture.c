@@ -120,6 +120,9 @@ static bool read_glm4_moe_type(const Config *config, Model *model) {
     layer.qk_norm_parameters = qk_norm ? 2 * layer.head_dim : 0;
     if (__builtin_mul_overflow(shared, layer.d_ff_expert, &layer.d_ff_shared))
         return hf_wrong(config, "n_shared_experts", "is too large");
+    if (dense_layers >= model->layers)
+        return hf_wrong(config, "first_k_dense_replace", "leaves none of %lld layers with experts",
+                        (long long)model->layers);
     for (int64_t i = 0; i < model->layers; i++) pattern.marks[i] = i >= dense_layers ? LAYER_EXPERTS : 0;
     hf_kinds(model, &layer, &pattern);
     return true;

@@ -56,7 +56,71 @@ static const struct {
     {"audio_config", "audio tower"},   {"speech_config", "speech tower"},
 };
 
-static bool read_left_out(const Config *config, Model *model) {
+/* Keys that decide sizes, in the words of all families. */
+static const char *const SIZES[] = {"attention_bias",
+                                    "decoder_sparse_step",
+                                    "ffn_dim",
+                                    "ffn_hidden_size",
+                                    "first_k_dense_replace",
+                                    "head_dim",
+                                    "hidden_size",
+                                    "intermediate_size",
+                                    "kv_lora_rank",
+                                    "max_position_embeddings",
+                                    "moe_intermediate_size",
+                                    "moe_layer_freq",
+                                    "n_routed_experts",
+                                    "n_shared_experts",
+                                    "num_attention_heads",
+                                    "num_experts",
+                                    "num_experts_per_tok",
+                                    "num_hidden_layers",
+                                    "num_key_value_heads",
+                                    "num_local_experts",
+                                    "q_lora_rank",
+                                    "qk_nope_head_dim",
+                                    "qk_rope_head_dim",
+                                    "rope_theta",
+                                    "shared_expert_intermediate_size",
+                                    "sliding_window",
+                                    "tie_word_embeddings",
+                                    "v_head_dim",
+                                    "vocab_size"};
+
+/* A key that is a letter or two from one that decides a size, where that one is missing: its default was taken. */
+static void name_misspelt(const Config *config, Model *model) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, hf_language(config)) {
+        bool is_read = false;
+        for (size_t i = 0; i < COUNT_OF(SIZES); i++) is_read = is_read || strcmp(item->string, SIZES[i]) == 0;
+        for (size_t i = 0; i < COUNT_OF(SIZES) && !is_read; i++) {
+            if (name_distance(item->string, SIZES[i]) > 2 || hf_at(config, SIZES[i])) continue;
+            append(model->left_out, sizeof model->left_out, "%s%.40s (is it %s?)", model->left_out[0] ? ", " : "",
+                   item->string, SIZES[i]);
+            break;
+        }
+    }
+}
+
+/* The class that the file names, where it is that of another type than it was read as. */
+static void name_other_class(const Config *config, const char *type, Model *model) {
+    const cJSON *first = cJSON_GetArrayItem(json_at(config->root, "architectures"), 0);
+    const char *named = cJSON_IsString(first) ? first->valuestring : "", *other = NULL;
+    if (config->prefix[0]) return; /* of a wrapper the class is that of the whole */
+    for (int i = 0; i < config_reader_count(); i++) {
+        const ConfigType *types = config_reader_at(i)->types;
+        for (int t = 0; t < CONFIG_TYPES_MAX && types[t].model_type; t++) {
+            bool same = types[t].architecture && strcmp(types[t].architecture, named) == 0;
+            if (strcmp(types[t].model_type, type) == 0 && (same || !types[t].architecture)) return;
+            if (same) other = types[t].model_type;
+        }
+    }
+    if (other)
+        append(model->left_out, sizeof model->left_out, "%sthe class %.60s of %s (read as %s)",
+               model->left_out[0] ? ", " : "", named, other, type);
+}
+
+static bool read_left_out(const Config *config, const char *type, Model *model) {
     char *text = model->left_out;
     const size_t size = sizeof model->left_out;
     const char *last = "";
@@ -72,6 +136,9 @@ static bool read_left_out(const Config *config, Model *model) {
     if (predictors)
         append(text, size, "%s%lld layer%s for multi-token prediction", text[0] ? ", " : "", (long long)predictors,
                predictors == 1 ? "" : "s");
+    name_misspelt(config, model);
+    name_other_class(config, type, model);
+    keep_printable(text);
     return true;
 }
 
@@ -95,7 +162,7 @@ static bool read_stored_as(const Config *config, Model *model) {
 }
 
 bool hf_read_origin(const Config *config, const char *type, Model *model) {
-    if (!read_left_out(config, model) || !read_stored_as(config, model)) return false;
+    if (!read_left_out(config, type, model) || !read_stored_as(config, model)) return false;
     name_by_origin(config->root, config->where, type, model);
     snprintf(model->source, sizeof model->source, "%.200s", config->where);
     keep_printable(model->name);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The program in places that are unusual, one after the other; exit 1: one of them does harm.
 
-runs.py PROGRAM [descriptors] [locale] [stack] [threads] [calls [--all]] [catalog] [load]
+runs.py PROGRAM [descriptors] [locale] [stack] [threads] [calls [--all]] [signals] [catalog] [load]
 
 descriptors  0 to 2 closed in all eight ways: no file holds what was meant for a stream, and the exit code says what
              could not be said
@@ -11,10 +11,11 @@ stack        256 kB of it
 threads      the system gives one thread, or three: the same bytes
 calls        the n-th read, write, fsync, rename, open fails: exit 2 with one line and the old file, or the right answer
              (of each some, --all: every n)
+signals      SIGTERM, SIGINT and SIGHUP while a file is written: the old one, and no temporary
 catalog      a catalog of chips with lines and escapes in its texts: refused
 load         200 processes at once: each ends with the same bytes
 """
-import argparse, itertools, json, os, pathlib, random, resource, shutil, subprocess, sys
+import argparse, itertools, json, os, pathlib, random, resource, shutil, signal, subprocess, sys
 
 import faults
 
@@ -151,6 +152,27 @@ def calls(place, options):
         fail("calls")
 
 
+# ---- signals while a file is written ----
+
+def signals(place, _):
+    """A signal between the first byte of the temporary and its rename: the old file, and nothing beside it."""
+    folder = place.root / "signals"
+    folder.mkdir()
+    for call in ("write", "fsync", "rename"):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            (folder / "out").write_bytes(b"OLD")
+            env = faults.environment(LD_PRELOAD=str(place.shim), FAULT_CALL=call, FAULT_NTH="1", FAULT_STOP=str(int(number)))
+            done = run([place.program, "layout", str(faults.DATA / "layout/example.json"), "--threads", "1", "--effort", "0.001",
+                        "-o", str(folder / "out")] if number != signal.SIGINT else
+                       [place.program, "diff", str(place.root / "in/report"), str(place.root / "in/other"), "-o",
+                        str(folder / "out")], env=env)
+            left = sorted(p.name for p in folder.iterdir())
+            expected = 130 if number == signal.SIGINT else -int(number)
+            if left != ["out"] or (folder / "out").read_bytes() != b"OLD" or done.returncode != expected:
+                fail(f"signals: {number.name} at {call}: exit {done.returncode}, {left}")
+    print("signals: nine")
+
+
 # ---- texts of a catalog ----
 
 def catalog(place, _):
@@ -186,7 +208,7 @@ def load(place, options):
 
 
 JOBS = {"descriptors": descriptors, "locale": locale, "stack": stack, "threads": threads, "calls": calls,
-        "catalog": catalog, "load": load}
+        "signals": signals, "catalog": catalog, "load": load}
 arguments = argparse.ArgumentParser()
 arguments.add_argument("program")
 arguments.add_argument("job", nargs="*", default=list(JOBS))

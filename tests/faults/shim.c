@@ -6,7 +6,7 @@
  *     FAULT_EVERY  set: all later ones too
  *     FAULT_COUNT  a file for the count, written at the end
  *     FAULT_LOCALE set: the locale that the program is in, as if a host had set it
- *     FAULT_STOP   set with write or rename: the process is killed there instead (SIGKILL)
+ *     FAULT_STOP   the number of a signal that is sent there instead
  *
  * What the loader does before main() does not count. */
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ __attribute__((constructor)) static void begin(void) {
         if (strcmp(call, NAMES[i]) == 0) kind = i;
     nth = which ? atol(which) : 0;
     every = getenv("FAULT_EVERY") != NULL;
-    stop = getenv("FAULT_STOP") != NULL;
+    stop = getenv("FAULT_STOP") ? atoi(getenv("FAULT_STOP")) : 0;
     if (locale && !setlocale(LC_ALL, locale)) _exit(99);
 }
 
@@ -59,7 +59,7 @@ static int fails(int of, int error) {
     if (of != kind) return 0;
     long call = atomic_fetch_add(&calls, 1) + 1;
     if (nth == 0 || !(call == nth || (every && call > nth))) return 0;
-    if (stop) kill(getpid(), SIGKILL);
+    if (stop) return raise(stop), 0;
     errno = error;
     return 1;
 }

@@ -15,8 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a file, and of what is inflated from one. */
-static const size_t BYTES_MAX = (size_t)2 << 30;
+/* Of a file, and of what is inflated from one: five times the contest's largest, so that two megabytes of gzip cannot
+ * take gigabytes of memory. */
+static const size_t BYTES_MAX = (size_t)512 << 20;
 /* What is under way when the limit comes is finished, and the result evaluated and written: that must fit in too. */
 static const double RESERVE_SECONDS = 0.25, RESERVE_SHARE = 0.01;
 

@@ -147,7 +147,7 @@ static const struct {
     {"llama4_text", "num_experts_per_tok", "9", "top_k"},
     {"glm4_moe", "n_shared_experts", "2147483647", "d_ff_shared"},
     {"glm4_moe", "n_shared_experts", "-1", "n_shared_experts"},
-    {"glm4_moe", "first_k_dense_replace", "99", ""}, /* then nothing is a mixture */
+    {"glm4_moe", "first_k_dense_replace", "99", "leaves none of 2 layers with experts"},
     {"glm4_moe", "n_routed_experts", "1", "top_k"},
     {"glm4_moe", "partial_rotary_factor", "0", "partial_rotary_factor"},
     {"glm4_moe", "partial_rotary_factor", "1.5", "partial_rotary_factor"},

@@ -208,6 +208,9 @@ Test(emit, hostile_names_stay_names) {
         Error error = {0};
         make(&request, &ranked);
         snprintf(request.question.model.name, sizeof request.question.model.name, "%s", NAMES[i]);
+        snprintf(request.question.chip.title, sizeof request.question.chip.title, "%s", NAMES[i]);
+        snprintf(request.question.chip.name_prefix[0], sizeof request.question.chip.name_prefix[0], "%s", NAMES[i]);
+        snprintf(ranked.machine.text, sizeof ranked.machine.text, "%s", NAMES[i]);
         char *python = written(emit_jax, &request, &ranked, &error);
         cr_assert(python, "%s", error.text);
         cr_expect_null(strstr(python, "\nimport os"), "%s", NAMES[i]);
@@ -224,6 +227,7 @@ Test(emit, hostile_names_stay_names) {
         char *yaml = written(emit_maxtext, &request, &ranked, &error);
         cr_assert(yaml, "%s", error.text);
         cr_expect_eq(yaml_number(yaml, "base_emb_dim"), 8192, "%s", NAMES[i]);
+        cr_expect_null(strchr(yaml, '\r'));
         free(yaml);
     }
 }
