@@ -25,14 +25,16 @@ if(CRITERION_FOUND AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsaniti
 endif()
 
 # Criterion forks, which the thread sanitizer does not bear: one program that searches with several numbers of threads.
-file(GLOB driver CONFIGURE_DEPENDS tests/tsan/driver.c)
-if(driver AND NOT SHARDOPT_FUZZ)
-  add_executable(tsan_driver ${driver})
-  shardopt_inside(tsan_driver)
-  add_test(NAME tsan_driver COMMAND tsan_driver)
+# And one that has eight threads use the library.
+if(NOT SHARDOPT_FUZZ)
+  foreach(name driver library)
+    add_executable(tsan_${name} tests/tsan/${name}.c)
+    shardopt_inside(tsan_${name})
+    add_test(NAME tsan_${name} COMMAND tsan_${name})
+  endforeach()
   # Debian's libomp is not compiled for the sanitizer; its tool libarcher, which libomp finds by itself, tells what is
   # ordered by it, and what only libomp saw is not counted.
-  set_tests_properties(tsan_driver PROPERTIES TIMEOUT 900
+  set_tests_properties(tsan_driver tsan_library PROPERTIES TIMEOUT 900
                        ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1")
 endif()
 
@@ -46,7 +48,7 @@ if(SHARDOPT_FUZZ)
     list(APPEND fuzz_programs ${name})
     file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/corpus/${name}) # what it finds goes there
     file(GLOB seeds LIST_DIRECTORIES true CONFIGURE_DEPENDS tests/data/json tests/data/models/configs tests/data/import tests/fuzz/${name})
-    add_test(NAME ${name} COMMAND ${name} -max_total_time=8 -max_len=65536 -timeout=10
+    add_test(NAME ${name} COMMAND ${name} -max_total_time=4 -max_len=65536 -timeout=10
              ${CMAKE_CURRENT_BINARY_DIR}/corpus/${name} ${seeds})
   endforeach()
   add_custom_target(fuzzers DEPENDS ${fuzz_programs}) # what the preset builds

@@ -5,7 +5,7 @@ line, and the old file whole.
 
 allocations.py PROGRAM [--all | --tail N --drawn N] [--only NAME] [--jobs N]
 
---all tries each n: some hours of processor time. Otherwise the first five, the last `tail` (an answer is put together
+--all tries each n: some hours of processor time. Otherwise the first three, the last `tail` (an answer is put together
 there) and `drawn` between them, by a fixed seed. Exit 1: some run ended otherwise.
 """
 import argparse, random, sys
@@ -15,8 +15,8 @@ import faults
 arguments = argparse.ArgumentParser()
 arguments.add_argument("program")
 arguments.add_argument("--all", action="store_true")
-arguments.add_argument("--tail", type=int, default=16)
-arguments.add_argument("--drawn", type=int, default=8)
+arguments.add_argument("--tail", type=int, default=10)
+arguments.add_argument("--drawn", type=int, default=5)
 arguments.add_argument("--only")
 arguments.add_argument("--jobs", type=int, default=2)
 options = arguments.parse_args()
@@ -29,7 +29,7 @@ def plan(case):
         points = range(1, count + 1)
     else:
         drawn = random.Random(f"{case.name} 1").sample(range(1, count + 1), min(count, options.drawn))
-        points = sorted(set(range(1, min(5, count) + 1)) | set(range(max(1, count - options.tail), count + 1)) | set(drawn))
+        points = sorted(set(range(1, min(3, count) + 1)) | set(range(max(1, count - options.tail), count + 1)) | set(drawn))
     for n in points:
         yield "malloc", n, False
         if n % 4 == 0:
