@@ -20,6 +20,11 @@ typedef struct {
     char text[384];  /* what is wrong, and what would be right */
 } Error;
 
+/* Whether an error is no fault of what was asked for, so that doing without it would be an answer of another kind. */
+static inline bool error_of_machine(const Error *error) {
+    return error->kind == ERROR_MACHINE || error->kind == ERROR_MEMORY || error->kind == ERROR_INTERNAL;
+}
+
 /* Fills *error and cuts text that is too long; control characters are replaced by '?', so that one error is one line.
  * Always returns false, so that a failure is one line: `return error_set(...)`. A null `error` is allowed and
  * ignored. */

@@ -41,7 +41,8 @@ bool measured_run_add(Report *report, Arena *arena, Error *error) {
     ReplayData *data = ARENA_NEW(arena, ReplayData, 1);
     ProfileSet *set = ARENA_NEW(arena, ProfileSet, 1);
     if (!data || !set) return error_memory(error);
-    if (!path) return true; /* an installation without the runs */
+    if (error_of_machine(&missing)) return *error = missing, false;
+    if (!path) return !folder || error_memory(error); /* an installation without the runs */
     if (!run_table_read(path, arena, &table, error) || !replay_data_load(arena, data, error) ||
         !profile_set_default(arena, set, error))
         return false;

@@ -14,6 +14,7 @@ const ReplayModel *served_model(ServingReplay *with, const char *name, Error *er
     if (!made) return error_memory(error), NULL;
     *made = (ReplayModel){.name = name, .next = with->models};
     made->known = name[0] && !strchr(name, '/') && model_load(name, with->arena, &made->model, &own);
+    if (error_of_machine(&own)) return *error = own, NULL;
     for (int i = 0; made->known && i < made->model.kind_count; i++) made->known = made->model.kinds[i].heads >= 1;
     with->models = made;
     return made;

@@ -24,7 +24,8 @@ bool served_add_nearest(Served *served, Arena *arena, Error *error) {
     const char *path = folder ? arena_format(arena, "%s/serving.tsv", folder) : NULL;
     bool measured = strcmp(served->asked.profile, "ideal") != 0 && strcmp(served->asked.profile, "book") != 0;
     if (!served->answer.has_best || served->answer.best.mode == SERVE_PREFILL || !measured) return true;
-    if (!path) return true; /* an installation without the runs */
+    if (error_of_machine(&missing)) return *error = missing, false;
+    if (!path) return !folder || error_memory(error); /* an installation without the runs */
     if (!find(served, path, arena, &outcome, error)) return false;
     if (!outcome.run) return true;
     const ServingRun *run = outcome.run;

@@ -108,6 +108,8 @@ bool served_add_published(Served *served, Arena *arena, Error *error) {
     const char *path = folder ? arena_format(arena, "%s/layouts.tsv", folder) : NULL;
     bool two = question->modes >> SERVE_DISAGGREGATED & 1 && question->requirement_count == 0;
     bool other_load = question->speculation.drafts > 0 || question->request.cached > 0 || question->rate > 0;
+    if (error_of_machine(&missing)) return *error = missing, false;
+    if (folder && !path) return error_memory(error);
     if (!served->answer.has_best || !two || other_load || !path) return true;
     return add_all(served, path, arena, error);
 }
