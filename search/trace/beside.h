@@ -47,6 +47,9 @@ struct cJSON *beside_json(const Beside *beside);
 void step_logs_write_text(const StepLog *logs, int count, const PlanTerms *plan, double traced, TextOut out);
 void step_logs_add_json(const StepLog *logs, int count, struct cJSON *to);
 
+/* Whether trace and plan are of one chip, as far as both say. */
+bool beside_same_chip(const Beside *beside);
+
 /* Internal: the largest differences of the exposed terms, in words; and what the reader should know of them. */
 bool beside_find_differences(Beside *beside, Arena *arena);
 bool beside_find_notes(Beside *beside, Arena *arena);

@@ -82,6 +82,10 @@ static void say_collective(const Beside *beside, const BesideRow *row, Prose *ou
 
 static void say_compute(const BesideRow *row, Prose *out) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    if (!(row->measured > 0)) {
+        prose_add(out, "%s is not in the trace; the plan has %s", term_name(row->term), step_text(row->predicted, a));
+        return;
+    }
     prose_add(out, "%s takes %s, and the plan has %s", term_name(row->term), step_text(row->measured, a),
               step_text(row->predicted, b));
     if (row->predicted > 0 && row->measured > 0 && row->term != TERM_UNPLACED)
@@ -171,13 +175,18 @@ static bool same_chip(const char *plan, const char *trace) {
     return false;
 }
 
+bool beside_same_chip(const Beside *beside) {
+    const char *trace = beside->ranks[0].chip, *plan = beside->plan ? beside->plan->chip : "";
+    return !trace[0] || !plan[0] || same_chip(plan, trace);
+}
+
 static bool note_mismatch(Beside *beside, Arena *arena) {
     const RankTrace *rank = &beside->ranks[0];
     const PlanTerms *plan = beside->plan;
     char name[PROSE_NAME_SIZE];
     Prose chip = {0}, world = {0}, recompute = {0}, stage = {0};
     if (!plan) return true;
-    if (rank->chip[0] && plan->chip[0] && !same_chip(plan->chip, rank->chip))
+    if (!beside_same_chip(beside))
         prose_add(&chip, "the trace is of %s and the plan for %s: they do not belong together",
                   clean_name(rank->chip, name), plan->chip);
     if (rank->world_size > 0 && rank->world_size != plan->chips)

@@ -117,6 +117,19 @@ def check_refits(program, folder, plans):
         run(program, "--model", "8b", "--chip", "h100", "--nodes", "1", "--batch", "64Ki", "--profile", mine, "-q")
 
 
+def check_other_chip(program, folder, plan):
+    """A trace of another chip is compared with a warning, and moves no profile."""
+    path, mine = folder / "other.json", folder / "other.mine.json"
+    events, ranges = simulate.events_of(plan)
+    simulate.write(path, simulate.kineto(events, ranges, simulate.Step(plan), chip="NVIDIA A100-SXM4-80GB"))
+    words = [program, "trace", path, "--from", folder / "dense.report.json"]
+    if "do not belong together" not in " ".join(run(*words).split()):
+        faults.append("another chip: nothing is said")
+    answer = subprocess.run(list(map(str, words + ["--refit", mine])), capture_output=True, text=True)
+    if answer.returncode != 2 or mine.exists() or answer.stdout:
+        faults.append(f"another chip: --refit exits {answer.returncode}: {answer.stderr}")
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -136,6 +149,7 @@ def main():
             if not all(word in first for word in words):
                 faults.append(f"{name} {scale}: expected {words}, it says {first}")
         check_refits(program, folder, plans)
+        check_other_chip(program, folder, plans["dense"])
     print("\n".join(faults) or "all terms return")
     sys.exit(bool(faults))
 

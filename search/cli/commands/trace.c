@@ -194,6 +194,10 @@ static bool refit(const CommandLine *line, const cJSON *report, const Beside *be
     if (!line_file(line, REFIT, &ask.path, error)) return false;
     if (!ask.path) return true;
     if (!report) return error_set(error, ERROR_INPUT, "--refit", "needs the plan that was run: give --from");
+    if (!beside_same_chip(beside))
+        return error_set(error, ERROR_INPUT, "--refit",
+                         "the trace is of %.60s and the plan for %.40s: nothing is written", beside->ranks[0].chip,
+                         beside->plan->chip);
     *out = ARENA_NEW(line->arena, RefitAnswer, 1);
     ask.source = arena_format(line->arena, "shardopt trace --refit: %d devices, %d steps of the first",
                               beside->rank_count, beside->ranks[0].steps_used);
