@@ -177,6 +177,7 @@ complete -c shardopt -n '__shardopt_in inference' -l file -s o -r -F -d 'write t
 complete -c shardopt -n '__shardopt_in inference' -l certificate -r -F -d 'write what became of every layout and batch to this file too'
 complete -c shardopt -n '__shardopt_in inference' -l timing -d 'print on stderr how long it took'
 complete -c shardopt -n '__shardopt_in inference' -l quiet -s q -d 'no warnings'
+complete -c shardopt -n '__shardopt_in inference' -l from-config -r -F -d 'price what this script starts, and say why it is not the best'
 complete -c shardopt -n '__shardopt_in trace' -l from -r -F -d 'the report (--format json) with the plan that was run'
 complete -c shardopt -n '__shardopt_in trace' -l rank -x -d 'which of the report\'s plans was run (1)'
 complete -c shardopt -n '__shardopt_in trace' -l refit -r -F -d 'write the profile moved to this trace, search again with it, and say what now wins'

@@ -43,7 +43,7 @@ static bool search_likely(const ServingQuestion *question, const BoxList *boxes,
         int64_t devices = boxes->boxes[i].devices;
         if ((devices & (devices - 1)) == 0 && devices <= 2 * domain) few.boxes[few.count++] = boxes->boxes[i];
     }
-    quick.requirements[quick.requirement_count++] = (LayoutRequirement){LAYOUT_PIPELINE, 0, 1};
+    quick.requirements[quick.requirement_count++] = (LayoutRequirement){LAYOUT_PIPELINE, 0, 1, 0};
     quick.modes = 1u << SERVE_AGGREGATED;
     return search_engine(&quick, &few, engine, front, &count, error);
 }
@@ -226,8 +226,8 @@ static bool find_usual(const ServingQuestion *question, Arena *arena, ServingAns
         if (!axis_is_across(&question->machine.mesh.axes[a])) devices *= question->machine.mesh.axes[a].size;
     while (devices > 1 && heads % devices != 0) devices--;
     if (devices == 1 || usual->requirement_count + 2 > LAYOUT_REQUIREMENTS_MAX) return true;
-    usual->requirements[usual->requirement_count++] = (LayoutRequirement){LAYOUT_TENSOR, 0, devices};
-    usual->requirements[usual->requirement_count++] = (LayoutRequirement){LAYOUT_PIPELINE, 0, 1};
+    usual->requirements[usual->requirement_count++] = (LayoutRequirement){LAYOUT_TENSOR, 0, devices, 0};
+    usual->requirements[usual->requirement_count++] = (LayoutRequirement){LAYOUT_PIPELINE, 0, 1, 0};
     usual->modes = question->modes & 1u << SERVE_DECODE ? 1u << SERVE_DECODE : 1u << SERVE_AGGREGATED;
     double factor = out->with_margin ? out->likely_factor : 1;
     usual->tpot_limit_seconds = out->tpot_goal_seconds / factor;

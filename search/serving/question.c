@@ -56,10 +56,10 @@ bool layout_requirements_parse(const char *text, const char *where, ServingQuest
     return true;
 }
 
-bool question_admits(const ServingQuestion *question, LayoutWord word, int64_t value) {
+bool question_admits(const ServingQuestion *question, int phase, LayoutWord word, int64_t value) {
     for (int i = 0; i < question->requirement_count; i++) {
         const LayoutRequirement *one = &question->requirements[i];
-        if (one->word != word) continue;
+        if (one->word != word || (one->phases && !(one->phases >> phase & 1))) continue;
         if (one->sign == 0 ? value != one->value : one->sign < 0 ? value > one->value : value < one->value)
             return false;
     }

@@ -38,8 +38,9 @@ typedef struct {
     LayoutWord word;
     int sign; /* -1: at most, 0: equal, 1: at least */
     int64_t value;
+    unsigned phases; /* a bit for each ServingPhase that it is of (space.h); 0: all */
 } LayoutRequirement;
-enum { LAYOUT_REQUIREMENTS_MAX = 16, SERVING_TYPES_MAX = STORED_COUNT, STEP_BUDGETS_MAX = 8 };
+enum { LAYOUT_REQUIREMENTS_MAX = 32, SERVING_TYPES_MAX = STORED_COUNT, STEP_BUDGETS_MAX = 8 };
 
 typedef struct {
     Model model;
@@ -81,7 +82,7 @@ static inline ServedModel question_served(const ServingQuestion *question, int e
 
 /* "tensor=2 pipeline<=1": names of axes and knobs in the JSON report, = <= or >=, a number. */
 bool layout_requirements_parse(const char *text, const char *where, ServingQuestion *question, Error *error);
-bool question_admits(const ServingQuestion *question, LayoutWord word, int64_t value);
+bool question_admits(const ServingQuestion *question, int phase, LayoutWord word, int64_t value);
 
 /* Every request has these lengths: sets them, the longest, and the means that follow. Uses request.cached. */
 void question_lengths(ServingQuestion *question, double prompt, double output);

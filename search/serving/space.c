@@ -120,7 +120,7 @@ static bool admitted(const Walk *walk) {
                               layout->expert,   layout->expert_tensor, layout->kv_sequence,
                               layout->kv_batch, layout->stationary,    walk->layout.box->copies};
     for (int word = 0; word < (int)COUNT_OF(values); word++)
-        if (!question_admits(walk->question, (LayoutWord)word, values[word])) return false;
+        if (!question_admits(walk->question, (int)walk->phase, (LayoutWord)word, values[word])) return false;
     return true;
 }
 
@@ -274,9 +274,9 @@ bool space_each(const Space *space, LayoutVisit visit, void *context) {
                     leave_out(&walk, LEFT_INDIVISIBLE);
                     continue;
                 }
-                if (!question_admits(question, LAYOUT_TENSOR, tensor) ||
-                    !question_admits(question, LAYOUT_ATTENTION_DATA, data) ||
-                    !question_admits(question, LAYOUT_PIPELINE, devices / tensor / data)) {
+                if (!question_admits(question, (int)space->phase, LAYOUT_TENSOR, tensor) ||
+                    !question_admits(question, (int)space->phase, LAYOUT_ATTENTION_DATA, data) ||
+                    !question_admits(question, (int)space->phase, LAYOUT_PIPELINE, devices / tensor / data)) {
                     count->layouts++;
                     leave_out(&walk, LEFT_REQUIRE);
                     continue;

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/memory_stream.h"
 #include "search/cli/commands.h"
+#include "search/cli/commands/serving_reports.h"
 #include "search/cli/interrupt.h"
 #include "search/serving/options/served.h"
 
@@ -59,6 +60,7 @@ static bool infer(const CommandLine *line, Streams streams, Served *served, Erro
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
+    if (line->text[SERVING_FROM_CONFIG]) return serving_from_config(line, streams, error);
     Served *served = ARENA_NEW(line->arena, Served, 1);
     InterruptScope scope;
     if (!served) return error_memory(error), EXIT_DEFECT;
@@ -74,7 +76,8 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
 const Command COMMAND_INFERENCE = {
     .name = "inference",
     .summary = "every way to serve a model: the exact front of latency and throughput",
-    .usage = "inference --model NAME [--chip NAME] [--nodes N | --slice SHAPE | --chips N] [OPTIONS]",
+    .usage = "inference --model NAME [--chip NAME] [--nodes N | --slice SHAPE | --chips N] [OPTIONS]\n"
+             "inference --from-config FILE [OPTIONS]",
     .about = "Every layout, batch and split into pools, and the points of which none is beaten in tokens per second\n"
              "for each user and for each chip.",
     .details = "Every way to serve a model: the points of which none is beaten both in tokens per second for each user "

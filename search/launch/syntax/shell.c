@@ -215,8 +215,14 @@ static bool read_inline(Shell *shell, const char *until, size_t length) {
         cursor_skip_line(cursor);
         cursor_step(cursor);
     }
-    if (!shell->script->inline_text)
-        shell->script->inline_text = config_copy(shell->file, from, (size_t)(cursor->at - from));
+    ShellScript *script = shell->script;
+    if (script->inline_count < SHELL_INLINES_MAX) {
+        const char *text = config_copy(shell->file, from, (size_t)(cursor->at - from));
+        if (!text) return error_memory(shell->error);
+        script->inlines[script->inline_count].text = text;
+        script->inlines[script->inline_count++].behind = script->command_count;
+        script->inline_text = script->inlines[0].text;
+    }
     cursor_skip_line(cursor);
     cursor_step(cursor);
     return shell->script->inline_text || error_memory(shell->error);

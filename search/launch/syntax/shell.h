@@ -7,7 +7,7 @@
 
 #include "search/launch/syntax/config_file.h"
 
-enum { SHELL_WORDS_MAX = 16384, SHELL_VARIABLES_MAX = 1024 };
+enum { SHELL_INLINES_MAX = 8, SHELL_WORDS_MAX = 16384, SHELL_VARIABLES_MAX = 1024 };
 
 typedef struct {
     const char *text;     /* what nobody knows stays as it is written: "$SIZE" */
@@ -35,6 +35,11 @@ typedef struct {
     int64_t variable_count;
     bool has_case;           /* there are some, which were not read */
     const char *inline_text; /* the first one behind <<; NULL: none */
+    struct {
+        const char *text;
+        int64_t behind;           /* commands that were read before it */
+    } inlines[SHELL_INLINES_MAX]; /* the first of them, in their order */
+    int inline_count;
 } ShellScript;
 
 /* `text` is checked (config_check_text). Everything lives in the arena of `file`. */

@@ -153,5 +153,15 @@ const CommandOption SERVING_OPTIONS[SERVING_OPTION_COUNT] = {
                       .takes = "N",
                       .use = SERVING_USE_EMIT,
                       .help = "which point of the front, from 1 (the best)"},
+    [SERVING_FROM_CONFIG] =
+        {.name = "from-config",
+         .takes = "FILE",
+         .use = SERVING_USE_ANSWER,
+         .help = "price what this script starts, and say why it is not the best",
+         .details = "A script or command line with `vllm serve`, `sglang.launch_server`, `trtllm-serve` or MaxText's "
+                    "maxengine_server, and what `emit` writes: its price, the best for the same options, and what one "
+                    "change gains. Options that are not given come from the file: lengths and load from its load "
+                    "test, of what `emit` wrote all.",
+         .values = "@files"},
     [SERVING_QUIET] = {.name = "quiet", .letter = 'q', .help = "no warnings"},
 };

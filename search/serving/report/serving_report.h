@@ -62,6 +62,8 @@ bool serving_write_json(const ServingReport *report, FILE *out, Error *error);
 cJSON *serving_json(const ServingReport *report);
 /* One point in full: every pool with its layout, placement, step by kernel and memory by row. */
 bool serving_explain_text(const ServingReport *report, const ServingPoint *point, TextOut out, Error *error);
+/* What a point gives and holds: three lines of the first answer. */
+void serving_write_point(const ServingReport *report, const ServingPoint *point, TextOut out);
 /* The command that starts a pool, in its engine's words; "" under no engine's rules. */
 const char *pool_launch(const ServingQuestion *question, const ServingPool *pool, char line[ENGINE_LINE_SIZE]);
 /* The same as words, which are added to *out; the pool has an engine. */

@@ -58,6 +58,11 @@ static void write_memory(const ServingPoint *point, TextOut out) {
     prose_write(out, "  ", "  ", prose.text);
 }
 
+void serving_write_point(const ServingReport *report, const ServingPoint *point, TextOut out) {
+    write_rates(report, point, out);
+    write_memory(point, out);
+}
+
 static void write_launch(const ServingReport *report, const ServingPoint *point, TextOut out) {
     for (int i = 0; i < point->pool_count; i++) {
         char words[ENGINE_LINE_SIZE];

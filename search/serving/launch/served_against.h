@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/serving/launch/served_against.h: what is served with today beside the best for the same options, and what one
+ * change of it gains: each by a search of its own that keeps all else. */
+#ifndef SHARDOPT_SEARCH_SERVING_LAUNCH_SERVED_AGAINST_H
+#define SHARDOPT_SEARCH_SERVING_LAUNCH_SERVED_AGAINST_H
+
+#include "search/serving/launch/served_config.h"
+
+typedef struct {
+    const char *what; /* "tensor" */
+    ServingPoint point;
+    double gain; /* of tokens per second and chip; 0.1: 10% more */
+} ServedChange;
+
+enum { SERVED_CHANGES_MAX = 12 };
+typedef struct {
+    bool fits; /* false: memory lacks, or no budget keeps up with the prompts; nothing else is there then */
+    ServingPoint now;
+    bool fewer_slots; /* than requests in flight: the others wait, and `now` is of those that have one */
+    bool keeps;       /* the limits by which the best was chosen */
+    ServedChange changes[SERVED_CHANGES_MAX]; /* those that gain, most first */
+    int change_count;
+} ServedAgainst;
+
+/* `served` is the answer under the options alone. Points live in the arena. */
+bool served_against(const ServedConfig *config, const Served *served, Arena *arena, ServedAgainst *out, Error *error);
+
+void served_against_write(const ServedConfig *config, const Served *served, const ServedAgainst *against, TextOut out);
+
+#endif

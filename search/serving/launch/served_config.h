@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/serving/launch/served_config.h: what a script or a command line serves with today, in our words. Pure: from a
+ * buffer. Flags are those of the engines' files (search/serving/engines/), dashes or underscores in them. */
+#ifndef SHARDOPT_SEARCH_SERVING_LAUNCH_SERVED_CONFIG_H
+#define SHARDOPT_SEARCH_SERVING_LAUNCH_SERVED_CONFIG_H
+
+#include "search/serving/options/served.h"
+
+/* A flag that says a number, or that it is there; 0: the file is silent. */
+typedef enum {
+    SERVED_TENSOR,
+    SERVED_PIPELINE,
+    SERVED_DATA,
+    SERVED_ATTENTION_DATA,
+    SERVED_DATA_ATTENDS, /* SERVED_DATA is of attention alone */
+    SERVED_EXPERT,
+    SERVED_EXPERT_ALL,
+    SERVED_CONTEXT,
+    SERVED_KV_BATCH,
+    SERVED_SEQUENCES,
+    SERVED_TOKENS,
+    SERVED_DRAFTS,
+    SERVED_FLAGS
+} ServedFlag;
+
+typedef struct {
+    EngineRole role;
+    int64_t flag[SERVED_FLAGS];
+    double device_batch; /* MaxText's */
+    bool weights_fp8, cache_fp8;
+    int64_t line, column; /* of the command */
+} ServedPool;
+
+typedef struct {
+    const char *name; /* of the file */
+    int engine;
+    ServedPool pools[2]; /* prompts first */
+    int pool_count;
+    ServingTexts texts; /* what the file says of the options of `inference` */
+} ServedConfig;
+
+bool served_config_read(const char *name, const char *text, size_t length, Arena *arena, ServedConfig *out,
+                        Error *error);
+
+/* Narrows a question to what the file starts: layouts, batches up to its slots, the budget of a step, types. False: the
+ * engine refuses it, or it does not divide the model; *error names the command's place. */
+bool served_config_pin(const ServedConfig *config, ServingQuestion *question, Error *error);
+
+#endif
