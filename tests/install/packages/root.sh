@@ -46,7 +46,7 @@ typed() {
 # says TEXT COMMAND: the command succeeds and prints the text.
 says() {
     typed "$2" || fail "$2: exit $?"
-    grep -qF -- "$1" "$WORK/typed" || fail "$2: no \"$1\""
+    [ -z "$1" ] || grep -qF -- "$1" "$WORK/typed" || fail "$2: no \"$1\""
 }
 
 # The answer that every package has to give, to the byte: its JSON is that of the program of this tree.
