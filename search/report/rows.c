@@ -96,7 +96,7 @@ static int by_rank(const void *left, const void *right) {
     return (a->row_kinds & 1u) ? -1 : (b->row_kinds & 1u) ? 1 : a->row_kinds < b->row_kinds ? -1 : 1;
 }
 
-static bool take_rows(Report *report, const KindRow *kinds, int kind_count, Arena *arena, Error *error) {
+static bool take_rows(Report *report, KindRow *kinds, int kind_count, Arena *arena, Error *error) {
     SearchResult *result = &report->result;
     RankedPlan *rows = ARENA_NEW(arena, RankedPlan, ROWS_DIFFERENT);
     int count = 0;
@@ -107,9 +107,9 @@ static bool take_rows(Report *report, const KindRow *kinds, int kind_count, Aren
         if (result->contenders[i].best && result->contenders[i].request != report->request)
             add_row(rows, &count, result->contenders[i].best, ROW_OF_LAUNCHER);
     for (int i = 0; i < kind_count; i++) {
-        RankedPlan best = kinds[i].answer.best;
-        best.request = kinds[i].changed;
-        if (kinds[i].answer.found) add_row(rows, &count, &best, kinds[i].kind);
+        RankedPlan *best = &kinds[i].answer.best;
+        best->request = kinds[i].changed;
+        if (kinds[i].answer.found) add_row(rows, &count, best, kinds[i].kind);
     }
     qsort(rows, (size_t)count, sizeof *rows, by_rank);
     double fastest = search_fastest(result)->ranked_seconds;
@@ -126,9 +126,8 @@ static bool ask_free(const Report *report, SideSearch *question) {
     const Request *asked = report->asked;
     const Contender *last = asked->contender_count > 0 ? &asked->contenders[asked->contender_count - 1] : NULL;
     if (!last || !last->last_resort || report->request->space.launchers == 0) return false;
-    Request free;
-    request_for(asked, last, &free);
-    request_copy(&free, &question->changed);
+    request_for(asked, last, &question->changed);
+    request_copy(&question->changed, &question->changed);
     question->changed.question.offload = report->request->question.offload;
     question->changed.control.caches = report->request->control.caches;
     question->limit_seconds = search_fastest(&report->result)->ranked_seconds;
@@ -159,7 +158,7 @@ static bool fits_in(const RankedPlan *plan, const Request *changed) {
 
 /* One step of headroom beyond the last one, whose best plan is *best; *out is filled. */
 static bool ask_headroom_step(Report *report, RankedPlan *best, SideSearch *question, Headroom *out, Error *error) {
-    const RankedPlan *first = &report->result.plans[0];
+    const RankedPlan *first = search_fastest(&report->result);
     out->found = true;
     if (!fits_in(best, &question->changed)) {
         question->limit_seconds = (1 + HEADROOM_COST_MOST) * first->ranked_seconds;
@@ -177,8 +176,10 @@ static bool ask_headroom_step(Report *report, RankedPlan *best, SideSearch *ques
  * much free, it is the best here too, since less fits here; and where there was none up to the limit, there is none
  * here. */
 static bool ask_headrooms(Report *report, Arena *arena, Error *error) {
-    RankedPlan best = report->result.plans[0];
+    RankedPlan *best = ARENA_NEW(arena, RankedPlan, 1);
     bool none = false;
+    if (!best) return error_memory(error);
+    *best = *search_fastest(&report->result);
     for (int i = 0; i < HEADROOM_STEPS; i++) {
         SideSearch *question = ARENA_NEW(arena, SideSearch, 1);
         if (!question) return error_memory(error);
@@ -187,7 +188,7 @@ static bool ask_headrooms(Report *report, Arena *arena, Error *error) {
         if (question->changed.question.hbm_reserve >= 0.9) continue;
         Headroom *headroom = &report->headroom[report->headroom_count];
         *headroom = (Headroom){.free_share = HEADROOM_SHARES[i]};
-        if (!none && !ask_headroom_step(report, &best, question, headroom, error)) return false;
+        if (!none && !ask_headroom_step(report, best, question, headroom, error)) return false;
         if (question->answer.cut_short) return true;
         none = !headroom->found;
         report->headroom_count++;
@@ -197,7 +198,8 @@ static bool ask_headrooms(Report *report, Arena *arena, Error *error) {
 
 bool report_make_rows(Report *report, Arena *arena, Error *error) {
     if (!report->asked->control.different) return true;
-    KindRow kinds[KINDS_MAX] = {0};
+    KindRow *kinds = ARENA_NEW(arena, KindRow, KINDS_MAX); /* too large for a small stack */
+    if (!kinds) return error_memory(error);
     if (report->asked->control.helps == HELPS_NONE) return take_rows(report, kinds, 0, arena, error);
     SideSearch *questions = side_searches_new(QUESTIONS_MAX, error);
     if (!questions) return false;

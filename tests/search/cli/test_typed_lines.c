@@ -90,7 +90,7 @@ static const Typed LINES[] = {
     {"explain --rank 2 $R", 0, "llama3.1-8b on", NULL},
     {"show $R", 0, "llama3.1-8b on", NULL},
     {"explain - <$R", 0, "llama3.1-8b on", NULL},
-    {"explain tests/data/import/megatron_70b.sh --chip h100 -q", 0, "Why not this plan", NULL},
+    {"explain $S/tests/data/import/megatron_70b.sh --chip h100 -q", 0, "Why not this plan", NULL},
     {"explain $R $R", 2, NULL, "is a second plan beside --from"},
     {"emit megatron $R", 0, "tensor-model-parallel-size", NULL},
     {"emit $R megatron", 0, "tensor-model-parallel-size", NULL},
@@ -112,7 +112,7 @@ static const Typed LINES[] = {
 
 static void expect(const char *folder, const char *before, const char *typed, const char *after, Typed wanted) {
     char line[1024];
-    snprintf(line, sizeof line, "R=$D/r.json; %s $P %s%s", before, typed, after);
+    snprintf(line, sizeof line, "R=$D/r.json S=%s; %s $P %s%s", SHARDOPT_SOURCE_DATA, before, typed, after);
     Run ran = run(folder, line);
     cr_expect_eq(ran.code, wanted.code, "%s: %d: %s", typed, ran.code, ran.err);
     if (wanted.code == 2) cr_expect_str_empty(ran.out, "%s: %.200s", typed, ran.out);
