@@ -128,6 +128,20 @@ static void priced_launchers(const RankedPlan *ranked, char cell[WORDS_SIZE]) {
     if (!cell[0]) strcpy(cell, "-");
 }
 
+/* On a narrow screen: of more than two launchers the one that priced the row, or the first, and how many more. */
+static void few_launchers(const RankedPlan *ranked, char cell[WORDS_SIZE]) {
+    const Launcher *own = ranked->request ? launcher_of(ranked->request) : NULL;
+    char all[WORDS_SIZE];
+    int count = 1, length;
+    snprintf(all, sizeof all, "%s", cell);
+    for (const char *blank = all; (blank = strchr(blank, ' ')) != NULL; blank++) count++;
+    if (count <= 2) return;
+    const char *at = own ? strstr(all, own->name) : NULL;
+    if (!at) at = all;
+    length = (int)strcspn(at, " ");
+    snprintf(cell, WORDS_SIZE, "%.*s +%d", length, at, count - 1);
+}
+
 /* Why a row is there, in a word or two; what else it changes stands behind. */
 static void which_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
     static const char *const WORDS[ROW_KIND_COUNT] = {[ROW_FASTEST] = "fastest",
@@ -154,7 +168,7 @@ static void which_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
                           : "");
 }
 
-static void add_row(Table *table, const Report *report, int rank) {
+static void add_row(Table *table, const Report *report, int rank, bool narrow) {
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     char words[WORDS_SIZE], text[NUMBER_TEXT_SIZE];
     table_cell(table, "%d%s", rank, ranked->tied && rank > 1 ? "~" : " ");
@@ -163,6 +177,7 @@ static void add_row(Table *table, const Report *report, int rank) {
     table_cell(table, "%s", share_text(ranked->estimate.mfu, text));
     table_cell(table, "%s", number_bytes(memory_total(&ranked->estimate.memory), text));
     priced_launchers(ranked, words);
+    if (narrow) few_launchers(ranked, words);
     table_cell(table, "%s", words);
     which_words(report, rank, words);
     table_cell(table, "%s", words);
@@ -179,7 +194,7 @@ static bool write_plans(const Report *report, TextOut out) {
     table_may_drop(&table, MFU);
     table_may_drop(&table, HBM);
     table_may_drop(&table, WHICH);
-    for (int i = 0; i < report->result.plan_count; i++) add_row(&table, report, i + 1);
+    for (int i = 0; i < report->result.plan_count; i++) add_row(&table, report, i + 1, narrow);
     bool ok = table_write_text(&table, " ", out);
     arena_free(&arena);
     return ok;
@@ -268,19 +283,20 @@ static int lines_of(bool (*write)(const Report *report, TextOut out), const Repo
 }
 
 static bool write_table(const Report *report, TextOut out) {
-    fputc('\n', out.file);
     bool ok = write_plans(report, out);
     write_note(report, out);
     return ok;
 }
 
-/* Bars take the lines that the rest leaves, and where it leaves few, no blank line stands before them. */
+/* Bars take the lines that the rest leaves, and where it leaves few, no blank line stands before them, nor before the
+ * table. */
 static bool write_rows(const Report *report, TextOut out) {
     enum { HEADING = 1, BLANK = 1, ROWS_LEAST = 2, ROWS_ENOUGH = 4, ROWS_MOST = 6 };
     if (report->result.plan_count == 0) return true;
-    if (!write_table(report, out)) return false;
     int taken = lines_of(write_answer, report, out) + lines_of(write_table, report, out);
     int left = BRIEF_LINES - taken - lines_of(write_end, report, out) - HEADING;
+    if (left > ROWS_LEAST) fputc('\n', out.file), left -= BLANK;
+    if (!write_table(report, out)) return false;
     bool blank = left - BLANK >= ROWS_ENOUGH;
     if (blank) fputc('\n', out.file);
     brief_bars_write(&report->result.plans[0], (int)max_whole(ROWS_LEAST, min_whole(ROWS_MOST, left - blank)), out);
