@@ -255,7 +255,7 @@ static void write_next(const Report *report, TextOut out) {
 }
 
 static bool write_end(const Report *report, TextOut out) {
-    if (report->asked && world_stops(&report->asked->control.world) && !report->result.interrupted)
+    if (interrupted_later(report))
         prose_write(out, "", "  ", "Interrupted after the proof: some rows of other kinds may be missing.");
     if (report->result.plan_count == 0) {
         fputs("More: -v (what is assumed, what was searched).\n", out.file);

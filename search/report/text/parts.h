@@ -48,6 +48,9 @@ void nearest_write(const Report *report, TextOut out);
 /* Why the answer is not proven, with what is known of the rest. */
 void gap_words(const Report *report, Prose *to);
 
+/* Whether an interrupt came after the proof, to the searches around it. */
+bool interrupted_later(const Report *report);
+
 /* The only launcher that a request is for; NULL: any, or several. */
 const Launcher *launcher_of(const Request *request);
 

@@ -77,6 +77,10 @@ void gap_words(const Report *report, Prose *to) {
     prose_add(to, " (gap %s).", share_text(gap, share));
 }
 
+bool interrupted_later(const Report *report) {
+    return report->asked && world_stops(&report->asked->control.world) && !report->result.interrupted;
+}
+
 static void write_proof(const Report *report, TextOut out) {
     int count = report->result.plan_count;
     Prose text = {0};
@@ -101,6 +105,9 @@ static void write_proof(const Report *report, TextOut out) {
             &text,
             ". --certificate FILE writes every tuple of degrees with its bound, so that the proof can be checked.");
     }
+    if (interrupted_later(report))
+        prose_add(&text, " What is around it was interrupted: rows of other kinds, ways out and what would help may be "
+                         "missing.");
     prose_write(out, "", "", text.text);
 }
 
