@@ -60,18 +60,19 @@ static void mutator_change(cJSON *root, unsigned draw) {
                   : draw % 8 == 1 ? cJSON_Duplicate(item, true)
                                   : mutator_value(draw / 8);
     const bool named = cJSON_IsObject(at);
+    bool taken = false;
     if (draw % 8 == 2) {
         cJSON_Delete(cJSON_DetachItemViaPointer(at, item));
-        cJSON_Delete(copy);
     } else if (draw % 8 == 1) {
-        named ? cJSON_AddItemToObject(at, "another", copy) : cJSON_AddItemToArray(at, copy);
+        taken = named ? cJSON_AddItemToObject(at, "another", copy) : cJSON_AddItemToArray(at, copy);
     } else if (named) {
         char key[128];
         snprintf(key, sizeof key, "%s", item->string);
-        cJSON_ReplaceItemInObjectCaseSensitive(at, key, copy);
+        taken = cJSON_ReplaceItemInObjectCaseSensitive(at, key, copy);
     } else {
-        cJSON_ReplaceItemViaPointer(at, item, copy);
+        taken = cJSON_ReplaceItemViaPointer(at, item, copy);
     }
+    if (!taken) cJSON_Delete(copy); /* a name that is cut, or that stands there twice */
 }
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) {

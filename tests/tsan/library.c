@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 8, OPTIONS = 6 };
+enum { THREADS = 8, OPTIONS = 6, STEP = 3 }; /* each thread asks for every third answer */
 
 static const char *const REQUESTS[][OPTIONS][2] = {
     {{"model", "gpt2"}, {"chip", "v5e"}, {"slice", "2x2"}, {"batch", "64Ki"}, {"threads", "1"}},
@@ -47,7 +47,7 @@ static char *right[COUNT_OF(REQUESTS)][COUNT_OF(FORMATS)];
 static void *work(void *of) {
     size_t first = *(const size_t *)of;
     static _Thread_local size_t others;
-    for (size_t i = 0; i < COUNT_OF(REQUESTS) * COUNT_OF(FORMATS); i++) {
+    for (size_t i = 0; i < COUNT_OF(REQUESTS) * COUNT_OF(FORMATS); i += STEP) {
         size_t at = (first * 3 + i) % (COUNT_OF(REQUESTS) * COUNT_OF(FORMATS));
         size_t which = at / COUNT_OF(FORMATS), format = at % COUNT_OF(FORMATS);
         char *text = answer(which, format);
@@ -74,6 +74,6 @@ int main(void) {
     for (size_t which = 0; which < COUNT_OF(REQUESTS); which++)
         for (size_t format = 0; format < COUNT_OF(FORMATS); format++) shardopt_free(right[which][format]);
     printf("%s: %zu of %zu answers of %d threads are others\n", others ? "FAIL" : "ok", others,
-           THREADS * COUNT_OF(REQUESTS) * COUNT_OF(FORMATS), THREADS);
+           THREADS * ((COUNT_OF(REQUESTS) * COUNT_OF(FORMATS) + STEP - 1) / STEP), THREADS);
     return others > 0;
 }
