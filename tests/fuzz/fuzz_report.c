@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Error error = {0};
     Snapshot snapshot;
     Options options = {0};
-    ReportPlan plan;
+    ReportPlan plan = {0};
     ServingTexts texts = {{0}, {0}};
     cJSON *json = fuzz_tree(data, size, &error);
     if (!json) return fuzz_check(false, &error), 0;

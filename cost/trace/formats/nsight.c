@@ -6,18 +6,32 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A view that never ends cannot be told from a long one: beyond so many steps of SQLite's machine reading stops. */
-enum { PROGRESS_EVERY = 1000000, PROGRESS_MOST = 20000, COLUMNS_MAX = 8 };
+/* A view that never ends cannot be told from a long one: reading stops after so many steps of SQLite's machine, and so
+ * many more for each MiB of the file. A row takes some 30 of them, with its names, and 100 bytes. */
+enum { PROGRESS_EVERY = 1000000, PROGRESS_LEAST = 20, PROGRESS_PER_MIB = 2, COLUMNS_MAX = 8 };
 
 typedef struct {
     sqlite3 *database;
     Recording *to;
     const char *where;
     Error *error;
-    int64_t progress;
+    int64_t progress, progress_most;
+    sqlite3_stmt *find; /* a string by its number; NULL: there are none */
 } Nsight;
 
-static int count_progress(void *context) { return ++((Nsight *)context)->progress > PROGRESS_MOST; }
+static int count_progress(void *context) {
+    Nsight *nsight = context;
+    return ++nsight->progress > nsight->progress_most;
+}
+
+/* The number that a pragma tells; 0: none. */
+static int64_t pragma_of(sqlite3 *database, const char *pragma) {
+    sqlite3_stmt *row = NULL;
+    bool told = sqlite3_prepare_v2(database, pragma, -1, &row, NULL) == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW;
+    int64_t whole = told ? sqlite3_column_int64(row, 0) : 0;
+    sqlite3_finalize(row);
+    return max_whole(0, whole);
+}
 
 static bool has_column(const Nsight *nsight, const char *table, const char *column) {
     return sqlite3_table_column_metadata(nsight->database, NULL, table, column, NULL, NULL, NULL, NULL, NULL) ==
@@ -58,17 +72,15 @@ static int64_t launch_key(int64_t process, int64_t correlation) { return process
 /* ---- strings: by their numbers, once ---- */
 
 static int32_t string_of(Nsight *nsight, sqlite3_stmt *row, int column) {
-    sqlite3_stmt *find = NULL;
+    sqlite3_stmt *find = nsight->find;
     int32_t name = -1;
-    if (sqlite3_column_type(row, column) == SQLITE_NULL) return recording_name(nsight->to, "", 0);
-    if (sqlite3_prepare_v2(nsight->database, "SELECT value FROM StringIds WHERE id = ?", -1, &find, NULL) ==
-            SQLITE_OK &&
-        sqlite3_bind_int64(find, 1, sqlite3_column_int64(row, column)) == SQLITE_OK &&
+    if (!find || sqlite3_column_type(row, column) == SQLITE_NULL) return recording_name(nsight->to, "", 0);
+    if (sqlite3_bind_int64(find, 1, sqlite3_column_int64(row, column)) == SQLITE_OK &&
         sqlite3_step(find) == SQLITE_ROW && sqlite3_column_text(find, 0)) {
         const char *text = (const char *)sqlite3_column_text(find, 0);
         name = recording_name(nsight->to, text, strlen(text));
     }
-    sqlite3_finalize(find);
+    sqlite3_reset(find);
     return name >= 0 ? name : recording_name(nsight->to, "", 0);
 }
 
@@ -172,9 +184,12 @@ static bool read_tables(Nsight *nsight) {
 }
 
 bool nsight_read(sqlite3 *database, const char *where, Recording *out, Error *error) {
-    Nsight nsight = {database, out, where, error, 0};
+    Nsight nsight = {.database = database, .to = out, .where = where, .error = error};
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    int64_t pages = pragma_of(database, "PRAGMA page_count"), page = pragma_of(database, "PRAGMA page_size");
+    nsight.progress_most =
+        PROGRESS_LEAST + PROGRESS_PER_MIB * (min_whole(pages, 1 << 30) * min_whole(page, 65536) >> 20);
     sqlite3_progress_handler(database, PROGRESS_EVERY, count_progress, &nsight);
     int code = sqlite3_exec(database, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
     if (code != SQLITE_OK)
@@ -182,5 +197,9 @@ bool nsight_read(sqlite3 *database, const char *where, Recording *out, Error *er
     if (!has_column(&nsight, "CUPTI_ACTIVITY_KIND_KERNEL", NULL) && !has_column(&nsight, "StringIds", NULL))
         return error_set(error, ERROR_INPUT, where,
                          "is a database, but no export of Nsight Systems (nsys export --type sqlite)");
-    return read_tables(&nsight) && recording_finish(out, where, error);
+    if (sqlite3_prepare_v2(database, "SELECT value FROM StringIds WHERE id = ?", -1, &nsight.find, NULL) != SQLITE_OK)
+        nsight.find = NULL;
+    bool ok = read_tables(&nsight);
+    sqlite3_finalize(nsight.find);
+    return ok && recording_finish(out, where, error);
 }
