@@ -8,7 +8,7 @@
 
 /* A view that never ends cannot be told from a long one: reading stops after so many steps of SQLite's machine, and so
  * many more for each MiB of the file. A row takes some 30 of them, with its names, and 100 bytes. */
-enum { PROGRESS_EVERY = 1000000, PROGRESS_LEAST = 20, PROGRESS_PER_MIB = 2, COLUMNS_MAX = 8 };
+enum { PROGRESS_EVERY = 1000000, PROGRESS_LEAST = 4, PROGRESS_PER_MIB = 2, COLUMNS_MAX = 8 };
 
 typedef struct {
     sqlite3 *database;
