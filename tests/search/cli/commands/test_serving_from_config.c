@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `inference --from-config`: what `emit` wrote comes back with its own figures; what people write is read; what is
  * wrong has its place. */
+#include "tests/sanitizer.h"
 #include "tests/search/cli/shell.h"
 
 #include <criterion/criterion.h>
@@ -97,7 +98,7 @@ Test(serving_from_config, what_was_emitted_comes_back, .timeout = 300) {
          {"s.sh serves llama3.1-8b on 1 node of 8", "The best within them is"},
          NULL},
     };
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) check(&ROWS[i]);
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i += PROBLEMS_SHARE) check(&ROWS[i]);
 }
 
 Test(serving_from_config, what_people_write) {
@@ -155,7 +156,7 @@ Test(serving_from_config, what_people_write) {
          {"it does not fit"},
          NULL},
     };
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) check(&ROWS[i]);
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i += PROBLEMS_SHARE) check(&ROWS[i]);
 }
 
 Test(serving_from_config, what_is_wrong_has_its_place) {
@@ -203,5 +204,5 @@ Test(serving_from_config, what_is_wrong_has_its_place) {
          {0},
          "does not run on"},
     };
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) check(&ROWS[i]);
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i += PROBLEMS_SHARE) check(&ROWS[i]);
 }
