@@ -40,6 +40,8 @@ typedef struct {
     .details = "Write the result there. The file is written beside and renamed: the old content or the new, never "    \
                "half.",                                                                                                \
     .values = "@files", .writes = true
+#define OPTION_ROW_TEXT_OR_JSON                                                                                        \
+    .name = "format", .takes = "FORMAT", .help = "how the answer is written: text or json (text)", .values = "text json"
 #define OPTION_ROW_THREADS                                                                                             \
     .name = "threads", .takes = "N", .help = "threads to use; the answer is the same for any number",                  \
     .details = "Threads to use (all cores). The answer is the same for any number."

@@ -32,11 +32,9 @@ static const CommandOption OPTIONS[] = {
     [REFIT] = {.name = "refit",
                .takes = "FILE",
                .help = "with --read: write the profile with these figures, and say what now wins",
-               .values = "@files"},
-    [FORMAT] = {.name = "format",
-                .takes = "FORMAT",
-                .help = "how the answer is written: text or json (text)",
-                .values = "text json"},
+               .values = "@files",
+               .writes = true},
+    [FORMAT] = {OPTION_ROW_TEXT_OR_JSON},
     [OUTPUT] = {OPTION_ROW_OUTPUT},
 };
 

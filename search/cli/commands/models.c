@@ -13,10 +13,7 @@
 enum { FORMAT };
 
 static const CommandOption OPTIONS[] = {
-    [FORMAT] = {.name = "format",
-                .takes = "FORMAT",
-                .help = "how the answer is written: text or json (text)",
-                .values = "text json"},
+    [FORMAT] = {OPTION_ROW_TEXT_OR_JSON},
 };
 
 /* Names and sources are those of a file that somebody else may have written. False: memory is out. */

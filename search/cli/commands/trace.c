@@ -30,11 +30,9 @@ static const CommandOption OPTIONS[] = {
                    "Write the profile that priced the plan, with the figures that this trace determines moved to "
                    "what was measured, and no others; then price the plan with it, search again, and say what "
                    "now wins. `--profile ./FILE` plans with it.",
-               .values = "@files"},
-    [FORMAT] = {.name = "format",
-                .takes = "FORMAT",
-                .help = "how the answer is written: text or json (text)",
-                .values = "text json"},
+               .values = "@files",
+               .writes = true},
+    [FORMAT] = {OPTION_ROW_TEXT_OR_JSON},
     [OUTPUT] = {OPTION_ROW_OUTPUT},
 };
 

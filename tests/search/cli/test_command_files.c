@@ -23,6 +23,9 @@ static const struct {
     {"a model", "$P --model $D/x --slice 2x2x1 -o $D/x", "--output: is the file of --model too"},
     {"a certificate and a report", "(cd $D && " PLAN "--certificate new -o ./new)", "is the file of"},
     {"the same through a link to nothing", "(cd $D && " PLAN "--certificate gone -o dangling)", "is the file of"},
+    {"a report that a trace is put beside", "$P trace $D/y --from $D/x --refit $D/x",
+     "--refit: is the file of --from too"},
+    {"a report that benchmarks are for", "$P bench --from $D/x --read $D --refit $D/hard", "--refit: is the file of"},
     {"a baseline", "$P check --baseline $D/x --markdown $D/link", "is the file of --baseline too"},
 };
 
