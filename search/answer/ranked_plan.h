@@ -41,7 +41,8 @@ typedef enum {
     ROW_SUREST,           /* not the fastest, but the first of those that are tied with it */
     ROW_KIND_COUNT
 } RowKind;
-const char *row_kind_name(RowKind kind); /* "fastest" "launcher" "pipeline" "no_pipeline" "headroom" "usual" */
+const char *row_kind_name(RowKind kind); /* "fastest" "launcher" "pipeline" "no_pipeline" "headroom" "usual"
+                                            * "surest" */
 
 /* How far a plan may be off: search/answer/doubts.h. */
 typedef struct {
@@ -75,7 +76,7 @@ typedef struct {
     /* plans (placements and knobs) of these degrees, schedule and order within 1% of it, layouts relaxed */
     Count within_one_percent;
     bool tied;       /* within TIE of the fastest */
-    PlanDoubt doubt; /* filled by the report */
+    PlanDoubt doubt; /* filled by the report; of tied plans by the search, without the chance */
 } RankedPlan;
 
 #endif

@@ -2,7 +2,6 @@
 #include "search/answer/tie.h"
 
 #include "base/util.h"
-#include "cost/stage/memory_detail.h"
 #include "search/answer/doubts.h"
 #include "search/answer/plan_words.h"
 
@@ -22,11 +21,9 @@ static double steps_of_hbm(const Request *request, double bytes) {
 }
 
 static double host_bytes(const RankedPlan *ranked) {
-    CostContext setting = ranked_cost_context(ranked->request, ranked);
     MemoryPart parts[MEMORY_PARTS_MAX];
     double in_flight, bytes = 0;
-    int count =
-        memory_parts(&setting, &ranked->estimate.shard, &ranked->plan, ranked->estimate.moment, parts, &in_flight);
+    int count = peak_parts(ranked->request, ranked, parts, &in_flight);
     for (int i = 0; i < count; i++)
         if (parts[i].row == MEMORY_HOST) bytes += parts[i].bytes;
     return bytes;
