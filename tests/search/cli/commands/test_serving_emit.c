@@ -287,5 +287,6 @@ Test(serving_emit, words_and_ends) {
         {"its own help", "$P emit vllm --help", 0, {"--prompt", "--rank"}, NULL},
         {"among the formats", "$P emit --help", 0, {"  sglang ", "maxtext-serving"}, NULL},
     };
-    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i += PROBLEMS_SHARE) check(&ROWS[i]);
+    /* All of them under the sanitizers too: later lines read the report of the second. */
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) check(&ROWS[i]);
 }
