@@ -6,6 +6,7 @@
 #include "search/cli/output_options.h"
 #include "search/proof/certificate.h"
 #include "search/report/report.h"
+#include "tests/sanitizer.h"
 #include "tests/search/brute_space.h"
 #include "tests/search/random_problem.h"
 
@@ -56,7 +57,7 @@ static Count space_size(const Request *request, const SearchResult *result) {
 
 /* Of each problem the space is counted; the search of the larger ones is ended early, which the sum has to survive. */
 Test(certificate, covered_is_evaluated_and_cut) {
-    enum { PROBLEMS = 160 };
+    enum { PROBLEMS = 160 / PROBLEMS_SHARE, FEW = 10 / PROBLEMS_SHARE };
     Arena arena = {0};
     Catalog catalog;
     load_catalog(&arena, &catalog);
@@ -82,8 +83,8 @@ Test(certificate, covered_is_evaluated_and_cut) {
         arena_free(&own);
     }
     arena_free(&arena);
-    cr_expect(idle > 10 && batches > 10 && limited > 10, "%d with idle shapes, %d with batches, %d ended early", idle,
-              batches, limited);
+    cr_expect(idle > FEW && batches > FEW && limited > FEW, "%d with idle shapes, %d with batches, %d ended early",
+              idle, batches, limited);
 }
 
 /* ---- the nearest of what was cut, and the file ---- */
@@ -117,7 +118,7 @@ static void check_nearest(const Certificate *certificate, const char *text) {
 }
 
 Test(certificate, is_the_same_for_any_number_of_threads) {
-    enum { PROBLEMS = 40 };
+    enum { PROBLEMS = 40 / PROBLEMS_SHARE, FEW = 5 / PROBLEMS_SHARE };
     Arena arena = {0};
     Catalog catalog;
     load_catalog(&arena, &catalog);
@@ -148,7 +149,7 @@ Test(certificate, is_the_same_for_any_number_of_threads) {
         arena_free(&own);
     }
     arena_free(&arena);
-    cr_expect(closest > 5 && beyond > 10, "%d with tuples cut whole, %d with anything", closest, beyond);
+    cr_expect(closest > FEW && beyond > 2 * FEW, "%d with tuples cut whole, %d with anything", closest, beyond);
 }
 
 /* ---- wrong bounds ---- */
@@ -192,7 +193,7 @@ Test(certificate, of_wrong_bounds_is_turned_down) {
         {"plan", "--model", "8b", "--chip", "h100", "--nodes", "2", "--top", "2"},
     };
     if (system("python3 -c 'import json' 2> /dev/null") != 0) cr_skip_test("no python3");
-    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+    for (size_t i = 0; i < COUNT_OF(ROWS); i += PROBLEMS_SHARE) {
         cr_expect_eq(checked(ROWS[i], 9, 0), 0, "%s on %s: the right bounds", ROWS[i][2], ROWS[i][4]);
         cr_expect_eq(checked(ROWS[i], 9, 1), 1, "%s on %s: bounds twice as high", ROWS[i][2], ROWS[i][4]);
     }

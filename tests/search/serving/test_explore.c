@@ -4,12 +4,13 @@
 
 #include "base/util.h"
 #include "search/serving/packing.h"
+#include "tests/sanitizer.h"
 #include "tests/search/serving/problems.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { PROBLEMS = 200 };
+enum { PROBLEMS = 200 / PROBLEMS_SHARE, FEWER = 60 / PROBLEMS_SHARE };
 
 typedef struct {
     Arena arena;
@@ -218,7 +219,7 @@ Test(explore, two_pools_equal_every_pair) {
     World1 world = world_open("default");
     Workers *prompts = calloc(1, sizeof *prompts), *decodes = calloc(1, sizeof *decodes);
     int compared = 0, limited = 0;
-    for (uint64_t seed = 0; seed < 60; seed++) {
+    for (uint64_t seed = 0; seed < FEWER; seed++) {
         ServingQuestion question = question_of_pools(seed, &world);
         Arena arena = {0};
         BoxList boxes;
@@ -239,8 +240,8 @@ Test(explore, two_pools_equal_every_pair) {
         front_free(&front);
         arena_free(&arena);
     }
-    cr_expect_gt(compared, 1000, "%d pairs", compared);
-    cr_expect_gt(limited, 500, "%d pairs under a limit", limited);
+    cr_expect_gt(compared, 1000 / PROBLEMS_SHARE, "%d pairs", compared);
+    cr_expect_gt(limited, 500 / PROBLEMS_SHARE, "%d pairs under a limit", limited);
     free(prompts);
     free(decodes);
     world_close(&world);
@@ -276,7 +277,7 @@ static void law(const char *name, const ServingQuestion *less, const ServingQues
 
 Test(explore, more_is_never_worse) {
     World1 world = world_open("default");
-    for (uint64_t seed = 0; seed < 60; seed++) {
+    for (uint64_t seed = 0; seed < FEWER; seed++) {
         ServingQuestion less = random_question(seed, &world.catalog, world.profile), more = less;
         more.chip.hbm_bytes.value *= 1.5;
         more.device = chip_device(&more.chip);
@@ -303,7 +304,7 @@ Test(explore, more_is_never_worse) {
 Test(explore, two_pools_are_no_more_than_their_workers) {
     World1 world = world_open("default");
     int points = 0;
-    for (uint64_t seed = 0; seed < 60; seed++) {
+    for (uint64_t seed = 0; seed < FEWER; seed++) {
         ServingQuestion question = random_question(seed, &world.catalog, world.profile);
         Arena arena = {0};
         BoxList boxes;
@@ -323,7 +324,7 @@ Test(explore, two_pools_are_no_more_than_their_workers) {
         front_free(&front);
         arena_free(&arena);
     }
-    cr_expect_gt(points, 50);
+    cr_expect_gt(points, 50 / PROBLEMS_SHARE);
     world_close(&world);
 }
 

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
+#include "tests/sanitizer.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -40,7 +41,7 @@ Test(command_inference, first_answers_fit_a_screen) {
         "--model|deepseek-v3|--chip|h200|--chips|32|--ttft|1s|--tpot|40ms",
         "--model|405b|--chip|v6e|--slice|8x8|--concurrency|64",
     };
-    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+    for (size_t i = 0; i < COUNT_OF(ROWS); i += PROBLEMS_SHARE) {
         Run result = run(ROWS[i]);
         int lines = 0;
         for (const char *at = result.out; *at; at++) lines += *at == '\n';
@@ -63,7 +64,7 @@ Test(command_inference, answers_name_the_nearest_run) {
         {"--model|8b|--chip|v5e|--slice|2x4", "Nearest measured (jetstream-"},
         {"--model|deepseek-v3|--chip|gb200|--nodes|1", "drafts not said"},
     };
-    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+    for (size_t i = 0; i < COUNT_OF(ROWS); i += PROBLEMS_SHARE) {
         Run result = run(ROWS[i].words);
         cr_expect(strstr(result.out, ROWS[i].beside), "%s: %s", ROWS[i].beside, result.out);
         free(result.out);
@@ -154,7 +155,7 @@ Test(command_inference, worked_problems_of_the_book) {
          "--require|tensor=16 batch=32 pipeline=1 attention_data=1 stationary=1",
          "chips_used", 64, 0},
     };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < COUNT_OF(rows); i += PROBLEMS_SHARE) {
         double value = first_point(rows[i].words, rows[i].path);
         cr_expect(fabs(value / rows[i].expected - 1) <= rows[i].tolerance, "%s: %.6g, expected %.6g", rows[i].name,
                   value, rows[i].expected);
@@ -240,7 +241,7 @@ Test(command_inference, workloads_have_names) {
                 {"mooncake-chat", "12,035", "343"},
                 {"mooncake-agent", "8,596", "182"},
                 {"summarization", "7,373", "922"}};
-    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+    for (size_t i = 0; i < COUNT_OF(ROWS); i += PROBLEMS_SHARE) {
         char words[160], line[160];
         snprintf(words, sizeof words, "--model|8b|--chip|h100|--nodes|1|--lengths|%s", ROWS[i].name);
         snprintf(line, sizeof line, "prompts of %s tokens, answers of %s in the", ROWS[i].prompt, ROWS[i].output);
@@ -300,7 +301,7 @@ Test(command_inference, the_best_is_of_the_front) {
         "--model|8b|--chip|v5e|--slice|2x4|--precision|int8|--objective|latency|--format|json",
         "--model|deepseek-v3|--chip|h200|--chips|32|--ttft|1s|--tpot|40ms|--format|json",
     };
-    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+    for (size_t i = 0; i < COUNT_OF(ROWS); i += PROBLEMS_SHARE) {
         Run result = run(ROWS[i]);
         Error error = {0};
         cJSON *json = json_parse(result.out, strlen(result.out), "report", &error);
