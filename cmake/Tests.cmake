@@ -141,6 +141,13 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   set_tests_properties(gate PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
 endif()
 
+# That the shipped serving profile is ahead of another program's predictions of the same measured rows.
+if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
+  add_test(NAME peer COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/peer/side_by_side.py
+           --shardopt $<TARGET_FILE:shardopt> --gate)
+  set_tests_properties(peer PROPERTIES WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} ENVIRONMENT "${environment}")
+endif()
+
 # Requests as people make them: whether the first plan can be launched as it is printed.
 if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
   add_test(NAME first_answers COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/first_answers/run.py

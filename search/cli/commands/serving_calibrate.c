@@ -5,6 +5,7 @@
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "search/cli/commands/serving_tables.h"
+#include "search/cli/views/serving_validate_view.h"
 #include "search/serving/measured/serving_fit.h"
 
 #include <stdlib.h>
@@ -111,11 +112,19 @@ static bool write_profile(const CalibrateWords *words, const ServingFit *fit, co
     return ok;
 }
 
+/* As `validate` writes it, but of rows that the fit had not seen; without folds of all, fitted. */
+static bool write_json(const CalibrateWords *words, const ServingFit *fit, TextOut out, Error *error) {
+    const ServingScore *score = fit->folds > 0 ? &fit->unseen : &fit->fitted;
+    return serving_validate_json(out, &(ServingValidateView){fit->rows, score, words->file, ""}, error);
+}
+
 static bool write_answer(const CalibrateWords *words, const ServingFit *fit, Streams streams, Error *error) {
     char *text = NULL;
     size_t length = 0;
     FILE *memory = memory_stream_open(&text, &length);
-    bool ok = memory && write_report(words, fit, memory, (TextOut){memory, output_terminal(streams, NULL)});
+    TextOut out = {memory, output_terminal(streams, NULL)};
+    bool json = words->format == CALIBRATE_JSON;
+    bool ok = memory && (json ? write_json(words, fit, out, error) : write_report(words, fit, memory, out));
     if (memory) fclose(memory);
     if (!ok) error_memory(error);
     ok = ok && output_write(streams.out, NULL, text, length, error);
@@ -127,8 +136,6 @@ bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams stream
     ServingRuns runs;
     ServingReplay with = {.arena = arena};
     ServingFit *fit = ARENA_NEW(arena, ServingFit, 1);
-    if (words->format == CALIBRATE_JSON)
-        return error_set(error, ERROR_INPUT, "--format", "json is of training runs; give text or markdown");
     if (!fit) return error_memory(error);
     cJSON *begun = serving_profile_open(words->profile ? words->profile : "default", arena, &with.where, error);
     if (begun && words->begin != BEGIN_VALUES) cJSON_DeleteItemFromObjectCaseSensitive(begun, "fits");

@@ -330,6 +330,7 @@ bool serving_fit(ServingReplay *with, const ServingRuns *runs, int folds, Servin
     to.cell_of = ARENA_NEW(with->arena, int, room);
     to.fold_of = ARENA_NEW(with->arena, int, room);
     to.weights = ARENA_NEW(with->arena, double, room);
+    out->rows = folds > 0 ? to.unseen : to.outcomes;
     if (!to.outcomes || !to.unseen || !to.cell_of || !to.fold_of || !to.weights) return error_memory(error);
     return fit_all(&to, folds) || error->kind != ERROR_NONE ? error->kind == ERROR_NONE : error_memory(error);
 }

@@ -41,6 +41,7 @@ typedef struct {
     ServingScore before, fitted, unseen; /* unseen: each row as predicted by a fit without its fold's groups */
     int folds;
     double likely_factor; /* nine of ten measured times of a token of unseen rows lie below the prediction times this */
+    const ServingOutcome *rows; /* all of the table, as scored in `unseen`, of no folds in `fitted`; in the arena */
 } ServingFit;
 
 /* Fits to the rows; outcomes are made in the arena. `folds` of whole groups; 0: none, and `unseen` is empty. */

@@ -63,6 +63,24 @@ Test(serving_tables, the_gate) {
     free(done.err);
 }
 
+/* The JSON of a fit has each row as predicted by a fit without its fold: of two groups in two folds, the one is predicted
+ * as `validate` does with what a fit to the other wrote (whose figures have four digits). */
+Test(serving_tables, unseen_rows_are_those_of_a_fit_without_them) {
+    Run done =
+        run(folder, "grep '^[^#]' " TABLE
+                    " | awk -F'\t' 'NR == 1 || /llama3.1-70b.h100.vllm/ && n++ < 12 || /gpt-oss-120b.h100.vllm/ && "
+                    "m++ < 8' >$D/two.tsv && awk 'NR == 1 || /gpt-oss/' $D/two.tsv >$D/one.tsv && "
+                    "$P calibrate $D/two.tsv --folds 2 --format json >$D/u.json && "
+                    "$P calibrate $D/one.tsv --folds 0 -o $D/own.json >$D/said && "
+                    "$P validate $D/two.tsv --profile $D/own.json --format json >$D/v.json && for f in u v; do "
+                    "grep -A8 'group.*llama3.1-70b' $D/$f.json | grep tpot_predicted >$D/$f; done; paste $D/u $D/v | "
+                    "awk '{ off = $2 / $4 - 1; near += off < 0.002 && off > -0.002 } END { print near, NR }'");
+    cr_expect_eq(done.code, 0, "%s%s", done.out, done.err);
+    cr_expect_str_eq(done.out, "12 12\n");
+    free(done.out);
+    free(done.err);
+}
+
 /* A fit to few rows moves what they say, and what it writes is a profile. */
 Test(serving_tables, a_fit_is_a_profile) {
     Run done = run(folder, "grep '^[^#]' " TABLE " | awk 'NR == 1 || /vllm.h100|h100.*vllm/' | head -40 >$D/few.tsv && "
