@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tests/sanitizer.h: how many random problems, and rows that stand alone, a test tries. What a sanitizer looks for turns
- * up in a few, and takes five times as long: a third of them under one. */
+/* tests/sanitizer.h: how many random problems, and rows that stand alone, a test tries. What a sanitizer looks for
+ * turns up in a few, and takes five times as long: a third of them under one. */
 #ifndef SHARDOPT_TESTS_SANITIZER_H
 #define SHARDOPT_TESTS_SANITIZER_H
 

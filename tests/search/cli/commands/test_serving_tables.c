@@ -63,8 +63,8 @@ Test(serving_tables, the_gate) {
     free(done.err);
 }
 
-/* The JSON of a fit has each row as predicted by a fit without its fold: of two groups in two folds, the one is predicted
- * as `validate` does with what a fit to the other wrote (whose figures have four digits). */
+/* The JSON of a fit has each row as predicted by a fit without its fold: of two groups in two folds, the one is
+ * predicted as `validate` does with what a fit to the other wrote (whose figures have four digits). */
 Test(serving_tables, unseen_rows_are_those_of_a_fit_without_them) {
     Run done =
         run(folder, "grep '^[^#]' " TABLE
