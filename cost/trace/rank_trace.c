@@ -4,6 +4,7 @@
 #include "base/util.h"
 #include "cost/trace/spans.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,6 +140,50 @@ static void add_uses(const Device *device, const TraceStep *step, CollectiveUse 
     }
 }
 
+/* Where the bytes of a message move; what it lasts before that is the wait for the other side. Where messages overlap,
+ * the order of what moves is not that of the starts, and a picture lacks a little. */
+static void fill_event(const Device *device, const TraceEvent *event, TimelineFill *fill) {
+    int64_t moves = max_whole(event->start_ns, event->end_ns - message_transfer_ns(&device->messages, event));
+    timeline_add(fill, TERM_BUBBLE, event->start_ns, moves);
+    timeline_add(fill, (TraceTerm)event->term, moves, event->end_ns);
+}
+
+/* The step that is nearest to the median, the first of several. */
+static const TraceStep *middle_step(const TraceSteps *steps, double median) {
+    const TraceStep *nearest = NULL;
+    double least = 0;
+    for (int i = 0; i < steps->count; i++) {
+        double off = fabs(NS * (double)(steps->steps[i].end_ns - steps->steps[i].start_ns) - median);
+        if (!steps->steps[i].used || (nearest && off >= least)) continue;
+        nearest = &steps->steps[i];
+        least = off;
+    }
+    return nearest;
+}
+
+static bool fill_timeline(const Device *device, const TraceSteps *steps, Arena *arena, RankTrace *out, Error *error) {
+    const TraceStep *step = middle_step(steps, out->step_median);
+    TimelineFill fill;
+    if (!step || step->end_ns <= step->start_ns) return true;
+    TraceTimeline *timeline = ARENA_NEW(arena, TraceTimeline, 1);
+    if (!timeline) return error_memory(error);
+    timeline_begin(&fill, step->start_ns, step->end_ns, timeline);
+    int64_t busy = step->start_ns;
+    for (int64_t i = first_within(device, step->start_ns); i < device->last; i++) {
+        const TraceEvent *event = &device->recording->events[i];
+        if (event->start_ns >= step->end_ns) break;
+        if (event->start_ns > busy)
+            timeline_add(&fill, (TraceTerm)idle_term(device, busy, event->start_ns, (int32_t)(i - device->first)), busy,
+                         event->start_ns);
+        busy = max_whole(busy, event->end_ns);
+        fill_event(device, event, &fill);
+    }
+    if (busy < step->end_ns)
+        timeline_add(&fill, (TraceTerm)idle_term(device, busy, step->end_ns, -1), busy, step->end_ns);
+    out->timeline = timeline;
+    return true;
+}
+
 static int by_length(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
@@ -266,7 +311,7 @@ static bool add_device(Device *device, Arena *arena, RankTrace *out, Error *erro
     trace_messages(device->recording, device->first, device->last, &device->messages);
     add_whole(device, &out->whole);
     bool ok = trace_steps(device->recording, device->first, device->last, arena, &steps, error) &&
-              add_steps(device, &steps, arena, out, error) &&
+              add_steps(device, &steps, arena, out, error) && fill_timeline(device, &steps, arena, out, error) &&
               list_instances(device, out->whole.collectives, arena, out, error);
     out->steps_by = steps.by;
     out->steps = steps.count;

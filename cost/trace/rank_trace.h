@@ -6,6 +6,7 @@
 
 #include "cost/trace/place.h"
 #include "cost/trace/steps.h"
+#include "cost/trace/timeline.h"
 
 /* Collectives of one kind on behalf of one term, over a step of the mean. */
 typedef struct {
@@ -53,7 +54,8 @@ typedef struct {
     UnplacedName unplaced[UNPLACED_NAMES_MAX]; /* of the recording, by time */
     int unplaced_count;
     int64_t peak_bytes, damaged, dropped;
-    const char *trouble; /* "": read to the end */
+    const char *trouble;           /* "": read to the end */
+    const TraceTimeline *timeline; /* of the step that is nearest to the median */
     CollectiveInstance *instances;
     int64_t instance_count;
 } RankTrace;

@@ -99,7 +99,7 @@ _shardopt_values() { # COMMAND OPTION
         case $2 in
         --from) echo '@files' ;;
         --refit) echo '@files' ;;
-        --format) echo 'text json' ;;
+        --format) echo 'text json html' ;;
         --output) echo '@files' ;;
         esac
         ;;

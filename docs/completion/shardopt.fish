@@ -181,7 +181,7 @@ complete -c shardopt -n '__shardopt_in inference' -l from-config -r -F -d 'price
 complete -c shardopt -n '__shardopt_in trace' -l from -r -F -d 'the report (--format json) with the plan that was run'
 complete -c shardopt -n '__shardopt_in trace' -l rank -x -d 'which of the report\'s plans was run (1)'
 complete -c shardopt -n '__shardopt_in trace' -l refit -r -F -d 'write the profile moved to this trace, search again with it, and say what now wins'
-complete -c shardopt -n '__shardopt_in trace' -l format -x -a 'text json' -d 'how the answer is written: text or json (text)'
+complete -c shardopt -n '__shardopt_in trace' -l format -x -a 'text json html' -d 'how the answer is written: text, json or html (text)'
 complete -c shardopt -n '__shardopt_in trace' -l output -s o -r -F -d 'write the result to this file instead of to stdout'
 complete -c shardopt -n '__shardopt_in bench' -l from -r -F -d 'the report (--format json) with the plan in question'
 complete -c shardopt -n '__shardopt_in bench' -l rank -x -d 'which of the report\'s plans (1)'

@@ -3,28 +3,32 @@
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/util.h"
-#include "search/trace/beside.h"
+#include "search/trace/beside_words.h"
 
-static void write_head(const Beside *beside, TextOut out) {
+void beside_head_words(const Beside *beside, Prose *out) {
     static const char *const BY[] = {"by its annotations", "by the period of its kernels", "the whole of it"};
     const RankTrace *first = &beside->ranks[0];
     char name[PROSE_NAME_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
-    Prose prose = {0};
     double least = first->step_least, most = first->step_most;
     for (int r = 1; r < beside->rank_count; r++) {
         least = min_real(least, beside->ranks[r].step_least);
         most = max_real(most, beside->ranks[r].step_most);
     }
-    prose_add(&prose, "%d %s", beside->rank_count, beside->rank_count == 1 ? "device" : "devices");
-    if (first->chip[0]) prose_add(&prose, " (%s)", clean_name(first->chip, name));
-    if (first->world_size > 0) prose_add(&prose, " of a job of %lld", (long long)first->world_size);
-    prose_add(&prose, ", %d of %d steps (%s): %s a step", first->steps_used, first->steps, BY[first->steps_by],
+    prose_add(out, "%d %s", beside->rank_count, beside->rank_count == 1 ? "device" : "devices");
+    if (first->chip[0]) prose_add(out, " (%s)", clean_name(first->chip, name));
+    if (first->world_size > 0) prose_add(out, " of a job of %lld", (long long)first->world_size);
+    prose_add(out, ", %d of %d steps (%s): %s a step", first->steps_used, first->steps, BY[first->steps_by],
               step_text(beside->step_measured, a));
-    if (most > least) prose_add(&prose, " (%s to %s)", step_text(least, b), step_text(most, c));
+    if (most > least) prose_add(out, " (%s to %s)", step_text(least, b), step_text(most, c));
     if (beside->plan && beside->plan->step > 0)
-        prose_add(&prose, ", and the plan has %s (%s)", step_text(beside->plan->step, b),
+        prose_add(out, ", and the plan has %s (%s)", step_text(beside->plan->step, b),
                   change_text(beside->step_measured / beside->plan->step - 1, c));
-    prose_add(&prose, ".");
+    prose_add(out, ".");
+}
+
+static void write_head(const Beside *beside, TextOut out) {
+    Prose prose = {0};
+    beside_head_words(beside, &prose);
     prose_write(out, "", "", prose.text);
     if (beside->plan) {
         Prose plan = {0};
@@ -36,7 +40,7 @@ static void write_head(const Beside *beside, TextOut out) {
 
 static const char *seconds_or_dash(double seconds, char *text) { return seconds > 0 ? step_text(seconds, text) : "-"; }
 
-static bool write_rows(const Beside *beside, TextOut out, Arena *arena) {
+Table beside_table(const Beside *beside, Arena *arena) {
     Table table = table_new(arena, "Terms",
                             beside->plan ? "term|>measured|>predicted|>ratio|>exposed|>predicted|>transfer"
                                          : "term|>measured|>exposed|>of the step|>transfer");
@@ -59,7 +63,7 @@ static bool write_rows(const Beside *beside, TextOut out, Arena *arena) {
                                                     share_text(row->exposed_measured / beside->step_measured, share),
                                                     transfer});
     }
-    return table_write_text(&table, "  ", out);
+    return table;
 }
 
 static void write_differences(const Beside *beside, TextOut out) {
@@ -73,74 +77,79 @@ static void write_differences(const Beside *beside, TextOut out) {
     }
 }
 
-static void write_ranks(const Beside *beside, TextOut out) {
+void beside_ranks_words(const Beside *beside, Prose *out) {
     const RankMatch *match = &beside->match;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
-    Prose prose = {0};
     if (!match->known) return;
     double transfer = 0, lasted = 0;
     for (int term = 0; term < TERM_COUNT; term++) {
         transfer += match->transfer[term];
         lasted += match->lasted[term];
     }
-    prose_add(&prose,
+    prose_add(out,
               "%lld collectives were found on several ranks: of %s that they last on the mean rank, %s moves bytes "
               "and the rest waits for the last rank to come.",
               (long long)match->matched, step_text(lasted, a), step_text(transfer, b));
     if (match->straggler >= 0) {
         const RankTrace *late = &beside->ranks[match->straggler];
-        prose_add(&prose, " Rank %lld comes last most: it makes others wait for %s, and waits %s itself.",
+        prose_add(out, " Rank %lld comes last most: it makes others wait for %s, and waits %s itself.",
                   (long long)(late->rank >= 0 ? late->rank : late->device),
                   step_text(match->caused[match->straggler], a), step_text(match->waited[match->straggler], b));
     }
-    fputc('\n', out.file);
-    prose_write(out, "", "", prose.text);
 }
 
-static void write_placed(const Beside *beside, TextOut out) {
+void beside_placed_words(const Beside *beside, Prose *out) {
     char a[NUMBER_TEXT_SIZE], name[100];
-    Prose prose = {0};
     double fallback = 0, all = 0;
     for (int r = 0; r < beside->rank_count; r++) {
         const PlaceTotals *totals = &beside->ranks[r].placed;
         fallback += totals->fallback_ns;
         all += totals->placed_ns + totals->fallback_ns + totals->unplaced_ns;
     }
-    prose_add(&prose, "%s of the kernels' time was placed", share_text(beside->placed_share, a));
-    if (fallback > 0)
-        prose_add(&prose, ", of that %s by what is sent and not by a name", share_text(fallback / all, a));
-    prose_add(&prose, ".");
-    if (beside->ranks[0].unplaced_count > 0) prose_add(&prose, " Not placed:");
+    prose_add(out, "%s of the kernels' time was placed", share_text(beside->placed_share, a));
+    if (fallback > 0) prose_add(out, ", of that %s by what is sent and not by a name", share_text(fallback / all, a));
+    prose_add(out, ".");
+    if (beside->ranks[0].unplaced_count > 0) prose_add(out, " Not placed:");
     for (int i = 0; i < beside->ranks[0].unplaced_count && i < 4; i++) {
         const UnplacedName *unplaced = &beside->ranks[0].unplaced[i];
-        prose_add(&prose, "%s %lld of %s (%s)", i ? "," : "", (long long)unplaced->count,
+        prose_add(out, "%s %lld of %s (%s)", i ? "," : "", (long long)unplaced->count,
                   clean_text(unplaced->name, name, sizeof name), step_text(unplaced->seconds, a));
     }
-    fputc('\n', out.file);
-    prose_write(out, "", "", prose.text);
 }
 
-static void write_memory(const Beside *beside, TextOut out) {
+void beside_memory_words(const Beside *beside, Prose *out) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    int64_t peak = beside_peak(beside);
+    if (peak < 0) return;
+    prose_add(out, "Most memory that was allocated: %s", number_bytes((double)peak, a));
+    if (beside->plan && beside->plan->memory_bytes > 0)
+        prose_add(out, "; the plan has %s", number_bytes(beside->plan->memory_bytes, b));
+    prose_add(out, ".");
+}
+
+int64_t beside_peak(const Beside *beside) {
     int64_t peak = -1;
     for (int r = 0; r < beside->rank_count; r++) peak = max_whole(peak, beside->ranks[r].peak_bytes);
-    if (peak < 0) return;
-    fprintf(out.file, "Most memory that was allocated: %s", number_bytes((double)peak, a));
-    if (beside->plan && beside->plan->memory_bytes > 0)
-        fprintf(out.file, "; the plan has %s", number_bytes(beside->plan->memory_bytes, b));
-    fputs(".\n", out.file);
+    return peak;
 }
 
 bool beside_write_text(const Beside *beside, TextOut out, Error *error) {
     Arena arena = {0};
     write_head(beside, out);
-    bool ok = write_rows(beside, out, &arena) || error_memory(error);
+    Table rows = beside_table(beside, &arena);
+    bool ok = table_write_text(&rows, "  ", out) || error_memory(error);
     arena_free(&arena);
     if (!ok) return false;
     write_differences(beside, out);
-    write_ranks(beside, out);
-    write_placed(beside, out);
-    write_memory(beside, out);
+    Prose ranks = {0}, placed = {0}, memory = {0};
+    beside_ranks_words(beside, &ranks);
+    beside_placed_words(beside, &placed);
+    beside_memory_words(beside, &memory);
+    if (ranks.used) fputc('\n', out.file);
+    if (ranks.used) prose_write(out, "", "", ranks.text);
+    fputc('\n', out.file);
+    prose_write(out, "", "", placed.text);
+    if (memory.used) prose_write(out, "", "", memory.text);
     if (beside->note_count > 0) fputc('\n', out.file);
     for (int i = 0; i < beside->note_count; i++) prose_write(out, "- ", "  ", beside->notes[i]);
     return true;

@@ -125,6 +125,13 @@ static bool read_step(const cJSON *plan, const char *where, PlanTerms *out, Erro
     return true;
 }
 
+static Schedule schedule_of(const cJSON *plan) {
+    const char *name = cJSON_GetStringValue(json_at(plan, "knobs.schedule"));
+    for (int schedule = 0; name && schedule < SCHEDULE_COUNT; schedule++)
+        if (strcmp(name, schedule_name((Schedule)schedule)) == 0) return (Schedule)schedule;
+    return SCHEDULE_NONE;
+}
+
 bool plan_terms_read(const cJSON *report, const char *where, int64_t rank, PlanTerms *out, Error *error) {
     const cJSON *plans = cJSON_GetObjectItemCaseSensitive(report, "plans");
     int count = cJSON_IsArray(plans) ? cJSON_GetArraySize(plans) : 0;
@@ -142,8 +149,10 @@ bool plan_terms_read(const cJSON *report, const char *where, int64_t rank, PlanT
         !json_whole_or(plan, "chips_used", 1, INT32_MAX, 1, where, &out->chips, error) ||
         !json_whole_or(report, "model.layers", 0, INT32_MAX, 0, where, &out->layers, error) ||
         !json_whole_or(plan, "knobs.microbatches", 1, INT32_MAX, 1, where, &out->microbatches, error) ||
+        !json_whole_or(plan, "knobs.virtual_stages", 1, INT32_MAX, 1, where, &out->virtual_stages, error) ||
         !json_real_or(plan, "memory.total_bytes", 0, BYTES_MOST, 0, where, &out->memory_bytes, error))
         return false;
+    out->schedule = schedule_of(plan);
     read_strides(plan, &out->shape);
     read_links(report, plan, out);
     read_groups(plan, &out->shape, out->group);

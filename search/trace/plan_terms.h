@@ -4,13 +4,15 @@
 #define SHARDOPT_SEARCH_TRACE_PLAN_TERMS_H
 
 #include "base/error.h"
+#include "cost/plan/plan.h"
 #include "cost/trace/place.h"
 
 #include <cjson/cJSON.h>
 
 typedef struct {
     const char *chip, *notation; /* of the document */
-    int64_t rank, chips, layers, microbatches;
+    int64_t rank, chips, layers, microbatches, virtual_stages;
+    Schedule schedule; /* SCHEDULE_NONE: there is one stage, or the report does not say */
     double step;
     double length[TERM_COUNT];  /* seconds of a step: of communication all of it */
     double exposed[TERM_COUNT]; /* adds up to the step */

@@ -51,6 +51,7 @@ const PAGES = [
         '--plan', 'tensor=8 pipeline=32 data=4 schedule=1f1b']],
     ['sweep', 0, 1, ['sweep', '--model', `8b,${hostile}`, '--chip', 'v5e', '--chips', '16,64', '--batch', '256Ki']],
     ['bars', 0, 1, ['sweep', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', '64Ki,128Ki,256Ki']],
+    ['trace', 0, 2, ['trace', path.join(source, 'tests/data/traces/rank0.json')]],
     ['validate', 0, 1, ['validate', path.join(source, 'cost/measured/data/train.tsv')]],
 ];
 

@@ -8,7 +8,7 @@
 #include "cost/trace/formats/formats.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/refitting.h"
-#include "search/trace/beside.h"
+#include "search/trace/beside_page.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,12 @@ static const CommandOption OPTIONS[] = {
                    "now wins. `--profile ./FILE` plans with it.",
                .values = "@files",
                .writes = true},
-    [FORMAT] = {OPTION_ROW_TEXT_OR_JSON},
+    [FORMAT] = {.name = "format",
+                .takes = "FORMAT",
+                .help = "how the answer is written: text, json or html (text)",
+                .details = "How the answer is written: text, json, or html, a page that loads nothing, with the "
+                           "measured step in time above the predicted one.",
+                .values = "text json html"},
     [OUTPUT] = {OPTION_ROW_OUTPUT},
 };
 
@@ -142,6 +147,22 @@ static bool print_text(const Answer *answer, TextOut out, Error *error) {
     return true;
 }
 
+/* Logs and the refit are lines of text on the page too. */
+static bool print_page(const Answer *answer, FILE *out, Error *error) {
+    char *more = NULL;
+    size_t length = 0;
+    if (!answer->beside) return error_set(error, ERROR_INPUT, "--format html", "needs a trace; logs are text or json");
+    FILE *memory = memory_stream_open(&more, &length);
+    if (!memory) return error_memory(error);
+    TextOut text = {.file = memory};
+    step_logs_write_text(answer->traces->logs, answer->traces->log_count, answer->plan, answer->beside->step_measured,
+                         text);
+    if (answer->refit) refitting_write_text(answer->refit, answer->beside->step_measured, text);
+    bool ok = fclose(memory) == 0 ? beside_write_page(answer->beside, more, out, error) : error_memory(error);
+    free(more);
+    return ok;
+}
+
 static bool write_answer(const Answer *answer, const CommandLine *line, Streams streams, Error *error) {
     int format = 0;
     const char *path = NULL;
@@ -150,8 +171,9 @@ static bool write_answer(const Answer *answer, const CommandLine *line, Streams 
     if (!line_choice(line, FORMAT, &format, error) || !line_file(line, OUTPUT, &path, error)) return false;
     FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
-    bool ok = format == 1 ? print_json(answer, memory, error)
-                          : print_text(answer, (TextOut){memory, output_terminal(streams, path)}, error);
+    bool ok = format == 1   ? print_json(answer, memory, error)
+              : format == 2 ? print_page(answer, memory, error)
+                            : print_text(answer, (TextOut){memory, output_terminal(streams, path)}, error);
     if (fclose(memory) != 0 && ok) ok = error_memory(error);
     ok = ok && output_write(streams.out, path, text, length, error);
     free(text);
@@ -242,7 +264,7 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
 const Command COMMAND_TRACE = {
     .name = "trace",
     .summary = "a profiler's trace of a run beside its plan, term by term",
-    .usage = "trace FILE... [--from REPORT [--rank N] [--refit FILE]] [--format text|json] [-o OUT]",
+    .usage = "trace FILE... [--from REPORT [--rank N] [--refit FILE]] [--format text|json|html] [-o OUT]",
     .about = "Where the time of a step went, by what a profiler recorded: matmuls, attention, collectives by role, and "
              "idle,\neach measured beside the plan's, with the largest differences in words. A folder holds one file a "
              "rank.",

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The step in time, measured above predicted, and what it adds up to, rank by rank. */
+#include "base/text/svg.h"
+#include "base/util.h"
+#include "search/trace/beside_page.h"
+#include "search/trace/plan_timeline.h"
+
+static const double WIDTH = 860, LEFT = 104, RIGHT = 836, LANE = 20, BAR = 16;
+enum { RANKS_SHOWN = 32 };
+
+static Paint paint_of(TraceTerm term) {
+    static const Paint OF[TERM_COUNT] = {
+        [TERM_MATMUL] = PAINT_MATMUL,       [TERM_ATTENTION] = PAINT_ATTENTION, [TERM_ELEMENTWISE] = PAINT_ELEMENTWISE,
+        [TERM_RECOMPUTE] = PAINT_RECOMPUTE, [TERM_OPTIMIZER] = PAINT_OPTIMIZER, [TERM_UNPLACED] = PAINT_BACKWARD,
+        [TERM_TENSOR] = PAINT_TENSOR,       [TERM_EXPERT] = PAINT_EXPERT,       [TERM_SEQUENCE] = PAINT_SEQUENCE,
+        [TERM_FSDP] = PAINT_FSDP,           [TERM_DATA] = PAINT_DATA,           [TERM_PIPELINE] = PAINT_PIPELINE,
+        [TERM_COLLECTIVE] = PAINT_EXPERT,  [TERM_WAITS] = PAINT_WAITS,         [TERM_BUBBLE] = PAINT_BUBBLE,
+        [TERM_OTHER] = PAINT_OTHER};
+    return OF[term];
+}
+
+/* ---- one step in time ---- */
+
+/* Moments in which a term is about as active as in the one before are one box. */
+static const double SAME = 1.0 / 16;
+
+static void draw_lane(Svg *svg, const TraceTimeline *of, TraceTerm term, const SvgScale *scale, double y) {
+    double moment = of->seconds / TIMELINE_MOMENTS, high = LANE - 4;
+    bool open = false;
+    for (int i = 0, next; i < TIMELINE_MOMENTS; i = next) {
+        double busy = of->busy[i][term], sum = 0;
+        for (next = i; next < TIMELINE_MOMENTS && of->busy[next][term] > busy - SAME &&
+                       of->busy[next][term] < busy + SAME && (of->busy[next][term] > 0) == (busy > 0);
+             next++)
+            sum += of->busy[next][term];
+        if (!(busy > 0)) continue;
+        double x = svg_at(scale, i * moment), to = svg_at(scale, next * moment), share = sum / (next - i);
+        if (!open) fprintf(svg->out, "<path class=\"k%d\" d=\"", (int)paint_of(term));
+        open = true;
+        fprintf(svg->out, "M%.1f %.1fh%.2fv%.1fh%.2fz", x, y + high * (1 - share), to - x, high * share, x - to);
+    }
+    if (open) fputs("\"/>\n", svg->out);
+}
+
+/* Returns where the next lanes begin. */
+static double draw_lanes(Svg *svg, const Beside *beside, const TraceTimeline *of, const SvgScale *scale, double top) {
+    double bottom = top + LANE * beside->row_count;
+    svg_axis_x(svg, scale, 9, bottom, top - 2, svg_say_seconds, "");
+    for (int i = 0; i < beside->row_count; i++) {
+        TraceTerm term = beside->rows[i].term;
+        svg_text(svg, LEFT - 8, top + LANE * i + 13, "end", NULL, "%s", term_name(term));
+        draw_lane(svg, of, term, scale, top + LANE * i);
+    }
+    return bottom + 52;
+}
+
+static double active_seconds(const TraceTimeline *of, TraceTerm term) {
+    double sum = 0;
+    for (int i = 0; i < TIMELINE_MOMENTS; i++) sum += of->busy[i][term];
+    return sum * of->seconds / TIMELINE_MOMENTS;
+}
+
+static void list_moments(const Beside *beside, const TraceTimeline *measured, const TraceTimeline *planned,
+                         Table *table) {
+    for (int i = 0; i < beside->row_count; i++) {
+        char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+        TraceTerm term = beside->rows[i].term;
+        const char *cells[] = {term_name(term), step_text(active_seconds(measured, term), a),
+                               planned ? step_text(active_seconds(planned, term), b) : ""};
+        table_row(table, cells);
+    }
+}
+
+static void time_words(const Beside *beside, const RankTrace *rank, int64_t stage, Prose *words) {
+    char a[NUMBER_TEXT_SIZE];
+    const PlanTerms *plan = beside->plan;
+    prose_add(words, "One step of rank %lld, the one nearest to its median of %s",
+              (long long)(rank->rank >= 0 ? rank->rank : rank->device), step_text(rank->step_median, a));
+    if (plan) prose_add(words, "; below it the plan's step on the same scale");
+    if (plan && plan->shape.degree[TERM_PIPELINE] > 1)
+        prose_add(words, ", of stage %lld of %lld", (long long)stage + 1, (long long)plan->shape.degree[TERM_PIPELINE]);
+    prose_add(words, ". A box is as high as the share of its moment in which something of the term ran.");
+    if (plan)
+        prose_add(words, " A report has the terms and not their order: passes are laid out as the schedule plays them, "
+                         "backward twice as long as forward.");
+}
+
+bool beside_picture_time(const Beside *beside, Arena *arena, FILE *out, Prose *words, Table *table) {
+    const RankTrace *rank = &beside->ranks[0];
+    const PlanTerms *plan = beside->plan;
+    TraceTimeline *planned = plan ? ARENA_NEW(arena, TraceTimeline, 1) : NULL;
+    if (!rank->timeline || beside->row_count == 0) return false;
+    int64_t stage = plan ? plan_stage(plan, rank->rank) : 0;
+    *table = table_new(arena, "How long something of each term ran", "term|>measured|>predicted");
+    if (plan && (!planned || !plan_timeline(beside, stage, planned))) return table->failed = true;
+    time_words(beside, rank, stage, words);
+    double longest = max_real(rank->timeline->seconds, planned ? planned->seconds : 0);
+    double block = LANE * beside->row_count + 52, top = 34;
+    SvgScale scale = {0, longest, LEFT, RIGHT, false};
+    Svg svg = svg_open(out, "time-svg", WIDTH, (planned ? 2 : 1) * block + 34, "One step in time", words->text);
+    svg_text(&svg, LEFT, top - 14, "start", "head", "measured");
+    top = draw_lanes(&svg, beside, rank->timeline, &scale, top);
+    if (planned) svg_text(&svg, LEFT, top - 14, "start", "head", "predicted");
+    if (planned) draw_lanes(&svg, beside, planned, &scale, top);
+    svg_close(&svg);
+    list_moments(beside, rank->timeline, planned, table);
+    return true;
+}
+
+/* ---- what a step adds up to ---- */
+
+static void draw_bar(Svg *svg, const SvgScale *scale, double y, const double shares[TERM_COUNT]) {
+    double start = 0;
+    for (TraceTerm term = 0; term < TERM_COUNT; term++) {
+        char tip[64 + NUMBER_TEXT_SIZE], text[NUMBER_TEXT_SIZE];
+        double from = svg_at(scale, start), to = svg_at(scale, start + shares[term]);
+        start += shares[term];
+        if (!(to - from > 0.02)) continue;
+        snprintf(tip, sizeof tip, "%s%s: %s", term_is_collective(term) ? "exposed " : "", term_name(term),
+                 step_text(shares[term], text));
+        svg_bar(svg, from, y, to - from, BAR, paint_of(term), tip);
+    }
+}
+
+static double add_bar(Svg *svg, const SvgScale *scale, double y, const char *name, const double shares[TERM_COUNT]) {
+    char text[NUMBER_TEXT_SIZE];
+    double sum = 0;
+    for (int term = 0; term < TERM_COUNT; term++) sum += shares[term];
+    svg_text(svg, LEFT - 8, y + 12, "end", NULL, "%s", name);
+    draw_bar(svg, scale, y, shares);
+    svg_text(svg, svg_at(scale, sum) + 5, y + 12, "start", "small", "%s", step_text(sum, text));
+    return y + LANE;
+}
+
+static double draw_legend(Svg *svg, const Beside *beside, double y) {
+    double x = LEFT;
+    for (int i = 0; i < beside->row_count; i++) {
+        char words[64];
+        TraceTerm term = beside->rows[i].term;
+        snprintf(words, sizeof words, "%s%s", term_is_collective(term) ? "exposed " : "", term_name(term));
+        if (x + 19 + svg_text_width(words) > RIGHT) x = LEFT, y += 20;
+        x += svg_legend_bar(svg, x, y, paint_of(term), words);
+    }
+    return y;
+}
+
+static void list_bars(const Beside *beside, Table *table) {
+    for (int r = 0; r < beside->rank_count; r++) {
+        const RankTrace *rank = &beside->ranks[r];
+        char name[32], a[NUMBER_TEXT_SIZE];
+        double compute = 0, exposed = 0, idle = 0;
+        for (TraceTerm term = 0; term < TERM_COUNT; term++)
+            *(term_is_compute(term) ? &compute : term_is_collective(term) ? &exposed : &idle) += rank->exposed[term];
+        snprintf(name, sizeof name, "rank %lld", (long long)(rank->rank >= 0 ? rank->rank : rank->device));
+        table_cell(table, "%s", name);
+        table_cell(table, "%s", step_text(rank->step_mean, a));
+        table_cell(table, "%s", step_text(rank->step_least, a));
+        table_cell(table, "%s", step_text(rank->step_most, a));
+        table_cell(table, "%s", step_text(compute, a));
+        table_cell(table, "%s", step_text(exposed, a));
+        table_cell(table, "%s", step_text(idle, a));
+        table_cell(table, "%s", beside->match.known ? step_text(beside->match.waited[r], a) : "");
+        table_cell(table, "%s", beside->match.known ? step_text(beside->match.caused[r], a) : "");
+        table_cell(table, "%s", rank->peak_bytes >= 0 ? number_bytes((double)rank->peak_bytes, a) : "");
+    }
+}
+
+static double draw_ranks(Svg *svg, const Beside *beside, const SvgScale *scale, double y) {
+    int shown = (int)min_whole(beside->rank_count, RANKS_SHOWN);
+    for (int r = 0; r < shown; r++) {
+        const RankTrace *rank = &beside->ranks[r];
+        char name[32];
+        snprintf(name, sizeof name, "rank %lld", (long long)(rank->rank >= 0 ? rank->rank : rank->device));
+        y = add_bar(svg, scale, y, name, rank->exposed);
+    }
+    if (shown < beside->rank_count)
+        svg_text(svg, LEFT, y + 12, "start", "dim", "... %d ranks left out", beside->rank_count - shown);
+    return shown < beside->rank_count ? y + LANE : y;
+}
+
+bool beside_picture_terms(const Beside *beside, Arena *arena, FILE *out, Prose *words, Table *table) {
+    double measured[TERM_COUNT] = {0}, planned[TERM_COUNT] = {0};
+    double longest = beside->plan ? max_real(beside->step_measured, beside->plan->step) : beside->step_measured;
+    for (int i = 0; i < beside->row_count; i++) {
+        measured[beside->rows[i].term] = beside->rows[i].exposed_measured;
+        planned[beside->rows[i].term] = beside->rows[i].exposed_predicted;
+    }
+    for (int r = 0; r < beside->rank_count; r++) longest = max_real(longest, beside->ranks[r].step_mean);
+    bool several = beside->rank_count > 1;
+    int rows = 1 + (beside->plan != NULL) + (several ? (int)min_whole(beside->rank_count, RANKS_SHOWN + 1) : 0);
+    prose_add(words,
+              "What the mean step adds up to: an instant belongs to computation if any runs, else to collectives, "
+              "else to copies, else it is idle.");
+    *table = table_new(arena, "Devices",
+                       "device|>mean step|>least|>most|>computation|>exposed collectives|>copies and idle|>waited|"
+                       ">made others wait|>most memory");
+    SvgScale scale = {0, longest, LEFT, RIGHT - 60, false};
+    double bottom = 12 + LANE * rows + 8;
+    Svg svg = svg_open(out, "terms-svg", WIDTH, bottom + 34 + 44, "Where a step goes", words->text);
+    svg_axis_x(&svg, &scale, 8, bottom, 6, svg_say_seconds, "");
+    double y = add_bar(&svg, &scale, 12, "measured", measured);
+    if (beside->plan) y = add_bar(&svg, &scale, y, "predicted", planned);
+    if (several) draw_ranks(&svg, beside, &scale, y);
+    draw_legend(&svg, beside, bottom + 38);
+    svg_close(&svg);
+    list_bars(beside, table);
+    return true;
+}

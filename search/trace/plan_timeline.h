@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/trace/plan_timeline.h: the step of a plan moment by moment, beside which a measured one is drawn. A report has
+ * the terms of a step and no order of them: passes are laid out as the schedule plays them, each with its share of the
+ * terms, backward twice as long as forward; what is hidden lies beneath the pass that hides it, and what comes once a
+ * step stands at its end. Pure. */
+#ifndef SHARDOPT_SEARCH_TRACE_PLAN_TIMELINE_H
+#define SHARDOPT_SEARCH_TRACE_PLAN_TIMELINE_H
+
+#include "cost/trace/timeline.h"
+#include "search/trace/beside.h"
+
+/* The stage of a pipeline, from 0, that a rank of the job is; 0 where there is one stage, or the rank is below 0. */
+int64_t plan_stage(const PlanTerms *plan, int64_t rank);
+
+/* As the rows of `beside` have the terms; it has a plan. Without a step the timeline has no seconds. False: memory is
+ * out. */
+bool plan_timeline(const Beside *beside, int64_t stage, TraceTimeline *out);
+
+#endif
