@@ -24,7 +24,7 @@ _shardopt_options() { # COMMAND
     sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --gap --threads --shard --resume --deadline --budget --format --output --quiet --version --help' ;;
     merge) echo '--format --output --quiet --deadline --budget --help' ;;
     inference) echo '--model --chip --pods --slice --slices --chips --nodes --prompt --output --lengths --cached --ttft --tpot --rate --concurrency --speculate --engine --mode --require --objective --precision --kv-dtype --profile --top --brute-force --time-limit --format --file --certificate --timing --quiet --from-config --help' ;;
-    trace) echo '--from --rank --refit --format --output --help' ;;
+    trace) echo '--from --rank --from-config --config-format --model --chip --nodes --chips --slice --slices --pods --batch --sequences --seq --precision --optimizer --remat --profile --stack --refit --format --output --help' ;;
     bench) echo '--from --rank --read --refit --format --output --help' ;;
     esac
 }
@@ -98,6 +98,10 @@ _shardopt_values() { # COMMAND OPTION
     trace)
         case $2 in
         --from) echo '@files' ;;
+        --from-config) echo '@files' ;;
+        --config-format) echo 'maxtext torchtitan megatron jax deepspeed' ;;
+        --model) echo '@models' ;;
+        --chip) echo '@chips' ;;
         --refit) echo '@files' ;;
         --format) echo 'text json html' ;;
         --output) echo '@files' ;;

@@ -171,7 +171,8 @@ bool report_plan_read(const cJSON *report, const char *file, int64_t rank, Repor
     return out->known = true;
 }
 
-bool options_from_report(const Options *given, Arena *arena, Options *out, ReportPlan *plan, Error *error) {
+bool options_of_report(const cJSON *report, const Options *given, Arena *arena, Options *out, ReportPlan *plan,
+                       Error *error) {
     const char *file = given->text[OPTION_FROM];
     int64_t rank = 1, version;
     for (Option option = 0; option < OPTION_COUNT; option++)
@@ -180,12 +181,15 @@ bool options_from_report(const Options *given, Arena *arena, Options *out, Repor
                              "contradicts --from, whose report has the request; leave it out");
     if (given->text[OPTION_RANK] && !number_whole(given->text[OPTION_RANK], "--rank", 1, 1000000, &rank, error))
         return false;
-    cJSON *report = json_read_file(file, error);
     *out = *given;
-    bool ok = report && json_whole(report, "format_version", 1, 1, file, &version, error) &&
-              report_request_read(report, file, arena, out, error) &&
-              report_plan_read(report, file, rank, plan, error) &&
-              read_own_options(report, file, rank, arena, out, error);
+    return json_whole(report, "format_version", 1, 1, file, &version, error) &&
+           report_request_read(report, file, arena, out, error) && report_plan_read(report, file, rank, plan, error) &&
+           read_own_options(report, file, rank, arena, out, error);
+}
+
+bool options_from_report(const Options *given, Arena *arena, Options *out, ReportPlan *plan, Error *error) {
+    cJSON *report = json_read_file(given->text[OPTION_FROM], error);
+    bool ok = report && options_of_report(report, given, arena, out, plan, error);
     cJSON_Delete(report);
     return ok;
 }

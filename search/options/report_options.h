@@ -28,6 +28,10 @@ typedef struct {
  * errors that name the key. */
 bool options_from_report(const Options *given, Arena *arena, Options *out, ReportPlan *plan, Error *error);
 
+/* The same of a report that was read already; --from of `given` is what errors call it. */
+bool options_of_report(const cJSON *report, const Options *given, Arena *arena, Options *out, ReportPlan *plan,
+                       Error *error);
+
 /* The two halves of that, of a report that was read: its `request` into *out, which is to be empty of what asks; and its
  * plan of that rank. `where` names the report in errors, and in those of the options. */
 bool report_request_read(const cJSON *report, const char *where, Arena *arena, Options *out, Error *error);

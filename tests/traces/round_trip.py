@@ -130,6 +130,31 @@ def check_other_chip(program, folder, plan):
         faults.append(f"another chip: --refit exits {answer.returncode}: {answer.stderr}")
 
 
+def check_config(program, folder, plan):
+    """The plan read from the launch file that was run is the plan of the report."""
+    report, script, path = folder / "dense.report.json", folder / "run.sh", folder / "config.json"
+    run(program, "emit", "megatron", report, "-o", script)
+    events, ranges = simulate.events_of(plan, scale={"attention": 2})
+    simulate.write(path, simulate.kineto(events, ranges, simulate.Step(plan)))
+    words = ["trace", path, "--format", "json"]
+    machine = ["--from-config", script, "--chip", "h100", "--nodes", "8"]
+    ours, theirs = (json.loads(run(program, *words, *more)) for more in (machine, ["--from", report]))
+    for a, b in zip(ours["terms"], theirs["terms"]):
+        if a["term"] != b["term"] or abs(a["predicted_seconds"] - b["predicted_seconds"]) > 1e-9:
+            faults.append(f"--from-config: {a}, of the report {b}")
+    if ours["differences"] != theirs["differences"] or "attention takes" not in ours["differences"][0]:
+        faults.append(f"--from-config: {ours['differences']}")
+    mine = folder / "config.mine.json"
+    moved = json.loads(run(program, *words, *machine, "--refit", mine))["refit"]["figures"]
+    if abs(next((f["now"] / f["was"] for f in moved if f["figure"] == "attention_factor"), 1) / 0.5 - 1) > 0.03:
+        faults.append(f"--from-config --refit: {moved}")
+    for more, what in ((["--from", report, "--chip", "h100"], "--chip"), (machine + ["--from", report], "two plans"),
+                       (machine + ["--rank", "2"], "--rank"), (["--from-config", path] + machine[2:], "config.json")):
+        answer = subprocess.run(list(map(str, [program, *words, *more])), capture_output=True, text=True)
+        if answer.returncode != 2 or answer.stdout or what not in answer.stderr or answer.stderr.count("\n") != 1:
+            faults.append(f"{more}: exits {answer.returncode}: {answer.stderr}")
+
+
 UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6}
 HOSTILE = "</text><img src=x onerror=alert(1)><script>'"
 
@@ -181,6 +206,7 @@ def main():
                 faults.append(f"{name} {scale}: expected {words}, it says {first}")
         for name in plans:
             check_page(program, folder, name, plans[name])
+        check_config(program, folder, plans["dense"])
         check_refits(program, folder, plans)
         check_other_chip(program, folder, plans["dense"])
     print("\n".join(faults) or "all terms return")

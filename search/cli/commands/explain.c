@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
+#include "search/cli/commands/named_plan.h"
 #include "search/cli/commands/serving_reports.h"
 #include "search/cli/operands.h"
 #include "search/cli/output_options.h"
@@ -37,70 +38,6 @@ static bool write_explanation(const Report *report, const OutputChoice *choice, 
     ok = ok && output_write(streams.out, choice->path, text, length, error);
     free(text);
     return ok;
-}
-
-static const double HBM_SHARE_MOST = 64;
-
-/* A plan that somebody names, and what it is asked of. */
-typedef struct {
-    const Options *options;
-    Request *request;
-    const ReportPlan *from;
-    Arena *arena;
-} Naming;
-
-/* A plan that is named is priced whether it fits or not: where it lacks HBM as if that were there, little by little, so
- * that it is laid out to need the least. What people run fits, whatever the model thinks; what they name does not, and
- * the answer says so. */
-static bool price_regardless(const Naming *naming, double share_most, Report *report, double *lacking, Error *error) {
-    const Shortfall *shortfall = &report->result.shortfall;
-    Request *request = naming->request;
-    SearchResult again;
-    *lacking = 0;
-    if (report->result.plan_count > 0 || !shortfall->known) return true;
-    if (!(shortfall->needed_bytes > shortfall->limit_bytes)) return true;
-    double limit = shortfall->limit_bytes, share = (1 + 1e-6) * shortfall->needed_bytes / limit;
-    double chip = request->question.chip.hbm_bytes.value, device = request->question.device.hbm_bytes.value;
-    again.plan_count = 0;
-    while (again.plan_count == 0 && share < share_most) {
-        request->question.chip.hbm_bytes.value = chip * share;
-        request->question.device.hbm_bytes.value = device * share;
-        if (!one_plan_search(request, naming->from, naming->arena, &again, error)) return false;
-        if (again.interrupted) break;
-        share *= share < 2 ? 1.02 : 1.2;
-    }
-    request->question.chip.hbm_bytes.value = chip;
-    request->question.device.hbm_bytes.value = device;
-    if (again.plan_count == 0) return true;              /* it is not HBM alone */
-    Request *own = ARENA_NEW(naming->arena, Request, 1); /* what answered, with the HBM that there is */
-    if (!own) return error_memory(error);
-    *own = *again.request;
-    own->question.chip.hbm_bytes.value = chip;
-    own->question.device.hbm_bytes.value = device;
-    report->result = again;
-    report->result.request = own;
-    if (report->result.plans[0].request) report->result.plans[0].request = own;
-    report->result.plans[0].estimate.memory_limit_bytes = limit;
-    report->result.exceeds_hbm = !naming->options->text[OPTION_FROM_CONFIG];
-    *lacking = max_real(0, memory_total(&again.plans[0].estimate.memory) - limit);
-    return true;
-}
-
-/* Prices the plan that is named. What does not fit beside the reserve but in HBM is priced so before anything goes to
- * the host that nobody said is there: who names a plan that keeps everything in HBM has probably seen it run. */
-static bool price_named(const Naming *naming, Report *report, double *lacking, Error *error) {
-    Request *request = naming->request;
-    bool host_later = request->space.offload_open && !(request->space.offload_gain > 0);
-    if (host_later) {
-        request->space.offload_open = false;
-        if (!one_plan_search(request, naming->from, naming->arena, &report->result, error) ||
-            !price_regardless(naming, 1 / (1 - request->question.hbm_reserve), report, lacking, error))
-            return false;
-        if (report->result.plan_count > 0 || report->result.interrupted) return true;
-        request->space.offload_open = true;
-    }
-    return one_plan_search(request, naming->from, naming->arena, &report->result, error) &&
-           price_regardless(naming, HBM_SHARE_MOST, report, lacking, error);
 }
 
 /* What it costs is a search: asked for, or where the plan is somebody's own. */
@@ -153,8 +90,8 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     thousands_warn(request, &choice, streams.err);
     report->request = request;
     Progress *progress = progress_start(streams.err, choice.quiet, "searching");
-    const Naming naming = {options, request, &from, arena};
-    bool found = price_named(&naming, report, &lacking, error);
+    const NamedPlan named = {options, request, &from, arena};
+    bool found = named_plan_price(&named, report, &lacking, error);
     progress_stop(progress);
     if (!found) return false;
     report->request = report->result.request;

@@ -70,7 +70,7 @@ static bool options_of(const RefitAsk *ask, const char *profile, Arena *arena, O
     Options given = {.world = cli_world()};
     given.text[OPTION_FROM] = ask->report;
     given.text[OPTION_RANK] = ask->rank;
-    if (!options_from_report(&given, arena, out, plan, error)) return false;
+    if (!options_of_report(ask->json, &given, arena, out, plan, error)) return false;
     if (profile) out->text[OPTION_PROFILE] = profile;
     if (profile) out->where[OPTION_PROFILE] = "--refit";
     out->text[OPTION_FROM] = out->text[OPTION_RANK] = NULL;

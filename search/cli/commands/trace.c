@@ -8,38 +8,11 @@
 #include "cost/trace/formats/formats.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/refitting.h"
+#include "search/cli/commands/trace_plan.h"
 #include "search/trace/beside_page.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { FROM, RANK, REFIT, FORMAT, OUTPUT };
-
-static const CommandOption OPTIONS[] = {
-    [FROM] = {.name = "from",
-              .takes = "REPORT",
-              .help = "the report (--format json) with the plan that was run",
-              .details = "The report of `plan` or `explain` (--format json) with the plan that was run. Without it, "
-                         "what was measured stands alone.",
-              .values = "@files"},
-    [RANK] = {.name = "rank", .takes = "N", .help = "which of the report's plans was run (1)"},
-    [REFIT] = {.name = "refit",
-               .takes = "FILE",
-               .help = "write the profile moved to this trace, search again with it, and say what now wins",
-               .details =
-                   "Write the profile that priced the plan, with the figures that this trace determines moved to "
-                   "what was measured, and no others; then price the plan with it, search again, and say what "
-                   "now wins. `--profile ./FILE` plans with it.",
-               .values = "@files",
-               .writes = true},
-    [FORMAT] = {.name = "format",
-                .takes = "FORMAT",
-                .help = "how the answer is written: text, json or html (text)",
-                .details = "How the answer is written: text, json, or html, a page that loads nothing, with the "
-                           "measured step in time above the predicted one.",
-                .values = "text json html"},
-    [OUTPUT] = {OPTION_ROW_OUTPUT},
-};
 
 enum { TRACE_FILES_MAX = 4096, LOGS_MAX = 16 };
 
@@ -168,7 +141,7 @@ static bool write_answer(const Answer *answer, const CommandLine *line, Streams 
     const char *path = NULL;
     char *text = NULL;
     size_t length = 0;
-    if (!line_choice(line, FORMAT, &format, error) || !line_file(line, OUTPUT, &path, error)) return false;
+    if (!line_choice(line, TRACE_FORMAT, &format, error) || !line_file(line, TRACE_OUTPUT, &path, error)) return false;
     FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
     bool ok = format == 1   ? print_json(answer, memory, error)
@@ -178,18 +151,6 @@ static bool write_answer(const Answer *answer, const CommandLine *line, Streams 
     ok = ok && output_write(streams.out, path, text, length, error);
     free(text);
     return ok;
-}
-
-/* The plan that --from and --rank name; *json is the caller's to delete. */
-static bool read_plan(const CommandLine *line, cJSON **json, PlanTerms *plan, Error *error) {
-    int64_t rank = 1;
-    const char *path = NULL;
-    if (!line_file(line, FROM, &path, error) ||
-        (line->text[RANK] && !number_whole(line->text[RANK], "--rank", 1, 100000, &rank, error)))
-        return false;
-    if (!path) return !line->text[RANK] || error_set(error, ERROR_INPUT, "--rank", "is of a report; give --from too");
-    *json = json_read_file(path, error);
-    return *json && plan_terms_read(*json, path, rank, plan, error);
 }
 
 /* Terms depend on each other's figures a little: after so many steps they have settled. */
@@ -204,16 +165,18 @@ static bool step_towards(void *context, const RefitInto *into, const Report *rep
 }
 
 /* What --refit asks for; *out stays NULL without it. */
-static bool refit(const CommandLine *line, const cJSON *report, const Beside *beside, RefitAnswer **out, Error *error) {
+static bool refit(const CommandLine *line, const TracePlan *plan, const Beside *beside, RefitAnswer **out,
+                  Error *error) {
     Beside *own = ARENA_NEW(line->arena, Beside, 1);
-    RefitAsk ask = {.report = line->text[FROM], .json = report, .rank = line->text[RANK], .steps = REFIT_STEPS};
+    RefitAsk ask = {.report = plan->name, .json = plan->report, .rank = plan->rank, .steps = REFIT_STEPS};
     if (!own) return error_memory(error);
     *own = *beside;
     ask.step = step_towards;
     ask.context = own;
-    if (!line_file(line, REFIT, &ask.path, error)) return false;
+    if (!line_file(line, TRACE_REFIT, &ask.path, error)) return false;
     if (!ask.path) return true;
-    if (!report) return error_set(error, ERROR_INPUT, "--refit", "needs the plan that was run: give --from");
+    if (!plan->report)
+        return error_set(error, ERROR_INPUT, "--refit", "needs the plan that was run: give --from or --from-config");
     if (!beside_same_chip(beside))
         return error_set(error, ERROR_INPUT, "--refit",
                          "the trace is of %.60s and the plan for %.40s: nothing is written", beside->ranks[0].chip,
@@ -225,46 +188,48 @@ static bool refit(const CommandLine *line, const cJSON *report, const Beside *be
 }
 
 /* Logs alone have no terms to be compared. */
-static bool compare(const CommandLine *line, const cJSON *report, Answer *out, Error *error) {
+static bool compare(const CommandLine *line, const TracePlan *plan, Answer *out, Error *error) {
     Beside *beside = ARENA_NEW(line->arena, Beside, 1);
     RefitAnswer *moved = NULL;
     if (!beside) return error_memory(error);
     if (out->traces->count == 0)
-        return !line->text[REFIT] || error_set(error, ERROR_INPUT, "--refit", "needs a trace; a log has no terms");
+        return !line->text[TRACE_REFIT] ||
+               error_set(error, ERROR_INPUT, "--refit", "needs a trace; a log has no terms");
     if (!beside_make(out->traces->ranks, out->traces->count, out->plan, line->arena, beside, error) ||
-        !refit(line, report, beside, &moved, error))
+        !refit(line, plan, beside, &moved, error))
         return false;
     out->beside = beside;
     out->refit = moved;
     return true;
 }
 
-static bool answer_line(const CommandLine *line, Streams streams, cJSON **report, Error *error) {
+static bool answer_line(const CommandLine *line, Streams streams, TracePlan *plan, Error *error) {
     Traces *traces = ARENA_NEW(line->arena, Traces, 1);
-    PlanTerms plan = {0};
     Answer answer = {.traces = traces};
     int format;
     if (!traces) return error_memory(error);
     traces->arena = line->arena;
     if (line->argument_count == 0)
         return error_set(error, ERROR_INPUT, "trace", "give the file that a profiler wrote, or a folder of one a rank");
-    if (!line_choice(line, FORMAT, &format, error) || !read_plan(line, report, &plan, error)) return false;
-    if (*report) answer.plan = &plan;
-    return read_all(traces, line, &plan.shape, error) && compare(line, *report, &answer, error) &&
+    if (!line_choice(line, TRACE_FORMAT, &format, error) || !trace_plan_read(line, streams.err, plan, error))
+        return false;
+    if (plan->report) answer.plan = &plan->terms;
+    return read_all(traces, line, &plan->terms.shape, error) && compare(line, plan, &answer, error) &&
            write_answer(&answer, line, streams, error);
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
-    cJSON *report = NULL;
-    answer_line(line, streams, &report, error);
-    cJSON_Delete(report);
+    TracePlan plan = {0};
+    answer_line(line, streams, &plan, error);
+    cJSON_Delete(plan.report);
     return exit_of_error(error);
 }
 
 const Command COMMAND_TRACE = {
     .name = "trace",
     .summary = "a profiler's trace of a run beside its plan, term by term",
-    .usage = "trace FILE... [--from REPORT [--rank N] [--refit FILE]] [--format text|json|html] [-o OUT]",
+    .usage = "trace FILE... [--from REPORT [--rank N]] [--refit FILE] [--format text|json|html] [-o OUT]\n"
+             "trace FILE... --from-config FILE [OPTIONS]    (the launch file that was run)",
     .about = "Where the time of a step went, by what a profiler recorded: matmuls, attention, collectives by role, and "
              "idle,\neach measured beside the plan's, with the largest differences in words. A folder holds one file a "
              "rank.",
@@ -273,8 +238,8 @@ const Command COMMAND_TRACE = {
                "ranks. Each kernel is put to a term of the model by the rules of cost/trace/names; times are unions "
                "of intervals, so that what overlaps does not count twice. What no rule knows is named. Nothing of a "
                "trace's environment, command lines or hosts is printed.",
-    .options = OPTIONS,
-    .option_count = COUNT_OF(OPTIONS),
+    .options = TRACE_OPTIONS,
+    .option_count = TRACE_OPTION_COUNT,
     .takes_arguments = true,
     .argument_values = "@files",
     .footer = "Exit codes: 0 done, 2 input is wrong, 70 a defect.",
