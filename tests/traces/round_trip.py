@@ -42,7 +42,7 @@ def plan_of(program, words, path):
 
 # What a format cannot tell apart is added up: the groups of collectives, where it does not name them, and without
 # launches who caused an idle moment.
-TOGETHER = {"xplane.pb": [("bubble", "other")], "sqlite": [simulate.ROLES]}
+TOGETHER = {"xplane.pb": [("bubble", "other")], "trace.json.gz": [("bubble", "other")], "sqlite": [simulate.ROLES]}
 
 
 def sums(terms, together):
@@ -78,7 +78,8 @@ def write_forms(plan, folder, name, **more):
     step = simulate.Step(plan)
     events, ranges = simulate.events_of(plan, **more)
     contents = {"json": simulate.kineto(events, ranges, step), "json.gz": simulate.kineto(events, ranges, step),
-                "xplane.pb": simulate.xplane(events, ranges, step)}
+                "xplane.pb": simulate.xplane(events, ranges, step),
+                "trace.json.gz": simulate.xprof_json(events, ranges, step)}
     for suffix, content in contents.items():
         simulate.write(folder / f"{name}.{suffix}", content)
         yield suffix, folder / f"{name}.{suffix}"
@@ -155,6 +156,19 @@ def check_config(program, folder, plan):
             faults.append(f"{more}: exits {answer.returncode}: {answer.stderr}")
 
 
+def check_twice(program, folder, plan):
+    """XProf writes the JSON beside the XSpace that it is made of: a folder of both is one device."""
+    own = folder / "profile"
+    own.mkdir()
+    step, (events, ranges) = simulate.Step(plan), simulate.events_of(plan, steps=4)
+    simulate.write(own / "host.xplane.pb", simulate.xplane(events, ranges, step))
+    simulate.write(own / "host.trace.json.gz", simulate.xprof_json(events, ranges, step))
+    for path, ranks in ((own, 1), (own / "host.trace.json.gz", 1)):
+        read = json.loads(run(program, "trace", path, "--format", "json"))
+        if read["ranks"] != ranks or read["placed_share"] < 1:
+            faults.append(f"{path.name}: {read['ranks']} ranks, {read['placed_share']:.1%} placed")
+
+
 UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6}
 HOSTILE = "</text><img src=x onerror=alert(1)><script>'"
 
@@ -207,6 +221,7 @@ def main():
         for name in plans:
             check_page(program, folder, name, plans[name])
         check_config(program, folder, plans["dense"])
+        check_twice(program, folder, plans["dense"])
         check_refits(program, folder, plans)
         check_other_chip(program, folder, plans["dense"])
     print("\n".join(faults) or "all terms return")

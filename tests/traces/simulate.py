@@ -184,9 +184,8 @@ def operation(number, name, shown, category, path):
     return field(4, field(1, number) + field(2, field(1, number) + field(2, name) + field(4, shown) + statistics))
 
 
-def xplane(events, ranges, step, chip="TPU v5"):
-    """One device: operations, what runs beside them, and steps. The maps stand behind the lines that use them."""
-    numbers, table, lines = {}, b"", {"XLA Ops": b"", "Async XLA Ops": b"", "Steps": b""}
+def operations(events, step):
+    """What XLA would say of each event: the line, the HLO text, the short name, the category and the path."""
     busy = sorted((e[3], e[3] + e[4]) for e in events if e[0] == "kernel")
     for kind, role, stream, start, length, launch, size, phase in events:
         line, path = "XLA Ops", "jit(step)/jvp(model)/" + role
@@ -208,7 +207,13 @@ def xplane(events, ranges, step, chip="TPU v5"):
         if kind == "copy":
             shown, category = "copy-done.1", "copy-done"
             name = "%copy-done.1 = f32[8]{0} copy-done((f32[8]{0}, f32[8]{0:T(8)S(5)}) %copy-start)"
-        key = (name, shown, category, path)
+        yield line, (name, shown, category, path), start, length
+
+
+def xplane(events, ranges, step, chip="TPU v5"):
+    """One device: operations, what runs beside them, and steps. The maps stand behind the lines that use them."""
+    numbers, table, lines = {}, b"", {"XLA Ops": b"", "Async XLA Ops": b"", "Steps": b""}
+    for line, key, start, length in operations(events, step):
         if key not in numbers:
             numbers[key] = len(numbers) + 1
             table += operation(numbers[key], *key)
@@ -222,6 +227,28 @@ def xplane(events, ranges, step, chip="TPU v5"):
     plane += field(6, field(1, 3) + field(5, chip))
     host = field(2, "/host:CPU") + field(6, field(1, 1) + field(5, "planted_secret"))
     return field(1, host) + field(1, plane) + field(4, "planted_secret")
+
+
+def xprof_json(events, ranges, step):
+    """The JSON that XProf makes of an XSpace (tsl trace_events_to_json.cc): names first, no categories, arguments are
+    texts, an empty event at the end."""
+    tids = {"Steps": 1, "XLA Ops": 3, "Async XLA Ops": 4}
+    name = lambda pid, tid, what, text: json.dumps({"ph": "M", "pid": pid, **({"tid": tid} if tid else {}),
+                                                    "name": what, "args": {"name": text}})
+    rows = [name(3, 0, "process_name", "/device:TPU:0"), name(701, 0, "process_name", "/host:CPU")]
+    rows += [name(3, tid, "thread_name", line) for line, tid in tids.items()]
+    rows += [name(3, 2, "thread_name", "XLA Modules"), name(701, 9, "thread_name", "python planted_secret")]
+    row = lambda pid, tid, start, length, own, args: rows.append(
+        '{"ph":"X","pid":%d,"tid":%d,"ts":%.6f,"dur":%.6f,"name":%s%s}'
+        % (pid, tid, start / 1000, length / 1000, json.dumps(own), ',"args":' + json.dumps(args) if args else ""))
+    row(701, 9, 0, 5000, "train.py", {"command": "planted_secret"})
+    for line, (text, shown, category, path), start, length in operations(events, step):
+        row(3, tids[line], start, length, shown, {"hlo_category": category, "long_name": text, "tf_op": path})
+    for number, begin, end in ranges:
+        row(3, tids["Steps"], begin + 2000, end - begin, str(number), {"group_id": str(number)})
+        row(3, 2, begin + 2000, end - begin, "jit_step", {"run_id": "1"})
+    return ('{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[' + ",\n".join(rows + ["{}"]) +
+            "]}")
 
 
 # ---- Nsight Systems: its SQLite export ----

@@ -4,6 +4,7 @@
 #include "base/json_pull.h"
 #include "base/util.h"
 #include "cost/trace/formats/chrome_event.h"
+#include "cost/trace/formats/chrome_xla.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ typedef struct {
     JsonPull pull;
     Recording *to;
     ChromeEvent event;
+    ChromeXla xla;
     const char *where;
     Error *error;
     int64_t events; /* of any kind */
@@ -93,6 +95,8 @@ static bool add_range(Chrome *chrome) {
 
 static bool add_metadata(Chrome *chrome) {
     const ChromeEvent *event = &chrome->event;
+    if (!chrome_xla_name(&chrome->xla, event, chrome->to)) return error_memory(chrome->error);
+    chrome->event.of_xla = chrome->xla.line_count > 0;
     if (strcmp(event->name, "thread_name") != 0 || !strstr(event->label.text, "pt_autograd_")) return true;
     int32_t thread = recording_thread(chrome->to, event->thread);
     if (thread < 0) return error_memory(chrome->error);
@@ -107,6 +111,8 @@ static bool add_event(Chrome *chrome) {
     if (event->category == CATEGORY_MEMORY && event->on_device && event->allocated > chrome->to->peak_bytes)
         chrome->to->peak_bytes = event->allocated;
     if (event->phase != 'X') return true;
+    if (event->of_xla && event->category == CATEGORY_NONE)
+        return chrome_xla_add(&chrome->xla, event, chrome->to) || error_memory(chrome->error);
     if (!event->timed) {
         chrome->to->dropped += event->category == CATEGORY_KERNEL || event->category == CATEGORY_COPY;
         return true;
@@ -261,9 +267,11 @@ static bool read_document(Chrome *chrome, bool *events_seen) {
 
 static void note_fault(Chrome *chrome) {
     const JsonPull *pull = &chrome->pull;
-    if (pull->fault == PULL_WHOLE) return;
     char *to = chrome->to->trouble;
     size_t room = sizeof chrome->to->trouble;
+    if (chrome->xla.events == CHROME_XLA_EVENTS_MAX)
+        snprintf(to, room, "has %d events, at which XProf cuts off; the .xplane.pb beside it has all",
+                 CHROME_XLA_EVENTS_MAX);
     if (pull->fault == PULL_CUT) snprintf(to, room, "ends in the middle, after byte %lld", (long long)pull->offset);
     if (pull->fault == PULL_BROKEN) snprintf(to, room, "is no JSON from byte %lld on", (long long)pull->offset);
     if (pull->fault == PULL_SOURCE) snprintf(to, room, "cannot be unpacked after byte %lld", (long long)pull->offset);
@@ -284,6 +292,7 @@ bool chrome_read(ByteSource source, const char *where, Recording *out, Error *er
         ok = ok && recording_finish(out, where, error);
     } else
         error_memory(error);
+    if (chrome) chrome_xla_free(&chrome->xla);
     free(window);
     free(chrome);
     return ok;

@@ -156,15 +156,33 @@ static bool take_argument(JsonPull *pull, JsonSlice key, ChromeEvent *event) {
     return ok;
 }
 
+static bool take_text(JsonPull *pull, char *out, size_t room) {
+    JsonSlice slice;
+    if (!json_pull_scalar(pull, &slice)) return false;
+    size_t length = slice.length < room - 1 ? slice.length : room - 1;
+    memcpy(out, slice.at, length);
+    out[length] = '\0';
+    return true;
+}
+
+/* XProf's arguments are texts; of the name in the program GPUs have the one, TPUs the other. */
+static bool take_xla_argument(JsonPull *pull, JsonSlice key, ChromeEvent *event) {
+    if (json_slice_is(key, "long_name")) return take_text(pull, event->long_name, sizeof event->long_name);
+    if (json_slice_is(key, "tf_op")) return take_text(pull, event->path, sizeof event->path);
+    if (json_slice_is(key, "hlo_category")) return take_short(pull, &event->category_text);
+    return json_slice_is(key, "name") ? take_short(pull, &event->label) : json_pull_skip(pull);
+}
+
 static bool take_arguments(JsonPull *pull, ChromeEvent *event) {
     /* Host code is most of a trace, and its arguments are most of that. */
     bool used = event->phase == 'M' || event->category == CATEGORY_KERNEL || event->category == CATEGORY_COPY ||
                 event->category == CATEGORY_LAUNCH || event->category == CATEGORY_MEMORY;
-    if (!used || json_pull_peek(pull) != '{') return json_pull_skip(pull);
+    bool xla = event->of_xla && event->phase == 'X' && event->category == CATEGORY_NONE;
+    if (!(used || xla) || json_pull_peek(pull) != '{') return json_pull_skip(pull);
     JsonSlice key;
     json_pull_enter(pull, '{');
     while (json_pull_key(pull, &key))
-        if (!take_argument(pull, key, event)) return false;
+        if (!(xla ? take_xla_argument(pull, key, event) : take_argument(pull, key, event))) return false;
     return pull->fault == PULL_WHOLE;
 }
 
@@ -206,9 +224,9 @@ static void clear(ChromeEvent *event) {
     event->stride = event->allocated = 0;
     event->stream = event->device = event->sequence = event->first = -1;
     event->collective.length = event->type.length = event->group.length = event->description.length =
-        event->label.length = 0;
+        event->label.length = event->category_text.length = 0;
     event->collective.text[0] = event->type.text[0] = event->group.text[0] = event->description.text[0] =
-        event->label.text[0] = '\0';
+        event->label.text[0] = event->category_text.text[0] = event->path[0] = event->long_name[0] = '\0';
 }
 
 bool chrome_event_read(JsonPull *pull, ChromeEvent *out) {

@@ -4,7 +4,7 @@
 #define SHARDOPT_COST_TRACE_FORMATS_CHROME_EVENT_H
 
 #include "base/json_pull.h"
-#include "cost/trace/recording.h"
+#include "cost/trace/formats/xoperation.h"
 
 typedef enum {
     CATEGORY_NONE, /* not used: its arguments are not read */
@@ -35,6 +35,10 @@ typedef struct {
     int64_t allocated;
     bool on_device; /* of memory: a device's, not the host's */
     ChromeShort collective, type, group, description, label;
+    /* of XProf's files, which have no categories: hlo_category, tf_op, and the text of the operation */
+    bool of_xla; /* set by the caller, and kept: such events are read, with these arguments */
+    ChromeShort category_text;
+    char path[XLA_PATH_ROOM], long_name[XLA_TEXT_ROOM];
 } ChromeEvent;
 
 /* Takes the object that the reader stands before. False: the reader has a fault. */

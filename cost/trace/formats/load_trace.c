@@ -16,6 +16,18 @@ static bool has_suffix(const char *name, const char *suffix) {
     return length > end && strcmp(name + length - end, suffix) == 0;
 }
 
+/* XProf writes the same trace twice: the JSON is made of the XSpace beside it, and cut. */
+static bool is_made_of_another(const char *name, char *const *names, size_t count) {
+    static const char JSON[] = ".trace.json.gz", SPACE[] = ".xplane.pb";
+    if (!has_suffix(name, JSON)) return false;
+    size_t length = strlen(name) - strlen(JSON);
+    for (size_t i = 0; i < count; i++)
+        if (strlen(names[i]) == length + strlen(SPACE) && memcmp(names[i], name, length) == 0 &&
+            has_suffix(names[i], SPACE))
+            return true;
+    return false;
+}
+
 bool trace_folder_list(const char *folder, Arena *arena, const char ***paths, size_t *count, Error *error) {
     char **names;
     size_t found;
@@ -26,7 +38,7 @@ bool trace_folder_list(const char *folder, Arena *arena, const char ***paths, si
     for (size_t i = 0; i < found; i++) {
         bool known = false;
         for (size_t s = 0; s < COUNT_OF(SUFFIXES); s++) known = known || has_suffix(names[i], SUFFIXES[s]);
-        if (!known) continue;
+        if (!known || is_made_of_another(names[i], names, found)) continue;
         if (!((*paths)[*count] = arena_format(arena, "%s/%s", folder, names[i]))) return error_memory(error);
         ++*count;
     }

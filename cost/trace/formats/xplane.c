@@ -2,21 +2,18 @@
 #include "cost/trace/formats/xplane.h"
 
 #include "base/util.h"
+#include "cost/trace/formats/xline.h"
 #include "cost/trace/formats/xplane_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { LINE_OTHER, LINE_OPERATIONS, LINE_BESIDE, LINE_STREAM, LINE_STEPS } LineKind;
-
 typedef struct {
     Recording *to;
     XTables tables;
-    int32_t device;
-    /* of the line that is read */
-    LineKind line;
-    int64_t start_ns, stream;
+    XLine line; /* the one that is read */
+    int64_t start_ns;
 } Plane;
 
 /* ---- events ---- */
@@ -29,34 +26,6 @@ static void path_of(const Plane *plane, Wire event, char *out, size_t room) {
     while (wire_next(&event, &field))
         if (field.number == 4 && field.type == 2 && xstat_text(&plane->tables, field.bytes, "name", &value))
             wire_text(value, out, room);
-}
-
-static bool add_event(const Plane *plane, const XOperation *operation, int64_t start_ns, int64_t end_ns, Wire message) {
-    char path[512];
-    TraceEvent event = {.start_ns = start_ns,
-                        .end_ns = end_ns,
-                        .name = operation->name,
-                        .device = plane->device,
-                        .stream = (int32_t)plane->stream,
-                        .group = operation->group,
-                        .sequence = -1,
-                        .class = operation->class,
-                        .kind = operation->kind,
-                        .phase = operation->phase,
-                        .bytes = operation->bytes,
-                        .host_copy = operation->host_copy};
-    if (plane->line == LINE_OPERATIONS) return operation->container || recording_add(plane->to, &event);
-    if (plane->line == LINE_BESIDE) {
-        event.bytes = 0; /* the operation that started it has them */
-        bool moves = operation->class == CLASS_COLLECTIVE || (operation->class == CLASS_COPY && operation->host_copy);
-        return !moves || recording_add(plane->to, &event);
-    }
-    path_of(plane, message, path, sizeof path);
-    event.phase = (uint8_t)range_kind(plane->to->rules, path);
-    const char *name = recording_text(plane->to, operation->name);
-    if (strncmp(name, "Memcpy", 6) == 0)
-        event.host_copy = strstr(name, "H2D") || strstr(name, "D2H") || strstr(name, "HtoD") || strstr(name, "DtoH");
-    return recording_add(plane->to, &event);
 }
 
 /* False: memory is out. */
@@ -77,37 +46,29 @@ static bool read_event(Plane *plane, Wire message) {
         plane->to->dropped++;
         return true;
     }
-    if (plane->line == LINE_STEPS) {
-        plane->to->steps_on_device = true;
-        return recording_add_range(plane->to, "ProfilerStep#", (TraceRange){start_ns, end_ns, 0, 0, plane->device, 0});
-    }
+    if (plane->line.kind == XLINE_STEPS) return xline_add_step(&plane->line, start_ns, end_ns, plane->to);
     const XOperation *operation = xtables_operation(&plane->tables, id, plane->to);
+    char path[512] = "";
     if (!operation) plane->to->dropped++;
-    return !operation || add_event(plane, operation, start_ns, end_ns, again);
+    if (plane->line.kind == XLINE_STREAM) path_of(plane, again, path, sizeof path);
+    return !operation || xline_add(&plane->line, operation, (XTime){start_ns, end_ns}, path, plane->to);
 }
 
 /* ---- lines ---- */
-
-static LineKind line_kind(const XTables *tables, const char *name) {
-    if (strcmp(name, "Steps") == 0) return LINE_STEPS;
-    if (!tables->of_tpu) return strncmp(name, "Stream #", 8) == 0 ? LINE_STREAM : LINE_OTHER;
-    if (strcmp(name, "XLA Ops") == 0) return LINE_OPERATIONS;
-    return strcmp(name, "Async XLA Ops") == 0 ? LINE_BESIDE : LINE_OTHER;
-}
 
 /* The name and the start of a line may stand after its events. */
 static bool read_line(Plane *plane, Wire line) {
     char name[64] = "";
     WireField field;
     Wire again = line;
-    plane->start_ns = plane->stream = 0;
+    plane->start_ns = plane->line.stream = 0;
     while (wire_next(&line, &field)) {
-        if (field.number == 1 && field.type == 0) plane->stream = (int64_t)(field.value & 0x7FFFFFFF);
+        if (field.number == 1 && field.type == 0) plane->line.stream = (int32_t)(field.value & 0x7FFFFFFF);
         if (field.number == 2 && field.type == 2) wire_text(field.bytes, name, sizeof name);
         if (field.number == 3 && field.type == 0) plane->start_ns = (int64_t)field.value;
     }
-    plane->line = line_kind(&plane->tables, name);
-    if (plane->line == LINE_OTHER) return true;
+    plane->line.kind = xline_kind(plane->tables.of_tpu, name);
+    if (plane->line.kind == XLINE_OTHER) return true;
     while (wire_next(&again, &field))
         if (field.number == 4 && field.type == 2 && !read_event(plane, field.bytes)) return false;
     return true;
@@ -144,18 +105,6 @@ static void plane_name(Wire message, char *out, size_t room) {
         if (field.number == 2 && field.type == 2) wire_text(field.bytes, out, room);
 }
 
-/* "/device:TPU:3" and "/device:GPU:0", and no cores of other kinds beside them. */
-static bool is_device(const char *name, int64_t *number) {
-    static const char *const KINDS[] = {"/device:TPU:", "/device:GPU:"};
-    for (size_t i = 0; i < COUNT_OF(KINDS); i++) {
-        const char *digits = name + strlen(KINDS[i]);
-        if (strncmp(name, KINDS[i], strlen(KINDS[i])) != 0 || !*digits) continue;
-        *number = strtoll(digits, NULL, 10);
-        return strspn(digits, "0123456789") == strlen(digits) && strlen(digits) < 9;
-    }
-    return false;
-}
-
 /* False: memory is out. */
 static bool read_plane(Recording *recording, Wire message) {
     char name[64];
@@ -163,11 +112,12 @@ static bool read_plane(Recording *recording, Wire message) {
     WireField field;
     Plane plane = {.to = recording};
     plane_name(message, name, sizeof name);
-    if (!is_device(name, &number)) return true;
+    bool of_tpu;
+    if (!xline_device(name, &number, &of_tpu)) return true;
     bool ok = xtables_read(message, &plane.tables);
-    plane.tables.of_tpu = strstr(name, "TPU") != NULL;
-    plane.device = ok ? recording_device(recording, number, number) : -1;
-    ok = ok && plane.device >= 0;
+    plane.tables.of_tpu = of_tpu;
+    plane.line.device = ok ? recording_device(recording, number, number) : -1;
+    ok = ok && plane.line.device >= 0;
     if (ok) read_plane_statistics(&plane, message);
     while (ok && wire_next(&message, &field))
         if (field.number == 3 && field.type == 2) ok = read_line(&plane, field.bytes);

@@ -4,21 +4,7 @@
 #define SHARDOPT_COST_TRACE_FORMATS_XPLANE_TABLE_H
 
 #include "cost/trace/formats/wire.h"
-#include "cost/trace/recording.h"
-
-/* An operation of XLA, or a kernel: what all its events have in common. */
-typedef struct {
-    int64_t id;
-    Wire message;        /* XEventMetadata */
-    bool read;           /* what follows is filled */
-    bool container;      /* it encloses others on its line: a loop, a call */
-    bool starts, done;   /* of an asynchronous operation */
-    bool host_copy;      /* one end is the host's memory */
-    uint8_t class, kind; /* KernelClass, CollectiveKind */
-    uint8_t phase;       /* RangeKind, by its path in the program */
-    int32_t name, group; /* of the recording; group -1: none */
-    double bytes;        /* as TraceEvent.bytes */
-} XOperation;
+#include "cost/trace/formats/xoperation.h"
 
 typedef struct {
     int64_t id;

@@ -234,7 +234,8 @@ const Command COMMAND_TRACE = {
              "idle,\neach measured beside the plan's, with the largest differences in words. A folder holds one file a "
              "rank.",
     .details = "What a profiler recorded of a run, beside the plan that was run: traces of PyTorch (Kineto, .json and "
-               ".json.gz), of XProf and JAX (.xplane.pb) and of Nsight Systems (.sqlite), one rank or a folder of "
+               ".json.gz), of XProf and JAX (.xplane.pb, .trace.json.gz) and of Nsight Systems (.sqlite), one rank or "
+               "a folder of "
                "ranks. Each kernel is put to a term of the model by the rules of cost/trace/names; times are unions "
                "of intervals, so that what overlaps does not count twice. What no rule knows is named. Nothing of a "
                "trace's environment, command lines or hosts is printed.",

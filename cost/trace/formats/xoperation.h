@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/trace/formats/xoperation.h: what XLA says of one of its operations, wherever it stands: in a plane of an XSpace,
+ * or in the arguments of an event of Chrome's JSON. */
+#ifndef SHARDOPT_COST_TRACE_FORMATS_XOPERATION_H
+#define SHARDOPT_COST_TRACE_FORMATS_XOPERATION_H
+
+#include "cost/trace/formats/wire.h"
+#include "cost/trace/recording.h"
+
+enum { XLA_PATH_ROOM = 512, XLA_TEXT_ROOM = 4096 };
+
+/* An operation of XLA, or a kernel: what all its events have in common. */
+typedef struct {
+    int64_t id;
+    Wire message;        /* XEventMetadata */
+    bool read;           /* what follows is filled */
+    bool container;      /* it encloses others on its line: a loop, a call */
+    bool starts, done;   /* of an asynchronous operation */
+    bool host_copy;      /* one end is the host's memory */
+    uint8_t class, kind; /* KernelClass, CollectiveKind */
+    uint8_t phase;       /* RangeKind, by its path in the program */
+    int32_t name, group; /* of the recording; group -1: none */
+    double bytes;        /* as TraceEvent.bytes */
+} XOperation;
+
+/* Texts of an operation; "" where there is none: hlo_category, the short name, the HLO text, tf_op. */
+typedef struct {
+    const char *category, *shown, *hlo, *path;
+} XTexts;
+
+/* Fills what the texts tell of an operation of a TPU, all but its id, message and name. */
+void xoperation_describe(XOperation *operation, XTexts texts, Recording *recording);
+
+#endif
