@@ -211,7 +211,8 @@ bool serving_profile_from_json(const cJSON *json, const char *where, const Chip 
         !read_figures(&to, kin) || !read_figures(&to, own) || !read_tables(&to, own) || !read_figures(&to, engines) ||
         !read_figures(&to, fit_of(json, engine, chip)) || !all_given(&to, chip))
         return false;
-    if (kin && (!own || cJSON_GetArraySize(json_at(own, "figures")) == 0))
+    int figures = cJSON_GetArraySize(json_at(own, "figures")), all = cJSON_GetArraySize(json_at(kin, "figures"));
+    if (kin && figures < (chip_has_domains(chip) ? all : 1)) /* those of TPUs in general are v6e's own */
         snprintf(profile.borrowed, sizeof profile.borrowed, "%s", chip_has_domains(chip) ? "H100" : "v6e");
     for (int a = ARITHMETIC_BF16 + 1; a < ARITHMETIC_COUNT; a++)
         if (!(profile.matmul_hbm_share[a] > 0)) {

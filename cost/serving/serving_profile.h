@@ -25,7 +25,7 @@ typedef struct {
 typedef struct {
     char name[SERVING_NAME_SIZE];
     char source[SERVING_SOURCE_SIZE];
-    char borrowed[SERVING_NAME_SIZE]; /* "GPUs in general": the chip has no figures of its own; "" otherwise */
+    char borrowed[SERVING_NAME_SIZE]; /* "H100": whose figures stand for those that the chip lacks; "": it lacks none */
 
     double matmul_floor_seconds[ARITHMETIC_COUNT];
     double matmul_hbm_share[ARITHMETIC_COUNT];

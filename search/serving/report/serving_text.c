@@ -314,7 +314,7 @@ static void write_assumed(const ServingReport *report, TextOut out) {
                   100 * q->speculation.acceptance);
     prose_add(&prose, "; profile %s", profile->name);
     if (profile->borrowed[0])
-        prose_add(&prose, ", which has no figures of %s and borrows those of %s", q->chip.title, profile->borrowed);
+        prose_add(&prose, ", which lacks figures of %s and borrows those of %s", q->chip.title, profile->borrowed);
     prose_add(&prose, ".");
     prose_write(out, "", "  ", prose.text);
 }
