@@ -2,8 +2,8 @@
 #include "base/text/svg.h"
 
 #include "base/escape.h"
-#include "base/util.h"
 #include "base/text/prose.h"
+#include "base/util.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static const char *const PATTERNS[] = {"M-1 7L7 -1M-1 1L1 -1M5 7L7 5", "M-1 -1L7
 static void write_theme(FILE *out, bool dark) {
     fprintf(out,
             ".pic text{fill:%s}.pic .dim{fill:%s}.pic .bg{fill:%s}.pic .grid{stroke:%s}.pic .axis{stroke:%s}"
-            ".pic .band{fill:%s}.pic .roof{stroke:%s}.pic .hatch{stroke:%s}.pic .onbar{fill:%s}\n",
+            ".pic .band{fill:%s}.pic .roof{stroke:%s}.pic .hatch,.pic .halo{stroke:%s}.pic .onbar{fill:%s}\n",
             dark ? "#e4e6ea" : "#1c2128", dark ? "#b3b9c2" : "#57606a", dark ? "#16181c" : "#ffffff",
             dark ? "#2f343b" : "#e2e5e9", dark ? "#8b939e" : "#6b737d", dark ? "#232c36" : "#e8eef4",
             dark ? "#e4e6ea" : "#1c2128", dark ? "#16181c" : "#ffffff", dark ? "#16181c" : "#ffffff");
@@ -50,7 +50,8 @@ void svg_style(FILE *out) {
     fputs(".pic text{font:12px system-ui,-apple-system,'Segoe UI',sans-serif}.pic .head{font-weight:600}"
           ".pic .small{font-size:11px}.pic .axis,.pic .roof,.pic .s0,.pic .s1,.pic .s2,.pic .s3,.pic .s4,.pic .s5,"
           ".pic .s6,.pic .s7{fill:none}.pic .roof{stroke-width:1.5}.pic .hatch{stroke-width:1.4;fill:none;"
-          "opacity:.75}.pic .thick{stroke-width:2}.pic .dash{stroke-dasharray:5 4}\n",
+          "opacity:.75}.pic .thick{stroke-width:2}.pic .thin{stroke-width:1.6;opacity:.6}.pic "
+          ".halo{stroke-width:5;fill:none}.pic .dash{stroke-dasharray:5 4}\n",
           out);
     write_theme(out, false);
     fputs("@media screen and (prefers-color-scheme:dark){\n", out);
@@ -68,9 +69,9 @@ Svg svg_open(FILE *out, const char *id, double width, double height, const char 
     Svg svg = {.out = out};
     snprintf(svg.id, sizeof svg.id, "%s", id);
     fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"pic\" role=\"img\" aria-labelledby=\"%s-t %s-d\" "
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"pic%s\" role=\"img\" aria-labelledby=\"%s-t %s-d\" "
             "viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\">\n<title id=\"%s-t\">",
-            id, id, width, height, width, height, id);
+            width > SVG_PANEL + 60 ? " long" : "", id, id, width, height, width, height, id);
     escape_write(ESCAPE_HTML, title, out);
     fprintf(out, "</title>\n<desc id=\"%s-d\">", id);
     escape_write(ESCAPE_HTML, description, out);
@@ -111,6 +112,7 @@ static int linear_ticks(const SvgScale *scale, int most, double *ticks) {
 }
 
 static int log_ticks(const SvgScale *scale, int most, double *ticks) {
+    enum { FEW = 3 }; /* fewer digits do not show how far apart they are */
     static const char *const SETS[] = {"123456789", "1235", "125", "13", "1"};
     int low = (int)floor(log10(scale->low)), high = (int)ceil(log10(scale->high));
     if (scale->high < 3 * scale->low) return linear_ticks(scale, most, ticks); /* digits are too far apart */
@@ -123,7 +125,7 @@ static int log_ticks(const SvgScale *scale, int most, double *ticks) {
                 if (count < most) ticks[count] = value;
                 count++;
             }
-        if (count <= most) return count;
+        if (count <= most) return count < FEW && high - low <= 2 ? linear_ticks(scale, most, ticks) : count;
     }
     int count = 0, stride = (high - low) / most + 1;
     for (int power = low; power <= high && count < most; power += stride)
@@ -220,6 +222,17 @@ void svg_text(Svg *svg, double x, double y, const char *anchor, const char *styl
     fputs("</text>\n", svg->out);
 }
 
+const char *svg_fit(const char *text, double width, char out[SVG_FIT_SIZE]) {
+    size_t length = strlen(text);
+    snprintf(out, SVG_FIT_SIZE, "%s", text);
+    while (length > 0 && svg_text_width(out) > width) {
+        do length--;
+        while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80); /* no letter is cut in two */
+        snprintf(out, SVG_FIT_SIZE, "%.*s...", (int)min_whole((int64_t)length, SVG_FIT_SIZE - 4), text);
+    }
+    return out;
+}
+
 double svg_text_width(const char *text) { return 6.6 * text_columns(text); }
 
 void svg_line(Svg *svg, double x1, double y1, double x2, double y2, const char *style) {
@@ -231,6 +244,12 @@ static void write_tip(FILE *out, const char *tip) {
     fputs("<title>", out);
     escape_write(ESCAPE_HTML, clean_text(tip, clean, sizeof clean), out);
     fputs("</title>", out);
+}
+
+void svg_stroke(Svg *svg, double x, double y, double height, const char *style, const char *tip) {
+    fprintf(svg->out, "<path class=\"%s\" d=\"M%.1f %.1fv%.1f\">", style, x, y, height);
+    write_tip(svg->out, tip);
+    fputs("</path>\n", svg->out);
 }
 
 void svg_bar(Svg *svg, double x, double y, double width, double height, Paint paint, const char *tip) {
@@ -288,4 +307,34 @@ double svg_legend_mark(Svg *svg, double x, double y, int kind, const char *words
     svg_mark(svg, kind, x + 6, y - 4, 4, NULL);
     svg_text(svg, x + 16, y, "start", NULL, "%s", words);
     return 16 + svg_text_width(words) + 16;
+}
+
+/* On to the next line where an entry has no room; what stands first on its line is drawn however wide it is. */
+static void place(SvgLegend *legend, double wide) {
+    enum { LINE = 20 };
+    if (legend->x <= legend->left || legend->x + wide <= legend->right) return;
+    legend->x = legend->left;
+    legend->y += LINE;
+}
+
+void svg_legend_add_bar(Svg *svg, SvgLegend *legend, Paint paint, const char *words) {
+    double wide = 19 + svg_text_width(words);
+    place(legend, wide);
+    if (svg) svg_legend_bar(svg, legend->x, legend->y, paint, words);
+    legend->x += wide + 16;
+}
+
+void svg_legend_add_mark(Svg *svg, SvgLegend *legend, int kind, const char *words) {
+    double wide = 16 + svg_text_width(words);
+    place(legend, wide);
+    if (svg) svg_legend_mark(svg, legend->x, legend->y, kind, words);
+    legend->x += wide + 16;
+}
+
+void svg_legend_add_line(Svg *svg, SvgLegend *legend, const char *style, const char *words) {
+    double wide = 28 + svg_text_width(words);
+    place(legend, wide);
+    if (svg) svg_line(svg, legend->x, legend->y - 4, legend->x + 22, legend->y - 4, style);
+    if (svg) svg_text(svg, legend->x + 28, legend->y, "start", NULL, "%s", words);
+    legend->x += wide + 16;
 }

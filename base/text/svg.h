@@ -32,6 +32,10 @@ typedef enum {
 
 enum { SVG_ID_SIZE = 32, SVG_TICKS_MAX = 16 };
 
+/* The width of a panel: a picture of this width has letters of a readable size on a telephone, and two of them lie
+ * beside each other on a screen. Wider pictures are scrolled sideways where there is no room. */
+enum { SVG_PANEL = 380 };
+
 /* A picture while it is written. */
 typedef struct {
     FILE *out;
@@ -82,7 +86,14 @@ void svg_text(Svg *svg, double x, double y, const char *anchor, const char *styl
 /* How wide a text will be, about: what decides whether a label has room. */
 double svg_text_width(const char *text);
 
+/* `text`, cut with ... where it is wider than `width` pixels; into `out`, returned. */
+enum { SVG_FIT_SIZE = 320 };
+const char *svg_fit(const char *text, double width, char out[SVG_FIT_SIZE]);
+
 void svg_line(Svg *svg, double x1, double y1, double x2, double y2, const char *style);
+
+/* An upright stroke that can be pointed at. */
+void svg_stroke(Svg *svg, double x, double y, double height, const char *style, const char *tip);
 
 /* A rectangle in the colour and pattern of what it stands for; `tip` is shown when it is pointed at; NULL: nothing. */
 void svg_bar(Svg *svg, double x, double y, double width, double height, Paint paint, const char *tip);
@@ -94,5 +105,14 @@ void svg_mark(Svg *svg, int kind, double x, double y, double size, const char *t
 /* A legend's entry, bar or mark with its words; returns how wide it is. */
 double svg_legend_bar(Svg *svg, double x, double y, Paint paint, const char *words);
 double svg_legend_mark(Svg *svg, double x, double y, int kind, const char *words);
+
+/* A legend of several lines between `left` and `right`, the next entry at (x, y). `svg` NULL: only the place is taken,
+ * which tells how high it will be. */
+typedef struct {
+    double left, right, x, y;
+} SvgLegend;
+void svg_legend_add_bar(Svg *svg, SvgLegend *legend, Paint paint, const char *words);
+void svg_legend_add_mark(Svg *svg, SvgLegend *legend, int kind, const char *words);
+void svg_legend_add_line(Svg *svg, SvgLegend *legend, const char *style, const char *words);
 
 #endif

@@ -2,6 +2,8 @@
 #include "base/escape.h"
 #include "base/text/table.h"
 
+enum { MANY = 60 }; /* rows; of more of them paper has the first and the last 20 */
+
 static const char *style_of(const TableColumn *column) { return column->right ? " class=\"n\"" : ""; }
 
 static void write_head(const Table *table, FILE *out) {
@@ -29,7 +31,7 @@ bool table_write_html(const Table *table, FILE *out) {
     if (table->failed) return false;
     fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Table: ", out);
     escape_write(ESCAPE_HTML, table->caption ? table->caption : "", out);
-    fputs("\">\n<table>\n<caption>", out);
+    fprintf(out, "\">\n<table%s>\n<caption>", table->rows > MANY ? " class=\"many\"" : "");
     escape_write(ESCAPE_HTML, table->caption ? table->caption : "", out);
     fputs("</caption>\n", out);
     write_head(table, out);

@@ -103,8 +103,31 @@ function inspect() {
     return flaws;
 }
 
+// On a telephone: letters of pictures that are too small to read, and panels that do not stand one below the other. A long
+// picture keeps its size and is scrolled, which is said above it.
+function inspectNarrow() {
+    const flaws = [], LEAST = 10;
+    for (const svg of document.querySelectorAll('svg')) {
+        const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width, name = svg.getAttribute('aria-labelledby');
+        for (const text of svg.querySelectorAll('text')) {
+            const size = parseFloat(getComputedStyle(text).fontSize) * scale;
+            if (size < LEAST) { flaws.push(`letters of ${size.toFixed(1)} pixels in ${name}`); break; }
+        }
+        const box = svg.getBoundingClientRect(), beside = svg.nextElementSibling;
+        if (beside?.matches('svg') && beside.getBoundingClientRect().top < box.bottom - 1) flaws.push(`${name} has a neighbour`);
+        if (!svg.matches('.long') && box.right > 391) flaws.push(`${name} leaves the screen`);
+        if (svg.matches('.long') && getComputedStyle(svg.closest('figure'), '::before').content === 'none')
+            flaws.push(`${name} does not say that it is scrolled`);
+    }
+    const cards = [...document.querySelectorAll('.cards > div')].map(card => card.getBoundingClientRect().top);
+    if (cards.length > 1 && cards[0] !== cards[1]) flaws.push('cards stand one below the other');
+    return flaws;
+}
+
+const PAPER_MOST = 16; // sheets
+
 async function look(browser, name, file, pictures, scheme) {
-    const context = await browser.newContext({ colorScheme: scheme, viewport: { width: 1100, height: 900 } });
+    const context = await browser.newContext({ colorScheme: scheme, viewport: { width: 1280, height: 900 } });
     const page = await context.newPage();
     const where = `${name}, ${scheme}`;
     page.on('console', message => expect(false, `${where}: console: ${message.text()}`));
@@ -120,7 +143,9 @@ async function look(browser, name, file, pictures, scheme) {
     await page.setViewportSize({ width: 390, height: 800 });
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     expect(wide <= 390, `${where}: ${wide} pixels wide on a telephone`);
-    await page.setViewportSize({ width: 1100, height: 900 });
+    for (const flaw of await page.evaluate(inspectNarrow)) expect(false, `${where}, narrow: ${flaw}`);
+    if (keep) await page.screenshot({ path: path.join(keep, `${name}-${scheme}-390.png`), fullPage: true });
+    await page.setViewportSize({ width: 1280, height: 900 });
     await page.keyboard.press('Tab');
     const first = await page.evaluate(() => document.activeElement.getAttribute('href'));
     expect(first === '#main', `${where}: the first stop is ${first}, not the content`);
@@ -133,6 +158,8 @@ async function look(browser, name, file, pictures, scheme) {
     if (scheme === 'light') {
         const pdf = await page.pdf({ format: 'A4' });
         expect(pdf.length > 20000 && pdf.subarray(0, 5).toString() === '%PDF-', `${where}: prints ${pdf.length} bytes`);
+        const sheets = pdf.toString('latin1').split(/\/Type\s*\/Page\b/).length - 1;
+        expect(sheets <= PAPER_MOST, `${where}: ${sheets} sheets of paper`);
         if (keep) fs.writeFileSync(path.join(keep, `${name}.pdf`), pdf);
     }
     await context.close();

@@ -26,8 +26,8 @@ bool validate_write_json(TextOut out, const ValidateView *view, Error *error);
 bool validate_write_markdown(TextOut out, const ValidateView *view, Error *error);
 /* One page that needs nothing else: summary, picture, every run. */
 bool validate_write_html(TextOut out, const ValidateView *view, Error *error);
-/* Predicted against measured steps, both on logarithmic scales: a picture that stands for itself, light or dark as the
- * reader's screen is; and the same on a page, whose rules it takes. */
+/* The error of each run by source: a picture that stands for itself, light or dark as the reader's screen is; and the
+ * same, and by chip, on a page whose rules it takes. */
 bool validate_write_plot(TextOut out, const ValidateView *view, Error *error);
 void validate_draw_plot(FILE *out, const ValidateView *view);
 

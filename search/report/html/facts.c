@@ -268,12 +268,20 @@ static bool overtakes(const Asking *asking, const RankedPlan *other, int figure,
     return fits[1] && (!fits[0] || seconds[1] < seconds[0]);
 }
 
-/* The least move of a figure, one way, that does it; 0: none. */
-static double turning_point(const Asking *asking, const RankedPlan *other, int figure, bool more, Request *scratch) {
+/* The move up to which a search with layouts of its own has plan 1 stay the best: 1 where none was asked, or another plan
+ * won. A plan that is ahead before it with both layouts held is none that would win. */
+static double settled(const PageFigure *figure, bool more) {
+    bool stays = figure->at[more].searched && figure->at[more].found && !figure->at[more].changed;
+    return stays ? PAGE_MOVE[more] : 1;
+}
+
+/* The least move of a figure, one way, beyond `before`, that does it; 0: none. */
+static double turning_point(const Asking *asking, const RankedPlan *other, int figure, double before, bool more,
+                            Request *scratch) {
     static const double MOVES[] = {1.01, 1.02, 1.05, 1.1, 1.2, 1.35, 1.5, 2};
-    double before = 1;
     for (size_t i = 0; i < COUNT_OF(MOVES); i++) {
         double at = more ? MOVES[i] : 1 / MOVES[i];
+        if (more ? at <= before : at >= before) continue;
         if (overtakes(asking, other, figure, at, scratch)) {
             for (int halving = 0; halving < 8; halving++) {
                 double middle = sqrt(before * at);
@@ -294,7 +302,8 @@ static void find_misses(Asking *asking, const int *which, Request *scratch) {
         *miss = (NearMiss){.factor = 1};
         for (int f = 0; f < out->figure_count; f++)
             for (int more = 0; more < 2; more++) {
-                double at = turning_point(asking, &result->plans[i], which[f], more, scratch);
+                double at =
+                    turning_point(asking, &result->plans[i], which[f], settled(&out->figures[f], more), more, scratch);
                 if (at == 0) continue;
                 if (miss->name) miss->others++;
                 if (miss->name && fabs(log(at)) >= fabs(log(miss->factor))) continue;

@@ -30,9 +30,6 @@ static bool draw(const PageView *view, Picture *picture, Drawn *out) {
     return svg && drawn_close(out, svg, picture(view, svg, &out->words, &out->table));
 }
 
-/* A plan that somebody named, and not the best of a search. */
-static bool is_named(const PageView *view) { return !view->report->asked; }
-
 static void write_cards(const PageView *view, FILE *out) {
     const Request *request = view->report->request;
     const RankedPlan *first = view_first(view);
@@ -60,7 +57,7 @@ static void write_cards(const PageView *view, FILE *out) {
     snprintf(more, sizeof more, "%s next, %.0f%% away", bound_text(estimate->bound_next, &first->machine.mesh),
              100 * (1 - estimate->bound_next_share));
     html_card(out, "Bound by", bound_text(estimate->bound_by, &first->machine.mesh), more);
-    if (!is_named(view)) {
+    if (!view_is_named(view)) {
         bool proven = view->report->result.certificate.proof == PROOF_OPTIMAL;
         char covered[COUNT_TEXT_SIZE];
         snprintf(more, sizeof more, "%s plans covered",
@@ -79,7 +76,7 @@ static bool write_table(const Table *table, FILE *out) {
 static void write_why(const PageView *view, FILE *out) {
     Why why;
     report_why(view_first(view), &why);
-    html_heading(out, is_named(view) ? "About this plan" : "Why plan 1");
+    html_heading(out, view_is_named(view) ? "About this plan" : "Why plan 1");
     fputs("<ul>\n", out);
     for (int i = 0; i < why.count; i++) {
         fputs("<li>", out);
@@ -110,7 +107,7 @@ static void write_launch(const PageView *view, FILE *out) {
         html_paragraph(out, line.text);
     }
     write_line("The plan:", plan_label(first, label), out);
-    if (is_named(view) || !asked[0]) return;
+    if (view_is_named(view) || !asked[0]) return;
     line = (Prose){0};
     if (launcher && launcher->formats[0].name) {
         prose_add(&line, "shardopt emit %s %s", launcher->formats[0].name, asked);
@@ -132,9 +129,9 @@ static bool write_verdict(const PageView *view, FILE *out) {
     if (view_first(view)) write_launch(view, out);
     bool ok = true;
     if (view_first(view)) {
-        html_heading(out, is_named(view) ? "The plan" : "The plans");
+        html_heading(out, view_is_named(view) ? "The plan" : "The plans");
         Table plans = plans_table(view);
-        if (is_named(view)) plans.caption = "The plan, priced as it was named";
+        if (view_is_named(view)) plans.caption = "The plan, priced as it was named";
         ok = write_table(&plans, out);
         write_why(view, out);
     } else {
@@ -199,7 +196,7 @@ static bool write_page(const PageView *view, const Drawn *drawn, FILE *out) {
     bool missed = misses.rows + closest.rows > 0;
     if (missed) links[count++] = (HtmlLink){"misses", "Near misses"};
     links[count++] = (HtmlLink){"basis", "What the answer rests on"};
-    html_open(out, title, is_named(view) ? "One plan in full" : "The best way to shard it, and why");
+    html_open(out, title, view_is_named(view) ? "One plan in full" : "The best way to shard it, and why");
     html_contents(out, links, count);
     bool ok = write_verdict(view, out);
     for (size_t i = 0; i < COUNT_OF(PICTURES); i++)

@@ -6,7 +6,7 @@
 
 #include "base/util.h"
 
-static const double WIDTH = 860, LEFT = 176, RIGHT = 836, LEVEL = 30, GAP = 34, THIN = 3;
+static const double WIDTH = SVG_PANEL, LEFT = 96, RIGHT = 374, LEVEL = 30, GAP = 34, THIN = 3;
 
 typedef struct {
     Role role;
@@ -116,7 +116,7 @@ bool picture_mesh(const PageView *view, FILE *out, Prose *words, Table *table) {
         const Axis *axis = &mesh->axes[a];
         char rate[NUMBER_TEXT_SIZE];
         int count = list_levels(ranked, a, levels);
-        svg_text(&svg, LEFT, y + 12, "start", "head", "%s", axis->name);
+        svg_text(&svg, LEFT - 10, y + 12, "end", "head", "%s", axis->name);
         svg_text(&svg, RIGHT, y + 12, "end", "dim", "%lld in %s, %s one way", (long long)axis->size, kind_words(axis),
                  rate_text(axis->bytes_per_second, "B", rate));
         draw_kind(&svg, axis, y + 16);

@@ -7,8 +7,7 @@
 
 #include <math.h>
 
-static const double WIDTH = 860, TOP = 44, BOTTOM = 330, FIRST_LEFT = 66, FIRST_RIGHT = 400, SECOND_LEFT = 506,
-                    SECOND_RIGHT = 836;
+static const double WIDTH = SVG_PANEL, TOP = 50, BOTTOM = 300, LEFT = 52, RIGHT = 366;
 enum { POINTS_MAX = PAGE_LIMITS + PAGE_SIZES + 16, MIDDLE = 1 };
 
 typedef struct {
@@ -85,16 +84,16 @@ static void draw_front(Svg *svg, const SvgScale *x, const SvgScale *y, const Poi
 }
 
 /* `chips`: a tick for each machine; else round ones of bytes. */
-static void draw_panel(Svg *svg, const Point *points, int count, double left, double right, bool chips) {
+static void draw_points(Svg *svg, const Point *points, int count, bool chips) {
     SvgSay *say = chips ? svg_say_count : number_bytes;
     double ticks[POINTS_MAX];
-    SvgScale x = around(points, count, false, left, right), y = around(points, count, true, BOTTOM, TOP);
+    SvgScale x = around(points, count, false, LEFT, RIGHT), y = around(points, count, true, BOTTOM, TOP);
     for (int i = 0; i < count; i++) ticks[i] = points[i].cost;
     if (chips)
         svg_axis_x_at(svg, &x, ticks, count, BOTTOM, TOP, say, "chips");
     else
         svg_axis_x(svg, &x, 6, BOTTOM, TOP, svg_say_bytes, "HBM that the plan takes, per chip");
-    svg_axis_y(svg, &y, 7, left, right, svg_say_seconds, "step");
+    svg_axis_y(svg, &y, 7, LEFT, RIGHT, svg_say_seconds, "step");
     draw_front(svg, &x, &y, points, count);
     for (int i = 0; i < count; i++) {
         char tip[2 * WORDS_SIZE], cost[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE];
@@ -103,8 +102,20 @@ static void draw_panel(Svg *svg, const Point *points, int count, double left, do
                  points[i].of ? ": " : "", points[i].of ? points[i].of->plan : "",
                  points[i].front ? "" : " (not on the front)");
         svg_mark(svg, points[i].rank == 0 ? 0 : 1, px, py, points[i].front ? 5 : 3.5, tip);
-        if (points[i].rank == 1) svg_text(svg, px, py + 20, px > right - 40 ? "end" : "middle", "head", "plan 1");
+        if (points[i].rank == 1) svg_text(svg, px, py + 20, px > RIGHT - 30 ? "end" : "middle", "head", "plan 1");
     }
+}
+
+static void draw_panel(FILE *out, const char *id, const Point *points, int count, bool chips, const char *words) {
+    Svg svg = svg_open(out, id, WIDTH, BOTTOM + (chips ? 64 : 84),
+                       chips ? "The Pareto front: time against chips" : "The Pareto front: time against memory", words);
+    SvgLegend legend = {4, WIDTH, 4, BOTTOM + 58};
+    svg_text(&svg, 4, 14, "start", "head", chips ? "Against chips, the same batch" : "Against memory");
+    draw_points(&svg, points, count, chips);
+    svg_legend_add_mark(&svg, &legend, 1, chips ? "plan 1" : "plans of this report");
+    svg_legend_add_mark(&svg, &legend, 0, chips ? "best on other machines" : "best with less memory");
+    svg_legend_add_line(&svg, &legend, "s0 thick", "the front");
+    svg_close(&svg);
 }
 
 static void list_points(Table *table, const char *against, const Point *points, int count, SvgSay *say) {
@@ -139,20 +150,8 @@ bool picture_pareto(const PageView *view, FILE *out, Prose *words, Table *table)
                   svg_say_count(chips[0].cost, a), step_text(chips[0].seconds, b),
                   svg_say_count(chips[chip_count - 1].cost, change),
                   step_text(chips[chip_count - 1].seconds, (char[NUMBER_TEXT_SIZE]){0}));
-    Svg svg = svg_open(out, "pareto-svg", WIDTH, BOTTOM + 84,
-                       "The Pareto fronts: time against memory and against chips", words->text);
-    svg_text(&svg, FIRST_LEFT, 16, "start", "head", "Against memory");
-    draw_panel(&svg, memory, memory_count, FIRST_LEFT, FIRST_RIGHT, false);
-    if (chip_count > 0) {
-        svg_text(&svg, SECOND_LEFT, 16, "start", "head", "Against chips, the same batch");
-        draw_panel(&svg, chips, chip_count, SECOND_LEFT, SECOND_RIGHT, true);
-    }
-    double x = FIRST_LEFT;
-    x += svg_legend_mark(&svg, x, BOTTOM + 70, 1, "plans of this report");
-    x += svg_legend_mark(&svg, x, BOTTOM + 70, 0, "best with less memory, or on other machines");
-    svg_line(&svg, x, BOTTOM + 66, x + 22, BOTTOM + 66, "s0 thick");
-    svg_text(&svg, x + 28, BOTTOM + 70, "start", NULL, "the front");
-    svg_close(&svg);
+    draw_panel(out, "pareto-svg", memory, memory_count, false, words->text);
+    if (chip_count > 0) draw_panel(out, "pareto-chips-svg", chips, chip_count, true, words->text);
     *table = table_new(view->arena, "Plans by memory and by chips", "against|>takes|>step|plan|on the front");
     list_points(table, "memory", memory, memory_count, number_bytes);
     list_points(table, "chips", chips, chip_count, svg_say_count);

@@ -7,7 +7,8 @@
 
 #include <math.h>
 
-static const double WIDTH = 860, LEFT = 70, RIGHT = 560, TOP = 40, BOTTOM = 420, LEGEND = 584;
+static const double WIDTH = SVG_PANEL, LEFT = 44, RIGHT = 362, TOP = 40, BOTTOM = 330, LINE = 19;
+/* The roof turns at least a third of the way to the right of LEFT: left of it and below it is room for a word. */
 
 typedef struct {
     double peak, hbm, intensity_low, intensity_high, rate_low;
@@ -55,42 +56,53 @@ static void draw_roofs(Svg *svg, const Roof *roof, const SvgScale *x, const SvgS
     fprintf(svg->out, "<path class=\"roof thick\" d=\"M%.1f %.1fL%.1f %.1fH%.1f\"/>\n", svg_at(x, start),
             svg_at(y, start * roof->hbm), svg_at(x, ridge), svg_at(y, roof->peak), RIGHT);
     svg_text(svg, RIGHT - 4, svg_at(y, roof->peak) - 8, "end", "head", "peak %s", say_rate(roof->peak, text));
-    double at = sqrt(start * ridge), px = svg_at(x, at), py = svg_at(y, at * roof->hbm);
-    svg_text(svg, px - 8, py - 8, "end", "head", "HBM %s", rate_text(roof->hbm, "B", text));
+    /* Above the slope, where it is farthest from the axis. */
+    rate_text(roof->hbm, "B", text);
+    double room = svg_at(x, ridge) - LEFT - 22, wide = svg_text_width("HBM ") + svg_text_width(text);
+    if (wide <= room)
+        svg_text(svg, LEFT + 6, svg_at(y, roof->peak) + 14, "start", "head", "HBM %s", text);
+    else
+        svg_text(svg, LEFT + 6, svg_at(y, roof->peak) - 8, "start", "head", "HBM %s", text);
 }
 
 static void draw_points(Svg *svg, const Estimate *estimate, const SvgScale *x, const SvgScale *y) {
     int kind = 0;
-    double line = TOP + 8;
-    svg_text(svg, LEGEND, line, "start", "head", "Ops, and their share of the step");
     for (int i = 0; i < estimate->part_count; i++) {
         const EstimatePart *part = &estimate->parts[i];
-        char tip[WORDS_SIZE], share[NUMBER_TEXT_SIZE], rate[NUMBER_TEXT_SIZE], seconds[NUMBER_TEXT_SIZE];
+        char tip[WORDS_SIZE], rate[NUMBER_TEXT_SIZE], seconds[NUMBER_TEXT_SIZE];
         if (!is_point(part)) continue;
         double speed = part->flops / seconds_of(part);
         snprintf(tip, sizeof tip, "%s: %.4g FLOPs a byte, %s, %s a step", part->name, intensity(part),
                  say_rate(speed, rate), step_text(seconds_of(part), seconds));
         double size = 4 + 5 * sqrt(seconds_of(part) / estimate->time.seconds);
-        svg_mark(svg, kind % SVG_KINDS, svg_at(x, intensity(part)), svg_at(y, speed), size, tip);
-        line += 19;
-        char words[WORDS_SIZE];
-        snprintf(words, sizeof words, "%s, %s", part->name,
-                 share_text(seconds_of(part) / estimate->time.seconds, share));
-        svg_legend_mark(svg, LEGEND, line, kind % SVG_KINDS, words);
-        kind++;
+        svg_mark(svg, kind++ % SVG_KINDS, svg_at(x, intensity(part)), svg_at(y, speed), size, tip);
     }
-    line += 34;
+}
+
+/* Beside the roofs: what each mark is, and what has no place under them. */
+static void draw_list(FILE *out, const Estimate *estimate, const char *words) {
+    int lines = 2, kind = 0;
+    double y = 14;
     bool any = false;
+    char name[WORDS_SIZE], share[NUMBER_TEXT_SIZE];
+    for (int i = 0; i < estimate->part_count; i++) lines += seconds_of(&estimate->parts[i]) > 0;
+    Svg svg = svg_open(out, "roofline-ops-svg", WIDTH, 34 + LINE * lines, "The ops of a step, by mark", words);
+    svg_text(&svg, 4, y, "start", "head", "Ops, and their share of the step");
     for (int i = 0; i < estimate->part_count; i++) {
         const EstimatePart *part = &estimate->parts[i];
-        char share[NUMBER_TEXT_SIZE];
-        if (is_point(part) || !(seconds_of(part) > 0) || line > BOTTOM + 40) continue;
-        if (!any) svg_text(svg, LEGEND, line, "start", "head", "Ops that are bound by bytes alone");
+        if (!is_point(part)) continue;
+        snprintf(name, sizeof name, "%s, %s", part->name, share_text(seconds_of(part) / estimate->time.seconds, share));
+        svg_legend_mark(&svg, 4, y += LINE, kind++ % SVG_KINDS, name);
+    }
+    for (int i = 0; i < estimate->part_count; i++) {
+        const EstimatePart *part = &estimate->parts[i];
+        if (is_point(part) || !(seconds_of(part) > 0)) continue;
+        if (!any) svg_text(&svg, 4, y += LINE + 9, "start", "head", "Ops that are bound by bytes alone");
         any = true;
-        line += 19;
-        svg_text(svg, LEGEND + 16, line, "start", NULL, "%s, %s", part->name,
+        svg_text(&svg, 20, y += LINE, "start", NULL, "%s, %s", part->name,
                  share_text(seconds_of(part) / estimate->time.seconds, share));
     }
+    svg_close(&svg);
 }
 
 static void list_parts(Table *table, const Estimate *estimate) {
@@ -127,13 +139,14 @@ bool picture_roofline(const PageView *view, FILE *out, Prose *words, Table *tabl
               "%d ops with FLOPs, %d of them bound by HBM; an op needs %.0f FLOPs per byte to reach %s at %s. A mark "
               "grows with the share of the step; dashed lines are what large matmuls and HBM reach by the profile.",
               points, bound, roof.peak / roof.hbm, say_rate(roof.peak, a), rate_text(roof.hbm, "B", b));
-    Svg svg = svg_open(out, "roofline-svg", WIDTH, BOTTOM + 56, "The roofline, with every op of a step", words->text);
-    svg_axis_x(&svg, &x, 8, BOTTOM, TOP, svg_say_number, "FLOPs a byte of HBM");
+    Svg svg = svg_open(out, "roofline-svg", WIDTH, BOTTOM + 46, "The roofline, with every op of a step", words->text);
+    svg_axis_x(&svg, &x, 7, BOTTOM, TOP, svg_say_number, "FLOPs a byte of HBM");
     svg_axis_y(&svg, &y, 8, LEFT, RIGHT, say_tera, "TFLOP/s of one device");
     draw_roofs(&svg, &roof, &x, &y);
     draw_reached(&svg, &roof, &view->report->request->question.profile, &x, &y);
     draw_points(&svg, estimate, &x, &y);
     svg_close(&svg);
+    draw_list(out, estimate, words->text);
     *table = table_new(view->arena, "Ops of the fullest stage on one device, over one step (without recomputation)",
                        "op|>FLOPs|>bytes|>FLOPs a byte|>FLOP/s|>a step|bound by");
     list_parts(table, estimate);

@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-static const double WIDTH = 860, TOP = 44, BOTTOM = 330, FIRST_LEFT = 80, FIRST_RIGHT = 400, SECOND_LEFT = 506,
-                    SECOND_RIGHT = 836;
+static const double WIDTH = SVG_PANEL, TOP = 34, BOTTOM = 284, LEFT = 52, RIGHT = 366;
 enum { MIDDLE = 1 };
 static const int KINDS[PAGE_BATCHES] = {1, 0, 2}; /* marks: a square, a disc, a triangle */
 
@@ -140,6 +139,43 @@ static void add_words(const PageView *view, Prose *words) {
     if (facts->thin) prose_add(words, " The search is large, so fewer points were searched.");
 }
 
+static void draw_legend(Svg *svg, const PageFacts *facts, bool ideal) {
+    SvgLegend legend = {4, WIDTH, 4, BOTTOM + 58};
+    for (int b = 0; b < PAGE_BATCHES; b++) {
+        const PagePoint *any = NULL;
+        char label[NUMBER_TEXT_SIZE + 16], tokens[NUMBER_TEXT_SIZE];
+        for (int s = 0; s < PAGE_SIZES && !any; s++)
+            if (facts->size[s][b].found) any = &facts->size[s][b];
+        if (!any) continue;
+        snprintf(label, sizeof label, "batch %s", number_short(any->tokens, tokens));
+        svg_legend_add_mark(svg, &legend, KINDS[b], label);
+    }
+    if (ideal) svg_legend_add_line(svg, &legend, "axis dash", "linear scaling from plan 1, the larger mark");
+}
+
+/* `training`: the time of the whole training; else MFU. */
+static void draw_panel(FILE *out, const PageFacts *facts, bool training, const char *words) {
+    double ticks[PAGE_SIZES];
+    int count = list_ticks(facts, ticks);
+    Measure *of = training ? training_of_point : mfu_of;
+    SvgScale x = around(facts, chips_of, LEFT, RIGHT, true), y = around(facts, of, BOTTOM, TOP, training);
+    Svg svg =
+        svg_open(out, training ? "scaling-svg" : "scaling-mfu-svg", WIDTH, BOTTOM + (training ? 88 : 68),
+                 training ? "Time against the machine and the batch" : "MFU against the machine and the batch", words);
+    svg_axis_x_at(&svg, &x, ticks, count, BOTTOM, TOP, svg_say_count, "chips");
+    if (training) {
+        Unit unit = unit_of(y.high);
+        SvgScale time = {y.low / unit.seconds, y.high / unit.seconds, BOTTOM, TOP, true};
+        svg_axis_y(&svg, &time, 7, LEFT, RIGHT, svg_say_number, unit.label);
+        draw_ideal(&svg, facts, &x, &y);
+    } else {
+        svg_axis_y(&svg, &y, 7, LEFT, RIGHT, svg_say_share, "MFU");
+    }
+    for (int b = 0; b < PAGE_BATCHES; b++) draw_batch(&svg, facts, b, &x, &y, of);
+    draw_legend(&svg, facts, training);
+    svg_close(&svg);
+}
+
 bool picture_scaling(const PageView *view, FILE *out, Prose *words, Table *table) {
     const PageFacts *facts = view->facts;
     int found = 0;
@@ -147,35 +183,8 @@ bool picture_scaling(const PageView *view, FILE *out, Prose *words, Table *table
         for (int b = 0; b < PAGE_BATCHES; b++) found += facts->size[s][b].found;
     if (found == 0) return false;
     add_words(view, words);
-    double ticks[PAGE_SIZES];
-    SvgScale x = around(facts, chips_of, FIRST_LEFT, FIRST_RIGHT, true), right = x;
-    SvgScale seconds = around(facts, training_of_point, BOTTOM, TOP, true),
-             mfu = around(facts, mfu_of, BOTTOM, TOP, false);
-    Unit unit = unit_of(seconds.high);
-    SvgScale time = {seconds.low / unit.seconds, seconds.high / unit.seconds, BOTTOM, TOP, true};
-    right.from = SECOND_LEFT, right.to = SECOND_RIGHT;
-    Svg svg = svg_open(out, "scaling-svg", WIDTH, BOTTOM + 84, "Time against the machine and the batch", words->text);
-    int count = list_ticks(facts, ticks);
-    svg_axis_x_at(&svg, &x, ticks, count, BOTTOM, TOP, svg_say_count, "chips");
-    svg_axis_y(&svg, &time, 7, FIRST_LEFT, FIRST_RIGHT, svg_say_number, unit.label);
-    svg_axis_x_at(&svg, &right, ticks, count, BOTTOM, TOP, svg_say_count, "chips");
-    svg_axis_y(&svg, &mfu, 7, SECOND_LEFT, SECOND_RIGHT, svg_say_share, "MFU");
-    draw_ideal(&svg, facts, &x, &seconds);
-    double at = FIRST_LEFT;
-    for (int b = 0; b < PAGE_BATCHES; b++) {
-        const PagePoint *any = NULL;
-        char label[NUMBER_TEXT_SIZE + 16], tokens[NUMBER_TEXT_SIZE];
-        draw_batch(&svg, facts, b, &x, &seconds, training_of_point);
-        draw_batch(&svg, facts, b, &right, &mfu, mfu_of);
-        for (int s = 0; s < PAGE_SIZES && !any; s++)
-            if (facts->size[s][b].found) any = &facts->size[s][b];
-        if (!any) continue;
-        snprintf(label, sizeof label, "batch %s", number_short(any->tokens, tokens));
-        at += svg_legend_mark(&svg, at, BOTTOM + 70, KINDS[b], label);
-    }
-    svg_line(&svg, at, BOTTOM + 66, at + 22, BOTTOM + 66, "axis dash");
-    svg_text(&svg, at + 28, BOTTOM + 70, "start", NULL, "linear scaling from plan 1, the larger mark");
-    svg_close(&svg);
+    draw_panel(out, facts, true, words->text);
+    draw_panel(out, facts, false, words->text);
     *table = table_new(view->arena, "Other machines and batches",
                        "against plan 1|>chips|>tokens a step|>step|>MFU|>training|best plan");
     list_points(facts, table);

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double WIDTH = 860, LEFT = 210, RIGHT = 640, ROW = 26, TOP = 46;
-enum { SHOWN_MAX = 22 };
+static const double WIDTH = SVG_PANEL, LEFT = 162, RIGHT = 314, ROW = 24, TOP = 26;
+enum { SHOWN_MAX = 14 }; /* of the chip, and of the profile */
 
 /* The best step with a figure moved: what the search found, else plan 1 as it is. */
 static double effect(const PageFigure *figure, int move) {
@@ -43,7 +43,8 @@ static const char *outcome(const PageFigure *figure, int move, char text[WORDS_S
 static void draw_row(Svg *svg, const SvgScale *scale, double y, const PageFigure *figure) {
     double zero = svg_at(scale, 0);
     bool changed[PAGE_MOVES];
-    svg_text(svg, LEFT - 10, y + 13, "end", figure->hardware ? "head" : NULL, "%s", figure->name);
+    char name[SVG_FIT_SIZE];
+    svg_text(svg, LEFT - 8, y + 13, "end", NULL, "%s", svg_fit(figure->name, LEFT - 10, name));
     for (int move = 0; move < PAGE_MOVES; move++) {
         double at = svg_at(scale, effect(figure, move));
         char tip[2 * WORDS_SIZE], change[NUMBER_TEXT_SIZE], words[WORDS_SIZE];
@@ -55,11 +56,11 @@ static void draw_row(Svg *svg, const SvgScale *scale, double y, const PageFigure
         changed[move] = figure->at[move].searched && (figure->at[move].changed || !figure->at[move].found);
     }
     if (!changed[0] && !changed[1]) return;
-    svg_mark(svg, 24, RIGHT + 14, y + 9, 5, NULL);
-    svg_text(svg, RIGHT + 26, y + 13, "start", NULL, "%s",
-             changed[0] && changed[1] ? "another plan, either way"
-             : changed[0]             ? "another plan at -10%"
-                                      : "another plan at +10%");
+    svg_mark(svg, 24, RIGHT + 12, y + 9, 5, NULL);
+    svg_text(svg, RIGHT + 21, y + 13, "start", NULL, "%s",
+             changed[0] && changed[1] ? "both"
+             : changed[0]             ? "-10%"
+                                      : "+10%");
 }
 
 static void list_row(Table *table, const PageFigure *figure) {
@@ -100,34 +101,45 @@ static void add_words(const PageFigure *const *figures, int count, bool thin, Pr
     if (thin) prose_add(words, " The search is large, so for the profile's figures only plan 1 was priced again.");
 }
 
+/* Those of the chip, or of the profile: the largest of them. */
+static void draw_panel(FILE *out, const PageFigure *const *figures, int count, bool chip, const char *words) {
+    const PageFigure *shown[SHOWN_MAX];
+    int rows = 0;
+    double low = 0, high = 0; /* of all: the two panels have one scale */
+    for (int i = 0; i < count; i++) {
+        for (int move = 0; move < PAGE_MOVES; move++) {
+            low = min_real(low, effect(figures[i], move));
+            high = max_real(high, effect(figures[i], move));
+        }
+        if (figures[i]->hardware == chip && rows < SHOWN_MAX) shown[rows++] = figures[i];
+    }
+    if (rows == 0) return;
+    double room = max_real(0.002, 0.04 * (high - low)), bottom = TOP + ROW * rows + 4;
+    SvgScale scale = {low - room, high + room, LEFT, RIGHT, false};
+    Svg svg = svg_open(out, chip ? "sensitivity-svg" : "sensitivity-profile-svg", WIDTH, bottom + 82,
+                       chip ? "The step when a figure of the chip is a tenth lower or higher"
+                            : "The step when a figure of the profile is a tenth lower or higher",
+                       words);
+    svg_text(&svg, 4, 14, "start", "head", chip ? "Figures of the chip" : "Figures of the profile");
+    svg_axis_x(&svg, &scale, 5, bottom, TOP, say_change, "change of the best step");
+    for (int i = 0; i < rows; i++) draw_row(&svg, &scale, TOP + 2 + ROW * i, shown[i]);
+    svg_line(&svg, svg_at(&scale, 0), TOP, svg_at(&scale, 0), bottom, "axis");
+    SvgLegend legend = {4, WIDTH, 4, bottom + 58};
+    svg_legend_add_bar(&svg, &legend, PAINT_TENSOR, "figure -10%");
+    svg_legend_add_bar(&svg, &legend, PAINT_ATTENTION, "figure +10%");
+    svg_legend_add_mark(&svg, &legend, 24, "another plan wins at");
+    svg_close(&svg);
+}
+
 bool picture_sensitivity(const PageView *view, FILE *out, Prose *words, Table *table) {
     const PageFigure *figures[PAGE_FIGURES_MAX];
     int count = view->facts ? view->facts->figure_count : 0;
     if (count == 0) return false;
     for (int i = 0; i < count; i++) figures[i] = &view->facts->figures[i];
     qsort(figures, (size_t)count, sizeof figures[0], by_effect);
-    int shown = (int)min_whole(count, SHOWN_MAX);
-    double low = 0, high = 0;
-    for (int i = 0; i < shown; i++)
-        for (int move = 0; move < PAGE_MOVES; move++) {
-            low = min_real(low, effect(figures[i], move));
-            high = max_real(high, effect(figures[i], move));
-        }
-    double room = max_real(0.002, 0.04 * (high - low)), bottom = TOP + ROW * shown + 4;
     add_words(figures, count, view->facts->thin, words);
-    SvgScale scale = {low - room, high + room, LEFT, RIGHT, false};
-    Svg svg = svg_open(out, "sensitivity-svg", WIDTH, bottom + 74, "The step when a figure is a tenth lower or higher",
-                       words->text);
-    svg_axis_x(&svg, &scale, 8, bottom, TOP, say_change, "change of the best step");
-    for (int i = 0; i < shown; i++) draw_row(&svg, &scale, TOP + 2 + ROW * i, figures[i]);
-    svg_line(&svg, svg_at(&scale, 0), TOP, svg_at(&scale, 0), bottom, "axis");
-    double x = LEFT;
-    x += svg_legend_bar(&svg, x, 20, PAINT_TENSOR, "figure -10%");
-    x += svg_legend_bar(&svg, x, 20, PAINT_ATTENTION, "figure +10%");
-    x += svg_legend_mark(&svg, x, 20, 24, "another plan wins");
-    svg_text(&svg, x, 20, "start", "head", "of the chip");
-    svg_text(&svg, x + 84, 20, "start", NULL, "of the profile");
-    svg_close(&svg);
+    draw_panel(out, figures, count, true, words->text);
+    draw_panel(out, figures, count, false, words->text);
     *table = table_new(view->arena, "Each figure a tenth lower and higher",
                        "figure|of|>-10%: best step|>plan 1 as it is|winner|>+10%: best step|>plan 1 as it is|winner");
     for (int i = 0; i < count; i++) list_row(table, figures[i]);

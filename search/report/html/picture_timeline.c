@@ -11,8 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { STAGES_SHOWN = 16, MICROBATCHES_SHOWN = 64, LANES_MAX = GROUP_COUNT + 1, LABEL_ROOM = 15 };
-static const double WIDTH = 860, LEFT = 104, RIGHT = 836, TOP = 40, GAP = 30, LANE = 22;
+/* A group over replicas may have a lane of each phase. */
+enum { STAGES_SHOWN = 16, MICROBATCHES_SHOWN = 64, LANES_MAX = 2 * GROUP_COUNT + 1, LABEL_ROOM = 15 };
+static const double WIDTH = 860, LEFT = 104, RIGHT = 836, TOP = 52, GAP = 30, LANE = 22;
 
 /* Seconds of a microbatch on the fullest stage, what is exposed of critical groups included. */
 typedef struct {
@@ -231,7 +232,8 @@ static void stages_words(const RankedPlan *ranked, const Play *play, const Playe
 
 typedef struct {
     const char *name;
-    int group; /* -1 means compute */
+    int group;   /* -1 means compute */
+    Phase phase; /* of groups over replicas: gathers of parameters before the first pass, gradients after the last */
 } Lane;
 
 /* What a microbatch takes, and the lanes that show it. */
@@ -243,12 +245,19 @@ typedef struct {
 
 static int list_lanes(const Microbatch *one, const Estimate *estimate, Lane lanes[LANES_MAX]) {
     int count = 0;
-    lanes[count++] = (Lane){"compute", -1};
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        bool data = group >= GROUP_DATA;
-        double seconds = data ? estimate->time.group_seconds[group] : one->hidden[group][0] + one->hidden[group][1];
-        if (seconds > 1e-6 * estimate->time.seconds) lanes[count++] = (Lane){lane_name((Group)group), group};
-    }
+    double least = 1e-6 * estimate->time.seconds;
+    lanes[count++] = (Lane){"compute", -1, PHASE_FORWARD};
+    for (int group = 0; group < GROUP_DATA; group++)
+        if (one->hidden[group][0] + one->hidden[group][1] > least)
+            lanes[count++] = (Lane){lane_name((Group)group), group, PHASE_FORWARD};
+    for (int group = GROUP_DATA; group < GROUP_COUNT; group++)
+        for (int phase = 0; phase < PHASE_COUNT; phase++) {
+            const char *name = phase == PHASE_BACKWARD ? lane_name((Group)group)
+                               : group == GROUP_DATA   ? "parameters"
+                                                       : "expert params";
+            if (lane_seconds(estimate, (Group)group, (Phase)phase) > least)
+                lanes[count++] = (Lane){name, group, (Phase)phase};
+        }
     return count;
 }
 
@@ -282,7 +291,8 @@ static void draw_pass(Svg *svg, const Window *window, const OneStage *stage, int
     }
 }
 
-/* Gathers of a step's parameters beside its first pass, reductions of gradients beside its last. */
+/* Gathers of a step's parameters (ZeRO) beside its first pass, reductions of gradients beside its last: no gradient is
+ * there before the first backward. */
 static void draw_data(Svg *svg, const Window *window, const RankedPlan *ranked, const OneStage *stage, double end) {
     const Estimate *estimate = &ranked->estimate;
     const Microbatch *one = &stage->one;
@@ -290,15 +300,13 @@ static void draw_data(Svg *svg, const Window *window, const RankedPlan *ranked, 
     for (int i = 1; i < stage->count; i++) {
         int group = lanes[i].group;
         if (group < GROUP_DATA) continue;
-        for (int phase = 0; phase < PHASE_COUNT; phase++) {
-            double seconds = lane_seconds(estimate, (Group)group, (Phase)phase);
-            double from = phase == PHASE_FORWARD ? 0 : end - one->all[PHASE_BACKWARD], x = x_of(window, from);
-            char tip[96], text[NUMBER_TEXT_SIZE];
-            if (!(seconds > 0)) continue;
-            snprintf(tip, sizeof tip, "%s: %s", lanes[i].name, step_text(seconds, text));
-            svg_bar(svg, x, TOP + LANE * i, x_of(window, min_real(window->end, from + seconds)) - x, LANE - 6,
-                    paint_of_role(group_role((Group)group)), tip);
-        }
+        double seconds = lane_seconds(estimate, (Group)group, lanes[i].phase);
+        double from = lanes[i].phase == PHASE_FORWARD ? 0 : end - one->all[PHASE_BACKWARD], x = x_of(window, from);
+        char tip[96], text[NUMBER_TEXT_SIZE];
+        snprintf(tip, sizeof tip, "%s%s: %s", lanes[i].name,
+                 lanes[i].phase == PHASE_FORWARD ? ", gathered after the update (ZeRO)" : "", step_text(seconds, text));
+        svg_bar(svg, x, TOP + LANE * i, x_of(window, min_real(window->end, from + seconds)) - x, LANE - 6,
+                paint_of_role(group_role((Group)group)), tip);
     }
 }
 
@@ -345,16 +353,26 @@ static void alone_words(const RankedPlan *ranked, Prose *words) {
         prose_add(words, " The %s in the middle are left out.", number_grouped(m - MICROBATCHES_SHOWN, number));
 }
 
-static void draw_legend(Svg *svg, Schedule schedule) {
-    double x = LEFT;
-    x += svg_legend_bar(svg, x, 18, PAINT_FORWARD, "forward");
-    x += svg_legend_bar(svg, x, 18, PAINT_BACKWARD, "backward");
+/* `one`: of a plan without stages, where what is exposed stands behind each pass; else NULL. */
+static void draw_legend(Svg *svg, Schedule schedule, const Microbatch *one) {
+    SvgLegend legend = {LEFT, RIGHT, LEFT, 14};
+    bool said[ROLE_COUNT] = {false};
+    svg_legend_add_bar(svg, &legend, PAINT_FORWARD, "forward");
+    svg_legend_add_bar(svg, &legend, PAINT_BACKWARD, "backward");
     if (schedule == SCHEDULE_ZB_H1 || schedule == SCHEDULE_DUALPIPE)
-        x += svg_legend_bar(svg, x, 18, PAINT_OPTIMIZER, "gradients of weights");
-    if (schedule == SCHEDULE_DUALPIPE) x += svg_legend_bar(svg, x, 18, PAINT_EXPERT, "both at once");
-    x += svg_legend_bar(svg, x, 18, PAINT_WAITS, "waits");
-    x += svg_legend_bar(svg, x, 18, PAINT_OPTIMIZER, "optimizer");
-    svg_legend_bar(svg, x, 18, PAINT_OTHER, "other overheads");
+        svg_legend_add_bar(svg, &legend, PAINT_OPTIMIZER, "gradients of weights");
+    if (schedule == SCHEDULE_DUALPIPE) svg_legend_add_bar(svg, &legend, PAINT_EXPERT, "both at once");
+    for (int group = 0; one && group < GROUP_WEIGHTS; group++) {
+        Role role = group_role((Group)group);
+        char words[64];
+        if (said[role] || !(one->exposed[group][0] + one->exposed[group][1] > 0)) continue;
+        said[role] = true;
+        snprintf(words, sizeof words, "%s (in the row of compute: exposed)", role_name(role));
+        svg_legend_add_bar(svg, &legend, paint_of_role(role), words);
+    }
+    svg_legend_add_bar(svg, &legend, PAINT_WAITS, "waits");
+    svg_legend_add_bar(svg, &legend, PAINT_OPTIMIZER, "optimizer");
+    svg_legend_add_bar(svg, &legend, PAINT_OTHER, "other overheads");
 }
 
 /* As many microbatches as can be played, in whole rounds of the stages. */
@@ -388,13 +406,15 @@ bool picture_timeline(const PageView *view, FILE *out, Prose *words, Table *tabl
         double top = TOP + LANE * (stages ? stage_lanes(play.ranks) : stage.count) + 36;
         Svg svg = svg_open(out, "timeline-svg", WIDTH, top + layer_line_height(&line), "One step in time", words->text);
         *table = table_new(view->arena, "Passes in time",
-                           stages ? "stage|>busy|>share|>idle" : "pass|>compute|>share|>exposed");
-        draw_legend(&svg, ranked->plan.knobs.schedule);
+                           stages ? "stage, or op of a layer|>busy|>share|>idle"
+                                  : "pass, or op of a layer|>compute|>share|>exposed");
+        draw_legend(&svg, ranked->plan.knobs.schedule, stages ? NULL : &stage.one);
         if (stages)
             draw_stages(&svg, ranked, &play, &played, table);
         else
             draw_alone(&svg, ranked, &stage, table);
         layer_line_draw(&svg, &line, top, LEFT, RIGHT);
+        layer_line_list(&line, table);
         svg_close(&svg);
     }
     arena_free(&arena);

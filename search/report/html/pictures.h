@@ -31,4 +31,8 @@ static inline const RankedPlan *view_first(const PageView *view) {
     return view->report->result.plan_count > 0 ? &view->report->result.plans[0] : NULL;
 }
 
+/* A plan that somebody named, and not the best of a search; and what texts call it. */
+static inline bool view_is_named(const PageView *view) { return !view->report->asked; }
+static inline const char *view_plan(const PageView *view) { return view_is_named(view) ? "The plan" : "Plan 1"; }
+
 #endif

@@ -80,33 +80,30 @@ const char *compare_to_best_text(const PageView *view, int rank) {
 
 Table plans_table(const PageView *view) {
     const SearchResult *result = &view->report->result;
+    bool named = view_is_named(view); /* alone, without a rank */
     Table table = table_new(view->arena, "The best plans, one for each set of degrees and schedule",
-                            ">rank|plan|>step|>behind|>MFU|>HBM|>exposed|>bubble|bound by|launched by");
+                            named ? "plan|>step|>MFU|>HBM|>exposed|>bubble|bound by|launched by"
+                                  : ">rank|plan|>step|>behind|>MFU|>HBM|>exposed|>bubble|bound by|launched by");
     for (int i = 0; i < result->plan_count; i++) {
         const RankedPlan *ranked = &result->plans[i];
         const Estimate *estimate = &ranked->estimate;
         const StepTime *time = &estimate->time;
-        char rank[16], label[WORDS_SIZE], plan[2 * WORDS_SIZE + 8], launchers[WORDS_SIZE], texts[6][NUMBER_TEXT_SIZE];
+        char label[WORDS_SIZE], launchers[WORDS_SIZE], text[NUMBER_TEXT_SIZE];
+        bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
         double behind = ranked->ranked_seconds / result->plans[0].ranked_seconds - 1;
         Prose moves = {0};
         plan_moves(view->report, i + 1, &moves);
-        snprintf(rank, sizeof rank, "%d", i + 1);
-        snprintf(plan, sizeof plan, "%s%s%.*s", plan_label(ranked, label), moves.used ? ", " : "", WORDS_SIZE,
-                 moves.text);
-        snprintf(texts[1], NUMBER_TEXT_SIZE, i == 0 ? "" : "%+.1f%%%s", 100 * behind, ranked->tied ? " (tied)" : "");
-        const char *cells[] = {rank,
-                               plan,
-                               step_text(time->seconds, texts[0]),
-                               texts[1],
-                               share_text(estimate->mfu, texts[2]),
-                               number_bytes(memory_total(&estimate->memory), texts[3]),
-                               share_text(time->exposed_seconds / time->seconds, texts[4]),
-                               ranked->plan.degrees.of[ROLE_PIPELINE] > 1
-                                   ? share_text(time->bubble_seconds / time->seconds, texts[5])
-                                   : "",
-                               bound_text(estimate->bound_by, &ranked->machine.mesh),
-                               launch_text(ranked, " ", launchers)};
-        table_row(&table, cells);
+        if (!named) table_cell(&table, "%d", i + 1);
+        table_cell(&table, "%s%s%.*s", plan_label(ranked, label), moves.used ? ", " : "", WORDS_SIZE, moves.text);
+        table_cell(&table, "%s", step_text(time->seconds, text));
+        if (!named && i == 0) table_cell(&table, "%s", "");
+        if (!named && i > 0) table_cell(&table, "%+.1f%%%s", 100 * behind, ranked->tied ? " (tied)" : "");
+        table_cell(&table, "%s", share_text(estimate->mfu, text));
+        table_cell(&table, "%s", number_bytes(memory_total(&estimate->memory), text));
+        table_cell(&table, "%s", share_text(time->exposed_seconds / time->seconds, text));
+        table_cell(&table, "%s", stages ? share_text(time->bubble_seconds / time->seconds, text) : "");
+        table_cell(&table, "%s", bound_text(estimate->bound_by, &ranked->machine.mesh));
+        table_cell(&table, "%s", launch_text(ranked, " ", launchers));
     }
     return table;
 }

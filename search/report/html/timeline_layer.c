@@ -151,3 +151,14 @@ void layer_line_draw(Svg *svg, const LayerLine *line, double top, double left, d
     double at = svg_at(&scale, line->forward);
     svg_line(svg, at, top + HEAD - 6, at, bottom, "axis dash");
 }
+
+void layer_line_list(const LayerLine *line, Table *table) {
+    for (int i = 0; i < line->count; i++) {
+        const LayerBar *bar = &line->bars[i];
+        double seconds = bar->to - bar->from;
+        char name[96], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+        snprintf(name, sizeof name, "%s, %s", bar->name, bar->from < line->forward ? "forward" : "backward");
+        const char *cells[] = {name, step_text(seconds, a), share_text(seconds / line->end, b), ""};
+        table_row(table, cells);
+    }
+}

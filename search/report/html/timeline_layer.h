@@ -5,6 +5,7 @@
 #define SHARDOPT_SEARCH_REPORT_HTML_TIMELINE_LAYER_H
 
 #include "base/text/svg.h"
+#include "base/text/table.h"
 #include "search/walk/search.h"
 
 /* In each phase every op with what it communicates over each group, and three groups of weights. */
@@ -34,5 +35,7 @@ double lane_seconds(const Estimate *estimate, Group group, Phase phase);
 void layer_line(const Request *request, const RankedPlan *ranked, LayerLine *out);
 double layer_line_height(const LayerLine *line);
 void layer_line_draw(Svg *svg, const LayerLine *line, double top, double left, double right);
+/* Each op and each transfer as a row: its name and phase, seconds, share of the layer, nothing. */
+void layer_line_list(const LayerLine *line, Table *table);
 
 #endif

@@ -50,7 +50,7 @@ static const struct {
     {"a page in a file",
      "$P explain --model 8b --chip v5e --slice 4x4 --batch 128Ki --plan fsdp=16 --format html -o "
      "$D/p.html; grep -c '<svg' $D/p.html",
-     0, "5", NULL},
+     0, "6", NULL},
     {"a page of no plan", "$P --model 70b --chip v5e --slice 2x2 --batch 128Ki --format html", 3, "No plan fits", NULL},
     {"a page of a sweep", "$P sweep --model 8b --chip v5e --chips 16 --batch 64Ki,128Ki --format html", 0, "sweep-svg",
      NULL},

@@ -28,6 +28,7 @@ static const struct {
     {"decades", {1, 1000, 0, 100, true}, 4, 4, 1, 1000},
     {"1 2 5", {1, 100, 0, 100, true}, 8, 7, 1, 100},
     {"close together: round steps", {2.6, 2.81, 0, 100, true}, 6, 5, 2.6, 2.8},
+    {"three figures at least", {33.8, 104, 0, 100, true}, 6, 4, 40, 100},
     {"nothing to say", {3, 3, 0, 100, false}, 6, 0, 0, 0},
 };
 
@@ -118,7 +119,7 @@ Test(look, page_is_whole) {
     cr_expect_null(flaw, "at: %.200s", flaw);
     cr_expect_eq(occurrences(page, "<h1>"), 1);
     /* step, memory, mesh, roofline, timeline; those of plans and of less memory need no search */
-    cr_expect_eq(occurrences(page, "<svg "), 6);
+    cr_expect_eq(occurrences(page, "<svg "), 8);
     cr_expect_eq(occurrences(page, "<svg "), occurrences(page, "<title id="));
     for (size_t i = 0; i < 3; i++) {
         static const char *const LOADS[] = {"<script", "src=", "url(http"};
@@ -179,14 +180,6 @@ static double attribute(const char *tag, const char *name) {
     return at ? atof(at + strlen(wanted)) : NAN;
 }
 
-/* Widths of the bars at `y`, their patterns not counted. */
-static double widths_at(const char *svg, double y, double height) {
-    double sum = 0;
-    for (const char *at = svg; (at = strstr(at, "<rect class=\"k")); at++)
-        if (attribute(at, "y") == y && attribute(at, "height") == height) sum += attribute(at, "width");
-    return sum;
-}
-
 static char *picture_of(Picture *picture, const PageView *view, Table *table) {
     char *text = NULL;
     size_t length = 0;
@@ -198,22 +191,146 @@ static char *picture_of(Picture *picture, const PageView *view, Table *table) {
     return text;
 }
 
-/* The scale is 744 pixels for 1.02 of the longest: 1.25 x 3.42 s, plan 1's likely most. 3.42 s: 744 / 1.02 / 1.25. Of
- * HBM 556 pixels for 1.02 of 100 GB: 36 GB. */
+/* Lines that stand upright, of a class: where. Returns how many. */
+static int uprights(const char *svg, const char *class, double x[], int most) {
+    char start[48];
+    int count = 0;
+    snprintf(start, sizeof start, "<path class=\"%s\" d=\"M", class);
+    for (const char *at = svg; (at = strstr(at, start)) && count < most; at++) {
+        double y, to;
+        if (sscanf(at + strlen(start), "%lf %lfL%lf", &x[count], &y, &to) == 3 && to == x[count]) count++;
+    }
+    return count;
+}
+
+/* What a row of differences comes to: pixels to the right of the line less those to its left. */
+static double net_at(const char *svg, double y, double zero) {
+    double net = 0;
+    for (const char *at = svg; (at = strstr(at, "<rect class=\"k")); at++)
+        if (attribute(at, "y") == y && attribute(at, "height") == 14)
+            net += attribute(at, "x") + 0.1 < zero ? -attribute(at, "width") : attribute(at, "width");
+    return net;
+}
+
+/* Plan 1's parts lie between 118 and 276 pixels, which are 1.01 of the likely most: 1.25 x 3.42 s. Each begins where
+ * the one above it ends. */
 Test(look, bars_add_up) {
     static Fixture fixture;
     Arena arena = {0};
     fixture_fill(&fixture);
     PageView view = {&fixture.report, NULL, &arena};
     Table table;
-    char *svg = picture_of(picture_step, &view, &table);
-    cr_expect_float_eq(widths_at(svg, 30, 24), 744 / 1.02 / 1.25, 0.05, "%g", widths_at(svg, 30, 24));
+    double sum = 0, end = 118;
+    char *svg = picture_of(picture_step, &view, &table), *others = strstr(svg, "step-others-svg");
+    cr_assert(others);
+    for (const char *at = svg; (at = strstr(at, "<rect class=\"k")) && at < others; at++) {
+        if (attribute(at, "height") != 14) continue;
+        cr_expect_float_eq(attribute(at, "x"), end, 0.2, "a part begins at %g, not %g", attribute(at, "x"), end);
+        end = attribute(at, "x") + attribute(at, "width");
+        sum += attribute(at, "width");
+    }
+    cr_expect_float_eq(sum, (276 - 118) / 1.01 / 1.25, 0.5, "%g", sum);
     free(svg);
-    svg = picture_of(picture_memory, &view, &table);
-    fixture.plans[0].estimate.moment = MOMENT_FIRST_BACKWARD;
-    /* behind the moments of plan 1, priced by the cost model, stand plans 2 and 3 as the fixture has them */
-    cr_expect_float_eq(widths_at(svg, 32 + 34 * 3, 22), 556 * 36 / 102., 0.05, "%g", widths_at(svg, 32 + 34 * 3, 22));
-    cr_expect_float_eq(widths_at(svg, 32 + 34 * 4, 22), 556 * 36 / 102., 0.05);
+    arena_free(&arena);
+}
+
+/* Each of the others is as far from plan 1 as its bars say, and its line stands there. */
+Test(look, differences_add_up) {
+    enum { ROWS = 2 };
+    static Fixture fixture;
+    Arena arena = {0};
+    fixture_fill(&fixture);
+    PageView view = {&fixture.report, NULL, &arena};
+    Table table;
+    static Picture *const PICTURES[] = {picture_step, picture_memory};
+    fixture.plans[1].estimate.memory.activations_bytes += 8e9; /* all are alike in the fixture */
+    fixture.plans[2].estimate.memory.gathered_bytes += 3e9;
+    fixture.plans[2].estimate.memory.parameters_bytes -= 1e9;
+    for (size_t i = 0; i < COUNT_OF(PICTURES); i++) {
+        char *svg = picture_of(PICTURES[i], &view, &table), *others = strstr(svg, "-others-svg-t");
+        double zero[ROWS + 1], net[ROWS], far[ROWS];
+        cr_assert(others);
+        cr_assert_eq(uprights(others, "axis", zero, ROWS + 1), ROWS);
+        for (int row = 0; row < ROWS; row++) {
+            const Estimate *mine = &fixture.plans[row + 1].estimate, *first = &fixture.plans[0].estimate;
+            net[row] = net_at(others, 30 + 40 * row + 14, zero[row]);
+            far[row] = i == 0 ? mine->time.seconds - first->time.seconds
+                              : memory_total(&mine->memory) - memory_total(&first->memory);
+        }
+        cr_expect_gt(fabs(net[0]), 5);
+        cr_expect_float_eq(net[1] / net[0], far[1] / far[0], 0.02, "%g, not %g", net[1] / net[0], far[1] / far[0]);
+        const char *sum = strstr(others, "roof thick\" d=\"M");
+        cr_assert(sum);
+        cr_expect_float_eq(atof(sum + strlen("roof thick\" d=\"M")), zero[0] + net[0], 0.3);
+        free(svg);
+    }
+    arena_free(&arena);
+}
+
+/* ---- time ---- */
+
+/* The y of a text, as of a lane's name; 0: it is not there. */
+static double text_y(const char *svg, const char *words) {
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, ">%s</text>", words);
+    const char *at = strstr(svg, wanted);
+    while (at && at > svg && strncmp(at, "<text", 5) != 0) at--;
+    return at ? attribute(at, "y") : 0;
+}
+
+/* The first bar of a row of the height of a lane; infinite: none. */
+static double first_bar(const char *svg, double y) {
+    double least = INFINITY;
+    for (const char *at = svg; (at = strstr(at, "<rect class=\"k")); at++)
+        if (attribute(at, "y") == y && attribute(at, "height") == 16) least = fmin(least, attribute(at, "x"));
+    return least;
+}
+
+/* ZeRO gathers parameters at the start of a step; gradients are reduced when there are some, after the last backward
+ * has begun. What stands behind a pass is in the legend, and each op in the table. */
+Test(look, no_gradient_before_a_backward) {
+    Arena arena = {0};
+    Error error = {0};
+    Request *request = ARENA_NEW(&arena, Request, 1);
+    Report *report = ARENA_NEW(&arena, Report, 1);
+    cr_assert(request && report);
+    cr_assert(
+        request_from_text("plan --model 8b --chip h100 --nodes 4 --batch 1Mi --seq 8192 --require data=8,tensor=4 "
+                          "--for megatron --top 1",
+                          &arena, request));
+    cr_assert(report_make(request, &arena, report, &error), "%s", error.text);
+    cr_assert_gt(report->result.plan_count, 0);
+    PageView view = {report, NULL, &arena};
+    Table table;
+    char *svg = picture_of(picture_timeline, &view, &table);
+    double gradients = text_y(svg, "gradients"), parameters = text_y(svg, "parameters");
+    cr_assert(gradients > 0 && parameters > 0);
+    const char *backward = strstr(svg, ", backward: ");
+    while (backward && strncmp(backward, "<rect", 5) != 0) backward--;
+    cr_assert(backward);
+    cr_expect_gt(first_bar(svg, gradients - 12), attribute(backward, "x"));
+    cr_expect_float_eq(first_bar(svg, parameters - 12), 104, 0.1, "at the start");
+    cr_expect(strstr(svg, ">tensor (in the row of compute: exposed)</text>"));
+    cr_expect_gt(table.rows, 12, "ops too");
+    free(svg);
+    arena_free(&arena);
+}
+
+/* No word of the roofline lies left of its axis: HBM's stands between it and the slope. */
+Test(look, roofline_words_are_inside) {
+    static Fixture fixture;
+    Arena arena = {0};
+    fixture_fill(&fixture);
+    PageView view = {&fixture.report, NULL, &arena};
+    Table table;
+    char *svg = picture_of(picture_roofline, &view, &table);
+    const char *at = strstr(svg, ">HBM 2 TB/s</text>");
+    cr_assert(at);
+    while (strncmp(at, "<text", 5) != 0) at--;
+    /* 44: the axis; from (44, 330) the slope goes up to (203, 89.2), the ridge of 200 FLOPs a byte */
+    double slope = 203 - (attribute(at, "y") - 89.2) * (203 - 44) / (330 - 89.2);
+    cr_expect_gt(attribute(at, "x"), 44);
+    cr_expect_lt(attribute(at, "x") + 7 * (double)strlen("HBM 2 TB/s"), slope);
     free(svg);
     arena_free(&arena);
 }
@@ -343,12 +460,21 @@ Test(look, facts_are_searches) {
             cr_expect_geq(facts->memory[i].step_seconds, facts->memory[0].step_seconds * (1 - 1e-12));
             cr_expect_leq(facts->memory[i].memory_bytes, facts->memory[i].limit_bytes * (1 + 1e-12));
         }
+    /* What a plan would need to win agrees with the searches: none of them says that plan 1 stays. */
+    for (int i = 0; i < facts->miss_count; i++)
+        for (int f = 0; f < facts->figure_count; f++) {
+            const NearMiss *miss = &facts->misses[i];
+            int move = miss->factor > 1;
+            if (miss->name != facts->figures[f].name || fabs(log(miss->factor)) > fabs(log(PAGE_MOVE[move]))) continue;
+            if (facts->figures[f].at[move].searched && facts->figures[f].at[move].found)
+                cr_expect(facts->figures[f].at[move].changed, "%s x %g", miss->name, miss->factor);
+        }
     char *text = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
     cr_assert(memory && report_write_html(report, facts, memory, &error) && fclose(memory) == 0);
     cr_expect_null(first_flaw(text));
-    cr_expect_eq(occurrences(text, "<svg "), 8, "all of them");
+    cr_expect_eq(occurrences(text, "<svg "), 14, "all of them");
     free(text);
     arena_free(&arena);
 }

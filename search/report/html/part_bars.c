@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/report/html/part_bars.h"
+
+#include "base/util.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double WIDTH = SVG_PANEL, LEFT = 118, RIGHT = 276, ROW = 21, BAR = 14, HEAD = 30;
+static const double OTHER = 40, SIDE = 306; /* a row of the others, and where its bars end */
+static const double BOLD = 0.9;             /* bold letters are wider: so much of the room is used */
+static const double LEAST = 2e-4;           /* of the first's total: a part that is smaller everywhere is not shown */
+
+int part_bars_part(PartBars *bars, const char *name, Paint paint) {
+    for (int i = 0; i < bars->parts; i++)
+        if (strcmp(bars->name[i], name) == 0) return i;
+    if (bars->parts == BAR_PARTS_MAX) return BAR_PARTS_MAX - 1;
+    snprintf(bars->name[bars->parts], BAR_NAME_SIZE, "%s", name);
+    bars->paint[bars->parts] = paint;
+    return bars->parts++;
+}
+
+static bool matters(const PartBars *bars, double value) { return fabs(value) > LEAST * bars->whole[0].total; }
+
+static void draw_likely(Svg *svg, const SvgScale *scale, double y, const double likely[2]) {
+    double low = svg_at(scale, likely[0]), high = svg_at(scale, likely[1]);
+    svg_line(svg, low, y, high, y, "axis thick");
+    svg_line(svg, low, y - 4, low, y + 4, "axis thick");
+    svg_line(svg, high, y - 4, high, y + 4, "axis thick");
+}
+
+void part_bars_draw_first(const PartBars *bars, const char *id, const char *title, const char *words,
+                          const double likely[2], FILE *out) {
+    const Whole *first = &bars->whole[0];
+    SvgScale scale = {0, max_real(first->total, likely[1]) * 1.01, LEFT, RIGHT, false};
+    int rows = 0;
+    for (int i = 0; i < bars->parts; i++) rows += matters(bars, first->of[i]);
+    double bottom = HEAD + ROW * (rows + 1) + (likely[1] > 0 ? ROW : 0), y = HEAD, start = 0;
+    char value[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE], label[WORDS_SIZE];
+    Svg svg = svg_open(out, id, WIDTH, bottom + 26, title, words);
+    svg_text(&svg, 4, 14, "start", "head", "%s", svg_fit(first->label, BOLD * (WIDTH - 8), label));
+    svg_axis_x(&svg, &scale, 5, bottom, HEAD - 4, bars->say, "");
+    for (int i = 0; i < bars->parts; i++) {
+        char tip[2 * WORDS_SIZE];
+        double from = svg_at(&scale, start), to = svg_at(&scale, start + first->of[i]);
+        start += first->of[i];
+        if (!matters(bars, first->of[i])) continue;
+        const char *said = bars->amount(first->of[i], value);
+        share_text(first->of[i] / first->total, share);
+        snprintf(tip, sizeof tip, "%s: %s, %s", bars->name[i], said, share);
+        svg_text(&svg, LEFT - 6, y + 11, "end", NULL, "%s", svg_fit(bars->name[i], LEFT - 8, label));
+        svg_bar(&svg, from, y, max_real(0.8, to - from), BAR, bars->paint[i], tip);
+        svg_text(&svg, WIDTH - 4, y + 11, "end", NULL, "%s, %s", said, share);
+        y += ROW;
+    }
+    svg_text(&svg, LEFT - 6, y + 11, "end", "head", "all");
+    svg_line(&svg, LEFT, y + BAR / 2, svg_at(&scale, first->total), y + BAR / 2, "roof thick");
+    svg_text(&svg, WIDTH - 4, y + 11, "end", "head", "%s", bars->amount(first->total, value));
+    if (likely[1] > 0) {
+        svg_text(&svg, LEFT - 6, y + ROW + 11, "end", "dim", "9 of 10 runs");
+        draw_likely(&svg, &scale, y + ROW + BAR / 2, likely);
+    }
+    svg_close(&svg);
+}
+
+/* How far a whole reaches to both sides of the first. */
+static void reach_of(const PartBars *bars, const Whole *whole, double *less, double *more) {
+    *less = 0, *more = 0;
+    for (int i = 0; i < bars->parts; i++) {
+        double difference = whole->of[i] - bars->whole[0].of[i];
+        *(difference < 0 ? less : more) += difference;
+    }
+}
+
+/* The parts with less grow to the left from the line, those with more to the right, each in the order of the parts. */
+static void draw_difference(Svg *svg, const SvgScale *scale, double y, const PartBars *bars, const Whole *whole) {
+    double ends[2] = {0, 0};
+    for (int i = 0; i < bars->parts; i++) {
+        double difference = whole->of[i] - bars->whole[0].of[i], *end = &ends[difference > 0];
+        char tip[2 * WORDS_SIZE], value[NUMBER_TEXT_SIZE];
+        double from = svg_at(scale, *end), to = svg_at(scale, *end + difference);
+        *end += difference;
+        if (difference == 0) continue;
+        snprintf(tip, sizeof tip, "%s: %s%s", bars->name[i], difference > 0 ? "+" : "-",
+                 bars->amount(fabs(difference), value));
+        svg_bar(svg, min_real(from, to), y, fabs(to - from), BAR, bars->paint[i], tip);
+    }
+}
+
+/* A line across the bar that is seen on every paint. */
+static void draw_sum(Svg *svg, double x, double y, const char *tip) {
+    fprintf(svg->out, "<path class=\"halo\" d=\"M%.1f %.1fv%.1f\"/>", x, y - 3, BAR + 6);
+    svg_stroke(svg, x, y - 3, BAR + 6, "roof thick", tip);
+}
+
+/* Into `svg`, or NULL, where only its height is asked for. */
+static double draw_legend(Svg *svg, const PartBars *bars, const bool shown[], double y) {
+    SvgLegend legend = {4, WIDTH - 4, 4, y};
+    for (int i = 0; i < bars->parts; i++)
+        if (shown[i]) svg_legend_add_bar(svg, &legend, bars->paint[i], bars->name[i]);
+    svg_legend_add_line(svg, &legend, "roof thick", "the sum");
+    return legend.y - y;
+}
+
+/* Whether any does; which parts, and how far to both sides. */
+static bool differs(const PartBars *bars, bool shown[], double *least, double *most) {
+    *least = 0, *most = 0;
+    for (int w = 1; w < bars->wholes; w++) {
+        double less, more;
+        reach_of(bars, &bars->whole[w], &less, &more);
+        *least = min_real(*least, less), *most = max_real(*most, more);
+        for (int i = 0; i < bars->parts; i++)
+            shown[i] = shown[i] || matters(bars, bars->whole[w].of[i] - bars->whole[0].of[i]);
+    }
+    return *most > *least;
+}
+
+void part_bars_draw_others(const PartBars *bars, const char *id, const char *title, const char *words, FILE *out) {
+    bool shown[BAR_PARTS_MAX] = {false};
+    double least, most, y = HEAD;
+    if (bars->wholes < 2 || !differs(bars, shown, &least, &most)) return;
+    double room = 0.02 * (most - least), bottom = HEAD + OTHER * (bars->wholes - 1);
+    SvgScale scale = {least - room, most + room, 8, SIDE, false};
+    Svg svg = svg_open(out, id, WIDTH, bottom + 50 + draw_legend(NULL, bars, shown, 0), title, words);
+    svg_text(&svg, 4, 14, "start", "head", "The others: more, or less, than plan 1");
+    svg_axis_x(&svg, &scale, 6, bottom, HEAD - 4, bars->say, "");
+    for (int w = 1; w < bars->wholes; w++, y += OTHER) {
+        const Whole *whole = &bars->whole[w];
+        char label[WORDS_SIZE], change[NUMBER_TEXT_SIZE], value[NUMBER_TEXT_SIZE], tip[2 * NUMBER_TEXT_SIZE + 8];
+        double difference = whole->total - bars->whole[0].total;
+        change_text(difference / bars->whole[0].total, change);
+        snprintf(tip, sizeof tip, "%s, %s", bars->amount(whole->total, value), change);
+        svg_text(&svg, 4, y + 9, "start", "small", "%s", svg_fit(whole->label, WIDTH - 8, label));
+        draw_difference(&svg, &scale, y + 14, bars, whole);
+        draw_sum(&svg, svg_at(&scale, difference), y + 14, tip);
+        svg_line(&svg, svg_at(&scale, 0), y + 12, svg_at(&scale, 0), y + OTHER - 8, "axis");
+        svg_text(&svg, WIDTH - 4, y + 25, "end", "head", "%s", change);
+    }
+    draw_legend(&svg, bars, shown, bottom + 40);
+    svg_close(&svg);
+}
