@@ -103,6 +103,7 @@ typedef struct {
 
     char left_out[MODEL_SOURCE_SIZE]; /* of a file: the parts that do not belong to this model (a vision tower); ""
                                        * means nothing */
+    char odd[MODEL_SOURCE_SIZE];      /* of a file: what no published model has, taken as it stands; "" means nothing */
     char stored_as[MODEL_NAME_SIZE];  /* of a file: number format of the stored weights; "" means not given */
 } Model;
 

@@ -15,6 +15,7 @@
 #include <strings.h>
 
 enum { FILE_MAX = 64 << 20, RUNS_MAX = 1000000 };
+enum { PEAK_LEAST = 50, PEAK_MOST = 100000 }; /* TFLOP/s; beyond it convention.c would take the chip's own, unsaid */
 
 typedef enum { COLUMN_TEXT, COLUMN_WHOLE, COLUMN_REAL, COLUMN_SHARE, COLUMN_YES, COLUMN_MAYBE } ColumnType;
 
@@ -162,6 +163,38 @@ static bool read_cell(const char *path, const Column *column, const TsvCell *cel
     return wrong(path, cell, error, text);
 }
 
+static bool is_number(const char *text) {
+    char *end;
+    strtod(text, &end);
+    return text[0] && *end == '\0';
+}
+
+/* What each cell may say and the row as a whole may not. NULL: nothing; else the column, and *text says what is wrong. */
+static const char *nonsense_of(const Run *run, const char **text) {
+    const char *peak = strstr(run->convention, "peak ");
+    if (run->heads > 0 && run->kv_heads > 0 && run->heads % run->kv_heads != 0)
+        return *text = "the heads are no multiple of it: each head of keys has as many of queries", "n_kv_heads";
+    if (run->experts > 0 && run->top_k > run->experts) return *text = "more than there are experts", "topk";
+    if (is_number(run->convention))
+        return *text = "a number is no convention; say in words which FLOPs are counted", "mfu_convention";
+    double flops = peak ? strtod(peak + 5, NULL) : 0;
+    if (flops != 0 && !(flops > PEAK_LEAST && flops < PEAK_MOST))
+        return *text = "its peak is no chip's; give TFLOP/s, 50 to 100,000", "mfu_convention";
+    return NULL;
+}
+
+static bool row_makes_sense(const char *path, const TsvReader *reader, const int *at, const Run *run, Error *error) {
+    const char *text, *name = nonsense_of(run, &text);
+    char said[160];
+    if (!name) return true;
+    for (size_t i = 0; i < COUNT_OF(COLUMNS); i++) {
+        if (strcmp(COLUMNS[i].name, name) != 0) continue;
+        snprintf(said, sizeof said, "%s: %s", name, text);
+        return wrong(path, &reader->cells[at[i]], error, said);
+    }
+    return true;
+}
+
 static void set_family(Run *run) {
     size_t length = strcspn(run->id, "-");
     snprintf(run->family, sizeof run->family, "%.*s", (int)min_whole((int64_t)length, 31), run->id);
@@ -181,6 +214,7 @@ static bool read_row(const char *path, const TsvReader *reader, const int *at, i
     }
     if (run.id[0] == '\0')
         return wrong(path, &reader->cells[0], error, "this run has no id; give each a name of its own");
+    if (!row_makes_sense(path, reader, at, &run, error)) return false;
     set_family(&run);
     *out = run;
     return true;

@@ -141,7 +141,7 @@ bool model_from_json(const cJSON *config, const char *where, bool zoo, Model *ou
     if (!type || !type->read(&reading, &model)) return false;
     snprintf(model.model_type, sizeof model.model_type, "%s", type->model_type);
     bool described = zoo || json_at(config, "shardopt");
-    if (!hf_read_origin(&reading, type->model_type, &model) ||
+    if (!hf_read_origin(&reading, type->model_type, &model) || !hf_read_odd(&reading, &model) ||
         (described && !read_zoo_object(config, where, &model, error)))
         return false;
     if (!model_validate(&model, where, error)) return false;

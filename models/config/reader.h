@@ -110,5 +110,7 @@ void hf_kinds(Model *model, const LayerKind *template, const LayerPattern *patte
 
 /* What a plain file says of itself: name, family, source, left_out, stored_as. */
 bool hf_read_origin(const Config *config, const char *type, Model *model);
+/* Writes model->odd, from the file and from the sizes that were read of it; false: a value that is no such thing. */
+bool hf_read_odd(const Config *config, Model *model);
 
 #endif

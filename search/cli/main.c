@@ -64,6 +64,28 @@ static void keep_memory(void) {
 #endif
 }
 
+/* kB that OMP_STACKSIZE says: digits, and b, k (which is meant where nothing stands), m or g. */
+static unsigned long long said_kilobytes(const char *text) {
+    unsigned long long size = 0;
+    while (*text == ' ') text++;
+    for (; *text >= '0' && *text <= '9' && size < 1ull << 40; text++) size = 10 * size + (unsigned)(*text - '0');
+    int unit = *text | ' ';
+    return unit == 'b' ? size >> 10 : unit == 'm' ? size << 10 : unit == 'g' ? size << 20 : size;
+}
+
+/* A thread of a search needs some 130 kB of stack. An environment that gives less is told otherwise before libgomp reads
+ * it, which it does when it is loaded: only what .preinit_array names is earlier. */
+static void enough_stack(int argc, char **argv, char **environment) {
+    static char least[] = "OMP_STACKSIZE=512k", least_of_gnu[] = "GOMP_STACKSIZE=512k";
+    (void)argc, (void)argv;
+    for (char **at = environment; *at; at++) {
+        char *mine = strncmp(*at, least, 14) == 0 ? least : strncmp(*at, least_of_gnu, 15) == 0 ? least_of_gnu : NULL;
+        if (mine && said_kilobytes(strchr(*at, '=') + 1) < 512) *at = mine;
+    }
+}
+__attribute__((section(".preinit_array"), used)) static void (*const BEFORE_LIBRARIES)(int, char **,
+                                                                                       char **) = enough_stack;
+
 int main(int argc, char **argv) {
     if (!take_descriptors()) return EXIT_DEFECT;
     keep_memory();

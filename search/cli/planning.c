@@ -23,6 +23,9 @@ void planning_announce(const Request *request, const OutputChoice *choice, FILE 
     if (request->question.model.left_out[0] && !choice->quiet)
         fprintf(err, "shardopt: warning: %s is planned without what else its file has: %s\n",
                 request->question.model.name, request->question.model.left_out);
+    if (request->question.model.odd[0] && !choice->quiet)
+        fprintf(err, "shardopt: warning: %s has what no published model has: %s; planned as it stands\n",
+                request->question.model.name, request->question.model.odd);
     if (choice->verbose)
         fprintf(err, "shardopt: %s on %s of %s, %s sequences of %s tokens, profile %s\n", request->question.model.name,
                 request->question.machine.text, request->question.chip.title,

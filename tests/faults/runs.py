@@ -106,7 +106,13 @@ def stack(place, _):
         done = run(place.words(words, out), env=faults.environment(), preexec_fn=little)
         if done.returncode not in (0, 4):
             fail(f"stack: {command}: exit {done.returncode}")
-    print(f"stack: {len(faults.COMMANDS) - 1 + len(WIDE)} commands in 256 kB")
+    for size in ("16k", "16384b", " 20", "64k", "1g"):
+        for name in ("OMP_STACKSIZE", "GOMP_STACKSIZE"):
+            words = [place.program] + faults.PLAN[:-4] + ["-o", str(place.root / "out")]
+            done = run(words, env=dict(faults.environment(), **{name: size, "OMP_NUM_THREADS": "3"}))
+            if done.returncode != 0:
+                fail(f"stack: {name}={size}: exit {done.returncode}")
+    print(f"stack: {len(faults.COMMANDS) - 1 + len(WIDE)} commands in 256 kB; threads asked to have 16 kB")
 
 
 def threads(place, _):

@@ -253,6 +253,7 @@ void models_write_text(FILE *out, const Model *model) {
     for (int i = 0; i < model->alias_count; i++) fprintf(out, "%s%s", i ? ", " : "also: ", model->aliases[i]);
     fprintf(out, "%ssource: %s\n", model->alias_count ? "\n" : "", model->source);
     if (model->left_out[0]) fprintf(out, "left out: %s\n", model->left_out);
+    if (model->odd[0]) fprintf(out, "odd: %s\n", model->odd);
     if (model->stored_as[0]) fprintf(out, "stored as: %s\n", model->stored_as);
     fprintf(out, "\ndimensions\n  d_model %lld, vocabulary %lld%s, longest sequence %lld\n", (long long)model->d_model,
             (long long)model->vocab, model->tied ? " (tied)" : "", (long long)model->max_seq);

@@ -49,6 +49,8 @@ Test(run, a_row_as_it_stands) {
     arena_free(&arena);
 }
 
+#define SIZES "id\thardware\tchips\tmodel\tseq_len\tglobal_batch\tn_heads\tn_kv_heads\texperts\ttopk\tmfu_convention\n"
+
 /* Broken tables, with the fault and its place. */
 static const struct {
     const char *name, *text, *where, *part;
@@ -70,6 +72,12 @@ static const struct {
     {"not finite", HEADING "a\th\t8\tm\t1\t1\t\t\tnan\n", ":2:15", "mfu: "},
     {"no share", HEADING "a\th\t8\tm\t1\t1\t\t\t1100%\n", ":2:15", "mfu: 1100% is out of range"},
     {"not yes or no", HEADING "a\th\t8\tm\t1\t1\t\t2\t\n", ":2:14", "sp: 2 is out of range"},
+    {"keys for 4.6 heads", SIZES "a\th\t8\tm\t1\t1\t32\t7\t\t\t\n", ":2:16", "n_kv_heads: the heads are no multiple"},
+    {"more keys than heads", SIZES "a\th\t8\tm\t1\t1\t4\t8\t\t\t\n", ":2:15", "n_kv_heads: "},
+    {"5 of 4 experts", SIZES "a\th\t8\tm\t1\t1\t\t\t4\t5\t\n", ":2:17", "topk: more than there are"},
+    {"a number as convention", SIZES "a\th\t8\tm\t1\t1\t\t\t\t\t1e308\n", ":2:17", "mfu_convention: a number is no"},
+    {"a peak of no chip", SIZES "a\th\t8\tm\t1\t1\t\t\t\t\t6N; peak 1e308\n", ":2:17", "mfu_convention: its peak is no"},
+    {"a peak in PFLOP/s", SIZES "a\th\t8\tm\t1\t1\t\t\t\t\t6N; peak 0.989\n", ":2:17", "mfu_convention: its peak is no"},
     {"open quotation", HEADING "a\t\"h\t8\tm\n\n", ":2:3", "never closed"},
     {"text behind a quotation", HEADING "a\t\"h\"h\t8\n", ":2:6", "behind a closing quotation mark"},
     {"Latin-1", HEADING "a\t\xE4\t8\n", ":2:3", "not UTF-8"},
@@ -94,6 +102,21 @@ Test(run, what_is_wrong) {
         arena_free(&arena);
     }
     unlink(PATH);
+}
+
+/* Eight heads of keys for 32 of queries, all experts asked, and the two ends of what a peak can be. */
+Test(run, what_is_at_the_edge_is_taken) {
+    static const char TEXT[] = SIZES "a\th\t8\tm\t1\t1\t32\t8\t4\t4\t6N; peak 51\n"
+                                     "b\th\t8\tm\t1\t1\t8\t8\t\t2\t6N; no peak given\n"
+                                     "c\th\t8\tm\t1\t1\t\t7\t\t\tpeak 99999\n";
+    Arena arena = {0};
+    RunTable table;
+    Error error = {0};
+    write_table(TEXT, sizeof TEXT - 1);
+    cr_assert(run_table_read(PATH, &arena, &table, &error), "%s: %s", error.where, error.text);
+    unlink(PATH);
+    cr_expect_eq(table.count, 3);
+    arena_free(&arena);
 }
 
 Test(run, a_nul_is_no_end) {

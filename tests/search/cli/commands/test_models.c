@@ -83,6 +83,12 @@ Test(command_models, answers) {
         {{"models", SHARDOPT_TEST_DATA "/models/hostile/misspelt.json"},
          0,
          "left out: num_key_value_head (is it num_key_value_heads?)"},
+        {{"models", SHARDOPT_TEST_DATA "/models/hostile/nonsense.json"},
+         0,
+         "odd: hidden_act \"nonsense\" (not known; costs nothing here), a width of 21, a vocabulary of 255, heads of 7 "
+         "channels, which rotary positions cannot pair"},
+        {{"models", SHARDOPT_TEST_DATA "/models/hostile/epsilon.json"}, 2, "rms_norm_eps is -1; "},
+        {{"models", SHARDOPT_TEST_DATA "/models/hostile/activation.json"}, 2, "hidden_act is a number; "},
         /* What is downloaded is not to speak to the terminal: refused in what we read, cleaned in what we are given. */
         {{"models", SHARDOPT_TEST_DATA "/models/hostile/escapes.json"}, 2, "has a control character"},
         {{"models", SHARDOPT_TEST_DATA "/models/hostile/escapes_in_hf.json"}, 0, "evil?[31m (llama, llama)"},
