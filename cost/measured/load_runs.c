@@ -169,7 +169,7 @@ static bool is_number(const char *text) {
     return text[0] && *end == '\0';
 }
 
-/* What each cell may say and the row as a whole may not. NULL: nothing; else the column, and *text says what is wrong. */
+/* What each cell may say and the row as a whole may not: the column, and *text says what is wrong. NULL: nothing. */
 static const char *nonsense_of(const Run *run, const char **text) {
     const char *peak = strstr(run->convention, "peak ");
     if (run->heads > 0 && run->kv_heads > 0 && run->heads % run->kv_heads != 0)

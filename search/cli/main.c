@@ -73,8 +73,8 @@ static unsigned long long said_kilobytes(const char *text) {
     return unit == 'b' ? size >> 10 : unit == 'm' ? size << 10 : unit == 'g' ? size << 20 : size;
 }
 
-/* A thread of a search needs some 130 kB of stack. An environment that gives less is told otherwise before libgomp reads
- * it, which it does when it is loaded: only what .preinit_array names is earlier. */
+/* A thread of a search needs some 130 kB of stack. An environment that gives less is told otherwise before libgomp
+ * reads it, which it does when it is loaded: only what .preinit_array names is earlier. */
 static void enough_stack(int argc, char **argv, char **environment) {
     static char least[] = "OMP_STACKSIZE=512k", least_of_gnu[] = "GOMP_STACKSIZE=512k";
     (void)argc, (void)argv;

@@ -19,7 +19,7 @@ Folders may be below these: search/launch. --draw takes so many of each folder b
 equivalent.txt names changes that are none, each with its reason. Prints the score by folder and each survivor; exit 1:
 under 95% in a folder.
 """
-import argparse, collections, concurrent.futures, json, os, pathlib, random, re, resource, shlex, subprocess, sys
+import argparse, collections, concurrent.futures, hashlib, json, os, pathlib, random, re, resource, shlex, subprocess, sys
 import tempfile, threading, time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -73,6 +73,10 @@ def code_of(path, number):
     return TEXTS[path].split("\n")[number - 1].strip()
 
 
+def hash_of(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def run(words, cpu_seconds, wall_seconds, environment):
     """(exit status or None at the end of its time, processor seconds of it and its children)"""
     limits = ["prlimit", f"--cpu={cpu_seconds:.0f}", f"--as={MEMORY}", "--core=0"]
@@ -106,6 +110,7 @@ class Build:
             if file.is_relative_to(SOURCE):
                 self.compile[str(file.relative_to(SOURCE))] = shlex.split(entry["command"])
         self.headers = max(p.stat().st_mtime for p in SOURCE.rglob("*.h") if ".git" not in p.parts)
+        self.lock = threading.Lock()
         self.saved = self.folder / "tests.json"
         self.tests = json.loads(self.saved.read_text()) if self.saved.exists() else {}
 
@@ -143,19 +148,23 @@ class Build:
         return subprocess.run(words, cwd=self.folder, capture_output=True).returncode == 0
 
     def learn(self, name, sources, words, program):
-        """Time of a test as things are, and the functions it binds."""
-        fresh = program.exists() and program.stat().st_mtime > max([self.headers] + [s.stat().st_mtime for s in sources])
-        if fresh and name in self.tests:
-            return
-        self.tests[name] = {"seconds": None, "functions": [], "words": [str(w) for w in words]}
-        if not fresh and sources and not self.link(name if name in self.targets else "shardopt", program):
+        """Links a test; its time as things are and the functions it binds, once for each text of it."""
+        text = "".join(s.read_text() for s in sources)
+        newest = max([self.headers] + [s.stat().st_mtime for s in sources])
+        if sources and not (program.exists() and program.stat().st_mtime > newest):
+            if not self.link(name if name in self.targets else "shardopt", program):
+                self.tests[name] = {"seconds": None, "text": ""}
+                return
+        if self.tests.get(name, {}).get("text") == hash_of(text):
             return
         with tempfile.TemporaryDirectory() as folder:
-            status, used = run(words, 8 * SLOW, 900, {"LD_DEBUG": "bindings", "LD_DEBUG_OUTPUT": f"{folder}/log"})
+            status, used = run(words, 3 * SLOW, 900, {"LD_DEBUG": "bindings", "LD_DEBUG_OUTPUT": f"{folder}/log"})
             found = subprocess.run(f"grep -aoh \"to [^ ]*libshardopt.so .*: normal symbol .[a-zA-Z_0-9]*\" {folder}/log* | sed 's/.*symbol .//' | sort -u",
                                    shell=True, capture_output=True, text=True).stdout.split()
-        if status == 0:
-            self.tests[name].update(seconds=used, functions=found)
+        self.tests[name] = {"seconds": used if status == 0 else None, "functions": found, "words": [str(w) for w in words],
+                            "text": hash_of(text)}
+        with self.lock:
+            self.saved.write_text(json.dumps(dict(self.tests)))
 
     def learn_all(self, jobs):
         self.targets = {}
@@ -171,7 +180,6 @@ class Build:
             work += [pool.submit(self.learn, s, [], ["python3", SOURCE / "tests" / s, program], program) for s in WHOLE_PROGRAM]
             for done in work:
                 done.result()
-        self.saved.write_text(json.dumps(self.tests))
 
     def defined(self, path):
         """Functions of a source that others can call, and whether it has tables too, by which they may come in unseen."""

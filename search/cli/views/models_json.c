@@ -116,7 +116,8 @@ static bool add_details(cJSON *to, const Model *model) {
         if (!json_add_real(child, MODELS_CONVENTION[i].key, flops)) return false;
     }
     return json_add_text(to, "published_source", model->published_source) && add_training(to, &model->training) &&
-           json_add_text(to, "left_out", model->left_out) && json_add_text(to, "odd", model->odd) && json_add_text(to, "stored_as", model->stored_as);
+           json_add_text(to, "left_out", model->left_out) && json_add_text(to, "odd", model->odd) &&
+           json_add_text(to, "stored_as", model->stored_as);
 }
 
 bool models_write_json(FILE *out, const Zoo *zoo, const Model *one) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What readers of launch files have in common, rule by rule (search/launch/import.h). Values are divisions that a reader
- * can do in the head; sizes are those of published models. */
+/* What readers of launch files have in common, rule by rule (search/launch/import.h). Values are divisions that a
+ * reader can do in the head; sizes are those of published models. */
 #include "base/util.h"
 #include "search/launch/import.h"
 
