@@ -3,9 +3,10 @@
  * where it stands, whatever it was written in. The readers of syntax fill it from a buffer; the readers of each
  * launcher take from it what they know; what nobody took is what was not understood.
  *
- * The syntaxes are read by own readers of the part that launch files use, which refuse the rest with its line and
- * column: Debian has no TOML for C and no reader of a shell's words, and what a person wants to know here, which key
- * stands where and which was not understood, needs the places that libraries drop. JSON is base/json.h. */
+ * YAML is libyaml's. TOML, Python and words are read by own readers of the part that launch files use, which refuse the
+ * rest with its line and column: Debian has no TOML for C and no reader of a shell's words, and what a person wants to
+ * know here, which key stands where and which was not understood, needs the places that libraries drop. JSON is
+ * base/json.h. */
 #ifndef SHARDOPT_SEARCH_LAUNCH_SYNTAX_CONFIG_FILE_H
 #define SHARDOPT_SEARCH_LAUNCH_SYNTAX_CONFIG_FILE_H
 

@@ -44,7 +44,7 @@ const char *cursor_brackets(Cursor *cursor, bool round, const ConfigFile *file, 
     return copy;
 }
 
-const char *cursor_quoted(Cursor *cursor, bool doubled, const ConfigFile *file, Error *error) {
+const char *cursor_quoted(Cursor *cursor, const ConfigFile *file, Error *error) {
     const Cursor from = *cursor;
     char quote = cursor_peek(cursor);
     size_t used = 0;
@@ -57,7 +57,7 @@ const char *cursor_quoted(Cursor *cursor, bool doubled, const ConfigFile *file, 
                 return unclosed(&from, "the text in quotes", file, error);
         } else if (c == quote) {
             cursor_step(cursor);
-            if (!(doubled && quote == '\'' && cursor_peek(cursor) == '\'')) break;
+            break;
         }
         used++;
     }
@@ -74,7 +74,6 @@ const char *cursor_quoted(Cursor *cursor, bool doubled, const ConfigFile *file, 
             at++;
             text[length++] = *at == 'n' ? '\n' : *at == 't' ? '\t' : *at;
         } else {
-            if (doubled && quote == '\'' && *at == '\'') at++;
             text[length++] = *at;
         }
     }

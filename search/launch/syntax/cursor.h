@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/launch/syntax/cursor.h: a buffer read character by character, that knows where it stands. For the readers of YAML, TOML
- * and words. */
+/* search/launch/syntax/cursor.h: a buffer read character by character, that knows where it stands. For the readers of
+ * TOML, Python and words. */
 #ifndef SHARDOPT_SEARCH_LAUNCH_SYNTAX_CURSOR_H
 #define SHARDOPT_SEARCH_LAUNCH_SYNTAX_CURSOR_H
 
@@ -45,8 +45,8 @@ static inline void cursor_skip_line(Cursor *cursor) {
  * the last bracket then. `round`: ( and ) are brackets too. NULL: *error. */
 const char *cursor_brackets(Cursor *cursor, bool round, const ConfigFile *file, Error *error);
 
-/* Text of one line in quotes, the backslashes between double quotes resolved. Stands behind the closing quote. In YAML
- * two single quotes are one (`doubled`). NULL: *error. */
-const char *cursor_quoted(Cursor *cursor, bool doubled, const ConfigFile *file, Error *error);
+/* Text of one line in quotes, the backslashes between double quotes resolved. Stands behind the closing quote.
+ * NULL: *error. */
+const char *cursor_quoted(Cursor *cursor, const ConfigFile *file, Error *error);
 
 #endif

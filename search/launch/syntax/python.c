@@ -34,7 +34,7 @@ bool config_read_python(const char *text, size_t length, ConfigFile *file, Error
             char c = cursor_peek(&cursor);
             bool lines = cursor.end - cursor.at >= 3 && memcmp(cursor.at, "\"\"\"", 3) == 0;
             value = c == '(' || c == '[' || c == '{'    ? cursor_brackets(&cursor, true, file, error)
-                    : !lines && (c == '"' || c == '\'') ? cursor_quoted(&cursor, false, file, error)
+                    : !lines && (c == '"' || c == '\'') ? cursor_quoted(&cursor, file, error)
                                                         : read_bare(&cursor, file, error);
             const char *key = value ? config_copy(file, name, of_name) : NULL;
             if (!value) return false;

@@ -37,7 +37,7 @@ static const char *read_key(Toml *toml) {
         char c = cursor_peek(cursor);
         const char *from = cursor->at, *word;
         if (c == '"' || c == '\'') {
-            word = cursor_quoted(cursor, false, toml->file, toml->error);
+            word = cursor_quoted(cursor, toml->file, toml->error);
             if (!word) return NULL;
         } else {
             while (is_bare(cursor_peek(cursor))) cursor_step(cursor);
@@ -78,7 +78,7 @@ static const char *read_value(Toml *toml) {
         wrong(toml, "a text over several lines is not read; write it in one");
         return NULL;
     }
-    if (c == '"' || c == '\'') return cursor_quoted(cursor, false, toml->file, toml->error);
+    if (c == '"' || c == '\'') return cursor_quoted(cursor, toml->file, toml->error);
     if (c == '[' || c == '{') return cursor_brackets(cursor, false, toml->file, toml->error);
     const char *from = cursor->at;
     while (is_bare(cursor_peek(cursor)) || (cursor_peek(cursor) != '\0' && strchr("+.:", cursor_peek(cursor))))

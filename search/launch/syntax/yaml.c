@@ -1,226 +1,333 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The YAML of launch files: `key: value`, tables by indentation (their keys joined by dots), lists in brackets or with
- * dashes, texts in quotes or behind | and >, comments. Anchors, aliases, tags, several documents and complex keys are
- * refused. */
-#include "search/launch/syntax/cursor.h"
+/* The YAML of launch files, read by libyaml: tables become keys joined by dots, lists one text as it would stand in
+ * brackets, an alias what its anchor names, << what the tables behind it have and the table itself has not. Tags of a
+ * program's own, several documents and keys that are no words are refused, each at its place. */
+#include "search/launch/syntax/config_file.h"
+
+#include "base/utf8.h"
 
 #include <string.h>
+#include <yaml.h>
+
+/* Marks count characters, and places bytes: the offset of every 64th character is kept. */
+enum { STRIDE = 64, PAIRS_MAX = 8 * CONFIG_ENTRIES_MAX };
 
 typedef struct {
-    int64_t indent;
-    const char *prefix; /* of its keys: "", "model." */
-} Level;
-
-typedef struct {
-    Cursor cursor;
+    yaml_document_t *document;
     ConfigFile *file;
     Error *error;
-    Level levels[CONFIG_DEPTH_MAX];
-    int depth;           /* levels that are open, the outermost at 0 */
-    const char *opening; /* a key without a value: a table or a list may follow it, deeper */
-    int64_t opening_indent, opening_line, opening_column;
+    const char *text;
+    size_t length, *offsets; /* of characters 0, 64, 128, ... in bytes */
+    size_t characters;       /* in all */
+    size_t written, pairs;   /* bytes of lists and keys of tables so far: aliases of aliases grow fast */
 } Yaml;
 
-static bool wrong(Yaml *yaml, const char *what) {
-    return config_wrong_at(yaml->file, yaml->cursor.line, cursor_column(&yaml->cursor), yaml->error, "%s", what);
-}
+/* A table that has a key hides it in those which are merged into it. */
+typedef struct Hidden {
+    const yaml_node_t *by;
+    const struct Hidden *outer;
+} Hidden;
 
-static bool ends_value(const Cursor *cursor) {
-    char c = cursor_peek(cursor);
-    bool comment = c == '#' && cursor->at > cursor->line_start && (cursor->at[-1] == ' ' || cursor->at[-1] == '\t');
-    return c == '\0' || c == '\n' || comment;
-}
+/* ---- places ---- */
 
-/* Nothing but a comment may stand behind a value. */
-static bool end_line(Yaml *yaml) {
-    cursor_skip_blanks(&yaml->cursor);
-    char c = cursor_peek(&yaml->cursor);
-    if (c == '#') cursor_skip_line(&yaml->cursor);
-    c = cursor_peek(&yaml->cursor);
-    if (c != '\n' && c != '\0') return wrong(yaml, "something stands behind the value; put it in quotes");
-    cursor_step(&yaml->cursor);
+static bool keep_offsets(Yaml *yaml) {
+    yaml->offsets = arena_alloc(yaml->file->arena, yaml->length / STRIDE + 1, sizeof *yaml->offsets);
+    if (!yaml->offsets) return error_memory(yaml->error);
+    for (size_t at = 0; at < yaml->length; at += utf8_size(yaml->text + at, yaml->length - at)) {
+        if (yaml->characters % STRIDE == 0) yaml->offsets[yaml->characters / STRIDE] = at;
+        yaml->characters++;
+    }
     return true;
 }
 
-/* Lines that are empty, or deeper than `indent`: a text behind | or >, whose words nobody asks for. */
-static void skip_deeper(Cursor *cursor, int64_t indent) {
-    while (cursor_peek(cursor) != '\0') {
-        Cursor ahead = *cursor;
-        while (cursor_peek(&ahead) == ' ') cursor_step(&ahead);
-        if (cursor_peek(&ahead) != '\n' && cursor_peek(&ahead) != '\0' && ahead.at - ahead.line_start <= indent) return;
-        cursor_skip_line(&ahead);
-        cursor_step(&ahead);
-        *cursor = ahead;
-    }
+static size_t offset_of(const Yaml *yaml, size_t character) {
+    if (character >= yaml->characters) return yaml->length;
+    size_t at = yaml->offsets[character / STRIDE];
+    for (size_t left = character % STRIDE; left > 0; left--) at += utf8_size(yaml->text + at, yaml->length - at);
+    return at;
 }
 
-/* The value behind `key:`; NULL with *failed: it is wrong; NULL without: there is none on this line. */
-static const char *read_value(Yaml *yaml, int64_t indent, bool *failed) {
-    Cursor *cursor = &yaml->cursor;
-    const char *value = NULL;
-    *failed = false;
-    cursor_skip_blanks(cursor);
-    if (ends_value(cursor)) {
-        *failed = !end_line(yaml);
-        return NULL;
-    }
-    char c = cursor_peek(cursor);
-    if (c == '&' || c == '*' || c == '!' || c == '@' || c == '`' || c == '%') {
-        *failed = !wrong(yaml, "anchors, aliases and tags are not read; write the value out, or in quotes");
-        return NULL;
-    }
-    if (c == '|' || c == '>') {
-        cursor_skip_line(cursor);
-        cursor_step(cursor);
-        skip_deeper(cursor, indent);
-        return "(text)";
-    }
-    if (c == '[' || c == '{') {
-        value = cursor_brackets(cursor, false, yaml->file, yaml->error);
-    } else if (c == '"' || c == '\'') {
-        value = cursor_quoted(cursor, true, yaml->file, yaml->error);
-    } else {
-        const char *from = cursor->at;
-        while (!ends_value(cursor)) cursor_step(cursor);
-        const char *to = cursor->at;
-        while (to > from && (to[-1] == ' ' || to[-1] == '\t')) to--;
-        value = config_copy(yaml->file, from, (size_t)(to - from));
-        if (!value) error_memory(yaml->error);
-    }
-    *failed = !value || !end_line(yaml);
-    return *failed ? NULL : value;
+static int64_t line_of(yaml_mark_t mark) { return (int64_t)mark.line + 1; }
+
+static int64_t column_of(const Yaml *yaml, yaml_mark_t mark) {
+    return (int64_t)(offset_of(yaml, mark.index) - offset_of(yaml, mark.index - mark.column)) + 1;
 }
 
-/* A key that opened nothing has no value. */
-static bool close_opening(Yaml *yaml) {
-    const char *key = yaml->opening;
-    yaml->opening = NULL;
-    return !key || config_add(yaml->file, key, "", yaml->opening_line, yaml->opening_column, NULL, yaml->error);
+static bool wrong(const Yaml *yaml, yaml_mark_t mark, const char *what) {
+    return config_wrong_at(yaml->file, line_of(mark), column_of(yaml, mark), yaml->error, "%s", what);
 }
 
-/* The level that a line of this indentation belongs to. */
-static bool find_level(Yaml *yaml, int64_t indent) {
-    if (yaml->opening && indent > yaml->opening_indent) {
-        if (yaml->depth + 1 == CONFIG_DEPTH_MAX) return wrong(yaml, "nests too deep; give a flat file");
-        const char *prefix = arena_format(yaml->file->arena, "%s.", yaml->opening);
-        if (!prefix) return error_memory(yaml->error);
-        yaml->levels[++yaml->depth] = (Level){indent, prefix};
-        yaml->opening = NULL;
+/* What libyaml has against the text. */
+static bool refuse(const Yaml *yaml, const yaml_parser_t *parser) {
+    if (parser->error == YAML_MEMORY_ERROR) return error_memory(yaml->error);
+    if (parser->error == YAML_READER_ERROR) {
+        int64_t line = 1;
+        size_t end = parser->problem_offset < yaml->length ? parser->problem_offset : yaml->length, start = end;
+        while (start > 0 && yaml->text[start - 1] != '\n') start--;
+        for (size_t i = 0; i < start; i++) line += yaml->text[i] == '\n';
+        return config_wrong_at(yaml->file, line, (int64_t)(end - start) + 1, yaml->error,
+                               "is no YAML: %.80s; give a text file", parser->problem);
+    }
+    /* what stays open is found where it begins, not where the text ends */
+    bool begins = parser->context &&
+                  (parser->error == YAML_SCANNER_ERROR || offset_of(yaml, parser->problem_mark.index) >= yaml->length);
+    yaml_mark_t mark = begins ? parser->context_mark : parser->problem_mark;
+    return config_wrong_at(yaml->file, line_of(mark), column_of(yaml, mark), yaml->error, "is no YAML: %.80s%s%.80s",
+                           parser->problem, parser->context ? " " : "", parser->context ? parser->context : "");
+}
+
+/* ---- values ---- */
+
+static const yaml_node_t *node_at(const Yaml *yaml, int id) { return yaml_document_get_node(yaml->document, id); }
+
+/* Tags of YAML itself say what a value looks like; others call a program's own code. */
+static bool check_tag(const Yaml *yaml, const yaml_node_t *node) {
+    static const char OWN[] = "tag:yaml.org,2002:", *const KINDS[] = {"str",  "int", "float", "bool",
+                                                                      "null", "seq", "map",   NULL};
+    const char *tag = (const char *)node->tag;
+    if (!tag) return true;
+    for (int i = 0; strncmp(tag, OWN, sizeof OWN - 1) == 0 && KINDS[i]; i++)
+        if (strcmp(tag + sizeof OWN - 1, KINDS[i]) == 0) return true;
+    return wrong(yaml, node->start_mark, "has a tag that only a program's own reader knows; write the value out");
+}
+
+static bool check_scalar(const Yaml *yaml, const yaml_node_t *node) {
+    if (memchr(node->data.scalar.value, '\0', node->data.scalar.length))
+        return wrong(yaml, node->start_mark, "has a NUL in it; give a text");
+    return true;
+}
+
+/* Lists are written twice: with `out` NULL to count their bytes. */
+typedef struct {
+    char *out;
+    size_t used;
+} Text;
+
+static void put(Text *text, const char *bytes, size_t length) {
+    if (text->out) memcpy(text->out + text->used, bytes, length);
+    text->used += length;
+}
+
+static void put_scalar(Text *text, const yaml_node_t *node) {
+    const char *value = (const char *)node->data.scalar.value;
+    size_t length = node->data.scalar.length;
+    bool bare = length > 0 && strcspn(value, " \t\r\n,[]{}\"'#:") == length;
+    const char *quote = memchr(value, '"', length) ? "'" : "\"";
+    if (!bare) put(text, quote, 1);
+    put(text, value, length);
+    if (!bare) put(text, quote, 1);
+}
+
+static bool put_node(Yaml *yaml, const yaml_node_t *node, int depth, Text *text) {
+    if (depth > CONFIG_DEPTH_MAX) return wrong(yaml, node->start_mark, "nests too deep; give a flat file");
+    if (yaml->written + text->used > CONFIG_TEXT_MAX)
+        return wrong(yaml, node->start_mark, "its lists are too long; give a launch configuration");
+    if (!check_tag(yaml, node)) return false;
+    if (node->type == YAML_SCALAR_NODE) {
+        if (!check_scalar(yaml, node)) return false;
+        put_scalar(text, node);
         return true;
     }
-    if (!close_opening(yaml)) return false;
-    while (yaml->depth > 0 && yaml->levels[yaml->depth].indent > indent) yaml->depth--;
-    return yaml->levels[yaml->depth].indent == indent ||
-           wrong(yaml, "is indented like no line above; align it with its neighbours");
+    bool list = node->type == YAML_SEQUENCE_NODE;
+    put(text, list ? "[" : "{", 1);
+    if (list)
+        for (yaml_node_item_t *item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
+            if (item > node->data.sequence.items.start) put(text, ", ", 2);
+            if (!put_node(yaml, node_at(yaml, *item), depth + 1, text)) return false;
+        }
+    else
+        for (yaml_node_pair_t *pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; pair++) {
+            if (pair > node->data.mapping.pairs.start) put(text, ", ", 2);
+            if (!put_node(yaml, node_at(yaml, pair->key), depth + 1, text)) return false;
+            put(text, ": ", 2);
+            if (!put_node(yaml, node_at(yaml, pair->value), depth + 1, text)) return false;
+        }
+    put(text, list ? "]" : "}", 1);
+    return true;
 }
 
-/* A list with dashes, kept as one text; the key that opened it is its key. */
-static bool read_dashes(Yaml *yaml, int64_t indent) {
-    const char *from = yaml->cursor.at, *key = yaml->opening;
-    if (!key || indent < yaml->opening_indent) return wrong(yaml, "is an item of no list; give key: value");
-    yaml->opening = NULL;
-    cursor_skip_line(&yaml->cursor);
-    cursor_step(&yaml->cursor);
-    for (;;) {
-        skip_deeper(&yaml->cursor, indent);
-        Cursor ahead = yaml->cursor;
-        while (cursor_peek(&ahead) == ' ') cursor_step(&ahead);
-        if (cursor_peek(&ahead) != '-' || ahead.at - ahead.line_start != indent) break;
-        cursor_skip_line(&ahead);
-        cursor_step(&ahead);
-        yaml->cursor = ahead;
-    }
-    const char *text = config_copy(yaml->file, from, (size_t)(yaml->cursor.at - from));
-    if (!text) return error_memory(yaml->error);
-    return config_add(yaml->file, key, text, yaml->opening_line, yaml->opening_column, NULL, yaml->error);
-}
-
-/* `key:` with a blank or the end of the line behind it; NULL: *error. */
-static const char *read_key(Yaml *yaml) {
-    Cursor *cursor = &yaml->cursor;
-    char c = cursor_peek(cursor);
-    const char *key, *from = cursor->at;
-    if (c == '"' || c == '\'') {
-        key = cursor_quoted(cursor, true, yaml->file, yaml->error);
-        if (!key) return NULL;
-    } else {
-        if (strchr("?&*!|>[]{},%@`", c)) {
-            wrong(yaml, "is no key; give lines like key: value");
-            return NULL;
-        }
-        while (!(cursor_peek(cursor) == ':' && (cursor->at + 1 == cursor->end || strchr(" \t\r\n", cursor->at[1])))) {
-            if (ends_value(cursor)) {
-                wrong(yaml, "the line has no \"key: \"; give lines like key: value");
-                return NULL;
-            }
-            cursor_step(cursor);
-        }
-        const char *to = cursor->at;
-        while (to > from && (to[-1] == ' ' || to[-1] == '\t')) to--;
-        key = config_copy(yaml->file, from, (size_t)(to - from));
-        if (!key) error_memory(yaml->error);
-        if (!key) return NULL;
-    }
-    cursor_skip_blanks(cursor);
-    if (cursor_peek(cursor) != ':' || key[0] == '\0') {
-        wrong(yaml, "a key has no ':' behind it; give lines like key: value");
+/* A list in brackets; NULL: *error. */
+static const char *list_text(Yaml *yaml, const yaml_node_t *node, int depth) {
+    Text text = {0};
+    if (!put_node(yaml, node, depth, &text)) return NULL;
+    size_t size = text.used;
+    text = (Text){.out = arena_alloc(yaml->file->arena, size + 1, 1)};
+    if (!text.out) {
+        error_memory(yaml->error);
         return NULL;
     }
-    cursor_step(cursor);
-    return key;
+    if (!put_node(yaml, node, depth, &text)) return NULL;
+    text.out[size] = '\0';
+    yaml->written += size;
+    return text.out;
 }
 
-static bool read_line(Yaml *yaml) {
-    Cursor *cursor = &yaml->cursor;
-    while (cursor_peek(cursor) == ' ') cursor_step(cursor);
-    int64_t indent = cursor->at - cursor->line_start, line = cursor->line, column = cursor_column(cursor);
-    Cursor blank = *cursor;
-    cursor_skip_blanks(&blank);
-    if (cursor_peek(&blank) == '\n' || cursor_peek(&blank) == '\0' || cursor_peek(&blank) == '#') {
-        cursor_skip_line(cursor);
-        cursor_step(cursor);
-        return true;
+/* What a value is kept as; NULL: *error. Nobody asks for the words behind | and >. */
+static const char *value_text(Yaml *yaml, const yaml_node_t *node, int depth) {
+    if (node->type == YAML_SEQUENCE_NODE) return list_text(yaml, node, depth);
+    if (node->type == YAML_MAPPING_NODE) return "";
+    if (!check_scalar(yaml, node)) return NULL;
+    bool block =
+        node->data.scalar.style == YAML_LITERAL_SCALAR_STYLE || node->data.scalar.style == YAML_FOLDED_SCALAR_STYLE;
+    const char *value =
+        block ? "(text)" : config_copy(yaml->file, (const char *)node->data.scalar.value, node->data.scalar.length);
+    if (!value) error_memory(yaml->error);
+    return value;
+}
+
+/* ---- tables ---- */
+
+static bool has_key(const Yaml *yaml, const yaml_node_t *table, const yaml_node_t *key) {
+    for (yaml_node_pair_t *pair = table->data.mapping.pairs.start; pair < table->data.mapping.pairs.top; pair++) {
+        const yaml_node_t *other = node_at(yaml, pair->key);
+        if (other->type == YAML_SCALAR_NODE && other->data.scalar.length == key->data.scalar.length &&
+            memcmp(other->data.scalar.value, key->data.scalar.value, key->data.scalar.length) == 0)
+            return true;
     }
-    if (cursor_peek(cursor) == '\t') return wrong(yaml, "a tab cannot indent; use blanks");
-    bool dash = cursor->end - cursor->at >= 1 && *cursor->at == '-' &&
-                (cursor->end - cursor->at == 1 || strchr(" \t\r\n", cursor->at[1]));
-    if (dash) return read_dashes(yaml, indent);
-    if (!find_level(yaml, indent)) return false;
-    const char *name = read_key(yaml);
-    if (!name) return false;
-    const char *key = arena_format(yaml->file->arena, "%s%s", yaml->levels[yaml->depth].prefix, name);
+    return false;
+}
+
+static bool is_hidden(const Yaml *yaml, const Hidden *hidden, const yaml_node_t *key) {
+    for (; hidden; hidden = hidden->outer)
+        if (has_key(yaml, hidden->by, key)) return true;
+    return false;
+}
+
+static bool is_merge(const yaml_node_t *key) {
+    return key->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && strcmp((const char *)key->data.scalar.value, "<<") == 0;
+}
+
+/* The table that `key:` holds; `hidden` are those whose keys win. */
+typedef struct {
+    const yaml_node_t *node;
+    const char *prefix; /* of its keys: "", "model." */
+    const Hidden *hidden;
+    int depth;
+} Table;
+
+static bool add_table(Yaml *yaml, const Table *table);
+
+static bool check_key(const Yaml *yaml, const yaml_node_t *key) {
+    if (key->type != YAML_SCALAR_NODE || key->data.scalar.length == 0)
+        return wrong(yaml, key->start_mark, "is no key; give lines like key: value");
+    return check_tag(yaml, key) && check_scalar(yaml, key);
+}
+
+static bool add_pair(Yaml *yaml, const Table *table, const yaml_node_t *name, const yaml_node_t *node) {
+    const char *key = arena_format(yaml->file->arena, "%s%s", table->prefix, (const char *)name->data.scalar.value);
     if (!key) return error_memory(yaml->error);
-    bool failed;
-    const char *value = read_value(yaml, indent, &failed);
-    if (failed) return false;
-    if (value) return config_add(yaml->file, key, value, line, column, NULL, yaml->error);
-    yaml->opening = key;
-    yaml->opening_indent = indent;
-    yaml->opening_line = line;
-    yaml->opening_column = column;
+    if (!check_tag(yaml, node)) return false;
+    if (node->type == YAML_MAPPING_NODE && node->data.mapping.pairs.start < node->data.mapping.pairs.top) {
+        const char *prefix = arena_format(yaml->file->arena, "%s.", key);
+        if (!prefix) return error_memory(yaml->error);
+        return add_table(yaml, &(Table){node, prefix, NULL, table->depth + 1});
+    }
+    const char *value = value_text(yaml, node, table->depth + 1);
+    return value && config_add(yaml->file, key, value, line_of(name->start_mark), column_of(yaml, name->start_mark),
+                               NULL, yaml->error);
+}
+
+/* The first of several tables behind << wins over those after it. */
+static bool merge(Yaml *yaml, const Table *into, const yaml_node_t *node) {
+    if (node->type == YAML_MAPPING_NODE)
+        return add_table(yaml, &(Table){node, into->prefix, into->hidden, into->depth + 1});
+    if (node->type != YAML_SEQUENCE_NODE)
+        return wrong(yaml, node->start_mark, "<< merges no table; give the alias of one");
+    Hidden chain[CONFIG_DEPTH_MAX];
+    const Hidden *hidden = into->hidden;
+    int count = 0;
+    for (yaml_node_item_t *item = node->data.sequence.items.start; item < node->data.sequence.items.top; item++) {
+        const yaml_node_t *one = node_at(yaml, *item);
+        if (one->type != YAML_MAPPING_NODE || count == CONFIG_DEPTH_MAX)
+            return wrong(yaml, node->start_mark, "<< merges no table, or too many; give aliases of a few");
+        if (!add_table(yaml, &(Table){one, into->prefix, hidden, into->depth + 1})) return false;
+        chain[count] = (Hidden){one, hidden};
+        hidden = &chain[count++];
+    }
     return true;
 }
 
-static bool starts_with(const Cursor *cursor, const char *text) {
-    size_t length = strlen(text);
-    return (size_t)(cursor->end - cursor->at) >= length && memcmp(cursor->at, text, length) == 0;
+static bool add_table(Yaml *yaml, const Table *table) {
+    const yaml_node_t *node = table->node;
+    const Hidden hidden = {node, table->hidden};
+    if (table->depth >= CONFIG_DEPTH_MAX) return wrong(yaml, node->start_mark, "nests too deep; give a flat file");
+    for (int merging = 0; merging < 2; merging++)
+        for (yaml_node_pair_t *pair = node->data.mapping.pairs.start; pair < node->data.mapping.pairs.top; pair++) {
+            const yaml_node_t *key = node_at(yaml, pair->key), *value = node_at(yaml, pair->value);
+            if (++yaml->pairs > PAIRS_MAX)
+                return wrong(yaml, node->start_mark, "has aliases of aliases; give a launch configuration");
+            if (!check_key(yaml, key)) return false;
+            if (is_merge(key) != (merging == 1)) continue;
+            bool ok = merging ? merge(yaml, &(Table){node, table->prefix, &hidden, table->depth}, value)
+                              : is_hidden(yaml, table->hidden, key) || add_pair(yaml, table, key, value);
+            if (!ok) return false;
+        }
+    return true;
+}
+
+/* ---- the document ---- */
+
+static bool read_documents(Yaml *yaml, yaml_parser_t *parser) {
+    for (int count = 0;; count++) {
+        yaml_document_t document;
+        if (!yaml_parser_load(parser, &document)) return refuse(yaml, parser);
+        yaml->document = &document;
+        const yaml_node_t *root = yaml_document_get_root_node(&document);
+        bool ok = true;
+        if (root && count > 0)
+            ok = wrong(yaml, document.start_mark, "a second document begins; give one");
+        else if (root && root->type == YAML_MAPPING_NODE)
+            ok = check_tag(yaml, root) && add_table(yaml, &(Table){.node = root, .prefix = ""});
+        else if (root && !(root->type == YAML_SCALAR_NODE && root->data.scalar.length == 0))
+            ok = wrong(yaml, root->start_mark, "is no table; give lines like key: value");
+        yaml_document_delete(&document);
+        if (!ok || !root) return ok;
+    }
+}
+
+static bool begin(const Yaml *yaml, yaml_parser_t *parser) {
+    if (!yaml_parser_initialize(parser)) return error_memory(yaml->error);
+    yaml_parser_set_input_string(parser, (const unsigned char *)yaml->text, yaml->length);
+    yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
+    return true;
+}
+
+static int deeper(yaml_token_type_t type) {
+    bool begins = type == YAML_BLOCK_SEQUENCE_START_TOKEN || type == YAML_BLOCK_MAPPING_START_TOKEN ||
+                  type == YAML_FLOW_SEQUENCE_START_TOKEN || type == YAML_FLOW_MAPPING_START_TOKEN;
+    bool ends =
+        type == YAML_BLOCK_END_TOKEN || type == YAML_FLOW_SEQUENCE_END_TOKEN || type == YAML_FLOW_MAPPING_END_TOKEN;
+    return begins - ends;
+}
+
+/* What nests deep, or has many anchors, is refused before it is loaded: either takes libyaml a time that is quadratic. */
+static bool check_size(const Yaml *yaml) {
+    yaml_parser_t parser;
+    bool ok = true, more = true;
+    int anchors = 0;
+    if (!begin(yaml, &parser)) return false;
+    for (int depth = 0; ok && more;) {
+        yaml_token_t token;
+        ok = yaml_parser_scan(&parser, &token) || refuse(yaml, &parser);
+        if (!ok) break;
+        more = token.type != YAML_STREAM_END_TOKEN;
+        depth += deeper(token.type);
+        anchors += token.type == YAML_ANCHOR_TOKEN;
+        if (depth > CONFIG_DEPTH_MAX) ok = wrong(yaml, token.start_mark, "nests too deep; give a flat file");
+        if (anchors > CONFIG_ENTRIES_MAX)
+            ok = wrong(yaml, token.start_mark, "is one anchor too many; give a launch configuration");
+        yaml_token_delete(&token);
+    }
+    yaml_parser_delete(&parser);
+    return ok;
 }
 
 bool config_read_yaml(const char *text, size_t length, ConfigFile *file, Error *error) {
-    Yaml yaml = {.cursor = cursor_start(text, length), .file = file, .error = error, .levels = {{0, ""}}};
-    bool begun = false;
-    if (!config_check_text(file, text, length, error)) return false;
-    while (cursor_peek(&yaml.cursor) != '\0') {
-        bool mark = starts_with(&yaml.cursor, "---");
-        if (mark && begun) return wrong(&yaml, "a second document begins; give one");
-        if (mark || starts_with(&yaml.cursor, "...")) {
-            begun = true;
-            cursor_skip_line(&yaml.cursor);
-            cursor_step(&yaml.cursor);
-            continue;
-        }
-        if (!read_line(&yaml)) return false;
-        begun = begun || file->count > 0 || yaml.opening;
-    }
-    return close_opening(&yaml);
+    Yaml yaml = {.file = file, .error = error, .text = text, .length = length};
+    yaml_parser_t parser;
+    if (!config_check_text(file, text, length, error) || !keep_offsets(&yaml) || !check_size(&yaml)) return false;
+    if (!begin(&yaml, &parser)) return false;
+    bool ok = read_documents(&yaml, &parser);
+    yaml_parser_delete(&parser);
+    return ok;
 }

@@ -111,7 +111,7 @@ static const struct {
      "belongs to --from-config"},
     {"$P explain --config-format axlearn --from-config " CONFIGS "maxtext_8b.sh", "--config-format"},
     {"$P explain --from-config $D/none.yml", "none.yml"},
-    {"printf 'ici_fsdp_parallelism: 4\\n  x: y\\n' > $D/a.yml; $P explain --from-config $D/a.yml", "a.yml:2:3"},
+    {"printf 'ici_fsdp_parallelism: 4\\n  x: y\\n' > $D/a.yml; $P explain --from-config $D/a.yml", "a.yml:2:4"},
     {"printf 'model_name: gpt-9\\nici_fsdp_parallelism: -1\\n' > $D/a.yml; $P explain --from-config $D/a.yml", "gpt-9"},
 };
 

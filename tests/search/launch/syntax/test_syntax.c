@@ -50,6 +50,20 @@ static const struct {
     {"yaml: no last line end", config_read_yaml, "a: 3", "a", "3", 1, 1},
     {"yaml: a document's mark", config_read_yaml, "# c\n---\na: 3\n", "a", "3", 3, 1},
     {"yaml: CR LF", config_read_yaml, "m:\r\n  k: 5\r\np: 7\r\n", "p", "7", 3, 1},
+    {"yaml: an alias", config_read_yaml, "a: &x 16\nb: *x\n", "b", "16", 2, 1},
+    {"yaml: an alias of a table", config_read_yaml, "a: &x\n  k: 5\nb: *x\n", "b.k", "5", 2, 3},
+    {"yaml: merged", config_read_yaml, "d: &x\n  k: 5\n  l: 6\nb:\n  <<: *x\n  k: 7\n", "b.k", "7", 6, 3},
+    {"yaml: what is merged besides", config_read_yaml, "d: &x\n  k: 5\n  l: 6\nb:\n  <<: *x\n  k: 7\n", "b.l", "6", 3,
+     3},
+    {"yaml: the first of two merged", config_read_yaml, "d: &x {k: 1}\ne: &y {k: 2, l: 3}\nb: {<<: [*x, *y]}\n", "b.k",
+     "1", 1, 8},
+    {"yaml: and the second", config_read_yaml, "d: &x {k: 1}\ne: &y {k: 2, l: 3}\nb: {<<: [*x, *y]}\n", "b.l", "3", 2,
+     14},
+    {"yaml: a tag of YAML", config_read_yaml, "a: !!int 1\n", "a", "1", 1, 1},
+    {"yaml: a table in braces", config_read_yaml, "a: {b: 2, c: 3}\n", "a.c", "3", 1, 11},
+    {"yaml: a list", config_read_yaml, "a:\n- x\n- 'y z'\n- {k: 2}\n", "a", "[x, \"y z\", {k: 2}]", 1, 1},
+    {"yaml: columns are bytes", config_read_yaml, "a: {\u00e4: 1, b: 2}\n", "a.b", "2", 1, 12},
+    {"yaml: a mark in front", config_read_yaml, "\ufeffa: 1\n", "a", "1", 1, 4},
     {"yaml: a url is no key", config_read_yaml, "a: gs://b/c\n", "a", "gs://b/c", 1, 1},
     {"toml: tables", config_read_toml, "x = 1\n[a.b]\n  k = 8_192 # c\n", "a.b.k", "8_192", 3, 3},
     {"toml: dotted and quoted keys", config_read_toml, "a.\"b c\".d = true\n", "a.b c.d", "true", 1, 1},
@@ -122,15 +136,23 @@ static const struct {
     Read read;
     const char *text, *where;
 } REFUSED[] = {
-    {"yaml: no colon", config_read_yaml, "a: 1\njust words\n", "f:2:11"},
-    {"yaml: an anchor", config_read_yaml, "a: &x 1\n", "f:1:4"},
-    {"yaml: a tag", config_read_yaml, "a: !!int 1\n", "f:1:4"},
+    {"yaml: no colon", config_read_yaml, "a: 1\njust words\n", "f:2:1"},
+    {"yaml: an alias of nothing", config_read_yaml, "a: *x\n", "f:1:4"},
+    {"yaml: an alias of itself", config_read_yaml, "a: &x\n  b: *x\n", "f:1:4"},
+    {"yaml: a list in itself", config_read_yaml, "a: &x [1, *x]\n", "f:1:8"},
+    {"yaml: a tag of a program", config_read_yaml, "a: !!python/tuple [1]\n", "f:1:4"},
+    {"yaml: a tag of nobody", config_read_yaml, "b:\n  a: !ENV x\n", "f:2:6"},
+    {"yaml: << of a word", config_read_yaml, "<<: a\n", "f:1:5"},
+    {"yaml: a list as a key", config_read_yaml, "[a, b]: 1\n", "f:1:1"},
+    {"yaml: a NUL", config_read_yaml, "a: \"x\\0y\"\n", "f:1:4"},
+    {"yaml: bytes before the column", config_read_yaml, "a: {\u00e4: 1, b: !x 2}\n", "f:1:15"},
     {"yaml: a tab", config_read_yaml, "a:\n\tb: 1\n", "f:2:1"},
     {"yaml: between two levels", config_read_yaml, "a:\n    b: 1\n  c: 2\n", "f:3:3"},
     {"yaml: two values", config_read_yaml, "a: \"x\" y\n", "f:1:8"},
     {"yaml: a second value of a key", config_read_yaml, "a: 1\na: 2\n", "f:2:1"},
     {"yaml: a quote that stays open", config_read_yaml, "a: 'x\n", "f:1:4"},
-    {"yaml: a list that stays open", config_read_yaml, "a: [1,\n", "f:1:4"},
+    {"yaml: a list that ends with a comma", config_read_yaml, "a: [1,\n", "f:2:1"},
+    {"yaml: a list that stays open", config_read_yaml, "a: [1\n", "f:1:4"},
     {"yaml: crossed brackets", config_read_yaml, "a: [1}\n", "f:1:6"},
     {"yaml: an item of nothing", config_read_yaml, "- a\n", "f:1:1"},
     {"yaml: two documents", config_read_yaml, "a: 1\n---\nb: 2\n", "f:2:1"},
@@ -220,6 +242,20 @@ Test(syntax, bounds) {
     used = 0;
     for (int i = 0; i < CONFIG_ENTRIES_MAX + 1; i++) used += (size_t)sprintf(text + used, "k%d: 1\n", i);
     cr_expect(!reads(config_read_yaml, text, used), "keys");
+    used = (size_t)sprintf(text, "a0: &a0 [x, x]\n");
+    for (int i = 1; i < 30; i++) used += (size_t)sprintf(text + used, "a%d: &a%d [*a%d, *a%d]\n", i, i, i - 1, i - 1);
+    cr_expect(!reads(config_read_yaml, text, used), "lists of lists of aliases");
+    used = (size_t)sprintf(text, "a0: &a0 {x: 1, y: 2}\n");
+    for (int i = 1; i < 30; i++)
+        used += (size_t)sprintf(text + used, "a%d: &a%d {x: *a%d, y: *a%d}\n", i, i, i - 1, i - 1);
+    cr_expect(!reads(config_read_yaml, text, used), "tables of tables of aliases");
+    used = (size_t)sprintf(text, "a0: &a0 {x: 1}\n");
+    for (int i = 1; i < 30; i++)
+        used += (size_t)sprintf(text + used, "a%d: &a%d {<<: [*a%d, *a%d]}\n", i, i, i - 1, i - 1);
+    cr_expect(!reads(config_read_yaml, text, used), "merges of merges");
+    used = 0;
+    for (int i = 0; i < MANY; i++) used += (size_t)sprintf(text + used, "- ");
+    cr_expect(!reads(config_read_yaml, text, used), "dashes behind dashes");
     used = (size_t)sprintf(text, "run x.py ");
     for (int i = 0; i < 40000; i++) used += (size_t)sprintf(text + used, "w ");
     cr_expect(!reads(config_read_words, text, used), "words");
