@@ -31,13 +31,20 @@ double stage_layer_weight(const CostContext *setting, int64_t seq) {
     return (linear + attention) * plain / all;
 }
 
+/* FLOPs of a token in a layer, at the rates of logits, and in the logits. */
+static double layer_load(const CostContext *setting, const Shard *shard) {
+    double layer = shard->layer_flops > 0 ? shard->layer_flops : layer_flops(setting->model, (int64_t)shard->seq, NULL);
+    return layer * work_layer_weight(&setting->work);
+}
+
+static double logits_load(const CostContext *setting) {
+    return 2.0 * (double)setting->model->vocab * (double)setting->model->d_model;
+}
+
 StagePace stage_pace(const CostContext *setting, const Shard *shard) {
-    const Model *model = setting->model;
     if (shard->pipeline <= 1) return (StagePace){shard->layers, 0, true, true};
-    double layers = (double)model->layers;
-    double layer = shard->layer_flops > 0 ? shard->layer_flops : layer_flops(model, (int64_t)shard->seq, NULL);
-    layer *= work_layer_weight(&setting->work);
-    double head = 2.0 * (double)model->vocab * (double)model->d_model;
+    double layers = (double)setting->model->layers;
+    double layer = layer_load(setting, shard), head = logits_load(setting);
     double first = shard->layers * layer, last = shard->layers_last * layer + head, total = layers * layer + head;
     double longest = max_real(first, last);
     StagePace pace = {.layers = last > first ? shard->layers_last : shard->layers,
@@ -45,6 +52,22 @@ StagePace stage_pace(const CostContext *setting, const Shard *shard) {
                       .logits = last > first};
     pace.others = max_real(0, (total - longest) / longest);
     return pace;
+}
+
+static double layers_of_stage(const Model *model, const Shard *shard, int64_t stage) {
+    int64_t others = (int64_t)shard->pipeline - 1, rest = model->layers - (int64_t)shard->layers_last;
+    if (stage >= others) return shard->layers_last;
+    if (shard->slots_first > 0) return shard->layers - (stage == 0 ? shard->slots_first : 0);
+    return (double)(rest / others + (others - stage <= rest % others ? 1 : 0));
+}
+
+double stage_share(const CostContext *setting, const Shard *shard, const Knobs *knobs, int64_t stage) {
+    if (shard->pipeline <= 1 || schedule_copies(knobs->schedule) > 1) return 1;
+    double layer = layer_load(setting, shard), head = logits_load(setting);
+    double longest = max_real(shard->layers * layer, shard->layers_last * layer + head);
+    double own = layers_of_stage(setting->model, shard, stage) * layer;
+    if (stage == (int64_t)shard->pipeline - 1) own += head;
+    return min_real(1, own / longest);
 }
 
 static void add_traffic(Resources *to, Group group, Phase phase, double messages, double bytes) {

@@ -40,6 +40,11 @@ typedef struct {
 } StagePace;
 StagePace stage_pace(const CostContext *setting, const Shard *shard);
 
+/* What a stage of a pipeline, from 0, computes over what the one that sets the pace does, in the same FLOPs: at most 1.
+ * Layers are dealt as launchers do: what is left over goes to the stages behind, the last apart. 1 with one stage, and
+ * where ranks hold two stages, which together are alike. Pure. */
+double stage_share(const CostContext *setting, const Shard *shard, const Knobs *knobs, int64_t stage);
+
 /* Seconds of a FLOP of a layer over those of a FLOP of the logits, at the profile's rates for large sizes: logits are
  * bf16 matmuls; layers have other precisions, experts and attention. It is 1 in `ideal`. Work.layer_weight keeps it. */
 double stage_layer_weight(const CostContext *setting, int64_t seq);

@@ -166,18 +166,29 @@ void trace_place(Recording *recording, const PlanShape *shape, PlaceTotals *out)
 /* Messages up to this many times as long as the shortest of their size are slower, and do not wait. */
 static const double NO_WAIT = 1.25;
 
-static int message_size(const MessageSizes *sizes, double bytes) {
+static int size_of(const MessageSizes *sizes, double bytes) {
     int i = 0;
     while (i < sizes->count && sizes->bytes[i] != bytes) i++;
     return i;
 }
 
+static bool is_message(const TraceEvent *event) {
+    return event->term == TERM_PIPELINE && event->kind == COLLECTIVE_KIND_SEND_RECV && event->bytes > 0;
+}
+
+int message_size(const MessageSizes *sizes, const TraceEvent *event) {
+    int at = is_message(event) ? size_of(sizes, event->bytes) : sizes->count;
+    return at < sizes->count ? at : -1;
+}
+
+bool message_waits(double length, double least) { return length > NO_WAIT * least; }
+
 void trace_messages(const Recording *recording, int64_t first, int64_t last, MessageSizes *out) {
     out->count = 0;
     for (int64_t i = first; i < last; i++) {
         const TraceEvent *event = &recording->events[i];
-        if (event->term != TERM_PIPELINE || event->kind != COLLECTIVE_KIND_SEND_RECV || !(event->bytes > 0)) continue;
-        int at = message_size(out, event->bytes);
+        if (!is_message(event)) continue;
+        int at = size_of(out, event->bytes);
         if (at == MESSAGE_SIZES_MAX) continue;
         if (at == out->count) {
             out->bytes[out->count] = event->bytes;
@@ -189,8 +200,6 @@ void trace_messages(const Recording *recording, int64_t first, int64_t last, Mes
 
 int64_t message_transfer_ns(const MessageSizes *sizes, const TraceEvent *event) {
     int64_t length = event->end_ns - event->start_ns;
-    if (event->term != TERM_PIPELINE || event->kind != COLLECTIVE_KIND_SEND_RECV || !(event->bytes > 0)) return length;
-    int at = message_size(sizes, event->bytes);
-    if (at == sizes->count || (double)length <= NO_WAIT * (double)sizes->least_ns[at]) return length;
-    return sizes->least_ns[at];
+    int at = message_size(sizes, event);
+    return at < 0 || !message_waits((double)length, (double)sizes->least_ns[at]) ? length : sizes->least_ns[at];
 }

@@ -34,6 +34,10 @@ typedef struct {
     int count;
 } MessageSizes;
 void trace_messages(const Recording *recording, int64_t first, int64_t last, MessageSizes *out);
+/* Which of them the event is; -1: it is none. */
+int message_size(const MessageSizes *sizes, const TraceEvent *event);
+/* Whether a message of this length waited, where the shortest of its size has that one. */
+bool message_waits(double length, double least);
 /* How long the event moved bytes; its whole length where nothing is known. */
 int64_t message_transfer_ns(const MessageSizes *sizes, const TraceEvent *event);
 

@@ -184,6 +184,17 @@ static bool fill_timeline(const Device *device, const TraceSteps *steps, Arena *
     return true;
 }
 
+static void add_messages(const Device *device, const TraceStep *step, RankTrace *out) {
+    for (int64_t i = first_within(device, step->start_ns); i < device->last; i++) {
+        const TraceEvent *event = &device->recording->events[i];
+        if (event->start_ns >= step->end_ns) break;
+        int size = message_size(&device->messages, event);
+        if (event->start_ns < step->start_ns || size < 0) continue;
+        out->message_count[size]++;
+        out->message_seconds[size] += NS * (double)message_transfer_ns(&device->messages, event);
+    }
+}
+
 static int by_length(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? -1 : x > y;
@@ -201,6 +212,7 @@ static bool add_steps(const Device *device, const TraceSteps *steps, Arena *aren
         out->step_mean += lengths[used - 1];
         add_step(device, &steps->steps[i], out);
         add_uses(device, &steps->steps[i], uses);
+        add_messages(device, &steps->steps[i], out);
     }
     qsort(lengths, (size_t)used, sizeof *lengths, by_length);
     out->step_mean /= used;
@@ -210,6 +222,10 @@ static bool add_steps(const Device *device, const TraceSteps *steps, Arena *aren
     for (int term = 0; term < TERM_COUNT; term++) {
         out->length[term] /= used;
         out->exposed[term] /= used;
+    }
+    for (int i = 0; i < MESSAGE_SIZES_MAX; i++) {
+        out->message_count[i] /= used;
+        out->message_seconds[i] /= used;
     }
     for (int i = 0; i < COLLECTIVE_USES_MAX; i++) {
         if (uses[i].count == 0) continue;
@@ -309,6 +325,7 @@ static bool add_device(Device *device, Arena *arena, RankTrace *out, Error *erro
     device->edges = malloc((size_t)(device->last - device->first) * 4 * sizeof *device->edges);
     if (!device->edges) return error_memory(error);
     trace_messages(device->recording, device->first, device->last, &device->messages);
+    out->messages = device->messages;
     add_whole(device, &out->whole);
     bool ok = trace_steps(device->recording, device->first, device->last, arena, &steps, error) &&
               add_steps(device, &steps, arena, out, error) && fill_timeline(device, &steps, arena, out, error) &&

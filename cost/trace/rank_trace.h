@@ -49,6 +49,8 @@ typedef struct {
     DeviceTotals whole;
     PlaceTotals placed; /* of the recording: of all its devices */
     bool launches_known;
+    MessageSizes messages; /* of a pipeline, over the whole file; and over a step of the mean, how many there are of */
+    double message_count[MESSAGE_SIZES_MAX], message_seconds[MESSAGE_SIZES_MAX]; /* each size, and what moved bytes */
     CollectiveUse uses[COLLECTIVE_USES_MAX];
     int use_count;
     UnplacedName unplaced[UNPLACED_NAMES_MAX]; /* of the recording, by time */

@@ -171,3 +171,31 @@ bool ranks_match(const RankTrace *ranks, int count, Arena *arena, RankMatch *out
             out->straggler = r;
     return true;
 }
+
+/* The shortest message of a size, on any rank. */
+static double least_seconds(const RankTrace *ranks, int count, double bytes) {
+    double least = -1;
+    for (int r = 0; r < count; r++)
+        for (int i = 0; i < ranks[r].messages.count; i++) {
+            double own = 1e-9 * (double)ranks[r].messages.least_ns[i];
+            if (ranks[r].messages.bytes[i] == bytes && (least < 0 || own < least)) least = own;
+        }
+    return least;
+}
+
+void ranks_settle_messages(RankTrace *ranks, int count) {
+    for (int r = 0; r < count; r++) {
+        RankTrace *rank = &ranks[r];
+        double waits = 0, whole = rank->length[TERM_PIPELINE];
+        for (int i = 0; i < rank->messages.count; i++) {
+            double least = least_seconds(ranks, count, rank->messages.bytes[i]);
+            if (message_waits(1e-9 * (double)rank->messages.least_ns[i], least))
+                waits += rank->message_seconds[i] - rank->message_count[i] * least;
+        }
+        if (!(waits > 0) || !(whole > 0)) continue;
+        double share = min_real(1, waits / whole), shown = share * rank->exposed[TERM_PIPELINE];
+        rank->length[TERM_PIPELINE] -= share * whole;
+        rank->exposed[TERM_PIPELINE] -= shown;
+        rank->exposed[TERM_BUBBLE] += shown;
+    }
+}

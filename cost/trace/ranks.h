@@ -18,6 +18,10 @@ typedef struct {
     int straggler;               /* the rank that caused most; -1: there is none */
 } RankMatch;
 
+/* A stage that is faster than its neighbours waits in every message: what moves the bytes of a size is the shortest of
+ * it on any rank. What messages of ranks last beyond that becomes bubble. */
+void ranks_settle_messages(RankTrace *ranks, int count);
+
 /* In the arena. One rank gives an answer that is not known. */
 bool ranks_match(const RankTrace *ranks, int count, Arena *arena, RankMatch *out, Error *error);
 

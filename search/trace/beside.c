@@ -58,9 +58,35 @@ static void predicted_as_seen(const Beside *beside, double length[TERM_COUNT], d
     length[TERM_RECOMPUTE] = exposed[TERM_RECOMPUTE] = 0;
 }
 
+/* Passes that take less time leave the rest of the step to the bubble. */
+static void take_share(double share, double length[TERM_COUNT], double exposed[TERM_COUNT]) {
+    for (TraceTerm term = 0; term < TERM_COUNT; term++) {
+        if (!plan_term_is_of_passes(term)) continue;
+        exposed[TERM_BUBBLE] += (1 - share) * exposed[term];
+        length[term] *= share;
+        exposed[term] *= share;
+    }
+    length[TERM_BUBBLE] = exposed[TERM_BUBBLE];
+}
+
+void beside_predicted(const Beside *beside, int64_t stage, double length[TERM_COUNT], double exposed[TERM_COUNT]) {
+    predicted_as_seen(beside, length, exposed);
+    if (beside->plan && stage >= 0) take_share(plan_stage_share(beside->plan, stage), length, exposed);
+}
+
+/* Of the ranks that were read, each as the stage that it is: shares of stages are what terms are linear in. */
+static void predicted_of_ranks(const Beside *beside, double length[TERM_COUNT], double exposed[TERM_COUNT]) {
+    double share = 0;
+    predicted_as_seen(beside, length, exposed);
+    if (!beside->plan || beside->plan->shape.degree[TERM_PIPELINE] < 2) return;
+    for (int r = 0; r < beside->rank_count; r++)
+        share += plan_stage_share(beside->plan, plan_stage(beside->plan, beside->ranks[r].rank)) / beside->rank_count;
+    take_share(share, length, exposed);
+}
+
 static void fill_rows(Beside *beside) {
     double length[TERM_COUNT], exposed[TERM_COUNT];
-    predicted_as_seen(beside, length, exposed);
+    predicted_of_ranks(beside, length, exposed);
     for (int term = 0; term < TERM_COUNT; term++) {
         double measured = mean(beside, offsetof(RankTrace, length) + (size_t)term * sizeof(double));
         double shown = mean(beside, offsetof(RankTrace, exposed) + (size_t)term * sizeof(double));
@@ -97,5 +123,6 @@ bool beside_make(const RankTrace *ranks, int count, const PlanTerms *plan, Arena
     out->placed_share = placed_share(out);
     if (!ranks_match(ranks, count, arena, &out->match, error)) return false;
     fill_rows(out);
-    return (beside_find_differences(out, arena) && beside_find_notes(out, arena)) || error_memory(error);
+    return (beside_find_stages(out, arena) && beside_find_differences(out, arena) && beside_find_notes(out, arena)) ||
+           error_memory(error);
 }

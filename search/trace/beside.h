@@ -3,6 +3,7 @@
 #ifndef SHARDOPT_SEARCH_TRACE_BESIDE_H
 #define SHARDOPT_SEARCH_TRACE_BESIDE_H
 
+#include "base/text/prose.h"
 #include "base/text/terminal.h"
 #include "cost/trace/formats/step_log.h"
 #include "cost/trace/ranks.h"
@@ -16,6 +17,18 @@ typedef struct {
     double bytes; /* what the trace says was sent, as the plan counts; 0: it does not say */
 } BesideRow;
 
+/* Shares of a step, in seconds; they add up to it. */
+typedef struct {
+    double compute, communication, bubble, other;
+} StageTimes;
+
+/* A stage of a pipeline: the mean of its ranks, and what the plan has of this stage. */
+typedef struct {
+    int64_t stage; /* from 0 */
+    int ranks;
+    StageTimes measured, predicted;
+} BesideStage;
+
 enum { BESIDE_DIFFERENCES = 3, BESIDE_NOTES = 16 };
 typedef struct {
     const RankTrace *ranks;
@@ -24,6 +37,8 @@ typedef struct {
     const PlanTerms *plan; /* NULL: no plan was given, and every `predicted` is 0 */
     BesideRow rows[TERM_COUNT];
     int row_count;
+    const BesideStage *stages; /* of a pipeline, those of which a rank was read */
+    int stage_count;
     double step_measured; /* mean over ranks of the mean step */
     double placed_share;  /* of the time of kernels and collectives */
     const char *differences[BESIDE_DIFFERENCES];
@@ -49,6 +64,14 @@ void step_logs_add_json(const StepLog *logs, int count, struct cJSON *to);
 
 /* Whether trace and plan are of one chip, as far as both say. */
 bool beside_same_chip(const Beside *beside);
+
+/* What the plan has of a stage (-1: of the fullest), as this trace can see it: seconds, and shares of the step. A stage
+ * that computes less than the fullest has a longer bubble. */
+void beside_predicted(const Beside *beside, int64_t stage, double length[TERM_COUNT], double exposed[TERM_COUNT]);
+
+/* Internal: the stages of a pipeline; false: memory is out. And which of them holds the others up, if any does. */
+bool beside_find_stages(Beside *beside, Arena *arena);
+void beside_slow_stage(const Beside *beside, Prose *out);
 
 /* Internal: the largest differences of the exposed terms, in words; and what the reader should know of them. */
 bool beside_find_differences(Beside *beside, Arena *arena);

@@ -20,6 +20,25 @@ static void add_rows(cJSON *json, const Beside *beside) {
     }
 }
 
+static void add_times(cJSON *to, const char *key, const StageTimes *times) {
+    cJSON *item = json_add_object(to, key);
+    json_add_real(item, "compute_seconds", times->compute);
+    json_add_real(item, "communication_seconds", times->communication);
+    json_add_real(item, "bubble_seconds", times->bubble);
+    json_add_real(item, "other_seconds", times->other);
+}
+
+static void add_stages(cJSON *json, const Beside *beside) {
+    cJSON *stages = beside->stage_count > 0 ? json_add_array(json, "stages") : NULL;
+    for (int i = 0; i < beside->stage_count; i++) {
+        cJSON *item = json_add_object(stages, NULL);
+        json_add_whole(item, "stage", beside->stages[i].stage + 1);
+        json_add_whole(item, "ranks", beside->stages[i].ranks);
+        add_times(item, "measured", &beside->stages[i].measured);
+        add_times(item, "predicted", &beside->stages[i].predicted);
+    }
+}
+
 static void add_texts(cJSON *json, const char *key, const char *const *texts, int count) {
     cJSON *array = json_add_array(json, key);
     for (int i = 0; i < count; i++) json_add_text(array, NULL, texts[i]);
@@ -109,6 +128,7 @@ cJSON *beside_json(const Beside *beside) {
         json_add_whole(json, "plan_rank", beside->plan->rank);
     }
     add_rows(json, beside);
+    add_stages(json, beside);
     add_texts(json, "differences", beside->differences, beside->difference_count);
     add_unplaced(json, beside);
     add_texts(json, "notes", beside->notes, beside->note_count);

@@ -80,8 +80,13 @@ static bool write_verdict(const Beside *beside, Arena *arena, FILE *out) {
     write_differences(beside, out);
     html_heading(out, "Term by term");
     Table table = beside_table(beside, arena);
-    bool ok = !table.failed;
+    Table stages = beside_stage_table(beside, arena);
+    bool ok = !table.failed && !stages.failed;
     if (ok) table_write_html(&table, out);
+    if (ok && stages.rows > 0) {
+        html_heading(out, "Stage by stage");
+        table_write_html(&stages, out);
+    }
     html_section_close(out);
     return ok;
 }

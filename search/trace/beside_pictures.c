@@ -14,7 +14,7 @@ static Paint paint_of(TraceTerm term) {
         [TERM_RECOMPUTE] = PAINT_RECOMPUTE, [TERM_OPTIMIZER] = PAINT_OPTIMIZER, [TERM_UNPLACED] = PAINT_BACKWARD,
         [TERM_TENSOR] = PAINT_TENSOR,       [TERM_EXPERT] = PAINT_EXPERT,       [TERM_SEQUENCE] = PAINT_SEQUENCE,
         [TERM_FSDP] = PAINT_FSDP,           [TERM_DATA] = PAINT_DATA,           [TERM_PIPELINE] = PAINT_PIPELINE,
-        [TERM_COLLECTIVE] = PAINT_EXPERT,  [TERM_WAITS] = PAINT_WAITS,         [TERM_BUBBLE] = PAINT_BUBBLE,
+        [TERM_COLLECTIVE] = PAINT_EXPERT,   [TERM_WAITS] = PAINT_WAITS,         [TERM_BUBBLE] = PAINT_BUBBLE,
         [TERM_OTHER] = PAINT_OTHER};
     return OF[term];
 }
@@ -90,7 +90,7 @@ bool beside_picture_time(const Beside *beside, Arena *arena, FILE *out, Prose *w
     const PlanTerms *plan = beside->plan;
     TraceTimeline *planned = plan ? ARENA_NEW(arena, TraceTimeline, 1) : NULL;
     if (!rank->timeline || beside->row_count == 0) return false;
-    int64_t stage = plan ? plan_stage(plan, rank->rank) : 0;
+    int64_t stage = plan ? max_whole(0, plan_stage(plan, rank->rank)) : 0;
     *table = table_new(arena, "How long something of each term ran", "term|>measured|>predicted");
     if (plan && (!planned || !plan_timeline(beside, stage, planned))) return table->failed = true;
     time_words(beside, rank, stage, words);

@@ -66,6 +66,26 @@ Table beside_table(const Beside *beside, Arena *arena) {
     return table;
 }
 
+Table beside_stage_table(const Beside *beside, Arena *arena) {
+    Table table =
+        table_new(arena, "Stages", "stage|>ranks|>computation|>predicted|>bubble|>predicted|>ratio|>communication");
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], d[NUMBER_TEXT_SIZE], e[NUMBER_TEXT_SIZE];
+    for (int i = 0; i < beside->stage_count; i++) {
+        const BesideStage *stage = &beside->stages[i];
+        char number[24], ranks[16], ratio[32] = "-";
+        snprintf(number, sizeof number, "%lld", (long long)stage->stage + 1);
+        snprintf(ranks, sizeof ranks, "%d", stage->ranks);
+        if (stage->predicted.bubble > 0)
+            snprintf(ratio, sizeof ratio, "%.2f", stage->measured.bubble / stage->predicted.bubble);
+        table_row(&table,
+                  (const char *const[]){number, ranks, step_text(stage->measured.compute, a),
+                                        step_text(stage->predicted.compute, b), step_text(stage->measured.bubble, c),
+                                        step_text(stage->predicted.bubble, d), ratio,
+                                        step_text(stage->measured.communication, e)});
+    }
+    return table;
+}
+
 static void write_differences(const Beside *beside, TextOut out) {
     if (!beside->plan) return;
     fputs(beside->difference_count ? "\nWhat is most off:\n" : "\nNo term is off by more than 0.5% of the step.\n",
@@ -137,7 +157,10 @@ bool beside_write_text(const Beside *beside, TextOut out, Error *error) {
     Arena arena = {0};
     write_head(beside, out);
     Table rows = beside_table(beside, &arena);
-    bool ok = table_write_text(&rows, "  ", out) || error_memory(error);
+    Table stages = beside_stage_table(beside, &arena);
+    bool ok = table_write_text(&rows, "  ", out);
+    if (ok && stages.rows > 0) fputc('\n', out.file);
+    ok = (ok && table_write_text(&stages, "  ", out)) || error_memory(error);
     arena_free(&arena);
     if (!ok) return false;
     write_differences(beside, out);

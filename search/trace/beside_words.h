@@ -18,5 +18,7 @@ int64_t beside_peak(const Beside *beside);
 
 /* Measured and predicted, term by term; in the arena. */
 Table beside_table(const Beside *beside, Arena *arena);
+/* The same of the stages of a pipeline, without rows where no stage is known. */
+Table beside_stage_table(const Beside *beside, Arena *arena);
 
 #endif

@@ -197,18 +197,23 @@ static bool note_mismatch(Beside *beside, Arena *arena) {
     if (plan->exposed[TERM_RECOMPUTE] > 0 && !seen)
         prose_add(&recompute, "the trace does not tell recomputation from the rest: the plan's is spread over matmul, "
                               "attention and elementwise in proportion");
-    if (plan->shape.degree[TERM_PIPELINE] > 1 && beside->rank_count < plan->shape.degree[TERM_PIPELINE])
+    bool staged = plan->stage_share && beside->stage_count > 0;
+    if (plan->shape.degree[TERM_PIPELINE] > 1 && !staged)
         prose_add(&stage, "a rank of a pipeline is one stage; the plan's terms are those of its fullest stage");
+    else if (plan->shape.degree[TERM_PIPELINE] > 1 && beside->stage_count < plan->shape.degree[TERM_PIPELINE])
+        prose_add(&stage, "of the pipeline's %lld stages %d were read; the plan's terms are those of these stages",
+                  (long long)plan->shape.degree[TERM_PIPELINE], beside->stage_count);
     return note(beside, arena, &chip) && note(beside, arena, &world) && note(beside, arena, &recompute) &&
            note(beside, arena, &stage);
 }
 
 bool beside_find_notes(Beside *beside, Arena *arena) {
-    Prose waits = {0};
+    Prose waits = {0}, slow = {0};
     bool any = false;
+    beside_slow_stage(beside, &slow);
     for (int r = 0; r < beside->rank_count; r++) any = any || beside->ranks[r].whole.collectives > 0;
     if (any && !beside->match.known)
         prose_add(&waits, "transfer and waiting inside collectives are not told apart: %s", beside->match.why_not);
-    return note_trouble(beside, arena) && note_mismatch(beside, arena) && note_steps(beside, arena) &&
-           note(beside, arena, &waits);
+    return note_trouble(beside, arena) && note(beside, arena, &slow) && note_mismatch(beside, arena) &&
+           note_steps(beside, arena) && note(beside, arena, &waits);
 }

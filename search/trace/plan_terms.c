@@ -158,3 +158,18 @@ bool plan_terms_read(const cJSON *report, const char *where, int64_t rank, PlanT
     read_groups(plan, &out->shape, out->group);
     return read_step(plan, where, out, error);
 }
+
+int64_t plan_stage(const PlanTerms *plan, int64_t rank) {
+    int64_t stages = plan->shape.degree[TERM_PIPELINE], stride = plan->shape.stride[TERM_PIPELINE];
+    if (stages < 2 || rank < 0) return -1;
+    if (stride <= 0) stride = max_whole(1, plan->chips / stages); /* the outermost role */
+    return rank / stride % stages;
+}
+
+double plan_stage_share(const PlanTerms *plan, int64_t stage) {
+    return stage >= 0 && plan->stage_share ? plan->stage_share[stage] : 1;
+}
+
+bool plan_term_is_of_passes(TraceTerm term) {
+    return term <= TERM_RECOMPUTE || term == TERM_TENSOR || term == TERM_EXPERT || term == TERM_SEQUENCE;
+}

@@ -111,18 +111,12 @@ static bool play(const Dealt *dealt, const PlanTerms *plan, Arena *arena, Play *
                         pass_seconds(dealt, false) * dealt->passes / (double)m, 0};
     /* Gradients of weights are half of a backward: those of what goes in are the other. */
     if (plan->schedule == SCHEDULE_ZB_H1 || plan->schedule == SCHEDULE_DUALPIPE) each.W = each.B / 2;
-    if (!play_schedule(plan->schedule, (int)stages, (int)m, (int)chunks, arena, out) ||
-        !play_run(out, each, arena, played))
-        return false;
+    if (!play_schedule(plan->schedule, (int)stages, (int)m, (int)chunks, arena, out)) return false;
+    for (int64_t stage = 0; stage < stages; stage++)
+        for (int chunk = 0; chunk < out->chunks; chunk++) out->pace[stage][chunk] *= plan_stage_share(plan, stage);
+    if (!play_run(out, each, arena, played)) return false;
     *known = !played->stuck && played->end > 0;
     return true;
-}
-
-int64_t plan_stage(const PlanTerms *plan, int64_t rank) {
-    int64_t stages = plan->shape.degree[TERM_PIPELINE], stride = plan->shape.stride[TERM_PIPELINE];
-    if (stages < 2 || rank < 0) return 0;
-    if (stride <= 0) stride = max_whole(1, plan->chips / stages); /* the outermost role */
-    return rank / stride % stages;
 }
 
 bool plan_timeline(const Beside *beside, int64_t stage, TraceTimeline *out) {
@@ -134,14 +128,13 @@ bool plan_timeline(const Beside *beside, int64_t stage, TraceTimeline *out) {
     bool known;
     *out = (TraceTimeline){0};
     if (whole_ns(plan->step) <= 0) return true;
-    for (int i = 0; i < beside->row_count; i++) {
-        dealt.length[beside->rows[i].term] = beside->rows[i].predicted;
-        dealt.exposed[beside->rows[i].term] = beside->rows[i].exposed_predicted;
-    }
+    beside_predicted(beside, -1, dealt.length, dealt.exposed);
     timeline_begin(&dealt.fill, 0, whole_ns(plan->step), out);
     bool ok = play(&dealt, plan, &arena, &passes, &played, &known);
     double end = max_real(0, plan->step - tail_seconds(&dealt));
     if (ok && known) {
+        stage = max_whole(0, stage);
+        beside_predicted(beside, stage, dealt.length, dealt.exposed);
         dealt.passes = passes.count[stage] / 2.0; /* halves of backwards are passes of their own: it is scaled */
         fill_stage(&dealt, &passes, &played, (int)stage, end);
     } else if (ok) {

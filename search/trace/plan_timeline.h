@@ -9,10 +9,7 @@
 #include "cost/trace/timeline.h"
 #include "search/trace/beside.h"
 
-/* The stage of a pipeline, from 0, that a rank of the job is; 0 where there is one stage, or the rank is below 0. */
-int64_t plan_stage(const PlanTerms *plan, int64_t rank);
-
-/* As the rows of `beside` have the terms; it has a plan. Without a step the timeline has no seconds. False: memory is
+/* `beside` has a plan; stage -1 is the first. Without a step the timeline has no seconds. False: memory is
  * out. */
 bool plan_timeline(const Beside *beside, int64_t stage, TraceTimeline *out);
 

@@ -156,6 +156,50 @@ def check_config(program, folder, plan):
             faults.append(f"{more}: exits {answer.returncode}: {answer.stderr}")
 
 
+STAGES = ("explain --model 70b --chip h100 --nodes 8 --batch 512Ki --seq 8192 --for megatron --plan tensor=8,pipeline=8,"
+          "schedule=1f1b,microbatches=32")
+
+
+def stage_shares(report):
+    """FLOPs of a stage over those of the last, which has the logits: layers of 2 FLOPs a parameter and token and causal
+    attention, and one matrix of the vocabulary."""
+    d, ff, layers, vocab, seq, kv = 8192, 28672, 80, 128256, 8192, 1024
+    layer = 2 * (2 * d * d + 2 * d * kv + 3 * d * ff) + 2 * seq * d
+    each = layers // 8 * layer
+    return [each / (each + 2 * vocab * d)] * 7 + [1]
+
+
+def check_stages(program, folder):
+    """Every stage of a pipeline beside its own prediction; a slow stage, and twice the bubble, are named."""
+    report = folder / "stages.report.json"
+    plan = plan_of(program, STAGES, report)
+    m, shares = plan["knobs"]["microbatches"], stage_shares(report)
+    for name, microbatches, slow in (("stages", m, None), ("slow", m, {3: 1.3}), ("bubble", m // 2, None)):
+        own, planted = folder / name, []
+        own.mkdir()
+        for s, (events, ranges, terms) in enumerate(simulate.stages_of(plan, shares, microbatches, slow=slow)):
+            planted.append(terms)
+            simulate.write(own / f"rank{8 * s}.json",
+                           simulate.kineto(events, ranges, simulate.Step(plan), rank=8 * s, world=64))
+        read = json.loads(run(program, "trace", own, "--from", report, "--format", "json"))
+        step = read["step_seconds"]
+        for stage, terms in zip(read["stages"], planted):
+            for key in ("compute", "bubble"):
+                got, expected = stage["measured"][key + "_seconds"], stage["predicted"][key + "_seconds"]
+                if abs(got - terms[key]) > max(0.01 * terms[key], 0.001 * step):
+                    faults.append(f"{name}, stage {stage['stage']}: {key} {got:.4f} s, planted {terms[key]:.4f} s")
+                if name == "stages" and abs(expected - terms[key]) > 0.02 * step:
+                    faults.append(f"{name}, stage {stage['stage']}: {key} predicted {expected:.4f} s, played "
+                                  f"{terms[key]:.4f} s")
+        print(f"{name}: " + ", ".join(f"{s['measured']['bubble_seconds']:.2f}/{s['predicted']['bubble_seconds']:.2f}"
+                                      for s in read["stages"]) + f" s of bubble; {read['differences'][:1]}")
+        said = " ".join(read["notes"])
+        if (name == "slow") != ("stage 4 computes" in said):
+            faults.append(f"{name}: {said}")
+        if name == "bubble" and "bubble" not in read["differences"][0]:
+            faults.append(f"{name}: {read['differences']}")
+
+
 def check_twice(program, folder, plan):
     """XProf writes the JSON beside the XSpace that it is made of: a folder of both is one device."""
     own = folder / "profile"
@@ -222,6 +266,7 @@ def main():
             check_page(program, folder, name, plans[name])
         check_config(program, folder, plans["dense"])
         check_twice(program, folder, plans["dense"])
+        check_stages(program, folder)
         check_refits(program, folder, plans)
         check_other_chip(program, folder, plans["dense"])
     print("\n".join(faults) or "all terms return")

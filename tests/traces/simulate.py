@@ -33,7 +33,7 @@ class Step:
         self.bytes = dict(step["communication_bytes"])
         self.chips = {role: max([plan["axes"][role]] + [c["chips"] for c in plan["communication"] if c["role"] == role])
                       for role in ROLES}
-        self.terms = terms
+        self.terms, self.world = terms, plan["chips_used"]
 
     def scaled(self, scale):
         """A link or a kind of kernel that is slower: of communication the share that is exposed stays."""
@@ -116,13 +116,90 @@ def events_of(plan, scale=None, steps=6, chunks=24, jitter=0.02, seed=1):
     return line.events, ranges
 
 
+# ---- a pipeline, stage by stage ----
+
+def orders_1f1b(stages, microbatches):
+    """The passes of each stage in order: Narayanan et al. 2021, figure 4, top."""
+    for stage in range(stages):
+        warm, ahead, back = min(stages - 1 - stage, microbatches), 0, 0
+        order = []
+        while back < microbatches:
+            if ahead < microbatches and ahead <= back + warm:
+                order.append(("F", ahead))
+                ahead += 1
+            else:
+                order.append(("B", back))
+                back += 1
+        yield order
+
+
+def play(orders, seconds, transfer):
+    """When each pass of each stage could begin its message, its compute, and end: {(stage, kind, number): ...}."""
+    done, at, free = {}, [0] * len(orders), [0.0] * len(orders)
+    while any(at[s] < len(order) for s, order in enumerate(orders)):
+        for s, order in enumerate(orders):
+            while at[s] < len(order):
+                kind, number = order[at[s]]
+                source = (s - 1, "F", number) if kind == "F" else (s + 1, "B", number)
+                outside = not 0 <= source[0] < len(orders)
+                if not outside and source not in done:
+                    break
+                begin = free[s] if outside else max(free[s], done[source][2]) + transfer
+                done[s, kind, number] = (free[s], begin, begin + seconds[s, kind])
+                free[s] = begin + seconds[s, kind]
+                at[s] += 1
+    return done, max(free)
+
+
+def stages_of(plan, shares, microbatches, steps=5, slow=None):
+    """Events and ranges of each stage of a 1F1B pipeline whose stages compute `shares` of the plan's terms, and the
+    seconds that each has: a receiver's kernel lasts from when it is launched to when its message is there."""
+    step, stages, terms = Step(plan), len(shares), {}
+    work = ("matmul", "attention", "elementwise")
+    parts = {"F": {t: step.terms[t] / 3 / microbatches for t in work},
+             "B": {t: step.terms[t] * 2 / 3 / microbatches for t in work}}
+    sent = step.exposed["tensor"] / 2 / microbatches
+    own = [share * (slow or {}).get(s, 1) for s, share in enumerate(shares)]
+    seconds = {(s, kind): own[s] * (sum(parts[kind].values()) + sent) for s in range(stages) for kind in "FB"}
+    transfer = step.exposed["pipeline"] / 2 / microbatches
+    orders = list(orders_1f1b(stages, microbatches))
+    done, end = play(orders, seconds, transfer)
+    whole = end + step.terms["optimizer"] + step.terms["other"]
+    ns = lambda value: round(value * 1e9)
+    for s in range(stages):
+        line, ranges, messages = Line(0, 1), [], sum(1 for kind, n in orders[s] if 0 <= s + (-1 if kind == "F" else 1)
+                                                     < stages)
+        for number in range(steps):
+            base = number * whole
+            free_at = done[(s, *orders[s][-1])][2]
+            for kind, n in orders[s]:
+                free, begin, _ = (base + t for t in done[s, kind, n])
+                # The host runs ahead, but not over the end of a step.
+                launch = ns(free) - 1000 if free > base else ns(base)
+                line.put("collective", "pipeline", 25, ns(free), ns(begin) - ns(free), launch, 1 << 24)
+                for term, length in [*parts[kind].items(), ("tensor", sent)]:
+                    what = "collective" if term == "tensor" else "kernel"
+                    line.put(what, term, 20 if term == "tensor" else 7, ns(begin), ns(begin + own[s] * length) - ns(begin),
+                             launch, 1 << 20 if term == "tensor" else 0)
+                    begin += own[s] * length
+            line.put("kernel", "optimizer", 7, ns(base + end), ns(step.terms["optimizer"]), ns(base + free_at) - 1000,
+                     phase="optimizer")
+            ranges.append((number, ns(base) - 2000, ns(base + whole) - 4000))
+        compute = own[s] * sum(step.terms[t] for t in work) + step.terms["optimizer"]
+        terms[s] = {"step": whole, "compute": compute, "bubble": end - compute + step.terms["optimizer"] -
+                    own[s] * step.exposed["tensor"] - messages * transfer}
+        yield line.events, ranges, terms[s]
+
+
 # ---- PyTorch ----
 
 BASE_NS = 217 * 7889238 * 1000000000
 
 
-def kineto(events, ranges, step, rank=0, world=8, chip="NVIDIA H100 80GB HBM3", clock_ns=0):
+def kineto(events, ranges, step, rank=None, world=None, chip="NVIDIA H100 80GB HBM3", clock_ns=0):
     """Kineto's JSON, as text, with what must not be printed: environment, command line and token."""
+    world = world or step.world
+    rank = world - 1 if rank is None else rank  # the last stage of a pipeline, which the plan's terms are of
     us = lambda ns: "%.3f" % (4458676416788.0 + (ns + clock_ns) / 1000)
     out = ['{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "%s", "totalGlobalMem": 85028765696}],'
            '"HF_TOKEN": "hf_planted_secret", "command_line": "python train.py --api-key planted_secret",'

@@ -85,6 +85,7 @@ static bool read_all(Traces *traces, const CommandLine *line, const PlanShape *s
         return error_set(error, ERROR_INPUT, line->arguments[0],
                          "nothing ran on a device in it: record with the activities of the GPU");
     qsort(traces->ranks, (size_t)traces->count, sizeof *traces->ranks, by_rank);
+    ranks_settle_messages(traces->ranks, traces->count);
     for (int r = 1; r < traces->count; r++)
         if (traces->ranks[r].rank >= 0 && traces->ranks[r].rank == traces->ranks[r - 1].rank &&
             traces->ranks[r].file != traces->ranks[r - 1].file)
@@ -156,21 +157,30 @@ static bool write_answer(const Answer *answer, const CommandLine *line, Streams 
 /* Terms depend on each other's figures a little: after so many steps they have settled. */
 enum { REFIT_STEPS = 4 };
 
+/* A comparison that moves with the profile; what stages compute is the plan's and stays. */
+typedef struct {
+    Beside beside;
+    PlanTerms terms;
+    const double *stage_share;
+} Towards;
+
 static bool step_towards(void *context, const RefitInto *into, const Report *report, const PlanTerms *terms, Refit *out,
                          Error *error) {
     (void)report;
-    Beside *beside = context;
-    beside_price(beside, terms);
-    return refit_step(beside, into, out, error);
+    Towards *own = context;
+    own->terms = *terms;
+    own->terms.stage_share = own->stage_share;
+    beside_price(&own->beside, &own->terms);
+    return refit_step(&own->beside, into, out, error);
 }
 
 /* What --refit asks for; *out stays NULL without it. */
 static bool refit(const CommandLine *line, const TracePlan *plan, const Beside *beside, RefitAnswer **out,
                   Error *error) {
-    Beside *own = ARENA_NEW(line->arena, Beside, 1);
+    Towards *own = ARENA_NEW(line->arena, Towards, 1);
     RefitAsk ask = {.report = plan->name, .json = plan->report, .rank = plan->rank, .steps = REFIT_STEPS};
     if (!own) return error_memory(error);
-    *own = *beside;
+    *own = (Towards){.beside = *beside, .stage_share = plan->terms.stage_share};
     ask.step = step_towards;
     ask.context = own;
     if (!line_file(line, TRACE_REFIT, &ask.path, error)) return false;

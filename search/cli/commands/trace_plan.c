@@ -5,7 +5,9 @@
 #include "base/memory_stream.h"
 #include "base/number.h"
 #include "base/util.h"
+#include "search/answer/plan_words.h"
 #include "search/cli/commands/named_plan.h"
+#include "search/cli/commands/refitting.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/planning.h"
 #include "search/options/data_files.h"
@@ -104,8 +106,32 @@ static bool config_report(const Report *report, TracePlan *out, Error *error) {
     return ok && out->report;
 }
 
+/* What each stage of a pipeline computes, which a report does not say. */
+static bool share_stages(const Report *report, Arena *arena, PlanTerms *out, Error *error) {
+    const RankedPlan *ranked = &report->result.plans[0];
+    int64_t stages = out->shape.degree[TERM_PIPELINE];
+    if (stages < 2 || (double)stages != ranked->estimate.shard.pipeline) return true;
+    CostContext setting = ranked_cost_context(report->result.request, ranked);
+    double *shares = ARENA_NEW(arena, double, (size_t)stages);
+    if (!shares) return error_memory(error);
+    for (int64_t stage = 0; stage < stages; stage++)
+        shares[stage] = stage_share(&setting, &ranked->estimate.shard, &ranked->plan.knobs, stage);
+    out->stage_share = shares;
+    return true;
+}
+
+/* A report that cannot be priced any more still has its terms, of which the fullest stage's are known. */
+static bool share_of_report(const CommandLine *line, TracePlan *out, Error *error) {
+    RefitAsk ask = {.report = out->name, .json = out->report, .rank = out->rank};
+    Report *report;
+    Error ignored = {0};
+    if (out->terms.shape.degree[TERM_PIPELINE] < 2) return true;
+    if (!refitting_price(&ask, NULL, line->arena, &report, &ignored)) return true;
+    return share_stages(report, line->arena, &out->terms, error);
+}
+
 /* A plan that lacks HBM by the model is priced as if that were there: it was run. */
-static bool price_config(const CommandLine *line, FILE *err, TracePlan *out, Error *error) {
+static bool price_config(const CommandLine *line, FILE *err, TracePlan *out, Report **priced, Error *error) {
     Options *options = ARENA_NEW(line->arena, Options, 1);
     Request *request = ARENA_NEW(line->arena, Request, 1);
     Report *report = ARENA_NEW(line->arena, Report, 1);
@@ -129,6 +155,7 @@ static bool price_config(const CommandLine *line, FILE *err, TracePlan *out, Err
         fprintf(err, "shardopt: warning: %s: by this model it lacks %s of HBM per chip; priced as if that were there\n",
                 out->name, number_bytes(lacking, bytes));
     report->request = report->result.request;
+    *priced = report;
     return data_files_name_all(report, line->arena, error) && config_report(report, out, error);
 }
 
@@ -154,6 +181,9 @@ bool trace_plan_read(const CommandLine *line, FILE *err, TracePlan *out, Error *
     if (!config && !check_alone(line, error)) return false;
     if (config) out->name = config;
     if (!out->name) return true;
-    if (config ? !price_config(line, err, out, error) : !(out->report = json_read_file(out->name, error))) return false;
-    return plan_terms_read(out->report, out->name, rank, &out->terms, error);
+    Report *priced = NULL;
+    if (config ? !price_config(line, err, out, &priced, error) : !(out->report = json_read_file(out->name, error)))
+        return false;
+    if (!plan_terms_read(out->report, out->name, rank, &out->terms, error)) return false;
+    return priced ? share_stages(priced, line->arena, &out->terms, error) : share_of_report(line, out, error);
 }

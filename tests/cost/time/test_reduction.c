@@ -135,6 +135,8 @@ Test(reduction, pace_of_logits) {
     cr_expect(pace.logits && !pace.embedding, "the last is the longest: 10.5 layers");
     cr_expect_eq(pace.layers, 8);
     cr_expect_float_eq(pace.others, (68 + 2.5 - 10.5) / 10.5, 1e-12);
+    for (int stage = 0; stage < 7; stage++)
+        cr_expect_float_eq(stage_share(&setting, &bench.shard, &(Knobs){0}, stage), stage < 6 ? 10 / 10.5 : 1, 1e-12);
 }
 
 /* FSDP, L equal layers, one layer ahead: forward cannot begin before its first gather, and the last scatter begins when
