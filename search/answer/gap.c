@@ -2,6 +2,7 @@
 #include "search/answer/gap.h"
 
 #include "base/util.h"
+#include "cost/time/slack.h"
 #include "search/answer/tie.h"
 #include "search/request/request.h"
 
@@ -11,6 +12,11 @@ double search_gap(const SearchResult *result) {
     if (result->plan_count == 0) return 1;
     double best = search_fastest(result)->ranked_seconds;
     return best > 0 ? max_real(0, (best - certificate->best_bound_seconds) / best) : 0;
+}
+
+double row_gap(double seconds, double open) {
+    double gap = seconds > 0 && open < seconds ? (seconds - open) / seconds : 0;
+    return gap > LAYOUT_TOLERANCE ? gap : 0;
 }
 
 bool search_left_open(const SearchResult *result) {

@@ -9,6 +9,10 @@
  * though a row below may be open; 1 where there is no plan. Certificate.gap is that of the last row. */
 double search_gap(const SearchResult *result);
 
+/* The same of one row that takes `seconds` (ranked), where nothing that is undecided takes less than `open` (INFINITY:
+ * nothing is). What a layout may be off by and count as solved is no gap. */
+double row_gap(double seconds, double open);
+
 /* Whether a limit that was asked for, or an interrupt, left the first plan open by more than counts as proven. */
 bool search_left_open(const SearchResult *result);
 

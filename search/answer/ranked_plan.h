@@ -65,6 +65,9 @@ typedef struct {
     Work work; /* its batch */
     /* plans are ordered by this: step seconds x requested tokens / its tokens (x chips for chip-hours and cost) */
     double ranked_seconds;
+    /* By how much a plan that is undecided might be faster than this one, of those that the row is the best of, as a
+     * share of its time; 0: none is, the row is proven (search/answer/gap.h). */
+    double gap;
     PaddingSet padding;
     LauncherSet launchable_by;          /* those that take its degrees, knobs and placement */
     LauncherSet exact;                  /* of these, those that can be told its layout too */

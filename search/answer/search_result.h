@@ -48,6 +48,7 @@ typedef struct {
     Proof proof;
     double gap;                /* 0 when optimal: (k-th best - least open bound) / k-th best */
     double best_bound_seconds; /* the lowest bound of all cut plans: none of them is faster */
+    double open_bound_seconds; /* of those alone that are undecided; INFINITY where none is */
     /* Ranked: the k-th best, or the limit of the request; INFINITY means that fewer than k plans fit. A plan that is
      * cut for being too slow has a bound above it, or there is a known plan with the same degrees, schedule and expert
      * grid, of which only the best is a row. */
@@ -90,7 +91,7 @@ typedef struct {
     const struct Ledger *ledger;     /* search/proof/certificate.h; NULL unless the request wants it */
     Shortfall shortfall;
     double seconds; /* wall time, for --timing only; 0 in a world without a clock */
-    int64_t work; /* in bounds, whatever the number of threads */
+    int64_t work;   /* in bounds, whatever the number of threads */
     /* The search, or the answer around it, was interrupted. What the search did not reach is counted as
      * PRUNED_TIME_LIMIT; it keeps no ledger then, and the plans of some machines may not even be counted. Numbers that
      * take long to find out about a plan (equal_placements, within_one_percent) may be 0. */

@@ -130,22 +130,30 @@ static bool prepare_groups(TupleList *tuples, int from, int to, bool open, Error
     return !failed;
 }
 
-static void drop_share(TupleList *tuples) {
+void tuple_list_drop_share(TupleList *tuples) {
     tuples->entry_count = 0;
     tuples->coverage = (Coverage){.least_floor = INFINITY, .least_missing = INFINITY};
     for (int i = 0; i < tuples->threads; i++) arena_free(&tuples->workers[i].passing);
 }
 
-bool tuple_list_whole_group(TupleList *tuples, int index, Error *error) {
-    DeviceCountGroup *group = &tuples->groups[index];
+/* One group alone, with the tables of its machines. */
+static bool open_alone(TupleList *tuples, DeviceCountGroup *group, bool all, Error *error) {
     TupleListWorker *worker = &tuples->workers[0];
-    drop_share(tuples);
-    arena_free(&worker->lasting);
     for (int i = group->first; i < group->first + group->shape_count; i++) {
         tuples->tables[i] = placement_table(&tuples->shapes[i].mesh, tuples->request->space.roles, &worker->lasting);
         if (!tuples->tables[i]) return error_memory(error);
     }
-    return group_open(tuples, group, true, worker, error);
+    return group_open(tuples, group, all, worker, error);
+}
+
+bool tuple_list_open_group(TupleList *tuples, int index, Error *error) {
+    return open_alone(tuples, &tuples->groups[index], false, error);
+}
+
+bool tuple_list_whole_group(TupleList *tuples, int index, Error *error) {
+    tuple_list_drop_share(tuples);
+    arena_free(&tuples->workers[0].lasting);
+    return open_alone(tuples, &tuples->groups[index], true, error);
 }
 
 /* ---- the list ---- */
@@ -199,7 +207,7 @@ static void lower_floor(TupleList *tuples, int from, int to) {
 
 bool tuple_list_next(TupleList *tuples, ExploreCache *caches, double until, double over, Error *error) {
     int from = tuples->listed_groups;
-    drop_share(tuples);
+    tuple_list_drop_share(tuples);
     tuples->last = over > 0 ? over + SECONDS_TO_COUNT : 0;
     while (share_goes_on(tuples, from, until)) {
         int to = (int)min_whole(tuples->listed_groups + GROUPS_AT_ONCE, tuples->group_count);
@@ -216,7 +224,7 @@ bool tuple_list_next(TupleList *tuples, ExploreCache *caches, double until, doub
 
 bool tuple_list_leave(TupleList *tuples, double over, Error *error) {
     int from = tuples->listed_groups;
-    drop_share(tuples);
+    tuple_list_drop_share(tuples);
     tuples->last = over > 0 ? over + SECONDS_TO_COUNT : 0;
     tuples->listed_groups = tuples->group_count;
     lower_floor(tuples, from, tuples->group_count);

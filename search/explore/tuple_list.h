@@ -86,6 +86,11 @@ void tuple_list_free(TupleList *tuples);
  * space is too large to list. */
 bool tuple_list_next(TupleList *tuples, ExploreCache *caches, double until, double over, Error *error);
 
+/* In place of a share: lists some of the tuples, with the batch asked for, of the machines on which most divide.
+ * Nothing is counted, and the next share begins as if this had not been. When the clock reads `over` no more are
+ * listed. */
+bool tuple_list_sample(TupleList *tuples, ExploreCache *caches, double over, Error *error);
+
 /* Takes all groups that are left as not reached in time: counted, with their floors for bounds. A search that was
  * interrupted, or whose time was up a moment before (`over`, as above), does not wait for the count of their plans
  * (group.counted). */

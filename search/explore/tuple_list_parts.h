@@ -17,4 +17,10 @@ Count group_placements(const TupleList *tuples, const DeviceCountGroup *group, c
 
 bool too_many_plans(Error *error);
 
+/* Forgets what is listed; memory of the share before is given back. */
+void tuple_list_drop_share(TupleList *tuples);
+
+/* Lists the tuples of one group that may divide, and makes the tables of its machines; counts nothing. */
+bool tuple_list_open_group(TupleList *tuples, int group, Error *error);
+
 #endif

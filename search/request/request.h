@@ -148,6 +148,7 @@ typedef struct {
     /* Tests alone set it, to see that a wrong bound is noticed: the bounds of degrees are multiplied by 1 + this. */
     double bound_error;
     double range_error; /* the same for the bounds of ranges of microbatches */
+    bool samples;       /* a sample is searched before any space, not only before a large one */
 } SearchControl;
 
 /* The words that were given, for reports to print again, and where numbers came from. */

@@ -3,6 +3,7 @@
 #include "search/walk/walk.h"
 
 #include "base/util.h"
+#include "search/answer/gap.h"
 #include "search/answer/tie.h"
 #include "search/explore/explore.h"
 #include "search/launch/launcher.h"
@@ -120,6 +121,8 @@ static bool rank_all(Search *search, SearchResult *result, Error *error) {
     RankedPlan *fastest = &rows[kept];
     *fastest = rows[0];
     tie_order(&search->request->control, fastest->ranked_seconds, rows, kept);
+    for (int i = 0; i <= kept; i++)
+        rows[i].gap = row_gap(rows[i].ranked_seconds, search->certificate->open_bound_seconds);
     for (int i = 0; i < wanted; i++)
         if (!complete(search, &rows[i], error)) return false;
     result->plans = rows;
@@ -175,8 +178,12 @@ static void fill_certificate(const Search *search) {
     bool open = search->stats.least_open_bound < last * (1 - LAYOUT_TOLERANCE);
     if (open) certificate->best_bound_seconds = min_real(search->stats.least_cut_bound, search->stats.least_open_bound);
     certificate->proof = search->timed_out || open ? PROOF_GAP : PROOF_OPTIMAL;
-    if (certificate->proof == PROOF_GAP)
+    certificate->open_bound_seconds = INFINITY;
+    if (certificate->proof == PROOF_GAP) {
+        certificate->open_bound_seconds =
+            min_real(search->stats.least_open_bound, min_real(search->floor, search->open));
         certificate->gap = last < INFINITY ? max_real(0, (last - certificate->best_bound_seconds) / last) : 1;
+    }
 }
 
 bool search_answer(Search *search, SearchResult *result, Error *error) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One search for each launcher that may launch the plan, each priced with its own software, and what they come to. */
 #include "base/util.h"
+#include "search/answer/gap.h"
 #include "search/answer/tie.h"
 #include "search/explore/cache_pool.h"
 #include "search/walk/walk.h"
@@ -99,19 +100,29 @@ static int winner(const Contest *contest) {
 /* What is open in one search is open in all, where it could be better than the last plan of the answer. */
 static void merge_proof(const Contest *contest, SearchResult *out) {
     Certificate *certificate = &out->certificate;
-    double last = contest->count > 0 ? 0 : INFINITY, bound = INFINITY;
+    double last = contest->count > 0 ? 0 : INFINITY, bound = INFINITY, open = INFINITY;
     for (int i = 0; i < contest->count; i++) last = max_real(last, contest->plans[i].ranked_seconds);
     for (int i = 0; i < contest->request->contender_count; i++) {
         const Certificate *other = &contest->results[i].certificate;
         bool missed = !contest->searched[i] && !contest->request->contenders[i].last_resort;
         out->interrupted = out->interrupted || contest->results[i].interrupted;
-        if (missed) bound = 0;
-        if (contest->searched[i] && other->proof == PROOF_GAP) bound = min_real(bound, other->best_bound_seconds);
+        if (missed) bound = open = 0;
+        if (!contest->searched[i] || other->proof != PROOF_GAP) continue;
+        bound = min_real(bound, other->best_bound_seconds);
+        open = min_real(open, other->open_bound_seconds);
     }
     if (bound == INFINITY) return;
+    certificate->open_bound_seconds = open;
     certificate->proof = PROOF_GAP;
     certificate->best_bound_seconds = min_real(bound, certificate->best_bound_seconds);
     certificate->gap = last < INFINITY ? max_real(0, (last - bound) / last) : 1;
+}
+
+/* The first plan is open by what any search has left, and so are all of the k best. Of the others, where
+ * each is the best of its launcher, what that search has left says it. */
+static void gap_rows(const Contest *contest, double open) {
+    int common = contest->request->control.each ? (int)min_whole(1, contest->count) : contest->count;
+    for (int i = 0; i < common; i++) contest->plans[i].gap = row_gap(contest->plans[i].ranked_seconds, open);
 }
 
 static bool list_contenders(const Contest *contest, SearchResult *out, Error *error) {
@@ -182,6 +193,7 @@ bool search_contenders(const Request *request, bool resort, Arena *arena, Search
     bool first = contest.count > 0 && contest.plans[0].ranked_seconds == contest.fastest->ranked_seconds;
     result->fastest = first ? NULL : contest.fastest;
     merge_proof(&contest, result);
+    gap_rows(&contest, result->certificate.open_bound_seconds);
     result->work = 0;
     for (size_t i = 0; i < count; i++) result->work += contest.results[i].work;
     result->seconds = world_clock(world) - contest.started;

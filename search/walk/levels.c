@@ -40,6 +40,9 @@ typedef struct {
     BoundedIndex *order; /* of the entries of a level */
     int64_t count;       /* of them */
     double level;        /* ranked */
+    bool sample;         /* it ends when there are plans, and some work later: */
+    int64_t began;       /* Search.work when it began */
+    int64_t until;       /* the same when it ends; 0: there are none yet */
 } Walk;
 
 /* ---- one entry ---- */
@@ -262,12 +265,22 @@ static void tell_progress(const Walk *walk, int64_t at) {
     world->progress(world->context, &progress);
 }
 
+/* A sample is over when there are plans, and as many bounds were made again as it took to find one. */
+static bool is_over(Walk *walk) {
+    enum { LEAST = 20000 };
+    Search *search = walk->search;
+    if (search_is_over(search)) return true;
+    if (!walk->sample || search->best_count == 0) return false;
+    if (walk->until == 0) walk->until = search->work + max_whole(LEAST, search->work - walk->began);
+    return search->work >= walk->until;
+}
+
 /* Opens the entries in walk->order, all of which reach up to the level, as long as they are not beaten. */
 static bool run_level(Walk *walk, Error *error) {
     Search *search = walk->search;
     int64_t block = 1, blocks = 0;
     for (int64_t at = 0; at < walk->count;) {
-        if (search_beats(search, walk->order[at].bound) || search_is_over(search)) return true;
+        if (search_beats(search, walk->order[at].bound) || is_over(walk)) return true;
         tell_progress(walk, at);
         /* Where the level is what limits, another block before it would tighten little. */
         if (walk->level <= search_threshold(search)) block = max_whole(block, min_whole(BLOCK_MOST, walk->count / 16));
@@ -335,12 +348,12 @@ static bool run_levels(Walk *walk, Error *error) {
     bool brute = search->request->control.brute_force, done = search->tuples.entry_count == 0;
     double step = LEVEL_STEP;
     if (!open_seeds(walk, error)) return false;
-    for (int levels = 0; !done && !search_is_over(search); levels++) {
+    for (int levels = 0; !done && !is_over(walk); levels++) {
         double least = least_bound(search);
         if (isinf(least) || search_beats(search, least)) break;
         /* Where the best are known, of seeds, other machines or orders, there is nothing to go up for. */
         if (levels == 0)
-            done = brute || search->best_count >= search->request->control.top ||
+            done = brute || (search->best_count >= search->request->control.top && !search->sampled) ||
                    search->request->control.within_limit_is_little;
         walk->level = done ? INFINITY : (1 + step) * max_real(walk->level, least);
         if (levels >= LEVELS_SMALL) step *= LEVEL_GROWTH;
@@ -365,6 +378,7 @@ static void count_closed(Search *search, const TupleBatches *entry) {
     if (!search->interrupted)
         search->stats.pruned[open ? PRUNED_TIME_LIMIT : PRUNED_DEGREE_BOUND] +=
             tuple_batches_plans(&search->tuples, entry);
+    if (open) search->open = min_real(search->open, entry->bound);
     search->stats.least_cut_bound = min_real(search->stats.least_cut_bound, entry->bound);
     certificate_note(search->certificate, &search->tuples, entry, NULL);
 }
@@ -372,6 +386,7 @@ static void count_closed(Search *search, const TupleBatches *entry) {
 /* An entry by its openings, the last of which a limit may have cut off. */
 static bool count_opened(Search *search, const TupleBatches *entry, ExploreStats *last, Error *error) {
     bool open = search->timed_out && !search_beats(search, entry->bound);
+    if (open) search->open = min_real(search->open, entry->bound);
     for (int reason = PRUNED_DEGREE_BOUND; open && reason <= PRUNED_KNOB_BOUND; reason++) {
         last->pruned[PRUNED_TIME_LIMIT] += last->pruned[reason];
         last->pruned[reason] = 0;
@@ -400,7 +415,18 @@ static bool count_entries(Search *search, Error *error) {
     return true;
 }
 
-bool search_walk(Search *search, Error *error) {
+static bool walk_all(Walk *walk, Error *error) { return run_levels(walk, error) && count_entries(walk->search, error); }
+
+/* Until there are plans, and as long again: the first ones are seldom good. */
+static bool walk_sample(Walk *walk, Error *error) {
+    walk->sample = true;
+    walk->began = walk->search->work;
+    bool ok = run_levels(walk, error);
+    walk->search->sampled = true;
+    return ok;
+}
+
+static bool walk_entries(Search *search, bool (*each)(Walk *walk, Error *error), Error *error) {
     size_t count = (size_t)search->tuples.entry_count;
     Walk *walk = calloc(1, sizeof *walk);
     BoundedIndex *order = calloc(count + 1, sizeof(BoundedIndex));
@@ -409,7 +435,7 @@ bool search_walk(Search *search, Error *error) {
     if (ok) {
         walk->search = search;
         walk->order = order;
-        ok = run_levels(walk, error) && count_entries(search, error);
+        ok = each(walk, error);
     }
     for (size_t i = 0; search->opened && i < count; i++) {
         if (search->opened[i]) free(search->opened[i]->left.items);
@@ -420,3 +446,11 @@ bool search_walk(Search *search, Error *error) {
     free(walk);
     return ok;
 }
+
+bool search_walk(Search *search, Error *error) {
+    bool ok = walk_entries(search, walk_all, error);
+    search->sampled = false;
+    return ok;
+}
+
+bool search_walk_sample(Search *search, Error *error) { return walk_entries(search, walk_sample, error); }

@@ -77,7 +77,7 @@ static bool open_space(Search *search, Error *error) {
     for (int i = 0; i < tuples->group_count; i++)
         certificate->degree_tuples += tuples->groups[i].tuples * tuples->groups[i].shape_count;
     search->stats = explore_stats_new(INFINITY);
-    search->floor = INFINITY;
+    search->floor = search->open = INFINITY;
     certificate_open(certificate, INFINITY);
     return true;
 }
@@ -88,7 +88,7 @@ static bool search_space(Search *search, Error *error) {
     const SearchControl *control = &search->request->control;
     TupleList *tuples = &search->tuples;
     bool limited = control->time_limit_seconds > 0 && !search->ledger;
-    if (!open_space(search, error)) return false;
+    if (!open_space(search, error) || !search_dive(search, error)) return false;
     while (tuples->listed_groups < tuples->group_count) {
         double over = limited ? search->started + control->time_limit_seconds : 0;
         double until = limited ? (world_clock(&control->world) + over) / 2 : 0;

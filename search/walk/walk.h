@@ -26,10 +26,12 @@ typedef struct {
     Certificate *certificate;
     Ledger *ledger;   /* NULL where none is wanted */
     int64_t work;     /* of all openings so far: ExploreStats.work */
+    bool sampled;     /* the plans are of a sample alone, which were not looked for up to a threshold */
     bool timed_out;   /* a limit of time or work, or an interrupt ended the search */
     bool interrupted; /* an interrupt did */
     double started;   /* by the world's clock */
     double floor;     /* the least bound of what was not even bounded in time; INFINITY where all was bounded */
+    double open;      /* the least bound of the entries that a limit left undecided; INFINITY where none was */
 } Search;
 
 /* Whether time is up or an interrupt has come; once it is, it stays so. */
@@ -61,6 +63,14 @@ void search_merge_stats(ExploreStats *to, const ExploreStats *from);
 
 /* Searches the share of the space that is listed, and counts what became of it. */
 bool search_walk(Search *search, Error *error);
+
+/* Searches what is listed until there are plans, and counts nothing. */
+bool search_walk_sample(Search *search, Error *error);
+
+/* ---- a plan before the space (dive.c) ---- */
+
+/* Where the space is large, looks for plans in a sample of it. */
+bool search_dive(Search *search, Error *error);
 
 /* ---- the answer (answer.c) ---- */
 

@@ -389,6 +389,12 @@ static bool add_row_kinds(cJSON *json, unsigned kinds) {
     return ok;
 }
 
+/* Where nothing is open every row is proven, and nothing is said. */
+static bool add_row_gap(cJSON *json, const Report *report, const RankedPlan *ranked) {
+    if (report->result.certificate.proof == PROOF_OPTIMAL && ranked->gap == 0) return true;
+    return json_add_bool(json, "proven", ranked->gap == 0) && json_add_real(json, "gap", ranked->gap);
+}
+
 static bool add_plans(cJSON *to, const Report *report) {
     cJSON *plans = json_add_array(to, "plans");
     bool ok = plans != NULL;
@@ -399,10 +405,10 @@ static bool add_plans(cJSON *to, const Report *report) {
         ok = json_add_whole(json, "rank", i + 1) && json_add_bool(json, "tied", ranked->tied) &&
              json_add_count(json, "equal_placements", ranked->equal_placements) &&
              json_add_count(json, "within_one_percent", ranked->within_one_percent) &&
-             add_row_kinds(json, ranked->row_kinds) && add_software(json, request) &&
-             add_own_options(json, report, request) && add_identity(json, request, ranked) &&
-             add_numbers(json, request, ranked) && add_unverified(json, request, ranked) && add_risks(json, ranked) &&
-             add_why(json, ranked);
+             add_row_kinds(json, ranked->row_kinds) && add_row_gap(json, report, ranked) &&
+             add_software(json, request) && add_own_options(json, report, request) &&
+             add_identity(json, request, ranked) && add_numbers(json, request, ranked) &&
+             add_unverified(json, request, ranked) && add_risks(json, ranked) && add_why(json, ranked);
     }
     return ok;
 }

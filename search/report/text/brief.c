@@ -160,6 +160,7 @@ static void which_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
         else
             prose_item(&words, ", ", "%s", WORDS[kind]);
     }
+    if (words.used > 0) row_gap_words(report, rank, &words);
     if (words.used == 0) plan_moves(report, rank, &moves);
     snprintf(cell, WORDS_SIZE, "%.300s",
              words.used   ? words.text

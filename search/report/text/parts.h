@@ -48,6 +48,9 @@ void nearest_write(const Report *report, TextOut out);
 /* Why the answer is not proven, with what is known of the rest. */
 void gap_words(const Report *report, Prose *to);
 
+/* Where not all rows are proven, of each below the first "proven" or "gap 3.1%". */
+void row_gap_words(const Report *report, int rank, Prose *to);
+
 /* Whether an interrupt came after the proof, to the searches around it. */
 bool interrupted_later(const Report *report);
 

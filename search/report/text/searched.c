@@ -58,7 +58,22 @@ static void add_nearest(const Report *report, double last, Prose *to) {
         prose_add(to, " with %s sequences", number_grouped(least->batch_most, batch));
 }
 
+/* "rows below it are not", or which of them are not: "rows 4 to 5 are not". */
+static const char *rows_open(const Report *report, char text[WORDS_SIZE]) {
+    int count = report->result.plan_count, open = 0, first = 0, last = 0;
+    for (int i = 1; i < count; i++) {
+        if (report->result.plans[i].gap == 0) continue;
+        first = open++ == 0 ? i + 1 : first;
+        last = i + 1;
+    }
+    if (open == 0) return "as are the rows below it, and more than these are not";
+    if (open == count - 1) return "rows below it are not";
+    snprintf(text, WORDS_SIZE, open == 1 ? "row %d is not" : "rows %d to %d are not", first, last);
+    return text;
+}
+
 void gap_words(const Report *report, Prose *to) {
+    char rows[WORDS_SIZE];
     const Certificate *certificate = &report->result.certificate;
     const SearchControl *control = &report->request->control;
     char seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
@@ -68,7 +83,7 @@ void gap_words(const Report *report, Prose *to) {
                        : limited                  ? "a limit ended the search"
                                                   : "the layout solver reached its work limit and left a layout open";
     if (gap == 0) {
-        prose_add(to, "Plan 1 is proven the fastest, rows below it are not: %s.", what);
+        prose_add(to, "Plan 1 is proven the fastest, %s: %s.", rows_open(report, rows), what);
         return;
     }
     prose_add(to, "%s: %s", gap <= control->gap ? "Proven but for a tie" : "Not proven", what);

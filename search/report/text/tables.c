@@ -75,8 +75,19 @@ static void kinds_words(const RankedPlan *ranked, int rank, Prose *to) {
     }
 }
 
+void row_gap_words(const Report *report, int rank, Prose *to) {
+    const RankedPlan *ranked = &report->result.plans[rank - 1];
+    char share[NUMBER_TEXT_SIZE];
+    if (rank == 1) return; /* the verdict says it */
+    if (ranked->gap > 0)
+        prose_item(to, ", ", "gap %s", share_text(ranked->gap, share));
+    else if (report->result.certificate.proof == PROOF_GAP)
+        prose_item(to, ", ", "proven");
+}
+
 void plan_moves(const Report *report, int rank, Prose *to) {
     const RankedPlan *ranked = &report->result.plans[rank - 1];
+    row_gap_words(report, rank, to);
     if (report->request->control.variants) knobs_words(&ranked->plan.knobs, to);
     kinds_words(ranked, rank, to);
     deviations(report, ranked, to);

@@ -5,6 +5,18 @@
 #include "search/request/request.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
+
+/* What a row may be behind is what nothing undecided goes below, as a share of the row's own time. */
+Test(gap, is_of_each_row) {
+    cr_expect_float_eq(row_gap(10, 9), 0.1, 1e-12);
+    cr_expect_float_eq(row_gap(12, 9), 0.25, 1e-12);
+    cr_expect_eq(row_gap(10, 0), 1);
+    cr_expect_eq(row_gap(9, 9), 0);
+    cr_expect_eq(row_gap(8, 9), 0);
+    cr_expect_eq(row_gap(8, INFINITY), 0);
+    cr_expect_eq(row_gap(10, 10 * (1 - 1e-10)), 0, "a layout that counts as solved may be off by more");
+}
 
 /* A search with one plan of `best` seconds (0: none), whose rest may take `bound`. */
 Test(gap, is_of_the_first_plan) {

@@ -12,7 +12,7 @@ Test(search, time_limit) {
     Arena arena = {0};
     Catalog catalog;
     load_catalog(&arena, &catalog);
-    int gaps = 0, proofs = 0;
+    int gaps = 0, proofs = 0, open = 0, closed = 0; /* rows */
     for (uint64_t seed = 0; seed < 12; seed++) {
         Arena own = {0};
         char text[400];
@@ -39,6 +39,16 @@ Test(search, time_limit) {
                 continue;
             }
             gaps++;
+            for (int k = 0; k < some.plan_count && k < all.plan_count; k++) {
+                const RankedPlan *row = &some.plans[k];
+                double true_time = all.plans[k].ranked_seconds;
+                closed += row->gap == 0;
+                open += row->gap > 0;
+                cr_expect(row->gap >= 0 && row->gap <= 1 &&
+                              row->ranked_seconds * (1 - row->gap) <= true_time * (1 + 1e-12),
+                          "%s: %g s: row %d takes %.17g with a gap of %g, and should take %.17g", text, LIMITS[i],
+                          k + 1, row->ranked_seconds, row->gap, true_time);
+            }
             cr_expect(i + 1 < COUNT_OF(LIMITS), "%s: no limit was reached", text);
             cr_expect(certificate->gap >= 0 && certificate->gap <= 1 && certificate->best_bound_seconds > 0,
                       "%s: %g s: gap %g, bound %g", text, LIMITS[i], certificate->gap, certificate->best_bound_seconds);
@@ -62,6 +72,7 @@ Test(search, time_limit) {
     }
     arena_free(&arena);
     cr_expect(gaps >= 6 && proofs >= 6, "%d gaps, %d proofs", gaps, proofs);
+    cr_expect(open >= 1 && closed >= 0, "%d rows open, %d proven", open, closed);
 }
 
 /* An interrupt that comes when it has been asked for this number of times. */

@@ -131,6 +131,7 @@ static Request problem_request(uint64_t *seed, int number, const Catalog *catalo
         Request request = random_request(&draw, catalog, CHIPS_MOST, SEQUENCES_MOST, arena);
         ask_for_more(&request, &draw);
         snprintf(text, 400, "problem %llu (%s)", (unsigned long long)*seed, problem_text(&request, words));
+        request.control.samples = *seed % 2 == 1;
         ++*seed;
         bool wanted = problems_first() > 0 || has_feature(&request, number, arena);
         if (wanted && choose_memory(&request, &draw, arena, text)) return request;

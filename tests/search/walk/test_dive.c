@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A large space has a plan before all of it is listed, and the answer is the same as without looking for one first
+ * (test_search.c compares with brute force, half of its problems with a sample). */
+#include "tests/search/asked.h"
+
+/* A clock that moves by a microsecond whenever somebody reads it, which is once for each set of degrees that is listed:
+ * so it counts what was listed. The search is interrupted when it has told that it knows a plan. */
+typedef struct {
+    int64_t reads;
+    bool found;
+} Watch;
+static double reads(void *context) { return 1e-6 * (double)++((Watch *)context)->reads; }
+static bool is_found(void *context) { return ((Watch *)context)->found; }
+static void note(void *context, const SearchProgress *progress) { ((Watch *)context)->found |= progress->found; }
+
+/* A million chips, and 12,500 nodes of which most counts divide nothing. Listing these spaces reads the clock more than
+ * a million times; without a sample there is no plan before. */
+Test(dive, has_a_plan_before_the_space_is_listed) {
+    static const char *const COMMANDS[] = {
+        "plan --model 8b --chip h100 --nodes 131072 --for megatron --top 1 --threads 1",
+        "plan --model qwen3-30b-a3b --chip h100 --nodes 12500 --for megatron --top 1 --threads 1",
+    };
+    for (size_t i = 0; i < COUNT_OF(COMMANDS); i++) {
+        AskedSearch asked;
+        Watch watch = {0};
+        asked_read(&asked, COMMANDS[i]);
+        asked.request->control.world =
+            (World){.context = &watch, .seconds = reads, .interrupted = is_found, .progress = note};
+        asked.request->control.time_limit_seconds = 1000;
+        asked_search(&asked, COMMANDS[i]);
+        const SearchResult *result = &asked.result;
+        cr_expect(watch.reads < 400000, "%s: a plan after %lld", COMMANDS[i], (long long)watch.reads);
+        cr_expect(result->plan_count == 1 && result->certificate.proof == PROOF_GAP, "%s: %d plans", COMMANDS[i],
+                  result->plan_count);
+        cr_expect(result->plan_count == 0 || (result->plans[0].gap > 0 && result->plans[0].gap < 1), "%s: gap %g",
+                  COMMANDS[i], result->plans[0].gap);
+        asked_close(&asked);
+    }
+}
