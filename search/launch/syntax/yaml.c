@@ -300,7 +300,7 @@ static int deeper(yaml_token_type_t type) {
     return begins - ends;
 }
 
-/* What nests deep, or has many anchors, is refused before it is loaded: either takes libyaml a time that is quadratic. */
+/* Many levels, or many anchors, take libyaml a time that is quadratic: they are refused before anything is loaded. */
 static bool check_size(const Yaml *yaml) {
     yaml_parser_t parser;
     bool ok = true, more = true;
