@@ -4,32 +4,38 @@
 #include "search/launch/launcher.h"
 
 /* The schedules of a search: those of whole stages, then those of chunks; none without a pipeline. */
-static Schedule schedule_at(const Offers *offers, bool pipelined, int index) {
-    if (!pipelined) return SCHEDULE_NONE;
-    return index < offers->whole_count ? offers->whole[index] : offers->chunked[index - offers->whole_count];
+static void list_schedules(const Offers *offers, bool pipelined, PlainPlans *out) {
+    if (!pipelined) out->schedules[out->schedule_count++] = SCHEDULE_NONE;
+    for (int i = 0; i < offers->whole_count && pipelined; i++) out->schedules[out->schedule_count++] = offers->whole[i];
+    for (int i = 0; i < offers->chunked_count && pipelined; i++)
+        out->schedules[out->schedule_count++] = offers->chunked[i];
+}
+
+static bool one_admitted(const Bounds *bounds, const Degrees *degrees, const Methods *methods, int count,
+                         StageSplit split) {
+    PlainPlans plans = {.model = bounds->context->model,
+                        .work = &bounds->context->work,
+                        .mesh = bounds->mesh,
+                        .degrees = degrees,
+                        .split = split,
+                        .methods = methods,
+                        .method_count = count};
+    list_schedules(bounds->offers, degrees->of[ROLE_PIPELINE] > 1, &plans);
+    return launchers_take_one(bounds->launchers, &plans);
 }
 
 bool methods_admitted(const Bounds *bounds, const Degrees *degrees, const Methods *methods, StageSplit split) {
-    const CostContext *context = bounds->context;
-    const Offers *offers = bounds->offers;
-    bool pipelined = degrees->of[ROLE_PIPELINE] > 1;
-    int schedules = pipelined ? offers->whole_count + offers->chunked_count : 1;
-    if (bounds->launchers == 0) return true;
-    for (int i = 0; i < schedules; i++) {
-        Knobs like = {.schedule = schedule_at(offers, pipelined, i), .stages = split, .methods = *methods};
-        if (launchers_taking_some(bounds->launchers, context->model, &context->work, degrees, &like, bounds->mesh))
-            return true;
-    }
-    return false;
+    return bounds->launchers == 0 || one_admitted(bounds, degrees, methods, 1, split);
 }
 
 bool contexts_admitted(const Bounds *bounds, const Degrees *degrees, const MethodSpace *space, const Methods *methods,
                        StageSplit split) {
-    Methods one = *methods;
+    Methods each[CONTEXTS_MAX];
+    if (bounds->launchers == 0) return true;
     for (int i = 0; i < space->context_count; i++) {
-        one.context = space->contexts[i].method;
-        one.ulysses = space->contexts[i].ulysses;
-        if (methods_admitted(bounds, degrees, &one, split)) return true;
+        each[i] = *methods;
+        each[i].context = space->contexts[i].method;
+        each[i].ulysses = space->contexts[i].ulysses;
     }
-    return false;
+    return one_admitted(bounds, degrees, each, space->context_count, split);
 }

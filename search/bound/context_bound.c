@@ -24,36 +24,48 @@ static double exposed_by_context(const CostContext *context, const Methods *meth
     return seconds;
 }
 
-/* Exposed seconds of a step that the cheapest context method takes at least, on a shard with one microbatch. */
-static double context_seconds(const Bounds *bounds, const LowerBoundRates *table, const Degrees *degrees,
-                              const MethodSpace *space, const Shard *plain, const Knobs *member) {
+/* One microbatch of all the sequences of a replica under the first context method. */
+typedef struct {
+    const LowerBoundRates *table;
+    const Degrees *degrees;
+    Shard shard;
+    Methods methods;
+} OneMicrobatch;
+
+/* Exposed seconds of a step that one way of context parallelism takes at least; INFINITY: it does not divide. */
+static double context_seconds(const Bounds *bounds, const OneMicrobatch *one, ContextMethod method, int64_t ulysses) {
     double best = INFINITY;
-    for (int i = 0; i < space->context_count; i++) {
-        Methods methods = member->methods;
-        Shard shard = *plain;
-        methods.context = space->contexts[i].method;
-        methods.ulysses = space->contexts[i].ulysses;
-        shard.ulysses = (double)max_whole(1, methods.ulysses);
-        if (bounds->padding != PADDING_ANY && fmod(shard.heads, shard.ulysses) != 0) continue;
-        Rates least;
-        lower_bound_rates_of(table, degrees, &methods, &least);
-        for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
-            const TotalsSlot *slot = totals_cache_get(bounds, &shard, &methods, (MlpChoice)mlp);
-            if (!slot->allowed) continue;
-            double layers = stage_pace(bounds->context, &shard).layers;
-            best = min_real(best, exposed_by_context(bounds->context, &methods, &least, &slot->totals.layer, layers));
-        }
+    Methods methods = one->methods;
+    Shard shard = one->shard;
+    methods.context = method;
+    methods.ulysses = ulysses;
+    shard.ulysses = (double)max_whole(1, ulysses);
+    if (bounds->padding != PADDING_ANY && fmod(shard.heads, shard.ulysses) != 0) return INFINITY;
+    Rates least;
+    lower_bound_rates_of(one->table, one->degrees, &methods, &least);
+    for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
+        const TotalsSlot *slot = totals_cache_get(bounds, &shard, &methods, (MlpChoice)mlp);
+        if (!slot->allowed) continue;
+        double layers = stage_pace(bounds->context, &shard).layers;
+        best = min_real(best, exposed_by_context(bounds->context, &methods, &least, &slot->totals.layer, layers));
     }
-    return best < INFINITY ? best * SLACK : 0;
+    return best;
 }
 
 double context_bound(const Bounds *bounds, const LowerBoundRates *table, const Degrees *degrees,
-                     const MethodSpace *space, StageSplit split) {
+                     const MethodSpace *space, StageSplit split, double each[CONTEXTS_MAX]) {
     const CostContext *context = bounds->context;
+    for (int i = 0; each && i < space->context_count; i++) each[i] = 0;
     if (degrees->of[ROLE_SEQUENCE] <= 1) return 0;
     Methods plain = {.context = space->contexts[0].method, .ulysses = space->contexts[0].ulysses};
     Knobs knobs = knobs_of_methods(degrees, &plain, split, sequences_of_replica(context, degrees));
-    Shard shard;
-    if (!shard_of_plan(context->model, &context->work, degrees, &knobs, PADDING_ANY, &shard)) return 0;
-    return context_seconds(bounds, table, degrees, space, &shard, &knobs);
+    OneMicrobatch one = {.table = table, .degrees = degrees, .methods = plain};
+    double best = INFINITY;
+    if (!shard_of_plan(context->model, &context->work, degrees, &knobs, PADDING_ANY, &one.shard)) return 0;
+    for (int i = 0; i < space->context_count; i++) {
+        double seconds = context_seconds(bounds, &one, space->contexts[i].method, space->contexts[i].ulysses) * SLACK;
+        if (each && seconds < INFINITY) each[i] = seconds;
+        best = min_real(best, seconds);
+    }
+    return best < INFINITY ? best : 0;
 }

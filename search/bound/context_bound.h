@@ -13,8 +13,9 @@
 #include "search/bound/totals_cache.h"
 
 /* Seconds of a step that every context method of `space`, which is that of the degrees, exposes with this split of the
- * layers; 0 where there is no sequence group. */
+ * layers; 0 where there is no sequence group. `each`: those of each method, or 0 where it is not worked out, since it
+ * does not divide; NULL: they are not asked for. */
 double context_bound(const Bounds *bounds, const LowerBoundRates *table, const Degrees *degrees,
-                     const MethodSpace *space, StageSplit split);
+                     const MethodSpace *space, StageSplit split, double each[CONTEXTS_MAX]);
 
 #endif

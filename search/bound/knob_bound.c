@@ -106,18 +106,23 @@ static StepRule whole_reduction(const BoundRow *row) {
 
 double rows_seconds(const BoundRows *rows, const Rates *rates) { return rows_seconds_until(rows, rates, INFINITY); }
 
+static double row_seconds(const BoundRow *row, const Rates *rates, double enough, double beside) {
+    double seconds = relaxed_seconds_beside(&row->rule, &row->relaxation, rates, beside);
+    if (row->chunks <= 1 || seconds * SLACK > enough) return seconds;
+    StepRule whole = whole_reduction(row);
+    double merged = merged_seconds(&whole, &row->relaxation.row[0].resources, rates, row->idle_share);
+    return max_real(seconds, merged + beside);
+}
+
 double rows_seconds_until(const BoundRows *rows, const Rates *rates, double enough) {
     double best = INFINITY;
-    for (int i = 0; i < rows->count; i++) {
-        const BoundRow *row = &rows->row[i];
-        double seconds = relaxed_seconds(&row->rule, &row->relaxation, rates);
-        if (row->chunks > 1 && seconds * SLACK <= enough) {
-            StepRule whole = whole_reduction(row);
-            seconds =
-                max_real(seconds, merged_seconds(&whole, &row->relaxation.row[0].resources, rates, row->idle_share));
-        }
-        best = min_real(best, seconds);
-    }
+    for (int i = 0; i < rows->count; i++) best = min_real(best, row_seconds(&rows->row[i], rates, enough, 0));
+    return best * SLACK;
+}
+
+double rows_seconds_beside(const BoundRows *rows, const Rates *rates, double beside) {
+    double best = INFINITY;
+    for (int i = 0; i < rows->count; i++) best = min_real(best, row_seconds(&rows->row[i], rates, INFINITY, beside));
     return best * SLACK;
 }
 

@@ -47,6 +47,8 @@ void knob_rows(const Bounds *bounds, const Shard *shard, const Knobs *knobs, con
 double rows_seconds(const BoundRows *rows, const Rates *rates);
 /* The same, or less where that is above `enough` already. */
 double rows_seconds_until(const BoundRows *rows, const Rates *rates, double enough);
+/* The same with `beside` seconds of exposed communication that the rows know nothing of ("Microbatch bound"). */
+double rows_seconds_beside(const BoundRows *rows, const Rates *rates, double beside);
 
 /* The rows and their seconds at once. */
 double family_bound(const Bounds *bounds, const Shard *shard, const Knobs *member, const Rates *least,

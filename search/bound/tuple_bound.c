@@ -83,7 +83,7 @@ TupleBound tuple_bound(const Bounds *bounds, const LowerBoundRates *table, const
     method_space(degrees, bounds->offers, &space);
     contexts = space;
     for (int split = STAGES_EVEN; split <= (int)most_split(bounds->context->model, degrees); split++)
-        tuple.exposed[split] = context_bound(bounds, table, degrees, &space, (StageSplit)split);
+        tuple.exposed[split] = context_bound(bounds, table, degrees, &space, (StageSplit)split, NULL);
     space.context_count = 1; /* the ops of all context methods, without what they move over sequence */
     for (int64_t i = 0; i < method_space_size(&space); i++) {
         Methods methods = method_space_at(&space, i);

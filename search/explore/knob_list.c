@@ -10,6 +10,7 @@
 #include "search/explore/admission.h"
 #include "search/explore/family_frontier.h"
 #include "search/explore/larger_batch.h"
+#include "search/explore/microbatch_bound.h"
 
 #include <math.h>
 
@@ -125,11 +126,11 @@ static void begin_family(KnobListing *listing, int64_t first, const Knobs *knobs
     frontier->bound = frontier->rows.seconds * problem->scale;
 }
 
-/* Leaves the members of a family from number `from` on closed, at the bound that its frontier has. */
-static bool leave_family(const KnobListing *listing, int64_t family, int64_t from) {
+/* Leaves the members of a family from number `from` on closed, at a bound. */
+static bool leave_family(const KnobListing *listing, int64_t family, int64_t from, double bound) {
     const OpenTuple *tuple = listing->tuple;
     Left left = {.kind = LEFT_FAMILY,
-                 .bound = listing->frontier.bound,
+                 .bound = bound,
                  .index = family,
                  .first = from,
                  .plans = tuple->placement_total * (Count)(knob_family_size(&tuple->space) - from)};
@@ -144,35 +145,38 @@ static bool family_shard(const KnobListing *listing, Knobs *knobs, Shard *out) {
     return shard_of_plan(setting->model, &setting->work, tuple->degrees, knobs, tuple->problem->padding, out);
 }
 
+static void count_family(const KnobListing *listing, PruneReason reason) {
+    const OpenTuple *tuple = listing->tuple;
+    stats_of(listing)->pruned[reason] += tuple->placement_total * (Count)knob_family_size(&tuple->space);
+}
+
+/* Whether some launcher takes a family, and its sizes divide; the knobs and the shard are those of its first member.
+ * Where not, it is counted. */
+static bool family_admitted(const KnobListing *listing, int64_t family, Knobs *knobs, Shard *shard) {
+    const OpenTuple *tuple = listing->tuple;
+    Bounds bounds = explorer_bounds(tuple->explorer);
+    *knobs = knob_space_at(&tuple->space, family * knob_family_size(&tuple->space));
+    bool taken = methods_admitted(&bounds, tuple->degrees, &knobs->methods, knobs->stages);
+    if (taken && family_shard(listing, knobs, shard)) return true;
+    count_family(listing, taken ? PRUNED_INDIVISIBLE : PRUNED_REQUIRE);
+    return false;
+}
+
 /* Whether a whole family is out for good: no launcher takes it, its sizes do not divide, or it cannot fit. Otherwise
  * listing->frontier is begun. */
 static bool family_cut(KnobListing *listing, int64_t family) {
     OpenTuple *tuple = listing->tuple;
-    const ExploreProblem *problem = tuple->problem;
-    ExploreStats *stats = stats_of(listing);
-    int64_t size = knob_family_size(&tuple->space), first = family * size;
-    Count plans = tuple->placement_total * (Count)size;
-    Knobs knobs = knob_space_at(&tuple->space, first);
+    double bytes, limit = cost_context_memory_limit(&tuple->problem->setting);
+    Knobs knobs;
     Shard shard;
-    Bounds bounds = explorer_bounds(tuple->explorer);
-    if (!methods_admitted(&bounds, tuple->degrees, &knobs.methods, knobs.stages)) {
-        stats->pruned[PRUNED_REQUIRE] += plans;
-        return true;
-    }
-    if (!family_shard(listing, &knobs, &shard)) {
-        stats->pruned[PRUNED_INDIVISIBLE] += plans;
-        return true;
-    }
+    if (!family_admitted(listing, family, &knobs, &shard)) return true;
     if (listing->brute) return false;
-    double bytes, limit = cost_context_memory_limit(&problem->setting);
-    stats->work++;
-    begin_family(listing, first, &knobs, &shard, &bytes);
-    if (bytes > limit) {
-        stats->pruned[PRUNED_MEMORY] += plans;
-        note_missing(listing, &knobs, bytes - limit);
-        return true;
-    }
-    return false;
+    stats_of(listing)->work++;
+    begin_family(listing, family * knob_family_size(&tuple->space), &knobs, &shard, &bytes);
+    if (bytes <= limit) return false;
+    count_family(listing, PRUNED_MEMORY);
+    note_missing(listing, &knobs, bytes - limit);
+    return true;
 }
 
 /* The members of a family from number `from` on; those before are counted. */
@@ -181,7 +185,8 @@ static bool list_family(KnobListing *listing, int64_t family, int64_t from) {
     int64_t size = knob_family_size(space);
     if (explorer_stops(listing->tuple->explorer)) return false;
     if (family_cut(listing, family)) return true;
-    if (!listing->brute && listing->frontier.bound > listing->threshold) return leave_family(listing, family, from);
+    if (!listing->brute && listing->frontier.bound > listing->threshold)
+        return leave_family(listing, family, from, listing->frontier.bound);
     KnobOutcome outcome = {0};
     if (from > 0) {
         Knobs knobs = knob_space_at(space, family * size + from);
@@ -192,7 +197,7 @@ static bool list_family(KnobListing *listing, int64_t family, int64_t from) {
         bool offloads = i > from && space->offload_count > 1 && i % space->offload_count != 0;
         KnobOutcome resident = outcome;
         if (!list_knob(listing, family * size + i, offloads ? &resident : NULL, &outcome)) return false;
-        if (outcome.family_out) return leave_family(listing, family, i);
+        if (outcome.family_out) return leave_family(listing, family, i, listing->frontier.bound);
     }
     return true;
 }
@@ -208,7 +213,8 @@ typedef struct {
     int64_t microbatch_count;
     const int64_t *numbers[2]; /* of those that may divide; of these, what no larger batch beats */
     int64_t counts[2];
-    double context_seconds; /* context_bound() */
+    double context_seconds; /* context_bound(), and that of each context method */
+    double context_each[CONTEXTS_MAX];
 } MethodFamily;
 
 /* Plans of the microbatches of these numbers, with all context methods. */
@@ -271,6 +277,38 @@ static bool leave_range(const KnobListing *listing, const MethodFamily *methods,
     return explorer_leave(listing->tuple->explorer, left);
 }
 
+/* Every context method with one microbatch: what their common bounds leave goes family by family into the list. */
+static bool list_contexts(KnobListing *listing, const MethodFamily *methods, int64_t microbatch) {
+    enum { FEW = 2 }; /* so many are looked at alone as soon as together */
+    OpenTuple *tuple = listing->tuple;
+    int contexts = tuple->space.methods.context_count;
+    double limit = cost_context_memory_limit(&tuple->problem->setting);
+    int64_t first = family_at(&tuple->space, methods, 0, microbatch);
+    Knobs knobs = knob_space_at(&tuple->space, first * knob_family_size(&tuple->space));
+    Shard shard;
+    MicrobatchBounds common = {.least_bytes = 0};
+    if (contexts > FEW && !listing->brute && family_shard(listing, &knobs, &shard)) {
+        MicrobatchQuestion question = {&knobs, &shard, methods->context_each, listing->threshold,
+                                       &listing->frontier.rows};
+        family_frontier_begin(&listing->frontier, methods->first_index);
+        microbatch_bounds(tuple, methods->first_index, &question, &common);
+    }
+    for (int context = 0; context < contexts; context++) {
+        int64_t family = family_at(&tuple->space, methods, context, microbatch);
+        if (common.least_bytes <= limit && common.of[context] <= listing->threshold) {
+            if (!list_family(listing, family, 0)) return false;
+        } else if (!family_admitted(listing, family, &knobs, &shard)) {
+            continue;
+        } else if (common.least_bytes > limit) {
+            count_family(listing, PRUNED_MEMORY);
+            note_missing(listing, &knobs, common.least_bytes - limit);
+        } else if (!leave_family(listing, family, 0, common.of[context])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool list_parts(KnobListing *listing, const MethodFamily *methods, int64_t first, int64_t last);
 
 /* Numbers first .. last in methods->microbatches, in halves: what the bound of a range leaves goes family by family
@@ -287,14 +325,11 @@ static bool list_range(KnobListing *listing, const MethodFamily *methods, int64_
 
 /* The parts of a range: its halves, or the families of one microbatch. */
 static bool list_parts(KnobListing *listing, const MethodFamily *methods, int64_t first, int64_t last) {
-    const KnobSpace *space = &listing->tuple->space;
     if (first < last) {
         int64_t middle = first + (last - first) / 2;
         return list_range(listing, methods, first, middle) && list_range(listing, methods, middle + 1, last);
     }
-    for (int context = 0; context < space->methods.context_count; context++)
-        if (!list_family(listing, family_at(space, methods, context, methods->microbatches[first]), 0)) return false;
-    return true;
+    return list_contexts(listing, methods, methods->microbatches[first]);
 }
 
 /* Sets the methods, the split being known, and which microbatches are in question under them. */
@@ -355,8 +390,8 @@ static void begin_split(const KnobListing *listing, StageSplit split, MethodFami
     Bounds bounds = explorer_bounds(tuple->explorer);
     methods->split = split;
     if (!listing->brute)
-        methods->context_seconds =
-            context_bound(&bounds, tuple->problem->least, tuple->degrees, &tuple->space.methods, split);
+        methods->context_seconds = context_bound(&bounds, tuple->problem->least, tuple->degrees, &tuple->space.methods,
+                                                 split, methods->context_each);
 }
 
 /* Everything with one split of the layers. */

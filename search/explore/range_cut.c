@@ -94,7 +94,7 @@ bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, int64_t fewe
         larger_batch_least_size(&larger, fewest / replicas, explorer->problem->setting.work.sequences / replicas);
     for (int split = 0; split < (degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1); split++)
         cut.context_seconds[split] =
-            context_bound(&bounds, explorer->problem->least, degrees, &space, (StageSplit)split);
+            context_bound(&bounds, explorer->problem->least, degrees, &space, (StageSplit)split, NULL);
     space.context_count = 1; /* the bound of a range holds for all context methods */
     for (int64_t index = 0; index < method_space_size(&space); index++) {
         cut.methods = method_space_at(&space, index);

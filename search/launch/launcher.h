@@ -142,6 +142,20 @@ LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *pla
 LauncherSet launchers_taking_some(LauncherSet asked, const Model *model, const Work *work, const Degrees *degrees,
                                   const Knobs *like, const Mesh *mesh);
 
+/* Whether one of them may take some knob setting of these degrees with one of these methods and schedules. */
+typedef struct {
+    const Model *model;
+    const Work *work;
+    const Mesh *mesh;
+    const Degrees *degrees;
+    StageSplit split;
+    const Methods *methods;
+    int method_count;
+    Schedule schedules[SCHEDULE_COUNT];
+    int schedule_count;
+} PlainPlans;
+bool launchers_take_one(LauncherSet asked, const PlainPlans *plans);
+
 /* Why a launcher does not take the degrees, knobs or padding of a plan: a sentence that names the rule; NULL: it takes
  * them. */
 const char *launch_refusal(int launcher, const Model *model, const Work *work, const Plan *plan, PaddingSet padding,

@@ -96,8 +96,8 @@ const char *launch_refusal(int launcher, const Model *model, const Work *work, c
     return refusal_of(launcher_at(launcher), &facts, padding);
 }
 
-LauncherSet launchers_taking_some(LauncherSet asked, const Model *model, const Work *work, const Degrees *degrees,
-                                  const Knobs *like, const Mesh *mesh) {
+/* The plainest setting with the methods, schedule and split of the layers of `like`. */
+static Plan plain_plan(const Degrees *degrees, const Knobs *like) {
     const int64_t *of = degrees->of;
     Plan plan = {.degrees = *degrees, .knobs = *like};
     plan.knobs.microbatches = of[ROLE_PIPELINE];
@@ -107,11 +107,35 @@ LauncherSet launchers_taking_some(LauncherSet asked, const Model *model, const W
     plan.knobs.regather = true;
     plan.knobs.offload_optimizer = false;
     plan.knobs.methods.tensor_overlap = false;
+    return plan;
+}
+
+LauncherSet launchers_taking_some(LauncherSet asked, const Model *model, const Work *work, const Degrees *degrees,
+                                  const Knobs *like, const Mesh *mesh) {
+    Plan plan = plain_plan(degrees, like);
     PlanFacts facts = facts_of(model, work, &plan, mesh);
     LauncherSet set = 0;
     for (int i = 0; i < launcher_count(); i++)
         if ((asked >> i & 1) && !refusal_of(launcher_at(i), &facts, 0)) set |= 1u << i;
     return set;
+}
+
+bool launchers_take_one(LauncherSet asked, const PlainPlans *plans) {
+    Knobs like = {.stages = plans->split};
+    Plan plan = plain_plan(plans->degrees, &like);
+    PlanFacts facts = facts_of(plans->model, plans->work, &plan, plans->mesh);
+    for (int i = 0; i < launcher_count(); i++) {
+        if (!(asked >> i & 1)) continue;
+        for (int m = 0; m < plans->method_count; m++) {
+            plan.knobs.methods = plans->methods[m];
+            plan.knobs.methods.tensor_overlap = false;
+            for (int s = 0; s < plans->schedule_count; s++) {
+                plan.knobs.schedule = plans->schedules[s];
+                if (!refusal_of(launcher_at(i), &facts, 0)) return true;
+            }
+        }
+    }
+    return false;
 }
 
 LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding,

@@ -86,6 +86,9 @@ typedef struct {
 
 void layout_relax(const LayoutGraph *graph, const Rates *least, Relaxation *out);
 double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const Rates *rates);
+/* The same where every layout also exposes `beside` seconds of communication of which resources and rates say nothing.
+ * Where everything saved has something on the host link, behind which they may hide, they do not count. */
+double relaxed_seconds_beside(const StepRule *rule, const Relaxation *relaxation, const Rates *rates, double beside);
 
 /* The exact best layout for these rates. found = false: none fits. Ties: deterministic. `solver_calls` counts linear
  * programs (0 when the fastest layout fits and no program had to be solved). GLPK is silenced, its abort hooked (a defect of

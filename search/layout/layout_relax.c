@@ -316,7 +316,12 @@ void layout_relax(const LayoutGraph *graph, const Rates *least, Relaxation *out)
     out->fits = out->rows > 0;
 }
 
-double relaxed_seconds(const StepRule *undecided, const Relaxation *relaxation, const Rates *rates) {
+double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const Rates *rates) {
+    return relaxed_seconds_beside(rule, relaxation, rates, 0);
+}
+
+double relaxed_seconds_beside(const StepRule *undecided, const Relaxation *relaxation, const Rates *rates,
+                              double beside) {
     /* exposed shares are at least those that the constants were made with */
     StepRule decided;
     const StepRule *rule = undecided;
@@ -328,9 +333,10 @@ double relaxed_seconds(const StepRule *undecided, const Relaxation *relaxation, 
     if (rates->host_lane) without = *rates, without.host_lane = 0, apart = &without;
     for (int i = 0; i < relaxation->rows; i++) {
         const Resources *resources = &relaxation->row[i].resources;
-        double bound = step_seconds(rule, resources, apart);
+        double exposed = resources->of[RES_OFFLOAD_BYTES] > 0 ? 0 : beside;
+        double bound = step_seconds(rule, resources, apart) + exposed;
         if (relaxation->row[i].serial_weight > 0) {
-            double serial = serial_seconds(rule, resources, rates, relaxation->row[i].second_piece);
+            double serial = serial_seconds(rule, resources, rates, relaxation->row[i].second_piece) + exposed;
             bound = max_real(bound,
                              (relaxation->row[i].serial_weight * serial + relaxation->row[i].serial_constant) * SLACK);
         }

@@ -7,7 +7,7 @@
 #include "mesh/mesh.h"
 
 /* The most that the lists of a knob space hold; offers_fit() says where that is not enough. */
-enum { HEAD_WAYS_MAX = 64, GRIDS_MAX = 1024 };
+enum { HEAD_WAYS_MAX = 64, GRIDS_MAX = 1024, CONTEXTS_MAX = CONTEXT_COUNT + HEAD_WAYS_MAX };
 
 /* What model, machine and software have at all. */
 typedef struct {
@@ -41,7 +41,7 @@ typedef struct {
     struct {
         ContextMethod method;
         int64_t ulysses;
-    } contexts[CONTEXT_COUNT + HEAD_WAYS_MAX]; /* Ulysses x ring has one for each proper divisor */
+    } contexts[CONTEXTS_MAX]; /* Ulysses x ring has one for each proper divisor */
     int context_count, replicate_count;
     ExpertGrid grids[GRIDS_MAX]; /* the first is none */
     int grid_count;

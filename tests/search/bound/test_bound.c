@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Every bound of the search stands below what it bounds: for random plans of random problems
- *     tuple_bound <= family_bound <= knob_bound <= relaxed at the least rates <= at the plan's rates
+ *     tuple_bound <= what context methods have in common, with one's own beside it <= family_bound <= knob_bound <= relaxed at the least rates <= at the plan's rates
  *                 <= best layout = its estimate,
  *     and at the plan's rates family <= knobs <= relaxed,
  * and what a bound calls too large, indivisible or unusable has no layout. Where the search cuts by comparing with a
  * solved time, not one unit in the last place is forgiven; between two bounds, whose sums differ in order, 1e-11 is.
  * And the placements in reach of a bound are those, all of them, that have it within the threshold. */
 #include "search/bound/batch.h"
+#include "search/bound/context_bound.h"
 #include "search/bound/knob_bound.h"
 #include "search/bound/lower_rates.h"
 #include "search/bound/tuple_bound.h"
@@ -23,7 +24,7 @@ static const double OTHER_ORDER = 1 + 1e-11;
 /* How much of the space the draws reached, so that a test that tests nothing fails. */
 static struct {
     int plans, solved, tight, infeasible, mixtures, forbidden, unusable, too_large, knob_too_large, close, reached,
-        left;
+        left, contexts;
 } seen;
 
 typedef struct {
@@ -210,6 +211,38 @@ static void check_placement(const Problem *problem, const CostContext *setting, 
     check_estimate(problem, setting, plan, &solution);
 }
 
+/* What the context methods of a microbatch have in common stands below the family of each of them. */
+static void check_contexts(const Problem *problem, const CostContext *setting, const Degrees *degrees,
+                           const Knobs *knobs, const FoundBounds *found) {
+    MethodSpace space;
+    Knobs first = *knobs;
+    BoundRows rows;
+    double each[CONTEXTS_MAX];
+    bool divides;
+    int context = 0;
+    Bounds shared = problem_bounds(problem, setting);
+    method_space(degrees, &problem->offers, &space);
+    if (space.context_count == 1) return;
+    first.methods.context = space.contexts[0].method, first.methods.ulysses = space.contexts[0].ulysses;
+    first.methods.tensor_overlap = false, first.virtual_stages = 1;
+    Shard shard = plan_shard(problem, setting, degrees, &first, &divides);
+    cr_expect(divides, "%s: the first context method does not divide, another one does", problem->text);
+    context_bound(&shared, problem->least, degrees, &space, knobs->stages, each);
+    while (space.contexts[context].method != knobs->methods.context ||
+           space.contexts[context].ulysses != knobs->methods.ulysses)
+        context++;
+    Rates still;
+    lower_bound_rates_of(problem->least, degrees, &first.methods, &still);
+    still.cost[GROUP_SEQUENCE] = still.cost[GROUP_ULYSSES] = (CollectiveCost){{0, 0}, {0, 0}};
+    family_rows(&shared, &shard, &first, &still, INFINITY, &rows);
+    double seconds = rows_seconds_beside(&rows, &still, each[context]);
+    cr_expect(seconds <= found->family * OTHER_ORDER, "%s: all contexts %.17g, family %.17g", problem->text, seconds,
+              found->family);
+    cr_expect(rows.least_bytes <= found->family_bytes * OTHER_ORDER, "%s: all contexts hold %.17g, family %.17g",
+              problem->text, rows.least_bytes, found->family_bytes);
+    seen.contexts += seconds > 0.999 * found->family;
+}
+
 static void check_knobs(const Problem *problem, const CostContext *setting, const Degrees *degrees, const Knobs *knobs,
                         int64_t way, const TupleBound *tuple, Draw *draw) {
     bool divides;
@@ -234,6 +267,7 @@ static void check_knobs(const Problem *problem, const CostContext *setting, cons
     knob_rows(&shared, &shard, knobs, &least, INFINITY, &bounds.knob_rows);
     cr_expect(tuple->seconds <= bounds.family * OTHER_ORDER, "%s: tuple %.17g, family %.17g", problem->text,
               tuple->seconds, bounds.family);
+    check_contexts(problem, setting, degrees, knobs, &bounds);
     cr_expect(bounds.family_bytes <= bounds.knob_bytes * OTHER_ORDER, "%s: family holds %.17g, knobs %.17g",
               problem->text, bounds.family_bytes, bounds.knob_bytes);
     cr_assert(layout_graph(setting, &shard, knobs, &arena, &graph, &error), "%s: %s", problem->text, error.text);
@@ -362,125 +396,7 @@ Test(bound, stands_below_every_plan) {
               "%d solved, %d by GLPK, %d infeasible, %d of mixtures", seen.solved, seen.tight, seen.infeasible,
               seen.mixtures);
     cr_expect(seen.forbidden > 30 && seen.unusable > 30 && seen.too_large > 30 && seen.knob_too_large > 30 &&
-                  seen.close > 30 && seen.reached > 300 && seen.left > 300,
-              "%d %d %d %d %d %d %d", seen.forbidden, seen.unusable, seen.too_large, seen.knob_too_large, seen.close,
-              seen.reached, seen.left);
-}
-
-/* Any way of exchange that a wide mixture would have here. */
-static Methods random_methods(Draw *draw, const Mesh *mesh, const Degrees *degrees) {
-    static Methods all[1 << 16];
-    Model wide = {.layers = 1, .kind_count = 1};
-    wide.kinds[0] = (LayerKind){.heads = 64, .experts = 64};
-    bool switched = true;
-    for (int i = 0; i < mesh->axis_count; i++) switched = switched && mesh->axes[i].kind == AXIS_SWITCH;
-    return all[draw_below(draw, brute_methods(&wide, switched, degrees, all))];
-}
-
-/* Rates of every placement are at least the least of its degrees, part by part; and the table gives what the walk over
- * footprints gives. */
-Test(bound, lower_bound_rates) {
-    Draw draw = draw_seeded(77);
-    int64_t compared = 0;
-    for (int round = 0; round < 120; round++) {
-        Arena arena = {0};
-        Error error = {0};
-        Mesh mesh = random_mesh(&draw, 48);
-        const LowerBoundRates *table = lower_bound_rates_new(&mesh, &arena);
-        Degrees *tuples;
-        int64_t count;
-        DegreesList listed = {0};
-        cr_assert(table && degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &listed, &error));
-        tuples = listed.tuples, count = listed.count;
-        for (int i = 0; i < 12; i++) {
-            const Degrees *degrees = &tuples[draw_below(&draw, count)];
-            Methods methods = random_methods(&draw, &mesh, degrees);
-            NestedMesh nested_mesh = {&mesh, nesting_canonical()};
-            Rates least, walked, rates;
-            lower_bound_rates_of(table, degrees, &methods, &least);
-            rates_least(&mesh, degrees, &methods, &walked);
-            cr_expect_arr_eq(least.cost, walked.cost, sizeof least.cost);
-            cr_expect_arr_eq(least.axes, walked.axes, sizeof least.axes);
-            Placement *placements;
-            int64_t ways;
-            cr_assert(placements_enumerate(&mesh, degrees, &arena, &placements, &ways, &error));
-            for (int64_t j = 0; j < ways; j++) {
-                rates_of_placement(&nested_mesh, &placements[j], &methods, &rates);
-                const double *low = (const double *)least.cost, *own = (const double *)rates.cost;
-                for (size_t k = 0; k < sizeof rates.cost / (sizeof(double)); k++)
-                    cr_expect(low[k] <= own[k], "group %zu: %g > %g", k / 4, low[k], own[k]);
-                compared++;
-            }
-        }
-        arena_free(&arena);
-    }
-    cr_expect(compared > 2000, "%lld", (long long)compared);
-}
-
-typedef struct {
-    const Placement *placements;
-    int64_t count, at;
-    bool *met;
-} Walked;
-
-static void meet(RatesWalk *walk) {
-    Walked *walked = walk->context;
-    Rates rates;
-    rates_of_placement(walk->nested_mesh, &walk->placement, walk->methods, &rates);
-    cr_expect_arr_eq(rates.cost, walk->rates.cost, sizeof rates.cost);
-    cr_expect_arr_eq(rates.axes, walk->rates.axes, sizeof rates.axes);
-    cr_expect(rates.leaves_scale_up == walk->rates.leaves_scale_up && rates.axis_count == walk->rates.axis_count &&
-              !walk->rates.is_lower_bound);
-    for (int64_t i = 0; i < walked->count; i++) {
-        if (placement_compare(&walked->placements[i], &walk->placement) != 0) continue;
-        cr_expect(!walked->met[i], "a placement was met twice");
-        walked->met[i] = true;
-    }
-    walked->at++;
-}
-
-/* The walk comes to every placement once, with the rates that it has: under any nesting. */
-Test(bound, walk) {
-    Draw draw = draw_seeded(78);
-    CollectiveMemo *memo = collective_memo_new();
-    cr_assert_not_null(memo);
-    int64_t met = 0;
-    for (int round = 0; round < 120; round++) {
-        Arena arena = {0};
-        Error error = {0};
-        Mesh mesh = random_mesh(&draw, 48);
-        Degrees *tuples;
-        int64_t count;
-        DegreesList listed = {0};
-        cr_assert(degrees_enumerate(&mesh, ROLES_ALL, 100000, &arena, &listed, &error));
-        tuples = listed.tuples, count = listed.count;
-        NestedMesh nested_mesh = {&mesh, nesting_canonical()};
-        for (int i = ROLE_COUNT - 1; i > 0 && round % 2; i--) {
-            int64_t with = draw_below(&draw, i + 1);
-            Role swap = nested_mesh.nesting.order[i];
-            nested_mesh.nesting.order[i] = nested_mesh.nesting.order[with];
-            nested_mesh.nesting.order[with] = swap;
-        }
-        for (int i = 0; i < 12; i++) {
-            const Degrees *degrees = &tuples[draw_below(&draw, count)];
-            Methods methods = random_methods(&draw, &mesh, degrees);
-            Placement *placements;
-            Walked walked = {0};
-            cr_assert(placements_enumerate(&mesh, degrees, &arena, &placements, &walked.count, &error));
-            walked.placements = placements;
-            walked.met = ARENA_NEW(&arena, bool, (size_t)walked.count);
-            RatesWalk walk = {.nested_mesh = &nested_mesh,
-                              .methods = &methods,
-                              .memo = memo,
-                              .site = round,
-                              .visit = meet,
-                              .context = &walked};
-            cr_assert(rates_walk(&walk, degrees));
-            cr_expect_eq(walked.at, walked.count);
-            met += walked.at;
-        }
-        arena_free(&arena);
-    }
-    collective_memo_free(memo);
-    cr_expect(met > 2000, "%lld", (long long)met);
+                  seen.close > 30 && seen.reached > 300 && seen.left > 300 && seen.contexts > 30,
+              "%d %d %d %d %d %d %d, %d close by context", seen.forbidden, seen.unusable, seen.too_large,
+              seen.knob_too_large, seen.close, seen.reached, seen.left, seen.contexts);
 }
