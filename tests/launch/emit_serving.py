@@ -3,12 +3,16 @@
 """Start scripts of serving engines, read by the engines' own argument classes on a CPU.
 
 bash runs each script with programs that only note their words. The words of a worker go to vLLM's or SGLang's parser, and
-to their classes of parallelism; those of the load test and of the router to theirs; what they understood has to be what
-the point of the report has. TensorRT-LLM is in no package that a CPU takes: its options and keys stand in a list below, read
-from its source.
+to their classes of parallelism, or to MaxText's config loader; those of the load test and of the router to theirs; what they
+understood has to be what the point of the report has. TensorRT-LLM is in no package that a CPU takes: its options and keys
+stand in a list below, read from its source, as do MaxText's where it is not installed.
 """
 import argparse
+import contextlib
+import io
 import json
+import logging
+import math
 import os
 import subprocess
 import sys
@@ -25,8 +29,18 @@ CASES = [
     "--model 8b --chip h100 --nodes 1 --speculate 3:0.6 --rate 5",
     "--model gpt-oss-120b --chip b200 --nodes 1 --mode aggregated",
 ]
+MAXTEXT_CASES = [  # the name that MaxText has for the model, behind the options
+    ("--model 8b --chip v5e --slice 2x4 --require tensor=8", "llama3.1-8b"),
+    ("--model 70b --chip v5e --slice 4x4 --precision int8 --kv-dtype int8", "llama3.1-70b"),
+    ("--model 70b --chip v5e --slice 4x4 --precision int8 --kv-dtype int8 --require tensor=16", "llama3.1-70b"),
+    ("--model 405b --chip v6e --slice 8x8 --precision int8 --require tensor=64 --objective latency", "llama3.1-405b"),
+    ("--model mixtral-8x7b --chip v6e --slice 2x4 --require tensor=8", "mixtral-8x7b"),
+    ("--model gemma2-27b --chip v6e --slice 2x4 --kv-dtype int4 --prompt 2048 --require tensor=8", "gemma2-27b"),
+]
 NOTE = """#!/usr/bin/env python3
 import json, os, sys
+if sys.argv[1] == "-c":  # asks where MaxText lies
+    sys.exit(print(os.environ["MAXTEXT"]))
 config = [open(word).read() for word in sys.argv[1:] if "/tmp." in word]
 line = json.dumps([os.path.basename(sys.argv[0]), *sys.argv[1:], *config])
 with open(os.path.join(os.path.dirname(sys.argv[0]), "log"), "a") as log:
@@ -48,13 +62,18 @@ TRTLLM_KEYS = {"enable_attention_dp": set(), "enable_chunked_prefill": set(), "d
                "cache_transceiver_config": {"backend", "max_tokens_in_buffer"},
                "speculative_config": {"decoding_type", "num_nextn_predict_layers", "max_draft_len", "speculative_model"}}
 
+# maxtext 0.2.5, fields of MaxTextConfig in configs/types.py.
+MAXTEXT_KEYS = set("""ici_tensor_parallelism ici_autoregressive_parallelism per_device_batch_size max_target_length
+    quantization checkpoint_is_quantized quantize_kvcache kv_quant_dtype model_name tokenizer_path load_parameters_path
+    ici_fsdp_parallelism dcn_data_parallelism inference_server max_prefill_predict_length""".split())
+
 
 def need(holds, sentence):
     if not holds:
         raise SystemExit(f"FAIL {sentence}")
 
 
-def noted(script, way, rank):
+def noted(script, way, rank, model="a/b"):
     """What each program was given when the script is run on a host."""
     with tempfile.TemporaryDirectory() as folder:
         for name in PROGRAMS:
@@ -63,8 +82,9 @@ def noted(script, way, rank):
             os.chmod(os.path.join(folder, name), 0o755)
         os.symlink("/bin/true", os.path.join(folder, "sleep"))  # what waits for another host waits no longer
         hosts = " ".join(f"host{i}" for i in range(64))
+        os.mkdir(os.path.join(folder, "configs"))
         environment = dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}", MODEL="a/b", DRAFT="c/d", HOSTS=hosts,
-                           NODE_RANK=str(rank))
+                           NODE_RANK=str(rank), MODEL_NAME=model, TOKENIZER="t o/k", MAXTEXT=folder)
         subprocess.run(["bash", script, way], env=environment, capture_output=True)
         path = os.path.join(folder, "log")
         if not os.path.exists(path):
@@ -157,6 +177,60 @@ def trtllm_words(words, pool, devices):
             need(key in TRTLLM_KEYS[over], f"{over}.{key} is no key of TensorRT-LLM")
 
 
+def maxtext_package():
+    """MaxText's own loader, and flax's reading of its rules: how many ways each of the arrays is cut."""
+    os.environ |= {"DECOUPLE_GCLOUD": "TRUE", "JAX_PLATFORMS": "cpu"}
+    logging.disable(logging.CRITICAL)
+    with contextlib.redirect_stdout(io.StringIO()):
+        import maxtext
+        from flax.linen import logical_to_mesh_axes
+        from maxtext.configs import pyconfig
+    configs = os.path.join(maxtext.__path__[0], "configs")
+
+    def load(words, devices):
+        with contextlib.chdir(configs), contextlib.redirect_stdout(io.StringIO()):
+            return pyconfig.initialize(["", *words], internal_compile=True, internal_compile_num_devices=devices,
+                                       log_config=False, skip_jax_distributed_system=True)
+
+    def ways(config, *names):
+        sizes = dict(zip(config.mesh_axes, config.ici_parallelism))
+        spec = logical_to_mesh_axes(names, config.logical_axis_rules)
+        return [math.prod(sizes[axis] for axis in ([axes] if isinstance(axes, str) else axes or [])) for axes in spec]
+
+    def worker(words, pool, devices):
+        config, axes = load(words[3:], devices), pool["axes"]
+        need(math.prod(config.ici_parallelism) == devices, f"{words}: degrees multiply to {config.ici_parallelism}")
+        need(config.micro_batch_size_to_train_on == pool["batch"], f"{words}: not {pool['batch']} in flight")
+        cut = ways(config, "cache_batch", "cache_sequence", "cache_heads", "cache_kv")
+        need(cut == [axes["kv_batch"], axes["kv_sequence"], axes["tensor"] // axes["kv_batch"], 1],
+             f"{words}: the cache is cut {cut}, and {axes}")
+        need(config.num_kv_heads % cut[2] == 0, f"{words}: {config.num_kv_heads} heads of the cache {cut[2]} ways")
+        need(ways(config, "embed", "mlp") == [1, axes["tensor"]], f"{words}: weights are not cut {axes['tensor']} ways")
+        need(config.tokenizer_path == "t o/k" and config.load_parameters_path == "a/b", f"{words}: another path")
+        need(config.max_prefill_predict_length < config.max_target_length, f"{words}: no room for an answer")
+        need(config.inference_server == "MaxtextInterleavedServer", f"{words}: {config.inference_server}")
+        need((config.quantization or "") == {"int8": "int8", "int4": "int4"}.get(pool["precision"], ""), f"{words}: weights")
+        cache = str(config.kv_quant_dtype) if config.quantize_kvcache else "bf16"
+        need(cache == pool["kv_dtype"], f"{words}: a cache of {cache}")
+        for wrong in ("ici_tensor_paralelism=8", "max_target_length=many", "quantization=int5"):
+            try:
+                with contextlib.redirect_stderr(io.StringIO()):
+                    load([*words[3:], wrong], devices)
+            except Exception:  # pylint: disable=broad-except
+                continue
+            need(False, f"the loader takes {wrong}")
+
+    return worker, None
+
+
+def maxtext_words(words, pool, devices):
+    value = dict(word.split("=", 1) for word in words[4:])
+    need(set(value) <= MAXTEXT_KEYS, f"{set(value) - MAXTEXT_KEYS} are no keys of MaxText")
+    inside = int(value["ici_tensor_parallelism"]) * int(value.get("ici_autoregressive_parallelism", 1))
+    need(inside == devices, f"{words}: degrees multiply to {inside}")
+    need(float(value["per_device_batch_size"]) * devices == pool["batch"], f"{words}: not {pool['batch']} in flight")
+
+
 def router(words):
     if words[0] == "vllm-router":
         from vllm_router.router_args import RouterArgs
@@ -170,16 +244,18 @@ def router(words):
 
 
 def check(program, engine, case, folder, worker, bench):
+    case, model = case if isinstance(case, tuple) else (case, "a/b")
     script, report = os.path.join(folder, "s.sh"), os.path.join(folder, "r.json")
     code, _, said = shardopt.run(program, "inference", *case.split(), "--engine", engine, "--format", "json", "-o", report)
     need(code == 0, f"{engine} {case}: exit {code}: {said}")
-    code, _, said = shardopt.run(program, "emit", engine, "--from", report, "-o", script)
+    code, _, said = shardopt.run(program, "emit", engine.replace("maxtext", "maxtext-serving"), "--from", report, "-o",
+                                 script)
     need(code == 0, f"emit {engine} {case}: exit {code}: {said}")
     with open(report) as file:
         point = json.load(file)["best_point"]
     asked, workers = 0, 0
     for rank in range(4):
-        started = noted(script, "start", rank)
+        started = noted(script, "start", rank, model)
         if not started and rank > 0:
             break
         for words in started:
@@ -210,8 +286,8 @@ def main():
     parser.add_argument("--only", help="one engine")
     options = parser.parse_args()
     program = os.path.abspath(options.shardopt)
-    packages = {"vllm": vllm_package, "sglang": sglang_package}
-    checks, missing = {"tensorrt-llm": (trtllm_words, None)}, []
+    packages = {"vllm": vllm_package, "sglang": sglang_package, "maxtext": maxtext_package}
+    checks, missing = {"tensorrt-llm": (trtllm_words, None), "maxtext": (maxtext_words, None)}, []
     for engine, package in packages.items():
         try:
             checks[engine] = package()
@@ -221,11 +297,12 @@ def main():
         for engine, (worker, bench) in checks.items():
             if options.only and engine != options.only:
                 continue
-            for case in CASES[:2] if len(missing) == 2 else CASES:
+            cases = MAXTEXT_CASES if engine == "maxtext" else CASES
+            for case in cases[:2] if len(missing) == len(packages) else cases:
                 count = check(program, engine, case, folder, worker, bench)
-                print(f"ok {engine} {case}: {count} commands", flush=True)
+                print(f"ok {engine} {case if isinstance(case, str) else case[0]}: {count} commands", flush=True)
     print("\n".join(missing))
-    sys.exit(shardopt.SKIPPED if len(missing) == 2 else 0)
+    sys.exit(shardopt.SKIPPED if len(missing) == len(packages) else 0)
 
 
 if __name__ == "__main__":

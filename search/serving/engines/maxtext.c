@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* MaxText. Rules: its inference configurations @e591f30: the cache by heads over tensor, by batch over autoregressive,
- * by sequence over context_autoregressive; no pipelines in decode, nothing autoregressive across slices. Keys and the
- * server: maxtext/configs/base.yml and maxtext/inference/maxengine/ of the package maxtext 0.2.5, which needs JetStream
- * (archived on 1 February 2026) to answer requests; its port is 9000. */
-#include "cost/serving/matrices.h"
+/* MaxText. Rules and keys are those of the package maxtext 0.2.5: maxtext/configs/ and maxtext/inference/maxengine/,
+ * which needs JetStream (archived on 1 February 2026) to answer requests; its port is 9000. base.yml cuts a cache by
+ * heads alone, over `tensor` and `autoregressive`; its examples for several hosts have rules that cut it by batch over
+ * `autoregressive` and weights over both, and none that cut it by sequence. There are no pipelines in decode, and
+ * nothing autoregressive across slices. */
+#include "cost/serving/cache.h"
 #include "search/serving/engines/engine.h"
 
 static const char *refuses(const EngineAsk *ask) {
@@ -11,8 +12,17 @@ static const char *refuses(const EngineAsk *ask) {
     if (layout->pipeline > 1) return "there are no pipelines in decode";
     if (layout->stationary > 1) return "matmuls are not cut in two dimensions";
     if (layout->attention_data > 1) return "attention data parallel is an axis of vLLM-TPU";
-    if (layout->expert > 1 && layout->expert_tensor > 1 && layout->expert * layout->expert_tensor != layout->tensor)
-        return "expert and tensor are axes of their own";
+    if (layout->expert > 1)
+        return "its axis of experts lies beside tensor, with the whole cache on each of its members";
+    if (layout->kv_sequence > 1) return "its rules do not cut the cache by sequence";
+    for (int i = 0; i < ask->model->kind_count; i++) {
+        const LayerKind *kind = &ask->model->kinds[i];
+        bool latent = kind->attention == ATTENTION_LATENT;
+        if (layout->kv_batch > 1 && (latent || kind->experts > 0))
+            return "its rules for a cache cut by batch are of dense models";
+        if (!latent && cache_copies(kind, layout->tensor) > layout->kv_batch)
+            return "heads of the cache are not copied";
+    }
     return NULL;
 }
 
@@ -25,11 +35,10 @@ static void key(EngineWords *out, const char *name, int64_t value) {
 static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *out) {
     const WorkerLayout *layout = ask->layout;
     char text[ENGINE_WORD_SIZE];
-    engine_words(out, "python -m maxtext.inference.maxengine.maxengine_server base.yml");
-    key(out, "ici_tensor_parallelism", layout->tensor / (layout->kv_batch * layout->kv_sequence));
+    engine_words(out, "python -m maxtext.inference.maxengine.maxengine_server");
+    engine_words(out, layout->kv_batch > 1 ? "inference/multihost/interleaved/llama3_405b_v5e-64.yml" : "base.yml");
+    key(out, "ici_tensor_parallelism", layout->tensor / layout->kv_batch);
     if (layout->kv_batch > 1) key(out, "ici_autoregressive_parallelism", layout->kv_batch);
-    if (layout->kv_sequence > 1) key(out, "ici_context_autoregressive_parallelism", layout->kv_sequence);
-    if (layout->expert > 1) key(out, "ici_expert_parallelism", layout->expert);
     snprintf(text, sizeof text, "per_device_batch_size=%.17g",
              (double)knobs->sequences / (double)worker_devices(layout));
     engine_word(out, WORD_TEXT, text);
@@ -49,7 +58,7 @@ static const char *cannot(const EngineAsk *ask, const EnginePlace *place) {
     return NULL;
 }
 
-/* fsdp takes what is left of the devices unless it is told not to. base.yml lies in the package. */
+/* fsdp takes what is left of the devices unless it is told not to. The files of the command lie in the package. */
 static void place(const EngineAsk *ask, const EnginePlace *place, EngineWords *out) {
     (void)ask;
     engine_export(out, ": \"${MODEL_NAME:?give what MaxText calls the model}\" \"${TOKENIZER:?give its tokenizer}\"\n"

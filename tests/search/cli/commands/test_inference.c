@@ -150,7 +150,8 @@ Test(command_inference, worked_problems_of_the_book) {
          "ttft_seconds",
          (2 * (weights - 1.051e9 + copied) * 8192 + 2.0 * 80 * 8192 * 8192 * 8192.0) / (16 * 1.97e14 * 0.4), 1e-2},
         {"three workers for prompts to one that decodes",
-         "--model|70b|--chip|v5e|--slice|8x8|--prompt|8192|--output|512|--profile|book|--mode|disaggregated|--format|"
+         "--model|70b|--chip|v5e|--slice|8x8|--prompt|8192|--output|512|--profile|book|--mode|disaggregated|--engine|"
+         "any|--format|"
          "json|"
          "--require|tensor=16 batch=32 pipeline=1 attention_data=1 stationary=1",
          "chips_used", 64, 0},

@@ -136,6 +136,14 @@ Test(serving_emit, workers) {
          {"|ici_tensor_parallelism=8|per_device_batch_size=2|max_target_length=1344|quantization=int8|",
           "|model_name=llama3.1-70b|tokenizer_path=t|load_parameters_path=gs://w|ici_fsdp_parallelism=1|"},
          NULL},
+        {"MaxText's own rules for a cache cut by batch",
+         START("maxtext-serving --model 70b --chip v5e --slice 4x4 --precision int8 --kv-dtype int8 --require "
+               "'tensor=16 batch=32'",
+               "MODEL=gs://w MODEL_NAME=llama3.1-70b TOKENIZER=t HOSTS='h0 h1'", ""),
+         0,
+         {"|inference/multihost/interleaved/llama3_405b_v5e-64.yml|ici_tensor_parallelism=8|"
+          "ici_autoregressive_parallelism=2|per_device_batch_size=2|"},
+         NULL},
         {"drafts of a model that has a head for them",
          START("sglang --model deepseek-v3 --chip h200 --nodes 1 --mode aggregated --speculate 2:0.7", "MODEL=m", ""),
          0,
