@@ -60,7 +60,7 @@ struct cJSON *beside_json(const Beside *beside);
 /* Logs of step times, each beside the plan (NULL: there is none) and beside a traced step (0: nothing was traced),
  * which a profiler slows. */
 void step_logs_write_text(const StepLog *logs, int count, const PlanTerms *plan, double traced, TextOut out);
-void step_logs_add_json(const StepLog *logs, int count, struct cJSON *to);
+void step_logs_add_json(const StepLog *logs, int count, const PlanTerms *plan, struct cJSON *to);
 
 /* Whether trace and plan are of one chip, as far as both say. */
 bool beside_same_chip(const Beside *beside);

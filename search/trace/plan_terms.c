@@ -152,6 +152,9 @@ bool plan_terms_read(const cJSON *report, const char *where, int64_t rank, PlanT
         !json_whole_or(plan, "knobs.virtual_stages", 1, INT32_MAX, 1, where, &out->virtual_stages, error) ||
         !json_real_or(plan, "memory.total_bytes", 0, BYTES_MOST, 0, where, &out->memory_bytes, error))
         return false;
+    double tokens;
+    if (!json_real_or(plan, "batch.tokens", 0, BYTES_MOST, 0, where, &tokens, error)) return false;
+    out->tokens = tokens / (double)out->chips;
     out->schedule = schedule_of(plan);
     read_strides(plan, &out->shape);
     read_links(report, plan, out);

@@ -13,6 +13,7 @@ typedef struct {
     const char *chip, *notation; /* of the document */
     int64_t rank, chips, layers, microbatches, virtual_stages;
     Schedule schedule; /* SCHEDULE_NONE: there is one stage, or the report does not say */
+    double tokens;     /* of a step and chip that is used; 0: the report does not say */
     double step;
     double length[TERM_COUNT];  /* seconds of a step: of communication all of it */
     double exposed[TERM_COUNT]; /* adds up to the step */

@@ -200,6 +200,32 @@ def check_stages(program, folder):
             faults.append(f"{name}: {read['differences']}")
 
 
+def check_logs(program, folder, plan):
+    """Rates of torchtitan and timers of Megatron beside the plan, at 1.25 of its times."""
+    step, chips = plan["step"], plan["chips_used"]
+    rate = plan["batch"]["tokens"] / chips / (1.25 * step["seconds"])
+    (folder / "titan.log").write_text("".join(
+        f"\x1b[31mstep: {n}  \x1b[32mloss: 1.0  \x1b[34mtps: {rate:,.0f}  \x1b[36mtflops: 1\x1b[39m\n" for n in range(9)))
+    terms = step["terms_seconds"]
+    work = step["seconds"] - sum(terms.get(t, 0) for t in ("optimizer", "other", "data", "waits"))
+    (folder / "megatron.log").write_text("".join(
+        f" iteration {n}/ 9 | elapsed time per iteration (ms): {1250 * step['seconds']:.1f} | global batch size: 1 |\n"
+        f"(min, max) time across ranks (ms):\n    forward-backward ....: ({1200 * work:.2f}, {1250 * work:.2f})\n"
+        f"    optimizer ...........: ({1250 * terms['optimizer']:.2f}, {1250 * terms['optimizer']:.2f})\n" for n in range(9)))
+    read = json.loads(run(program, "trace", folder / "titan.log", folder / "megatron.log", "--from",
+                          folder / "dense.report.json", "--format", "json"))["logs"]
+    for log in read:
+        if abs(log.get("step_median_seconds", 0) / step["seconds"] / 1.25 - 1) > 0.005:
+            faults.append(f"log: {log}")
+    for timer in read[1].get("timers", []):
+        if abs(timer["most_seconds"] / timer["predicted_seconds"] / 1.25 - 1) > 0.005:
+            faults.append(f"timer: {timer}, step {step}")
+    if len(read[1].get("timers", [])) != 2:
+        faults.append(f"timers: {read[1]}")
+    if "token/s a device" not in " ".join(run(program, "trace", folder / "titan.log").split()):
+        faults.append("a rate without a plan is not said")
+
+
 def check_twice(program, folder, plan):
     """XProf writes the JSON beside the XSpace that it is made of: a folder of both is one device."""
     own = folder / "profile"
@@ -266,6 +292,7 @@ def main():
             check_page(program, folder, name, plans[name])
         check_config(program, folder, plans["dense"])
         check_twice(program, folder, plans["dense"])
+        check_logs(program, folder, plans["dense"])
         check_stages(program, folder)
         check_refits(program, folder, plans)
         check_other_chip(program, folder, plans["dense"])

@@ -106,7 +106,8 @@ static bool print_json(const Answer *answer, FILE *out, Error *error) {
     cJSON *json = answer->beside ? beside_json(answer->beside) : cJSON_CreateObject();
     bool ok = json && (answer->beside || json_add_whole(json, "format_version", 1)) &&
               (!answer->refit || refitting_add_json(answer->refit, json));
-    if (ok && answer->traces->log_count > 0) step_logs_add_json(answer->traces->logs, answer->traces->log_count, json);
+    if (ok && answer->traces->log_count > 0)
+        step_logs_add_json(answer->traces->logs, answer->traces->log_count, answer->plan, json);
     ok = ok && json_print(out, json);
     cJSON_Delete(json);
     return ok || error_memory(error);
@@ -224,8 +225,9 @@ static bool answer_line(const CommandLine *line, Streams streams, TracePlan *pla
     if (!line_choice(line, TRACE_FORMAT, &format, error) || !trace_plan_read(line, streams.err, plan, error))
         return false;
     if (plan->report) answer.plan = &plan->terms;
-    return read_all(traces, line, &plan->terms.shape, error) && compare(line, plan, &answer, error) &&
-           write_answer(&answer, line, streams, error);
+    if (!read_all(traces, line, &plan->terms.shape, error)) return false;
+    for (int i = 0; i < traces->log_count; i++) step_log_scale(&traces->logs[i], plan->terms.tokens);
+    return compare(line, plan, &answer, error) && write_answer(&answer, line, streams, error);
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {

@@ -35,6 +35,56 @@ Test(step_log, lines_of_launchers) {
     }
 }
 
+/* torchtitan's line as it is printed, with colours: 4,376 tokens a second and device; with 8,192 tokens a device a step
+ * takes 8192 / 4376 = 1.872 s. */
+Test(step_log, tokens_of_torchtitan) {
+    StepLog log;
+    Error error;
+    cr_assert(read("[titan] 2025-02-12 - root - INFO - \x1b[31mstep: 20  \x1b[32mloss: 11.83506  \x1b[38;2;180;60;0m"
+                   "grad_norm: 9.6669  \x1b[33mmemory: 48.87GiB(51.44%)  \x1b[34mtps: 4,376  \x1b[36mtflops: 253.41  "
+                   "\x1b[35mmfu: N/A\x1b[39m\n",
+                   &log, &error),
+              "%s", error.text);
+    cr_expect_str_eq(log.launcher, "torchtitan");
+    cr_expect(log.of_tokens);
+    cr_expect_float_eq(log.median, 1.0 / 4376, 1e-12);
+    step_log_scale(&log, 8192);
+    cr_expect(!log.of_tokens);
+    cr_expect_float_eq(log.median, 8192.0 / 4376, 1e-9);
+    step_log_scale(&log, 8192);
+    cr_expect_float_eq(log.median, 8192.0 / 4376, 1e-9);
+}
+
+/* Megatron's timers: setup does not count, nor the first report where there are more: of forward and backward those
+ * with 210 and 220 and with 230 alone. */
+Test(step_log, timers_of_megatron) {
+    static const char LOG[] = "(min, max) time across ranks (ms):\n"
+                              "    model-and-optimizer-setup ......................: (1345.37, 1359.59)\n"
+                              "training ...\n"
+                              " [2026-09-20 21:31:05] iteration 1/ 6 | elapsed time per iteration (ms): 291.2 |\n"
+                              "(min, max) time across ranks (ms):\n"
+                              "    forward-backward ...............................: (9999.00, 9999.00)\n"
+                              "    optimizer ......................................: (3407.56, 3409.92)\n"
+                              " [2026-09-20 21:31:06] iteration 2/ 6 | elapsed time per iteration (ms): 291.2 |\n"
+                              "[default0]:(min, max) time across ranks (ms):\n"
+                              "[default0]:    forward-backward ...............................: (210.00, 220.00)\n"
+                              "[default0]:    optimizer ......................................: (40.00, 41.00)\n"
+                              "[default0]:next .....: (1, x)\n"
+                              "done\n"
+                              "    stray ..........................................: (1.00, 2.00)\n"
+                              "max time across ranks (ms):\n"
+                              "    forward-backward ...............................: 230.00\n";
+    StepLog log;
+    Error error;
+    cr_assert(read(LOG, &log, &error), "%s", error.text);
+    cr_assert_eq(log.timer_count, 2, "%d", log.timer_count);
+    cr_expect_str_eq(log.timers[0].name, "forward-backward");
+    cr_expect_float_eq(log.timers[0].least, (0.210 + 0.230) / 2, 1e-9);
+    cr_expect_float_eq(log.timers[0].most, (0.220 + 0.230) / 2, 1e-9);
+    cr_expect_str_eq(log.timers[1].name, "optimizer");
+    cr_expect_float_eq(log.timers[1].most, 0.041, 1e-9);
+}
+
 /* 44.9, 0.3 and 5.7 are compilation and dispatch; of 2.0, 2.1, 2.2, 2.3, 9.0 the last saved a checkpoint. */
 Test(step_log, first_and_long_steps_do_not_count) {
     static const double SECONDS[] = {44.9, 0.3, 5.7, 2.3, 2.0, 9.0, 2.1, 2.2};
