@@ -202,7 +202,7 @@ complete -c shardopt -n '__shardopt_in trace' -l format -x -a 'text json html' -
 complete -c shardopt -n '__shardopt_in trace' -l output -s o -r -F -d 'write the result to this file instead of to stdout'
 complete -c shardopt -n '__shardopt_in bench' -l from -r -F -d 'the report (--format json) with the plan in question'
 complete -c shardopt -n '__shardopt_in bench' -l rank -x -d 'which of the report\'s plans (1)'
-complete -c shardopt -n '__shardopt_in bench' -l read -r -F -d 'read what the benchmarks printed: nccl-tests, nvbandwidth, matmul sweeps'
+complete -c shardopt -n '__shardopt_in bench' -l read -r -F -d 'read what the benchmarks printed: nccl-tests, nvbandwidth, perftest, matmul sweeps'
 complete -c shardopt -n '__shardopt_in bench' -l refit -r -F -d 'with --read: write the profile with these figures, and say what now wins'
 complete -c shardopt -n '__shardopt_in bench' -l format -x -a 'text json' -d 'how the answer is written: text or json (text)'
 complete -c shardopt -n '__shardopt_in bench' -l output -s o -r -F -d 'write the result to this file instead of to stdout'

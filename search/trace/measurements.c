@@ -114,14 +114,14 @@ void measurements_list(const DoubtEffect *effects, int count, double own_error, 
 /* The bus bandwidth of nccl-tests is what one chip's link carries in a ring; over hosts it is what all links of a host
  * carry together. All-reduces are taken as they are, above the wire where switches add up. */
 static MeasuredFigure link_figure(const BenchResult *result, const Cluster *cluster) {
-    if (result->ranks == 0) return (MeasuredFigure){NULL, 0}; /* within a host, or between hosts? */
+    if (result->ranks == 0) return (MeasuredFigure){0}; /* within a host, or between hosts? */
     if (result->hosts > 1) {
         int64_t chips = max_whole(1, result->ranks / result->hosts);
         double rate = (double)chips * cluster->network_bytes_per_second;
-        return rate > 0 ? (MeasuredFigure){"network_efficiency", result->rate / rate} : (MeasuredFigure){NULL, 0};
+        return rate > 0 ? (MeasuredFigure){"network_efficiency", result->rate / rate, false} : (MeasuredFigure){0};
     }
-    if (!(cluster->nvlink_bytes_per_second > 0)) return (MeasuredFigure){NULL, 0};
-    return (MeasuredFigure){"nvlink_efficiency", result->rate / cluster->nvlink_bytes_per_second};
+    if (!(cluster->nvlink_bytes_per_second > 0)) return (MeasuredFigure){0};
+    return (MeasuredFigure){"nvlink_efficiency", result->rate / cluster->nvlink_bytes_per_second, false};
 }
 
 MeasuredFigure measured_figure(const BenchResult *result, const Cluster *cluster) {
@@ -132,13 +132,18 @@ MeasuredFigure measured_figure(const BenchResult *result, const Cluster *cluster
         return link_figure(result, cluster);
     case BENCH_HOST_TO_DEVICE:
         if (cluster->pcie_bytes_per_second > 0)
-            return (MeasuredFigure){"pcie_efficiency", result->rate / cluster->pcie_bytes_per_second};
+            return (MeasuredFigure){"pcie_efficiency", result->rate / cluster->pcie_bytes_per_second, false};
         break;
     case BENCH_MATMUL:
-        if (cluster->peak_flops > 0) return (MeasuredFigure){"matrix_efficiency", result->rate / cluster->peak_flops};
+        if (cluster->peak_flops > 0)
+            return (MeasuredFigure){"matrix_efficiency", result->rate / cluster->peak_flops, false};
+        break;
+    case BENCH_WIRE:
+        if (cluster->network_bytes_per_second > 0)
+            return (MeasuredFigure){"network_efficiency", result->rate / cluster->network_bytes_per_second, true};
         break;
     default:
         break;
     }
-    return (MeasuredFigure){NULL, 0};
+    return (MeasuredFigure){0};
 }

@@ -37,6 +37,7 @@ void measurements_list(const DoubtEffect *effects, int count, double own_error, 
 typedef struct {
     const char *key;
     double value;
+    bool ceiling; /* the figure is not above it; the benchmark does not say what it is */
 } MeasuredFigure;
 MeasuredFigure measured_figure(const BenchResult *result, const Cluster *cluster);
 

@@ -105,14 +105,21 @@ static void fit_links(const Beside *beside, const RefitInto *into, Refit *out) {
     }
 }
 
+static double value_now(const RefitInto *into, const ProfileFigure *figure) {
+    bool of_chip = figure->owner == FIGURE_OF_CHIP;
+    const SetEntry *entry = of_chip ? into->chip : into->stack;
+    if (!entry) return 0;
+    const SetFigure *now = set_entry_figure(of_chip ? into->set->profiles : into->set->stacks, entry, figure);
+    return now ? now->value : figure->ideal;
+}
+
 void refit_set(const RefitInto *into, const char *key, double value, Refit *out) {
-    const ProfileFigure *figure = profile_figure(key);
-    SetEntry *entry = figure->owner == FIGURE_OF_CHIP ? into->chip : into->stack;
-    if (!entry) return;
-    const SetFigure *now =
-        set_entry_figure(figure->owner == FIGURE_OF_CHIP ? into->set->profiles : into->set->stacks, entry, figure);
-    double was = now ? now->value : figure->ideal;
+    double was = value_now(into, profile_figure(key));
     if (was > 0) multiply(into, key, value / was, out);
+}
+
+void refit_lower(const RefitInto *into, const char *key, double most, Refit *out) {
+    if (most < value_now(into, profile_figure(key))) refit_set(into, key, most, out);
 }
 
 bool refit_step(const Beside *beside, const RefitInto *into, Refit *out, Error *error) {

@@ -32,6 +32,9 @@ typedef struct {
 /* Sets a figure to what a benchmark found, clamped to what it can be. */
 void refit_set(const RefitInto *into, const char *key, double value, Refit *out);
 
+/* The same where the value is what the figure cannot be above: a figure below it stays. */
+void refit_lower(const RefitInto *into, const char *key, double most, Refit *out);
+
 /* One step towards the trace: each figure is multiplied by what its term is off, in `beside`, whose plan is priced with
  * the set as it stands; the changes are added to *out. A step is not a linear function of its figures, so it takes a
  * few. The set is resolved again. */

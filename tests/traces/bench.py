@@ -5,7 +5,7 @@ plan's price and the best plan change, and the answer says by which figure.
 
 bench.py SHARDOPT
 """
-import json, pathlib, subprocess, sys, tempfile
+import json, math, pathlib, subprocess, sys, tempfile
 
 H100 = {"nvlink": 450e9, "network": 50e9, "pcie": 55e9, "peak": 989e12}  # mesh/catalog/h100.json
 PLANTED = {"nvlink_efficiency": 0.7, "network_efficiency": 0.4, "pcie_efficiency": 0.9, "matrix_efficiency": 0.66}
@@ -56,6 +56,79 @@ def logs(folder):
     (folder / "notes.txt").write_text("nothing of a benchmark\n")
 
 
+def nccl_json(hosts, bus, mpi=True):
+    """nccl-tests -J: NVIDIA/nccl-tests src/util.cu, JSON_FILE_VERSION 2; without MPI one device is listed of all."""
+    devices = [{"rank": r, "group": 0, "pid": 1, "hostname": f"node-{r // 8}", "device": r % 8, "device_hex": "0000:1b:00",
+                "device_info": "NVIDIA H100 80GB HBM3"} for r in range(8 * hosts)]
+    half = lambda share: {"time": 1.0, "alg_bw": bus * share / 1e9, "bus_bw": bus * share / 1e9, "nwrong": None}
+    return json.dumps({"version": 2, "args": ["./build/all_gather_perf", "-b", "8M"], "env": ["HF_TOKEN=planted_secret"],
+                       "nccl_version": 22703, "config": {"nthreads": 1, "ngpus": 1 if mpi else 8,
+                                                         "devices": devices if mpi else devices[:1]},
+                       "results": [{"size": size, "count": 1, "type": "float", "redop": "none", "root": "-1",
+                                    "out_of_place": half(share) if mpi else None, "in_place": half(share)}
+                                   for size, share in ((8388608, 0.3), (8589934592, 1.0), (1048576, 0.1))]})
+
+
+PERFTEST = """                    RDMA_Write %sBW Test
+ Dual-port       : OFF          Device         : mlx5_0
+ #bytes     #iterations    BW peak[%s]    BW average[%s]   MsgRate[Mpps]
+ 65536      5000             %.2f             %.2f            0.7
+ 8388608    5000             %.2f             %.2f            0.005
+---------------------------------------------------------------------------------------
+"""
+
+
+def found_in(program, report, folder, texts, *more):
+    own = folder / "own"
+    own.mkdir(exist_ok=True)
+    for path in own.iterdir():
+        path.unlink()
+    for name, text in texts.items():
+        (own / name).write_text(text)
+    out = run(program, "bench", "--from", report, "--read", own, "--format", "json", *more)
+    if "planted_secret" in out:
+        faults.append("prints an environment")
+    return json.loads(out)
+
+
+def check_forms(program, report, folder):
+    """Other forms of the same measurements: JSON, and what a port carries, which bounds and does not say."""
+    read = found_in(program, report, folder, {
+        "a.json": nccl_json(2, 8 * 0.4 * H100["network"]), "b.json": nccl_json(1, 0.7 * H100["nvlink"], mpi=False),
+        "c.json": '{"results": [1, {"size": "x"}], "config": [], "args": ["all_gather_perf"]}'})
+    found = [(f["figure"], round(f["value"], 4)) for f in read["found"]]
+    if found != [("network_efficiency", 0.4), ("nvlink_efficiency", 0.7)]:
+        faults.append(f"JSON: {found}")
+    mine = folder / "wire.json"
+    for share, ways, unit, moved in ((0.5, "", "Gb/sec", True), (0.5, "Bidirectional ", "MiB/sec", True),
+                                     (0.99, "", "MB/sec", False)):
+        rate = share * H100["network"] / (1e9 / 8 if unit == "Gb/sec" else 2**20) * (2 if ways else 1)
+        text = PERFTEST % (ways, unit, unit, rate / 2, rate / 3, rate, rate)
+        read = found_in(program, report, folder, {"ib.log": text}, "--refit", mine)
+        figures = {f["figure"]: f["now"] for f in read["refit"]["figures"]}
+        if abs(read["found"][0]["value"] - share) > 0.001 or not read["found"][0].get("at_most"):
+            faults.append(f"perftest {unit}: {read['found']}")
+        if abs(figures.get("network_efficiency", 0) - (share if moved else 0)) > 0.002:
+            faults.append(f"perftest {unit} at {share}: {figures}")
+        read = found_in(program, report, folder, {"ib.log": text, "a.json": nccl_json(2, 8 * 0.4 * H100["network"])},
+                        "--refit", mine)
+        if abs(read["refit"]["figures"][0]["now"] - 0.4) > 0.001:
+            faults.append(f"perftest beside a collective: {read['refit']['figures']}")
+
+
+def check_likely(listed):
+    """The list is in the order of what each measurement takes off the likely range, whose ends scale with the
+    deviation in logarithms; all together take off the most."""
+    width = lambda of, end: math.log(of[f"likely_high_seconds{end}"] / of[f"likely_low_seconds{end}"])
+    now, after = width(listed, ""), width(listed, "_after")
+    widths = [width(m, "_after") for m in listed["measurements"]]
+    if widths != sorted(widths) or not 0 < after <= widths[0] <= widths[-1] <= now:
+        faults.append(f"likely ranges: {now}, {widths}, {after}")
+    for m, own in zip(listed["measurements"], widths):
+        if abs(own / now - m["deviation_after"] / listed["deviation"]) > 1e-6:
+            faults.append(f"likely range of {m['name']}: {own / now}, deviation {m['deviation_after']}")
+
+
 def main():
     program = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
@@ -69,6 +142,8 @@ def main():
         afters = [m["deviation_after"] for m in listed["measurements"]]
         if afters != sorted(afters) or not 0 < listed["deviation_after"] <= afters[0] <= listed["deviation"]:
             faults.append(f"deviations: {listed['deviation']}, {afters}, {listed['deviation_after']}")
+        check_likely(listed)
+        check_forms(program, report, folder)
         read = json.loads(run(program, "bench", "--from", report, "--read", own, "--refit", mine, "--format", "json"))
         found = {f["figure"]: f["now"] for f in read["refit"]["figures"]}
         print(found, read["refit"]["before_seconds"], read["refit"]["plan_seconds"], read["refit"]["best"])

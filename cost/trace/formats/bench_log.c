@@ -10,8 +10,9 @@
 
 enum { LINE_MAX_BYTES = 512, COLUMNS_MAX = 24, HOSTS_MAX = 256 };
 
-static const char *const KINDS[] = {"none",       "all_reduce",     "all_gather",     "reduce_scatter",
-                                    "all_to_all", "host_to_device", "device_to_host", "matmul"};
+static const char *const KINDS[] = {"none",           "all_reduce", "all_gather",
+                                    "reduce_scatter", "all_to_all", "host_to_device",
+                                    "device_to_host", "matmul",     "wire"};
 
 const char *bench_kind_name(BenchKind kind) { return KINDS[kind]; }
 
@@ -21,6 +22,9 @@ typedef struct {
     BenchResult table;    /* of nccl-tests, so far */
     uint64_t hosts[HOSTS_MAX];
     int host_count;
+    double wire_unit;  /* of perftest: bytes per second of what its columns count; 0: no header yet */
+    bool both_ways;    /* its figures are of both directions together */
+    BenchResult wire;  /* so far */
     BenchKind copying; /* of nvbandwidth: which matrix follows */
     double sum;
     int cells;
@@ -28,7 +32,7 @@ typedef struct {
     int count;
 } Log;
 
-static BenchKind collective_of(const char *text) {
+BenchKind bench_collective_of(const char *text) {
     static const struct {
         const char *word;
         BenchKind kind;
@@ -121,6 +125,29 @@ static void read_copies(Log *log, char *line) {
     }
 }
 
+/* " #bytes #iterations BW peak[Gb/sec] BW average[Gb/sec] MsgRate[Mpps]": perftest's megabytes are 2^20 bytes, by
+ * whichever name. */
+static bool read_wire_header(Log *log, const char *line) {
+    static const struct {
+        const char *unit;
+        double bytes;
+    } UNITS[] = {{"[Gb/sec]", 1e9 / 8}, {"[MiB/sec]", 1048576}, {"[MB/sec]", 1048576}};
+    const char *average = strstr(line, "BW average");
+    if (!average || !strstr(line, "#iterations")) return false;
+    for (size_t i = 0; i < COUNT_OF(UNITS); i++)
+        if (strncmp(average + strlen("BW average"), UNITS[i].unit, strlen(UNITS[i].unit)) == 0)
+            log->wire_unit = UNITS[i].bytes;
+    return true;
+}
+
+static void read_wire(Log *log, const char *line) {
+    double size, rounds, peak, average;
+    if (sscanf(line, "%lf %lf %lf %lf", &size, &rounds, &peak, &average) != 4 || !(average > 0)) return;
+    if (!(size >= log->wire.size)) return;
+    log->wire =
+        (BenchResult){.kind = BENCH_WIRE, .rate = average * log->wire_unit / (log->both_ways ? 2 : 1), .size = size};
+}
+
 /* "median: 712.3 TFLOPS @ 8192x28672x8192": the median of a sweep; its best is no rate to plan with. */
 static bool read_matmul(Log *log, const char *line) {
     const char *unit = strstr(line, "TFLOPS"), *median = strcasestr(line, "median");
@@ -133,8 +160,13 @@ static bool read_matmul(Log *log, const char *line) {
 static void read_line(Log *log, char *own) {
     char *line = after_prefix(own);
     char *text = line + strspn(line, " \t");
-    if (log->collective == BENCH_NONE && strstr(text, "_perf")) log->collective = collective_of(text);
-    if (read_matmul(log, text)) return;
+    if (log->collective == BENCH_NONE && strstr(text, "_perf")) log->collective = bench_collective_of(text);
+    if (read_matmul(log, text) || read_wire_header(log, text)) return;
+    if (strstr(text, "Bidirectional BW Test")) log->both_ways = true;
+    if (log->wire_unit > 0 && text[0] >= '0' && text[0] <= '9') {
+        read_wire(log, text);
+        return;
+    }
     if (text[0] == '#') {
         if (strstr(text, "Rank ") && strstr(text, " on ")) count_rank(log, text);
         if (strstr(text, "busbw")) read_header(log, text);
@@ -148,7 +180,8 @@ static void read_line(Log *log, char *own) {
 
 int bench_log_read(const char *text, size_t length, const char *name, BenchResult out[BENCH_RESULTS_MAX]) {
     const char *slash = strrchr(name, '/');
-    Log log = {.bus_column = -1, .out = out, .collective = collective_of(slash ? slash + 1 : name)};
+    if (text[strspn(text, " \t\r\n")] == '{') return bench_json_read(text, length, slash ? slash + 1 : name, out);
+    Log log = {.bus_column = -1, .out = out, .collective = bench_collective_of(slash ? slash + 1 : name)};
     for (const char *at = text, *end = text + length; at < end;) {
         char line[LINE_MAX_BYTES];
         const char *next = memchr(at, '\n', (size_t)(end - at));
@@ -161,5 +194,6 @@ int bench_log_read(const char *text, size_t length, const char *name, BenchResul
     }
     log.table.kind = log.collective;
     if (log.collective != BENCH_NONE) add(&log, log.table);
+    if (log.wire.kind == BENCH_WIRE) add(&log, log.wire);
     return log.count;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/trace/formats/bench_log.h: what micro-benchmarks print: nccl-tests and rccl-tests, nvbandwidth, and sweeps of
- * matmuls (mamf-finder). Lines of others between them (NCCL INFO, prefixes of mpirun) are passed. */
+/* cost/trace/formats/bench_log.h: what micro-benchmarks print: nccl-tests and rccl-tests, as a table and as JSON (-J),
+ * nvbandwidth, perftest (ib_write_bw), and sweeps of matmuls (mamf-finder). Lines of others between them (NCCL INFO, prefixes of mpirun) are passed. */
 #ifndef SHARDOPT_COST_TRACE_FORMATS_BENCH_LOG_H
 #define SHARDOPT_COST_TRACE_FORMATS_BENCH_LOG_H
 
@@ -17,7 +17,8 @@ typedef enum {
     BENCH_ALL_TO_ALL,
     BENCH_HOST_TO_DEVICE, /* nvbandwidth: the mean over pairs, one way */
     BENCH_DEVICE_TO_HOST,
-    BENCH_MATMUL /* FLOPs per second: the median of a sweep */
+    BENCH_MATMUL, /* FLOPs per second: the median of a sweep */
+    BENCH_WIRE    /* perftest: one port, one way, at the largest size; what carries collectives carries no more */
 } BenchKind;
 
 const char *bench_kind_name(BenchKind kind);
@@ -34,5 +35,10 @@ enum { BENCH_RESULTS_MAX = 16 };
 /* Reads a log; which collective it is of, old ones tell by their `name` alone. Returns how many results it holds. Pure;
  * `text` ends with a NUL behind `length` bytes. */
 int bench_log_read(const char *text, size_t length, const char *name, BenchResult out[BENCH_RESULTS_MAX]);
+
+/* Internal: the collective that a text names; and the JSON of nccl-tests, of which arguments and environment are not
+ * kept. */
+BenchKind bench_collective_of(const char *text);
+int bench_json_read(const char *text, size_t length, const char *name, BenchResult *out);
 
 #endif

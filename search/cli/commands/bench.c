@@ -24,10 +24,11 @@ static const CommandOption OPTIONS[] = {
     [RANK] = {.name = "rank", .takes = "N", .help = "which of the report's plans (1)"},
     [READ] = {.name = "read",
               .takes = "FOLDER",
-              .help = "read what the benchmarks printed: nccl-tests, nvbandwidth, matmul sweeps",
+              .help = "read what the benchmarks printed: nccl-tests, nvbandwidth, perftest, matmul sweeps",
               .details = "Read the logs in this folder: nccl-tests or rccl-tests (all_gather, reduce_scatter, "
-                         "all_reduce; named after them, as all_gather.log), nvbandwidth, and sweeps of matmuls that "
-                         "print a median in TFLOPS. With --refit they go into a profile.",
+                         "all_reduce; named after them, as all_gather.log, or their JSON of -J), nvbandwidth, "
+                         "perftest (ib_write_bw: what collectives over the network are not above), and sweeps of "
+                         "matmuls that print a median in TFLOPS. With --refit they go into a profile.",
               .values = "@files"},
     [REFIT] = {.name = "refit",
                .takes = "FILE",
@@ -103,28 +104,32 @@ static bool read_logs(Bench *bench, const char *folder, Error *error) {
                 (Found){path, results[r], measured_figure(&results[r], &bench->cluster)};
     }
     if (bench->found_count == 0)
-        return error_set(error, ERROR_INPUT, folder,
-                         "holds no log that is known: nccl-tests, nvbandwidth, or a matmul sweep with a median");
+        return error_set(
+            error, ERROR_INPUT, folder,
+            "holds no log that is known: nccl-tests, nvbandwidth, perftest, or a matmul sweep with a median");
     return true;
 }
 
 /* Gathers and scatters say what a link carries; all-reduces may be added up in switches, and count where nothing else
- * is there. Of several results for a figure the mean is taken. */
+ * is there; what a wire carries only bounds, and where no collective was measured. Of several results for a figure the mean is taken. */
 static void set_figures(const Bench *bench, const RefitInto *into, Refit *out) {
     static const char *const KEYS[] = {"nvlink_efficiency", "network_efficiency", "pcie_efficiency",
                                        "matrix_efficiency"};
     for (size_t k = 0; k < COUNT_OF(KEYS); k++) {
-        double sum[2] = {0};
+        double sum[2] = {0}, most = INFINITY;
         int count[2] = {0};
         for (int i = 0; i < bench->found_count; i++) {
             const Found *found = &bench->found[i];
             bool reduce = found->result.kind == BENCH_ALL_REDUCE;
             if (!found->figure.key || strcmp(found->figure.key, KEYS[k]) != 0) continue;
+            if (found->figure.ceiling) most = min_real(most, found->figure.value);
+            if (found->figure.ceiling) continue;
             sum[reduce] += found->figure.value;
             count[reduce]++;
         }
         int which = count[0] == 0;
         if (count[which] > 0) refit_set(into, KEYS[k], sum[which] / count[which], out);
+        if (count[which] == 0 && isfinite(most)) refit_lower(into, KEYS[k], most, out);
     }
 }
 
@@ -150,20 +155,49 @@ static bool refit(Bench *bench, Error *error) {
 
 /* ---- words ---- */
 
-static void write_list(const Measurements *list, TextOut out) {
+/* The plan's likely range as it would be with another deviation: its distances from the price shrink as that does. */
+typedef struct {
+    bool known;
+    double low, high;
+} Likely;
+
+static Likely likely_after(const Bench *bench, double deviation) {
+    const RankedPlan *plan = &bench->report->result.plans[0];
+    double seconds = plan->estimate.time.seconds, share = deviation / bench->list.deviation;
+    Likely out = {0};
+    out.known = plan_likely(bench->report->request, plan, &out.low, &out.high) && seconds > 0 && share >= 0;
+    if (out.known) out.low = seconds * pow(out.low / seconds, share);
+    if (out.known) out.high = seconds * pow(out.high / seconds, share);
+    return out;
+}
+
+static void add_likely(const Bench *bench, double deviation, const char *before, Prose *out) {
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
+    Likely now = likely_after(bench, bench->list.deviation), then = likely_after(bench, deviation);
+    if (!then.known) return;
+    prose_add(out, "%s%s to %s", before, step_text(then.low, a), step_text(then.high, b));
+    if (deviation < bench->list.deviation && now.high > now.low)
+        prose_add(out, " (%s)", change_text((then.high - then.low) / (now.high - now.low) - 1, c));
+}
+
+static void write_list(const Bench *bench, TextOut out) {
+    const Measurements *list = &bench->list;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     Prose head = {0};
-    prose_add(&head,
-              "The plan's step is known to %s (one deviation); with all of these it would be known to %s. "
-              "First what tells most:",
-              share_text(list->deviation, a), share_text(list->after, b));
+    prose_add(&head, "The plan's step is known to %s (one deviation)", share_text(list->deviation, a));
+    add_likely(bench, list->deviation, ", likely ", &head);
+    prose_add(&head, "; with all of these it would be known to %s", share_text(list->after, b));
+    add_likely(bench, list->after, ", likely ", &head);
+    prose_add(&head, ". First what tells most:");
     prose_write(out, "", "", head.text);
     for (int i = 0; i < list->count; i++) {
         const Measurement *own = &list->of[i];
         char number[16];
         Prose prose = {0};
         snprintf(number, sizeof number, "  %d. ", i + 1);
-        prose_add(&prose, "%s: to %s, by", own->name, share_text(own->deviation, a));
+        prose_add(&prose, "%s: to %s", own->name, share_text(own->deviation, a));
+        add_likely(bench, own->deviation, ", likely ", &prose);
+        prose_add(&prose, ", by");
         for (int f = 0; own->figures[f]; f++) prose_add(&prose, "%s %s", f ? "," : "", own->figures[f]);
         prose_write(out, number, "     ", prose.text);
         fprintf(out.file, "       %s\n", own->command);
@@ -182,25 +216,39 @@ static void write_found(const Bench *bench, TextOut out) {
             prose_add(&prose, " on %lld ranks of %lld %s", (long long)found->result.ranks,
                       (long long)found->result.hosts, found->result.hosts == 1 ? "host" : "hosts");
         if (found->figure.key)
-            prose_add(&prose, ": %s %.4g", found->figure.key, found->figure.value);
+            prose_add(&prose, ": %s %s%.4g", found->figure.key, found->figure.ceiling ? "at most " : "",
+                      found->figure.value);
         else
             prose_add(&prose, ": no figure of the profile is this");
         prose_write(out, "  ", "    ", prose.text);
     }
 }
 
+static void add_likely_json(const Bench *bench, double deviation, cJSON *to, const char *const keys[2]) {
+    Likely likely = likely_after(bench, deviation);
+    if (!likely.known) return;
+    json_add_real(to, keys[0], likely.low);
+    json_add_real(to, keys[1], likely.high);
+}
+
 static cJSON *bench_json(const Bench *bench) {
+    static const char *const NOW[] = {"likely_low_seconds", "likely_high_seconds"}, *const AFTER[] = {
+                                                                                        "likely_low_seconds_after",
+                                                                                        "likely_high_seconds_after"};
     cJSON *json = cJSON_CreateObject(), *list = json ? json_add_array(json, "measurements") : NULL, *found;
     if (!list) return json;
     json_add_whole(json, "format_version", 1);
     json_add_real(json, "deviation", bench->list.deviation);
     json_add_real(json, "deviation_after", bench->list.after);
+    add_likely_json(bench, bench->list.deviation, json, NOW);
+    add_likely_json(bench, bench->list.after, json, AFTER);
     for (int i = 0; i < bench->list.count; i++) {
         const Measurement *own = &bench->list.of[i];
         cJSON *item = json_add_object(list, NULL), *figures = item ? json_add_array(item, "figures") : NULL;
         json_add_text(item, "name", own->name);
         json_add_text(item, "command", own->command);
         json_add_real(item, "deviation_after", own->deviation);
+        add_likely_json(bench, own->deviation, item, AFTER);
         for (int f = 0; own->figures[f]; f++) json_add_text(figures, NULL, own->figures[f]);
     }
     found = json_add_array(json, "found");
@@ -212,6 +260,7 @@ static cJSON *bench_json(const Bench *bench) {
         if (!bench->found[i].figure.key) continue;
         json_add_text(item, "figure", bench->found[i].figure.key);
         json_add_real(item, "value", bench->found[i].figure.value);
+        if (bench->found[i].figure.ceiling) json_add_bool(item, "at_most", true);
     }
     if (bench->moved) refitting_add_json(bench->moved, json);
     return json;
@@ -224,7 +273,7 @@ static bool print(const Bench *bench, int format, TextOut out, Error *error) {
         cJSON_Delete(json);
         return ok || error_memory(error);
     }
-    write_list(&bench->list, out);
+    write_list(bench, out);
     if (bench->found_count > 0) write_found(bench, out);
     if (bench->moved) refitting_write_text(bench->moved, 0, out);
     return true;
