@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/formats/bench_log.h: what micro-benchmarks print: nccl-tests and rccl-tests, as a table and as JSON (-J),
- * nvbandwidth, perftest (ib_write_bw), and sweeps of matmuls (mamf-finder). Lines of others between them (NCCL INFO, prefixes of mpirun) are passed. */
+ * nvbandwidth, perftest (ib_write_bw), and sweeps of matmuls (mamf-finder). Lines of others between them (NCCL INFO,
+ * prefixes of mpirun) are passed. */
 #ifndef SHARDOPT_COST_TRACE_FORMATS_BENCH_LOG_H
 #define SHARDOPT_COST_TRACE_FORMATS_BENCH_LOG_H
 

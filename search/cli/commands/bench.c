@@ -111,7 +111,8 @@ static bool read_logs(Bench *bench, const char *folder, Error *error) {
 }
 
 /* Gathers and scatters say what a link carries; all-reduces may be added up in switches, and count where nothing else
- * is there; what a wire carries only bounds, and where no collective was measured. Of several results for a figure the mean is taken. */
+ * is there; what a wire carries only bounds, and where no collective was measured. Of several results for a figure the
+ * mean is taken. */
 static void set_figures(const Bench *bench, const RefitInto *into, Refit *out) {
     static const char *const KEYS[] = {"nvlink_efficiency", "network_efficiency", "pcie_efficiency",
                                        "matrix_efficiency"};
