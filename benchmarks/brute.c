@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Brute force over the space of one machine, with the kernel that the search evaluates with: of every degree tuple (or
- * of every n-th) each knob setting that divides is made into coefficients, and those whose memory fits are evaluated on
- * all placements, layouts relaxed. Whatever is not above the search's k-th best time is then solved with its layout: of
- * the tuples walked the rows must be the search's, bit for bit. See README.md beside this file. */
-#include "benchmarks/space.h"
+/* Brute force over the space of one machine: of every degree tuple (or of every n-th) each knob setting that divides
+ * is made into coefficients, and those whose memory fits are evaluated on all placements, layouts relaxed, by
+ * search/kernel, which the search does not use. Every n-th of them is evaluated once more by the plain
+ * relaxed_seconds(), and must be the same to the last bit. Whatever is not above the search's k-th best time is then
+ * solved with its layout: of the tuples walked the rows must be the search's, bit for bit. See README.md beside this
+ * file. */
+#include "benchmarks/waiting.h"
+#include "cost/time/slack.h"
 #include "search/explore/explore.h"
 
 #include <omp.h>
@@ -15,9 +18,10 @@ enum { TOP_MOST = 256, ROWS_MOST = 4096 };
 typedef struct {
     Count plans, indivisible, equal, memory, evaluated; /* plans: the sum of the others */
     int64_t tuples, knobs, solved;
-    double coefficients, tables, evaluation, layouts; /* wall seconds of all threads */
-    double processor;                                 /* seconds that they had one */
-    double best[TOP_MOST];                            /* the least relaxed times, rising */
+    int64_t checked, different; /* plans that relaxed_seconds() has looked at too, and those that differ */
+    double coefficients, tables, evaluation, checks, layouts; /* wall seconds of all threads */
+    double processor;                                         /* seconds that they had one */
+    double best[TOP_MOST];                                    /* the least relaxed times, rising */
     int best_count, top;
     BestPlan rows[ROWS_MOST]; /* best exact plan of each (degrees, schedule, grid) within the limit */
     int row_count;
@@ -28,8 +32,11 @@ typedef struct {
 typedef struct {
     Found *found;
     TotalsCache *sums;
+    Waiting *waiting;
+    int64_t check;       /* every n-th knob setting is checked; 0: none */
     double limit, scale; /* ranked seconds, and per step second */
-    double *seconds[2];  /* [placement] */
+    double *seconds;     /* [placement] */
+    Count placements;    /* of the tuple */
     int64_t room;
     double at; /* of the clock, last looked at */
 } Walk;
@@ -66,14 +73,14 @@ static int by_seconds(const void *a, const void *b) {
 }
 
 /* The exact plans of one knob setting that may be within the limit. */
-static bool solve(const BenchTuple *tuple, const struct Way *way, const Knobs *knobs, const Shard *shard, Walk *walk,
-                  Error *error) {
+static bool solve(const BenchTuple *tuple, const struct Way *way, const WaitingKnobs *of, Walk *walk, Error *error) {
     const Space *space = tuple->space;
+    const Knobs *knobs = &of->knobs;
     Arena arena = {0};
     LayoutGraph graph;
     Relaxation relaxation;
-    double **order = ARENA_NEW(&arena, double *, (size_t)tuple->placement_count), *relaxed = walk->seconds[0];
-    bool ok = (order || error_memory(error)) && layout_graph(&space->setting, shard, knobs, &arena, &graph, error);
+    double **order = ARENA_NEW(&arena, double *, (size_t)tuple->placement_count), *relaxed = walk->seconds;
+    bool ok = (order || error_memory(error)) && layout_graph(&space->setting, &of->shard, knobs, &arena, &graph, error);
     int64_t count = 0;
     BestPlan best = {0};
     if (ok) layout_relax(&graph, &way->least, &relaxation);
@@ -107,64 +114,80 @@ static bool solve(const BenchTuple *tuple, const struct Way *way, const Knobs *k
     return ok;
 }
 
-/* The relaxed times of one knob setting on all placements, into walk->seconds[0]; the least of them. */
-static double evaluate(const BoundRows *rows, const struct Way *way, int64_t count, Walk *walk) {
-    double *seconds = walk->seconds[0], *other = walk->seconds[1], least = INFINITY;
-    for (int i = 0; i < rows->count; i++) {
-        batch_relaxed_seconds(&rows->row[i].rule, &rows->row[i].relaxation, &way->table, i ? other : seconds);
-#pragma omp simd
-        for (int64_t p = 0; p < (i ? count : 0); p++) seconds[p] = other[p] < seconds[p] ? other[p] : seconds[p];
-    }
-#pragma omp simd reduction(min : least)
-    for (int64_t p = 0; p < count; p++) least = seconds[p] < least ? seconds[p] : least;
-    return least;
-}
-
-static bool try_knobs(BenchTuple *tuple, int64_t index, Arena *arena, Walk *walk, Error *error) {
-    const Space *space = tuple->space;
+/* One knob setting whose least time is known: its places among the least of all, the check, and its exact plans. */
+static bool look_at(BenchTuple *tuple, const WaitingKnobs *knobs, Arena *arena, Walk *walk, Error *error) {
     Found *found = walk->found;
-    Knobs knobs = knob_space_at(&tuple->knobs, index);
-    int64_t number = knob_space_methods(&tuple->knobs, index);
-    Shard shard;
-    Count placements = placement_count(space->table, tuple->degrees);
-    PruneReason out = tuple_admits(tuple, &knobs, &shard);
-    if (out != PRUNED_COUNT) {
-        *(out == PRUNED_EQUAL ? &found->equal : &found->indivisible) += placements;
-        return true;
-    }
-    charge(walk, &found->coefficients);
-    if (!tuple_way(tuple, number, arena, error)) return false;
-    charge(walk, &found->tables);
-    struct Way *way = &tuple->ways[number];
-    BoundRows rows;
-    Bounds bounds = space_bounds(space, walk->sums);
-    knob_rows(&bounds, &shard, &knobs, &way->least, INFINITY, &rows);
-    charge(walk, &found->coefficients);
-    if (rows.least_bytes > cost_context_memory_limit(&space->setting) || rows.count == 0) {
-        found->memory += placements;
-        return true;
-    }
-    double least = evaluate(&rows, way, tuple->placement_count, walk) * walk->scale;
-    found->evaluated += placements;
+    Waiting *waiting = walk->waiting;
+    struct Way *way = &tuple->ways[waiting->way];
+    double scale = SLACK * walk->scale, least = knobs->least * scale; /* coefficients add in another order than plans */
+    bool among = found->best_count < found->top || least < found->best[found->top - 1];
+    bool check = walk->check > 0 && found->knobs % walk->check == 0;
     found->knobs++;
-    for (int64_t p = 0; p < tuple->placement_count && least < INFINITY; p++) {
+    found->evaluated += (Count)tuple->placement_count;
+    if ((among || check) && !waiting_seconds(waiting, knobs, walk->seconds, error)) return false;
+    for (int64_t p = 0; among && p < tuple->placement_count; p++) {
         if (found->best_count == found->top && least >= found->best[found->top - 1]) break;
-        note_best(found, walk->seconds[0][p] * walk->scale);
+        note_best(found, walk->seconds[p] * scale);
     }
     charge(walk, &found->evaluation);
+    if (check) {
+        found->checked += tuple->placement_count;
+        found->different += waiting_differences(knobs, way, walk->seconds, tuple->placement_count);
+        charge(walk, &found->checks);
+    }
     if (least > walk->limit) return true;
-    bool ok = solve(tuple, way, &knobs, &shard, walk, error);
+    bool ok = tuple_way(tuple, waiting->way, arena, error) && solve(tuple, way, knobs, walk, error);
     charge(walk, &found->layouts);
     return ok;
 }
 
+/* Evaluates what waits. */
+static bool flush(BenchTuple *tuple, Arena *arena, Walk *walk, Error *error) {
+    Waiting *waiting = walk->waiting;
+    bool ok = true;
+    charge(walk, &walk->found->coefficients);
+    if (waiting->count > 0) ok = waiting_program(waiting, &tuple->ways[waiting->way], tuple->placement_count, error);
+    charge(walk, &walk->found->tables);
+    ok = ok && waiting_evaluate(waiting, error);
+    charge(walk, &walk->found->evaluation);
+    for (int i = 0; ok && i < waiting->count; i++) ok = look_at(tuple, &waiting->knobs[i], arena, walk, error);
+    waiting->count = waiting->batch_count = 0;
+    waiting->groups = (KernelGroups){0};
+    return ok;
+}
+
+/* Has a knob setting of the way that is open wait for the kernel, where it is a plan and fits. */
+static bool try_knobs(BenchTuple *tuple, int64_t index, Arena *arena, Walk *walk, Error *error) {
+    const Space *space = tuple->space;
+    Found *found = walk->found;
+    WaitingKnobs *next = waiting_next(walk->waiting);
+    int64_t number = walk->waiting->way;
+    next->knobs = knob_space_at(&tuple->knobs, index);
+    PruneReason out = tuple_admits(tuple, &next->knobs, &next->shard);
+    if (out != PRUNED_COUNT) {
+        *(out == PRUNED_EQUAL ? &found->equal : &found->indivisible) += walk->placements;
+        return true;
+    }
+    if (!tuple->ways[number].rates) {
+        charge(walk, &found->coefficients);
+        if (!tuple_way_rates(tuple, number, arena, error)) return false;
+        charge(walk, &found->tables);
+    }
+    Bounds bounds = space_bounds(space, walk->sums);
+    knob_rows(&bounds, &next->shard, &next->knobs, &tuple->ways[number].least, INFINITY, &next->rows);
+    if (next->rows.least_bytes > cost_context_memory_limit(&space->setting) || next->rows.count == 0) {
+        found->memory += walk->placements;
+        return true;
+    }
+    waiting_add(walk->waiting);
+    return !waiting_is_full(walk->waiting) || flush(tuple, arena, walk, error);
+}
+
 static bool room_for(Walk *walk, int64_t count, Error *error) {
     if (count <= walk->room) return true;
-    for (int i = 0; i < 2; i++) {
-        free(walk->seconds[i]);
-        walk->seconds[i] = malloc((size_t)count * sizeof(double));
-    }
-    walk->room = walk->seconds[0] && walk->seconds[1] ? count : 0;
+    free(walk->seconds);
+    walk->seconds = malloc((size_t)count * sizeof(double));
+    walk->room = walk->seconds ? count : 0;
     return walk->room > 0 || error_memory(error);
 }
 
@@ -172,14 +195,15 @@ static bool room_for(Walk *walk, int64_t count, Error *error) {
 static bool walk_tuple(const Space *space, const Degrees *degrees, Walk *walk, Error *error) {
     Arena arena = {0};
     BenchTuple tuple;
-    Count placements = placement_count(space->table, degrees);
+    Count placements = walk->placements = placement_count(space->table, degrees);
     walk->at = clock_seconds();
     bool ok = tuple_start(space, degrees, &arena, &tuple, error) && room_for(walk, (int64_t)placements, error);
     int64_t size = ok ? knob_family_size(&tuple.knobs) : 0, families = ok ? knob_family_count(&tuple.knobs) : 0;
     walk->found->tuples++;
     walk->found->plans += placements * (Count)(size * families);
     /* by ways to exchange, so that a way's tables stay near */
-    for (int64_t way = 0; ok && size > 0 && way < tuple.knobs.method_count; way++)
+    for (int64_t way = 0; ok && size > 0 && way < tuple.knobs.method_count; way++) {
+        waiting_start(walk->waiting, way);
         for (int64_t family = 0; ok && family < families; family++) {
             if (knob_space_methods(&tuple.knobs, family * size) != way) continue;
             Knobs knobs = knob_space_at(&tuple.knobs, family * size);
@@ -192,6 +216,8 @@ static bool walk_tuple(const Space *space, const Degrees *degrees, Walk *walk, E
             }
             for (int64_t i = 0; ok && i < size; i++) ok = try_knobs(&tuple, family * size + i, &arena, walk, error);
         }
+        ok = ok && flush(&tuple, &arena, walk, error);
+    }
     charge(walk, &walk->found->coefficients);
     arena_free(&arena);
     return ok;
@@ -201,6 +227,7 @@ static void merge(Found *to, const Found *from) {
     to->plans += from->plans, to->indivisible += from->indivisible, to->equal += from->equal;
     to->memory += from->memory, to->evaluated += from->evaluated;
     to->tuples += from->tuples, to->knobs += from->knobs, to->solved += from->solved;
+    to->checked += from->checked, to->different += from->different, to->checks += from->checks;
     to->coefficients += from->coefficients, to->tables += from->tables;
     to->evaluation += from->evaluation, to->layouts += from->layouts;
     to->processor += from->processor;
@@ -215,21 +242,32 @@ static bool is_a_plan(const SearchResult *search, const Degrees *degrees) {
     return false;
 }
 
+/* What is asked for on the command line. */
+typedef struct {
+    const char *command;
+    int64_t every, check;
+    int threads;
+} Task;
+
 /* Every n-th tuple, and those of the search's plans. */
-static bool walk_all(const Space *space, const SearchResult *search, int64_t every, int threads, double limit,
-                     Found *all) {
-#pragma omp parallel num_threads(threads)
+static bool walk_all(const Space *space, const SearchResult *search, const Task *task, double limit, Found *all) {
+#pragma omp parallel num_threads(task->threads)
     {
         Error error = {0};
         double began = processor_seconds();
         Found *own = calloc(1, sizeof(Found));
-        Walk walk = {.found = own, .sums = totals_cache_new(), .limit = limit, .scale = 1};
-        bool ok = own && walk.sums;
+        Walk walk = {.found = own,
+                     .sums = totals_cache_new(),
+                     .waiting = waiting_new(),
+                     .check = task->check,
+                     .limit = limit,
+                     .scale = 1};
+        bool ok = own && walk.sums && walk.waiting;
         if (own) own->top = all->top;
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < space->count; i++) {
             const Degrees *degrees = &space->degrees[i];
-            if (!ok || (i % every != 0 && !is_a_plan(search, degrees))) continue;
+            if (!ok || (i % task->every != 0 && !is_a_plan(search, degrees))) continue;
             if (request_admits(space->request, degrees)) ok = walk_tuple(space, degrees, &walk, &error);
         }
 #pragma omp critical
@@ -240,8 +278,8 @@ static bool walk_all(const Space *space, const SearchResult *search, int64_t eve
             if (own) merge(all, own);
         }
         if (walk.sums) totals_cache_free(walk.sums);
-        free(walk.seconds[0]);
-        free(walk.seconds[1]);
+        waiting_free(walk.waiting);
+        free(walk.seconds);
         free(own);
     }
     return !all->failed;
@@ -277,7 +315,9 @@ static Count all_plans(const Space *space) {
     return all;
 }
 
-static void print(const Space *space, const Found *found, int64_t every, int threads, double seconds) {
+static void print(const Space *space, const Found *found, const Task *task, double seconds) {
+    int64_t every = task->every;
+    int threads = task->threads;
     double plans = (double)found->plans, whole = (double)all_plans(space);
     printf(
         "walked %lld of %lld degree tuples (every %lld-th): %.4e of %.4e plans in %.1f s on %d threads, which had %.1f "
@@ -288,12 +328,14 @@ static void print(const Space *space, const Found *found, int64_t every, int thr
            "%.0f placements each)\n",
            (double)found->indivisible, (double)found->equal, (double)found->memory, (double)found->evaluated,
            (long long)found->knobs, (double)found->evaluated / (double)max_whole(1, found->knobs));
-    double all = found->coefficients + found->tables + found->evaluation + found->layouts;
+    double all = found->coefficients + found->tables + found->evaluation + found->checks + found->layouts;
     printf(
-        "share of time: %.0f%% coefficients and memory, %.0f%% placements and rates, %.0f%% evaluation, %.0f%% layouts "
-        "(%lld solved)\n",
+        "share of time: %.0f%% coefficients and memory, %.0f%% placements and rates, %.0f%% evaluation, %.0f%% checks, "
+        "%.0f%% layouts (%lld solved)\n",
         100 * found->coefficients / all, 100 * found->tables / all, 100 * found->evaluation / all,
-        100 * found->layouts / all, (long long)found->solved);
+        100 * found->checks / all, 100 * found->layouts / all, (long long)found->solved);
+    printf("evaluated again by the plain formula: %lld plans, of which %lld differ in a bit\n",
+           (long long)found->checked, (long long)found->different);
     printf("plans a second: %.3e covered, %.3e evaluated; a second of a processor: %.3e covered, %.3e evaluated\n",
            plans / seconds, (double)found->evaluated / seconds, plans / found->processor,
            (double)found->evaluated / found->processor);
@@ -315,7 +357,8 @@ static void print_row(const Found *found, const SearchResult *search, double sec
            search->plans[0].ranked_seconds);
 }
 
-static bool run(const char *command, int64_t every, int threads) {
+static bool run(const Task *task) {
+    const char *command = task->command;
     Arena arena = {0};
     Error error = {0};
     Request *request = ARENA_NEW(&arena, Request, 1);
@@ -330,7 +373,7 @@ static bool run(const char *command, int64_t every, int threads) {
         ok = false;
     }
     if (ok) {
-        request->control.threads = threads;
+        request->control.threads = task->threads;
         ok = search_run(request, &arena, &search, &error) && space_open(request, &arena, &space, &error);
     }
     if (ok && search.plan_count < request->control.top) {
@@ -344,11 +387,11 @@ static bool run(const char *command, int64_t every, int threads) {
                search.certificate.best_bound_seconds);
         found->top = request->control.top;
         /* relaxed times carry a slack of less than 1e-11, downwards: what is within the limit is found */
-        ok = walk_all(&space, &search, every, threads, limit, found);
+        ok = walk_all(&space, &search, task, limit, found);
         double seconds = clock_seconds() - began;
-        print(&space, found, every, threads, seconds);
+        print(&space, found, task, seconds);
         print_row(found, &search, seconds);
-        ok = ok && equal(&search, found);
+        ok = ok && equal(&search, found) && found->different == 0;
         printf("%s\n", ok ? "EQUAL" : "NOT EQUAL");
     } else if (error.kind != ERROR_NONE) {
         fprintf(stderr, "%s: %s\n", error.where, error.text);
@@ -359,24 +402,27 @@ static bool run(const char *command, int64_t every, int threads) {
 }
 
 int main(int argc, char **argv) {
-    const char *command = EIGHT_PODS;
-    int64_t every = 1;
-    int threads = omp_get_max_threads();
+    Task task = {EIGHT_PODS, 1, 1000, omp_get_max_threads()};
+    bool known = true;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--every") == 0 && i + 1 < argc)
-            every = strtoll(argv[++i], NULL, 10);
-        else if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc)
-            threads = atoi(argv[++i]);
+        bool more = i + 1 < argc;
+        if (strcmp(argv[i], "--every") == 0 && more)
+            task.every = strtoll(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--check") == 0 && more)
+            task.check = strtoll(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--threads") == 0 && more)
+            task.threads = atoi(argv[++i]);
         else if (strcmp(argv[i], "--quick") == 0)
-            every = 1, command = "plan --model 8b --chip v5e --slice 4x4 --batch 256Ki --max-idle 0 --padding any";
+            task.check = 1,
+            task.command = "plan --model 8b --chip v5e --slice 4x4 --batch 256Ki --max-idle 0 --padding any";
         else if (argv[i][0] != '-')
-            command = argv[i];
+            task.command = argv[i];
         else
-            every = 0;
+            known = false;
     }
-    if (every < 1 || threads < 1) {
-        fprintf(stderr, "usage: %s [--every N] [--threads N] [--quick] ['plan --model ...']\n", argv[0]);
+    if (!known || task.every < 1 || task.check < 0 || task.threads < 1) {
+        fprintf(stderr, "usage: %s [--every N] [--check N] [--threads N] [--quick] ['plan --model ...']\n", argv[0]);
         return 2;
     }
-    return run(command, every, threads) ? 0 : 1;
+    return run(&task) ? 0 : 1;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How many evaluations a second search/bound/batch.c makes: relaxed times of one knob setting over all placements of
- * its degrees, from tables. Knob settings and tables are made before the clock starts: brute.c has them inside. */
+/* How many evaluations a second search/bound/batch.c makes, and how many search/kernel: relaxed times of one knob
+ * setting over all placements of its degrees, from tables. Knob settings, tables and programs are made before the clock
+ * starts: brute.c has them inside. What each makes of a knob setting before it evaluates is within the clock. */
 #include "benchmarks/space.h"
+#include "search/kernel/evaluate.h"
 
 #include <omp.h>
 
@@ -9,7 +11,8 @@
 typedef struct {
     StepRule rule;
     Relaxation relaxation;
-    const RateTable *table;
+    const struct Way *way;
+    const KernelProgram *program;
 } Item;
 
 typedef struct {
@@ -22,19 +25,46 @@ typedef struct {
     int64_t tuples;
 } Problem;
 
-enum { KNOBS_EACH = 64, ITEMS_MAX = 1 << 14, AGAIN = 16 };
+enum { KNOBS_EACH = 2048, ITEMS_MAX = 1 << 14, AGAIN = 16 };
 #define EIGHT_PODS "plan --model 405b --pods 8 --max-idle 0 --padding any"
 static const Problem PROBLEMS[] = {
     {"405b, 8 pods, the best degrees", EIGHT_PODS " --require data=8,fsdp=128,sequence=7,tensor=10,pipeline=1", 1},
-    {"405b, 8 pods, degrees at random", EIGHT_PODS, 60},
-    {"the same in profile ideal", EIGHT_PODS " --profile ideal", 60},
+    {"405b, 8 pods, degrees at random", EIGHT_PODS, 30},
+    {"the same in profile ideal", EIGHT_PODS " --profile ideal", 30},
     {"kimi-k2, 512 nodes of H100",
      "plan --model kimi-k2 --chip h100 --nodes 512 --batch 16Mi --max-idle 0 --padding any", 30},
 };
 
-static int by_table(const void *a, const void *b) {
+static int by_way(const void *a, const void *b) {
     const Item *x = a, *y = b;
-    return (x->table > y->table) - (x->table < y->table);
+    return (x->way > y->way) - (x->way < y->way);
+}
+
+/* The end of the items of one way. */
+static int64_t way_end(const Items *work, int64_t from) {
+    int64_t to = from;
+    while (to < work->count && work->items[to].way == work->items[from].way) to++;
+    return to;
+}
+
+/* The program of each way, of all groups that its items move. */
+static bool add_programs(Items *work, int64_t from, int64_t placements, Arena *arena, Error *error) {
+    for (int64_t to; from < work->count; from = to) {
+        KernelProgram *program = ARENA_NEW(arena, KernelProgram, 1);
+        KernelGroups groups = {0};
+        to = way_end(work, from);
+        for (int64_t i = from; i < to; i++) {
+            KernelLanes lanes;
+            kernel_lanes_clear(&lanes);
+            for (int row = 0; row < work->items[i].relaxation.rows; row++)
+                kernel_lanes_add(&lanes, &work->items[i].rule, &work->items[i].relaxation, row);
+            groups.moving |= lanes.groups.moving, groups.hiding |= lanes.groups.hiding;
+            work->items[i].program = program;
+        }
+        if (!program) return error_memory(error);
+        if (!kernel_program(work->items[from].way->rates, placements, groups, arena, program, error)) return false;
+    }
+    return true;
 }
 
 /* Some knob settings of a tuple that are plans and fit. */
@@ -57,13 +87,13 @@ static bool add_tuple(const Space *space, const Degrees *degrees, Arena *arena, 
         layout_relax(&graph, &tuple->ways[way].least, &item->relaxation);
         if (!item->relaxation.fits) continue;
         item->rule = graph.rule;
-        item->table = &tuple->ways[way].table;
+        item->way = &tuple->ways[way];
         work->evaluations += tuple->placement_count;
         work->count++;
     }
-    qsort(work->items + before, (size_t)(work->count - before), sizeof(Item), by_table);
+    qsort(work->items + before, (size_t)(work->count - before), sizeof(Item), by_way);
     work->tuples += work->count > before;
-    return true;
+    return add_programs(work, before, tuple->placement_count, arena, error);
 }
 
 static bool collect(const Space *space, int64_t tuples, Arena *arena, Items *work, Error *error) {
@@ -79,29 +109,60 @@ static bool collect(const Space *space, int64_t tuples, Arena *arena, Items *wor
     return true;
 }
 
+/* One thread's room. */
+typedef struct {
+    double *out; /* [placement] */
+    KernelLanes *lanes;
+    KernelRoom room;
+} Thread;
+
+static void pass_batch(const Items *work, int64_t from, int64_t to, Thread *thread) {
+    for (int64_t i = from; i < to; i++)
+        batch_relaxed_seconds(&work->items[i].rule, &work->items[i].relaxation, &work->items[i].way->table,
+                              thread->out);
+}
+
+static void pass_kernel(const Items *work, int64_t from, int64_t to, Thread *thread) {
+    KernelLanes *lanes = thread->lanes;
+    double least[KERNEL_LANES];
+    kernel_lanes_clear(lanes);
+    for (int64_t i = from; i < to; i++) {
+        const Item *item = &work->items[i];
+        if (lanes->count + item->relaxation.rows > KERNEL_LANES) {
+            if (!kernel_evaluate(item->program, lanes, &thread->room, least, NULL)) abort();
+            kernel_lanes_clear(lanes);
+        }
+        for (int row = 0; row < item->relaxation.rows; row++)
+            kernel_lanes_add(lanes, &item->rule, &item->relaxation, row);
+    }
+    if (!kernel_evaluate(work->items[from].program, lanes, &thread->room, least, NULL)) abort();
+}
+
+typedef void (*Pass)(const Items *, int64_t, int64_t, Thread *);
+
 /* Evaluations a second of all threads together, each over all items again and again. */
-static double rate(const Items *work, int threads, double seconds) {
+static double rate(const Items *work, Pass pass, int threads, double seconds) {
     double all = 0;
     int64_t most = 1;
-    for (int64_t i = 0; i < work->count; i++) most = max_whole(most, work->items[i].table->count);
+    for (int64_t i = 0; i < work->count; i++) most = max_whole(most, work->items[i].way->table.count);
 #pragma omp parallel num_threads(threads) reduction(+ : all)
     {
-        double *out = malloc((size_t)most * sizeof(double)), began = processor_seconds(), took = 0;
+        Thread thread = {malloc((size_t)most * sizeof(double)), aligned_alloc(64, sizeof(KernelLanes)), {0}};
+        double began = processor_seconds(), took = 0;
         int64_t passes = 0;
-        while (out && took < seconds) {
+        while (thread.out && thread.lanes && took < seconds) {
             /* A tuple has thousands of knob settings: its tables stay in the cache, as they do where all are tried. */
             for (int64_t from = 0, to; from < work->count; from = to) {
-                for (to = from; to < work->count && work->items[to].table == work->items[from].table;) to++;
-                for (int again = 0; again < AGAIN; again++)
-                    for (int64_t i = from; i < to; i++)
-                        batch_relaxed_seconds(&work->items[i].rule, &work->items[i].relaxation, work->items[i].table,
-                                              out);
+                to = way_end(work, from);
+                for (int again = 0; again < AGAIN; again++) pass(work, from, to, &thread);
             }
             passes += AGAIN;
             took = processor_seconds() - began;
         }
-        all += (double)(passes * work->evaluations) / took;
-        free(out);
+        all += took > 0 ? (double)(passes * work->evaluations) / took : 0;
+        free(thread.out);
+        free(thread.lanes);
+        kernel_room_free(&thread.room);
     }
     return all;
 }
@@ -125,9 +186,11 @@ static bool run(const Problem *problem, double seconds) {
     bool ok = request && request_from_text(problem->command, &arena, request) &&
               space_open(request, &arena, &space, &error) && collect(&space, problem->tuples, &arena, &work, &error);
     if (ok && work.count > 0) {
-        double one = rate(&work, 1, seconds), two = rate(&work, 2, seconds);
-        printf("| %s | %lld | %lld | %.0f | %.2e | %.2e | %.2f |\n", problem->name, (long long)work.tuples,
-               (long long)work.count, (double)work.evaluations / (double)work.count, one, two, two / one);
+        double batch = rate(&work, pass_batch, 1, seconds), one = rate(&work, pass_kernel, 1, seconds),
+               two = rate(&work, pass_kernel, 2, seconds);
+        printf("| %s | %lld | %lld | %.0f | %.2e | %.2e | %.1f | %.2e | %.2f |\n", problem->name,
+               (long long)work.tuples, (long long)work.count, (double)work.evaluations / (double)work.count, batch, one,
+               one / batch, two, two / one);
         fflush(stdout);
     } else {
         fprintf(stderr, "%s: %s\n", problem->name, error.kind != ERROR_NONE ? error.text : "no plan");
@@ -143,8 +206,9 @@ int main(int argc, char **argv) {
         return 2;
     }
     printf("Evaluations a second, in doubles, with %s:\n\n", vector_unit());
-    printf("| problem | degree tuples | knob settings | placements each | 1 thread | 2 threads | scaling |\n");
-    printf("|---|---|---|---|---|---|---|\n");
+    printf("| problem | degree tuples | knob settings | placements each | batch | kernel | ratio | kernel, 2 threads | "
+           "scaling |\n");
+    printf("|---|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < (quick ? 1 : COUNT_OF(PROBLEMS)); i++) ok = run(&PROBLEMS[i], quick ? 0.1 : 2) && ok;
     return ok ? 0 : 1;
 }

@@ -70,7 +70,7 @@ typedef struct {
     struct Way {
         Rates least, *rates;
         RateTable table;
-    } * ways; /* by number of their methods; rates NULL until opened */
+    } * ways; /* by number of their methods; rates and the table's lanes are NULL until opened */
 } BenchTuple;
 
 static inline bool tuple_start(const Space *space, const Degrees *degrees, Arena *arena, BenchTuple *out,
@@ -84,7 +84,8 @@ static inline bool tuple_start(const Space *space, const Degrees *degrees, Arena
     return out->ways || error_memory(error);
 }
 
-static inline bool tuple_way(BenchTuple *tuple, int64_t number, Arena *arena, Error *error) {
+/* Opens a way: the rates of all placements. */
+static inline bool tuple_way_rates(BenchTuple *tuple, int64_t number, Arena *arena, Error *error) {
     const Space *space = tuple->space;
     struct Way *way = &tuple->ways[number];
     if (way->rates) return true;
@@ -97,7 +98,14 @@ static inline bool tuple_way(BenchTuple *tuple, int64_t number, Arena *arena, Er
     if (!way->rates) return error_memory(error);
     for (int64_t i = 0; i < tuple->placement_count; i++)
         rates_of_placement(&space->nested_mesh, &tuple->placements[i], &methods, &way->rates[i]);
-    return rate_table_fill(way->rates, tuple->placement_count, arena, &way->table, error);
+    return true;
+}
+
+/* The same, and as arrays for batch_relaxed_seconds(). */
+static inline bool tuple_way(BenchTuple *tuple, int64_t number, Arena *arena, Error *error) {
+    struct Way *way = &tuple->ways[number];
+    return tuple_way_rates(tuple, number, arena, error) &&
+           (way->table.lane || rate_table_fill(way->rates, tuple->placement_count, arena, &way->table, error));
 }
 
 /* Why a knob setting is no plan, as the search has it; PRUNED_COUNT: it is one, and *shard is its shard. */
