@@ -146,30 +146,37 @@ static double expert_layer_share(const Model *model) {
     return layers / (double)model->layers;
 }
 
-void rule_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
-                  StepRule *out) {
+void rule_once_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
+                       StepRule *out) {
     const Profile *profile = setting->profile;
     LocalParameters local = local_parameters(setting, shard, knobs, sums, false),
                     owned = owned_parameters(shard, knobs, &local);
-    StagePace pace = stage_pace(setting, shard);
-
+    double layers = stage_pace(setting, shard).layers;
     double experts = expert_layer_share(setting->model) * profile->expert_layer_seconds;
     double ranks = knobs->zero_stage > 0 ? shard_data_ways(shard) * profile->rank_seconds : 0;
+    for (int group = 0; group < DATA_GROUPS; group++) out->data_start[group] = out->data_end[group] = (Traffic){0, 0};
+    out->other_seconds =
+        profile->step_overhead_seconds + ranks +
+        shard->microbatches * (profile->microbatch_seconds + layers * (profile->layer_seconds + experts));
+    gradient_traffic(setting, shard, knobs, &local, out);
+    if (knobs->schedule == SCHEDULE_INTERLEAVED) reduce_by_chunk((double)knobs->virtual_stages, out);
+    out->optimizer_seconds = update_seconds(setting, shard, knobs, &owned);
+}
+
+void rule_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
+                  StepRule *out) {
+    const Profile *profile = setting->profile;
+    StagePace pace = stage_pace(setting, shard);
     *out = (StepRule){
         .microbatches = shard->microbatches,
         .ring = context_is_ring(knobs->methods.context),
-        .other_seconds =
-            profile->step_overhead_seconds + ranks +
-            shard->microbatches * (profile->microbatch_seconds + pace.layers * (profile->layer_seconds + experts)),
         .offload_bytes_per_second = offload_rate(setting),
         .host_exposed = profile->host_exposed,
         .memory_limit_bytes = cost_context_memory_limit(setting),
     };
     exposed_shares(profile, knobs, out);
     set_bubble(setting, shard, knobs, &pace, out);
-    gradient_traffic(setting, shard, knobs, &local, out);
-    if (knobs->schedule == SCHEDULE_INTERLEAVED) reduce_by_chunk((double)knobs->virtual_stages, out);
-    out->optimizer_seconds = update_seconds(setting, shard, knobs, &owned);
+    rule_once_of_sums(setting, shard, knobs, sums, out);
 }
 
 void step_rule(const CostContext *setting, const Shard *shard, const Knobs *knobs, StepRule *out) {

@@ -236,8 +236,8 @@ static void add_host_waits(const ShardedStage *stage, double layers, const PartS
             layers * max_real(0, SHARE[phase] * least - layer->compute[phase] - layer->attention[phase]) + messages / 2;
 }
 
-void resources_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
-                       const StageTotals *sums, Resources *out) {
+void moved_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                   const StageTotals *sums, Resources *out) {
     StagePace pace = stage_pace(setting, shard);
     memset(out, 0, sizeof(*out));
     add_sums(setting, knobs, &sums->layer, pace.layers, out);
@@ -246,8 +246,13 @@ void resources_of_sums(const CostContext *setting, const Shard *shard, const Kno
     const ShardedStage stage = {setting, shard, knobs, sharding};
     add_host_waits(&stage, pace.layers, &sums->layer, out);
     add_communication(&stage, &pace, sums, out);
+}
 
+void resources_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                       const StageTotals *sums, Resources *out) {
+    const ShardedStage stage = {setting, shard, knobs, sharding};
     double weights[MOMENT_COUNT], saved = saved_of_sums(sums);
+    moved_of_sums(setting, shard, knobs, sharding, sums, out);
     microbatches_in_flight(setting, shard, knobs, weights);
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
         MemoryRows rows;

@@ -116,10 +116,17 @@ double saved_of_sums(const StageTotals *sums);
 /* stage_resources, memory_rows and step_rule from sums that are there. */
 void resources_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                        const StageTotals *sums, Resources *out);
+/* The same but for memory, which is 0: what the time of a step depends on. */
+void moved_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
+                   const StageTotals *sums, Resources *out);
 void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment moment, double saved_bytes,
                   MemoryRows *out);
 void rule_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
                   StepRule *out);
+/* The part of a rule that ZeRO and the optimizer decide: what moves once a step, the optimizer's and the other seconds.
+ * The rest stays as it is. */
+void rule_once_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
+                       StepRule *out);
 
 /* Beside the optimizer's state the host has room for a few activations of all layers and microbatches in flight; their
  * gain decides which ones go there, so that no layout has to count host bytes. They take the most room where the

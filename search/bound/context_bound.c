@@ -42,7 +42,8 @@ static double context_seconds(const Bounds *bounds, const OneMicrobatch *one, Co
     shard.ulysses = (double)max_whole(1, ulysses);
     if (bounds->padding != PADDING_ANY && fmod(shard.heads, shard.ulysses) != 0) return INFINITY;
     Rates least;
-    lower_bound_rates_of(one->table, one->degrees, &methods, &least);
+    lower_bound_rate_of(one->table, one->degrees, &methods, GROUP_SEQUENCE, &least);
+    lower_bound_rate_of(one->table, one->degrees, &methods, GROUP_ULYSSES, &least);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const TotalsSlot *slot = totals_cache_get(bounds, &shard, &methods, (MlpChoice)mlp);
         if (!slot->allowed) continue;

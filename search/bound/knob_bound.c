@@ -149,10 +149,12 @@ static void least_memory_saved(const RowMaker *maker, const Sharding *sharding, 
     }
 }
 
-/* The resources of everything saved, at the totals of a slot. */
+/* The resources of everything saved, at the totals of a slot; of a family without memory, which least_memory_saved()
+ * has. */
 static Resources saved_resources(const RowMaker *maker, const TotalsSlot *slot, const Sharding *sharding) {
     Resources resources;
-    resources_of_sums(maker->bounds->context, maker->shard, maker->knobs, sharding, &slot->totals, &resources);
+    (maker->family ? moved_of_sums : resources_of_sums)(maker->bounds->context, maker->shard, maker->knobs, sharding,
+                                                        &slot->totals, &resources);
     totals_add_required(maker->bounds->context, maker->shard, slot, &resources);
     return resources;
 }

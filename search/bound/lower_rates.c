@@ -66,11 +66,14 @@ static const CollectiveCost *least_row(const LowerBoundRates *table, int64_t deg
     return table->cost[low];
 }
 
+void lower_bound_rate_of(const LowerBoundRates *table, const Degrees *degrees, const Methods *methods, Group group,
+                         Rates *out) {
+    int64_t degree = rates_open(degrees, methods, group, out);
+    out->cost[group] = least_row(table, degree)[column(group_collective(group, methods->context))];
+}
+
 void lower_bound_rates_of(const LowerBoundRates *table, const Degrees *degrees, const Methods *methods, Rates *out) {
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        int64_t degree = rates_open(degrees, methods, (Group)group, out);
-        out->cost[group] = least_row(table, degree)[column(group_collective((Group)group, methods->context))];
-    }
+    for (int group = 0; group < GROUP_COUNT; group++) lower_bound_rate_of(table, degrees, methods, (Group)group, out);
 }
 
 /* The groups whose chips a folded grid decides, in the order of GridFootprints. */

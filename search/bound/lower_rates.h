@@ -19,6 +19,9 @@ LowerBoundRates *lower_bound_rates_copy(const LowerBoundRates *table, Arena *are
 /* Lowers `to` to the least of both meshes, which have the same number of devices. */
 void lower_bound_rates_merge(LowerBoundRates *to, const LowerBoundRates *from);
 void lower_bound_rates_of(const LowerBoundRates *table, const Degrees *degrees, const Methods *methods, Rates *out);
+/* Those of one group alone; the others stay as they are. */
+void lower_bound_rate_of(const LowerBoundRates *table, const Degrees *degrees, const Methods *methods, Group group,
+                         Rates *out);
 
 /* Raises the lower-bound rates of the groups of a folded grid ("Folded grids"): its ranks take neighbours of what the
  * pipeline leaves of each axis, so only the ways to place the pipeline have to be tried, on each of `count` machines.

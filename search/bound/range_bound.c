@@ -40,9 +40,12 @@ double range_bound(const Bounds *bounds, const MicrobatchRange *range, const Rat
     Shard large = with_sequences(&one, high, (double)n / high);
     /* the fewest microbatches: gradients, and what is in flight, take least */
     Shard small = with_sequences(&one, low, 1);
-    double seconds = (shard_bound(bounds, &free, &large, &knobs, most) + range->context_seconds) * SLACK;
+    ShardTimes times, small_times;
+    shard_times(bounds, &free, &large, &knobs, &times);
+    double seconds = (shard_bound(bounds, &large, &times, most) + range->context_seconds) * SLACK;
     if (seconds <= enough && low < high && one.pipeline > 1) {
-        double idle_beside = shard_bound_idle_beside(bounds, &free, &large, &small, &knobs, most);
+        shard_times(bounds, &free, &small, &knobs, &small_times);
+        double idle_beside = shard_bound_idle_beside(bounds, &small, &times, &small_times, most);
         seconds = max_real(seconds, (idle_beside + range->context_seconds) * SLACK);
     }
     if (seconds > enough) return seconds;

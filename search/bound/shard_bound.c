@@ -88,7 +88,7 @@ void least_rule(const CostContext *context, const Shard *shard, const Knobs *kno
         StepRule plain;
         Knobs whole = *knobs;
         whole.zero_stage = 0;
-        rule_of_sums(context, shard, &whole, totals, &plain);
+        rule_once_of_sums(context, shard, &whole, totals, &plain);
         rule->other_seconds = min_real(rule->other_seconds, plain.other_seconds);
         rule->optimizer_seconds = min_real(rule->optimizer_seconds, plain.optimizer_seconds);
         for (int group = 0; group < DATA_GROUPS; group++) {
@@ -101,7 +101,7 @@ void least_rule(const CostContext *context, const Shard *shard, const Knobs *kno
     StepRule two;
     Knobs other = *knobs;
     other.schedule = SCHEDULE_DUALPIPE;
-    rule_of_sums(context, shard, &other, totals, &two);
+    rule_once_of_sums(context, shard, &other, totals, &two);
     rule->optimizer_seconds = min_real(rule->optimizer_seconds, two.optimizer_seconds);
 }
 
@@ -112,46 +112,52 @@ static double idle_share(const CostContext *context, const Shard *shard, double 
            schedule_least_share(stages, most, most_chunks(context, stages), WEIGHT_GRADIENTS_MOST);
 }
 
-/* Rule and resources of a shard of least time with one choice of the MLP. */
+/* Rule and resources, but for memory, of a shard of least time with one choice of the MLP. */
 static void least_inputs(const Bounds *bounds, const Shard *shard, const Knobs *knobs, const TotalsSlot *slot,
                          StepRule *rule, Resources *resources) {
     const CostContext *context = bounds->context;
     Sharding sharding = totals_sharding(slot);
     least_rule(context, shard, knobs, &slot->totals, rule);
     relax_rule(bounds, shard, 0, rule);
-    resources_of_sums(context, shard, knobs, &sharding, &slot->totals, resources);
+    moved_of_sums(context, shard, knobs, &sharding, &slot->totals, resources);
     totals_add_required(context, shard, slot, resources);
 }
 
-double shard_bound(const Bounds *bounds, const Rates *least, const Shard *shard, const Knobs *member, double most) {
+void shard_times(const Bounds *bounds, const Rates *least, const Shard *shard, const Knobs *member, ShardTimes *out) {
     Knobs knobs = least_time(shard, member);
-    double best = INFINITY, share = idle_share(bounds->context, shard, most) / most;
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
         const TotalsSlot *slot = totals_cache_get(bounds, shard, &knobs.methods, (MlpChoice)mlp);
-        if (!slot->allowed) continue;
         StepRule rule;
         Resources resources;
+        out->allowed[mlp] = slot->allowed;
+        if (!slot->allowed) continue;
         least_inputs(bounds, shard, &knobs, slot, &rule, &resources);
-        best = min_real(best, merged_seconds(&rule, &resources, least, share));
+        out->time[mlp] = merged_time(&rule, &resources, least);
+        out->optimizer_seconds[mlp] = rule.optimizer_seconds;
+        out->other_seconds[mlp] = rule.other_seconds;
     }
+}
+
+/* merged_seconds() of one choice of the MLP. */
+static double times_seconds(const ShardTimes *times, int mlp, double share) {
+    return times->time[mlp].main + share * times->time[mlp].passes + times->optimizer_seconds[mlp] +
+           times->other_seconds[mlp];
+}
+
+double shard_bound(const Bounds *bounds, const Shard *shard, const ShardTimes *times, double most) {
+    double best = INFINITY, share = idle_share(bounds->context, shard, most) / most;
+    for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++)
+        if (times->allowed[mlp]) best = min_real(best, times_seconds(times, mlp, share));
     return best * SLACK;
 }
 
-double shard_bound_idle_beside(const Bounds *bounds, const Rates *least, const Shard *shard, const Shard *small,
-                               const Knobs *member, double most) {
-    Knobs knobs = least_time(shard, member);
+double shard_bound_idle_beside(const Bounds *bounds, const Shard *small, const ShardTimes *times,
+                               const ShardTimes *small_times, double most) {
     double best = INFINITY, share = idle_share(bounds->context, small, most);
     for (int mlp = MLP_TENSOR; mlp <= MLP_GATHERED; mlp++) {
-        const TotalsSlot *slot = totals_cache_get(bounds, shard, &knobs.methods, (MlpChoice)mlp);
-        if (!slot->allowed) continue;
-        StepRule rule;
-        Resources resources;
-        least_inputs(bounds, shard, &knobs, slot, &rule, &resources);
-        double work = merged_seconds(&rule, &resources, least, 0);
-        slot = totals_cache_get(bounds, small, &knobs.methods, (MlpChoice)mlp);
-        assert(slot->allowed); /* sequences decide nothing about shardings */
-        least_inputs(bounds, small, &knobs, slot, &rule, &resources);
-        best = min_real(best, work + share * merged_time(&rule, &resources, least).passes);
+        if (!times->allowed[mlp]) continue;
+        assert(small_times->allowed[mlp]); /* sequences decide nothing about shardings */
+        best = min_real(best, times_seconds(times, mlp, 0) + share * small_times->time[mlp].passes);
     }
     return best * SLACK;
 }

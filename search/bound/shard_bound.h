@@ -51,14 +51,22 @@ void least_rule(const CostContext *context, const Shard *shard, const Knobs *kno
  * bubble of `share` of the passes of all other stages. */
 void relax_rule(const Bounds *bounds, const Shard *shard, double share, StepRule *rule);
 
-/* Least seconds of a shard, whatever its other knobs, with at most `most` microbatches. INFINITY means that nothing
- * is allowed. */
-double shard_bound(const Bounds *bounds, const Rates *least, const Shard *shard, const Knobs *member, double most);
+/* The least seconds of a shard, whatever its other knobs, but for idle time: by the choice of the MLP. */
+enum { MLP_CHOICES = MLP_GATHERED + 1 };
+typedef struct {
+    bool allowed[MLP_CHOICES];
+    MergedTime time[MLP_CHOICES];
+    double optimizer_seconds[MLP_CHOICES], other_seconds[MLP_CHOICES];
+} ShardTimes;
+void shard_times(const Bounds *bounds, const Rates *least, const Shard *shard, const Knobs *member, ShardTimes *out);
+
+/* Least seconds of a shard with at most `most` microbatches. INFINITY means that nothing is allowed. */
+double shard_bound(const Bounds *bounds, const Shard *shard, const ShardTimes *times, double most);
 
 /* The same with idle time beside the passes of `small`, one microbatch of the same shard that has no more sequences
  * than any microbatch in question: a microbatch takes no less than a smaller one. */
-double shard_bound_idle_beside(const Bounds *bounds, const Rates *least, const Shard *shard, const Shard *small,
-                               const Knobs *member, double most);
+double shard_bound_idle_beside(const Bounds *bounds, const Shard *small, const ShardTimes *times,
+                               const ShardTimes *small_times, double most);
 
 /* Least bytes of a shard, whatever its other knobs. */
 double shard_bytes(const Bounds *bounds, const Shard *shard, const Knobs *member);

@@ -180,12 +180,11 @@ static void fill_slot(const CostContext *context, const Shard *shard, const Meth
 static void fill_details(const CostContext *context, const Shard *shard, const Methods *methods, const TotalsKey *key,
                          DetailSlot *slot) {
     Sharding shardings[SHARDINGS_MAX];
-    unsigned layers = 0;
+    unsigned layers = 0, embeddings = 0, logits = 0;
     int count = shardings_of(context, shard, shardings);
     Knobs plain = {.methods = *methods, .microbatches = 1, .virtual_stages = 1};
     Sharding whole = offload_sharding(context, shard);
     StageTotals sums;
-    bool any = false;
     *slot = (DetailSlot){.key = *key};
     activation_costs(context, shard, &plain, &whole, slot->whole);
     stage_sums(context, shard, methods, &shardings[0], &sums);
@@ -194,15 +193,24 @@ static void fill_details(const CostContext *context, const Shard *shard, const M
     for (int i = 0; i < count; i++) {
         const Sharding *sharding = &shardings[i];
         if ((int64_t)sharding->mlp != key->mlp) continue;
-        unsigned layer = 1u << layer_choice(sharding);
-        stage_sums(context, shard, methods, sharding, &sums);
-        take_part(NULL, &slot->most.layer, &sums.layer, !any);
-        take_part(NULL, &slot->most.embedding, &sums.embedding, !any);
-        take_part(NULL, &slot->most.logits, &sums.logits, !any);
-        if (!(layers & layer)) take_cheapest(context, shard, methods, sharding, layers == 0, slot);
+        unsigned layer = 1u << layer_choice(sharding), table = 1u << table_choice(sharding, sharding->embedding),
+                 head = 1u << table_choice(sharding, sharding->logits);
+        PartSums part;
+        if (!(layers & layer)) {
+            layer_sums(context, shard, methods, sharding, &part);
+            take_part(NULL, &slot->most.layer, &part, layers == 0);
+            take_cheapest(context, shard, methods, sharding, layers == 0, slot);
+        }
+        if (!(embeddings & table)) {
+            embedding_sums(context, shard, sharding, &part);
+            take_part(NULL, &slot->most.embedding, &part, embeddings == 0);
+        }
+        if (!(logits & head)) {
+            logits_sums(context, shard, sharding, &part);
+            take_part(NULL, &slot->most.logits, &part, logits == 0);
+        }
+        layers |= layer, embeddings |= table, logits |= head;
         slot->replicated = slot->replicated || sharding->residual == RESIDUAL_REPLICATED;
-        layers |= layer;
-        any = true;
     }
 }
 
@@ -222,21 +230,38 @@ static TotalsKey totals_key(const Shard *shard, const Methods *methods, MlpChoic
                        .gathers_experts = shard_expert_ways(shard) > 1};
 }
 
+/* Two chains, of which a processor works on both at once. */
 static uint64_t totals_hash(const TotalsKey *key) {
-    uint64_t words[sizeof(*key) / sizeof(uint64_t)], hash = 0;
+    static const uint64_t FACTOR = 0x9E3779B97F4A7C15u;
+    uint64_t words[sizeof(*key) / sizeof(uint64_t)], even = 0, odd = 0;
     memcpy(words, key, sizeof(*key));
-    for (size_t i = 0; i < COUNT_OF(words); i++) hash = (hash ^ words[i]) * 0x9E3779B97F4A7C15u, hash ^= hash >> 29;
-    return hash * 0x9E3779B97F4A7C15u;
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        uint64_t *chain = i % 2 ? &odd : &even;
+        *chain = (*chain ^ words[i]) * FACTOR, *chain ^= *chain >> 29;
+    }
+    return (even ^ (odd * FACTOR) ^ odd >> 31) * FACTOR;
+}
+
+/* memcmp() of so few words costs more than the words. */
+static bool same_key(const TotalsKey *a, const TotalsKey *b) {
+    uint64_t left[sizeof(*a) / sizeof(uint64_t)], right[sizeof(*a) / sizeof(uint64_t)], differ = 0;
+    memcpy(left, a, sizeof(*a));
+    memcpy(right, b, sizeof(*b));
+    for (size_t i = 0; i < COUNT_OF(left); i++) differ |= left[i] ^ right[i];
+    return differ == 0;
 }
 
 const TotalsSlot *totals_cache_get(const Bounds *bounds, const Shard *shard, const Methods *methods, MlpChoice mlp) {
+    static const TotalsSlot NONE = {.allowed = false};
     TotalsCache *cache = bounds->cache;
+    /* gathered from what tensor has split, and by no launcher with rules of its own: sharding_allowed() */
+    if (mlp == MLP_GATHERED && (shard->tensor <= 1 || bounds->context->offer)) return &NONE;
     TotalsKey key = totals_key(shard, methods, mlp);
     uint64_t hash = totals_hash(&key), set = hash >> (64 - SET_BITS);
     uint32_t tag = (uint32_t)hash | 1;
     for (int way = 0; way < WAYS; way++) {
         const TotalsSlot *slot = &cache->slots[set][way];
-        if (cache->tags[set][way] == tag && memcmp(&slot->key, &key, sizeof(key)) == 0) return slot;
+        if (cache->tags[set][way] == tag && same_key(&slot->key, &key)) return slot;
     }
     int way = cache->next[set];
     TotalsSlot *slot = &cache->slots[set][way];
@@ -253,7 +278,7 @@ const DetailSlot *totals_cache_details(const Bounds *bounds, const Shard *shard,
     uint64_t hash = totals_hash(&key), at = hash >> (64 - DETAIL_BITS);
     uint32_t tag = (uint32_t)hash | 1;
     DetailSlot *slot = &cache->details[at];
-    if (cache->detail_tags[at] != tag || memcmp(&slot->key, &key, sizeof(key)) != 0)
+    if (cache->detail_tags[at] != tag || !same_key(&slot->key, &key))
         fill_details(bounds->context, shard, methods, &key, slot);
     cache->detail_tags[at] = tag;
     return slot;

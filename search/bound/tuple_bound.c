@@ -66,7 +66,9 @@ static void bound_methods(const TupleMethods *tuple, const Rates *least, const M
             continue;
         }
         bound->unusable = false;
-        double seconds = shard_bound(bounds, least, &shard, &knobs, (double)n);
+        ShardTimes times;
+        shard_times(bounds, least, &shard, &knobs, &times);
+        double seconds = shard_bound(bounds, &shard, &times, (double)n);
         bound->seconds = min_real(bound->seconds, (seconds + tuple->exposed[split]) * SLACK);
         bound->least_bytes = min_real(bound->least_bytes, state_bytes(bounds, &shard, &knobs));
         bound->too_large = bound->least_bytes * SLACK > limit;

@@ -153,8 +153,15 @@ static bool moment_covered(const Branch *branch, const double missing[MOMENT_COU
     return false;
 }
 
-/* For each weight the least cost of the items that free what is missing. */
-static void freeing_costs(const StepRule *rule, const Branch *branch, const Rates *rates, unsigned second,
+/* How many weights are worth a look for a branch alone: where nothing goes to the host, none but the first says more. */
+static int weights_of(const Branch *branch) {
+    for (int i = 0; i < branch->item_count; i++)
+        if (branch->items[i].adds.of[RES_OFFLOAD_BYTES] > 0) return WEIGHT_COUNT;
+    return 1;
+}
+
+/* For the first `weights` weights the least cost of the items that free what is missing; for the others 0. */
+static void freeing_costs(const StepRule *rule, const Branch *branch, const Rates *rates, unsigned second, int weights,
                           double out[WEIGHT_COUNT]) {
     memset(out, 0, sizeof(double) * WEIGHT_COUNT);
     if (resources_fit(&branch->saved, rule->memory_limit_bytes)) return;
@@ -164,7 +171,7 @@ static void freeing_costs(const StepRule *rule, const Branch *branch, const Rate
     for (int moment = 0; moment < MOMENT_COUNT; moment++) missing[moment] = missing_bytes(rule, branch, moment);
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
         if (!(missing[moment] > 0) || moment_covered(branch, missing, moment)) continue;
-        for (int w = 0; w < WEIGHT_COUNT; w++) {
+        for (int w = 0; w < weights; w++) {
             for (int i = 0; i < branch->item_count; i++) at[i] = weighted(costs[i], WEIGHTS[w]);
             out[w] = max_real(out[w], knapsack(branch, at, moment, missing[moment], &possible));
         }
@@ -203,7 +210,7 @@ double branch_bound(const StepRule *rule, const Branch *branch, const Rates *rat
     unsigned second = second_pieces(&branch->saved, rates);
     double serial = serial_seconds(rule, &branch->saved, rates, second), tail = least_tail(rule, &branch->saved),
            extra[WEIGHT_COUNT];
-    freeing_costs(rule, branch, rates, second, extra);
+    freeing_costs(rule, branch, rates, second, weights_of(branch), extra);
     for (int w = 0; w < WEIGHT_COUNT; w++)
         bound = max_real(bound, ((1 - WEIGHTS[w]) * serial + WEIGHTS[w] * tail + extra[w]) * SLACK);
     return bound;
@@ -232,7 +239,7 @@ static void row_extras(const LayoutGraph *graph, const Row *row, const Rates *le
         double freeing[WEIGHT_COUNT];
         branch_at(graph, row->indices[i], &branch);
         branch_drop_useless(&branch);
-        freeing_costs(&graph->rule, &branch, least, second, freeing);
+        freeing_costs(&graph->rule, &branch, least, second, WEIGHT_COUNT, freeing);
         for (int r = 0; r < RESOURCE_COUNT; r++)
             branch.saved.of[r] = max_real(0, branch.saved.of[r] * SLACK - row->least.of[r]);
         Cost cost = linear_cost(&graph->rule, &branch.saved, least, second);
@@ -275,7 +282,7 @@ void branch_relax(const StepRule *rule, const Branch *branch, const Rates *least
     if (resources_fit(&branch->saved, rule->memory_limit_bytes)) return;
     unsigned second = second_pieces(&branch->saved, least);
     double extras[WEIGHT_COUNT];
-    freeing_costs(rule, branch, least, second, extras);
+    freeing_costs(rule, branch, least, second, weights_of(branch), extras);
     weigh_row(rule, &branch->saved, least, second, extras, out);
 }
 
