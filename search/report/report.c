@@ -9,6 +9,7 @@
 #include "search/explore/cache_pool.h"
 #include "search/report/questions.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,14 +112,19 @@ bool report_ask_all(Report *report, SideSearch *questions, int count, Error *err
     Error errors[QUESTIONS_MAX] = {0};
     bool ok[QUESTIONS_MAX] = {false};
     int threads = threads_usable(report->request->control.threads);
-    bool apart = report->seconds_left >= 0 || threads == 1; /* a limit is for all of them together */
+    bool beside = omp_in_parallel() != 0; /* other questions, which have the other threads */
+    /* a limit is for all of them together, and one alone has all threads */
+    bool apart = report->seconds_left >= 0 || threads == 1 || (count == 1 && !beside);
     if (apart) threads = 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)min_whole(threads, max_whole(1, count)))
     for (int i = 0; i < count; i++) {
         if (!apart) questions[i].changed.control.threads = 1;
         ok[i] = ask_question(report, &questions[i], &errors[i]);
     }
-    for (int i = 0; i < count; i++) report->left_out += questions[i].answer.left_out;
+    for (int i = 0; i < count; i++) {
+#pragma omp atomic
+        report->left_out += questions[i].answer.left_out;
+    }
     for (int i = 0; i < count; i++) {
         if (ok[i]) continue;
         *error = errors[i];

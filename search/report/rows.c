@@ -3,6 +3,7 @@
  * as it is usually run. Each is the best of its kind, found by a search of its own. */
 #include "search/report/questions.h"
 
+#include "base/threads.h"
 #include "base/util.h"
 #include "search/answer/tie.h"
 
@@ -196,6 +197,25 @@ static bool ask_headrooms(Report *report, Arena *arena, Error *error) {
     return true;
 }
 
+/* The rows of other kinds and what headroom costs, and the search for a free layout, which takes about as long as all of
+ * these together: two threads do both at once. With more, what headroom costs has all of them when the rest is done. */
+static bool ask_rows(Report *report, SideSearch *questions, int rows, bool has_free, Arena *arena, Error *error) {
+    bool at_once = has_free && report->seconds_left < 0 && threads_usable(report->request->control.threads) == 2;
+    Error errors[2] = {{0}, {0}};
+    bool ok[2] = {true, true};
+    if (!at_once)
+        return report_ask_all(report, questions, rows + has_free, error) && ask_headrooms(report, arena, error);
+#pragma omp parallel sections num_threads(2)
+    {
+#pragma omp section
+        ok[1] = report_ask_all(report, &questions[rows], 1, &errors[1]);
+#pragma omp section
+        ok[0] = report_ask_all(report, questions, rows, &errors[0]) && ask_headrooms(report, arena, &errors[0]);
+    }
+    if (!ok[0] || !ok[1]) *error = errors[ok[0] ? 1 : 0];
+    return ok[0] && ok[1];
+}
+
 bool report_make_rows(Report *report, Arena *arena, Error *error) {
     if (!report->asked->control.different) return true;
     KindRow *kinds = ARENA_NEW(arena, KindRow, KINDS_MAX); /* too large for a small stack */
@@ -206,7 +226,7 @@ bool report_make_rows(Report *report, Arena *arena, Error *error) {
     int rows = list_kinds(report, kinds, questions, arena);
     if (rows < 0) return free(questions), error_memory(error);
     bool has_free = ask_free(report, &questions[rows]);
-    bool ok = report_ask_all(report, questions, rows + has_free, error) && ask_headrooms(report, arena, error);
+    bool ok = ask_rows(report, questions, rows, has_free, arena, error);
     if (ok) {
         for (int i = 0; i < rows; i++) kinds[i].answer = questions[i].answer;
         report->has_free = has_free && questions[rows].answer.found;
