@@ -153,7 +153,7 @@ static bool moment_covered(const Branch *branch, const double missing[MOMENT_COU
     return false;
 }
 
-/* How many weights are worth a look for a branch alone: where nothing goes to the host, none but the first says more. */
+/* How many weights are worth a look for a branch: where nothing goes to the host, none but the first says more. */
 static int weights_of(const Branch *branch) {
     for (int i = 0; i < branch->item_count; i++)
         if (branch->items[i].adds.of[RES_OFFLOAD_BYTES] > 0) return WEIGHT_COUNT;

@@ -197,8 +197,9 @@ static bool ask_headrooms(Report *report, Arena *arena, Error *error) {
     return true;
 }
 
-/* The rows of other kinds and what headroom costs, and the search for a free layout, which takes about as long as all of
- * these together: two threads do both at once. With more, what headroom costs has all of them when the rest is done. */
+/* The rows of other kinds and what headroom costs, and the search for a free layout, which takes about as long as all
+ * of these together: two threads do both at once. With more, what headroom costs has all of them when the rest is
+ * done. */
 static bool ask_rows(Report *report, SideSearch *questions, int rows, bool has_free, Arena *arena, Error *error) {
     bool at_once = has_free && report->seconds_left < 0 && threads_usable(report->request->control.threads) == 2;
     Error errors[2] = {{0}, {0}};
