@@ -201,7 +201,8 @@ static bool ask_headrooms(Report *report, Arena *arena, Error *error) {
  * of these together: two threads do both at once. With more, what headroom costs has all of them when the rest is
  * done. */
 static bool ask_rows(Report *report, SideSearch *questions, int rows, bool has_free, Arena *arena, Error *error) {
-    bool at_once = has_free && report->seconds_left < 0 && threads_usable(report->request->control.threads) == 2;
+    bool two = report->seconds_left < 0 && threads_usable(report->request->control.threads) == 2;
+    bool at_once = has_free && rows <= 1 && two; /* several rows keep two threads busy themselves */
     Error errors[2] = {{0}, {0}};
     bool ok[2] = {true, true};
     if (!at_once)
