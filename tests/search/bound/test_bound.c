@@ -10,6 +10,7 @@
 #include "search/bound/context_bound.h"
 #include "search/bound/knob_bound.h"
 #include "search/bound/lower_rates.h"
+#include "search/bound/range_bound.h"
 #include "search/bound/tuple_bound.h"
 #include "search/explore/frontier.h"
 #include "search/layout/layout.h"
@@ -24,8 +25,28 @@ static const double OTHER_ORDER = 1 + 1e-11;
 /* How much of the space the draws reached, so that a test that tests nothing fails. */
 static struct {
     int plans, solved, tight, infeasible, mixtures, forbidden, unusable, too_large, knob_too_large, close, reached,
-        left, contexts;
+        left, contexts, inverted;
 } seen;
+
+/* How often a bound that is a thousandth too high would have failed here: each has to, or this test says nothing of it. */
+enum {
+    SHARP_TUPLE,
+    SHARP_ALL_SIZES,
+    SHARP_SIZES,
+    SHARP_FAMILY,
+    SHARP_KNOBS,
+    SHARP_FAMILY_PLACED,
+    SHARP_KNOBS_PLACED,
+    SHARP_RELAXED_LEAST,
+    SHARP_RELAXED,
+    SHARP_SIZES_BYTES,
+    SHARP_FAMILY_BYTES,
+    SHARP_KNOBS_BYTES,
+    SHARP_COUNT
+};
+static int sharp[SHARP_COUNT];
+
+static void note_sharp(int which, double bound, double bounded) { sharp[which] += bound * 1.001 > bounded; }
 
 typedef struct {
     const Request *request;
@@ -203,6 +224,11 @@ static void check_placement(const Problem *problem, const CostContext *setting, 
                {"knobs on the placement", rows_seconds(&bounds->knob_rows, &rates)},
                {"relaxed at the least rates", bounds->relaxed_least},
                {"relaxed", relaxed}};
+    static const int SHARP[] = {SHARP_TUPLE,        SHARP_FAMILY,        SHARP_KNOBS,  SHARP_FAMILY_PLACED,
+                                SHARP_KNOBS_PLACED, SHARP_RELAXED_LEAST, SHARP_RELAXED};
+    for (size_t i = 0; i < COUNT_OF(all); i++) note_sharp(SHARP[i], all[i].seconds, solution.seconds);
+    note_sharp(SHARP_FAMILY_BYTES, bounds->family_bytes, peak(&solution.resources));
+    note_sharp(SHARP_KNOBS_BYTES, bounds->knob_bytes, peak(&solution.resources));
     for (size_t i = 0; i < COUNT_OF(all); i++)
         cr_expect(all[i].seconds <= solution.seconds, "%s: %s m=%lld v=%lld zero=%d: %s %.17g > %.17g", problem->text,
                   notation, (long long)plan->knobs.microbatches, (long long)plan->knobs.virtual_stages,
@@ -243,6 +269,57 @@ static void check_contexts(const Problem *problem, const CostContext *setting, c
     seen.contexts += seconds > 0.999 * found->family;
 }
 
+/* Microbatches of low .. high sequences with the methods and the split of the knobs. */
+static double sizes_bound(const Problem *problem, const CostContext *setting, const Degrees *degrees,
+                          const Knobs *knobs, const int64_t sizes[2], double *bytes) {
+    MethodSpace space;
+    Rates least;
+    Bounds shared = problem_bounds(problem, setting);
+    Methods first = knobs->methods;
+    method_space(degrees, &problem->offers, &space);
+    first.context = space.contexts[0].method, first.ulysses = space.contexts[0].ulysses, first.tensor_overlap = false;
+    lower_bound_rates_of(problem->least, degrees, &first, &least);
+    MicrobatchRange range = {.degrees = degrees,
+                             .methods = &first,
+                             .split = knobs->stages,
+                             .context_seconds =
+                                 context_bound(&shared, problem->least, degrees, &space, knobs->stages, NULL),
+                             .low = sizes[0],
+                             .high = sizes[1]};
+    return range_bound(&shared, &range, &least, INFINITY, bytes);
+}
+
+/* Sets of microbatches that hold each other, from all down to that of the knobs: each bounds the family, and what is
+ * within another one holds no less by its bound. It takes no less by its bound either, but for a single size: its idle
+ * time is not asked for beside the least microbatch, as that is the size itself, and where padding leaves the last
+ * microbatch short a set around it is now and then the better bound. Each of them holds. */
+static void check_sizes(const Problem *problem, const CostContext *setting, const Degrees *degrees, const Knobs *knobs,
+                        const FoundBounds *found, Draw *draw) {
+    int64_t own = knobs->microbatch_sequences,
+            most = divide_up(setting->work.sequences,
+                             degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT]);
+    int64_t sizes[][2] = {
+        {1, max_whole(own, most)}, {draw_whole(draw, 1, own), draw_whole(draw, own, max_whole(own, most))}, {own, own}};
+    double before = found->tuple.seconds, bytes_before = 0, bytes;
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        double seconds = sizes_bound(problem, setting, degrees, knobs, sizes[i], &bytes);
+        cr_expect(seconds <= found->family * OTHER_ORDER && bytes_before <= bytes * OTHER_ORDER,
+                  "%s: set %zu of microbatches, %lld to %lld: %.17g s and %.17g bytes, family %.17g, %.17g around it",
+                  problem->text, i, (long long)sizes[i][0], (long long)sizes[i][1], seconds, bytes, found->family,
+                  bytes_before);
+        cr_expect(before <= seconds * OTHER_ORDER || sizes[i][0] == sizes[i][1], "%s: set %zu: %.17g, %.17g around it",
+                  problem->text, i, seconds, before);
+        seen.inverted += before > seconds * OTHER_ORDER;
+        if (i == 0) note_sharp(SHARP_ALL_SIZES, seconds, found->family);
+        before = seconds, bytes_before = bytes;
+    }
+    cr_expect(before <= found->family * OTHER_ORDER && bytes_before <= found->family_bytes * OTHER_ORDER,
+              "%s: microbatches of %lld: %.17g s and %.17g bytes, family %.17g and %.17g", problem->text,
+              (long long)own, before, bytes_before, found->family, found->family_bytes);
+    note_sharp(SHARP_SIZES, before, found->family);
+    note_sharp(SHARP_SIZES_BYTES, bytes_before, found->family_bytes);
+}
+
 static void check_knobs(const Problem *problem, const CostContext *setting, const Degrees *degrees, const Knobs *knobs,
                         int64_t way, const TupleBound *tuple, Draw *draw) {
     bool divides;
@@ -268,6 +345,7 @@ static void check_knobs(const Problem *problem, const CostContext *setting, cons
     cr_expect(tuple->seconds <= bounds.family * OTHER_ORDER, "%s: tuple %.17g, family %.17g", problem->text,
               tuple->seconds, bounds.family);
     check_contexts(problem, setting, degrees, knobs, &bounds);
+    check_sizes(problem, setting, degrees, knobs, &bounds, draw);
     cr_expect(bounds.family_bytes <= bounds.knob_bytes * OTHER_ORDER, "%s: family holds %.17g, knobs %.17g",
               problem->text, bounds.family_bytes, bounds.knob_bytes);
     cr_assert(layout_graph(setting, &shard, knobs, &arena, &graph, &error), "%s: %s", problem->text, error.text);
@@ -399,4 +477,7 @@ Test(bound, stands_below_every_plan) {
                   seen.close > 30 && seen.reached > 300 && seen.left > 300 && seen.contexts > 30,
               "%d %d %d %d %d %d %d, %d close by context", seen.forbidden, seen.unusable, seen.too_large,
               seen.knob_too_large, seen.close, seen.reached, seen.left, seen.contexts);
+    cr_expect(seen.inverted < seen.plans / 100, "%d sizes are bounded by a set around them", seen.inverted);
+    for (int i = 0; i < SHARP_COUNT; i++)
+        cr_expect(sharp[i] >= 30, "bound %d times 1.001 would have failed %d times", i, sharp[i]);
 }

@@ -314,7 +314,7 @@ static void check_exhaustive(Request request, const SearchResult *best, const ch
 }
 
 static void check_threads(Request request, const SearchResult *one, const char *text) {
-    static const int THREADS[] = {2, 7};
+    static const int THREADS[] = {2, 3, 7};
     for (size_t i = 0; i < COUNT_OF(THREADS); i++) {
         Arena arena = {0};
         request.control.threads = THREADS[i];
