@@ -155,11 +155,12 @@ class Build:
             if not self.link(name if name in self.targets else "shardopt", program):
                 self.tests[name] = {"seconds": None, "text": ""}
                 return
-        if self.tests.get(name, {}).get("text") == hash_of(text):
+        if name in self.tests and self.tests[name].get("text", hash_of(text)) == hash_of(text):
+            self.tests[name]["text"] = hash_of(text)
             return
         with tempfile.TemporaryDirectory() as folder:
             status, used = run(words, 3 * SLOW, 900, {"LD_DEBUG": "bindings", "LD_DEBUG_OUTPUT": f"{folder}/log"})
-            found = subprocess.run(f"grep -aoh \"to [^ ]*libshardopt.so .*: normal symbol .[a-zA-Z_0-9]*\" {folder}/log* | sed 's/.*symbol .//' | sort -u",
+            found = subprocess.run(f"grep -aoh \"to [^ ]*libshardopt.so[.0-9]* .*: normal symbol .[a-zA-Z_0-9]*\" {folder}/log* | sed 's/.*symbol .//' | sort -u",
                                    shell=True, capture_output=True, text=True).stdout.split()
         self.tests[name] = {"seconds": used if status == 0 else None, "functions": found, "words": [str(w) for w in words],
                             "text": hash_of(text)}
