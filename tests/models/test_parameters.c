@@ -191,6 +191,50 @@ Test(parameters, spans_against_counting) {
         cr_expect(error.kind == ERROR_INPUT && strstr(error.text, word), "%s: %s", #change, error.text);               \
     } while (0)
 
+#define TAKEN(change)                                                                                                  \
+    do {                                                                                                               \
+        Model model = model_of(SMALL);                                                                                 \
+        LayerKind *kind = &model.kinds[0];                                                                             \
+        Error error = {0};                                                                                             \
+        (void)kind;                                                                                                    \
+        change;                                                                                                        \
+        cr_expect(model_validate(&model, "here", &error), "%s: %s", #change, error.text);                              \
+    } while (0)
+
+/* The least and the most of each that the header allows, without 2^60 parameters. */
+Test(parameters, edges_are_taken) {
+    TAKEN(model.layers = kind->count = 1);
+    TAKEN(model.layers = kind->count = MODEL_LAYERS_MAX);
+    TAKEN(kind->heads = kind->kv_heads = 1);
+    TAKEN((kind->heads = 8, kind->kv_heads = 8));
+    TAKEN(kind->head_dim = 1);
+    TAKEN(kind->d_ff = 1);
+    TAKEN(kind->d_ff = INT32_MAX);
+    TAKEN(model.vocab = 1);
+    TAKEN(model.vocab = INT32_MAX);
+    TAKEN(model.d_model = 1);
+    TAKEN(model.max_seq = 1);
+    TAKEN(model.max_seq = INT32_MAX);
+    TAKEN(kind->window = 1);
+    TAKEN(kind->window = INT32_MAX);
+    TAKEN(kind->norms = 0);
+    TAKEN(kind->norms = 16);
+    TAKEN((kind->experts = kind->top_k = 1, kind->d_ff_expert = 1, kind->d_ff = 0));
+    TAKEN((kind->experts = kind->top_k = 4, kind->d_ff_expert = 8, kind->d_ff = 0, kind->d_ff_shared = 1));
+    TAKEN((kind->attention = ATTENTION_LATENT, kind->kv_lora_rank = kind->qk_nope_head_dim = kind->v_head_dim = 1));
+    REFUSED(kind->norms = 17, "norms");
+    REFUSED(kind->norms = -1, "norms");
+    REFUSED(kind->head_dim = 0, "head_dim");
+    REFUSED((kind->heads = kind->kv_heads = 0), "heads is 0");
+    REFUSED(kind->q_lora_rank = -1, "q_lora_rank");
+    REFUSED(kind->qk_norm_parameters = -1, "qk_norm_parameters");
+    REFUSED(kind->qk_rope_head_dim = -1, "qk_rope_head_dim");
+    REFUSED(kind->d_ff_shared = -1, "d_ff_shared");
+    REFUSED(model.learned_positions = -1, "learned_positions");
+    REFUSED((kind->attention = ATTENTION_LATENT, kind->kv_lora_rank = kind->v_head_dim = 1), "qk_nope_head_dim");
+    REFUSED((kind->attention = ATTENTION_LATENT, kind->kv_lora_rank = kind->qk_nope_head_dim = 1), "v_head_dim");
+}
+
 Test(parameters, validate) {
     Error none = {0};
     Model good = model_of(SMALL);
