@@ -322,10 +322,13 @@ static bool add_device(Device *device, Arena *arena, RankTrace *out, Error *erro
         device->longest_ns = max_whole(device->longest_ns, event->end_ns - event->start_ns);
         out->launches_known = out->launches_known || event->launch >= 0;
     }
-    device->edges = malloc((size_t)(device->last - device->first) * 4 * sizeof *device->edges);
-    if (!device->edges) return error_memory(error);
     trace_messages(device->recording, device->first, device->last, &device->messages);
     out->messages = device->messages;
+    int64_t edges = device->last - device->first;
+    for (int64_t i = device->first; i < device->last; i++)
+        edges += message_size(&device->messages, &device->recording->events[i]) >= 0;
+    device->edges = malloc((size_t)edges * 2 * sizeof *device->edges);
+    if (!device->edges) return error_memory(error);
     add_whole(device, &out->whole);
     bool ok = trace_steps(device->recording, device->first, device->last, arena, &steps, error) &&
               add_steps(device, &steps, arena, out, error) && fill_timeline(device, &steps, arena, out, error) &&
@@ -353,7 +356,10 @@ static bool begin_rank(const Recording *recording, const char *file, Arena *aren
 bool rank_traces(Recording *recording, const char *file, const PlanShape *shape, Arena *arena, RankTraces *out,
                  Error *error) {
     PlaceTotals placed;
-    *out = (RankTraces){ARENA_NEW(arena, RankTrace, (size_t)recording->device_count), 0};
+    size_t devices = 0;
+    for (int64_t i = 0; i < recording->event_count; i++)
+        devices += i == 0 || recording->events[i].device != recording->events[i - 1].device;
+    *out = (RankTraces){ARENA_NEW(arena, RankTrace, devices + 1), 0};
     if (!out->ranks) return error_memory(error);
     trace_place(recording, shape, &placed);
     for (int64_t first = 0, last; first < recording->event_count; first = last) {

@@ -249,7 +249,7 @@ static void find_parents(Recording *recording) {
 }
 
 bool recording_finish(Recording *recording, const char *where, Error *error) {
-    if (recording->event_count == 0 && recording->trouble[0])
+    if (recording->event_count == 0 && recording->taken == 0 && recording->trouble[0])
         return error_set(error, ERROR_INPUT, where, "%s, and nothing that ran on a device before that",
                          recording->trouble);
     sort(recording->launches, recording->launch_count, sizeof *recording->launches, by_key);
@@ -261,4 +261,11 @@ bool recording_finish(Recording *recording, const char *where, Error *error) {
     sort(recording->ranges, recording->range_count, sizeof *recording->ranges, by_thread);
     find_parents(recording);
     return true;
+}
+
+bool recording_hand_over(Recording *recording, Error *error) {
+    bool ok = recording->take(recording, recording->take_context, error);
+    recording->taken++;
+    recording->event_count = recording->range_count = recording->launch_count = 0;
+    return ok;
 }

@@ -75,8 +75,14 @@ typedef struct {
     size_t slot_count, bytes;
 } TraceNames;
 
-typedef struct {
+typedef struct Recording Recording;
+struct Recording {
     const KernelNames *rules;
+    /* Where a format has one device after the other, what takes each of them as soon as it is finished; then its events
+     * and ranges are dropped. NULL: all devices are kept. False: *error is set. */
+    bool (*take)(Recording *recording, void *context, Error *error);
+    void *take_context;
+    int taken; /* how often something was taken */
     TraceNames names;
     TraceEvent *events;
     TraceLaunch *launches;
@@ -94,7 +100,7 @@ typedef struct {
     bool steps_on_device;     /* ranges of steps are the devices' own: their `thread` is a device */
     int64_t damaged, dropped; /* events that could not be read; events without a time that makes sense */
     char trouble[160];        /* what ended the reading early; "" */
-} Recording;
+};
 
 /* Ready for a reader; `rules` must outlive it. */
 void recording_begin(Recording *recording, const KernelNames *rules);
@@ -117,6 +123,9 @@ bool recording_add_range(Recording *recording, const char *name, TraceRange rang
 /* After reading: joins events and launches, and sorts events by device and start, ranges by thread and start. An
  * error names `where`: nothing ran on a device before reading failed. */
 bool recording_finish(Recording *recording, const char *where, Error *error);
+
+/* Hands what was finished to `take`, which there is, and drops it; names, groups and devices stay. */
+bool recording_hand_over(Recording *recording, Error *error);
 
 const char *recording_text(const Recording *recording, int32_t name); /* "" for -1 */
 

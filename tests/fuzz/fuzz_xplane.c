@@ -6,7 +6,8 @@
 #include "tests/fuzz/traces.h"
 
 static bool read(const char *bytes, size_t size, Recording *out, Error *error) {
-    return xplane_read(bytes, size, "fuzz", out, error);
+    ByteText text = {bytes, size};
+    return xplane_read(byte_source_of_text(&text), "fuzz", out, error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

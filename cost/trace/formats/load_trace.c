@@ -106,9 +106,10 @@ bool trace_file_read(const char *path, Recording *out, Error *error) {
     if (!peek(path, &source, head, error)) return false;
     if (memcmp(head, "SQLite format 3", HEAD) == 0)
         ok = nsight_read_file(path, out, error);
-    else if (has_suffix(path, ".pb") || is_binary(head))
-        ok = xplane_read_file(path, out, error);
-    else
+    else if (has_suffix(path, ".pb") || is_binary(head)) {
+        out->rank = trace_rank_of_name(path); /* devices are handed over while it is read */
+        ok = xplane_read((ByteSource){read_peeked, &source}, path, out, error);
+    } else
         ok = chrome_read((ByteSource){read_peeked, &source}, path, out, error);
     byte_source_close(&source.source);
     if (ok && out->rank < 0) out->rank = trace_rank_of_name(path);

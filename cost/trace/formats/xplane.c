@@ -105,14 +105,22 @@ static void plane_name(Wire message, char *out, size_t room) {
         if (field.number == 2 && field.type == 2) wire_text(field.bytes, out, room);
 }
 
-/* False: memory is out. */
-static bool read_plane(Recording *recording, Wire message) {
+bool xplane_is_of_host(const void *head, size_t length) {
     char name[64];
     int64_t number;
+    bool of_tpu;
+    plane_name(wire_over(head, length), name, sizeof name);
+    return name[0] && !xline_device(name, &number, &of_tpu);
+}
+
+bool xplane_read_device(const void *bytes, size_t length, Recording *recording) {
+    char name[64];
+    int64_t number;
+    bool of_tpu;
     WireField field;
+    Wire message = wire_over(bytes, length);
     Plane plane = {.to = recording};
     plane_name(message, name, sizeof name);
-    bool of_tpu;
     if (!xline_device(name, &number, &of_tpu)) return true;
     bool ok = xtables_read(message, &plane.tables);
     plane.tables.of_tpu = of_tpu;
@@ -125,24 +133,9 @@ static bool read_plane(Recording *recording, Wire message) {
     return ok;
 }
 
-/* A binary file that went through a tool for text has this in place of every byte above 127. */
-static bool is_text_damaged(const uint8_t *bytes, size_t length) {
+bool xplane_is_text_damaged(const uint8_t *bytes, size_t length) {
     int found = 0;
     for (size_t i = 0; i + 2 < length && i < 4096; i++)
         found += bytes[i] == 0xEF && bytes[i + 1] == 0xBF && bytes[i + 2] == 0xBD;
     return found >= 4;
-}
-
-bool xplane_read(const void *bytes, size_t length, const char *where, Recording *out, Error *error) {
-    Wire space = wire_over(bytes, length);
-    WireField field;
-    if (is_text_damaged(bytes, length))
-        return error_set(error, ERROR_INPUT, where,
-                         "went through a tool for text, which replaced its bytes above 127: copy it as binary");
-    while (wire_next(&space, &field))
-        if (field.number == 1 && field.type == 2 && !read_plane(out, field.bytes)) return error_memory(error);
-    if (space.broken)
-        snprintf(out->trouble, sizeof out->trouble, "is no XSpace from byte %lld on, or ends in the middle",
-                 (long long)(space.at - (const uint8_t *)bytes));
-    return recording_finish(out, where, error);
 }

@@ -47,16 +47,44 @@ static bool read_log(Traces *traces, const char *path, Error *error) {
     return trace_log_read(path, &traces->logs[traces->log_count++], error);
 }
 
+/* A file while it is read. */
+typedef struct {
+    Traces *traces;
+    const char *path;
+    const PlanShape *shape;
+} Reading;
+
+static bool take_devices(Recording *recording, void *context, Error *error) {
+    const Reading *reading = context;
+    RankTraces ranks;
+    return rank_traces(recording, reading->path, reading->shape, reading->traces->arena, &ranks, error) &&
+           (ranks.count == 0 || add_ranks(reading->traces, &ranks, error));
+}
+
+/* What went wrong behind a device that was taken is the file's all the same. */
+static bool note_trouble(const Recording *recording, const Reading *reading, int first, Error *error) {
+    const char *trouble = arena_text(reading->traces->arena, recording->trouble);
+    for (int r = first; trouble && r < reading->traces->count; r++) {
+        reading->traces->ranks[r].trouble = trouble;
+        reading->traces->ranks[r].dropped = recording->dropped;
+        reading->traces->ranks[r].damaged = recording->damaged;
+    }
+    return trouble || error_memory(error);
+}
+
 static bool read_one(Traces *traces, const char *path, const PlanShape *shape, Error *error) {
     Recording recording;
-    RankTraces ranks;
+    Reading reading = {traces, path, shape};
+    int first = traces->count;
     bool is_log;
     if (!trace_file_is_log(path, &is_log, error)) return false;
     if (is_log) return read_log(traces, path, error);
     recording_begin(&recording, &traces->names);
+    recording.take = take_devices;
+    recording.take_context = &reading;
     bool ok = trace_file_read(path, &recording, error) &&
-              rank_traces(&recording, path, shape, traces->arena, &ranks, error) &&
-              (ranks.count == 0 || add_ranks(traces, &ranks, error));
+              (recording.event_count == 0 || recording_hand_over(&recording, error)) &&
+              note_trouble(&recording, &reading, first, error);
     recording_free(&recording);
     return ok;
 }
