@@ -9,9 +9,9 @@
 #include "base/byte_source.h"
 #include "cost/trace/recording.h"
 
-/* Reads a space plane by plane into a recording that was begun, and finishes it; errors name `where`. Planes of the host
- * are passed. A device that is complete is handed over (recording.h), so that memory holds the largest of them and no
- * more; a plane has at most XPLANE_BYTES_MAX. */
+/* Reads a space plane by plane into a recording that was begun, and finishes it; errors name `where`. Planes of the
+ * host are passed. A device that is complete is handed over (recording.h), so that memory holds the largest of them and
+ * no more; a plane has at most XPLANE_BYTES_MAX. */
 static const size_t XPLANE_BYTES_MAX = (size_t)2 << 30;
 bool xplane_read(ByteSource source, const char *where, Recording *out, Error *error);
 
