@@ -129,7 +129,7 @@ const Command COMMAND_EXPLAIN = {
     .summary = "one plan in full",
     .usage = "explain --model NAME --plan PLAN [OPTIONS]\n"
              "explain REPORT [--rank N]    (of a plan or of `inference`, as --from REPORT; - is stdin)\n"
-             "explain --from-config FILE [OPTIONS]",
+             "explain --from-config FILE [OPTIONS]    (of a script that serves: with the options of `inference`)",
     .details = "One plan in full. Degrees that --plan does not name are 1 where those that it names use the whole "
                "machine, and chosen best otherwise.",
     .options = PLANNING_OPTIONS,
@@ -141,4 +141,5 @@ const Command COMMAND_EXPLAIN = {
                 "shardopt explain --model 70b --slice 16x16x32 --batch 4Mi --seq 4096 --plan \"fsdp=1024 "
                 "sequence=2 tensor=4 microbatches=1\"\n",
     .run = run,
+    .other = serving_explain_command,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `shardopt inference --from-config FILE`: what is served with today, and why it is not the best. */
+/* `shardopt inference --from-config FILE` and `shardopt explain --from-config FILE` of a script that serves: what is
+ * served with today, and why it is not the best. */
 #include "base/file.h"
 #include "base/memory_stream.h"
 #include "search/cli/commands/serving_reports.h"
@@ -8,6 +9,7 @@
 #include "search/serving/launch/served_against.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Options of the line count first; the file says what they leave. */
 static bool read_config(const CommandLine *line, ServedConfig *config, Error *error) {
@@ -34,14 +36,16 @@ static bool read_config(const CommandLine *line, ServedConfig *config, Error *er
 
 static bool write_text(const CommandLine *line, const ServedConfig *config, const Served *served,
                        const ServedAgainst *against, Streams streams, Error *error) {
+    bool full = strcmp(line->command->name, "explain") == 0;
     const char *path = NULL;
     char *text = NULL;
     size_t length = 0;
     if (!line_file(line, SERVING_FILE, &path, error)) return false;
     FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
-    served_against_write(config, served, against, (TextOut){memory, output_terminal(streams, path)});
-    bool ok = fclose(memory) == 0 || error_memory(error);
+    TextOut out = {memory, output_terminal(streams, path)};
+    bool ok = served_against_write(config, served, against, full, out, error);
+    if (fclose(memory) != 0 && ok) ok = error_memory(error);
     ok = ok && output_write(streams.out, path, text, length, error);
     free(text);
     return ok;
@@ -69,4 +73,56 @@ int serving_from_config(const CommandLine *line, Streams streams, Error *error) 
     int code = !ok ? exit_of_error(error) : interrupted ? EXIT_INTERRUPTED : against->fits ? EXIT_DONE : EXIT_NO_PLAN;
     served_free(served);
     return code;
+}
+
+/* ---- explain ---- */
+
+static int run_explain(const CommandLine *line, Streams streams, Error *error) {
+    CommandLine *own = ARENA_NEW(line->arena, CommandLine, 1);
+    if (!own) return error_memory(error), EXIT_DEFECT;
+    *own = *line;
+    for (int i = 0; i < line->argument_count; i++) {
+        if (own->text[SERVING_FROM_CONFIG])
+            return error_set(error, ERROR_INPUT, line->arguments[i], "is a second script; give one"), EXIT_USAGE;
+        own->text[SERVING_FROM_CONFIG] = line->arguments[i];
+        own->where[SERVING_FROM_CONFIG] = "--from-config";
+    }
+    return serving_from_config(own, streams, error);
+}
+
+static const Command EXPLAIN_SERVING = {
+    .name = "explain",
+    .summary = "what is served with today, in full",
+    .usage = "explain --from-config FILE [OPTIONS]    (FILE starts vLLM, SGLang, TensorRT-LLM or MaxText)",
+    .about = "What a script starts: its price, layout, step and memory; why it is not the best; what one change gains.",
+    .options = SERVING_OPTIONS,
+    .option_count = SERVING_OPTION_COUNT,
+    .use = SERVING_USE_ANSWER,
+    .takes_arguments = true,
+    .footer = "Exit codes: 0 done, 2 input is wrong, 3 it does not fit, 70 a defect, 130 interrupted.",
+    .run = run_explain,
+};
+
+/* Whether the file is there, and starts an engine. Whatever is wrong with it is said when it is read. */
+static bool serves(const char *path) {
+    Arena arena = {0};
+    Error ignored = {0};
+    char *text;
+    size_t length;
+    bool yes = strcmp(path, "-") != 0 && file_read(path, CONFIG_BYTES_MAX, &arena, &text, &length, &ignored) &&
+               served_config_is(text);
+    arena_free(&arena);
+    return yes;
+}
+
+const Command *serving_explain_command(int argc, char **argv) {
+    static const char OPTION[] = "--from-config";
+    for (int i = 1; i < argc; i++) {
+        size_t length = sizeof OPTION - 1;
+        const char *path = argv[i][0] != '-' && argv[i - 1][0] != '-' ? argv[i] : NULL;
+        if (strcmp(argv[i], OPTION) == 0 && i + 1 < argc) path = argv[i + 1];
+        if (strncmp(argv[i], OPTION, length) == 0 && argv[i][length] == '=') path = argv[i] + length + 1;
+        if (path && serves(path)) return &EXPLAIN_SERVING;
+    }
+    return NULL;
 }

@@ -16,6 +16,9 @@ bool serving_explain(const CommandLine *line, Streams streams, int *code, Error 
 /* `emit vllm ...`: the command that these words are for, whose options are those of `inference`; NULL: they name no
  * engine first. */
 const Command *serving_emit_command(int argc, char **argv);
+/* `explain ...` of a script that serves: the command that these words are for, whose options are those of `inference`;
+ * NULL: they name no such script. */
+const Command *serving_explain_command(int argc, char **argv);
 /* `inference --from-config FILE`. Returns the exit code. */
 int serving_from_config(const CommandLine *line, Streams streams, Error *error);
 /* `emit maxtext --from REPORT [--rank N]`, where the report is of `inference`. */

@@ -4,7 +4,9 @@
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/util.h"
+#include "search/serving/launch/chip_time.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,12 +146,51 @@ static void write_verdict(const Served *served, const ServedAgainst *against, Te
     prose_write(out, "", "  ", prose.text);
 }
 
-static void write_changes(const ServedAgainst *against, TextOut out) {
+/* Which term costs what, today and in the best: rows that are a thousandth of neither are left out. */
+static void write_why(const Served *served, const ServedAgainst *against, TextOut out) {
+    const ServingAnswer *answer = &served->answer;
+    ChipTime now, best;
+    Prose prose = {0};
     Arena arena = {0};
-    Table table = table_new(&arena, "Changes", "one change|way|engine|>tokens/s/chip|>per token|>first token|>gains");
+    char text[NUMBER_TEXT_SIZE], other[NUMBER_TEXT_SIZE];
+    if (!answer->has_best || fabs(answer->best.per_chip / against->now.per_chip - 1) < LEAST_GAIN) return;
+    chip_time(&served->asked.question, &against->now, &now);
+    chip_time(&served->asked.question, &answer->best, &best);
+    int most = now.total > best.total ? chip_time_most(&now, &best) : chip_time_most(&best, &now);
+    prose_add(&prose, "A token takes %s of a chip, and %s there", step_text(now.total, text),
+              step_text(best.total, other));
+    if (most >= 0) prose_add(&prose, "; most of the difference is %s.", chip_time_name(most));
+    prose_write(out, "", "  ", prose.text);
+    Table table = table_new(&arena, "Why", "a chip's time of a token|>today|>the best|>difference");
+    for (int row = 0; row <= CHIP_TIME_ROWS; row++) {
+        bool all = row == CHIP_TIME_ROWS;
+        double ours = all ? now.total : now.seconds[row], theirs = all ? best.total : best.seconds[row];
+        if (max_real(ours, theirs) < 1e-3 * max_real(now.total, best.total)) continue;
+        table_cell(&table, "%s", all ? "in all" : chip_time_name(row));
+        table_cell(&table, "%s", step_text(ours, text));
+        table_cell(&table, "%s", step_text(theirs, text));
+        bool same = fabs(ours - theirs) < 1e-4 * max_real(now.total, best.total);
+        table_cell(&table, "%s%s",
+                   same            ? ""
+                   : ours > theirs ? "+"
+                                   : "-",
+                   same ? "" : step_text(fabs(ours - theirs), text));
+    }
+    table_write_text(&table, "", out);
+    arena_free(&arena);
+}
+
+static void write_changes(const Served *served, const ServedAgainst *against, TextOut out) {
+    Arena arena = {0};
+    ChipTime now, then;
+    Table table =
+        table_new(&arena, "Changes", "one change|way|engine|>tokens/s/chip|>per token|>first token|>gains|mostly of");
+    chip_time(&served->asked.question, &against->now, &now);
     for (int i = 0; i < against->change_count; i++) {
         const ServedChange *change = &against->changes[i];
         char way[POINT_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
+        chip_time(&served->asked.question, &change->point, &then);
+        int most = chip_time_most(&now, &then);
         table_cell(&table, "%s", change->what);
         table_cell(&table, "%s", point_notation(&change->point, way));
         table_cell(&table, "%s", point_engine(&change->point));
@@ -157,8 +198,9 @@ static void write_changes(const ServedAgainst *against, TextOut out) {
         table_cell(&table, "%s", step_text(change->point.tpot_seconds, tpot));
         table_cell(&table, "%s", step_text(change->point.ttft_seconds, ttft));
         table_cell(&table, "+%.1f%%", 100 * change->gain);
+        table_cell(&table, "%s", most < 0 ? "" : chip_time_name(most));
     }
-    table_wrap(&table, 1, 48);
+    table_wrap(&table, 1, 40);
     if (against->change_count > 0)
         table_write_text(&table, "", out);
     else
@@ -166,7 +208,8 @@ static void write_changes(const ServedAgainst *against, TextOut out) {
     arena_free(&arena);
 }
 
-void served_against_write(const ServedConfig *config, const Served *served, const ServedAgainst *against, TextOut out) {
+bool served_against_write(const ServedConfig *config, const Served *served, const ServedAgainst *against, bool full,
+                          TextOut out, Error *error) {
     const ServingQuestion *question = &served->asked.question;
     char way[POINT_TEXT_SIZE], name[PROSE_NAME_SIZE], model[PROSE_NAME_SIZE];
     Prose head = {0};
@@ -176,15 +219,19 @@ void served_against_write(const ServedConfig *config, const Served *served, cons
     if (!against->fits) {
         prose_add(&head, ": by this model it does not fit, or its steps do not keep up with the prompts.");
         prose_write(out, "", "", head.text);
-        return;
+        return true;
     }
     prose_add(&head, ", %s:", point_notation(&against->now, way));
     text_strong(out);
     prose_write(out, "", "  ", head.text);
     text_plain(out);
-    serving_write_point(&served->report, &against->now, out);
+    if (full && !serving_explain_text(&served->report, &against->now, out, error)) return false;
+    if (!full) serving_write_point(&served->report, &against->now, out);
     if (against->fewer_slots)
         fputs("  More requests are in flight than it has slots: these figures are of those that have one.\n", out.file);
+    if (full) fputc('\n', out.file);
     write_verdict(served, against, out);
-    write_changes(against, out);
+    write_why(served, against, out);
+    write_changes(served, against, out);
+    return true;
 }

@@ -25,6 +25,9 @@ typedef struct {
 /* `served` is the answer under the options alone. Points live in the arena. */
 bool served_against(const ServedConfig *config, const Served *served, Arena *arena, ServedAgainst *out, Error *error);
 
-void served_against_write(const ServedConfig *config, const Served *served, const ServedAgainst *against, TextOut out);
+/* What it gives, whether it keeps the limits, which term costs what today and in the best, and what one change gains
+ * and by which term. `full`: with its layout, its step by kernel and its memory. False: memory is out. */
+bool served_against_write(const ServedConfig *config, const Served *served, const ServedAgainst *against, bool full,
+                          TextOut out, Error *error);
 
 #endif

@@ -133,6 +133,15 @@ static int64_t engine_of(const ShellWords *command, int *engine) {
     return 0;
 }
 
+bool served_config_is(const char *text) {
+    static const char *const SERVERS[] = {"vllm serve",           "vllm.entrypoints.openai.api_server",
+                                          "sglang.launch_server", "sglang serve",
+                                          "trtllm-serve",         "maxengine_server"};
+    for (size_t i = 0; i < COUNT_OF(SERVERS); i++)
+        if (strstr(text, SERVERS[i])) return true;
+    return false;
+}
+
 static bool read_worker(Reading *to, int64_t number, int64_t first) {
     const ShellWords *command = &to->script->commands[number];
     ServedPool pool = {.line = command->items[0].line, .column = command->items[0].column};

@@ -39,6 +39,9 @@ typedef struct {
     ServingTexts texts; /* what the file says of the options of `inference` */
 } ServedConfig;
 
+/* Whether a text has the word of some engine's server: else it is something else's configuration. */
+bool served_config_is(const char *text);
+
 bool served_config_read(const char *name, const char *text, size_t length, Arena *arena, ServedConfig *out,
                         Error *error);
 
