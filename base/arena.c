@@ -39,6 +39,17 @@ static struct ArenaBlock *block_new(size_t bytes) {
     return block;
 }
 
+/* Bytes that a block takes with all that is in front of what it gives. */
+static int64_t block_whole(const struct ArenaBlock *block) { return block->end - (const char *)block; }
+
+static struct ArenaBlock *block_within(Budget *budget, size_t bytes) {
+    int64_t most = (int64_t)(sizeof(struct ArenaBlock) + ALIGNMENT + bytes);
+    if (budget && !budget_take(budget, most)) return NULL;
+    struct ArenaBlock *block = block_new(bytes);
+    if (budget) budget_add(budget, (block ? block_whole(block) : 0) - most);
+    return block;
+}
+
 /* Bytes of the next block, up to BLOCK_BYTES. */
 static size_t block_bytes(const struct ArenaBlock *last) {
     size_t grown = last ? 2 * (size_t)(last->end - (const char *)last) : FIRST_BYTES, most = BLOCK_BYTES;
@@ -54,7 +65,7 @@ void *arena_alloc(Arena *arena, size_t count, size_t size) {
     if (block_left(arena->last) < (bytes ? bytes : 1) || BLOCK_BYTES == 0) {
         size_t usual = block_bytes(arena->last);
         bool is_large = bytes > usual / 4 && arena->last; /* it gets its own block, listed after the block in use */
-        struct ArenaBlock *block = block_new(bytes > usual || is_large ? bytes : usual);
+        struct ArenaBlock *block = block_within(arena->budget, bytes > usual || is_large ? bytes : usual);
         if (!block) return NULL;
         if (is_large) {
             block->previous = arena->last->previous;
@@ -99,6 +110,7 @@ char *arena_format(Arena *arena, const char *format, ...) {
 void arena_free(Arena *arena) {
     for (struct ArenaBlock *block = arena->last, *previous; block; block = previous) {
         previous = block->previous;
+        if (arena->budget) budget_add(arena->budget, -block_whole(block));
         free(block);
     }
     arena->last = NULL;

@@ -4,12 +4,15 @@
 #ifndef SHARDOPT_BASE_ARENA_H
 #define SHARDOPT_BASE_ARENA_H
 
+#include "base/budget.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 
 struct ArenaBlock;
 typedef struct {
     struct ArenaBlock *last;
+    Budget *budget; /* that its blocks are taken from; NULL: none. What that refuses is memory that is out */
 } Arena;
 
 /* Returns `count` zeroed objects of `size` bytes, aligned to 64 bytes. NULL means that memory is out, or that count *

@@ -83,6 +83,7 @@ complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l profile
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l stack -x -d 'the software: megatron-core, torch-fsdp, maxtext-tpu ... (the chip\'s best current)'
 complete -c shardopt -n '__shardopt_in plan sweep' -l brute-force -d 'evaluate every plan, without cutting any by bounds'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l time-limit -x -d 'stop after this many seconds and report the remaining gap (exit code 4)'
+complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l memory-limit -x -d 'bytes that a search may take (4G); it stops there as at --time-limit'
 complete -c shardopt -n '__shardopt_in plan sweep' -l gap -x -d 'a first plan that a limit leaves open by no more counts as proven (0.5%)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l threads -x -d 'threads to use; the answer is the same for any number'
 complete -c shardopt -n '__shardopt_in explain emit check' -l plan -x -d 'the plan, such as "data=2 fsdp=1024 tensor=4 microbatches=8"'

@@ -21,5 +21,6 @@ double row_gap(double seconds, double open) {
 
 bool search_left_open(const SearchResult *result) {
     const SearchControl *control = &result->request->control;
-    return (control->time_limit_seconds > 0 || result->interrupted) && search_gap(result) > control->gap;
+    bool limited = control->time_limit_seconds > 0 || result->memory_full || result->interrupted;
+    return limited && search_gap(result) > control->gap;
 }

@@ -90,8 +90,10 @@ typedef struct {
     const SearchedMachine *machines; /* certificate.machines of them: the one asked for, then its idle shapes */
     const struct Ledger *ledger;     /* search/proof/certificate.h; NULL unless the request wants it */
     Shortfall shortfall;
-    double seconds; /* wall time, for --timing only; 0 in a world without a clock */
-    int64_t work;   /* in bounds, whatever the number of threads */
+    double seconds;       /* wall time, for --timing only; 0 in a world without a clock */
+    bool memory_full;     /* a limit of memory ended the search */
+    int64_t memory_bytes; /* the most that it had taken of that at once, with what its threads may fill */
+    int64_t work;         /* in bounds, whatever the number of threads */
     /* The search, or the answer around it, was interrupted. What the search did not reach is counted as
      * PRUNED_TIME_LIMIT; it keeps no ledger then, and the plans of some machines may not even be counted. Numbers that
      * take long to find out about a plan (equal_placements, within_one_percent) may be 0. */

@@ -20,6 +20,7 @@ struct TotalsCache {
 };
 
 TotalsCache *totals_cache_new(void) { return calloc(1, sizeof(TotalsCache)); }
+int64_t totals_cache_bytes(void) { return (int64_t)sizeof(TotalsCache); }
 void totals_cache_free(TotalsCache *cache) { free(cache); }
 
 /* Names everything that the totals of a stage may depend on. A field that is not known to be of no matter is in it. */

@@ -15,6 +15,7 @@
 /* A cache serves one context and one thread. */
 typedef struct TotalsCache TotalsCache;
 TotalsCache *totals_cache_new(void); /* NULL means that memory is out; free it with totals_cache_free */
+int64_t totals_cache_bytes(void);    /* that one comes to when it is full */
 void totals_cache_free(TotalsCache *cache);
 
 /* Makes a cache serve another context from here on. What it holds is kept where the totals of a stage are the same in

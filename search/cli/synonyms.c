@@ -87,7 +87,8 @@ static const struct {
     const char *words, *answer; /* words: parts of names, between blanks */
 } MEANINGS[] = {
     {"zero", "ZeRO 3 is the role fsdp (--fsdp 8), ZeRO 1 and 2 are a knob (--require zero_stage=1)"},
-    {"memory hbm vram", "a chip has the HBM of `shardopt chips`; --hbm-reserve 20% keeps a part of it free"},
+    {"memory hbm vram", "a chip has the HBM of `shardopt chips`; --hbm-reserve 20% keeps a part of it free; "
+                        "--memory-limit, of `plan`, `sweep` and `check`, is of the search"},
     {"layer hidden head vocab param", "the model's sizes stand in its config.json: --model path/to/config.json"},
     {"step iter iteration epoch", "a step is planned; --tokens says how many tokens the training has"},
     {"cost price dollar", "the answer says what the training costs; `shardopt sweep --budget` compares machines"},

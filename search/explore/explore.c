@@ -93,7 +93,7 @@ static bool explore_opened(OpenTuple *tuple, double threshold, TupleLeft left, B
 }
 
 static bool explore_some(Explorer *explorer, const Degrees *degrees, double threshold, TupleLeft left) {
-    Arena arena = {0};
+    Arena arena = {.budget = explorer->budget};
     OpenTuple tuple;
     BoundedIndexList knob_list = {0};
     explorer->stats.threshold = threshold;

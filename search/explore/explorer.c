@@ -57,8 +57,11 @@ void explore_cache_free(ExploreCache *cache) {
     collective_memo_free(cache->memo);
 }
 
+int64_t explore_cache_bytes(void) { return totals_cache_bytes(); }
+
 bool explorer_stops(Explorer *explorer) {
     const World *world = &explorer->problem->request->control.world;
+    explorer->late = explorer->late || (explorer->budget && budget_is_met(explorer->budget));
     explorer->late = explorer->late || (explorer->until > 0 && world_clock(world) > explorer->until);
     explorer->interrupted = explorer->interrupted || explorer->late || world_stops(world);
     return explorer->interrupted;

@@ -62,6 +62,7 @@ typedef struct {
 } ExploreCache;
 bool explore_cache_new(ExploreCache *out, Error *error); /* free with explore_cache_free in any case */
 void explore_cache_free(ExploreCache *cache);
+int64_t explore_cache_bytes(void); /* what one may come to */
 
 /* One thread at work. Functions that take an explorer return false where they failed, and then `error` says why, or
  * where the search was interrupted, and then `interrupted` is true. */
@@ -72,9 +73,10 @@ typedef struct {
     ExploreStats stats;
     LeftList *left; /* where plans above the threshold are kept to go on with; NULL: they are counted as cut */
     int64_t batch;  /* number of the problem's batch, which is noted with them */
+    Budget *budget; /* that an opened tuple is taken from; NULL: none */
     double until;   /* when the world's clock reads this, it ends as if it was interrupted; 0: no limit */
     bool interrupted;
-    bool late; /* time was up, that is why it is interrupted */
+    bool late; /* time was up, or memory, that is why it is interrupted */
     Error error;
 } Explorer;
 

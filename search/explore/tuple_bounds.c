@@ -140,6 +140,7 @@ static bool merge_bounded(TupleList *tuples, const BoundedTuples *from, Error *e
     TupleBatches *grown = realloc(tuples->entries, (size_t)(tuples->entry_count + from->count) * sizeof(TupleBatches));
     if (!grown) return error_memory(error);
     tuples->entries = grown;
+    if (tuples->budget) budget_add(tuples->budget, from->count * (int64_t)sizeof(TupleBatches));
     memcpy(tuples->entries + tuples->entry_count, from->entries, (size_t)from->count * sizeof(TupleBatches));
     tuples->entry_count += from->count;
     return true;

@@ -10,7 +10,9 @@
 
 enum { TUPLES_MOST = 4000000 };
 /* A share of the space that fits in memory well; few enough groups for a time limit to come in between. */
-enum { ENTRIES_ENOUGH = 1000000, GROUPS_AT_ONCE = 32 };
+enum { ENTRIES_ENOUGH = 1000000, GROUPS_AT_ONCE = 32, TUPLES_AT_ONCE = 4000000 };
+/* Of a limit of memory what is listed may take so much; the rest is for what is opened. */
+static const double SHARE_OF_BUDGET = 0.75;
 /* So long beyond a time limit plans are still counted: most spaces are counted whole in less. */
 static const double SECONDS_TO_COUNT = 0.15;
 
@@ -22,7 +24,9 @@ typedef struct {
     const DeviceCountGroup *group;
 } MayDivide;
 
+/* Whether nothing more is listed: for time, or for memory. */
 static bool is_late(const TupleList *tuples) {
+    if (tuples->budget && budget_is_met(tuples->budget)) return true;
     return tuples->last > 0 && world_clock(&tuples->request->control.world) > tuples->last;
 }
 
@@ -50,14 +54,33 @@ bool too_many_plans(Error *error) {
     return error_set(error, ERROR_INPUT, "search", "the space has more than 2^128 plans");
 }
 
-/* Counts the plans of a group's machines; their tables are kept in the worker's memory that lasts. */
+/* Makes the tables of a group's machines. */
+static bool group_tables(TupleList *tuples, DeviceCountGroup *group, Error *error) {
+    group->arena.budget = tuples->budget;
+    for (int i = group->first; i < group->first + group->shape_count; i++) {
+        tuples->tables[i] = placement_table(&tuples->shapes[i].mesh, tuples->request->space.roles, &group->arena);
+        if (!tuples->tables[i]) return error_memory(error);
+    }
+    return true;
+}
+
+/* Gives back what a group has while it is listed. */
+static void group_drop(TupleList *tuples, DeviceCountGroup *group) {
+    for (int i = group->first; i < group->first + group->shape_count; i++)
+        tuples->tables[i] = NULL, tuples->leasts[i] = NULL;
+    group->least = NULL;
+    group->degrees = NULL;
+    group->count = 0;
+    arena_free(&group->arena);
+}
+
+/* Counts the plans of a group's machines. */
 static bool group_count_plans(TupleList *tuples, DeviceCountGroup *group, TupleListWorker *worker, Error *error) {
     group->plans = 0;
+    if (!group_tables(tuples, group, error)) return false;
     for (int i = group->first; i < group->first + group->shape_count; i++) {
         const Mesh *mesh = &tuples->shapes[i].mesh;
         PlanCount count;
-        tuples->tables[i] = placement_table(mesh, tuples->request->space.roles, &worker->lasting);
-        if (!tuples->tables[i]) return error_memory(error);
         CountedMesh of = {.mesh = mesh, .offers = &group->offers, .table = tuples->tables[i]};
         plan_counter_until(worker->counter, tuples->last);
         if (!plans_on_mesh(worker->counter, &of, &count, error)) return false;
@@ -72,8 +95,9 @@ static bool group_count_plans(TupleList *tuples, DeviceCountGroup *group, TupleL
     return true;
 }
 
-static bool group_rates(TupleList *tuples, DeviceCountGroup *group, Arena *lasting, Error *error) {
+static bool group_rates(TupleList *tuples, DeviceCountGroup *group, Error *error) {
     LowerBoundRates *together = NULL;
+    Arena *lasting = &group->arena;
     for (int i = group->first; i < group->first + group->shape_count; i++) {
         LowerBoundRates *least = lower_bound_rates_new(&tuples->shapes[i].mesh, lasting);
         tuples->leasts[i] = least;
@@ -87,23 +111,34 @@ static bool group_rates(TupleList *tuples, DeviceCountGroup *group, Arena *lasti
 }
 
 /* Lists tuples of a group: all, or those that may divide, where nothing else is counted before that. */
-static bool group_open(TupleList *tuples, DeviceCountGroup *group, bool all, TupleListWorker *worker, Error *error) {
+static bool group_open(TupleList *tuples, DeviceCountGroup *group, bool all, Error *error) {
     const Request *request = tuples->request;
     const MachineShape *shape = &tuples->shapes[group->first];
     MayDivide may = {tuples, request->question.work, group};
     if (request->space.batch_tolerance > 0) may.work.sequences = 0; /* of other batches some divides */
     DegreesList list = {group->degrees, group->count};
     bool ok = all || requires_degrees(request)
-                  ? degrees_enumerate(&shape->mesh, request->space.roles, TUPLES_MOST, &worker->passing, &list, error)
+                  ? degrees_enumerate(&shape->mesh, request->space.roles, TUPLES_MOST, &group->arena, &list, error)
                   : degrees_enumerate_some(&shape->mesh, (DegreesRule){request->space.roles, may_divide, &may},
-                                           TUPLES_MOST, &worker->passing, &list, error);
+                                           TUPLES_MOST, &group->arena, &list, error);
     group->degrees = list.tuples;
     group->count = list.count;
-    if (!ok && error->kind == ERROR_INPUT)
-        error_set(error, ERROR_INPUT, request->asked.machine,
-                  "%s has more than %d ways to give degrees to roles; ask for fewer chips", shape->machine.text,
-                  TUPLES_MOST);
-    return ok && group_rates(tuples, group, &worker->lasting, error);
+    group->too_many = !ok && error->kind == ERROR_INPUT;
+    if (group->too_many && (all || tuples->group_count == 1))
+        return error_set(error, ERROR_INPUT, request->asked.machine,
+                         "%s has more than %d ways to give degrees to roles; ask for fewer chips", shape->machine.text,
+                         TUPLES_MOST);
+    if (group->too_many) group_drop(tuples, group);
+    return group->too_many || (ok && group_rates(tuples, group, error));
+}
+
+/* Counts a group's plans and lists its tuples; or counts them alone, for which nothing is kept. */
+static bool group_prepare(TupleList *tuples, DeviceCountGroup *group, bool open, TupleListWorker *worker,
+                          Error *error) {
+    bool ok = group_count_plans(tuples, group, worker, error) &&
+              (!open || !group->counted || group_open(tuples, group, false, error));
+    if (!open || (!ok && is_late(tuples))) group_drop(tuples, group);
+    return ok || (error->kind == ERROR_MEMORY && is_late(tuples)); /* that is the limit, and no failure */
 }
 
 /* Counts groups from .. to - 1, and opens them where that is wanted, one group for each thread. An interrupt leaves the
@@ -116,9 +151,7 @@ static bool prepare_groups(TupleList *tuples, int from, int to, bool open, Error
         TupleListWorker *worker = &tuples->workers[omp_get_thread_num()];
         Error own = {0};
         if (world_stops(world) || is_late(tuples)) continue;
-        if (group_count_plans(tuples, &tuples->groups[i], worker, &own) &&
-            (!open || !tuples->groups[i].counted || group_open(tuples, &tuples->groups[i], false, worker, &own)))
-            continue;
+        if (group_prepare(tuples, &tuples->groups[i], open, worker, &own)) continue;
 #pragma omp critical
         {
             if (!failed) *error = own;
@@ -131,19 +164,16 @@ static bool prepare_groups(TupleList *tuples, int from, int to, bool open, Error
 }
 
 void tuple_list_drop_share(TupleList *tuples) {
+    if (tuples->budget) budget_add(tuples->budget, -tuples->entry_count * (int64_t)sizeof(TupleBatches));
     tuples->entry_count = 0;
     tuples->coverage = (Coverage){.least_floor = INFINITY, .least_missing = INFINITY};
-    for (int i = 0; i < tuples->threads; i++) arena_free(&tuples->workers[i].passing);
+    for (int i = 0; i < tuples->group_count; i++)
+        if (tuples->groups[i].arena.last) group_drop(tuples, &tuples->groups[i]);
 }
 
 /* One group alone, with the tables of its machines. */
 static bool open_alone(TupleList *tuples, DeviceCountGroup *group, bool all, Error *error) {
-    TupleListWorker *worker = &tuples->workers[0];
-    for (int i = group->first; i < group->first + group->shape_count; i++) {
-        tuples->tables[i] = placement_table(&tuples->shapes[i].mesh, tuples->request->space.roles, &worker->lasting);
-        if (!tuples->tables[i]) return error_memory(error);
-    }
-    return group_open(tuples, group, all, worker, error);
+    return group_tables(tuples, group, error) && group_open(tuples, group, all, error);
 }
 
 bool tuple_list_open_group(TupleList *tuples, int index, Error *error) {
@@ -152,8 +182,13 @@ bool tuple_list_open_group(TupleList *tuples, int index, Error *error) {
 
 bool tuple_list_whole_group(TupleList *tuples, int index, Error *error) {
     tuple_list_drop_share(tuples);
-    arena_free(&tuples->workers[0].lasting);
     return open_alone(tuples, &tuples->groups[index], true, error);
+}
+
+bool tuple_list_restore(TupleList *tuples, int shape, Error *error) {
+    DeviceCountGroup *group = tuples->groups;
+    while (shape >= group->first + group->shape_count) group++;
+    return group->least || (group_tables(tuples, group, error) && group_rates(tuples, group, error));
 }
 
 /* ---- the list ---- */
@@ -197,6 +232,8 @@ static bool share_goes_on(const TupleList *tuples, int from, double until) {
     if (tuples->listed_groups == tuples->group_count || tuples->entry_count >= ENTRIES_ENOUGH || tuples->interrupted ||
         tuples->late)
         return false;
+    if (tuples->listed_groups > from && tuples->budget && budget_is_above(tuples->budget, SHARE_OF_BUDGET))
+        return false;
     return tuples->listed_groups == from || until <= 0 || world_clock(&tuples->request->control.world) < until;
 }
 
@@ -205,21 +242,63 @@ static void lower_floor(TupleList *tuples, int from, int to) {
         tuples->coverage.least_floor = min_real(tuples->coverage.least_floor, group_floor_seconds(tuples, i));
 }
 
+/* The groups that are listed at once, so that their tuples fit in memory before those in question are chosen. */
+static int part_end(const TupleList *tuples) {
+    int to = tuples->listed_groups;
+    int64_t sum = 0;
+    while (to < tuples->group_count && to < tuples->listed_groups + GROUPS_AT_ONCE) {
+        sum += tuples->groups[to].tuples;
+        if (to > tuples->listed_groups && sum > TUPLES_AT_ONCE) break;
+        to++;
+    }
+    return to;
+}
+
+/* Gives back what groups have of which no entry was added since there were `entries`. */
+static void drop_unused(TupleList *tuples, int from, int to, int64_t entries) {
+    bool used[GROUPS_AT_ONCE] = {false};
+    for (int64_t i = entries; i < tuples->entry_count; i++) used[tuples->entries[i].group - from] = true;
+    for (int i = from; i < to; i++)
+        if (!used[i - from]) group_drop(tuples, &tuples->groups[i]);
+}
+
+/* Lists and bounds the next part of a share. */
+static bool list_part(TupleList *tuples, ExploreCache *caches, double over, Error *error) {
+    int from = tuples->listed_groups, to = part_end(tuples);
+    int64_t entries = tuples->entry_count;
+    if (!prepare_groups(tuples, from, to, true, error) ||
+        !tuple_list_bound_groups(tuples, from, to, caches, over, error))
+        return false;
+    drop_unused(tuples, from, to, entries);
+    tuples->listed_groups = to;
+    return true;
+}
+
+/* Counts the plans of groups with too many tuples, of which none is looked at. */
+static bool cover_skipped(TupleList *tuples, int from, Error *error) {
+    Coverage *coverage = &tuples->coverage;
+    for (int i = from; i < tuples->listed_groups; i++) {
+        const DeviceCountGroup *group = &tuples->groups[i];
+        if (!group->too_many) continue;
+        if (!count_add(coverage->plans, group->plans, &coverage->plans)) return too_many_plans(error);
+        coverage->skipped += group->plans;
+        coverage->pruned[PRUNED_TIME_LIMIT] += group->plans;
+        lower_floor(tuples, i, i + 1);
+    }
+    return true;
+}
+
 bool tuple_list_next(TupleList *tuples, ExploreCache *caches, double until, double over, Error *error) {
     int from = tuples->listed_groups;
     tuple_list_drop_share(tuples);
     tuples->last = over > 0 ? over + SECONDS_TO_COUNT : 0;
-    while (share_goes_on(tuples, from, until)) {
-        int to = (int)min_whole(tuples->listed_groups + GROUPS_AT_ONCE, tuples->group_count);
-        if (!prepare_groups(tuples, tuples->listed_groups, to, true, error) ||
-            !tuple_list_bound_groups(tuples, tuples->listed_groups, to, caches, over, error))
-            return false;
-        tuples->listed_groups = to;
-    }
+    while (share_goes_on(tuples, from, until))
+        if (!list_part(tuples, caches, over, error)) return false;
     if (tuples->entry_count > 0) qsort(tuples->entries, (size_t)tuples->entry_count, sizeof(TupleBatches), by_bound);
     bool ended = tuples->interrupted || tuples->late;
     if (ended) lower_floor(tuples, from, tuples->listed_groups);
-    return cover_rest(tuples, from, tuples->listed_groups, ended ? PRUNED_TIME_LIMIT : PRUNED_INDIVISIBLE, error);
+    return cover_skipped(tuples, from, error) &&
+           cover_rest(tuples, from, tuples->listed_groups, ended ? PRUNED_TIME_LIMIT : PRUNED_INDIVISIBLE, error);
 }
 
 bool tuple_list_leave(TupleList *tuples, double over, Error *error) {
@@ -234,9 +313,6 @@ bool tuple_list_leave(TupleList *tuples, double over, Error *error) {
 
 void tuple_list_free(TupleList *tuples) {
     free(tuples->entries);
-    for (int i = 0; tuples->workers && i < tuples->threads; i++) {
-        plan_counter_free(tuples->workers[i].counter);
-        arena_free(&tuples->workers[i].lasting);
-        arena_free(&tuples->workers[i].passing);
-    }
+    for (int i = 0; tuples->workers && i < tuples->threads; i++) plan_counter_free(tuples->workers[i].counter);
+    for (int i = 0; i < tuples->group_count; i++) group_drop(tuples, &tuples->groups[i]);
 }

@@ -19,13 +19,15 @@ typedef struct {
 /* Machines with the same device count and the same offers: the same degrees can be given to roles on each, with the
  * same knobs. */
 typedef struct {
-    int first, shape_count;  /* of TupleList.shapes */
-    int64_t tuples, batches; /* degree tuples in all; the most batches of one tuple */
-    bool counted;            /* false until `plans` is known */
-    Count plans;             /* in all, on all of the machines */
-    Degrees *degrees;        /* tuples that may divide, while the group is in the listed share */
-    int64_t count;           /* of `degrees` */
-    const LowerBoundRates *least;
+    int first, shape_count;       /* of TupleList.shapes */
+    int64_t tuples, batches;      /* degree tuples in all; the most batches of one tuple */
+    bool counted;                 /* false until `plans` is known */
+    Count plans;                  /* in all, on all of the machines */
+    Degrees *degrees;             /* tuples that may divide, while the group is in the listed share */
+    int64_t count;                /* of `degrees` */
+    const LowerBoundRates *least; /* likewise; NULL before and after */
+    Arena arena;                  /* what it has while it is listed: tables of its machines, rates, tuples */
+    bool too_many;                /* tuples to list: none of its plans is looked at */
     Offers offers;
     PaddingRule padding; /* padding_on() */
 } DeviceCountGroup;
@@ -42,6 +44,7 @@ typedef struct {
 typedef struct {
     Count plans, pruned[PRUNED_COUNT]; /* plans: the pruned ones and those of the entries */
     Count entry_plans;                 /* those of the entries alone */
+    Count skipped;                     /* those of groups with too many tuples: among the pruned, PRUNED_TIME_LIMIT */
     double least_floor;   /* the least group_floor_seconds() of what was not reached in time; INFINITY where all was */
     double least_missing; /* bytes above the limit of the tuple that lacks least; INFINITY where none lacks any */
     Degrees missing_degrees;
@@ -51,7 +54,6 @@ typedef struct {
 /* What one thread has for itself. */
 typedef struct {
     PlanCounter *counter;
-    Arena lasting, passing; /* until tuple_list_free; until the next share is listed */
 } TupleListWorker;
 
 typedef struct {
@@ -68,6 +70,7 @@ typedef struct {
     TupleBatches *entries; /* of this share, tuples in question by rising bound; freed by tuple_list_free */
     int64_t entry_count;
     Coverage coverage; /* of this share */
+    Budget *budget;    /* that what is listed is taken from */
     int threads;
     TupleListWorker *workers;
     bool interrupted; /* a share was not listed to its end: the rest of it counts as not reached in time */
@@ -78,6 +81,10 @@ typedef struct {
 /* Lists the machines alone. `out` wants tuple_list_free even after a failure. */
 bool tuple_list_make(const Request *request, int threads, Arena *arena, TupleList *out, Error *error);
 void tuple_list_free(TupleList *tuples);
+
+/* Machines have tables and rates while the share that they are listed in has entries of theirs. This makes them for one
+ * machine if it has none any more, so that its plans can be priced. */
+bool tuple_list_restore(TupleList *tuples, int shape, Error *error);
 
 /* Lists the next share in place of the one before: groups from listed_groups on, until there are many tuples, with one
  * cache for each thread. When the clock reads `until`, no further groups are begun after the first ones; from `over` on

@@ -61,5 +61,6 @@ bool tuple_list_sample(TupleList *tuples, ExploreCache *caches, double over, Err
         if (!tuple_list_open_group(tuples, chosen[i], error)) return false;
         sample_group(tuples, chosen[i], TUPLES / count, caches[0].sums);
     }
+    if (tuples->budget) budget_add(tuples->budget, tuples->entry_count * (int64_t)sizeof(TupleBatches));
     return true;
 }

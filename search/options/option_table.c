@@ -337,6 +337,17 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
          .help = "stop after this many seconds and report the remaining gap (exit code 4)",
          .details = "Stop after so many seconds (60, 60s, 1.5s) with the best so far and the gap that is left; exit "
                     "code 4."},
+    [OPTION_MEMORY_LIMIT] =
+        {.name = "memory-limit",
+         .takes = "SIZE",
+         .use = ALL,
+         .asks = true,
+         .help = "bytes that a search may take (4G); it stops there as at --time-limit",
+         .details = "Stop when a search has taken so many bytes (512M, 8G; at least 256M) with the best so far and the "
+                    "gap that is left; exit code 4. Near the limit what can be worked out again is not kept, which "
+                    "takes longer and changes no answer. A thread counts as 100 MB, and no more threads are begun "
+                    "than half of the limit has room for. The default is 4G, or 200M for each thread where that is "
+                    "more."},
     [OPTION_GAP] = {.name = "gap",
                     .takes = "SHARE",
                     .use = USE_PLAN | USE_SWEEP,

@@ -382,6 +382,12 @@ static bool read_search(const Resolving *to) {
         !number_seconds(given(to, OPTION_TIME_LIMIT), to->options->where[OPTION_TIME_LIMIT],
                         &request->control.time_limit_seconds, to->error))
         return false;
+    double memory = 0;
+    if (given(to, OPTION_MEMORY_LIMIT) &&
+        !number_real(given(to, OPTION_MEMORY_LIMIT), to->options->where[OPTION_MEMORY_LIMIT], (double)MEMORY_LEAST,
+                     1e15, &memory, to->error))
+        return false;
+    request->control.memory_limit_bytes = (int64_t)memory;
     request->control.threads = (int)threads;
     request->control.brute_force = given(to, OPTION_BRUTE_FORCE);
     return true;

@@ -108,6 +108,13 @@ static bool ask_question(Report *report, SideSearch *question, Error *error) {
     return ask_within(report, &question->changed, limit, work_limit, &question->answer, error);
 }
 
+/* One of `count` searches side by side: a thread, and a part of the memory. */
+static void ask_alone(SearchControl *control, int count) {
+    int64_t limit = control->memory_limit_bytes > 0 ? control->memory_limit_bytes : MEMORY_USUAL;
+    control->threads = 1;
+    control->memory_limit_bytes = max_whole(MEMORY_LEAST, limit / count);
+}
+
 bool report_ask_all(Report *report, SideSearch *questions, int count, Error *error) {
     Error errors[QUESTIONS_MAX] = {0};
     bool ok[QUESTIONS_MAX] = {false};
@@ -118,7 +125,7 @@ bool report_ask_all(Report *report, SideSearch *questions, int count, Error *err
     if (apart) threads = 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)min_whole(threads, max_whole(1, count)))
     for (int i = 0; i < count; i++) {
-        if (!apart) questions[i].changed.control.threads = 1;
+        if (!apart) ask_alone(&questions[i].changed.control, threads);
         ok[i] = ask_question(report, &questions[i], &errors[i]);
     }
     for (int i = 0; i < count; i++) {

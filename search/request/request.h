@@ -112,6 +112,10 @@ typedef struct {
 } SearchSeed;
 enum { SEEDS_MAX = 4 };
 
+/* Bytes that a search may take where nobody says it, and the least that one can be done with. */
+#define MEMORY_USUAL INT64_C(4000000000)
+#define MEMORY_LEAST INT64_C(256000000)
+
 /* Which searches a report makes around the plan's: those that take no more work than it did, none, or all. */
 typedef enum { HELPS_FAST, HELPS_NONE, HELPS_ALL, HELPS_COUNT } Helps;
 const char *helps_name(Helps helps);
@@ -128,12 +132,13 @@ typedef struct {
     bool different;
     bool each; /* with contenders: the best plan of each of them, whatever `top` says */
     bool brute_force;
-    bool keep_ledger;          /* the result keeps what --certificate writes */
-    int threads;               /* 0 means OpenMP's own choice */
-    double gap;                /* a share: a first plan that is open by no more counts as proven */
-    double time_limit_seconds; /* 0 means none; it is kept only where the world has a clock */
-    World world;               /* clock, interrupt and progress, handed in by the caller */
-    struct CachePool *caches;  /* that searches hand on to each other (search/explore/cache_pool.h); NULL: none */
+    bool keep_ledger;           /* the result keeps what --certificate writes */
+    int threads;                /* 0 means OpenMP's own choice */
+    double gap;                 /* a share: a first plan that is open by no more counts as proven */
+    double time_limit_seconds;  /* 0 means none; it is kept only where the world has a clock */
+    int64_t memory_limit_bytes; /* of one search; 0: MEMORY_USUAL, or more where there are many threads */
+    World world;                /* clock, interrupt and progress, handed in by the caller */
+    struct CachePool *caches;   /* that searches hand on to each other (search/explore/cache_pool.h); NULL: none */
     /* Only plans up to this ranked time are wanted; 0 means all. No option sets it: searches around a known answer do. */
     double limit_seconds;
     /* The search ends with a gap after so much work, counted in bounds, so that any number of threads ends alike; 0: no

@@ -61,6 +61,8 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
            json_add_text(to, "profile", request->asked.profile) &&
            (stack[0] == '\0' || json_add_text(to, "stack", stack)) &&
            json_add_bool(to, "brute_force", request->control.brute_force) &&
+           (request->control.memory_limit_bytes == 0 ||
+            json_add_whole(to, "memory_limit", request->control.memory_limit_bytes)) &&
            (request->control.time_limit_seconds == 0 ||
             json_add_real(to, "time_limit", request->control.time_limit_seconds));
 }

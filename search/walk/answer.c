@@ -117,7 +117,9 @@ static bool rank_all(Search *search, SearchResult *result, Error *error) {
     RankedPlan *rows = ARENA_NEW(search->arena, RankedPlan, (size_t)kept + 1);
     if (!rows) return error_memory(error);
     for (int i = 0; i < kept; i++)
-        if (!price(search, &search->best[i], &rows[i], error)) return false;
+        if (!tuple_list_restore(&search->tuples, search->best[i].machine, error) ||
+            !price(search, &search->best[i], &rows[i], error))
+            return false;
     RankedPlan *fastest = &rows[kept];
     *fastest = rows[0];
     tie_order(&search->request->control, fastest->ranked_seconds, rows, kept);
@@ -177,7 +179,7 @@ static void fill_certificate(const Search *search) {
     /* A layout that is not proven matters when it could be better than the k-th best. */
     bool open = search->stats.least_open_bound < last * (1 - LAYOUT_TOLERANCE);
     if (open) certificate->best_bound_seconds = min_real(search->stats.least_cut_bound, search->stats.least_open_bound);
-    certificate->proof = search->timed_out || open ? PROOF_GAP : PROOF_OPTIMAL;
+    certificate->proof = search->timed_out || search->skipped || open ? PROOF_GAP : PROOF_OPTIMAL;
     certificate->open_bound_seconds = INFINITY;
     if (certificate->proof == PROOF_GAP) {
         certificate->open_bound_seconds =

@@ -106,6 +106,8 @@ static void merge_proof(const Contest *contest, SearchResult *out) {
         const Certificate *other = &contest->results[i].certificate;
         bool missed = !contest->searched[i] && !contest->request->contenders[i].last_resort;
         out->interrupted = out->interrupted || contest->results[i].interrupted;
+        out->memory_full = out->memory_full || contest->results[i].memory_full;
+        out->memory_bytes = max_whole(out->memory_bytes, contest->results[i].memory_bytes);
         if (missed) bound = open = 0;
         if (!contest->searched[i] || other->proof != PROOF_GAP) continue;
         bound = min_real(bound, other->best_bound_seconds);

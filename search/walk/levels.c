@@ -25,6 +25,8 @@ enum { BLOCK_MOST = 32 };
  * where nothing fits there is no end to go up to. */
 static const double LEVEL_STEP = 0.05, LEVEL_GROWTH = 1.5;
 enum { LEVELS_SMALL = 4 };
+/* With more of a limit of memory taken than this, what is left of opened tuples is not kept. */
+static const double BUDGET_SHORT = 0.9;
 
 /* What one opening of an entry gave. */
 typedef struct {
@@ -143,15 +145,6 @@ static bool explore_left_entry(Search *search, TupleBatches entry, const LeftLis
 
 /* ---- one block ---- */
 
-static bool note_opened(Search *search, int64_t index, Error *error) {
-    if (search->opened[index]) return true;
-    search->opened[index] = calloc(1, sizeof(Opened));
-    if (!search->opened[index]) return error_memory(error);
-    search->certificate->degree_tuples_opened += search->tuples.groups[search->tuples.entries[index].group].shape_count;
-    search->opened[index]->stats = explore_stats_new(INFINITY);
-    return true;
-}
-
 /* Takes what an opening gave into what the ones before it gave. What is left and above the k-th best is out for good:
  * that does not rise. Returns the least bound of what is left. */
 static double take_opening(Search *search, Opened *opened, Opening *opening) {
@@ -167,15 +160,8 @@ static double take_opening(Search *search, Opened *opened, Opening *opening) {
             left->items[kept++] = left->items[i];
     }
     left->count = kept;
-    free(opened->left.items);
-    opened->left = *left;
-    *left = (LeftList){0};
+    opened_keep(search, opened, left);
     return least;
-}
-
-/* Whether entries go on with what they have left. In many orders of roles they do not: they are opened again. */
-static bool keeps_left(const Search *search) {
-    return !search->request->control.brute_force && !search->request->space.nesting_all;
 }
 
 /* Takes what an opening gave: its plans, and the bound of what it left. Of an opening that was interrupted the plans
@@ -194,10 +180,10 @@ static bool settle(Search *search, int64_t index, Opening *opening, Error *error
         search_keep(search, &explorer->plans.items[i]);
     }
     if (!opening->ok) return true;
-    if (!note_opened(search, index, error)) return false;
+    if (!opened_note(search, index, error)) return false;
     Opened *opened = search->opened[index];
     opened->stats.best_seconds = best = min_real(best, opened->stats.best_seconds);
-    if (!keeps_left(search)) opened->stats = explore_stats_new(INFINITY), opened->stats.best_seconds = best;
+    if (!search_keeps_left(search)) opened->stats = explore_stats_new(INFINITY), opened->stats.best_seconds = best;
     entry->bound = max_real(entry->bound, take_opening(search, opened, opening));
     return true;
 }
@@ -206,15 +192,18 @@ static void open_entry(Search *search, int64_t index, double limit, Opening *ope
     memset(opening, 0, sizeof(*opening));
     opening->explorer = (Explorer){.cache = &search->caches[omp_get_thread_num()],
                                    .stats = explore_stats_new(limit),
+                                   .budget = search->budget,
                                    .until = search_until(search),
                                    .interrupted = world_stops(&search->request->control.world)};
-    if (keeps_left(search)) opening->explorer.left = &opening->left;
+    if (search_keeps_left(search)) opening->explorer.left = &opening->left;
     const Opened *opened = search->opened[index];
     TupleBatches entry = search->tuples.entries[index];
     if (opening->explorer.interrupted) return;
-    opening->ok = opened && keeps_left(search)
+    opening->ok = opened && search_keeps_left(search)
                       ? explore_left_entry(search, entry, &opened->left, &limit, &opening->explorer)
                       : explore_entry(search, entry, &limit, &opening->explorer);
+    if (!opening->ok && opening->explorer.error.kind == ERROR_MEMORY && budget_is_met(search->budget))
+        opening->explorer.interrupted = opening->explorer.late = true;
 }
 
 /* Opens entries order[from .. to - 1]. */
@@ -286,6 +275,7 @@ static bool run_level(Walk *walk, Error *error) {
         if (walk->level <= search_threshold(search)) block = max_whole(block, min_whole(BLOCK_MOST, walk->count / 16));
         int64_t to = min_whole(walk->count, at + block);
         if (!run_block(walk, at, to, error)) return false;
+        if (search_keeps_left(search) && budget_is_above(search->budget, BUDGET_SHORT)) opened_forget(search);
         at = to;
         if (++blocks % 2 == 0) block = min_whole(BLOCK_MOST, 2 * block);
     }
@@ -437,11 +427,7 @@ static bool walk_entries(Search *search, bool (*each)(Walk *walk, Error *error),
         walk->order = order;
         ok = each(walk, error);
     }
-    for (size_t i = 0; search->opened && i < count; i++) {
-        if (search->opened[i]) free(search->opened[i]->left.items);
-        free(search->opened[i]);
-    }
-    free(search->opened);
+    opened_free(search);
     free(order);
     free(walk);
     return ok;

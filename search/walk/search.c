@@ -16,7 +16,8 @@ bool search_is_over(Search *search) {
     const SearchControl *control = &search->request->control;
     double limit = control->time_limit_seconds;
     search->interrupted = search->interrupted || search->tuples.interrupted || world_stops(&control->world);
-    search->timed_out = search->timed_out || search->interrupted ||
+    search->full = search->full || budget_is_met(search->budget);
+    search->timed_out = search->timed_out || search->interrupted || search->full ||
                         (control->work_limit > 0 && search->work > control->work_limit) ||
                         (limit > 0 && world_clock(&control->world) > search_until(search));
     return search->timed_out;
@@ -29,7 +30,28 @@ double search_until(const Search *search) {
 
 /* ---- caches ---- */
 
+/* As many threads as may be, and no more than half of the memory has caches for. */
+static int threads_within(const Request *request, int64_t limit) {
+    int64_t most = limit / 2 / explore_cache_bytes();
+    return (int)min_whole(threads_usable(request->control.threads), max_whole(1, most));
+}
+
+/* The limit of memory that was asked for, or the usual one: where there are so many threads that it would not do for
+ * twice their caches, that much. */
+static int64_t memory_limit(const Request *request) {
+    int64_t asked = request->control.memory_limit_bytes;
+    int64_t usual = 2 * explore_cache_bytes() * threads_usable(request->control.threads);
+    return asked > 0 ? asked : max_whole(MEMORY_USUAL, usual);
+}
+
+static void open_budget(Search *search) {
+    search->own.limit = memory_limit(search->request);
+    search->budget = &search->own;
+    search->threads = threads_within(search->request, search->own.limit);
+}
+
 static bool caches_new(Search *search, Error *error) {
+    budget_add(search->budget, search->threads * explore_cache_bytes());
     search->caches = ARENA_NEW(search->arena, ExploreCache, (size_t)search->threads);
     if (!search->caches) return error_memory(error);
     CostContext context = request_cost_context(search->request);
@@ -41,6 +63,7 @@ static bool caches_new(Search *search, Error *error) {
 static void caches_free(Search *search) {
     for (int i = 0; search->caches && i < search->threads; i++)
         cache_pool_give(search->request->control.caches, &search->caches[i]);
+    if (search->caches) budget_add(search->budget, -search->threads * explore_cache_bytes());
 }
 
 /* ---- the space ---- */
@@ -60,8 +83,10 @@ static bool take_coverage(Search *search, Error *error) {
     search_merge_stats(&search->stats, &stats);
     search->floor = min_real(search->floor, coverage->least_floor);
     search->interrupted = search->interrupted || search->tuples.interrupted;
-    search->timed_out =
-        search->timed_out || search->interrupted || search->tuples.late || coverage->pruned[PRUNED_TIME_LIMIT] > 0;
+    search->timed_out = search->timed_out || search->interrupted || search->tuples.late ||
+                        coverage->pruned[PRUNED_TIME_LIMIT] > coverage->skipped;
+    search->skipped = search->skipped || coverage->skipped > 0;
+    search->full = search->full || (search->tuples.late && budget_is_met(search->budget));
     return true;
 }
 
@@ -73,6 +98,7 @@ static bool open_space(Search *search, Error *error) {
     if (!factorization_count(&request->question.machine.mesh, request->space.roles, &certificate->factorizations))
         return error_set(error, ERROR_INPUT, "search", "the machine has more than 2^128 factorizations");
     if (!tuple_list_make(request, search->threads, search->arena, tuples, error)) return false;
+    tuples->budget = search->budget;
     certificate->machines = tuples->shape_count;
     for (int i = 0; i < tuples->group_count; i++)
         certificate->degree_tuples += tuples->groups[i].tuples * tuples->groups[i].shape_count;
@@ -113,6 +139,7 @@ static bool search_one_order(Search *search, Error *error) {
                     .threads = search->threads,
                     .best = search->best,
                     .certificate = &certificate,
+                    .budget = search->budget,
                     .started = search->started};
     request.space.nesting_all = false;
     bool ok = search_space(&first, error);
@@ -156,12 +183,14 @@ bool search_one(const Request *request, Arena *arena, SearchResult *result, Erro
     memset(result, 0, sizeof(*result));
     Search search = {
         .request = request, .arena = arena, .certificate = &result->certificate, .started = world_clock(world)};
-    search.threads = threads_usable(request->control.threads);
+    open_budget(&search);
     bool ok = run(&search, result, error);
     caches_free(&search);
     tuple_list_free(&search.tuples);
     result->interrupted = search.interrupted || world_stops(world);
     result->work = search.work;
+    result->memory_full = search.full;
+    result->memory_bytes = search.budget->most;
     result->seconds = world_clock(world) - search.started;
     result->request = request;
     return ok;

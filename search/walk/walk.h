@@ -22,12 +22,18 @@ typedef struct {
     BestPlan *best; /* the k best plans, and those that are tied with the first, sorted */
     int best_count;
     ExploreStats stats;
+    Budget *budget; /* that all of this is taken from: */
+    Budget own;
+    int64_t kept;    /* bytes of `opened` and what it has, of the budget */
+    bool forgets;    /* memory is short: what an opened tuple leaves is not kept, it is opened again */
+    bool full;       /* a limit of memory ended the search */
     Opened **opened; /* by entry; NULL where it was never opened */
     Certificate *certificate;
     Ledger *ledger;   /* NULL where none is wanted */
     int64_t work;     /* of all openings so far: ExploreStats.work */
     bool sampled;     /* the plans are of a sample alone, which were not looked for up to a threshold */
     bool timed_out;   /* a limit of time or work, or an interrupt ended the search */
+    bool skipped;     /* some machines have too many tuples to be listed */
     bool interrupted; /* an interrupt did */
     double started;   /* by the world's clock */
     double floor;     /* the least bound of what was not even bounded in time; INFINITY where all was bounded */
@@ -58,6 +64,23 @@ void search_keep(Search *search, const BestPlan *plan);
 
 /* Adds the counts of `from`, and keeps the least of each bound. */
 void search_merge_stats(ExploreStats *to, const ExploreStats *from);
+
+/* ---- what is kept of opened entries (opened.c) ---- */
+
+/* Whether entries go on with what they have left. In many orders of roles they do not: they are opened again. So it is
+ * where memory is short. */
+bool search_keeps_left(const Search *search);
+
+/* Begins what is kept of an entry, if it is not there. */
+bool opened_note(Search *search, int64_t index, Error *error);
+
+/* Keeps a list in place of what an entry had left; `left` is empty then. */
+void opened_keep(Search *search, Opened *opened, LeftList *left);
+
+/* Keeps nothing that is left any more, in this share: it counts as cut, and an entry that comes again is opened as a
+ * whole, which counts anew. */
+void opened_forget(Search *search);
+void opened_free(Search *search);
 
 /* ---- the walk (levels.c) ---- */
 

@@ -19,7 +19,7 @@ ROWS = [
     ("report", True, f"plan {H100} -o {{here}}/h100.json"),
     ("report", True, "plan --model 405b --pods 8"),
     ("report", True, "plan --model 405b --pods 8 --time-limit 0.05"),
-    ("report", True, "plan --model 405b --chip h100 --nodes 131072 --time-limit 2"),
+    ("report", True, "plan --model 405b --chip h100 --nodes 131072 --time-limit 2 --memory-limit 1G"),
     ("report", True, "plan --model 405b --chip h100 --nodes 1"),
     ("report", True, f"plan {SMALL} --profile ideal --mtbf none --variants --top 5"),
     ("report", True, f"plan {SMALL} --nesting all --brute-force --helps none --max-idle 0"),

@@ -60,7 +60,8 @@ static bool check_contradictions(const Options *options, Error *error) {
     static const Option GATED[] = {OPTION_TOLERANCE, OPTION_UPDATE};
     bool baseline = options->text[OPTION_BASELINE];
     for (Option option = 0; option < OPTION_COUNT && baseline; option++)
-        if (option_asks(option) && option != OPTION_TIME_LIMIT && options->text[option])
+        if (option_asks(option) && option != OPTION_TIME_LIMIT && option != OPTION_MEMORY_LIMIT &&
+            options->text[option])
             return error_set(error, ERROR_INPUT, options->where[option],
                              "contradicts --baseline, whose reports have the requests; leave it out");
     for (size_t i = 0; i < COUNT_OF(LAUNCHED) && baseline; i++)

@@ -60,9 +60,11 @@ static bool resolve(const Checking *checking, const BaselineEntry *from, Arena *
     Options words = *checking->options;
     if (!report_request_read(from->report, from->where, arena, &words, error)) return false;
     words.text[OPTION_TOP] = words.text[OPTION_VARIANTS] = NULL;
-    if (checking->options->text[OPTION_TIME_LIMIT]) {
-        words.text[OPTION_TIME_LIMIT] = checking->options->text[OPTION_TIME_LIMIT];
-        words.where[OPTION_TIME_LIMIT] = checking->options->where[OPTION_TIME_LIMIT];
+    static const Option LIMITS[] = {OPTION_TIME_LIMIT, OPTION_MEMORY_LIMIT};
+    for (size_t i = 0; i < COUNT_OF(LIMITS); i++) {
+        if (!checking->options->text[LIMITS[i]]) continue;
+        words.text[LIMITS[i]] = checking->options->text[LIMITS[i]];
+        words.where[LIMITS[i]] = checking->options->where[LIMITS[i]];
     }
     if (!request_from_options(&words, arena, out, error)) return false;
     out->control.top = 1;

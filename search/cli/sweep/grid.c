@@ -22,6 +22,7 @@ static char separator(Option option) {
     case OPTION_REMAT:
         return ';';
     case OPTION_TIME_LIMIT:
+    case OPTION_MEMORY_LIMIT:
     case OPTION_BRUTE_FORCE:
         return '\0';
     default:

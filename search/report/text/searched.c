@@ -79,9 +79,10 @@ void gap_words(const Report *report, Prose *to) {
     char seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
     bool limited = certificate->plans_pruned[PRUNED_TIME_LIMIT] > 0 || control->time_limit_seconds > 0;
     double gap = search_gap(&report->result);
-    const char *what = report->result.interrupted ? "the search was interrupted"
-                       : limited                  ? "a limit ended the search"
-                                                  : "the layout solver reached its work limit and left a layout open";
+    const char *what = report->result.interrupted   ? "the search was interrupted"
+                       : report->result.memory_full ? "the limit of memory ended the search"
+                       : limited                    ? "a limit ended the search"
+                                                    : "the layout solver reached its work limit and left a layout open";
     if (gap == 0) {
         prose_add(to, "Plan 1 is proven the fastest, %s: %s.", rows_open(report, rows), what);
         return;

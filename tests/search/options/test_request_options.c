@@ -114,18 +114,28 @@ Test(options, every_option_is_heard) {
         {{"--model", "405b", "--variants"}, 1},
         {{"--model", "405b", "--brute-force"}, 1},
         {{"--model", "405b", "--precision", "fp8", "--chip", "h100"}, 1},
+        {{"--model", "405b", "--memory-limit", "512M"}, 512e6},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Arena arena = {0};
         Error error = {0};
         Request *request = ARENA_NEW(&arena, Request, 1);
         cr_expect(resolve(ROWS[i].words, &arena, request, &error), "%s: %s", ROWS[i].words[2], error.text);
-        const double heard[] = {
-            request->space.max_idle,      request->space.batch_tolerance,    request->question.hbm_reserve,
-            request->control.top,         request->question.training_tokens, request->control.time_limit_seconds,
-            request->control.threads,     request->asked.launchers,          request->space.padding,
-            request->question.objective,  request->space.requirement_count,  request->control.variants,
-            request->control.brute_force, request->question.precision};
+        const double heard[] = {request->space.max_idle,
+                                request->space.batch_tolerance,
+                                request->question.hbm_reserve,
+                                request->control.top,
+                                request->question.training_tokens,
+                                request->control.time_limit_seconds,
+                                request->control.threads,
+                                request->asked.launchers,
+                                request->space.padding,
+                                request->question.objective,
+                                request->space.requirement_count,
+                                request->control.variants,
+                                request->control.brute_force,
+                                request->question.precision,
+                                (double)request->control.memory_limit_bytes};
         cr_expect_float_eq(heard[i], ROWS[i].expected, 1e-12, "%s: %g", ROWS[i].words[2], heard[i]);
         arena_free(&arena);
     }
@@ -257,6 +267,7 @@ static const struct {
     {"a profile that is not there", {"--model", "405b", "--profile", "/nonexistent/p.json"}, "/nonexistent/p.json", ""},
     {"all HBM kept back", {"--model", "405b", "--hbm-reserve", "1"}, "--hbm-reserve", "out of range"},
     {"no threads", {"--model", "405b", "--threads", "0"}, "--threads", "from 1"},
+    {"no memory", {"--model", "405b", "--memory-limit", "1M"}, "--memory-limit", "out of range"},
     {"no time", {"--model", "405b", "--time-limit", "0"}, "--time-limit", "more than zero"},
     {"a format that is none", {"--model", "405b", "--format", "pdf"}, "--format", "html"},
     {"a color that is none", {"--model", "405b", "--color", "red"}, "--color", "auto"},
@@ -330,12 +341,12 @@ Test(options, help_names_every_option) {
     help_of_command(&COMMAND_PLAN, memory);
     fclose(memory);
     static const char *const NAMED[] = {
-        "--model",       "--pods",       "--slice",           "--slices",      "--chips",       "--nodes",
-        "--chip",        "--batch",      "--sequences",       "--seq",         "--tokens",      "--require",
-        "--for",         "--max-idle",   "--batch-tolerance", "--padding",     "--objective",   "--top",
-        "--variants",    "--helps",      "--precision",       "--optimizer",   "--hbm-reserve", "--profile",
-        "--format",      "-o, --output", "--threads",         "--brute-force", "--time-limit",  "--timing",
-        "-v, --verbose", "-q, --quiet",  "--color",           "--certificate", "--help"};
+        "--model",    "--pods",        "--slice",           "--slices",      "--chips",       "--nodes",
+        "--chip",     "--batch",       "--sequences",       "--seq",         "--tokens",      "--require",
+        "--for",      "--max-idle",    "--batch-tolerance", "--padding",     "--objective",   "--top",
+        "--variants", "--helps",       "--precision",       "--optimizer",   "--hbm-reserve", "--profile",
+        "--format",   "-o, --output",  "--threads",         "--brute-force", "--time-limit",  "--memory-limit",
+        "--timing",   "-v, --verbose", "-q, --quiet",       "--color",       "--certificate", "--help"};
     for (size_t i = 0; i < COUNT_OF(NAMED); i++) cr_expect(strstr(text, NAMED[i]), "%s", NAMED[i]);
     cr_expect_null(strstr(text, "--plan "), "an option of explain");
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) cr_expect(strlen(line) <= 120, "%s", line);
