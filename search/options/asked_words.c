@@ -4,16 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef struct {
+    char *text; /* `size` bytes */
+    size_t size;
+    bool failed; /* a word has no room, or characters that no line should have: there is no line */
+} Line;
+
 /* Between quotes where a shell would see more in it than a word. */
-static void add_word(Asked *asked, const char *name, const char *value) {
-    size_t used = strlen(asked->words), room = sizeof asked->words - used;
+static void add_word(Line *line, const char *name, const char *value) {
+    size_t used = strlen(line->text), room = line->size - used;
     bool plain =
         value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_=%+:/@-")] == '\0';
     bool quotable = !strchr(value, '\'');
     for (const char *c = value; *c; c++) quotable = quotable && (unsigned char)*c >= ' ' && (unsigned char)*c < 0x7f;
-    int length = snprintf(asked->words + used, room, value[0] == '\0' ? "%s--%s%s%s%s" : "%s--%s %s%s%s",
+    int length = snprintf(line->text + used, room, value[0] == '\0' ? "%s--%s%s%s%s" : "%s--%s %s%s%s",
                           used > 0 ? " " : "", name, plain ? "" : "'", value, plain ? "" : "'");
-    if (!quotable || length < 0 || (size_t)length >= room) asked->words[used] = '\0';
+    if (!quotable || length < 0 || (size_t)length >= room) line->failed = true;
 }
 
 static void keep_short(const char *text, char *out, size_t size) {
@@ -21,11 +27,13 @@ static void keep_short(const char *text, char *out, size_t size) {
 }
 
 void asked_words_keep(const Options *options, Asked *asked) {
+    Line words = {asked->words, sizeof asked->words, false}, choices = {asked->choices, sizeof asked->choices, false};
     for (Option option = 0; option < OPTION_COUNT; option++) {
         bool of_one_search = option == OPTION_FOR || option == OPTION_TOP || option == OPTION_VARIANTS;
-        if (option_asks(option) && options->text[option] && !of_one_search)
-            add_word(asked, option_name(option), options->text[option]);
+        if (option_asks(option) && options->text[option])
+            add_word(of_one_search ? &choices : &words, option_name(option), options->text[option]);
     }
+    if (words.failed || choices.failed) asked->words[0] = asked->choices[0] = '\0';
     keep_short(options->text[OPTION_SEQ], asked->typed_seq, sizeof asked->typed_seq);
     keep_short(options->text[OPTION_BATCH], asked->typed_batch, sizeof asked->typed_batch);
 }

@@ -7,8 +7,8 @@
 #include "search/options/options.h"
 #include "search/request/request.h"
 
-/* Fills asked->words with the options that were given, but for those that choose among answers (--for, --top,
- * --variants). "" where one has characters that no line should have. */
+/* Fills asked->words with the options that were given, and asked->choices with those of them that choose among answers
+ * (--for, --top, --variants). Both are "" where a word has characters that no line should have, or no room. */
 void asked_words_keep(const Options *options, Asked *asked);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tokens a second and MFU against chips, a line for each setting of what is no machine; where all points have as many
- * chips, a bar for each point. */
+/* MFU against chips, a line for each setting of what is no machine, or where all points have as many chips a bar for each
+ * point; days against dollars; the best MFU as a heat map; the table, and what was wrong below it. */
 #include "search/sweep/page.h"
+#include "search/sweep/pictures.h"
 
+#include "base/escape.h"
 #include "base/number.h"
 #include "base/text/html.h"
 #include "base/text/prose.h"
@@ -13,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERIES_MAX = SVG_KINDS, BARS_MAX = 60, LABEL_SIZE = 256 };
-static const double WIDTH = 860, TOP = 44, BOTTOM = 350, FIRST_LEFT = 70, FIRST_RIGHT = 400, SECOND_LEFT = 506,
-                    SECOND_RIGHT = 836, ROW = 24, BAR_LEFT_MOST = 300, BAR_RIGHT = 740;
+enum { SERIES_MAX = SVG_KINDS, LABELLED_MAX = 16, BARS_MAX = 60, LABEL_SIZE = SWEEP_LABEL_SIZE };
+static const double WIDTH = SVG_PANEL, TOP = 50, BOTTOM = 300, LEFT = 44, RIGHT = 262, RIGHT_ALONE = 366, LINE = 13;
+static const double BARS_WIDTH = 860, ROW = 24, BAR_LEFT_MOST = 300, BAR_RIGHT = 740;
 
 typedef struct {
-    char label[LABEL_SIZE]; /* "model=8b batch=4Mi"; "": everything */
+    char label[LABEL_SIZE]; /* "8b 4Mi"; "": everything */
 } Series;
 
 static bool of_the_machine(const char *option) {
@@ -34,8 +36,8 @@ static void series_label(const SweepGrid *grid, int64_t point, char label[LABEL_
     label[0] = '\0';
     for (int i = 0; i < grid->option_count && used < LABEL_SIZE; i++)
         if (grid->options[i].count > 1 && !of_the_machine(grid->options[i].option))
-            used += (size_t)snprintf(label + used, LABEL_SIZE - used, "%s%s=%s", used ? " " : "",
-                                     grid->options[i].option, sweep_value(grid, point, i));
+            used +=
+                (size_t)snprintf(label + used, LABEL_SIZE - used, "%s%s", used ? " " : "", sweep_value(grid, point, i));
 }
 
 /* Which of the series a point is in; those beyond SERIES_MAX are the last. */
@@ -51,7 +53,6 @@ static int series_of(const SweepGrid *grid, int64_t point, Series *series, int *
 
 typedef double Measure(const SweepRow *row);
 static double chips_of(const SweepRow *row) { return (double)row->chips; }
-static double rate_of(const SweepRow *row) { return row->tokens_per_second; }
 static double mfu_of(const SweepRow *row) { return row->mfu; }
 
 /* Of all points with a plan. False: there is none. */
@@ -89,10 +90,8 @@ typedef struct {
     const int *series;
 } Points;
 
-/* One of the two diagrams: what it shows against chips. */
 typedef struct {
     SvgScale x, y;
-    Measure *of;
 } Panel;
 
 /* One series: a line through its points by chips, and their marks. */
@@ -106,19 +105,17 @@ static void draw_series(Svg *svg, const Points *points, int which, const Panel *
             fputc('L', svg->out);
         else
             fprintf(svg->out, "<path class=\"s%d\" d=\"M", which % SVG_COLORS);
-        fprintf(svg->out, "%.1f %.1f", svg_at(x, chips_of(sorted[i])), svg_at(y, panel->of(sorted[i])));
+        fprintf(svg->out, "%.1f %.1f", svg_at(x, chips_of(sorted[i])), svg_at(y, mfu_of(sorted[i])));
         open = true;
     }
     if (open) fputs("\"/>\n", svg->out);
     for (int64_t i = 0; i < points->count; i++) {
         Prose tip = {0};
         if (points->series[sorted[i]->point] != which) continue;
-        svg_mark(svg, which, svg_at(x, chips_of(sorted[i])), svg_at(y, panel->of(sorted[i])), 4.5,
+        svg_mark(svg, which, svg_at(x, chips_of(sorted[i])), svg_at(y, mfu_of(sorted[i])), 4.5,
                  tip_of(points->grid, sorted[i], &tip));
     }
 }
-
-static const char *say_rate(double value, char *text) { return number_short(value, text); }
 
 /* A tick for each number of chips where there are few, else round ones. */
 static void draw_chips(Svg *svg, const SvgScale *x, const SweepRow *const *sorted, int64_t count) {
@@ -138,7 +135,77 @@ static void draw_chips(Svg *svg, const SvgScale *x, const SweepRow *const *sorte
         svg_axis_x(svg, x, 5, BOTTOM, TOP, svg_say_count, "chips");
 }
 
-static bool draw_lines(const SweepGrid *grid, const SweepRow *rows, const char *lead, FILE *out) {
+/* The name of a line, at its end. */
+typedef struct {
+    double y, from; /* of the letters; of the last point */
+    int series;
+} Name;
+
+static int by_height(const void *left, const void *right) {
+    const Name *a = left, *b = right;
+    return a->from != b->from ? (a->from < b->from ? -1 : 1) : (a->series > b->series) - (a->series < b->series);
+}
+
+/* Each at the height of its line's end, or as far from it as the others make it be. */
+static void draw_names(Svg *svg, const Points *points, const Series *names, int count, const Panel *panel) {
+    Name at[LABELLED_MAX];
+    for (int which = 0; which < count; which++) {
+        at[which] = (Name){.series = which};
+        for (int64_t i = 0; i < points->count; i++)
+            if (points->series[points->sorted[i]->point] == which)
+                at[which].from = svg_at(&panel->y, mfu_of(points->sorted[i])) + 4;
+    }
+    qsort(at, (size_t)count, sizeof *at, by_height);
+    for (int i = 0; i < count; i++) at[i].y = i > 0 ? max_real(at[i].from, at[i - 1].y + LINE) : at[i].from;
+    double below = count > 0 ? max_real(0, at[count - 1].y - BOTTOM) : 0;
+    for (int i = count - 1; i >= 0; i--) {
+        char label[SVG_FIT_SIZE];
+        at[i].y = min_real(at[i].y, i == count - 1 ? at[i].y - below : at[i + 1].y - LINE);
+        svg_mark(svg, at[i].series, RIGHT + 12, at[i].y - 4, 3.5, NULL);
+        svg_text(svg, RIGHT + 20, at[i].y, "start", "small", "%s",
+                 svg_fit(names[at[i].series].label, WIDTH - RIGHT - 22, label));
+    }
+}
+
+static void draw_legend(Svg *svg, const Series *names, int count) {
+    SvgLegend legend = {4, WIDTH, 4, BOTTOM + 58};
+    for (int i = 0; i < count; i++) {
+        bool rest = count == SERIES_MAX && i == SERIES_MAX - 1;
+        char label[SVG_FIT_SIZE];
+        svg_legend_add_mark(svg, &legend, i, svg_fit(rest ? "and others" : names[i].label, 330, label));
+    }
+}
+
+/* The values of a name, and what they are values of: "MFU by model, chip". */
+static void heading_of(const SweepGrid *grid, Prose *to) {
+    bool first = true;
+    prose_add(to, "MFU");
+    for (int i = 0; i < grid->option_count; i++) {
+        if (grid->options[i].count == 1 || of_the_machine(grid->options[i].option)) continue;
+        prose_add(to, "%s%s", first ? " by " : ", ", grid->options[i].option);
+        first = false;
+    }
+}
+
+static void draw_lines(const Points *points, const Series *names, int count, const char *lead, FILE *out) {
+    double low = points->sorted[0]->chips, high = points->sorted[points->count - 1]->chips, most = 0;
+    for (int64_t i = 0; i < points->count; i++) most = max_real(most, mfu_of(points->sorted[i]));
+    bool labelled = names[0].label[0] && count <= LABELLED_MAX, legend = names[0].label[0] && !labelled;
+    Panel panel = {log_scale(low, high, LEFT, labelled ? RIGHT : RIGHT_ALONE), {0, most * 1.1, BOTTOM, TOP, false}};
+    double lines = legend ? ceil(count / 3.) : 0;
+    Prose heading = {0};
+    heading_of(points->grid, &heading);
+    Svg svg = svg_open(out, "sweep-svg", WIDTH, BOTTOM + 50 + 20 * lines, "The points of the sweep by chips", lead);
+    svg_text(&svg, 4, 14, "start", "head", "%s", heading.text);
+    draw_chips(&svg, &panel.x, points->sorted, points->count);
+    svg_axis_y(&svg, &panel.y, 7, panel.x.from, panel.x.to, svg_say_share, "");
+    for (int i = 0; i < count; i++) draw_series(&svg, points, i, &panel);
+    if (labelled) draw_names(&svg, points, names, count, &panel);
+    if (legend) draw_legend(&svg, names, count);
+    svg_close(&svg);
+}
+
+static bool draw_series_of(const SweepGrid *grid, const SweepRow *rows, const char *lead, FILE *out) {
     int count = 0, *series = calloc((size_t)grid->points, sizeof *series);
     Series *names = calloc(SERIES_MAX, sizeof *names);
     const SweepRow **sorted = calloc((size_t)grid->points, sizeof *sorted);
@@ -150,34 +217,8 @@ static bool draw_lines(const SweepGrid *grid, const SweepRow *rows, const char *
         sorted[found++] = &rows[i];
     }
     if (ok) {
-        double low, high, columns = count > 8 ? 2 : count > 0 ? 3 : 1;
         qsort(sorted, (size_t)found, sizeof *sorted, by_chips);
-        range_of(grid, rows, chips_of, &low, &high);
-        SvgScale x = log_scale(low, high, FIRST_LEFT, FIRST_RIGHT), second = x;
-        second.from = SECOND_LEFT, second.to = SECOND_RIGHT;
-        range_of(grid, rows, rate_of, &low, &high);
-        SvgScale rate = log_scale(low, high, BOTTOM, TOP);
-        range_of(grid, rows, mfu_of, &low, &high);
-        SvgScale mfu = {0, high * 1.1, BOTTOM, TOP, false};
-        double legend = ceil(count / columns);
-        Svg svg =
-            svg_open(out, "sweep-svg", WIDTH, BOTTOM + 60 + 19 * legend, "The points of the sweep by chips", lead);
-        draw_chips(&svg, &x, sorted, found);
-        svg_axis_y(&svg, &rate, 7, FIRST_LEFT, FIRST_RIGHT, say_rate, "tokens a second");
-        draw_chips(&svg, &second, sorted, found);
-        svg_axis_y(&svg, &mfu, 7, SECOND_LEFT, SECOND_RIGHT, svg_say_share, "MFU");
-        const Points points = {grid, sorted, found, series};
-        for (int i = 0; i < count; i++) {
-            draw_series(&svg, &points, i, &(Panel){x, rate, rate_of});
-            draw_series(&svg, &points, i, &(Panel){second, mfu, mfu_of});
-            bool rest = count == SERIES_MAX && i == SERIES_MAX - 1;
-            svg_legend_mark(&svg, 24 + fmod(i, columns) * (WIDTH - 40) / columns, BOTTOM + 62 + 19 * floor(i / columns),
-                            i,
-                            rest                ? "and others"
-                            : names[i].label[0] ? names[i].label
-                                                : "every point");
-        }
-        svg_close(&svg);
+        draw_lines(&(Points){grid, sorted, found, series}, names, count, lead, out);
     }
     free(series);
     free(names);
@@ -199,7 +240,7 @@ static void draw_bars(const SweepGrid *grid, const SweepRow *rows, const char *l
     left = min_real(left, BAR_LEFT_MOST);
     SvgScale scale = {0, longest * 1.02, left, BAR_RIGHT, false};
     double bottom = TOP + ROW * (double)shown;
-    Svg svg = svg_open(out, "sweep-svg", WIDTH, bottom + 50, "The steps of the points", lead);
+    Svg svg = svg_open(out, "sweep-svg", BARS_WIDTH, bottom + 50, "The steps of the points", lead);
     svg_axis_x(&svg, &scale, 8, bottom, TOP - 6, svg_say_seconds, "step");
     for (int64_t i = 0; i < grid->points && shown > 0; i++) {
         char label[LABEL_SIZE], step[NUMBER_TEXT_SIZE];
@@ -222,31 +263,56 @@ static int64_t points_with_plan(const SweepGrid *grid, const SweepRow *rows) {
     return count;
 }
 
-bool sweep_page_write(const SweepGrid *grid, const SweepRow *rows, const Table *table, const char *lead,
-                      const char *summary, FILE *out) {
+static bool write_pictures(const SweepPage *page, bool lines, FILE *out) {
+    bool ok = true;
+    html_section_open(out, "picture", "The points");
+    html_paragraph(out, page->summary);
+    Prose more = {0};
+    prose_add(&more, "The picture shows the first %d points that have a plan; the table has all.", BARS_MAX);
+    if (!lines && points_with_plan(page->grid, page->rows) > BARS_MAX) html_paragraph(out, more.text);
+    html_figure_open(out, "the points");
+    if (lines)
+        ok = draw_series_of(page->grid, page->rows, page->lead, out);
+    else
+        draw_bars(page->grid, page->rows, page->lead, out);
+    sweep_draw_cost(page->grid, page->rows, page->lead, out);
+    sweep_draw_heat(page->grid, page->rows, page->lead, out);
+    html_figure_close(out);
+    html_section_close(out);
+    return ok;
+}
+
+static void write_notes(const SweepPage *page, FILE *out) {
+    if (page->note_count == 0) return;
+    html_heading(out, "Errors");
+    fputs("<ol>\n", out);
+    for (int64_t i = 0; i < page->note_count; i++) {
+        fputs("<li>", out);
+        escape_write(ESCAPE_HTML, page->notes[i], out);
+        fputs("</li>\n", out);
+    }
+    fputs("</ol>\n", out);
+}
+
+bool sweep_page_write(const SweepPage *page, FILE *out) {
     double low = 0, high = 0;
-    bool any = range_of(grid, rows, chips_of, &low, &high), ok = true;
+    bool any = range_of(page->grid, page->rows, chips_of, &low, &high), ok = true;
     static const HtmlLink LINKS[] = {{"picture", "The points"}, {"points", "The table"}};
-    html_open(out, "A sweep of shardopt", lead);
+    html_open(out, "A sweep of shardopt", page->lead);
     html_contents(out, any ? LINKS : LINKS + 1, any ? 2 : 1);
-    if (any) {
-        html_section_open(out, "picture", "The points");
-        html_paragraph(out, summary);
-        Prose more = {0};
-        prose_add(&more, "The picture shows the first %d points that have a plan; the table has all.", BARS_MAX);
-        if (!(low < high) && points_with_plan(grid, rows) > BARS_MAX) html_paragraph(out, more.text);
-        html_figure_open(out, "the points");
-        if (low < high)
-            ok = draw_lines(grid, rows, lead, out);
-        else
-            draw_bars(grid, rows, lead, out);
-        html_figure_close(out);
+    if (any) ok = write_pictures(page, low < high, out);
+    html_section_open(out, "points", "The table");
+    if (!any) html_paragraph(out, page->summary);
+    table_write_html(page->table, out);
+    write_notes(page, out);
+    html_section_close(out);
+    if (page->command) {
+        html_section_open(out, "again", "This page again");
+        fputs("<p><code>", out);
+        escape_write(ESCAPE_HTML, page->command, out);
+        fputs("</code></p>\n", out);
         html_section_close(out);
     }
-    html_section_open(out, "points", "The table");
-    if (!any) html_paragraph(out, summary);
-    table_write_html(table, out);
-    html_section_close(out);
     html_close(out);
     return ok;
 }

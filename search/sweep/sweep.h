@@ -77,11 +77,11 @@ typedef struct {
     const char *plan, *machine; /* "fsdp=16", "4x4" */
     int64_t chips;              /* used */
     double step_seconds, mfu, hbm_bytes, hbm_limit_bytes, tokens_per_second, chip_hours;
-    double cost_usd;  /* negative: no price is known */
+    double cost_usd;                   /* negative: no price is known */
     double expected_seconds;           /* of the training, with failures as far as they are known */
     double expected_usd, reserved_usd; /* of that, at the price on demand and at a reserved one; negative: not known */
     const char *price_source, *reserved_source; /* where these prices are from; "" */
-    const char *line; /* the row itself, `length` bytes and a NUL */
+    const char *line;                           /* the row itself, `length` bytes and a NUL */
     size_t length;
 } SweepRow;
 

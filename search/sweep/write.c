@@ -158,6 +158,15 @@ static void write_errors(const SweepRow *rows, int64_t errors, const int64_t *fi
     }
 }
 
+/* The results of points in error are the numbers of their errors. False: memory is out. */
+static bool number_errors(const SweepView *view, Arena *arena, int64_t *errors, int64_t *first_of) {
+    for (int64_t i = 0; i < view->grid->points; i++) {
+        int64_t number = error_number(view->rows, i, errors, first_of);
+        if (number > 0 && !(view->result[i] = arena_format(arena, "error %lld", (long long)number))) return false;
+    }
+    return true;
+}
+
 static bool write_text(const SweepView *view, TextOut out, Error *error) {
     const SweepGrid *grid = view->grid;
     const SweepRow *rows = view->rows;
@@ -165,12 +174,7 @@ static bool write_text(const SweepView *view, TextOut out, Error *error) {
     Arena arena = {0};
     Table table;
     int64_t errors = 0, *first_of = ARENA_NEW(&arena, int64_t, (size_t)grid->points);
-    bool ok = first_of != NULL;
-    for (int64_t i = 0; i < grid->points && ok; i++) {
-        int64_t number = error_number(rows, i, &errors, first_of);
-        if (number > 0) ok = (view->result[i] = arena_format(&arena, "error %lld", (long long)number)) != NULL;
-    }
-    ok = ok && table_of(view, &arena, &table);
+    bool ok = first_of && number_errors(view, &arena, &errors, first_of) && table_of(view, &arena, &table);
     headline(grid, &first);
     summary(view, &last);
     prose_write(out, "", "  ", first.text);
@@ -204,15 +208,46 @@ static bool write_markdown(const SweepView *view, FILE *out, Error *error) {
     return ok || error_memory(error);
 }
 
+/* The line that writes the page again. Values are in quotes where a shell would see more in them than a word. False: one has
+ * characters that no line should have, or the line is long. */
+static bool command_of(const SweepGrid *grid, Prose *to) {
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_=%+:/@-";
+    enum { LONG = 1000 };
+    prose_add(to, "shardopt sweep");
+    for (int i = 0; i < grid->option_count; i++) {
+        const SweepOption *option = &grid->options[i];
+        bool plain = true;
+        for (int v = 0; v < option->count; v++) {
+            const char *value = option->values[v];
+            plain = plain && value[strspn(value, PLAIN)] == '\0';
+            for (const char *c = value; *c; c++)
+                if (*c == '\'' || (unsigned char)*c < ' ' || (unsigned char)*c >= 0x7f) return false;
+            if (strlen(value) > LONG || to->used > LONG || (option->count > 1 && strchr(value, ','))) return false;
+        }
+        prose_add(to, " --%s%s%s", option->option, option->values[0][0] ? " " : "", plain ? "" : "'");
+        for (int v = 0; v < option->count; v++) prose_add(to, "%s%s", v > 0 ? "," : "", option->values[v]);
+        prose_add(to, "%s", plain ? "" : "'");
+    }
+    prose_add(to, " --format html -o sweep.html");
+    return true;
+}
+
 static bool write_html(const SweepView *view, FILE *out, Error *error) {
-    Prose first = {0}, last = {0};
+    Prose first = {0}, last = {0}, command = {0};
     Arena arena = {0};
     Table table;
-    bool ok = table_of(view, &arena, &table);
+    SweepPage page = {view->grid, view->rows, &table, first.text, last.text, NULL, 0, NULL};
+    int64_t *first_of = ARENA_NEW(&arena, int64_t, (size_t)view->grid->points);
+    const char **notes = ARENA_NEW(&arena, const char *, (size_t)view->grid->points);
+    bool ok =
+        first_of && notes && number_errors(view, &arena, &page.note_count, first_of) && table_of(view, &arena, &table);
+    for (int64_t e = 0; e < page.note_count && ok; e++) notes[e] = view->rows[first_of[e]].message;
+    page.notes = notes;
     headline(view->grid, &first);
     summary(view, &last);
+    if (command_of(view->grid, &command)) page.command = command.text;
     if (first.used > 0) first.text[first.used - 1] = '\0'; /* its colon */
-    if (ok) ok = sweep_page_write(view->grid, view->rows, &table, first.text, last.text, out);
+    ok = ok && sweep_page_write(&page, out);
     arena_free(&arena);
     return ok || error_memory(error);
 }

@@ -8,6 +8,7 @@
 #include "search/report/html/tables.h"
 #include "search/report/html/write.h"
 #include "search/report/text/parts.h"
+#include "search/request/knobs.h"
 
 #include <stdlib.h>
 
@@ -92,30 +93,51 @@ static void write_line(const char *before, const char *code, FILE *out) {
     fputs("</code></p>\n", out);
 }
 
+/* The plan as --plan takes it: its degrees, and the knobs that are not at their first setting. Sequences of a microbatch
+ * follow from the number of microbatches. */
+static void plan_option(const RankedPlan *ranked, Prose *to) {
+    const Degrees *degrees = &ranked->plan.degrees;
+    const Knobs *knobs = &ranked->plan.knobs;
+    char text[KNOB_TEXT_SIZE];
+    for (Role role = 0; role < ROLE_COUNT; role++)
+        if (degrees->of[role] > 1) prose_item(to, " ", "%s=%lld", role_name(role), (long long)degrees->of[role]);
+    for (Knob knob = KNOB_NONE + 1; knob < KNOB_COUNT; knob++) {
+        int64_t setting = knob_setting(knob, knobs), first = knob_takes(knob, 0) ? 0 : 1;
+        bool follows = knob == KNOB_MICROBATCH_SEQUENCES ||
+                       (knob == KNOB_CONTEXT_METHOD && degrees->of[ROLE_SEQUENCE] == 1) ||
+                       (knob == KNOB_SCHEDULE && degrees->of[ROLE_PIPELINE] == 1);
+        if (setting == first || follows) continue;
+        prose_item(to, " ", "%s=%s", knob_name(knob), knob_text(knob, setting, text));
+    }
+}
+
 /* What to type: the plan, the command that writes its launch configuration, and the one that made this page. */
 static void write_launch(const PageView *view, FILE *out) {
     const Request *request = view->report->request;
     const RankedPlan *first = view_first(view);
     const Launcher *launcher = launcher_of(request);
     const char *asked = request->asked.words;
-    Prose words = {0}, line = {0};
-    char label[WORDS_SIZE];
+    Prose words = {0}, line = {0}, plan = {0};
     html_heading(out, "Launch it");
     if (launcher && launcher->plan_words) launcher->plan_words(request, first, &words);
     if (words.used > 0) {
         prose_add(&line, "In %s's words: %s.", launcher->name, words.text);
         html_paragraph(out, line.text);
     }
-    write_line("The plan:", plan_label(first, label), out);
-    if (view_is_named(view) || !asked[0]) return;
+    plan_option(first, &plan);
+    write_line("The plan, for --plan:", plan.text, out);
+    if (!asked[0]) return;
     line = (Prose){0};
-    if (launcher && launcher->formats[0].name) {
+    if (launcher && launcher->formats[0].name && !view_is_named(view)) {
         prose_add(&line, "shardopt emit %s %s", launcher->formats[0].name, asked);
         if (launcher->formats[0].file) prose_add(&line, " -o %s", launcher->formats[0].file);
         write_line("Its launch file:", line.text, out);
     }
     line = (Prose){0};
-    prose_add(&line, "shardopt plan %s --format html -o page.html", asked);
+    prose_add(&line, view_is_named(view) ? "shardopt explain %s" : "shardopt plan %s", asked);
+    if (request->asked.choices[0]) prose_add(&line, " %s", request->asked.choices);
+    if (view_is_named(view)) prose_add(&line, " --plan '%s'", plan.text);
+    prose_add(&line, " --format html -o page.html");
     write_line("This page:", line.text, out);
 }
 

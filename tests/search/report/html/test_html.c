@@ -134,6 +134,7 @@ Test(look, page_says_whose_plan_it_is) {
     static Fixture fixture;
     fixture_fill(&fixture);
     snprintf(fixture.request.asked.words, sizeof fixture.request.asked.words, "--model demo --slice '8x4x4'");
+    snprintf(fixture.request.asked.choices, sizeof fixture.request.asked.choices, "--top 2");
     fixture.report.asked = NULL;
     char *named = written(write_page, &fixture.report);
     fixture.report.asked = fixture.report.request;
@@ -142,9 +143,10 @@ Test(look, page_says_whose_plan_it_is) {
         cr_expect_null(strstr(named, BEST[i]), "%s", BEST[i]);
         cr_expect_not_null(strstr(searched, BEST[i]), "%s", BEST[i]);
     }
-    cr_expect_not_null(strstr(named, "The plan: <code>data=4 fsdp=32 tensor=4</code>"));
-    cr_expect_null(strstr(named, "--format html"));
-    cr_expect_not_null(strstr(searched, "<code>shardopt plan --model demo --slice &#39;8x4x4&#39; --format html"));
+    cr_expect_not_null(strstr(named, "The plan, for --plan: <code>tensor=4 fsdp=32 data=4"));
+    cr_expect_not_null(strstr(named, "<code>shardopt explain --model demo --slice &#39;8x4x4&#39; --top 2 --plan "
+                                     "&#39;tensor=4 fsdp=32 data=4"));
+    cr_expect_not_null(strstr(searched, "<code>shardopt plan --model demo --slice &#39;8x4x4&#39; --top 2 --format html"));
     const char *flaw = first_flaw(searched);
     cr_expect_null(flaw, "at: %.200s", flaw);
     free(named);

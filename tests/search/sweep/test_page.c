@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A sweep's page: the fronts by hand, what a heat map takes of each pair, errors said once, names that stay names. */
+#include "search/sweep/page.h"
+#include "search/sweep/pictures.h"
+
+#include "base/util.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODELS = 2, CHIPS = 2, SIZES = 3, COUNT = MODELS * CHIPS * SIZES };
+static const char HOSTILE[] = "=c|\"><script>alert(1)</script>'&";
+
+/* days, dollars, MFU of a model on a chip with so many of them; no days: nothing fits; no dollars: no price is known. */
+static const struct {
+    double days, usd, mfu;
+    bool front;
+} POINTS[COUNT] = {
+    {100, 10, 0.4, true},  {50, 12, 0.4, false},
+    {25, 15, 0.38, false}, /* small on a */
+    {49, 12, 0.5, true},   {24, 12.5, 0.49, true},
+    {12, -1, 0.45, false}, /* small on b: ahead of a but for its cheapest */
+    {900, 100, 0.6, true}, {900, 100, 0.6, false},
+    {0, 0, 0, false}, /* large on a: of equals the first */
+    {901, 99, 0.3, true},  {200, 130, 0.3, true},
+    {100, 130, 0.2, true}, /* large on b */
+};
+
+static SweepRow rows[COUNT];
+static SweepGrid grid;
+
+static void make(void) {
+    static const char *models[] = {HOSTILE, "large"}, *chips[] = {"a", "b"}, *sizes[] = {"8", "16", "32"};
+    grid = (SweepGrid){.options = {{"model", models, MODELS}, {"chip", chips, CHIPS}, {"chips", sizes, SIZES}},
+                       .option_count = 3,
+                       .points = COUNT};
+    for (int i = 0; i < COUNT; i++)
+        rows[i] = (SweepRow){.point = i,
+                             .state = POINTS[i].days > 0 ? POINT_OK : POINT_ERROR,
+                             .has_plan = POINTS[i].days > 0,
+                             .plan = HOSTILE,
+                             .machine = "m",
+                             .chips = 8 << i % SIZES,
+                             .mfu = POINTS[i].mfu,
+                             .step_seconds = 1,
+                             .cost_usd = POINTS[i].usd,
+                             .expected_seconds = 86400 * POINTS[i].days,
+                             .expected_usd = POINTS[i].usd,
+                             .reserved_usd = -1,
+                             .price_source = "",
+                             .reserved_source = "",
+                             .message = POINTS[i].days > 0 ? "" : HOSTILE};
+}
+
+/* (200, 130) is not on the front: (100, 130) is as cheap and faster. */
+Test(sweep_page, fronts_of_each_model) {
+    bool front[COUNT];
+    int same[COUNT];
+    make();
+    sweep_front(&grid, rows, front, same);
+    for (int i = 0; i < COUNT; i++) {
+        bool expected = POINTS[i].front && i != 10;
+        cr_expect_eq(front[i], expected, "point %d", i);
+        cr_expect_eq(same[i] == same[0], i < COUNT / MODELS, "point %d", i);
+    }
+}
+
+static char *drawn(bool draw(const SweepGrid *, const SweepRow *, const char *, FILE *), bool any) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    cr_assert(memory);
+    cr_expect_eq(draw(&grid, rows, "words", memory), any);
+    cr_assert_eq(fclose(memory), 0);
+    cr_expect_eq(length > 0, any);
+    return text;
+}
+
+static int occurrences(const char *text, const char *what) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, what)); at += strlen(what)) count++;
+    return count;
+}
+
+Test(sweep_page, pictures) {
+    make();
+    char *heat = drawn(sweep_draw_heat, true);
+    static const char *const BEST[] = {">40.0%<", ">50.0%<", ">60.0%<", ">30.0%<"};
+    for (size_t i = 0; i < COUNT_OF(BEST); i++) cr_expect_eq(occurrences(heat, BEST[i]), 1, "%s", BEST[i]);
+    cr_expect_null(strstr(heat, "<script"));
+    free(heat);
+    char *cost = drawn(sweep_draw_cost, true);
+    cr_expect_eq(occurrences(cost, " r=\"5.0\"") + occurrences(cost, "width=\"9.0\""), 3 + 3,
+                 "the marks of the fronts");
+    cr_expect_eq(occurrences(cost, "thick\" d=\"M"), 2 + 1, "two fronts, and the legend's");
+    free(cost);
+    for (int i = 0; i < COUNT; i++) rows[i].expected_usd = -1;
+    free(drawn(sweep_draw_cost, false));
+    grid.option_count = 1, grid.points = MODELS;
+    free(drawn(sweep_draw_heat, false));
+}
+
+Test(sweep_page, is_text_and_says_errors_once) {
+    static const SweepGoal NONE;
+    char *text = NULL;
+    size_t length = 0;
+    Error error = {0};
+    make();
+    rows[0].state = POINT_ERROR, rows[0].has_plan = false, rows[0].message = HOSTILE;
+    FILE *memory = open_memstream(&text, &length);
+    cr_assert(memory);
+    cr_assert(sweep_write(&grid, rows, &NONE, SWEEP_HTML, (TextOut){.file = memory}, &error), "%s", error.text);
+    cr_assert_eq(fclose(memory), 0);
+    cr_expect_null(strstr(text, "<script>alert"));
+    cr_expect_eq(occurrences(text, "<td>error 1</td>"), 2);
+    cr_expect_eq(occurrences(text, "<li>=c|"), 1, "said once");
+    cr_expect_null(strstr(text, "This page again"), "a quote in a name: no line");
+    free(text);
+}
