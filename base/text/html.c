@@ -2,6 +2,7 @@
 #include "base/text/html.h"
 
 #include "base/escape.h"
+#include "base/text/page_script.h"
 #include "base/text/svg.h"
 
 static const char STYLE[] =
@@ -45,12 +46,19 @@ static const char STYLE[] =
     "th,td{padding:.28rem .8rem .28rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule)}\n"
     "tbody th{font-weight:400}thead th{font-weight:600;white-space:nowrap}\n"
     ".n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}\n"
+    "th button{font:inherit;color:inherit;background:none;border:0;padding:0;cursor:pointer}"
+    "th[aria-sort=ascending] button::after{content:' \\2191'}th[aria-sort=descending] button::after{content:' "
+    "\\2193'}th:not([aria-sort]) button:hover{text-decoration:underline}"
+    ".filter{display:block;font-size:.88rem;color:var(--dim);margin:.4rem 0}.filter input{font:inherit;width:14rem;"
+    "max-width:60vw;color:var(--ink);background:var(--card);border:1px solid var(--rule);border-radius:.3rem;"
+    "padding:.1rem .4rem}\n"
     "details{margin:.4rem 0}summary{cursor:pointer;color:var(--link);font-size:.92rem}\n"
     "code{font-size:.9em}ul{padding-left:1.2rem;max-width:48rem}li{margin:.25rem 0}\n"
     "footer{color:var(--dim);font-size:.85rem;padding-bottom:2.5rem;margin-top:2.5rem;border-top:1px solid "
     "var(--rule)}\n"
     "@media "
-    "print{body{font-size:10.5pt}nav,.skip,.skip:focus,details.data{display:none}h2,h3,section>p{break-after:avoid}"
+    "print{body{font-size:10.5pt}nav,.filter,.skip,.skip:focus,details.data{display:none}h2,h3,section>p{break-after:"
+    "avoid}"
     "figure,tr,.cards div{break-inside:avoid}figure .pic{flex-basis:17rem}figure "
     ".pic.long{flex-basis:100%;min-width:0}.wide{background:none}.many tbody "
     "tr:nth-child(n+21):nth-last-child(n+21){display:none}.many caption{position:static;left:0}.many "
@@ -60,9 +68,14 @@ static const char STYLE[] =
 static void write_text(const char *text, FILE *out) { escape_write(ESCAPE_HTML, text, out); }
 
 void html_open(FILE *out, const char *title, const char *lead) {
+    char hash[PAGE_SCRIPT_HASH_SIZE];
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+          "script-src '",
+          out);
+    fputs(page_script_hash(hash), out);
+    fputs("'\">\n"
           "<meta name=\"generator\" content=\"shardopt\">\n<title>",
           out);
     write_text(title, out);
@@ -80,7 +93,11 @@ void html_open(FILE *out, const char *title, const char *lead) {
     fputs("</header>\n<main id=\"main\" tabindex=\"-1\">\n", out);
 }
 
-void html_close(FILE *out) { fputs("</main>\n</body>\n</html>\n", out); }
+void html_close(FILE *out) {
+    fputs("</main>\n", out);
+    page_script_write(out);
+    fputs("</body>\n</html>\n", out);
+}
 
 void html_contents(FILE *out, const HtmlLink *links, int count) {
     fputs("<nav aria-label=\"Sections\"><ol>\n", out);

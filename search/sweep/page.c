@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* MFU against chips, a line for each setting of what is no machine, or where all points have as many chips a bar for each
- * point; days against dollars; the best MFU as a heat map; the table, and what was wrong below it. */
+/* MFU against chips, a line for each setting of what is no machine, or where all points have as many chips a bar for
+ * each point; days against dollars; the best MFU as a heat map; the table, and what was wrong below it. */
 #include "search/sweep/page.h"
 #include "search/sweep/pictures.h"
 
