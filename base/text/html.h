@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/text/html.h: the frame of every page: one file that loads nothing and runs nothing but the script that
- * sorts its tables (page_script.h), light or dark as the reader's screen is, fit for paper, for the keyboard and for who hears it. */
+/* base/text/html.h: the frame of every page: one file that loads nothing and runs nothing but the script that sorts its
+ * tables (page_script.h), light or dark as the reader's screen is, fit for paper, for the keyboard and for who hears
+ * it. */
 #ifndef SHARDOPT_BASE_TEXT_HTML_H
 #define SHARDOPT_BASE_TEXT_HTML_H
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* Cells are read as text and never as markup. A number sorts by its value in one unit of its kind ("910 ms" before
- * "1.2 s", "$716 k" before "$1.9 M"), a column of words by its letters, numbers within them by value; cells with nothing
- * to sort by are last either way. Written without the two characters that markup would have to escape. */
+ * "1.2 s", "$716 k" before "$1.9 M"), a column of words by its letters, numbers within them by value; cells with
+ * nothing to sort by are last either way. Written without the two characters that markup would have to escape. */
 static const char SCRIPT[] =
     "'use strict';\n"
     "(() => {\n"

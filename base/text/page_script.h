@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/text/page_script.h: the one script of a page: a click on the head of a column sorts a table, and long tables have a
- * field that filters their rows. A page is whole without it. Its policy lets this script run, by its hash, and no other. */
+/* base/text/page_script.h: the one script of a page: a click on the head of a column sorts a table, and long tables
+ * have a field that filters their rows. A page is whole without it. Its policy lets this script run, by its hash, and
+ * no other. */
 #ifndef SHARDOPT_BASE_TEXT_PAGE_SCRIPT_H
 #define SHARDOPT_BASE_TEXT_PAGE_SCRIPT_H
 

@@ -208,8 +208,8 @@ static bool write_markdown(const SweepView *view, FILE *out, Error *error) {
     return ok || error_memory(error);
 }
 
-/* The line that writes the page again. Values are in quotes where a shell would see more in them than a word. False: one
- * has characters that no line should have, or the line is long. */
+/* The line that writes the page again. Values are in quotes where a shell would see more in them than a word. False:
+ * one has characters that no line should have, or the line is long. */
 static bool command_of(const SweepGrid *grid, Prose *to) {
     static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,_=%+:/@-";
     enum { LONG = 1000 };

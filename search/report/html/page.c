@@ -93,8 +93,8 @@ static void write_line(const char *before, const char *code, FILE *out) {
     fputs("</code></p>\n", out);
 }
 
-/* The plan as --plan takes it: its degrees, and the knobs that are not at their first setting. Sequences of a microbatch
- * follow from the number of microbatches. */
+/* The plan as --plan takes it: its degrees, and the knobs that are not at their first setting. Sequences of a
+ * microbatch follow from the number of microbatches. */
 static void plan_option(const RankedPlan *ranked, Prose *to) {
     const Degrees *degrees = &ranked->plan.degrees;
     const Knobs *knobs = &ranked->plan.knobs;

@@ -12,7 +12,8 @@
 enum { MODELS = 2, CHIPS = 2, SIZES = 3, COUNT = MODELS * CHIPS * SIZES };
 static const char HOSTILE[] = "=c|\"><script>alert(1)</script>'&";
 
-/* days, dollars, MFU of a model on a chip with so many of them; no days: nothing fits; no dollars: no price is known. */
+/* days, dollars, MFU of a model on a chip with so many of them; no days: nothing fits; no dollars: no price is
+ * known. */
 static const struct {
     double days, usd, mfu;
     bool front;
