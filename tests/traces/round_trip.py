@@ -241,6 +241,7 @@ def check_twice(program, folder, plan):
 
 UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6}
 HOSTILE = "</text><img src=x onerror=alert(1)><script>'"
+LOADED = ("<script src", "<img", "http:", "https:", "url(h")
 
 
 def check_page(program, folder, name, plan):
@@ -251,8 +252,10 @@ def check_page(program, folder, name, plan):
     first = text.index(simulate.NAMES["elementwise"])
     path.write_text(text[:first] + HOSTILE + text[first + len(simulate.NAMES["elementwise"]):])
     page = run(program, "trace", path, "--from", folder / f"{name}.report.json", "--format", "html")
-    faults.extend(f"page of {name}: holds {s}" for s in SECRETS + ("<script", "<img", "http:", "https:", "url(h")
+    faults.extend(f"page of {name}: holds {s}" for s in SECRETS + LOADED
                   if s in page.replace("http://www.w3.org/", ""))
+    if page.count("<script") != 1:  # the page's own
+        faults.append(f"page of {name}: has {page.count('<script')} scripts")
     for piece in ("default-src 'none'", html.escape(HOSTILE[:11]), ">measured<", ">predicted<", "Term by term"):
         if piece not in page:
             faults.append(f"page of {name}: lacks {piece}")
