@@ -444,7 +444,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
          .use = BOTH | USE_SWEEP | USE_CHECK,
          .help = "text, json or markdown; html, csv; of a check junit (text)",
          .details = "text, json, markdown (for a pull request), html or csv (text). html is one page that loads "
-                    "nothing and runs nothing, with the plans and, as pictures, where a step goes, HBM against its "
+                    "nothing, and runs only the script that sorts its tables, with the plans and, as pictures, where a "
+                    "step goes, HBM against its "
                     "limit, where the roles lie, the roofline, one step in time, the step against memory and against "
                     "chips, time against machine and batch, and how the step and the winner move when each figure of "
                     "the chip and of the profile is a tenth lower or higher. The last three are some fifty searches "
