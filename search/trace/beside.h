@@ -62,6 +62,10 @@ struct cJSON *beside_json(const Beside *beside);
 void step_logs_write_text(const StepLog *logs, int count, const PlanTerms *plan, double traced, TextOut out);
 void step_logs_add_json(const StepLog *logs, int count, const PlanTerms *plan, struct cJSON *to);
 
+/* What a chip sends or receives in a row's collectives, in bytes per second, by the bytes that the trace and the plan
+ * have; waits for other ranks do not count where they are told apart. False: one of the two does not say. */
+bool beside_rates(const Beside *beside, const BesideRow *row, double *measured, double *predicted);
+
 /* Whether trace and plan are of one chip, as far as both say. */
 bool beside_same_chip(const Beside *beside);
 

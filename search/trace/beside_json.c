@@ -17,6 +17,10 @@ static void add_rows(cJSON *json, const Beside *beside) {
         if (planned) json_add_real(item, "exposed_predicted_seconds", row->exposed_predicted);
         if (row->transfer >= 0) json_add_real(item, "transfer_seconds", row->transfer);
         if (row->bytes > 0) json_add_real(item, "bytes", row->bytes);
+        double measured, predicted;
+        if (!beside_rates(beside, row, &measured, &predicted)) continue;
+        json_add_real(item, "bytes_per_second", measured);
+        json_add_real(item, "predicted_bytes_per_second", predicted);
     }
 }
 

@@ -92,11 +92,13 @@ static bool write_verdict(const Beside *beside, Arena *arena, FILE *out) {
 }
 
 static void write_basis(const Beside *beside, const char *more, FILE *out) {
-    Prose ranks = {0}, placed = {0}, memory = {0};
+    Prose rates = {0}, ranks = {0}, placed = {0}, memory = {0};
+    beside_rates_words(beside, &rates);
     beside_ranks_words(beside, &ranks);
     beside_placed_words(beside, &placed);
     beside_memory_words(beside, &memory);
     html_section_open(out, "basis", "What it rests on");
+    html_paragraph(out, rates.text);
     html_paragraph(out, ranks.text);
     html_paragraph(out, placed.text);
     html_paragraph(out, memory.text);

@@ -118,6 +118,17 @@ void beside_ranks_words(const Beside *beside, Prose *out) {
     }
 }
 
+void beside_rates_words(const Beside *beside, Prose *out) {
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    double measured, predicted;
+    for (int i = 0; i < beside->row_count; i++) {
+        if (!beside_rates(beside, &beside->rows[i], &measured, &predicted)) continue;
+        prose_add(out, "%s %s at %s (the plan has %s)", out->used ? "," : "By the bytes in the trace a chip sends for",
+                  term_name(beside->rows[i].term), rate_text(measured, "B", a), rate_text(predicted, "B", b));
+    }
+    if (out->used) prose_add(out, ".");
+}
+
 void beside_placed_words(const Beside *beside, Prose *out) {
     char a[NUMBER_TEXT_SIZE], name[100];
     double fallback = 0, all = 0;
@@ -164,10 +175,13 @@ bool beside_write_text(const Beside *beside, TextOut out, Error *error) {
     arena_free(&arena);
     if (!ok) return false;
     write_differences(beside, out);
-    Prose ranks = {0}, placed = {0}, memory = {0};
+    Prose rates = {0}, ranks = {0}, placed = {0}, memory = {0};
+    beside_rates_words(beside, &rates);
     beside_ranks_words(beside, &ranks);
     beside_placed_words(beside, &placed);
     beside_memory_words(beside, &memory);
+    if (rates.used) fputc('\n', out.file);
+    if (rates.used) prose_write(out, "", "", rates.text);
     if (ranks.used) fputc('\n', out.file);
     if (ranks.used) prose_write(out, "", "", ranks.text);
     fputc('\n', out.file);

@@ -8,8 +8,9 @@
 #include "base/text/table.h"
 #include "search/trace/beside.h"
 
-void beside_head_words(const Beside *beside, Prose *out);   /* devices, steps, how long one is */
-void beside_ranks_words(const Beside *beside, Prose *out);  /* collectives over ranks, and who comes last */
+void beside_head_words(const Beside *beside, Prose *out);  /* devices, steps, how long one is */
+void beside_ranks_words(const Beside *beside, Prose *out); /* collectives over ranks, and who comes last */
+void beside_rates_words(const Beside *beside, Prose *out);
 void beside_placed_words(const Beside *beside, Prose *out); /* how much of the time has a term, and what has none */
 void beside_memory_words(const Beside *beside, Prose *out);
 

@@ -51,6 +51,15 @@ static double link_rate(const Beside *beside, TraceTerm term, double bytes, doub
     return n > 1 && term != TERM_PIPELINE ? bytes * (n - 1) / n / seconds : bytes / seconds;
 }
 
+bool beside_rates(const Beside *beside, const BesideRow *row, double *measured, double *predicted) {
+    double lasted = row->transfer >= 0 ? row->transfer : row->measured;
+    double planned = beside->plan ? beside->plan->bytes[row->term] : 0;
+    if (!(row->bytes > 0) || !(lasted > 0) || !(planned > 0) || !(row->predicted > 0)) return false;
+    *measured = link_rate(beside, row->term, row->bytes, lasted);
+    *predicted = link_rate(beside, row->term, planned, row->predicted);
+    return true;
+}
+
 static void say_collective(const Beside *beside, const BesideRow *row, Prose *out) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], d[NUMBER_TEXT_SIZE];
     Prose kinds = {0};

@@ -78,6 +78,19 @@ PERFTEST = """                    RDMA_Write %sBW Test
 """
 
 
+def perftest_json(share, gigabits, ways=1, form="now"):
+    """perftest --out_json, src/perftest_parameters.h: the unit is not in it; keys had no quotes before 2024, and one of
+    --qos has none now. Messages per second are those of both ways together too."""
+    rate, size = ways * share * H100["network"], 8388608
+    rows = [("MsgSize", "%d" % size), ("sl", "0"), ("n_iterations", "5000"), ("BW_peak", "0.00"),
+            ("BW_average", "%.2f" % (rate / (1e9 / 8 if gigabits else 2**20))), ("MsgRate", "%.6f" % (rate / size / 1e6))]
+    rows = [("%s" if form == "old" or key == "sl" else '"%s"') % key + ": " + value for key, value in rows
+            if key != "sl" or form == "qos"]
+    test = "RDMA_Write_%sBW_Test" % ("Bidirectional_" if ways == 2 else "")
+    return ('{\n"test_info": {\n"test": "%s",\n"Device": "mlx5_0"\n},\n"results": {\n%s\n}\n}\n'
+            % (test, ",\n".join(rows)))
+
+
 def found_in(program, report, folder, texts, *more):
     own = folder / "own"
     own.mkdir(exist_ok=True)
@@ -116,6 +129,15 @@ def check_forms(program, report, folder):
             faults.append(f"perftest beside a collective: {read['refit']['figures']}")
 
 
+def check_wire_json(program, report, folder):
+    for share, gigabits, ways, form in ((0.5, True, 1, "now"), (0.5, False, 1, "old"), (0.7, False, 2, "qos"),
+                                        (0.7, True, 2, "now")):
+        found = found_in(program, report, folder, {"perftest_out.json": perftest_json(share, gigabits, ways, form)})
+        found = found["found"][0]
+        if found["kind"] != "wire" or abs(found["value"] - share) > 0.001 or not found.get("at_most"):
+            faults.append(f"perftest JSON, {form}, {ways} ways: {found}")
+
+
 def check_likely(listed):
     """The list is in the order of what each measurement takes off the likely range, whose ends scale with the
     deviation in logarithms; all together take off the most."""
@@ -144,6 +166,7 @@ def main():
             faults.append(f"deviations: {listed['deviation']}, {afters}, {listed['deviation_after']}")
         check_likely(listed)
         check_forms(program, report, folder)
+        check_wire_json(program, report, folder)
         read = json.loads(run(program, "bench", "--from", report, "--read", own, "--refit", mine, "--format", "json"))
         found = {f["figure"]: f["now"] for f in read["refit"]["figures"]}
         print(found, read["refit"]["before_seconds"], read["refit"]["plan_seconds"], read["refit"]["best"])

@@ -85,6 +85,19 @@ def write_forms(plan, folder, name, **more):
         yield suffix, folder / f"{name}.{suffix}"
     simulate.nsight(folder / f"{name}.sqlite", events, ranges)
     yield "sqlite", folder / f"{name}.sqlite"
+    simulate.nsight(folder / f"{name}.nccl.sqlite", events, ranges, step)
+    yield "nccl.sqlite", folder / f"{name}.nccl.sqlite"
+
+
+def check_bytes(name, plan, read):
+    """What NCCL says it sends is what the plan sends, by role, and so are the rates of the links."""
+    for term in read["terms"]:
+        planted = plan["step"]["communication_bytes"].get(term["term"], 0)
+        if abs(term.get("bytes", 0) - planted) > 0.001 * planted:
+            faults.append(f"{name}: {term['term']} sends {term.get('bytes', 0):.0f} bytes, planted {planted:.0f}")
+        if planted and abs(term["bytes_per_second"] * term["measured_seconds"] /
+                           term["predicted_bytes_per_second"] / term["predicted_seconds"] - 1) > 0.001:
+            faults.append(f"{name}: rates of {term}")
 
 
 # What a slower machine is planted as, the figures that a refit has to find, as a share of what they were, and whether
@@ -282,6 +295,8 @@ def main():
             for suffix, path in write_forms(plans[name], folder, name):
                 out = run(program, "trace", path, "--from", folder / f"{name}.report.json", "--format", "json")
                 check_terms(f"{name} {suffix}", plans[name], json.loads(out), TOGETHER.get(suffix, ()))
+                if suffix == "nccl.sqlite":
+                    check_bytes(f"{name} {suffix}", plans[name], json.loads(out))
                 text = run(program, "trace", path, "--from", folder / f"{name}.report.json")
                 faults.extend(f"{name}: prints {s}" for s in SECRETS if s in text + out)
         for name, scale, words in ERRORS:

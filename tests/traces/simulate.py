@@ -5,7 +5,7 @@ events_of(plan, ...) lays the plan's terms out as kernels: in each step and chun
 it, then what is exposed, one after the other. Writers turn that into the files of profilers. Nothing here is shared
 with the program that reads them.
 """
-import bisect, gzip, json, random, sqlite3
+import bisect, gzip, json, random, sqlite3, struct
 
 ROLES = ("tensor", "expert", "sequence", "fsdp", "data", "pipeline")
 GROUPS = {"tensor": "TENSOR_MODEL_PARALLEL_GROUP", "expert": "EXPERT_MODEL_PARALLEL_GROUP",
@@ -330,7 +330,43 @@ def xprof_json(events, ranges, step):
 
 # ---- Nsight Systems: its SQLite export ----
 
-def nsight(path, events, ranges):
+# NCCL's calls: schema, and its figures by name, type and offset (NVIDIA/nccl src/include/nvtx_payload_schemas.h, as
+# tables of a real export have them); sizes are of one rank's message.
+SCHEMAS = {"init": (16777218, 24, (("No. of ranks", 5, 8), ("Rank", 5, 12), ("CUDA device", 5, 16))),
+           "AllGather": (16777220, 16, (("Message size [bytes]", 22, 8),)),
+           "ReduceScatter": (16777223, 24, (("Message size [bytes]", 22, 8), ("Reduction operation", 16777232, 16))),
+           "Send": (16777225, 24, (("Message size [bytes]", 22, 8), ("Peer rank", 5, 16)))}
+
+
+def payload(schema, communicator, *figures):
+    number, size, fields = SCHEMAS[schema]
+    body = struct.pack("<Q", communicator)
+    for (_, kind, offset), value in zip(fields, figures):
+        body = body.ljust(offset, b"\0") + struct.pack("<Q" if kind == 22 else "<i", value)
+    return struct.pack("<QQQQ", 1, number, size, 32 + size) + body.ljust(size, b"\0")
+
+
+def nccl_calls(role, launch, size, chips, first):
+    """The ranges around a collective's launch, each (start, end, name, domain, payload): plain calls alone, messages in
+    a group that launches at its end; what PyTorch calls it is around all of it."""
+    kind, communicator, n = KINDS[role][1].split("_")[0], 7000 + ROLES.index(role), chips[role]
+    if first:
+        yield launch - 900, launch - 890, "ncclCommInitRankConfig", 1, payload("init", communicator, n, 0, 0)
+    if kind != "SendRecv":
+        yield launch - 20, launch + 80, "nccl" + kind, 1, payload(kind, communicator, round(size / n), 0)
+        return
+    each = size / n / n if role == "expert" else size
+    yield launch - 700, launch + 100, "nccl:" + KINDS[role][0], 0, None
+    yield launch - 600, launch - 590, "ncclGroupStart", 1, None
+    for peer in range(n if role == "expert" else 1):
+        for at, name in ((0, "ncclSend"), (2, "ncclRecv")):
+            at += launch - 580 + 4 * peer
+            yield at, at + 1, name, 1, payload("Send", communicator, round(each), peer)
+    yield launch - 50, launch + 90, "ncclGroupEnd", 1, None
+
+
+def nsight(path, events, ranges, step=None):
+    """With a step, NCCL says what it sends, each collective from a thread of its own."""
     base = sqlite3.connect(path)
     base.executescript("""
         CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);
@@ -341,17 +377,31 @@ def nsight(path, events, ranges):
             correlationId INTEGER, globalPid INTEGER, bytes INTEGER, copyKind INTEGER);
         CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER);
         CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, textId INTEGER,
-            globalTid INTEGER);
+            globalTid INTEGER, domainId INTEGER, binaryData TEXT);
         INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('HF_TOKEN', 'planted_secret');""")
     process, strings = 4711 << 24, {}
     for number, begin, end in ranges:
-        base.execute("INSERT INTO NVTX_EVENTS VALUES (?,?,59,?,NULL,?)", (begin, end, "ProfilerStep#%d" % number,
-                                                                        process | 1))
+        base.execute("INSERT INTO NVTX_EVENTS VALUES (?,?,59,?,NULL,?,0,NULL)", (begin, end, "ProfilerStep#%d" % number,
+                                                                               process | 1))
+    if step:
+        base.execute("""CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (domainId INTEGER, schemaId INTEGER, idx INTEGER,
+            flags INTEGER, type INTEGER, name TEXT, description TEXT, arrayOrUnionDetail INTEGER, offset INTEGER)""")
+        for schema, _, fields in SCHEMAS.values():
+            for at, (name, kind, offset) in enumerate((("NCCL communicator ID", 18, None), *fields)):
+                base.execute("INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES (1,?,?,NULL,?,?,NULL,NULL,?)",
+                             (schema, at, kind, name, offset))
+    seen, threads = set(), {}
     for number, (kind, role, stream, start, length, launch, size, phase) in enumerate(events, 1):
         thread = process | (2 if phase == "recompute" else 1)
         if phase == "recompute":
-            base.execute("INSERT INTO NVTX_EVENTS VALUES (?,?,59,?,NULL,?)",
+            base.execute("INSERT INTO NVTX_EVENTS VALUES (?,?,59,?,NULL,?,0,NULL)",
                          (launch - 200, launch + 200, "CheckpointFunctionBackward", thread))
+        if step and kind == "collective":
+            threads[launch] = threads.get(launch, 0) + 1  # of one launch time
+            thread = process | (100 + threads[launch])
+            for call in nccl_calls(role, launch, size, step.chips, role not in seen):
+                base.execute("INSERT INTO NVTX_EVENTS VALUES (?,?,59,?,NULL,?,?,?)", (*call[:3], thread, *call[3:]))
+            seen.add(role)
         base.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?,?,?,?)", (launch, launch + 200, thread, number))
         if kind == "copy":
             base.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (?,?,0,?,?,?,1,2)",

@@ -180,7 +180,9 @@ static void read_line(Log *log, char *own) {
 
 int bench_log_read(const char *text, size_t length, const char *name, BenchResult out[BENCH_RESULTS_MAX]) {
     const char *slash = strrchr(name, '/');
-    if (text[strspn(text, " \t\r\n")] == '{') return bench_json_read(text, length, slash ? slash + 1 : name, out);
+    bool json = text[strspn(text, " \t\r\n")] == '{';
+    if (json && bench_is_wire_json(text)) return bench_wire_json_read(text, out);
+    if (json) return bench_json_read(text, length, slash ? slash + 1 : name, out);
     Log log = {.bus_column = -1, .out = out, .collective = bench_collective_of(slash ? slash + 1 : name)};
     for (const char *at = text, *end = text + length; at < end;) {
         char line[LINE_MAX_BYTES];

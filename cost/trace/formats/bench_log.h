@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/formats/bench_log.h: what micro-benchmarks print: nccl-tests and rccl-tests, as a table and as JSON (-J),
- * nvbandwidth, perftest (ib_write_bw), and sweeps of matmuls (mamf-finder). Lines of others between them (NCCL INFO,
- * prefixes of mpirun) are passed. */
+ * nvbandwidth, perftest (ib_write_bw) as text and as JSON (--out_json), and sweeps of matmuls (mamf-finder). Lines of
+ * others between them (NCCL INFO, prefixes of mpirun) are passed. */
 #ifndef SHARDOPT_COST_TRACE_FORMATS_BENCH_LOG_H
 #define SHARDOPT_COST_TRACE_FORMATS_BENCH_LOG_H
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,9 +38,11 @@ enum { BENCH_RESULTS_MAX = 16 };
  * `text` ends with a NUL behind `length` bytes. */
 int bench_log_read(const char *text, size_t length, const char *name, BenchResult out[BENCH_RESULTS_MAX]);
 
-/* Internal: the collective that a text names; and the JSON of nccl-tests, of which arguments and environment are not
- * kept. */
+/* Internal: the collective that a text names; the JSON of nccl-tests, of which arguments and environment are not kept;
+ * and whether a text is perftest's JSON, with the result that it holds, if any. */
 BenchKind bench_collective_of(const char *text);
 int bench_json_read(const char *text, size_t length, const char *name, BenchResult *out);
+bool bench_is_wire_json(const char *text);
+int bench_wire_json_read(const char *text, BenchResult *out);
 
 #endif

@@ -2,6 +2,7 @@
 #include "cost/trace/formats/nsight.h"
 
 #include "base/util.h"
+#include "cost/trace/formats/nsight_nccl.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@ typedef struct {
     Error *error;
     int64_t progress, progress_most;
     sqlite3_stmt *find; /* a string by its number; NULL: there are none */
+    NcclCalls nccl;
 } Nsight;
 
 static int count_progress(void *context) {
@@ -139,12 +141,32 @@ static bool read_launch(Nsight *nsight, sqlite3_stmt *row) {
     return (launch.thread >= 0 && recording_add_launch(nsight->to, launch)) || error_memory(nsight->error);
 }
 
+/* domainId, schemaId, name, type, offset: where a figure lies in payloads; the first of a schema has no offset. */
+static bool read_field(Nsight *nsight, sqlite3_stmt *row) {
+    const int64_t schema[] = {sqlite3_column_int64(row, 0), sqlite3_column_int64(row, 1)};
+    const char *name = (const char *)sqlite3_column_text(row, 2);
+    if (name) nccl_add_field(&nsight->nccl, schema, name, sqlite3_column_int64(row, 3), sqlite3_column_int64(row, 4));
+    return true;
+}
+
+/* domainId, binaryData stand behind what every range has. */
+static bool read_nccl(Nsight *nsight, sqlite3_stmt *row, const char *name) {
+    NcclCall call = {.start_ns = sqlite3_column_int64(row, 0),
+                     .end_ns = sqlite3_column_int64(row, 1),
+                     .thread = recording_thread(nsight->to, sqlite3_column_int64(row, 2))};
+    NcclPayload payload = {.domain = sqlite3_column_int64(row, 5), .bytes = sqlite3_column_blob(row, 6)};
+    payload.size = payload.bytes ? (size_t)sqlite3_column_bytes(row, 6) : 0;
+    bool ok = call.thread >= 0 && nccl_add_call(&nsight->nccl, nsight->to->rules, name, call, &payload);
+    return ok || error_memory(nsight->error);
+}
+
 /* start, end, globalTid, text, textId: ranges that a program marks with NVTX, as PyTorch does with its operators. */
 static bool read_range(Nsight *nsight, sqlite3_stmt *row) {
     if (sqlite3_column_type(row, 1) == SQLITE_NULL) return true;
     const char *text = (const char *)sqlite3_column_text(row, 3);
     if (!text && sqlite3_column_type(row, 4) == SQLITE_NULL) return true;
     if (!text) text = recording_text(nsight->to, string_of(nsight, row, 4));
+    if (nccl_is_call(text)) return read_nccl(nsight, row, text);
     if (range_kind(nsight->to->rules, text) == RANGE_NONE) return true;
     TraceRange range = {.start_ns = sqlite3_column_int64(row, 0),
                         .end_ns = sqlite3_column_int64(row, 1),
@@ -180,7 +202,10 @@ static bool read_tables(Nsight *nsight) {
                       LIST("start", "end", "deviceId", "streamId", "correlationId", "globalPid"), read_fill) &&
            read_table(nsight, "CUPTI_ACTIVITY_KIND_RUNTIME", LIST("start", "correlationId", "globalTid"),
                       read_launch) &&
-           read_table(nsight, "NVTX_EVENTS", LIST("start", "end", "globalTid", "text", "textId"), read_range);
+           read_table(nsight, "NVTX_PAYLOAD_SCHEMA_ENTRIES", LIST("domainId", "schemaId", "name", "type", "offset"),
+                      read_field) &&
+           read_table(nsight, "NVTX_EVENTS",
+                      LIST("start", "end", "globalTid", "text", "textId", "domainId", "binaryData"), read_range);
 }
 
 bool nsight_read(sqlite3 *database, const char *where, Recording *out, Error *error) {
@@ -201,5 +226,7 @@ bool nsight_read(sqlite3 *database, const char *where, Recording *out, Error *er
         nsight.find = NULL;
     bool ok = read_tables(&nsight);
     sqlite3_finalize(nsight.find);
-    return ok && recording_finish(out, where, error);
+    ok = ok && recording_finish(out, where, error) && (nccl_join(&nsight.nccl, out) || error_memory(error));
+    nccl_free(&nsight.nccl);
+    return ok;
 }
