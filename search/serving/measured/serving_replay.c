@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUDGET = 8192, SLOTS = 1024 }; /* tokens of a step and sequences, as engines have them by default */
+/* Tokens of a step and sequences, as engines have them by default; and tokens of a step where memory is short. */
+enum { BUDGET = 8192, BUDGET_SMALL = 512, SLOTS = 1024 };
 
 /* A worker of one pool, ready to be priced. */
 typedef struct {
@@ -113,8 +114,11 @@ static bool box_of(Replaying *to, int64_t devices, WorkerBox *box) {
     Machine machine;
     Error own = {0};
     MachineRequest asked = {.chips = question_chips(to->question, devices)};
-    if (!machine_from_request(&to->question->chip, &asked, &machine, &own))
+    if (!machine_from_request(&to->question->chip, &asked, &machine, &own)) {
+        if (!(to->place->device.hbm_bytes.value > 0))
+            return skip(to, "the catalog does not know the HBM of %.40s", to->question->chip.name), false;
         return skip(to, "%lld chips are no machine of %.40s", (long long)asked.chips, to->question->chip.name), false;
+    }
     *box = (WorkerBox){.mesh = machine.mesh, .devices = machine.mesh.devices, .copies = 1};
     for (int a = 0; a < machine.mesh.axis_count; a++) box->size[a] = machine.mesh.axes[a].size;
     to->question->machine = machine;
@@ -127,6 +131,26 @@ static void add_redundant_experts(Model *model, int64_t ways) {
         LayerKind *kind = &model->kinds[i];
         if (kind->experts > ways) kind->experts = divide_up(kind->experts, ways) * ways;
     }
+}
+
+/* Why a layout does not divide the model. */
+static void skip_indivisible(const Replaying *to, const Model *model, const WorkerLayout *layout) {
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].heads % layout->tensor != 0) {
+            skip(to, "its tensor degree does not divide the model's heads: no engine runs that");
+            return;
+        }
+    skip(to, "its degrees do not divide the model");
+}
+
+/* Sequences of full length that a worker holds. What was measured did run: an engine takes more of HBM than by default
+ * where it is told to, up to all of it. */
+static int64_t room_of(const Replaying *to, PricedLayout *priced) {
+    int64_t room = layout_room(&priced->memory, BUDGET);
+    if (room == 0) room = layout_room(&priced->memory, BUDGET_SMALL);
+    if (room > 0) return room;
+    priced->memory.limit_bytes = to->place->device.hbm_bytes.value;
+    return layout_room(&priced->memory, BUDGET_SMALL);
 }
 
 /* Degrees that a row does not give are 1; experts without a degree are cut like the rest. */
@@ -146,12 +170,11 @@ static bool lay_out(Replaying *to, const RunWorker *worker, int64_t workers, Poo
     Model published = question->model;
     add_redundant_experts(&question->model, expert);
     bool ok = layout_divides(&question->model, &pool->layout.layout);
-    if (!ok) skip(to, "its degrees do not divide the model");
+    if (!ok) skip_indivisible(to, &published, &pool->layout.layout);
     ok = ok && box_of(to, tensor * data * pipeline, &pool->box) && place(to, pool);
     question->model = published;
     if (!ok) return false;
-    pool->room = layout_room(&pool->priced.memory, BUDGET);
-    if (pool->room == 0) pool->room = layout_room(&pool->priced.memory, 512);
+    pool->room = room_of(to, &pool->priced);
     return pool->room > 0 || (skip(to, "by this model it does not fit"), false);
 }
 
