@@ -2,6 +2,7 @@
 #include "cost/measured/ranges.h"
 
 #include "base/util.h"
+#include "base/weighed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,43 +12,25 @@
  * from one source (docs/model.md, "Validation and likely ranges"). */
 static const double UNKNOWN_LOG = 0.4;
 
-typedef struct {
-    double value, weight;
-} Weighed;
-
-static int by_value(const void *a, const void *b) {
-    const Weighed *x = a, *y = b;
-    return (x->value > y->value) - (x->value < y->value);
-}
-
-/* The value, from one end of the sorted ones, at which a share q of the weight is reached. */
-static double weighed_quantile(const Weighed *sorted, int64_t count, double total, double q, bool from_top) {
-    double reached = 0, wanted = (q - 1e-9) * total;
-    for (int64_t i = 0; i < count; i++) {
-        const Weighed *at = &sorted[from_top ? count - 1 - i : i];
-        reached += at->weight;
-        if (reached >= wanted) return at->value;
-    }
-    return 0; /* without any value */
-}
-
 bool range_of(const double *log_ratios, const double *weights, int64_t count, LikelyRange *out) {
-    Weighed *sorted = malloc((size_t)(count + 1) * sizeof *sorted);
+    Weighed *list = malloc((size_t)(count + 1) * sizeof *list);
     double total = 0, squares = 0;
     int64_t n = 0;
-    if (!sorted) return false;
+    if (!list) return false;
     for (int64_t i = 0; i < count; i++) {
         if (!(weights[i] > 0)) continue;
-        sorted[n++] = (Weighed){log_ratios[i], weights[i]};
+        list[n++] = (Weighed){log_ratios[i], weights[i]};
         total += weights[i];
         squares += weights[i] * weights[i];
     }
-    qsort(sorted, (size_t)n, sizeof *sorted, by_value);
     *out = (LikelyRange){1, 1, 0};
-    if (n > 0)
-        *out = (LikelyRange){exp(weighed_quantile(sorted, n, total, 0.05, false)),
-                             exp(weighed_quantile(sorted, n, total, 0.05, true)), total * total / squares};
-    free(sorted);
+    if (n > 0) {
+        out->low = exp(weighed_quantile(list, n, 0.05));
+        for (int64_t i = 0; i < n; i++) list[i].value = -list[i].value; /* from the other end */
+        out->high = exp(-weighed_quantile(list, n, 0.05));
+        out->runs = total * total / squares;
+    }
+    free(list);
     return true;
 }
 

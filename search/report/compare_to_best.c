@@ -312,7 +312,7 @@ bool compare_to_best(const Request *open, const Request *plan, const RankedPlan 
     double limit = open->control.time_limit_seconds;
     Trying trying = {.open = open,
                      .remat = plan->question.remat,
-                     .enough = (1 + COMPARE_TIE) * out->best.ranked_seconds,
+                     .enough = (1 + TIE) * out->best.ranked_seconds,
                      .seconds_left = limit > 0 ? max_real(0, limit - result.seconds) : -1};
     if (!try_changes(&trying, here, out->changes, &out->change_count, &out->tried, error)) return false;
     choose_smallest(out);

@@ -13,15 +13,13 @@ typedef enum { CHANGE_KNOB, CHANGE_REMAT, CHANGE_PLACEMENT, CHANGE_DEGREES } Cha
 const char *change_kind_name(ChangeKind kind); /* "knob" "remat" "placement" "degrees" */
 
 enum { CHANGE_TEXT_SIZE = 240, CHANGES_MAX = 64, COMPARE_ROWS_MAX = 10, PATH_MAX = 5 };
-/* Share of a step below which the model cannot tell two plans apart. */
-static const double COMPARE_TIE = 0.005;
 
 /* One change, and what else has to change with it, which is chosen best. */
 typedef struct {
     ChangeKind kind;
     char text[CHANGE_TEXT_SIZE]; /* "tensor 8 to 4, fsdp 64 to 128" */
     RankedPlan after;
-    bool suffices; /* it is within COMPARE_TIE of the best */
+    bool suffices; /* it is within TIE of the best */
 } Change;
 
 typedef struct BestComparison {

@@ -10,7 +10,8 @@ its three ranks. Exit 1: something was lost.
 """
 import argparse, json, os, pathlib, random, shutil, signal, subprocess, sys, time
 
-import faults
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "mpi"))
+import faults, ranks
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("program")
@@ -122,20 +123,6 @@ def kill_sweep(place, folder, state):
     return number
 
 
-def ranks_of(folder):
-    """The ranks that hold our resume file in their words, by /proc; none but those we started have it."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if words and words[0] == os.fsencode(options.mpi) and os.fsencode(folder / "resume") in words:
-                found.append(int(entry.name))
-    return found
-
-
 def kill_mpi(place, folder, state):
     resume = folder / "resume"
     if not state:
@@ -146,11 +133,11 @@ def kill_mpi(place, folder, state):
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
     time.sleep(draw.uniform(0.2, 0.5 + state["length"]))
     who, killed = draw.choice(["mpirun", "rank", "rank"]), None
-    ranks = ranks_of(folder)
+    running = ranks.of(options.mpi, folder / "resume")
     if process.poll() is None:
         killed = draw.choice([signal.SIGTERM, signal.SIGINT]) if who == "mpirun" else signal.SIGKILL
         try:
-            os.kill(process.pid if who == "mpirun" or not ranks else draw.choice(ranks), killed)
+            os.kill(process.pid if who == "mpirun" or not running else draw.choice(running), killed)
         except ProcessLookupError:
             pass
     try:
@@ -159,7 +146,7 @@ def kill_mpi(place, folder, state):
         fail(f"MPI: mpirun does not end after {killed and killed.name} of {who}")
         process.kill()
         out, _ = process.communicate()
-    for rank in ranks_of(folder):
+    for rank in ranks.of(options.mpi, folder / "resume"):
         time.sleep(2)
         try:
             os.kill(rank, signal.SIGKILL)

@@ -11,6 +11,8 @@ whole line of the file is ever another than one process writes. Exit 1: one of t
 """
 import argparse, os, pathlib, random, resource, signal, subprocess, sys, tempfile, time
 
+import ranks
+
 arguments = argparse.ArgumentParser()
 arguments.add_argument("program", type=lambda p: str(pathlib.Path(p).resolve()))
 arguments.add_argument("--points", type=int, default=5000, help="a multiple of 100")
@@ -39,24 +41,10 @@ def timed(words):
     return done, after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime, time.monotonic() - begin
 
 
-def ranks_of(resume):
-    """The ranks that hold our resume file in their words, by /proc; none but those we started have it."""
-    found = []
-    for entry in pathlib.Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if words and words[0] == os.fsencode(options.program) and os.fsencode(resume) in words:
-                found.append(int(entry.name))
-    return found
-
-
 def kill_one(process, resume):
     """Kills a rank, or seldom mpirun; what it was."""
-    ranks, whole = ranks_of(resume), draw.random() < 0.2
-    pid = process.pid if whole or not ranks else draw.choice(ranks)
+    running, whole = ranks.of(options.program, resume), draw.random() < 0.2
+    pid = process.pid if whole or not running else draw.choice(running)
     try:
         os.kill(pid, signal.SIGTERM if pid == process.pid else signal.SIGKILL)
     except ProcessLookupError:
@@ -75,7 +63,7 @@ def resumed(folder, right, seconds):
             who = kill_one(process, resume) if process.poll() is None else None
             counts[who] = counts.get(who, 0) + (who is not None)
         out, _ = process.communicate(timeout=600)
-        for left in ranks_of(resume):  # they hold the file's lock
+        for left in ranks.of(options.program, resume):  # they hold the file's lock
             os.kill(left, signal.SIGKILL)
         lines = resume.read_bytes().split(b"\n")[:-1] if resume.exists() else []
         kept.append(max(0, len(lines) - 1))

@@ -269,6 +269,19 @@ static inline Profile random_profile(Draw *draw, const Chip *chip, Arena *arena)
     return profile;
 }
 
+/* Rates as no machine has them: any cost, any axes, inside or outside as it comes. */
+static inline void random_rates(Draw *draw, Rates *rates) {
+    for (int group = 0; group < GROUP_COUNT; group++) {
+        if (rates->axes[group] == 0) continue;
+        rates->axes[group] = (unsigned)draw_whole(draw, 1, (1 << rates->axis_count) - 1);
+        if (draw_chance(draw, 0.3)) rates->leaves_scale_up ^= 1u << group;
+        for (int piece = 0; piece < 2; piece++) {
+            rates->cost[group].latency_seconds[piece] *= draw_real(draw, 0, 3);
+            rates->cost[group].seconds_per_byte[piece] *= draw_real(draw, 0, 3);
+        }
+    }
+}
+
 /* ---- state ---- */
 
 /* Any optimizer and any dtypes, sensible or not. */

@@ -94,14 +94,8 @@ bool refitting_price(const RefitAsk *ask, const char *profile, Arena *arena, Rep
 }
 
 static bool terms_of(const Report *report, const char *where, PlanTerms *out, cJSON **json, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    bool ok = report_write_as(report, NULL, FORMAT_JSON, (TextOut){.file = memory}, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    *json = ok ? json_parse(text, length, where, error) : NULL;
-    free(text);
+    *json = report_json(report, error);
+    if (*json) json_settle(*json);
     return *json && plan_terms_read(*json, where, 1, out, error);
 }
 

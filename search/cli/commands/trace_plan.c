@@ -2,7 +2,6 @@
 #include "search/cli/commands/trace_plan.h"
 
 #include "base/json.h"
-#include "base/memory_stream.h"
 #include "base/number.h"
 #include "base/util.h"
 #include "search/answer/plan_words.h"
@@ -95,15 +94,9 @@ static const struct {
 };
 
 static bool config_report(const Report *report, TracePlan *out, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    bool ok = report_write_as(report, NULL, FORMAT_JSON, (TextOut){.file = memory}, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    if (ok) out->report = json_parse(text, length, out->name, error);
-    free(text);
-    return ok && out->report;
+    out->report = report_json(report, error);
+    if (out->report) json_settle(out->report);
+    return out->report != NULL;
 }
 
 /* What each stage of a pipeline computes, which a report does not say. */

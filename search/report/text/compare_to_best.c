@@ -61,7 +61,7 @@ static void write_verdict(const BestComparison *comparison, const RankedPlan *he
         prose_add(&text, "%d other choice%s of degrees and schedule %s faster", comparison->faster,
                   comparison->faster == 1 ? "" : "s", comparison->faster == 1 ? "is" : "are");
     prose_add(&text, comparison->cut_short ? ". The search ended early, so there may be better plans." : ".");
-    if (comparison->behind <= COMPARE_TIE) prose_add(&text, " The model cannot tell the two plans apart.");
+    if (comparison->behind <= TIE) prose_add(&text, " The model cannot tell the two plans apart.");
     prose_write(out, "  ", "  ", text.text);
 }
 

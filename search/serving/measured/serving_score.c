@@ -2,6 +2,7 @@
 #include "search/serving/measured/serving_score.h"
 
 #include "base/util.h"
+#include "base/weighed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,27 +29,6 @@ double serving_metric_error(const ServingOutcome *outcome, ServingMetric metric)
 }
 
 /* ---- statistics ---- */
-
-typedef struct {
-    double value, weight;
-} Weighed;
-
-static int by_value(const void *a, const void *b) {
-    double x = ((const Weighed *)a)->value, y = ((const Weighed *)b)->value;
-    return (x > y) - (x < y);
-}
-
-/* The least value that a share of the weight does not exceed. */
-static double weighed_quantile(Weighed *list, int64_t count, double share) {
-    double all = 0, so_far = 0;
-    qsort(list, (size_t)count, sizeof *list, by_value);
-    for (int64_t i = 0; i < count; i++) all += list[i].weight;
-    for (int64_t i = 0; i < count; i++) {
-        so_far += list[i].weight;
-        if (so_far >= share * all * (1 - 1e-12)) return list[i].value;
-    }
-    return list[count - 1].value;
-}
 
 bool serving_stats(double *errors, double *weights, int64_t count, ServingStats *out) {
     Weighed *list = calloc((size_t)count + 1, sizeof *list);

@@ -52,19 +52,6 @@ static void compare(const Problem *problem, const LayoutGraph *graph, const Rela
     free(batch);
 }
 
-/* Rates as no machine has them: any cost, any axes, inside or outside as it comes. */
-static void disturb(Draw *draw, Rates *rates) {
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        if (rates->axes[group] == 0) continue;
-        rates->axes[group] = (unsigned)draw_whole(draw, 1, (1 << rates->axis_count) - 1);
-        if (draw_chance(draw, 0.3)) rates->leaves_scale_up ^= 1u << group;
-        for (int piece = 0; piece < 2; piece++) {
-            rates->cost[group].latency_seconds[piece] *= draw_real(draw, 0, 3);
-            rates->cost[group].seconds_per_byte[piece] *= draw_real(draw, 0, 3);
-        }
-    }
-}
-
 static void check_knobs(const Problem *problem, const Degrees *degrees, const Knobs *knobs, const Placement *placements,
                         int64_t count, Draw *draw, Arena *arena) {
     CostContext setting = request_cost_context(problem->request);
@@ -83,7 +70,7 @@ static void check_knobs(const Problem *problem, const Degrees *degrees, const Kn
     if (!relaxation.fits) return;
     for (int64_t i = 0; i < count; i++)
         rates_of_placement(&problem->nested_mesh, &placements[i], &knobs->methods, &rates[i]);
-    for (int64_t i = count; i < all; i++) disturb(draw, memcpy(&rates[i], &rates[i % count], sizeof(Rates)));
+    for (int64_t i = count; i < all; i++) random_rates(draw, memcpy(&rates[i], &rates[i % count], sizeof(Rates)));
     compare(problem, &graph, &relaxation, rates, all, arena);
 }
 

@@ -3,12 +3,26 @@
 #ifndef SHARDOPT_TESTS_SEARCH_CLI_SHELL_H
 #define SHARDOPT_TESTS_SEARCH_CLI_SHELL_H
 
+#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-enum { TEXT_SIZE = 1 << 20 };
+enum { TEXT_SIZE = 1 << 20, FOLDER_SIZE = 64 };
+
+/* A new folder of its own for the files of a suite, and its end with all that is in it. */
+static inline void folder_make(char folder[FOLDER_SIZE], const char *name) {
+    snprintf(folder, FOLDER_SIZE, "/tmp/shardopt-%s-XXXXXX", name);
+    cr_assert(mkdtemp(folder) != NULL);
+}
+
+static inline void folder_drop(const char *folder) {
+    char line[FOLDER_SIZE + 8];
+    snprintf(line, sizeof line, "rm -r %s", folder);
+    cr_assert(system(line) == 0);
+}
 
 typedef struct {
     int code; /* 128 + signal when one killed it, as a shell has it */

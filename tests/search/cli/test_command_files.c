@@ -30,8 +30,8 @@ static const struct {
 };
 
 Test(command_files, nothing_is_written_over) {
-    char folder[] = "/tmp/shardopt-test-XXXXXX", line[1024];
-    cr_assert_not_null(mkdtemp(folder));
+    char folder[FOLDER_SIZE], line[1024];
+    folder_make(folder, "test");
     Run made = run(folder, "echo kept >$D/x; ln -s x $D/link; ln $D/x $D/hard; ln -s gone $D/dangling; echo >$D/y");
     cr_assert_eq(made.code, 0);
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
@@ -41,6 +41,5 @@ Test(command_files, nothing_is_written_over) {
         cr_expect(strstr(result.err, ROWS[i].err) != NULL, "%s: %s", ROWS[i].name, result.err);
         cr_expect_eq(strlen(result.out), 0, "%s: %s", ROWS[i].name, result.out);
     }
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_expect_eq(system(line), 0);
+    folder_drop(folder);
 }

@@ -10,13 +10,9 @@
 
 #define CONFIGS SHARDOPT_TEST_DATA "/import/"
 
-static char folder[] = "/tmp/shardopt-config-XXXXXX";
-static void begin(void) { cr_assert(mkdtemp(folder)); }
-static void end(void) {
-    char line[64];
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_expect_eq(system(line), 0);
-}
+static char folder[FOLDER_SIZE];
+static void begin(void) { folder_make(folder, "config"); }
+static void end(void) { folder_drop(folder); }
 TestSuite(from_config, .init = begin, .fini = end);
 
 static void run_close(Run *done) {

@@ -123,33 +123,26 @@ static void expect(const char *folder, const char *before, const char *typed, co
     free(ran.err);
 }
 
-static void make_folder(char folder[64]) {
-    snprintf(folder, 64, "/tmp/shardopt-typed-XXXXXX");
-    cr_assert_not_null(mkdtemp(folder));
+static void make_folder(char folder[FOLDER_SIZE]) {
+    folder_make(folder, "typed");
     Run ran = run(folder, "$P " LINE " --json -q -o $D/r.json");
     cr_assert_eq(ran.code, 0, "%s", ran.err);
     free(ran.out);
     free(ran.err);
 }
 
-static void remove_folder(const char *folder) {
-    char line[128];
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_expect_eq(system(line), 0);
-}
-
 Test(typed_lines, each_runs_or_names_the_right_word) {
-    char folder[64];
+    char folder[FOLDER_SIZE];
     make_folder(folder);
     cr_assert_geq((int)COUNT_OF(LINES), 60);
     for (size_t i = 0; i < COUNT_OF(LINES); i++) expect(folder, "", LINES[i].typed, "", LINES[i]);
-    remove_folder(folder);
+    folder_drop(folder);
 }
 
 /* `| head` has what it wanted: no message, and the code that the answer has. */
 Test(typed_lines, a_reader_that_leaves_is_no_error) {
     static const char *const LONG[] = {"models", "chips", "help --man", LINE " --json", "explain $R --format json"};
-    char folder[64], line[512];
+    char folder[FOLDER_SIZE], line[512];
     make_folder(folder);
     for (size_t i = 0; i < COUNT_OF(LONG); i++) {
         snprintf(line, sizeof line, "R=$D/r.json; { $P %s; echo $? >$D/code; } | :; cat $D/code", LONG[i]);
@@ -159,7 +152,7 @@ Test(typed_lines, a_reader_that_leaves_is_no_error) {
         free(ran.out);
         free(ran.err);
     }
-    remove_folder(folder);
+    folder_drop(folder);
 }
 
 /* What comes through a pipe is read as a file is, though it is read twice. */
@@ -170,16 +163,16 @@ Test(typed_lines, standard_input_may_be_a_pipe) {
         {"emit - megatron", 0, "tensor-model-parallel-size", NULL},
         {"diff $R -", 0, "A  ", NULL},
     };
-    char folder[64];
+    char folder[FOLDER_SIZE];
     make_folder(folder);
     for (size_t i = 0; i < COUNT_OF(PIPED); i++) expect(folder, "cat $R |", PIPED[i].typed, "", PIPED[i]);
     expect(folder, ": |", "explain -", "", (Typed){"explain -", 2, NULL, "shardopt: "});
-    remove_folder(folder);
+    folder_drop(folder);
 }
 
 /* The figure that the warning has is that of two runs. */
 Test(typed_lines, thousands_say_what_they_cost) {
-    char folder[64];
+    char folder[FOLDER_SIZE];
     make_folder(folder);
     Run typed = run(folder, "$P --model 8b --chip h100 --nodes 1 --batch 64Ki --seq 2k --csv --top 1");
     Run meant = run(folder, "$P --model 8b --chip h100 --nodes 1 --batch 64Ki --seq 2Ki --csv --top 1 | "
@@ -201,5 +194,5 @@ Test(typed_lines, thousands_say_what_they_cost) {
         free(all[i].out);
         free(all[i].err);
     }
-    remove_folder(folder);
+    folder_drop(folder);
 }

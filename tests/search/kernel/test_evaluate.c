@@ -123,19 +123,6 @@ static void open_problem(const Request *request, Arena *arena, Problem *out) {
     cr_assert_not_null(out->least);
 }
 
-/* Rates as no machine has them: any cost, any axes, inside or outside as it comes. */
-static void disturb(Draw *draw, Rates *rates) {
-    for (int group = 0; group < GROUP_COUNT; group++) {
-        if (rates->axes[group] == 0) continue;
-        rates->axes[group] = (unsigned)draw_whole(draw, 1, (1 << rates->axis_count) - 1);
-        if (draw_chance(draw, 0.3)) rates->leaves_scale_up ^= 1u << group;
-        for (int piece = 0; piece < 2; piece++) {
-            rates->cost[group].latency_seconds[piece] *= draw_real(draw, 0, 3);
-            rates->cost[group].seconds_per_byte[piece] *= draw_real(draw, 0, 3);
-        }
-    }
-}
-
 /* Adds the rows of a knob setting to a batch while there is room. */
 static void add_knobs(const Problem *problem, const Degrees *degrees, const Knobs *knobs, const Rates *least,
                       Batch *batch) {
@@ -181,7 +168,7 @@ static void check_tuple(const Problem *problem, const Degrees *degrees, Draw *dr
         lower_bound_rates_of(problem->least, degrees, &methods, &least);
         for (int64_t i = 0; i < count; i++)
             rates_of_placement(&problem->nested_mesh, &placements[i], &methods, &rates[i]);
-        for (int64_t i = count; i < all; i++) disturb(draw, memcpy(&rates[i], &rates[i % count], sizeof(Rates)));
+        for (int64_t i = count; i < all; i++) random_rates(draw, memcpy(&rates[i], &rates[i % count], sizeof(Rates)));
         for (int i = 0; i < KNOBS; i++) {
             int64_t index = i == 0 ? from : draw_below(draw, size);
             Knobs knobs = knob_space_at(&space, index);

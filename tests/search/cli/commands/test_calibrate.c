@@ -60,8 +60,8 @@ static const struct {
 static bool has(const char *text, const char *part) { return part ? strstr(text, part) != NULL : text[0] == '\0'; }
 
 Test(calibrate, rows) {
-    char folder[] = "/tmp/shardopt-calibrate-XXXXXX", line[4096];
-    cr_assert_not_null(mkdtemp(folder));
+    char folder[FOLDER_SIZE], line[4096];
+    folder_make(folder, "calibrate");
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         snprintf(line, sizeof line, "T=%s/cost/measured/data/train.tsv; %s", SHARDOPT_SOURCE_DATA, ROWS[i].line);
         Run ran = run(folder, line);
@@ -71,6 +71,5 @@ Test(calibrate, rows) {
         free(ran.out);
         free(ran.err);
     }
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_expect_eq(system(line), 0);
+    folder_drop(folder);
 }

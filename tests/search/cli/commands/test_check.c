@@ -13,19 +13,14 @@
 /* A copy of the report of POINT, which a script may change. */
 #define MAKE "cp $D/point.json $D/a.json && "
 
-static char folder[64];
+static char folder[FOLDER_SIZE];
 
 static void make_folder(void) {
-    strcpy(folder, "/tmp/shardopt-check-XXXXXX");
-    cr_assert(mkdtemp(folder) != NULL);
+    folder_make(folder, "check");
     unsetenv("GITHUB_ACTIONS");
 }
 
-static void remove_folder(void) {
-    char line[96];
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_assert(system(line) == 0);
-}
+static void remove_folder(void) { folder_drop(folder); }
 
 static void end(Run *ended) {
     free(ended->out);

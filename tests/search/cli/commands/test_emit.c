@@ -41,8 +41,8 @@ static const struct {
 };
 
 Test(emit, rows) {
-    char folder[] = "/tmp/shardopt-emit-XXXXXX";
-    cr_assert(mkdtemp(folder));
+    char folder[FOLDER_SIZE];
+    folder_make(folder, "emit");
     Run report = run(folder, "$P --model 8b --chip v5e --slice 4x4 --batch 256Ki --for maxtext --top 2 --format json "
                              "-q -o $D/report.json");
     cr_assert_eq(report.code, 0, "%s", report.err);
@@ -55,8 +55,6 @@ Test(emit, rows) {
         cr_expect(err, "%s: says %s", ROWS[i].name, row.err);
         free(row.out), free(row.err);
     }
-    char remove[64];
-    snprintf(remove, sizeof remove, "rm -r %s", folder);
-    cr_expect_eq(system(remove), 0);
+    folder_drop(folder);
     free(report.out), free(report.err);
 }

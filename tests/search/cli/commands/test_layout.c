@@ -49,8 +49,8 @@ static void expect_text(const char *name, const char *stream, const char *text, 
 }
 
 Test(cli_layout, rows) {
-    char folder[] = "/tmp/shardopt-layout-XXXXXX", line[2048];
-    cr_assert(mkdtemp(folder));
+    char folder[FOLDER_SIZE], line[2048];
+    folder_make(folder, "layout");
     for (size_t k = 0; k < COUNT_OF(ROWS); k++) {
         snprintf(line, sizeof line, "T=%s/layout; %s", SHARDOPT_TEST_DATA, ROWS[k].line);
         Run done = run(folder, line);
@@ -60,8 +60,7 @@ Test(cli_layout, rows) {
         free(done.out);
         free(done.err);
     }
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_expect_eq(system(line), 0);
+    folder_drop(folder);
 }
 
 /* A graph too hard to be proven in a moment, made by awk: 600 nodes on a torus with random costs. */
@@ -86,8 +85,8 @@ static Run run_hard(const char *folder, const char *rest) {
 }
 
 Test(cli_layout, limits) {
-    char folder[] = "/tmp/shardopt-layout-XXXXXX", line[128];
-    cr_assert(mkdtemp(folder));
+    char folder[FOLDER_SIZE];
+    folder_make(folder, "layout");
     Run one = run_hard(folder, "$P layout $D/hard.json --effort 0.002 --threads 1 --format json --solution $D/1");
     Run seven =
         run_hard(folder, "$P layout $D/hard.json --effort 0.002 --threads 7 --format json --solution $D/7; c=$?; "
@@ -105,6 +104,5 @@ Test(cli_layout, limits) {
     cr_expect(strstr(timed.out, "cost   "), "%s", timed.out);
     cr_expect_eq(stopped.code, 130, "exit %d: %s", stopped.code, stopped.err);
     cr_expect(strstr(stopped.out, "nodes"), "%s", stopped.out);
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_expect_eq(system(line), 0);
+    folder_drop(folder);
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[64];
+static char folder[FOLDER_SIZE];
 
 /* Each writes a line: its devices, its name, and its words with | between them. */
 static const char RECORD[] =
@@ -25,19 +25,14 @@ static const char RECORD[] =
     "P); c/config.json\"";
 
 static void make(void) {
-    strcpy(folder, "/tmp/shardopt-start-XXXXXX");
-    cr_assert(mkdtemp(folder) != NULL);
+    folder_make(folder, "start");
     Run made = run(folder, RECORD);
     cr_assert_eq(made.code, 0, "%s", made.err);
     free(made.out);
     free(made.err);
 }
 
-static void drop(void) {
-    char line[96];
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_assert(system(line) == 0);
-}
+static void drop(void) { folder_drop(folder); }
 
 TestSuite(serving_emit, .init = make, .fini = drop);
 

@@ -10,11 +10,10 @@
 
 #define POINT "inference --model 8b --chip h100 --nodes 1 --engine vllm --mode aggregated"
 
-static char folder[64];
+static char folder[FOLDER_SIZE];
 
 static void make(void) {
-    strcpy(folder, "/tmp/shardopt-served-XXXXXX");
-    cr_assert(mkdtemp(folder) != NULL);
+    folder_make(folder, "served");
     Run made = run(folder, "$P " POINT " --format json -o $D/a.json && $P " POINT
                            " --precision fp8 --format json -o $D/b.json");
     cr_assert_eq(made.code, 0, "%s", made.err);
@@ -22,11 +21,7 @@ static void make(void) {
     free(made.err);
 }
 
-static void drop(void) {
-    char line[96];
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_assert(system(line) == 0);
-}
+static void drop(void) { folder_drop(folder); }
 
 TestSuite(serving_reports, .init = make, .fini = drop);
 

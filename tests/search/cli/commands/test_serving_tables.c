@@ -10,18 +10,11 @@
 
 #define TABLE SHARDOPT_SOURCE_DATA "/cost/measured/data/serving.tsv"
 
-static char folder[64];
+static char folder[FOLDER_SIZE];
 
-static void make_folder(void) {
-    strcpy(folder, "/tmp/shardopt-served-XXXXXX");
-    cr_assert(mkdtemp(folder) != NULL);
-}
+static void make_folder(void) { folder_make(folder, "served"); }
 
-static void remove_folder(void) {
-    char line[96];
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_assert(system(line) == 0);
-}
+static void remove_folder(void) { folder_drop(folder); }
 
 TestSuite(serving_tables, .init = make_folder, .fini = remove_folder);
 

@@ -14,18 +14,11 @@
 /* One point that is planned, and three rows that cost nothing. */
 #define CHEAP "--model 8b --chip v5e --slice 4x4,3x3,5x5,7x7 --batch 64Ki --seq 2048"
 
-static char folder[64];
+static char folder[FOLDER_SIZE];
 
-static void make_folder(void) {
-    strcpy(folder, "/tmp/shardopt-sweep-XXXXXX");
-    cr_assert(mkdtemp(folder) != NULL);
-}
+static void make_folder(void) { folder_make(folder, "sweep"); }
 
-static void remove_folder(void) {
-    char line[96];
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_assert(system(line) == 0);
-}
+static void remove_folder(void) { folder_drop(folder); }
 
 TestSuite(sweep, .init = make_folder, .fini = remove_folder);
 
