@@ -21,6 +21,7 @@ double row_gap(double seconds, double open) {
 
 bool search_left_open(const SearchResult *result) {
     const SearchControl *control = &result->request->control;
-    bool limited = control->time_limit_seconds > 0 || result->memory_full || result->interrupted;
+    bool passed_over = result->certificate.plans_pruned[PRUNED_TIME_LIMIT] > 0; /* by these, or on machines too large */
+    bool limited = control->time_limit_seconds > 0 || result->memory_full || result->interrupted || passed_over;
     return limited && search_gap(result) > control->gap;
 }

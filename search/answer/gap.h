@@ -13,7 +13,8 @@ double search_gap(const SearchResult *result);
  * nothing is). What a layout may be off by and count as solved is no gap. */
 double row_gap(double seconds, double open);
 
-/* Whether a limit that was asked for, or an interrupt, left the first plan open by more than counts as proven. */
+/* Whether a limit that was asked for, an interrupt, or a machine with more plans than can be listed left the first plan
+ * open by more than counts as proven. */
 bool search_left_open(const SearchResult *result);
 
 #endif

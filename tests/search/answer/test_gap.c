@@ -25,15 +25,18 @@ Test(gap, is_of_the_first_plan) {
         Proof proof;
         double best, bound, limit, counts, gap; /* limit: --time-limit; counts: --gap */
         bool interrupted, open;
+        int passed_over; /* plans */
     } ROWS[] = {
-        {"proven", PROOF_OPTIMAL, 10, 11, 5, 0.005, 0, false, false},
-        {"a row below is open", PROOF_GAP, 10, 12, 5, 0.005, 0, false, false},
-        {"open by a tenth", PROOF_GAP, 10, 9, 5, 0.005, 0.1, false, true},
-        {"open by a tenth, nobody asked for a limit", PROOF_GAP, 10, 9, 0, 0.005, 0.1, false, false},
-        {"open by a tenth, interrupted", PROOF_GAP, 10, 9, 0, 0.005, 0.1, true, true},
-        {"open by less than a tie", PROOF_GAP, 10, 9.96, 5, 0.005, 0.004, false, false},
-        {"open by a tie, and less counts", PROOF_GAP, 10, 9.96, 5, 0.001, 0.004, false, true},
-        {"no plan", PROOF_GAP, 0, 9, 5, 0.005, 1, false, true},
+        {"proven", PROOF_OPTIMAL, 10, 11, 5, 0.005, 0, false, false, 0},
+        {"a row below is open", PROOF_GAP, 10, 12, 5, 0.005, 0, false, false, 0},
+        {"open by a tenth", PROOF_GAP, 10, 9, 5, 0.005, 0.1, false, true, 0},
+        {"open by a tenth, nobody asked for a limit", PROOF_GAP, 10, 9, 0, 0.005, 0.1, false, false, 0},
+        {"open by a tenth, interrupted", PROOF_GAP, 10, 9, 0, 0.005, 0.1, true, true, 0},
+        {"open by less than a tie", PROOF_GAP, 10, 9.96, 5, 0.005, 0.004, false, false, 0},
+        {"open by a tie, and less counts", PROOF_GAP, 10, 9.96, 5, 0.001, 0.004, false, true, 0},
+        {"no plan", PROOF_GAP, 0, 9, 5, 0.005, 1, false, true, 0},
+        {"a machine too large to list", PROOF_GAP, 10, 9, 0, 0.005, 0.1, false, true, 7},
+        {"that cannot be faster", PROOF_OPTIMAL, 10, 11, 0, 0.005, 0, false, false, 7},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         static Request request;
@@ -46,6 +49,7 @@ Test(gap, is_of_the_first_plan) {
                                .plan_count = ROWS[i].best > 0,
                                .interrupted = ROWS[i].interrupted,
                                .certificate = {.proof = ROWS[i].proof, .best_bound_seconds = ROWS[i].bound, .gap = 1}};
+        result.certificate.plans_pruned[PRUNED_TIME_LIMIT] = ROWS[i].passed_over;
         cr_expect_float_eq(search_gap(&result), ROWS[i].gap, 1e-12, "%s: %g", ROWS[i].name, search_gap(&result));
         cr_expect_eq(search_left_open(&result), ROWS[i].open, "%s", ROWS[i].name);
     }
