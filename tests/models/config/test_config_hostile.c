@@ -344,3 +344,38 @@ Test(config_hostile, what_is_left_out) {
         cr_expect_str_eq(model.model_type, rows[i].type, "%zu", i);
     }
 }
+
+/* A model is odd below a width of 64, a vocabulary of 256 or heads of 8: what is just as large is not. */
+Test(config_hostile, odd_from_just_below) {
+    static const struct {
+        int width, vocabulary, head;
+        const char *odd;
+    } rows[] = {{64, 256, 8, ""},
+                {63, 256, 8, "a width of 63"},
+                {64, 255, 8, "a vocabulary of 255"},
+                {64, 256, 6, "heads of 6 channels"},
+                {64, 256, 9, "heads of 9 channels, which rotary positions cannot pair"}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "{\"model_type\": \"llama\", \"hidden_size\": %d, \"intermediate_size\": 128, \"head_dim\": %d,"
+                 " \"num_attention_heads\": 2, \"num_hidden_layers\": 2, \"vocab_size\": %d,"
+                 " \"max_position_embeddings\": 64}",
+                 rows[i].width, rows[i].head, rows[i].vocabulary);
+        Model model;
+        Error error = {0};
+        cr_assert(read_text(text, &model, &error), "%s", error.text);
+        cr_expect_str_eq(model.odd, rows[i].odd, "%s", model.odd);
+    }
+}
+
+/* Every way to stretch positions is offered, and nothing behind the last. */
+Test(config_hostile, ways_to_stretch_are_offered) {
+    static const char END[] = "known: default, linear, dynamic, yarn, llama3, longrope, su, mrope";
+    Model model;
+    Error error = {0};
+    cr_assert_not(
+        read_changed("gemma3_text", "rope_scaling", "{\"rope_type\": \"ntk\", \"factor\": 2}", &model, &error));
+    size_t length = strlen(error.text);
+    cr_expect(length > strlen(END) && strcmp(error.text + length - strlen(END), END) == 0, "%s", error.text);
+}
