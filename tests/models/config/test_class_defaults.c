@@ -38,9 +38,9 @@ static const struct {
 #define SIZES LAYERS " hidden_size num_attention_heads vocab_size max_position_embeddings"
 #define PLAIN SIZES " intermediate_size"
 
-/* `needs`: the keys of the file that the class has no default for; `more`: others. `reads`: width, heads/of keys x width
- * of a head, vocabulary, longest sequence, norm, positions; and each kind of layer. "mlp" is a gated MLP, "plain" one of
- * two matrices; w: its window, n: its norms, k: weights of the norms on queries and keys. */
+/* `needs`: the keys of the file that the class has no default for; `more`: others. `reads`: width, heads/of keys x
+ * width of a head, vocabulary, longest sequence, norm, positions; and each kind of layer. "mlp" is a gated MLP, "plain"
+ * one of two matrices; w: its window, n: its norms, k: weights of the norms on queries and keys. */
 static const struct {
     const char *type, *needs, *more, *reads;
 } ROWS[] = {
