@@ -16,6 +16,8 @@ Test(scale, jitter_and_slices_stretch_the_step) {
         double chips, slices, doublings, slice_doublings;
     } rows[] = {{"one node", 8, 1, 0, 0},
                 {"less than a node", 2, 1, 0, 0},
+                {"a node and a chip: log2(9 / 8)", 9, 1, 0.16992500144231237, 0},
+                {"two slices of one chip", 2, 2, 0, 1},
                 {"64 nodes", 512, 1, 6, 0},
                 {"4 slices of 128", 512, 4, 6, 2},
                 {"32 slices of 256, as MaxText's table", 8192, 32, 10, 5}};

@@ -116,6 +116,11 @@ Test(fit, families_weigh_and_not_runs) {
     for (int i = 0; i < 8; i++) cr_expect_float_eq(fitted.weights[i], included[i], 1e-15, "%d", i);
     fit_weights(&fitted.model, true, fitted.weights);
     for (int i = 0; i < 8; i++) cr_expect_float_eq(fitted.weights[i], excluded[i], 1e-15, "%d", i);
+    /* Of the first three alone, what stands behind them is neither read nor written. */
+    fitted.problem.run_count = 3;
+    fit_weights(&fitted.model, false, fitted.weights);
+    for (int i = 0; i < 3; i++) cr_expect_float_eq(fitted.weights[i], 1 / sqrt(3), 1e-15, "%d", i);
+    cr_expect_eq(fitted.weights[3], 0.5);
     arena_free(&fitted.arena);
 }
 

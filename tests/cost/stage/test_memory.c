@@ -484,3 +484,17 @@ Test(memory, everything_that_software_keeps) {
     }
     cr_expect_float_eq(memory_on_device(&setting, &bench.shard, 60e9), 63e9 + 2e9 + 3 * 0.7e9, 1);
 }
+
+/* A bf16 copy beside the master is all that parameters take, where nothing is cast: no byte of it is of casts. */
+Test(memory, copy_and_casts) {
+    Bench bench = bench_of(llama3_70b(), 1, T);
+    bench_split(&bench, T / 8, 8, 8);
+    bench.shard.layers = bench.shard.layers_last = LAYERS;
+    CostContext setting = bench_setting(&bench);
+    Plan plan = {.knobs = bench.knobs, .layout.sharding = bench.sharding};
+    MemoryPart parts[MEMORY_PARTS_MAX];
+    double in_flight, bytes[2] = {0};
+    for (int j = memory_parts(&setting, &bench.shard, &plan, MOMENT_UPDATE, parts, &in_flight); j-- > 0;)
+        if (parts[j].row == MEMORY_PARAMETERS) bytes[strcmp(parts[j].name, "casts") == 0] += parts[j].bytes;
+    cr_expect(bytes[0] > 0 && bytes[1] == 0, "%g of copies, %g of casts", bytes[0], bytes[1]);
+}

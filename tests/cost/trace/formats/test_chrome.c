@@ -184,5 +184,30 @@ Test(chrome, steps_from_first_launch_to_first_launch) {
     cr_expect_float_eq(rank->step_mean, 100e-6, 1e-12);
     cr_expect_float_eq(rank->exposed[TERM_MATMUL], 50e-6, 1e-12);
     cr_expect_float_eq(rank->exposed[TERM_OTHER], 50e-6, 1e-12);
+    cr_assert_not_null(rank->timeline);
+    cr_expect_float_eq(rank->timeline->seconds, 100e-6, 1e-12);
+    cr_expect(rank->timeline->busy[100][TERM_MATMUL] == 1 && rank->timeline->busy[300][TERM_MATMUL] == 0);
+    recording_free(&recording);
+}
+
+/* One kernel of NCCL sends whatever is no plain collective: the range around its launch says what it is for. What is a
+ * plain collective stays it, and what nobody launched is what its name says. Each is one instance of its rank. */
+Test(chrome, what_sends_and_receives_are_for) {
+    static const char TEXT[] = "[" RANGE("nccl:all_to_all", "1", "100", "20") RANGE(
+        "nccl:all_reduce", "1", "200", "20") LAUNCH("1", "110", "1") LAUNCH("1", "210", "2")
+        KERNEL("ncclDevKernel_SendRecv(x)", "7", "1000", "5", ",\"correlation\":1,\"Seq\":1") "," KERNEL(
+            "ncclDevKernel_AllGather_RING_LL(x)", "7", "1010", "5",
+            ",\"correlation\":2,\"Seq\":2") "," KERNEL("ncclDevKernel_SendRecv(x)", "7", "1020", "5", ",\"Seq\":3") "]";
+    static const CollectiveKind KINDS[] = {COLLECTIVE_KIND_ALL_TO_ALL, COLLECTIVE_KIND_ALL_GATHER,
+                                           COLLECTIVE_KIND_SEND_RECV};
+    Recording recording;
+    Error error;
+    RankTraces traces;
+    cr_assert(read(TEXT, &recording, &error), "%s", error.text);
+    cr_assert(rank_traces(&recording, "trace", &(PlanShape){0}, &arena, &traces, &error), "%s", error.text);
+    cr_assert_eq(recording.event_count, 3);
+    for (int i = 0; i < 3; i++) cr_expect_eq(recording.events[i].kind, KINDS[i], "%d: %d", i, recording.events[i].kind);
+    cr_assert_eq(traces.count, 1);
+    cr_expect_eq(traces.ranks[0].instance_count, 3, "%d", (int)traces.ranks[0].instance_count);
     recording_free(&recording);
 }
