@@ -8,6 +8,7 @@
 #include "search/cli/commands.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,6 +233,39 @@ Test(chip, broken_files) {
         cr_expect_eq(error.kind, ERROR_INPUT, "%s", BROKEN[i].name);
         cr_expect_not_null(strstr(error.text, BROKEN[i].says), "%s says: %s", BROKEN[i].name, error.text);
         cr_expect_str_eq(chip.name, "untouched", "%s", BROKEN[i].name);
+    }
+}
+
+/* No pod is offered in more cubes than this; the figure is ours. */
+Test(chip, cubes_of_a_pod) {
+    for (int cubes = 4096; cubes <= 4097; cubes++) {
+        char pod[64];
+        Error error = {0};
+        Chip chip;
+        snprintf(pod, sizeof pod, "\"pod\": \"16x16x16\", \"max_cubes\": %d", cubes);
+        const char *text = with(with(TORUS, "torus_2d", "torus_3d"), "\"pod\": \"16x16\"", pod);
+        text = with(text, "[\"8x16\", \"16x16\"]", "[\"16x16x16\"]");
+        cJSON *json = json_parse(text, strlen(text), "tiny.json", &error);
+        cr_assert_not_null(json, "%s", error.text);
+        cr_expect_eq(chip_from_json(json, "tiny.json", &chip, &error), cubes == 4096, "%d: %s", cubes, error.text);
+        cr_expect(cubes == 4096 || strstr(error.text, "max_cubes"), "%s", error.text);
+        cJSON_Delete(json);
+    }
+}
+
+/* Bounds tell a slipped power of ten: each is 1, 2 or 5 of one, or a power of two, and there is room between the two. */
+Test(chip, bounds_are_round) {
+    for (int i = 0; i < CHIP_FIGURE_COUNT; i++) {
+        const ChipFigure *figure = &CHIP_FIGURES[i];
+        const double bounds[] = {figure->low, figure->high};
+        cr_expect(figure->low >= 0 && figure->high > figure->low && figure->high >= 2 * figure->low, "%s", figure->key);
+        for (int k = 0; k < 2; k++) {
+            int exponent;
+            bool round = bounds[k] == 0 || frexp(bounds[k], &exponent) == 0.5;
+            double digit = round ? 1 : bounds[k] / pow(10, floor(log10(bounds[k]) + 1e-9));
+            round = round || fabs(digit - 1) < 1e-9 || fabs(digit - 2) < 1e-9 || fabs(digit - 5) < 1e-9;
+            cr_expect(round, "%s: %.10g", figure->key, bounds[k]);
+        }
     }
 }
 

@@ -97,6 +97,19 @@ Test(jax_mesh, as_jax_returns_it) {
     arena_free(&arena);
 }
 
+/* By JAX's rule an axis takes as many physical axes as it can, the most intense first: of 16x4x4, the inner 16 is y and
+ * z, though x alone would do, and x is left for the outer. */
+Test(jax_mesh, two_axes_before_one) {
+    JaxShape physical = {3, {16, 4, 4}}, logical = {2, {16, 16}};
+    static const int64_t FACTORS[3][2] = {{16, 1}, {1, 4}, {1, 4}};
+    JaxAssignment assignment;
+    cr_assert_eq(jax_mesh_assign(&physical, &logical, false, &assignment), JAX_MESH_PLACED);
+    for (int p = 0; p < 3; p++)
+        for (int l = 0; l < 2; l++)
+            cr_expect_eq(assignment.factor[p][l], FACTORS[p][l], "axis %d of %d: %d", p, l,
+                         (int)assignment.factor[p][l]);
+}
+
 Test(jax_mesh, products_must_agree) {
     JaxAssignment assignment;
     JaxShape physical = {3, {4, 4, 4}}, logical = {2, {8, 4}};

@@ -289,15 +289,12 @@ static void read_custom_remat(ConfigFile *file, ImportedPlan *plan) {
     for (size_t i = 0; i < COUNT_OF(UNPRICED); i++) config_text(file, UNPRICED[i], "");
     for (size_t i = 0; i < COUNT_OF(TENSORS); i++) {
         const char *state = state_of(file, TENSORS[i].key);
-        int kept = 0, given = 0;
+        bool whole = strcmp(state, "recomputed") != 0;
         for (size_t k = 0; k < COUNT_OF(TENSORS[i].others) && TENSORS[i].others[k]; k++) {
             const char *other = state_of(file, TENSORS[i].others[k]);
-            given++;
-            kept += strcmp(other, "recomputed") != 0;
-            if (strcmp(other, "recomputed") != 0 && strcmp(state, "recomputed") == 0) state = other;
+            if (strcmp(state, "recomputed") == 0) state = other;
         }
-        if (strcmp(state_of(file, TENSORS[i].key), "recomputed") == 0 && kept > 0 && i == 0 &&
-            strcmp(state_of(file, "query_proj"), "recomputed") == 0 && kept < given)
+        if (i == 0 && !whole && strcmp(state_of(file, "query_proj"), "recomputed") == 0)
             state = "recomputed"; /* queries are most of them */
         if (strcmp(state, "recomputed") == 0) continue;
         used += (size_t)snprintf(plan->remat + used, sizeof plan->remat - used, "%s%s=%s", used > 0 ? " " : "",

@@ -79,3 +79,30 @@ Test(graph_pool, members_are_what_they_say) {
     cr_assert_gt(tally.members, tally.cores);
     cr_assert_gt(tally.optimal, tally.cores * 9 / 10, "%d of %d", tally.optimal, tally.cores);
 }
+
+/* Two nodes with a state of 4 bytes that costs nothing and one of none that costs 5; 5 bytes are there. Both in memory
+ * do not fit, and while a byte has no price nothing is worth leaving it: only prices that rise from 0 get there. */
+Test(graph_pool, prices_rise_from_nothing_until_it_fits) {
+    static Workspace space;
+    StrategyGraph graph = {.node_count = 2,
+                           .strategy_start = (int64_t[]){0, 2, 4},
+                           .live_from = (int64_t[]){0, 0},
+                           .live_to = (int64_t[]){1, 1},
+                           .cost = (int64_t[]){0, 5, 0, 5},
+                           .usage = (int64_t[]){4, 0, 4, 0},
+                           .entry_start = (int64_t[]){0},
+                           .is_limited = true,
+                           .usage_limit = 5};
+    cr_assert_eq(setjmp(space.out), 0);
+    Core *core = core_new(reduction_new(&graph, &space), &space);
+    cr_assert(core->nodes == 2 && core->times == 1);
+    core_fill(core, core_cost_range(core) + 1);
+    Dual *dual = dual_new(core, &space);
+    ChoicePool *pool = pool_new(anneal_new(core, 1, 1, &space), never, NULL, &space);
+    Starts *starts = starts_new(pool, &space);
+    starts->rounding[0][0] = starts->rounding[0][1] = 0;
+    starts_repair(starts, 0, dual, 20000);
+    const Descent *descent = pool->anneal->descent[0];
+    cr_expect(descent->best_cost == 5 || descent->best_cost == 10, "%g", descent->best_cost);
+    arena_free(&space.arena);
+}

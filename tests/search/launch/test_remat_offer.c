@@ -60,6 +60,9 @@ Test(launch_remat, the_best_of_its_rules) {
         cr_expect(found == alone, "%s: %.17g, the best of the rules alone %.17g", PROBLEMS[i].command, found, alone);
         cr_expect(best_under(&asked, NULL, false) <= found, "%s: free layouts are no slower", PROBLEMS[i].command);
 
+        if (PROBLEMS[i].launcher >= 0)
+            cr_expect(plan->exact >> PROBLEMS[i].launcher & 1, "%s cannot be told it", PROBLEMS[i].command);
+
         char text[REMAT_TEXT_SIZE];
         const Sharding *sharding = &plan->plan.layout.sharding;
         if (PROBLEMS[i].launcher >= 0)

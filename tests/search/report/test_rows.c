@@ -142,6 +142,24 @@ Test(rows, none_are_searched_where_none_are_asked_for) {
     arena_free(&arena);
 }
 
+/* A search around the search that takes more than it may is left out, and the report counts it. */
+Test(rows, what_takes_too_much_work_is_counted) {
+    Arena arena = {0};
+    Error error = {0};
+    int64_t work;
+    Report *report = report_of(WORDS " --helps none", &work, &arena);
+    Request *changed = ARENA_NEW(&arena, Request, 1);
+    report->work_limit = 1;
+    for (int asked = 1; asked <= 2; asked++) {
+        SideAnswer answer;
+        request_copy(report->request, changed);
+        cr_assert(report_ask(report, changed, &answer, &error), "%s", error.text);
+        cr_expect(answer.left_out && !answer.found);
+        cr_expect_eq(report->left_out, asked, "%d of %d", report->left_out, asked);
+    }
+    arena_free(&arena);
+}
+
 /* A limit of work ends a search at the same block on any number of threads, and leaves a gap. */
 Test(rows, work_ends_a_search_alike_on_all_threads) {
     Arena arena = {0};

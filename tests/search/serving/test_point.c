@@ -63,3 +63,15 @@ Test(point, ranks_of_attention_data_serve_more_and_no_sooner) {
     cr_expect_float_eq(one.wait_seconds, 3 * 4096 * flops / 1e12, 1e-3 * one.wait_seconds, "%g",
                        one.wait_seconds / (3 * 4096 * flops / 1e12));
 }
+
+/* 1000 tokens of prompt, a quarter of which is cached, and 200 of output: at the mean half of the output stands behind
+ * the prompt, and each of the 750 new tokens sees on average what is cached and half of the new ones. */
+Test(point, lengths_of_a_request) {
+    ServingQuestion question = {.request = {.cached = 0.25}};
+    question_lengths(&question, 1000, 200);
+    cr_expect(question.request.prompt == 1000 && question.request.output == 200);
+    cr_expect(question.longest == 1200 && question.peak_tokens == 1200);
+    cr_expect_eq(question.mean_context, 1100);
+    cr_expect_eq(question.prompt_context, 250 + 750 / 2.);
+    cr_expect_eq(question_new_tokens(&question), 750);
+}

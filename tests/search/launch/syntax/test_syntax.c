@@ -91,6 +91,7 @@ static const struct {
     {"words: what nobody knows", config_read_words, "run x.py --a $(date +%s) --b $Q\n", "b", "$Q", 1, 26},
     {"words: arrays", config_read_words, "A=(--a 1 # c\n --b 2)\nA+=(--c 3)\nrun x.py ${A[@]}\n", "b", "2", 2, 2},
     {"words: an array that grew", config_read_words, "A=(--a 1)\nA+=(--c 3)\nrun x.py \"${A[@]}\"\n", "c", "3", 2, 5},
+    {"words: no array behind two names", config_read_words, "A=b=(x)\nrun x.py --a $A\n", "a", "", 2, 10},
     {"words: flags in one text", config_read_words, "A=\"--a 1 --b 2\"\nrun x.py $A\n", "b", "2", 2, 10},
     {"words: two in quotes", config_read_words, "A=(\"--a hybrid\")\nrun x.py ${A[@]}\n", "a", "hybrid", 1, 4},
     {"words: a branch not taken", config_read_words, "if [ a == b ]; then\n A=1\nelse\n A=2\nfi\nrun x.py --a $A\n",
