@@ -149,6 +149,12 @@ static const struct {
     {"too many left out", "$P validate $T --max-error skipped=30%", 1, "replayed",
      "skipped is 33.33%; the limit is 30%"},
     {"a ranking of nothing", "$P validate $T --min-ranking 0.8", 1, "replayed", "tau is not known"},
+    /* eight H100 without recomputation hold two sequences of 8,192 each, not 64 */
+    {"what ran out of memory, by its share",
+     "awk -F'\\t' -v OFS='\\t' '{n = NR == 1 ? \"notes\" : \"\"} $1 == \"two-4\" {$17 = 512; $18 = 64; n = \"out of "
+     "memory\"} "
+     "{print $0, n}' $T >$D/x.tsv; $P validate $D/x.tsv | tr -s '\n ' ' '",
+     0, "0.75 to 1 0, 1 to 1.5 0, above 1.5 1. ", NULL},
     {"no file", "$P validate", 2, NULL, "no table of runs"},
     {"no such file", "$P validate $D/none.tsv", 2, NULL, "none.tsv"},
     {"a folder", "$P validate $D", 2, NULL, "folder"},

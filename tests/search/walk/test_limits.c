@@ -66,6 +66,8 @@ Test(search, time_limit) {
             cr_expect(certificate->gap == 1 && some.plan_count == 0 && certificate->best_bound_seconds <= best,
                       "%s: at once: gap %g, bound %.17g, best %.17g", text, certificate->gap,
                       certificate->best_bound_seconds, best);
+            cr_expect(certificate->plans_pruned[PRUNED_TIME_LIMIT] == certificate->plans_covered,
+                      "%s: at once: plans were looked at", text);
         }
         cr_expect(all.plan_count == 0 || request.control.time_limit_seconds == LIMITS[COUNT_OF(LIMITS) - 1]);
         arena_free(&own);

@@ -39,6 +39,10 @@ static const struct {
     {"text", OWN "$P calibrate --folds 2 $D/own.tsv", 0, "left out by groups", NULL},
     {"markdown", OWN "$P calibrate --folds 2 --format markdown $D/own.tsv", 0, "|---|---:", NULL},
     {"json", OWN "$P calibrate --folds 2 --format json $D/own.tsv", 0, "\"by_sources\": {", NULL},
+    {"every run has what it took, and what is not known of it",
+     OWN "$P calibrate --folds 0 --format json $D/own.tsv | tr -d ' \t\n' | grep -o "
+         "'\"id\":\"[^\"]*\",\"measured_seconds\":[0-9.e+-]*,\"unknowns\":[0-9]' | wc -l | sed 's/^/runs /'",
+     0, "runs 6", NULL},
     {"what was not replayed",
      "(head -1 $T; grep ^llmfoundry-00 $T | sed '1s/h100/z80/') >$D/x.tsv; "
      "$P calibrate --folds 0 -v $D/x.tsv",

@@ -173,6 +173,13 @@ Test(bench_report, planted_figures_come_back) {
     cr_expect_float_eq(cell->value[FITTED_FIRST_TOKEN], FIRST, 0.1 * FIRST, "%g", cell->value[FITTED_FIRST_TOKEN]);
     cr_expect_lt(fit->fitted.all[SCORE_TPOT].median, 0.01, "fitted: %g", fit->fitted.all[SCORE_TPOT].median);
     cr_expect_gt(fit->before.all[SCORE_TPOT].p90, 0.05, "before: %g", fit->before.all[SCORE_TPOT].p90);
+    cr_expect_eq(fit->likely_factor, 1, "no row was left out");
+    cJSON_Delete(own);
+
+    /* All rows left out at once are predicted as before, and those that send messages took longer than that. */
+    with = replay_begin(&own);
+    cr_assert(serving_fit(&with, &runs, 1, fit, &error), "%s", error.text);
+    cr_expect_gt(fit->likely_factor, 1.05, "%g", fit->likely_factor);
     cJSON_Delete(json);
     cJSON_Delete(own);
 }
