@@ -253,7 +253,7 @@ Test(chip, cubes_of_a_pod) {
     }
 }
 
-/* Bounds tell a slipped power of ten: each is 1, 2 or 5 of one, or a power of two, and there is room between the two. */
+/* Bounds tell a slipped power of ten: each is 1, 2 or 5 of one, or a power of two, and there is room between them. */
 Test(chip, bounds_are_round) {
     for (int i = 0; i < CHIP_FIGURE_COUNT; i++) {
         const ChipFigure *figure = &CHIP_FIGURES[i];

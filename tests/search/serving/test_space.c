@@ -6,8 +6,8 @@
 #include "mesh/slice.h"
 #include "tests/search/serving/problems.h"
 
-/* An axis of which a part takes one chip is none of its mesh; one that it takes whole stays a ring, and a piece of a ring
- * is a line. */
+/* An axis of which a part takes one chip is none of its mesh; a ring that it takes whole stays one, and a piece of a
+ * ring is a line. */
 static void check(const Mesh *machine, const WorkerBox *box) {
     int64_t devices = 1, copies = 1;
     int axes = 0;
