@@ -55,7 +55,9 @@ WORDS_AT = {
 REAL = re.compile(r"seconds|bytes|flops|usd|hours|share|probability|mfu|gap|relative|error|deviation|_per_|value|rate|"
                   r"cost|messages|measured|predicted|median|p90|worst|bias|tau|goodput|factor_|bound|ratio|steps|load|"
                   r"imbalance|capacity|idle_share|max_idle|tolerance|hbm_reserve|usage|peak|low|high|offered|prompt|"
-                  r"output|concurrency|cached|in_flight|batch_mean|resident|distance|chance|parameters_share|theta")
+                  r"output|concurrency|cached|in_flight|batch_mean|resident|distance|chance|parameters_share|theta|within|inside")
+
+ORDER = ["object", "array", "string", "boolean", "integer", "number", "null"]
 
 
 class Node:
@@ -123,8 +125,7 @@ def written(node, path, schema, texts):
         types = types - {"number"} | {"integer"}
     if schema == "inference" and re.match(r"measured\.(tpot|ttft|output)_", path):  # of what a run did not measure
         types = types - {"integer"} | {"number", "null"}
-    order = ["object", "array", "string", "boolean", "integer", "number", "null"]
-    names = [name for name in order if name in types]
+    names = [name for name in ORDER if name in types]
     if not names:  # an array that was always empty
         return {}
     out = {"type": names[0] if len(names) == 1 else names}
@@ -147,7 +148,7 @@ def written(node, path, schema, texts):
     if words and "string" in types:
         out["enum"] = words + ([None] if "null" in types else [])
     if {"integer", "number"} & types and node.least >= 0 and re.search(r"_seconds$|_bytes$|mfu|probability|^(rank|chips)", key):
-        out["minimum"] = 1 if key in ("rank",) else 0
+        out["minimum"] = 1 if key == "rank" and schema != "trace" else 0  # a trace's are processes, from 0
     if key == "format_version":
         out = {"const": 1}
     return described(out, path, texts)
@@ -158,9 +159,10 @@ def described(out, path, texts):
 
 
 def page_texts():
-    """Of each section of docs/json.md what its tables say, by path: {section: {path: text}}."""
+    """Of each section of docs/json.md and docs/traces.md what its tables say, by path: {section: {path: text}}."""
     sections, section = {}, ""
-    for line in (outputs.ROOT / "docs/json.md").read_text(encoding="utf-8").splitlines():
+    pages = [(outputs.ROOT / "docs" / page).read_text(encoding="utf-8") for page in ("json.md", "traces.md")]
+    for line in "\n".join(pages).splitlines():
         if line.startswith("#"):
             section = line.strip("# ")
         cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("| `") else []
@@ -175,12 +177,52 @@ def page_texts():
 
 
 SECTION = {"report": "A report: plan, explain", "sweep": "sweep", "inference": "A report: inference", "check": "check",
-           "diff": "diff", "validate": "validate", "layout": "layout", "validate_serving": "validate: serving runs"}
+           "diff": "diff", "validate": "validate", "layout": "layout", "validate_serving": "validate: serving runs",
+           "calibrate": "calibrate", "calibrate_serving": "validate: serving runs", "trace": "--format json"}
 TITLES = {
     "report": "plan, explain", "sweep": "sweep, merge", "inference": "inference", "check": "check", "diff": "diff",
     "layout": "layout", "models": "models", "model": "models NAME", "chips": "chips", "chip": "chips NAME",
-    "validate": "validate, of training runs", "validate_serving": "validate, of serving runs",
+    "calibrate": "calibrate, by training runs", "calibrate_serving": "calibrate, by serving runs", "trace": "trace",
+    "bench": "bench", "check_serving": "check, of serving", "diff_serving": "diff, of serving",
+    "sweep_inference": "sweep inference", "validate": "validate, of training runs", "validate_serving": "validate, of serving runs",
 }
+
+
+def type_set(schema):
+    types = schema.get("type", [])
+    types = {types} if isinstance(types, str) else set(types)
+    return types - {"integer"} if "number" in types else types
+
+
+def joined(old, new):
+    """What is promised now: all that the schema so far allows stays allowed, for a sample need not show what is rare (a
+    search that was cut short, a figure that most runs lack). What is promised no more is taken out by hand, before."""
+    if not old or not new:
+        return old or new
+    if "$ref" in new or "anyOf" in new or "$ref" in old or "anyOf" in old:
+        return old if "anyOf" in old and "$ref" in new else new
+    out = {**{key: old[key] for key in ("description", "const") if key in old}, **new}
+    types = type_set({"type": list(type_set(old) | type_set(new))})
+    if types:
+        names = [name for name in ORDER if name in types]
+        out["type"] = names[0] if len(names) == 1 else names
+    if "minimum" in old:
+        out["minimum"] = min(old["minimum"], new.get("minimum", old["minimum"]))
+    if "properties" in old:
+        mine, theirs = old["properties"], new.get("properties", {})
+        out["properties"] = {key: joined(mine.get(key), theirs.get(key, {})) for key in {**mine, **theirs}}
+        late = set(theirs) - set(mine)
+        both = set(old["required"]) & set(new.get("required", old["required"]))
+        out["required"] = [key for key in out["properties"] if key in both or (key in late and key in new["required"])]
+        out["additionalProperties"] = False
+    elif isinstance(old.get("additionalProperties"), dict):
+        out["additionalProperties"] = joined(old["additionalProperties"], new.get("additionalProperties") or {})
+    if "items" in old:
+        out["items"] = joined(old["items"], new.get("items") or {})
+    if "$defs" in old:
+        shapes = sorted(set(old["$defs"]) | set(new.get("$defs", {})))
+        out["$defs"] = {s: joined(old["$defs"].get(s), new.get("$defs", {}).get(s, {})) for s in shapes}
+    return out
 
 
 def option_names(program, command):
@@ -209,15 +251,17 @@ def schema_of(name, samples, program):
 
 
 def main(program):
-    samples, reports = {}, []
+    samples, reports, points = {}, [], []
     with tempfile.TemporaryDirectory() as folder:
         for name, draft, line, answer in outputs.outputs(program, folder):
-            if name == "sweep":
-                reports += [row["report"] for row in answer if row["report"] and draft]
-                answer = [{**row, "report": {"#": 1} if row["report"] else None} for row in answer]
+            if name in ("sweep", "sweep_inference"):
+                whole = reports if name == "sweep" else points
+                whole += [row["report"] for row in answer if row.get("report") and draft]
+                answer = [{**row, "report": {"#": 1}} if row.get("report") else row for row in answer]
             if draft:
                 samples.setdefault(name, []).append(answer)
     samples["report"] += reports
+    samples["inference"] += points
     for name, many in (("model", "models"), ("chip", "chips")):  # data files have what only some of them have
         for row in samples[many][0]:
             said = subprocess.run([program, many, row["name"], "--format", "json"], capture_output=True, check=True).stdout
@@ -225,10 +269,13 @@ def main(program):
     OUT.mkdir(exist_ok=True)
     for name, answers in samples.items():
         schema = schema_of(name, answers, program)
-        if name == "sweep":
+        report = {"sweep": "report.schema.json", "sweep_inference": "inference.schema.json"}.get(name)
+        if report:
             row = schema["items"]["properties"]
-            row["report"] = {**described({}, "[].report", {}), "anyOf": [{"$ref": "report.schema.json"}, {"type": "null"}]}
+            row["report"] = {**described({}, "[].report", {}), "anyOf": [{"$ref": report}, {"type": "null"}]}
         path = OUT / f"{name}.schema.json"
+        if path.exists():
+            schema = joined(json.loads(path.read_text(encoding="utf-8")), schema)
         path.write_text(json.dumps(schema, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         print(path.relative_to(outputs.ROOT), len(path.read_text()), file=sys.stderr)
 

@@ -5,19 +5,25 @@ that earlier commands wrote to, {data} is tests/data, {runs} is cost/measured/da
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/traces"))
+import simulate  # noqa: E402
+
 GOOD = (0, 1, 3, 4)
 SMALL = "--model 8b --chip v5e --slice 4x4 --batch 256Ki"
 H100 = "--model 70b --chip h100 --nodes 16 --batch 2Mi --seq 8192"
+STAGES = "--model 8b --chip h100 --nodes 1 --batch 128Ki --for megatron --plan tensor=4,pipeline=2,microbatches=8"
 
 # Those with `draft` were used to write the schemas; the others are held out.
 ROWS = [
     ("report", True, f"plan {SMALL} -o {{here}}/small.json"),
     ("report", True, f"plan {H100} -o {{here}}/h100.json"),
-    ("report", True, "plan --model 405b --pods 8"),
+    ("report", True, "plan --model 70b --pods 1"),
     ("report", True, "plan --model 405b --pods 8 --time-limit 0.05"),
     ("report", True, "plan --model 405b --chip h100 --nodes 131072 --time-limit 2 --memory-limit 1G"),
     ("report", True, "plan --model 405b --chip h100 --nodes 1"),
@@ -31,15 +37,15 @@ ROWS = [
     ("report", True, f"explain {H100} --plan \"fsdp=16 tensor=8\" --why-not"),
     ("report", True, "explain --chip h100 --from-config {data}/import/megatron_70b.sh"),
     ("report", False, "explain --chip v6e --slice 16x16 --from-config {data}/import/maxtext_8b.sh"),
-    ("report", False, "plan --model gpt-oss-120b --chip b200 --nodes 4 --batch 2Mi --for torchtitan,megatron"),
+    ("report", False, "plan --model gpt-oss-20b --chip b200 --nodes 2 --batch 2Mi --for torchtitan,megatron"),
     ("report", False, "plan --model 70b --chip v6e --slice 16x16 --batch 2Mi --seq 8192 --for maxtext --top 3"),
     ("report", True, "plan --model gemma-7b --chip a100 --nodes 2 --batch 512Ki --optimizer muon --remat full"),
     ("report", False, "plan --model qwen3-30b-a3b --chip mi300x --nodes 2 --batch 1Mi"),
     ("report", False, "plan --model 70b --chip gb200 --nodes 1 --batch 1Mi --state-dtypes moments=bf16 --top 2"),
     ("report", False, "plan --model 405b --chip v5e --slice 2x4"),
     ("sweep", True, "sweep --model 8b,70b --chip v5p,h1000 --chips 16,64 --batch 1Mi -o {here}/sweep.json"),
-    ("sweep", True, "sweep --model 8b,405b --chip h100 --nodes 1,2 --batch 512Ki --deadline 3000d --budget 20M"),
-    ("sweep", False, "sweep --model mixtral-8x7b --chip v5e,v6e --slice 8x8 --batch 1Mi --seq 4096 -o {here}/plans.json"),
+    ("sweep", True, "sweep --model 8b,405b --chip h100 --nodes 1 --batch 512Ki --deadline 3000d --budget 20M"),
+    ("sweep", False, "sweep --model mixtral-8x7b --chip v5e,v6e --slice 4x8 --batch 1Mi --seq 4096 -o {here}/plans.json"),
     ("inference", True, "inference --model 8b --chip h100 --nodes 1 -o {here}/serve.json"),
     ("inference", True, "inference --model 70b --chip h100 --nodes 2 --ttft 500ms --tpot 30ms --top 5"),
     ("inference", True, "inference --model 405b --chip h100 --nodes 1 --tpot 1ms"),
@@ -47,6 +53,7 @@ ROWS = [
     ("inference", True, "inference --model mixtral-8x7b --chip h200 --nodes 1 --precision fp8 --kv-dtype fp8 --top 9"),
     ("inference", False, "inference --model qwen3-30b-a3b --chip b200 --nodes 1 --cached 20% --top 30"),
     ("inference", False, "inference --model 8b --chip v5e --slice 2x4 --concurrency 16"),
+    ("inference", True, "inference --model 70b --chip h100 --nodes 2 --mode disaggregated -o {here}/pools.json"),
     ("check", True, "check --baseline {here}/small.json"),
     ("check", True, "check --baseline {here}/worse.json"),
     ("check", True, f"check {H100} --for torchtitan --plan \"fsdp=16 tensor=8\""),
@@ -70,6 +77,39 @@ ROWS = [
     ("validate", True, "validate {runs}/train.tsv --chip tpu-v5e --profile ideal"),
     ("validate", False, "validate {runs}/train.tsv --chip gb200 --max-error 1"),
     ("validate_serving", True, "validate {runs}/serving.tsv"),
+    ("inference", False, "explain --from {here}/serve.json --rank 2"),
+    ("inference", False, "explain --from {here}/pools.json"),
+    ("check_serving", True, "check --baseline {here}/serve.json"),
+    ("check_serving", True, "check --baseline {here}/served.json"),
+    ("check_serving", False, "check --baseline {here}/pools.json"),
+    ("diff_serving", True, "diff {here}/serve.json {here}/pools.json"),
+    ("diff_serving", True, "diff {here}/serve.json {here}/serve.json"),
+    ("diff_serving", False, "diff {here}/pools.json {here}/served.json"),
+    ("sweep_inference", True, "sweep inference --model 8b,405b --chip h100,h1000 --nodes 1 --engine vllm --tpot 1ms,50ms"),
+    ("sweep_inference", False, "sweep inference --model 70b --chip h100 --nodes 1 --tpot 1ms,20ms"),
+    ("calibrate", True, "calibrate {here}/h100.tsv"),
+    ("calibrate", True, "calibrate {here}/tpu.tsv --only maxtext"),
+    ("calibrate", True, "calibrate {here}/odd.tsv"),
+    ("calibrate", True, "calibrate {here}/odd.tsv --folds 0 --exclude-flagged"),
+    ("calibrate", False, "calibrate {here}/h100.tsv --folds 2 --begin priors"),
+    ("calibrate_serving", True, "calibrate {here}/h100_serving.tsv"),
+    ("calibrate_serving", True, "calibrate {here}/h200_serving.tsv"),
+    ("calibrate_serving", True, "calibrate {here}/b200_serving.tsv"),
+    ("calibrate_serving", False, "calibrate {here}/mi300x_serving.tsv"),
+    ("trace", True, "trace {data}/traces/rank0.json"),
+    ("trace", True, "trace {data}/traces/rank0.json --from {here}/h100.json"),
+    ("trace", True, "trace {here}/two_ranks --from {here}/h100.json --refit {here}/mine.json"),
+    ("trace", True, "trace {here}/slow.xplane.pb --from {here}/h100.json"),
+    ("report", False, f"explain {STAGES} -o {{here}}/stages.json"),
+    ("trace", True, "trace {here}/stages --from {here}/stages.json"),
+    ("trace", True, "trace {data}/traces/titan.log {data}/traces/megatron.log"),
+    ("trace", True, "trace {data}/traces/titan.log {data}/traces/megatron.log --from {here}/h100.json"),
+    ("trace", False, "trace {here}/two_ranks/rank1.json --from {here}/small.json"),
+    ("trace", False, "trace {here}/two_ranks/rank1.json {data}/traces/megatron.log"),
+    ("bench", True, "bench --from {here}/h100.json"),
+    ("bench", True, "bench --from {here}/h100.json --read {data}/traces/bench --refit {here}/mine2.json"),
+    ("bench", True, "bench --from {here}/small.json --read {data}/traces/bench"),
+    ("bench", False, "bench --from {here}/stages.json --read {data}/traces/bench"),
 ]
 
 
@@ -84,9 +124,56 @@ def worse(folder):
         json.dump(report, file)
 
 
+def served(folder):
+    """A baseline of serving that is better than any point."""
+    text = (folder / "serve.json").read_text(encoding="utf-8")
+    text = re.sub(r'("tokens_per_second_per_chip": )(\d)', r"\g<1>9\2", text)
+    (folder / "served.json").write_text(text, encoding="utf-8")
+
+
+def prepare(folder):
+    """Tables of a dozen runs."""
+    for table, name, *words in (("train", "h100", "h100"), ("train", "tpu", "tpu-", "maxtext"),
+                                ("serving", "h100_serving", "\th100\t", "vllm"), ("serving", "h200_serving", "\th200\t"),
+                                ("serving", "b200_serving", "\tb200\t"), ("serving", "mi300x_serving", "\tmi300x\t")):
+        lines = (ROOT / f"cost/measured/data/{table}.tsv").read_text(encoding="utf-8").splitlines()
+        heading = next(i for i, line in enumerate(lines) if not line.startswith("#")) + 1
+        rows = [line for line in lines[heading:] if all(word in line for word in words)]
+        (folder / f"{name}.tsv").write_text("\n".join(lines[:heading] + rows[:12]) + "\n", encoding="utf-8")
+        if name == "h100":  # runs of many sources, of which two are known to be odd
+            odd = [line for line in rows if line.startswith(("mbridge-26.02-qwen3-30b-a3b-h100-16-fp8\t",
+                                                             "mbridge-25.11-qwen3-30b-a3b-h100-16-fp8-cs\t"))]
+            rows = odd + rows[::len(rows) // 12]
+            (folder / "odd.tsv").write_text("\n".join(lines[:heading] + rows) + "\n", encoding="utf-8")
+
+
+def traced(folder):
+    """Traces of a plan whose attention is slow: of one rank, of two, and of another profiler."""
+    plan = json.loads((folder / "h100.json").read_text(encoding="utf-8"))["plans"][0]
+    step = simulate.Step(plan)
+    events, ranges = simulate.events_of(plan, scale={"attention": 2})
+    simulate.write(folder / "slow.xplane.pb", simulate.xplane(events, ranges, step))
+    (folder / "two_ranks").mkdir()
+    for rank in 0, 1:
+        content = simulate.kineto(events, ranges, step, rank=rank, world=128)
+        if rank == 1:
+            content = content.replace(simulate.NAMES["optimizer"], "a_kernel_that_no_rule_knows")
+        simulate.write(folder / f"two_ranks/rank{rank}.json", content)
+
+
+def staged(folder):
+    """Traces of both stages of a pipeline."""
+    plan = json.loads((folder / "stages.json").read_text(encoding="utf-8"))["plans"][0]
+    (folder / "stages").mkdir()
+    for stage, (events, ranges, _) in enumerate(simulate.stages_of(plan, [0.9, 1], 8)):
+        content = simulate.kineto(events, ranges, simulate.Step(plan), rank=4 * stage, world=8)
+        simulate.write(folder / f"stages/rank{4 * stage}.json", content)
+
+
 def outputs(program, folder, only=None):
     """Yields schema, draft, the command line and what it wrote, as JSON."""
     folder = pathlib.Path(folder)
+    prepare(folder)
     names = {"here": folder, "data": ROOT / "tests/data", "runs": ROOT / "cost/measured/data"}
     environment = {k: v for k, v in os.environ.items() if k not in ("SHARDOPT_DATA", "GITHUB_ACTIONS")}
     for schema, draft, line in ROWS:
@@ -98,4 +185,10 @@ def outputs(program, folder, only=None):
             text = pathlib.Path(words[words.index("-o") + 1]).read_text(encoding="utf-8")
         if line.endswith("small.json") and line.startswith("plan"):
             worse(folder)
+        if line.endswith("h100.json") and line.startswith("plan"):
+            traced(folder)
+        if line.endswith("stages.json") and line.startswith("explain"):
+            staged(folder)
+        if line.endswith("serve.json") and line.startswith("inference"):
+            served(folder)
         yield schema, draft, line, json.loads(text)
