@@ -244,7 +244,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                       .details =
                           "Which searches are made around the plan's, for other kinds of rows, headroom, ways out "
                           "and what would help: none, those that take no more work than the plan's (fast), or "
-                          "all. The report says how many were left out.",
+                          "all. The report says how many were left out. So does a page (--format html), whose "
+                          "searches together take no more work than its plan did, with fast.",
                       .values = "none fast all"},
     [OPTION_PRECISION] = {.name = "precision",
                           .takes = "TYPE",

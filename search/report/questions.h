@@ -8,9 +8,15 @@
 /* The best plan of a changed request, in an arena of its own that ends here; *found false: none fits. */
 typedef struct {
     bool found, cut_short;
-    bool left_out; /* cut short because it took more work than --helps fast lets it have */
+    bool left_out;  /* cut short because it took more work than --helps fast lets it have */
+    int64_t effort; /* what it took: search_effort() */
     RankedPlan best;
 } SideAnswer;
+
+/* What a search takes, to be compared between searches of one report: the bounds that it made, and in bounds what it
+ * takes to list tuples of degrees and to open them. The same for any number of threads. */
+int64_t search_effort(const SearchResult *result);
+
 bool report_ask(Report *report, Request *changed, SideAnswer *out, Error *error);
 
 /* Several questions at once. Without a time limit they are asked side by side, each by one thread: a search alone cannot
@@ -20,6 +26,7 @@ typedef struct {
     bool no_slower;       /* only what is no slower per token than plan 1 is of interest (there is a plan 1) */
     double limit_seconds; /* only plans up to this ranked time are; 0: all */
     bool patient;         /* a search of all that there is: it may take twice the work of the others */
+    int64_t work_limit;   /* of its own, for whoever counts for himself what is left out; 0: that of the report */
     SideAnswer answer;
 } SideSearch;
 SideSearch *side_searches_new(int count, Error *error); /* free with free() */
@@ -46,7 +53,7 @@ void request_pin(const RankedPlan *plan, Request *changed);
 bool request_scale_links(Request *request, bool scale_up, double factor);
 
 bool report_make_alternatives(Report *report, Request *scratch, Error *error);
-bool report_make_sensitivities(Report *report, Error *error);
+bool report_make_sensitivities(Report *report, Arena *arena, Error *error);
 /* Rows that differ in kind from plan 1, in place of near twins (rows.c); what headroom costs; what a free layout would
  * gain. */
 bool report_make_rows(Report *report, Arena *arena, Error *error);

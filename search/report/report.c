@@ -26,6 +26,14 @@ void request_copy(const Request *request, Request *copy) {
     copy->space.offload_open = false; /* what may go to the host is what the answer has there */
 }
 
+int64_t search_effort(const SearchResult *result) {
+    /* What an opened tuple of degrees takes beside its bounds, and what listing them takes: by the time of forty searches
+     * of dense models and mixtures, on GPUs and TPUs. */
+    static const int64_t OF_OPENED = 10, TUPLES_LISTED = 32;
+    const Certificate *certificate = &result->certificate;
+    return result->work + OF_OPENED * certificate->degree_tuples_opened + certificate->degree_tuples / TUPLES_LISTED;
+}
+
 /* One search that only looks at plans up to `limit` (ranked; 0: at all). */
 static bool ask_within(Report *report, Request *changed, double limit, int64_t work_limit, SideAnswer *out,
                        Error *error) {
@@ -40,6 +48,7 @@ static bool ask_within(Report *report, Request *changed, double limit, int64_t w
     bool ok = search_run(changed, &arena, &result, error);
     if (ok) {
         out->cut_short = result.certificate.proof == PROOF_GAP;
+        out->effort = search_effort(&result);
         out->left_out = out->cut_short && work_limit > 0 && result.work > work_limit;
         out->found = result.plan_count > 0 && !out->left_out; /* what it has so far is the best of nothing */
         if (out->found) out->best = result.plans[0];
@@ -88,9 +97,20 @@ static double as_fast(const Report *report, const Request *changed) {
     return per_sequence * (double)changed->question.work.sequences;
 }
 
+/* Counts a search; those of two threads come at once. */
+static void note_search(Report *report, const SideAnswer *answer, bool counts) {
+    int left_out = counts && answer->left_out;
+#pragma omp atomic
+    report->left_out += left_out;
+#pragma omp atomic
+    report->effort += answer->effort;
+#pragma omp atomic
+    report->searches += 1;
+}
+
 bool report_ask(Report *report, Request *changed, SideAnswer *out, Error *error) {
     bool ok = ask_within(report, changed, 0, report->work_limit, out, error);
-    report->left_out += out->left_out;
+    note_search(report, out, true);
     return ok;
 }
 
@@ -104,7 +124,8 @@ static bool ask_question(Report *report, SideSearch *question, Error *error) {
     IN_LOCALE_C; /* a thread of its own */
     double limit = question->no_slower ? (1 + 1e-9) * as_fast(report, &question->changed) : question->limit_seconds;
     if (report->result.plan_count > 0) request_seed(report->request, &report->result.plans[0], &question->changed);
-    int64_t work_limit = report->work_limit * (question->patient ? 2 : 1);
+    int64_t work_limit =
+        question->work_limit > 0 ? question->work_limit : report->work_limit * (question->patient ? 2 : 1);
     return ask_within(report, &question->changed, limit, work_limit, &question->answer, error);
 }
 
@@ -128,10 +149,7 @@ bool report_ask_all(Report *report, SideSearch *questions, int count, Error *err
         if (!apart) ask_alone(&questions[i].changed.control, threads);
         ok[i] = ask_question(report, &questions[i], &errors[i]);
     }
-    for (int i = 0; i < count; i++) {
-#pragma omp atomic
-        report->left_out += questions[i].answer.left_out;
-    }
+    for (int i = 0; i < count; i++) note_search(report, &questions[i].answer, questions[i].work_limit == 0);
     for (int i = 0; i < count; i++) {
         if (ok[i]) continue;
         *error = errors[i];
@@ -155,6 +173,7 @@ static bool search_main(const Request *request, CachePool *caches, Arena *arena,
     if (request->control.different) main->control.top = 1;
     if (!search_run(main, arena, &report->result, error)) return false;
     report->request = report->result.request;
+    report->effort = report->plan_effort = search_effort(&report->result);
     return true;
 }
 
@@ -172,7 +191,7 @@ static bool tell(Report *report, const ReportReader *reader, ReportStage stage, 
 static bool surround(Report *report, const ReportReader *reader, Arena *arena, Error *error) {
     /* What a search may take at least, so that nothing is left out where all take a moment. Beyond that it may take a
      * quarter more than the plan's own: one that asks the same with a little less memory takes about as much. */
-    static const int64_t WORK_LEAST = 200000;
+    static const int64_t WORK_LEAST = 200000, WAYS_LEAST = 50000;
     Helps helps = report->asked->control.helps;
     bool none = helps == HELPS_NONE, more = !none && !reader->plans_alone;
     bool divides = plan_is_as_asked(report->request, &report->result.plans[0]);
@@ -180,9 +199,12 @@ static bool surround(Report *report, const ReportReader *reader, Arena *arena, E
     if (!scratch) return error_memory(error);
     report->work_limit = helps == HELPS_ALL ? 0 : max_whole(WORK_LEAST, report->result.work / 4 * 5);
     bool ok = tell(report, reader, STAGE_PLAN, error) && report_make_rows(report, arena, error) &&
-              (none || report_make_told(report, arena, error)) && tell(report, reader, STAGE_ROWS, error) &&
-              (!more || divides || report_make_alternatives(report, scratch, error)) &&
-              tell(report, reader, STAGE_WAYS, error) && (!more || report_make_sensitivities(report, error));
+              (none || report_make_told(report, arena, error)) && tell(report, reader, STAGE_ROWS, error);
+    report->plan_effort = report->effort;
+    if (reader->thrifty && report->work_limit > 0)
+        report->work_limit = min_whole(report->work_limit, max_whole(WAYS_LEAST, report->plan_effort / 4));
+    ok = ok && (!more || divides || report_make_alternatives(report, scratch, error)) &&
+         tell(report, reader, STAGE_WAYS, error) && (!more || report_make_sensitivities(report, arena, error));
     report->work_limit = 0;
     return ok && tell(report, reader, STAGE_WHOLE, error);
 }

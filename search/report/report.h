@@ -31,10 +31,22 @@ typedef struct {
 } AlternativeResult;
 
 /* "What would help most": the change of the best step when one thing changes. */
+typedef enum {
+    HELP_ONE_MORE, /* node, slice or pod; or twice the chips */
+    HELP_BATCH,    /* twice the batch */
+    HELP_SCALE_UP,
+    HELP_SCALE_OUT,
+    HELP_HBM,
+    HELP_BANDWIDTH, /* of HBM */
+    HELP_COUNT
+} Help;
 typedef struct {
+    Help help;
     char text[64];   /* "batch 32Mi", "ICI +10%", "HBM +10%", "one more pod" */
     bool found;      /* false: no plan fits then */
     double relative; /* seconds per token over those of the best - 1 */
+    const RankedPlan
+        *best; /* that of the changed request; NULL: it is slower per token than plan 1 now is, if any fits */
 } Sensitivity;
 enum { SENSITIVITIES_MAX = 8 };
 
@@ -77,6 +89,9 @@ typedef struct {
     int left_out;        /* searches around the search that took more work than --helps fast lets them have */
     int64_t work_limit;  /* of each of them; 0: none */
     double seconds_left; /* of --time-limit, for the searches around the search; below 0: no limit */
+    int64_t effort;      /* of all searches so far: search_effort() of search/report/questions.h */
+    int64_t plan_effort; /* of those that the shortest text of it has: what STAGE_WAYS begins with */
+    int searches;        /* how many there were beside the plan's */
 } Report;
 
 /* How far a report is made; what comes later is empty in it until then. */
@@ -94,6 +109,8 @@ typedef struct {
     bool (*made)(void *context, Report *report, ReportStage stage, Error *error);
     void *context;
     bool plans_alone; /* ways out and what would help are not read, so that they need not be searched */
+    bool thrifty;     /* there is more to search for it (a page's pictures): a way out takes no more than a quarter of
+                       * what the plan took, with --helps fast */
 } ReportReader;
 
 /* Runs the search, and what the report needs around it: each a search of its own with top 1. Where the best plan uses

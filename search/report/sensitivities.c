@@ -4,8 +4,8 @@
 
 #include "base/text/prose.h"
 #include "base/util.h"
-#include "search/answer/tie.h"
 #include "mesh/slice.h"
+#include "search/answer/tie.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -106,8 +106,9 @@ static bool one_more(const Change *change) {
     return true;
 }
 
-static bool (*const CHANGES[])(const Change *change) = {one_more,  double_batch, scale_up,
-                                                        scale_out, more_hbm,     faster_hbm};
+static bool (*const CHANGES[HELP_COUNT])(const Change *change) = {
+    [HELP_ONE_MORE] = one_more,   [HELP_BATCH] = double_batch, [HELP_SCALE_UP] = scale_up,
+    [HELP_SCALE_OUT] = scale_out, [HELP_HBM] = more_hbm,       [HELP_BANDWIDTH] = faster_hbm};
 
 /* Most helpful first; what leaves nothing that fits last. */
 static int by_help(const void *left, const void *right) {
@@ -132,7 +133,7 @@ void request_fix_machine(const RankedPlan *best, Request *changed) {
 
 /* The questions, each with what it is called and the change that it is of. Returns how many. */
 static int list_questions(const Report *report, SideSearch questions[SENSITIVITIES_MAX],
-                          Sensitivity helps[SENSITIVITIES_MAX], bool unused_is_none[SENSITIVITIES_MAX]) {
+                          Sensitivity helps[SENSITIVITIES_MAX]) {
     int count = 0;
     _Static_assert(COUNT_OF(CHANGES) <= SENSITIVITIES_MAX, "one question for each change");
     for (size_t i = 0; i < COUNT_OF(CHANGES); i++) {
@@ -140,32 +141,37 @@ static int list_questions(const Report *report, SideSearch questions[SENSITIVITI
         Sensitivity *help = &helps[count];
         request_copy(report->request, changed);
         request_fix_machine(&report->result.plans[0], changed);
-        memset(help, 0, sizeof *help);
+        *help = (Sensitivity){.help = (Help)i};
         if (!CHANGES[i](&(Change){changed, help->text, sizeof help->text})) continue;
         changed->question.device = chip_device(&changed->question.chip);
-        questions[count].no_slower = true;
-        unused_is_none[count++] = CHANGES[i] == one_more;
+        questions[count++].no_slower = true;
     }
     return count;
 }
 
-bool report_make_sensitivities(Report *report, Error *error) {
+/* The answer to a change, if it is one: what would only slow the step is no help; one more that the sizes cannot use
+ * need not be used. */
+static bool add_help(Report *report, Sensitivity *help, const SideAnswer *answer, Arena *arena, Error *error) {
+    if (answer->cut_short || (!answer->found && help->help != HELP_ONE_MORE)) return true;
+    help->found = true;
+    if (answer->found) {
+        RankedPlan *best = ARENA_NEW(arena, RankedPlan, 1);
+        if (!best) return error_memory(error);
+        *best = answer->best;
+        help->best = best;
+        help->relative = seconds_per_token(best) / seconds_per_token(search_fastest(&report->result)) - 1;
+    }
+    report->sensitivities[report->sensitivity_count++] = *help;
+    return true;
+}
+
+bool report_make_sensitivities(Report *report, Arena *arena, Error *error) {
     Sensitivity helps[SENSITIVITIES_MAX];
-    bool unused_is_none[SENSITIVITIES_MAX];
     SideSearch *questions = side_searches_new(SENSITIVITIES_MAX, error);
     if (!questions) return false;
-    int count = list_questions(report, questions, helps, unused_is_none);
-    const RankedPlan *fastest = search_fastest(&report->result);
+    int count = list_questions(report, questions, helps);
     bool ok = report_ask_all(report, questions, count, error);
-    for (int i = 0; ok && i < count; i++) {
-        const SideAnswer *answer = &questions[i].answer;
-        /* What would only slow the step is no help; one more that the sizes cannot use need not be used. */
-        if (answer->cut_short || (!answer->found && !unused_is_none[i])) continue;
-        helps[i].found = true;
-        if (answer->found)
-            helps[i].relative = seconds_per_token(&answer->best) / seconds_per_token(fastest) - 1;
-        report->sensitivities[report->sensitivity_count++] = helps[i];
-    }
+    for (int i = 0; ok && i < count; i++) ok = add_help(report, &helps[i], &questions[i].answer, arena, error);
     free(questions);
     qsort(report->sensitivities, (size_t)report->sensitivity_count, sizeof(Sensitivity), by_help);
     return ok;

@@ -306,8 +306,8 @@ static inline void fixture_fill(Fixture *fixture) {
     report->alternatives[ALTERNATIVE_PADDED] =
         (AlternativeResult){.tried = true, .found = true, .best = fixture->plans[2]};
     report->sensitivity_count = 2;
-    report->sensitivities[0] = (Sensitivity){"one more slice", true, -0.108};
-    report->sensitivities[1] = (Sensitivity){"HBM +10%", true, 0};
+    report->sensitivities[0] = (Sensitivity){.text = "one more slice", .found = true, .relative = -0.108};
+    report->sensitivities[1] = (Sensitivity){.text = "HBM +10%", .found = true, .relative = 0};
 }
 
 /* Nothing fits, four slices would. */

@@ -103,7 +103,8 @@ static bool answer(Request *request, const OutputChoice *choice, Streams streams
     Making *making = ARENA_NEW(arena, Making, 1); /* as long as requests that know of it */
     if (!making) return error_memory(error);
     *making = (Making){choice, streams, arena, progress_start(streams.err, choice->quiet, "searching"), false};
-    ReportReader reader = {take_stage, making, .plans_alone = choice->format == FORMAT_CSV || is_brief(choice)};
+    ReportReader reader = {take_stage, making, .plans_alone = choice->format == FORMAT_CSV || is_brief(choice),
+                           .thrifty = choice->format == FORMAT_HTML};
     request->control.world.context = making;
     request->control.world.progress = watch;
     bool ok = report_make_for(request, &reader, arena, report, error);

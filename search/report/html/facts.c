@@ -3,15 +3,14 @@
 
 #include "base/util.h"
 #include "mesh/slice.h"
-#include "search/explore/explore.h"
-#include "search/report/questions.h"
+#include "search/report/html/asking.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ASKED_MAX = PAGE_LIMITS + PAGE_SIZES * PAGE_BATCHES + PAGE_FIGURES_MAX * PAGE_MOVES, EFFICIENCIES_SEARCHED = 8 };
+enum { EFFICIENCIES_SEARCHED = 8 };
 static const double SIZES[PAGE_SIZES] = {0.25, 0.5, 1, 2, 4}, BATCHES[PAGE_BATCHES] = {0.5, 1, 2};
 static const double LIMITS[PAGE_LIMITS] = {1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4}; /* of the HBM that plans may fill */
 static const double LEAST_EFFECT = 0.0005;                                   /* of an efficiency that is shown */
@@ -24,106 +23,45 @@ static bool is_large(const Report *report) {
     return report->result.certificate.degree_tuples_opened * (grids ? GRIDS : 1) > MOST;
 }
 
-/* What is asked, in handfuls, so that whoever waits hears of it. */
-typedef struct {
-    Report *report;
-    const RankedPlan *first;
-    PageProgress progress;
-    SideSearch *questions; /* QUESTIONS_MAX of them */
-    int pending;
-    PagePoint *points[QUESTIONS_MAX]; /* where an answer goes: here, */
-    PageFigure *figures[QUESTIONS_MAX];
-    int moves[QUESTIONS_MAX]; /* or here */
-    int done, all;
-    PageFacts *out;
-} Asking;
-
-static bool same_row(const RankedPlan *a, const RankedPlan *b) {
-    return knobs_compete(&a->plan.knobs, &b->plan.knobs) && degrees_compare(&a->plan.degrees, &b->plan.degrees) == 0;
-}
-
-static void point_of(const Report *report, const RankedPlan *ranked, PagePoint *out) {
-    const Estimate *estimate = &ranked->estimate;
-    double seq = (double)ranked->work.seq;
-    out->found = true;
-    out->chips = ranked->machine.mesh.chips;
-    out->tokens = (double)ranked->work.sequences * seq;
-    out->step_seconds = estimate->time.seconds;
-    out->mfu = estimate->mfu;
-    out->memory_bytes = memory_total(&estimate->memory);
-    out->limit_bytes = estimate->memory_limit_bytes;
-    out->training_seconds = report->request->question.training_tokens / out->tokens * estimate->time.seconds;
-    snprintf(out->machine, sizeof out->machine, "%s", ranked->machine.text);
-    plan_label(ranked, out->plan);
-}
-
-static void take_answer(Asking *asking, int i) {
-    const SideAnswer *answer = &asking->questions[i].answer;
-    if (answer->cut_short) asking->out->cut_short = true;
-    if (asking->points[i]) {
-        asking->points[i]->cut_short = answer->cut_short;
-        if (answer->found) point_of(asking->report, &answer->best, asking->points[i]);
-        return;
-    }
-    PageFigure *figure = asking->figures[i];
-    int move = asking->moves[i];
-    figure->at[move].searched = !answer->cut_short || answer->found;
-    figure->at[move].found = answer->found;
-    if (!answer->found) return;
-    figure->at[move].relative = answer->best.ranked_seconds / asking->first->ranked_seconds - 1;
-    figure->at[move].changed = !same_row(&answer->best, asking->first);
-    plan_label(&answer->best, figure->at[move].winner);
-}
-
-static bool flush(Asking *asking, const char *what, Error *error) {
-    int count = asking->pending;
-    if (count == 0) return true;
-    if (asking->progress.tell) asking->progress.tell(asking->progress.of, what, asking->done, asking->all);
-    asking->pending = 0;
-    if (!report_ask_all(asking->report, asking->questions, count, error)) return false;
-    for (int i = 0; i < count; i++) take_answer(asking, i);
-    asking->done = (int)min_whole(asking->done + count, asking->all);
-    return true;
-}
-
-/* The request on the machine of a plan, to be changed. */
-static void request_on(const Asking *asking, const RankedPlan *ranked, Request *out) {
-    request_copy(asking->report->request, out);
-    request_fix_machine(ranked, out);
-}
-
-/* The next question, to be changed: on plan 1's machine. */
-static SideSearch *next_question(Asking *asking) {
-    int i = asking->pending++;
-    SideSearch *question = &asking->questions[i];
-    memset(question, 0, sizeof *question);
-    request_on(asking, asking->first, &question->changed);
-    asking->points[i] = NULL;
-    asking->figures[i] = NULL;
-    return question;
-}
-
-static bool full(const Asking *asking) { return asking->pending == QUESTIONS_MAX; }
-
 /* ---- less memory ---- */
 
-static bool ask_limits(Asking *asking, Error *error) {
+/* The best plan with more memory, if that fits here too: less fits here, so that it is the best here as well. And where
+ * nothing fitted with more, nothing does. */
+static bool limit_is_known(Asking *asking, int i, PagePoint *point) {
+    const PageFacts *out = asking->out;
+    for (int more = i - 1; more >= 0; more--) {
+        const PagePoint *with = &out->memory[more];
+        bool as_asked = more == 0, pending = !as_asked && (i - more) % 2 == 0;
+        if (!with->asked || with->cut_short || pending) continue;
+        double limit = point->limit_bytes;
+        if (!with->found) {
+            *point = (PagePoint){.asked = true, .limit_bytes = limit};
+            return true;
+        }
+        if (as_asked && asking->nominal != asking->first) return false;
+        if (with->memory_bytes > limit * (1 - 1e-6)) return false;
+        *point = *with;
+        point->limit_bytes = limit;
+        return true;
+    }
+    return false;
+}
+
+/* Every other limit, from the second or from the third. */
+static bool ask_limits(Asking *asking, int from, Error *error) {
     const Request *request = asking->report->request;
     PageFacts *out = asking->out;
-    for (int i = 0; i < PAGE_LIMITS; i++) {
-        if (out->thin && i % 2 == 1) continue;
-        out->memory[i].asked = true;
-        out->memory[i].limit_bytes = LIMITS[i] * asking->first->estimate.memory_limit_bytes;
-        if (LIMITS[i] == 1) {
-            point_of(asking->report, asking->first, &out->memory[i]);
-            continue;
-        }
-        SideSearch *question = next_question(asking);
-        question->changed.question.hbm_reserve = 1 - LIMITS[i] * (1 - request->question.hbm_reserve);
-        asking->points[asking->pending - 1] = &out->memory[i];
-        if (full(asking) && !flush(asking, "less memory", error)) return false;
+    for (int i = from; i < PAGE_LIMITS; i += 2) {
+        SideSearch *question;
+        PagePoint *point = &out->memory[i];
+        point->asked = true;
+        point->limit_bytes = LIMITS[i] * asking->first->estimate.memory_limit_bytes;
+        if (limit_is_known(asking, i, point)) continue;
+        if (!page_next_question(asking, (AnswerOf){.part = PAGE_MEMORY, .point = point}, &question, error))
+            return false;
+        if (question) question->changed.question.hbm_reserve = 1 - LIMITS[i] * (1 - request->question.hbm_reserve);
     }
-    return flush(asking, "less memory", error);
+    return page_ask_pending(asking, error);
 }
 
 /* ---- other machines and batches ---- */
@@ -149,38 +87,64 @@ static bool machine_of_chips(const Chip *chip, const Machine *base, int64_t chip
     return true;
 }
 
-static bool ask_sizes(Asking *asking, Error *error) {
+/* In which order machines and batches are asked, so that what was seen least often comes last. */
+typedef enum { SIZE_NEAR, SIZE_FAR, SIZE_REST } SizeTurn;
+static SizeTurn turn_of(int s, int b) {
+    bool as_asked = BATCHES[b] == 1, same = SIZES[s] == 1, near = fabs(log2(SIZES[s])) <= 1;
+    return as_asked && near ? SIZE_NEAR : as_asked || same ? SIZE_FAR : SIZE_REST;
+}
+
+/* What the report asked already. */
+static const RankedPlan *best_with(const Report *report, Help help) {
+    for (int i = 0; i < report->sensitivity_count; i++)
+        if (report->sensitivities[i].help == help) return report->sensitivities[i].best;
+    return NULL;
+}
+
+/* The machine and the batch of a point; false: there is no such machine, or nothing to search. */
+static bool change_size(Asking *asking, int s, int b, Machine *machine, double *sequences) {
     const Request *request = asking->report->request;
     const RankedPlan *first = asking->first;
-    PageFacts *out = asking->out;
-    const Machine *base = &first->machine;
+    double chips = SIZES[s] * (double)first->machine.mesh.chips;
+    *sequences = BATCHES[b] * (double)first->work.sequences;
+    return chips == floor(chips) && *sequences == floor(*sequences) && *sequences <= 0x1p62 / (double)first->work.seq &&
+           machine_of_chips(&request->question.chip, &first->machine, (int64_t)chips, machine);
+}
+
+/* False: with an error. */
+static bool ask_size(Asking *asking, int s, int b, Error *error) {
+    const Request *request = asking->report->request;
+    PagePoint *point = &asking->out->size[s][b];
+    AnswerOf of = {.part = PAGE_SCALING, .point = point};
+    Machine machine;
+    double sequences;
+    SideSearch *question;
+    if (!change_size(asking, s, b, &machine, &sequences)) return true;
+    const RankedPlan *known = SIZES[s] == 1 && BATCHES[b] == 1   ? asking->first
+                              : SIZES[s] == 1 && BATCHES[b] == 2 ? best_with(asking->report, HELP_BATCH)
+                                                                 : NULL;
+    point->asked = true;
+    if (known) {
+        page_take(asking, of, known);
+        return true;
+    }
+    if (!page_next_question(asking, of, &question, error)) return false;
+    if (!question) return true;
+    Request *changed = &question->changed;
+    changed->question.profile =
+        profile_rescaled(&request->question.profile, (double)request->question.machine.mesh.chips,
+                         (double)request->question.machine.slices, (double)machine.mesh.chips, (double)machine.slices);
+    changed->question.machine = machine;
+    changed->question.work.sequences = (int64_t)sequences;
+    changed->asked.requested_batch_tokens = sequences * (double)asking->first->work.seq;
+    return true;
+}
+
+static bool ask_sizes(Asking *asking, SizeTurn turn, Error *error) {
     for (int s = 0; s < PAGE_SIZES; s++)
-        for (int b = 0; b < PAGE_BATCHES; b++) {
-            double chips = SIZES[s] * (double)base->mesh.chips, sequences = BATCHES[b] * (double)first->work.sequences;
-            Machine machine;
-            PagePoint *point = &out->size[s][b];
-            if (SIZES[s] == 1 && BATCHES[b] == 1) {
-                point->asked = true;
-                point_of(asking->report, first, point);
-                continue;
-            }
-            bool far = fabs(log2(SIZES[s])) > 1.5 || BATCHES[b] != 1;
-            if ((out->thin && far) || chips != floor(chips) || sequences != floor(sequences) ||
-                sequences > 0x1p62 / (double)first->work.seq ||
-                !machine_of_chips(&request->question.chip, base, (int64_t)chips, &machine))
-                continue;
-            Request *changed = &next_question(asking)->changed;
-            point->asked = true;
-            changed->question.profile = profile_rescaled(
-                &request->question.profile, (double)request->question.machine.mesh.chips,
-                (double)request->question.machine.slices, (double)machine.mesh.chips, (double)machine.slices);
-            changed->question.machine = machine;
-            changed->question.work.sequences = (int64_t)sequences;
-            changed->asked.requested_batch_tokens = sequences * (double)first->work.seq;
-            asking->points[asking->pending - 1] = point;
-            if (full(asking) && !flush(asking, "other machines and batches", error)) return false;
-        }
-    return flush(asking, "other machines and batches", error);
+        for (int b = 0; b < PAGE_BATCHES; b++)
+            if (turn_of(s, b) == turn && !ask_size(asking, s, b, error)) return false;
+    return page_ask_pending(asking, error);
 }
 
 /* ---- figures ---- */
@@ -199,7 +163,7 @@ static int list_figures(Asking *asking, Request *scratch, int which[PAGE_FIGURES
         for (int move = 0; move < PAGE_MOVES; move++) {
             double seconds = first->estimate.time.seconds;
             bool fits = true;
-            request_on(asking, first, scratch);
+            page_request_on(asking, first, scratch);
             if (page_figure_move(scratch, f, PAGE_MOVE[move]))
                 any = true, fits = page_reprice(scratch, first, &seconds, &fits) && fits;
             figure->at[move].fits = fits;
@@ -216,40 +180,70 @@ static double effect_of(const PageFigure *figure) {
     return max_real(fabs(figure->at[0].repriced), fabs(figure->at[1].repriced));
 }
 
-/* All of the chip's, and the efficiencies that move plan 1 most. */
-static bool is_searched(const PageFacts *facts, int figure) {
+/* How many figures of its kind, of the chip or of the profile, move plan 1 more. */
+static int ahead_of(const PageFacts *facts, int figure) {
     int ahead = 0;
-    if (facts->figures[figure].hardware || facts->thin) return facts->figures[figure].hardware;
     for (int i = 0; i < facts->figure_count; i++) {
         double mine = effect_of(&facts->figures[figure]), other = effect_of(&facts->figures[i]);
-        ahead += !facts->figures[i].hardware && (other > mine || (other == mine && i < figure));
+        bool same_kind = facts->figures[i].hardware == facts->figures[figure].hardware;
+        ahead += same_kind && (other > mine || (other == mine && i < figure));
     }
-    return ahead < EFFICIENCIES_SEARCHED;
+    return ahead;
 }
 
-/* `again`: those that found nothing as fast as plan 1 was to be, which its layout may not be allowed to be any more. */
-static bool ask_figures(Asking *asking, const int *which, bool again, Error *error) {
-    PageFacts *out = asking->out;
-    for (int i = 0; i < out->figure_count; i++) {
-        if (!is_searched(out, i)) continue;
-        for (int move = 0; move < PAGE_MOVES; move++) {
-            bool nothing = out->figures[i].at[move].searched && !out->figures[i].at[move].found;
-            if (again && !nothing) continue;
-            SideSearch *question = next_question(asking);
-            if (!page_figure_move(&question->changed, which[i], PAGE_MOVE[move])) {
-                asking->pending--;
-                continue;
-            }
-            /* Plan 1 is one of those that are asked about: nothing slower than it is then can be the best. */
-            if (!again && out->figures[i].at[move].fits)
-                question->limit_seconds =
-                    asking->first->ranked_seconds * (1 + out->figures[i].at[move].repriced) * (1 + 1e-9);
-            asking->figures[asking->pending - 1] = &out->figures[i];
-            asking->moves[asking->pending - 1] = move;
-            if (full(asking) && !flush(asking, "figures moved by a tenth", error)) return false;
-        }
+/* All of the chip's, and the efficiencies that move plan 1 most. */
+static bool is_searched(const PageFacts *facts, int figure) {
+    if (facts->figures[figure].hardware || facts->thin) return facts->figures[figure].hardware;
+    return ahead_of(facts, figure) < EFFICIENCIES_SEARCHED;
+}
+
+/* What is known of a move without a search: that which the report asked, and where nothing gets faster and the best
+ * stays what it was. */
+static const RankedPlan *move_is_known(const Asking *asking, int i, int figure, int move) {
+    static const Help OF[] = {HELP_SCALE_UP, HELP_SCALE_OUT, HELP_HBM, HELP_BANDWIDTH};
+    const Request *request = asking->report->request;
+    const PageFigure *of = &asking->out->figures[i];
+    for (size_t h = 0; h < COUNT_OF(OF) && PAGE_MOVE[move] > 1; h++)
+        if (page_figure_of_help(figure, OF[h])) return best_with(asking->report, OF[h]);
+    if (page_figure_is_idle(request, figure)) return asking->nominal;
+    bool stays = page_figure_worsens(figure, PAGE_MOVE[move]) && of->at[move].fits && of->at[move].repriced == 0;
+    return stays && asking->nominal == asking->first ? asking->nominal : NULL;
+}
+
+static bool ask_move(Asking *asking, int i, int figure, int move, bool again, Error *error) {
+    PageFigure *of = &asking->out->figures[i];
+    AnswerOf to = {.part = PAGE_SENSITIVITY, .figure = of, .move = move};
+    SideSearch *question;
+    page_request_on(asking, asking->first, asking->scratch);
+    if (!page_figure_move(asking->scratch, figure, PAGE_MOVE[move])) return true;
+    const RankedPlan *known = again ? NULL : move_is_known(asking, i, figure, move);
+    if (known) {
+        page_take(asking, to, known);
+        return true;
     }
-    return flush(asking, "figures moved by a tenth", error);
+    if (!page_next_question(asking, to, &question, error)) return false;
+    if (!question) return true;
+    page_figure_move(&question->changed, figure, PAGE_MOVE[move]);
+    /* Plan 1 is one of those that are asked about: nothing slower than it is then can be the best. */
+    if (!again && of->at[move].fits)
+        question->limit_seconds = asking->first->ranked_seconds * (1 + of->at[move].repriced) * (1 + 1e-9);
+    return true;
+}
+
+/* Those of the chip, or of the profile, by their effect. `again`: those that found nothing as fast as plan 1 was to be,
+ * which its layout may not be allowed to be any more. */
+static bool ask_figures(Asking *asking, const int *which, bool hardware, bool again, Error *error) {
+    PageFacts *out = asking->out;
+    for (int turn = 0; turn < out->figure_count; turn++)
+        for (int i = 0; i < out->figure_count; i++) {
+            if (out->figures[i].hardware != hardware || !is_searched(out, i) || ahead_of(out, i) != turn) continue;
+            for (int move = 0; move < PAGE_MOVES; move++) {
+                bool nothing = out->figures[i].at[move].searched && !out->figures[i].at[move].found;
+                if (again && !nothing) continue;
+                if (!ask_move(asking, i, which[i], move, again, error)) return false;
+            }
+        }
+    return page_ask_pending(asking, error);
 }
 
 /* ---- near misses ---- */
@@ -260,7 +254,7 @@ static bool overtakes(const Asking *asking, const RankedPlan *other, int figure,
     bool fits[2] = {true, true};
     const RankedPlan *plans[2] = {asking->first, other};
     for (int i = 0; i < 2; i++) {
-        request_on(asking, plans[i], scratch);
+        page_request_on(asking, plans[i], scratch);
         if (!page_figure_move(scratch, figure, factor) || !page_reprice(scratch, plans[i], &seconds[i], &fits[i]))
             return false;
         seconds[i] *= plans[i]->ranked_seconds / plans[i]->estimate.time.seconds;
@@ -313,26 +307,87 @@ static void find_misses(Asking *asking, const int *which, Request *scratch) {
     }
 }
 
+/* ---- the plans of the report ---- */
+
+/* The best of the plans that are there, as they are, with a figure moved: where it was not searched. */
+static void take_shown(Asking *asking, PageFigure *figure, int which, int move) {
+    const SearchResult *result = &asking->report->result;
+    const RankedPlan *best = NULL;
+    double least = 0;
+    for (int i = 0; i < result->plan_count; i++) {
+        const RankedPlan *plan = &result->plans[i];
+        double seconds;
+        bool fits = true, same = !plan->request || plan->request == asking->report->request;
+        page_request_on(asking, plan, asking->scratch);
+        if (!same || !page_figure_move(asking->scratch, which, PAGE_MOVE[move]) ||
+            !page_reprice(asking->scratch, plan, &seconds, &fits) || !fits)
+            continue;
+        seconds *= plan->ranked_seconds / plan->estimate.time.seconds;
+        if (best && seconds >= least) continue;
+        best = plan;
+        least = seconds;
+    }
+    if (!best) return;
+    RankedPlan *moved = asking->moved;
+    *moved = *best;
+    moved->ranked_seconds = least;
+    page_take(asking, (AnswerOf){.part = PAGE_SENSITIVITY, .figure = figure, .move = move}, moved);
+    figure->at[move].searched = figure->at[move].found = false;
+    figure->at[move].shown = true;
+}
+
+static void ask_shown(Asking *asking, const int *which) {
+    for (int i = 0; i < asking->out->figure_count; i++)
+        for (int move = 0; move < PAGE_MOVES; move++)
+            if (!asking->out->figures[i].at[move].searched)
+                take_shown(asking, &asking->out->figures[i], which[i], move);
+}
+
+void page_say_left_out(const PageFacts *facts, PagePart part, Prose *words) {
+    int count = facts->left_out[part];
+    if (count > 0)
+        prose_add(words, " %d search%s left out, so that this page takes no longer than its plan did: --helps all.",
+                  count, count > 1 ? "es were" : " was");
+}
+
+/* ---- all of it ---- */
+
+/* What shows most first: a search may be the last that is allowed. */
+static bool ask_all(Asking *asking, const int *which, Error *error) {
+    PageFacts *out = asking->out;
+    out->memory[0].asked = true;
+    page_take(asking, (AnswerOf){.part = PAGE_MEMORY, .point = &out->memory[0]}, asking->first);
+    if (!ask_sizes(asking, SIZE_NEAR, error) || !ask_limits(asking, 2, error) ||
+        !ask_figures(asking, which, true, false, error))
+        return false;
+    if (!out->thin && (!ask_sizes(asking, SIZE_FAR, error) || !ask_limits(asking, 1, error) ||
+                       !ask_figures(asking, which, false, false, error) || !ask_sizes(asking, SIZE_REST, error)))
+        return false;
+    return ask_figures(asking, which, true, true, error) && ask_figures(asking, which, false, true, error);
+}
+
+static bool make_facts(Asking *asking, Error *error) {
+    PageFacts *out = asking->out;
+    int which[PAGE_FIGURES_MAX];
+    out->thin = is_large(asking->report);
+    out->figure_count = list_figures(asking, asking->scratch, which);
+    asking->all = out->thin ? PAGE_LIMITS / 2 + 2 : PAGE_LIMITS - 1 + PAGE_SIZES * PAGE_BATCHES - 1;
+    for (int i = 0; i < out->figure_count; i++) asking->all += is_searched(out, i) ? PAGE_MOVES : 0;
+    if (!ask_all(asking, which, error)) return false;
+    ask_shown(asking, which);
+    find_misses(asking, which, asking->scratch);
+    return true;
+}
+
 bool page_facts(Report *report, PageProgress progress, PageFacts *out, Error *error) {
     memset(out, 0, sizeof *out);
     for (int i = 0; i < PAGE_SIZES; i++) out->size_factor[i] = SIZES[i];
     for (int i = 0; i < PAGE_BATCHES; i++) out->batch_factor[i] = BATCHES[i];
     if (report->result.plan_count == 0) return true;
-    int which[PAGE_FIGURES_MAX];
-    Asking asking = {.report = report, .first = &report->result.plans[0], .progress = progress, .out = out};
-    Request *scratch = malloc(sizeof *scratch);
-    asking.questions = side_searches_new(QUESTIONS_MAX, error);
-    bool ok = asking.questions && (scratch || error_memory(error));
-    if (ok) {
-        out->thin = is_large(report);
-        out->figure_count = list_figures(&asking, scratch, which);
-        asking.all = out->thin ? PAGE_LIMITS / 2 + 2 : PAGE_LIMITS - 1 + PAGE_SIZES * PAGE_BATCHES - 1;
-        for (int i = 0; i < out->figure_count; i++) asking.all += is_searched(out, i) ? PAGE_MOVES : 0;
-        ok = ask_limits(&asking, error) && ask_sizes(&asking, error) && ask_figures(&asking, which, false, error) &&
-             ask_figures(&asking, which, true, error);
-        if (ok) find_misses(&asking, which, scratch);
-    }
-    free(asking.questions);
-    free(scratch);
+    Arena arena = {0};
+    Asking asking;
+    bool ok = page_asking_begin(report, progress, &arena, out, &asking, error) && make_facts(&asking, error);
+    page_asking_end(&asking);
+    arena_free(&arena);
     return ok;
 }

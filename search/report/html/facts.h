@@ -4,6 +4,7 @@
 #ifndef SHARDOPT_SEARCH_REPORT_HTML_FACTS_H
 #define SHARDOPT_SEARCH_REPORT_HTML_FACTS_H
 
+#include "base/text/prose.h"
 #include "search/answer/plan_words.h"
 #include "search/report/html/figures.h"
 #include "search/report/report.h"
@@ -30,8 +31,9 @@ typedef struct {
     struct {
         bool fits;       /* plan 1 as it is, with its layout */
         double repriced; /* its step over what it was, - 1 */
-        bool searched;   /* false: asked of the plans that are shown alone */
+        bool searched;
         bool found;
+        bool shown;      /* not searched: what follows is of the plans of the report alone, with their layouts */
         double relative; /* the best step then, over plan 1's as it was, - 1 */
         bool changed;    /* it has other degrees, schedule or expert grid than plan 1 */
         char winner[WORDS_SIZE];
@@ -47,6 +49,9 @@ typedef struct {
 } NearMiss;
 enum { NEAR_MISSES_MAX = 9 };
 
+/* The pictures that rest on searches. */
+typedef enum { PAGE_MEMORY, PAGE_SCALING, PAGE_SENSITIVITY, PAGE_PARTS } PagePart;
+
 typedef struct {
     PagePoint memory[PAGE_LIMITS]; /* HBM limits, falling; the first is as asked */
     PagePoint size[PAGE_SIZES][PAGE_BATCHES];
@@ -55,8 +60,9 @@ typedef struct {
     int figure_count;
     NearMiss misses[NEAR_MISSES_MAX]; /* of plans 2, 3, ... */
     int miss_count;
-    bool thin;      /* a large search: the machine halved and doubled, one batch, no efficiencies */
-    bool cut_short; /* a time limit ended some */
+    bool thin;                /* a large search: the machine halved and doubled, one batch, no efficiencies */
+    bool cut_short;           /* a time limit ended some */
+    int left_out[PAGE_PARTS]; /* searches that would have cost the page more than its plan: --helps all makes them */
 } PageFacts;
 
 /* Told before each handful of searches; NULL: nobody listens. */
@@ -65,7 +71,14 @@ typedef struct {
     void *of;
 } PageProgress;
 
-/* Of a report with plans; one without has no facts (*out all zero). `report`: its time that is left is used up. */
+/* Of a report with plans; one without has no facts (*out all zero). `report`: its time that is left is used up.
+ *
+ * What the report's own searches answered is not asked again. With --helps fast what matters most is asked first, and as
+ * much of it as takes no more work than the plan did; with all, all; with none nothing, so that figures have what plan 1
+ * takes unchanged. */
 bool page_facts(Report *report, PageProgress progress, PageFacts *out, Error *error);
+
+/* Says how many searches a picture has to do without, if any. */
+void page_say_left_out(const PageFacts *facts, PagePart part, Prose *words);
 
 #endif

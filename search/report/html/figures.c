@@ -138,6 +138,24 @@ const char *page_figure_name(const Request *request, int figure) {
     return OF_CHIP[figure].name;
 }
 
+bool page_figure_worsens(int figure, double factor) {
+    if (!page_figure_of_chip(figure)) return false;
+    return OF_CHIP[figure].move == move_latency ? factor > 1 : factor < 1;
+}
+
+bool page_figure_of_help(int figure, Help help) {
+    static bool (*const OF[HELP_COUNT])(Request * request, double factor) = {[HELP_SCALE_UP] = move_scale_up,
+                                                                             [HELP_SCALE_OUT] = move_scale_out,
+                                                                             [HELP_HBM] = move_hbm,
+                                                                             [HELP_BANDWIDTH] = move_bandwidth};
+    return page_figure_of_chip(figure) && OF[help] == OF_CHIP[figure].move;
+}
+
+bool page_figure_is_idle(const Request *request, int figure) {
+    bool host = page_figure_of_chip(figure) && (OF_CHIP[figure].move == move_pcie || OF_CHIP[figure].move == move_host);
+    return host && request->question.offload == OFFLOAD_NONE;
+}
+
 bool page_figure_move(Request *request, int figure, double factor) {
     int count;
     bool moved = page_figure_of_chip(figure)

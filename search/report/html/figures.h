@@ -3,13 +3,20 @@
 #ifndef SHARDOPT_SEARCH_REPORT_HTML_FIGURES_H
 #define SHARDOPT_SEARCH_REPORT_HTML_FIGURES_H
 
-#include "search/walk/search.h"
+#include "search/report/report.h"
 
 /* Figures of the chip first (rates of links with their efficiencies, of which they are products), then those of the
  * profile, which its own table lists. */
 int page_figure_count(void);
 const char *page_figure_name(const Request *request, int figure); /* "ICI bandwidth", "matrix_efficiency" */
 bool page_figure_of_chip(int figure);
+
+/* Whether no plan is faster, and none fits that did not, with the figure times `factor`; false where that is not known. */
+bool page_figure_worsens(int figure, double factor);
+/* Whether a tenth more of the figure is what a report asks of what would help. */
+bool page_figure_of_help(int figure, Help help);
+/* Whether no plan of the request is other than before, however the figure is. */
+bool page_figure_is_idle(const Request *request, int figure);
 
 /* Times `factor`, shares held below 1. False: the machine has no such figure, or it does not move. */
 bool page_figure_move(Request *request, int figure, double factor);

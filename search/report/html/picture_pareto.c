@@ -150,6 +150,7 @@ bool picture_pareto(const PageView *view, FILE *out, Prose *words, Table *table)
                   svg_say_count(chips[0].cost, a), step_text(chips[0].seconds, b),
                   svg_say_count(chips[chip_count - 1].cost, change),
                   step_text(chips[chip_count - 1].seconds, (char[NUMBER_TEXT_SIZE]){0}));
+    if (view->facts) page_say_left_out(view->facts, PAGE_MEMORY, words);
     draw_panel(out, "pareto-svg", memory, memory_count, false, words->text);
     if (chip_count > 0) draw_panel(out, "pareto-chips-svg", chips, chip_count, true, words->text);
     *table = table_new(view->arena, "Plans by memory and by chips", "against|>takes|>step|plan|on the front");

@@ -137,6 +137,7 @@ static void add_words(const PageView *view, Prose *words) {
     }
     prose_add(words, ", with the batch as asked. Each point is a search of its own, on machines like plan 1's.");
     if (facts->thin) prose_add(words, " The search is large, so fewer points were searched.");
+    page_say_left_out(facts, PAGE_SCALING, words);
 }
 
 static void draw_legend(Svg *svg, const PageFacts *facts, bool ideal) {

@@ -10,9 +10,10 @@
 static const double WIDTH = SVG_PANEL, LEFT = 162, RIGHT = 314, ROW = 24, TOP = 26;
 enum { SHOWN_MAX = 14 }; /* of the chip, and of the profile */
 
-/* The best step with a figure moved: what the search found, else plan 1 as it is. */
+/* The best step with a figure moved: what the search found, else of the plans that are here; else plan 1 as it is. */
 static double effect(const PageFigure *figure, int move) {
-    return figure->at[move].searched && figure->at[move].found ? figure->at[move].relative : figure->at[move].repriced;
+    bool known = (figure->at[move].searched && figure->at[move].found) || figure->at[move].shown;
+    return known ? figure->at[move].relative : figure->at[move].repriced;
 }
 
 static double largest(const PageFigure *figure) { return max_real(fabs(effect(figure, 0)), fabs(effect(figure, 1))); }
@@ -29,7 +30,11 @@ static const char *say_change(double share, char *text) {
 }
 
 static const char *outcome(const PageFigure *figure, int move, char text[WORDS_SIZE]) {
-    if (!figure->at[move].searched)
+    if (figure->at[move].shown && figure->at[move].changed)
+        snprintf(text, WORDS_SIZE, "of the plans here %.280s leads", figure->at[move].winner);
+    else if (figure->at[move].shown)
+        snprintf(text, WORDS_SIZE, "of the plans here plan 1 leads");
+    else if (!figure->at[move].searched)
         snprintf(text, WORDS_SIZE, figure->at[move].fits ? "not searched" : "plan 1 does not fit unchanged");
     else if (!figure->at[move].found)
         snprintf(text, WORDS_SIZE, "no plan fits");
@@ -53,7 +58,8 @@ static void draw_row(Svg *svg, const SvgScale *scale, double y, const PageFigure
         /* One bar above the other: both may lie on one side. */
         svg_bar(svg, min_real(zero, at), y + 3 + 8 * move, max_real(1, fabs(at - zero)), 7,
                 move == 0 ? PAINT_TENSOR : PAINT_ATTENTION, tip);
-        changed[move] = figure->at[move].searched && (figure->at[move].changed || !figure->at[move].found);
+        changed[move] = figure->at[move].searched ? figure->at[move].changed || !figure->at[move].found
+                                                  : figure->at[move].shown && figure->at[move].changed;
     }
     if (!changed[0] && !changed[1]) return;
     svg_mark(svg, 24, RIGHT + 12, y + 9, 5, NULL);
@@ -80,25 +86,27 @@ static void list_row(Table *table, const PageFigure *figure) {
     table_row(table, cells);
 }
 
-static void add_words(const PageFigure *const *figures, int count, bool thin, Prose *words) {
-    int changes = 0, searched = 0;
+static void add_words(const PageFacts *facts, const PageFigure *const *figures, int count, Prose *words) {
+    int changes = 0, searched = 0, shown = 0;
     char change[NUMBER_TEXT_SIZE];
     Prose names = {0};
     for (int i = 0; i < count; i++) {
         bool here = false;
         for (int move = 0; move < PAGE_MOVES; move++) {
             searched += figures[i]->at[move].searched;
+            shown += figures[i]->at[move].shown;
             here = here || (figures[i]->at[move].searched && figures[i]->at[move].changed);
             changes += figures[i]->at[move].searched && figures[i]->at[move].changed;
         }
         if (here) prose_item(&names, ", ", "%s", figures[i]->name);
     }
-    prose_add(words, "Of %d searches with one figure 10%% lower or higher, plan 1 stays the best in %d", searched,
+    prose_add(words, "Of %d answers with one figure 10%% lower or higher, plan 1 stays the best in %d", searched,
               searched - changes);
     if (names.used > 0) prose_add(words, "; another plan wins if one of these changes: %s", names.text);
     prose_add(words, ". The step depends most on %s: a change of 10%% is worth up to %s.", figures[0]->name,
               share_text(largest(figures[0]), change));
-    if (thin) prose_add(words, " The search is large, so for the profile's figures only plan 1 was priced again.");
+    if (shown > 0) prose_add(words, " %d further changes were asked of the plans of this page alone.", shown);
+    page_say_left_out(facts, PAGE_SENSITIVITY, words);
 }
 
 /* Those of the chip, or of the profile: the largest of them. */
@@ -137,7 +145,7 @@ bool picture_sensitivity(const PageView *view, FILE *out, Prose *words, Table *t
     if (count == 0) return false;
     for (int i = 0; i < count; i++) figures[i] = &view->facts->figures[i];
     qsort(figures, (size_t)count, sizeof figures[0], by_effect);
-    add_words(figures, count, view->facts->thin, words);
+    add_words(view->facts, figures, count, words);
     draw_panel(out, figures, count, true, words->text);
     draw_panel(out, figures, count, false, words->text);
     *table = table_new(view->arena, "Each figure a tenth lower and higher",

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/report/html/asking.h"
+
+#include "base/util.h"
+#include "search/answer/tie.h"
+#include "search/explore/cache_pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of what the plan took, so much for all searches that a page has beyond the shortest text: a bound of these takes
+ * longer than one of the plan's, and drawing takes something too. Where a plan takes next to nothing, LEAST. */
+static const double SHARE = 0.8;
+static const int64_t LEAST = 50000;
+
+/* What a search for the request as it is on plan 1's machine answers: the fastest of all plans, if it is among those. */
+static const RankedPlan *nominal_of(const Report *report) {
+    const RankedPlan *first = &report->result.plans[0], *fastest = search_fastest(&report->result);
+    bool same_request = !fastest->request || fastest->request == report->request;
+    bool same_machine = strcmp(fastest->machine.text, first->machine.text) == 0 &&
+                        memcmp(&fastest->nesting, &first->nesting, sizeof first->nesting) == 0;
+    bool proven = report->result.certificate.proof == PROOF_OPTIMAL;
+    return proven && same_request && same_machine ? fastest : NULL;
+}
+
+bool page_asking_begin(Report *report, PageProgress progress, Arena *arena, PageFacts *out, Asking *asking,
+                       Error *error) {
+    Helps helps = report->request->control.helps;
+    *asking = (Asking){.report = report,
+                       .first = &report->result.plans[0],
+                       .nominal = nominal_of(report),
+                       .progress = progress,
+                       .out = out,
+                       .limited = helps != HELPS_ALL};
+    if (helps == HELPS_FAST) {
+        double may = SHARE * (double)report->plan_effort - (double)(report->effort - report->plan_effort);
+        asking->allowance = max_whole(LEAST, (int64_t)may);
+    }
+    asking->questions = side_searches_new(QUESTIONS_MAX, error);
+    asking->caches = cache_pool_new(arena);
+    asking->scratch = ARENA_NEW(arena, Request, 1);
+    asking->moved = ARENA_NEW(arena, RankedPlan, 1);
+    return asking->questions && ((asking->caches && asking->scratch && asking->moved) || error_memory(error));
+}
+
+void page_asking_end(Asking *asking) {
+    free(asking->questions);
+    if (asking->caches) cache_pool_close(asking->caches);
+}
+
+void page_request_on(const Asking *asking, const RankedPlan *ranked, Request *out) {
+    request_copy(asking->report->request, out);
+    request_fix_machine(ranked, out);
+    out->control.caches = asking->caches;
+}
+
+/* ---- answers ---- */
+
+static bool same_row(const RankedPlan *a, const RankedPlan *b) {
+    return knobs_compete(&a->plan.knobs, &b->plan.knobs) && degrees_compare(&a->plan.degrees, &b->plan.degrees) == 0;
+}
+
+static void take_point(const Report *report, const RankedPlan *ranked, PagePoint *out) {
+    const Estimate *estimate = &ranked->estimate;
+    double seq = (double)ranked->work.seq;
+    out->found = true;
+    out->chips = ranked->machine.mesh.chips;
+    out->tokens = (double)ranked->work.sequences * seq;
+    out->step_seconds = estimate->time.seconds;
+    out->mfu = estimate->mfu;
+    out->memory_bytes = memory_total(&estimate->memory);
+    out->limit_bytes = estimate->memory_limit_bytes;
+    out->training_seconds = report->request->question.training_tokens / out->tokens * estimate->time.seconds;
+    snprintf(out->machine, sizeof out->machine, "%s", ranked->machine.text);
+    plan_label(ranked, out->plan);
+}
+
+static void take_move(const RankedPlan *first, const RankedPlan *best, PageFigure *figure, int move) {
+    figure->at[move].searched = figure->at[move].found = true;
+    figure->at[move].relative = best->ranked_seconds / first->ranked_seconds - 1;
+    figure->at[move].changed = !same_row(best, first);
+    plan_label(best, figure->at[move].winner);
+}
+
+void page_take(Asking *asking, AnswerOf of, const RankedPlan *best) {
+    if (of.point)
+        take_point(asking->report, best, of.point);
+    else
+        take_move(asking->first, best, of.figure, of.move);
+}
+
+static void leave_out(Asking *asking, AnswerOf of) {
+    asking->out->left_out[of.part]++;
+    if (of.point) of.point->asked = false;
+}
+
+static void take_answer(Asking *asking, int i) {
+    const SideAnswer *answer = &asking->questions[i].answer;
+    AnswerOf of = asking->of[i];
+    asking->allowance -= answer->effort;
+    asking->spent[of.part] += answer->effort;
+    asking->asked[of.part]++;
+    if (answer->left_out) {
+        leave_out(asking, of);
+        return;
+    }
+    if (answer->cut_short) asking->out->cut_short = true;
+    if (of.point) of.point->cut_short = answer->cut_short;
+    if (of.figure) of.figure->at[of.move].searched = !answer->cut_short || answer->found;
+    if (answer->found) page_take(asking, of, &answer->best);
+}
+
+/* ---- what may be asked ---- */
+
+/* What a search of this part takes, from those before: of the part or, at first, of all of this report's. */
+static int64_t expected(const Asking *asking, PagePart part) {
+    const Report *report = asking->report;
+    int64_t searches = 1 + report->searches;
+    return asking->asked[part] > 0 ? asking->spent[part] / asking->asked[part] : report->effort / searches;
+}
+
+bool page_ask_pending(Asking *asking, Error *error) {
+    static const char *const WHAT[PAGE_PARTS] = {[PAGE_MEMORY] = "less memory",
+                                                 [PAGE_SCALING] = "other machines and batches",
+                                                 [PAGE_SENSITIVITY] = "figures moved by a tenth"};
+    int count = asking->pending;
+    if (count == 0) return true;
+    PagePart part = asking->of[0].part;
+    if (asking->progress.tell) asking->progress.tell(asking->progress.of, WHAT[part], asking->done, asking->all);
+    asking->pending = 0;
+    for (int i = 0; i < count && asking->limited; i++)
+        asking->questions[i].work_limit = max_whole(expected(asking, part), asking->allowance / count);
+    if (!report_ask_all(asking->report, asking->questions, count, error)) return false;
+    for (int i = 0; i < count; i++) take_answer(asking, i);
+    asking->done = (int)min_whole(asking->done + count, asking->all);
+    return true;
+}
+
+/* Whether there is room for another of the part beside those that are pending. The first of a part is asked alone, so
+ * that it is known what they take. */
+static bool is_allowed(const Asking *asking, PagePart part) {
+    if (!asking->limited) return true;
+    if (asking->pending > 0 && asking->asked[part] == 0) return false;
+    return asking->allowance >= (asking->pending + 1) * expected(asking, part);
+}
+
+bool page_next_question(Asking *asking, AnswerOf of, SideSearch **question, Error *error) {
+    *question = NULL;
+    bool full = asking->pending == QUESTIONS_MAX || !is_allowed(asking, of.part);
+    if ((full || (asking->pending > 0 && asking->of[0].part != of.part)) && !page_ask_pending(asking, error))
+        return false;
+    if (!is_allowed(asking, of.part)) {
+        leave_out(asking, of);
+        return true;
+    }
+    int i = asking->pending++;
+    asking->of[i] = of;
+    *question = &asking->questions[i];
+    memset(*question, 0, sizeof **question);
+    page_request_on(asking, asking->first, &(*question)->changed);
+    return true;
+}
