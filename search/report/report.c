@@ -27,8 +27,8 @@ void request_copy(const Request *request, Request *copy) {
 }
 
 int64_t search_effort(const SearchResult *result) {
-    /* What an opened tuple of degrees takes beside its bounds, and what listing them takes: by the time of forty searches
-     * of dense models and mixtures, on GPUs and TPUs. */
+    /* What an opened tuple of degrees takes beside its bounds, and what listing them takes: by the time of forty
+     * searches of dense models and mixtures, on GPUs and TPUs. */
     static const int64_t OF_OPENED = 10, TUPLES_LISTED = 32;
     const Certificate *certificate = &result->certificate;
     return result->work + OF_OPENED * certificate->degree_tuples_opened + certificate->degree_tuples / TUPLES_LISTED;

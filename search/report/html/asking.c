@@ -13,7 +13,7 @@
 static const double SHARE = 0.8;
 static const int64_t LEAST = 50000;
 
-/* What a search for the request as it is on plan 1's machine answers: the fastest of all plans, if it is among those. */
+/* What a search for the request on plan 1's machine answers: the fastest of all plans, if it is among those. */
 static const RankedPlan *nominal_of(const Report *report) {
     const RankedPlan *first = &report->result.plans[0], *fastest = search_fastest(&report->result);
     bool same_request = !fastest->request || fastest->request == report->request;

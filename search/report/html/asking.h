@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/html/asking.h: the searches of a page, in handfuls, as long as a page may cost no more than its plan did.
+/* search/report/html/asking.h: the searches of a page, in handfuls, as long as it costs no more than its plan did.
  * Internal to facts.c. */
 #ifndef SHARDOPT_SEARCH_REPORT_HTML_ASKING_H
 #define SHARDOPT_SEARCH_REPORT_HTML_ASKING_H
@@ -18,7 +18,7 @@ typedef struct {
 typedef struct {
     Report *report;
     const RankedPlan *first;
-    /* What a search for the request as it is, on plan 1's machine, would answer; NULL: that is not known without one. */
+    /* What a search for the request on plan 1's machine would answer; NULL: that is not known without one. */
     const RankedPlan *nominal;
     PageProgress progress;
     PageFacts *out;

@@ -11,7 +11,7 @@ int page_figure_count(void);
 const char *page_figure_name(const Request *request, int figure); /* "ICI bandwidth", "matrix_efficiency" */
 bool page_figure_of_chip(int figure);
 
-/* Whether no plan is faster, and none fits that did not, with the figure times `factor`; false where that is not known. */
+/* Whether no plan is faster, and none fits that did not, with the figure times `factor`; false: it is not known. */
 bool page_figure_worsens(int figure, double factor);
 /* Whether a tenth more of the figure is what a report asks of what would help. */
 bool page_figure_of_help(int figure, Help help);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the pictures of a page rest on agrees with plain searches, and costs no more than the plan. */
+#include "search/report/html/facts.h"
+
+#include "base/util.h"
+#include "search/cli/request_text.h"
+#include "search/report/html/figures.h"
+#include "search/report/html/write.h"
+#include "search/report/questions.h"
+#include "tests/sanitizer.h"
+#include "tests/search/report/html/page_text.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define ROWS_TRIED(rows) ((COUNT_OF(rows) + PROBLEMS_SHARE - 1) / PROBLEMS_SHARE)
+
+typedef struct {
+    Request *request, *changed;
+    Report *report;
+    PageFacts *facts;
+    Arena arena;
+} Made;
+
+/* A report with the facts of its page. */
+static void make_facts(const char *words, Made *out) {
+    Error error = {0};
+    ReportReader reader = {.thrifty = true};
+    *out = (Made){0};
+    out->request = ARENA_NEW(&out->arena, Request, 1), out->changed = ARENA_NEW(&out->arena, Request, 1);
+    out->report = ARENA_NEW(&out->arena, Report, 1), out->facts = ARENA_NEW(&out->arena, PageFacts, 1);
+    cr_assert(out->request && out->changed && out->report && out->facts);
+    cr_assert(request_from_text(words, &out->arena, out->request));
+    cr_assert(report_make_for(out->request, &reader, &out->arena, out->report, &error), "%s", error.text);
+    cr_assert_gt(out->report->result.plan_count, 0);
+    cr_assert(page_facts(out->report, (PageProgress){0}, out->facts, &error), "%s", error.text);
+}
+
+/* A plain search on plan 1's machine; the request is made->changed, which the caller may change before. */
+static SearchResult plain_search(Made *made) {
+    SearchResult result = {0};
+    Error error = {0};
+    made->changed->control.caches = NULL;
+    cr_assert(search_run(made->changed, &made->arena, &result, &error), "%s", error.text);
+    return result;
+}
+
+static void begin_plain(Made *made) {
+    request_copy(made->report->request, made->changed);
+    request_fix_machine(&made->report->result.plans[0], made->changed);
+}
+
+/* Every third figure, those with which another plan wins and, `hardware`, all of the chip. Returns how many. */
+static int check_figures(Made *made, bool hardware) {
+    const PageFacts *facts = made->facts;
+    const RankedPlan *first = &made->report->result.plans[0];
+    int checked = 0;
+    for (int i = 0, figure = 0; i < facts->figure_count; i++) {
+        const PageFigure *of = &facts->figures[i];
+        while (strcmp(page_figure_name(made->request, figure), of->name) != 0) figure++;
+        bool all = i % 3 == 0 || (hardware && of->hardware);
+        for (int move = 0; move < PAGE_MOVES && (all || of->at[move].changed); move++) {
+            if (!of->at[move].searched) continue;
+            begin_plain(made);
+            if (!page_figure_move(made->changed, figure, PAGE_MOVE[move])) continue;
+            SearchResult result = plain_search(made);
+            cr_expect_eq(result.plan_count > 0, of->at[move].found, "%s", of->name);
+            if (result.plan_count == 0) continue;
+            double relative = result.plans[0].ranked_seconds / first->ranked_seconds - 1;
+            cr_expect_float_eq(relative, of->at[move].relative, 1e-12, "%s x %g: %g, not %g", of->name, PAGE_MOVE[move],
+                               of->at[move].relative, relative);
+            checked++;
+        }
+    }
+    return checked;
+}
+
+/* More of a resource never slows the best step, less never speeds it up. */
+static void check_order(const PageFacts *facts) {
+    for (int i = 0; i < facts->figure_count; i++) {
+        const PageFigure *figure = &facts->figures[i];
+        if (!figure->hardware || strstr(figure->name, "latency")) continue;
+        if (figure->at[0].found) cr_expect_geq(figure->at[0].relative, -1e-12, "%s", figure->name);
+        if (figure->at[1].found) cr_expect_leq(figure->at[1].relative, 1e-12, "%s", figure->name);
+    }
+}
+
+static void check_limits(Made *made) {
+    const PageFacts *facts = made->facts;
+    for (int i = 1; i < PAGE_LIMITS; i++) {
+        const PagePoint *point = &facts->memory[i];
+        if (!point->asked) continue;
+        begin_plain(made);
+        double share = point->limit_bytes / made->report->result.plans[0].estimate.memory_limit_bytes;
+        made->changed->question.hbm_reserve = 1 - share * (1 - made->report->request->question.hbm_reserve);
+        SearchResult result = plain_search(made);
+        cr_expect_eq(point->found, result.plan_count > 0, "%g of the limit", share);
+        if (!point->found || result.plan_count == 0) continue;
+        cr_expect_float_eq(point->step_seconds, result.plans[0].estimate.time.seconds, 1e-12, "%g of the limit", share);
+        cr_expect_leq(point->memory_bytes, point->limit_bytes * (1 + 1e-12));
+    }
+}
+
+/* What a plan would need to win agrees with the searches: none of them says that plan 1 stays. */
+static void check_misses(const PageFacts *facts) {
+    for (int i = 0; i < facts->miss_count; i++)
+        for (int f = 0; f < facts->figure_count; f++) {
+            const NearMiss *miss = &facts->misses[i];
+            int move = miss->factor > 1;
+            if (miss->name != facts->figures[f].name || fabs(log(miss->factor)) > fabs(log(PAGE_MOVE[move]))) continue;
+            if (facts->figures[f].at[move].searched && facts->figures[f].at[move].found)
+                cr_expect(facts->figures[f].at[move].changed, "%s x %g", miss->name, miss->factor);
+        }
+}
+
+/* What the facts found under a limit, took from the report, or know without a search, is what a plain search finds. */
+Test(facts, facts_are_searches) {
+    static const struct {
+        const char *words;
+        bool hardware; /* all figures of the chip */
+        int least;     /* moves compared */
+    } ROWS[] = {{"plan --model 8b --chip v5e --slice 4x4 --batch 128Ki --seq 4096", false, 4},
+                {"plan --model 8b --chip h100 --nodes 2 --batch 512Ki --seq 8192 --for megatron", true, 16}};
+    for (size_t row = 0; row < ROWS_TRIED(ROWS); row++) {
+        Made made;
+        Error error = {0};
+        char *text = NULL;
+        size_t length = 0;
+        make_facts(ROWS[row].words, &made);
+        cr_expect_geq(check_figures(&made, ROWS[row].hardware), ROWS[row].least, "%s", ROWS[row].words);
+        check_order(made.facts);
+        check_limits(&made);
+        check_misses(made.facts);
+        for (int part = 0; part < PAGE_PARTS; part++)
+            cr_expect_eq(made.facts->left_out[part], 0, "a small plan leaves nothing out");
+        FILE *memory = open_memstream(&text, &length);
+        cr_assert(memory && report_write_html(made.report, made.facts, memory, &error) && fclose(memory) == 0);
+        cr_expect_null(first_flaw(text));
+        cr_expect_eq(occurrences(text, "<svg "), 14, "all of them");
+        free(text);
+        arena_free(&made.arena);
+    }
+}
+
+/* All searches of a page together take no more than twice what those of the plan did, and without searches none is
+ * made: what a figure does is asked of the plans that are there. */
+Test(facts, page_takes_twice_its_plan) {
+    static const struct {
+        const char *words;
+        bool searches;
+    } ROWS[] = {{"plan --model 70b --chip h100 --nodes 64 --batch 4Mi --seq 8192 --for megatron --helps none", false},
+                {"plan --model 70b --chip h100 --nodes 64 --batch 4Mi --seq 8192", true}};
+    for (size_t row = 0; row < ROWS_TRIED(ROWS); row++) {
+        Made made;
+        int left_out = 0, found = 0;
+        make_facts(ROWS[row].words, &made);
+        const PageFacts *facts = made.facts;
+        for (int part = 0; part < PAGE_PARTS; part++) left_out += facts->left_out[part];
+        cr_expect_gt(left_out, 0, "%s", ROWS[row].words);
+        cr_expect_leq(made.report->effort, 2 * made.report->plan_effort, "%s: %lld, the plan's %lld", ROWS[row].words,
+                      (long long)made.report->effort, (long long)made.report->plan_effort);
+        cr_expect_eq(made.report->searches > 0, ROWS[row].searches, "%s: %d", ROWS[row].words, made.report->searches);
+        for (int i = 0; i < facts->figure_count; i++)
+            for (int move = 0; move < PAGE_MOVES; move++)
+                cr_expect(facts->figures[i].at[move].searched || facts->figures[i].at[move].shown ||
+                              !facts->figures[i].at[move].fits || facts->figures[i].at[move].repriced == 0,
+                          "%s", facts->figures[i].name);
+        for (int s = 0; s < PAGE_SIZES; s++) found += facts->size[s][1].found;
+        if (ROWS[row].searches) cr_expect_geq(found, 2, "machines beside plan 1's");
+        arena_free(&made.arena);
+    }
+}
