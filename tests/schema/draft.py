@@ -244,7 +244,7 @@ def schema_of(name, samples, program):
     request = out.get("properties", {}).get("request", {})
     command = {"report": "plan", "inference": "inference"}.get(name)
     for option in option_names(program, command) if command else []:
-        request["properties"].setdefault(option, {"type": ["string", "number", "boolean"]})
+        request["properties"].setdefault(option, {"type": ["string", "boolean", "number"]})
     if drafts:
         out["$defs"] = {shape: written(node, path + "#", name, texts) for shape, (node, path) in sorted(drafts.items())}
     return out

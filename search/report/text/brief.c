@@ -169,33 +169,60 @@ static void which_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
                           : "");
 }
 
-static void add_row(Table *table, const Report *report, int rank, bool narrow) {
+/* A plan that takes more lines loses its last degrees and knobs, which `explain --rank` has. */
+static void cut_label(char label[WORDS_SIZE], int columns, int lines) {
+    char whole[WORDS_SIZE], wrapped[WORDS_SIZE + 4];
+    size_t used = strlen(label);
+    snprintf(whole, sizeof whole, "%s", label);
+    for (bool cut = false;; cut = true) {
+        int taken = 1;
+        snprintf(wrapped, sizeof wrapped, "%.*s%s", (int)used, whole, cut ? " ..." : "");
+        text_wrap(wrapped, columns);
+        for (const char *at = wrapped; *at; at++) taken += *at == '\n';
+        if (taken <= lines) break;
+        while (used > 0 && whole[used - 1] != ' ') used--;
+        if (used == 0) return;
+        used--;
+    }
+    snprintf(label, WORDS_SIZE, "%.*s%s", (int)used, whole, whole[used] ? " ..." : "");
+}
+
+/* How the table of plans is laid out on a terminal. */
+typedef struct {
+    bool narrow;
+    int plan_columns, plan_lines; /* 0 lines: as many as a plan takes */
+} RowForm;
+
+static void add_row(Table *table, const Report *report, int rank, const RowForm *form) {
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     char words[WORDS_SIZE], text[NUMBER_TEXT_SIZE];
     table_cell(table, "%d%s", rank, ranked->tied && rank > 1 ? "~" : " ");
-    table_cell(table, "%s", plan_label(ranked, words));
+    plan_label(ranked, words);
+    if (form->plan_lines > 0) cut_label(words, form->plan_columns, form->plan_lines);
+    table_cell(table, "%s", words);
     table_cell(table, "%s", step_text(ranked->estimate.time.seconds, text));
     table_cell(table, "%s", share_text(ranked->estimate.mfu, text));
     table_cell(table, "%s", number_bytes(memory_total(&ranked->estimate.memory), text));
     priced_launchers(ranked, words);
-    if (narrow) few_launchers(ranked, words);
+    if (form->narrow) few_launchers(ranked, words);
     table_cell(table, "%s", words);
     which_words(report, rank, words);
     table_cell(table, "%s", words);
 }
 
-static bool write_plans(const Report *report, TextOut out) {
+static bool write_plans(const Report *report, int plan_lines, TextOut out) {
     enum { PLAN = 1, MFU = 3, HBM = 4, FOR = 5, WHICH = 6, NARROW = 110 };
     bool narrow = out.terminal.columns > 0 && out.terminal.columns < NARROW;
+    RowForm form = {narrow, narrow ? 34 : 44, plan_lines};
     Arena arena = {0};
     Table table = table_new(&arena, NULL, ">|plan|>step|>MFU|>HBM|for|which is");
-    table_wrap(&table, PLAN, narrow ? 34 : 44);
+    table_wrap(&table, PLAN, form.plan_columns);
     table_wrap(&table, FOR, narrow ? 16 : 24);
     table_wrap(&table, WHICH, narrow ? 18 : 30);
     table_may_drop(&table, MFU);
     table_may_drop(&table, HBM);
     table_may_drop(&table, WHICH);
-    for (int i = 0; i < report->result.plan_count; i++) add_row(&table, report, i + 1, narrow);
+    for (int i = 0; i < report->result.plan_count; i++) add_row(&table, report, i + 1, &form);
     bool ok = table_write_text(&table, " ", out);
     arena_free(&arena);
     return ok;
@@ -283,21 +310,28 @@ static int lines_of(bool (*write)(const Report *report, TextOut out), const Repo
     return lines;
 }
 
-static bool write_table(const Report *report, TextOut out) {
-    bool ok = write_plans(report, out);
+static bool write_table(const Report *report, int plan_lines, TextOut out) {
+    bool ok = write_plans(report, plan_lines, out);
     write_note(report, out);
     return ok;
 }
 
+static bool table_whole(const Report *report, TextOut out) { return write_table(report, 0, out); }
+static bool table_of_two(const Report *report, TextOut out) { return write_table(report, 2, out); }
+static bool table_of_one(const Report *report, TextOut out) { return write_table(report, 1, out); }
+
 /* Bars take the lines that the rest leaves, and where it leaves few, no blank line stands before them, nor before the
- * table. */
+ * table. Where it leaves too few, plans take two lines at most, or one. */
 static bool write_rows(const Report *report, TextOut out) {
     enum { HEADING = 1, BLANK = 1, ROWS_LEAST = 2, ROWS_ENOUGH = 4, ROWS_MOST = 6 };
     if (report->result.plan_count == 0) return true;
-    int taken = lines_of(write_answer, report, out) + lines_of(write_table, report, out);
-    int left = BRIEF_LINES - taken - lines_of(write_end, report, out) - HEADING;
+    static bool (*const TABLES[])(const Report *report, TextOut out) = {table_whole, table_of_two, table_of_one};
+    int room = BRIEF_LINES - lines_of(write_answer, report, out) - lines_of(write_end, report, out) - HEADING;
+    size_t form = 0;
+    int left = room - lines_of(TABLES[form], report, out);
+    while (left < ROWS_LEAST && ++form < COUNT_OF(TABLES)) left = room - lines_of(TABLES[form], report, out);
     if (left > ROWS_LEAST) fputc('\n', out.file), left -= BLANK;
-    if (!write_table(report, out)) return false;
+    if (!TABLES[min_whole((int64_t)form, COUNT_OF(TABLES) - 1)](report, out)) return false;
     bool blank = left - BLANK >= ROWS_ENOUGH;
     if (blank) fputc('\n', out.file);
     brief_bars_write(&report->result.plans[0], (int)max_whole(ROWS_LEAST, min_whole(ROWS_MOST, left - blank)), out);
