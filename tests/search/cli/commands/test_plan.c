@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The first answer of `plan` on a terminal: a screen of 24 lines, on a narrow one too, where plans take several lines. */
+/* The first answer of `plan` on a terminal: 24 lines, on a narrow one too, where plans take several lines. */
 #include "search/cli/commands.h"
 
 #include "base/util.h"
