@@ -186,12 +186,14 @@ static void keep_tables(ServingProfile *profile, const char *engine) {
 
 /* What was fitted to measured runs of this engine on chips of this generation (that of the entry's `fit_with`, where it
  * names one), else on all GPUs. */
-static const cJSON *fit_of(const cJSON *json, const char *engine, const Chip *chip) {
+static const cJSON *fit_of(const cJSON *json, const char *engine, const Chip *chip, const cJSON *versions) {
     const cJSON *entry, *with = json_at(entry_of(json, "chips", "chips", chip->name), "fit_with"), *general = NULL;
     const char *name = cJSON_IsString(with) ? with->valuestring : chip->name;
     cJSON_ArrayForEach(entry, json_at(json, "fits")) {
         const cJSON *of = json_at(entry, "engine");
-        bool same = cJSON_IsString(of) && strcmp(of->valuestring, engine ? engine : "none") == 0;
+        const cJSON *of_versions = json_at(entry, "versions");
+        bool same = cJSON_IsString(of) && strcmp(of->valuestring, engine ? engine : "none") == 0 &&
+                    (versions ? cJSON_Compare(of_versions, versions, true) : !of_versions);
         if (same && names_include(entry, "chips", name)) return entry;
         if (same && chip_has_domains(chip) && names_include(entry, "chips", "@gpu")) general = entry;
     }
@@ -209,7 +211,7 @@ bool serving_profile_from_json(const cJSON *json, const char *where, const Chip 
         !json_text(json, "name", where, profile.name, sizeof profile.name, error) ||
         !json_text(json, "source", where, profile.source, sizeof profile.source, error) || !read_figures(&to, json) ||
         !read_figures(&to, kin) || !read_figures(&to, own) || !read_tables(&to, own) || !read_figures(&to, engines) ||
-        !read_figures(&to, fit_of(json, engine, chip)) || !all_given(&to, chip))
+        !read_figures(&to, fit_of(json, engine, chip, NULL)) || !all_given(&to, chip))
         return false;
     int figures = cJSON_GetArraySize(json_at(own, "figures")), all = cJSON_GetArraySize(json_at(kin, "figures"));
     if (kin && figures < (chip_has_domains(chip) ? all : 1)) /* those of TPUs in general are v6e's own */
@@ -222,6 +224,26 @@ bool serving_profile_from_json(const cJSON *json, const char *where, const Chip 
         }
     keep_tables(&profile, engine);
     *out = profile;
+    return true;
+}
+
+const cJSON *serving_older_versions(const cJSON *json, const char *engine, const char *version) {
+    const cJSON *versions = json_at(json_at(entry_of(json, "engines", "engine", engine), "older"), "versions"), *one;
+    cJSON_ArrayForEach(one, versions) {
+        if (cJSON_IsString(one) && strncmp(version, one->valuestring, strlen(one->valuestring)) == 0) return versions;
+    }
+    return NULL;
+}
+
+bool serving_profile_use_older(const cJSON *json, const char *where, const Chip *chip, const cJSON *versions,
+                               ServingProfile *profile, Error *error) {
+    Reading to = {.where = where, .profile = profile, .error = error};
+    const cJSON *engine;
+    cJSON_ArrayForEach(engine, json_at(json, "engines")) {
+        const cJSON *name = json_at(engine, "engine");
+        if (json_at(json_at(engine, "older"), "versions") == versions && cJSON_IsString(name))
+            return read_figures(&to, fit_of(json, name->valuestring, chip, versions));
+    }
     return true;
 }
 

@@ -70,6 +70,14 @@ typedef struct {
 bool serving_profile_from_json(const cJSON *json, const char *where, const Chip *chip, const char *engine,
                                ServingProfile *out, Error *error);
 
+/* The versions of an engine of which this one is and that are fitted apart from its others (`older` of the engine's
+ * entry); NULL: none. They live as long as the JSON. */
+const cJSON *serving_older_versions(const cJSON *json, const char *engine, const char *version);
+
+/* Reads over an engine's profile what was fitted to such versions. */
+bool serving_profile_use_older(const cJSON *json, const char *where, const Chip *chip, const cJSON *versions,
+                               ServingProfile *profile, Error *error);
+
 /* The type in which the model's authors publish its weights; bf16 where the profile names no other. */
 StoredType serving_published_weights(const cJSON *json, const char *model);
 

@@ -141,16 +141,18 @@ static void add_extras(StepCost *cost, const StepPlan *plan) {
     cost->held[HELD_BY_NETWORK] *= messages;
 }
 
-void worker_step(const StepPlan *plan, const StepLoad *load, StepCost *out) {
+/* A step whose busiest rank has so many tokens of prompts. */
+static void one_step(const StepPlan *plan, const StepLoad *load, double busiest, StepCost *out) {
     double stages = (double)plan->layout.pipeline, ranks = (double)plan->layout.attention_data;
     Microbatch batch = {.queries = (double)(plan->speculation.drafts + 1)};
     StepCost cost = {0};
     batch.sequences = ceil(ceil(load->sequences / stages) / ranks);
-    batch.prompt_tokens = load->prompt_tokens / (stages * ranks);
-    batch.tokens = batch.sequences * batch.queries + batch.prompt_tokens;
-    batch.group_tokens = batch.tokens * ranks;
-    batch.work = batch.sequences * batch.queries + batch.prompt_tokens * (1 + plan->prompt_extra);
-    batch.group_work = batch.work * ranks;
+    batch.prompt_tokens = busiest / stages;
+    double decoded = batch.sequences * batch.queries, prompts = load->prompt_tokens / stages;
+    batch.tokens = decoded + batch.prompt_tokens;
+    batch.group_tokens = decoded * ranks + prompts;
+    batch.work = decoded + batch.prompt_tokens * (1 + plan->prompt_extra);
+    batch.group_work = decoded * ranks + prompts * (1 + plan->prompt_extra);
     for (int i = 0; i < plan->kind_count; i++) add_kind(&cost, plan, &plan->kinds[i], load, &batch);
     add_kernel(&cost, STEP_HEAD, 1, plan->head, batch.sequences * batch.queries);
     add_message(&cost, STEP_PASS, 1, &plan->links.pass, batch.tokens * plan->token_bytes / (double)plan->layout.tensor);
@@ -163,4 +165,27 @@ void worker_step(const StepPlan *plan, const StepLoad *load, StepCost *out) {
     cost.held[HELD_BY_LATENCY] += cost.terms[STEP_HOST];
     cost.seconds = total(&cost, plan->overlap);
     *out = cost;
+}
+
+/* The mean of two steps, of which the second has this share. */
+static void mix(StepCost *first, const StepCost *second, double share) {
+    first->seconds += share * (second->seconds - first->seconds);
+    for (int term = 0; term < STEP_TERMS; term++)
+        first->terms[term] += share * (second->terms[term] - first->terms[term]);
+    for (int held = 0; held < HELD_KINDS; held++) first->held[held] += share * (second->held[held] - first->held[held]);
+}
+
+void worker_step(const StepPlan *plan, const StepLoad *load, StepCost *out) {
+    double even = load->prompt_tokens / (double)plan->layout.attention_data;
+    bool chunks = load->chunk > 0 && load->prompt_tokens > 0;
+    double share = chunks ? min_real(1, load->prompt_tokens / load->chunk) : 1;
+    StepLoad with = *load, decode = *load;
+    StepCost prompts;
+    with.prompt_tokens = load->prompt_tokens / share;
+    one_step(plan, &with, chunks ? max_real(load->chunk, even) : even, &prompts);
+    *out = prompts;
+    if (!(share < 1)) return;
+    decode.prompt_tokens = 0;
+    one_step(plan, &decode, 0, out);
+    mix(out, &prompts, share);
 }

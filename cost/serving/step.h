@@ -69,6 +69,8 @@ typedef struct {
     double context;        /* cached tokens of each, mean */
     double prompt_tokens;  /* of the worker in this step */
     double prompt_context; /* keys that each of them attends to, mean */
+    double chunk; /* tokens of a prompt that a rank takes at once: prompt_tokens is the mean of steps that have such
+                            * a chunk and of steps that only decode; 0: every step has its share */
 } StepLoad;
 
 typedef struct {
@@ -121,7 +123,10 @@ typedef struct {
 /* `links` as worker_links() makes them. */
 void step_plan(const ServedModel *served, const WorkerLayout *layout, const WorkerLinks *links, StepPlan *out);
 
-/* The step. Pure; grows with each member of the load. */
+/* The step; with chunks, the mean one: steps that only decode wait for bytes and steps with a chunk for FLOPs, so that
+ * neither hides what the other takes, and only the latter touch nearly every expert. While chunks are fewer than steps
+ * each falls to one rank of attention data, and all wait for it. Pure; grows with each member of the load but the
+ * chunk. */
 void worker_step(const StepPlan *plan, const StepLoad *load, StepCost *out);
 
 #endif

@@ -42,6 +42,7 @@ StepLoad load_of_batch(const ServingQuestion *question, int64_t batch, ServingMo
     if (mode != SERVE_AGGREGATED) return load;
     load.prompt_tokens = prefill_per_step((double)batch, &question->request, speculation_tokens(question->speculation));
     load.prompt_context = question->prompt_context;
+    load.chunk = min_real(question_new_tokens(question), (double)question->budgets[question->budget_count - 1]);
     return load;
 }
 
@@ -118,6 +119,7 @@ static double first_token(const ServingQuestion *question, const StepPlan *plan,
     double steady = load.prompt_tokens / pool->step.seconds;
     StepCost full;
     if (!(free >= ranks) || load.prompt_tokens > free) return INFINITY;
+    load.chunk = 0;
     double own = chunk_seconds(plan, load, chunk);
     load.prompt_tokens = free;
     worker_step(plan, &load, &full);

@@ -52,7 +52,7 @@ static Table figures_table(const ServingFit *fit, Arena *arena) {
         const FitCell *cell = pooled < 0 ? &fit->cells[c] : &fit->pooled[pooled];
         const cJSON *first = cell->chips ? cell->chips->child : NULL;
         if (cell->rows == 0) continue;
-        table_cell(&table, "%s", engine_at(pooled < 0 ? cell->engine : pooled)->name);
+        table_cell(&table, "%s%s", engine_at(pooled < 0 ? cell->engine : pooled)->name, cell->older ? ", older" : "");
         table_cell(&table, "%s",
                    pooled >= 0                      ? "all as one"
                    : first && cJSON_IsString(first) ? first->valuestring

@@ -15,6 +15,7 @@ typedef struct ReplayModel {
 typedef struct ReplayPlace {
     const char *chip_name;
     int engine;
+    const cJSON *older; /* the versions of the engine that are priced apart; NULL: its others */
     bool known;
     Chip chip, device;
     ServingProfile profile;
@@ -23,15 +24,16 @@ typedef struct ReplayPlace {
 
 /* NULL with an error alone; `known` false: the zoo, or the catalog, has none of this name. */
 const ReplayModel *served_model(ServingReplay *with, const char *name, Error *error);
-ReplayPlace *served_place(ServingReplay *with, const char *chip, int engine, Error *error);
+ReplayPlace *served_place(ServingReplay *with, const ServingRun *run, int engine, Error *error);
 
 int served_engine(const char *name); /* -1: none of the engines that are priced */
 StoredType served_weights(ServingReplay *with, const ServingRun *run);
 StoredType served_cache(const ServingRun *run, StoredType weights, int engine);
 
-/* So many requests that are all sent to one worker at once. */
+/* So many requests that are sent to one worker, all at once or at a rate. */
 typedef struct {
     double requests, prompt, output; /* tokens, means */
+    double rate;                     /* requests a second, as Poisson's; 0: all at once */
     bool exponential;                /* answers' lengths; else all are alike */
     double slots, budget;            /* sequences that the engine holds, tokens of its step */
 } ServedBurst;

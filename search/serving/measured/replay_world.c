@@ -35,9 +35,11 @@ int served_engine(const char *name) {
     return engine_named(name);
 }
 
-ReplayPlace *served_place(ServingReplay *with, const char *chip, int engine, Error *error) {
+ReplayPlace *served_place(ServingReplay *with, const ServingRun *run, int engine, Error *error) {
+    const char *chip = run->chip, *name = engine_at(engine)->name;
+    const cJSON *older = serving_older_versions(with->profile, name, run->version);
     for (ReplayPlace *one = with->places; one; one = one->next)
-        if (one->engine == engine && strcmp(one->chip_name, chip) == 0) return one;
+        if (one->engine == engine && one->older == older && strcmp(one->chip_name, chip) == 0) return one;
     if (!with->catalog) {
         with->catalog = ARENA_NEW(with->arena, Catalog, 1);
         if (!with->catalog) return error_memory(error), NULL;
@@ -45,13 +47,13 @@ ReplayPlace *served_place(ServingReplay *with, const char *chip, int engine, Err
     }
     ReplayPlace *made = ARENA_NEW(with->arena, ReplayPlace, 1);
     if (!made) return error_memory(error), NULL;
-    *made = (ReplayPlace){.chip_name = chip, .engine = engine, .next = with->places};
+    *made = (ReplayPlace){.chip_name = chip, .engine = engine, .older = older, .next = with->places};
     const Chip *found = catalog_find(with->catalog, chip);
     made->known = found != NULL;
     if (found) {
         made->chip = *found;
-        if (!serving_profile_from_json(with->profile, with->where, found, engine_at(engine)->name, &made->profile,
-                                       error))
+        if (!serving_profile_from_json(with->profile, with->where, found, name, &made->profile, error) ||
+            (older && !serving_profile_use_older(with->profile, with->where, found, older, &made->profile, error)))
             return NULL;
         if (made->profile.driver_memory > 0) chip_use_driver_memory(&made->chip);
         made->device = chip_device(&made->chip);

@@ -10,28 +10,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `scale`: how far a figure is moved at first, and the unit of the ridge. To fit another figure, add a line. */
+/* `scale`: what an effect of 1 is, about what engines differ by. To fit another figure, add a line. */
 static const struct {
     const char *key;
     size_t offset;
     double scale, low, high;
-    bool of_first_token; /* judged by the first token alone */
+    bool of_first_token; /* rows say it by the first token too */
 } FIGURES[FITTED_COUNT] = {
-    [FITTED_KERNEL_EXTRA] = {"kernel_extra", offsetof(ServingProfile, kernel_extra), 0.2, -0.3, 3, false},
+    [FITTED_KERNEL_EXTRA] = {"kernel_extra", offsetof(ServingProfile, kernel_extra), 0.2, -0.4, 3, false},
     [FITTED_MESSAGE_EXTRA] = {"message_extra", offsetof(ServingProfile, message_extra), 0.4, -0.7, 6, false},
     [FITTED_EXPERT_EXTRA] = {"expert_extra", offsetof(ServingProfile, expert_extra), 0.4, -0.7, 6, false},
     [FITTED_EXPERT_FLOOR] = {"expert_floor_seconds", offsetof(ServingProfile, expert_floor_seconds), 2e-5, 0, 3e-4,
                              false},
-    [FITTED_LAYER] = {"layer_seconds", offsetof(ServingProfile, layer_seconds), 1e-5, 0, 2e-4, false},
+    [FITTED_LAYER] = {"layer_seconds", offsetof(ServingProfile, layer_seconds), 7e-6, 0, 2e-4, false},
     [FITTED_STEP] = {"step_seconds", offsetof(ServingProfile, step_seconds), 5e-4, 0, 2e-2, false},
-    [FITTED_SEQUENCE] = {"sequence_seconds", offsetof(ServingProfile, sequence_seconds), 2e-5, 0, 1e-3, false},
-    [FITTED_PROMPT] = {"prompt_extra", offsetof(ServingProfile, prompt_extra), 0.3, -0.2, 4, false},
-    [FITTED_KNEE] = {"knee", offsetof(ServingProfile, knee), 0.2, 0, 1, false},
-    [FITTED_FIRST_TOKEN] = {"first_token_seconds", offsetof(ServingProfile, first_token_seconds), 5e-2, 0, 0.1, true},
-    [FITTED_BURST] = {"burst", offsetof(ServingProfile, burst), 0.2, 0, 1, true},
+    [FITTED_SEQUENCE] = {"sequence_seconds", offsetof(ServingProfile, sequence_seconds), 1e-5, 0, 1e-3, false},
+    [FITTED_PROMPT] = {"prompt_extra", offsetof(ServingProfile, prompt_extra), 0.3, -0.5, 4, false},
+    [FITTED_KNEE] = {"knee", offsetof(ServingProfile, knee), 0.15, 0, 1, false},
+    [FITTED_FIRST_TOKEN] = {"first_token_seconds", offsetof(ServingProfile, first_token_seconds), 3e-2, 0, 0.1, true},
+    [FITTED_BURST] = {"burst", offsetof(ServingProfile, burst), 0.3, 0, 1, true},
 };
-enum { ROUNDS = 12 };
-static const double RIDGE = 0.01; /* of the loss of a row, for a figure that is one scale away */
+enum { STEPS = 8, STEPS_BEFORE_STRENGTH = 3 };
+/* Of all rows, of an engine, of a generation of chips, of both, of a cell. */
+static const double PENALTIES[POOL_LEVELS] = {0.02, 0.05, 0.05, 0.1, 0.2};
 
 const char *fitted_figure_key(FittedFigure figure) { return FIGURES[figure].key; }
 
@@ -40,8 +41,12 @@ typedef struct {
     const ServingRuns *runs;
     ServingOutcome *outcomes, *unseen;
     int *cell_of;    /* by row; -1: not replayed */
-    int *fold_of;    /* by row */
+    int *group_of;   /* by row: its number, in the order of the table */
+    int folds;       /* of groups; 0: none */
     double *weights; /* by row: one over the rows of its group */
+    double *begun;   /* by cell and figure: before the fit */
+    PoolProblem pool;
+    double *effects, *tried;
     ServingFit *fit;
     Error *error;
 } Fitting;
@@ -71,147 +76,210 @@ static int cell_at(Fitting *to, const ServingRun *run) {
     ServingFit *fit = to->fit;
     int engine = served_engine(run->engine);
     Error ignored = {0};
-    const ReplayPlace *place = served_place(to->with, run->chip, engine, &ignored);
+    const ReplayPlace *place = served_place(to->with, run, engine, &ignored);
     if (!place || !chip_has_domains(&place->chip)) return -1; /* TPUs have too few rows: physics alone */
     const cJSON *chips = names_of(to->with->profile, place->chip.name);
     for (int i = 0; i < fit->cell_count; i++)
-        if (fit->cells[i].engine == engine && fit->cells[i].chips == chips) return i;
+        if (fit->cells[i].engine == engine && fit->cells[i].chips == chips && fit->cells[i].older == place->older)
+            return i;
     if (fit->cell_count == FIT_CELLS_MAX) return -1;
     FitCell *cell = &fit->cells[fit->cell_count];
-    *cell = (FitCell){.engine = engine, .chips = chips};
-    for (int f = 0; f < FITTED_COUNT; f++)
+    *cell = (FitCell){.engine = engine, .chips = chips, .older = place->older};
+    for (int f = 0; f < FITTED_COUNT; f++) {
         cell->value[f] = *(const double *)(const void *)((const char *)&place->profile + FIGURES[f].offset);
+        to->begun[fit->cell_count * FITTED_COUNT + f] = cell->value[f];
+    }
     return fit->cell_count++;
+}
+
+/* Chips of an entry that names no generation are one of their own. */
+static bool same_generation(const Fitting *to, const FitCell *a, const FitCell *b) {
+    const char *said[2] = {NULL, NULL};
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, json_at(to->with->profile, "chips")) {
+        const cJSON *generation = json_at(entry, "generation");
+        if (!cJSON_IsString(generation)) continue;
+        if (json_at(entry, "chips") == a->chips) said[0] = generation->valuestring;
+        if (json_at(entry, "chips") == b->chips) said[1] = generation->valuestring;
+    }
+    return a->chips == b->chips || (said[0] && said[1] && strcmp(said[0], said[1]) == 0);
+}
+
+static bool same_member(const Fitting *to, int level, const FitCell *a, const FitCell *b) {
+    bool engine = a->engine == b->engine;
+    bool both = engine && a->older == b->older, generation = same_generation(to, a, b);
+    const bool same[POOL_LEVELS] = {true, engine, generation, both && generation, both && a->chips == b->chips};
+    return same[level];
+}
+
+/* Numbers the members of each level. */
+static void pool_cells(Fitting *to) {
+    for (int level = 0; level < POOL_LEVELS; level++) {
+        int *count = &to->pool.members[level];
+        *count = 0;
+        for (int c = 0; c < to->fit->cell_count; c++) {
+            FitCell *cell = &to->fit->cells[c];
+            int kin = 0;
+            while (kin < c && !same_member(to, level, &to->fit->cells[kin], cell)) kin++;
+            cell->member[level] = kin < c ? to->fit->cells[kin].member[level] : (*count)++;
+        }
+        to->pool.penalty[level] = PENALTIES[level];
+    }
+    to->pool.figures = FITTED_COUNT;
+    to->pool.arena = to->with->arena;
 }
 
 /* Writes a cell's figures into every profile that replays use. */
 static void apply(Fitting *to, int cell) {
     const FitCell *of = &to->fit->cells[cell];
     for (ReplayPlace *place = to->with->places; place; place = place->next) {
-        if (!place->known || place->engine != of->engine) continue;
+        if (!place->known || place->engine != of->engine || place->older != of->older) continue;
         if (names_of(to->with->profile, place->chip.name) != of->chips) continue;
         for (int f = 0; f < FITTED_COUNT; f++)
             *(double *)(void *)((char *)&place->profile + FIGURES[f].offset) = of->value[f];
     }
 }
 
-/* ---- the loss ---- */
-
-static double row_loss(const ServingOutcome *outcome, bool first_token) {
-    double error = serving_metric_error(outcome, first_token ? SCORE_TTFT : SCORE_TPOT);
-    if (!first_token && isnan(error)) { /* where no token was timed, the rate says it */
-        error = serving_metric_error(outcome, SCORE_RATE);
-        if (strcmp(outcome->run->mode, "prefill-only") == 0) return NAN;
-    }
-    return isnan(error) ? NAN : fabs(log1p(error));
-}
+static int outer_fold(const Fitting *to, int64_t row) { return to->folds > 0 ? to->group_of[row] % to->folds : 0; }
 
 /* Whether a row is told by the load and not by its source's own client: everything queued at once is an envelope. Two
  * pools are two engines, whose rows say nothing of each alone. */
 static bool counts(const Fitting *to, int64_t row, int without_fold) {
     const char *mode = to->runs->runs[row].mode;
-    return to->cell_of[row] >= 0 && to->fold_of[row] != without_fold && strcmp(mode, "offline-max") != 0 &&
+    return to->cell_of[row] >= 0 && outer_fold(to, row) != without_fold && !served_at_once(&to->runs->runs[row]) &&
            strcmp(mode, "disagg") != 0;
 }
 
-static bool loss_of(Fitting *to, unsigned long cells, int without_fold, bool first_token, double *out) {
-    *out = 0;
-    for (int64_t i = 0; i < to->runs->count; i++) {
-        if (!counts(to, i, without_fold) || !(cells >> to->cell_of[i] & 1)) continue;
-        if (!serving_replay(to->with, &to->runs->runs[i], &to->outcomes[i], to->error)) return false;
-        double loss = row_loss(&to->outcomes[i], first_token);
-        if (!isnan(loss)) *out += to->weights[i] * loss;
-    }
-    return true;
+/* ---- the fit ---- */
+
+/* Where an effect of a level's member lies. */
+static size_t effect_at(const PoolProblem *pool, int level, int member, int figure) {
+    for (int before = 0; before < level; before++) member += pool->members[before];
+    return (size_t)member * (size_t)pool->figures + (size_t)figure;
 }
 
-/* ---- descent ---- */
+static double bounded(int figure, double value) {
+    return min_real(FIGURES[figure].high, max_real(FIGURES[figure].low, value));
+}
 
-typedef struct {
-    unsigned long cells; /* that move together */
-    int first;           /* one of them */
-    int without_fold;
-    const double *held_to; /* FITTED_COUNT values */
-    double groups;         /* weight of its rows */
-} Descent;
+/* What a cell has by the effects of the first `levels` levels. */
+static double figure_of(const Fitting *to, int cell, int figure, const double *effects, int levels) {
+    double sum = 0;
+    for (int level = 0; level < levels; level++)
+        sum += effects[effect_at(&to->pool, level, to->fit->cells[cell].member[level], figure)];
+    return bounded(figure, to->begun[cell * FITTED_COUNT + figure] + FIGURES[figure].scale * sum);
+}
 
-static void set_figure(Fitting *to, const Descent *descent, int figure, double value) {
+static void set_all(Fitting *to, const double *effects) {
     for (int c = 0; c < to->fit->cell_count; c++) {
-        if (!(descent->cells >> c & 1)) continue;
-        to->fit->cells[c].value[figure] = value;
+        for (int f = 0; f < FITTED_COUNT; f++) to->fit->cells[c].value[f] = figure_of(to, c, f, effects, POOL_LEVELS);
         apply(to, c);
     }
 }
 
-static bool judged(Fitting *to, const Descent *descent, int figure, double *out) {
-    double away = (to->fit->cells[descent->first].value[figure] - descent->held_to[figure]) / FIGURES[figure].scale;
-    if (!loss_of(to, descent->cells, descent->without_fold, FIGURES[figure].of_first_token, out)) return false;
-    *out += RIDGE * max_real(1, descent->groups) * fabs(away);
-    return true;
+static double residual_of(const ServingOutcome *outcome, bool first_token) {
+    double error = serving_metric_error(outcome, first_token ? SCORE_TTFT : SCORE_TPOT);
+    if (!first_token && isnan(error)) /* where no token was timed, the rate says it: the slower, the less */
+        error = 1 / (1 + serving_metric_error(outcome, SCORE_RATE)) - 1;
+    if (!first_token && strcmp(outcome->run->mode, "prefill-only") == 0) return NAN;
+    return error > -1 ? log1p(error) : NAN;
 }
 
-static bool try_steps(Fitting *to, const Descent *descent, int figure, double step, double *best) {
-    const FitCell *cell = &to->fit->cells[descent->first];
-    for (int side = -1; side <= 1; side += 2) {
-        double was = cell->value[figure], loss;
-        double value = min_real(FIGURES[figure].high, max_real(FIGURES[figure].low, was + side * step));
-        if (value == was) continue;
-        set_figure(to, descent, figure, value);
-        if (!judged(to, descent, figure, &loss)) return false;
-        if (loss < *best * (1 - 1e-9)) return *best = loss, true;
-        set_figure(to, descent, figure, was);
+/* Replays the rows that count and gives what they and the effects count together. */
+static bool loss_of(Fitting *to, int without_fold, double strength, const double *effects, double *out) {
+    set_all(to, effects);
+    *out = pooled_penalty(&to->pool, strength, effects);
+    for (int64_t i = 0; i < to->runs->count; i++) {
+        if (!counts(to, i, without_fold)) continue;
+        if (!serving_replay(to->with, &to->runs->runs[i], &to->outcomes[i], to->error)) return false;
+        for (int first = 0; first < 2; first++) {
+            double residual = residual_of(&to->outcomes[i], first == 1);
+            if (!isnan(residual)) *out += to->weights[i] * pooled_loss(residual);
+        }
     }
     return true;
 }
 
-static bool descend(Fitting *to, const Descent *descent) {
-    for (int round = 0; round < ROUNDS; round++)
-        for (int at = 0; at < FITTED_COUNT; at++) { /* there and back again: what one figure takes another can give */
-            int figure = round % 2 ? at : FITTED_COUNT - 1 - at;
-            double step = FIGURES[figure].scale * pow(0.7, round - 2), best;
-            if (!judged(to, descent, figure, &best)) return false;
-            for (int again = 0; again < 2; again++) {
-                double before = best;
-                if (!try_steps(to, descent, figure, step, &best)) return false;
-                if (!(best < before)) break;
-            }
+/* Two rows of the problem for each that counts: the time of a token, and the first token. */
+static void begin_rows(Fitting *to, int without_fold) {
+    PoolProblem *pool = &to->pool;
+    pool->count = 0;
+    for (int64_t i = 0; i < to->runs->count; i++) {
+        if (!counts(to, i, without_fold)) continue;
+        for (int first = 0; first < 2; first++) {
+            PoolRow *row = &pool->rows[pool->count++];
+            double residual = residual_of(&to->outcomes[i], first == 1);
+            *row = (PoolRow){.fold = to->group_of[i] % POOL_FOLDS, .judges = first == 0};
+            if (isnan(residual)) continue;
+            row->weight = to->weights[i];
+            row->residual = residual;
+            memcpy(row->member, to->fit->cells[to->cell_of[i]].member, sizeof row->member);
         }
+    }
+}
+
+/* Slopes of every row by a figure, which is moved by a hundredth of its scale, away from its bound. */
+static bool slopes_by(Fitting *to, int without_fold, int figure) {
+    PoolRow *row = to->pool.rows;
+    double step[FIT_CELLS_MAX];
+    for (int c = 0; c < to->fit->cell_count; c++) {
+        FitCell *cell = &to->fit->cells[c];
+        double was = cell->value[figure];
+        step[c] = was + 0.01 * FIGURES[figure].scale > FIGURES[figure].high ? -0.01 : 0.01;
+        cell->value[figure] = was + step[c] * FIGURES[figure].scale;
+        apply(to, c);
+        cell->value[figure] = was;
+    }
+    for (int64_t i = 0; i < to->runs->count; i++) {
+        ServingOutcome moved;
+        if (!counts(to, i, without_fold)) continue;
+        if (!serving_replay(to->with, &to->runs->runs[i], &moved, to->error)) return false;
+        for (int first = 0; first < 2; first++, row++) {
+            double residual = residual_of(&moved, first == 1);
+            if (!(row->weight > 0) || isnan(residual) || (first == 1 && !FIGURES[figure].of_first_token)) continue;
+            row->slope[figure] = (residual - row->residual) / step[to->cell_of[i]];
+        }
+    }
+    for (int c = 0; c < to->fit->cell_count; c++) apply(to, c);
     return true;
 }
 
-static double weight_of(const Fitting *to, unsigned long cells, int without_fold) {
-    double weight = 0;
-    for (int64_t i = 0; i < to->runs->count; i++)
-        if (counts(to, i, without_fold) && cells >> to->cell_of[i] & 1) weight += to->weights[i];
-    return weight;
+/* A step of Gauss and Newton, halved until it gains. */
+static bool improve(Fitting *to, int without_fold, double strength, double *loss, bool *done) {
+    size_t size = (size_t)pooled_size(&to->pool);
+    double *wanted = to->tried, before = *loss;
+    begin_rows(to, without_fold);
+    to->pool.effects = to->effects;
+    for (int f = 0; f < FITTED_COUNT; f++)
+        if (!slopes_by(to, without_fold, f)) return false;
+    if (!pooled_solve(&to->pool, strength, -1, wanted)) return error_memory(to->error);
+    for (int halved = 0; halved < 4; halved++) {
+        if (!loss_of(to, without_fold, strength, wanted, loss)) return false;
+        *done = before - *loss < 1e-3 * before;
+        if (*loss < before) return memcpy(to->effects, wanted, size * sizeof *wanted), true;
+        for (size_t i = 0; i < size; i++) wanted[i] = (wanted[i] + to->effects[i]) / 2;
+    }
+    *done = true;
+    return loss_of(to, without_fold, strength, to->effects, loss);
 }
 
-/* All cells of each engine as one, then each alone. */
-static bool fit_once(Fitting *to, int without_fold, const FitCell *begun) {
+static bool fit_once(Fitting *to, int without_fold) {
     ServingFit *fit = to->fit;
-    memcpy(fit->cells, begun, sizeof fit->cells);
-    for (int c = 0; c < fit->cell_count; c++) apply(to, c);
-    for (int engine = 0; engine < engine_count(); engine++) {
-        Descent all = {.first = -1, .without_fold = without_fold};
-        double pooled[FITTED_COUNT];
-        for (int c = 0; c < fit->cell_count; c++) {
-            if (fit->cells[c].engine != engine) continue;
-            if (all.first < 0) all.first = c;
-            all.cells |= 1ul << c;
+    bool done = false;
+    double loss;
+    memset(to->effects, 0, (size_t)pooled_size(&to->pool) * sizeof *to->effects);
+    fit->strength = 1;
+    if (!loss_of(to, without_fold, fit->strength, to->effects, &loss)) return false;
+    for (int step = 0; step < STEPS && !(done && step > STEPS_BEFORE_STRENGTH); step++) {
+        if (step == STEPS_BEFORE_STRENGTH) {
+            if (!pooled_strength(&to->pool, &fit->strength)) return error_memory(to->error);
+            if (!loss_of(to, without_fold, fit->strength, to->effects, &loss)) return false;
         }
-        if (all.first < 0) continue;
-        all.held_to = begun[all.first].value;
-        all.groups = weight_of(to, all.cells, without_fold);
-        if (!(all.groups > 0)) continue;
-        for (int f = 0; f < FITTED_COUNT; f++) set_figure(to, &all, f, begun[all.first].value[f]);
-        if (!descend(to, &all)) return false;
-        memcpy(pooled, fit->cells[all.first].value, sizeof pooled);
-        memcpy(fit->pooled[engine].value, pooled, sizeof pooled);
-        for (int c = 0; c < fit->cell_count; c++) {
-            Descent one = {1ul << c, c, without_fold, pooled, weight_of(to, 1ul << c, without_fold)};
-            if (fit->cells[c].engine == engine && one.groups > 0 && !descend(to, &one)) return false;
-        }
+        if (!improve(to, without_fold, fit->strength, &loss, &done)) return false;
     }
+    for (int c = 0; c < fit->cell_count; c++) /* what an engine has in common on all chips */
+        for (int f = 0; f < FITTED_COUNT && !fit->cells[c].older; f++)
+            fit->pooled[fit->cells[c].engine].value[f] = figure_of(to, c, f, to->effects, 2);
     return true;
 }
 
@@ -219,19 +287,19 @@ static bool fit_once(Fitting *to, int without_fold, const FitCell *begun) {
 
 static bool replay_all(Fitting *to, ServingOutcome *outcomes, int fold) {
     for (int64_t i = 0; i < to->runs->count; i++)
-        if ((fold < 0 || to->fold_of[i] == fold) &&
+        if ((fold < 0 || outer_fold(to, i) == fold) &&
             !serving_replay(to->with, &to->runs->runs[i], &outcomes[i], to->error))
             return false;
     return true;
 }
 
-/* Rows of a group share a fold: its number among the groups, in the order of the table. */
-static void make_folds(Fitting *to, int folds) {
+/* Groups are numbered in the order of the table. */
+static void number_groups(Fitting *to) {
     int groups = 0;
     for (int64_t i = 0; i < to->runs->count; i++) {
         int64_t first = 0, rows = 0;
         while (strcmp(to->runs->runs[first].group, to->runs->runs[i].group) != 0) first++;
-        to->fold_of[i] = first < i ? to->fold_of[first] : folds > 0 ? groups++ % folds : 0;
+        to->group_of[i] = first < i ? to->group_of[first] : groups++;
         for (int64_t j = 0; j < to->runs->count; j++)
             rows += to->cell_of[j] >= 0 && strcmp(to->runs->runs[j].group, to->runs->runs[i].group) == 0;
         to->weights[i] = rows > 0 ? 1 / (double)rows : 0;
@@ -270,8 +338,8 @@ static bool says(Fitting *to, int cell, int figure, bool *out) {
         ok = serving_replay(to->with, &to->runs->runs[i], &other, to->error);
         of->value[figure] = was;
         apply(to, cell);
-        double loss = row_loss(&to->outcomes[i], FIGURES[figure].of_first_token);
-        *out = ok && !isnan(loss) && row_loss(&other, FIGURES[figure].of_first_token) != loss;
+        double residual = residual_of(&to->outcomes[i], FIGURES[figure].of_first_token);
+        *out = ok && !isnan(residual) && residual_of(&other, FIGURES[figure].of_first_token) != residual;
     }
     return ok;
 }
@@ -294,9 +362,18 @@ static void note_rows(Fitting *to) {
         for (int64_t j = 0; j < i && first_of_group; j++)
             first_of_group = !counts(to, j, -1) || strcmp(to->runs->runs[j].group, to->runs->runs[i].group) != 0;
         cell->rows++;
-        pooled->rows++;
         cell->groups += first_of_group;
+        if (cell->older) continue;
+        pooled->rows++;
         pooled->groups += first_of_group;
+    }
+}
+
+/* A cell without rows has what its kin have. */
+static void note_kin(Fitting *to) {
+    for (int c = 0; c < to->fit->cell_count; c++) {
+        FitCell *cell = &to->fit->cells[c];
+        if (cell->rows == 0) memcpy(cell->moved, to->fit->pooled[cell->engine].moved, sizeof cell->moved);
     }
 }
 
@@ -304,21 +381,28 @@ static bool fit_all(Fitting *to, int folds) {
     ServingFit *fit = to->fit;
     Arena *arena = to->with->arena;
     if (!replay_all(to, to->outcomes, -1)) return false;
-    for (int64_t i = 0; i < to->runs->count; i++)
-        to->cell_of[i] =
-            to->outcomes[i].skipped[0] || to->outcomes[i].drafts_unknown ? -1 : cell_at(to, &to->runs->runs[i]);
-    make_folds(to, folds);
-    FitCell *begun = ARENA_NEW(arena, FitCell, FIT_CELLS_MAX);
-    if (!begun || !serving_score(to->outcomes, to->runs->count, arena, &fit->before, to->error)) return false;
-    memcpy(begun, fit->cells, sizeof fit->cells);
+    for (int64_t i = 0; i < to->runs->count; i++) {
+        const ServingOutcome *outcome = &to->outcomes[i];
+        int cell = outcome->skipped[0] ? -1 : cell_at(to, &to->runs->runs[i]);
+        to->cell_of[i] = outcome->drafts_unknown ? -1 : cell;
+    }
+    number_groups(to);
+    pool_cells(to);
+    to->effects = ARENA_NEW(arena, double, (size_t)pooled_size(&to->pool) + 1);
+    to->tried = ARENA_NEW(arena, double, (size_t)pooled_size(&to->pool) + 1);
+    to->folds = folds;
+    if (!to->effects || !to->tried) return false;
+    if (!serving_score(to->outcomes, to->runs->count, arena, &fit->before, to->error)) return false;
     for (int fold = 0; fold < folds; fold++)
-        if (!fit_once(to, fold, begun) || !replay_all(to, to->unseen, fold)) return false;
+        if (!fit_once(to, fold) || !replay_all(to, to->unseen, fold)) return false;
     fit->folds = folds;
     fit->likely_factor = folds > 0 ? factor_of(to, to->unseen) : 1;
     if (folds > 0 && !serving_score(to->unseen, to->runs->count, arena, &fit->unseen, to->error)) return false;
-    if (!fit_once(to, -2, begun) || !replay_all(to, to->outcomes, -1)) return false;
+    if (!fit_once(to, -2) || !replay_all(to, to->outcomes, -1)) return false;
     note_rows(to);
-    return note_figures(to) && serving_score(to->outcomes, to->runs->count, arena, &fit->fitted, to->error);
+    if (!note_figures(to)) return false;
+    note_kin(to);
+    return serving_score(to->outcomes, to->runs->count, arena, &fit->fitted, to->error);
 }
 
 bool serving_fit(ServingReplay *with, const ServingRuns *runs, int folds, ServingFit *out, Error *error) {
@@ -328,116 +412,11 @@ bool serving_fit(ServingReplay *with, const ServingRuns *runs, int folds, Servin
     to.outcomes = ARENA_NEW(with->arena, ServingOutcome, room);
     to.unseen = ARENA_NEW(with->arena, ServingOutcome, room);
     to.cell_of = ARENA_NEW(with->arena, int, room);
-    to.fold_of = ARENA_NEW(with->arena, int, room);
+    to.group_of = ARENA_NEW(with->arena, int, room);
     to.weights = ARENA_NEW(with->arena, double, room);
-    out->rows = folds > 0 ? to.unseen : to.outcomes;
-    if (!to.outcomes || !to.unseen || !to.cell_of || !to.fold_of || !to.weights) return error_memory(error);
+    to.pool.rows = ARENA_NEW(with->arena, PoolRow, 2 * room);
+    to.begun = ARENA_NEW(with->arena, double, FIT_CELLS_MAX *FITTED_COUNT);
+    if (!to.outcomes || !to.unseen || !to.cell_of || !to.group_of || !to.weights || !to.pool.rows || !to.begun)
+        return error_memory(error);
     return fit_all(&to, folds) || error->kind != ERROR_NONE ? error->kind == ERROR_NONE : error_memory(error);
-}
-
-/* ---- the profile ---- */
-
-static void add_figure(cJSON *figures, const char *key, double value, const char *source) {
-    cJSON *one = json_add_object(figures, key);
-    char text[32];
-    snprintf(text, sizeof text, "%.4g", value); /* no more digits than the rows give */
-    cJSON_AddItemToObject(one, "value", cJSON_CreateRaw(text));
-    json_add_text(one, "source", source);
-}
-
-static void add_cell(cJSON *fits, const FitCell *cell, const char *engine, const char *table) {
-    char source[160];
-    cJSON *entry = json_add_object(fits, NULL), *figures;
-    json_add_text(entry, "engine", engine);
-    cJSON_AddItemToObject(entry, "chips", cJSON_Duplicate(cell->chips, true));
-    snprintf(source, sizeof source, "shardopt calibrate: %lld rows of %lld groups of %.60s", (long long)cell->rows,
-             (long long)cell->groups, table);
-    figures = json_add_object(entry, "figures");
-    for (int f = 0; f < FITTED_COUNT; f++)
-        if (cell->moved[f]) add_figure(figures, FIGURES[f].key, cell->value[f], source);
-}
-
-/* The engine's own cell on these chips, else what it has in common on all; NULL: no row says anything of it. */
-static const FitCell *figures_of(const ServingFit *fit, int engine, const cJSON *chips) {
-    for (int c = 0; c < fit->cell_count; c++)
-        if (fit->cells[c].engine == engine && fit->cells[c].chips == chips && fit->cells[c].rows > 0)
-            return &fit->cells[c];
-    return fit->pooled[engine].rows > 0 ? &fit->pooled[engine] : NULL;
-}
-
-/* Under no engine's rules each figure is the least of any engine's on these chips, so that no engine is quicker. */
-static void add_none(cJSON *fits, const ServingFit *fit, const cJSON *chips, const char *table) {
-    FitCell least = {.chips = chips};
-    for (int engine = 0; engine < engine_count(); engine++) {
-        const FitCell *cell = figures_of(fit, engine, chips);
-        if (!cell) continue;
-        least.rows += cell->rows;
-        least.groups += cell->groups;
-        for (int f = 0; f < FITTED_COUNT; f++) {
-            if (!cell->moved[f]) continue;
-            least.value[f] = least.moved[f] ? min_real(least.value[f], cell->value[f]) : cell->value[f];
-            least.moved[f] = true;
-        }
-    }
-    add_cell(fits, &least, "none", table);
-}
-
-/* GPUs on which an engine has no rows borrow what all of its rows have in common. */
-static void add_pooled(cJSON *fits, const ServingFit *fit, const char *table) {
-    const char *const gpus[] = {"@gpu"};
-    cJSON *chips = cJSON_CreateStringArray(gpus, 1);
-    bool any = false;
-    for (int engine = 0; engine < engine_count(); engine++) {
-        FitCell pooled = fit->pooled[engine];
-        pooled.chips = chips;
-        if (pooled.rows == 0) continue;
-        add_cell(fits, &pooled, engine_at(engine)->name, table);
-        any = true;
-    }
-    if (any) add_none(fits, fit, chips, table);
-    cJSON_Delete(chips);
-}
-
-/* What was fitted before of engines and chips of which these rows say nothing. */
-static void keep_others(cJSON *fits, const cJSON *begun) {
-    const cJSON *old, *one;
-    cJSON_ArrayForEach(old, json_at(begun, "fits")) {
-        bool again = false;
-        cJSON_ArrayForEach(one, fits) {
-            again |= cJSON_Compare(json_at(one, "chips"), json_at(old, "chips"), true) &&
-                     cJSON_Compare(json_at(one, "engine"), json_at(old, "engine"), true);
-        }
-        if (!again) cJSON_AddItemToArray(fits, cJSON_Duplicate(old, true));
-    }
-}
-
-cJSON *serving_fit_profile(const ServingFit *fit, const cJSON *begun, const char *table) {
-    cJSON *json = cJSON_Duplicate(begun, true), *fits = cJSON_CreateArray();
-    if (!json || !fits) return cJSON_Delete(json), cJSON_Delete(fits), NULL;
-    for (int c = 0; c < fit->cell_count; c++) {
-        const FitCell *cell = &fit->cells[c];
-        bool first = true;
-        if (!cell->chips || cell->rows == 0) continue;
-        add_cell(fits, cell, engine_at(cell->engine)->name, table);
-        for (int before = 0; before < c; before++) first = first && fit->cells[before].chips != cell->chips;
-        if (first) add_none(fits, fit, cell->chips, table);
-    }
-    add_pooled(fits, fit, table);
-    keep_others(fits, begun);
-    cJSON_DeleteItemFromObjectCaseSensitive(json, "fits");
-    cJSON_AddItemToObject(json, "fits", fits);
-    cJSON *likely =
-        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(json, "figures"), "likely_factor");
-    if (likely && fit->folds > 0) {
-        char source[160];
-        cJSON_DeleteItemFromObjectCaseSensitive(likely, "value");
-        cJSON_DeleteItemFromObjectCaseSensitive(likely, "source");
-        snprintf(source, sizeof source, "shardopt calibrate: nine in ten rows of %.60s that the fit had not seen",
-                 table);
-        char text[32];
-        snprintf(text, sizeof text, "%.3g", fit->likely_factor);
-        cJSON_AddItemToObject(likely, "value", cJSON_CreateRaw(text));
-        json_add_text(likely, "source", source);
-    }
-    return json;
 }

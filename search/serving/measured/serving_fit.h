@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/measured/serving_fit.h: what engines take beyond the kernels' own times, fitted to measured runs. A
- * cell is an engine on the chips of one entry of the profile, and of those that say `fit_with` one of them; first
- * all cells of an engine are fitted as one, then each alone, held to that by a ridge. The loss is the sum over
- * groups of the mean |log(predicted / measured)| of their rows, of the time of a token, and of the first token for
- * the figures that it alone has. Coordinate descent, the same whenever it is run. */
+ * cell is an engine on the chips of one entry of the profile, and of those that say `fit_with` one of them. A cell's
+ * figures are the profile's own and what is told by all rows, by those of its engine, of its generation of chips
+ * (`generation` of the entry), of both, and its own (pooled_fit.h); how closely effects are held is chosen by leaving out
+ * folds of the rows that are fitted to. Rows say log(predicted / measured) of the time of a token, and of the first token
+ * for the figures that it alone has; groups weigh one. Newton's steps with slopes by differences (Gauss and Newton), the
+ * same whenever it is run. */
 #ifndef SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_FIT_H
 #define SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_FIT_H
 
+#include "search/serving/measured/pooled_fit.h"
 #include "search/serving/measured/serving_score.h"
 
 typedef enum {
@@ -29,9 +32,11 @@ enum { FIT_CELLS_MAX = 64 };
 typedef struct {
     int engine;
     const cJSON *chips; /* the names of the entry; NULL: of every other chip */
+    const cJSON *older; /* versions of the engine that are fitted apart; NULL: its others */
     double value[FITTED_COUNT];
     bool moved[FITTED_COUNT]; /* whether rows say anything of it */
-    int64_t rows, groups;
+    int64_t rows, groups;     /* 0: what it has is its kin's */
+    int member[POOL_LEVELS];
 } FitCell;
 
 typedef struct {
@@ -40,6 +45,7 @@ typedef struct {
     FitCell pooled[ENGINES_MAX]; /* all cells of an engine as one: what its other GPUs borrow; rows 0: there are none */
     ServingScore before, fitted, unseen; /* unseen: each row as predicted by a fit without its fold's groups */
     int folds;
+    double strength;      /* of the pooling, as the rows chose it */
     double likely_factor; /* nine of ten measured times of a token of unseen rows lie below the prediction times this */
     const ServingOutcome *rows; /* all of the table, as scored in `unseen`, of no folds in `fitted`; in the arena */
 } ServingFit;

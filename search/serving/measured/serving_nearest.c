@@ -55,7 +55,7 @@ bool serving_nearest(ServingReplay *with, const ServingRuns *runs, const Serving
         const ServingRun *run = &runs->runs[i];
         int engine = served_engine(run->engine);
         if (engine < 0) continue;
-        const ReplayPlace *place = served_place(with, run->chip, engine, error);
+        const ReplayPlace *place = served_place(with, run, engine, error);
         const ReplayModel *model = place ? served_model(with, run->model, error) : NULL;
         if (!place || !model) return false;
         if (!place->known || !model->known || strcmp(place->chip.name, question->chip.name) != 0) continue;

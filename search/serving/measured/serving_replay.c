@@ -55,7 +55,7 @@ static bool ask(Replaying *to) {
     if (!model) return false;
     if (!model->known) return skip(to, "the zoo has no model %.60s", run->model), false;
     if (to->engine < 0) return skip(to, "%.60s is none of the engines that are priced", run->engine), false;
-    to->place = served_place(to->with, run->chip, to->engine, to->error);
+    to->place = served_place(to->with, run, to->engine, to->error);
     if (!to->place) return false;
     if (!to->place->known) return skip(to, "the catalog has no chip %.60s", run->chip), false;
     to->out->drafts_unknown = strcmp(run->spec, "unlabelled") == 0;
@@ -194,6 +194,14 @@ static bool waited_for_slots(const Replaying *to, const Pool *pool, double clien
     return run->ttft_seconds > run->tpot_seconds * (run->output - 1) && clients <= (double)pool->room;
 }
 
+/* Answers that begin together wait for the prompts of those behind them alone: half of what a steady state has. */
+static double tpot_beside_prompts(const Replaying *to, const Pool *pool, const ServingPoint *steady) {
+    const ServingProfile *profile = &to->question->profiles[to->engine];
+    ServingPoint decode;
+    point_of_batch(to->question, &pool->priced, steady->pools[0].batch, SERVE_DECODE, &decode);
+    return steady->tpot_seconds - profile->burst / 2 * (steady->tpot_seconds - decode.tpot_seconds);
+}
+
 /* A prompt beside others that came at once waits for half of them; requests beyond the slots wait for one. */
 static void price_closed(Replaying *to, const Pool *pool, double clients) {
     const ServingProfile *profile = &to->question->profiles[to->engine];
@@ -207,31 +215,35 @@ static void price_closed(Replaying *to, const Pool *pool, double clients) {
     double prefill = full.seconds * prompt / BUDGET, ttft = point.pools[0].step.seconds / 2 + prefill;
     if (point_first_token(to->question, &pool->priced, &point)) ttft = point.ttft_seconds;
     ttft += profile->burst * (double)(batch - 1) / 2 * prefill;
-    double life = ttft + point.tpot_seconds * (output - 1);
+    double tpot = tpot_beside_prompts(to, pool, &point), life = ttft + tpot * (output - 1);
     if (clients > (double)batch) ttft += (clients - (double)batch) / (double)batch * life;
     to->out->resident = (double)batch * pool->workers;
-    to->out->predicted = (ServingFigures){point.tpot_seconds, ttft, (double)batch * pool->workers * output / life};
+    to->out->predicted = (ServingFigures){tpot, ttft, (double)batch * pool->workers * output / life};
 }
 
-/* A test of some requests has a beginning and an end; one of many is its steady state. */
-static bool price_offline(Replaying *to, const Pool *pool) {
+/* A test of some requests has a beginning and an end, and is gone through step by step. */
+static bool price_test(Replaying *to, const Pool *pool) {
     const ServingQuestion *question = to->question;
+    ServedBurst burst = {.requests = ceil(to->run->requests / pool->workers),
+                         .prompt = question->request.prompt,
+                         .output = question->request.output,
+                         .rate = to->run->rate / pool->workers,
+                         .exponential = strcmp(to->run->spread, "exponential") == 0,
+                         .slots = (double)min_whole(SLOTS, pool->room),
+                         .budget = BUDGET};
+    ServingFigures *out = &to->out->predicted;
+    if (!served_burst(&pool->priced.step, &burst, to->with->arena, out)) return error_memory(to->error);
+    out->ttft_seconds += question->profiles[to->engine].first_token_seconds;
+    out->tokens_per_second *= pool->workers;
+    to->out->resident = min_real(burst.slots, burst.requests) * pool->workers;
+    return true;
+}
+
+/* One of many requests is its steady state. */
+static bool price_offline(Replaying *to, const Pool *pool) {
     ServingPoint point;
     int64_t batch = min_whole(SLOTS, pool->room);
-    if (to->run->requests > 0) {
-        ServedBurst burst = {.requests = ceil(to->run->requests / pool->workers),
-                             .prompt = question->request.prompt,
-                             .output = question->request.output,
-                             .exponential = strcmp(to->run->spread, "exponential") == 0,
-                             .slots = (double)batch,
-                             .budget = BUDGET};
-        ServingFigures *out = &to->out->predicted;
-        if (!served_burst(&pool->priced.step, &burst, to->with->arena, out)) return error_memory(to->error);
-        out->ttft_seconds += question->profiles[to->engine].first_token_seconds;
-        out->tokens_per_second *= pool->workers;
-        to->out->resident = min_real((double)batch, burst.requests) * pool->workers;
-        return true;
-    }
+    if (to->run->requests > 0) return price_test(to, pool);
     if (to->run->concurrency > 0)
         batch = min_whole(batch, max_whole(1, (int64_t)(to->run->concurrency / pool->workers)));
     point_of_batch(to->question, &pool->priced, batch, SERVE_AGGREGATED, &point);
@@ -266,6 +278,7 @@ static bool price_open(Replaying *to, const Pool *pool) {
     int64_t low = 1, high = pool->room;
     ServingPoint point;
     if (!(rate > 0)) return skip(to, "its rate of requests is not given");
+    if (to->run->requests > 0) return price_test(to, pool);
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
         point_of_batch(to->question, &pool->priced, middle, SERVE_AGGREGATED, &point);
@@ -395,11 +408,16 @@ static bool price(Replaying *to) {
             return skip(to, "its requests waited for slots, whose number is not given");
         return price_closed(to, pool, run->concurrency / (double)workers), true;
     }
-    if (strcmp(run->mode, "offline-max") == 0) return price_offline(to, pool);
+    bool without_end = strcmp(run->mode, "open-loop-inf") == 0 && !(run->requests > 0);
+    if (served_at_once(run) && !without_end) return price_offline(to, pool);
     if (strcmp(run->mode, "static-batch") == 0) return price_static(to, pool);
     if (strcmp(run->mode, "open-loop") == 0) return price_open(to, pool);
     if (strcmp(run->mode, "prefill-only") == 0) return price_prompts(to, pool);
     return skip(to, "its mode is %.40s, which has no fixed load", run->mode);
+}
+
+bool served_at_once(const ServingRun *run) {
+    return strcmp(run->mode, "offline-max") == 0 || strcmp(run->mode, "open-loop-inf") == 0;
 }
 
 bool serving_replay(ServingReplay *with, const ServingRun *run, ServingOutcome *out, Error *error) {

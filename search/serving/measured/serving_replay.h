@@ -42,6 +42,9 @@ typedef struct {
 /* Replays one row. False: memory is out, or a file cannot be read. */
 bool serving_replay(ServingReplay *with, const ServingRun *run, ServingOutcome *out, Error *error);
 
+/* Whether all requests of a test are sent at its beginning. */
+bool served_at_once(const ServingRun *run);
+
 /* The error of a row, by which it is scored: of the time of a token where that was measured, else of the rate's
  * inverse; predicted / measured - 1. NAN: neither. */
 double serving_error(const ServingOutcome *outcome);

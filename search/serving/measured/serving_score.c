@@ -59,7 +59,7 @@ static const char *kind_of(const ServingOutcome *outcome) {
     bool mixture = strcmp(outcome->run->arch, "moe") == 0, pools = strcmp(outcome->run->mode, "disagg") == 0;
     if (outcome->drafts_unknown) return pools ? "two pools, drafts?" : "mixture, drafts?";
     if (pools) return "two pools";
-    if (strcmp(outcome->run->mode, "offline-max") == 0) return mixture ? "mixture, all at once" : "dense, all at once";
+    if (served_at_once(outcome->run)) return mixture ? "mixture, all at once" : "dense, all at once";
     return mixture ? "mixture" : "dense";
 }
 

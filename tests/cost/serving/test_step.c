@@ -71,58 +71,98 @@ Test(step, terms_by_hand) {
         StepTerm term;
         double expected;
     } rows[] = {
-        {"weights", &model, &ONE, &peak, {1, 0, 0, 0}, STEP_MATMUL, 3 * 300000 / 1e9},
-        {"half of them", &model, &two, &peak, {1, 0, 0, 0}, STEP_MATMUL, 3 * 150000 / 1e9},
+        {"weights", &model, &ONE, &peak, {1, 0, 0, 0, 0}, STEP_MATMUL, 3 * 300000 / 1e9},
+        {"half of them", &model, &two, &peak, {1, 0, 0, 0, 0}, STEP_MATMUL, 3 * 150000 / 1e9},
         {"a head of the cache is copied",
          &model,
          &four,
          &peak,
-         {1, 0, 0, 0},
+         {1, 0, 0, 0, 0},
          STEP_MATMUL,
          3 * 2 * (2500 + 2 * 2500 + 2500 + 30000) / 1e9},
-        {"many tokens: FLOPs", &model, &ONE, &peak, {10000, 0, 0, 0}, STEP_MATMUL, 3 * 2 * 150000 * 1e4 / 1e12},
+        {"many tokens: FLOPs", &model, &ONE, &peak, {10000, 0, 0, 0, 0}, STEP_MATMUL, 3 * 2 * 150000 * 1e4 / 1e12},
         {"four kernels with floors, at half the rate",
          &model,
          &ONE,
          &real,
-         {1, 0, 0, 0},
+         {1, 0, 0, 0, 0},
          STEP_MATMUL,
          3 * (4 * 1e-3 + 300000 / 0.5e9)},
-        {"cache", &model, &ONE, &peak, {7, 1000, 0, 0}, STEP_ATTENTION, 3 * 7 * 1000 * 2 * 2 * 25 * 2 / 1e9},
+        {"cache", &model, &ONE, &peak, {7, 1000, 0, 0, 0}, STEP_ATTENTION, 3 * 7 * 1000 * 2 * 2 * 25 * 2 / 1e9},
         {"one head of it on each of two",
          &model,
          &two,
          &peak,
-         {7, 1000, 0, 0},
+         {7, 1000, 0, 0, 0},
          STEP_ATTENTION,
          3 * 7 * 1000 * 2 * 25 * 2 / 1e9},
-        {"and on each of four", &model, &four, &peak, {7, 1000, 0, 0}, STEP_ATTENTION, 3 * 7 * 1000 * 2 * 25 * 2 / 1e9},
-        {"within a window", &windowed, &ONE, &peak, {7, 1000, 0, 0}, STEP_ATTENTION, 3 * 7 * 64 * 2 * 2 * 25 * 2 / 1e9},
-        {"of a prompt", &model, &ONE, &peak, {0, 0, 1000, 500}, STEP_ATTENTION, 3 * 1000 * 500.0 * 4 * 100 / 1e12},
+        {"and on each of four",
+         &model,
+         &four,
+         &peak,
+         {7, 1000, 0, 0, 0},
+         STEP_ATTENTION,
+         3 * 7 * 1000 * 2 * 25 * 2 / 1e9},
+        {"within a window",
+         &windowed,
+         &ONE,
+         &peak,
+         {7, 1000, 0, 0, 0},
+         STEP_ATTENTION,
+         3 * 7 * 64 * 2 * 2 * 25 * 2 / 1e9},
+        {"of a prompt", &model, &ONE, &peak, {0, 0, 1000, 500, 0}, STEP_ATTENTION, 3 * 1000 * 500.0 * 4 * 100 / 1e12},
         {"of a prompt, within a window",
          &windowed,
          &ONE,
          &peak,
-         {0, 0, 1000, 500},
+         {0, 0, 1000, 500, 0},
          STEP_ATTENTION,
          3 * 1000 * 64.0 * 4 * 100 / 1e12},
-        {"one latent", &latent, &ONE, &peak, {7, 1000, 0, 0}, STEP_ATTENTION, 3 * 7 * 1000 * 40 * 2 / 1e9},
-        {"which every chip holds", &latent, &four, &peak, {7, 1000, 0, 0}, STEP_ATTENTION, 3 * 7 * 1000 * 40 * 2 / 1e9},
+        {"one latent", &latent, &ONE, &peak, {7, 1000, 0, 0, 0}, STEP_ATTENTION, 3 * 7 * 1000 * 40 * 2 / 1e9},
+        {"which every chip holds",
+         &latent,
+         &four,
+         &peak,
+         {7, 1000, 0, 0, 0},
+         STEP_ATTENTION,
+         3 * 7 * 1000 * 40 * 2 / 1e9},
         {"one token: two experts of eight",
          &mixture,
          &ONE,
          &peak,
-         {1, 0, 0, 0},
+         {1, 0, 0, 0, 0},
          STEP_EXPERTS,
          3 * 2 * (3 * 100 * 50) * 2 / 1e9},
         {"two tokens: 8 (1 - (3/4)^2)",
          &mixture,
          &ONE,
          &peak,
-         {2, 0, 0, 0},
+         {2, 0, 0, 0, 0},
          STEP_EXPERTS,
          3 * 3.5 * (3 * 100 * 50) * 2 / 1e9},
-        {"head", &model, &ONE, &peak, {1, 0, 0, 0}, STEP_HEAD, 1000 * 100 * 2 / 1e9},
+        /* 8 experts in one step of four, which 10,001 tokens hold up by FLOPs; 2 in the others. */
+        {"a prompt in one step of four",
+         &mixture,
+         &ONE,
+         &peak,
+         {1, 0, 2500, 0, 10000},
+         STEP_EXPERTS,
+         0.75 * 3 * 2 * 15000 * 2 / 1e9 + 0.25 * 3 * 2 * 10001.0 * 2 * 15000 / 1e12},
+        {"whose FLOPs hide no bytes of the others",
+         &model,
+         &ONE,
+         &peak,
+         {1, 0, 2500, 0, 10000},
+         STEP_MATMUL,
+         0.75 * 3 * 300000 / 1e9 + 0.25 * 3 * 2 * 150000 * 10001.0 / 1e12},
+        {"more than one in every step",
+         &model,
+         &ONE,
+         &peak,
+         {1, 0, 20000, 0, 10000},
+         STEP_MATMUL,
+         3 * 2 * 150000 * 20001.0 / 1e12},
+        {"head", &model, &ONE, &peak, {1, 0, 0, 0, 0}, STEP_HEAD, 1000 * 100 * 2 / 1e9},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         StepCost cost = step_of(rows[i].model, rows[i].layout, rows[i].profile, (Speculation){0, 0}, rows[i].load);
@@ -146,16 +186,16 @@ Test(step, groups_and_stages) {
     WorkerLayout data = ONE, stages = ONE;
     data.attention_data = data.expert = 2;
     stages.pipeline = 2;
-    StepCost cost = step_of(&mixture, &data, &peak, (Speculation){0, 0}, (StepLoad){8, 100, 0, 0});
+    StepCost cost = step_of(&mixture, &data, &peak, (Speculation){0, 0}, (StepLoad){8, 100, 0, 0, 0});
     cr_expect_float_eq(cost.terms[STEP_ATTENTION], 3 * 4 * 100 * 200 / 1e9, 1e-15, "four of eight sequences");
     double touched = 2 * (1 - pow(0.75, 8));
     cr_expect_float_eq(cost.terms[STEP_EXPERTS], 3 * touched * 15000 * 2 / 1e9, 1e-15,
                        "two of four experts, eight tokens");
-    cost = step_of(&model, &stages, &peak, (Speculation){0, 0}, (StepLoad){8, 100, 0, 0});
+    cost = step_of(&model, &stages, &peak, (Speculation){0, 0}, (StepLoad){8, 100, 0, 0, 0});
     cr_expect_float_eq(cost.terms[STEP_MATMUL], 2 * 2 * 300000 / 1e9, 1e-15, "two stages of two layers");
     cr_expect_float_eq(cost.terms[STEP_ATTENTION], 2 * 2 * 4 * 100 * 200 / 1e9, 1e-15, "of four sequences each");
     peak.pipeline_share = 0.5;
-    cost = step_of(&model, &stages, &peak, (Speculation){0, 0}, (StepLoad){8, 100, 0, 0});
+    cost = step_of(&model, &stages, &peak, (Speculation){0, 0}, (StepLoad){8, 100, 0, 0, 0});
     cr_expect_float_eq(cost.terms[STEP_MATMUL], 2 * 2 * 2 * 300000 / 1e9, 1e-15, "busy half of the time");
 }
 
@@ -163,7 +203,7 @@ Test(step, groups_and_stages) {
 Test(step, drafts) {
     Model model = small();
     ServingProfile peak = profile_with(0, 1);
-    StepLoad load = {1, 1000, 0, 0};
+    StepLoad load = {1, 1000, 0, 0, 0};
     StepCost plain = step_of(&model, &ONE, &peak, (Speculation){0, 0}, load);
     StepCost drafted = step_of(&model, &ONE, &peak, (Speculation){2, 0.5}, load);
     cr_expect_eq(drafted.terms[STEP_ATTENTION], plain.terms[STEP_ATTENTION], "one reading of the cache");
@@ -204,6 +244,27 @@ Test(step, extras_of_experts_are_of_what_they_read) {
         cr_expect_float_eq(a.terms[STEP_EXPERTS], expected, 1e-3 * expected, "%g", a.terms[STEP_EXPERTS] / expected);
         cr_expect_float_eq(b.terms[STEP_EXPERTS], (i == 0 ? 2 : 1) * expected, 1e-3 * expected);
     }
+}
+
+/* Four ranks, to which one step in two brings a prompt: to one of them, and the others wait. Attention is for that
+ * rank's 8,000 tokens; experts have those of no other. */
+Test(step, ranks_wait_for_a_prompt) {
+    Model mixture = small();
+    ServingProfile peak = profile_with(0, 1);
+    WorkerLayout data = ONE;
+    mixture.kinds[0].d_ff = 0;
+    mixture.kinds[0].experts = 4;
+    mixture.kinds[0].top_k = 1;
+    mixture.kinds[0].d_ff_expert = 50;
+    data.attention_data = data.expert = 4;
+    StepCost cost = step_of(&mixture, &data, &peak, (Speculation){0, 0}, (StepLoad){4, 0, 4000, 500, 8000});
+    double attention = 0.5 * 3 * 8000 * 500.0 * 4 * 100 / 1e12;
+    cr_expect_float_eq(cost.terms[STEP_ATTENTION], attention, 1e-12);
+    double one = 15000 * 2 / 1e9, decode = one * (1 - pow(0.75, 4)), prompt = 8004.0 / 4 * 2 * 15000 / 1e12;
+    cr_expect_float_eq(cost.terms[STEP_EXPERTS], 0.5 * 3 * (decode + prompt), 1e-9);
+    /* Twice a prompt in every step: the mean of the ranks is less than one, and one still has a whole one. */
+    cost = step_of(&mixture, &data, &peak, (Speculation){0, 0}, (StepLoad){4, 0, 16000, 500, 8000});
+    cr_expect_float_eq(cost.terms[STEP_ATTENTION], 2 * attention, 1e-12);
 }
 
 /* Each rank of attention data has a scheduler of its own, which handles its own sequences. */
