@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/serving/measured/pooled_fit.h: robust regression with partial pooling. A figure of a row is the sum of effects,
- * one of each level of pooling (all rows, those of its engine, of its generation of chips, ...), and each effect is held
- * to 0: what many rows share is told by the wider level, and what few of them say of their own counts for little
- * (Gelman and Hill, "Data Analysis Using Regression and Multilevel/Hierarchical Models", chapter 12). Residuals count as
- * themselves, not squared, beyond a margin (Huber), by repeated weighing. */
+/* search/serving/measured/pooled_fit.h: robust regression with partial pooling. A figure of a row is the sum of
+ * effects, one of each level of pooling (all rows, those of its engine, of its generation of chips, ...), and each
+ * effect is held to 0: what many rows share is told by the wider level, and what few of them say of their own counts
+ * for little (Gelman and Hill, "Data Analysis Using Regression and Multilevel/Hierarchical Models", chapter 12).
+ * Residuals count as themselves, not squared, beyond a margin (Huber), by repeated weighing. */
 #ifndef SHARDOPT_SEARCH_SERVING_MEASURED_POOLED_FIT_H
 #define SHARDOPT_SEARCH_SERVING_MEASURED_POOLED_FIT_H
 

@@ -2,10 +2,10 @@
 /* search/serving/measured/serving_fit.h: what engines take beyond the kernels' own times, fitted to measured runs. A
  * cell is an engine on the chips of one entry of the profile, and of those that say `fit_with` one of them. A cell's
  * figures are the profile's own and what is told by all rows, by those of its engine, of its generation of chips
- * (`generation` of the entry), of both, and its own (pooled_fit.h); how closely effects are held is chosen by leaving out
- * folds of the rows that are fitted to. Rows say log(predicted / measured) of the time of a token, and of the first token
- * for the figures that it alone has; groups weigh one. Newton's steps with slopes by differences (Gauss and Newton), the
- * same whenever it is run. */
+ * (`generation` of the entry), of both, and its own (pooled_fit.h); how closely effects are held is chosen by
+ * leaving out folds of the rows that are fitted to. Rows say log(predicted / measured) of the time of a token, and
+ * of the first token for the figures that it alone has; groups weigh one. Newton's steps with slopes by differences
+ * (Gauss and Newton), the same whenever it is run. */
 #ifndef SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_FIT_H
 #define SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_FIT_H
 
