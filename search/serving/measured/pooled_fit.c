@@ -18,7 +18,7 @@ int pooled_size(const PoolProblem *problem) {
 
 double pooled_loss(double residual) {
     double size = fabs(residual);
-    return size < MARGIN ? size * size / (2 * MARGIN) + MARGIN / 2 : size;
+    return size < MARGIN ? size * size / (2 * MARGIN) : size - MARGIN / 2;
 }
 
 /* The number of an effect says its level. */
@@ -115,7 +115,7 @@ static bool left_out_loss(const PoolProblem *problem, double strength, double *e
 }
 
 bool pooled_strength(const PoolProblem *problem, double *out) {
-    static const double STRENGTHS[] = {1, 2, 4, 8, 16, 32};
+    static const double STRENGTHS[] = {1.0 / 64, 1.0 / 8, 1, 2, 4, 8, 16, 32};
     double *effects = ARENA_NEW(problem->arena, double, (size_t)pooled_size(problem)), best = INFINITY;
     unsigned folds = 0;
     *out = 1;

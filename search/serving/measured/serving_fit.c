@@ -30,9 +30,9 @@ static const struct {
     [FITTED_FIRST_TOKEN] = {"first_token_seconds", offsetof(ServingProfile, first_token_seconds), 3e-2, 0, 0.1, true},
     [FITTED_BURST] = {"burst", offsetof(ServingProfile, burst), 0.3, 0, 1, true},
 };
-enum { STEPS = 8, STEPS_BEFORE_STRENGTH = 3 };
-/* Of all rows, of an engine, of a generation of chips, of both, of a cell. */
-static const double PENALTIES[POOL_LEVELS] = {0.02, 0.05, 0.05, 0.1, 0.2};
+enum { STEPS = 8, STEPS_BEFORE_STRENGTH = 3, BOUND_ROUNDS = 4, BOUND_WEIGHT = 10 };
+/* Of all rows, of an engine, of a generation of chips, of both, of a cell; beside rows that weigh 1 in all. */
+static const double PENALTIES[POOL_LEVELS] = {5e-4, 1.25e-3, 1.25e-3, 2.5e-3, 5e-3};
 
 const char *fitted_figure_key(FittedFigure figure) { return FIGURES[figure].key; }
 
@@ -123,7 +123,6 @@ static void pool_cells(Fitting *to) {
             while (kin < c && !same_member(to, level, &to->fit->cells[kin], cell)) kin++;
             cell->member[level] = kin < c ? to->fit->cells[kin].member[level] : (*count)++;
         }
-        to->pool.penalty[level] = PENALTIES[level];
     }
     to->pool.figures = FITTED_COUNT;
     to->pool.arena = to->with->arena;
@@ -162,12 +161,16 @@ static double bounded(int figure, double value) {
     return min_real(FIGURES[figure].high, max_real(FIGURES[figure].low, value));
 }
 
-/* What a cell has by the effects of the first `levels` levels. */
-static double figure_of(const Fitting *to, int cell, int figure, const double *effects, int levels) {
+/* What a cell's figure would be by the effects of the first `levels` levels, were there no bounds. */
+static double unbounded(const Fitting *to, int cell, int figure, const double *effects, int levels) {
     double sum = 0;
     for (int level = 0; level < levels; level++)
         sum += effects[effect_at(&to->pool, level, to->fit->cells[cell].member[level], figure)];
-    return bounded(figure, to->begun[cell * FITTED_COUNT + figure] + FIGURES[figure].scale * sum);
+    return to->begun[cell * FITTED_COUNT + figure] + FIGURES[figure].scale * sum;
+}
+
+static double figure_of(const Fitting *to, int cell, int figure, const double *effects, int levels) {
+    return bounded(figure, unbounded(to, cell, figure, effects, levels));
 }
 
 static void set_all(Fitting *to, const double *effects) {
@@ -200,16 +203,32 @@ static bool loss_of(Fitting *to, int without_fold, double strength, const double
     return true;
 }
 
+/* Rows of a group share what they say, and are left out together; of one group alone every fifth is. */
+static int inner_fold(const Fitting *to, int64_t row, bool one_group) {
+    return (int)((one_group ? row : to->group_of[row]) % POOL_FOLDS);
+}
+
+static bool of_one_group(const Fitting *to, int without_fold) {
+    int group = -1;
+    for (int64_t i = 0; i < to->runs->count; i++) {
+        if (!counts(to, i, without_fold)) continue;
+        if (group >= 0 && to->group_of[i] != group) return false;
+        group = to->group_of[i];
+    }
+    return true;
+}
+
 /* Two rows of the problem for each that counts: the time of a token, and the first token. */
 static void begin_rows(Fitting *to, int without_fold) {
     PoolProblem *pool = &to->pool;
+    bool one_group = of_one_group(to, without_fold);
     pool->count = 0;
     for (int64_t i = 0; i < to->runs->count; i++) {
         if (!counts(to, i, without_fold)) continue;
         for (int first = 0; first < 2; first++) {
             PoolRow *row = &pool->rows[pool->count++];
             double residual = residual_of(&to->outcomes[i], first == 1);
-            *row = (PoolRow){.fold = to->group_of[i] % POOL_FOLDS, .judges = first == 0};
+            *row = (PoolRow){.fold = inner_fold(to, i, one_group), .judges = first == 0};
             if (isnan(residual)) continue;
             row->weight = to->weights[i];
             row->residual = residual;
@@ -218,9 +237,12 @@ static void begin_rows(Fitting *to, int without_fold) {
     }
 }
 
-/* Slopes of every row by a figure, which is moved by a hundredth of its scale, away from its bound. */
+/* Slopes of every row by a figure, which is moved by a hundredth of its scale, away from its bound. Clients of several
+ * tests begin each in a way of their own, and their first tokens say nothing of what steps take; those of one test do,
+ * and tell figures apart between which its times of a token do not. */
 static bool slopes_by(Fitting *to, int without_fold, int figure) {
     PoolRow *row = to->pool.rows;
+    bool one_group = of_one_group(to, without_fold);
     double step[FIT_CELLS_MAX];
     for (int c = 0; c < to->fit->cell_count; c++) {
         FitCell *cell = &to->fit->cells[c];
@@ -236,7 +258,8 @@ static bool slopes_by(Fitting *to, int without_fold, int figure) {
         if (!serving_replay(to->with, &to->runs->runs[i], &moved, to->error)) return false;
         for (int first = 0; first < 2; first++, row++) {
             double residual = residual_of(&moved, first == 1);
-            if (!(row->weight > 0) || isnan(residual) || (first == 1 && !FIGURES[figure].of_first_token)) continue;
+            bool foreign = first == 1 && !FIGURES[figure].of_first_token && !one_group;
+            if (!(row->weight > 0) || isnan(residual) || foreign) continue;
             row->slope[figure] = (residual - row->residual) / step[to->cell_of[i]];
         }
     }
@@ -244,38 +267,76 @@ static bool slopes_by(Fitting *to, int without_fold, int figure) {
     return true;
 }
 
+/* A figure that straight lines take beyond a bound has a row that holds it there, for else the others would be what
+ * they are best beside a figure that cannot be. */
+static bool hold_at_bounds(Fitting *to, bool *held, double weight) {
+    PoolProblem *pool = &to->pool;
+    bool any = false;
+    for (int c = 0; c < to->fit->cell_count; c++)
+        for (int f = 0; f < FITTED_COUNT; f++) {
+            double wanted = unbounded(to, c, f, to->tried, POOL_LEVELS), bound = bounded(f, wanted);
+            if (bound == wanted || held[c * FITTED_COUNT + f]) continue;
+            PoolRow *row = &pool->rows[pool->count++];
+            *row = (PoolRow){.weight = weight};
+            row->residual = (unbounded(to, c, f, to->effects, POOL_LEVELS) - bound) / FIGURES[f].scale;
+            row->slope[f] = 1;
+            memcpy(row->member, to->fit->cells[c].member, sizeof row->member);
+            held[c * FITTED_COUNT + f] = any = true;
+        }
+    return any;
+}
+
+/* The effects that straight lines want, within bounds. */
+static bool solve(Fitting *to) {
+    bool held[FIT_CELLS_MAX * FITTED_COUNT] = {false};
+    double weight = 0;
+    for (int64_t r = 0; r < to->pool.count; r++) weight += to->pool.rows[r].weight;
+    for (int round = 0; round < BOUND_ROUNDS; round++) {
+        if (!pooled_solve(&to->pool, to->fit->strength, -1, to->tried)) return error_memory(to->error);
+        if (!hold_at_bounds(to, held, BOUND_WEIGHT * weight)) break;
+    }
+    return true;
+}
+
 /* A step of Gauss and Newton, halved until it gains. */
-static bool improve(Fitting *to, int without_fold, double strength, double *loss, bool *done) {
+static bool improve(Fitting *to, int without_fold, bool choose, double *loss, bool *done) {
     size_t size = (size_t)pooled_size(&to->pool);
-    double *wanted = to->tried, before = *loss;
+    double *wanted = to->tried, *strength = &to->fit->strength;
     begin_rows(to, without_fold);
     to->pool.effects = to->effects;
     for (int f = 0; f < FITTED_COUNT; f++)
         if (!slopes_by(to, without_fold, f)) return false;
-    if (!pooled_solve(&to->pool, strength, -1, wanted)) return error_memory(to->error);
+    if (choose && !pooled_strength(&to->pool, strength)) return error_memory(to->error);
+    if (!loss_of(to, without_fold, *strength, to->effects, loss) || !solve(to)) return false;
+    double before = *loss;
     for (int halved = 0; halved < 4; halved++) {
-        if (!loss_of(to, without_fold, strength, wanted, loss)) return false;
+        if (!loss_of(to, without_fold, *strength, wanted, loss)) return false;
         *done = before - *loss < 1e-3 * before;
         if (*loss < before) return memcpy(to->effects, wanted, size * sizeof *wanted), true;
         for (size_t i = 0; i < size; i++) wanted[i] = (wanted[i] + to->effects[i]) / 2;
     }
     *done = true;
-    return loss_of(to, without_fold, strength, to->effects, loss);
+    return loss_of(to, without_fold, *strength, to->effects, loss);
+}
+
+/* Rows count what they weigh, so that effects are held alike beside few rows and beside many. */
+static void weigh_penalties(Fitting *to, int without_fold) {
+    double weight = 0;
+    for (int64_t i = 0; i < to->runs->count; i++)
+        if (counts(to, i, without_fold)) weight += to->weights[i];
+    for (int level = 0; level < POOL_LEVELS; level++) to->pool.penalty[level] = PENALTIES[level] * weight;
 }
 
 static bool fit_once(Fitting *to, int without_fold) {
     ServingFit *fit = to->fit;
     bool done = false;
     double loss;
+    weigh_penalties(to, without_fold);
     memset(to->effects, 0, (size_t)pooled_size(&to->pool) * sizeof *to->effects);
     fit->strength = 1;
     if (!loss_of(to, without_fold, fit->strength, to->effects, &loss)) return false;
     for (int step = 0; step < STEPS && !(done && step > STEPS_BEFORE_STRENGTH); step++) {
-        if (step == STEPS_BEFORE_STRENGTH) {
-            if (!pooled_strength(&to->pool, &fit->strength)) return error_memory(to->error);
-            if (!loss_of(to, without_fold, fit->strength, to->effects, &loss)) return false;
-        }
-        if (!improve(to, without_fold, fit->strength, &loss, &done)) return false;
+        if (!improve(to, without_fold, step == STEPS_BEFORE_STRENGTH, &loss, &done)) return false;
     }
     for (int c = 0; c < fit->cell_count; c++) /* what an engine has in common on all chips */
         for (int f = 0; f < FITTED_COUNT && !fit->cells[c].older; f++)
@@ -414,7 +475,7 @@ bool serving_fit(ServingReplay *with, const ServingRuns *runs, int folds, Servin
     to.cell_of = ARENA_NEW(with->arena, int, room);
     to.group_of = ARENA_NEW(with->arena, int, room);
     to.weights = ARENA_NEW(with->arena, double, room);
-    to.pool.rows = ARENA_NEW(with->arena, PoolRow, 2 * room);
+    to.pool.rows = ARENA_NEW(with->arena, PoolRow, 2 * room + FIT_CELLS_MAX * FITTED_COUNT);
     to.begun = ARENA_NEW(with->arena, double, FIT_CELLS_MAX *FITTED_COUNT);
     if (!to.outcomes || !to.unseen || !to.cell_of || !to.group_of || !to.weights || !to.pool.rows || !to.begun)
         return error_memory(error);
