@@ -479,5 +479,6 @@ bool serving_fit(ServingReplay *with, const ServingRuns *runs, int folds, Servin
     to.begun = ARENA_NEW(with->arena, double, FIT_CELLS_MAX *FITTED_COUNT);
     if (!to.outcomes || !to.unseen || !to.cell_of || !to.group_of || !to.weights || !to.pool.rows || !to.begun)
         return error_memory(error);
+    out->rows = folds > 0 ? to.unseen : to.outcomes;
     return fit_all(&to, folds) || error->kind != ERROR_NONE ? error->kind == ERROR_NONE : error_memory(error);
 }
