@@ -49,7 +49,7 @@ Test(serving_profile, kin_lend_their_fit) {
     cr_expect_eq(rack.layer_seconds, node.layer_seconds);
     cr_expect_eq(rack.expert_extra, node.expert_extra);
     cr_expect_neq(rack.matmul_floor_seconds[ARITHMETIC_BF16], node.matmul_floor_seconds[ARITHMETIC_BF16]);
-    ServingProfile borrowed = of(&open, "b200", "sglang"), other = of(&open, "a100-80g", "sglang");
+    ServingProfile borrowed = of(&open, "mi300x", "sglang"), other = of(&open, "a100-80g", "sglang");
     cr_expect_eq(borrowed.first_token_seconds, other.first_token_seconds);
     cr_expect_gt(borrowed.first_token_seconds, 0);
     for (size_t c = 0; c < sizeof CHIPS / sizeof CHIPS[0]; c++) {
@@ -65,6 +65,37 @@ Test(serving_profile, kin_lend_their_fit) {
             cr_expect_leq(none.knee, one.knee, "%s %s", CHIPS[c], ENGINES[e]);
         }
     }
+    close_it(&open);
+}
+
+/* Versions are told by how they begin, of their own engine alone; what is fitted to them lies over the engine's. */
+Test(serving_profile, older_versions_have_figures_of_their_own) {
+    static const struct {
+        const char *engine, *version;
+        bool older;
+    } ROWS[] = {
+        {"tensorrt-llm", "0.14.0 + triton", true}, {"tensorrt-llm", "0.9.0", true}, {"tensorrt-llm", "0.20", false},
+        {"tensorrt-llm", "1.0.0rc3", false},       {"tensorrt-llm", "", false},     {"vllm", "0.9.1", false}};
+    Open open = opened();
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
+        cr_expect_eq(serving_older_versions(open.json, ROWS[i].engine, ROWS[i].version) != NULL, ROWS[i].older, "%s %s",
+                     ROWS[i].engine, ROWS[i].version);
+    const cJSON *versions = serving_older_versions(open.json, "tensorrt-llm", "0.14.0"), *fit;
+    ServingProfile newer = of(&open, "h100", "tensorrt-llm"), older = newer;
+    Error error = {0};
+    int found = 0;
+    cr_assert(
+        serving_profile_use_older(open.json, open.path, catalog_find(&open.catalog, "h100"), versions, &older, &error));
+    cJSON_ArrayForEach(fit, cJSON_GetObjectItem(open.json, "fits")) {
+        const cJSON *figure = cJSON_GetObjectItem(cJSON_GetObjectItem(fit, "figures"), "kernel_extra");
+        const cJSON *value = cJSON_GetObjectItem(figure, "value");
+        bool h100 = strcmp(cJSON_GetObjectItem(fit, "chips")->child->valuestring, "h100") == 0;
+        if (!h100 || !cJSON_GetObjectItem(fit, "versions")) continue;
+        found++;
+        cr_expect_eq(older.kernel_extra, value->valuedouble);
+        cr_expect_neq(newer.kernel_extra, value->valuedouble);
+    }
+    cr_expect_eq(found, 1);
     close_it(&open);
 }
 

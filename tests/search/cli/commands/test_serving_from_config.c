@@ -168,7 +168,7 @@ Test(serving_from_config, what_people_write) {
          {"with TensorRT-LLM, 1 x tensor=8", "a chip's time of a token"},
          NULL},
         {"nothing to gain",
-         "$P emit sglang --model 70b --chip h100 --nodes 1 --kv-dtype fp8 -o $D/s.sh && $P inference --from-config "
+         "$P emit vllm --model 70b --chip h100 --nodes 1 --kv-dtype fp8 -o $D/s.sh && $P inference --from-config "
          "$D/s.sh --kv-dtype fp8",
          0,
          {"No single change gains more"},

@@ -35,22 +35,27 @@ Test(serving_tables, the_gate) {
         const char *path;
         double most;
     } LIMITS[] = {
-        {"summary.by.kind.dense.tpot.median", 0.095},
-        {"summary.by.kind.dense.ttft.median", 0.26},
+        {"summary.by.kind.dense.tpot.median", 0.065},
+        {"summary.by.kind.dense.tpot.p90", 0.25},
+        {"summary.by.kind.dense.ttft.median", 0.16},
         {"summary.by.kind.mixture.tpot.median", 0.12},
-        {"summary.by.kind.mixture.ttft.median", 0.28},
+        {"summary.by.kind.mixture.tpot.p90", 0.3},
+        {"summary.by.kind.mixture.ttft.median", 0.26},
         {"summary.by.kind.dense, all at once.output_tokens_per_second.median", 0.12},
-        {"summary.by.kind.mixture, all at once.output_tokens_per_second.median", 0.55},
-        {"summary.by.kind.two pools, drafts?.output_tokens_per_second.median", 0.17},
-        {"summary.by.kind.two pools, drafts?.tpot.median", 0.15},
-        {"summary.by.mode.closed-loop.output_tokens_per_second.median", 0.12},
+        {"summary.by.kind.mixture, all at once.output_tokens_per_second.median", 0.49},
+        {"summary.by.kind.two pools, drafts?.output_tokens_per_second.median", 0.12},
+        {"summary.by.kind.two pools, drafts?.tpot.median", 0.1},
+        {"summary.by.mode.open-loop.tpot.median", 0.1},
+        /* 19 rows of 10 groups. It was 0.12 while each engine and chip had figures of its own, which followed one or
+         * two rows: pooled they do not, for which rows that no fit has seen are nearer. */
+        {"summary.by.mode.closed-loop.output_tokens_per_second.median", 0.145},
     };
     for (size_t i = 0; i < sizeof LIMITS / sizeof LIMITS[0]; i++)
         cr_expect_leq(at(json, LIMITS[i].path), LIMITS[i].most, "%s is %g", LIMITS[i].path, at(json, LIMITS[i].path));
-    cr_expect_geq(at(json, "summary.runs"), 2530);
-    cr_expect_geq(at(json, "summary.order.tau"), 0.935);
-    cr_expect_geq(at(json, "summary.order.tau_chip_seconds"), 0.94);
-    cr_expect_geq(at(json, "summary.order.best_within_5_percent"), 0.9);
+    cr_expect_geq(at(json, "summary.runs"), 2545);
+    cr_expect_geq(at(json, "summary.order.tau"), 0.955);
+    cr_expect_geq(at(json, "summary.order.tau_chip_seconds"), 0.96);
+    cr_expect_geq(at(json, "summary.order.best_within_5_percent"), 0.95);
     cJSON_Delete(json);
     free(done.out);
     free(done.err);
