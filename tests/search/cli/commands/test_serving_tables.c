@@ -42,7 +42,7 @@ Test(serving_tables, the_gate) {
         {"summary.by.kind.mixture.tpot.p90", 0.3},
         {"summary.by.kind.mixture.ttft.median", 0.26},
         {"summary.by.kind.mixture, all at once.output_tokens_per_second.median", 0.49},
-        {"summary.by.kind.two pools, drafts?.output_tokens_per_second.median", 0.12},
+        {"summary.by.kind.two pools, drafts?.output_tokens_per_second.median", 0.125},
         {"summary.by.kind.two pools, drafts?.tpot.median", 0.11},
         {"summary.by.mode.open-loop.tpot.median", 0.1},
         /* These two were 0.12 while each engine and chip had figures of its own, which followed one or two rows. Pooled

@@ -18,8 +18,8 @@ static PoolProblem problem_of(PoolRow *rows, int64_t count, const double *effect
     return problem;
 }
 
-/* Rows of one member: an effect x is spread evenly over levels whose penalties are alike, which then count p x^2 / (2 L),
- * and beside residuals r + s x within the margin x = -sum(w s r) / (sum(w s^2) + M p / L). */
+/* Rows of one member: an effect x is spread evenly over levels whose penalties are alike, which then count
+ * p x^2 / (2 L), and beside residuals r + s x within the margin x = -sum(w s r) / (sum(w s^2) + M p / L). */
 Test(pooled_fit, rows_of_one_member_are_a_ridge) {
     PoolRow rows[] = {{.residual = -0.010, .weight = 1, .slope = {0.2}},
                       {.residual = -0.004, .weight = 2, .slope = {0.1}},
