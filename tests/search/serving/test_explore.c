@@ -286,10 +286,13 @@ Test(explore, more_is_never_worse) {
         more.tpot_limit_seconds *= 2;
         more.ttft_limit_seconds *= 2;
         law("looser limits", &less, &more, false);
-        more = less;
+        /* What decodes faster takes more requests, whose queue for prompts may pass a limit of the first token. */
+        ServingQuestion unhurried = less;
+        unhurried.ttft_limit_seconds = 0;
+        more = unhurried;
         more.chip.hbm_bytes_per_second.value *= 1.3;
         more.device = chip_device(&more.chip);
-        if (less.rate == 0) law("faster memory", &less, &more, false);
+        if (less.rate == 0) law("faster memory", &unhurried, &more, false);
         if (!chip_has_domains(&less.chip) || less.rate > 0 || less.concurrency > 0) continue;
         more = less;
         machine_of_gpus(&more.chip, 2 * less.machine.mesh.chips, &more.machine);
