@@ -77,8 +77,8 @@ static int64_t idle_parameters(int64_t D, const LayerKind *kind) {
 
 Parameters layer_parameters(const Model *model, const LayerKind *kind) {
     int64_t D = model->d_model;
-    Parameters p = {0};
-    p.attention = kind->attention == ATTENTION_LATENT ? latent_attention(D, kind) : head_attention(D, kind);
+    Parameters p = {.attention =
+                        kind->attention == ATTENTION_LATENT ? latent_attention(D, kind) : head_attention(D, kind)};
     p.mlp = plus(mlp_matrices(D, kind->d_ff, kind->gated), mlp_matrices(D, kind->d_ff_shared, kind->gated));
     p.experts = times(kind->experts, mlp_matrices(D, kind->d_ff_expert, kind->gated));
     p.router = plus(times(D, kind->experts), kind->shared_gate ? D : 0);

@@ -10,6 +10,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 static const double MATRICES = 855638016, NORMS = 16384, TABLE = 128256. * 8192, D = 8192, LAYERS = 80;
 static const double FLOPS = 4.59e14, LINK = 9e10, HBM = 2.765e12;
@@ -132,6 +133,12 @@ static const Case CASES[] = {
      0.18007},
 };
 
+static double lookup_bytes(const Estimate *estimate) {
+    for (int i = 0; i < estimate->part_count; i++)
+        if (strcmp(estimate->parts[i].name, "embedding") == 0) return estimate->parts[i].hbm_bytes;
+    return 0;
+}
+
 Test(estimate, llama3_70b_on_8192_chips) {
     for (size_t i = 0; i < COUNT_OF(CASES); i++) {
         const Case *c = &CASES[i];
@@ -167,6 +174,7 @@ Test(estimate, llama3_70b_on_8192_chips) {
             {"attention in it", estimate.attention_seconds, 3.5 * LAYERS * 4 * (c->S / 2) * 8192 * c->S / t / FLOPS,
              1e-12},
             {"matmuls in it", estimate.matmul_seconds, 6 * (LAYERS * MATRICES + TABLE) * c->S / t / FLOPS, 1e-12},
+            {"bytes of the look-up", lookup_bytes(&estimate), 3 * 4 * c->S / t * D, 1e-12},
             {"tokens", estimate.tokens_per_second_per_chip, c->S / t / seconds, 1e-9},
         };
         for (size_t j = 0; j < COUNT_OF(rows); j++)

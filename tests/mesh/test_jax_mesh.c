@@ -197,6 +197,8 @@ Test(jax_mesh, custom_meshes_of_maxtext) {
         cr_expect(x / 2 == block / 8 && y / 2 == block % 8, "device %d of block %d is at %d,%d", i, block, x, y);
     }
     cr_expect_str_eq(maxtext_custom_mesh(&physical, &coarse, &assignment), "hybrid_ring_32x8");
+    cr_expect(assignment.factor[0][0] == 8 && assignment.factor[1][0] == 4, "blocks, 8 along x and 4 along y");
+    cr_expect(assignment.factor[0][1] == 2 && assignment.factor[1][1] == 4, "chips of a block");
     jax_mesh_devices(&physical, &coarse, &assignment, devices);
     for (int i = 0; i < 256; i++) {
         int x = devices[i] / 16, y = devices[i] % 16, block = i / 8;

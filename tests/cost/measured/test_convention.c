@@ -136,3 +136,26 @@ Test(convention, two_figures_of_a_run_agree) {
     cr_expect_gt(pairs, 800, "%d", pairs);
     cr_expect_leq(odd, 110, "%d", odd);
 }
+
+/* What a source calls GB: torchtitan, MLPerf's logs and nanotron mean GiB, BigScience thousands of nvidia-smi's MiB. */
+Test(convention, gigabytes_of_each_source) {
+    static const struct {
+        const char *source;
+        double unit;
+        MemoryShown shown;
+    } ROWS_OF[] = {{"pytorch/torchtitan docs", 1024. * 1024 * 1024, MEMORY_SHOWN_RESERVED},
+                   {"mlcommons/training_results_v5.0", 1024. * 1024 * 1024, MEMORY_SHOWN_ALLOCATED},
+                   {"nanotron, Ultra-Scale Playbook", 1024. * 1024 * 1024, MEMORY_SHOWN_RESERVED},
+                   {"bigscience-workshop", 1000 * 1024. * 1024, MEMORY_SHOWN_DEVICE}};
+    for (size_t i = 0; i < COUNT_OF(ROWS_OF); i++) {
+        Run run = run_named("llmfoundry-001");
+        run.source = ROWS_OF[i].source;
+        run.memory_gb = 40;
+        const Replay *one = replayed(&run);
+        cr_expect_float_eq(one->measured_bytes, 40 * ROWS_OF[i].unit, 1, "%s: %.12g", run.source, one->measured_bytes);
+        cr_expect_eq(one->memory_shown, ROWS_OF[i].shown, "%s", run.source);
+    }
+    Run other = run_named("llmfoundry-001");
+    other.memory_gb = 40;
+    cr_expect_eq(replayed(&other)->measured_bytes, 40e9);
+}

@@ -102,6 +102,18 @@ Test(least_squares, known_nonlinear) {
     arena_free(&arena);
 }
 
+/* Sixteen rows say u = 0, and the seventeenth 0.017: their mean. Rows are asked for in packs of 16: the last pack is
+ * one row. */
+static double the_last_differs(int32_t row, const double *x) { return log(x[0]) - (row == 16 ? 0.017 : 0); }
+
+Test(least_squares, a_pack_of_one_row_counts) {
+    Arena arena = {0};
+    const LeastParameter parameters[] = {{1.5, 1e-3, 1e3, 1, 1e4, -1}};
+    LeastSolution out = solved(the_last_differs, 17, 1, parameters, 1, &arena);
+    cr_expect_float_eq(log(out.x[0]), 0.001, 1e-6, "%g", log(out.x[0]));
+    arena_free(&arena);
+}
+
 /* Five runs say u = 0, and one says 10^6 s: it pulls with a force that tends to 1, and five push back with 5 z / sqrt(1
  * + z^2), so z = u / s = 1 / sqrt(24). The mean would be 10^6 s / 6. */
 static double outlier(int32_t row, const double *x) { return log(x[0]) - (row == 5 ? 0.01 * 1e6 : 0); }

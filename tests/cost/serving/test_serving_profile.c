@@ -130,3 +130,22 @@ Test(serving_profile, figures_of_its_own_and_borrowed_ones) {
         cr_expect_float_eq(table_seconds(&amd.tables[2], PUBLISHED[i].bytes), PUBLISHED[i].seconds, 1e-9);
     close_it(&open);
 }
+
+/* What ends in .json is a file, however short its name; other words are looked up. */
+Test(serving_profile, files_and_names) {
+    static const struct {
+        const char *argument, *says;
+    } ROWS[] = {{"n.json", "cannot be opened"},
+                {"none/here", "cannot be opened"},
+                {".json", "there is no serving profile"},
+                {"none", "there is no serving profile"},
+                {"", "is empty"}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        Arena arena = {0};
+        Error error = {0};
+        const char *path;
+        cr_expect_null(serving_profile_open(ROWS[i].argument, &arena, &path, &error), "%s", ROWS[i].argument);
+        cr_expect(strstr(error.text, ROWS[i].says), "%s: %s", ROWS[i].argument, error.text);
+        arena_free(&arena);
+    }
+}

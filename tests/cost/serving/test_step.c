@@ -47,13 +47,14 @@ static StepCost step_of(const Model *model, const WorkerLayout *layout, const Se
 static const WorkerLayout ONE = {1, 1, 1, 1, 1, 1, 1, 1, STORED_BF16, STORED_BF16};
 
 Test(step, terms_by_hand) {
-    Model model = small(), windowed = small(), mixture = small(), latent = small();
+    Model model = small(), windowed = small(), mixture = small(), latent = small(), shared = small();
     ServingProfile peak = profile_with(0, 1), real = profile_with(1e-3, 0.5);
     windowed.kinds[0].window = 64;
     mixture.kinds[0].d_ff = 0;
     mixture.kinds[0].experts = 8;
     mixture.kinds[0].top_k = 2;
     mixture.kinds[0].d_ff_expert = 50;
+    shared.kinds[0].d_ff_shared = 40;
     latent.kinds[0].attention = ATTENTION_LATENT;
     latent.kinds[0].kv_lora_rank = 30;
     latent.kinds[0].qk_rope_head_dim = 10;
@@ -72,6 +73,7 @@ Test(step, terms_by_hand) {
         double expected;
     } rows[] = {
         {"weights", &model, &ONE, &peak, {1, 0, 0, 0, 0}, STEP_MATMUL, 3 * 300000 / 1e9},
+        {"and of a shared expert of 40", &shared, &ONE, &peak, {1, 0, 0, 0, 0}, STEP_MATMUL, 3 * 2 * 162000 / 1e9},
         {"half of them", &model, &two, &peak, {1, 0, 0, 0, 0}, STEP_MATMUL, 3 * 150000 / 1e9},
         {"a head of the cache is copied",
          &model,

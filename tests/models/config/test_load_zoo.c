@@ -125,7 +125,9 @@ Test(zoo, load_by_name_or_path) {
         {"lama3.1-70b", NULL, "llama3.1-70b"},
         {"no-such-model-at-all", NULL, "shardopt models"},
         {"no/such/config.json", NULL, ""},
-        {"nothing.json", NULL, ""},
+        {"nothing.json", NULL, "cannot be opened"}, /* a file by its name alone */
+        {"n.json", NULL, "cannot be opened"},
+        {".json", NULL, "neither a model of the zoo nor a file"},
         {SHARDOPT_TEST_DATA "/models", NULL, ""},
         {SHARDOPT_TEST_DATA "/models/counts.tsv", NULL, ""},
         {"", NULL, "empty"},
@@ -137,5 +139,21 @@ Test(zoo, load_by_name_or_path) {
         cr_expect_eq(ok, rows[i].found != NULL, "%s: %s: %s", rows[i].argument, error.where, error.text);
         if (ok && rows[i].found) cr_expect_str_eq(model.name, rows[i].found, "%s", rows[i].argument);
         if (!ok && rows[i].word) cr_expect(strstr(error.text, rows[i].word), "%s: %s", rows[i].argument, error.text);
+    }
+}
+
+/* A name without hyphens is taken apart where letters go over into a number, and no finer. */
+Test(zoo, filter_takes_names_apart) {
+    static const struct {
+        const char *name, *parts[2];
+    } rows[] = {{"llama8b", {"llama", "8b"}}, {"qwen72b", {"qwen", "72b"}}, {"gemma27b", {"gemma", "27b"}}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        Zoo found;
+        Error error = {0};
+        int expected = 0;
+        for (int k = 0; k < zoo.count; k++)
+            expected += strstr(zoo.models[k].name, rows[i].parts[0]) && strstr(zoo.models[k].name, rows[i].parts[1]);
+        cr_assert(zoo_filter(&zoo, rows[i].name, &arena, &found, &error), "%s", error.text);
+        cr_expect(expected > 0 && found.count == expected, "%s: %d of %d", rows[i].name, found.count, expected);
     }
 }
