@@ -103,7 +103,7 @@ static bool hook_interrupted(void *of) {
 
 static void hook_progress(void *of, const SearchProgress *progress) {
     const shardopt_report *report = of;
-    if (report->hooks.progress)
+    if (report->hooks.progress && progress->stage == SEARCH_OPENING)
         report->hooks.progress(report->hooks.context, progress->found ? progress->best_seconds : 0,
                                progress->bound_seconds);
 }

@@ -23,6 +23,8 @@ typedef struct {
 } KnobMemo;
 enum { KNOB_MEMOS = 1024 };
 
+enum { TOLD_EACH = 256 }; /* tuples; a divisor of what a thread takes at once */
+
 /* What one thread finds while it bounds tuples. */
 typedef struct {
     TupleBatches *entries;
@@ -165,14 +167,20 @@ bool tuple_list_bound_groups(TupleList *tuples, int from, int to, ExploreCache *
     BoundedTuples *bounded = calloc((size_t)threads, sizeof(BoundedTuples));
     if (!bounded) return error_memory(error);
     for (int i = 0; i < threads; i++) bounded[i].coverage.least_missing = bounded[i].coverage.least_floor = INFINITY;
-#pragma omp parallel num_threads(threads)
+    int64_t all = 0, before = 0; /* tuples; of the groups before */
+    for (int group = from; group < to; group++) all += tuples->groups[group].count;
+    tuple_list_tell(tuples, SEARCH_BOUNDING, 0, all);
+#pragma omp parallel num_threads(threads) firstprivate(before)
     for (int group = from; group < to; group++) {
         int thread = omp_get_thread_num();
         BoundedTuples *own = &bounded[thread];
         memset(own->memos, 0, sizeof(own->memos));
 #pragma omp for schedule(dynamic, 512) nowait
-        for (int64_t i = 0; i < tuples->groups[group].count; i++)
+        for (int64_t i = 0; i < tuples->groups[group].count; i++) {
+            if (i % TOLD_EACH == 0) tuple_list_tell(tuples, SEARCH_BOUNDING, before + i, all);
             bound_in_time(tuples, group, i, caches[thread].sums, own, over);
+        }
+        before += tuples->groups[group].count;
     }
     bool ok = true;
     for (int i = 0; i < threads; i++) {

@@ -146,11 +146,13 @@ static bool group_prepare(TupleList *tuples, DeviceCountGroup *group, bool open,
 static bool prepare_groups(TupleList *tuples, int from, int to, bool open, Error *error) {
     bool failed = false;
     const World *world = &tuples->request->control.world;
+    tuple_list_tell(tuples, SEARCH_COUNTING, from, tuples->group_count);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(tuples->threads)
     for (int i = from; i < to; i++) {
         TupleListWorker *worker = &tuples->workers[omp_get_thread_num()];
         Error own = {0};
         if (world_stops(world) || is_late(tuples)) continue;
+        tuple_list_tell(tuples, SEARCH_COUNTING, i, tuples->group_count);
         if (group_prepare(tuples, &tuples->groups[i], open, worker, &own)) continue;
 #pragma omp critical
         {
@@ -161,6 +163,17 @@ static bool prepare_groups(TupleList *tuples, int from, int to, bool open, Error
     tuples->interrupted = tuples->interrupted || world_stops(world);
     tuples->late = tuples->late || is_late(tuples);
     return !failed;
+}
+
+void tuple_list_tell(const TupleList *tuples, SearchStage stage, int64_t done, int64_t all) {
+    const World *world = &tuples->request->control.world;
+    if (!world->progress || omp_get_thread_num() != 0 || done == all) return;
+    SearchProgress progress = {.stage = stage,
+                               .seconds = world_clock(world) - tuples->started,
+                               .best_seconds = INFINITY,
+                               .done = done,
+                               .all = all};
+    world->progress(world->context, &progress);
 }
 
 void tuple_list_drop_share(TupleList *tuples) {

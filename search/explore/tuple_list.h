@@ -74,6 +74,7 @@ typedef struct {
     int threads;
     TupleListWorker *workers;
     bool interrupted; /* a share was not listed to its end: the rest of it counts as not reached in time */
+    double started;   /* what the clock read when the search began */
     double last;      /* when the clock reads this, nothing more is counted or listed; 0: no limit */
     bool late;        /* so it ended: what is not counted is in no count (group.counted) */
 } TupleList;

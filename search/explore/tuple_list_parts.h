@@ -17,6 +17,9 @@ Count group_placements(const TupleList *tuples, const DeviceCountGroup *group, c
 
 bool too_many_plans(Error *error);
 
+/* Says how far the list is, if somebody listens and this is the thread that searches. */
+void tuple_list_tell(const TupleList *tuples, SearchStage stage, int64_t done, int64_t all);
+
 /* Forgets what is listed; memory of the share before is given back. */
 void tuple_list_drop_share(TupleList *tuples);
 

@@ -9,12 +9,21 @@
 #include <stdint.h>
 
 /* How far a search is. */
+/* What a search does, in the order in which each share of a space goes through it. */
+typedef enum {
+    SEARCH_OPENING,  /* tuples of degrees, which are looked into: the only one with plans and a bound */
+    SEARCH_COUNTING, /* the plans of machines */
+    SEARCH_BOUNDING, /* tuples of degrees, each by itself */
+} SearchStage;
+
 typedef struct {
+    SearchStage stage;
     double seconds;       /* since it began; 0 without a clock */
     bool found;           /* whether some plan is known */
     double best_seconds;  /* ranked time of the best plan so far */
     double bound_seconds; /* ranked; no plan that has not been looked at is faster */
-    int64_t done, all;    /* tuples of degrees looked at, of those that this pass has to look at as far as is known */
+    /* Machines or tuples of degrees done, of those that this pass has to do as far as is known. */
+    int64_t done, all;
 } SearchProgress;
 
 /* All zero is a world without a clock, in which nobody interrupts and nobody looks. */

@@ -99,6 +99,7 @@ static bool open_space(Search *search, Error *error) {
         return error_set(error, ERROR_INPUT, "search", "the machine has more than 2^128 factorizations");
     if (!tuple_list_make(request, search->threads, search->arena, tuples, error)) return false;
     tuples->budget = search->budget;
+    tuples->started = search->started;
     certificate->machines = tuples->shape_count;
     for (int i = 0; i < tuples->group_count; i++)
         certificate->degree_tuples += tuples->groups[i].tuples * tuples->groups[i].shape_count;

@@ -25,6 +25,8 @@ typedef struct {
     bool proven; /* the first search is over: what is told now is of searches around the plan */
 } Making;
 
+static const char AROUND[] = "searching around the plan";
+
 static void watch(void *of, const SearchProgress *search) {
     const Making *making = of;
     if (!making->proven) progress_search(making->progress, search);
@@ -60,12 +62,14 @@ static bool take_stage(void *of, Report *report, ReportStage stage, Error *error
         (!data_files_name_all(report, making->arena, error) || !measured_run_add(report, making->arena, error)))
         return false;
     making->proven = true;
-    if (!prints_at_once(making->choice)) return true;
+    if (!prints_at_once(making->choice)) {
+        progress_tell(making->progress, AROUND, 0, 0);
+        return true;
+    }
     progress_stop(making->progress);
     making->progress = NULL;
     if (!print_stage(report, stage, making, error)) return false;
-    if (stage != STAGE_WHOLE)
-        making->progress = progress_start(making->streams.err, making->choice->quiet, "searching around the plan");
+    if (stage != STAGE_WHOLE) making->progress = progress_start(making->streams.err, making->choice->quiet, AROUND);
     return true;
 }
 
