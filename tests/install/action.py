@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The action and the hook in a fresh repository, from docs/gate.md alone: action.py SHARDOPT. Exit 77 without PyYAML or git.
+"""The action and the hook in a fresh repository, from docs/gate.md and docs/workflow.yml alone: action.py SHARDOPT. Exit 77
+without PyYAML or git.
 
 The workflow and the hook's settings are cut out of the page. Their steps run as GitHub and pre-commit would run them: the
 expressions of action.yml are put in, each step is a script of bash, and its files and variables are those of a runner. The
@@ -169,6 +170,32 @@ def try_action(folder, program):
            tampered.stderr)
 
 
+def try_workflow(folder, program):
+    """docs/workflow.yml: a baseline made as its comment says, and a plan that is launched; each passing and failing. What is
+    asked is made smaller, so that it takes a moment."""
+    jobs = yaml.safe_load((SOURCE / "docs/workflow.yml").read_text(encoding="utf-8"))["jobs"]
+    baseline, launched = (next(s["with"] for s in jobs[job]["steps"] if "/shardopt@" in s["uses"]) for job in ("baseline", "launched"))
+    repository(folder / "fresh")
+    runner = Runner(folder / "fresh", folder / "releases")
+    for words in (["sweep", "--model", "8b", "--chip", "v5e", "--slice", "4x4", "--batch", "128Ki", "--format", "json", "-o",
+                   baseline["baseline"]], ["check", "--baseline", baseline["baseline"], "--update"]):
+        made = subprocess.run([program, *words], cwd=folder / "fresh", capture_output=True, text=True)
+        expect(f"the baseline: {words[0]}", made.returncode == 0, made.stderr)
+    code, said, summary, output = runner.run({**baseline, "program": program})
+    expect("a baseline that holds passes", code == 0 and "passed=true" in output and summary, said)
+    expect("JUnit's XML is where the next step takes it", (folder / "fresh" / baseline["junit"]).exists(), said)
+    asked = launched["options"].replace("--nodes 16", "--nodes 4").replace("--batch 2Mi", "--batch 512Ki")
+    expect("the page's plan is of the page's machine", asked != launched["options"], launched["options"])
+    for plan, within, passes in (("fsdp=4 tensor=8", "400%", True), ("fsdp=4 tensor=8", "1%", False)):
+        given = {**launched, "options": asked, "plan": plan, "within": within, "program": program, "comment": "true"}
+        (runner.temp / "comment").unlink(missing_ok=True)
+        code, said, summary, output = runner.run(given)
+        expect(f"{plan} within {within}: exit code", code == (0 if passes else 1), said)
+        expect(f"{plan} within {within}: output", f"passed={str(passes).lower()}" in output, output, said)
+        expect(f"{plan} within {within}: summary", "fsdp" in summary, summary, said)
+        expect(f"{plan} within {within}: comment", (runner.temp / "comment").exists(), said)
+
+
 def try_hook(folder, program):
     """As pre-commit runs it: entry, args, then the files that match."""
     settings = of_page("pre-commit")["repos"][0]["hooks"][0]
@@ -191,6 +218,7 @@ def try_hook(folder, program):
 def main(program):
     with tempfile.TemporaryDirectory() as folder:
         try_action(pathlib.Path(folder, "action"), os.path.abspath(program))
+        try_workflow(pathlib.Path(folder, "workflow"), os.path.abspath(program))
         try_hook(pathlib.Path(folder, "hook"), os.path.abspath(program))
     return 1 if failures else 0
 
