@@ -202,7 +202,7 @@ static bool surround(Report *report, const ReportReader *reader, Arena *arena, E
               (none || report_make_told(report, arena, error)) && tell(report, reader, STAGE_ROWS, error);
     report->plan_effort = report->effort;
     if (reader->thrifty && report->work_limit > 0)
-        report->work_limit = min_whole(report->work_limit, max_whole(WAYS_LEAST, report->plan_effort / 4));
+        report->work_limit = min_whole(report->work_limit, max_whole(WAYS_LEAST, report->plan_effort / 6));
     ok = ok && (!more || divides || report_make_alternatives(report, scratch, error)) &&
          tell(report, reader, STAGE_WAYS, error) && (!more || report_make_sensitivities(report, arena, error));
     report->work_limit = 0;

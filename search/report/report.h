@@ -109,7 +109,7 @@ typedef struct {
     bool (*made)(void *context, Report *report, ReportStage stage, Error *error);
     void *context;
     bool plans_alone; /* ways out and what would help are not read, so that they need not be searched */
-    bool thrifty;     /* there is more to search for it (a page's pictures): a way out takes no more than a quarter of
+    bool thrifty;     /* there is more to search for it (a page's pictures): a way out takes no more than a sixth of
                        * what the plan took, with --helps fast */
 } ReportReader;
 
