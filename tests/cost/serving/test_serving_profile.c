@@ -2,10 +2,12 @@
 /* Who borrows whose figures. */
 #include "cost/serving/serving_profile.h"
 
+#include "base/util.h"
 #include "cost/serving/worker.h"
 #include "mesh/chip_json.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const ENGINES[] = {"vllm", "sglang", "tensorrt-llm", NULL};
@@ -148,4 +150,96 @@ Test(serving_profile, files_and_names) {
         cr_expect(strstr(error.text, ROWS[i].says), "%s: %s", ROWS[i].argument, error.text);
         arena_free(&arena);
     }
+}
+
+/* Whether the ideal profile with another value of a figure is read. */
+static bool reads_with(Open *open, cJSON *figure, double value) {
+    ServingProfile profile;
+    Error error = {0};
+    const Chip *chip = catalog_find(&open->catalog, "b200");
+    double was = figure->valuedouble;
+    cJSON_SetNumberValue(figure, value);
+    bool ok = serving_profile_from_json(open->json, open->path, chip, NULL, &profile, &error);
+    cJSON_SetNumberValue(figure, was);
+    return ok;
+}
+
+/* What a figure may be follows from what it is: a kernel that does nothing takes less than 10 ms, a share is no more
+ * than all and no less than a hundredth, an engine may take a tenth of the kernels' time or eleven times it. The first
+ * ending that fits counts; both ends are taken, and nothing beyond them. */
+Test(serving_profile, ranges_of_figures) {
+    static const struct {
+        const char *ending;
+        double low, high;
+    } KINDS[] = {
+        {"_floor_seconds", 0, 0.01},
+        {"activations_share", 0, 4},
+        {"draft_share", 0, 100},
+        {"pipeline_share", 0.1, 1},
+        {"_share", 0.01, 1},
+        {"_extra", -0.9, 10},
+        {"first_token_seconds", 0, 10},
+        {"_seconds", 0, 1},
+        {"routing_skew", 0, 10},
+        {"dispatch_bytes", 0.5, 4},
+        {"overlap", 0, 1},
+        {"unquantised_bytes", 0, 4},
+        {"memory_fraction", 0.1, 1},
+        {"driver_memory", 0, 1},
+        {"workspace_bytes", 0, 1e11},
+        {"page_tokens", 1, 65536},
+        {"prefill_load", 0.01, 1},
+        {"queue", 0, 1},
+        {"knee", 0, 1},
+        {"burst", 0, 1},
+        {"likely_factor", 1, 10},
+    };
+    Open open = opened();
+    Error error = {0};
+    cJSON *figure;
+    int count = 0;
+    cJSON_Delete(open.json);
+    open.json = serving_profile_open("ideal", &open.arena, &open.path, &error);
+    cr_assert(open.json, "%s", error.text);
+    cJSON_ArrayForEach(figure, cJSON_GetObjectItem(open.json, "figures")) {
+        char key[64];
+        size_t k = 0;
+        /* "matmul_hbm_share_bf16": the arithmetic behind it makes no other kind */
+        snprintf(key, sizeof key, "%s", figure->string);
+        char *arithmetic = strstr(key, "_bf16") ? strstr(key, "_bf16") : strstr(key, "_fp");
+        if (arithmetic) *arithmetic = '\0';
+        while (k < COUNT_OF(KINDS) && (strlen(key) < strlen(KINDS[k].ending) ||
+                                       strcmp(key + strlen(key) - strlen(KINDS[k].ending), KINDS[k].ending) != 0))
+            k++;
+        cr_assert_lt(k, COUNT_OF(KINDS), "%s", key);
+        cJSON *value = cJSON_GetObjectItem(figure, "value");
+        double beyond = 0.02 * (KINDS[k].high - KINDS[k].low);
+        cr_expect(reads_with(&open, value, KINDS[k].low) && reads_with(&open, value, KINDS[k].high), "%s", key);
+        cr_expect_not(reads_with(&open, value, KINDS[k].low - 1e-3), "%s: low", key);
+        cr_expect_not(reads_with(&open, value, KINDS[k].high + beyond), "%s: high", key);
+        count++;
+    }
+    cr_expect_eq(count, 47, "%d figures", count);
+    close_it(&open);
+}
+
+/* A cache in bf16 has the first of two shares, one in fp8 the second. */
+Test(serving_profile, shares_of_caches) {
+    static const char *const KEYS[] = {"attention_hbm_share_bf16", "attention_hbm_share_fp8", "latent_hbm_share_bf16",
+                                       "latent_hbm_share_fp8"};
+    Open open = opened();
+    Error error = {0};
+    cJSON_Delete(open.json);
+    open.json = serving_profile_open("ideal", &open.arena, &open.path, &error);
+    cr_assert(open.json, "%s", error.text);
+    for (int i = 0; i < 4; i++) {
+        cJSON *figure = cJSON_GetObjectItem(cJSON_GetObjectItem(open.json, "figures"), KEYS[i]);
+        cJSON_SetNumberValue(cJSON_GetObjectItem(figure, "value"), 0.1 + 0.2 * i);
+    }
+    ServingProfile profile = of(&open, "b200", NULL);
+    for (int i = 0; i < 2; i++) {
+        cr_expect_eq(profile.attention_hbm_share[i], 0.1 + 0.2 * i);
+        cr_expect_eq(profile.latent_hbm_share[i], 0.1 + 0.2 * (i + 2));
+    }
+    close_it(&open);
 }
