@@ -18,15 +18,18 @@ static PoolProblem problem_of(PoolRow *rows, int64_t count, const double *effect
     return problem;
 }
 
-/* Rows of one member: an effect x is spread evenly over levels whose penalties are alike, which then count
- * p x^2 / (2 L), and beside residuals r + s x within the margin x = -sum(w s r) / (sum(w s^2) + M p / L). */
+/* Rows of one member: an effect x is spread over the levels by the inverse of their penalties p, which then count
+ * x^2 / (2 sum(1 / p)), and beside residuals r + s x within the margin M
+ * x = -sum(w s r) / (sum(w s^2) + M / sum(1 / p)). */
 Test(pooled_fit, rows_of_one_member_are_a_ridge) {
     PoolRow rows[] = {{.residual = -0.010, .weight = 1, .slope = {0.2}},
                       {.residual = -0.004, .weight = 2, .slope = {0.1}},
                       {.residual = 0.003, .weight = 0.5, .slope = {-0.3}}};
-    double effects[MEMBERS] = {0}, out[MEMBERS], up = 0, down = 0, sum = 0;
+    double effects[MEMBERS] = {0}, out[MEMBERS], up = 0, down = 0, sum = 0, inverse = 0, half = 0;
     Arena arena = {0};
     PoolProblem problem = problem_of(rows, 3, effects, &arena);
+    for (int level = 0; level < POOL_LEVELS; level++) problem.penalty[level] = level + 1;
+    for (int level = 0; level < POOL_LEVELS; level++) inverse += 1 / problem.penalty[level];
     cr_assert_eq(pooled_size(&problem), MEMBERS);
     cr_assert(pooled_solve(&problem, 0.25, -1, out));
     for (int i = 0; i < 3; i++) {
@@ -34,10 +37,11 @@ Test(pooled_fit, rows_of_one_member_are_a_ridge) {
         down += rows[i].weight * rows[i].slope[0] * rows[i].slope[0];
     }
     for (int level = 0; level < POOL_LEVELS; level++) sum += out[level];
-    cr_expect_float_eq(sum, up / (down + MARGIN * 0.25 / POOL_LEVELS), 1e-12, "%g", sum);
-    for (int level = 1; level < POOL_LEVELS; level++) cr_expect_float_eq(out[level], out[0], 1e-12);
-    double half = 0;
-    for (int level = 0; level < POOL_LEVELS; level++) half += out[level] * out[level] / 2;
+    cr_expect_float_eq(sum, up / (down + MARGIN * 0.25 / inverse), 1e-12, "%g", sum);
+    for (int level = 0; level < POOL_LEVELS; level++) {
+        cr_expect_float_eq(out[level], sum / problem.penalty[level] / inverse, 1e-12);
+        half += problem.penalty[level] * out[level] * out[level] / 2;
+    }
     cr_expect_float_eq(pooled_penalty(&problem, 0.25, out), 0.25 * half, 1e-15);
     arena_free(&arena);
 }
