@@ -67,7 +67,7 @@ _shardopt_values() { # COMMAND OPTION
         ;;
     diff)
         case $2 in
-        --format) echo 'text json markdown' ;;
+        --format) echo 'text json markdown html' ;;
         --output) echo '@files' ;;
         esac
         ;;

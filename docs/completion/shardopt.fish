@@ -138,7 +138,7 @@ complete -c shardopt -n '__shardopt_in layout' -l threads -x -d 'threads to use;
 complete -c shardopt -n '__shardopt_in layout' -l timing -d 'print on stderr how long it took'
 complete -c shardopt -n '__shardopt_in layout' -l verbose -s v -d 'print the progress on stderr'
 complete -c shardopt -n '__shardopt_in layout' -l quiet -s q -d 'print nothing on stderr'
-complete -c shardopt -n '__shardopt_in diff' -l format -x -a 'text json markdown' -d 'how the answer is written: text, json or markdown (text)'
+complete -c shardopt -n '__shardopt_in diff' -l format -x -a 'text json markdown html' -d 'how the answer is written: text, json, markdown or html (text)'
 complete -c shardopt -n '__shardopt_in diff' -l output -s o -r -F -d 'write the result to this file instead of to stdout'
 complete -c shardopt -n '__shardopt_in diff' -l exit-code -d 'exit with 1 where the reports differ'
 complete -c shardopt -n '__shardopt_in diff' -l quiet -s q -d 'print nothing: the exit code says it (with --exit-code)'

@@ -62,14 +62,15 @@ typedef struct {
 /* Compares two reports, whose documents must outlive *out. In the arena. */
 bool diff_make(const ReportFile *a, const ReportFile *b, Arena *arena, Diff *out, Error *error);
 
-typedef enum { DIFF_TEXT, DIFF_JSON, DIFF_MARKDOWN, DIFF_FORMATS } DiffFormat;
-const char *diff_format_name(DiffFormat format); /* "text" "json" "markdown" */
+typedef enum { DIFF_TEXT, DIFF_JSON, DIFF_MARKDOWN, DIFF_HTML, DIFF_FORMATS } DiffFormat;
+const char *diff_format_name(DiffFormat format); /* "text" "json" "markdown" "html" */
 bool diff_write(const Diff *diff, DiffFormat format, TextOut out, Error *error);
 
 /* Internal: what diff_write() is put together from. */
 bool diff_write_text(const Diff *diff, TextOut out, Error *error);
 bool diff_write_json(const Diff *diff, FILE *out, Error *error);
 bool diff_write_markdown(const Diff *diff, FILE *out, Error *error);
+bool diff_write_page(const Diff *diff, FILE *out, Error *error);
 PlanMove diff_plan_move(const Diff *diff, const DiffPlan *plan);
 void diff_headline(const Diff *diff, Prose *out);
 /* "+1.9%", "none", "-" where there is no such share. Into `text` of NUMBER_TEXT_SIZE bytes, returned. */

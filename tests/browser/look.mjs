@@ -39,6 +39,16 @@ const hostile = path.join(folder, HOSTILE);
 fs.mkdirSync(hostile);
 fs.copyFileSync(path.join(source, 'tests/data/models/configs/llama3.1-8b.json'), path.join(hostile, 'config.json'));
 
+// Reports of two plans and of two ways to serve, for pages of what moved.
+function report(name, words) {
+    const file = path.join(folder, `${name}.json`);
+    spawnSync(program, [...words, '--format', 'json', '-o', file]);
+    return file;
+}
+const plans = ['64Ki', '128Ki'].map((batch, i) =>
+    report(`plan${i}`, ['plan', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', batch, '--seq', '4096']));
+const serving = ['h100', 'h200'].map(chip => report(chip, ['inference', '--model', '8b', '--chip', chip, '--nodes', '1']));
+
 // name, exit code, how many pictures at least, words
 const PAGES = [
     ['dense', 0, 8, ['plan', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', '128Ki', '--seq', '4096']],
@@ -52,6 +62,8 @@ const PAGES = [
     ['sweep', 0, 1, ['sweep', '--model', `8b,${hostile}`, '--chip', 'v5e', '--chips', '16,64', '--batch', '256Ki']],
     ['bars', 0, 1, ['sweep', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', '64Ki,128Ki,256Ki']],
     ['trace', 0, 2, ['trace', path.join(source, 'tests/data/traces/rank0.json')]],
+    ['diff', 0, 4, ['diff', ...plans]],
+    ['diff of serving', 0, 4, ['diff', ...serving]],
     ['validate', 0, 1, ['validate', path.join(source, 'cost/measured/data/train.tsv')]],
 ];
 

@@ -16,8 +16,10 @@ enum { FORMAT, OUTPUT, EXIT_CODE, QUIET };
 static const CommandOption OPTIONS[] = {
     [FORMAT] = {.name = "format",
                 .takes = "FORMAT",
-                .help = "how the answer is written: text, json or markdown (text)",
-                .values = "text json markdown"},
+                .help = "how the answer is written: text, json, markdown or html (text)",
+                .details = "How the answer is written: text, json, markdown, or html, a page that loads nothing, with "
+                           "the step and the HBM of both best plans drawn part by part (text).",
+                .values = "text json markdown html"},
     [OUTPUT] = {OPTION_ROW_OUTPUT},
     [EXIT_CODE] = {.name = "exit-code",
                    .help = "exit with 1 where the reports differ",
@@ -103,7 +105,7 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
 const Command COMMAND_DIFF = {
     .name = "diff",
     .summary = "two reports side by side: what moved, and why",
-    .usage = "diff [--format text|json|markdown] [--exit-code] [OPTIONS] A B",
+    .usage = "diff [--format text|json|markdown|html] [--exit-code] [OPTIONS] A B",
     .about =
         "What moved from report A to report B, and why: what was asked, data and program, the best plan's step and\n"
         "memory part by part, and the ranks of all plans. Reports are those of --format json.",

@@ -2,8 +2,10 @@
 /* `shardopt diff` of two reports of `inference`. */
 #include "base/json.h"
 #include "base/memory_stream.h"
+#include "base/text/html.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
+#include "search/baseline/diff_page.h"
 #include "search/cli/commands/serving_reports.h"
 
 #include <math.h>
@@ -28,6 +30,9 @@ static const BestFigure FIGURES[] = {
 
 typedef struct {
     Table asked, figures, step, memory;
+    PartChange steps[PART_CHANGES_MAX], memories[PART_CHANGES_MAX]; /* sums, without their totals and limits */
+    int step_count, memory_count;
+    const char *best[2]; /* the notations of the best points */
     bool different;
 } Tables;
 
@@ -77,11 +82,20 @@ static void compare_options(Tables *to, const cJSON *a, const cJSON *b) {
             add_text(to, one->string, "-", cJSON_IsString(one) ? one->valuestring : "-");
 }
 
+/* A part of a sum for the page. */
+static void add_part(PartChange parts[PART_CHANGES_MAX], int *count, const char *name, double was, double now) {
+    if (*count == PART_CHANGES_MAX || strcmp(name, "limit_bytes") == 0 || strcmp(name, "total_bytes") == 0) return;
+    parts[(*count)++] = (PartChange){name, isnan(was) ? 0 : was, isnan(now) ? 0 : now};
+}
+
 /* Terms of the step and rows of the memory of the last pool, which decodes. */
 static void compare_parts(Tables *to, Table *table, const cJSON *a, const cJSON *b, int unit) {
+    bool time = unit == IS_TIME;
     for (const cJSON *one = a ? a->child : NULL; one; one = one->next) {
         double was = cJSON_IsNumber(one) ? one->valuedouble : NAN, now = number_at(b, one->string);
-        if (was > 0 || now > 0) add_change(to, table, one->string, was, now, unit);
+        if (!(was > 0 || now > 0)) continue;
+        add_change(to, table, one->string, was, now, unit);
+        add_part(time ? to->steps : to->memories, time ? &to->step_count : &to->memory_count, one->string, was, now);
     }
 }
 
@@ -106,6 +120,7 @@ static void compare_all(Tables *to, const cJSON *a, const cJSON *b) {
                    (int)FIGURES[i].unit);
     add_change(to, &to->figures, "points of the front", cJSON_GetArraySize(json_at(a, "front")),
                cJSON_GetArraySize(json_at(b, "front")), IS_COUNT);
+    to->best[0] = text_at(x, "notation"), to->best[1] = text_at(y, "notation");
     x = last_pool(x), y = last_pool(y);
     if (!x || !y) return;
     compare_parts(to, &to->step, json_at(x, "step.terms_seconds"), json_at(y, "step.terms_seconds"), IS_TIME);
@@ -140,6 +155,28 @@ static bool write_one(const char *title, const Table *table, bool markdown, Text
     return markdown ? table_write_markdown(table, out.file) : table_write_text(table, "  ", out);
 }
 
+static bool write_page(Tables *tables, const ReportFile files[2], FILE *out) {
+    const char *const *best = tables->best;
+    Prose line = {0};
+    char clean[PROSE_SIZE];
+    DiffBars step = {"step",        "Where a step goes", best[0],         best[1],
+                     tables->steps, tables->step_count,  svg_say_seconds, number_time},
+             memory = {"memory",         "What lies in HBM",   best[0],       best[1],
+                       tables->memories, tables->memory_count, svg_say_bytes, number_bytes};
+    html_open(out, "Two ways to serve, side by side", tables->different ? "A and B differ." : "A and B do not differ.");
+    html_section_open(out, "moved", "What moved");
+    prose_add(&line, "A is %s, B is %s.", files[0].name, files[1].name);
+    html_paragraph(out, clean_text(line.text, clean, sizeof clean));
+    bool ok = diff_page_table("The best point", tables->figures, out) &&
+              diff_page_table("Asked and found", tables->asked, out);
+    html_section_close(out);
+    ok = ok && (!tables->different ||
+                (diff_page_bars(&step, &tables->step, out) && diff_page_bars(&memory, &tables->memory, out)));
+    diff_page_again(files[0].name, files[1].name, out);
+    html_close(out);
+    return ok;
+}
+
 static bool write_tables(const Tables *tables, int format, TextOut out) {
     bool markdown = format == DIFF_MARKDOWN;
     if (format == DIFF_JSON) return write_json(tables, out.file);
@@ -161,7 +198,9 @@ bool serving_diff(const ReportFile files[2], ServingDiffOut to, Streams streams,
     compare_all(&tables, files[0].json, files[1].json);
     *different = tables.different;
     FILE *memory = memory_stream_open(&text, &length);
-    bool ok = memory && write_tables(&tables, to.format, (TextOut){memory, output_terminal(streams, to.path)});
+    bool ok = memory && (to.format == DIFF_HTML
+                             ? write_page(&tables, files, memory)
+                             : write_tables(&tables, to.format, (TextOut){memory, output_terminal(streams, to.path)}));
     if (memory && fclose(memory) != 0) ok = false;
     if (!ok) error_memory(error);
     ok = ok && (to.quiet || output_write(streams.out, to.path, text, length, error));

@@ -10,6 +10,21 @@ static const double WIDTH = SVG_PANEL, LEFT = 118, RIGHT = 276, ROW = 21, BAR = 
 static const double OTHER = 40, SIDE = 306; /* a row of the others, and where its bars end */
 static const double BOLD = 0.9;             /* bold letters are wider: so much of the room is used */
 static const double LEAST = 2e-4;           /* of the first's total: a part that is smaller everywhere is not shown */
+enum { OTHERS_TICKS = 6 };
+
+Paint part_bars_term_paint(const char *term) {
+    static const struct {
+        const char *name;
+        Paint paint;
+    } PAINTS[] = {{"matmul", PAINT_MATMUL},       {"attention", PAINT_ATTENTION}, {"elementwise", PAINT_ELEMENTWISE},
+                  {"recompute", PAINT_RECOMPUTE}, {"tensor", PAINT_TENSOR},       {"expert", PAINT_EXPERT},
+                  {"sequence", PAINT_SEQUENCE},   {"fsdp", PAINT_FSDP},           {"weights", PAINT_FSDP},
+                  {"data", PAINT_DATA},           {"pipeline", PAINT_PIPELINE},   {"waits", PAINT_WAITS},
+                  {"PCIe, waits", PAINT_WAITS},   {"bubble", PAINT_BUBBLE},       {"optimizer", PAINT_OPTIMIZER}};
+    for (size_t i = 0; i < COUNT_OF(PAINTS); i++)
+        if (strcmp(PAINTS[i].name, term) == 0) return PAINTS[i].paint;
+    return PAINT_OTHER;
+}
 
 int part_bars_part(PartBars *bars, const char *name, Paint paint) {
     for (int i = 0; i < bars->parts; i++)
@@ -115,15 +130,27 @@ static bool differs(const PartBars *bars, bool shown[], double *least, double *m
     return *most > *least;
 }
 
+/* From the left edge, or as far from it as the words of the first tick need. */
+static SvgScale others_scale(const PartBars *bars, double least, double most) {
+    double room = 0.02 * (most - least), ticks[SVG_TICKS_MAX];
+    char words[NUMBER_TEXT_SIZE];
+    SvgScale scale = {least - room, most + room, 8, SIDE, false};
+    if (svg_ticks(&scale, OTHERS_TICKS, ticks) == 0) return scale;
+    double half = svg_text_width(bars->say(ticks[0], words)) / 2;
+    if (svg_at(&scale, ticks[0]) < half) scale.from = half + 4;
+    return scale;
+}
+
 void part_bars_draw_others(const PartBars *bars, const char *id, const char *title, const char *words, FILE *out) {
     bool shown[BAR_PARTS_MAX] = {false};
     double least, most, y = HEAD;
     if (bars->wholes < 2 || !differs(bars, shown, &least, &most)) return;
-    double room = 0.02 * (most - least), bottom = HEAD + OTHER * (bars->wholes - 1);
-    SvgScale scale = {least - room, most + room, 8, SIDE, false};
+    double bottom = HEAD + OTHER * (bars->wholes - 1);
+    SvgScale scale = others_scale(bars, least, most);
     Svg svg = svg_open(out, id, WIDTH, bottom + 50 + draw_legend(NULL, bars, shown, 0), title, words);
-    svg_text(&svg, 4, 14, "start", "head", "The others: more, or less, than plan 1");
-    svg_axis_x(&svg, &scale, 6, bottom, HEAD - 4, bars->say, "");
+    svg_text(&svg, 4, 14, "start", "head", "%s",
+             bars->heading ? bars->heading : "The others: more, or less, than plan 1");
+    svg_axis_x(&svg, &scale, OTHERS_TICKS, bottom, HEAD - 4, bars->say, "");
     for (int w = 1; w < bars->wholes; w++, y += OTHER) {
         const Whole *whole = &bars->whole[w];
         char label[WORDS_SIZE], change[NUMBER_TEXT_SIZE], value[NUMBER_TEXT_SIZE], tip[2 * NUMBER_TEXT_SIZE + 8];

@@ -21,7 +21,11 @@ typedef struct {
     Whole whole[WHOLES_MAX];
     int wholes;
     SvgSay *say, *amount; /* ticks, and figures: seconds or bytes */
+    const char *heading;  /* over the others; NULL: that they are beside plan 1 */
 } PartBars;
+
+/* Of a term of a step, by its name: "matmul"; PAINT_OTHER where there is none. */
+Paint part_bars_term_paint(const char *term);
 
 /* The part of this name, added where there is none yet; the last one takes what is too many. */
 int part_bars_part(PartBars *bars, const char *name, Paint paint);

@@ -8,20 +8,6 @@
 
 #include <string.h>
 
-static Paint paint_of_term(const char *name) {
-    static const struct {
-        const char *name;
-        Paint paint;
-    } PAINTS[] = {{"matmul", PAINT_MATMUL},       {"attention", PAINT_ATTENTION}, {"elementwise", PAINT_ELEMENTWISE},
-                  {"recompute", PAINT_RECOMPUTE}, {"tensor", PAINT_TENSOR},       {"expert", PAINT_EXPERT},
-                  {"sequence", PAINT_SEQUENCE},   {"fsdp", PAINT_FSDP},           {"weights", PAINT_FSDP},
-                  {"data", PAINT_DATA},           {"pipeline", PAINT_PIPELINE},   {"waits", PAINT_WAITS},
-                  {"PCIe, waits", PAINT_WAITS},   {"bubble", PAINT_BUBBLE},       {"optimizer", PAINT_OPTIMIZER}};
-    for (size_t i = 0; i < COUNT_OF(PAINTS); i++)
-        if (strcmp(PAINTS[i].name, name) == 0) return PAINTS[i].paint;
-    return PAINT_OTHER;
-}
-
 static const char *say_term(const Term *term, Paint paint, char text[WORDS_SIZE]) {
     bool communicates = paint >= PAINT_TENSOR && paint <= PAINT_PIPELINE;
     snprintf(text, WORDS_SIZE, "%s%s", communicates ? "exposed " : "", term->name);
@@ -35,7 +21,7 @@ static void list_terms(Table *table, int rank, const RankedPlan *ranked, const T
         char plan[24], name[WORDS_SIZE], seconds[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE], whole[NUMBER_TEXT_SIZE];
         if (!(terms[i].seconds > 0) && !(terms[i].whole_seconds > 0)) continue;
         snprintf(plan, sizeof plan, rank > 0 ? "plan %d" : "the plan", rank);
-        const char *cells[] = {plan, say_term(&terms[i], paint_of_term(terms[i].name), name),
+        const char *cells[] = {plan, say_term(&terms[i], part_bars_term_paint(terms[i].name), name),
                                step_text(terms[i].seconds, seconds), share_text(terms[i].seconds / total, share),
                                terms[i].whole_seconds > 0 ? step_text(terms[i].whole_seconds, whole) : ""};
         table_row(table, cells);
@@ -66,7 +52,7 @@ static void fill_bars(const PageView *view, int plans, PartBars *bars, Table *ta
         bars->whole[w].total = ranked->estimate.time.seconds;
         for (int i = 0; i < count; i++) {
             char name[WORDS_SIZE];
-            Paint paint = paint_of_term(terms[i].name);
+            Paint paint = part_bars_term_paint(terms[i].name);
             int part = part_bars_part(bars, say_term(&terms[i], paint, name), paint);
             bars->whole[w].of[part] += terms[i].seconds;
         }

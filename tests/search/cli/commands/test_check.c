@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "tests/search/cli/shell.h"
+#include "tests/search/report/html/page_text.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -187,7 +188,7 @@ static const Row DIFF[] = {
     {"three files", "$P diff a b c", 2, "", "give two reports"},
     {"no file", MAKE "$P diff $D/a.json $D/none.json", 2, "", "none.json"},
     {"a list", MAKE "echo '[]' > $D/l.json; $P diff $D/a.json $D/l.json", 2, "", "is a list of 0 reports"},
-    {"no format", "$P diff a b --format csv", 2, "", "give text, json or markdown"},
+    {"no format", "$P diff a b --format csv", 2, "", "give text, json, markdown or html"},
     {"a report and itself", MAKE "$P diff $D/a.json $D/a.json --exit-code", 0, "A and B do not differ.", ""},
     {"and its short form",
      MAKE "cp $D/a.json $D/b.json && $P check --baseline $D/b.json --update -o $D/x && $P diff $D/a.json $D/b.json "
@@ -196,6 +197,14 @@ static const Row DIFF[] = {
     {"another batch", BOTH "$P diff $D/a.json $D/b.json", 0, "batch  65536  32768", ""},
     {"with --exit-code", BOTH "$P diff -q $D/a.json $D/b.json --exit-code", 1, "", ""},
     {"as Markdown", BOTH "$P diff $D/a.json $D/b.json --format markdown", 0, "| batch | 65536 | 32768 |", ""},
+    {"as a page", BOTH "$P diff $D/a.json $D/b.json --format html", 0, "<dt>tokens/s a chip</dt>", ""},
+    {"a page has two panels of the step and of the memory",
+     BOTH "$P diff $D/a.json $D/b.json --format html -o $D/p.html && grep -c '<svg ' $D/p.html", 0, "4", ""},
+    {"a page of two that are one", MAKE "$P diff $D/a.json $D/a.json --format html", 0, "A and B do not differ.", ""},
+    {"a page where nothing fits",
+     MAKE "$P --model 405b --chip v5e --slice 2x2 --batch 8Ki --seq 2048 --format json -o $D/n.json; $P diff $D/a.json "
+          "$D/n.json --format html",
+     0, "B: no plan fits.", ""},
     {"with nothing that fits",
      MAKE "$P --model 405b --chip v5e --slice 2x2 --batch 8Ki --seq 2048 --format json -o $D/n.json; $P diff $D/a.json "
           "$D/n.json",
@@ -252,5 +261,35 @@ Test(diff, sums) {
     cJSON_Delete(diff);
     cJSON_Delete(reports[0]);
     cJSON_Delete(reports[1]);
+    end(&made);
+}
+
+/* The page of two reports, one of which has names that are markup: it is well-formed, loads nothing, runs the script of
+ * its tables alone, and has the difference of the steps as the reports have them. */
+Test(diff, page) {
+    static const char *const LOADS[] = {"<link", "src=\"", "url(http", "<img"};
+    double seconds[2];
+    char said[64];
+    Run made = run(folder, BOTH "sed 's/\"matmul\":/\"<img src=x>\":/; s/\"8b\"/\"8b<script>\"/' $D/b.json >$D/c.json "
+                                "&& $P diff $D/a.json $D/c.json --format html");
+    const char *page = made.out, *flaw = first_flaw(page);
+    cr_assert_eq(made.code, 0, "%s", made.err);
+    cr_expect_null(flaw, "at: %.200s", flaw);
+    cr_expect_eq(occurrences(page, "<h1>"), 1);
+    cr_expect_eq(occurrences(page, "<script"), 1, "that of the tables");
+    cr_expect_eq(occurrences(page, "<svg "), occurrences(page, "<title id="));
+    for (size_t i = 0; i < COUNT_OF(LOADS); i++) cr_expect_null(strstr(page, LOADS[i]), "%s", LOADS[i]);
+    cr_expect(strstr(page, "&lt;script&gt;"), "a hostile name is text");
+    for (int i = 0; i < 2; i++) {
+        char path[FOLDER_SIZE + 16];
+        Error error = {0};
+        snprintf(path, sizeof path, "%s/%c.json", folder, "ac"[i]);
+        cJSON *report = json_read_file(path, &error);
+        cr_assert(report != NULL, "%s", error.text);
+        seconds[i] = at(cJSON_GetArrayItem(json_at(report, "plans"), 0), "step.seconds");
+        cJSON_Delete(report);
+    }
+    snprintf(said, sizeof said, "in B, %+.1f%%; what moves most is", 100 * (seconds[1] / seconds[0] - 1));
+    cr_expect(strstr(page, said), "%s", said);
     end(&made);
 }

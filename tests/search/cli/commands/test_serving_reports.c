@@ -49,6 +49,7 @@ Test(serving_reports, as_a_shell_sees_them) {
         {"they are not one", "$P diff --exit-code -q $D/a.json $D/b.json", 1, "", NULL},
         {"as JSON", "$P diff --format json $D/a.json $D/b.json", 0, "\"different\": true", NULL},
         {"as Markdown", "$P diff --format markdown $D/a.json $D/b.json", 0, "**The best point**", NULL},
+        {"as a page", "$P diff --format html $D/a.json $D/b.json | grep -c '<svg '", 0, "4\n", NULL},
         {"not of two commands",
          "$P --model 8b --chip v5e --slice 4x4 --batch 64Ki --seq 2048 --top 1 --format json -o $D/p.json && "
          "$P diff $D/a.json $D/p.json",

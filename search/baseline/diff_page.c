@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Two reports side by side, as a page: what moved, the step and the memory of both best plans as sums whose parts are
+ * drawn, and the ranks of all plans. */
+#include "search/baseline/diff_page.h"
+
+#include "base/escape.h"
+#include "base/text/drawn.h"
+#include "base/text/html.h"
+#include "base/util.h"
+#include "search/baseline/diff_tables.h"
+#include "search/report/html/part_bars.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- pictures ---- */
+
+/* A term's own paint; other parts take the first that none before them has. */
+static Paint part_paint(const PartBars *bars, const char *name) {
+    static const Paint PAINTS[] = {PAINT_MATMUL, PAINT_TENSOR,   PAINT_OPTIMIZER, PAINT_ATTENTION,
+                                   PAINT_FSDP,   PAINT_PIPELINE, PAINT_SEQUENCE,  PAINT_EXPERT};
+    Paint paint = part_bars_term_paint(name);
+    if (paint != PAINT_OTHER || strcmp(name, "other") == 0) return paint;
+    for (size_t i = 0; i < COUNT_OF(PAINTS); i++) {
+        bool used = false;
+        for (int part = 0; part < bars->parts; part++) used = used || bars->paint[part] == PAINTS[i];
+        if (!used) return PAINTS[i];
+    }
+    return PAINT_OTHER;
+}
+
+/* "kv_bytes" of a report is kv in a picture of bytes. */
+static const char *part_name(const char *key, char name[BAR_NAME_SIZE]) {
+    static const char UNIT[] = "_bytes";
+    clean_text(key, name, BAR_NAME_SIZE);
+    size_t length = strlen(name), unit = sizeof UNIT - 1;
+    if (length > unit && strcmp(name + length - unit, UNIT) == 0) name[length - unit] = '\0';
+    return name;
+}
+
+static void name_whole(Whole *whole, const char *side, const char *words) {
+    char clean[WORDS_SIZE];
+    snprintf(whole->label, sizeof whole->label, "%s%s%.300s", side, words[0] ? ": " : "",
+             clean_text(words, clean, sizeof clean));
+}
+
+/* False: these are no sums that can be drawn. */
+static bool fill(const DiffBars *from, PartBars *to) {
+    *to = (PartBars){
+        .wholes = 2, .say = from->say, .amount = from->amount, .heading = "B: more, or less, of each than A"};
+    name_whole(&to->whole[0], "A", from->a);
+    name_whole(&to->whole[1], "B", from->b);
+    for (int i = 0; i < from->count; i++) {
+        const PartChange *part = &from->parts[i];
+        char name[BAR_NAME_SIZE];
+        part_name(part->name, name);
+        int own = part_bars_part(to, name, part_paint(to, name));
+        if (!(part->was >= 0 && part->now >= 0)) return false;
+        to->whole[0].of[own] += part->was, to->whole[0].total += part->was;
+        to->whole[1].of[own] += part->now, to->whole[1].total += part->now;
+    }
+    return to->whole[0].total > 0 && to->whole[1].total > 0 && isfinite(to->whole[0].total + to->whole[1].total);
+}
+
+/* "A's 1.575 s become 806.7 ms in B, -48.8%; most of it is matmul, -614 ms." */
+static void bars_words(const DiffBars *from, const PartBars *bars, Prose *to) {
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
+    double was = bars->whole[0].total, now = bars->whole[1].total, most = 0;
+    int which = 0;
+    for (int i = 0; i < bars->parts; i++) {
+        double moved = bars->whole[1].of[i] - bars->whole[0].of[i];
+        if (fabs(moved) > fabs(most)) most = moved, which = i;
+    }
+    prose_add(to, "A's %s become %s in B, %s", from->amount(was, a), from->amount(now, b),
+              diff_change(was, now, change));
+    if (most != 0)
+        prose_add(to, "; what moves most is %s, %s%s", bars->name[which], most > 0 ? "+" : "-",
+                  from->amount(fabs(most), a));
+    prose_add(to, ".");
+}
+
+bool diff_page_bars(const DiffBars *from, Table *table, FILE *out) {
+    static const double UNKNOWN[2] = {0, 0};
+    PartBars *bars = calloc(1, sizeof *bars);
+    Drawn drawn = {0};
+    bool ok = bars && !table->failed, any = ok && fill(from, bars);
+    char first[64], others[64];
+    snprintf(first, sizeof first, "%s-svg", from->id);
+    snprintf(others, sizeof others, "%s-others-svg", from->id);
+    FILE *svg = any ? drawn_open(&drawn) : NULL;
+    if (svg) {
+        bars_words(from, bars, &drawn.words);
+        part_bars_draw_first(bars, first, from->heading, drawn.words.text, UNKNOWN, svg);
+        part_bars_draw_others(bars, others, from->heading, drawn.words.text, svg);
+        table->caption = from->heading;
+        table->column[0].name = "part";
+        drawn.table = *table;
+        ok = drawn_close(&drawn, svg, true);
+        if (ok) drawn_section(&drawn, from->id, from->heading, out);
+    } else if (any) {
+        ok = false;
+    }
+    free(drawn.svg);
+    free(bars);
+    return ok;
+}
+
+/* ---- the rest ---- */
+
+bool diff_page_table(const char *title, Table table, FILE *out) {
+    if (table.failed || table.rows == 0) return !table.failed;
+    table.caption = title;
+    if (!table.column[0].name || !table.column[0].name[0]) table.column[0].name = "what";
+    return table_write_html(&table, out);
+}
+
+static bool is_one_word(const char *text) {
+    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-";
+    return text[0] && text[0] != '-' && text[strspn(text, PLAIN)] == '\0';
+}
+
+void diff_page_again(const char *a, const char *b, FILE *out) {
+    if (!is_one_word(a) || !is_one_word(b)) return;
+    html_section_open(out, "again", "This page again");
+    fprintf(out, "<p><code>shardopt diff %s %s --format html -o page.html</code></p>\n", a, b);
+    html_section_close(out);
+}
+
+static void write_side(const char *side, const char *file, const char *words, FILE *out) {
+    Prose line = {0};
+    char clean[PROSE_SIZE];
+    prose_add(&line, "%s is %s: %s.", side, file, words);
+    html_paragraph(out, clean_text(line.text, clean, sizeof clean));
+}
+
+static void write_cards(const Diff *diff, FILE *out) {
+    fputs("<dl class=\"cards\">\n", out);
+    for (int i = 0; i < diff->figure_count; i++) {
+        const DiffFigure *figure = &diff->figures[i];
+        char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE], more[2 * NUMBER_TEXT_SIZE + 16];
+        snprintf(more, sizeof more, figure->a == figure->b ? "as in A" : "%s, from %s in A",
+                 diff_change(figure->a, figure->b, change), figure->unit(figure->a, a));
+        html_card(out, figure->words, figure->unit(figure->b, b), more);
+    }
+    fputs("</dl>\n", out);
+}
+
+static bool write_moved(const Diff *diff, Arena *arena, FILE *out) {
+    Prose because = {0};
+    char clean[PROSE_SIZE];
+    html_section_open(out, "moved", "What moved");
+    if (diff->both && diff->different) write_cards(diff, out);
+    write_side("A", diff->a_file, diff->a_words, out);
+    write_side("B", diff->b_file, diff->b_words, out);
+    for (int i = 0; i < diff->cause_count; i++)
+        prose_item(&because, "; ", "%s%s", because.used ? "" : "Because: ", diff->causes[i].text);
+    html_paragraph(out, clean_text(because.text, clean, sizeof clean));
+    bool ok =
+        diff_page_table("What was asked", diff_texts_table(diff->request, diff->request_count, arena), out) &&
+        diff_page_table("Settings of the best plans", diff_texts_table(diff->plan, diff->plan_count, arena), out) &&
+        diff_page_table("The searches", diff_texts_table(diff->search, diff->search_count, arena), out);
+    html_section_close(out);
+    return ok;
+}
+
+static bool write_pictures(const Diff *diff, Arena *arena, FILE *out) {
+    const char *a = diff->a.best.label, *b = diff->b.best.label;
+    DiffBars step = {"step", "Where a step goes", a, b, diff->step, diff->step_count, svg_say_seconds, number_time};
+    DiffBars memory = {"memory",           "What lies in HBM", a,           b, diff->memory,
+                       diff->memory_count, svg_say_bytes,      number_bytes};
+    Table of_step = diff_step_table(diff, arena), of_memory = diff_memory_table(diff, arena);
+    return diff_page_bars(&step, &of_step, out) && diff_page_bars(&memory, &of_memory, out);
+}
+
+static bool write_ranks(const Diff *diff, Arena *arena, FILE *out) {
+    html_section_open(out, "plans", "The plans of both");
+    bool ok = diff_page_table("Plans, by rank", diff_plans_table(diff, arena), out);
+    html_section_close(out);
+    return ok;
+}
+
+static void write_links(const Diff *diff, FILE *out) {
+    static const HtmlLink LINKS[] = {{"moved", "What moved"}, {"plans", "The plans of both"}},
+                          BOTH[] = {{"moved", "What moved"},
+                                    {"step", "Where a step goes"},
+                                    {"memory", "What lies in HBM"},
+                                    {"plans", "The plans of both"}};
+    if (diff->both)
+        html_contents(out, BOTH, COUNT_OF(BOTH));
+    else
+        html_contents(out, LINKS, diff->plans_count > 0 ? 2 : 1);
+}
+
+bool diff_write_page(const Diff *diff, FILE *out, Error *error) {
+    Arena arena = {0};
+    Prose headline;
+    diff_headline(diff, &headline);
+    html_open(out, "Two plans side by side", headline.text);
+    if (diff->different) write_links(diff, out);
+    bool ok = write_moved(diff, &arena, out) &&
+              (!diff->different || !diff->both || write_pictures(diff, &arena, out)) &&
+              (!diff->different || diff->plans_count == 0 || write_ranks(diff, &arena, out));
+    diff_page_again(diff->a_file, diff->b_file, out);
+    html_close(out);
+    arena_free(&arena);
+    return (ok && !ferror(out)) || error_memory(error);
+}
