@@ -34,6 +34,7 @@ TOKEN = re.compile("|".join(re.escape(o) for o in sorted(OPERATORS, key=len, rev
 SKIP_LINE = re.compile(r"^\s*#|\bassert\(|_Static_assert|\bchar \**\w+\[[^]]*\]|_(SIZE|LENGTH|BYTES_MAX) = \d+|__attribute__")
 SKIP_STATEMENT = re.compile(r"\b(error_set|hf_wrong|wrong|fprintf|snprintf|printf|prose_\w+|text_\w+|append\w*|say\w*|json_add_\w+|fputs)\(")
 WHOLE_PROGRAM = ["gate/run.py", "recipes/run.py", "traces/round_trip.py"]
+SIGN = re.compile(r"\? -1 : 1\b")  # what a comparison returns: its size says nothing
 SLOW = 8  # s of the processor: such a test is asked for its own file alone
 MEMORY = 4 << 30
 
@@ -60,11 +61,12 @@ def changes_of(path):
     """(file, offset, old, new, line) of every change of a file."""
     text = TEXTS[path.relative_to(SOURCE)] = path.read_text()
     code, lines = blanked(text), text.split("\n")
+    signs = {at for match in SIGN.finditer(code) for at in range(*match.span())}
     for match in TOKEN.finditer(code):
         number = code.count("\n", 0, match.start())
         begin = max(code.rfind(c, 0, match.start()) for c in ";{}") + 1
         statement = code[begin:match.end()]
-        if SKIP_LINE.search(lines[number]) or SKIP_STATEMENT.search(statement):
+        if match.start() in signs or SKIP_LINE.search(lines[number]) or SKIP_STATEMENT.search(statement):
             continue
         yield path.relative_to(SOURCE), match.start(), match.group(), changed(match.group()), number + 1
 

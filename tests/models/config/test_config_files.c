@@ -120,6 +120,8 @@ Test(config_files, kinds) {
         {"llama4-maverick-17b-128e", 2, 12, 0, 128, 0, 8192, false, true},    /* 4, 8, 12 .. */
         {"glm-4.5", 0, 3, 0, 0, 12288, 0, false, false},
         {"glm-4.5", 1, 89, 0, 160, 0, 1536, false, false},
+        {"gemma2-27b", 0, 23, 4096, 0, 36864, 0, false, false}, /* every second of 46 */
+        {"gemma2-27b", 1, 23, 0, 0, 36864, 0, false, false},
         {"gemma3-27b-new", 0, 52, 1024, 0, 21504, 0, false, false},
         {"gemma3-27b-new", 1, 10, 0, 0, 21504, 0, false, false},
         {"dbrx", 0, 40, 0, 16, 0, 0, false, false},
