@@ -77,6 +77,13 @@ typedef struct {
     Count plans_covered;
 } ContenderAnswer;
 
+/* When a search first knew a plan. */
+typedef struct {
+    int64_t bounds;        /* that were made before, of degrees and of what is within them; the same for any threads */
+    double ranked_seconds; /* of that plan */
+    double after_seconds;  /* wall time since the search began, for --timing only */
+} FirstPlan;
+
 typedef struct {
     /* The request that was searched: that of the contender that won; the request itself where there are none. The
      * certificate, the machines and the shortfall are of its search alone. */
@@ -94,6 +101,7 @@ typedef struct {
     bool memory_full;     /* a limit of memory ended the search */
     int64_t memory_bytes; /* the most that it had taken of that at once, with what its threads may fill */
     int64_t work;         /* in bounds, whatever the number of threads */
+    FirstPlan first_plan; /* of all contenders together; all 0 where there are no plans */
     /* The search, or the answer around it, was interrupted. What the search did not reach is counted as
      * PRUNED_TIME_LIMIT; it keeps no ledger then, and the plans of some machines may not even be counted. Numbers that
      * take long to find out about a plan (equal_placements, within_one_percent) may be 0. */

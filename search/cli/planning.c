@@ -40,7 +40,10 @@ void planning_conclude(const SearchResult *result, const OutputChoice *choice, d
                 count_text(certificate->plans_covered, true, covered),
                 count_text(certificate->plans_evaluated, true, evaluated),
                 count_text(certificate->layouts_solved, true, solved));
-    if (choice->timing) fprintf(err, "shardopt: search %.3f s, all %.3f s\n", result->seconds, seconds);
+    if (!choice->timing) return;
+    fprintf(err, "shardopt: search %.3f s", result->seconds);
+    if (result->first_plan.bounds > 0) fprintf(err, " (first plan after %.3f s)", result->first_plan.after_seconds);
+    fprintf(err, ", all %.3f s\n", seconds);
 }
 
 TextOut planning_text_out(FILE *memory, const OutputChoice *choice, Streams streams) {

@@ -183,6 +183,7 @@ bool tuple_list_bound_groups(TupleList *tuples, int from, int to, ExploreCache *
         before += tuples->groups[group].count;
     }
     bool ok = true;
+    for (int group = from; group < to; group++) tuples->judged += tuples->groups[group].count;
     for (int i = 0; i < threads; i++) {
         ok = ok && merge_bounded(tuples, &bounded[i], error);
         tuples->interrupted = tuples->interrupted || bounded[i].interrupted;

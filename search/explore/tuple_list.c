@@ -189,6 +189,11 @@ static bool open_alone(TupleList *tuples, DeviceCountGroup *group, bool all, Err
     return group_tables(tuples, group, error) && group_open(tuples, group, all, error);
 }
 
+bool tuple_list_ready_group(TupleList *tuples, int index, Error *error) {
+    DeviceCountGroup *group = &tuples->groups[index];
+    return group->least || (group_tables(tuples, group, error) && group_rates(tuples, group, error));
+}
+
 bool tuple_list_open_group(TupleList *tuples, int index, Error *error) {
     return open_alone(tuples, &tuples->groups[index], false, error);
 }
@@ -201,7 +206,7 @@ bool tuple_list_whole_group(TupleList *tuples, int index, Error *error) {
 bool tuple_list_restore(TupleList *tuples, int shape, Error *error) {
     DeviceCountGroup *group = tuples->groups;
     while (shape >= group->first + group->shape_count) group++;
-    return group->least || (group_tables(tuples, group, error) && group_rates(tuples, group, error));
+    return tuple_list_ready_group(tuples, (int)(group - tuples->groups), error);
 }
 
 /* ---- the list ---- */

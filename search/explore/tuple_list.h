@@ -71,6 +71,7 @@ typedef struct {
     int64_t entry_count;
     Coverage coverage; /* of this share */
     Budget *budget;    /* that what is listed is taken from */
+    int64_t judged;    /* tuples that were bounded, in all shares and samples so far */
     int threads;
     TupleListWorker *workers;
     bool interrupted; /* a share was not listed to its end: the rest of it counts as not reached in time */
@@ -98,6 +99,21 @@ bool tuple_list_next(TupleList *tuples, ExploreCache *caches, double until, doub
  * Nothing is counted, and the next share begins as if this had not been. When the clock reads `over` no more are
  * listed. */
 bool tuple_list_sample(TupleList *tuples, ExploreCache *caches, double over, Error *error);
+
+/* A plan that is known: its degrees, and the number of its machine. */
+typedef struct {
+    Degrees degrees;
+    int machine;
+} TupleStart;
+
+/* The tuples that calls of tuple_list_near() have listed. NULL means that memory is out. */
+typedef struct TuplesSeen TuplesSeen;
+TuplesSeen *tuples_seen_new(void);
+void tuples_seen_free(TuplesSeen *seen);
+
+/* In place of a share: lists the tuples one step from a known plan which were not seen before, with the batch asked
+ * for. Nothing is counted, as above. */
+bool tuple_list_near(TupleList *tuples, const TupleStart *from, ExploreCache *caches, TuplesSeen *seen, Error *error);
 
 /* Takes all groups that are left as not reached in time: counted, with their floors for bounds. A search that was
  * interrupted, or whose time was up a moment before (`over`, as above), does not wait for the count of their plans

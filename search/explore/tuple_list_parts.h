@@ -26,4 +26,7 @@ void tuple_list_drop_share(TupleList *tuples);
 /* Lists the tuples of one group that may divide, and makes the tables of its machines; counts nothing. */
 bool tuple_list_open_group(TupleList *tuples, int group, Error *error);
 
+/* Makes the tables and the rates of a group's machines where it has none, and lists nothing. */
+bool tuple_list_ready_group(TupleList *tuples, int group, Error *error);
+
 #endif

@@ -74,4 +74,8 @@ void profile_sha256(const Profile *profile, char hex[SHA256_HEX_SIZE]);
 /* `search.certificate` of the JSON report. False: memory is out. */
 bool certificate_add_json(const SearchRecord *record, cJSON *search);
 
+/* Adds `first_plan` to `to`: when the search first knew a plan, in bounds, since a clock would make two reports differ.
+ * Nothing where there is no plan. False means that memory is out. */
+bool certificate_add_first_plan(const FirstPlan *first, cJSON *to);
+
 #endif

@@ -230,6 +230,13 @@ static bool add_arithmetic(cJSON *to, const SearchRecord *record) {
                          "doubles, no contraction, no re-association: brute force and search agree to the last bit");
 }
 
+bool certificate_add_first_plan(const FirstPlan *first, cJSON *to) {
+    if (first->bounds == 0) return true;
+    cJSON *json = json_add_object(to, "first_plan");
+    return json && json_add_whole(json, "bounds", first->bounds) &&
+           json_add_real(json, "ranked_seconds", first->ranked_seconds);
+}
+
 bool certificate_add_json(const SearchRecord *record, cJSON *search) {
     static const char *const NOT_PROVEN[] = {
         "the cost model: every time is an estimate, whose errors against measured runs are in the README",

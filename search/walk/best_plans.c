@@ -32,11 +32,18 @@ bool search_beats(const Search *search, double bound) {
     return bound > search_threshold(search) * CUT && !search->request->control.brute_force;
 }
 
+static void note_first(Search *search, const BestPlan *row) {
+    search->first = (FirstPlan){.bounds = search->tuples.judged + search->work,
+                                .ranked_seconds = row->ranked_seconds,
+                                .after_seconds = world_clock(&search->request->control.world) - search->started};
+}
+
 void search_keep(Search *search, const BestPlan *row) {
     int at = 0;
     /* A layout may take longer than its relaxation, which was within the limit; the best plan up there is another's. */
     if (search->request->control.limit_seconds > 0 && row->ranked_seconds > search->request->control.limit_seconds)
         return;
+    if (search->first.bounds == 0) note_first(search, row);
     for (int i = 0; i < search->best_count; i++) {
         if (!same_row(search->request, &search->best[i], row)) continue;
         if (best_plan_compare(&search->best[i], row) <= 0) return;

@@ -120,6 +120,24 @@ static void merge_proof(const Contest *contest, SearchResult *out) {
     certificate->gap = last < INFINITY ? max_real(0, (last - bound) / last) : 1;
 }
 
+/* The first plan of all: of the first contender that has one, after all that those before it took. */
+static void note_first(const Contest *contest, SearchResult *out) {
+    int64_t work = 0;
+    double seconds = 0;
+    out->first_plan = (FirstPlan){0};
+    for (int i = 0; i < contest->request->contender_count; i++) {
+        const SearchResult *result = &contest->results[i];
+        if (result->first_plan.bounds > 0) {
+            out->first_plan = result->first_plan;
+            out->first_plan.bounds += work;
+            out->first_plan.after_seconds += seconds;
+            return;
+        }
+        work += result->work;
+        seconds += result->seconds;
+    }
+}
+
 /* The first plan is open by what any search has left, and so are all of the k best. Of the others, where
  * each is the best of its launcher, what that search has left says it. */
 static void gap_rows(const Contest *contest, double open) {
@@ -196,6 +214,7 @@ bool search_contenders(const Request *request, bool resort, Arena *arena, Search
     result->fastest = first ? NULL : contest.fastest;
     merge_proof(&contest, result);
     gap_rows(&contest, result->certificate.open_bound_seconds);
+    note_first(&contest, result);
     result->work = 0;
     for (size_t i = 0; i < count; i++) result->work += contest.results[i].work;
     result->seconds = world_clock(world) - contest.started;

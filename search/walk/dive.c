@@ -1,28 +1,91 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A plan before the space is listed. Of a large space hundreds of machines have to be counted and bounded before the
- * first tuple of all is opened; a limit may come before that. So a few machines with sizes that divide well are listed
- * first, and a sample of their tuples is searched until there are plans. These are plans of the space like all others:
- * the search that follows finds them again, counts them then, and cuts against them from its first share on.
+/* A plan before the space is listed. All of its machines have to be counted, and all of its tuples bounded, before the
+ * first one is opened, and the first plan comes late among them. So a few machines with sizes that divide well are
+ * listed first, and a sample of their tuples is searched until there is a plan. Then the tuples one step from the best
+ * are searched, and so on from what is found there. These are plans of the space like all others: the search that
+ * follows finds them again, counts them then, and cuts against them from the start.
  * docs/search.md, "A plan before the space". */
 #include "search/walk/walk.h"
 
-/* Spaces of fewer degree tuples have a first plan soon enough. Where no limit can come before it, only a space that
- * takes many seconds is worth the tenth of one that this takes. */
-static const int64_t TUPLES_LIMITED = 100000, TUPLES_UNLIMITED = 10000000;
+#include "base/util.h"
+
+#include <stdlib.h>
+
+/* Spaces of fewer degree tuples are proven as soon as a plan would be found. */
+static const int64_t TUPLES_LEAST = 1000;
+/* Bounds that the steps from plan to plan may take at least; where the first plan took more than half of that, twice
+ * as many as it. */
+static const int64_t STEPS_WORK = 4000;
+/* Plans that are stepped from: as many at most, none slower than the best by more than this share. */
+enum { STARTS_MOST = 16 };
+static const double START_WITHIN = 0.01;
+
+typedef struct {
+    Search *search;
+    TuplesSeen *seen;
+    TupleStart starts[STARTS_MOST];
+    int start_count;
+    int64_t until; /* Search.work at which it ends */
+} Dive;
 
 static bool is_wanted(const Search *search) {
     const SearchControl *control = &search->request->control;
-    int64_t least = control->time_limit_seconds > 0 ? TUPLES_LIMITED : TUPLES_UNLIMITED;
-    bool large = search->certificate->degree_tuples >= least || control->samples;
+    bool large = search->certificate->degree_tuples >= TUPLES_LEAST || control->samples;
     return large && !control->brute_force && search->best_count == 0 && control->limit_seconds <= 0 &&
            control->seed_count == 0;
+}
+
+static bool is_started(const Dive *dive, const BestPlan *plan) {
+    for (int i = 0; i < dive->start_count; i++)
+        if (dive->starts[i].machine == plan->machine && degrees_compare(&dive->starts[i].degrees, &plan->degrees) == 0)
+            return true;
+    return false;
+}
+
+/* The best plan that was not stepped from; NULL: there is none. */
+static const TupleStart *next_start(Dive *dive) {
+    const Search *search = dive->search;
+    if (dive->start_count == STARTS_MOST) return NULL;
+    for (int i = 0; i < search->best_count; i++) {
+        const BestPlan *plan = &search->best[i];
+        if (plan->ranked_seconds > search->best[0].ranked_seconds * (1 + START_WITHIN)) break;
+        if (is_started(dive, plan)) continue;
+        dive->starts[dive->start_count] = (TupleStart){plan->degrees, plan->machine};
+        return &dive->starts[dive->start_count++];
+    }
+    return NULL;
+}
+
+static bool step_on(Dive *dive, Error *error) {
+    Search *search = dive->search;
+    while (search->best_count > 0 && search->work < dive->until && !search_is_over(search)) {
+        const TupleStart *from = next_start(dive);
+        if (!from) break;
+        if (!tuple_list_near(&search->tuples, from, search->caches, dive->seen, error)) return false;
+        if (!search_walk_near(search, dive->until, error)) return false;
+    }
+    return true;
+}
+
+static bool dive_from_sample(Dive *dive, Error *error) {
+    Search *search = dive->search;
+    int64_t began = search->work;
+    if (!tuple_list_sample(&search->tuples, search->caches, search_until(search), error) ||
+        !search_walk_sample(search, error))
+        return false;
+    dive->until = search->work + max_whole(STEPS_WORK, 2 * (search->work - began));
+    return step_on(dive, error);
 }
 
 bool search_dive(Search *search, Error *error) {
     int64_t opened = search->certificate->degree_tuples_opened;
     if (!is_wanted(search) || search_is_over(search)) return true;
-    if (!tuple_list_sample(&search->tuples, search->caches, search_until(search), error)) return false;
-    bool ok = search_walk_sample(search, error);
+    Dive dive = {.search = search, .seen = tuples_seen_new()};
+    if (!dive.seen) return error_memory(error);
+    bool ok = dive_from_sample(&dive, error);
+    tuples_seen_free(dive.seen);
     search->certificate->degree_tuples_opened = opened;
-    return ok;
+    if (ok || error->kind != ERROR_MEMORY || !budget_is_met(search->budget)) return ok;
+    *error = (Error){0}; /* that is the limit of memory, at which the search that follows ends */
+    return true;
 }

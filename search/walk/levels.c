@@ -254,13 +254,14 @@ static void tell_progress(const Walk *walk, int64_t at) {
     world->progress(world->context, &progress);
 }
 
-/* A sample is over when there are plans, and as many bounds were made again as it took to find one. */
+/* A sample is over when there are plans, and a part of the bounds was made again that it took to find one. */
 static bool is_over(Walk *walk) {
-    enum { LEAST = 20000 };
+    enum { MOST = 10000, LEAST = 200, PART = 16 };
     Search *search = walk->search;
     if (search_is_over(search)) return true;
-    if (!walk->sample || search->best_count == 0) return false;
-    if (walk->until == 0) walk->until = search->work + max_whole(LEAST, search->work - walk->began);
+    if (!walk->sample) return false;
+    if (search->best_count == 0) return search->work > walk->began + MOST;
+    if (walk->until == 0) walk->until = search->work + max_whole(LEAST, (search->work - walk->began) / PART);
     return search->work >= walk->until;
 }
 
@@ -333,19 +334,40 @@ static bool open_seeds(Walk *walk, Error *error) {
     return true;
 }
 
+/* Whether the plans of a sample are as many as are wanted: then the best are near them. */
+static bool is_near_best(const Walk *walk) {
+    const Search *search = walk->search;
+    return !walk->sample && search->sampled && search->best_count >= search->request->control.top;
+}
+
+/* Whether a level is the last one, and has no end. Where the best are known, of seeds, other machines or orders, there
+ * is nothing to go up for. */
+static bool is_last(const Walk *walk, int levels) {
+    const Search *search = walk->search;
+    const SearchControl *control = &search->request->control;
+    if (is_near_best(walk)) return levels > 0;
+    bool known = search->best_count >= control->top && !search->sampled;
+    return levels == 0 && (control->brute_force || known || control->within_limit_is_little);
+}
+
+/* A level that has an end: a little below the plans of a sample where they are enough, else a little above the one
+ * before. */
+static double next_level(const Walk *walk, int levels, double step, double least) {
+    static const double BELOW = 0.04;
+    if (levels == 0 && is_near_best(walk)) return max_real(least, (1 - BELOW) * search_threshold(walk->search));
+    return (1 + step) * max_real(walk->level, least);
+}
+
 static bool run_levels(Walk *walk, Error *error) {
     Search *search = walk->search;
-    bool brute = search->request->control.brute_force, done = search->tuples.entry_count == 0;
+    bool done = search->tuples.entry_count == 0;
     double step = LEVEL_STEP;
     if (!open_seeds(walk, error)) return false;
     for (int levels = 0; !done && !is_over(walk); levels++) {
         double least = least_bound(search);
         if (isinf(least) || search_beats(search, least)) break;
-        /* Where the best are known, of seeds, other machines or orders, there is nothing to go up for. */
-        if (levels == 0)
-            done = brute || (search->best_count >= search->request->control.top && !search->sampled) ||
-                   search->request->control.within_limit_is_little;
-        walk->level = done ? INFINITY : (1 + step) * max_real(walk->level, least);
+        done = is_last(walk, levels);
+        walk->level = done ? INFINITY : next_level(walk, levels, step, least);
         if (levels >= LEVELS_SMALL) step *= LEVEL_GROWTH;
         list_level(walk);
         if (!run_level(walk, error)) return false;
@@ -407,7 +429,7 @@ static bool count_entries(Search *search, Error *error) {
 
 static bool walk_all(Walk *walk, Error *error) { return run_levels(walk, error) && count_entries(walk->search, error); }
 
-/* Until there are plans, and as long again: the first ones are seldom good. */
+/* Until there are plans, and a while longer: the first ones are seldom good. */
 static bool walk_sample(Walk *walk, Error *error) {
     walk->sample = true;
     walk->began = walk->search->work;
@@ -416,7 +438,16 @@ static bool walk_sample(Walk *walk, Error *error) {
     return ok;
 }
 
-static bool walk_entries(Search *search, bool (*each)(Walk *walk, Error *error), Error *error) {
+/* Against the best plans; where fewer are known than are wanted, a little above the first. */
+static bool walk_near(Walk *walk, Error *error) {
+    static const double ABOVE = 0.03;
+    walk->sample = true;
+    walk->level = (1 + ABOVE) * walk->search->best[0].ranked_seconds;
+    list_level(walk);
+    return run_level(walk, error);
+}
+
+static bool walk_entries(Search *search, int64_t until, bool (*each)(Walk *walk, Error *error), Error *error) {
     size_t count = (size_t)search->tuples.entry_count;
     Walk *walk = calloc(1, sizeof *walk);
     BoundedIndex *order = calloc(count + 1, sizeof(BoundedIndex));
@@ -425,6 +456,7 @@ static bool walk_entries(Search *search, bool (*each)(Walk *walk, Error *error),
     if (ok) {
         walk->search = search;
         walk->order = order;
+        walk->until = until;
         ok = each(walk, error);
     }
     opened_free(search);
@@ -434,9 +466,13 @@ static bool walk_entries(Search *search, bool (*each)(Walk *walk, Error *error),
 }
 
 bool search_walk(Search *search, Error *error) {
-    bool ok = walk_entries(search, walk_all, error);
+    bool ok = walk_entries(search, 0, walk_all, error);
     search->sampled = false;
     return ok;
 }
 
-bool search_walk_sample(Search *search, Error *error) { return walk_entries(search, walk_sample, error); }
+bool search_walk_sample(Search *search, Error *error) { return walk_entries(search, 0, walk_sample, error); }
+
+bool search_walk_near(Search *search, int64_t until, Error *error) {
+    return walk_entries(search, until, walk_near, error);
+}

@@ -146,6 +146,7 @@ static bool search_one_order(Search *search, Error *error) {
     bool ok = search_space(&first, error);
     search->best_count = first.best_count;
     search->work = first.work;
+    search->first = first.first;
     tuple_list_free(&first.tuples);
     arena_free(&arena);
     return ok;
@@ -192,6 +193,7 @@ bool search_one(const Request *request, Arena *arena, SearchResult *result, Erro
     result->work = search.work;
     result->memory_full = search.full;
     result->memory_bytes = search.budget->most;
+    result->first_plan = search.first;
     result->seconds = world_clock(world) - search.started;
     result->request = request;
     return ok;

@@ -36,6 +36,7 @@ typedef struct {
     bool skipped;     /* some machines have too many tuples to be listed */
     bool interrupted; /* an interrupt did */
     double started;   /* by the world's clock */
+    FirstPlan first;  /* all 0 until there is a plan */
     double floor;     /* the least bound of what was not even bounded in time; INFINITY where all was bounded */
     double open;      /* the least bound of the entries that a limit left undecided; INFINITY where none was */
 } Search;
@@ -90,9 +91,13 @@ bool search_walk(Search *search, Error *error);
 /* Searches what is listed until there are plans, and counts nothing. */
 bool search_walk_sample(Search *search, Error *error);
 
+/* Searches what is listed for plans that are better than those that are known, until so much work is done
+ * (Search.work), and counts nothing. */
+bool search_walk_near(Search *search, int64_t until, Error *error);
+
 /* ---- a plan before the space (dive.c) ---- */
 
-/* Where the space is large, looks for plans in a sample of it. */
+/* Looks for plans in a sample of the space, and beside what it finds. */
 bool search_dive(Search *search, Error *error);
 
 /* ---- the answer (answer.c) ---- */

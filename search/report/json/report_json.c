@@ -114,6 +114,7 @@ static bool add_search(cJSON *to, const Report *report) {
            json_add_whole(json, "batches", certificate->batches) &&
            json_add_whole(json, "degree_tuples", certificate->degree_tuples) &&
            json_add_whole(json, "degree_tuples_opened", certificate->degree_tuples_opened) &&
+           certificate_add_first_plan(&report->result.first_plan, json) &&
            json_add_text(json, "proof", certificate->proof == PROOF_OPTIMAL ? "optimal" : "gap") &&
            json_add_real(json, "gap", certificate->gap) &&
            json_add_real(json, "best_bound_seconds", certificate->best_bound_seconds) &&
