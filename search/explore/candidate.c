@@ -128,18 +128,10 @@ static BestPlan plan_of_solution(const Candidate *candidate, const BoundedPlacem
                       .memory_bytes = resources_peak(&solution->resources)};
 }
 
-/* Whether a placement comes after the best one by the tie rule, which among one candidate's plans is the order of
- * machines and placements. */
-static bool comes_later(const OpenTuple *tuple, const BoundedPlacement *at, const BestPlan *best) {
-    int machine = tuple->problem->first_machine + at->machine;
-    if (machine != best->machine) return machine > best->machine;
-    return placement_compare(&at->placement, &best->placement) >= 0;
-}
-
 typedef enum { LAYOUT_TRIED, LAYOUT_NONE_FITS, LAYOUT_FAILED } LayoutTried;
 
 /* The best layout on one placement, kept in *best where it beats what is there. */
-static LayoutTried try_placement(const Candidate *candidate, const BoundedPlacement *at, bool later, BestPlan *best) {
+static LayoutTried try_placement(const Candidate *candidate, const BoundedPlacement *at, BestPlan *best) {
     const OpenTuple *tuple = candidate->tuple;
     ExploreStats *stats = &tuple->explorer->stats;
     double scale = tuple->problem->scale;
@@ -149,9 +141,9 @@ static LayoutTried try_placement(const Candidate *candidate, const BoundedPlacem
     if (!solution.found) return LAYOUT_NONE_FITS;
     if (solution.bound_seconds < solution.seconds * (1 - LAYOUT_TOLERANCE))
         stats->least_open_bound = min_real(stats->least_open_bound, solution.bound_seconds * scale);
-    double seconds = solution.seconds * scale;
-    if (!best->found || seconds < best->ranked_seconds || (seconds == best->ranked_seconds && !later))
-        *best = plan_of_solution(candidate, at, &solution);
+    if (best->found && solution.seconds * scale > best->ranked_seconds) return LAYOUT_TRIED;
+    BestPlan plan = plan_of_solution(candidate, at, &solution);
+    if (!best->found || best_plan_compare(&plan, best) < 0) *best = plan;
     return LAYOUT_TRIED;
 }
 
@@ -163,10 +155,8 @@ static bool best_of(const Candidate *candidate, const PlacementList *list, const
         const BoundedPlacement *at = &list->items[order[i].index];
         double beaten_above = best->found ? min_real(best->ranked_seconds, limit) : limit;
         if (at->bound > beaten_above) break;
-        bool later = best->found && comes_later(tuple, at, best);
-        if (later && at->bound >= best->ranked_seconds) continue;
         if (explorer_stops(tuple->explorer)) return false;
-        LayoutTried tried = try_placement(candidate, at, later, best);
+        LayoutTried tried = try_placement(candidate, at, best);
         if (tried == LAYOUT_FAILED) return false;
         if (tried == LAYOUT_NONE_FITS) break; /* memory is the same for all placements */
     }

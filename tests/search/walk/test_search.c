@@ -428,3 +428,14 @@ Test(search, finds_what_brute_force_finds) {
               seen.reordered);
     cr_expect(seen.cut_by_wrong_bound > 0, "a bound that is 1%% too high would not be noticed");
 }
+
+/* Two placements of one knob setting take the same time, and the later one in their order holds 100 MB less. */
+Test(search, what_holds_less_is_first_among_placements_too) {
+    Arena arena = {0};
+    Catalog catalog;
+    load_catalog(&arena, &catalog);
+    uint64_t seed = 2009604;
+    check_problem(&catalog, &seed, 4); /* a number that asks for no feature */
+    cr_expect_eq(seed, 2009605);
+    arena_free(&arena);
+}
