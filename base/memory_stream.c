@@ -13,6 +13,8 @@ typedef struct {
     char *bytes;
     size_t used, room; /* `room` bytes are there, the last of them for the NUL */
     bool failed;
+    char
+        buffer[1 << 12]; /* of stdio, which would write byte by byte, and lose errno, where it gets no memory for one */
 } MemoryStream;
 
 static bool grow(MemoryStream *stream, size_t size) {
@@ -56,14 +58,22 @@ static int end(void *cookie) {
 
 FILE *memory_stream_open(char **text, size_t *length) {
     enum { FIRST_ROOM = 1 << 12 };
-    MemoryStream *stream = malloc(sizeof *stream);
+    MemoryStream *stream = calloc(1, sizeof *stream);
     char *bytes = malloc(FIRST_ROOM);
     *text = NULL;
     *length = 0;
-    if (stream) *stream = (MemoryStream){.text = text, .length = length, .bytes = bytes, .room = FIRST_ROOM};
+    if (stream) {
+        stream->text = text;
+        stream->length = length;
+        stream->bytes = bytes;
+        stream->room = FIRST_ROOM;
+    }
     FILE *out =
         stream && bytes ? fopencookie(stream, "w", (cookie_io_functions_t){.write = append, .close = end}) : NULL;
-    if (out) return out;
+    if (out) {
+        setvbuf(out, stream->buffer, _IOFBF, sizeof stream->buffer);
+        return out;
+    }
     free(bytes);
     free(stream);
     errno = ENOMEM;
