@@ -13,8 +13,8 @@ typedef struct {
     char *bytes;
     size_t used, room; /* `room` bytes are there, the last of them for the NUL */
     bool failed;
-    char
-        buffer[1 << 12]; /* of stdio, which would write byte by byte, and lose errno, where it gets no memory for one */
+    /* Of stdio, which would write byte by byte, and lose errno, where it gets no memory for one. */
+    char buffer[1 << 12];
 } MemoryStream;
 
 static bool grow(MemoryStream *stream, size_t size) {
