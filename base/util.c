@@ -2,6 +2,17 @@
 #include "base/util.h"
 
 #include <limits.h>
+#include <stdlib.h>
+
+bool list_grow(void **list, int64_t count, int64_t *room, size_t size) {
+    if (count < *room) return true;
+    int64_t more = *room < 64 ? 64 : *room + *room / 2;
+    void *larger = realloc(*list, (size_t)more * size);
+    if (!larger) return false;
+    *list = larger;
+    *room = more;
+    return true;
+}
 
 enum { FOLDED_MAX = 64 }; /* a longer word is not taken for a misspelling */
 

@@ -25,20 +25,9 @@ void recording_free(Recording *recording) {
     *recording = (Recording){0};
 }
 
-/* Makes room for one more item of `size` bytes in a list of `count`. */
-static bool grow(void **list, int64_t count, int64_t *room, size_t size) {
-    if (count < *room) return true;
-    int64_t more = *room < 64 ? 64 : *room + *room / 2;
-    void *larger = realloc(*list, (size_t)more * size);
-    if (!larger) return false;
-    *list = larger;
-    *room = more;
-    return true;
-}
-
 static bool grow_short(void **list, int32_t count, int32_t *room, size_t size) {
     int64_t wide = *room;
-    bool ok = count < INT32_MAX / 2 && grow(list, count, &wide, size);
+    bool ok = count < INT32_MAX / 2 && list_grow(list, count, &wide, size);
     *room = (int32_t)wide;
     return ok;
 }
@@ -162,7 +151,8 @@ bool recording_add(Recording *recording, const TraceEvent *event) {
         return true;
     }
     if (event->end_ns == event->start_ns) return true;
-    if (!grow((void **)&recording->events, recording->event_count, &recording->event_room, sizeof *event)) return false;
+    if (!list_grow((void **)&recording->events, recording->event_count, &recording->event_room, sizeof *event))
+        return false;
     TraceEvent *own = &recording->events[recording->event_count++];
     *own = *event;
     if (own->class == CLASS_UNKNOWN) own->class = recording->names.class[own->name];
@@ -172,7 +162,7 @@ bool recording_add(Recording *recording, const TraceEvent *event) {
 }
 
 bool recording_add_launch(Recording *recording, TraceLaunch launch) {
-    if (!grow((void **)&recording->launches, recording->launch_count, &recording->launch_room, sizeof launch))
+    if (!list_grow((void **)&recording->launches, recording->launch_count, &recording->launch_room, sizeof launch))
         return false;
     recording->launches[recording->launch_count++] = launch;
     return true;
@@ -184,7 +174,8 @@ bool recording_add_range(Recording *recording, const char *name, TraceRange rang
     if (range.kind == RANGE_NONE) return true;
     range.number = number ? strtoll(number + 1, NULL, 10) : -1;
     if (range.kind == RANGE_COLLECTIVE) range.number = collective_kind(recording->rules, name);
-    if (!grow((void **)&recording->ranges, recording->range_count, &recording->range_room, sizeof range)) return false;
+    if (!list_grow((void **)&recording->ranges, recording->range_count, &recording->range_room, sizeof range))
+        return false;
     recording->ranges[recording->range_count++] = range;
     return true;
 }

@@ -23,16 +23,6 @@ void nccl_free(NcclCalls *calls) {
     *calls = (NcclCalls){.count = 0};
 }
 
-static bool grow(void **list, int64_t count, int64_t *room, size_t size) {
-    if (count < *room) return true;
-    int64_t more = *room < 64 ? 64 : *room + *room / 2;
-    void *larger = realloc(*list, (size_t)more * size);
-    if (!larger) return false;
-    *list = larger;
-    *room = more;
-    return true;
-}
-
 /* ---- payloads ---- */
 
 static NcclSchema *schema_of(NcclCalls *calls, int64_t domain, int64_t schema) {
@@ -89,8 +79,8 @@ static uint8_t what_of(const KernelNames *rules, const char *name) {
 static bool add_communicator(NcclCalls *calls, uint64_t id, uint64_t ranks) {
     if (id == 0 || ranks < 1 || ranks > (uint64_t)RANKS_MOST || calls->communicator_count == COMMUNICATORS_MOST)
         return true;
-    if (!grow((void **)&calls->communicators, calls->communicator_count, &calls->communicator_room,
-              sizeof *calls->communicators))
+    if (!list_grow((void **)&calls->communicators, calls->communicator_count, &calls->communicator_room,
+                   sizeof *calls->communicators))
         return false;
     calls->communicators[calls->communicator_count++] = (NcclCommunicator){id, (int64_t)ranks};
     return true;
@@ -110,7 +100,7 @@ bool nccl_add_call(NcclCalls *calls, const KernelNames *rules, const char *name,
     }
     call.what = what_of(rules, name);
     if (call.what == COLLECTIVE_KIND_UNKNOWN || call.end_ns < call.start_ns) return true;
-    if (!grow((void **)&calls->calls, calls->count, &calls->room, sizeof call)) return false;
+    if (!list_grow((void **)&calls->calls, calls->count, &calls->room, sizeof call)) return false;
     calls->calls[calls->count++] = call;
     return true;
 }
