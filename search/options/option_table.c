@@ -449,8 +449,9 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                     "step goes, HBM against its "
                     "limit, where the roles lie, the roofline, one step in time, the step against memory and against "
                     "chips, time against machine and batch, and how the step and the winner move when each figure of "
-                    "the chip and of the profile is a tenth lower or higher. The last three are some fifty searches "
-                    "of their own, on machines like the first plan's: a page takes several times as long as a text. "
+                    "the chip and of the profile is a tenth lower or higher. The last three are up to "
+                    "fifty searches of their own, on machines like the first plan's: as many as take about as long as "
+                    "the plan did, and all of them with --helps all. "
                     "docs/json.md has the columns of csv.",
          .values = "text json markdown html csv junit"},
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT, .use = ALL},
