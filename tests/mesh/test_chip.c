@@ -155,6 +155,7 @@ static const char TORUS[] =
     " \"links_per_chip\": 4, \"pod\": \"16x16\", \"closed_size\": 16, \"shapes\": [\"8x16\", \"16x16\"],"
     " \"name_prefixes\": [\"tiny\"], \"cores_in_name\": 1}}";
 // clang-format on
+#define SEVEN "seventh"
 
 static const struct {
     const char *name, *from, *to, *says; /* says: NULL means that the chip is correct */
@@ -197,6 +198,23 @@ static const struct {
     {"name empty", "\"name\": \"tiny\"", "\"name\": \"\"", "name"},
     {"name missing", "\"name\": \"tiny\",", "", "name"},
     {"alias a number", "\"name\": \"tiny\",", "\"name\": \"tiny\", \"aliases\": [5],", "aliases"},
+    {"alias of one letter", "\"name\": \"tiny\",", "\"name\": \"tiny\", \"aliases\": [\"t\"],", NULL},
+    {"alias of none", "\"name\": \"tiny\",", "\"name\": \"tiny\", \"aliases\": [\"\"],",
+     "aliases: each a text of 1 to 63"},
+    {"alias of 63 letters", "\"name\": \"tiny\",",
+     "\"name\": \"tiny\", \"aliases\": [\"" SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN "\"],", NULL},
+    {"alias of 64", "\"name\": \"tiny\",",
+     "\"name\": \"tiny\", \"aliases\": [\"t" SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN "\"],",
+     "aliases: each"},
+    {"eight aliases", "\"name\": \"tiny\",",
+     "\"name\": \"tiny\", \"aliases\": [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\"],", NULL},
+    {"nine", "\"name\": \"tiny\",",
+     "\"name\": \"tiny\", \"aliases\": [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\", \"i\"],",
+     "aliases: at most 8"},
+    {"just as little as there is", "16e9", "1e9", NULL},
+    {"less", "16e9", "0.99e9", "hbm_bytes is 9.9e+08"},
+    {"just as much", "16e9", "1e13", NULL},
+    {"more", "16e9", "1.01e13", "hbm_bytes is 1.01e+13"},
     {"an array", NULL, "[]", "a chip is an object"},
     /* Titles stand in launch files and on terminals: a line or an escape of a catalog is not to begin there. */
     {"title of two lines", "\"name\": \"tiny\",", "\"name\": \"tiny\", \"title\": \"T\\ntouch x #\",",

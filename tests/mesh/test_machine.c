@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static Arena arena;
@@ -242,6 +243,20 @@ Test(machine, wrong_requests) {
         cr_expect_str_eq(error.where, WRONG[i].where, "row %zu: %s", i, error.text);
         cr_expect_not_null(strstr(error.text, WRONG[i].says), "row %zu: %s", i, error.text);
         cr_expect_eq(machine.slices, -7, "row %zu: untouched", i);
+    }
+}
+
+/* A torus of one cube still has its rule said as one of cubes; one that counts none lists its shapes. */
+Test(machine, rule_of_a_small_torus) {
+    for (int64_t cubes = 0; cubes <= 2; cubes++) {
+        Chip chip = *chip_named("v4");
+        Machine machine;
+        Error error = {0};
+        char rule[64];
+        chip.max_cubes = cubes;
+        cr_expect_not(machine_from_request(&chip, &(MachineRequest){.slice = "8x8x12"}, &machine, &error));
+        snprintf(rule, sizeof rule, cubes > 0 ? "at most %lld cubes" : "offered:", (long long)cubes);
+        cr_expect(strstr(error.text, rule), "%s: %s", rule, error.text);
     }
 }
 

@@ -208,3 +208,43 @@ Test(class_defaults, what_no_class_has) {
         }
     }
 }
+
+/* Layers that alternate, of numbers that no period divides: `each` says which layers, counted from 0, are of the second
+ * kind: those behind every `each` - 1 others. */
+Test(class_defaults, layers_alternate_to_the_last) {
+    static const struct {
+        const char *type, *more;
+        int64_t layers, each;
+        bool first; /* layer 0 is of the kind that comes once in each */
+    } CASES[] = {
+        {"gemma2", "", 5, 2, true},
+        {"gemma2", "", 6, 2, true},
+        {"gemma2", "", 9, 2, true},
+        {"gemma3_text", "", 13, 6, false},
+        {"gemma3_text", ", \"sliding_window_pattern\": 4", 7, 4, false},
+        {"olmo3", "", 9, 4, false},
+        {"olmo3", "", 7, 4, false},
+        {"smollm3", "", 9, 4, false},
+        {"smollm3", "", 7, 4, false},
+        {"gpt_oss", "", 5, 2, true},
+        {"gpt_oss", "", 9, 2, true},
+        {"llama4_text", "", 9, 4, false},
+        {"llama4_text", "", 7, 4, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        char file[512];
+        Model model;
+        Error error = {0};
+        int64_t once = 0;
+        snprintf(file, sizeof file,
+                 "{\"model_type\": \"%s\", \"num_hidden_layers\": %d, \"hidden_size\": 64, \"intermediate_size\": 96, "
+                 "\"num_attention_heads\": 16, \"vocab_size\": 100, \"max_position_embeddings\": 10000%s}",
+                 CASES[i].type, (int)CASES[i].layers, CASES[i].more);
+        cr_assert(read_text(file, &model, &error), "%s: %s", file, error.text);
+        for (int64_t layer = 0; layer < CASES[i].layers; layer++)
+            once += layer % CASES[i].each == (CASES[i].first ? 0 : CASES[i].each - 1);
+        cr_assert_eq(model.kind_count, 2, "%s", file);
+        cr_expect_eq(model.kinds[CASES[i].first ? 0 : 1].count, once, "%s", file);
+        cr_expect_eq(model.kinds[CASES[i].first ? 1 : 0].count, CASES[i].layers - once, "%s", file);
+    }
+}

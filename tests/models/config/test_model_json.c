@@ -278,3 +278,43 @@ Test(model_json, hostile_in_other_types) {
         if (!ok) cr_expect(strstr(error.text, rows[i].word), "row %zu: \"%s\"", i, error.text);
     }
 }
+
+/* As many aliases as there is room for, each as long as there is room for, come back whole; one more of either is
+ * refused. */
+Test(model_json, aliases_up_to_their_room) {
+    static const struct {
+        int count, length;
+        bool good;
+    } CASES[] = {{MODEL_ALIASES_MAX, MODEL_NAME_SIZE - 1, true},
+                 {MODEL_ALIASES_MAX + 1, 1, false},
+                 {1, MODEL_NAME_SIZE, false},
+                 {1, 1, true},
+                 {1, 0, false}};
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        char text[2048], names[MODEL_ALIASES_MAX + 1][MODEL_NAME_SIZE + 1];
+        Model model = {0};
+        Error error = {0};
+        int used = snprintf(text, sizeof text,
+                            "{\"model_type\": \"llama\", \"hidden_size\": 8, \"intermediate_size\": 16, "
+                            "\"max_position_embeddings\": 64, \"num_attention_heads\": 2, \"num_hidden_layers\": 2, "
+                            "\"vocab_size\": 32, \"shardopt\": {\"name\": \"x\", \"family\": \"y\", \"source\": \"z\", "
+                            "\"aliases\": [");
+        for (int a = 0; a < CASES[i].count; a++) {
+            memset(names[a], 'a' + a, (size_t)CASES[i].length);
+            names[a][CASES[i].length] = '\0';
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s\"%s\"", a ? ", " : "", names[a]);
+        }
+        snprintf(text + used, sizeof text - (size_t)used, "]}}");
+        cJSON *json = json_parse(text, strlen(text), "x.json", &error);
+        cr_assert(json, "%s", error.text);
+        cr_expect_eq(model_from_json(json, "x.json", true, &model, &error), CASES[i].good, "%zu: %s", i, error.text);
+        cJSON_Delete(json);
+        if (!CASES[i].good) {
+            cr_expect(strstr(error.text, "aliases"), "%s", error.text);
+            continue;
+        }
+        cr_assert_eq(model.alias_count, CASES[i].count);
+        for (int a = 0; a < CASES[i].count; a++) cr_expect_str_eq(model.aliases[a], names[a]);
+        cr_expect_str_eq(model.family, "y");
+    }
+}

@@ -47,8 +47,8 @@ Test(goal, the_cheapest_in_time) {
         double days, budget;
         int64_t on_demand, reserved, reach;
     } CASES[] = {
-        {100, 0, 0, 0, 6}, /* the cheapest of all */
-        {40, 0, 0, 0, 6},  /* just in time */
+        {100, 0, 0, 0, 6},   /* the cheapest of all */
+        {40, 0, 0, 0, 6},    /* just in time */
         {39.99, 0, 3, 4, 5}, /* on demand three cost 4 M, the last ends first; reserved the fast one is cheaper */
         {24, 0, 3, 4, 2},       {9, 0, -1, -1, 0},  {30, 4e6, 3, 4, 4}, /* the one without a price is in no budget */
         {30, 1.95e6, -1, 4, 1}, {0, 1e6, -1, 0, 1}, {0, 0.99e6, -1, -1, 0},
@@ -116,5 +116,29 @@ Test(goal, read) {
         error = (Error){0};
         cr_expect_not(sweep_goal_read(WRONG[i][0], WRONG[i][1], &goal, &error), "%zu", i);
         cr_expect_eq(error.kind, ERROR_INPUT, "%zu", i);
+    }
+}
+
+/* A price of nothing is a price: what is free for those who have reserved is within any budget, and the lower of two. */
+Test(goal, what_is_free_is_in_the_budget) {
+    static const struct {
+        double usd, reserved;
+        const char *words;
+    } CASES[] = {{5e6, 0, "in the budget"},
+                 {0, 5e6, "in the budget"},
+                 {5e6, -1, "$4.00 M over the budget"},
+                 {5e6, 3e6, "$2.00 M over the budget"},
+                 {3e6, 5e6, "$2.00 M over the budget"},
+                 {-1, 4e6, "$3.00 M over the budget"}};
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        SweepGoal goal = {0, 1e6};
+        SweepChoice choice;
+        char text[GOAL_WORDS_SIZE];
+        make();
+        for (int r = 0; r < COUNT; r++) rows[r].expected_usd = rows[r].reserved_usd = 0; /* the first is chosen */
+        rows[3].expected_usd = CASES[i].usd, rows[3].reserved_usd = CASES[i].reserved;
+        rows[3].expected_seconds = 50 * DAY;
+        sweep_choose(&grid, rows, &goal, &choice);
+        cr_expect_str_eq(sweep_goal_words(&rows[3], &goal, &choice, text), CASES[i].words, "%zu: %s", i, text);
     }
 }

@@ -211,3 +211,31 @@ Test(chrome, what_sends_and_receives_are_for) {
     cr_expect_eq(traces.ranks[0].instance_count, 3, "%d", (int)traces.ranks[0].instance_count);
     recording_free(&recording);
 }
+
+/* Bytes of a collective are the larger of its two counts times the width of its type: one element of two bytes, eight of
+ * four; without counts, or with a type that nobody knows, they are not known: 0. */
+Test(chrome, bytes_of_a_collective) {
+    static const struct {
+        const char *counts;
+        double bytes;
+    } ROWS[] = {{",\"In msg nelems\":1,\"Out msg nelems\":0,\"dtype\":\"BFloat16\"", 2},
+                {",\"In msg nelems\":1,\"Out msg nelems\":8,\"dtype\":\"Float\"", 32},
+                {",\"In msg nelems\":9,\"Out msg nelems\":8,\"dtype\":\"Float\"", 36},
+                {",\"dtype\":\"BFloat16\"", 0},
+                {",\"In msg nelems\":0,\"Out msg nelems\":0,\"dtype\":\"BFloat16\"", 0},
+                {",\"In msg nelems\":-5,\"Out msg nelems\":-7,\"dtype\":\"BFloat16\"", 0},
+                {",\"In msg nelems\":5,\"Out msg nelems\":7,\"dtype\":\"Posit16\"", 0}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        char text[1024];
+        Recording recording;
+        Error error;
+        snprintf(text, sizeof text,
+                 "[" KERNEL("ncclDevKernel_AllGather_RING_LL(x)", "20", "10", "5",
+                            ",\"Collective name\":\"_allgather_base\"%s") "]",
+                 ROWS[i].counts);
+        cr_assert(read(text, &recording, &error), "%s", error.text);
+        cr_assert_eq(recording.event_count, 1);
+        cr_expect_eq(recording.events[0].bytes, ROWS[i].bytes, "%s: %g", ROWS[i].counts, recording.events[0].bytes);
+        recording_free(&recording);
+    }
+}
