@@ -241,3 +241,70 @@ Test(rows, who_reads_plans_alone_does_not_pay_for_the_rest) {
         cr_expect_eq(all->result.plans[i].ranked_seconds, alone->result.plans[i].ranked_seconds);
     arena_free(&arena);
 }
+
+/* ---- one answer is one row ---- */
+
+/* What may tell two answers apart: none of it, and each part alone. */
+enum { NOTHING, DEGREES, KNOBS, CHIPS, SEQUENCES, LAUNCHERS, SECONDS, PARTS };
+
+static void change(int part, RankedPlan *plan, Request *other) {
+    if (part == DEGREES) plan->plan.degrees.of[ROLE_DATA] *= 2;
+    if (part == KNOBS) plan->plan.knobs.microbatches *= 2;
+    if (part == CHIPS) plan->machine.mesh.chips *= 2;
+    if (part == SEQUENCES) plan->work.sequences *= 2;
+    if (part == SECONDS) plan->estimate.time.seconds *= 0.999;
+    if (part == LAUNCHERS) plan->request = other;
+}
+
+/* The surest of tied plans and the fastest of them are one row where they are one plan, and two where they are not: the
+ * surest first, though it is slower. */
+Test(rows, one_answer_is_one_row) {
+    for (int part = NOTHING; part < PARTS; part++) {
+        Arena arena = {0};
+        Error error = {0};
+        int64_t work;
+        Report *report = report_of(WORDS " --helps none", &work, &arena);
+        RankedPlan *pair = ARENA_NEW(&arena, RankedPlan, 2);
+        Request *other = ARENA_NEW(&arena, Request, 1);
+        pair[0] = pair[1] = report->result.plans[0];
+        pair[1].ranked_seconds *= 0.999;
+        *other = *pair[0].request;
+        other->space.launchers ^= 1u << 1;
+        change(part, &pair[1], other);
+        report->result.plans = pair;
+        report->result.fastest = &pair[1];
+        report->result.contender_count = 0;
+        cr_assert(report_make_rows(report, &arena, &error), "%s", error.text);
+        const RankedPlan *rows = report->result.plans;
+        cr_assert_eq(report->result.plan_count, part == NOTHING ? 1 : 2, "%d: %d", part, report->result.plan_count);
+        uint32_t surest = 1u << ROW_SUREST, fastest = 1u << ROW_FASTEST;
+        cr_expect_eq(rows[0].row_kinds, part == NOTHING ? surest | fastest : surest, "%d", part);
+        if (part != NOTHING) cr_expect_eq(rows[1].row_kinds, fastest, "%d", part);
+        cr_expect(rows[0].tied, "%d", part);
+        arena_free(&arena);
+    }
+}
+
+/* No two rows of a report are one answer. */
+Test(rows, differ) {
+    static const char *const ASKED[] = {WORDS,
+                                        "plan --model 70b --chip h100 --nodes 4 --batch 1Mi --seq 4096 --for any",
+                                        "plan --model 70b --chip v4 --slice 4x4x8 --batch 1Mi --seq 4096 --for any"};
+    for (size_t i = 0; i < COUNT_OF(ASKED); i++) {
+        Arena arena = {0};
+        int64_t work;
+        const Report *report = report_of(ASKED[i], &work, &arena);
+        for (int b = 1; b < report->result.plan_count; b++)
+            for (int a = 0; a < b; a++) {
+                const RankedPlan *x = &report->result.plans[a], *y = &report->result.plans[b];
+                cr_expect(degrees_compare(&x->plan.degrees, &y->plan.degrees) != 0 ||
+                              knobs_compare(&x->plan.knobs, &y->plan.knobs) != 0 ||
+                              x->request->space.launchers != y->request->space.launchers ||
+                              x->estimate.time.seconds != y->estimate.time.seconds,
+                          "%s: rows %d and %d", ASKED[i], a + 1, b + 1);
+                cr_expect_eq(x->row_kinds & y->row_kinds & ~(1u << ROW_OF_LAUNCHER), 0, "%s: one row of a kind",
+                             ASKED[i]);
+            }
+        arena_free(&arena);
+    }
+}

@@ -88,3 +88,17 @@ Test(ceiling, is_the_roofline_of_the_book) {
     cJSON_Delete(profile);
     arena_free(&arena);
 }
+
+/* Where no memory holds one sequence beside the model, nothing is served at all: not one token. */
+Test(ceiling, of_what_does_not_fit_is_zero) {
+    Arena arena = {0};
+    Catalog catalog;
+    cJSON *profile = profile_of("default", &arena, &catalog);
+    ServingQuestion question = random_question(3, &catalog, profile);
+    cr_expect(serving_ceiling(&question, 0).per_chip > 0 && serving_ceiling(&question, 0).per_user > 0);
+    question.device.hbm_bytes.value = question.chip.hbm_bytes.value = 1;
+    cr_expect_eq(serving_ceiling(&question, 0).per_chip, 0);
+    cr_expect_eq(serving_ceiling(&question, 0).per_user, 0);
+    cJSON_Delete(profile);
+    arena_free(&arena);
+}

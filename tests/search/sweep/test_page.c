@@ -119,3 +119,68 @@ Test(sweep_page, is_text_and_says_errors_once) {
     cr_expect_null(strstr(text, "This page again"), "a quote in a name: no line");
     free(text);
 }
+
+/* ---- the line that writes the page again ---- */
+
+static char *page_of(void) {
+    static const SweepGoal NONE;
+    char *text = NULL;
+    size_t length = 0;
+    Error error = {0};
+    FILE *memory = open_memstream(&text, &length);
+    cr_assert(memory);
+    cr_assert(sweep_write(&grid, rows, &NONE, SWEEP_HTML, (TextOut){.file = memory}, &error), "%s", error.text);
+    cr_assert_eq(fclose(memory), 0);
+    return text;
+}
+
+/* A page of one option with so many values of `value`; whether it has a line, and that it holds `holds`. */
+static void expect_line(const char *option, const char *value, int count, const char *holds) {
+    static const char *values[COUNT];
+    make();
+    for (int i = 0; i < count; i++) values[i] = value;
+    grid = (SweepGrid){.options = {{option, values, count}}, .option_count = 1, .points = count};
+    char *text = page_of();
+    cr_expect_eq(strstr(text, "This page again") != NULL, holds != NULL, "%s=%.40s", option, value);
+    if (holds) cr_expect(strstr(text, holds), "%s=%.40s: %s", option, value, holds);
+    free(text);
+}
+
+/* Words that a shell takes as they are, words in quotes, and none where a shell, a comma or the length would make
+ * another line of it. */
+Test(sweep_page, line_that_writes_it_again) {
+    char word[1002];
+    memset(word, 'm', sizeof word - 1);
+    word[sizeof word - 1] = '\0';
+    expect_line("model", "8b", 1, "shardopt sweep --model 8b --format html -o sweep.html");
+    expect_line("model", "8b", 3, "shardopt sweep --model 8b,8b,8b --format html");
+    expect_line("require", "tensor<=8 data>2", 1, " --require &#39;tensor&lt;=8 data&gt;2&#39; --format");
+    expect_line("quiet", "", 1, "shardopt sweep --quiet --format");
+    expect_line("chips", "a,b", 1, " --chips a,b --format");
+    expect_line("chips", "a,b", 2, NULL);
+    expect_line("model", "it's", 1, NULL);
+    expect_line("model", "a\nb", 1, NULL);
+    expect_line("model", "a\x1f", 1, NULL);
+    expect_line("model", "a b", 1, " --model &#39;a b&#39; --format");
+    expect_line("model", "a~b", 1, " --model &#39;a~b&#39; --format");
+    expect_line("model", "a\x7f", 1, NULL);
+    expect_line("model", "gro\xc3\x9f", 1, NULL);
+    expect_line("model", word, 1, NULL);
+    expect_line("model", word + 1, 1, " --model mmmm");
+    expect_line("model", word + 501, 2, " --model mmmm");
+}
+
+/* A line of a thousand bytes gets no more options. */
+Test(sweep_page, line_that_is_long) {
+    static char word[900];
+    static const char *values[1] = {word};
+    for (int options = 1; options <= 3; options++) {
+        make();
+        memset(word, 'm', sizeof word - 1);
+        grid = (SweepGrid){.option_count = options, .points = 1};
+        for (int i = 0; i < options; i++) grid.options[i] = (SweepOption){"model", values, 1};
+        char *text = page_of();
+        cr_expect_eq(strstr(text, "This page again") != NULL, options <= 2, "%d options", options);
+        free(text);
+    }
+}

@@ -102,6 +102,32 @@ static void check_limits(Made *made) {
     }
 }
 
+static void check_point(const Made *made, const PagePoint *point, double machine, double batch) {
+    const RankedPlan *first = &made->report->result.plans[0];
+    if (!point->found) return;
+    double tokens = made->report->request->question.training_tokens;
+    cr_expect_float_eq(point->training_seconds * point->tokens / (tokens * point->step_seconds), 1, 1e-12);
+    cr_expect_eq((double)point->chips, machine * (double)first->machine.mesh.chips);
+    cr_expect_eq(point->tokens, batch * (double)(first->work.sequences * first->work.seq));
+    /* FLOPs of a token are the same: MFU falls with the chips and seconds that it takes. */
+    double work = first->estimate.mfu * first->estimate.time.seconds;
+    cr_expect_float_eq(point->mfu * point->step_seconds * machine / (batch * work), 1, 1e-9);
+    cr_expect_leq(point->memory_bytes, point->limit_bytes * (1 + 1e-12));
+}
+
+/* A training takes as many steps as its tokens are batches; machines and batches are so many times those of plan 1. */
+static void check_trainings(const Made *made) {
+    const PageFacts *facts = made->facts;
+    int found = 0;
+    for (int i = 0; i < PAGE_LIMITS; i++) check_point(made, &facts->memory[i], 1, 1);
+    for (int s = 0; s < PAGE_SIZES; s++)
+        for (int b = 0; b < PAGE_BATCHES; b++) {
+            check_point(made, &facts->size[s][b], facts->size_factor[s], facts->batch_factor[b]);
+            found += facts->size[s][b].found;
+        }
+    cr_expect_geq(found, 4);
+}
+
 /* What a plan would need to win agrees with the searches: none of them says that plan 1 stays. */
 static void check_misses(const PageFacts *facts) {
     for (int i = 0; i < facts->miss_count; i++)
@@ -132,6 +158,7 @@ Test(facts, facts_are_searches) {
         check_order(made.facts);
         check_limits(&made);
         check_misses(made.facts);
+        check_trainings(&made);
         for (int part = 0; part < PAGE_PARTS; part++)
             cr_expect_eq(made.facts->left_out[part], 0, "a small plan leaves nothing out");
         FILE *memory = open_memstream(&text, &length);
