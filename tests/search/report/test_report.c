@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "search/answer/plan_words.h"
+#include "tests/search/golden.h"
 #include "tests/search/launchers.h"
 
 #include <criterion/criterion.h>
@@ -32,30 +33,6 @@ static bool explain_first(const Report *report, TextOut out, Error *error) {
 
 static bool write_json(const Report *report, TextOut out, Error *error) {
     return report_write_json(report, out.file, error);
-}
-
-static char *read_all(const char *path) {
-    FILE *file = fopen(path, "rb");
-    if (!file) return NULL;
-    char *text = calloc(1, 1 << 20);
-    cr_assert(text && fread(text, 1, (1 << 20) - 1, file) > 0);
-    fclose(file);
-    return text;
-}
-
-/* Golden texts: SHARDOPT_UPDATE_GOLDEN=1 search_test_report rewrites them; read the diff. */
-static void expect_golden(const char *name, const char *text) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/reports/%s", SHARDOPT_TEST_DATA, name);
-    if (getenv("SHARDOPT_UPDATE_GOLDEN")) {
-        FILE *file = fopen(path, "wb");
-        cr_assert(file && fputs(text, file) >= 0 && fclose(file) == 0, "%s", path);
-        return;
-    }
-    char *golden = read_all(path);
-    cr_assert(golden, "%s is missing", path);
-    cr_expect_str_eq(text, golden, "%s differs; SHARDOPT_UPDATE_GOLDEN=1 rewrites it", path);
-    free(golden);
 }
 
 /* The answer on one screen, stage by stage, as the command prints it. */

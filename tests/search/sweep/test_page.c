@@ -4,6 +4,8 @@
 #include "search/sweep/pictures.h"
 
 #include "base/util.h"
+#include "tests/search/golden.h"
+#include "tests/search/report/html/page_text.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -78,12 +80,6 @@ static char *drawn(bool draw(const SweepGrid *, const SweepRow *, const char *, 
     return text;
 }
 
-static int occurrences(const char *text, const char *what) {
-    int count = 0;
-    for (const char *at = text; (at = strstr(at, what)); at += strlen(what)) count++;
-    return count;
-}
-
 Test(sweep_page, pictures) {
     make();
     char *heat = drawn(sweep_draw_heat, true);
@@ -120,27 +116,56 @@ Test(sweep_page, is_text_and_says_errors_once) {
     free(text);
 }
 
-/* ---- the line that writes the page again ---- */
+/* ---- layout ---- */
 
-static char *page_of(void) {
-    static const SweepGoal NONE;
+static char *written(const SweepGoal *goal, SweepFormat format) {
     char *text = NULL;
     size_t length = 0;
     Error error = {0};
     FILE *memory = open_memstream(&text, &length);
     cr_assert(memory);
-    cr_assert(sweep_write(&grid, rows, &NONE, SWEEP_HTML, (TextOut){.file = memory}, &error), "%s", error.text);
+    cr_assert(sweep_write(&grid, rows, goal, format, (TextOut){.file = memory}, &error), "%s", error.text);
     cr_assert_eq(fclose(memory), 0);
     return text;
 }
 
+/* The forms of a sweep as they lie in tests/data/reports/sweep, which were looked at; of the page all but
+ * its style and scripts. */
+Test(sweep_page, as_it_was_looked_at) {
+    static const struct {
+        const char *name;
+        SweepGoal goal;
+        SweepFormat format;
+    } ROWS[] = {
+        {"sweep/table.txt", {0, 0}, SWEEP_TEXT},          {"sweep/goal.txt", {86400 * 60, 20}, SWEEP_TEXT},
+        {"sweep/table.md", {0, 0}, SWEEP_MARKDOWN},       {"sweep/table.csv", {0, 0}, SWEEP_CSV},
+        {"sweep/page.html", {86400 * 60, 0}, SWEEP_HTML},
+    };
+    make();
+    for (int i = 0; i < COUNT; i++) {
+        rows[i].machine = "4x4", rows[i].step_seconds = 1.5 + i, rows[i].chip_hours = 1e4 * (i + 1);
+        rows[i].hbm_bytes = 20e9 + 1e9 * i, rows[i].hbm_limit_bytes = 40e9, rows[i].tokens_per_second = 1e5 / (i + 1);
+        rows[i].reserved_usd = rows[i].expected_usd / 2;
+        rows[i].price_source = "here, 2026", rows[i].reserved_source = "there, 2025";
+    }
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        char *text = written(&ROWS[i].goal, ROWS[i].format);
+        if (ROWS[i].format == SWEEP_HTML) leave_out(text, "style"), leave_out(text, "script");
+        expect_golden(ROWS[i].name, text);
+        free(text);
+    }
+}
+
+/* ---- the line that writes the page again ---- */
+
 /* A page of one option with so many values of `value`; whether it has a line, and that it holds `holds`. */
+static const SweepGoal NONE;
 static void expect_line(const char *option, const char *value, int count, const char *holds) {
     static const char *values[COUNT];
     make();
     for (int i = 0; i < count; i++) values[i] = value;
     grid = (SweepGrid){.options = {{option, values, count}}, .option_count = 1, .points = count};
-    char *text = page_of();
+    char *text = written(&NONE, SWEEP_HTML);
     cr_expect_eq(strstr(text, "This page again") != NULL, holds != NULL, "%s=%.40s", option, value);
     if (holds) cr_expect(strstr(text, holds), "%s=%.40s: %s", option, value, holds);
     free(text);
@@ -179,7 +204,7 @@ Test(sweep_page, line_that_is_long) {
         memset(word, 'm', sizeof word - 1);
         grid = (SweepGrid){.option_count = options, .points = 1};
         for (int i = 0; i < options; i++) grid.options[i] = (SweepOption){"model", values, 1};
-        char *text = page_of();
+        char *text = written(&NONE, SWEEP_HTML);
         cr_expect_eq(strstr(text, "This page again") != NULL, options <= 2, "%d options", options);
         free(text);
     }

@@ -48,4 +48,13 @@ static inline int occurrences(const char *text, const char *what) {
     return count;
 }
 
+/* Takes out of a page all that stands between a tag and its end. */
+static inline void leave_out(char *page, const char *tag) {
+    char open[16], close[16];
+    snprintf(open, sizeof open, "<%s", tag);
+    snprintf(close, sizeof close, "</%s>", tag);
+    for (char *at = page, *end; (at = strstr(at, open)) && (end = strstr(at, close));)
+        memmove(at, end + strlen(close), strlen(end + strlen(close)) + 1);
+}
+
 #endif
