@@ -119,7 +119,7 @@ Test(goal, read) {
     }
 }
 
-/* A price of nothing is a price: what is free for those who have reserved is within any budget, and the lower of two. */
+/* A price of nothing is a price: what is free for those who have reserved is the lower of two, within any budget. */
 Test(goal, what_is_free_is_in_the_budget) {
     static const struct {
         double usd, reserved;

@@ -212,8 +212,8 @@ Test(chrome, what_sends_and_receives_are_for) {
     recording_free(&recording);
 }
 
-/* Bytes of a collective are the larger of its two counts times the width of its type: one element of two bytes, eight of
- * four; without counts, or with a type that nobody knows, they are not known: 0. */
+/* Bytes of a collective are the larger of its two counts times the width of its type: one element of two bytes, eight
+ * of four; without counts, or with a type that nobody knows, they are not known: 0. */
 Test(chrome, bytes_of_a_collective) {
     static const struct {
         const char *counts;

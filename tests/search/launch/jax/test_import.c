@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a module of `emit jax` says of its machine, its types, its axes, their places and its recomputation, by hand; the
- * odd spellings are none that we write, and still mean something. */
+/* What a module of `emit jax` says of its machine, its types, its axes, their places and its recomputation, by hand;
+ * the odd spellings are none that we write, and still mean something. */
 #include "search/launch/jax/jax.h"
 
 #include "base/util.h"

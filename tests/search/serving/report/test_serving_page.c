@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The answer of `inference` as text, Markdown, CSV and as a page, as it lies in tests/data/reports/serving: points, steps
- * and memory are invented here, so that only the layout is compared, which was looked at. The picture of throughput alone
- * is priced, for a model and a chip that are invented too, by the book's rules. */
+/* The answer of `inference` as text, Markdown, CSV and a page, as it lies in tests/data/reports/serving: points, steps
+ * and memory are invented here, so that only the layout is compared, which was looked at. The picture of throughput
+ * alone is priced, for a model and a chip that are invented too, by the book's rules. */
 #include "search/serving/report/serving_report.h"
 
 #include "base/util.h"
@@ -166,7 +166,7 @@ static char *written(ServedFormat format) {
     return text;
 }
 
-Test(serving_pages, as_they_were_looked_at, .init = fill) {
+Test(serving_page, as_they_were_looked_at, .init = fill) {
     static const struct {
         const char *name;
         ServedFormat format;
@@ -185,7 +185,7 @@ Test(serving_pages, as_they_were_looked_at, .init = fill) {
 }
 
 /* The page without its style and scripts, which every page has: words, cards and pictures. */
-Test(serving_pages, page, .init = fill) {
+Test(serving_page, page, .init = fill) {
     char *text = written(SERVED_HTML);
     cr_expect_null(first_flaw(text));
     leave_out(text, "style");
@@ -194,7 +194,7 @@ Test(serving_pages, page, .init = fill) {
     free(text);
 }
 
-Test(serving_pages, points_in_full, .init = fill) {
+Test(serving_page, points_in_full, .init = fill) {
     static const char *const NAMES[] = {"serving/two_pools.txt", "serving/best.txt"};
     for (int i = 0; i < 2; i++) {
         char *text = NULL;
