@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tests that mutate.py asks: each case of a program of Criterion alone, each transcript of the pages, each request
+of first_answers, and the scripts that run the whole program. What each takes, and the lines that it executes, come from
+one run of it with the traced library in front; BUILD/tests.json keeps both until the library or the test changes."""
+import ast, base64, concurrent.futures, json, pathlib, re, subprocess, tempfile, threading, zlib
+from build import hash_of, run
+from changes import HERE, SOURCE
+
+TESTS = SOURCE / "tests"
+SLOW = 8  # s of the processor: such a test is not asked
+# Those that are too slow as they are, and how they are asked for less.
+LESS = {"search_walk_test_search": {"SHARDOPT_PROBLEMS": "16"}, "search_walk_test_random_commands": {"SHARDOPT_PROBLEMS": "8"}}
+SCRIPTS = ["gate/run.py", "recipes/run.py", "traces/round_trip.py", "traces/bench.py", "traces/samples.py", "schema/check.py",
+           "certificate/run.py quick", "certificate/run_serving.py quick"]
+PAGES = ["README.md", "CONTRIBUTING.md"]
+
+
+class Test:
+    """`near`: the file that it tests, with _ for /; `sources`: what makes it another test; `scripted`: the changed
+    library goes before the program alone, not before the shell or the Python that runs it."""
+
+    def __init__(self, name, words, near, sources, scripted=False, environment=None):
+        self.name, self.words, self.near, self.scripted = name, [str(w) for w in words], near, scripted
+        self.environment = dict(environment or {})
+        self.text = hash_of("".join(s.read_text() for s in sources) + " ".join(self.words) + str(self.environment))
+        self.seconds, self.mask, self.confirmed = None, 0, False
+
+    def run(self, build, library, trace=None):
+        """(exit status, processor seconds)"""
+        most = 3 * SLOW if trace else 2 + 5 * self.seconds
+        environment = dict(self.environment, **{"SHARDOPT_IN_FRONT" if self.scripted else "LD_PRELOAD": str(library)})
+        environment.update({"SHARDOPT_TRACE": trace} if trace else {})
+        return run(self.words, most, 120 + 20 * most, environment, SOURCE)
+
+    def load(self, kept):
+        if kept.get("text") != self.text:
+            return False
+        self.seconds, self.mask = kept["seconds"], int.from_bytes(zlib.decompress(base64.b64decode(kept["lines"])), "little")
+        return True
+
+    def saved(self):
+        lines = self.mask.to_bytes(self.mask.bit_length() // 8 + 1, "little")
+        return {"text": self.text, "seconds": self.seconds, "lines": base64.b64encode(zlib.compress(lines)).decode()}
+
+
+def cases(build, target, source):
+    """The cases of a program of Criterion."""
+    folder = source.with_suffix("").parent / source.stem.removeprefix("test_")  # sources of that program alone
+    sources = [source, *(p for p in sorted(folder.glob("*.c")) if not p.name.startswith("test_")), *source.parent.glob("*.h")]
+    program = build.programs / target
+    if not build.link(target, sources, program):
+        print(f"{target} cannot be linked with a shared library", flush=True)
+        return
+    suite = None
+    for line in subprocess.run([program, "--list"], capture_output=True, text=True).stdout.splitlines():
+        if match := re.match(r"(\w+): \d+ tests?$", line):
+            suite = match.group(1)
+        elif match := re.match(r"\W+ (\w+)$", line):
+            case = f"{suite}/{match.group(1)}"
+            yield Test(f"{target}:{case}", [program, "-j1", "--filter", case], target.replace("test_", ""), sources,
+                       environment=LESS.get(target))
+
+
+def transcripts(build):
+    """One transcript of a page each, by readme.sh."""
+    script = TESTS / "install/readme.sh"
+    for page in PAGES + sorted(str(p.relative_to(SOURCE)) for p in (SOURCE / "docs").glob("*.md")):
+        marks = re.findall(r"^<!-- (slow )?example -->$", (SOURCE / page).read_text(), flags=re.M)
+        for number, slow in enumerate(marks, 1):
+            if not slow:
+                yield Test(f"{page}:{number}", ["sh", script, "--only", number, page], "", [SOURCE / page, script], True,
+                           {"BUILD": str(build.wrapped.parent), "SOURCE": str(SOURCE)})
+
+
+def scripts(build):
+    first = TESTS / "first_answers/run.py"
+    quick = next(ast.literal_eval(s.value) for s in ast.parse(first.read_text()).body
+                 if isinstance(s, ast.Assign) and s.targets[0].id == "QUICK")
+    for name in quick:
+        yield Test(f"first answer: {name}", ["python3", first, build.wrapped, name], "", [first], True)
+    for line in SCRIPTS:
+        script, *more = line.split()
+        yield Test(line, ["python3", TESTS / script, build.wrapped, *more], "", [TESTS / script], True)
+    package = TESTS / "python/test_shardopt.py"
+    yield Test("python", ["python3", package], "", [package], True,
+               {"PYTHONPATH": str(SOURCE / "python"), "SHARDOPT_PROGRAM": str(build.wrapped), "PYTHONDONTWRITEBYTECODE": "1"})
+
+
+def learn(build, lines, test, kept):
+    if test.load(kept.get(test.name, {})):
+        return False
+    with tempfile.NamedTemporaryFile(dir="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None) as trace:
+        trace.truncate(lines.size)
+        status, used = test.run(build, build.traced, trace.name)
+        test.mask = lines.executed(pathlib.Path(trace.name).read_bytes()) if status == 0 and used <= 2 * SLOW else 0
+    test.seconds = used if status == 0 else None
+    return True
+
+
+def all_tests(build, lines):
+    """Every test, what it takes (None: it fails as things are, or is slow), and its lines."""
+    path, lock, since = build.folder / "tests.json", threading.Lock(), 0
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    traced = hash_of(build.traced.read_bytes())
+    tests = kept["tests"] if kept.get("traced") == traced else {}
+    sources = {"_".join(s.relative_to(TESTS).with_suffix("").parts): s for s in sorted(TESTS.rglob("test_*.c"))}
+    sources = {t: s for t, s in sources.items() if (build.folder / f"CMakeFiles/{t}.dir/link.txt").exists()}
+    with concurrent.futures.ThreadPoolExecutor(build.jobs) as pool:
+        found = [t for some in pool.map(lambda i: list(cases(build, *i)), sources.items()) for t in some]
+        found += [*transcripts(build), *scripts(build)]
+
+        def one(test):
+            nonlocal since
+            new = learn(build, lines, test, tests)
+            with lock:
+                tests[test.name] = test.saved()
+                since += new
+                if since >= 50:
+                    path.write_text(json.dumps({"traced": traced, "tests": tests}))
+                    since = 0
+        list(pool.map(one, found))
+    path.write_text(json.dumps({"traced": traced, "tests": tests}))
+    return found
