@@ -8,8 +8,8 @@
 # end of the last output: this script then cuts the program's output after the same number of paragraphs.
 # The command of a <!-- slow example --> takes more than ten seconds; it runs only with --slow.
 #
-# usage: sh tests/install/readme.sh [--update] [--slow] [--only N] [PAGE...]
-#   --update replaces the output that the pages show; --only N runs transcript N of a page, as if it were its first
+# usage: sh tests/install/readme.sh [--update] [--slow] [--only M-N] [PAGE...]
+#   --update replaces the output that the pages show; --only M-N runs transcripts M to N of a page, as if it had no others
 # In the environment: BUILD (build folder, default build), SOURCE (of shardopt, default here).
 set -eu
 unset SHARDOPT_DATA GITHUB_ACTIONS
@@ -19,12 +19,12 @@ while :; do
     case ${1-} in
     --update) update=1 ;;
     --slow) slow=1 ;;
-    --only) only=$2; shift ;;
+    --only) only=$2 && shift ;;
     *) break ;;
     esac
     shift
 done
-[ -z "$only" ] || [ -z "$update" ] || { echo "--only N runs one transcript, which --update cannot write" >&2; exit 2; }
+[ -z "$only" ] || [ -z "$update" ] || { echo "--only runs a part of a page, and --update writes all of it" >&2; exit 2; }
 root=$(mktemp -d "${TMPDIR:-/tmp}/shardopt-readme-XXXXXX")
 trap 'rm -rf "$root"' EXIT
 mkdir "$root/bin"
@@ -74,7 +74,7 @@ for page; do
     number=0
     while [ $number -lt "$blocks" ]; do
         number=$((number + 1))
-        [ -z "$only" ] || [ "$only" = $number ] || continue
+        [ -z "$only" ] || { [ $number -ge "${only%-*}" ] && [ $number -le "${only#*-}" ]; } || continue
         # The block without its marks and fences; the mark itself says whether it is slow.
         awk -v want=$number -v mark="$root/mark" '
             /^<!-- (slow )?example -->$/ { inside = ++n == want; if (inside) print > mark; next }

@@ -7,40 +7,44 @@ from build import hash_of, run
 from changes import HERE, SOURCE
 
 TESTS = SOURCE / "tests"
-SLOW = 8  # s of the processor: such a test is not asked
+SLOW = 10  # s of the processor: such a test is not asked
+MARKED = 2  # so many times as long a test takes with the traced library
 # Those that are too slow as they are, and how they are asked for less.
 LESS = {"search_walk_test_search": {"SHARDOPT_PROBLEMS": "16"}, "search_walk_test_random_commands": {"SHARDOPT_PROBLEMS": "8"}}
-SCRIPTS = ["gate/run.py", "recipes/run.py", "traces/round_trip.py", "traces/bench.py", "traces/samples.py", "schema/check.py",
-           "certificate/run.py quick", "certificate/run_serving.py quick"]
+SCRIPTS = ["gate/run.py", "recipes/run.py", "traces/round_trip.py", "traces/bench.py", "traces/samples.py",
+           "certificate/run_serving.py quick"]
 PAGES = ["README.md", "CONTRIBUTING.md"]
 
 
 class Test:
     """`near`: the file that it tests, with _ for /; `sources`: what makes it another test; `scripted`: the changed
-    library goes before the program alone, not before the shell or the Python that runs it."""
+    library goes before the program alone, not before the shell or the Python that runs it; `or_else`: other words for
+    it, if it fails by these."""
 
-    def __init__(self, name, words, near, sources, scripted=False, environment=None):
-        self.name, self.words, self.near, self.scripted = name, [str(w) for w in words], near, scripted
-        self.environment = dict(environment or {})
+    def __init__(self, name, words, near, sources, scripted=False, environment=None, or_else=()):
+        self.name, self.near, self.scripted, self.or_else = name, near, scripted, or_else
+        self.words, self.environment = [str(w) for w in words], dict(environment or {})
         self.text = hash_of("".join(s.read_text() for s in sources) + " ".join(self.words) + str(self.environment))
         self.seconds, self.mask, self.confirmed = None, 0, False
 
-    def run(self, build, library, trace=None):
-        """(exit status, processor seconds)"""
-        most = 3 * SLOW if trace else 2 + 5 * self.seconds
-        environment = dict(self.environment, **{"SHARDOPT_IN_FRONT" if self.scripted else "LD_PRELOAD": str(library)})
+    def run(self, libraries, trace=None):
+        """(exit status, processor seconds), with one of (for scripts, for programs of Criterion) in front"""
+        most = 2 * MARKED * SLOW if trace else 2 + 5 * self.seconds
+        variable, library = ("SHARDOPT_IN_FRONT", libraries[0]) if self.scripted else ("LD_PRELOAD", libraries[1])
+        environment = {**self.environment, variable: str(library)}
         environment.update({"SHARDOPT_TRACE": trace} if trace else {})
         return run(self.words, most, 120 + 20 * most, environment, SOURCE)
 
     def load(self, kept):
         if kept.get("text") != self.text:
             return False
-        self.seconds, self.mask = kept["seconds"], int.from_bytes(zlib.decompress(base64.b64decode(kept["lines"])), "little")
+        self.seconds, self.words = kept["seconds"], kept["words"]
+        self.mask = int.from_bytes(zlib.decompress(base64.b64decode(kept["lines"])), "little")
         return True
 
     def saved(self):
         lines = self.mask.to_bytes(self.mask.bit_length() // 8 + 1, "little")
-        return {"text": self.text, "seconds": self.seconds, "lines": base64.b64encode(zlib.compress(lines)).decode()}
+        return {"text": self.text, "seconds": self.seconds, "words": self.words, "lines": base64.b64encode(zlib.compress(lines)).decode()}
 
 
 def cases(build, target, source):
@@ -62,14 +66,15 @@ def cases(build, target, source):
 
 
 def transcripts(build):
-    """One transcript of a page each, by readme.sh."""
+    """One transcript of a page each, by readme.sh; with those before it whose files it reads."""
     script = TESTS / "install/readme.sh"
     for page in PAGES + sorted(str(p.relative_to(SOURCE)) for p in (SOURCE / "docs").glob("*.md")):
         marks = re.findall(r"^<!-- (slow )?example -->$", (SOURCE / page).read_text(), flags=re.M)
         for number, slow in enumerate(marks, 1):
             if not slow:
-                yield Test(f"{page}:{number}", ["sh", script, "--only", number, page], "", [SOURCE / page, script], True,
-                           {"BUILD": str(build.wrapped.parent), "SOURCE": str(SOURCE)})
+                words = [["sh", str(script), "--only", f"{first}-{number}", page] for first in range(number, 0, -1)]
+                yield Test(f"{page}:{number}", words[0], "", [SOURCE / page, script], True,
+                           {"BUILD": str(build.wrapped.parent), "SOURCE": str(SOURCE)}, words[1:])
 
 
 def scripts(build):
@@ -87,18 +92,22 @@ def scripts(build):
 
 
 def learn(build, lines, test, kept):
+    """Runs a test with the traced library, unless what came of it is kept."""
     if test.load(kept.get(test.name, {})):
         return False
-    with tempfile.NamedTemporaryFile(dir="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None) as trace:
-        trace.truncate(lines.size)
-        status, used = test.run(build, build.traced, trace.name)
-        test.mask = lines.executed(pathlib.Path(trace.name).read_bytes()) if status == 0 and used <= 2 * SLOW else 0
-    test.seconds = used if status == 0 else None
+    for words in [test.words, *test.or_else]:
+        test.words = words
+        with tempfile.NamedTemporaryFile(dir="/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None) as trace:
+            trace.truncate(lines.size)
+            status, used = test.run((build.traced, build.traced), trace.name)
+            if status == 0:
+                test.mask, test.seconds = lines.executed(pathlib.Path(trace.name).read_bytes()), used / MARKED
+                break
     return True
 
 
-def all_tests(build, lines):
-    """Every test, what it takes (None: it fails as things are, or is slow), and its lines."""
+def all_tests(build, lines, pattern):
+    """Every test whose name has a pattern, what it takes (None: it fails as things are), and its lines."""
     path, lock, since = build.folder / "tests.json", threading.Lock(), 0
     kept = json.loads(path.read_text()) if path.exists() else {}
     traced = hash_of(build.traced.read_bytes())
@@ -106,8 +115,9 @@ def all_tests(build, lines):
     sources = {"_".join(s.relative_to(TESTS).with_suffix("").parts): s for s in sorted(TESTS.rglob("test_*.c"))}
     sources = {t: s for t, s in sources.items() if (build.folder / f"CMakeFiles/{t}.dir/link.txt").exists()}
     with concurrent.futures.ThreadPoolExecutor(build.jobs) as pool:
-        found = [t for some in pool.map(lambda i: list(cases(build, *i)), sources.items()) for t in some]
-        found += [*transcripts(build), *scripts(build)]
+        named = [i for i in sources.items() if re.search(pattern, i[0])]
+        found = [t for some in pool.map(lambda i: list(cases(build, *i)), named) for t in some]
+        found += [t for t in [*transcripts(build), *scripts(build)] if re.search(pattern, t.name)]
 
         def one(test):
             nonlocal since

@@ -7,6 +7,8 @@ from changes import HERE, SOURCE, TEXTS
 MEMORY = 4 << 30
 # The loader asks which clone of a function to take before our own calls are bound.
 TRACED = ["-g1", "-fsanitize-coverage=trace-pc", "-Dtarget_clones(...)=unused"]
+# As the preset dev has it, under which CI runs the tests in C; the other half, ASan, would have to be in all of a process.
+CHECKED = ["-fsanitize=undefined", "-fno-sanitize-recover=all"]
 
 
 def hash_of(data):
@@ -83,27 +85,31 @@ class Build:
             rest[at:at + 2] = ["-o", self.traced] + sorted(objects)
             subprocess.run(rest, cwd=self.folder, check=True)
 
-    def library_of(self, path, text, at):
-        """The changed text as a library; None: it is no C any more; "": it is the same machine code."""
-        source, target = at / pathlib.Path(path).name, at / "changed.o"
-        source.write_text(text)
-        if not self.object(source, target, str(path), f"-ffile-prefix-map={at}=."):
-            return None
-        if path in self.plain and self.plain[path] == target.read_bytes():
-            return ""
-        library = at / "libchanged.so"
-        subprocess.run(["gcc", "-shared", "-Wl,-z,lazy", "-Wl,--no-as-needed", "-o", library, target, self.library,
-                        f"-Wl,-rpath,{self.folder}", "-fopenmp"], check=True)
+    def shared(self, objects, library):
+        subprocess.run(["gcc", "-shared", "-Wl,-z,lazy", "-Wl,--no-as-needed", "-o", library, *objects, self.library,
+                        f"-Wl,-rpath,{self.folder}", "-fopenmp", *CHECKED[:1]], check=True)
         return library
 
-    def library_as_is(self, path):
+    def libraries_of(self, path, text, at):
+        """A text in place of a source as two libraries, (plain, with checks); None: it is no C any more; (): it is the same
+        machine code as before."""
+        source, plain, checked = at / pathlib.Path(path).name, at / "plain.o", at / "checked.o"
+        source.write_text(text)
+        if not self.object(source, plain, str(path), f"-ffile-prefix-map={at}=."):
+            return None
+        if path in self.plain and self.plain[path] == plain.read_bytes():
+            return ()
+        self.object(source, checked, str(path), *CHECKED)
+        return self.shared([plain], at / "libplain.so"), self.shared([checked], at / "libchecked.so")
+
+    def libraries_as_is(self, path):
         """The same of a source as it is: what a test has to pass with."""
         at = self.folder / "as_is" / str(path).replace("/", "+")
         if path not in self.plain:
             at.mkdir(parents=True, exist_ok=True)
-            self.library_of(path, TEXTS[path], at)
-            self.plain[path] = (at / "changed.o").read_bytes()
-        return at / "libchanged.so"
+            self.libraries_of(path, TEXTS[path], at)
+            self.plain[path] = (at / "plain.o").read_bytes()
+        return at / "libplain.so", at / "libchecked.so"
 
     def link(self, target, sources, program):
         """Compiles and links a target of cmake with the shared library; False: it cannot be."""

@@ -10,6 +10,7 @@ OPERATORS = {" < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ":
              " || ": " && ", " += ": " -= ", " -= ": " += "}
 TOKEN = re.compile("|".join(re.escape(o) for o in sorted(OPERATORS, key=len, reverse=True)) +
                    r"|(?<![\w.\"])(?:\d+\.\d+(?:e[-+]?\d+)?|\d+(?:e[-+]?\d+)?)(?![\w.\"])")
+EMPTY = re.compile(r"\{0\}")  # all of it is zero: no figure of its first member
 # Lines that are no code, or lengths of buffers; statements that write texts.
 SKIP_LINE = re.compile(r"^\s*#|\bassert\(|_Static_assert|\bchar \**\w+\[[^]]*\]|_(SIZE|LENGTH|BYTES_MAX) = \d+|__attribute__")
 SKIP_STATEMENT = re.compile(r"\b(error_set|hf_wrong|wrong|fprintf|snprintf|printf|prose_\w+|text_\w+|append\w*|say\w*|json_add_\w+|fputs)\(")
@@ -57,7 +58,7 @@ def changes_of(path):
     """Every change of a file."""
     text = TEXTS[path.relative_to(SOURCE)] = path.read_text()
     code, lines = blanked(text), text.split("\n")
-    signs = {at for match in SIGN.finditer(code) for at in range(*match.span())}
+    signs = {at for sign in (SIGN, EMPTY) for match in sign.finditer(code) for at in range(*match.span())}
     tables = list(outside_of_functions(code))
     seen = collections.Counter()
     for match in TOKEN.finditer(code):
