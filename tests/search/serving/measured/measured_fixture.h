@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* tests/search/serving/measured/measured_fixture.h: measured rows of serving with their predictions, filled by hand. */
+#ifndef SHARDOPT_TESTS_SEARCH_SERVING_MEASURED_FIXTURE_H
+#define SHARDOPT_TESTS_SEARCH_SERVING_MEASURED_FIXTURE_H
+
+#include "search/serving/measured/serving_score.h"
+
+#include <criterion/criterion.h>
+
+/* A row of one load: every text is there, nothing of it varies. */
+static inline ServingRun measured_run(void) {
+    return (ServingRun){.source = "source",
+                        .group = "group",
+                        .model = "model",
+                        .arch = "dense",
+                        .chip = "chip",
+                        .engine = "vllm",
+                        .weights = "bf16",
+                        .mode = "closed-loop",
+                        .version = "1",
+                        .spec = "",
+                        .chips = 1,
+                        .prompt = 1000,
+                        .output = 101,
+                        .concurrency = 8};
+}
+
+#endif
