@@ -45,9 +45,9 @@ bool serving_lengths(const char *text, const char *where, ServingQuestion *quest
         snprintf(row, sizeof row, "%.*s", (int)strcspn(line, "\r\n#"), line);
         if (row[strspn(row, " \t")] == '\0') continue;
         char rest;
-        int read = sscanf(row, "%lf %lf %lf %c", &prompt, &output, &weight, &rest);
-        if (read < 2 || read > 3 || !(prompt >= 1 && prompt <= 1e9) || !(output >= 1 && output <= 1e9) ||
-            !(weight > 0 && weight <= 1e12))
+        int end = 0, read = sscanf(row, "%lf %lf %n%lf %c", &prompt, &output, &end, &weight, &rest);
+        if (read < 2 || read > 3 || (read == 2 && row[end]) || !(prompt >= 1 && prompt <= 1e9) ||
+            !(output >= 1 && output <= 1e9) || !(weight > 0 && weight <= 1e12))
             return error_set(error, ERROR_INPUT, where,
                              "line %d: give prompt tokens, output tokens and perhaps a weight, "
                              "all above 0",
