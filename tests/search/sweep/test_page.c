@@ -156,6 +156,49 @@ Test(sweep_page, as_it_was_looked_at) {
     }
 }
 
+/* A picture of the page, from its first tag on. */
+static void expect_picture(const char *name) {
+    char *text = written(&(SweepGoal){0, 0}, SWEEP_HTML), *begin = strstr(text, "<svg "), *end = strstr(text, "</svg>");
+    cr_assert(begin && end);
+    end[strlen("</svg>")] = '\n', end[strlen("</svg>") + 1] = '\0';
+    expect_golden(name, begin);
+    free(text);
+}
+
+/* Twenty models, whose names stand below the picture; and eight batches on one machine, as bars. */
+Test(sweep_page, many_series_and_none) {
+    enum { MANY = 20, LENGTHS = 2, BATCHES = 8 };
+    static const char *names[MANY], *lengths[] = {"8", "32"};
+    static char text[MANY][16];
+    static SweepRow all[MANY * LENGTHS];
+    make();
+    for (int i = 0; i < MANY; i++) {
+        snprintf(text[i], sizeof text[i], "model %d", i + 1);
+        names[i] = text[i];
+    }
+    for (int i = 0; i < MANY * LENGTHS; i++) {
+        all[i] = rows[0];
+        all[i].point = i, all[i].plan = "fsdp=8", all[i].chips = i % LENGTHS ? 32 : 8;
+        all[i].mfu = 0.3 + 0.01 * (i / LENGTHS), all[i].step_seconds = 1 + i;
+    }
+    memcpy(rows, all, sizeof rows);
+    grid = (SweepGrid){.options = {{"batch", names, BATCHES}}, .option_count = 1, .points = BATCHES};
+    expect_picture("sweep/bars.svg");
+    SweepGrid many = {.options = {{"model", names, MANY}, {"chips", lengths, LENGTHS}}, .option_count = 2};
+    many.points = MANY * LENGTHS;
+    char *page = NULL;
+    size_t length = 0;
+    Error error = {0};
+    FILE *memory = open_memstream(&page, &length);
+    cr_assert(sweep_write(&many, all, &(SweepGoal){0, 0}, SWEEP_HTML, (TextOut){.file = memory}, &error));
+    cr_assert_eq(fclose(memory), 0);
+    char *begin = strstr(page, "<svg "), *end = strstr(page, "</svg>");
+    cr_assert(begin && end);
+    end[strlen("</svg>")] = '\n', end[strlen("</svg>") + 1] = '\0';
+    expect_golden("sweep/many.svg", begin);
+    free(page);
+}
+
 /* ---- the line that writes the page again ---- */
 
 /* A page of one option with so many values of `value`; whether it has a line, and that it holds `holds`. */

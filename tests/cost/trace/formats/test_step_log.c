@@ -112,3 +112,24 @@ Test(step_log, what_is_no_log) {
         cr_expect(error.kind == ERROR_INPUT && strstr(error.text, "no log"), "%zu: %s", i, error.text);
     }
 }
+
+/* A rank that took no time at all is one; negative times, a least beyond the most and absurd ones are none. */
+Test(step_log, timers_at_their_limits) {
+    static const struct {
+        const char *value;
+        bool kept;
+    } ROWS[] = {{"(0.00, 5.00)", true},   {"(5.00, 5.00)", true},        {"(5.01, 5.00)", false},
+                {"(-0.01, 5.00)", false}, {"9999999999.00", true},       {"10000000000.00", false},
+                {"0.00", true},           {"(0.00, 10000000001)", false}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        char text[256];
+        StepLog log;
+        Error error;
+        snprintf(text, sizeof text,
+                 "(min, max) time across ranks (ms):\n    optimizer ....: %s\n"
+                 " [2026-09-20 21:31:05] iteration 1/ 6 | elapsed time per iteration (ms): 291.2 |\n",
+                 ROWS[i].value);
+        cr_assert(read(text, &log, &error), "%s", error.text);
+        cr_expect_eq(log.timer_count, ROWS[i].kept, "%s: %d", ROWS[i].value, log.timer_count);
+    }
+}

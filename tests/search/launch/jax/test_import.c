@@ -150,3 +150,53 @@ Test(jax_import, plans) {
         arena_free(&arena);
     }
 }
+
+/* ---- knobs ---- */
+
+#define WHOLE "MESH_AXES = {'f': 512}\nROLES = {'fsdp': ('f',)}\n"
+
+/* What a module does not say is as JAX does it: one chunk, no ZeRO, weights gathered again, nothing on the host. Limits
+ * are taken, and what lies beyond them is not. */
+Test(jax_import, knobs) {
+    static const struct {
+        const char *text;
+        bool good;
+        int64_t chunks, zero;
+        bool regather, sequences;
+    } ROWS[] = {
+        {BATCH, true, 1, 0, true, true},
+        {"SEQUENCES = 512\nMICROBATCH_SEQUENCES = 1\n", true, 1, 0, true, true},
+        {BATCH "VIRTUAL_STAGES = 1\nZERO_STAGE = 0\nREGATHER = False\n", true, 1, 0, false, true},
+        {BATCH "VIRTUAL_STAGES = 1048576\nZERO_STAGE = 2\nREGATHER = True\n", true, 1048576, 2, true, true},
+        {BATCH "VIRTUAL_STAGES = 0\n", false, 0, 0, true, true},
+        {BATCH "VIRTUAL_STAGES = 1048577\n", false, 0, 0, true, true},
+        {BATCH "ZERO_STAGE = 3\n", false, 0, 0, true, true},
+        {BATCH "ZERO_STAGE = -1\n", false, 0, 0, true, true},
+        {BATCH "ULYSSES = 0\n", false, 0, 0, true, true},
+        {"SEQUENCES = 512\n", false, 0, 0, true, false},
+        {"MICROBATCH_SEQUENCES = 1\n", false, 0, 0, true, false},
+        {"SEQUENCES = 0\nMICROBATCH_SEQUENCES = 1\n", false, 0, 0, true, false},
+        {"SEQUENCES = 513\nMICROBATCH_SEQUENCES = 1\n", false, 0, 0, true, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        ImportedPlan plan = {0};
+        char text[512];
+        Request *request = ARENA_NEW(&arena, Request, 1);
+        cr_assert(request_from_text("plan --model 70b --slice 8x8x8 --seq 8192", &arena, request));
+        for (int role = 0; role < ROLE_COUNT; role++) plan.degrees.of[role] = plan.across[role] = 1;
+        snprintf(text, sizeof text, WHOLE "%s", ROWS[i].text);
+        ConfigFile file = file_of(&arena, text);
+        cr_expect_eq(jax_plan(&file, request, &plan, &error), ROWS[i].good, "%s: %s", ROWS[i].text, error.text);
+        if (ROWS[i].good) {
+            cr_expect_eq(plan.knobs.virtual_stages, ROWS[i].chunks, "%s", ROWS[i].text);
+            cr_expect_eq(plan.knobs.zero_stage, ROWS[i].zero, "%s", ROWS[i].text);
+            cr_expect_eq(plan.knobs.regather, ROWS[i].regather, "%s", ROWS[i].text);
+            cr_expect(!plan.knobs.offload_optimizer && plan.placed, "%s", ROWS[i].text);
+        } else if (!ROWS[i].sequences) {
+            cr_expect(strstr(error.where, "SEQUENCES"), "%s: %s", ROWS[i].text, error.where);
+        }
+        arena_free(&arena);
+    }
+}
