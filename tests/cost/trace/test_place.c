@@ -69,7 +69,7 @@ Test(place, as_the_plan_calls_it) {
     cr_expect_eq(term_of(replicas, COLLECTIVE_KIND_ALL_GATHER, &unknown, &totals), TERM_DATA);
 }
 
-/* tensor=4 sequence=2 data=4: a group of 2 is the sequence's; one of 4 is tensor's or data's, unless its stride says. */
+/* tensor=4 sequence=2 data=4: a group of 2 is the sequence's; one of 4 is tensor's or data's: its stride says which. */
 Test(place, groups_by_their_size_and_stride) {
     PlaceTotals totals;
     PlanShape shape = shape_of(4, 1, 2, 1, 4, 1);

@@ -31,8 +31,8 @@ static void find(int count) {
 
 TestSuite(ranks, .init = make);
 
-/* Rank 2's clock is 5 ms ahead. Of the first collective rank 0 comes at 100, rank 1 at 130 and rank 2 at 160, and all end
- * at 200: it takes 40 us; of the second rank 0 comes last by 10 us and it takes 20. */
+/* Rank 2's clock is 5 ms ahead. Of the first collective rank 0 comes at 100, rank 1 at 130 and rank 2 at 160, and all
+ * end at 200: it takes 40 us; of the second rank 0 comes last by 10 us and it takes 20. */
 static void two_collectives(void) {
     static const int64_t STARTS[2][RANKS] = {{100, 130, 160}, {310, 300, 300}}, ENDS[2] = {200, 330};
     for (int r = 0; r < RANKS; r++)
@@ -128,9 +128,9 @@ Test(ranks, clocks) {
 
 /* ---- messages of a pipeline ---- */
 
-/* Messages of 1 MB take 100 us on rank 1 and at the least 300 us on rank 0, which waited 200 us in each of two; those of
- * 2 MB take 120 and 100 us, which is no wait (less than a quarter more). A step of rank 0 has 800 us of messages, of
- * which 400 are seen. */
+/* Messages of 1 MB take 100 us on rank 1 and at the least 300 us on rank 0, which waited 200 us in each of two; those
+ * of 2 MB take 120 and 100 us, which is no wait (less than a quarter more). A step of rank 0 has 800 us of messages,
+ * of which 400 are seen. */
 Test(ranks, messages) {
     ranks[0].messages = (MessageSizes){{1e6, 2e6}, {300000, 120000}, 2};
     ranks[0].message_count[0] = 2, ranks[0].message_seconds[0] = 600e-6;

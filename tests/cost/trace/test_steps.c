@@ -23,8 +23,8 @@ static void expect_step(int i, int64_t start, int64_t end, bool partial, bool us
     cr_expect_eq(step->used, used, "%d", i);
 }
 
-/* The device lags 30 us behind the host. Of five steps the first does not count, the last does not end, and the third is
- * more than one and a half times as long as the median of 100. */
+/* The device lags 30 us behind the host. Of five steps the first does not count, the last does not end, and the third
+ * is more than one and a half times as long as the median of 100. */
 Test(steps, annotated) {
     static const int64_t BEGINS[] = {100, 200, 300, 451, 551};
     for (int i = 0; i < 5; i++) {

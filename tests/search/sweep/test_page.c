@@ -169,7 +169,7 @@ static void expect_picture(const char *name) {
 Test(sweep_page, many_series_and_none) {
     enum { MANY = 20, LENGTHS = 2, BATCHES = 8 };
     static const char *names[MANY], *lengths[] = {"8", "32"};
-    static char text[MANY][16];
+    static char text[MANY][24];
     static SweepRow all[MANY * LENGTHS];
     make();
     for (int i = 0; i < MANY; i++) {

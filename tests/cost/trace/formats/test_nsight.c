@@ -100,7 +100,8 @@ Test(nsight, copies) {
     }
 }
 
-/* Ranges by their text or its number; those without an end, without words or with words that tell no phase are passed. */
+/* Ranges by their text or its number; those without an end, without words or with words that tell no phase are
+ * passed. */
 Test(nsight, ranges_chip_and_clock) {
     READ(STRINGS, KERNELS, "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1000, 1500, 0, 7, 9, 0, 1, 2);",
          "CREATE TABLE TARGET_INFO_GPU (name TEXT); INSERT INTO TARGET_INFO_GPU VALUES (NULL), ('H100'), ('H200');",

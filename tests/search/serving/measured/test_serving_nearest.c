@@ -75,8 +75,8 @@ Test(serving_nearest, all_at_once) {
     cr_expect(isinf(distance()), "nothing was measured");
 }
 
-/* Two models of the same sizes and another name are four apart; each factor of two in size is two more, and beyond three
- * of them, or where one is a mixture, they are not compared. */
+/* Two models of the same sizes and another name are four apart; each factor of two in size is two more, and beyond
+ * three of them, or where one is a mixture, they are not compared. */
 Test(serving_nearest, models) {
     make();
     model.name[0] = 'a';

@@ -11,8 +11,8 @@ enum { ROWS = 6 };
 static ServingRun runs[ROWS];
 static ServingOutcome outcomes[ROWS];
 
-/* Two of group a, 10% and 20% too long; one of b, 40% too short; a mixture queued at once, whose rate is 50% too high; one
- * of two pools, of which nobody says whether it had drafts; one that was not replayed. */
+/* Two of group a, 10% and 20% too long; one of b, 40% too short; a mixture queued at once, whose rate is 50% too
+ * high; one of two pools, of which nobody says whether it had drafts; one that was not replayed. */
 static void make(void) {
     static const double TPOT[ROWS] = {1.1, 1.2, 0.6, 0, 3, 9};
     for (int i = 0; i < ROWS; i++) {

@@ -15,9 +15,9 @@ static bool read(const char *text, double cached, Error *error) {
     return serving_lengths(text, "file", &question, error);
 }
 
-/* Of four requests three have 100 + 10 tokens and one 1000 + 50. A request is in flight for its answer's tokens: 30 of 80
- * at the first length and 50 at the second. A token of a prompt, of which a quarter is cached, sees on average what is
- * cached and half of the rest: 5/8 of its prompt; of the new tokens 300 of 1300 are of the short prompts. */
+/* Of four requests three have 100 + 10 tokens and one 1000 + 50. A request is in flight for its answer's tokens: 30
+ * of 80 at the first length and 50 at the second. A token of a prompt, of which a quarter is cached, sees on average
+ * what is cached and half of the rest: 5/8 of its prompt; of the new tokens 300 of 1300 are of the short prompts. */
 Test(load_lengths, means) {
     Error error;
     cr_assert(read("# prompt output weight\n100 10 3\n\n1000\t50 # one of them\r\n", 0.25, &error), "%s", error.text);
