@@ -24,6 +24,11 @@ static bool one_admitted(const Bounds *bounds, const Degrees *degrees, const Met
     return launchers_take_one(bounds->launchers, &plans);
 }
 
+bool degrees_admitted(const Bounds *bounds, const Degrees *degrees) {
+    return bounds->launchers == 0 || launchers_of_degrees(bounds->launchers, bounds->context->model,
+                                                          &bounds->context->work, degrees, bounds->mesh) != 0;
+}
+
 bool methods_admitted(const Bounds *bounds, const Degrees *degrees, const Methods *methods, StageSplit split) {
     return bounds->launchers == 0 || one_admitted(bounds, degrees, methods, 1, split);
 }

@@ -6,6 +6,9 @@
 
 #include "search/bound/totals_cache.h"
 
+/* Whether a launcher asked for may take these degrees with any methods and knobs; true where none is asked for. */
+bool degrees_admitted(const Bounds *bounds, const Degrees *degrees);
+
 /* Whether a launcher asked for may take any knob setting of these degrees with these methods and this split of the
  * layers; true where none is asked for. */
 bool methods_admitted(const Bounds *bounds, const Degrees *degrees, const Methods *methods, StageSplit split);

@@ -80,6 +80,7 @@ TupleBound tuple_bound(const Bounds *bounds, const LowerBoundRates *table, const
     if (!degrees_may_divide(bounds->context->model, &bounds->context->work, degrees,
                             experts_may_fold(bounds->offers, degrees), bounds->padding, &bound.forbidden))
         return bound;
+    if (!degrees_admitted(bounds, degrees)) return bound;
     MethodSpace space, contexts;
     TupleMethods tuple = {.bounds = bounds, .degrees = degrees, .space = &contexts};
     method_space(degrees, bounds->offers, &space);

@@ -23,6 +23,7 @@ typedef struct {
     int machine;
     Rates least, partly; /* partly: the settled groups at their cost, the others at their least */
     BranchVerdicts verdicts[ROLE_COUNT];
+    int64_t looked_at;
     bool no_memory;
 } FrontierWalk;
 
@@ -107,22 +108,54 @@ static bool admitted(FrontierWalk *walking, const RatesWalk *walk) {
            launchers_place(able, walk->nested_mesh, problem->setting.chip->name, &walk->placement, on->launch_memo);
 }
 
-static void visit(RatesWalk *walk) {
-    FrontierWalk *walking = walk->context;
+/* Adds a placement that is admitted, or leaves it out. */
+static void take(FrontierWalk *walking, const Placement *placement, const Rates *rates) {
     PlacementList *list = walking->list;
-    double bound = ranked_bound(walking, &walk->rates);
-    list->visited++;
-    if (!admitted(walking, walk)) {
-        list->refused++;
-        return;
-    }
+    double bound = ranked_bound(walking, rates);
     if (bound > walking->query->threshold) {
         list->cut_bound = min_real(list->cut_bound, bound);
         return;
     }
-    BoundedPlacement item = {
-        .bound = bound, .machine = walking->machine, .placement = walk->placement, .rates = walk->rates};
+    BoundedPlacement item = {.bound = bound, .machine = walking->machine, .placement = *placement, .rates = *rates};
     walking->no_memory = walking->no_memory || !placement_list_add(list, &item);
+}
+
+static void visit(RatesWalk *walk) {
+    FrontierWalk *walking = walk->context;
+    walking->looked_at++;
+    walking->list->visited++;
+    if (admitted(walking, walk))
+        take(walking, &walk->placement, &walk->rates);
+    else
+        walking->list->refused++;
+}
+
+/* Takes of what the launchers in question make, where that can be listed: *done then. The others are refused. */
+static bool take_made(FrontierWalk *walking, bool *done) {
+    const OpenTuple *tuple = walking->tuple;
+    const Request *request = tuple->problem->request;
+    const Mesh *mesh = tuple->problem->nested_meshes[walking->machine].mesh;
+    const MadePlacements *made;
+    const Rates *rates;
+    LauncherSet able = walking->query->able_launchers;
+    if (able == ANY_LAUNCHER) able = request->space.launchers;
+    *done = false;
+    if (able == 0 || request->space.launchers == 0) return true;
+    if (!open_tuple_made(tuple, walking->machine, walking->query->methods_index, &made, &rates))
+        return error_memory(&tuple->explorer->error);
+    if (!made) return true;
+    Count total = tuple->on[walking->machine].total;
+    walking->list->visited += total;
+    walking->list->refused += total;
+    for (int64_t i = 0; i < made->count; i++) {
+        if (!(made->made[i].launchers & able)) continue;
+        if (!request_admits_placement(request, mesh, &made->made[i].placement)) continue;
+        walking->list->refused--;
+        walking->looked_at++;
+        take(walking, &made->made[i].placement, &rates[i]);
+    }
+    *done = true;
+    return !walking->no_memory || error_memory(&tuple->explorer->error);
 }
 
 /* The wanted placements on walking->machine. */
@@ -140,6 +173,9 @@ static bool find_on_machine(FrontierWalk *walking) {
         walking->list->cut_bound = min_real(walking->list->cut_bound, bound);
         return true;
     }
+    bool done;
+    if (!take_made(walking, &done)) return false;
+    if (done) return !explorer_stops(explorer);
     RatesWalk walk = {.nested_mesh = &problem->nested_meshes[walking->machine],
                       .methods = &methods,
                       .memo = explorer->cache->memo,
@@ -154,9 +190,8 @@ static bool find_on_machine(FrontierWalk *walking) {
 bool frontier_find(const OpenTuple *tuple, const FrontierQuery *query, PlacementList *list) {
     enum { VISITS_A_BOUND = 4 }; /* as many placements take about as long as a bound with its totals */
     FrontierWalk walking = {.tuple = tuple, .query = query, .list = list};
-    Count before = list->visited;
     for (; walking.machine < tuple->problem->machine_count; walking.machine++)
         if (!find_on_machine(&walking)) return false;
-    tuple->explorer->stats.work += (int64_t)((list->visited - before) / VISITS_A_BOUND);
+    tuple->explorer->stats.work += walking.looked_at / VISITS_A_BOUND;
     return true;
 }

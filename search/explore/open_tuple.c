@@ -133,6 +133,36 @@ bool open_tuple_rates(OpenTuple *tuple, int machine, int64_t methods_index) {
     return ok;
 }
 
+/* Lists what launchers make. */
+static bool list_made(const OpenTuple *tuple, int machine) {
+    const ExploreProblem *problem = tuple->problem;
+    MachinePlacements *on = &tuple->on[machine];
+    on->made = ARENA_NEW(tuple->arena, MadePlacements, 1);
+    on->made_rates = ARENA_NEW(tuple->arena, Rates *, (size_t)tuple->space.method_count);
+    return on->made && on->made_rates &&
+           launch_placements(problem->request->space.launchers, &problem->nested_meshes[machine],
+                             problem->setting.chip->name, tuple->degrees, tuple->arena, on->made);
+}
+
+bool open_tuple_made(const OpenTuple *tuple, int machine, int64_t methods_index, const MadePlacements **out,
+                     const Rates **rates) {
+    MachinePlacements *on = &tuple->on[machine];
+    *out = NULL;
+    if (!on->made && !list_made(tuple, machine)) return false;
+    const MadePlacements *made = on->made;
+    if (made->too_many || made->any) return true;
+    *out = made;
+    if (!on->made_rates[methods_index] && made->count > 0) {
+        Methods methods = method_space_at(&tuple->space.methods, methods_index);
+        Rates *all = on->made_rates[methods_index] = ARENA_NEW(tuple->arena, Rates, (size_t)made->count);
+        if (!all) return false;
+        for (int64_t i = 0; i < made->count; i++)
+            rates_of_placement(&tuple->problem->nested_meshes[machine], &made->made[i].placement, &methods, &all[i]);
+    }
+    *rates = on->made_rates[methods_index];
+    return true;
+}
+
 void open_tuple_rates_at(const OpenTuple *tuple, int machine, int64_t methods_index, int64_t placement, Rates *out) {
     Methods methods = method_space_at(&tuple->space.methods, methods_index);
     rates_of_placement(&tuple->problem->nested_meshes[machine], &tuple->on[machine].placements[placement], &methods,

@@ -23,6 +23,8 @@ typedef struct {
     RateTable *tables;           /* by number of the methods (knob_space_methods) */
     bool *filled;
     LaunchMemo *launch_memo; /* NULL until a launcher is asked */
+    MadePlacements *made;    /* what the launchers of the request make; NULL until one is asked */
+    Rates **made_rates;      /* of these, by number of the methods; NULL until they are asked for */
 } MachinePlacements;
 
 /* What the knob settings of one degree tuple share; it lives in the arena. */
@@ -48,6 +50,11 @@ bool open_tuple_rates(OpenTuple *tuple, int machine, int64_t methods_index);
 
 /* Finds out who can place roles so, for each placement on the machine, which has its rates. */
 bool open_tuple_launchers(OpenTuple *tuple, int machine);
+
+/* What the launchers of the request make of the degrees on one machine, with the rates of each under the methods of one
+ * number; *out NULL: that cannot be listed. False means that memory is out. */
+bool open_tuple_made(const OpenTuple *tuple, int machine, int64_t methods_index, const MadePlacements **out,
+                     const Rates **rates);
 
 /* The rates of one placement, and the least rates on one machine. */
 void open_tuple_rates_at(const OpenTuple *tuple, int machine, int64_t methods_index, int64_t placement, Rates *out);

@@ -61,6 +61,9 @@ typedef struct {
     /* A sentence that names the rule; NULL: it takes the plan. What is refused in the plainest form that
      * launchers_taking_some() asks about has to be refused in every form. */
     const char *(*refuses)(const PlanFacts *);
+    /* The rules among these that degrees (and the model and its sequences) alone decide; the others need not have them
+     * again. They are asked first, once for all settings of a tuple of degrees. NULL: there are none. */
+    const char *(*refuses_degrees)(const PlanFacts *);
     bool (*offloads_optimizer)(const PlanFacts *); /* its state to the host; NULL means always */
     HostUpdate host_update;                        /* who updates the state there */
     bool counts_microbatches; /* it has a rule about microbatches that are no multiple of the stages */
@@ -156,6 +159,10 @@ typedef struct {
 } PlainPlans;
 bool launchers_take_one(LauncherSet asked, const PlainPlans *plans);
 
+/* Those of them that may take these degrees with some methods, knobs and split: none of the others takes any. */
+LauncherSet launchers_of_degrees(LauncherSet asked, const Model *model, const Work *work, const Degrees *degrees,
+                                 const Mesh *mesh);
+
 /* Why a launcher does not take the degrees, knobs or padding of a plan: a sentence that names the rule; NULL: it takes
  * them. */
 const char *launch_refusal(int launcher, const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
@@ -188,6 +195,21 @@ typedef struct LaunchMemo LaunchMemo;
 LaunchMemo *launch_memo_new(Arena *arena);
 bool launchers_place(LauncherSet launchers, const NestedMesh *nested_mesh, const char *chip, const Placement *placement,
                      LaunchMemo *memo);
+
+/* Every placement of a tuple of degrees of which launchers_place() says yes, for one launcher at least. */
+typedef struct {
+    Placement placement;
+    LauncherSet launchers; /* that make it */
+} MadePlacement;
+typedef struct {
+    MadePlacement *made; /* in the order of rates_walk() under the nesting of the mesh */
+    int64_t count;
+    LauncherSet any; /* launchers that place whatever they are asked to; what they make is not in the list */
+    bool too_many;   /* the list is not whole: there are too many ways to ask */
+} MadePlacements;
+/* Lists them in the arena; false means that memory is out. */
+bool launch_placements(LauncherSet launchers, const NestedMesh *nested_mesh, const char *chip, const Degrees *degrees,
+                       Arena *arena, MadePlacements *out);
 
 /* How `launcher` would place the plan whose step has this rule and these resources. */
 LaunchAnswer launch_answer(int launcher, const NestedMesh *nested_mesh, const char *chip, const Plan *plan,

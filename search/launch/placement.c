@@ -77,7 +77,7 @@ static bool axis_alike(const Axis *axis, const int32_t *a, const Nesting *nestin
     return memcmp(first, second, (size_t)count * sizeof *first) == 0;
 }
 
-static bool axes_equal(const Axis *a, const Axis *b) {
+bool axes_equal(const Axis *a, const Axis *b) {
     return a->kind == b->kind && a->level == b->level && a->size == b->size &&
            a->bytes_per_second == b->bytes_per_second && a->latency_seconds == b->latency_seconds;
 }
@@ -150,8 +150,7 @@ static bool places_so(const LaunchWays *ways, const NestedMesh *nested_mesh, con
     return places;
 }
 
-/* Whether it places whatever it is asked to. */
-static bool places_all(const Launcher *launcher, const Mesh *mesh) {
+bool launcher_places_all(const Launcher *launcher, const Mesh *mesh) {
     return launcher->device_order || (launcher->told_domains && !mesh_of_tpus(mesh));
 }
 
@@ -159,7 +158,7 @@ void launchers_placing(LauncherSet launchers, const NestedMesh *nested_mesh, con
                        const Placement *placements, int64_t count, LauncherSet *out) {
     LauncherSet always = 0;
     for (int launcher = 0; launcher < launcher_count(); launcher++)
-        if ((launchers >> launcher & 1) && places_all(launcher_at(launcher), nested_mesh->mesh))
+        if ((launchers >> launcher & 1) && launcher_places_all(launcher_at(launcher), nested_mesh->mesh))
             always |= 1u << launcher;
     for (int64_t i = 0; i < count; i++) out[i] = always;
     for (int launcher = 0; launcher < launcher_count(); launcher++) {
@@ -177,7 +176,7 @@ bool launchers_place(LauncherSet launchers, const NestedMesh *nested_mesh, const
                      LaunchMemo *memo) {
     LaunchAsk ask = {nested_mesh->mesh, chip, placement};
     for (int launcher = 0; launcher < launcher_count(); launcher++)
-        if ((launchers >> launcher & 1) && places_all(launcher_at(launcher), nested_mesh->mesh)) return true;
+        if ((launchers >> launcher & 1) && launcher_places_all(launcher_at(launcher), nested_mesh->mesh)) return true;
     for (int launcher = 0; launcher < launcher_count(); launcher++)
         if ((launchers >> launcher & 1) && places_so(memo_ways(memo, launcher, &ask), nested_mesh, placement))
             return true;

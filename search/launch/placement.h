@@ -50,7 +50,13 @@ void launch_ways(int launcher, const LaunchAsk *ask, LaunchWays *out);
 bool placements_alike(const Mesh *mesh, const Placement *a, const Nesting *nesting_a, const Placement *b,
                       const Nesting *nesting_b);
 
+/* Whether axes may trade places: only their names and where they stand differ. */
+bool axes_equal(const Axis *a, const Axis *b);
+
 bool mesh_of_tpus(const Mesh *mesh);
+
+/* Whether it places whatever it is asked to. */
+bool launcher_places_all(const Launcher *launcher, const Mesh *mesh);
 
 /* ---- for launchers in JAX ---- */
 

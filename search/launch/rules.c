@@ -81,13 +81,24 @@ static PlanFacts facts_of(const Model *model, const Work *work, const Plan *plan
                        .chunks = degree[ROLE_PIPELINE] * max_whole(1, plan->knobs.virtual_stages)};
 }
 
-static const char *refusal_of(const Launcher *launcher, const PlanFacts *facts, PaddingSet padding) {
+/* What degrees alone decide. */
+static const char *refusal_of_degrees(const Launcher *launcher, const PlanFacts *facts) {
     REFUSE_UNLESS(!launcher->gpus_only || !facts->tpu, "it speaks NCCL: for GPUs alone");
+    return launcher->refuses_degrees ? launcher->refuses_degrees(facts) : NULL;
+}
+
+/* What is left to be decided then. */
+static const char *refusal_of_knobs(const Launcher *launcher, const PlanFacts *facts, PaddingSet padding) {
     REFUSE_UNLESS((padding & ~launcher->pads) == 0, "sizes do not divide, and it does not pad them");
     REFUSE_UNLESS(!facts->plan->knobs.offload_optimizer || !launcher->offloads_optimizer ||
                       launcher->offloads_optimizer(facts),
                   "it offloads the optimizer's state only where that is sharded");
     return launcher->refuses(facts);
+}
+
+static const char *refusal_of(const Launcher *launcher, const PlanFacts *facts, PaddingSet padding) {
+    const char *refusal = refusal_of_degrees(launcher, facts);
+    return refusal ? refusal : refusal_of_knobs(launcher, facts, padding);
 }
 
 const char *launch_refusal(int launcher, const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
@@ -125,17 +136,27 @@ bool launchers_take_one(LauncherSet asked, const PlainPlans *plans) {
     Plan plan = plain_plan(plans->degrees, &like);
     PlanFacts facts = facts_of(plans->model, plans->work, &plan, plans->mesh);
     for (int i = 0; i < launcher_count(); i++) {
-        if (!(asked >> i & 1)) continue;
+        if (!(asked >> i & 1) || refusal_of_degrees(launcher_at(i), &facts)) continue;
         for (int m = 0; m < plans->method_count; m++) {
             plan.knobs.methods = plans->methods[m];
             plan.knobs.methods.tensor_overlap = false;
             for (int s = 0; s < plans->schedule_count; s++) {
                 plan.knobs.schedule = plans->schedules[s];
-                if (!refusal_of(launcher_at(i), &facts, 0)) return true;
+                if (!refusal_of_knobs(launcher_at(i), &facts, 0)) return true;
             }
         }
     }
     return false;
+}
+
+LauncherSet launchers_of_degrees(LauncherSet asked, const Model *model, const Work *work, const Degrees *degrees,
+                                 const Mesh *mesh) {
+    Plan plan = {.degrees = *degrees};
+    PlanFacts facts = facts_of(model, work, &plan, mesh);
+    LauncherSet set = 0;
+    for (int i = 0; i < launcher_count(); i++)
+        if ((asked >> i & 1) && !refusal_of_degrees(launcher_at(i), &facts)) set |= 1u << i;
+    return set;
 }
 
 LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding,

@@ -8,6 +8,7 @@
 
 extern const Launcher DEEPSPEED_LAUNCHER;
 
+const char *deepspeed_refuses_degrees(const PlanFacts *facts);
 const char *deepspeed_refuses(const PlanFacts *facts);
 bool deepspeed_offloads_optimizer(const PlanFacts *facts);
 void deepspeed_plan_words(const Request *request, const RankedPlan *ranked, Prose *to);

@@ -19,6 +19,7 @@ const Launcher DEEPSPEED_LAUNCHER = {
                   .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}}},
     .gpus_only = true,
     .pads = 1u << PAD_STAGES,
+    .refuses_degrees = deepspeed_refuses_degrees,
     .refuses = deepspeed_refuses,
     .offloads_optimizer = deepspeed_offloads_optimizer,
     .host_update = HOST_UPDATE_ON_CPU,

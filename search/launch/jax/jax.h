@@ -8,6 +8,7 @@
 
 extern const Launcher JAX_LAUNCHER;
 
+const char *jax_refuses_degrees(const PlanFacts *facts);
 const char *jax_refuses(const PlanFacts *facts);
 EmitWriter emit_jax;
 EmitNoter emit_jax_notes;

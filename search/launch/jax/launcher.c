@@ -17,6 +17,7 @@ static void ways(const LaunchAsk *ask, LaunchWays *out) {
 const Launcher JAX_LAUNCHER = {
     .name = "jax",
     .nestings = {{.name = "jax", .order = ORDER}},
+    .refuses_degrees = jax_refuses_degrees,
     .refuses = jax_refuses,
     .ways = ways,
     .device_order = "an array of devices in the plan's order",

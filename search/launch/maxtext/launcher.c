@@ -32,6 +32,7 @@ const Launcher MAXTEXT_LAUNCHER = {
     .name = "maxtext",
     .usual_on_tpus = true,
     .nestings = {{.name = "maxtext", .order = ORDER}},
+    .refuses_degrees = maxtext_refuses_degrees,
     .refuses = maxtext_refuses,
     .ways = maxtext_ways,
     .told_domains = true,

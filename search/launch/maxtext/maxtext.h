@@ -8,6 +8,7 @@
 
 extern const Launcher MAXTEXT_LAUNCHER;
 
+const char *maxtext_refuses_degrees(const PlanFacts *facts);
 const char *maxtext_refuses(const PlanFacts *facts);
 void maxtext_ways(const LaunchAsk *ask, LaunchWays *out);
 void maxtext_remat_rules(RematList *list, const Model *model);

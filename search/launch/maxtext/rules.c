@@ -26,8 +26,6 @@ static const char *maxtext_pipeline(const PlanFacts *facts) {
     REFUSE_UNLESS(facts_even_stages(facts), REFUSES_UNEVEN_STAGES);
     REFUSE_UNLESS(facts->pipeline == 1 || facts->plan->knobs.microbatches % facts->pipeline == 0,
                   "num_pipeline_microbatches has to be a multiple of the stages");
-    REFUSE_UNLESS(facts->pipeline == 1 || facts->model->kind_count == 1,
-                  "its pipeline stages are made of one kind of layer, and this model has several");
     return NULL;
 }
 
@@ -39,7 +37,6 @@ static const char *maxtext_context(const PlanFacts *facts) {
     ContextMethod context = facts->methods->context;
     if (facts->sequence == 1) return NULL;
     REFUSE_UNLESS(!facts->methods->sequence_replicates, "its context axis shards parameters too");
-    REFUSE_UNLESS(facts->seq % facts->sequence == 0, "max_target_length has to be a multiple of context");
     if (context == CONTEXT_ULYSSES || context == CONTEXT_ULYSSES_RING) {
         REFUSE_UNLESS(facts->tpu, "it exchanges heads (ulysses, usp) on TPUs alone");
         REFUSE_UNLESS(!has_windows_or_sinks(facts->model) && !has_latents(facts->model),
@@ -64,9 +61,18 @@ static bool maxtext_whole_tokens(const PlanFacts *facts) {
     return facts->plan->knobs.microbatch_sequences % inside * (facts->seq % inside) % inside * passes % inside == 0;
 }
 
-const char *maxtext_refuses(const PlanFacts *facts) {
+const char *maxtext_refuses_degrees(const PlanFacts *facts) {
     REFUSE_UNLESS(facts_heads_divide(facts), REFUSES_HEADS);
     REFUSE_UNLESS(facts_kv_heads_divide(facts, false), REFUSES_KV_HEADS); /* a sharded dimension: JAX rejects a rest */
+    REFUSE_UNLESS(facts->pipeline == 1 || facts->model->kind_count == 1,
+                  "its pipeline stages are made of one kind of layer, and this model has several");
+    REFUSE_UNLESS(facts->seq % facts->sequence == 0, "max_target_length has to be a multiple of context");
+    REFUSE_UNLESS(facts_weights_divide(facts),
+                  "d_model has to be a multiple of fsdp x sequence x expert, which shard it");
+    return NULL;
+}
+
+const char *maxtext_refuses(const PlanFacts *facts) {
     const char *refusal = maxtext_pipeline(facts);
     if (!refusal) refusal = maxtext_context(facts);
     if (refusal) return refusal;
@@ -75,8 +81,6 @@ const char *maxtext_refuses(const PlanFacts *facts) {
     REFUSE_UNLESS(facts->plan->knobs.zero_stage <= 1, "shard_optimizer_over_data is ZeRO-1; it has no ZeRO-2");
     REFUSE_UNLESS(facts->plan->knobs.zero_stage == 0 || facts->fsdp == 1,
                   "shard_optimizer_over_data (ZeRO-1) excludes fsdp");
-    REFUSE_UNLESS(facts_weights_divide(facts),
-                  "d_model has to be a multiple of fsdp x sequence x expert, which shard it");
     /* XLA keeps the shards of a scanned layer, whatever the remat policy (compiled for v5p by libtpu 0.0.50.1) */
     REFUSE_UNLESS(facts->plan->knobs.regather, REFUSES_KEPT_WEIGHTS);
     REFUSE_UNLESS(maxtext_whole_tokens(facts), "per_device_batch_size x max_target_length has to be a whole number");

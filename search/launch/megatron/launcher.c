@@ -14,6 +14,7 @@ const Launcher MEGATRON_LAUNCHER = {
                   .option = "--use-tp-pp-dp-mapping"}},
     .gpus_only = true,
     .pads = 1u << PAD_STAGES | 1u << PAD_VOCAB,
+    .refuses_degrees = megatron_refuses_degrees,
     .refuses = megatron_refuses,
     .offloads_optimizer = megatron_offloads_optimizer,
     .host_update = HOST_UPDATE_ON_CPU,

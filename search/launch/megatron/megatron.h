@@ -8,6 +8,7 @@
 
 extern const Launcher MEGATRON_LAUNCHER;
 
+const char *megatron_refuses_degrees(const PlanFacts *facts);
 const char *megatron_refuses(const PlanFacts *facts);
 bool megatron_offloads_optimizer(const PlanFacts *facts);
 void megatron_remat_rules(RematList *list, const Model *model);

@@ -10,6 +10,7 @@ const Launcher TORCHTITAN_LAUNCHER = {
                   .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}}},
     .gpus_only = true,
     .pads = 1u << PAD_STAGES,
+    .refuses_degrees = torchtitan_refuses_degrees,
     .refuses = torchtitan_refuses,
     .offloads_optimizer = torchtitan_offloads_optimizer,
     .host_update = HOST_UPDATE_ON_CPU,

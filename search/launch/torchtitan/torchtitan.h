@@ -8,6 +8,7 @@
 
 extern const Launcher TORCHTITAN_LAUNCHER;
 
+const char *torchtitan_refuses_degrees(const PlanFacts *facts);
 const char *torchtitan_refuses(const PlanFacts *facts);
 bool torchtitan_offloads_optimizer(const PlanFacts *facts);
 void torchtitan_remat_rules(RematList *list, const Model *model);
