@@ -19,4 +19,8 @@ void cache_pool_close(CachePool *pool);
 bool cache_pool_take(CachePool *pool, const CostContext *context, ExploreCache *out, Error *error);
 void cache_pool_give(CachePool *pool, ExploreCache *cache);
 
+/* The least rates of a mesh, as long as the pool is open; made where they are not known. NULL: there is no room for
+ * more, or memory is out. Any threads may ask at the same time. */
+const LowerBoundRates *cache_pool_rates(CachePool *pool, const Mesh *mesh);
+
 #endif

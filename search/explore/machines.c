@@ -100,6 +100,15 @@ static void cubic_first(Machine *machines, int count) {
         }
 }
 
+/* Makes room for what the machines have, where other searches want to know it. */
+static bool keep_counts(const TupleList *tuples, Error *error) {
+    struct PlanCounts *counts = tuples->request->control.counts;
+    if (!counts || counts->machines) return true;
+    counts->machines = ARENA_NEW(counts->arena, CountedMachine, (size_t)tuples->shape_count);
+    counts->machine_count = tuples->shape_count;
+    return counts->machines || error_memory(error);
+}
+
 bool tuple_list_make_groups(TupleList *tuples, Arena *arena, Error *error) {
     const Request *request = tuples->request;
     MachineList idle = {0};
@@ -118,5 +127,5 @@ bool tuple_list_make_groups(TupleList *tuples, Arena *arena, Error *error) {
     if (!add_shape(tuples, &request->question.machine, error)) return false;
     for (int i = 0; i < idle.count; i++)
         if (!add_shape(tuples, &idle.machines[i], error)) return false;
-    return true;
+    return keep_counts(tuples, error);
 }

@@ -66,6 +66,7 @@ Count tuple_batches_plans(const TupleList *tuples, const TupleBatches *entry) {
     const DeviceCountGroup *group = &tuples->groups[entry->group];
     const Degrees *degrees = &group->degrees[entry->tuple];
     Count microbatches = 0;
+    if (tuples->request->control.uncounted) return 0;
     for (int64_t batch = entry->first; batch <= entry->last; batch++)
         microbatches += (Count)knob_microbatches(degrees, tuple_batches_sequences(tuples, entry, batch));
     return group_placements(tuples, group, degrees) * microbatches *

@@ -108,13 +108,14 @@ static void bound_tuple(const TupleList *tuples, int index, int64_t tuple, Total
     const DeviceCountGroup *group = &tuples->groups[index];
     const Degrees *degrees = &group->degrees[tuple];
     int64_t others = batch_count(request, degrees_replicas(degrees)) - 1;
-    Count each, plans;
-    if (!count_multiply(group_placements(tuples, group, degrees), (Count)others_of(out, request, group, degrees),
-                        &each) ||
-        !count_multiply(each, (Count)tuple_orders(request, degrees), &each) ||
-        /* The most that one batch can have, and as many batches: what is added up fits where this does. */
-        !count_multiply(each, (Count)knob_microbatches(degrees, request->question.work.sequences * 2), &plans) ||
-        !count_multiply(plans, (Count)(others + 1), &plans)) {
+    Count each = 0, plans;
+    if (!request->control.uncounted &&
+        (!count_multiply(group_placements(tuples, group, degrees), (Count)others_of(out, request, group, degrees),
+                         &each) ||
+         !count_multiply(each, (Count)tuple_orders(request, degrees), &each) ||
+         /* The most that one batch can have, and as many batches: what is added up fits where this does. */
+         !count_multiply(each, (Count)knob_microbatches(degrees, request->question.work.sequences * 2), &plans) ||
+         !count_multiply(plans, (Count)(others + 1), &plans))) {
         out->too_many = true;
         return;
     }

@@ -2,11 +2,13 @@
 #include "search/explore/tuple_list_parts.h"
 
 #include "base/util.h"
+#include "search/explore/cache_pool.h"
 #include "search/launch/launcher.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { TUPLES_MOST = 4000000 };
 /* A share of the space that fits in memory well; few enough groups for a time limit to come in between. */
@@ -30,6 +32,16 @@ static bool is_late(const TupleList *tuples) {
     return tuples->last > 0 && world_clock(&tuples->request->control.world) > tuples->last;
 }
 
+/* Whether a role has more than is required of it: later roles do not mend that. */
+static bool exceeds_required(const SpaceRules *space, const Degrees *begun) {
+    for (int i = 0; i < space->requirement_count; i++) {
+        const Requirement *required = &space->requirements[i];
+        bool most = required->op == REQUIRE_EQUAL || required->op == REQUIRE_AT_MOST;
+        if (required->knob == KNOB_NONE && most && begun->of[required->role] > required->degree) return true;
+    }
+    return false;
+}
+
 /* degrees_may_divide() while later roles are at 1. Theorem: what fails then fails with any degrees of theirs, since
  * each condition is of one role, or of a product of which the roles so far are a divisor; a fold of experts, which
  * only a later role can end, asks for less. */
@@ -39,12 +51,14 @@ static bool may_divide(const void *of, const Degrees *begun) {
     const Request *request = may->tuples->request;
     /* what is not listed then is counted as not reached */
     if (world_stops(&request->control.world) || is_late(may->tuples)) return false;
+    if (request->control.uncounted && exceeds_required(&request->space, begun)) return false;
     return degrees_may_divide(&request->question.model, &may->work, begun, experts_may_fold(&may->group->offers, begun),
                               may->group->padding, &forbidden);
 }
 
 /* What is required of degrees is counted before what divides. */
 static bool requires_degrees(const Request *request) {
+    if (request->control.uncounted) return false;
     for (int i = 0; i < request->space.requirement_count; i++)
         if (request->space.requirements[i].knob == KNOB_NONE) return true;
     return false;
@@ -74,16 +88,30 @@ static void group_drop(TupleList *tuples, DeviceCountGroup *group) {
     arena_free(&group->arena);
 }
 
+/* Counts the plans of one machine; where a search before this one did, with the same offers, takes what it found. */
+static bool count_machine(TupleList *tuples, const DeviceCountGroup *group, int machine, TupleListWorker *worker,
+                          PlanCount *out, Error *error) {
+    const struct PlanCounts *counts = tuples->request->control.counts;
+    CountedMachine *known = counts && machine < counts->machine_count ? &counts->machines[machine] : NULL;
+    CountedMesh of = {
+        .mesh = &tuples->shapes[machine].mesh, .offers = &group->offers, .table = tuples->tables[machine]};
+    if (known && known->known && memcmp(&known->offers, &group->offers, sizeof known->offers) == 0) {
+        *out = known->count;
+        return true;
+    }
+    plan_counter_until(worker->counter, tuples->last);
+    if (!plans_on_mesh(worker->counter, &of, out, error)) return false;
+    if (known && !out->late) *known = (CountedMachine){true, group->offers, *out};
+    return true;
+}
+
 /* Counts the plans of a group's machines. */
 static bool group_count_plans(TupleList *tuples, DeviceCountGroup *group, TupleListWorker *worker, Error *error) {
     group->plans = 0;
     if (!group_tables(tuples, group, error)) return false;
-    for (int i = group->first; i < group->first + group->shape_count; i++) {
-        const Mesh *mesh = &tuples->shapes[i].mesh;
+    for (int i = group->first; i < group->first + group->shape_count && !tuples->request->control.uncounted; i++) {
         PlanCount count;
-        CountedMesh of = {.mesh = mesh, .offers = &group->offers, .table = tuples->tables[i]};
-        plan_counter_until(worker->counter, tuples->last);
-        if (!plans_on_mesh(worker->counter, &of, &count, error)) return false;
+        if (!count_machine(tuples, group, i, worker, &count, error)) return false;
         if (count.late) {
             group->plans = 0;
             return true;
@@ -97,9 +125,12 @@ static bool group_count_plans(TupleList *tuples, DeviceCountGroup *group, TupleL
 
 static bool group_rates(TupleList *tuples, DeviceCountGroup *group, Error *error) {
     LowerBoundRates *together = NULL;
+    CachePool *pool = tuples->request->control.caches;
     Arena *lasting = &group->arena;
     for (int i = group->first; i < group->first + group->shape_count; i++) {
-        LowerBoundRates *least = lower_bound_rates_new(&tuples->shapes[i].mesh, lasting);
+        const Mesh *mesh = &tuples->shapes[i].mesh;
+        const LowerBoundRates *least = pool ? cache_pool_rates(pool, mesh) : NULL;
+        if (!least) least = lower_bound_rates_new(mesh, lasting);
         tuples->leasts[i] = least;
         if (!least) return error_memory(error);
         if (i == group->first + 1) together = lower_bound_rates_copy(tuples->leasts[group->first], lasting);
@@ -299,6 +330,7 @@ static bool cover_skipped(TupleList *tuples, int from, Error *error) {
         const DeviceCountGroup *group = &tuples->groups[i];
         if (!group->too_many) continue;
         if (!count_add(coverage->plans, group->plans, &coverage->plans)) return too_many_plans(error);
+        coverage->skips = true;
         coverage->skipped += group->plans;
         coverage->pruned[PRUNED_TIME_LIMIT] += group->plans;
         lower_floor(tuples, i, i + 1);

@@ -45,6 +45,7 @@ typedef struct {
     Count plans, pruned[PRUNED_COUNT]; /* plans: the pruned ones and those of the entries */
     Count entry_plans;                 /* those of the entries alone */
     Count skipped;                     /* those of groups with too many tuples: among the pruned, PRUNED_TIME_LIMIT */
+    bool skips;                        /* there are such groups */
     double least_floor;   /* the least group_floor_seconds() of what was not reached in time; INFINITY where all was */
     double least_missing; /* bytes above the limit of the tuple that lacks least; INFINITY where none lacks any */
     Degrees missing_degrees;
@@ -104,6 +105,7 @@ bool tuple_list_sample(TupleList *tuples, ExploreCache *caches, double over, Err
 typedef struct {
     Degrees degrees;
     int machine;
+    bool itself; /* it was not looked at either: it is listed too */
 } TupleStart;
 
 /* The tuples that calls of tuple_list_near() have listed. NULL means that memory is out. */

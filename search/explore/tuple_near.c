@@ -115,6 +115,7 @@ bool tuple_list_near(TupleList *tuples, const TupleStart *from, ExploreCache *ca
                  .cache = caches[0].sums,
                  .error = error};
     if (!near.degrees) return error_memory(error);
+    if (from->itself) add_near(&near, group, &from->degrees);
     add_exchanges(&near, group, &from->degrees);
     add_machines(&near, group, &from->degrees);
     if (tuples->budget) budget_add(tuples->budget, tuples->entry_count * (int64_t)sizeof(TupleBatches));

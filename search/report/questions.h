@@ -54,9 +54,11 @@ bool request_scale_links(Request *request, bool scale_up, double factor);
 
 bool report_make_alternatives(Report *report, Request *scratch, Error *error);
 bool report_make_sensitivities(Report *report, Arena *arena, Error *error);
-/* Rows that differ in kind from plan 1, in place of near twins (rows.c); what headroom costs; what a free layout would
- * gain. */
-bool report_make_rows(Report *report, Arena *arena, Error *error);
+/* Rows that differ in kind from plan 1, in place of near twins (rows.c); what a free layout would gain: at least, where
+ * a glance has to do. */
+bool report_make_rows(Report *report, bool glance, Arena *arena, Error *error);
+/* What headroom costs: three searches, each about as long as the plan's own. */
+bool report_make_headroom(Report *report, Arena *arena, Error *error);
 /* What each of the first rows takes under launchers that cannot be told its layout (told.c). */
 bool report_make_told(Report *report, Arena *arena, Error *error);
 bool report_make_nearest(Report *report, Request *scratch, Error *error);

@@ -44,14 +44,17 @@ static bool ask_within(Report *report, Request *changed, double limit, int64_t w
     changed->control.limit_seconds = limit;
     changed->control.within_limit_is_little = false;
     changed->control.work_limit = work_limit;
+    changed->control.uncounted = true;
     changed->control.time_limit_seconds = max_real(0, report->seconds_left);
     bool ok = search_run(changed, &arena, &result, error);
     if (ok) {
         out->cut_short = result.certificate.proof == PROOF_GAP;
         out->effort = search_effort(&result);
-        out->left_out = out->cut_short && work_limit > 0 && result.work > work_limit;
-        out->found = result.plan_count > 0 && !out->left_out; /* what it has so far is the best of nothing */
-        if (out->found) out->best = result.plans[0];
+        bool glance =
+            changed->control.glance; /* what it has is all that is asked for; else it is the best of nothing */
+        out->left_out = out->cut_short && work_limit > 0 && result.work > work_limit && !glance;
+        out->found = result.plan_count > 0 && !out->left_out;
+        if (out->found) out->best = *search_fastest(&result);
         out->best.request = NULL; /* it ends with this search */
     }
     if (report->seconds_left > 0) report->seconds_left = max_real(0, report->seconds_left - result.seconds);
@@ -195,10 +198,13 @@ static bool surround(Report *report, const ReportReader *reader, Arena *arena, E
     Helps helps = report->asked->control.helps;
     bool none = helps == HELPS_NONE, more = !none && !reader->plans_alone;
     bool divides = plan_is_as_asked(report->request, &report->result.plans[0]);
+    bool short_answer = reader->plans_alone || reader->thrifty;
+    bool glance = short_answer && helps == HELPS_FAST;
     Request *scratch = ARENA_NEW(arena, Request, 1);
     if (!scratch) return error_memory(error);
     report->work_limit = helps == HELPS_ALL ? 0 : max_whole(WORK_LEAST, report->result.work / 4 * 5);
-    bool ok = tell(report, reader, STAGE_PLAN, error) && report_make_rows(report, arena, error) &&
+    bool ok = tell(report, reader, STAGE_PLAN, error) && report_make_rows(report, glance, arena, error) &&
+              (none || short_answer || report_make_headroom(report, arena, error)) &&
               (none || report_make_told(report, arena, error)) && tell(report, reader, STAGE_ROWS, error);
     report->plan_effort = report->effort;
     if (reader->thrifty && report->work_limit > 0)

@@ -73,6 +73,7 @@ typedef struct {
     int headroom_count;
     bool has_free; /* a layout that no launcher has to take is faster than plan 1: */
     RankedPlan free;
+    bool free_or_less; /* only a glance was taken: some layout may take less */
     SearchResult result;
     AlternativeResult alternatives[ALTERNATIVE_COUNT];
     Sensitivity sensitivities[SENSITIVITIES_MAX];
@@ -97,7 +98,7 @@ typedef struct {
 /* How far a report is made; what comes later is empty in it until then. */
 typedef enum {
     STAGE_PLAN, /* plan 1 and the best of each launcher, or the top, with their proof */
-    STAGE_ROWS, /* rows of other kinds, headroom, a free layout */
+    STAGE_ROWS, /* rows of other kinds, a free layout, what headroom costs */
     STAGE_WAYS, /* the ways out */
     STAGE_WHOLE,
     STAGE_COUNT
@@ -108,9 +109,12 @@ typedef struct {
     /* Called once for each stage, in order. False ends the making, with *error set. NULL: nobody reads before the end. */
     bool (*made)(void *context, Report *report, ReportStage stage, Error *error);
     void *context;
-    bool plans_alone; /* ways out and what would help are not read, so that they need not be searched */
-    bool thrifty;     /* there is more to search for it (a page's pictures): a way out takes no more than a sixth of
-                       * what the plan took, with --helps fast */
+    /* Headroom, ways out and what would help are not read, so that they need not be searched, and of a free layout it is
+     * enough what it gains at least. */
+    bool plans_alone;
+    /* Headroom is not read, and of a free layout likewise; there is more to search for it (a page's pictures): a way out
+     * takes no more than a sixth of what the plan took, with --helps fast. */
+    bool thrifty;
 } ReportReader;
 
 /* Runs the search, and what the report needs around it: each a search of its own with top 1. Where the best plan uses

@@ -3,7 +3,6 @@
  * as it is usually run. Each is the best of its kind, found by a search of its own. */
 #include "search/report/questions.h"
 
-#include "base/threads.h"
 #include "base/util.h"
 #include "search/answer/tie.h"
 
@@ -15,6 +14,9 @@ static const double ROW_HEADROOM_SHARE = 0.15;
  * more. */
 static const double ROW_BEHIND_MOST = 0.25, HEADROOM_COST_MOST = 0.1;
 static const double HEADROOM_SHARES[HEADROOM_STEPS] = {0.1, 0.2, 0.3};
+
+/* A glance begins again from plans that are slower by no more than this. */
+static const double GLANCE_NEAR = 0.02;
 
 typedef struct {
     RowKind kind;
@@ -123,7 +125,8 @@ static bool take_rows(Report *report, KindRow *kinds, int kind_count, Arena *are
 /* ---- all the questions ---- */
 
 /* A layout that no launcher has to take, where it is faster. */
-static bool ask_free(const Report *report, SideSearch *question) {
+static bool ask_free(const Report *report, bool glance, SideSearch *question) {
+    enum { GLANCE_WORK = 60000 }; /* bounds */
     const Request *asked = report->asked;
     const Contender *last = asked->contender_count > 0 ? &asked->contenders[asked->contender_count - 1] : NULL;
     if (!last || !last->last_resort || report->request->space.launchers == 0) return false;
@@ -133,6 +136,12 @@ static bool ask_free(const Report *report, SideSearch *question) {
     question->changed.control.caches = report->request->control.caches;
     question->limit_seconds = search_fastest(&report->result)->ranked_seconds;
     question->patient = true;
+    if (!glance) return true;
+    question->work_limit = GLANCE_WORK;
+    question->changed.control.glance = true;
+    question->changed.control.tie = GLANCE_NEAR;
+    for (int i = 1; i < report->result.plan_count; i++)
+        request_seed(report->request, &report->result.plans[i], &question->changed);
     return true;
 }
 
@@ -176,7 +185,8 @@ static bool ask_headroom_step(Report *report, RankedPlan *best, SideSearch *ques
 /* What more headroom costs, from the least on. The best plan with less of it is looked at first: where it leaves as
  * much free, it is the best here too, since less fits here; and where there was none up to the limit, there is none
  * here. */
-static bool ask_headrooms(Report *report, Arena *arena, Error *error) {
+bool report_make_headroom(Report *report, Arena *arena, Error *error) {
+    if (!report->asked->control.different) return true;
     RankedPlan *best = ARENA_NEW(arena, RankedPlan, 1);
     bool none = false;
     if (!best) return error_memory(error);
@@ -197,28 +207,7 @@ static bool ask_headrooms(Report *report, Arena *arena, Error *error) {
     return true;
 }
 
-/* The rows of other kinds and what headroom costs, and the search for a free layout, which takes about as long as all
- * of these together: two threads do both at once. With more, what headroom costs has all of them when the rest is
- * done. */
-static bool ask_rows(Report *report, SideSearch *questions, int rows, bool has_free, Arena *arena, Error *error) {
-    bool two = report->seconds_left < 0 && threads_usable(report->request->control.threads) == 2;
-    bool at_once = has_free && rows <= 1 && two; /* several rows keep two threads busy themselves */
-    Error errors[2] = {{0}, {0}};
-    bool ok[2] = {true, true};
-    if (!at_once)
-        return report_ask_all(report, questions, rows + has_free, error) && ask_headrooms(report, arena, error);
-#pragma omp parallel sections num_threads(2)
-    {
-#pragma omp section
-        ok[1] = report_ask_all(report, &questions[rows], 1, &errors[1]);
-#pragma omp section
-        ok[0] = report_ask_all(report, questions, rows, &errors[0]) && ask_headrooms(report, arena, &errors[0]);
-    }
-    if (!ok[0] || !ok[1]) *error = errors[ok[0] ? 1 : 0];
-    return ok[0] && ok[1];
-}
-
-bool report_make_rows(Report *report, Arena *arena, Error *error) {
+bool report_make_rows(Report *report, bool glance, Arena *arena, Error *error) {
     if (!report->asked->control.different) return true;
     KindRow *kinds = ARENA_NEW(arena, KindRow, KINDS_MAX); /* too large for a small stack */
     if (!kinds) return error_memory(error);
@@ -227,12 +216,15 @@ bool report_make_rows(Report *report, Arena *arena, Error *error) {
     if (!questions) return false;
     int rows = list_kinds(report, kinds, questions, arena);
     if (rows < 0) return free(questions), error_memory(error);
-    bool has_free = ask_free(report, &questions[rows]);
-    bool ok = ask_rows(report, questions, rows, has_free, arena, error);
+    bool has_free = ask_free(report, glance, &questions[rows]);
+    /* The free layout takes longer than all rows together: it has all threads when they are done. */
+    bool ok = report_ask_all(report, questions, rows, error) &&
+              (!has_free || report_ask_all(report, &questions[rows], 1, error));
     if (ok) {
         for (int i = 0; i < rows; i++) kinds[i].answer = questions[i].answer;
         report->has_free = has_free && questions[rows].answer.found;
         if (report->has_free) report->free = questions[rows].answer.best;
+        report->free_or_less = questions[rows].answer.cut_short;
         ok = take_rows(report, kinds, rows, arena, error);
     }
     free(questions);

@@ -138,6 +138,7 @@ typedef struct {
     double time_limit_seconds;  /* 0 means none; it is kept only where the world has a clock */
     int64_t memory_limit_bytes; /* of one search; 0: MEMORY_USUAL, or more where there are many threads */
     World world;                /* clock, interrupt and progress, handed in by the caller */
+    struct PlanCounts *counts;  /* that searches hand on to each other (search/space/plan_count.h); NULL: none */
     struct CachePool *caches;   /* that searches hand on to each other (search/explore/cache_pool.h); NULL: none */
     /* Only plans up to this ranked time are wanted; 0 means all. No option sets it: searches around a known answer do. */
     double limit_seconds;
@@ -145,6 +146,8 @@ typedef struct {
      * limit. */
     int64_t work_limit;
     Helps helps;
+    /* A good plan near the seeds will do: nothing else is looked at, and the search ends with a gap. */
+    bool glance;
     bool within_limit_is_little; /* there is hardly anything up to the limit: the search goes to it at once */
     /* Looked at first, so that the rest is compared with what is found there. They change how long a search takes, and
      * not what it answers. */
@@ -154,13 +157,16 @@ typedef struct {
     double bound_error;
     double range_error; /* the same for the bounds of ranges of microbatches */
     bool samples;       /* a sample is searched before any space, not only before a large one */
+    /* Nobody reads how many plans there are and what became of them: they are not counted, and every number of plans in
+     * the certificate is without meaning. */
+    bool uncounted;
 } SearchControl;
 
 /* The words that were given, for reports to print again, and where numbers came from. */
 typedef struct {
     char model[256];
     MachineRequest machine_request;
-    char words[512]; /* the options that ask, as a command line has them: "--model 70b --nodes 8"; "" where long */
+    char words[512];  /* the options that ask, as a command line has them: "--model 70b --nodes 8"; "" where long */
     char choices[96]; /* and those that choose among answers: "--for megatron --top 3" */
     char typed_seq[16], typed_batch[16]; /* --seq and --batch as they were typed, where that is short; else "" */
     char machine[96];                    /* "--pods 8", "--slice 16x20x28 --slices 8" */

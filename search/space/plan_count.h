@@ -38,6 +38,19 @@ typedef struct {
     bool late;       /* time was up before they were counted */
 } PlanCount;
 
+/* What machines have, by their number in a list of machines, kept between searches that differ in their launchers alone:
+ * those often have the same plans. */
+typedef struct {
+    bool known;
+    Offers offers; /* that they were counted with */
+    PlanCount count;
+} CountedMachine;
+struct PlanCounts {
+    Arena *arena;             /* of what follows */
+    CountedMachine *machines; /* NULL until a search has listed them */
+    int machine_count;
+};
+
 /* Counts the plans of a mesh. The request's roles include fsdp and data. False means that there are more than 2^128
  * plans, or that memory is out (ERROR_MEMORY). */
 bool plans_on_mesh(PlanCounter *counter, const CountedMesh *of, PlanCount *out, Error *error);

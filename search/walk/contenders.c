@@ -17,6 +17,7 @@ typedef struct {
     SearchResult *results; /* one for each contender */
     bool *searched;
     CachePool *caches;
+    struct PlanCounts counts;
     bool resort; /* a last resort is asked where no other has a plan */
     double started;
     RankedPlan *plans; /* of all, sorted */
@@ -73,10 +74,13 @@ static bool search_all(Contest *contest, Error *error) {
         if (!ask) return error_memory(error);
         request_for(request, &request->contenders[i], ask);
         ask->control.caches = contest->caches;
+        ask->control.counts = request->contender_count > 1 ? &contest->counts : NULL;
         contest->results[i].request = ask;
         if (request->control.each) ask->control.top = 1;
         if (!is_asked(contest, i, ask)) continue;
-        if (!search_one(ask, contest->arena, &contest->results[i], error)) return false;
+        bool ok = search_one(ask, contest->arena, &contest->results[i], error);
+        ask->control.counts = NULL; /* it ends with the contest */
+        if (!ok) return false;
         contest->searched[i] = true;
         add_plans(contest, &contest->results[i]);
     }
@@ -195,7 +199,8 @@ bool search_contenders(const Request *request, bool resort, Arena *arena, Search
     const World *world = &request->control.world;
     size_t count = (size_t)request->contender_count;
     memset(result, 0, sizeof *result);
-    Contest contest = {.request = request, .arena = arena, .resort = resort, .started = world_clock(world)};
+    Contest contest = {
+        .request = request, .arena = arena, .counts = {arena}, .resort = resort, .started = world_clock(world)};
     contest.capacity = request->contender_count * (request->control.each ? 1 : request->control.top);
     contest.results = ARENA_NEW(arena, SearchResult, count);
     contest.searched = ARENA_NEW(arena, bool, count);

@@ -50,7 +50,7 @@ static const TupleStart *next_start(Dive *dive) {
         const BestPlan *plan = &search->best[i];
         if (plan->ranked_seconds > search->best[0].ranked_seconds * (1 + START_WITHIN)) break;
         if (is_started(dive, plan)) continue;
-        dive->starts[dive->start_count] = (TupleStart){plan->degrees, plan->machine};
+        dive->starts[dive->start_count] = (TupleStart){plan->degrees, plan->machine, false};
         return &dive->starts[dive->start_count++];
     }
     return NULL;
@@ -75,6 +75,40 @@ static bool dive_from_sample(Dive *dive, Error *error) {
         return false;
     dive->until = search->work + max_whole(STEPS_WORK, 2 * (search->work - began));
     return step_on(dive, error);
+}
+
+/* The machine that some degrees fill; below 0: none does. */
+static int machine_of(const Search *search, const Degrees *degrees) {
+    int64_t devices = 1;
+    for (int role = 0; role < ROLE_COUNT; role++) devices *= degrees->of[role];
+    for (int i = 0; i < search->tuples.shape_count; i++)
+        if (search->tuples.shapes[i].mesh.devices == devices) return i;
+    return -1;
+}
+
+/* From plans that others know. */
+static bool dive_from_seeds(Dive *dive, Error *error) {
+    Search *search = dive->search;
+    const SearchControl *control = &search->request->control;
+    dive->until = control->work_limit;
+    for (int i = 0; i < control->seed_count; i++) {
+        TupleStart start = {control->seeds[i].degrees, machine_of(search, &control->seeds[i].degrees), true};
+        if (start.machine < 0) continue;
+        if (!tuple_list_near(&search->tuples, &start, search->caches, dive->seen, error) ||
+            !search_walk_near(search, dive->until, error))
+            return false;
+    }
+    return step_on(dive, error);
+}
+
+bool search_glance(Search *search, Error *error) {
+    Dive dive = {.search = search, .seen = tuples_seen_new()};
+    if (!dive.seen) return error_memory(error);
+    bool ok = dive_from_seeds(&dive, error) && dive_from_sample(&dive, error);
+    tuples_seen_free(dive.seen);
+    search->timed_out = true;
+    search->floor = 0;
+    return ok;
 }
 
 bool search_dive(Search *search, Error *error) {

@@ -442,7 +442,8 @@ static bool walk_sample(Walk *walk, Error *error) {
 static bool walk_near(Walk *walk, Error *error) {
     static const double ABOVE = 0.03;
     walk->sample = true;
-    walk->level = (1 + ABOVE) * walk->search->best[0].ranked_seconds;
+    const Search *search = walk->search;
+    walk->level = search->best_count > 0 ? (1 + ABOVE) * search->best[0].ranked_seconds : search_threshold(search);
     list_level(walk);
     return run_level(walk, error);
 }

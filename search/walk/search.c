@@ -83,9 +83,10 @@ static bool take_coverage(Search *search, Error *error) {
     search_merge_stats(&search->stats, &stats);
     search->floor = min_real(search->floor, coverage->least_floor);
     search->interrupted = search->interrupted || search->tuples.interrupted;
-    search->timed_out = search->timed_out || search->interrupted || search->tuples.late ||
+    bool passed_over = coverage->least_floor < INFINITY && !coverage->skips;
+    search->timed_out = search->timed_out || search->interrupted || search->tuples.late || passed_over ||
                         coverage->pruned[PRUNED_TIME_LIMIT] > coverage->skipped;
-    search->skipped = search->skipped || coverage->skipped > 0;
+    search->skipped = search->skipped || coverage->skips;
     search->full = search->full || (search->tuples.late && budget_is_met(search->budget));
     return true;
 }
@@ -115,7 +116,9 @@ static bool search_space(Search *search, Error *error) {
     const SearchControl *control = &search->request->control;
     TupleList *tuples = &search->tuples;
     bool limited = control->time_limit_seconds > 0 && !search->ledger;
-    if (!open_space(search, error) || !search_dive(search, error)) return false;
+    if (!open_space(search, error)) return false;
+    if (control->glance) return search_glance(search, error);
+    if (!search_dive(search, error)) return false;
     while (tuples->listed_groups < tuples->group_count) {
         double over = limited ? search->started + control->time_limit_seconds : 0;
         double until = limited ? (world_clock(&control->world) + over) / 2 : 0;
@@ -143,6 +146,7 @@ static bool search_one_order(Search *search, Error *error) {
                     .budget = search->budget,
                     .started = search->started};
     request.space.nesting_all = false;
+    request.control.counts = NULL; /* those of all orders */
     bool ok = search_space(&first, error);
     search->best_count = first.best_count;
     search->work = first.work;
@@ -222,6 +226,7 @@ static bool opens_offload(const Request *opened, const SearchResult *result, boo
     limited.control.keep_ledger = false;
     limited.control.limit_seconds = result->plans[0].ranked_seconds / (1 + gain);
     limited.control.within_limit_is_little = true;
+    limited.control.uncounted = true;
     bool ok = search_asked(&limited, false, &arena, &faster, error);
     *out = ok && faster.plan_count > 0;
     *work += faster.work;

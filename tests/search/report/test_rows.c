@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Rows that differ in kind: each is the best of its kind, found again by a search that asks for that kind alone. */
+#include "base/util.h"
+#include "search/answer/tie.h"
+#include "search/cli/commands.h"
 #include "search/launch/launcher.h"
 #include "search/report/questions.h"
 #include "tests/sanitizer.h"
@@ -222,6 +225,41 @@ Test(rows, the_answer_is_told_before_what_is_around_it) {
         if (report->result.plan_count > 0) cr_expect_eq(reading.first, report->result.plans[0].ranked_seconds);
         free(told);
         free(whole);
+        arena_free(&arena);
+    }
+}
+
+/* As a command line without --for has it. */
+static Request *usual_request(const char *chip, const char *nodes, Arena *arena) {
+    char *words[] = {"plan", "--model", "70b", "--chip", (char *)chip, "--chips", (char *)nodes, NULL};
+    Options options;
+    Error error = {0};
+    Request *request = ARENA_NEW(arena, Request, 1);
+    cr_assert(options_parse(COUNT_OF(words) - 1, words, &COMMAND_PLAN, arena, &options, &error), "%s", error.text);
+    cr_assert(request_from_options(&options, arena, request, &error), "%s", error.text);
+    return request;
+}
+
+/* The short answer says what a free layout takes at most: a plan of the free space, which its best does not exceed. */
+Test(rows, a_glance_finds_a_plan_that_is_one) {
+    static const char *const ASKED[][2] = {{"h100", "256"}, {"v5p", "512"}};
+    for (size_t i = 0; i < COUNT_OF(ASKED); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Report *report = ARENA_NEW(&arena, Report, 1);
+        Request *request = usual_request(ASKED[i][0], ASKED[i][1], &arena);
+        char words[128];
+        snprintf(words, sizeof words, "plan --model 70b --chip %s --chips %s --for any", ASKED[i][0], ASKED[i][1]);
+        cr_assert(report_make_for(request, &(ReportReader){.plans_alone = true}, &arena, report, &error), "%s",
+                  error.text);
+        AskedSearch free;
+        asked_open_by_time(&free, words);
+        double best = free.result.plans[0].ranked_seconds, first = search_fastest(&report->result)->ranked_seconds;
+        cr_assert(report->has_free && report->free_or_less, "%s", words);
+        cr_expect(report->free.ranked_seconds >= best * (1 - 1e-12), "%s: %.9g s, the best %.9g", words,
+                  report->free.ranked_seconds, best);
+        cr_expect(report->free.ranked_seconds < first, "%s", words);
+        asked_close(&free);
         arena_free(&arena);
     }
 }

@@ -211,9 +211,11 @@ Test(facts, facts_are_searches) {
     }
 }
 
-/* All searches of a page together take no more than twice what those of the plan did, and without searches none is
+/* All searches of a page together take no more than twice what those of the plan did, or than a third of a second (of
+ * two threads) beyond them where the plan takes a moment, and without searches none is
  * made: what a figure does is asked of the plans that are there. */
 Test(facts, page_takes_twice_its_plan) {
+    enum { MOMENT = 330000 }; /* of effort */
     static const struct {
         const char *words;
         bool searches;
@@ -226,8 +228,9 @@ Test(facts, page_takes_twice_its_plan) {
         const PageFacts *facts = made.facts;
         for (int part = 0; part < PAGE_PARTS; part++) left_out += facts->left_out[part];
         cr_expect_gt(left_out, 0, "%s", ROWS[row].words);
-        cr_expect_leq(made.report->effort, 2 * made.report->plan_effort, "%s: %lld, the plan's %lld", ROWS[row].words,
-                      (long long)made.report->effort, (long long)made.report->plan_effort);
+        int64_t plan = made.report->plan_effort;
+        cr_expect_leq(made.report->effort, max_whole(2 * plan, plan + MOMENT), "%s: %lld, the plan's %lld",
+                      ROWS[row].words, (long long)made.report->effort, (long long)made.report->plan_effort);
         cr_expect_eq(made.report->searches > 0, ROWS[row].searches, "%s: %d", ROWS[row].words, made.report->searches);
         for (int i = 0; i < facts->figure_count; i++)
             for (int move = 0; move < PAGE_MOVES; move++)
