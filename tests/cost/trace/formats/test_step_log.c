@@ -133,3 +133,16 @@ Test(step_log, timers_at_their_limits) {
         cr_expect_eq(log.timer_count, ROWS[i].kept, "%s: %d", ROWS[i].value, log.timer_count);
     }
 }
+
+/* A line of any length, and bytes of nothing in it, leave the next one as it is. */
+Test(step_log, long_lines) {
+    for (size_t length = 4090; length <= 4100; length++) {
+        char text[8192];
+        StepLog log;
+        Error error;
+        memset(text, 'x', length);
+        snprintf(text + length, sizeof text - length, "\n completed step: 4, seconds: 5.670, TFLOP/s/device: 100.1\n");
+        cr_assert(read(text, &log, &error), "%zu: %s", length, error.text);
+        cr_expect_float_eq(log.median, 5.67, 1e-9, "%zu", length);
+    }
+}
