@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a device spent two steps on, added up by hand. */
+#include "cost/trace/rank_trace.h"
+
+#include "base/util.h"
+#include "tests/cost/trace/recorded.h"
+
+TestSuite(rank_trace, .init = recorded_begin, .fini = recorded_end);
+
+static RankTraces traces;
+
+static const RankTrace *trace(const PlanShape *shape) {
+    Error error = {0};
+    recorded_finish();
+    cr_assert(rank_traces(&recorded, "file", shape, &recorded_arena, &traces, &error), "%s", error.text);
+    cr_assert_eq(traces.count, 1);
+    return &traces.ranks[0];
+}
+
+static void collective(const char *name, int64_t start, int64_t end, CollectiveKind kind, double bytes, int64_t size) {
+    TraceEvent *event = recorded_kernel(name, start, end, start - 1);
+    event->kind = (uint8_t)kind;
+    event->bytes = bytes;
+    event->stream = 9;
+    event->group = recording_group(&recorded, recording_name(&recorded, "g", 1), -1, size);
+}
+
+/* Four steps of 1 ms, of which the middle two count. In each: 400 us of a matmul, a gather from 300 to 600 us of which
+ * 200 are seen, a copy to the host from 600 to 700 us behind a matmul that goes on until 650, and 300 us of nothing. */
+static void four_steps(void) {
+    for (int i = 0; i < 4; i++) {
+        int64_t at = 1000 * (i + 1);
+        recorded_range("ProfilerStep#1", at - 20, at);
+        recorded_kernel("ampere_bf16_gemm", at, at + 400, at - 10);
+        collective("ncclDevKernel_AllGather_RING_LL(x)", at + 300, at + 600, COLLECTIVE_KIND_ALL_GATHER, 1e6, 4);
+        recorded_kernel("ampere_bf16_gemm", at + 600, at + 650, at + 20);
+        TraceEvent *copy = recorded_kernel("Memcpy DtoH", at + 600, at + 700, at + 30);
+        copy->class = CLASS_COPY;
+        copy->host_copy = true;
+    }
+    recorded_kernel("mystery", 5000, 5100, -1)->launch = 0;
+}
+
+Test(rank_trace, steps) {
+    PlanShape shape = {.known = true, .degree = {[TERM_FSDP] = 4}};
+    for (int role = TERM_TENSOR; role <= TERM_PIPELINE; role++)
+        if (role != TERM_FSDP) shape.degree[role] = 1;
+    four_steps();
+    const RankTrace *rank = trace(&shape);
+    cr_expect(rank->steps_by == STEPS_ANNOTATED && rank->steps == 4 && rank->steps_used == 2);
+    cr_expect_float_eq(rank->step_mean, 1e-3, 1e-12);
+    cr_expect_float_eq(rank->step_median, 1e-3, 1e-12);
+    cr_expect(rank->step_least == rank->step_most);
+    cr_expect(rank->launches_known);
+    static const struct {
+        TraceTerm term;
+        double length, exposed; /* us */
+    } TERMS[] = {{TERM_MATMUL, 450, 450},
+                 {TERM_FSDP, 300, 200},
+                 {TERM_WAITS, 100, 50},
+                 {TERM_OTHER, 0, 300},
+                 {TERM_BUBBLE, 0, 0}};
+    double sum = 0;
+    for (size_t i = 0; i < COUNT_OF(TERMS); i++) {
+        cr_expect_float_eq(rank->exposed[TERMS[i].term], 1e-6 * TERMS[i].exposed, 1e-12, "%s: %g",
+                           term_name(TERMS[i].term), rank->exposed[TERMS[i].term]);
+        if (TERMS[i].term < TERM_BUBBLE)
+            cr_expect_float_eq(rank->length[TERMS[i].term], 1e-6 * TERMS[i].length, 1e-12, "%s",
+                               term_name(TERMS[i].term));
+    }
+    for (int term = 0; term < TERM_COUNT; term++) sum += rank->exposed[term];
+    cr_expect_float_eq(sum, rank->step_mean, 1e-12);
+    cr_assert_eq(rank->use_count, 1);
+    cr_expect(rank->uses[0].term == TERM_FSDP && rank->uses[0].kind == COLLECTIVE_KIND_ALL_GATHER);
+    cr_expect(rank->uses[0].count == 1 && rank->uses[0].bytes == 1e6);
+    cr_expect_float_eq(rank->uses[0].seconds, 300e-6, 1e-12);
+    cr_assert_eq(rank->unplaced_count, 1);
+    cr_expect_str_eq(rank->unplaced[0].name, "mystery");
+    cr_expect(rank->unplaced[0].count == 1);
+    cr_expect_float_eq(rank->unplaced[0].seconds, 100e-6, 1e-12);
+    cr_assert_eq(rank->instance_count, 4);
+    for (int i = 0; i < 4; i++) {
+        cr_expect_eq(rank->instances[i].ordinal, i);
+        cr_expect_eq(rank->instances[i].key, rank->instances[0].key);
+        cr_expect_eq(rank->instances[i].start_ns, 1000 * (1000 * (i + 1) + 300));
+    }
+}
+
+/* From 1000 to 5100 us: 4 x 450 + 100 us of kernels, 4 x 300 of collectives of which 4 x 200 are seen, 4 x 100 of
+ * copies of which half; nothing for what is left. */
+Test(rank_trace, the_whole_file) {
+    PlanShape shape = {0};
+    four_steps();
+    const DeviceTotals *whole = &trace(&shape)->whole;
+    cr_expect(whole->kernels == 13 && whole->collectives == 4, "%d", (int)whole->kernels);
+    static const double US = 1e-6;
+    cr_expect_float_eq(whole->span, 4100 * US, 1e-12);
+    cr_expect_float_eq(whole->compute, 1900 * US, 1e-12);
+    cr_expect_float_eq(whole->communication, 1200 * US, 1e-12);
+    cr_expect_float_eq(whole->exposed_communication, 800 * US, 1e-12);
+    cr_expect_float_eq(whole->overlap, 400 * US, 1e-12);
+    cr_expect_float_eq(whole->copy, 400 * US, 1e-12);
+    cr_expect_float_eq(whole->exposed_copy, 200 * US, 1e-12);
+    cr_expect_float_eq(whole->idle, (4100 - 1900 - 800 - 200) * US, 1e-12);
+    cr_expect_float_eq(whole->busy, (1900 + 800 + 200) * US, 1e-12);
+}
+
+/* An all_reduce counts its bytes twice, an all_to_all as often as its group has ranks. */
+Test(rank_trace, bytes_as_a_plan_counts_them) {
+    static const struct {
+        CollectiveKind kind;
+        double bytes;
+    } ROWS[] = {
+        {COLLECTIVE_KIND_ALL_REDUCE, 2e6}, {COLLECTIVE_KIND_ALL_TO_ALL, 4e6}, {COLLECTIVE_KIND_REDUCE_SCATTER, 1e6}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        PlanShape shape = {0};
+        collective("ncclDevKernel_AllGather_RING_LL(x)", 10, 20, ROWS[i].kind, 1e6, 4);
+        const RankTrace *rank = trace(&shape);
+        cr_assert_eq(rank->use_count, 1);
+        cr_expect_eq(rank->uses[0].kind, ROWS[i].kind);
+        cr_expect_eq(rank->uses[0].bytes, ROWS[i].bytes, "%zu: %g", i, rank->uses[0].bytes);
+        recorded_end();
+        recorded_begin();
+    }
+}
+
+/* In a pipeline what is idle for 20 us or longer is the bubble's, but before a kernel that the host launched only then;
+ * shorter gaps are the device's own. A message of a size that took 40 us elsewhere waited 60 of its 100. */
+Test(rank_trace, bubbles) {
+    PlanShape shape = {.known = true};
+    for (int role = TERM_TENSOR; role <= TERM_PIPELINE; role++) shape.degree[role] = 1;
+    shape.degree[TERM_PIPELINE] = 2;
+    recorded_range("ProfilerStep#1", 0, 10);
+    recorded_range("ProfilerStep#2", 510, 515);
+    recorded_kernel("ampere_bf16_gemm", 0, 100, 0);
+    recorded_kernel("ampere_bf16_gemm", 119, 200, 1);   /* 19 us behind */
+    recorded_kernel("ampere_bf16_gemm", 220, 300, 2);   /* 20 us behind, launched long before */
+    recorded_kernel("ampere_bf16_gemm", 350, 400, 310); /* 50, launched in the gap */
+    collective("ncclDevKernel_SendRecv(x)", 400, 500, COLLECTIVE_KIND_SEND_RECV, 1e6, 2);
+    collective("ncclDevKernel_SendRecv(x)", 500, 540, COLLECTIVE_KIND_SEND_RECV, 1e6, 2);
+    recorded_kernel("ampere_bf16_gemm", 700, 800, 520); /* 160, launched before it, in the next step */
+    const RankTrace *rank = trace(&shape);
+    cr_assert(rank->steps == 2 && rank->steps_used == 1);
+    static const struct {
+        TraceTerm term;
+        double exposed; /* us */
+    } TERMS[] = {{TERM_MATMUL, 311}, {TERM_OTHER, 19 + 50}, {TERM_BUBBLE, 20 + 60 + 160}, {TERM_PIPELINE, 80}};
+    for (size_t i = 0; i < COUNT_OF(TERMS); i++)
+        cr_expect_float_eq(rank->exposed[TERMS[i].term], 1e-6 * TERMS[i].exposed, 1e-12, "%s: %g",
+                           term_name(TERMS[i].term), rank->exposed[TERMS[i].term]);
+    cr_expect_float_eq(rank->step_mean, 700e-6, 1e-12);
+    cr_expect(rank->messages.count == 1 && rank->messages.least_ns[0] == 40000);
+    cr_expect(rank->message_count[0] == 2);
+    cr_expect_float_eq(rank->message_seconds[0], 80e-6, 1e-12);
+    /* The picture's moments of 1.75 us: the wait inside the message is the bubble's, then its bytes move. */
+    cr_assert_not_null(rank->timeline);
+    cr_expect(rank->timeline->busy[235][TERM_BUBBLE] == 1 && rank->timeline->busy[235][TERM_PIPELINE] == 0);
+    cr_expect(rank->timeline->busy[275][TERM_PIPELINE] == 1 && rank->timeline->busy[275][TERM_BUBBLE] == 0);
+    cr_expect(rank->timeline->busy[350][TERM_BUBBLE] == 1 && rank->timeline->busy[10][TERM_MATMUL] == 1);
+    cr_expect(rank->timeline->busy[62][TERM_OTHER] == 1 && rank->timeline->busy[180][TERM_OTHER] == 1);
+}
