@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Certificates of serving searches: each batch of each layout is in one line, and they add up to what the answer counts;
- * what time cut off has no bound. */
+/* Certificates of serving searches: each batch of each layout is in one line, and they add up to what the answer
+ * counts; what time cut off has no bound. */
 #include "search/serving/ledger.h"
 
 #include "base/util.h"
