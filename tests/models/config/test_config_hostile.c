@@ -392,3 +392,29 @@ Test(config_hostile, ways_to_stretch_are_offered) {
     size_t length = strlen(error.text);
     cr_expect(length > strlen(END) && strcmp(error.text + length - strlen(END), END) == 0, "%s", error.text);
 }
+
+/* Layers with experts begin behind the dense ones, at the first multiple of the frequency: a file that leaves none of
+ * them is refused. 4 layers: 0 to 3. */
+Test(config_hostile, layers_with_experts) {
+    static const struct {
+        int dense, every;
+        int64_t mixtures; /* 0: refused */
+    } ROWS_OF_LAYERS[] = {{0, 1, 4}, {3, 1, 1}, {4, 1, 0}, {0, 2, 2}, {1, 2, 1}, {2, 2, 1}, {3, 2, 0},
+                          {1, 3, 1}, {3, 3, 1}, {0, 3, 2}, {1, 4, 0}, {0, 4, 1}, {0, 5, 1}};
+    for (size_t i = 0; i < COUNT_OF(ROWS_OF_LAYERS); i++) {
+        char text[1024];
+        Model model;
+        Error error = {0};
+        snprintf(text, sizeof text,
+                 "{\"model_type\": \"deepseek_v2\", \"num_hidden_layers\": 4, \"hidden_size\": 64, "
+                 "\"num_attention_heads\": 16, \"vocab_size\": 100, \"max_position_embeddings\": 10000, "
+                 "\"intermediate_size\": 96, \"num_experts_per_tok\": 6, \"moe_intermediate_size\": 40, "
+                 "\"first_k_dense_replace\": %d, \"moe_layer_freq\": %d}",
+                 ROWS_OF_LAYERS[i].dense, ROWS_OF_LAYERS[i].every);
+        cJSON *json = json_parse(text, strlen(text), "config.json", &error);
+        bool ok = json && model_from_json(json, "config.json", false, &model, &error);
+        cJSON_Delete(json);
+        cr_expect_eq(ok, ROWS_OF_LAYERS[i].mixtures > 0, "%zu: %s", i, error.text);
+        if (ok) cr_expect_eq(model_layers_with(&model, true), ROWS_OF_LAYERS[i].mixtures, "%zu", i);
+    }
+}

@@ -157,3 +157,55 @@ Test(zoo, filter_takes_names_apart) {
         cr_expect(expected > 0 && found.count == expected, "%s: %d of %d", rows[i].name, found.count, expected);
     }
 }
+
+/* A repository of Hugging Face means the zoo's model of its name, with what organisations put before and behind it. */
+Test(zoo, repositories) {
+    static const struct {
+        const char *asked, *found; /* NULL: none */
+    } ROWS[] = {{"meta-llama/Llama-3.1-70B", "llama3.1-70b"},
+                {"meta-llama/Llama-3.1-70B-Instruct", "llama3.1-70b"},
+                {"meta-llama/Meta-Llama-3-8B", "llama3-8b"},
+                {"meta-llama/META-Llama-3-8B-instruct", "llama3-8b"},
+                {"meta-llama/Llama-2-7b-hf", "llama2-7b"},
+                {"google/gemma-2-9b-it", "gemma2-9b"},
+                {"mistralai/Mixtral-8x7B-Base", "mixtral-8x7b"},
+                {"x/Llama-2-7b-Chat", "llama2-7b"},
+                {"x/Llama-2-7b-Chatty", NULL},
+                {"x/-Instruct", NULL},
+                {"/Llama-2-7b", NULL},
+                {"a/b/Llama-2-7b", NULL},
+                {"x/Llama-9-7b", NULL}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Arena own = {0};
+        Model model = {0};
+        Error error = {0};
+        bool ok = model_load(ROWS[i].asked, &own, &model, &error);
+        cr_expect_eq(ok, ROWS[i].found != NULL, "%s: %s", ROWS[i].asked, error.text);
+        if (ok && ROWS[i].found) cr_expect_str_eq(model.name, ROWS[i].found, "%s: %s", ROWS[i].asked, model.name);
+        arena_free(&own);
+    }
+}
+
+/* Part by part, in any order; where that finds nothing a letter before a number begins a part too. */
+Test(zoo, parts_of_names) {
+    static const struct {
+        const char *asked;
+        bool has, lacks; /* llama3.3-70b; qwen2.5-7b */
+    } ROWS[] = {{"llama-70b", true, false}, {"70b llama", true, false},  {"llama70b", true, false},
+                {"70b-3.3", true, false},   {"7b", false, true},         {"qwen-7b", false, true},
+                {"qwen7b", false, true},    {"qwen-70b-x", false, false}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Arena own = {0};
+        Zoo like;
+        Error error = {0};
+        bool has = false, lacks = false;
+        cr_assert(zoo_filter(&zoo, ROWS[i].asked, &own, &like, &error));
+        for (int m = 0; m < like.count; m++) {
+            has = has || strcmp(like.models[m].name, "llama3.3-70b") == 0;
+            lacks = lacks || strcmp(like.models[m].name, "qwen2.5-7b") == 0;
+        }
+        cr_expect_eq(has, ROWS[i].has, "%s", ROWS[i].asked);
+        cr_expect_eq(lacks, ROWS[i].lacks, "%s", ROWS[i].asked);
+        arena_free(&own);
+    }
+}

@@ -51,15 +51,11 @@ Test(ceiling, no_point_exceeds_it) {
     no_point_exceeds("ideal");
 }
 
-/* The book's decode step of 70B in int8 on 16 v5e: bytes of weights and of one sequence's cache over 16 HBMs; the head
- * and the embedding are not read for a token of the answer, but for the head once. */
-Test(ceiling, is_the_roofline_of_the_book) {
-    Arena arena = {0};
-    Catalog catalog;
-    cJSON *profile = profile_of("ideal", &arena, &catalog);
-    ServingQuestion question = random_question(1, &catalog, profile);
+/* 70B in int8 on 16 v5e by the book's rules, decode alone, contexts of 8,192 + 512 tokens. */
+static ServingQuestion book_question(const Catalog *catalog, const cJSON *profile) {
+    ServingQuestion question = random_question(1, catalog, profile);
     Error error = {0};
-    question.chip = *catalog_find(&catalog, "v5e");
+    question.chip = *catalog_find(catalog, "v5e");
     question.device = chip_device(&question.chip);
     machine_of_slice(&question.chip, (SliceShape){{4, 4, 1}}, 1, &question.machine);
     cr_assert(serving_profile_from_json(profile, "ideal", &question.chip, NULL, &question.profiles[NO_ENGINE], &error));
@@ -77,14 +73,45 @@ Test(ceiling, is_the_roofline_of_the_book) {
     question.request = (ServedRequest){8192, 512, 0};
     question.peak_tokens = question.longest = 8704;
     question.mean_context = 8448;
-    double layer = 8192.0 * (64 + 8 + 8 + 64) * 128 + 3 * 8192.0 * 28672;
-    double weights = 80 * layer + 128256.0 * 8192, cache = 80.0 * 2 * 8 * 128 * 8448;
+    return question;
+}
+
+static const double BOOK_LAYER = 8192.0 * (64 + 8 + 8 + 64) * 128 + 3 * 8192.0 * 28672;
+static const double BOOK_TABLE = 128256.0 * 8192, BOOK_TOKEN = 80.0 * 2 * 8 * 128; /* bytes of a token's cache */
+
+/* The book's decode step: bytes of weights and of one sequence's cache over 16 HBMs; the head and the embedding are not
+ * read for a token of the answer, but for the head once. */
+Test(ceiling, is_the_roofline_of_the_book) {
+    Arena arena = {0};
+    Catalog catalog;
+    cJSON *profile = profile_of("ideal", &arena, &catalog);
+    ServingQuestion question = book_question(&catalog, profile);
+    double weights = 80 * BOOK_LAYER + BOOK_TABLE, cache = BOOK_TOKEN * 8448;
     double hbm = 16 * question.device.hbm_bytes_per_second.value;
     ServingCeiling ceiling = serving_ceiling(&question, 0);
     cr_expect_float_eq(1 / ceiling.per_user, (weights + cache) / hbm, 1e-6, "%g s", 1 / ceiling.per_user);
     /* Ten sequences take the weights once and ten caches: so many and no more fit within just that time. */
     ceiling = serving_ceiling(&question, (weights + 10.5 * cache) / hbm);
     cr_expect_float_eq(ceiling.per_chip, 10 / ((weights + 10 * cache) / hbm) / 16, 1e-6, "%g", ceiling.per_chip);
+    cJSON_Delete(profile);
+    arena_free(&arena);
+}
+
+/* What stays free of 16 HBMs beside buffers, the weights and both tables holds five sequences at their full length, and
+ * not six. */
+Test(ceiling, has_room_for_so_many) {
+    Arena arena = {0};
+    Catalog catalog;
+    cJSON *profile = profile_of("ideal", &arena, &catalog);
+    ServingQuestion question = book_question(&catalog, profile);
+    double held = 80 * BOOK_LAYER + 2 * BOOK_TABLE, read = 80 * BOOK_LAYER + BOOK_TABLE;
+    double limit = question.profiles[NO_ENGINE].memory_fraction * question.device.hbm_bytes.value;
+    double hbm = 16 * question.device.hbm_bytes_per_second.value;
+    question.profiles[NO_ENGINE].workspace_bytes = limit - (held + 5.5 * BOOK_TOKEN * 8704) / 16;
+    cr_expect_gt(question.profiles[NO_ENGINE].workspace_bytes, 0);
+    ServingCeiling ceiling = serving_ceiling(&question, 0);
+    cr_expect_float_eq(ceiling.per_chip * 16 * (read + 5 * BOOK_TOKEN * 8448) / hbm, 5, 1e-3, "%g",
+                       ceiling.per_chip * 16 * (read + 5 * BOOK_TOKEN * 8448) / hbm);
     cJSON_Delete(profile);
     arena_free(&arena);
 }

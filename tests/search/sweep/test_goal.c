@@ -125,6 +125,8 @@ Test(goal, what_is_free_is_in_the_budget) {
         double usd, reserved;
         const char *words;
     } CASES[] = {{5e6, 0, "in the budget"},
+                 {1e6, 5e6, "in the budget"},
+                 {5e6, 1e6, "in the budget"},
                  {0, 5e6, "in the budget"},
                  {5e6, -1, "$4.00 M over the budget"},
                  {5e6, 3e6, "$2.00 M over the budget"},

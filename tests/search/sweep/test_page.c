@@ -180,6 +180,7 @@ Test(sweep_page, many_series_and_none) {
         all[i] = rows[0];
         all[i].point = i, all[i].plan = "fsdp=8", all[i].chips = i % LENGTHS ? 32 : 8;
         all[i].mfu = 0.3 + 0.01 * (i / LENGTHS), all[i].step_seconds = 1 + i;
+        all[i].expected_seconds = 86400. * (10 + i), all[i].expected_usd = 1e3 * (100 - i);
     }
     memcpy(rows, all, sizeof rows);
     grid = (SweepGrid){.options = {{"batch", names, BATCHES}}, .option_count = 1, .points = BATCHES};
@@ -196,6 +197,10 @@ Test(sweep_page, many_series_and_none) {
     cr_assert(begin && end);
     end[strlen("</svg>")] = '\n', end[strlen("</svg>") + 1] = '\0';
     expect_golden("sweep/many.svg", begin);
+    begin = strstr(end + strlen("</svg>") + 2, "<svg "), end = begin ? strstr(begin, "</svg>") : NULL;
+    cr_assert(begin && end);
+    end[strlen("</svg>")] = '\n', end[strlen("</svg>") + 1] = '\0';
+    expect_golden("sweep/many_costs.svg", begin);
     free(page);
 }
 

@@ -185,3 +185,61 @@ Test(sweep, a_picture_says_what_it_leaves_out) {
         free(text);
     }
 }
+
+/* ---- figures of a row ---- */
+
+static bool read_changed(const char *key, const char *value, SweepRow *row) {
+    Arena arena = {0};
+    Error error = {0};
+    char text[1024], wanted[64];
+    snprintf(wanted, sizeof wanted, "\"%s\":", key);
+    const char *at = strstr(ROW, wanted), *rest = at ? at + strlen(wanted) : NULL;
+    cr_assert_not_null(at, "%s", key);
+    rest += strcspn(rest, ",}");
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at + strlen(wanted) - ROW), ROW, value, rest);
+    bool ok = sweep_row_read(&HEADER.grid, (SweepLine){text, strlen(text), "here"}, &arena, row, &error);
+    cr_expect(ok || (error.kind == ERROR_INPUT && strcmp(error.where, "here") == 0), "%s", error.text);
+    arena_free(&arena);
+    return ok;
+}
+
+/* Figures of nothing are figures, negative ones and what is no number are none; prices may not be known. */
+Test(sweep, figures_at_their_limits) {
+    static const struct {
+        const char *key;
+        bool may_lack;
+        size_t at;
+    } FIGURES[] = {
+        {"step_seconds", false, offsetof(SweepRow, step_seconds)},
+        {"mfu", false, offsetof(SweepRow, mfu)},
+        {"hbm_bytes", false, offsetof(SweepRow, hbm_bytes)},
+        {"hbm_limit_bytes", false, offsetof(SweepRow, hbm_limit_bytes)},
+        {"tokens_per_second", false, offsetof(SweepRow, tokens_per_second)},
+        {"chip_hours", false, offsetof(SweepRow, chip_hours)},
+        {"cost_usd", true, offsetof(SweepRow, cost_usd)},
+        {"expected_seconds", false, offsetof(SweepRow, expected_seconds)},
+        {"expected_cost_usd", true, offsetof(SweepRow, expected_usd)},
+        {"reserved_cost_usd", true, offsetof(SweepRow, reserved_usd)},
+    };
+    for (size_t i = 0; i < COUNT_OF(FIGURES); i++) {
+        static const double GOOD[] = {0, 1e-300, 1, 1e300};
+        SweepRow row;
+        for (size_t g = 0; g < COUNT_OF(GOOD); g++) {
+            char value[32];
+            snprintf(value, sizeof value, "%g", GOOD[g]);
+            cr_expect(read_changed(FIGURES[i].key, value, &row), "%s: %s", FIGURES[i].key, value);
+            cr_expect_eq(*(double *)((char *)&row + FIGURES[i].at), GOOD[g], "%s: %s", FIGURES[i].key, value);
+        }
+        cr_expect_not(read_changed(FIGURES[i].key, "-1e-300", &row), "%s", FIGURES[i].key);
+        cr_expect_not(read_changed(FIGURES[i].key, "1e301", &row), "%s", FIGURES[i].key);
+        cr_expect_not(read_changed(FIGURES[i].key, "\"1\"", &row), "%s", FIGURES[i].key);
+        cr_expect_eq(read_changed(FIGURES[i].key, "null", &row), FIGURES[i].may_lack, "%s", FIGURES[i].key);
+        if (FIGURES[i].may_lack) cr_expect_lt(*(double *)((char *)&row + FIGURES[i].at), 0, "%s", FIGURES[i].key);
+    }
+    SweepRow row;
+    cr_expect(read_changed("chips", "1", &row) && row.chips == 1);
+    cr_expect_not(read_changed("chips", "0", &row));
+    cr_expect_not(read_changed("chips", "1.5", &row));
+    cr_expect_not(read_changed("point", "3", &row), "its varies are those of point 4");
+    cr_expect_not(read_changed("point", "6", &row));
+}

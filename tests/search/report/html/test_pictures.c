@@ -147,6 +147,21 @@ static void fill_passes(RankedPlan *ranked) {
 Test(pictures, of_microbatches, .init = fill) {
     fill_passes(&fixture.plans[0]);
     look_at("page/microbatches_timeline.svg", picture_timeline, NULL);
+    for (int count = 64; count <= 65; count++) { /* 64 are all shown */
+        Arena arena = {0};
+        PageView view = {&fixture.report, NULL, &arena};
+        Prose words = {0};
+        Table table;
+        char *text = NULL;
+        size_t length = 0;
+        FILE *memory = open_memstream(&text, &length);
+        fixture.plans[0].plan.knobs.microbatches = count;
+        cr_assert(picture_timeline(&view, memory, &words, &table) && fclose(memory) == 0);
+        cr_expect_eq(strstr(text, ">...</text>") != NULL, count > 64, "%d", count);
+        cr_expect_eq(strstr(words.text, "in the middle") != NULL, count > 64, "%d", count);
+        free(text);
+        arena_free(&arena);
+    }
     fixture.plans[0].plan.knobs.microbatches = 100;
     fixture.plans[0].estimate.time.seconds = 105;
     look_at("page/many_microbatches_timeline.svg", picture_timeline, NULL);
@@ -168,6 +183,7 @@ Test(pictures, of_a_pipeline, .init = fill) {
     fixture.plans[0] = fixture.plans[2], fixture.plans[2] = first;
     look_at("page/pipeline_mesh.svg", picture_mesh, NULL);
     look_at("page/pipeline_pareto.svg", picture_pareto, NULL);
+    look_at("page/pipeline_memory.svg", picture_memory, NULL);
     fill_passes(&fixture.plans[0]);
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Plan *plan = &fixture.plans[0].plan;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* In which words a row of the table says how it differs from plan 1: each knob, each kind of row, the order of roles,
  * what is left of a gap; and a chance as people read it. */
+#include "search/report/text/brief_bars.h"
 #include "search/report/text/parts.h"
 #include "tests/search/report_fixture.h"
 
@@ -134,6 +135,21 @@ Test(tables, bars_on_narrow_terminals) {
         cr_expect_eq(memory_head < line, ROWS[i].beside, "%d columns: %s", ROWS[i].columns, text);
         cr_expect(strstr(text, "matmul") && strstr(text, "activations"));
         if (!ROWS[i].beside) cr_expect(memory_head[-1] == '\n' && memory_head[-2] == '\n', "%s", text);
+        free(text);
+    }
+}
+
+/* The short answer's bars stand beside each other on 78 columns, below each other on 77. */
+Test(tables, brief_bars_on_narrow_terminals) {
+    for (int columns = 77; columns <= 79; columns++) {
+        char *text = NULL;
+        size_t length = 0;
+        FILE *memory = open_memstream(&text, &length);
+        fixture_fill(&fixture);
+        brief_bars_write(&fixture.plans[0], 4, (TextOut){.file = memory, .terminal = {.columns = columns}});
+        cr_assert_eq(fclose(memory), 0);
+        const char *head = strstr(text, "HBM per chip"), *line = strchr(text, '\n');
+        cr_expect_eq(head && head < line, columns >= 78, "%d: %s", columns, text);
         free(text);
     }
 }

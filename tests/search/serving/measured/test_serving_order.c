@@ -136,3 +136,14 @@ Test(serving_order, limits_are_inclusive) {
             cr_expect_eq(order.limits_kept, order.limits, "%g", tpot);
         }
 }
+
+/* A limit that no row kept as measured is no choice, whatever was predicted; and the other way about. */
+Test(serving_order, limits_need_both) {
+    for (int measured = 0; measured < 2; measured++) {
+        two_layouts();
+        for (int i = 0; i < 2; i++)
+            *(measured ? &outcomes[i].measured.tpot_seconds : &outcomes[i].predicted.tpot_seconds) = 0.06;
+        ServingOrder order = order_of(2);
+        cr_expect(order.limits == 0 && order.loads == 0 && order.best == 1, "%d: %d", measured, (int)order.limits);
+    }
+}
