@@ -105,3 +105,60 @@ Test(graph_solve, large_is_the_same_for_any_threads) {
     }
     cr_assert_gt(large, 2);
 }
+
+/* ---- strength ---- */
+
+/* How much of a graph the reductions leave, how often branch and bound branches, and how far what is not proven is from
+ * its bound: counts, which no machine and no number of threads changes. Whoever changes the solver and makes it stronger
+ * writes the lower counts here; weaker it is not to become. */
+static const struct {
+    const char *name;
+    RandomShape shape;
+    double limit; /* the share of the memory that can be live at a moment; 0: that of the random graph */
+    int count;
+    double effort;
+    int64_t nodes, strategies, branches;
+    double gap; /* the sum of (cost - bound) / cost */
+} STRENGTH[] = {
+    {"sparse", {80, 5, 110, 1000, 1, 5, 20}, 0.65, 40, 1e-3, 616, 1721, 107, 0},
+    {"dense", {40, 5, 150, 1000, 1, 0, 20}, 0.65, 30, 1e-3, 289, 896, 782, 0.00254832},
+    {"tied", {80, 6, 140, 100, 2, 40, 20}, 0.65, 40, 1e-3, 75, 205, 8, 0},
+    {"not proven", {150, 6, 400, 1000, 0, 0, 20}, 0.6, 6, 1e-5, 300, 959, 252, 0.0345293},
+};
+
+/* Memory is short: so much of what can be live at the fullest moment. */
+static void limit_memory(StrategyGraph *graph, double share) {
+    int64_t full[64] = {0}, peak = 0;
+    for (int i = 0; i < graph->node_count; i++) {
+        int64_t most = 0;
+        for (int64_t s = graph->strategy_start[i]; s < graph->strategy_start[i + 1]; s++)
+            most = graph->usage[s] > most ? graph->usage[s] : most;
+        for (int64_t t = graph->live_from[i]; t < graph->live_to[i]; t++) full[t] += most;
+    }
+    for (size_t t = 0; t < COUNT_OF(full); t++) peak = full[t] > peak ? full[t] : peak;
+    graph->is_limited = true;
+    graph->usage_limit = (int64_t)(share * (double)peak);
+}
+
+Test(graph_solve, is_as_strong_as_it_was) {
+    GraphDraw draws = {3};
+    for (size_t k = 0; k < COUNT_OF(STRENGTH); k++) {
+        int64_t nodes = 0, strategies = 0, branches = 0;
+        double gap = 0;
+        for (int n = 0; n < STRENGTH[k].count; n++) {
+            Arena arena = {0};
+            StrategyGraph graph = random_graph(&draws, STRENGTH[k].shape, &arena);
+            limit_memory(&graph, STRENGTH[k].limit);
+            GraphResult result = solved(&graph, 1, STRENGTH[k].effort, &arena);
+            nodes += result.core_nodes;
+            strategies += result.core_strategies;
+            branches += result.branches;
+            if (result.found) gap += ((double)result.value.cost - (double)result.bound) / (double)result.value.cost;
+            arena_free(&arena);
+        }
+        cr_expect_leq(nodes, STRENGTH[k].nodes, "%s: %lld nodes are left", STRENGTH[k].name, (long long)nodes);
+        cr_expect_leq(strategies, STRENGTH[k].strategies, "%s: %lld are left", STRENGTH[k].name, (long long)strategies);
+        cr_expect_leq(branches, STRENGTH[k].branches, "%s: %lld branches", STRENGTH[k].name, (long long)branches);
+        cr_expect_leq(gap, STRENGTH[k].gap + 1e-6, "%s: %.9g from the bounds", STRENGTH[k].name, gap);
+    }
+}
