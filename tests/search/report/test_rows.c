@@ -313,7 +313,7 @@ Test(rows, one_answer_is_one_row) {
         change(part, &pair[1], other);
         report->result.plans = pair;
         report->result.fastest = &pair[1];
-        cr_assert(report_make_rows(report, &arena, &error), "%s", error.text);
+        cr_assert(report_make_rows(report, false, &arena, &error), "%s", error.text);
         const RankedPlan *rows = report->result.plans;
         cr_assert_eq(report->result.plan_count, part == NOTHING ? 1 : 2, "%d: %d", part, report->result.plan_count);
         uint32_t surest = 1u << ROW_SUREST, fastest = 1u << ROW_FASTEST;
