@@ -184,6 +184,54 @@ Test(jax_mesh, small_orders_are_rings) {
     cr_expect(twos && twos->device[1] == 4, "2x2x2 has an order of its own");
 }
 
+/* The orders as they stand in jax/_src/mesh_utils.py (../shared/reference/topology.md, section 2, point 2): of a tray of
+ * tpu7x 0 1 2 3 6 7 4 5, and so on by eight. */
+Test(jax_mesh, small_orders_of_jax) {
+    static const struct {
+        const char *chip;
+        JaxShape physical, logical;
+        const char *order;
+    } ROWS[] = {
+        {"tpu-v5e", {3, {2, 2, 1}}, {1, {4}}, "0 1 3 2"},
+        {"tpu-v6e", {3, {2, 2, 1}}, {2, {2, 2}}, "0 1 3 2"},
+        {"tpu-v5e", {3, {2, 4, 1}}, {3, {2, 2, 2}}, "0 4 2 6 1 5 3 7"},
+        {"tpu-v6e", {3, {2, 4, 1}}, {4, {2, 1, 2, 2}}, "0 4 2 6 1 5 3 7"},
+        {"tpu-v5e", {3, {2, 4, 1}}, {2, {4, 2}}, "0 1 2 3 7 6 5 4"},
+        {"tpu-v6e", {3, {2, 4, 1}}, {1, {8}}, "0 1 2 3 7 6 5 4"},
+        {"tpu-v5e", {3, {4, 4, 1}}, {2, {1, 16}}, "0 1 2 3 7 6 5 9 10 11 15 14 13 12 8 4"},
+        {"tpu-v6e", {3, {4, 4, 1}}, {2, {16, 1}}, "0 1 2 3 7 6 5 9 10 11 15 14 13 12 8 4"},
+        {"tpu-v5p", {3, {2, 2, 2}}, {2, {2, 4}}, "0 1 3 2 6 7 5 4"},
+        {"tpu-v7", {4, {2, 2, 1, 2}}, {2, {2, 4}}, "0 1 2 3 6 7 4 5"},
+        {"tpu-v7", {4, {2, 2, 2, 2}}, {1, {16}}, "0 1 2 3 6 7 4 5 8 9 10 11 14 15 12 13"},
+        {"tpu-v7",
+         {4, {2, 2, 4, 2}},
+         {2, {8, 4}},
+         "0 1 2 3 6 7 4 5 8 9 10 11 14 15 12 13 16 17 18 19 22 23 20 21 24 25 26 27 30 31 28 29"},
+    };
+    static const struct {
+        const char *chip;
+        JaxShape physical, logical;
+    } NONE[] = {
+        {"tpu-v5e", {3, {4, 4, 1}}, {3, {4, 2, 2}}}, {"tpu-v6e", {3, {4, 4, 1}}, {2, {2, 8}}},
+        {"tpu-v5e", {3, {4, 2, 1}}, {1, {8}}},       {"tpu-v5e", {3, {2, 2, 2}}, {1, {8}}},
+        {"tpu-v5e", {3, {2, 8, 1}}, {1, {16}}},      {"tpu-v5p", {3, {2, 2, 1}}, {1, {4}}},
+        {"tpu-v5p", {3, {2, 2, 4}}, {1, {16}}},      {"tpu-v7", {4, {2, 2, 3, 2}}, {1, {24}}},
+        {"tpu-v7", {4, {2, 2, 2, 1}}, {1, {8}}},     {"tpu-v6e", {4, {2, 2, 1, 2}}, {1, {8}}},
+        {"tpu-v7", {4, {2, 4, 1, 2}}, {1, {16}}},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        char text[128] = "";
+        size_t used = 0;
+        const JaxOrder *order = jax_small_order(ROWS[i].chip, &ROWS[i].physical, &ROWS[i].logical);
+        for (int d = 0; order && d < order->count; d++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%d", d ? " " : "", order->device[d]);
+        cr_expect_str_eq(text, ROWS[i].order, "%s, row %zu: %s", ROWS[i].chip, i, text);
+    }
+    for (size_t i = 0; i < COUNT_OF(NONE); i++)
+        cr_expect_null(jax_small_order(NONE[i].chip, &NONE[i].physical, &NONE[i].logical), "%s, none %zu", NONE[i].chip,
+                       i);
+}
+
 /* 64x4: four devices in a row are the corners of a 2x2 block, and blocks follow each other along y. */
 Test(jax_mesh, custom_meshes_of_maxtext) {
     JaxShape physical = {3, {16, 16, 1}}, fine = {4, {1, 64, 1, 4}}, coarse = {2, {32, 8}}, turned = {2, {4, 64}},

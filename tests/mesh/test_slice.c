@@ -57,6 +57,9 @@ Test(slice, walk_is_all_that_is_offered) {
     chip.max_cubes = 0;
     SliceWalk walk = {.chip = &chip, .listed = 2};
     cr_expect_not(slice_next(&walk), "no cubes at all");
+    chip.max_cubes = 1;
+    cr_expect(slice_next(&walk) && slice_compare(walk.shape, (SliceShape){{4, 4, 4}}) == 0, "one cube");
+    cr_expect_not(slice_next(&walk));
 }
 
 /* The least sum of sizes among those with so many chips, and the first of these. */

@@ -110,8 +110,8 @@ def all_tests(build, lines, pattern):
     """Every test whose name has a pattern, what it takes (None: it fails as things are), and its lines."""
     path, lock, since = build.folder / "tests.json", threading.Lock(), 0
     kept = json.loads(path.read_text()) if path.exists() else {}
-    traced = hash_of(build.traced.read_bytes())
-    tests = kept["tests"] if kept.get("traced") == traced else {}
+    library = lines.identity()
+    tests = kept["tests"] if kept.get("library") == library else {}
     sources = {"_".join(s.relative_to(TESTS).with_suffix("").parts): s for s in sorted(TESTS.rglob("test_*.c"))}
     sources = {t: s for t, s in sources.items() if (build.folder / f"CMakeFiles/{t}.dir/link.txt").exists()}
     with concurrent.futures.ThreadPoolExecutor(build.jobs) as pool:
@@ -126,8 +126,8 @@ def all_tests(build, lines, pattern):
                 tests[test.name] = test.saved()
                 since += new
                 if since >= 50:
-                    path.write_text(json.dumps({"traced": traced, "tests": tests}))
+                    path.write_text(json.dumps({"library": library, "tests": tests}))
                     since = 0
         list(pool.map(one, found))
-    path.write_text(json.dumps({"traced": traced, "tests": tests}))
+    path.write_text(json.dumps({"library": library, "tests": tests}))
     return found

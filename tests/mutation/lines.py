@@ -4,6 +4,7 @@
 A block of machine code stands for the lines that its instructions come from. A set of lines is one number, whose bits
 are lines in the order of Lines.all."""
 import collections, re, subprocess
+from build import hash_of
 from changes import SOURCE
 
 CALL = "<__sanitizer_cov_trace_pc"
@@ -49,6 +50,11 @@ class Lines:
                         (before if block is None else block).add(here)
                 elif text[-3:] == ">:\n":
                     here, block, before = None, None, set()
+
+    def identity(self):
+        """Another one for other sources or another order of the lines."""
+        sources = sorted({path for path, _ in self.all})
+        return hash_of("".join((SOURCE / p).read_text() for p in sources) + repr(self.all))
 
     def executed(self, marks):
         found = set()

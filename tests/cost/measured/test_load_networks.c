@@ -26,6 +26,9 @@ static const struct {
     {"64 nodes x 8; Storage: 2x ConnectX-7 IB NDR 400Gb/s", 0},
     {"1344 nodes x 8; 1x Ethernet 100Gb/Sec, 8x CX7 InfiniBand (4", 0}, /* cut by its source */
     {"800 Gbps per node", 800},
+    {"800 Gb/S per node", 800},
+    {"800 Gbit/s per node", 800},
+    {"1.6 Tbps per node", 1600},
     {"Grand Teton, 8 x H100, 400 Gb/s RoCE per GPU", 3200},
     {"3.2 Tb/s InfiniBand per node", 3200},
     {"8x400 Gbps RoCE per GPU", 3200}, /* the rate already covers all GPUs */
