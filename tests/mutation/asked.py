@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The tests that mutate.py asks: each case of a program of Criterion alone, each transcript of the pages, each request
 of first_answers, and the scripts that run the whole program. What each takes, and the lines that it executes, come from
-one run of it with the traced library in front; BUILD/tests.json keeps both until the library or the test changes."""
-import ast, base64, concurrent.futures, json, pathlib, re, subprocess, tempfile, threading, zlib
+one run of it with the traced library in front; BUILD/tests.json keeps both until the test or a file that it executes changes."""
+import ast, concurrent.futures, json, pathlib, re, subprocess, tempfile, threading
 from build import hash_of, run
 from changes import HERE, SOURCE
 
@@ -35,16 +35,15 @@ class Test:
         environment.update({"SHARDOPT_TRACE": trace} if trace else {})
         return run(self.words, most, 120 + 20 * most, environment, SOURCE)
 
-    def load(self, kept):
-        if kept.get("text") != self.text:
+    def load(self, kept, lines, changed):
+        """Takes what was kept, if the test is the same and no file that it executes has changed."""
+        if kept.get("text") != self.text or "" in changed or not changed.isdisjoint(kept["lines"]):
             return False
-        self.seconds, self.words = kept["seconds"], kept["words"]
-        self.mask = int.from_bytes(zlib.decompress(base64.b64decode(kept["lines"])), "little")
+        self.seconds, self.words, self.mask = kept["seconds"], kept["words"], lines.unpacked(kept["lines"])
         return True
 
-    def saved(self):
-        lines = self.mask.to_bytes(self.mask.bit_length() // 8 + 1, "little")
-        return {"text": self.text, "seconds": self.seconds, "words": self.words, "lines": base64.b64encode(zlib.compress(lines)).decode()}
+    def saved(self, lines):
+        return {"text": self.text, "seconds": self.seconds, "words": self.words, "lines": lines.packed(self.mask)}
 
 
 def cases(build, target, source):
@@ -91,9 +90,9 @@ def scripts(build):
                {"PYTHONPATH": str(SOURCE / "python"), "SHARDOPT_PROGRAM": str(build.wrapped), "PYTHONDONTWRITEBYTECODE": "1"})
 
 
-def learn(build, lines, test, kept):
+def learn(build, lines, test, kept, changed):
     """Runs a test with the traced library, unless what came of it is kept."""
-    if test.load(kept.get(test.name, {})):
+    if test.load(kept.get(test.name, {}), lines, changed):
         return False
     for words in [test.words, *test.or_else]:
         test.words = words
@@ -109,9 +108,11 @@ def learn(build, lines, test, kept):
 def all_tests(build, lines, pattern):
     """Every test whose name has a pattern, what it takes (None: it fails as things are), and its lines."""
     path, lock, since = build.folder / "tests.json", threading.Lock(), 0
-    kept = json.loads(path.read_text()) if path.exists() else {}
-    library = lines.identity()
-    tests = kept["tests"] if kept.get("library") == library else {}
+    kept = json.loads(path.read_text()) if path.exists() else {"tests": {}, "texts": {}}
+    tests, before, texts = kept["tests"], kept["texts"], lines.texts()
+    changed = {p for p in before.keys() | texts.keys() if before.get(p) != texts.get(p)}
+    if changed:  # those that are not asked today must not be taken for what they are tomorrow
+        tests = {n: t for n, t in tests.items() if t["lines"] and "" not in changed and changed.isdisjoint(t["lines"])}
     sources = {"_".join(s.relative_to(TESTS).with_suffix("").parts): s for s in sorted(TESTS.rglob("test_*.c"))}
     sources = {t: s for t, s in sources.items() if (build.folder / f"CMakeFiles/{t}.dir/link.txt").exists()}
     with concurrent.futures.ThreadPoolExecutor(build.jobs) as pool:
@@ -121,13 +122,13 @@ def all_tests(build, lines, pattern):
 
         def one(test):
             nonlocal since
-            new = learn(build, lines, test, tests)
+            new = learn(build, lines, test, tests, changed)
             with lock:
-                tests[test.name] = test.saved()
+                tests[test.name] = test.saved(lines)
                 since += new
                 if since >= 50:
-                    path.write_text(json.dumps({"library": library, "tests": tests}))
+                    path.write_text(json.dumps({"texts": texts, "tests": tests}))
                     since = 0
         list(pool.map(one, found))
-    path.write_text(json.dumps({"library": library, "tests": tests}))
+    path.write_text(json.dumps({"texts": texts, "tests": tests}))
     return found

@@ -59,7 +59,8 @@ class Build:
         words = list(self.compile[of])
         words[words.index("-o") + 1] = str(target)
         words[words.index("-c") + 1] = str(source)
-        return subprocess.run(self.cache + words + ["-w", "-g0", *more], cwd=self.folder, capture_output=True).returncode == 0
+        cache = [] if TRACED[0] in more else self.cache  # one that is told to may name another folder's sources
+        return subprocess.run(cache + words + ["-w", "-g0", *more], cwd=self.folder, capture_output=True).returncode == 0
 
     def older(self, target, *sources):
         return not target.exists() or target.stat().st_mtime < max([self.headers] + [s.stat().st_mtime for s in sources])

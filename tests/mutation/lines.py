@@ -3,13 +3,13 @@
 
 A block of machine code stands for the lines that its instructions come from. A set of lines is one number, whose bits
 are lines in the order of Lines.all."""
-import collections, re, subprocess
+import base64, collections, os, re, subprocess, zlib
 from build import hash_of
 from changes import SOURCE
 
 CALL = "<__sanitizer_cov_trace_pc"
 MARK = re.compile(rb"\x01")
-PLACE = re.compile(re.escape(f"{SOURCE}/") + r"(\S+\.[ch]):(\d+)")
+PLACE = re.compile(r"(/.*\.[ch]):(\d+)")
 
 
 class Lines:
@@ -17,19 +17,31 @@ class Lines:
         self.all, self.at, self.file_mask = [], {}, collections.Counter()
         self.blocks = {}  # lines of the block whose call returns to this place
         self.read(traced)
+        self.order()
         self.size = traced.stat().st_size + (1 << 20)  # more than any place of a block
+
+    def order(self):
+        """Numbers the lines anew, file by file: those of a file lie together, and mean the same while its text does."""
+        found = sorted(set(self.all))
+        number = {line: i for i, line in enumerate(found)}
+        new = [number[line] for line in self.all]
+        self.blocks = {at: {new[b] for b in bits} for at, bits in self.blocks.items()}
+        self.all, self.at, self.first = found, number, {}
+        for bit, (path, _) in enumerate(found):
+            self.first.setdefault(path, bit)
+            self.file_mask[path] |= 1 << bit
 
     def line(self, text):
         """The bit of FILE:LINE; None: it is not of ours."""
         if text not in self.at:
             self.at[text] = None
             found = PLACE.match(text)
-            if found:
-                path, number = found.group(1), int(found.group(2))
+            path = os.path.normpath(found.group(1)) if found else ""
+            if path.startswith(f"{SOURCE}/"):
+                path, number = path[len(f"{SOURCE}/"):], int(found.group(2))
                 if (path, number) not in self.at:
                     self.at[path, number] = len(self.all)
                     self.all.append((path, number))
-                    self.file_mask[path] |= 1 << self.at[path, number]
                 self.at[text] = self.at[path, number]
         return self.at[text]
 
@@ -51,10 +63,27 @@ class Lines:
                 elif text[-3:] == ">:\n":
                     here, block, before = None, None, set()
 
-    def identity(self):
-        """Another one for other sources or another order of the lines."""
-        sources = sorted({path for path, _ in self.all})
-        return hash_of("".join((SOURCE / p).read_text() for p in sources) + repr(self.all))
+    def texts(self):
+        """A hash of each source that has lines, and of what has none (tables, headers) together."""
+        own = {p for p in self.file_mask}
+        rest = [p for f in ("base", "models", "mesh", "cost", "search") for p in sorted((SOURCE / f).rglob("*.[ch]"))
+                if str(p.relative_to(SOURCE)) not in own]
+        texts = {p: hash_of((SOURCE / p).read_text()) for p in sorted(own)}
+        return {**texts, "": hash_of("".join(p.read_text() for p in rest))}
+
+    def packed(self, mask):
+        """{file: its lines}, as they are kept."""
+        found = {}
+        for path, of_file in self.file_mask.items():
+            if mask & of_file:
+                first = self.first[path]
+                own = (mask & of_file) >> first
+                found[path] = base64.b64encode(zlib.compress(own.to_bytes(own.bit_length() // 8 + 1, "little"))).decode()
+        return found
+
+    def unpacked(self, packed):
+        return sum(int.from_bytes(zlib.decompress(base64.b64decode(text)), "little") << self.first[path]
+                   for path, text in packed.items())
 
     def executed(self, marks):
         found = set()
