@@ -93,6 +93,12 @@ Test(fit, counts_the_runs_that_a_figure_moves) {
     fake_run(&fake, "d", "7b", 1, 0, 1e-6, 1, false); /* this run is all communication: matmuls move it by 1e-6 */
     fake_measure(&fake, 0);
     fit(&fake, &fitted, FIT_PRIORS, 1);
+    const FitParameter *p = fitted.model.parameters;
+    for (int i = 0; i < fitted.model.parameter_count; i++)
+        for (int k = 0; k < i; k++)
+            cr_expect(p[k].of_stack != p[i].of_stack || p[k].at.entry != p[i].at.entry ||
+                          p[k].at.figure != p[i].at.figure,
+                      "%d and %d are one figure", k, i);
     write_back(&fake, &fitted);
     cr_expect_eq(fake_at(&fake, "old", "matrix_efficiency")->runs, 24);
     cr_expect_eq(fake_at(&fake, "new", "fp8_efficiency")->runs, 24);
