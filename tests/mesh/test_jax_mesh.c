@@ -184,8 +184,8 @@ Test(jax_mesh, small_orders_are_rings) {
     cr_expect(twos && twos->device[1] == 4, "2x2x2 has an order of its own");
 }
 
-/* The orders as they stand in jax/_src/mesh_utils.py (../shared/reference/topology.md, section 2, point 2): of a tray of
- * tpu7x 0 1 2 3 6 7 4 5, and so on by eight. */
+/* The orders as they stand in jax/_src/mesh_utils.py (../shared/reference/topology.md, section 2, point 2): of a tray
+ * of tpu7x 0 1 2 3 6 7 4 5, and so on by eight. */
 Test(jax_mesh, small_orders_of_jax) {
     static const struct {
         const char *chip;

@@ -105,13 +105,15 @@ def places(changes):
 
 
 def wrong_rules(changes, known):
-    """Rules that name no change, or do not say which of several in their line."""
-    most = places(changes)
-    for (*key, nth), _ in known.items():
+    """Rules that name no change, or do not say which of several in their line: what is wrong, by rule."""
+    most, wrong = places(changes), {}
+    for rule in known:
+        *key, nth = rule
         if nth > most[tuple(key)] or not most[tuple(key)]:
-            yield f"equivalent.txt names what is not there: {' | '.join(key)}"
+            wrong[rule] = f"equivalent.txt names what is not there: {' | '.join(key)}"
         elif nth == 0 and most[tuple(key)] > 1:
-            yield f"equivalent.txt does not say which ({key[1]}#1, {key[1]}#2): {' | '.join(key)}"
+            wrong[rule] = f"equivalent.txt does not say which ({key[1]}#1, {key[1]}#2): {' | '.join(key)}"
+    return wrong
 
 
 def reason_of(change, known):
