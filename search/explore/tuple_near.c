@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tuples one step from a known plan: a prime of one role goes to another, or one role takes what another machine
- * of the space has more or less. Good plans lie beside each other, so a walk of such steps finds a plan near the best
- * in a small part of the bounds that the whole space takes. */
+/* The tuples one step from a known plan: a power of a prime goes from one role to another, or one role takes what
+ * another machine of the space has more or less. Good plans lie beside each other, so a walk of such steps finds a plan
+ * near the best in a small part of the bounds that the whole space takes. */
 #include "search/explore/tuple_list_parts.h"
 
 #include "base/util.h"
@@ -69,7 +69,7 @@ static void add_near(Near *near, int index, const Degrees *degrees) {
 
 static bool takes_part(const TupleList *tuples, int role) { return tuples->request->space.roles >> role & 1; }
 
-/* Each prime of each role with each other role. */
+/* Each power of each prime of each role with each other role. */
 static void add_exchanges(Near *near, int group, const Degrees *from) {
     for (int role = 0; role < ROLE_COUNT; role++) {
         PrimePower powers[PRIMES_MAX];
@@ -78,9 +78,11 @@ static void add_exchanges(Near *near, int group, const Degrees *from) {
             for (int to = 0; to < ROLE_COUNT; to++) {
                 if (to == role || !takes_part(near->tuples, to)) continue;
                 Degrees degrees = *from;
-                degrees.of[role] /= powers[i].prime;
-                degrees.of[to] *= powers[i].prime;
-                add_near(near, group, &degrees);
+                for (int power = 0; power < powers[i].exponent; power++) {
+                    degrees.of[role] /= powers[i].prime;
+                    degrees.of[to] *= powers[i].prime;
+                    add_near(near, group, &degrees);
+                }
             }
     }
 }

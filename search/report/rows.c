@@ -126,7 +126,7 @@ static bool take_rows(Report *report, KindRow *kinds, int kind_count, Arena *are
 
 /* A layout that no launcher has to take, where it is faster. */
 static bool ask_free(const Report *report, bool glance, SideSearch *question) {
-    enum { GLANCE_WORK = 60000 }; /* bounds */
+    enum { GLANCE_WORK = 20000 }; /* bounds */
     const Request *asked = report->asked;
     const Contender *last = asked->contender_count > 0 ? &asked->contenders[asked->contender_count - 1] : NULL;
     if (!last || !last->last_resort || report->request->space.launchers == 0) return false;

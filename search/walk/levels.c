@@ -260,7 +260,7 @@ static bool is_over(Walk *walk) {
     Search *search = walk->search;
     if (search_is_over(search)) return true;
     if (!walk->sample) return false;
-    if (search->best_count == 0) return search->work > walk->began + MOST;
+    if (search->best_count == 0 && walk->until == 0) return search->work > walk->began + MOST;
     if (walk->until == 0) walk->until = search->work + max_whole(LEAST, (search->work - walk->began) / PART);
     return search->work >= walk->until;
 }
