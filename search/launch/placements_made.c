@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More divisions over slices, or more slices, than this are not asked for one by one. */
-enum { DIVISIONS_MOST = 64, SLICES_MOST = 256 };
+/* More divisions over slices, or more slices, than this are not asked for one by one, and a longer list is not kept. */
+enum { DIVISIONS_MOST = 64, SLICES_MOST = 256, LISTED_MOST = 512 };
 
 typedef struct {
     const NestedMesh *nested_mesh;
@@ -44,6 +44,10 @@ static bool is_whole(const Listing *listing, const Placement *placement) {
 
 static void add(Listing *listing, const Placement *placement) {
     MadePlacements *out = listing->out;
+    if (out->count == LISTED_MOST) {
+        out->too_many = true;
+        return;
+    }
     if (out->count == listing->room) {
         int64_t room = listing->room ? 2 * listing->room : 16;
         MadePlacement *grown = ARENA_NEW(listing->arena, MadePlacement, (size_t)room);

@@ -101,6 +101,13 @@ static bool dive_from_seeds(Dive *dive, Error *error) {
     return step_on(dive, error);
 }
 
+/* A limit of memory that was met ends the search that follows, and is no failure of a dive. */
+static bool ended_well(const Search *search, bool ok, Error *error) {
+    if (ok || error->kind != ERROR_MEMORY || !budget_is_met(search->budget)) return ok;
+    *error = (Error){0};
+    return true;
+}
+
 bool search_glance(Search *search, Error *error) {
     Dive dive = {.search = search, .seen = tuples_seen_new()};
     if (!dive.seen) return error_memory(error);
@@ -108,7 +115,7 @@ bool search_glance(Search *search, Error *error) {
     tuples_seen_free(dive.seen);
     search->timed_out = true;
     search->floor = 0;
-    return ok;
+    return ended_well(search, ok, error);
 }
 
 bool search_dive(Search *search, Error *error) {
@@ -119,7 +126,5 @@ bool search_dive(Search *search, Error *error) {
     bool ok = dive_from_sample(&dive, error);
     tuples_seen_free(dive.seen);
     search->certificate->degree_tuples_opened = opened;
-    if (ok || error->kind != ERROR_MEMORY || !budget_is_met(search->budget)) return ok;
-    *error = (Error){0}; /* that is the limit of memory, at which the search that follows ends */
-    return true;
+    return ended_well(search, ok, error);
 }
