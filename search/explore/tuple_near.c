@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tuples one step from a known plan: a power of a prime goes from one role to another, or one role takes what
- * another machine of the space has more or less. Good plans lie beside each other, so a walk of such steps finds a plan
- * near the best in a small part of the bounds that the whole space takes. */
+/* The tuples one step from a known plan: a power of a prime goes from one role to another, or one role, and the stages
+ * with it, take what another machine of the space has more or less. Good plans lie beside each other, so a walk of such
+ * steps finds a plan near the best in a small part of the bounds that the whole space takes. */
 #include "search/explore/tuple_list_parts.h"
 
 #include "base/util.h"
@@ -103,6 +103,28 @@ static void add_machines(Near *near, int group, const Degrees *from) {
     }
 }
 
+/* Each machine, filled by one role and other stages: what idles decides which stages a model has. */
+static void add_stages(Near *near, int group, const Degrees *from) {
+    const TupleList *tuples = near->tuples;
+    int64_t devices = tuples->shapes[tuples->groups[group].first].mesh.devices;
+    const int64_t layers = tuples->request->question.model.layers;
+    for (int role = 0; role < ROLE_COUNT && takes_part(tuples, ROLE_PIPELINE); role++) {
+        int64_t rest = devices / from->of[role] / from->of[ROLE_PIPELINE];
+        if (role == ROLE_PIPELINE || from->of[role] == 1) continue;
+        for (int i = 0; i < tuples->group_count && near->count < NEAR_MOST; i++) {
+            int64_t other = tuples->shapes[tuples->groups[i].first].mesh.devices;
+            if (other % rest != 0) continue;
+            for (int64_t stages = 1; stages <= layers; stages++) {
+                Degrees degrees = *from;
+                if (other / rest % stages != 0) continue;
+                degrees.of[ROLE_PIPELINE] = stages;
+                degrees.of[role] = other / rest / stages;
+                add_near(near, i, &degrees);
+            }
+        }
+    }
+}
+
 bool tuple_list_near(TupleList *tuples, const TupleStart *from, ExploreCache *caches, TuplesSeen *seen, Error *error) {
     int group = 0;
     while (from->machine >= tuples->groups[group].first + tuples->groups[group].shape_count) group++;
@@ -120,6 +142,7 @@ bool tuple_list_near(TupleList *tuples, const TupleStart *from, ExploreCache *ca
     if (from->itself) add_near(&near, group, &from->degrees);
     add_exchanges(&near, group, &from->degrees);
     add_machines(&near, group, &from->degrees);
+    add_stages(&near, group, &from->degrees);
     if (tuples->budget) budget_add(tuples->budget, tuples->entry_count * (int64_t)sizeof(TupleBatches));
     return !near.failed;
 }

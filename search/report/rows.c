@@ -154,6 +154,7 @@ static int list_kinds(const Report *report, KindRow kinds[KINDS_MAX], SideSearch
         request_copy(report->request, row->changed);
         if (!KINDS[i](report->request, &report->result.plans[0], row)) continue;
         questions[count].changed = *row->changed;
+        questions[count].changed.control.samples = true; /* plan 1, which is of another kind, says little of where */
         questions[count++].limit_seconds = (1 + ROW_BEHIND_MOST) * report->result.plans[0].ranked_seconds;
     }
     return count;
