@@ -65,6 +65,22 @@ Test(activations, bytes_of_a_dense_layer) {
     }
 }
 
+/* Latents are made of a chip's own tokens, and gathered; queries that have no rank are made head by head, of all. */
+Test(activations, input_of_latent_attention) {
+    for (int64_t rank = 0; rank <= 1536; rank += 1536) {
+        Bench bench = bench_70b(8);
+        LayerKind *kind = &bench.model.kinds[0];
+        ActivationCost costs[ACTIVATION_COUNT];
+        kind->attention = ATTENTION_LATENT;
+        kind->q_lora_rank = rank, kind->kv_lora_rank = 512;
+        kind->qk_nope_head_dim = 128, kind->qk_rope_head_dim = 64, kind->v_head_dim = 128;
+        bench.sharding.residual = RESIDUAL_SEQUENCE;
+        costs_of(&bench, costs);
+        cr_expect_float_eq(costs[ACTIVATION_ATTENTION_INPUT].bytes, 2 * T * D / (rank > 0 ? 8 : 1), 1e-3,
+                           "rank %d: %.9g", (int)rank, costs[ACTIVATION_ATTENTION_INPUT].bytes);
+    }
+}
+
 /* Mixtures save the router's input, the dispatched tokens (k copies of a token), and the experts' widths; the sums of a
  * mean layer are weighted by its kinds. */
 Test(activations, bytes_of_a_mixture) {
