@@ -25,8 +25,8 @@ that no test enters and changes nothing. Lengths of buffers, texts, what only fo
 empty are left alone. equivalent.txt names changes that make no difference, each with its reason. Prints the score by
 folder and each survivor; exit 1: under --least percent (95) in a folder, or a rule that names no change.
 
-Measured on two cores: the builds 2 minutes, the first run of all tests 10 (16 of the processor), then 6 to 8 s of the
-processor for a change. All 40,000 would take three to four days of one core: a sample by the date is drawn each night.
+Measured on two cores: the builds 2 minutes, the first run of all tests 10 (16 of the processor), then 5 to 7 s of the
+processor for a change. All 40,000 would take two to three days of one core: a sample by the date is drawn each night.
 """
 import argparse, collections, concurrent.futures, pathlib, random, re, resource, sys, tempfile, threading, time
 import asked

@@ -156,8 +156,8 @@ Test(calibration, all_runs) {
                      c.by_chip[g].name);
 }
 
-/* What is flagged is left out of the fit and of every line, and there is no line without it; a source or a chip of which
- * nothing is left has no group. */
+/* What is flagged is left out of the fit and of every line, and there is no line without it; a source or a chip of
+ * which nothing is left has no group. */
 Test(calibration, flagged_runs_left_out) {
     for (int i = RUNS; i < ALL; i++) fake.runs[i].flagged = true;
     Calibration c = calibration_of(true, 0);
