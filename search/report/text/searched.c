@@ -32,17 +32,17 @@ static void write_space(const Report *report, TextOut out) {
     if (report->result.machines_not_counted > 0)
         prose_add(&text, " (%d of them not counted)", report->result.machines_not_counted);
     prose_add(&text,
-              report->result.machines_not_counted > 0
-                  ? ", %s plans were counted in time, and of these %s were evaluated"
-                  : ", they are %s plans, and all are covered: %s were evaluated",
-              count_text(certificate->plans_covered, true, a), count_text(certificate->plans_evaluated, true, b));
+              report->result.machines_not_counted > 0 ? ", %s plans were counted in time, and of these %s %s evaluated"
+                                                      : ", they are %s plans, and all are covered: %s %s evaluated",
+              count_text(certificate->plans_covered, true, a), count_text(certificate->plans_evaluated, true, b),
+              certificate->plans_evaluated == 1 ? "was" : "were");
     for (int i = 0; i < PRUNED_COUNT; i++)
         if (certificate->plans_pruned[i] > 0)
             prose_item(&cut, ", ", "%s %s", count_text(certificate->plans_pruned[i], true, a), CUT_WORDS[i]);
     if (cut.used > 0) prose_add(&text, "; these were cut: %s", cut.text);
-    prose_add(&text, ". %s of %s tuples of degrees were opened, and %s layouts were solved.",
+    prose_add(&text, ". %s of %s tuples of degrees were opened, and %s layout%s solved.",
               number_grouped(certificate->degree_tuples_opened, c), number_grouped(certificate->degree_tuples, d),
-              count_text(certificate->layouts_solved, true, a));
+              count_text(certificate->layouts_solved, true, a), certificate->layouts_solved == 1 ? " was" : "s were");
     prose_write(out, "", "", text.text);
 }
 
