@@ -109,6 +109,11 @@ static const struct {
     {"llama4", "", "\"text_config\": {\"interleave_moe_layer_step\": 4}",
      "5120 40/8x128 v202048 s131072 rms rotary 500000 of 1 | 36: w8192 chunks mlp 16384 n2 | "
      "12: no rope 1 of 16 mlp 8192 shared 8192 n2"},
+    {"llama4", "",
+     "\"text_config\": {\"num_hidden_layers\": 8, \"no_rope_layers\": [1, 1, 1, 1, 1, 1, 1, 1], \"moe_layers\": [0, 2, "
+     "7]}",
+     "5120 40/8x128 v202048 s131072 rms rotary 500000 of 1 | 3: w8192 chunks 1 of 16 mlp 8192 shared 8192 n2 | "
+     "5: w8192 chunks mlp 16384 n2"},
     {"glm4_moe", LAYERS " hidden_size intermediate_size", "\"head_dim\": 128",
      "64 96/8x128 v151552 s131072 rms rotary 10000 of 0.5 | 1: mlp 96 n2 | 3: router 8 of 128 mlp 1408 shared 1408 n2"},
     {"minimax_m2", PLAIN, "", "64 16/8x4 v100 s10000 rms rotary 5e+06 of 1 | 4: router 8 of 256 mlp 96 n2 k96"},
@@ -118,7 +123,11 @@ static const struct {
     {"smollm3", PLAIN, "\"use_sliding_window\": true, \"sliding_window\": 70",
      "64 16/4x4 v100 tied s10000 rms rotary 2e+06 of 1 | 3: mlp 96 n2 | 1: no rope w70 mlp 96 n2"},
     {"cohere", PLAIN, "", "64 16/16x4 v100 tied s10000 plain ln rotary 500000 of 1 | 4: parallel mlp 96 n1"},
+    {"cohere", PLAIN, "\"use_qk_norm\": true",
+     "64 16/16x4 v100 tied s10000 plain ln rotary 500000 of 1 | 4: parallel mlp 96 n1 k128"},
     {"starcoder2", PLAIN, "", "64 16/2x4 v100 tied s10000 ln rotary 10000 of 1 | 4: qkv out bias plain 96 n2"},
+    {"shardopt", "d_model", "\"vocab\": 32, \"max_seq\": 64, \"layers\": [{\"count\": 2, \"heads\": 16, \"d_ff\": 96}]",
+     "64 16/16x4 v32 s64 rms rotary 10000 of 1 | 2: mlp 96 n2"},
     {"stablelm", PLAIN, "", "64 16/16x4 v100 s10000 ln rotary 10000 of 0.25 | 4: mlp 96 n2"},
 };
 

@@ -62,3 +62,29 @@ Test(launchers, parse) {
         cr_expect_eq(set, LAUNCHES[i].set, "%s", LAUNCHES[i].text);
     }
 }
+
+/* Megatron, TorchTitan and DeepSpeed pad, and run on no TPU; MaxText and JAX do not. */
+Test(launchers, who_pads) {
+    enum { X = 1 << LAUNCHER_MAXTEXT, J = 1 << LAUNCHER_JAX, M = 1 << LAUNCHER_MEGATRON, D = 1 << LAUNCHER_DEEPSPEED };
+    static const struct {
+        PaddingRule rule;
+        unsigned launchers;
+        PaddingRule on_gpus, on_tpus;
+    } ROWS[] = {
+        {PADDING_NONE, 0, PADDING_NONE, PADDING_NONE},
+        {PADDING_NONE, M, PADDING_NONE, PADDING_NONE},
+        {PADDING_ANY, 0, PADDING_ANY, PADDING_ANY},
+        {PADDING_ANY, M, PADDING_ANY, PADDING_NONE},
+        {PADDING_ANY, D | J, PADDING_ANY, PADDING_NONE},
+        {PADDING_ANY, X | J, PADDING_NONE, PADDING_NONE},
+        {PADDING_LAUNCHABLE, 0, PADDING_LAUNCHABLE, PADDING_NONE},
+        {PADDING_LAUNCHABLE, D, PADDING_LAUNCHABLE, PADDING_NONE},
+        {PADDING_LAUNCHABLE, X, PADDING_NONE, PADDING_NONE},
+    };
+    const Mesh gpus = {.axes = {{.kind = AXIS_SWITCH, .level = LEVEL_NVLINK, .size = 8}}, .axis_count = 1};
+    const Mesh tpus = {.axes = {{.kind = AXIS_RING, .level = LEVEL_ICI, .size = 8}}, .axis_count = 1};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        cr_expect_eq(padding_on(ROWS[i].rule, ROWS[i].launchers, &gpus), ROWS[i].on_gpus, "row %zu", i);
+        cr_expect_eq(padding_on(ROWS[i].rule, ROWS[i].launchers, &tpus), ROWS[i].on_tpus, "row %zu", i);
+    }
+}
