@@ -128,6 +128,7 @@ static BestPlan plan_of_solution(const Candidate *candidate, const BoundedPlacem
                       .memory_bytes = resources_peak(&solution->resources)};
 }
 
+enum { LAYOUTS_A_BOUND = 64 }; /* so many bounds of counts of layers take as long as one of a plan */
 typedef enum { LAYOUT_TRIED, LAYOUT_NONE_FITS, LAYOUT_FAILED } LayoutTried;
 
 /* The best layout on one placement, kept in *best where it beats what is there. */
@@ -138,6 +139,7 @@ static LayoutTried try_placement(const Candidate *candidate, const BoundedPlacem
     LayoutSolution solution;
     if (!layout_solve(&candidate->graph, &at->rates, &solution, &tuple->explorer->error)) return LAYOUT_FAILED;
     stats->layouts_solved += (Count)solution.solver_calls;
+    stats->work += solution.work / LAYOUTS_A_BOUND;
     if (!solution.found) return LAYOUT_NONE_FITS;
     if (solution.bound_seconds < solution.seconds * (1 - LAYOUT_TOLERANCE))
         stats->least_open_bound = min_real(stats->least_open_bound, solution.bound_seconds * scale);

@@ -12,6 +12,7 @@ typedef struct {
     double bound_seconds; /* no counts that fit take less than this, or than the cutoff; INFINITY: none fit */
     int64_t counts[ITEMS_MAX];
     int solver_calls; /* linear programs solved: by GLPK, or as a sum */
+    int64_t work;     /* bounds that the search of the counts made */
 } BranchSolution;
 
 /* A call that needs GLPK brings up its own environment in this thread and takes it down. False: a defect of GLPK,

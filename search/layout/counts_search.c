@@ -241,6 +241,7 @@ bool counts_search(const StepRule *rule, const Rates *rates, const RelaxedBranch
     decide(&search, 0, &nothing);
     sum_table_free(&search.table);
     best->seconds = search.best;
+    best->work += search.work;
     best->found = best->found || search.found;
     return search.complete && search.work < WORK_MAX;
 }

@@ -94,6 +94,7 @@ bool layout_solve(const LayoutGraph *undecided, const Rates *rates, LayoutSoluti
         useful_branch(graph, candidates[i].index, &branch);
         if (!branch_solve(&graph->rule, &branch, rates, best.seconds, &solution, error)) return false;
         out->solver_calls += solution.solver_calls;
+        out->work += solution.work;
         open_bound = min_real(open_bound, solution.bound_seconds);
         if (!solution.found) continue;
         best.index = candidates[i].index;

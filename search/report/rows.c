@@ -126,7 +126,7 @@ static bool take_rows(Report *report, KindRow *kinds, int kind_count, Arena *are
 
 /* A layout that no launcher has to take, where it is faster. */
 static bool ask_free(const Report *report, bool glance, SideSearch *question) {
-    enum { GLANCE_WORK = 20000 }; /* bounds */
+    enum { GLANCE_WORK = 20000 /* bounds */, TUPLES_FEW = 1000 /* are searched whole as soon */ };
     const Request *asked = report->asked;
     const Contender *last = asked->contender_count > 0 ? &asked->contenders[asked->contender_count - 1] : NULL;
     if (!last || !last->last_resort || report->request->space.launchers == 0) return false;
@@ -136,7 +136,7 @@ static bool ask_free(const Report *report, bool glance, SideSearch *question) {
     question->changed.control.caches = report->request->control.caches;
     question->limit_seconds = search_fastest(&report->result)->ranked_seconds;
     question->patient = true;
-    if (!glance) return true;
+    if (!glance || report->result.certificate.degree_tuples < TUPLES_FEW) return true;
     question->work_limit = GLANCE_WORK;
     question->changed.control.glance = true;
     question->changed.control.tie = GLANCE_NEAR;
@@ -154,7 +154,6 @@ static int list_kinds(const Report *report, KindRow kinds[KINDS_MAX], SideSearch
         request_copy(report->request, row->changed);
         if (!KINDS[i](report->request, &report->result.plans[0], row)) continue;
         questions[count].changed = *row->changed;
-        questions[count].changed.control.samples = true; /* plan 1, which is of another kind, says little of where */
         questions[count++].limit_seconds = (1 + ROW_BEHIND_MOST) * report->result.plans[0].ranked_seconds;
     }
     return count;

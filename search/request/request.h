@@ -156,7 +156,7 @@ typedef struct {
     /* Tests alone set it, to see that a wrong bound is noticed: the bounds of degrees are multiplied by 1 + this. */
     double bound_error;
     double range_error; /* the same for the bounds of ranges of microbatches */
-    bool samples;       /* a sample is searched before any space: a small one too, and where there is a limit */
+    bool samples;       /* a sample is searched before any space, not only before a large one */
     /* Nobody reads how many plans there are and what became of them: they are not counted, and every number of plans in
      * the certificate is without meaning. */
     bool uncounted;

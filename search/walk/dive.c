@@ -31,8 +31,8 @@ typedef struct {
 static bool is_wanted(const Search *search) {
     const SearchControl *control = &search->request->control;
     bool large = search->certificate->degree_tuples >= TUPLES_LEAST || control->samples;
-    return large && !control->brute_force && search->best_count == 0 &&
-           ((control->limit_seconds <= 0 && control->seed_count == 0) || control->samples);
+    return large && !control->brute_force && search->best_count == 0 && control->limit_seconds <= 0 &&
+           control->seed_count == 0;
 }
 
 static bool is_started(const Dive *dive, const BestPlan *plan) {
