@@ -131,8 +131,8 @@ static BestPlan plan_of_solution(const Candidate *candidate, const BoundedPlacem
 enum { LAYOUTS_A_BOUND = 64 }; /* so many bounds of counts of layers take as long as one of a plan */
 typedef enum { LAYOUT_TRIED, LAYOUT_NONE_FITS, LAYOUT_FAILED } LayoutTried;
 
-/* The best layout on one placement, kept in *best where it beats what is there. A solver's 80 kB of stack are apart from
- * those of the walk, which link-time optimisation would put below them. */
+/* The best layout on one placement, kept in *best where it beats what is there. A solver's 80 kB of stack are apart
+ * from those of the walk, which link-time optimisation would put below them. */
 __attribute__((noinline)) static LayoutTried try_placement(const Candidate *candidate, const BoundedPlacement *at,
                                                            BestPlan *best) {
     const OpenTuple *tuple = candidate->tuple;

@@ -217,9 +217,11 @@ bool report_make_rows(Report *report, bool glance, Arena *arena, Error *error) {
     int rows = list_kinds(report, kinds, questions, arena);
     if (rows < 0) return free(questions), error_memory(error);
     bool has_free = ask_free(report, glance, &questions[rows]);
-    /* The free layout takes longer than all rows together: it has all threads when they are done. */
-    bool ok = report_ask_all(report, questions, rows, error) &&
-              (!has_free || report_ask_all(report, &questions[rows], 1, error));
+    /* A glance at free layouts takes about as long as a row. The search for the best one takes longer than all rows
+     * together: it has all threads when they are done. */
+    int beside = has_free && questions[rows].changed.control.glance ? rows + 1 : rows;
+    bool ok = report_ask_all(report, questions, beside, error) &&
+              (beside > rows || !has_free || report_ask_all(report, &questions[rows], 1, error));
     if (ok) {
         for (int i = 0; i < rows; i++) kinds[i].answer = questions[i].answer;
         report->has_free = has_free && questions[rows].answer.found;
