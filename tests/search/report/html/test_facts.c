@@ -215,7 +215,7 @@ Test(facts, facts_are_searches) {
  * two threads) beyond them where the plan takes a moment, and without searches none is
  * made: what a figure does is asked of the plans that are there. */
 Test(facts, page_takes_twice_its_plan) {
-    enum { MOMENT = 330000 }; /* of effort */
+    enum { MOMENT = 240000 }; /* of effort */
     static const struct {
         const char *words;
         bool searches;
