@@ -33,8 +33,7 @@ static double state_bytes(const Bounds *bounds, const Shard *shard, const Knobs 
     return least;
 }
 
-/* The last of the ways to split layers over stages. */
-static StageSplit most_split(const Model *model, const Degrees *degrees) {
+StageSplit last_split(const Model *model, const Degrees *degrees) {
     int64_t stages = degrees->of[ROLE_PIPELINE];
     if (stages <= 1) return STAGES_EVEN;
     return slots_of_stage(model, stages) > 0 ? STAGES_SLOTS : STAGES_BALANCED;
@@ -55,7 +54,7 @@ static void bound_methods(const TupleMethods *tuple, const Rates *least, const M
     const CostContext *context = bounds->context;
     int64_t n = sequences_of_replica(context, degrees);
     double limit = cost_context_memory_limit(context);
-    StageSplit most = most_split(context->model, degrees);
+    StageSplit most = last_split(context->model, degrees);
     for (StageSplit split = STAGES_EVEN; split <= most; split++) {
         Knobs knobs = knobs_of_methods(degrees, methods, split, n);
         Shard shard;
@@ -85,7 +84,7 @@ TupleBound tuple_bound(const Bounds *bounds, const LowerBoundRates *table, const
     TupleMethods tuple = {.bounds = bounds, .degrees = degrees, .space = &contexts};
     method_space(degrees, bounds->offers, &space);
     contexts = space;
-    for (int split = STAGES_EVEN; split <= (int)most_split(bounds->context->model, degrees); split++)
+    for (int split = STAGES_EVEN; split <= (int)last_split(bounds->context->model, degrees); split++)
         tuple.exposed[split] = context_bound(bounds, table, degrees, &space, (StageSplit)split, NULL);
     space.context_count = 1; /* the ops of all context methods, without what they move over sequence */
     for (int64_t i = 0; i < method_space_size(&space); i++) {

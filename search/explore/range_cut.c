@@ -4,6 +4,7 @@
 #include "search/bound/admitted.h"
 #include "search/bound/context_bound.h"
 #include "search/bound/range_bound.h"
+#include "search/bound/tuple_bound.h"
 #include "search/explore/explore.h"
 #include "search/explore/larger_batch.h"
 
@@ -13,16 +14,16 @@
 typedef struct {
     Explorer *explorer;
     const Degrees *degrees;
-    double threshold;            /* ranked */
-    Methods methods;             /* of the ranges that are looked at now */
-    Rates least;                 /* under these methods, over all machines */
-    StageSplit split;            /* likewise */
-    const MethodSpace *contexts; /* of the degrees */
-    bool refused;                /* no launcher that was asked for takes anything */
-    double context_seconds[2];   /* context_bound(), by split */
-    double bound, missing;       /* the least so far of what is too slow, and of what is too large */
-    int64_t least_size;          /* of microbatches that no larger batch beats */
-    bool beaten;                 /* smaller ones were left out */
+    double threshold;                         /* ranked */
+    Methods methods;                          /* of the ranges that are looked at now */
+    Rates least;                              /* under these methods, over all machines */
+    StageSplit split;                         /* likewise */
+    const MethodSpace *contexts;              /* of the degrees */
+    bool refused;                             /* no launcher that was asked for takes anything */
+    double context_seconds[STAGES_SLOTS + 1]; /* context_bound(), by split */
+    double bound, missing;                    /* the least so far of what is too slow, and of what is too large */
+    int64_t least_size;                       /* of microbatches that no larger batch beats */
+    bool beaten;                              /* smaller ones were left out */
 } RangeCut;
 
 /* Whether microbatches of low .. high sequences are all too slow or too large, in halves where one bound does not say
@@ -63,7 +64,8 @@ static bool methods_are_cut(RangeCut *cut) {
     Bounds bounds = explorer_bounds(cut->explorer);
     lower_bound_rates_of(problem->least, degrees, &cut->methods, &cut->least);
     lower_bound_rates_folded(problem->nested_meshes, problem->machine_count, degrees, &cut->methods, &cut->least);
-    for (int split = 0; split < (degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1); split++) {
+    int last = (int)last_split(problem->setting.model, degrees);
+    for (int split = STAGES_EVEN; split <= last; split++) {
         cut->split = (StageSplit)split;
         if (!contexts_admitted(&bounds, degrees, cut->contexts, &cut->methods, cut->split)) continue;
         cut->refused = false;
@@ -92,7 +94,7 @@ bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, int64_t fewe
     int64_t replicas = degrees_replicas(degrees);
     cut.least_size =
         larger_batch_least_size(&larger, fewest / replicas, explorer->problem->setting.work.sequences / replicas);
-    for (int split = 0; split < (degrees->of[ROLE_PIPELINE] > 1 ? 2 : 1); split++)
+    for (int split = STAGES_EVEN; split <= (int)last_split(explorer->problem->setting.model, degrees); split++)
         cut.context_seconds[split] =
             context_bound(&bounds, explorer->problem->least, degrees, &space, (StageSplit)split, NULL);
     space.context_count = 1; /* the bound of a range holds for all context methods */
