@@ -33,12 +33,6 @@ static double state_bytes(const Bounds *bounds, const Shard *shard, const Knobs 
     return least;
 }
 
-StageSplit last_split(const Model *model, const Degrees *degrees) {
-    int64_t stages = degrees->of[ROLE_PIPELINE];
-    if (stages <= 1) return STAGES_EVEN;
-    return slots_of_stage(model, stages) > 0 ? STAGES_SLOTS : STAGES_BALANCED;
-}
-
 /* What the methods of a tuple share. */
 typedef struct {
     const Bounds *bounds;

@@ -25,7 +25,4 @@ typedef struct {
 
 TupleBound tuple_bound(const Bounds *bounds, const LowerBoundRates *table, const Degrees *degrees);
 
-/* The last of the ways to split the layers of a model over the stages of some degrees; the first is STAGES_EVEN. */
-StageSplit last_split(const Model *model, const Degrees *degrees);
-
 #endif

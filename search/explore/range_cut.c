@@ -4,7 +4,6 @@
 #include "search/bound/admitted.h"
 #include "search/bound/context_bound.h"
 #include "search/bound/range_bound.h"
-#include "search/bound/tuple_bound.h"
 #include "search/explore/explore.h"
 #include "search/explore/larger_batch.h"
 

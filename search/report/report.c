@@ -50,8 +50,8 @@ static bool ask_within(Report *report, Request *changed, double limit, int64_t w
     if (ok) {
         out->cut_short = result.certificate.proof == PROOF_GAP;
         out->effort = search_effort(&result);
-        bool glance =
-            changed->control.glance; /* what it has is all that is asked for; else it is the best of nothing */
+        /* What a glance has is all that is asked of it; what another search has so far is the best of nothing. */
+        bool glance = changed->control.glance;
         out->left_out = out->cut_short && work_limit > 0 && result.work > work_limit && !glance;
         out->found = result.plan_count > 0 && !out->left_out;
         if (out->found) out->best = *search_fastest(&result);

@@ -146,7 +146,7 @@ typedef struct {
      * limit. */
     int64_t work_limit;
     Helps helps;
-    /* A good plan near the seeds will do: nothing else is looked at, and the search ends with a gap. */
+    /* A good plan will do: only what is near the seeds or a sample is looked at, and the search ends with a gap. */
     bool glance;
     bool within_limit_is_little; /* there is hardly anything up to the limit: the search goes to it at once */
     /* Looked at first, so that the rest is compared with what is found there. They change how long a search takes, and

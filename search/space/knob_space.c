@@ -169,6 +169,11 @@ static bool splits_in_slots(const Model *model, const Degrees *degrees) {
     return slots > layers_of_stage(model, degrees);
 }
 
+StageSplit last_split(const Model *model, const Degrees *degrees) {
+    if (degrees->of[ROLE_PIPELINE] <= 1) return STAGES_EVEN;
+    return splits_in_slots(model, degrees) ? STAGES_SLOTS : STAGES_BALANCED;
+}
+
 /* All that is left when the methods are counted. */
 static void count_choices(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers,
                           KnobSpace *out) {
@@ -181,7 +186,7 @@ static void count_choices(const Model *model, const Degrees *degrees, int64_t se
     out->virtual_count = distinct_quotient_count(layers_of_stage(model, degrees)) + (slots ? 1 : 0);
     out->pipe_count =
         out->pipelined ? offers->whole_count + (int64_t)offers->chunked_count * (out->virtual_count - 1) : 1;
-    out->split_count = out->pipelined ? 2 + (slots ? 1 : 0) : 1;
+    out->split_count = (int)last_split(model, degrees) + 1;
     out->method_count = method_space_size(&out->methods);
     bool grids = out->methods.grid_count > 1;
     out->overlap_count = offers->overlaps && degree[ROLE_TENSOR] > 1 ? 2 : 1;

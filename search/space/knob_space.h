@@ -50,6 +50,10 @@ void method_space(const Degrees *degrees, const Offers *offers, MethodSpace *out
 int64_t method_space_size(const MethodSpace *space);
 Methods method_space_at(const MethodSpace *space, int64_t index);
 
+/* The last of the ways to split the layers of a model over the stages of some degrees; the first is STAGES_EVEN. Lists
+ * and bounds go to it, so that no bound leaves out a way that the space has. */
+StageSplit last_split(const Model *model, const Degrees *degrees);
+
 /* The independent choices of one degree tuple with `per_replica` sequences in each replica. A role of degree 1 has its
  * knobs off. */
 typedef struct {

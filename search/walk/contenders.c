@@ -74,10 +74,10 @@ static bool search_all(Contest *contest, Error *error) {
         if (!ask) return error_memory(error);
         request_for(request, &request->contenders[i], ask);
         ask->control.caches = contest->caches;
-        ask->control.counts = request->contender_count > 1 ? &contest->counts : NULL;
         contest->results[i].request = ask;
         if (request->control.each) ask->control.top = 1;
         if (!is_asked(contest, i, ask)) continue;
+        ask->control.counts = &contest->counts;
         bool ok = search_one(ask, contest->arena, &contest->results[i], error);
         ask->control.counts = NULL; /* it ends with the contest */
         if (!ok) return false;

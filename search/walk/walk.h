@@ -100,7 +100,8 @@ bool search_walk_near(Search *search, int64_t until, Error *error);
 /* Looks for plans in a sample of the space, and beside what it finds. */
 bool search_dive(Search *search, Error *error);
 
-/* Looks for plans beside the seeds of the request alone, as far as its limit of work goes. It ends with a gap. */
+/* Looks for plans beside the seeds of the request, in a sample, and beside what it finds, as far as the request's limit
+ * of work goes. It ends with a gap. */
 bool search_glance(Search *search, Error *error);
 
 /* ---- the answer (answer.c) ---- */
