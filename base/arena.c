@@ -8,9 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNDER_ASAN /* clang */
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) && !defined(UNDER_ASAN)
+#define UNDER_ASAN
+#endif
+#ifdef UNDER_ASAN
+#include <sanitizer/asan_interface.h>
+#endif
+
 enum {
     ALIGNMENT = 64, /* a cache line, and the widest vector */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef UNDER_ASAN
     BLOCK_BYTES = 0, /* one block for each allocation, so that the sanitizer sees every step over its end */
 #else
     BLOCK_BYTES = 64 << 10,
@@ -36,6 +48,9 @@ static struct ArenaBlock *block_new(size_t bytes) {
     uintptr_t start = (uintptr_t)(block + 1);
     block->next = (char *)(block + 1) + (ALIGNMENT - start % ALIGNMENT) % ALIGNMENT;
     block->end = block->next + bytes;
+#ifdef UNDER_ASAN
+    ASAN_POISON_MEMORY_REGION(block->end, (char *)(block + 1) + ALIGNMENT + bytes - block->end);
+#endif
     return block;
 }
 

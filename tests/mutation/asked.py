@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The tests that mutate.py asks: each case of a program of Criterion alone, each transcript of the pages, each request
-of first_answers, and the scripts that run the whole program. What each takes, and the lines that it executes, come from
+of first_answers, each command of the snapshot, and the scripts that run the whole program. What each takes, and the lines that it executes, come from
 one run of it with the traced library in front; BUILD/tests.json keeps both until the test or a file that it executes changes."""
 import ast, concurrent.futures, json, pathlib, re, subprocess, tempfile, threading
 from build import hash_of, run
@@ -17,19 +17,20 @@ PAGES = ["README.md", "CONTRIBUTING.md"]
 
 
 class Test:
-    """`near`: the file that it tests, with _ for /; `sources`: what makes it another test; `scripted`: the changed
+    """`near`: the file that it tests, with _ for /; `sources`: what makes it another test, files or texts; `scripted`: the changed
     library goes before the program alone, not before the shell or the Python that runs it; `or_else`: other words for
     it, if it fails by these."""
 
     def __init__(self, name, words, near, sources, scripted=False, environment=None, or_else=()):
         self.name, self.near, self.scripted, self.or_else = name, near, scripted, or_else
         self.words, self.environment = [str(w) for w in words], dict(environment or {})
-        self.text = hash_of("".join(s.read_text() for s in sources) + " ".join(self.words) + str(self.environment))
+        self.text = hash_of("".join(s if isinstance(s, str) else s.read_text() for s in sources) + " ".join(self.words) + str(self.environment))
         self.seconds, self.mask, self.confirmed = None, 0, False
 
-    def run(self, libraries, trace=None):
-        """(exit status, processor seconds), with one of (for scripts, for programs of Criterion) in front"""
-        most = 2 * MARKED * SLOW if trace else 2 + 5 * self.seconds
+    def run(self, libraries, trace=None, more=1):
+        """(exit status, processor seconds), with one of (for scripts, for programs of Criterion) in front; `more`: it takes so
+        many times as long"""
+        most = 2 * MARKED * SLOW if trace else 2 + 5 * more * self.seconds
         variable, library = ("SHARDOPT_IN_FRONT", libraries[0]) if self.scripted else ("LD_PRELOAD", libraries[1])
         environment = {**self.environment, variable: str(library)}
         environment.update({"SHARDOPT_TRACE": trace} if trace else {})
@@ -76,6 +77,17 @@ def transcripts(build):
                            {"BUILD": str(build.wrapped.parent), "SOURCE": str(SOURCE)}, words[1:])
 
 
+def snapshot(build):
+    """One command of the snapshot each, which knows that something moved: what has values of its own is asked without these
+    by --ask '^(?!snapshot)'."""
+    script = TESTS / "snapshot/run.py"
+    lines = [(n, line) for n, line in enumerate((TESTS / "snapshot/commands.txt").read_text().splitlines(), 1)
+             if line.strip() and not line.startswith("#")]
+    for (number, line), digest in zip(lines, (TESTS / "snapshot/digests.txt").read_text().splitlines()):
+        yield Test(f"snapshot:{number}", ["python3", script, "check", "--only", number, "--program", build.wrapped, "--repo", SOURCE],
+                   "", [line, digest], True)
+
+
 def scripts(build):
     first = TESTS / "first_answers/run.py"
     quick = next(ast.literal_eval(s.value) for s in ast.parse(first.read_text()).body
@@ -118,7 +130,7 @@ def all_tests(build, lines, pattern):
     with concurrent.futures.ThreadPoolExecutor(build.jobs) as pool:
         named = [i for i in sources.items() if re.search(pattern, i[0])]
         found = [t for some in pool.map(lambda i: list(cases(build, *i)), named) for t in some]
-        found += [t for t in [*transcripts(build), *scripts(build)] if re.search(pattern, t.name)]
+        found += [t for t in [*transcripts(build), *scripts(build), *snapshot(build)] if re.search(pattern, t.name)]
 
         def one(test):
             nonlocal since

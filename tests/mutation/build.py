@@ -7,8 +7,10 @@ from changes import HERE, SOURCE, TEXTS
 MEMORY = 4 << 30
 # The loader asks which clone of a function to take before our own calls are bound.
 TRACED = ["-g1", "-fsanitize-coverage=trace-pc", "-Dtarget_clones(...)=unused"]
-# As the preset dev has it, under which CI runs the tests in C; the other half, ASan, would have to be in all of a process.
+# As the preset dev has it, under which CI runs the tests in C, in two halves: ASan has to be in all of a process.
 CHECKED = ["-fsanitize=undefined", "-fno-sanitize-recover=all"]
+GUARDED = ["-fsanitize=address", *CHECKED]
+ASAN = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
 
 
 def hash_of(data):
@@ -16,8 +18,10 @@ def hash_of(data):
 
 
 def run(words, cpu_seconds, wall_seconds, environment, cwd=None):
-    """(exit status, processor seconds of it and its children)"""
-    limits = ["prlimit", f"--cpu={cpu_seconds:.0f}", f"--as={MEMORY}", "--core=0"]
+    """(exit status, processor seconds of it and its children); ASan, which reserves all addresses, limits itself"""
+    most = [] if ASAN in environment.get("LD_PRELOAD", "") else [f"--as={MEMORY}"]
+    environment = {"ASAN_OPTIONS": f"hard_rss_limit_mb={MEMORY >> 20}:detect_odr_violation=0", **environment}
+    limits = ["prlimit", f"--cpu={cpu_seconds:.0f}", *most, "--core=0"]
     process = subprocess.Popen(limits + [str(w) for w in words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, env=dict(os.environ, **environment), start_new_session=True, cwd=cwd)
     late = threading.Timer(wall_seconds, lambda: os.killpg(process.pid, 9))
@@ -33,6 +37,7 @@ class Build:
         self.folder, self.jobs = pathlib.Path(folder).resolve(), jobs
         self.library = self.folder / "libshardopt.so"
         self.traced = self.folder / "traced/libshardopt.so"
+        self.guarded = self.folder / "guarded/libshardopt.so"
         self.programs = self.folder / "mutation"
         self.program = self.folder / "shardopt"
         self.wrapped = self.folder / "wrapped/shardopt"  # what scripts run: only the program itself has the library in front
@@ -52,7 +57,8 @@ class Build:
                                                                if not w.endswith("ccache") and w != "-Werror"]
         self.headers = max(p.stat().st_mtime for p in SOURCE.rglob("*.h") if ".git" not in p.parts)
         self.plain = {}  # the object of a source as it is
-        self.build_traced()
+        self.build_whole(self.traced, TRACED, "-O2", "-fPIC", "-c", HERE / "trace.c")
+        self.build_whole(self.guarded, GUARDED)
 
     def object(self, source, target, of, *more):
         """Compiles a file by the command `of` a source."""
@@ -65,31 +71,39 @@ class Build:
     def older(self, target, *sources):
         return not target.exists() or target.stat().st_mtime < max([self.headers] + [s.stat().st_mtime for s in sources])
 
-    def build_traced(self):
-        """The library with a call in every block, and lines by which blocks are found in it."""
-        folder = self.traced.parent
+    def build_whole(self, library, flags, *more):
+        """The library with further flags, and with what these words compile: with a call in every block, and lines by which
+        blocks are found in it; or with ASan."""
+        folder = library.parent
         folder.mkdir(exist_ok=True)
         words = shlex.split((self.folder / "CMakeFiles/shardopt_shared.dir/link.txt").read_text())
-        objects, work = [folder / "trace.o"], []
-        subprocess.run(["gcc", "-O2", "-fPIC", "-c", "-o", objects[0], HERE / "trace.c"], check=True)
+        objects, work = [folder / "more.o"] if more else [], []
+        if more:
+            subprocess.run(["gcc", *more, "-o", objects[0]], check=True)
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             for word in [w for w in words if w.endswith(".c.o")]:
                 source = re.sub(r"^.*?shardopt_objects\.dir/(.*)\.o$", r"\1", word)
                 objects.append(folder / (source.replace("/", "+") + ".o"))
                 if self.older(objects[-1], SOURCE / source):
-                    work.append(pool.submit(self.object, SOURCE / source, objects[-1], source, *TRACED))
+                    work.append(pool.submit(self.object, SOURCE / source, objects[-1], source, *flags))
         if not all(w.result() for w in work):
-            raise SystemExit("the traced library does not compile")
-        if work or not self.traced.exists():
+            raise SystemExit(f"{library} does not compile")
+        if work or not library.exists():
             rest = [w for w in words if not w.endswith(".c.o") and not w.endswith("ccache")]
+            rest = [w for w in rest if w not in ("-Wl,-z,defs", "-Wl,--no-undefined")]
             at = rest.index("-o")  # before the libraries
-            rest[at:at + 2] = ["-o", self.traced] + sorted(objects)
+            rest[at:at + 2] = [*flags[:1], "-o", library] + sorted(objects) if flags is GUARDED else ["-o", library] + sorted(objects)
             subprocess.run(rest, cwd=self.folder, check=True)
 
-    def shared(self, objects, library):
+    def shared(self, objects, library, flags=CHECKED):
         subprocess.run(["gcc", "-shared", "-Wl,-z,lazy", "-Wl,--no-as-needed", "-o", library, *objects, self.library,
-                        f"-Wl,-rpath,{self.folder}", "-fopenmp", *CHECKED[:1]], check=True)
+                        f"-Wl,-rpath,{self.folder}", "-fopenmp", *flags[:1]], check=True)
         return library
+
+    def guarded_of(self, path, source, at):
+        """What LD_PRELOAD loads in front of a program for a source under ASan and UBSan, as all of the library then is."""
+        self.object(source, at / "guarded.o", str(path), *GUARDED)
+        return f"{ASAN} {self.shared([at / 'guarded.o'], at / 'libguarded.so', GUARDED)} {self.guarded}"
 
     def libraries_of(self, path, text, at):
         """A text in place of a source as two libraries, (plain, with checks); None: it is no C any more; (): it is the same

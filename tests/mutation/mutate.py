@@ -13,8 +13,8 @@ a library that marks its blocks, which gives its time and the lines that it exec
 
 A change is shown to the tests that execute its line, the nearest and fastest first, as long as these take --tests-seconds
 of processor time as things are (half of that with marks). A test has five times its time and 2 s, of the processor's, so
-that a busy machine notices nothing. Programs of Criterion get the changed file with the checks of UBSan, as CI's job dev
-has them. Before the first notice of a test counts, it has to pass with the source as it is.
+that a busy machine notices nothing. Programs of Criterion get the changed file with the checks of UBSan, and what they do not
+notice once more under ASan, as CI's job dev has both. Before the first notice of a test counts, it has to pass with the source as it is.
 A change whose line no test executes survives at once, and is listed as such; one that compiles to the same machine code
 is none.
 
@@ -68,6 +68,24 @@ class Judge:
             before = dict(self.noticed[change.path])
         return sorted(some, key=lambda t: -before.get(t.name, 0))  # the same tests: who noticed others comes first
 
+    def noticed_by_asan(self, change, text, tests, folder):
+        """The test that notices a change under ASan, of those in C that are asked anyway; each has to pass so without it."""
+        there, spent = [t for t in tests if not t.scripted], 0
+        if not there:
+            return None
+        source = folder / change.path.name
+        source.write_text(text)
+        guarded = self.build.guarded_of(change.path, source, folder)
+        for test in there:
+            spent += 3 * test.seconds
+            if spent > self.limit and test is not there[0]:
+                break
+            if test.run((guarded, guarded), more=3)[0] != 0:
+                source.write_text(TEXTS[change.path])  # the same without the change
+                as_is = self.build.guarded_of(change.path, source, folder)
+                return test if test.run((as_is, as_is), more=3)[0] == 0 else None
+        return None
+
     def passes_as_is(self, path, test):
         with self.lock:
             if not test.confirmed:
@@ -99,6 +117,9 @@ class Judge:
                     with self.lock:
                         self.noticed[change.path][test.name] += 1
                     return "noticed", test.name
+            test = self.noticed_by_asan(change, changed, tests, pathlib.Path(folder))
+            if test:
+                return "noticed", f"{test.name} under ASan"
         return "survives", f"{len(tests)} tests"
 
 
