@@ -275,3 +275,16 @@ Test(shard, kv_heads_as_dealt) {
                                  (int)kv, (int)tensor, shard.kv_heads);
             }
 }
+
+/* Layers with embedding and logits, over the stages, where that is whole; two stages have one table each anyway. */
+Test(shard, slots_of_a_stage) {
+    static const struct {
+        int64_t layers, stages, slots;
+    } ROWS[] = {{10, 1, 0},  {10, 2, 0},   {10, 3, 4},   {10, 4, 3},   {10, 5, 0},  {10, 6, 2}, {10, 12, 1},
+                {10, 13, 0}, {126, 16, 8}, {126, 8, 16}, {126, 64, 2}, {126, 7, 0}, {1, 3, 1},  {11, 3, 0}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Model model = dense_model(ROWS[i].layers, 64, 256, 4, 4, 16, 64);
+        cr_expect_eq(slots_of_stage(&model, ROWS[i].stages), ROWS[i].slots, "%d layers, %d stages: %d",
+                     (int)ROWS[i].layers, (int)ROWS[i].stages, (int)slots_of_stage(&model, ROWS[i].stages));
+    }
+}

@@ -7,6 +7,7 @@
 #include "tests/cost/workbench.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <string.h>
 
 static Bench staged(double stages, double layers, double layers_last) {
@@ -51,6 +52,40 @@ Test(stage, pace) {
         cr_expect_eq(pace.embedding, rows[i].embedding, "%s", rows[i].name);
         cr_expect_eq(pace.logits, rows[i].logits, "%s", rows[i].name);
     }
+}
+
+/* What each stage computes over the fullest one. The last has a number of its own; what the others' equal numbers leave over
+ * goes to those behind, a layer each. Slots take the embedding's from the first and the logits' from the last. */
+Test(stage, shares) {
+    const double layer = 2 * 855654400. + 67108864, head = 2 * 128256. * 8192;
+    const struct {
+        const char *name;
+        int64_t stages;
+        double slots_first, fullest, layers[6];
+    } rows[] = {
+        {"equal", 4, 0, 20, {20, 20, 20, 20}},
+        {"a layer less on the last", 3, 0, 27, {27, 27, 26}},
+        {"two of four others have one more", 5, 0, 17, {16, 16, 17, 17, 14}},
+        {"three of five have one more", 6, 0, 14, {13, 13, 14, 14, 14, 12}},
+        {"41 slots, the first and last of which are tables", 2, 1, 41, {40, 40}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        int64_t last = rows[i].stages - 1;
+        Bench bench = staged((double)rows[i].stages, rows[i].fullest, rows[i].layers[last]);
+        bench.shard.slots_first = rows[i].slots_first;
+        bench.knobs.schedule = SCHEDULE_1F1B;
+        CostContext setting = bench_setting(&bench);
+        double most = fmax(rows[i].fullest * layer, rows[i].layers[last] * layer + head);
+        for (int64_t stage = 0; stage <= last; stage++) {
+            double share = (rows[i].layers[stage] * layer + (stage == last ? head : 0)) / most;
+            double found = stage_share(&setting, &bench.shard, &bench.knobs, stage);
+            cr_expect_float_eq(found, share, 1e-12, "%s, stage %d: %.12g, not %.12g", rows[i].name, (int)stage, found,
+                               share);
+        }
+    }
+    Bench alone = staged(1, 80, 80);
+    CostContext setting = bench_setting(&alone);
+    cr_expect_eq(stage_share(&setting, &alone.shard, &alone.knobs, 0), 1);
 }
 
 /* bf16 bytes that fsdp gathers in one forward pass of the stage that sets the pace, and in how many messages. */

@@ -312,7 +312,7 @@ Test(emit_gpu, ways_to_split_tokens_and_state) {
                  "    --grad-reduce-in-bf16\n"),
            LINES("--use-megatron-fsdp", "CUDA_DEVICE_MAX_CONNECTIONS", "--sequence-parallel"));
     expect(emit_deepspeed, &at, "ZeRO-1",
-           LINES("\"stage\": 1,", "\"device\": \"cpu\"", "\"grad_accum_dtype\": \"bf16\""), NULL);
+           LINES("\"stage\": 1,", "\"device\": \"cpu\"", "\"grad_accum_dtype\": \"bf16\""), LINES("stage3_"));
 }
 
 /* 128 sequences are no 3 microbatches of 2 on 16 replicas; 12 GPUs are no whole hosts of 8. */
