@@ -54,8 +54,8 @@ Test(stage, pace) {
     }
 }
 
-/* What each stage computes over the fullest one. The last has a number of its own; what the others' equal numbers leave over
- * goes to those behind, a layer each. Slots take the embedding's from the first and the logits' from the last. */
+/* What each stage computes over the fullest one. The last has a number of its own; what the others' equal numbers leave
+ * over goes to those behind, a layer each. Slots take the embedding's from the first and the logits' from the last. */
 Test(stage, shares) {
     const double layer = 2 * 855654400. + 67108864, head = 2 * 128256. * 8192;
     const struct {

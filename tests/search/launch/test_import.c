@@ -211,20 +211,18 @@ static const struct {
      256},
     {"megatron: context",
      H100,
-     "pretrain_gpt.py --context-parallel-size 2 --tensor-model-parallel-size 4 --micro-batch-size 1 "
-     "--global-batch-size 64 "
+     "x.py --context-parallel-size 2 --tensor-model-parallel-size 4 --micro-batch-size 1 --global-batch-size 64 "
      "--use-distributed-optimizer --recompute-activations --tp-comm-overlap --cp-comm-type a2a",
      "data=16 sequence=2 tensor=4",
      {"context_method=ulysses sequence_parameters=replicated", "zero_stage=1", "tensor_overlap=true"},
      "none",
      64},
-    {"megatron: a ring of Ulysses, whose first size is that of Ulysses",
+    {"megatron: a ring of Ulysses",
      H100,
-     "pretrain_gpt.py --context-parallel-size 4 --tensor-model-parallel-size 2 --micro-batch-size 1 "
-     "--global-batch-size 64 --use-distributed-optimizer --cp-comm-type a2a+p2p "
+     "x.py --context-parallel-size 4 --micro-batch-size 1 --global-batch-size 64 --cp-comm-type a2a+p2p "
      "--hierarchical-context-parallel-sizes 2 2",
-     "data=16 sequence=4 tensor=2",
-     {"context_method=ulysses_ring ulysses=2", "zero_stage=1"},
+     "data=32 sequence=4",
+     {"context_method=ulysses_ring ulysses=2"},
      "none",
      64},
     {"megatron: its FSDP",
@@ -344,17 +342,6 @@ static const struct {
     const char *name, *request, *text, *key;
 } WRONG[] = {
     {"two -1", V5P, "ici_tensor_parallelism: -1\n", "ici_tensor_parallelism"},
-    {"a ring of Ulysses without its sizes", H100,
-     "x.py --context-parallel-size 4 --micro-batch-size 1 --cp-comm-type a2a+p2p",
-     "hierarchical-context-parallel-sizes"},
-    {"a ring of Ulysses of one size", H100,
-     "x.py --context-parallel-size 4 --micro-batch-size 1 --cp-comm-type a2a+p2p "
-     "--hierarchical-context-parallel-sizes 4",
-     "hierarchical-context-parallel-sizes"},
-    {"a ring of Ulysses of one head", H100,
-     "x.py --context-parallel-size 4 --micro-batch-size 1 --cp-comm-type a2a+p2p "
-     "--hierarchical-context-parallel-sizes 1 4",
-     "hierarchical-context-parallel-sizes"},
     {"too few devices", V5P, "ici_fsdp_parallelism: 64\nici_tensor_parallelism: 4\n", "ici_*_parallelism"},
     {"too many slices", V5P, "ici_fsdp_parallelism: 512\ndcn_data_parallelism: 2\n", "dcn_*_parallelism"},
     {"no divisor", V5P, "ici_tensor_parallelism: 3\n", "ici_*_parallelism"},
