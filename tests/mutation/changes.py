@@ -14,7 +14,9 @@ EMPTY = re.compile(r"\{0\}")  # all of it is zero: no figure of its first member
 # Lines that are no code, or lengths of buffers; statements that write texts.
 SKIP_LINE = re.compile(r"^\s*#|\bassert\(|_Static_assert|\bchar \**\w+\[[^]]*\]|_(SIZE|LENGTH|BYTES_MAX) = \d+|__attribute__")
 SKIP_STATEMENT = re.compile(r"\b(error_set|hf_wrong|wrong|fprintf|snprintf|printf|prose_\w+|text_\w+|append\w*|say\w*|json_add_\w+|fputs)\(")
-SIGN = re.compile(r"\? -1 : 1\b")  # what a comparison returns: its size says nothing
+SIGN = re.compile(r"\? -1 : (1\b)?(?=;|[^;?]* > )")  # what a comparison returns: its size says nothing
+# Of room that is asked for, more by one; less is a change.
+ROOM = re.compile(r"\b(?:ARENA_NEW|\w+_NEW|arena_alloc|malloc|calloc|realloc)\([^;]*$")
 
 # `nth`: which of its kind in its line, from 1; `lines`: of the statement, from the first to the change's; `names`: what
 # the constant or table is called that it is in, where it is outside of functions.
@@ -66,6 +68,8 @@ def changes_of(path):
         begin = max(code.rfind(c, 0, match.start()) for c in ";{}") + 1
         statement = code[begin:match.end()]
         if match.start() in signs or SKIP_LINE.search(lines[number]) or SKIP_STATEMENT.search(statement):
+            continue
+        if match.group().isdigit() and ROOM.search(statement):
             continue
         old, new = match.group(), changed(match.group())
         seen[number, old] += 1
