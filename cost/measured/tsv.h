@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/tsv.h: tab-separated values, row by row, cut in place.
  *
- * A cell that begins with a quotation mark ends at the next one that stands alone; two of them mean one; tabs and ends
- * of lines inside are text, and an end of line is read as a blank. In other cells a quotation mark is a character like
- * any other. Lines end in LF or CR LF, the last one need not; a byte order mark at the beginning and empty lines are
- * skipped. Bytes that are not UTF-8, control characters and cells of more than TSV_CELL_MAX bytes are errors. */
+ * A cell that begins with a quotation mark ends at the next one that stands alone; two of them mean one; a tab or an
+ * end of line inside is read as a blank. In other cells a quotation mark is a character like any other. Lines end in
+ * LF or CR LF, the last one need not; a byte order mark at the beginning and empty lines are skipped. Bytes that are
+ * not UTF-8, control characters and cells of more than TSV_CELL_MAX bytes are errors. */
 #ifndef SHARDOPT_COST_MEASURED_TSV_H
 #define SHARDOPT_COST_MEASURED_TSV_H
 
