@@ -73,6 +73,7 @@ static bool read_array(Shell *shell, const ShellWord *head, size_t name, bool ad
     ShellWords words = {0}, *outer = shell->into;
     Cursor from = shell->cursor;
     shell->into = &words;
+    shell->assigns = false;
     for (;;) {
         char c = cursor_peek(&shell->cursor);
         if (c == '\0') {
@@ -131,17 +132,21 @@ static void take_branch(ConditionBranch *branch, Condition condition) {
 
 static bool is_word(const ShellWord *word, const char *text) { return !word->quoted && strcmp(word->text, text) == 0; }
 
+static bool is_passed(const ShellWord *word) {
+    static const char *const PASSED[] = {"then",  "do",      "{",        "}",    "export",
+                                         "local", "declare", "readonly", "time", "exec"};
+    for (size_t i = 0; i < COUNT_OF(PASSED); i++)
+        if (is_word(word, PASSED[i])) return true;
+    return false;
+}
+
 /* Words of the language in front; how many words they are. `ended`: the character behind the statement: a condition with
  * && or || behind it is one that nobody decides. False: *error. */
 static bool take_keywords(Shell *shell, ShellWords *words, char ended, int64_t *taken) {
-    static const char *const PASSED[] = {"then",  "do",      "{",        "}",    "export",
-                                         "local", "declare", "readonly", "time", "exec"};
     *taken = 0;
     while (*taken < words->count) {
         const ShellWord *word = &words->items[*taken];
-        bool passed = false;
-        for (size_t i = 0; i < COUNT_OF(PASSED); i++) passed = passed || is_word(word, PASSED[i]);
-        if (passed) {
+        if (is_passed(word)) {
             ++*taken;
             continue;
         }
@@ -243,15 +248,28 @@ static void read_redirection(Shell *shell) {
     if (strchr("'\"", cursor_peek(cursor)) && cursor_peek(cursor) != '\0') cursor_step(cursor);
 }
 
+/* The name in front, if what was read of a word begins with NAME= or NAME+=; else 0. */
+static size_t name_of_open(const Shell *shell, bool *adds) {
+    char head[128];
+    if (!shell->open || shell->used == 0) return 0;
+    size_t length = shell->used < sizeof head ? shell->used : sizeof head - 1;
+    memcpy(head, shell->word, length);
+    head[length] = '\0';
+    return assigned_name(head, adds);
+}
+
 /* NAME=( behind what was read of a word: an array begins. */
 static bool begins_array(const Shell *shell, size_t *name, bool *adds) {
-    char head[128];
-    if (!shell->open || shell->used == 0 || shell->used >= sizeof head || shell->word[shell->used - 1] != '=')
-        return false;
-    memcpy(head, shell->word, shell->used);
-    head[shell->used] = '\0';
-    *name = assigned_name(head, adds);
+    *name = name_of_open(shell, adds);
     return *name > 0 && *name + 1 + *adds == shell->used;
+}
+
+/* Whether the word that is open is NAME=value, and no word of a command. */
+static bool is_assignment(const Shell *shell, const ShellWords *before) {
+    bool adds;
+    for (int64_t i = 0; i < before->count; i++)
+        if (!is_passed(&before->items[i]) && assigned_name(before->items[i].text, &adds) == 0) return false;
+    return name_of_open(shell, &adds) > 0;
 }
 
 static bool read_statements(Shell *shell) {
@@ -286,8 +304,9 @@ static bool read_statements(Shell *shell) {
             if (shell->open && shell->used == 1 && isdigit((unsigned char)shell->word[0])) shell_drop(shell);
             if (!shell_end_word(shell)) return false;
             read_redirection(shell);
-        } else if (!shell_piece(shell)) {
-            return false;
+        } else {
+            shell->assigns = is_assignment(shell, &words);
+            if (!shell_piece(shell)) return false;
         }
     }
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char BLANKS[] = " \t\r\n";
+
 bool shell_wrong(Shell *shell, const char *what) {
     return config_wrong_at(shell->file, shell->cursor.line, cursor_column(&shell->cursor), shell->error, "%s", what);
 }
@@ -67,11 +69,11 @@ ShellVariable *shell_variable(const ShellScript *script, const char *name, size_
     return NULL;
 }
 
-/* A value put in: unquoted, its blanks end words. */
+/* A value put in: unquoted, its blanks end words, but where it is assigned. */
 static bool put_value(Shell *shell, const char *text, bool quoted) {
-    if (quoted) return put(shell, text, strlen(text));
+    if (quoted || shell->assigns) return put(shell, text, strlen(text));
     while (*text) {
-        size_t blanks = strspn(text, " \t\r\n"), length = strcspn(text + blanks, " \t\r\n");
+        size_t blanks = strspn(text, BLANKS), length = strcspn(text + blanks, BLANKS);
         if (blanks > 0 && !shell_end_word(shell)) return false;
         text += blanks;
         if (length > 0 && !put(shell, text, length)) return false;
@@ -80,15 +82,20 @@ static bool put_value(Shell *shell, const char *text, bool quoted) {
     return true;
 }
 
+/* Each word of an array is one of its own, as of "${A[@]}", but where they are assigned; what is empty and in no quotes
+ * is no word. */
 static bool put_variable(Shell *shell, const ShellVariable *variable, bool quoted) {
     for (int64_t i = 0; i < variable->words.count; i++) {
         const ShellWord *word = &variable->words.items[i];
-        if (i > 0 && !shell_end_word(shell)) return false;
-        bool begins = !shell->open;
+        if (i > 0 && !(shell->assigns ? put(shell, " ", 1) : shell_end_word(shell))) return false;
+        const char *text = word->text;
+        bool whole = quoted || shell->assigns;
+        if (!whole && !shell->open) text += strspn(text, BLANKS);
+        bool begins = !shell->open && (whole || *text);
         if (begins && !put(shell, "", 0)) return false;
         if (begins && variable->array)
             shell->next = (ShellWord){"", word->line, word->column, word->guarded, word->quoted};
-        if (!put_value(shell, word->text, quoted)) return false;
+        if (!put_value(shell, text, quoted)) return false;
     }
     return true;
 }
@@ -165,7 +172,7 @@ static bool expand(Shell *shell, bool quoted) {
     }
     const ShellVariable *variable = shell_variable(shell->script, from, length);
     if (variable && variable->array && variable->words.count == 0) shell->vanished = true;
-    if (variable) return put_variable(shell, variable, quoted && !variable->array);
+    if (variable) return put_variable(shell, variable, quoted);
     if (fallback) {
         while (fallback_length >= 2 && (fallback[0] == '"' || fallback[0] == '\'')) fallback++, fallback_length -= 2;
         const char *copy = config_copy(shell->file, fallback, fallback_length);
@@ -194,7 +201,10 @@ static bool read_quoted(Shell *shell) {
         }
         if (c == '\\' && quote == '"') {
             cursor_step(cursor);
-            if (cursor_peek(cursor) != '\n' && cursor_peek(cursor) != '\0' && !put(shell, cursor->at, 1)) return false;
+            char next = cursor_peek(cursor);
+            bool escapes = next != '\0' && strchr("$`\"\\\n", next); /* before any other it is a letter */
+            if (!escapes && !put(shell, "\\", 1)) return false;
+            if (next != '\n' && next != '\0' && !put(shell, cursor->at, 1)) return false;
             cursor_step(cursor);
             continue;
         }

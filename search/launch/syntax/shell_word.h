@@ -31,6 +31,7 @@ typedef struct {
     bool open;
     ShellWords *into;
     bool vanished;     /* "$@" or an empty array stood between quotes: no word at all */
+    bool assigns;      /* it is NAME=value, in which nothing that is put in ends a word */
     const char *until; /* the word that ends the text behind <<, which begins with the next line; NULL means none */
     size_t until_length;
 } Shell;
