@@ -67,12 +67,16 @@ static bool split_words(const ShellWords *from, ShellWords *to, const ConfigFile
     return true;
 }
 
-/* How many words from `first` on are values of the key before it. */
+/* A word of which nobody knows what it stands for, or whether it is any: $EXTRA_ARGS. */
+static bool is_unknown(const ShellWord *word) { return !word->quoted && word->text[0] == '$'; }
+
+/* How many words from `first` on are values of the key before it. Behind one that is known, what is not known may be
+ * anything. */
 static int64_t value_count(const ShellWords *words, int64_t first) {
     int64_t count = 0;
     for (; first + count < words->count; count++) {
         const ShellWord *word = &words->items[first + count];
-        if (is_key(word->text) || (!word->quoted && assigned_key(word) > 0)) break;
+        if (is_key(word->text) || (!word->quoted && assigned_key(word) > 0) || (count > 0 && is_unknown(word))) break;
     }
     return count;
 }
@@ -103,6 +107,7 @@ static bool add_arguments(const ShellWords *given, int64_t first, ConfigFile *fi
                 return false;
             continue;
         }
+        if (is_unknown(word)) config_note(file, "what %.60s stands for is not known here: it is left out", word->text);
         if (!is_key(word->text)) continue;
         const char *key = word->text + 2, *equals = strchr(key, '=');
         if (equals) {
