@@ -268,7 +268,9 @@ static bool begins_array(const Shell *shell, size_t *name, bool *adds) {
 static bool is_assignment(const Shell *shell, const ShellWords *before) {
     bool adds;
     for (int64_t i = 0; i < before->count; i++)
-        if (!is_passed(&before->items[i]) && assigned_name(before->items[i].text, &adds) == 0) return false;
+        if (!is_passed(&before->items[i]) && !is_word(&before->items[i], "else") &&
+            assigned_name(before->items[i].text, &adds) == 0)
+            return false;
     return name_of_open(shell, &adds) > 0;
 }
 

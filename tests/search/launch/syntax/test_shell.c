@@ -144,6 +144,7 @@ static void put_statement(Script *to, int depth) {
     case 0:
     case 1:
         put(to, "V%d=", name);
+        if (below(2) && some(to->known) >= 0) put(to, "${V%d}", some(to->known));
         if (below(4)) put_word(to);
         put(to, "\n");
         to->known |= 1 << name;
@@ -193,11 +194,14 @@ static void put_statement(Script *to, int depth) {
             to->known = known, to->numbers = numbers, to->arrays = arrays, to->words = words;
         }
         if (below(2)) {
-            put(to, "cmd v\nelse\n");
+            put(to, below(2) ? "cmd v\nelse\n" : "cmd v; else ");
+            int one = some(to->known), other = some(to->known);
+            if (one >= 0) put(to, "V%d=$V%d\n", one, other);
             put_statement(to, depth + 1);
             to->known = known, to->numbers = numbers, to->arrays = arrays, to->words = words;
         }
         put(to, "cmd w\nfi\n");
+        if (some(to->known) >= 0) put(to, "cmd \"$V%d\"\n", some(to->known));
         break;
     }
     default:
