@@ -21,7 +21,12 @@ static size_t assigned_name(const char *text, bool *adds) {
 static bool skipping(const Shell *shell) {
     for (int i = 0; i < shell->branch_count; i++)
         if (shell->branches[i].skips) return true;
-    return shell->cases > 0;
+    return shell->cases > 0 || shell->list == LIST_SKIPPED;
+}
+
+/* Whether a value is not to be taken: behind a test of which nobody knows how it ends, what has a value keeps it. */
+static bool keeps_value(const Shell *shell, const char *name, size_t length) {
+    return skipping(shell) || (shell->list == LIST_GUARDED && shell_variable(shell->script, name, length));
 }
 
 static ShellVariable *variable_new(Shell *shell, const char *name, size_t length) {
@@ -43,7 +48,7 @@ static ShellVariable *variable_new(Shell *shell, const char *name, size_t length
 }
 
 static bool assign(Shell *shell, const ShellWord *word, size_t name, bool adds) {
-    if (skipping(shell)) return true;
+    if (keeps_value(shell, word->text, name)) return true;
     ShellVariable *variable = variable_new(shell, word->text, name);
     if (!variable) return false;
     ShellWord value = *word;
@@ -62,8 +67,10 @@ static bool assign(Shell *shell, const ShellWord *word, size_t name, bool adds) 
     return shell_add(&variable->words, value, shell->file, shell->error);
 }
 
+/* Where a word might begin, not behind a piece of one that came to nothing: $EMPTY#. */
 static bool skip_comment(Shell *shell) {
     if (cursor_peek(&shell->cursor) != '#' || shell->open) return false;
+    if (cursor_column(&shell->cursor) > 1 && !strchr(" \t;&|()<>", shell->cursor.at[-1])) return false;
     cursor_skip_line(&shell->cursor);
     return true;
 }
@@ -90,7 +97,8 @@ static bool read_array(Shell *shell, const ShellWord *head, size_t name, bool ad
         }
     }
     shell->into = outer;
-    if (skipping(shell)) return true;
+    shell->listed = true;
+    if (keeps_value(shell, head->text, name)) return true;
     ShellVariable *variable = variable_new(shell, head->text, name);
     if (!variable) return false;
     if (!adds) variable->words = (ShellWords){0};
@@ -140,12 +148,23 @@ static bool is_passed(const ShellWord *word) {
     return false;
 }
 
+/* What stands in {} is taken as the list in front of it has it. */
+static bool open_group(Shell *shell) {
+    if (shell->branch_count == CONFIG_DEPTH_MAX) return shell_wrong(shell, "nests too deep; give a launch script");
+    shell->branches[shell->branch_count++] =
+        (ConditionBranch){.skips = shell->list == LIST_SKIPPED, .guarded = shell->list == LIST_GUARDED};
+    shell->list = LIST_TAKEN;
+    return true;
+}
+
 /* Words of the language in front; how many words they are. `ended`: the character behind the statement: a condition with
  * && or || behind it is one that nobody decides. False: *error. */
 static bool take_keywords(Shell *shell, ShellWords *words, char ended, int64_t *taken) {
     *taken = 0;
     while (*taken < words->count) {
         const ShellWord *word = &words->items[*taken];
+        if (is_word(word, "{") && !open_group(shell)) return false;
+        if (is_word(word, "}") && shell->branch_count > 0) shell->branch_count--;
         if (is_passed(word)) {
             ++*taken;
             continue;
@@ -181,9 +200,29 @@ static bool take_keywords(Shell *shell, ShellWords *words, char ended, int64_t *
     return true;
 }
 
+/* Takes note of how a statement ends, and of what the one behind it has in front: `by` is & of &&, | of ||, or anything
+ * else that ends a statement. Of a command nobody knows it: behind && it is taken to end well. */
+static void go_on(Shell *shell, const ShellWords *words, char by) {
+    bool is_test = words->count > 0 && words->items[0].text[0] == '[';
+    Condition condition = is_test ? condition_of(words) : CONDITION_UNKNOWN;
+    if (shell->list == LIST_GUARDED || (shell->list == LIST_TAKEN && is_test && condition == CONDITION_UNKNOWN))
+        shell->ended = ENDED_UNKNOWN;
+    else if (shell->list == LIST_TAKEN)
+        shell->ended = !is_test ? ENDED_AS_COMMAND : condition == CONDITION_TRUE ? ENDED_TRUE : ENDED_FALSE;
+    bool both = by == '&';
+    if ((by != '&' && by != '|') || (both && shell->ended == ENDED_AS_COMMAND))
+        shell->list = LIST_TAKEN;
+    else if (shell->ended == ENDED_UNKNOWN || shell->ended == ENDED_AS_COMMAND)
+        shell->list = LIST_GUARDED;
+    else
+        shell->list = (shell->ended == ENDED_TRUE) == both ? LIST_TAKEN : LIST_SKIPPED;
+}
+
 static bool end_statement(Shell *shell, ShellWords *words, char ended) {
     int64_t taken;
     if (!shell_end_word(shell) || !take_keywords(shell, words, ended, &taken)) return false;
+    ShellWords own =
+        taken < words->count ? (ShellWords){words->items + taken, words->count - taken, 0} : (ShellWords){0};
     for (; taken < words->count; taken++) {
         bool adds;
         size_t name = words->items[taken].quoted && words->items[taken].text[0] == '"'
@@ -199,6 +238,8 @@ static bool end_statement(Shell *shell, ShellWords *words, char ended) {
         if (!script->commands) return error_memory(shell->error);
         script->commands[script->command_count++] = (ShellWords){words->items + taken, words->count - taken, 0};
     }
+    if (words->count > 0 || shell->listed) go_on(shell, &own, ended); /* else: a new line behind &&, a bracket */
+    shell->listed = false;
     *words = (ShellWords){0};
     return true;
 }
@@ -274,6 +315,14 @@ static bool is_assignment(const Shell *shell, const ShellWords *before) {
     return name_of_open(shell, &adds) > 0;
 }
 
+/* Words of the language in front of what is read at once: else A=( ... ). */
+static bool drop_keywords(Shell *shell, ShellWords *words) {
+    int64_t taken;
+    if (!take_keywords(shell, words, ';', &taken)) return false;
+    if (taken > 0) *words = (ShellWords){words->items + taken, words->count - taken, words->room - taken};
+    return true;
+}
+
 static bool read_statements(Shell *shell) {
     ShellWords words = {0};
     shell->into = &words;
@@ -290,13 +339,15 @@ static bool read_statements(Shell *shell) {
             shell_drop(shell);
             cursor_step(cursor);
             if (!head.text) return error_memory(shell->error);
-            if (!read_array(shell, &head, name, adds)) return false;
+            if (!drop_keywords(shell, &words) || !read_array(shell, &head, name, adds)) return false;
         } else if (c == ' ' || c == '\t') {
             cursor_step(cursor);
             if (!shell_end_word(shell)) return false;
         } else if (c == '\n' || c == ';' || c == '&' || c == '|' || c == '(' || c == ')') {
             cursor_step(cursor);
-            if (!end_statement(shell, &words, c)) return false;
+            bool twice = (c == '&' || c == '|') && cursor_peek(cursor) == c;
+            if (twice) cursor_step(cursor);
+            if (!end_statement(shell, &words, twice ? c : ';')) return false;
             const char *until = shell->until;
             if (c != '\n' || !until) continue;
             shell->until = NULL;

@@ -57,6 +57,7 @@ bool shell_end_word(Shell *shell) {
     shell->used = 0;
     if (!shell->next.text) return error_memory(shell->error);
     if (++shell->words > SHELL_WORDS_MAX) return shell_wrong(shell, "more than 16,384 words; give a launch script");
+    shell->next.guarded = shell->next.guarded || shell->list == LIST_GUARDED;
     for (int i = 0; i < shell->branch_count; i++)
         shell->next.guarded = shell->next.guarded || shell->branches[i].guarded;
     return shell_add(shell->into, shell->next, shell->file, shell->error);

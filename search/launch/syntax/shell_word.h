@@ -7,6 +7,12 @@
 #include "search/launch/syntax/cursor.h"
 #include "search/launch/syntax/shell.h"
 
+/* What && or || in front says of a statement. */
+typedef enum { LIST_TAKEN, LIST_SKIPPED, LIST_GUARDED } ShellList;
+
+/* How the last statement that ran has ended. */
+typedef enum { ENDED_AS_COMMAND, ENDED_TRUE, ENDED_FALSE, ENDED_UNKNOWN } ShellEnded;
+
 /* One `if` that is open. */
 typedef struct {
     bool skips;   /* the branch that is open is not taken */
@@ -23,6 +29,9 @@ typedef struct {
     size_t bytes; /* of all words so far: what a variable of variables can grow to is bounded */
     ConditionBranch branches[CONFIG_DEPTH_MAX];
     int branch_count, cases;
+    ShellList list; /* of the statement that is read */
+    ShellEnded ended;
+    bool listed; /* the statement has an array, NAME=( ... ) */
     /* the word that is being put together */
     char *word;
     size_t used, room;

@@ -131,6 +131,22 @@ static void put_word(Script *to) {
 
 static void put_blank(Script *to) { put(to, "%s", ((const char *const[]){" ", " ", "  ", "\t", " \\\n  "})[below(5)]); }
 
+static void put_test(Script *to, int variable) {
+    switch (below(4)) {
+    case 0:
+        put(to, "[ -z \"$C%d\" ]", variable);
+        break;
+    case 1:
+        put(to, "[[ \"$C%d\" == a ]]", variable);
+        break;
+    case 2:
+        put(to, "[ \"$C%d\" != bc ]", variable);
+        break;
+    default:
+        put(to, "[ -n \"${C%d}\" ]", variable);
+    }
+}
+
 static void put_command(Script *to) {
     put(to, "cmd");
     for (unsigned words = below(5); words > 0; words--) put_blank(to), put_word(to);
@@ -161,6 +177,31 @@ static void put_statement(Script *to, int depth) {
         }
         put(to, ")\n");
         to->arrays |= 1 << name;
+        break;
+    case 6: /* and-lists and or-lists of conditions */
+        if (some(to->words) < 0) break;
+        for (unsigned parts = 1 + below(3); parts > 0; parts--) {
+            put_test(to, some(to->words));
+            put(to, "%s", ((const char *const[]){" && ", " || ", " &&\n  ", "||"})[below(4)]);
+        }
+        switch (below(4)) {
+        case 0:
+            put_command(to);
+            break;
+        case 1:
+            put(to, "cmd s\n");
+            break;
+        case 2:
+            if (some(to->arrays) >= 0)
+                put(to, below(2) ? "A%d+=(x 'y z')\n" : "A%d=(u)\n", some(to->arrays));
+            else
+                put(to, "cmd r\n");
+            break;
+        default:
+            put(to, "{ cmd t; ");
+            if (some(to->known) >= 0) put(to, "V%d=$V%d; ", some(to->known), some(to->known));
+            put(to, below(2) ? "cmd u; }\n" : "cmd u\n}\n");
+        }
         break;
     case 7: /* what conditions are of: a $ in a value leaves them open */
         put(to, "C%d=%s\n", name, ((const char *const[]){"", "a", "bc", "'q r'", "8", "\"\""})[below(6)]);
@@ -201,6 +242,7 @@ static void put_statement(Script *to, int depth) {
             to->known = known, to->numbers = numbers, to->arrays = arrays, to->words = words;
         }
         put(to, "cmd w\nfi\n");
+        if (some(to->arrays) >= 0) put(to, "cmd \"${A%d[@]}\"\n", some(to->arrays));
         if (some(to->known) >= 0) put(to, "cmd \"$V%d\"\n", some(to->known));
         break;
     }
