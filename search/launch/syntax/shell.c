@@ -240,6 +240,7 @@ static bool end_statement(Shell *shell, ShellWords *words, char ended) {
     }
     if (words->count > 0 || shell->listed) go_on(shell, &own, ended); /* else: a new line behind &&, a bracket */
     shell->listed = false;
+    shell->led = 0;
     *words = (ShellWords){0};
     return true;
 }
@@ -305,13 +306,13 @@ static bool begins_array(const Shell *shell, size_t *name, bool *adds) {
     return *name > 0 && *name + 1 + *adds == shell->used;
 }
 
-/* Whether the word that is open is NAME=value, and no word of a command. */
-static bool is_assignment(const Shell *shell, const ShellWords *before) {
+/* Whether the word that is open is NAME=value, and no word of a command. Each word before it is looked at once. */
+static bool is_assignment(Shell *shell, const ShellWords *before) {
     bool adds;
-    for (int64_t i = 0; i < before->count; i++)
-        if (!is_passed(&before->items[i]) && !is_word(&before->items[i], "else") &&
-            assigned_name(before->items[i].text, &adds) == 0)
-            return false;
+    for (; shell->led < before->count; shell->led++) {
+        const ShellWord *word = &before->items[shell->led];
+        if (!is_passed(word) && !is_word(word, "else") && assigned_name(word->text, &adds) == 0) return false;
+    }
     return name_of_open(shell, &adds) > 0;
 }
 
@@ -320,6 +321,7 @@ static bool drop_keywords(Shell *shell, ShellWords *words) {
     int64_t taken;
     if (!take_keywords(shell, words, ';', &taken)) return false;
     if (taken > 0) *words = (ShellWords){words->items + taken, words->count - taken, words->room - taken};
+    shell->led = 0;
     return true;
 }
 
@@ -358,7 +360,7 @@ static bool read_statements(Shell *shell) {
             if (!shell_end_word(shell)) return false;
             read_redirection(shell);
         } else {
-            shell->assigns = is_assignment(shell, &words);
+            shell->assigns = (c == '$' || c == '"') && is_assignment(shell, &words);
             if (!shell_piece(shell)) return false;
         }
     }

@@ -31,6 +31,7 @@ typedef struct {
     int branch_count, cases;
     ShellList list; /* of the statement that is read */
     ShellEnded ended;
+    int64_t led; /* words of the statement that are keywords and NAME=value, from the first on */
     bool listed; /* the statement has an array, NAME=( ... ) */
     /* the word that is being put together */
     char *word;
