@@ -72,7 +72,7 @@ bool import_read(const char *name, const char *text, size_t length, const char *
     char all[LAUNCHER_NAMES_SIZE];
     launcher_names(launchers_all(), ", ", " or ", all, sizeof all);
     *file = (ConfigFile){.name = name, .arena = arena};
-    if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) text += 3, length -= 3; /* a byte order mark */
+    config_skip_mark(&text, &length);
     if (format && !format_named(format, all, launcher, error)) return false;
     if (!config_check_text(file, text, length, error) || !syntax_of(text, length)(text, length, file, error))
         return false;

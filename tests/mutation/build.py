@@ -90,9 +90,8 @@ class Build:
             raise SystemExit(f"{library} does not compile")
         if work or not library.exists():
             rest = [w for w in words if not w.endswith(".c.o") and not w.endswith("ccache")]
-            rest = [w for w in rest if w not in ("-Wl,-z,defs", "-Wl,--no-undefined")]
             at = rest.index("-o")  # before the libraries
-            rest[at:at + 2] = [*flags[:1], "-o", library] + sorted(objects) if flags is GUARDED else ["-o", library] + sorted(objects)
+            rest[at:at + 2] = [f for f in flags if f == "-fsanitize=address"] + ["-o", library] + sorted(objects)
             subprocess.run(rest, cwd=self.folder, check=True)
 
     def shared(self, objects, library, flags=CHECKED):

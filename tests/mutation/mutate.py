@@ -13,8 +13,9 @@ a library that marks its blocks, which gives its time and the lines that it exec
 
 A change is shown to the tests that execute its line, the nearest and fastest first, as long as these take --tests-seconds
 of processor time as things are (half of that with marks). A test has five times its time and 2 s, of the processor's, so
-that a busy machine notices nothing. Programs of Criterion get the changed file with the checks of UBSan, and what they do not
-notice once more under ASan, as CI's job dev has both. Before the first notice of a test counts, it has to pass with the source as it is.
+that a busy machine notices nothing. Programs of Criterion get the changed file with the checks of UBSan, and what they do
+not notice once more under ASan, as CI's job dev has both. Before the first notice of a test counts, it has to pass with
+the source as it is.
 A change whose line no test executes survives at once, and is listed as such; one that compiles to the same machine code
 is none.
 

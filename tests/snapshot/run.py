@@ -11,8 +11,8 @@ run.py compare DIR1 DIR2 [--ignore FILE]       exit 1 if any differs that FILE (
 A digest says that something moved, not that it was right: values have tests of their own, with values from outside.
 DIR/NNN.txt has line NNN of commands.txt, its exit code, stdout, stderr and the files that it wrote. A line runs by
 `bash -c` in a folder of its own with the links repo, runs-data (measured runs), iopddl, hostile and traces (of ../shared
-beside REPO; a line that names one of these links is left out where there is none). digests.txt has a line for each command: the
-digest, and how the command begins.
+beside REPO; a line that names one of these links is left out where there is none). digests.txt has a line for each
+command: the digest, and how the command begins.
 """
 import argparse, concurrent.futures, difflib, hashlib, os, pathlib, re, resource, shutil, subprocess, sys, tempfile, time
 

@@ -5,9 +5,9 @@
 spoil.py MOST FILE COMMAND...      {} in a word of COMMAND is the file, which is spoiled in the working folder
 
 Each value of a JSON file is left out, and put to others in turn; of other files each number is put to each of FIGURES, each
-line left out and written twice; of all these at most MOST, spread evenly. Prints the place, the exit code, stderr, and a digest of stdout. Whatever is wrong, it
-holds that the program ends by itself with one of its exit codes, that it prints nothing where it refuses, and that each
-line of what it says is a line of its own (exit 1 otherwise).
+line left out and written twice; of all these at most MOST, spread evenly. Prints the place, the exit code, a digest of
+stdout, and stderr. Whatever is wrong, the program ends by itself with one of its exit codes; where it refuses, it says why
+and prints nothing (exit 1 otherwise).
 """
 import hashlib, json, pathlib, re, subprocess, sys
 

@@ -62,6 +62,10 @@ bool config_wrong(const ConfigFile *file, const ConfigEntry *entry, const char *
     return wrong_key(file, entry, key, error, what);
 }
 
+void config_skip_mark(const char **text, size_t *length) {
+    if (*length >= 3 && memcmp(*text, "\xEF\xBB\xBF", 3) == 0) *text += 3, *length -= 3;
+}
+
 bool config_check_text(const ConfigFile *file, const char *text, size_t length, Error *error) {
     int64_t line = 1, column = 1;
     if (length > CONFIG_BYTES_MAX)

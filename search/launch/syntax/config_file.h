@@ -49,6 +49,9 @@ bool config_add(ConfigFile *file, const char *key, const char *value, int64_t li
 bool config_wrong_at(const ConfigFile *file, int64_t line, int64_t column, Error *error, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* Passes over a byte order mark in front. */
+void config_skip_mark(const char **text, size_t *length);
+
 /* The bytes of text before which anything is wrong: too long, a NUL, no UTF-8. Refuses the whole file at once. */
 bool config_check_text(const ConfigFile *file, const char *text, size_t length, Error *error);
 

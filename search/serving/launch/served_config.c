@@ -218,6 +218,7 @@ bool served_config_read(const char *name, const char *text, size_t length, Arena
     ConfigFile file = {.name = name, .arena = arena};
     ShellScript script;
     *out = (ServedConfig){.name = name, .engine = -1};
+    config_skip_mark(&text, &length);
     if (!config_check_text(&file, text, length, error) || !shell_read(text, length, &file, &script, error))
         return false;
     Reading to = {&script, &file, out, error};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Launch files at random, which a module of Python reads beside one of our readers: the same keys and values. */
+/* Launch files at random, and what a module of Python reads in them beside one of our readers: the same keys and
+ * values. */
 #ifndef SHARDOPT_TESTS_SEARCH_LAUNCH_SYNTAX_RANDOM_FILES_H
 #define SHARDOPT_TESTS_SEARCH_LAUNCH_SYNTAX_RANDOM_FILES_H
 

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What bash says of scripts at random: the words of each command, with variables, arrays, defaults, sums, conditions
  * and quotation marks put in. Skipped where there is no bash. */
-#include "base/util.h"
 #include "search/launch/syntax/shell.h"
+#include "tests/search/launch/syntax/random_files.h"
 
-#include <criterion/criterion.h>
 #include <ctype.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-enum { SCRIPTS = 600, TEXT = 4096, NAMES = 4 };
-
-static uint64_t state = 20261124;
-
-static unsigned below(unsigned count) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)(state >> 33) % count;
-}
+enum { SCRIPTS = 1500, TEXT = 4096, NAMES = 4 };
 
 typedef struct {
     char text[TEXT];
@@ -28,7 +15,7 @@ typedef struct {
     bool bare;                         /* it ends in $V0: a letter behind it would make another name */
 } Script;
 
-static void put(Script *to, const char *format, ...) {
+static void add(Script *to, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     size_t begin = to->used;
@@ -51,19 +38,19 @@ static void put_sum(Script *to, int depth) {
     int number = some(to->numbers);
     unsigned way = below(depth > 2 ? 2 : 7);
     if (way == 0 || (way == 1 && number < 0)) {
-        put(to, "%u", below(20));
+        add(to, "%u", below(20));
     } else if (way == 1) {
-        put(to, below(2) ? "N%d" : below(2) ? "$N%d" : "${N%d}", number);
+        add(to, below(2) ? "N%d" : below(2) ? "$N%d" : "${N%d}", number);
     } else if (way == 2) {
-        put(to, "(");
+        add(to, "(");
         put_sum(to, depth + 1);
-        put(to, ")");
+        add(to, ")");
     } else {
         put_sum(to, depth + 1);
         if (way == 6)
-            put(to, below(2) ? " / %u" : " %% %u", 1 + below(9));
+            add(to, below(2) ? " / %u" : " %% %u", 1 + below(9));
         else
-            put(to, way == 3 ? "+" : way == 4 ? " * " : " - "), put_sum(to, depth + 1);
+            add(to, way == 3 ? "+" : way == 4 ? " * " : " - "), put_sum(to, depth + 1);
     }
 }
 
@@ -72,25 +59,25 @@ static void put_expansion(Script *to, bool quoted) {
     switch (below(6)) {
     case 0:
         if (variable < 0) break;
-        put(to, "$V%d", variable);
+        add(to, "$V%d", variable);
         to->bare = true;
         break;
     case 1:
-        put(to, below(2) ? "${UNSET:-%s}" : "${UNSET-%s}", below(2) ? "7" : quoted ? "a b" : "ab");
+        add(to, below(2) ? "${UNSET:-%s}" : "${UNSET-%s}", below(2) ? "7" : quoted ? "a b" : "ab");
         break;
     case 2:
-        if (variable >= 0) put(to, "${V%d-no}", variable);
+        if (variable >= 0) add(to, "${V%d-no}", variable);
         break;
     case 3:
-        if (number >= 0) put(to, "${N%d}", number);
+        if (number >= 0) add(to, "${N%d}", number);
         break;
     case 4:
-        put(to, "$((");
+        add(to, "$((");
         put_sum(to, 0);
-        put(to, "))");
+        add(to, "))");
         break;
     default:
-        if (quoted && array >= 0) put(to, "${A%d[@]}", array);
+        if (quoted && array >= 0) add(to, "${A%d[@]}", array);
     }
 }
 
@@ -102,56 +89,53 @@ static void put_word(Script *to) {
     for (unsigned i = 0; i < pieces; i++) {
         switch (below(7)) {
         case 0:
-            put(to, "'%s'", below(3) ? "q r" : below(2) ? "$V0 \"\\" : "");
+            add(to, "'%s'", below(3) ? "q r" : below(2) ? "$V0 \"\\" : "");
             break;
         case 1:
         case 2:
-            put(to, "\"");
+            add(to, "\"");
             for (unsigned part = below(4); part > 0; part--) {
                 if (below(2))
                     put_expansion(to, true);
                 else
-                    put(to, "%s",
-                        ((const char *const[]){" ", "d", "\\\"", "\\\\", "\\$", "'", "#", "  e", "\\d",
-                                               "\\'"})[below(10)]);
+                    add(to, "%s", ONE_OF(" ", "d", "\\\"", "\\\\", "\\$", "'", "#", "  e", "\\d", "\\'"));
             }
-            put(to, "\"");
+            add(to, "\"");
             break;
         case 3:
             put_expansion(to, false);
             break;
         case 4:
-            put(to, "\\%c", " $\"'\\#;x"[below(8)]);
+            add(to, "\\%c", " $\"'\\#;x"[below(8)]);
             break;
         default:
-            put(to, "%s", PLAIN[below(to->used == begin ? 8 : COUNT_OF(PLAIN))]);
+            add(to, "%s", PLAIN[below(to->used == begin ? 8 : COUNT_OF(PLAIN))]);
         }
     }
 }
 
-static void put_blank(Script *to) { put(to, "%s", ((const char *const[]){" ", " ", "  ", "\t", " \\\n  "})[below(5)]); }
+static void put_blank(Script *to) { add(to, "%s", ONE_OF(" ", " ", "  ", "\t", " \\\n  ")); }
 
 static void put_test(Script *to, int variable) {
     switch (below(4)) {
     case 0:
-        put(to, "[ -z \"$C%d\" ]", variable);
+        add(to, "[ -z \"$C%d\" ]", variable);
         break;
     case 1:
-        put(to, "[[ \"$C%d\" == a ]]", variable);
+        add(to, "[[ \"$C%d\" == a ]]", variable);
         break;
     case 2:
-        put(to, "[ \"$C%d\" != bc ]", variable);
+        add(to, "[ \"$C%d\" != bc ]", variable);
         break;
     default:
-        put(to, "[ -n \"${C%d}\" ]", variable);
+        add(to, "[ -n \"${C%d}\" ]", variable);
     }
 }
 
 static void put_command(Script *to) {
-    put(to, "cmd");
+    add(to, "cmd");
     for (unsigned words = below(5); words > 0; words--) put_blank(to), put_word(to);
-    put(to, "%s",
-        ((const char *const[]){"\n", ";\n", " # no 'more\n", "; ", " 2>/dev/null; cmd z\n", " 2>&1\n"})[below(6)]);
+    add(to, "%s", ONE_OF("\n", ";\n", " # no 'more\n", "; ", " 2>/dev/null; cmd z\n", " 2>&1\n"));
 }
 
 static void put_statement(Script *to, int depth) {
@@ -159,59 +143,59 @@ static void put_statement(Script *to, int depth) {
     switch (below(depth > 2 ? 8 : 10)) {
     case 0:
     case 1:
-        put(to, "V%d=", name);
-        if (below(2) && some(to->known) >= 0) put(to, "${V%d}", some(to->known));
+        add(to, "V%d=", name);
+        if (below(2) && some(to->known) >= 0) add(to, "${V%d}", some(to->known));
         if (below(4)) put_word(to);
-        put(to, "\n");
+        add(to, "\n");
         to->known |= 1 << name;
         break;
     case 2:
-        put(to, "%sN%d=%u\n", below(3) ? "" : "export ", name, below(100));
+        add(to, "%sN%d=%u\n", below(3) ? "" : "export ", name, below(100));
         to->numbers |= 1 << name;
         break;
     case 3:
-        put(to, to->arrays >> name & 1 && below(2) ? "A%d+=(" : "A%d=(", name);
+        add(to, to->arrays >> name & 1 && below(2) ? "A%d+=(" : "A%d=(", name);
         for (unsigned words = below(4); words > 0; words--) {
             put_word(to);
-            put(to, "%s", below(4) ? " " : " # of it\n ");
+            add(to, "%s", below(4) ? " " : " # of it\n ");
         }
-        put(to, ")\n");
+        add(to, ")\n");
         to->arrays |= 1 << name;
         break;
     case 6: /* and-lists and or-lists of conditions */
         if (some(to->words) < 0) break;
         for (unsigned parts = 1 + below(3); parts > 0; parts--) {
             put_test(to, some(to->words));
-            put(to, "%s", ((const char *const[]){" && ", " || ", " &&\n  ", "||"})[below(4)]);
+            add(to, "%s", ONE_OF(" && ", " || ", " &&\n  ", "||"));
         }
         switch (below(4)) {
         case 0:
             put_command(to);
             break;
         case 1:
-            put(to, "cmd s\n");
+            add(to, "cmd s\n");
             break;
         case 2:
             if (some(to->arrays) >= 0)
-                put(to, below(2) ? "A%d+=(x 'y z')\n" : "A%d=(u)\n", some(to->arrays));
+                add(to, below(2) ? "A%d+=(x 'y z')\n" : "A%d=(u)\n", some(to->arrays));
             else
-                put(to, "cmd r\n");
+                add(to, "cmd r\n");
             break;
         default:
-            put(to, "{ cmd t; ");
-            if (some(to->known) >= 0) put(to, "V%d=$V%d; ", some(to->known), some(to->known));
-            put(to, below(2) ? "cmd u; }\n" : "cmd u\n}\n");
+            add(to, "{ cmd t; ");
+            if (some(to->known) >= 0) add(to, "V%d=$V%d; ", some(to->known), some(to->known));
+            add(to, below(2) ? "cmd u; }\n" : "cmd u\n}\n");
         }
         break;
     case 7: /* what conditions are of: a $ in a value leaves them open */
-        put(to, "C%d=%s\n", name, ((const char *const[]){"", "a", "bc", "'q r'", "8", "\"\""})[below(6)]);
+        add(to, "C%d=%s\n", name, ONE_OF("", "a", "bc", "'q r'", "8", "\"\""));
         to->words |= 1 << name;
         break;
     case 4:
         if (to->known >> name & 1) {
-            put(to, "V%d+=", name);
+            add(to, "V%d+=", name);
             put_word(to);
-            put(to, "\n");
+            add(to, "\n");
         }
         break;
     case 8:
@@ -221,7 +205,7 @@ static void put_statement(Script *to, int depth) {
         if (variable < 0) break;
         int known = to->known, numbers = to->numbers, arrays = to->arrays,
             words = to->words; /* those of a branch may not be there */
-        put(to,
+        add(to,
             way == 0   ? "if [ -z \"$C%d\" ]; then\n"
             : way == 1 ? "if [[ \"$C%d\" == a ]]; then\n"
             : way == 2 ? "if [ \"$C%d\" != bc ]\nthen\n"
@@ -230,20 +214,20 @@ static void put_statement(Script *to, int depth) {
         put_statement(to, depth + 1);
         to->known = known, to->numbers = numbers, to->arrays = arrays, to->words = words;
         if (below(2)) {
-            put(to, "cmd y\nelif [ \"$C%d\" = bc ]; then cmd x; ", variable);
+            add(to, "cmd y\nelif [ \"$C%d\" = bc ]; then cmd x; ", variable);
             put_statement(to, depth + 1);
             to->known = known, to->numbers = numbers, to->arrays = arrays, to->words = words;
         }
         if (below(2)) {
-            put(to, below(2) ? "cmd v\nelse\n" : "cmd v; else ");
+            add(to, below(2) ? "cmd v\nelse\n" : "cmd v; else ");
             int one = some(to->known), other = some(to->known);
-            if (one >= 0) put(to, "V%d=$V%d\n", one, other);
+            if (one >= 0) add(to, "V%d=$V%d\n", one, other);
             put_statement(to, depth + 1);
             to->known = known, to->numbers = numbers, to->arrays = arrays, to->words = words;
         }
-        put(to, "cmd w\nfi\n");
-        if (some(to->arrays) >= 0) put(to, "cmd \"${A%d[@]}\"\n", some(to->arrays));
-        if (some(to->known) >= 0) put(to, "cmd \"$V%d\"\n", some(to->known));
+        add(to, "cmd w\nfi\n");
+        if (some(to->arrays) >= 0) add(to, "cmd \"${A%d[@]}\"\n", some(to->arrays));
+        if (some(to->known) >= 0) add(to, "cmd \"$V%d\"\n", some(to->known));
         break;
     }
     default:
@@ -278,6 +262,7 @@ static char *all_of(FILE *file, size_t *length) {
 Test(shell, as_bash_reads_it) {
     static Script scripts[SCRIPTS];
     char path[] = "/tmp/shardopt-shell-XXXXXX", command[128];
+    random_state = 20261124;
     if (system("bash -c : >/dev/null 2>&1") != 0) cr_skip_test("there is no bash");
     int descriptor = mkstemp(path);
     FILE *file = fdopen(descriptor, "w");
