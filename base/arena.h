@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/arena.h: memory with one lifetime. `Arena arena = {0};` is ready for use. An arena is not shared between
  * threads: each thread has its own. */
-#ifndef SHARDOPT_BASE_ARENA_H
-#define SHARDOPT_BASE_ARENA_H
+#pragma once
 
 #include "base/budget.h"
 
@@ -30,5 +29,3 @@ char *arena_format_list(Arena *arena, const char *format, va_list arguments) __a
 void arena_free(Arena *arena);
 
 #define ARENA_NEW(arena, type, count) ((type *)arena_alloc((arena), (count), sizeof(type)))
-
-#endif

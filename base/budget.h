@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/budget.h: how much memory a search has taken, and may take. Several threads may share one. */
-#ifndef SHARDOPT_BASE_BUDGET_H
-#define SHARDOPT_BASE_BUDGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ bool budget_is_above(const Budget *budget, double share);
 
 /* Whether some memory was refused, or more is taken than the limit. */
 bool budget_is_met(const Budget *budget);
-
-#endif

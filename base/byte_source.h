@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/byte_source.h: bytes one piece after the other, for files that are too long to be held whole. What is behind a
  * gzip header is unpacked on the way, whatever the file is called. */
-#ifndef SHARDOPT_BASE_BYTE_SOURCE_H
-#define SHARDOPT_BASE_BYTE_SOURCE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -28,5 +27,3 @@ typedef struct {
     size_t left;
 } ByteText;
 ByteSource byte_source_of_text(ByteText *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/clock.h: seconds since some moment, for limits and timings. The clock is never set back. */
-#ifndef SHARDOPT_BASE_CLOCK_H
-#define SHARDOPT_BASE_CLOCK_H
+#pragma once
 
 #include <time.h>
 
@@ -10,5 +9,3 @@ static inline double clock_seconds(void) {
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
-
-#endif

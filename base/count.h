@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/count.h: exact counts of plans in 128 bits. Every step that could exceed them is checked and reported. */
-#ifndef SHARDOPT_BASE_COUNT_H
-#define SHARDOPT_BASE_COUNT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ bool count_multiply(Count a, Count b, Count *out);
 /* Writes the decimal digits of `count` into `text` (at least COUNT_TEXT_SIZE bytes); with `grouped`, commas separate
  * thousands. Returns `text`. */
 const char *count_text(Count count, bool grouped, char *text);
-
-#endif

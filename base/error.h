@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/error.h: errors are values. The caller owns one, it allocates nothing, and one place prints it. */
-#ifndef SHARDOPT_BASE_ERROR_H
-#define SHARDOPT_BASE_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -37,5 +36,3 @@ bool error_stream(Error *error, const char *where, const char *what);
 
 /* Says "memory is out" without a step that could fail. Always returns false. */
 bool error_memory(Error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/escape.h: text from a file or a command line, written where some of its characters would be markup. The text
  * stays text in every case: it opens no tag, ends no cell, and starts no formula and no command. */
-#ifndef SHARDOPT_BASE_ESCAPE_H
-#define SHARDOPT_BASE_ESCAPE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -20,5 +19,3 @@ typedef enum {
 /* Writes all of `text`. In every kind, bytes that are not UTF-8, control characters for which the kind has no form, and
  * characters that turn the reading direction become '?'. */
 void escape_write(EscapeKind kind, const char *text, FILE *out);
-
-#endif

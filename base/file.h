@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/file.h: the edges of the program: reads whole files, writes whole files, finds the data. */
-#ifndef SHARDOPT_BASE_FILE_H
-#define SHARDOPT_BASE_FILE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -49,5 +48,3 @@ bool file_same(const char *a, const char *b);
 /* Removes what file_write() and file_stream_open() have not yet renamed, for a program that ends now: it may be called
  * in a handler of signals. */
 void file_leave_nothing(void);
-
-#endif

@@ -6,8 +6,7 @@
  * without a byte order mark, no NUL, nesting to JSON_DEPTH_MAX, at most JSON_BYTES_MAX bytes); a text that passes goes
  * to cJSON. Numbers that a double cannot hold (1e400, 1e-400) and numbers of more than 63 characters are errors.
  * Writing: numbers go out as raw text, because cJSON saturates integers and loses digits of doubles. */
-#ifndef SHARDOPT_BASE_JSON_H
-#define SHARDOPT_BASE_JSON_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/count.h"
@@ -74,5 +73,3 @@ void json_settle(cJSON *json);
 bool json_print(FILE *out, const cJSON *json);
 /* Prints one text in quotes, with the same escapes, for writers with a form of their own. */
 void json_print_text(FILE *out, const char *text);
-
-#endif

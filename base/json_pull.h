@@ -12,8 +12,7 @@
  *             if (json_slice_is(key, "rank")) json_pull_literal(&pull, &value); else json_pull_skip(&pull);
  *
  * Each value must be taken by exactly one call. After a fault every call says false, and `fault` says why. */
-#ifndef SHARDOPT_BASE_JSON_PULL_H
-#define SHARDOPT_BASE_JSON_PULL_H
+#pragma once
 
 #include "base/byte_source.h"
 
@@ -75,5 +74,3 @@ bool json_pull_recover(JsonPull *pull, const char *key);
 bool json_slice_is(JsonSlice slice, const char *text);
 /* A whole number; false where it is none or does not fit. */
 bool json_slice_whole(JsonSlice slice, int64_t *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/json_scan.h: decides whether a text is one JSON document (as base/json.h narrows RFC 8259), and if not, where
  * and why. */
-#ifndef SHARDOPT_BASE_JSON_SCAN_H
-#define SHARDOPT_BASE_JSON_SCAN_H
+#pragma once
 
 #include "base/error.h"
 
@@ -14,5 +13,3 @@ enum { JSON_NUMBER_MAX = 63 };
 
 /* Allocates while it runs (four bytes per key) and frees; only JSON_DEPTH_MAX bounds the stack. */
 bool json_scan(const char *text, size_t length, const char *where, Error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/locale.h: numbers are read and written with a point, whatever locale the program around the library has set. */
-#ifndef SHARDOPT_BASE_LOCALE_H
-#define SHARDOPT_BASE_LOCALE_H
+#pragma once
 
 #include <locale.h>
 #ifdef __APPLE__
@@ -15,5 +14,3 @@ static inline void locale_leave(const locale_t *before) { uselocale(*before); }
 /* From here to the end of the block this thread is in the locale C, and then again in the one before. A locale belongs
  * to one thread: the body of a parallel loop in which numbers are printed or read has a line of its own. */
 #define IN_LOCALE_C locale_t locale_before __attribute__((cleanup(locale_leave), unused)) = locale_enter()
-
-#endif

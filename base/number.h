@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/number.h: numbers as people write them on a command line, and as a report prints them. */
-#ifndef SHARDOPT_BASE_NUMBER_H
-#define SHARDOPT_BASE_NUMBER_H
+#pragma once
 
 #include "base/error.h"
 
@@ -31,5 +30,3 @@ const char *number_grouped(int64_t value, char *text);
 const char *number_bytes(double bytes, char *text);
 const char *number_time(double seconds, char *text);
 const char *number_short(double value, char *text);
-
-#endif

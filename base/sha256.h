@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/sha256.h: SHA-256 (FIPS 180-4), to name the data that a report was made with. It is not meant for secrets. */
-#ifndef SHARDOPT_BASE_SHA256_H
-#define SHARDOPT_BASE_SHA256_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ void sha256_add(Sha256 *hash, const void *bytes, size_t length);
 /* Writes the digest of all bytes added so far, as 64 lower-case hexadecimal digits and a NUL. `hash` can be added to
  * afterwards. */
 void sha256_hex(const Sha256 *hash, char hex[SHA256_HEX_SIZE]);
-
-#endif

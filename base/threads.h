@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/threads.h: how many threads work is given to. */
-#ifndef SHARDOPT_BASE_THREADS_H
-#define SHARDOPT_BASE_THREADS_H
+#pragma once
 
 enum { THREADS_MAX = 1024 };
 
@@ -10,5 +9,3 @@ enum { THREADS_MAX = 1024 };
  * when a thread cannot be had: every parallel region asks here first. The system is asked once for each larger
  * number. */
 int threads_usable(int asked);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/utf8.h: what we ask of UTF-8: whether bytes are a character, how long it is, and whether it may be shown. */
-#ifndef SHARDOPT_BASE_UTF8_H
-#define SHARDOPT_BASE_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ static inline bool utf8_is_harmful(const char *text, size_t size) {
     return (at[1] == 0x80 && (at[2] == 0x8E || at[2] == 0x8F || (at[2] >= 0xA8 && at[2] <= 0xAE))) ||
            (at[1] == 0x81 && at[2] >= 0xA6 && at[2] <= 0xA9);
 }
-
-#endif

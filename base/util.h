@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/util.h: the few helpers that every file uses. */
-#ifndef SHARDOPT_BASE_UTIL_H
-#define SHARDOPT_BASE_UTIL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ int name_distance(const char *a, const char *b);
 /* The candidate nearest to `word` by edit distance after the same folding, at most a third of the word away; else the
  * first that begins with `word`; else NULL. The first of equally near candidates is taken. */
 const char *name_nearest(const char *word, const char *const *candidates, size_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/weighed.h: quantiles of values that do not all count the same. */
-#ifndef SHARDOPT_BASE_WEIGHED_H
-#define SHARDOPT_BASE_WEIGHED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ typedef struct {
 /* Sorts the list, which has a value, and gives the least value up to which lies a share of the weight: 0.5 for the
  * lower median. No weight is negative. A share that rounding puts a hair above what is reached counts as reached. */
 double weighed_quantile(Weighed *list, int64_t count, double share);
-
-#endif

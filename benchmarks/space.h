@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* benchmarks/space.h: the space of one machine walked in the open, by public functions and without a bound: what
  * evaluations.c and brute.c share. One batch, one machine. */
-#ifndef SHARDOPT_BENCHMARKS_SPACE_H
-#define SHARDOPT_BENCHMARKS_SPACE_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/util.h"
@@ -119,5 +118,3 @@ static inline PruneReason tuple_admits(const BenchTuple *tuple, const Knobs *kno
         return PRUNED_INDIVISIBLE;
     return knobs_redundant(space->setting.model, &space->offers, knobs, shard) ? PRUNED_EQUAL : PRUNED_COUNT;
 }
-
-#endif

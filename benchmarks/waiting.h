@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* benchmarks/waiting.h: knob settings of one way to exchange that wait until the kernel of brute force has as many
  * rows as it takes at once. Each is checked to the last bit against relaxed_seconds() where that is asked for. */
-#ifndef SHARDOPT_BENCHMARKS_WAITING_H
-#define SHARDOPT_BENCHMARKS_WAITING_H
+#pragma once
 
 #include "benchmarks/space.h"
 #include "search/kernel/evaluate.h"
@@ -132,5 +131,3 @@ static inline int64_t waiting_differences(const WaitingKnobs *knobs, const struc
     }
     return different + (memcmp(&least, &knobs->least, sizeof least) != 0);
 }
-
-#endif

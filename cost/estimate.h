@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/estimate.h: one plan priced in full: the numbers that the report shows. */
-#ifndef SHARDOPT_COST_ESTIMATE_H
-#define SHARDOPT_COST_ESTIMATE_H
+#pragma once
 
 #include "cost/stage/stage.h"
 
@@ -66,5 +65,3 @@ bool estimate_plan(const CostContext *setting, const NestedMesh *nested_mesh, co
 
 /* Its seconds alone, padded where sizes do not divide: a third of the work. INFINITY means that it cannot be used. */
 double estimate_seconds(const CostContext *setting, const NestedMesh *nested_mesh, const Plan *plan);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mesh/chip.h: one kind of accelerator, as the catalog states it. Rates are peaks and line rates; the profile says what
  * a machine really reaches (cost/profile/profile.h). */
-#ifndef SHARDOPT_MESH_CHIP_H
-#define SHARDOPT_MESH_CHIP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -118,5 +117,3 @@ Chip chip_device(const Chip *chip);
 
 /* "torus_2d" "torus_3d" "switch" "mesh" "unknown": as the catalog spells it. */
 const char *scaleup_name(ScaleupKind kind);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mesh/chip_json.h: a Chip from its catalog file: each figure {"value": number, "source": text, "verified": bool}. */
-#ifndef SHARDOPT_MESH_CHIP_JSON_H
-#define SHARDOPT_MESH_CHIP_JSON_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -33,5 +32,3 @@ typedef struct {
 } ChipFigure;
 extern const ChipFigure CHIP_FIGURES[];
 extern const int CHIP_FIGURE_COUNT;
-
-#endif

@@ -48,8 +48,7 @@
  *   (DeepSeek-V3, section 3.2.2; DeepEP): (f - 1)(1 - (1 - 1/f)^k) of them leave, in place of k (f - 1)/f, if experts
  *   are drawn evenly.
  * - A twisted torus speeds up an all_to_all over the whole slice, and nothing else. */
-#ifndef SHARDOPT_MESH_COLLECTIVE_H
-#define SHARDOPT_MESH_COLLECTIVE_H
+#pragma once
 
 #include "mesh/footprint.h"
 
@@ -98,5 +97,3 @@ static inline double collective_seconds(CollectiveCost cost, double messages, do
 CollectiveCost collective_cost_least(Collective op, const Mesh *mesh, int64_t degree);
 
 const char *collective_name(Collective op);
-
-#endif

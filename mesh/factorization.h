@@ -3,8 +3,7 @@
  * enumerated by degrees.
  *
  * Canonical nesting, innermost first: tensor, expert, sequence, fsdp, data, pipeline: the order of the enum. */
-#ifndef SHARDOPT_MESH_FACTORIZATION_H
-#define SHARDOPT_MESH_FACTORIZATION_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/count.h"
@@ -91,5 +90,3 @@ enum { PLACEMENTS_MAX = 1 << 22 };
  * arena; their number equals placement_count. */
 bool placements_enumerate(const Mesh *mesh, const Degrees *degrees, Arena *arena, Placement **out, int64_t *count,
                           Error *error);
-
-#endif

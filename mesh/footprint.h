@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mesh/footprint.h: where a group of chips lies: on every physical axis it has a factor (the number of its chips along
  * the axis) and a stride (the distance between them). All collective costs of a group depend on its footprint alone. */
-#ifndef SHARDOPT_MESH_FOOTPRINT_H
-#define SHARDOPT_MESH_FOOTPRINT_H
+#pragma once
 
 #include "mesh/mesh.h"
 
@@ -20,5 +19,3 @@ int64_t footprint_degree(const Mesh *mesh, const Footprint *footprint);
 
 /* The axes that the group lies on: bit a for axis a of the mesh. */
 unsigned footprint_axes(const Mesh *mesh, const Footprint *footprint);
-
-#endif

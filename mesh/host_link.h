@@ -2,8 +2,7 @@
 /* mesh/host_link.h: how fast a chip copies to and from the memory of its host while every chip of that host does the
  * same. Pure; rates are bytes per second of one chip, from the catalog alone: what software reaches of them is the
  * profile's. docs/model.md, "The host link", has the measurements. */
-#ifndef SHARDOPT_MESH_HOST_LINK_H
-#define SHARDOPT_MESH_HOST_LINK_H
+#pragma once
 
 #include "mesh/chip.h"
 
@@ -30,5 +29,3 @@ double host_offload_rate(const Chip *chip);
 
 /* Peak of the host's memory, the chip's part; where the catalog does not know it, what copies reach of it. */
 double host_memory_rate(const Chip *chip);
-
-#endif

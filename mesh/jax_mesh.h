@@ -6,8 +6,7 @@
  * roles", and its results on 174 meshes stand in tests/data/mesh/jax_mesh_cases.tsv. Physical axes are in JAX's order:
  * x, y, z, then the cores of a chip; axes of size 1 stay. Logical axes are in the order of mesh_shape: least intense
  * first. */
-#ifndef SHARDOPT_MESH_JAX_MESH_H
-#define SHARDOPT_MESH_JAX_MESH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ const JaxOrder *jax_small_order(const char *chip, const JaxShape *physical, cons
  * inner degree is a ring of neighbours. The degrees above 1 must be 64 and then 4, or 32 and then 8, in the order of
  * the mesh; NULL means that they are not. Fills *out with the factors of x and y. */
 const char *maxtext_custom_mesh(const JaxShape *physical, const JaxShape *logical, JaxAssignment *out);
-
-#endif

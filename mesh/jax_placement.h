@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mesh/jax_placement.h: converts between a mesh with roles on its axes and the shapes of JAX's mesh_utils. Roles are
  * JAX's logical axes, outermost first: the nesting turned round. Pure. */
-#ifndef SHARDOPT_MESH_JAX_PLACEMENT_H
-#define SHARDOPT_MESH_JAX_PLACEMENT_H
+#pragma once
 
 #include "mesh/factorization.h"
 #include "mesh/jax_mesh.h"
@@ -19,5 +18,3 @@ static inline Role jax_role(const Nesting *nesting, int logical) { return nestin
 
 /* Writes the assignment inside every slice into a placement; the factors of the DCN stay. */
 void jax_place(const Mesh *mesh, const Nesting *nesting, const JaxAssignment *assignment, Placement *placement);
-
-#endif

@@ -2,8 +2,7 @@
 /* mesh/machine.h: turns a user's request (--pods, --slice, --slices, --chips, --nodes, --chip) into a mesh, with the
  * real wrap rule of each generation; and finds the other shapes of the same machine that leave a share of the chips
  * idle. Pure. */
-#ifndef SHARDOPT_MESH_MACHINE_H
-#define SHARDOPT_MESH_MACHINE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -73,5 +72,3 @@ static const int64_t MACHINE_CHIPS_MAX = INT64_C(1) << 31;
 
 /* Whether this slice shape is offered for the chip. */
 bool slice_offered(const Chip *chip, SliceShape slice);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mesh/mesh.h: a machine as an ordered list of physical axes, innermost first. Eight v5p pods: x=16 y=20 z=28 (rings),
  * dcn=8 (switch). */
-#ifndef SHARDOPT_MESH_MESH_H
-#define SHARDOPT_MESH_MESH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ typedef struct {
 
 const char *axis_kind_name(AxisKind kind);    /* "ring" "line" "switch" "mesh" */
 const char *axis_level_name(AxisLevel level); /* "ici" "nvlink" "network" "dcn" */
-
-#endif

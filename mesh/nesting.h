@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mesh/nesting.h: the order in which roles nest within a physical axis. Degrees and factors say how many chips of an
  * axis a role takes; the nesting says how far apart they stand. */
-#ifndef SHARDOPT_MESH_NESTING_H
-#define SHARDOPT_MESH_NESTING_H
+#pragma once
 
 #include "mesh/factorization.h"
 
@@ -36,5 +35,3 @@ int64_t nesting_stride(const Nesting *nesting, const int32_t factors[ROLE_COUNT]
 
 /* Where the group of some roles lies: on each axis it has the product of their factors, at the stride above. */
 Footprint nesting_footprint(const Mesh *mesh, const Nesting *nesting, const Placement *placement, RoleSet members);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mesh/prime.h: prime factors of axis sizes. Factorizations of different primes are independent of each other, so
  * every count of factorizations is a product over primes. */
-#ifndef SHARDOPT_MESH_PRIME_H
-#define SHARDOPT_MESH_PRIME_H
+#pragma once
 
 #include "base/arena.h"
 #include "mesh/mesh.h"
@@ -35,5 +34,3 @@ int mesh_primes(const Mesh *mesh, MeshPrime out[PRIMES_MAX]);
 
 /* n over k, for n <= 67 and k <= 5: the largest values that 62 prime factors in six roles need. */
 uint32_t binomial(int n, int k);
-
-#endif

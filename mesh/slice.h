@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* mesh/slice.h: the slices that a torus generation offers, how they are written, and which comes next. Pure. */
-#ifndef SHARDOPT_MESH_SLICE_H
-#define SHARDOPT_MESH_SLICE_H
+#pragma once
 
 #include "mesh/chip.h"
 
@@ -49,5 +48,3 @@ bool slice_default(const Chip *chip, int64_t chips, SliceShape *out);
 /* The offered shape nearest to one that is not offered: the least sum of size differences, then fewer chips. False
  * means that the chip has no slices. */
 bool slice_nearest(const Chip *chip, SliceShape shape, SliceShape *out);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * A model is a list of layer kinds in order: a run of equal layers is one kind with a count, so that leading dense
  * layers, alternating windows and alternating experts are several kinds. The book's symbols stand in brackets. */
-#ifndef SHARDOPT_MODELS_MODEL_H
-#define SHARDOPT_MODELS_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -114,5 +113,3 @@ static inline int64_t model_layers_with(const Model *model, bool experts) {
         if ((model->kinds[i].experts > 0) == experts) layers += model->kinds[i].count;
     return layers;
 }
-
-#endif

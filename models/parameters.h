@@ -2,8 +2,7 @@
 /* models/parameters.h: how many parameters and FLOPs a model has, by part and under named conventions. Pure; exact in
  * int64 for every model that model_validate() accepts. Source: "How to Scale Your Model", part 4; docs/model.md,
  * "Parameters and FLOPs". */
-#ifndef SHARDOPT_MODELS_PARAMETERS_H
-#define SHARDOPT_MODELS_PARAMETERS_H
+#pragma once
 
 #include "base/error.h"
 #include "models/model.h"
@@ -48,5 +47,3 @@ double model_flops_per_token(const Model *model, FlopConvention convention, int6
 /* Mean number of keys that a query attends to in a layer of this kind, causal, at sequence length seq >= 1: (seq + 1) /
  * 2 is rounded to seq / 2 as is usual; a window lowers it. `full` asks for the full square (or full window) instead. */
 double attention_span(const LayerKind *kind, int64_t seq, bool full);
-
-#endif

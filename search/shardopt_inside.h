@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/shardopt_inside.h: what the files behind shardopt.h share: errors handed over, texts kept. */
-#ifndef SHARDOPT_SEARCH_SHARDOPT_INSIDE_H
-#define SHARDOPT_SEARCH_SHARDOPT_INSIDE_H
+#pragma once
 
 #include "base/error.h"
 #include "search/shardopt.h"
@@ -43,5 +42,3 @@ static inline bool inside_replace(char **text, const char *from, size_t length) 
     *text = copy;
     return true;
 }
-
-#endif

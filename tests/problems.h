@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/problems.h: how many random problems a test tries: few by itself, as many as SHARDOPT_PROBLEMS says where that
  * is set, from the seed SHARDOPT_FIRST on. */
-#ifndef SHARDOPT_TESTS_PROBLEMS_H
-#define SHARDOPT_TESTS_PROBLEMS_H
+#pragma once
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,5 +14,3 @@ static inline uint64_t problems_first(void) {
     const char *text = getenv("SHARDOPT_FIRST");
     return text ? strtoull(text, NULL, 10) : 0;
 }
-
-#endif

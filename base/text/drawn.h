@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/text/drawn.h: a picture that was drawn, and its section of a page: the words above it, the SVG, and its figures
  * as a table for who does not see it. */
-#ifndef SHARDOPT_BASE_TEXT_DRAWN_H
-#define SHARDOPT_BASE_TEXT_DRAWN_H
+#pragma once
 
 #include "base/text/prose.h"
 #include "base/text/table.h"
@@ -26,5 +25,3 @@ FILE *drawn_open(Drawn *drawn);
 bool drawn_close(Drawn *drawn, FILE *svg, bool any);
 
 void drawn_section(const Drawn *drawn, const char *id, const char *heading, FILE *out);
-
-#endif

@@ -2,8 +2,7 @@
 /* base/text/html.h: the frame of every page: one file that loads nothing and runs nothing but the script that sorts its
  * tables (page_script.h), light or dark as the reader's screen is, fit for paper, for the keyboard and for who hears
  * it. */
-#ifndef SHARDOPT_BASE_TEXT_HTML_H
-#define SHARDOPT_BASE_TEXT_HTML_H
+#pragma once
 
 #include <stdio.h>
 
@@ -27,5 +26,3 @@ void html_figure_close(FILE *out);
 void html_card(FILE *out, const char *name, const char *value, const char *more);
 /* Nothing where the text is empty. */
 void html_paragraph(FILE *out, const char *text);
-
-#endif

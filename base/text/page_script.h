@@ -2,8 +2,7 @@
 /* base/text/page_script.h: the one script of a page: a click on the head of a column sorts a table, and long tables
  * have a field that filters their rows. A page is whole without it. Its policy lets this script run, by its hash, and
  * no other. */
-#ifndef SHARDOPT_BASE_TEXT_PAGE_SCRIPT_H
-#define SHARDOPT_BASE_TEXT_PAGE_SCRIPT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -13,5 +12,3 @@ void page_script_write(FILE *out);
 /* Its SHA-256 as a policy names it, "sha256-" and Base64, into `text`, returned. */
 enum { PAGE_SCRIPT_HASH_SIZE = 7 + 44 + 1 };
 const char *page_script_hash(char text[PAGE_SCRIPT_HASH_SIZE]);
-
-#endif

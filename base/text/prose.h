@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/text/prose.h: text for people: sentences put together in a bounded buffer, wrapped to a width, with names made
  * harmless and every number with its unit. Pure but for the stream it is given. */
-#ifndef SHARDOPT_BASE_TEXT_PROSE_H
-#define SHARDOPT_BASE_TEXT_PROSE_H
+#pragma once
 
 #include "base/number.h"
 #include "base/text/terminal.h"
@@ -51,5 +50,3 @@ const char *share_text(double share, char *text);                       /* "6.1%
 const char *change_text(double share, char *text);                      /* "-10.8%", "+2.0%", "none" below 0.05% */
 const char *duration_text(double seconds, char *text);                  /* "35.4 days" */
 const char *rate_text(double per_second, const char *unit, char *text); /* "459 TFLOP/s", "90.0 GB/s" */
-
-#endif

@@ -3,8 +3,7 @@
  * needs nothing beside itself but the rules of svg_style(), has a title and a description for who cannot see it, and
  * says nothing by colour alone: kinds of bars have patterns, marks have shapes. Coordinates are pixels of the viewBox,
  * y down. */
-#ifndef SHARDOPT_BASE_TEXT_SVG_H
-#define SHARDOPT_BASE_TEXT_SVG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -114,5 +113,3 @@ typedef struct {
 void svg_legend_add_bar(Svg *svg, SvgLegend *legend, Paint paint, const char *words);
 void svg_legend_add_mark(Svg *svg, SvgLegend *legend, int kind, const char *words);
 void svg_legend_add_line(Svg *svg, SvgLegend *legend, const char *style, const char *words);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * A table is filled without asking whether memory is out: a table that could not take a cell is `failed`, and no writer
  * writes it. */
-#ifndef SHARDOPT_BASE_TEXT_TABLE_H
-#define SHARDOPT_BASE_TEXT_TABLE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/text/terminal.h"
@@ -81,5 +80,3 @@ bool table_write_csv(const Table *table, FILE *out);
 
 /* Writes a <table> with its caption, in a region of its own that scrolls, by the keyboard too. */
 bool table_write_html(const Table *table, FILE *out);
-
-#endif

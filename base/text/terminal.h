@@ -2,8 +2,7 @@
 /* base/text/terminal.h: where a text result is written: to a terminal, which has a width and perhaps colours, or to a
  * plain stream, which has neither, so that the same input gives the same bytes. Nothing here is global: the command
  * line looks at its own stream once, and hands the result down to whatever writes text. */
-#ifndef SHARDOPT_BASE_TEXT_TERMINAL_H
-#define SHARDOPT_BASE_TEXT_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,5 +24,3 @@ typedef struct {
 void text_strong(TextOut out);
 void text_bar(TextOut out);
 void text_plain(TextOut out);
-
-#endif

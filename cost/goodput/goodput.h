@@ -2,8 +2,7 @@
 /* cost/goodput/goodput.h: the share of its time that a long training spends on steps that count, where failures stop
  * it: each costs the work since the last checkpoint and a restart, and each checkpoint costs a moment. Pure. Times are
  * seconds; failures are exponential, restarts may fail again. docs/model.md, "Failures". */
-#ifndef SHARDOPT_COST_GOODPUT_GOODPUT_H
-#define SHARDOPT_COST_GOODPUT_GOODPUT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -28,5 +27,3 @@ double units_up(int64_t needed, int64_t spare, double between_failures, double r
 
 /* The fewest spare units that make units_up() at least `probability` (below 1); at most `needed`. */
 int64_t spares_needed(int64_t needed, double between_failures, double repair, double probability);
-
-#endif

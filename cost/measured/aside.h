@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/aside.h: kinds of published runs that are replayed but neither fitted nor scored, because what they
  * measure is not the plan (cost/measured/data/aside.tsv: a family, what its runs say, and the reason). */
-#ifndef SHARDOPT_COST_MEASURED_ASIDE_H
-#define SHARDOPT_COST_MEASURED_ASIDE_H
+#pragma once
 
 #include "cost/measured/run.h"
 
@@ -26,5 +25,3 @@ bool aside_load(Arena *arena, AsideKinds *out, Error *error);
 bool aside_read(const char *path, Arena *arena, AsideKinds *out, Error *error);
 /* Why a run is set aside; NULL means that it is not. */
 const char *aside_reason(const AsideKinds *kinds, const Run *run);
-
-#endif

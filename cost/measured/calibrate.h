@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/calibrate.h: a whole calibration: the fit, the fit without flagged runs, both cross-validations, the
  * likely ranges; and its report. */
-#ifndef SHARDOPT_COST_MEASURED_CALIBRATE_H
-#define SHARDOPT_COST_MEASURED_CALIBRATE_H
+#pragma once
 
 #include "cost/measured/ranges.h"
 #include "cost/measured/rank.h"
@@ -78,5 +77,3 @@ const char *calibrate_line_name(CalibrateLine line);
 bool calibrate_text(FILE *out, const Calibration *calibration, const CalibrateFacts *facts);
 bool calibrate_markdown(FILE *out, const Calibration *calibration, const CalibrateFacts *facts);
 bool calibrate_json(FILE *out, const Calibration *calibration, const CalibrateFacts *facts);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/cholesky.h: symmetric positive definite systems of some hundred unknowns. Matrices are stored whole, by
  * rows. */
-#ifndef SHARDOPT_COST_MEASURED_CHOLESKY_H
-#define SHARDOPT_COST_MEASURED_CHOLESKY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ void cholesky_solve(int n, const double *factor, double *b);
 
 /* Writes (L L^T)^-1 at [k][k] for every k; `work` has n doubles. */
 void cholesky_inverse_diagonal(int n, const double *factor, double *work, double *diagonal);
-
-#endif

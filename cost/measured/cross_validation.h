@@ -2,8 +2,7 @@
 /* cost/measured/cross_validation.h: how well a fit predicts runs that it has not seen. Runs are left out in folds, the
  * rest is fitted again, and the fold is predicted. A figure that only the fold had determined goes back to its prior,
  * because nothing else pulls at it. */
-#ifndef SHARDOPT_COST_MEASURED_CROSS_VALIDATION_H
-#define SHARDOPT_COST_MEASURED_CROSS_VALIDATION_H
+#pragma once
 
 #include "cost/measured/fit.h"
 
@@ -51,5 +50,3 @@ enum { CROSS_COVERED_RUNS = 10 };
 /* covered[i] means that other sources have at least that number of usable runs of the chip generation of run i;
  * alone[i] means that they have none. */
 void cross_coverage(const FitModel *model, bool *covered, bool *alone);
-
-#endif

@@ -6,8 +6,7 @@
  * other must not outvote the others: a run weighs 1/sqrt(n) where n runs share its source, model, chip generation and
  * precision, so that a group weighs sqrt(n). cost/measured/least_squares.h says what is minimised, and how; the scale
  * is 4%, the difference between one run of a table and the next. */
-#ifndef SHARDOPT_COST_MEASURED_FIT_H
-#define SHARDOPT_COST_MEASURED_FIT_H
+#pragma once
 
 #include "cost/measured/least_squares.h"
 #include "cost/profile/profile_set.h"
@@ -114,5 +113,3 @@ double fit_rounded(double value);
  * and the held ones stay as they are. */
 bool fit_write(const FitModel *model, const LeastSolution *solution, const double *weights, ProfileSet *set,
                Error *error);
-
-#endif

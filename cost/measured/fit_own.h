@@ -3,8 +3,7 @@
  * figures that these inherit: before such runs are fitted (FIT_VALUES) every inherited figure becomes one of the
  * entry's own, believed to equal its parent's, and afterwards the figures that the runs did not move are its parent's
  * again. */
-#ifndef SHARDOPT_COST_MEASURED_FIT_OWN_H
-#define SHARDOPT_COST_MEASURED_FIT_OWN_H
+#pragma once
 
 #include "cost/measured/fit.h"
 
@@ -13,5 +12,3 @@ bool fit_own_figures(ProfileSet *set, const FitRun *runs, int32_t count, Error *
 
 /* Removes those of them that are not determined. Places of figures in entries change. */
 bool fit_drop_own(ProfileSet *set, Error *error);
-
-#endif

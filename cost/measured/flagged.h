@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/flagged.h: published runs that are known to be odd (cost/measured/data/flagged.tsv: id and reason). A
  * fit keeps them, its loss bounds their pull, and `calibrate` reports the fit without them. */
-#ifndef SHARDOPT_COST_MEASURED_FLAGGED_H
-#define SHARDOPT_COST_MEASURED_FLAGGED_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -24,5 +23,3 @@ bool flagged_load(Arena *arena, FlaggedRuns *out, Error *error);
 bool flagged_read(const char *path, Arena *arena, FlaggedRuns *out, Error *error);
 /* NULL means that the run is not flagged. */
 const FlaggedRun *flagged_find(const FlaggedRuns *flagged, const char *id);
-
-#endif

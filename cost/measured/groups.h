@@ -5,8 +5,7 @@
  * compared is the time of a token, so that plans with different batches can stand in one group: a planner too ranks by
  * the time of a token. Runs of the same plan (degrees, micro-batch, batch, recomputation) are repeats: their mean is
  * one plan. */
-#ifndef SHARDOPT_COST_MEASURED_GROUPS_H
-#define SHARDOPT_COST_MEASURED_GROUPS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -33,5 +32,3 @@ typedef bool GroupVisit(void *context, MeasuredPlan *plans, int64_t count, Error
  * (cost/measured/labels.h; NULL: none). Runs without tokens are left out. False: memory is out, or a visit failed. */
 bool groups_each(const Ranked *rows, int64_t count, const char *without, GroupVisit *visit, void *context,
                  Error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/labels.h: the words by which an error table tells runs apart: their publisher, their software, and
  * their kind of plan. They come from the columns alone, so that a row that cannot be replayed has them too. */
-#ifndef SHARDOPT_COST_MEASURED_LABELS_H
-#define SHARDOPT_COST_MEASURED_LABELS_H
+#pragma once
 
 #include "cost/measured/run.h"
 
@@ -37,5 +36,3 @@ typedef enum {
 } RunKind;
 RunKind run_kind(const Run *run);
 const char *run_kind_name(RunKind kind); /* "dense FSDP + full recomputation" */
-
-#endif

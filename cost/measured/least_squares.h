@@ -11,8 +11,7 @@
  * ed., chapter 10; loss as weights: Holland and Welsch 1977); a parameter that a step carries over a bound is put on it
  * and the others are solved again. Derivatives are differences by columns, over only those rows that a parameter
  * moves. */
-#ifndef SHARDOPT_COST_MEASURED_LEAST_SQUARES_H
-#define SHARDOPT_COST_MEASURED_LEAST_SQUARES_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -69,5 +68,3 @@ typedef struct {
 /* Solves in the arena. False means that memory is out, or (ERROR_INPUT, with the row's number) that a row has no
  * residual at the start. */
 bool least_squares_solve(const LeastSquares *problem, Arena *arena, LeastSolution *out, Error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/nearest.h: the measured run that says most about a question: of the same chip, and near in model, size
  * of the machine, length of sequences and precision. Pure. */
-#ifndef SHARDOPT_COST_MEASURED_NEAREST_H
-#define SHARDOPT_COST_MEASURED_NEAREST_H
+#pragma once
 
 #include "cost/measured/validate.h"
 
@@ -20,5 +19,3 @@ const Outcome *nearest_run(const Outcome *outcomes, int64_t count, const Nearest
 
 /* Tokens per second and chip of a run, by the step that was measured; 0 where the batch is not known. */
 double outcome_tokens_per_second_per_chip(const Outcome *outcome);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/networks.h: reads the network between a run's nodes from its topology_note. Words that imply a rate
  * which the note does not give ("GPUDirect-TCPX") are in cost/measured/data/networks.tsv, with sources. */
-#ifndef SHARDOPT_COST_MEASURED_NETWORKS_H
-#define SHARDOPT_COST_MEASURED_NETWORKS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -24,5 +23,3 @@ bool networks_read(const char *path, Arena *arena, Networks *out, Error *error);
  * ConnectX-7 IB NDR 400Gb/s", "400 Gb/s per GPU", "3.2 Tb/s InfiniBand"; the highest of several counts, those for
  * storage aside. 0 means that the note has none, or an absurd one. */
 double network_gigabits(const Networks *networks, const char *note, double chips);
-
-#endif

@@ -7,8 +7,7 @@
  * w)^2 / sum w^2) the chip's own range counts n parts, that of all chips RANGE_PARENT_RUNS parts. 1 is always inside. A
  * profile without runs, whether its parent has runs or not, is like a chip whose only source was left out: it takes the
  * quantiles of those runs, but none narrower than those of all chips. */
-#ifndef SHARDOPT_COST_MEASURED_RANGES_H
-#define SHARDOPT_COST_MEASURED_RANGES_H
+#pragma once
 
 #include "cost/measured/cross_validation.h"
 
@@ -41,5 +40,3 @@ typedef struct {
  * that have runs here, whose former range is then the parent. Resolves the set again. */
 bool ranges_write(const FittedModel *fitted, const CrossBoth *unseen, ProfileSet *set, Arena *arena, Ranges *out,
                   Error *error);
-
-#endif

@@ -4,8 +4,7 @@
  * Within each group of alternatives (cost/measured/groups.h) it compares every two, and looks at the one that is
  * predicted best, among those that are called fitting, as a search would; where none is, among all. Pairs in which the
  * slower takes less than RANK_APART of the faster are within the noise of such measurements and do not count. */
-#ifndef SHARDOPT_COST_MEASURED_RANK_H
-#define SHARDOPT_COST_MEASURED_RANK_H
+#pragma once
 
 #include "cost/measured/groups.h"
 
@@ -40,5 +39,3 @@ typedef struct {
 /* Ranks all groups, or those without the source `without` (cost/measured/labels.h; NULL means all). Equal predictions
  * are neither concordant nor discordant; among several predicted best the one measured slowest counts. */
 bool rank_runs(const Ranked *rows, int64_t count, const char *without, Arena *arena, Ranking *out, Error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * measured (cost/measured/groups.h) every plan has its chance of being the fastest, from the doubts about the figures
  * that it rests on and the profile's errors; of the plans with a chance of about p, about p were measured fastest.
  * Pure. */
-#ifndef SHARDOPT_COST_MEASURED_RELIABILITY_H
-#define SHARDOPT_COST_MEASURED_RELIABILITY_H
+#pragma once
 
 #include "cost/measured/groups.h"
 #include "cost/profile/doubt.h"
@@ -35,5 +34,3 @@ typedef struct {
 /* Of a group of more than DOUBT_PRICES_MAX plans those count that are predicted best; where another was measured
  * fastest, none of them was best. */
 bool reliability_of(const Ranked *rows, int64_t count, const ReliabilityPrices *prices, Reliability *out, Error *error);
-
-#endif

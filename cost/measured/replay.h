@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/replay.h: a measured run priced by the cost model that plans: model, machine, software and plan of the
  * row, in the source's own convention of FLOPs and of the length of a step. */
-#ifndef SHARDOPT_COST_MEASURED_REPLAY_H
-#define SHARDOPT_COST_MEASURED_REPLAY_H
+#pragma once
 
 #include "cost/estimate.h"
 #include "cost/measured/aside.h"
@@ -81,5 +80,3 @@ bool replay_price(const void *replay, const Profile *composed, double *seconds);
 
 /* The same with every number that a report needs. */
 bool replay_estimate(const Replay *replay, const ProfileSet *set, Estimate *out);
-
-#endif

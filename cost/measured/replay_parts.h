@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/replay_parts.h: the steps of replay_prepare(), each in a file of its own. False means that the run
  * cannot be replayed, and replay->skipped says why. */
-#ifndef SHARDOPT_COST_MEASURED_REPLAY_PARTS_H
-#define SHARDOPT_COST_MEASURED_REPLAY_PARTS_H
+#pragma once
 
 #include "cost/measured/replay.h"
 
@@ -33,5 +32,3 @@ bool replay_placement(Replay *replay);
 /* convention.c: computes the seconds of a measured step from the source's most telling figure, in its own
  * convention. */
 bool replay_measured(Replay *replay);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/run.h: one published measurement of a training step, as a row of a table of runs has it (columns:
  * cost/measured/README.md). A number that the source does not give is 0; a text that it does not give is "". */
-#ifndef SHARDOPT_COST_MEASURED_RUN_H
-#define SHARDOPT_COST_MEASURED_RUN_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -39,5 +38,3 @@ bool run_table_read(const char *path, Arena *arena, RunTable *out, Error *error)
 
 /* The same for text in memory, which has a NUL at [length] and is cut in place; `where` names it in errors. */
 bool run_table_parse(const char *where, char *text, size_t length, Arena *arena, RunTable *out, Error *error);
-
-#endif

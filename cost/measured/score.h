@@ -4,8 +4,7 @@
  * The error of a run is predicted / measured - 1: a negative error means that the prediction is too fast. Quantiles are
  * those of its magnitude, between the two neighbouring ranks by linear interpolation: of n sorted values the quantile q
  * lies at rank q (n - 1), the first being 0. The bias is the median of the errors with their signs. */
-#ifndef SHARDOPT_COST_MEASURED_SCORE_H
-#define SHARDOPT_COST_MEASURED_SCORE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -70,5 +69,3 @@ typedef struct {
 
 /* Scores every row; `out` points into the arena and into the rows. Only a lack of memory can make it fail. */
 bool score_make(const Scored *rows, int64_t count, Arena *arena, Score *out, Error *error);
-
-#endif

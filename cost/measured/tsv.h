@@ -5,8 +5,7 @@
  * end of line inside is read as a blank. In other cells a quotation mark is a character like any other. Lines end in
  * LF or CR LF, the last one need not; a byte order mark at the beginning and empty lines are skipped. Bytes that are
  * not UTF-8, control characters and cells of more than TSV_CELL_MAX bytes are errors. */
-#ifndef SHARDOPT_COST_MEASURED_TSV_H
-#define SHARDOPT_COST_MEASURED_TSV_H
+#pragma once
 
 #include "base/error.h"
 
@@ -33,5 +32,3 @@ TsvReader tsv_start(const char *where, char *text, size_t length);
 
 typedef enum { TSV_ROW, TSV_END, TSV_ERROR } TsvResult;
 TsvResult tsv_next(TsvReader *reader, Error *error);
-
-#endif

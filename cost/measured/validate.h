@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/validate.h: a table of measured runs against the cost model: every run is replayed, then the statistics
  * are made. The result is the same for any number of threads. */
-#ifndef SHARDOPT_COST_MEASURED_VALIDATE_H
-#define SHARDOPT_COST_MEASURED_VALIDATE_H
+#pragma once
 
 #include "cost/measured/labels.h"
 #include "cost/measured/rank.h"
@@ -70,5 +69,3 @@ typedef struct {
 } ReplayWith;
 bool validate_runs(const RunTable *table, const RunFilter *filter, const ReplayWith *with, Arena *arena,
                    Validation *out, Error *error);
-
-#endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/plan/bytes.h: the bytes of one number. cost/state/state.h has all the bytes of a parameter. */
-#ifndef SHARDOPT_COST_PLAN_BYTES_H
-#define SHARDOPT_COST_PLAN_BYTES_H
+#pragma once
 
 enum {
     BF16_BYTES = 2, /* activations, and weights at work */
     FP32_BYTES = 4
 };
-
-#endif

@@ -2,8 +2,7 @@
 /* cost/plan/grid.h: the folded expert grid: a second factorization, for experts alone, of the ranks that dense layers
  * use as tensor x sequence x fsdp x data. Sources: Megatron-Core parallel_state.py (etp x ep x edp), torchtitan
  * parallel_dims.py (efsdp, ep); docs/model.md, "Expert parallelism". */
-#ifndef SHARDOPT_COST_PLAN_GRID_H
-#define SHARDOPT_COST_PLAN_GRID_H
+#pragma once
 
 #include "cost/plan/ops.h"
 
@@ -25,5 +24,3 @@ typedef struct {
     Footprint expert_tensor, expert, weights, data;
 } GridFootprints;
 GridFootprints grid_footprints(const Mesh *mesh, const Placement *placement, const GridRanks *ranks);
-
-#endif

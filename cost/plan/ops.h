@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/plan/ops.h: the transformer as one list of ops. Time, memory and the report are all derived from it. */
-#ifndef SHARDOPT_COST_PLAN_OPS_H
-#define SHARDOPT_COST_PLAN_OPS_H
+#pragma once
 
 #include "cost/plan/shard.h"
 #include "cost/profile/profile.h"
@@ -103,5 +102,3 @@ double op_saved_bytes(const Op *op, const Profile *profile);
 /* Roofline seconds of one op in one phase: the larger of FLOPs / (peak x efficiency) and bytes / (HBM x efficiency),
  * padded to tiles where the profile says so. *memory_bound tells which is larger. */
 double op_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile, bool *memory_bound);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/plan/plan.h: the words for one way of training: work, knobs, layout, plan. */
-#ifndef SHARDOPT_COST_PLAN_PLAN_H
-#define SHARDOPT_COST_PLAN_PLAN_H
+#pragma once
 
 #include "mesh/factorization.h"
 
@@ -141,5 +140,3 @@ const char *plan_notation(const Degrees *degrees, const Knobs *knobs, bool brief
  * placement. It returns <0, 0 or >0. */
 int knobs_compare(const Knobs *a, const Knobs *b);
 int placement_compare(const Placement *a, const Placement *b);
-
-#endif

@@ -2,8 +2,7 @@
 /* cost/plan/shard.h: the part of a model that one chip holds and computes under given degrees: the bridge from whole
  * tensors to local ones. All numbers are real, so that break-even points can be searched between whole degrees; plans
  * fill them with whole (padded) numbers. */
-#ifndef SHARDOPT_COST_PLAN_SHARD_H
-#define SHARDOPT_COST_PLAN_SHARD_H
+#pragma once
 
 #include "cost/plan/plan.h"
 #include "models/model.h"
@@ -107,5 +106,3 @@ bool degrees_may_divide(const Model *model, const Work *work, const Degrees *deg
  * replicas than sequences); then only out->padding is set, to the forbidden kinds, 0 for "cannot be used at all". */
 bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees, const Knobs *knobs, PaddingRule rule,
                    Shard *out);
-
-#endif

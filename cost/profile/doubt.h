@@ -4,8 +4,7 @@
  * Each figure of a profile has a deviation: of the fit where runs moved it, else of its prior. Two prices are off
  * together as far as they lean on the same figures. Alone, figures move the logarithm of a price by their effects;
  * which of several prices is the least is drawn, since what one figure does hides behind what others do. */
-#ifndef SHARDOPT_COST_PROFILE_DOUBT_H
-#define SHARDOPT_COST_PROFILE_DOUBT_H
+#pragma once
 
 #include "cost/profile/profile_set.h"
 
@@ -58,5 +57,3 @@ enum { DOUBT_PRICES_MAX = 16 };
  * everything priced anew, on so many threads (0: OpenMP's own choice); its own error is 2% (one deviation, at 50%).
  * A price that there is not under what was drawn is the last. False means that memory is out. */
 bool doubt_chances(const DoubtedPrice *prices, int n, int threads, double *chances);
-
-#endif

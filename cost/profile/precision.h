@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/profile/precision.h: the precision of the blocks' matmuls. Attention, the router and the logits stay bf16, as in
  * every published recipe. */
-#ifndef SHARDOPT_COST_PROFILE_PRECISION_H
-#define SHARDOPT_COST_PROFILE_PRECISION_H
+#pragma once
 
 #include "mesh/chip.h"
 
@@ -22,5 +21,3 @@ double precision_peak(const Chip *chip, Precision precision);
 
 /* Bytes of one operand. */
 double precision_bytes(Precision precision);
-
-#endif

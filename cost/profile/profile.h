@@ -4,8 +4,7 @@
  * figures stay the catalog's. Some of its figures belong to the chip (the rates of its units, memory and links), the
  * others to the software that runs on it (kernels, overlap, overheads): cost/profile/profile_figure.h lists them
  * all. */
-#ifndef SHARDOPT_COST_PROFILE_PROFILE_H
-#define SHARDOPT_COST_PROFILE_PROFILE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -236,5 +235,3 @@ bool profile_file_doubts(const ProfileFile *file, const SoftwareAsk *ask, const 
 bool profile_file_is_for(const ProfileFile *file, const SoftwareAsk *ask, const Chip *chip);
 /* The file that such an argument names, in the arena; NULL means that there is no file of that name. */
 const char *profile_path(const char *argument, Arena *arena, Error *error);
-
-#endif

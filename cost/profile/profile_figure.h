@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/profile/profile_figure.h: the figures of a profile as a table: their keys in files, the range in which a fit may
  * move them, and whether the chip or the software owns them. */
-#ifndef SHARDOPT_COST_PROFILE_PROFILE_FIGURE_H
-#define SHARDOPT_COST_PROFILE_PROFILE_FIGURE_H
+#pragma once
 
 #include "cost/profile/profile.h"
 
@@ -33,5 +32,3 @@ static inline double *figure_of(Profile *profile, const ProfileFigure *figure) {
 static inline double figure_value_of(const Profile *profile, const ProfileFigure *figure) {
     return *(const double *)((const char *)profile + figure->offset);
 }
-
-#endif

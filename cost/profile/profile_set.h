@@ -4,8 +4,7 @@
  * give itself: h100 from gpu, megatron-core-0.15 from megatron-core; figures that nobody gives are as in `ideal`. A
  * figure has its value, its prior, and how far measured runs determined it. Reading and writing:
  * cost/profile/profile_set_json.h. */
-#ifndef SHARDOPT_COST_PROFILE_PROFILE_SET_H
-#define SHARDOPT_COST_PROFILE_PROFILE_SET_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -151,5 +150,3 @@ double set_figure_prior(const SetEntry *list, const SetFigure *figure);
  * `stack` NULL means that every figure of the software is as in `ideal`. The precision is bf16; the source is the
  * chip's. */
 void profile_compose(const ProfileSet *set, const SetEntry *chip, const SetEntry *stack, Profile *out);
-
-#endif

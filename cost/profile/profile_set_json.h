@@ -8,8 +8,7 @@
  * fit may move has "prior" as well, perhaps "of" (the figure that the prior is a share of) and "sigma" (else the
  * table's, cost/profile/profile_figure.c). A figure that a fit has moved, or tried to move, has "deviation", "runs" and
  * "determined". */
-#ifndef SHARDOPT_COST_PROFILE_PROFILE_SET_JSON_H
-#define SHARDOPT_COST_PROFILE_PROFILE_SET_JSON_H
+#pragma once
 
 #include "cost/profile/profile_set.h"
 
@@ -28,5 +27,3 @@ bool profile_set_from_json(const cJSON *json, const char *file, Arena *arena, Pr
  * reads back the same. A set that was read from a file in this form is written with the same bytes. False means that
  * the stream failed. */
 bool profile_set_write(FILE *out, const ProfileSet *set);
-
-#endif

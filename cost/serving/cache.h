@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/serving/cache.h: the cache of keys and values: how many bytes a token and a sequence take, and what of that one
  * chip holds. Source: "How to Scale Your Model", part 7; MLA: DeepSeek-V2 (arXiv 2405.04434), section 2.1. */
-#ifndef SHARDOPT_COST_SERVING_CACHE_H
-#define SHARDOPT_COST_SERVING_CACHE_H
+#pragma once
 
 #include "models/model.h"
 
@@ -31,5 +30,3 @@ int64_t cache_copies(const LayerKind *kind, int64_t tensor);
 
 /* The number of sequences that fit into `free_bytes`. */
 int64_t cache_sequences(double free_bytes, double bytes_per_sequence);
-
-#endif

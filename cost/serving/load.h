@@ -3,8 +3,7 @@
  * token waits, how many workers of one pool keep those of the other busy. Sources: "How to Scale Your Model", part 7
  * (continuous batching, disaggregation); Leviathan et al. (arXiv 2211.17192) for speculation; the mean wait of an M/D/1
  * queue. */
-#ifndef SHARDOPT_COST_SERVING_LOAD_H
-#define SHARDOPT_COST_SERVING_LOAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ double pool_ratio(double prefill_seconds, double batch, double step_seconds, dou
 
 /* USD for a million tokens. */
 double usd_per_million(double usd_per_chip_hour, double chips, double tokens_per_second);
-
-#endif

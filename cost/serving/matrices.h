@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/serving/matrices.h: the matrices of a layer as one chip of a worker holds them. The memory of weights and the
  * kernels of a step are both made from this list. */
-#ifndef SHARDOPT_COST_SERVING_MATRICES_H
-#define SHARDOPT_COST_SERVING_MATRICES_H
+#pragma once
 
 #include "cost/serving/worker.h"
 
@@ -38,5 +37,3 @@ StoredType matrix_type(const Model *model, const WorkerLayout *layout, const Ser
 
 /* Parameters of the head on one chip. */
 double head_parameters(const Model *model, const WorkerLayout *layout);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/serving/memory.h: what one device of a worker holds at its peak: every sequence at its full length. */
-#ifndef SHARDOPT_COST_SERVING_MEMORY_H
-#define SHARDOPT_COST_SERVING_MEMORY_H
+#pragma once
 
 #include "cost/serving/matrices.h"
 #include "cost/serving/step.h"
@@ -39,5 +38,3 @@ void memory_of_load(const MemoryPlan *plan, double sequences, double step_tokens
 static inline bool memory_fits(const WorkerMemory *memory) {
     return worker_memory_total(memory) <= memory->limit_bytes;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /* cost/serving/serving_profile.h: what serving kernels, small messages and engines really reach, as data: every figure
  * of cost/serving/profiles/NAME.json has its source. A kernel takes floor + max(bytes / (share x HBM), FLOPs / (share x
  * peak)). The profile `ideal` has shares of 1 and floors of 0. */
-#ifndef SHARDOPT_COST_SERVING_SERVING_PROFILE_H
-#define SHARDOPT_COST_SERVING_SERVING_PROFILE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -83,5 +82,3 @@ StoredType serving_published_weights(const cJSON *json, const char *model);
 
 /* Opens "default", "ideal", a name of cost/serving/profiles, or a file. The caller frees it with cJSON_Delete. */
 cJSON *serving_profile_open(const char *argument, Arena *arena, const char **path, Error *error);
-
-#endif

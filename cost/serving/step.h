@@ -5,8 +5,7 @@
  *
  * The book's step (part 7) is step_roofline(): every byte and FLOP in perfect balance over all chips, no floors. It is
  * a lower bound of worker_step(). */
-#ifndef SHARDOPT_COST_SERVING_STEP_H
-#define SHARDOPT_COST_SERVING_STEP_H
+#pragma once
 
 #include "cost/serving/load.h"
 #include "cost/serving/matrices.h"
@@ -128,5 +127,3 @@ void step_plan(const ServedModel *served, const WorkerLayout *layout, const Work
  * each falls to one rank of attention data, and all wait for it. Pure; grows with each member of the load but the
  * chunk. */
 void worker_step(const StepPlan *plan, const StepLoad *load, StepCost *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/serving/stored_type.h: the number formats in which weights and the cache are kept for serving. */
-#ifndef SHARDOPT_COST_SERVING_STORED_TYPE_H
-#define SHARDOPT_COST_SERVING_STORED_TYPE_H
+#pragma once
 
 #include "mesh/chip.h"
 
@@ -24,5 +23,3 @@ double stored_bytes(StoredType type);
 typedef enum { ARITHMETIC_BF16, ARITHMETIC_FP8, ARITHMETIC_FP4, ARITHMETIC_COUNT } Arithmetic;
 Arithmetic stored_arithmetic(StoredType type, const Chip *chip);
 double arithmetic_peak(const Chip *chip, Arithmetic arithmetic); /* dense FLOP/s */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/serving/worker.h: one copy of the model on its chips: how it is cut, and where its groups lie. */
-#ifndef SHARDOPT_COST_SERVING_WORKER_H
-#define SHARDOPT_COST_SERVING_WORKER_H
+#pragma once
 
 #include "cost/serving/serving_profile.h"
 #include "mesh/collective.h"
@@ -49,5 +48,3 @@ typedef struct {
  * (ROLE_EXPERT) and pipeline lie on it. `routed` is the model's experts per token, 0 without experts. */
 void worker_links(const Mesh *mesh, const Placement *placement, int64_t routed, const ServingProfile *profile,
                   WorkerLinks *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/stage/cost_context.h: everything that prices a plan and is not part of the plan. */
-#ifndef SHARDOPT_COST_STAGE_COST_CONTEXT_H
-#define SHARDOPT_COST_STAGE_COST_CONTEXT_H
+#pragma once
 
 #include "cost/plan/ops.h"
 #include "cost/profile/profile.h"
@@ -99,5 +98,3 @@ static inline double cost_context_copy_bytes(const CostContext *setting, const K
     bool cast = setting->profile->casts_master > 0.5 && has_master;
     return cast ? 0 : state->parameter_bytes;
 }
-
-#endif

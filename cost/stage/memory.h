@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/stage/memory.h: the bytes that a chip holds at each moment that can peak, row by row. */
-#ifndef SHARDOPT_COST_STAGE_MEMORY_H
-#define SHARDOPT_COST_STAGE_MEMORY_H
+#pragma once
 
 #include "cost/stage/cost_context.h"
 #include "cost/time/step.h"
@@ -51,5 +50,3 @@ double communicators_bytes(const CostContext *setting, const Shard *shard);
 /* The rows of one moment under a sharding; `saved` is the layer-activation bytes kept over all layers and
  * microbatches. */
 void memory_rows(const ShardedStage *stage, Moment moment, double saved_bytes, MemoryRows *out);
-
-#endif

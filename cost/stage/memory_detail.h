@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/stage/memory_detail.h: the parts of the rows of cost/stage/memory.h: the parts of each row at one moment add up
  * to it. Beside the rows it lists the bytes that the reserve has to hold and those that lie on the host. */
-#ifndef SHARDOPT_COST_STAGE_MEMORY_DETAIL_H
-#define SHARDOPT_COST_STAGE_MEMORY_DETAIL_H
+#pragma once
 
 #include "cost/stage/memory.h"
 
@@ -32,5 +31,3 @@ enum { MEMORY_PARTS_MAX = 40 };
  * microbatches whose activations are kept at that moment, in layers of the fullest stage. */
 int memory_parts(const CostContext *setting, const Shard *shard, const Plan *plan, Moment moment,
                  MemoryPart parts[MEMORY_PARTS_MAX], double *in_flight);
-
-#endif

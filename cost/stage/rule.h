@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/stage/rule.h: the part of a step that neither layout nor placement changes: bubble, optimizer, gradients over
  * data, overheads. */
-#ifndef SHARDOPT_COST_STAGE_RULE_H
-#define SHARDOPT_COST_STAGE_RULE_H
+#pragma once
 
 #include "cost/stage/cost_context.h"
 #include "cost/time/schedule.h"
@@ -10,5 +9,3 @@
 
 /* The rule of a plan's step. */
 void step_rule(const CostContext *setting, const Shard *shard, const Knobs *knobs, StepRule *out);
-
-#endif

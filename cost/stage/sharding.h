@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/stage/sharding.h: lists the shardings that a stage may use over its tensor group. */
-#ifndef SHARDOPT_COST_STAGE_SHARDING_H
-#define SHARDOPT_COST_STAGE_SHARDING_H
+#pragma once
 
 #include "cost/stage/cost_context.h"
 
@@ -12,5 +11,3 @@
 enum { SHARDINGS_MAX = 32 };
 int shardings_of(const CostContext *setting, const Shard *shard, Sharding out[SHARDINGS_MAX]);
 bool sharding_allowed(const CostContext *setting, const Shard *shard, const Sharding *sharding);
-
-#endif

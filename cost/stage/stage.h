@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/stage/stage.h: the resources that a stage uses under one sharding with all activations saved, and the cost of
  * having each activation again. */
-#ifndef SHARDOPT_COST_STAGE_STAGE_H
-#define SHARDOPT_COST_STAGE_STAGE_H
+#pragma once
 
 #include "cost/stage/memory.h"
 #include "cost/stage/rule.h"
@@ -67,5 +66,3 @@ void stage_activations(const CostContext *setting, const Shard *shard, const Kno
  * layers. */
 void resources_add_state(const ActivationCost *cost, ActivationState state, double count,
                          const double weights[MOMENT_COUNT], Resources *resources);
-
-#endif

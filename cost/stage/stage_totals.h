@@ -3,8 +3,7 @@
  * sums. Everything made of them is non-decreasing in each of their figures, so component-wise least sums give lower
  * bounds. Sums depend on tensor, expert and sequence degrees, on whether fsdp is more than one way, on microbatch and
  * sharding alone: searches keep them. */
-#ifndef SHARDOPT_COST_STAGE_STAGE_TOTALS_H
-#define SHARDOPT_COST_STAGE_STAGE_TOTALS_H
+#pragma once
 
 #include "cost/stage/stage.h"
 
@@ -142,5 +141,3 @@ void offloadable_activations(const CostContext *setting, const Shard *shard, con
 double offload_room(const CostContext *setting);
 double offload_bytes(const CostContext *setting, const Shard *shard, const ActivationCost *whole, int activation,
                      double in_flight);
-
-#endif

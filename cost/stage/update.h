@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/stage/update.h: the time of the optimizer's update, once a step: on the chip, or, where its state lies on the
  * host, by whichever way the launcher has (cost/state/offload.h). docs/model.md, "The optimizer". */
-#ifndef SHARDOPT_COST_STAGE_UPDATE_H
-#define SHARDOPT_COST_STAGE_UPDATE_H
+#pragma once
 
 #include "cost/stage/stage_totals.h"
 
@@ -13,5 +12,3 @@ double update_seconds(const CostContext *setting, const Shard *shard, const Knob
 /* The least time in seconds that the weight gradients of one microbatch take on this many layers: their FLOPs at the
  * matrix units' rate. */
 double weight_gradient_seconds(const CostContext *setting, const Shard *shard, double layers);
-
-#endif

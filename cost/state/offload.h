@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/state/offload.h: what may lie in the memory of the host, and who updates the state that lies there. */
-#ifndef SHARDOPT_COST_STATE_OFFLOAD_H
-#define SHARDOPT_COST_STATE_OFFLOAD_H
+#pragma once
 
 #include "base/error.h"
 
@@ -24,5 +23,3 @@ typedef enum {
     HOST_UPDATE_STREAMS, /* the chip: state passes through HBM, both ways at once, a layer at a time */
     HOST_UPDATE_ON_CPU   /* the host's CPUs: gradients are copied down, weights up */
 } HostUpdate;
-
-#endif

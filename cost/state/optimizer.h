@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/state/optimizer.h: the state that an optimizer keeps of each parameter and the computation of its update: facts,
  * one file each in cost/optimizers. cost/state/state.h turns them into bytes and FLOPs of a model. */
-#ifndef SHARDOPT_COST_STATE_OPTIMIZER_H
-#define SHARDOPT_COST_STATE_OPTIMIZER_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -46,5 +45,3 @@ bool optimizer_load(const char *argument, const char *where, Arena *arena, Optim
 
 /* The file of such an argument, in the arena; NULL means that there is no such file, and *error says why. */
 const char *optimizer_path(const char *argument, const char *where, Arena *arena, Error *error);
-
-#endif

@@ -2,8 +2,7 @@
 /* cost/state/remat.h: names for the choice of activations that are saved, recomputed and offloaded. A policy may be
  * required of every plan (--remat); without one the layout decides, and its outcome is named by the policy it
  * equals. */
-#ifndef SHARDOPT_COST_STATE_REMAT_H
-#define SHARDOPT_COST_STATE_REMAT_H
+#pragma once
 
 #include "base/error.h"
 #include "cost/plan/plan.h"
@@ -57,5 +56,3 @@ ActivationState layout_least(const Layout *layout, Activation activation);
 
 /* The state of an activation under selective checkpointing op by op, as PyTorch does it. */
 ActivationState remat_selective_by_op(Activation activation);
-
-#endif

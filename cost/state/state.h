@@ -2,8 +2,7 @@
 /* cost/state/state.h: the bytes that a chip keeps and moves for each parameter: the copy for compute, its gradient, and
  * the optimizer's state; their dtypes; and the cost of the update. An optimizer, dtypes and a model make one
  * TrainingState; it answers every question about bytes per parameter. */
-#ifndef SHARDOPT_COST_STATE_STATE_H
-#define SHARDOPT_COST_STATE_STATE_H
+#pragma once
 
 #include "cost/state/optimizer.h"
 #include "models/model.h"
@@ -75,5 +74,3 @@ typedef struct {
 } MatrixShape;
 enum { MATRICES_MAX = 16 };
 int layer_matrices(const Model *model, const LayerKind *kind, MatrixShape out[MATRICES_MAX]);
-
-#endif

@@ -4,8 +4,7 @@
  * Roles are placed from the innermost of the nesting outward, each on all axes. What a group costs depends on its own
  * roles and on those inside of them alone, so that it is looked up once when its outermost role has been placed, and
  * holds for everything below: the inner groups are priced some hundred times for some thousand placements. */
-#ifndef SHARDOPT_COST_TIME_RATES_WALK_H
-#define SHARDOPT_COST_TIME_RATES_WALK_H
+#pragma once
 
 #include "cost/time/step.h"
 #include "mesh/collective_memo.h"
@@ -40,5 +39,3 @@ struct RatesWalk {
 /* Walks in one fixed order. The caller fills the first part. False: memory is out, or the degrees do not multiply to
  * the mesh's devices. */
 bool rates_walk(RatesWalk *walk, const Degrees *degrees);
-
-#endif

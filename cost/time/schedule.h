@@ -13,8 +13,7 @@
  * Sources: Narayanan et al. 2021 (1F1B, interleaving), Korthikanti et al. 2022 (memory of interleaving), MaxText
  * configs/types.py (circular), Qi et al. 2023, tables 1 and 2 (ZB-H1), DeepSeek-V3, table 2 (DualPipe: F&B, a forward
  * and a backward of different microbatches side by side, takes F + B: neither saves compute of the other). */
-#ifndef SHARDOPT_COST_TIME_SCHEDULE_H
-#define SHARDOPT_COST_TIME_SCHEDULE_H
+#pragma once
 
 #include "cost/plan/shard.h"
 
@@ -52,5 +51,3 @@ int schedule_copies(Schedule schedule);
 /* The least idle time any schedule with up to `most` microbatches and `chunks` chunks a stage leaves of a microbatch's
  * work, in shares of (p - 1)(F + B), when W is at most `weights` of F + B. */
 double schedule_least_share(double stages, double most, double chunks, double weights);
-
-#endif

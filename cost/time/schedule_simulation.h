@@ -6,8 +6,7 @@
  * A chunk is a rank's n-th visit of a microbatch: forward goes through ranks 0 .. p - 1, then through the same ranks in
  * chunk 1, and so on; backward the other way. With `two_ways` chunk 0 runs that way once, chunk 1 from the last rank to
  * the first: DualPipe's directions. Pure. */
-#ifndef SHARDOPT_COST_TIME_SCHEDULE_SIMULATION_H
-#define SHARDOPT_COST_TIME_SCHEDULE_SIMULATION_H
+#pragma once
 
 #include "base/arena.h"
 #include "cost/plan/plan.h"
@@ -63,5 +62,3 @@ typedef struct {
 
 /* False: memory is out. */
 bool play_run(const Play *play, PassSeconds seconds, Arena *arena, Played *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/time/slack.h: the constants of the proof, each with its argument. docs/search.md, "The constants of the proof",
  * says the same in context. Everything that bounds, cuts or solves includes this header and writes no such number. */
-#ifndef SHARDOPT_COST_TIME_SLACK_H
-#define SHARDOPT_COST_TIME_SLACK_H
+#pragma once
 
 /* Multiplies every bound that adds in another order than step_seconds(), and the minuend of every difference. In
  * doubles n operations on terms that are not negative lose at most a share n 2^-53 of the result. 2^-40 covers
@@ -33,5 +32,3 @@ static const double FORM_TOLERANCE = 1e-13;
 /* The share to which two products of messages and bytes count as equal: eight roundings of 2^-53. The batch then adds
  * both phases of a row as one, which SLACK covers. */
 static const double RATIO_TOLERANCE = 0x1p-50;
-
-#endif

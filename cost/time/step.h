@@ -7,8 +7,7 @@
  * the rest. The formula has only sums, products and maxima of terms that are not negative, except for ring attention,
  * whose attention time is the same for all plans of one degree tuple and context method. So smaller inputs never give a
  * longer step. The bounds rest on that (docs/search.md, "How the step time depends on its inputs"). */
-#ifndef SHARDOPT_COST_TIME_STEP_H
-#define SHARDOPT_COST_TIME_STEP_H
+#pragma once
 
 #include "cost/plan/ops.h"
 #include "mesh/collective.h"
@@ -134,5 +133,3 @@ typedef struct {
 /* The length of the step alone: the same expressions as in step_time(), in the same order. */
 double step_seconds(const StepRule *rule, const Resources *resources, const Rates *rates);
 void step_time(const StepRule *rule, const Resources *resources, const Rates *rates, StepTime *out);
-
-#endif

@@ -22,8 +22,7 @@
  * seconds of all groups that leave the scale-up network, where that traffic uses the same lane, and 0 elsewhere
  * (docs/model.md, "Overlap and the step"). For a group that moves once a step, phase 0 is what it moves at the start
  * and phase 1 what it moves at the end. The rows stand in the order of `Group`; step_seconds() adds in that order. */
-#ifndef SHARDOPT_COST_TIME_STEP_TERMS_H
-#define SHARDOPT_COST_TIME_STEP_TERMS_H
+#pragma once
 
 #include "base/util.h"
 #include "cost/time/step.h"
@@ -122,5 +121,3 @@ static inline double step_pcie_seconds(const StepRule *rule, const Resources *re
 
 /* Whether a group uses the lane of the host link. */
 static inline bool step_on_host_lane(const Rates *rates, int group) { return rates->axes[group] & rates->host_lane; }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/kernel_names.h: what names in a trace mean: kernels, host ranges, collectives and groups of ranks. The
  * rules are data with sources (cost/trace/names/kernels.json); the first rule of a list that fits wins. */
-#ifndef SHARDOPT_COST_TRACE_KERNEL_NAMES_H
-#define SHARDOPT_COST_TRACE_KERNEL_NAMES_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -40,5 +39,3 @@ KernelClass operation_class(const KernelNames *names, const char *text);
 RangeKind range_kind(const KernelNames *names, const char *name);
 CollectiveKind collective_kind(const KernelNames *names, const char *name);
 TraceTerm group_term(const KernelNames *names, const char *description);
-
-#endif

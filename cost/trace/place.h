@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/place.h: puts every event of a recording to a term of the model: kernels by their names and by the host
  * code that launched them, collectives by the group of ranks they ran in. */
-#ifndef SHARDOPT_COST_TRACE_PLACE_H
-#define SHARDOPT_COST_TRACE_PLACE_H
+#pragma once
 
 #include "cost/trace/recording.h"
 
@@ -40,5 +39,3 @@ int message_size(const MessageSizes *sizes, const TraceEvent *event);
 bool message_waits(double length, double least);
 /* How long the event moved bytes; its whole length where nothing is known. */
 int64_t message_transfer_ns(const MessageSizes *sizes, const TraceEvent *event);
-
-#endif

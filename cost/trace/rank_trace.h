@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/rank_trace.h: what one device of a recording spent its steps on, in seconds: all that is kept of a
  * recording once it is read, so that a folder of ranks needs the memory of one. */
-#ifndef SHARDOPT_COST_TRACE_RANK_TRACE_H
-#define SHARDOPT_COST_TRACE_RANK_TRACE_H
+#pragma once
 
 #include "cost/trace/place.h"
 #include "cost/trace/steps.h"
@@ -70,5 +69,3 @@ typedef struct {
 } RankTraces;
 bool rank_traces(Recording *recording, const char *file, const PlanShape *shape, Arena *arena, RankTraces *out,
                  Error *error);
-
-#endif

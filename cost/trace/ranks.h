@@ -2,8 +2,7 @@
 /* cost/trace/ranks.h: several ranks of one job beside each other. A collective ends on all its ranks at once, and its
  * shortest duration is what it took to move the bytes; what it lasted longer elsewhere was waiting for the last to
  * come. One rank's trace cannot tell the two apart. */
-#ifndef SHARDOPT_COST_TRACE_RANKS_H
-#define SHARDOPT_COST_TRACE_RANKS_H
+#pragma once
 
 #include "cost/trace/rank_trace.h"
 
@@ -24,5 +23,3 @@ void ranks_settle_messages(RankTrace *ranks, int count);
 
 /* In the arena. One rank gives an answer that is not known. */
 bool ranks_match(const RankTrace *ranks, int count, Arena *arena, RankMatch *out, Error *error);
-
-#endif

@@ -4,8 +4,7 @@
  * kept: of environments, command lines, host names and tokens nothing is read into memory that lasts.
  *
  * Times are ns, on one clock within a recording. A recording grows by realloc, for traces are long. */
-#ifndef SHARDOPT_COST_TRACE_RECORDING_H
-#define SHARDOPT_COST_TRACE_RECORDING_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -128,5 +127,3 @@ bool recording_finish(Recording *recording, const char *where, Error *error);
 bool recording_hand_over(Recording *recording, Error *error);
 
 const char *recording_text(const Recording *recording, int32_t name); /* "" for -1 */
-
-#endif

@@ -2,8 +2,7 @@
 /* cost/trace/spans.h: how long kinds of intervals last together and each alone: lengths of unions, never sums of
  * durations. Intervals are half open. Kinds have levels: an instant belongs to the lowest level at which an interval is
  * active, shared equally by the kinds active there, so that the shares add up to the window. Pure. */
-#ifndef SHARDOPT_COST_TRACE_SPANS_H
-#define SHARDOPT_COST_TRACE_SPANS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -38,5 +37,3 @@ typedef struct {
 
 /* Sorts the edges and adds up. */
 void spans_add_up(SpanEdge *edges, int64_t count, const SpanWindow *window, SpanTotals *out);
-
-#endif

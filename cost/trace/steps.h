@@ -2,8 +2,7 @@
 /* cost/trace/steps.h: where the steps of a device begin and end. The host's annotation of a step does not contain the
  * work that it launches, for the device lags: a step of the device is from the first kernel that was launched in the
  * annotation to the first of the next. */
-#ifndef SHARDOPT_COST_TRACE_STEPS_H
-#define SHARDOPT_COST_TRACE_STEPS_H
+#pragma once
 
 #include "cost/trace/recording.h"
 
@@ -29,5 +28,3 @@ enum { TRACE_STEPS_MAX = 100000 };
 
 /* The events [first, last) are those of one device, sorted, at least one. In the arena. */
 bool trace_steps(const Recording *recording, int64_t first, int64_t last, Arena *arena, TraceSteps *out, Error *error);
-
-#endif

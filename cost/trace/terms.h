@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/terms.h: what the time of a device is spent on, in the words of the model's step, and what a kernel is by
  * its name before anybody knows on whose behalf it ran. */
-#ifndef SHARDOPT_COST_TRACE_TERMS_H
-#define SHARDOPT_COST_TRACE_TERMS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -66,5 +65,3 @@ typedef enum {
     RANGE_COLLECTIVE,
     RANGE_COUNT
 } RangeKind;
-
-#endif

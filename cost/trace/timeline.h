@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/timeline.h: one step of a device as a picture shows it: the step is cut into equal moments, and of each it
  * is known which share of it every term was active for. Bounded, whatever ran. Pure. */
-#ifndef SHARDOPT_COST_TRACE_TIMELINE_H
-#define SHARDOPT_COST_TRACE_TIMELINE_H
+#pragma once
 
 #include "cost/trace/terms.h"
 
@@ -28,5 +27,3 @@ void timeline_begin(TimelineFill *fill, int64_t start, int64_t end, TraceTimelin
 /* A term is active from `from` to `until`; what lies outside of the step does not count. Intervals of one term come in
  * the order of their starts: what is counted already does not count twice. */
 void timeline_add(TimelineFill *fill, TraceTerm term, int64_t from, int64_t until);
-
-#endif

@@ -3,8 +3,7 @@
  * "shardopt" object: { "name", "aliases": [], "family", "source", "published": {"parameters", "active_parameters",
  * "source", "note"}, "training": {"batch_tokens", "seq", "tokens", "capacity_factor", "source"} }. `note` says why our
  * count is another than the published one. What no Hugging Face class describes: models/config/native.c. */
-#ifndef SHARDOPT_MODELS_CONFIG_MODEL_JSON_H
-#define SHARDOPT_MODELS_CONFIG_MODEL_JSON_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -31,5 +30,3 @@ bool zoo_filter(const Zoo *zoo, const char *name, Arena *arena, Zoo *out, Error 
 /* What --model accepts: a zoo name, a config.json or a folder that holds one. An unknown name is an error that offers
  * the nearest names. */
 bool model_load(const char *argument, Arena *arena, Model *out, Error *error);
-
-#endif

@@ -5,8 +5,7 @@
  * dimensions of a zeroed Model; names, sources and the final model_validate() are the caller's. A key that is null
  * counts as absent; a fallback is the default of the library's class (transformers, configuration_<type>.py), not of a
  * released model. */
-#ifndef SHARDOPT_MODELS_CONFIG_READER_H
-#define SHARDOPT_MODELS_CONFIG_READER_H
+#pragma once
 
 #include "base/error.h"
 #include "base/util.h"
@@ -112,5 +111,3 @@ void hf_kinds(Model *model, const LayerKind *template, const LayerPattern *patte
 bool hf_read_origin(const Config *config, const char *type, Model *model);
 /* Writes model->odd, from the file and from the sizes that were read of it; false: a value that is no such thing. */
 bool hf_read_odd(const Config *config, Model *model);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/answer/contradiction.h: a plan that is faster than what a search proved to be the best of its space. There is
  * none, unless a bound is wrong: then the program says that it is defective, instead of an answer. */
-#ifndef SHARDOPT_SEARCH_ANSWER_CONTRADICTION_H
-#define SHARDOPT_SEARCH_ANSWER_CONTRADICTION_H
+#pragma once
 
 #include "search/answer/search_result.h"
 
@@ -15,5 +14,3 @@ static const double CONTRADICTION = 1e-8;
  * is ERROR_INTERNAL, and says both times. */
 bool proof_stands(const Request *open, const SearchResult *best, const Request *of_plan, const RankedPlan *plan,
                   Error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/answer/doubts.h: how far plans may be off because the figures that they rest on are not known better, and
  * which of them is then the fastest. */
-#ifndef SHARDOPT_SEARCH_ANSWER_DOUBTS_H
-#define SHARDOPT_SEARCH_ANSWER_DOUBTS_H
+#pragma once
 
 #include "search/answer/ranked_plan.h"
 
@@ -21,5 +20,3 @@ int plan_effects(const Request *request, const RankedPlan *ranked, DoubtEffect o
 /* Between which seconds its measured step lies nine times in ten: its own range where it has one, else the profile's.
  * False means that it is not known. */
 bool plan_likely(const Request *request, const RankedPlan *ranked, double *low, double *high);
-
-#endif

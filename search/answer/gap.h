@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/answer/gap.h: how far a search that did not end is from having proven its first plan. */
-#ifndef SHARDOPT_SEARCH_ANSWER_GAP_H
-#define SHARDOPT_SEARCH_ANSWER_GAP_H
+#pragma once
 
 #include "search/answer/search_result.h"
 
@@ -16,5 +15,3 @@ double row_gap(double seconds, double open);
 /* Whether a limit that was asked for, an interrupt, or a machine with more plans than can be listed left the first plan
  * open by more than counts as proven. */
 bool search_left_open(const SearchResult *result);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/answer/parameter_shards.h: every parameter of a model with its shape, and by which roles of a plan each dimension is split, so
  * that whole numbers of elements lie on every chip. Pure. */
-#ifndef SHARDOPT_SEARCH_ANSWER_PARAMETER_SHARDS_H
-#define SHARDOPT_SEARCH_ANSWER_PARAMETER_SHARDS_H
+#pragma once
 
 #include "cost/plan/plan.h"
 #include "models/model.h"
@@ -41,5 +40,3 @@ typedef struct {
  * d_model where that divides, else to another dimension; vectors that nothing divides stay whole. Returns how many;
  * *undivided is the name of a matrix that one of the ways divides nowhere, NULL: there is none. */
 int parameter_shards(const Model *model, const Plan *plan, ParameterShards out[PARAMETERS_MAX], const char **undivided);
-
-#endif

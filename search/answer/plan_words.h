@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/answer/plan_words.h: what the text report, the JSON report and `explain` say in the same words. Internal to
  * the report. */
-#ifndef SHARDOPT_SEARCH_ANSWER_PLAN_WORDS_H
-#define SHARDOPT_SEARCH_ANSWER_PLAN_WORDS_H
+#pragma once
 
 #include "base/text/prose.h"
 #include "cost/stage/memory_detail.h"
@@ -136,5 +135,3 @@ int unverified_figures(const Request *request, const RankedPlan *ranked, Unverif
 
 /* The parts of a plan's memory at its peak: memory_parts() of its own batch. */
 int peak_parts(const Request *request, const RankedPlan *ranked, MemoryPart parts[MEMORY_PARTS_MAX], double *in_flight);
-
-#endif

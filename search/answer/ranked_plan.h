@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/answer/ranked_plan.h: one plan of an answer: what it is, where it ranks, what it costs, who launches it. */
-#ifndef SHARDOPT_SEARCH_ANSWER_RANKED_PLAN_H
-#define SHARDOPT_SEARCH_ANSWER_RANKED_PLAN_H
+#pragma once
 
 #include "cost/estimate.h"
 #include "search/request/request.h"
@@ -81,5 +80,3 @@ typedef struct {
     bool tied;       /* within TIE of the fastest */
     PlanDoubt doubt; /* filled by the report; of tied plans by the search, without the chance */
 } RankedPlan;
-
-#endif

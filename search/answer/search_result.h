@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/answer/search_result.h: what a search answers: the ranked plans, and the certificate of what it covered. */
-#ifndef SHARDOPT_SEARCH_ANSWER_SEARCH_RESULT_H
-#define SHARDOPT_SEARCH_ANSWER_SEARCH_RESULT_H
+#pragma once
 
 #include "search/answer/ranked_plan.h"
 
@@ -110,5 +109,3 @@ typedef struct {
     bool exceeds_hbm;
     int machines_not_counted; /* machines whose plans are in no count of the certificate */
 } SearchResult;
-
-#endif

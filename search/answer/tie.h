@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/answer/tie.h: which of the plans that the model cannot tell apart stands first. */
-#ifndef SHARDOPT_SEARCH_ANSWER_TIE_H
-#define SHARDOPT_SEARCH_ANSWER_TIE_H
+#pragma once
 
 #include "search/answer/search_result.h"
 
@@ -29,5 +28,3 @@ TieReason tie_reason(const RankedPlan *a, const RankedPlan *b, bool *less);
  * are tied with the fastest, which takes `fastest`, by what is surer (the first TIE_MOST of them), the rest by time.
  * Fills the `doubt` of those that are tied, and `tied` of all. */
 void tie_order(const SearchControl *control, double fastest, RankedPlan *plans, int count);
-
-#endif

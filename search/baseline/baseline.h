@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/baseline/baseline.h: the file that plans are held against: a report, or an array of reports, as `plan --format
  * json` and `sweep --format json` print them, or as short as check --update writes them. Pure. */
-#ifndef SHARDOPT_SEARCH_BASELINE_BASELINE_H
-#define SHARDOPT_SEARCH_BASELINE_BASELINE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -35,5 +34,3 @@ const char *baseline_name(const cJSON *request, Arena *arena);
 /* A report with nothing but what a check reads of it: docs/json.md. `request` stands in it in place of its own. NULL:
  * memory is out. The caller frees. */
 cJSON *baseline_compact(const cJSON *report, const cJSON *request);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/baseline/baseline_check.h: plans held against a baseline: what got worse, by how much, and because of what.
  * Pure but for the streams that writers are given. */
-#ifndef SHARDOPT_SEARCH_BASELINE_BASELINE_CHECK_H
-#define SHARDOPT_SEARCH_BASELINE_BASELINE_CHECK_H
+#pragma once
 
 #include "base/text/terminal.h"
 #include "search/baseline/snapshot.h"
@@ -147,5 +146,3 @@ bool gate_write_text(const BaselineCheck *gate, TextOut out, Error *error);
 bool gate_write_json(const BaselineCheck *gate, FILE *out, Error *error);
 bool gate_write_markdown(const BaselineCheck *gate, FILE *out, Error *error);
 bool gate_write_junit(const BaselineCheck *gate, FILE *out, Error *error);
-
-#endif

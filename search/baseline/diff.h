@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/baseline/diff.h: two reports side by side: what moved, and why. Pure but for the streams that writers are given. */
-#ifndef SHARDOPT_SEARCH_BASELINE_DIFF_H
-#define SHARDOPT_SEARCH_BASELINE_DIFF_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/text/terminal.h"
@@ -75,5 +74,3 @@ PlanMove diff_plan_move(const Diff *diff, const DiffPlan *plan);
 void diff_headline(const Diff *diff, Prose *out);
 /* "+1.9%", "none", "-" where there is no such share. Into `text` of NUMBER_TEXT_SIZE bytes, returned. */
 const char *diff_change(double a, double b, char *text);
-
-#endif

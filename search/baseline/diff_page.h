@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/baseline/diff_page.h: what pages of two answers are put together from, of plans and of serving. */
-#ifndef SHARDOPT_SEARCH_BASELINE_DIFF_PAGE_H
-#define SHARDOPT_SEARCH_BASELINE_DIFF_PAGE_H
+#pragma once
 
 #include "base/text/svg.h"
 #include "base/text/table.h"
@@ -26,5 +25,3 @@ bool diff_page_table(const char *title, Table table, FILE *out);
 
 /* The line that writes the page again; nothing where a shell would not take the names as they are. */
 void diff_page_again(const char *a, const char *b, FILE *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/baseline/diff_tables.h: the tables of a comparison, which text, Markdown and page share. A table without rows
  * has nothing to say. In the arena. */
-#ifndef SHARDOPT_SEARCH_BASELINE_DIFF_TABLES_H
-#define SHARDOPT_SEARCH_BASELINE_DIFF_TABLES_H
+#pragma once
 
 #include "base/text/table.h"
 #include "search/baseline/diff.h"
@@ -14,5 +13,3 @@ Table diff_step_table(const Diff *diff, Arena *arena);
 Table diff_memory_table(const Diff *diff, Arena *arena);
 /* The plans of both, by their ranks. */
 Table diff_plans_table(const Diff *diff, Arena *arena);
-
-#endif

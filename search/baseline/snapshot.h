@@ -2,8 +2,7 @@
 /* search/baseline/snapshot.h: a report read back: the figures of its best plan, by which a gate and a comparison tell
  * whether something moved, and the parts that say what. Nothing is copied: the document must outlive what was read of
  * it, and its texts are as they stand there. Pure. */
-#ifndef SHARDOPT_SEARCH_BASELINE_SNAPSHOT_H
-#define SHARDOPT_SEARCH_BASELINE_SNAPSHOT_H
+#pragma once
 
 #include "base/error.h"
 #include "search/answer/plan_words.h"
@@ -59,5 +58,3 @@ bool snapshot_same_plan(const SnapshotPlan *a, const SnapshotPlan *b);
 /* A text of the report, and a number of it; "" and 0 where there is none. */
 const char *snapshot_text(const cJSON *report, const char *path);
 double snapshot_real(const cJSON *report, const char *path);
-
-#endif

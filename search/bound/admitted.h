@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/bound/admitted.h: what the launchers of a search refuse whatever the knobs, so that nothing has to be bounded
  * there (docs/search.md, "Range bound"). */
-#ifndef SHARDOPT_SEARCH_BOUND_ADMITTED_H
-#define SHARDOPT_SEARCH_BOUND_ADMITTED_H
+#pragma once
 
 #include "search/bound/totals_cache.h"
 
@@ -16,5 +15,3 @@ bool methods_admitted(const Bounds *bounds, const Degrees *degrees, const Method
 /* The same with any of the context methods of a space in place of that of `methods`. */
 bool contexts_admitted(const Bounds *bounds, const Degrees *degrees, const MethodSpace *space, const Methods *methods,
                        StageSplit split);
-
-#endif

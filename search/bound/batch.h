@@ -2,8 +2,7 @@
 /* search/bound/batch.h: the relaxed time of many placements at once: rates as arrays, loops that the compiler
  * vectorises, and only over what a knob setting moves. The same sums as cost/time/step.h in another order, so results
  * carry a directed slack and serve for cuts and order alone. */
-#ifndef SHARDOPT_SEARCH_BOUND_BATCH_H
-#define SHARDOPT_SEARCH_BOUND_BATCH_H
+#pragma once
 
 #include "search/layout/layout.h"
 
@@ -40,5 +39,3 @@ bool rate_table_fill(const Rates *rates, int64_t count, Arena *arena, RateTable 
 
 /* out[i] <= relaxed_seconds(rule, relaxation, rates of placement i), by less than 1e-11 of it. */
 void batch_relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const RateTable *table, double *out);
-
-#endif

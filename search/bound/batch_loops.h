@@ -3,8 +3,7 @@
  * each takes up to LOOP_TERMS terms at once, so that what it adds to is read and written once for all of them. Arrays
  * are of `count` numbers, aligned to 64 bytes, `count` a multiple of LOOP_WIDTH: what lies behind the last placement is
  * zero. Internal to batch.c. */
-#ifndef SHARDOPT_SEARCH_BOUND_BATCH_LOOPS_H
-#define SHARDOPT_SEARCH_BOUND_BATCH_LOOPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ void loop_add_hiding(const Hiding *terms, int n, int axis_count, const uint64_t 
 /* best = min(best, max(step + a + b, factor * serial + constant) * slack). */
 void loop_finish(const double *step, const double *a, const double *b, const double *serial, double factor,
                  double constant, double slack, int count, double *best);
-
-#endif

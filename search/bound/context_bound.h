@@ -6,8 +6,7 @@
  * which depends on the degrees, the context method and the tokens of a stage, and not on expert grids. All sequences of
  * a replica in one microbatch have the fewest messages and the same bytes, so no plan exposes less, whatever its
  * microbatches. */
-#ifndef SHARDOPT_SEARCH_BOUND_CONTEXT_BOUND_H
-#define SHARDOPT_SEARCH_BOUND_CONTEXT_BOUND_H
+#pragma once
 
 #include "search/bound/lower_rates.h"
 #include "search/bound/totals_cache.h"
@@ -17,5 +16,3 @@
  * does not divide; NULL: they are not asked for. */
 double context_bound(const Bounds *bounds, const LowerBoundRates *table, const Degrees *degrees,
                      const MethodSpace *space, StageSplit split, double each[CONTEXTS_MAX]);
-
-#endif

@@ -9,8 +9,7 @@
  * take at least what the rows of the family give: as the knob bound, with the best of each other knob. What must be
  * freed is worked out with ZeRO-2, weights gathered again, the optimizer on the host, and the fewest microbatches in
  * flight of any schedule, those of 1F1B. */
-#ifndef SHARDOPT_SEARCH_BOUND_KNOB_BOUND_H
-#define SHARDOPT_SEARCH_BOUND_KNOB_BOUND_H
+#pragma once
 
 #include "search/bound/totals_cache.h"
 #include "search/layout/layout.h"
@@ -61,5 +60,3 @@ double knob_bound(const Bounds *bounds, const Shard *shard, const Knobs *knobs, 
  * fastest of all, and the update from the host takes longer. If the host has room for a part of the state only, the
  * difference grows slower than the state, so what holds at the most state holds at less. */
 bool offload_never_pays(const Bounds *bounds, const Shard *shard, const Knobs *knobs, double step_seconds_least);
-
-#endif

@@ -6,8 +6,7 @@
  * costs less in either component. The rates of a tuple give each of its groups these costs and an axis of its own, and
  * let none leave the scale-up network, so the step at these rates is no more than at those of any placement, in any
  * nesting order. */
-#ifndef SHARDOPT_SEARCH_BOUND_LOWER_RATES_H
-#define SHARDOPT_SEARCH_BOUND_LOWER_RATES_H
+#pragma once
 
 #include "base/arena.h"
 #include "cost/time/step.h"
@@ -28,5 +27,3 @@ void lower_bound_rate_of(const LowerBoundRates *table, const Degrees *degrees, c
  * Without a folded grid the rates stay as they are. */
 void lower_bound_rates_folded(const NestedMesh *nested_meshes, int count, const Degrees *degrees,
                               const Methods *methods, Rates *rates);
-
-#endif

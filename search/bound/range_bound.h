@@ -6,8 +6,7 @@
  * plan of the range, and idle time is least for the most microbatches, n / low rounded up. What one microbatch takes
  * rises with b, so no idle time is less than that beside one of `low` sequences. Of what context parallelism moves only
  * the least of all methods is counted, so the bound holds for every context method. */
-#ifndef SHARDOPT_SEARCH_BOUND_RANGE_BOUND_H
-#define SHARDOPT_SEARCH_BOUND_RANGE_BOUND_H
+#pragma once
 
 #include "cost/time/step.h"
 #include "search/bound/totals_cache.h"
@@ -31,5 +30,3 @@ bool methods_divide(const Bounds *bounds, const Degrees *degrees, const Methods 
  * seconds are above `enough` already. */
 double range_bound(const Bounds *bounds, const MicrobatchRange *range, const Rates *least, double enough,
                    double *least_bytes);
-
-#endif

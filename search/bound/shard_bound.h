@@ -5,8 +5,7 @@
  * Theorem (docs/search.md, "Degree bound"). With the methods, the microbatch and the split of the layers given, no
  * knob setting has a smaller rule than least_time() and relax_rule() give: least bubble of any schedule, weights
  * gathered once, ZeRO-1 without its gather, overlap at no price, no optimizer state on the host. */
-#ifndef SHARDOPT_SEARCH_BOUND_SHARD_BOUND_H
-#define SHARDOPT_SEARCH_BOUND_SHARD_BOUND_H
+#pragma once
 
 #include "cost/time/step.h"
 #include "search/bound/totals_cache.h"
@@ -80,5 +79,3 @@ int64_t sequences_of_replica(const CostContext *context, const Degrees *degrees)
 
 /* The knobs of methods and a split of the layers: one microbatch of `sequences`, everything else plain. */
 Knobs knobs_of_methods(const Degrees *degrees, const Methods *methods, StageSplit split, int64_t sequences);
-
-#endif

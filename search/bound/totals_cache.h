@@ -5,8 +5,7 @@
  * Theorem (docs/search.md, "Knob bound"). With each choice of the MLP the totals of any allowed sharding are,
  * component by component, at least those of the slot. Resources, rule and memory do not fall when a total rises, so
  * what is worked out from the slot bounds every sharding with that choice. */
-#ifndef SHARDOPT_SEARCH_BOUND_TOTALS_CACHE_H
-#define SHARDOPT_SEARCH_BOUND_TOTALS_CACHE_H
+#pragma once
 
 #include "cost/stage/stage_totals.h"
 #include "search/request/request.h"
@@ -75,5 +74,3 @@ void totals_add_required(const CostContext *context, const Shard *shard, const T
 
 /* The least bytes of activations of one microbatch that a stage keeps: 0 unless a required policy names some. */
 double totals_kept_bytes(const CostContext *context, const Shard *shard, const StageTotals *totals);
-
-#endif

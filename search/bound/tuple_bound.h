@@ -8,8 +8,7 @@
  * grid, each way of the parameters over sequence and each split of the layers. To that comes the exposed part of what
  * the cheapest context method moves: it is the same under every grid, and it is exposed whatever else is hidden. Hiding
  * is bounded by one part in place of two: A + B >= max(C_A + C_B, busy_A + busy_B) on every axis. */
-#ifndef SHARDOPT_SEARCH_BOUND_TUPLE_BOUND_H
-#define SHARDOPT_SEARCH_BOUND_TUPLE_BOUND_H
+#pragma once
 
 #include "search/bound/lower_rates.h"
 #include "search/bound/totals_cache.h"
@@ -24,5 +23,3 @@ typedef struct {
 } TupleBound;
 
 TupleBound tuple_bound(const Bounds *bounds, const LowerBoundRates *table, const Degrees *degrees);
-
-#endif

@@ -3,8 +3,7 @@
  * manual page and the completion of shells are printed, so that an option is described once. A command takes words and
  * streams and returns an exit code, so that a test can run it in memory. The result goes to `out` alone; a failure is
  * in *error, and main prints it. */
-#ifndef SHARDOPT_SEARCH_CLI_COMMAND_H
-#define SHARDOPT_SEARCH_CLI_COMMAND_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -118,5 +117,3 @@ Terminal terminal_of_stream(FILE *out);
 /* The terminal that a result for `path` is read on: that of the command's output when `path` is NULL or "-", none when
  * it is a file. */
 Terminal output_terminal(Streams streams, const char *path);
-
-#endif

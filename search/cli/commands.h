@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/commands.h: the one list of commands. A new command is a file commands/NAME.c with its row, a declaration
  * here and a place in the list of commands.c. */
-#ifndef SHARDOPT_SEARCH_CLI_COMMANDS_H
-#define SHARDOPT_SEARCH_CLI_COMMANDS_H
+#pragma once
 
 #include "search/cli/command.h"
 
@@ -16,5 +15,3 @@ extern const Command *const COMMANDS[COMMAND_COUNT];
 
 /* NULL: *error says that there is none of that name, and which is nearest. */
 const Command *command_named(const char *name, Error *error);
-
-#endif

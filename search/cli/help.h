@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/help.h: what is printed of the commands' rows: help, the manual page, and the completion of shells. */
-#ifndef SHARDOPT_SEARCH_CLI_HELP_H
-#define SHARDOPT_SEARCH_CLI_HELP_H
+#pragma once
 
 #include "search/cli/command.h"
 
@@ -17,5 +16,3 @@ void manual_write(FILE *out);
 void completion_write_bash(FILE *out);
 void completion_write_zsh(FILE *out);
 void completion_write_fish(FILE *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/interrupt.h: Ctrl-C as a wish to end with what is known, and the world that searches are handed. */
-#ifndef SHARDOPT_SEARCH_CLI_INTERRUPT_H
-#define SHARDOPT_SEARCH_CLI_INTERRUPT_H
+#pragma once
 
 #include "search/request/world.h"
 
@@ -22,5 +21,3 @@ bool interrupt_came(void *context);
 
 /* The world of the command line: a monotonic clock, and SIGINT between interrupt_begin() and interrupt_end(). */
 World cli_world(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/manual_text.h: what the manual page says that belongs to no command. Texts are written as those of
  * CommandOption.details. */
-#ifndef SHARDOPT_SEARCH_CLI_MANUAL_TEXT_H
-#define SHARDOPT_SEARCH_CLI_MANUAL_TEXT_H
+#pragma once
 
 typedef struct {
     const char *heading; /* "EXIT STATUS"; the heading of the row before means the same section; NULL ends a list */
@@ -19,5 +18,3 @@ typedef struct {
 extern const char *const MANUAL_OPTIONS, *const MANUAL_MACHINE;
 extern const ManualSection MANUAL_BEFORE[], MANUAL_AFTER[], MANUAL_END[];
 extern const ManualExample MANUAL_EXAMPLES[];
-
-#endif

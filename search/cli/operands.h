@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/operands.h: a plan that is named by its file alone: `explain report.json`, `emit megatron report.json`. */
-#ifndef SHARDOPT_SEARCH_CLI_OPERANDS_H
-#define SHARDOPT_SEARCH_CLI_OPERANDS_H
+#pragma once
 
 #include "search/cli/command.h"
 
@@ -11,5 +10,3 @@ bool operand_is_file(const char *word);
 /* Takes the word as --from REPORT, or as --from-config FILE where it is no report. The line is one of a command that
  * plans. False: it names a second plan, or cannot be read. */
 bool operand_take_plan(CommandLine *line, const char *word, Error *error);
-
-#endif

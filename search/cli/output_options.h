@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/output_options.h: a command line that plans, read: what it asks, and how the answer is to be written. */
-#ifndef SHARDOPT_SEARCH_CLI_OUTPUT_OPTIONS_H
-#define SHARDOPT_SEARCH_CLI_OUTPUT_OPTIONS_H
+#pragma once
 
 #include "search/cli/command.h"
 #include "search/options/options.h"
@@ -31,5 +30,3 @@ typedef struct {
     const char *certificate; /* where the certificate goes too; NULL: nowhere */
 } OutputChoice;
 bool output_from_options(const Options *options, OutputChoice *out, Error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/planning.h: what the commands that plan have in common: what they say beside the result, and how they end.
  * */
-#ifndef SHARDOPT_SEARCH_CLI_PLANNING_H
-#define SHARDOPT_SEARCH_CLI_PLANNING_H
+#pragma once
 
 #include "base/text/terminal.h"
 #include "search/cli/command.h"
@@ -30,5 +29,3 @@ int exit_of_result(const SearchResult *result);
  * what they have. Returns the exit code when *error stays empty. */
 typedef bool (*PlanningWork)(const Options *options, Arena *arena, Streams streams, Report *report, Error *error);
 int planning_run(const CommandLine *line, PlanningWork plan, Streams streams, Error *error);
-
-#endif

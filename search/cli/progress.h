@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/progress.h: one line on a terminal for what takes longer than a moment, gone when it is over. */
-#ifndef SHARDOPT_SEARCH_CLI_PROGRESS_H
-#define SHARDOPT_SEARCH_CLI_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,5 +22,3 @@ void progress_search(void *progress, const SearchProgress *search);
 
 /* Takes the line away. */
 void progress_stop(Progress *progress);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/request_text.h: a command line in one text, for programs that ask from the inside: benchmarks, tests. */
-#ifndef SHARDOPT_SEARCH_CLI_REQUEST_TEXT_H
-#define SHARDOPT_SEARCH_CLI_REQUEST_TEXT_H
+#pragma once
 
 #include "search/cli/commands.h"
 #include "search/cli/output_options.h"
@@ -25,5 +24,3 @@ static inline bool request_from_text(const char *text, Arena *arena, Request *ou
     fprintf(stderr, "%s: %s: %s\n", text, error.where, error.text);
     return false;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/synonyms.h: words that people type for options and commands, in ours. */
-#ifndef SHARDOPT_SEARCH_CLI_SYNONYMS_H
-#define SHARDOPT_SEARCH_CLI_SYNONYMS_H
+#pragma once
 
 #include "search/cli/command.h"
 
@@ -18,5 +17,3 @@ int option_synonyms(const Command *command, const char **names, int room);
  * nobody knows stays as it is. Conditions of several options become one --require, with the one that was given. False:
  * memory is out. */
 bool synonyms_replace(const Command *command, int *argc, char ***argv, Arena *arena, Error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/thousands.h: lengths and batches that were typed in thousands ("--seq 8k"), where powers of two are usual.
  */
-#ifndef SHARDOPT_SEARCH_CLI_THOUSANDS_H
-#define SHARDOPT_SEARCH_CLI_THOUSANDS_H
+#pragma once
 
 #include "search/cli/output_options.h"
 #include "search/report/report.h"
@@ -14,5 +13,3 @@ void thousands_warn(const Request *request, const OutputChoice *choice, FILE *er
  * left out where no searches around the plan were asked for (--helps none) or a limit ended the first. */
 bool thousands_warn_after(const Options *options, const Report *report, const OutputChoice *choice, FILE *err,
                           Error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/explore/admission.h: whether sizes, requirements and launchers allow a knob setting at all. */
-#ifndef SHARDOPT_SEARCH_EXPLORE_ADMISSION_H
-#define SHARDOPT_SEARCH_EXPLORE_ADMISSION_H
+#pragma once
 
 #include "search/explore/open_tuple.h"
 
@@ -20,5 +19,3 @@ typedef struct {
 SizesVerdict knobs_sizes(const OpenTuple *tuple, const Knobs *knobs);
 /* knobs_admitted() with that known. */
 bool knobs_admitted_of_sizes(const OpenTuple *tuple, const Knobs *knobs, const SizesVerdict *sizes, Admission *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/explore/best_plan.h: a plan that was found, the order of plans, and lists of them. */
-#ifndef SHARDOPT_SEARCH_EXPLORE_BEST_PLAN_H
-#define SHARDOPT_SEARCH_EXPLORE_BEST_PLAN_H
+#pragma once
 
 #include "base/error.h"
 #include "cost/plan/plan.h"
@@ -35,5 +34,3 @@ typedef struct {
     int64_t count, room;
 } BestPlanList;
 bool best_plan_list_add(BestPlanList *list, const BestPlan *plan, Error *error);
-
-#endif

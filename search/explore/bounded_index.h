@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/explore/bounded_index.h: things named by their index, in the order of their bounds. */
-#ifndef SHARDOPT_SEARCH_EXPLORE_BOUNDED_INDEX_H
-#define SHARDOPT_SEARCH_EXPLORE_BOUNDED_INDEX_H
+#pragma once
 
 #include "base/error.h"
 
@@ -21,5 +20,3 @@ typedef struct {
     int64_t count, room;
 } BoundedIndexList;
 bool bounded_index_add(BoundedIndexList *list, BoundedIndex item, Error *error);
-
-#endif

@@ -2,8 +2,7 @@
 /* search/explore/cache_pool.h: caches that searches hand on to each other. A search around another one mostly prices
  * layers as that one does; then it finds their totals, which were worked out once. Which caches are found changes how
  * long a search takes, and no digit of what it finds. */
-#ifndef SHARDOPT_SEARCH_EXPLORE_CACHE_POOL_H
-#define SHARDOPT_SEARCH_EXPLORE_CACHE_POOL_H
+#pragma once
 
 #include "search/explore/explorer.h"
 
@@ -22,5 +21,3 @@ void cache_pool_give(CachePool *pool, ExploreCache *cache);
 /* The least rates of a mesh, as long as the pool is open; made where they are not known. NULL: there is no room for
  * more, or memory is out. Any threads may ask at the same time. */
 const LowerBoundRates *cache_pool_rates(CachePool *pool, const Mesh *mesh);
-
-#endif

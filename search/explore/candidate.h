@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/explore/candidate.h: one knob setting of a degree tuple: its best placement and layout. */
-#ifndef SHARDOPT_SEARCH_EXPLORE_CANDIDATE_H
-#define SHARDOPT_SEARCH_EXPLORE_CANDIDATE_H
+#pragma once
 
 #include "search/explore/admission.h"
 
@@ -11,5 +10,3 @@ bool candidate_explore(OpenTuple *tuple, int64_t index, const Admission *admissi
 
 /* Adds how many placements of one knob setting have a relaxed time within the limit (ranked). */
 bool candidate_count_within(OpenTuple *tuple, int64_t index, const Admission *admission, double limit, Count *within);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/explore/explore.h: everything inside one degree tuple: its knobs by rising bound, the placements of those that
  * may win, and their layouts. docs/search.md, "Levels, blocks and threads". */
-#ifndef SHARDOPT_SEARCH_EXPLORE_EXPLORE_H
-#define SHARDOPT_SEARCH_EXPLORE_EXPLORE_H
+#pragma once
 
 #include "search/explore/explorer.h"
 
@@ -30,5 +29,3 @@ bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, int64_t fewe
 
 /* How many plans (knobs and placements) of a plan's degrees and schedule have a relaxed time within `limit` (ranked). */
 bool explore_count_within(Explorer *explorer, const BestPlan *plan, double limit, Count *within);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/explore/explorer.h: what one thread explores degree tuples with: the problem, what it keeps from tuple to
  * tuple, and where it puts what it finds. */
-#ifndef SHARDOPT_SEARCH_EXPLORE_EXPLORER_H
-#define SHARDOPT_SEARCH_EXPLORE_EXPLORER_H
+#pragma once
 
 #include "cost/time/slack.h"
 #include "mesh/collective_memo.h"
@@ -102,5 +101,3 @@ void explore_count_left(ExploreStats *stats, const Left *left);
 
 /* Asks the world whether to end; once it has said so, the explorer remembers. */
 bool explorer_stops(Explorer *explorer);
-
-#endif

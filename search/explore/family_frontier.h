@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/explore/family_frontier.h: the placements on which some member of a family of knob settings may win. */
-#ifndef SHARDOPT_SEARCH_EXPLORE_FAMILY_FRONTIER_H
-#define SHARDOPT_SEARCH_EXPLORE_FAMILY_FRONTIER_H
+#pragma once
 
 #include "search/explore/frontier.h"
 
@@ -31,5 +30,3 @@ bool family_frontier_fill(OpenTuple *tuple, FamilyFrontier *frontier);
 double family_frontier_bound(const OpenTuple *tuple, const BoundRows *member, FamilyFrontier *frontier);
 
 void family_frontier_free(FamilyFrontier *frontier);
-
-#endif

@@ -6,8 +6,7 @@
  * role settles costs that are at least the least ones. So a branch of the walk (cost/time/rates_walk.h) whose bound is
  * above the threshold holds no placement that the bound leaves, and the least of the bounds at which branches were
  * left bounds all that was left out. */
-#ifndef SHARDOPT_SEARCH_EXPLORE_FRONTIER_H
-#define SHARDOPT_SEARCH_EXPLORE_FRONTIER_H
+#pragma once
 
 #include "search/explore/open_tuple.h"
 
@@ -44,5 +43,3 @@ typedef struct {
 
 /* Adds the wanted placements on all machines of the problem. */
 bool frontier_find(const OpenTuple *tuple, const FrontierQuery *query, PlacementList *list);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/explore/knob_list.h: the knob settings of a tuple that may still win, by rising bound. docs/search.md,
  * "Family bound" and "Knob bound". */
-#ifndef SHARDOPT_SEARCH_EXPLORE_KNOB_LIST_H
-#define SHARDOPT_SEARCH_EXPLORE_KNOB_LIST_H
+#pragma once
 
 #include "search/explore/bounded_index.h"
 #include "search/explore/open_tuple.h"
@@ -14,5 +13,3 @@ bool knob_list_make(OpenTuple *tuple, BoundedIndexList *list);
 
 /* The same for the knob settings of `count` sets that were left above a lower threshold. */
 bool knob_list_go_on(OpenTuple *tuple, const Left *left, int64_t count, BoundedIndexList *list);
-
-#endif

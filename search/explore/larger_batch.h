@@ -3,8 +3,7 @@
  * plan with some microbatches more is faster per sequence, as whatever happens once a step is shared by more of
  * them, and takes no more memory once as many are in flight as ever are (docs/search.md, "Larger batches"). Then
  * the smaller number of microbatches need not be looked at. */
-#ifndef SHARDOPT_SEARCH_EXPLORE_LARGER_BATCH_H
-#define SHARDOPT_SEARCH_EXPLORE_LARGER_BATCH_H
+#pragma once
 
 #include "search/explore/explorer.h"
 
@@ -33,5 +32,3 @@ bool larger_batch_beats(const LargerBatch *larger, int64_t sequences, int64_t si
 /* The least size of a microbatch that may not be beaten, in batches of up to `sequences` to a replica; 1 where none
  * is. */
 int64_t larger_batch_least_size(const LargerBatch *larger, int64_t fewest, int64_t sequences);
-
-#endif

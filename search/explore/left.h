@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/explore/left.h: what an opened entry has left closed because its bound is above the threshold: disjoint sets
  * of its plans, each with a bound. With a higher threshold the search goes on with them, and looks at nothing twice. */
-#ifndef SHARDOPT_SEARCH_EXPLORE_LEFT_H
-#define SHARDOPT_SEARCH_EXPLORE_LEFT_H
+#pragma once
 
 #include "base/count.h"
 
@@ -33,5 +32,3 @@ typedef struct {
     int64_t count, room;
 } LeftList;
 bool left_add(LeftList *list, const Left *left); /* false means that memory is out */
-
-#endif

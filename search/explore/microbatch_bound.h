@@ -4,8 +4,7 @@
  *
  * Theorem (docs/search.md, "Microbatch bound"). Rows of the first context method, in which nothing moves over sequence,
  * ask for no more time and memory than those of any other one. What a method exposes at least stands beside them. */
-#ifndef SHARDOPT_SEARCH_EXPLORE_MICROBATCH_BOUND_H
-#define SHARDOPT_SEARCH_EXPLORE_MICROBATCH_BOUND_H
+#pragma once
 
 #include "search/bound/knob_bound.h"
 #include "search/explore/open_tuple.h"
@@ -28,5 +27,3 @@ typedef struct {
 } MicrobatchQuestion;
 void microbatch_bounds(OpenTuple *tuple, int64_t methods_index, const MicrobatchQuestion *question,
                        MicrobatchBounds *out);
-
-#endif

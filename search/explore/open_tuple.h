@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/explore/open_tuple.h: one degree tuple opened: its knobs, and on each machine of the problem its placements
  * with their rates, which are made when they are first asked for. */
-#ifndef SHARDOPT_SEARCH_EXPLORE_OPEN_TUPLE_H
-#define SHARDOPT_SEARCH_EXPLORE_OPEN_TUPLE_H
+#pragma once
 
 #include "cost/time/rates_walk.h"
 #include "search/bound/batch.h"
@@ -59,5 +58,3 @@ bool open_tuple_made(const OpenTuple *tuple, int machine, int64_t methods_index,
 /* The rates of one placement, and the least rates on one machine. */
 void open_tuple_rates_at(const OpenTuple *tuple, int machine, int64_t methods_index, int64_t placement, Rates *out);
 void open_tuple_least_rates_on(const OpenTuple *tuple, int machine, int64_t methods_index, Rates *out);
-
-#endif

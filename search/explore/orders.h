@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/explore/orders.h: one degree tuple in every order of its roles that was asked for. */
-#ifndef SHARDOPT_SEARCH_EXPLORE_ORDERS_H
-#define SHARDOPT_SEARCH_EXPLORE_ORDERS_H
+#pragma once
 
 #include "search/explore/explore.h"
 #include "search/space/plan_count.h"
@@ -13,5 +12,3 @@ bool explore_orders(Explorer *explorer, const Degrees *degrees, double *limit);
 
 /* The same with what was left, in the one order that was asked for: explore_left(). */
 bool explore_orders_left(Explorer *explorer, const Degrees *degrees, const Left *left, int64_t count, double *limit);
-
-#endif

@@ -4,8 +4,7 @@
  * form, and the plans that are not listed are the remainder. A space of many tuples is listed and searched in shares,
  * one part of the machines after the other, each against the best plans so far. docs/search.md, "The question and the
  * space". */
-#ifndef SHARDOPT_SEARCH_EXPLORE_TUPLE_LIST_H
-#define SHARDOPT_SEARCH_EXPLORE_TUPLE_LIST_H
+#pragma once
 
 #include "search/explore/explorer.h"
 #include "search/space/plan_count.h"
@@ -161,5 +160,3 @@ TupleVerdict tuple_batches_judge(const TupleList *tuples, TupleBatches *entry, T
 
 /* The parts that a degree tuple is judged in: the batch asked for, and all others together. Returns how many. */
 int tuple_batches_of(const TupleList *tuples, int group, int64_t tuple, TupleBatches out[2]);
-
-#endif

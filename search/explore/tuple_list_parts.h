@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/explore/tuple_list_parts.h: what the files of the tuple list share; internal to them. */
-#ifndef SHARDOPT_SEARCH_EXPLORE_TUPLE_LIST_PARTS_H
-#define SHARDOPT_SEARCH_EXPLORE_TUPLE_LIST_PARTS_H
+#pragma once
 
 #include "search/explore/tuple_list.h"
 
@@ -28,5 +27,3 @@ bool tuple_list_open_group(TupleList *tuples, int group, Error *error);
 
 /* Makes the tables and the rates of a group's machines where it has none, and lists nothing. */
 bool tuple_list_ready_group(TupleList *tuples, int group, Error *error);
-
-#endif

@@ -2,8 +2,7 @@
 /* search/graph/anneal.h: descents side by side, each with its own draws. A cycle cools from a temperature to zero; at
  * its end each descent takes from the best one the pieces that are better (a crossover that cannot lose). Workers meet
  * after amounts of work, not of time, so that their answer does not depend on the number of threads. */
-#ifndef SHARDOPT_SEARCH_GRAPH_ANNEAL_H
-#define SHARDOPT_SEARCH_GRAPH_ANNEAL_H
+#pragma once
 
 #include "search/graph/descent.h"
 #include "search/graph/dual.h"
@@ -29,5 +28,3 @@ Anneal *anneal_new(const Core *core, int workers, int threads, Workspace *space)
 void anneal_cycle(Anneal *anneal, double hot, int64_t chunk, const AnnealAsks *asks);
 /* The worker with the least cost; NULL means that nothing fits yet. */
 const Descent *anneal_best(const Anneal *anneal);
-
-#endif

@@ -3,8 +3,7 @@
  * node most clearly prefers, puts the rest of its states aside with the bound they have, and when the dive is cut,
  * jumps to the part with the least bound. Every cut is by a bound in whole numbers (certify.h; docs/search.md, "The
  * graph solver"). */
-#ifndef SHARDOPT_SEARCH_GRAPH_BRANCH_AND_BOUND_H
-#define SHARDOPT_SEARCH_GRAPH_BRANCH_AND_BOUND_H
+#pragma once
 
 #include "search/graph/certify.h"
 #include "search/graph/descent.h"
@@ -33,5 +32,3 @@ typedef struct {
 
 /* Looks for choices that cost less than `cutoff` (with core->constant), in at most `branches_max` steps. */
 JumpResult jump_search(const JumpTools *tools, int64_t cutoff, int64_t branches_max, const JumpAsks *asks);
-
-#endif

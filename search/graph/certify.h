@@ -2,8 +2,7 @@
 /* search/graph/certify.h: the worth of the messages and prices of dual.h, made in doubles, in exact arithmetic. They
  * are rounded to fractions of 2^-shift; one pass backward then moves whole numbers between nodes and edges, so that the
  * value left at each is >= 0, and the sum of the values taken is a bound whatever the messages were. */
-#ifndef SHARDOPT_SEARCH_GRAPH_CERTIFY_H
-#define SHARDOPT_SEARCH_GRAPH_CERTIFY_H
+#pragma once
 
 #include "search/graph/dual.h"
 
@@ -32,5 +31,3 @@ bool certified_above(const ExactBound *certificate, int node, int state, int64_t
 /* Forbids in the reduction the pairs that every choice cheaper than `cost` avoids, and leaves out such states; returns
  * the number of both. Call it after certify_reduced. */
 int64_t certify_fix(ExactBound *certificate, int64_t cost, Reduction *reduction);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/core.h: the graph that reductions leave, frozen for the searches: nodes in the input's order, matrices
  * both ways round in doubles, memory over the moments that matter. */
-#ifndef SHARDOPT_SEARCH_GRAPH_CORE_H
-#define SHARDOPT_SEARCH_GRAPH_CORE_H
+#pragma once
 
 #include "search/graph/reduce.h"
 
@@ -59,5 +58,3 @@ void core_fill(Core *core, double cap);
 void core_profile(const Core *core, const int *choice, int64_t *profile);
 /* The sum of all finite costs at their largest: a cap that loses nothing. */
 double core_cost_range(const Core *core);
-
-#endif

@@ -3,8 +3,7 @@
  * tree's), its best assignment with everything else fixed is found by dynamic programming under prices for memory, and
  * the changes fall apart into connected pieces, each of which is taken or left on its own: pieces that free memory come
  * first, so that others fit. */
-#ifndef SHARDOPT_SEARCH_GRAPH_DESCENT_H
-#define SHARDOPT_SEARCH_GRAPH_DESCENT_H
+#pragma once
 
 #include "search/graph/core.h"
 #include "search/graph/usage_tree.h"
@@ -51,5 +50,3 @@ void descent_renew(Descent *descent);
 void descent_run(Descent *descent, int64_t work);
 /* Takes from another choice the pieces that improve this one. */
 void descent_cross(Descent *descent, const int *other);
-
-#endif

@@ -2,8 +2,7 @@
 /* search/graph/dual.h: bounds from below. The memory limit is priced per moment (a Lagrangian), which leaves a pairwise
  * problem; sequential tree-reweighted messages (Kolmogorov 2006) bound that problem, and the volume algorithm (Barahona
  * and Anbil 2000) moves the prices. All numbers are doubles: guides and guesses, which certify.h turns into a proof. */
-#ifndef SHARDOPT_SEARCH_GRAPH_DUAL_H
-#define SHARDOPT_SEARCH_GRAPH_DUAL_H
+#pragma once
 
 #include "search/graph/core.h"
 
@@ -46,5 +45,3 @@ void volume_start(Dual *dual, double gap);
 /* Changes prices once and makes the sweeps; `choice` gets the rounding, whose usage moves the prices next. Returns the
  * bound of this step; the best one so far is in best_bound, its prices in best_price. */
 double volume_step(Dual *dual, int sweeps, int *choice);
-
-#endif

@@ -2,8 +2,7 @@
 /* search/graph/kernel.h: the inner loops of messages and of dynamic programming over trees. Vectors are at least
  * CORE_LANES long, in whole lanes; they use elementwise sums and minima alone, so that every width of SIMD gives the
  * same digits. */
-#ifndef SHARDOPT_SEARCH_GRAPH_KERNEL_H
-#define SHARDOPT_SEARCH_GRAPH_KERNEL_H
+#pragma once
 
 #include "search/graph/core.h"
 
@@ -72,5 +71,3 @@ INLINE void min_plus(const double *restrict from, int rows, const double *restri
         *(Lanes *)(to + k) = low;
     }
 }
-
-#endif

@@ -2,8 +2,7 @@
 /* search/graph/pool.h: a few good choices that differ. One after another is annealed for a short while and then takes
  * from all others the connected pieces that improve it, which costs nothing and loses nothing: where limits on memory
  * freeze a single choice, the pool combines the parts on which several agree and the parts where each is good. */
-#ifndef SHARDOPT_SEARCH_GRAPH_POOL_H
-#define SHARDOPT_SEARCH_GRAPH_POOL_H
+#pragma once
 
 #include "search/graph/anneal.h"
 
@@ -27,5 +26,3 @@ void pool_add(ChoicePool *pool, const Descent *descent);
 void pool_turn(ChoicePool *pool, double hot, int64_t work);
 /* The cheapest member; -1 means that there is none. */
 int pool_best(const ChoicePool *pool);
-
-#endif

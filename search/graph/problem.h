@@ -2,8 +2,7 @@
 /* search/graph/problem.h: a strategy graph of sums alone, as a compiler's auto-sharding makes it: nodes with strategies
  * (a cost, an HBM usage while the node lives), edges with a matrix of costs, and a limit on the usage at every moment.
  * The goal is the cheapest choice of one strategy per node that fits. */
-#ifndef SHARDOPT_SEARCH_GRAPH_PROBLEM_H
-#define SHARDOPT_SEARCH_GRAPH_PROBLEM_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -50,5 +49,3 @@ static inline int graph_strategies(const StrategyGraph *graph, int node) {
 /* Computes the cost and usage of a choice (a strategy of each node, in range) in whole numbers: every cost that is
  * printed comes from here. False means that memory is out. */
 bool graph_evaluate(const StrategyGraph *graph, const int *choice, GraphValue *value, Error *error);
-
-#endif

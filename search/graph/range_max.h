@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/range_max.h: the largest value of any range, from the largest values of all runs of 2^level. */
-#ifndef SHARDOPT_SEARCH_GRAPH_RANGE_MAX_H
-#define SHARDOPT_SEARCH_GRAPH_RANGE_MAX_H
+#pragma once
 
 #include "search/graph/workspace.h"
 
@@ -23,5 +22,3 @@ static inline int64_t peaks_of(const Peaks *peaks, int first, int past) {
     int64_t left = row[first], right = row[past - (1 << level)];
     return left > right ? left : right;
 }
-
-#endif

@@ -4,8 +4,7 @@
  *               "edges": {"nodes": [[first, second], ...], "costs": [[...], ...]}, "usage_limit": NUMBER}}
  * Keys may stand in any order; "name" and "usage_limit" may be missing; other keys are passed over. Numbers are whole,
  * 0 to 2^63 - 1. An edge's costs are its matrix by rows, with a row for each strategy of the node named first. */
-#ifndef SHARDOPT_SEARCH_GRAPH_READ_H
-#define SHARDOPT_SEARCH_GRAPH_READ_H
+#pragma once
 
 #include "search/graph/problem.h"
 
@@ -17,5 +16,3 @@
  * graph_free() frees the graph, also after a failure. */
 bool graph_read(const char *text, size_t length, const char *where, StrategyGraph *graph, Error *error);
 void graph_free(StrategyGraph *graph);
-
-#endif

@@ -12,8 +12,7 @@
  * - Memory that every choice takes is taken off the limit, and moments that no choice can fill are forgotten.
  *
  * A log of all steps turns a choice for the remaining graph back into a choice for the input. */
-#ifndef SHARDOPT_SEARCH_GRAPH_REDUCE_H
-#define SHARDOPT_SEARCH_GRAPH_REDUCE_H
+#pragma once
 
 #include "search/graph/problem.h"
 #include "search/graph/workspace.h"
@@ -95,5 +94,3 @@ void reduction_expand(const Reduction *reduction, int *choice);
 /* The other way: turns strategies of all nodes into states of the remaining nodes. False means that the choice uses an
  * excluded strategy or pair. */
 bool reduction_project(const Reduction *reduction, const int *strategies, int *choice);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/reduce_internal.h: declarations shared by the files of reduce.h. */
-#ifndef SHARDOPT_SEARCH_GRAPH_REDUCE_INTERNAL_H
-#define SHARDOPT_SEARCH_GRAPH_REDUCE_INTERNAL_H
+#pragma once
 
 #include "search/graph/reduce.h"
 
@@ -34,5 +33,3 @@ bool reduction_ties(Reduction *reduction);      /* reduce_ties.c: works through 
 bool reduction_memory(Reduction *reduction);    /* reduce_memory.c */
 bool reduction_eliminate(Reduction *reduction); /* reduce_eliminate.c */
 bool reduction_dominate(Reduction *reduction);  /* reduce_dominate.c */
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/solve.h: finds the cheapest choice of a strategy graph, a bound on it, and whether it is proven
  * (docs/search.md, "The graph solver"). */
-#ifndef SHARDOPT_SEARCH_GRAPH_SOLVE_H
-#define SHARDOPT_SEARCH_GRAPH_SOLVE_H
+#pragma once
 
 #include "search/graph/problem.h"
 
@@ -47,5 +46,3 @@ typedef struct {
 /* Solves the graph. False means that memory is out. The choice lies in the arena. */
 bool graph_solve(const StrategyGraph *graph, const GraphControl *control, Arena *arena, GraphResult *result,
                  Error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/solver.h: the parts of a solve: the state that its stages share, the knowledge so far, and the stages
  * that both ways of going on (solve_small.c, solve_large.c) use. Internal to search/graph. */
-#ifndef SHARDOPT_SEARCH_GRAPH_SOLVER_H
-#define SHARDOPT_SEARCH_GRAPH_SOLVER_H
+#pragma once
 
 #include "search/graph/certify.h"
 #include "search/graph/solve.h"
@@ -84,5 +83,3 @@ void solver_cycle(Solver *solver, double hot, double work, double until);
 void solve_small(Solver *solver);
 /* True, only with `may_fix`, means that a smaller core is left, on which to go on. */
 bool solve_large(Solver *solver, bool may_fix);
-
-#endif

@@ -3,8 +3,7 @@
  * raised where it does, and descent follows, until the choice fits. The rounding decides how good a choice descent can
  * reach from there, and roundings differ by tens of percent: so many are tried for a short time, and the best few are
  * kept. */
-#ifndef SHARDOPT_SEARCH_GRAPH_STARTS_H
-#define SHARDOPT_SEARCH_GRAPH_STARTS_H
+#pragma once
 
 #include "search/graph/pool.h"
 
@@ -21,5 +20,3 @@ void starts_repair(Starts *starts, int w, const Dual *dual, int64_t work);
 /* Takes all workers from their roundings to choices, each improved for `descent` of work; good ones go into the
  * pool. */
 void starts_round(Starts *starts, const Dual *dual, int64_t repair, int64_t descent);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/usage_tree.h: the usage of every moment, kept while choices change: a tree with addition to a range and
  * the largest value of all, each in about 2 log2(times) steps. */
-#ifndef SHARDOPT_SEARCH_GRAPH_USAGE_TREE_H
-#define SHARDOPT_SEARCH_GRAPH_USAGE_TREE_H
+#pragma once
 
 #include "search/graph/workspace.h"
 
@@ -18,5 +17,3 @@ Fill fill_new(int times, Workspace *space);
 void fill_set(Fill *fill, const int64_t *values, int times);
 void fill_add(Fill *fill, int first, int past, int64_t more);
 static inline int64_t fill_most(const Fill *fill) { return fill->most[1]; }
-
-#endif

@@ -3,8 +3,7 @@
  * arena. When memory is out it jumps to `out`, which the solver's entry has set: thousands of small matrices are made
  * on the way, and none of the steps between could do anything but give up. Only the thread that set `out` may take
  * blocks. */
-#ifndef SHARDOPT_SEARCH_GRAPH_WORKSPACE_H
-#define SHARDOPT_SEARCH_GRAPH_WORKSPACE_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -31,5 +30,3 @@ void workspace_give(Workspace *workspace, void *block, size_t count, size_t size
 
 #define WORKSPACE_NEW(workspace, type, count)                                                                          \
     ((type *)workspace_take_zeroed((workspace), (size_t)(count), sizeof(type)))
-
-#endif

@@ -4,8 +4,7 @@
  * placements side by side for one row, which suits a search that looks at few rows, this puts rows side by side. Every
  * number is that of relaxed_seconds(), bit for bit: no slack, and no rounding of its own (docs/search.md, "The kernel
  * of brute force"). */
-#ifndef SHARDOPT_SEARCH_KERNEL_EVALUATE_H
-#define SHARDOPT_SEARCH_KERNEL_EVALUATE_H
+#pragma once
 
 #include "search/kernel/lanes.h"
 
@@ -21,5 +20,3 @@ void kernel_room_free(KernelRoom *room);
  * the lanes. False: memory is out. */
 bool kernel_evaluate(const KernelProgram *program, const KernelLanes *lanes, KernelRoom *room,
                      double least[KERNEL_LANES], KernelNumbers *seconds);
-
-#endif

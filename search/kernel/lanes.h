@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/kernel/lanes.h: rows of relaxations side by side, so that one instruction of the processor serves them all:
  * what cost/time/step.h takes of a StepRule and of Resources, one number for each row. */
-#ifndef SHARDOPT_SEARCH_KERNEL_LANES_H
-#define SHARDOPT_SEARCH_KERNEL_LANES_H
+#pragma once
 
 #include "search/kernel/program.h"
 #include "search/layout/layout.h"
@@ -29,5 +28,3 @@ void kernel_lanes_clear(KernelLanes *lanes);
 
 /* Adds a row of a relaxation that fits. There must be room: lanes->count < KERNEL_LANES. */
 void kernel_lanes_add(KernelLanes *lanes, const StepRule *rule, const Relaxation *relaxation, int row);
-
-#endif

@@ -2,8 +2,7 @@
 /* search/kernel/pairs.h: numbers pairs of whole numbers by the order in which they first come: equal pairs have one
  * number. Chains of such pairs, each of which begins with the number of another, are sums that share what they begin
  * with. */
-#ifndef SHARDOPT_SEARCH_KERNEL_PAIRS_H
-#define SHARDOPT_SEARCH_KERNEL_PAIRS_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -27,5 +26,3 @@ bool pairs_begin(Pairs *pairs, Arena *arena);
 
 /* The number of a pair, a new one where it comes for the first time. Negative: memory is out. */
 int32_t pairs_number(Pairs *pairs, Pair pair, Arena *arena);
-
-#endif

@@ -9,8 +9,7 @@
  * Each sum adds leaves in the order of `Group`, as step_seconds() does, so that sums with the same beginning share it
  * to the last bit, and so do placements with the same sums. Where axes are alike, placements that differ by their
  * names have the same largest sum, and are one. */
-#ifndef SHARDOPT_SEARCH_KERNEL_PROGRAM_H
-#define SHARDOPT_SEARCH_KERNEL_PROGRAM_H
+#pragma once
 
 #include "base/error.h"
 #include "cost/time/step.h"
@@ -55,5 +54,3 @@ typedef struct {
 /* In the arena. Groups that are not named are taken to move, or to hide, nothing. False: memory is out. */
 bool kernel_program(const Rates *rates, int64_t count, KernelGroups groups, Arena *arena, KernelProgram *out,
                     Error *error);
-
-#endif

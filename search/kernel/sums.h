@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/kernel/sums.h: the loops of evaluate.c. Each takes the lanes through one kind of number of a program; what
  * they add and in which order is that of step_seconds(), so that they give its bits. Internal to evaluate.c. */
-#ifndef SHARDOPT_SEARCH_KERNEL_SUMS_H
-#define SHARDOPT_SEARCH_KERNEL_SUMS_H
+#pragma once
 
 #include "search/kernel/lanes.h"
 
@@ -50,5 +49,3 @@ void sums_axes(const KernelProgram *program, KernelSums *sums);
 void sums_exposed(const KernelProgram *program, const KernelLanes *lanes, const KernelSums *sums, double *least);
 void sums_classes(const KernelProgram *program, const KernelLanes *lanes, const KernelSums *sums, double *least,
                   KernelNumbers *seconds);
-
-#endif

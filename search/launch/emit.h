@@ -3,8 +3,7 @@
  *
  * A format writes a plan that its launcher takes (launchable_by) and can place where it was costed; what the framework
  * cannot express is an error, what it does in another way that costs little or less memory is a note. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_EMIT_H
-#define SHARDOPT_SEARCH_LAUNCH_EMIT_H
+#pragma once
 
 #include "search/launch/launcher.h"
 
@@ -45,5 +44,3 @@ StateDtypes emit_state_dtypes(const Request *request, const RankedPlan *ranked);
 
 /* How the launcher was found to place the plan; NULL: it does not take it. */
 const LaunchAnswer *emit_launch_answer(const RankedPlan *ranked, const Launcher *launcher);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/launch/gpu_job.h: a plan as launchers of GPU clusters see it: ranks that torchrun numbers host by host, a
  * batch in whole microbatches, stages as counts of layers. What Megatron, torchtitan and DeepSpeed need alike. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_GPU_JOB_H
-#define SHARDOPT_SEARCH_LAUNCH_GPU_JOB_H
+#pragma once
 
 #include "search/launch/emit.h"
 
@@ -57,5 +56,3 @@ void gpu_job_write_torchrun(const GpuJob *job, FILE *out);
  * follow each other. Where host_order is false, any order will do. */
 int64_t gpu_job_domains(const GpuJob *job);
 int64_t gpu_job_domain_rank(const GpuJob *job, int64_t domain);
-
-#endif

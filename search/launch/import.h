@@ -5,8 +5,7 @@
  * Keys, defaults and what each launcher enforces: docs/launch.md, "What each launcher accepts", and the commits named
  * there. What the model does
  * not know is priced as the nearest thing that it does, and noted; what contradicts is an error. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_IMPORT_H
-#define SHARDOPT_SEARCH_LAUNCH_IMPORT_H
+#pragma once
 
 #include "search/launch/launcher.h"
 #include "search/launch/syntax/config_file.h"
@@ -94,5 +93,3 @@ int64_t import_experts(const Request *request); /* of the widest mixture; 0: non
 
 /* GPUs alone run it. */
 bool import_check_gpus(ConfigFile *file, const Request *request, const char *launcher, Error *error);
-
-#endif

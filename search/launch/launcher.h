@@ -3,8 +3,7 @@
  *
  * A launcher is a folder that defines one `const Launcher`, and a row in launchers.c. Everywhere else it is an index
  * into that list, or a bit of a LauncherSet. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_LAUNCHER_H
-#define SHARDOPT_SEARCH_LAUNCH_LAUNCHER_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/text/prose.h"
@@ -225,5 +224,3 @@ bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const
  * shards tables and activations. False: memory is out. */
 bool launchers_telling(LauncherSet launchers, const CostContext *setting, const Shard *shard, const Layout *layout,
                        LauncherSet *out, Error *error);
-
-#endif

@@ -12,8 +12,7 @@
  * - all others: rank 0, 1, ... in the launcher's order of axes, consecutive ranks on a node (as torchrun numbers them).
  *   Which node comes when, and which GPU within its node, a host file or CUDA_VISIBLE_DEVICES can say; what shares a
  *   node follows from the order of axes alone. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_PLACEMENT_H
-#define SHARDOPT_SEARCH_LAUNCH_PLACEMENT_H
+#pragma once
 
 #include "mesh/jax_placement.h"
 #include "search/launch/launcher.h"
@@ -69,5 +68,3 @@ JaxShape launch_ici_shape(const Mesh *mesh, const Placement *placement, const Ne
 /* Adds the assignment inside every slice, with the DCN as it is asked for. */
 void launch_add_assignment(const LaunchAsk *ask, const Nesting *nesting, const JaxAssignment *assignment,
                            const char *option, LaunchWays *out);
-
-#endif

@@ -8,8 +8,7 @@
  * - torchtitan: nothing, selective (op by op), full. deepspeed: nothing or full.
  * - jax: anything, by layer, so that where it is among those asked for layouts are free.
  * Which modules and tensors these are in our activations: cost/state/remat.c, with the sources. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_REMAT_OFFER_H
-#define SHARDOPT_SEARCH_LAUNCH_REMAT_OFFER_H
+#pragma once
 
 #include "base/arena.h"
 #include "cost/state/remat.h"
@@ -17,5 +16,3 @@
 
 /* What any of `launchers` can be told, in the arena; *out NULL: anything (jax, or no launchers). False: memory is out. */
 bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const RematOffer **out, Error *error);
-
-#endif

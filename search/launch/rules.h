@@ -8,8 +8,7 @@
  *
  * Sources, at the commits as read: MaxText e591f30cb and the release 0.2.5, JAX cec06d116c, Megatron-LM d98e8a64dd,
  * torchtitan b5bcd76c, DeepSpeed edaa72212 and the release 0.19.8. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_RULES_H
-#define SHARDOPT_SEARCH_LAUNCH_RULES_H
+#pragma once
 
 #include "search/launch/launcher.h"
 
@@ -59,5 +58,3 @@ bool facts_sequence_shards(const PlanFacts *facts);
 
 /* Whether experts re-use the ranks of other roles. */
 bool facts_folded(const PlanFacts *facts);
-
-#endif

@@ -2,8 +2,7 @@
 /* search/layout/branch.h: a layout graph with all its choices made. What is left are counts of layers per activation
  * state, and everything is linear in them: the form in which layouts are bounded and solved. Internal to
  * search/layout. */
-#ifndef SHARDOPT_SEARCH_LAYOUT_BRANCH_H
-#define SHARDOPT_SEARCH_LAYOUT_BRANCH_H
+#pragma once
 
 #include "search/layout/layout.h"
 
@@ -67,5 +66,3 @@ static inline bool resources_fit(const Resources *resources, double limit) {
         if (!(resources->of[RES_MEMORY + moment] <= limit)) return false;
     return true;
 }
-
-#endif

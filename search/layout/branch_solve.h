@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/layout/branch_solve.h: the best layer counts of a branch: GLPK's relaxation and the search around it. Internal
  * to search/layout. */
-#ifndef SHARDOPT_SEARCH_LAYOUT_BRANCH_SOLVE_H
-#define SHARDOPT_SEARCH_LAYOUT_BRANCH_SOLVE_H
+#pragma once
 
 #include "search/layout/branch.h"
 
@@ -19,5 +18,3 @@ typedef struct {
  * memory included. */
 bool branch_solve(const StepRule *rule, const Branch *branch, const Rates *rates, double cutoff, BranchSolution *out,
                   Error *error);
-
-#endif

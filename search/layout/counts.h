@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/layout/counts.h: whole layer counts near given ones: made to fit, then improved, in exact doubles. What the
  * solver returns passes through here, so that its tolerances decide nothing. Internal to search/layout. */
-#ifndef SHARDOPT_SEARCH_LAYOUT_COUNTS_H
-#define SHARDOPT_SEARCH_LAYOUT_COUNTS_H
+#pragma once
 
 #include "search/layout/branch.h"
 
@@ -10,5 +9,3 @@
  * back and exchanges single layers while the step gets shorter. False: it does not come to fit. */
 bool counts_near(const StepRule *rule, const Branch *branch, const Rates *rates, const double *values,
                  int64_t counts[ITEMS_MAX], double *seconds);
-
-#endif

@@ -5,8 +5,7 @@
  * Why not GLPK's: offloading any activation frees the same bytes per second, so the linear programs of its tree hardly
  * differ and it walks through all ways of making up the same bytes (10^5 nodes and seconds where this takes 10^3 and
  * less than a millisecond). */
-#ifndef SHARDOPT_SEARCH_LAYOUT_COUNTS_SEARCH_H
-#define SHARDOPT_SEARCH_LAYOUT_COUNTS_SEARCH_H
+#pragma once
 
 #include "search/layout/branch_solve.h"
 #include "search/layout/decisions.h"
@@ -22,5 +21,3 @@ typedef struct {
 /* Improves best->seconds and best->counts (the best so far; INFINITY means none) to the best, and sets best->found
  * where it did. True means that nothing that fits is faster, to 1e-10; false that the limit on nodes was reached. */
 bool counts_search(const StepRule *rule, const Rates *rates, const RelaxedBranch *relaxed, BranchSolution *best);
-
-#endif

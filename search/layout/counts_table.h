@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/layout/counts_table.h: the best layer counts of a branch by a table of all bytes that may be freed: which
  * layers free at least so many units for the least seconds. Internal to search/layout. */
-#ifndef SHARDOPT_SEARCH_LAYOUT_COUNTS_TABLE_H
-#define SHARDOPT_SEARCH_LAYOUT_COUNTS_TABLE_H
+#pragma once
 
 #include "search/layout/branch_solve.h"
 #include "search/layout/counts_search.h"
@@ -11,5 +10,3 @@
  * means that nothing that fits is faster, to 1e-10. False: the table does not serve (several moments limit memory,
  * bytes have no common unit), or a maximum in the step, such as the host link, decides; then it says nothing. */
 bool counts_table(const StepRule *rule, const Rates *rates, const RelaxedBranch *relaxed, BranchSolution *best);
-
-#endif

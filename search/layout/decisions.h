@@ -2,8 +2,7 @@
 /* search/layout/decisions.h: a branch's program as what has to be decided: how many layers of which activations are in
  * which state, and what each does to the step's time, written as a few linear forms from below. Internal to
  * search/layout. */
-#ifndef SHARDOPT_SEARCH_LAYOUT_DECISIONS_H
-#define SHARDOPT_SEARCH_LAYOUT_DECISIONS_H
+#pragma once
 
 #include "search/layout/program.h"
 
@@ -60,5 +59,3 @@ void decisions_make(const StepRule *rule, const Branch *branch, const Program *p
 
 /* The counts of the choices and offloads as they stand, item by item of the branch. */
 void decisions_counts(const Decisions *decisions, int64_t counts[ITEMS_MAX]);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/layout/layout.h: the layout stage: for fixed degrees and knobs the strategy graph of a stage, its relaxation
  * for bounds, and its exact solution for given rates: GLPK's relaxation, and a search around it. */
-#ifndef SHARDOPT_SEARCH_LAYOUT_LAYOUT_H
-#define SHARDOPT_SEARCH_LAYOUT_LAYOUT_H
+#pragma once
 
 #include "cost/stage/stage.h"
 
@@ -103,5 +102,3 @@ typedef struct {
     int64_t work; /* what whole numbers of layers took, in bounds of their search: some 50 ns each */
 } LayoutSolution;
 bool layout_solve(const LayoutGraph *graph, const Rates *rates, LayoutSolution *out, Error *error);
-
-#endif

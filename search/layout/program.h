@@ -2,8 +2,7 @@
 /* search/layout/program.h: the step of a branch as a small program: columns are layer counts of the items and, where
  * two linear forms may each be the larger, a column for the maximum of both. Maxima of one form over the whole box
  * vanish. Internal to search/layout. */
-#ifndef SHARDOPT_SEARCH_LAYOUT_PROGRAM_H
-#define SHARDOPT_SEARCH_LAYOUT_PROGRAM_H
+#pragma once
 
 #include "search/layout/branch.h"
 
@@ -36,5 +35,3 @@ typedef struct {
 
 /* The same expressions as step_seconds: the least value of `seconds` for given counts is the step. */
 void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *rates, Program *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/layout/sums.h: which sums bounded numbers of given sizes make. Internal to search/layout. */
-#ifndef SHARDOPT_SEARCH_LAYOUT_SUMS_H
-#define SHARDOPT_SEARCH_LAYOUT_SUMS_H
+#pragma once
 
 #include "search/layout/branch.h"
 
@@ -24,5 +23,3 @@ typedef struct {
 /* The least sum from `low` to `high` (0 <= low <= high <= SUMS_LIMIT) of counts[i] x sizes[i] with 0 <= counts[i] <=
  * most[i]; -1 means that there is none. It is exact: subset sums by shifting bits. */
 int64_t least_sum(SumTable *table, const BoundedSizes *of, int64_t low, int64_t high, int64_t *counts);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/options/command_option.h: one option as a row of data: how it is typed, what help and manual say of it. */
-#ifndef SHARDOPT_SEARCH_OPTIONS_COMMAND_OPTION_H
-#define SHARDOPT_SEARCH_OPTIONS_COMMAND_OPTION_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -55,5 +54,3 @@ typedef struct {
         "engine, tp, pp, attn_dp, ep, dp, prec_w, prec_kv. Scripts of `emit` put these into the report."
 
 enum { OPTIONS_MAX = 64 };
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/options/config_options.h: a launch configuration read back: as options, and as one plan. */
-#ifndef SHARDOPT_SEARCH_OPTIONS_CONFIG_OPTIONS_H
-#define SHARDOPT_SEARCH_OPTIONS_CONFIG_OPTIONS_H
+#pragma once
 
 #include "search/options/report_options.h"
 
@@ -11,5 +10,3 @@
  * otherwise), with the file's work and without its recomputation. */
 bool options_from_config(const Options *given, Arena *arena, Options *open, Options *of_plan, ReportPlan *plan,
                          Error *error);
-
-#endif

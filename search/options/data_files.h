@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/options/data_files.h: the data files behind a report, by name and hash. */
-#ifndef SHARDOPT_SEARCH_OPTIONS_DATA_FILES_H
-#define SHARDOPT_SEARCH_OPTIONS_DATA_FILES_H
+#pragma once
 
 #include "search/report/report.h"
 
@@ -10,5 +9,3 @@ bool data_files_name(Report *report, Arena *arena, Error *error);
 
 /* That, and the hash of the whole data folder. */
 bool data_files_name_all(Report *report, Arena *arena, Error *error);
-
-#endif

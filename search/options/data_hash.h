@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/options/data_hash.h: names of data by what it says: of one file, and of the whole data folder, so that two reports can be
  * told to rest on the same facts. */
-#ifndef SHARDOPT_SEARCH_OPTIONS_DATA_HASH_H
-#define SHARDOPT_SEARCH_OPTIONS_DATA_HASH_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -21,5 +20,3 @@ bool file_sha256(const char *path, char hex[SHA256_HEX_SIZE], Error *error);
 /* The name of `path` and its SHA-256; `folder` ("models/zoo") is where files of its kind lie in the data folder. In the
  * arena. */
 bool data_file(const char *path, const char *folder, Arena *arena, DataFile *out, Error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/options/failure_options.h: --mtbf, --restart and --storage. */
-#ifndef SHARDOPT_SEARCH_OPTIONS_FAILURE_OPTIONS_H
-#define SHARDOPT_SEARCH_OPTIONS_FAILURE_OPTIONS_H
+#pragma once
 
 #include "search/options/options.h"
 #include "search/request/request.h"
@@ -9,5 +8,3 @@
 /* What the user says of failures, which no plan depends on. False means that an option is wrong, and *error says
  * which. */
 bool failures_from_options(const Options *options, FailuresAsked *out, Error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/options/one_plan.h: one plan, as --plan names it, or out of the report that --from or the launch configuration that
  * --from-config names: a search in which all of it is required, so that its layout and its estimate are there. */
-#ifndef SHARDOPT_SEARCH_OPTIONS_ONE_PLAN_H
-#define SHARDOPT_SEARCH_OPTIONS_ONE_PLAN_H
+#pragma once
 
 #include "base/arena.h"
 #include "search/options/options.h"
@@ -31,5 +30,3 @@ void one_plan_notes(const ReportPlan *from, FILE *err);
 
 /* The same, and where the step is another than the report's: the program or its data have changed since. */
 void one_plan_compare(const SearchResult *result, const ReportPlan *from, FILE *err);
-
-#endif

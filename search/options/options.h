@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/options/options.h: the options of every command that plans: first as words, each with where it stands, then
  * resolved into a Request. A report's `request` gives the same words, so that both ways are read by the same rules. */
-#ifndef SHARDOPT_SEARCH_OPTIONS_OPTIONS_H
-#define SHARDOPT_SEARCH_OPTIONS_OPTIONS_H
+#pragma once
 
 #include "search/options/command_option.h"
 #include "search/request/request.h"
@@ -98,5 +97,3 @@ bool option_asks(Option option);
 
 /* Fills in the defaults and loads what is named: model, chip, profile, stack. What it points at lives in the arena. */
 bool request_from_options(const Options *options, Arena *arena, Request *out, Error *error);
-
-#endif

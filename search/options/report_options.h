@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/options/report_options.h: a report of format_version 1 read back: its `request` as options, and one of its plans.
  * */
-#ifndef SHARDOPT_SEARCH_OPTIONS_REPORT_OPTIONS_H
-#define SHARDOPT_SEARCH_OPTIONS_REPORT_OPTIONS_H
+#pragma once
 
 #include "search/options/options.h"
 
@@ -36,5 +35,3 @@ bool options_of_report(const cJSON *report, const Options *given, Arena *arena, 
  * plan of that rank. `where` names the report in errors, and in those of the options. */
 bool report_request_read(const cJSON *report, const char *where, Arena *arena, Options *out, Error *error);
 bool report_plan_read(const cJSON *report, const char *where, int64_t rank, ReportPlan *out, Error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/options/sizes.h: sizes that do not go together, or that somebody hardly means. */
-#ifndef SHARDOPT_SEARCH_OPTIONS_SIZES_H
-#define SHARDOPT_SEARCH_OPTIONS_SIZES_H
+#pragma once
 
 #include "search/options/options.h"
 
@@ -18,5 +17,3 @@ bool default_chip_named(const Chip *chip, Error *error);
  * is 8Ki". NULL: nothing. `text` is what was typed. */
 enum { SIZE_WORDS_SIZE = 128 };
 const char *size_in_thousands(const char *text, char words[SIZE_WORDS_SIZE]);
-
-#endif

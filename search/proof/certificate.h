@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/proof/certificate.h: what an outsider needs to check a search without trusting it (docs/search.md, "The
  * certificate"): the nearest of what was cut, and on request what became of every degree tuple. */
-#ifndef SHARDOPT_SEARCH_PROOF_CERTIFICATE_H
-#define SHARDOPT_SEARCH_PROOF_CERTIFICATE_H
+#pragma once
 
 #include "base/sha256.h"
 #include "search/answer/search_result.h"
@@ -77,5 +76,3 @@ bool certificate_add_json(const SearchRecord *record, cJSON *search);
 /* Adds `first_plan` to `to`: when the search first knew a plan, in bounds, since a clock would make two reports differ.
  * Nothing where there is no plan. False means that memory is out. */
 bool certificate_add_first_plan(const FirstPlan *first, cJSON *to);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/compare_to_best.h: why one plan is not the best: how much slower it is, which terms of its step are
  * longer, and which single change would gain most. */
-#ifndef SHARDOPT_SEARCH_REPORT_COMPARE_TO_BEST_H
-#define SHARDOPT_SEARCH_REPORT_COMPARE_TO_BEST_H
+#pragma once
 
 #include "base/text/terminal.h"
 #include "search/answer/plan_words.h"
@@ -57,5 +56,3 @@ bool compare_to_best(const Request *open, const Request *plan, const RankedPlan 
 /* "Why not this plan" as text, and as `comparison` of the JSON report. False: memory is out. */
 bool compare_to_best_write(const BestComparison *comparison, const RankedPlan *here, TextOut out);
 bool compare_to_best_add_json(const BestComparison *comparison, cJSON *to);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/data_file.h: the name of a file that an answer rests on, by what the file says. */
-#ifndef SHARDOPT_SEARCH_REPORT_DATA_FILE_H
-#define SHARDOPT_SEARCH_REPORT_DATA_FILE_H
+#pragma once
 
 #include "base/sha256.h"
 
@@ -14,5 +13,3 @@ typedef struct {
 /* The files of data that a plan is priced with. */
 typedef enum { DATA_MODEL, DATA_CHIP, DATA_PROFILE, DATA_OPTIMIZER, DATA_COUNT } DataPart;
 const char *data_part_name(DataPart part); /* "model" "chip" "profile" "optimizer" */
-
-#endif

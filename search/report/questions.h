@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/questions.h: the searches around the search. Internal to the report. */
-#ifndef SHARDOPT_SEARCH_REPORT_QUESTIONS_H
-#define SHARDOPT_SEARCH_REPORT_QUESTIONS_H
+#pragma once
 
 #include "search/report/report.h"
 
@@ -65,5 +64,3 @@ bool report_make_nearest(Report *report, Request *scratch, Error *error);
 
 /* Whether the plan is what was asked to the letter: the whole machine, its batch, nothing padded. */
 bool plan_is_as_asked(const Request *request, const RankedPlan *ranked);
-
-#endif

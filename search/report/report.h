@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/report.h: a search turned into an answer: the ranked plans, the ways out where sizes do not divide, what would
  * help. */
-#ifndef SHARDOPT_SEARCH_REPORT_REPORT_H
-#define SHARDOPT_SEARCH_REPORT_REPORT_H
+#pragma once
 
 #include "base/text/terminal.h"
 #include "search/report/data_file.h"
@@ -140,5 +139,3 @@ cJSON *report_json(const Report *report, Error *error);
 /* One plan in full (`explain`), rank from 1: every op, every collective with its footprint and rate, memory at every
  * moment, the layout. */
 bool explain_write_text(const Report *report, int rank, TextOut out, Error *error);
-
-#endif

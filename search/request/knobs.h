@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/request/knobs.h: the knobs of a plan that people can ask for, by the names that reports give them: in
  * --require, in `explain --plan`, in a report that is read back and in a launch configuration. Pure. */
-#ifndef SHARDOPT_SEARCH_REQUEST_KNOBS_H
-#define SHARDOPT_SEARCH_REQUEST_KNOBS_H
+#pragma once
 
 #include "base/error.h"
 #include "cost/plan/plan.h"
@@ -55,5 +54,3 @@ bool knob_parse(Knob knob, const char *text, const char *where, int64_t *out, Er
 enum { KNOB_TEXT_SIZE = 24 };
 /* The way back: "8", "1f1b", "true". Returns `text`. */
 const char *knob_text(Knob knob, int64_t setting, char text[KNOB_TEXT_SIZE]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/request/offload.h: what may go to the host, as --offload says it, or by default. */
-#ifndef SHARDOPT_SEARCH_REQUEST_OFFLOAD_H
-#define SHARDOPT_SEARCH_REQUEST_OFFLOAD_H
+#pragma once
 
 #include "search/request/request.h"
 
@@ -13,5 +12,3 @@ void request_settle_offload(Request *request);
 /* Takes what --offload says, "auto" and NULL for the default. False: *error says how that contradicts --require,
  * --remat or the machine; `where` names the option. */
 bool request_offload(const char *text, const char *where, Request *request, Error *error);
-
-#endif

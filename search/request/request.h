@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/request/request.h: what was asked, resolved: every option that can change the answer, with the defaults
  * filled in. */
-#ifndef SHARDOPT_SEARCH_REQUEST_REQUEST_H
-#define SHARDOPT_SEARCH_REQUEST_REQUEST_H
+#pragma once
 
 #include "cost/profile/doubt.h"
 #include "cost/profile/precision.h"
@@ -253,5 +252,3 @@ const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEX
  * with _ for -, values what the option takes (shares as numbers, "for" with commas). The command line reads it back
  * (`explain --from`). `launchers`: who is asked for, as --for takes it (request_launchers()). False: memory is out. */
 bool request_add_json(const Request *request, const char *launchers, cJSON *to);
-
-#endif

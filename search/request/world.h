@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/request/world.h: what a search knows of the world. It has no clock of its own and sees no signal: the caller
  * hands both in. */
-#ifndef SHARDOPT_SEARCH_REQUEST_WORLD_H
-#define SHARDOPT_SEARCH_REQUEST_WORLD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ typedef struct {
 static inline double world_clock(const World *world) { return world->seconds ? world->seconds(world->context) : 0; }
 
 static inline bool world_stops(const World *world) { return world->interrupted && world->interrupted(world->context); }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/answer.h: the whole answer: the front of what engines can launch, the front that divides and fits, the
  * best point for the limits, points that differ in kind, and what the usual layout loses. */
-#ifndef SHARDOPT_SEARCH_SERVING_ANSWER_H
-#define SHARDOPT_SEARCH_SERVING_ANSWER_H
+#pragma once
 
 #include "search/serving/ceiling.h"
 #include "search/serving/explore.h"
@@ -53,5 +52,3 @@ void serving_answer_free(ServingAnswer *answer);
 
 /* The engines that take a point as it is: each pool in the rules of one. */
 EngineSet point_launchable_by(const ServingQuestion *question, const ServingPoint *point);
-
-#endif

@@ -2,8 +2,7 @@
 /* search/serving/ceiling.h: the most that any way to serve a question could give, without a search: every byte and FLOP
  * in perfect balance over all chips, the floors of kernels once, messages for nothing. A search that was cut short says
  * by it how far its best can be from the best of all. */
-#ifndef SHARDOPT_SEARCH_SERVING_CEILING_H
-#define SHARDOPT_SEARCH_SERVING_CEILING_H
+#pragma once
 
 #include "search/serving/point.h"
 
@@ -13,5 +12,3 @@ typedef struct {
     double per_chip, per_user;
 } ServingCeiling;
 ServingCeiling serving_ceiling(const ServingQuestion *question, double tpot_seconds);
-
-#endif

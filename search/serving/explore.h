@@ -2,8 +2,7 @@
 /* search/serving/explore.h: the exact front of one pool, and of two. Whole ranges of batches are cut by a bound:
  * between B1 and B2 no user gets more than 1 / t(B1), and no chip more than B2 / t(B1), since a step never gets
  * quicker by having more to do. */
-#ifndef SHARDOPT_SEARCH_SERVING_EXPLORE_H
-#define SHARDOPT_SEARCH_SERVING_EXPLORE_H
+#pragma once
 
 #include "search/serving/front.h"
 
@@ -54,5 +53,3 @@ bool prompts_counted(Exploring *to, const ServingLayout *layout, double seconds)
 
 /* The batches of a layout that are looked at: from *low to *high, none where *high < *low. Counts the others. */
 void batches_of_layout(Exploring *to, const PricedLayout *layout, int64_t *low, int64_t *high);
-
-#endif

@@ -2,8 +2,7 @@
 /* search/serving/front.h: the points of which none is beaten: no other has at least as many tokens per second for each
  * user and for each chip, and more of one of them. Of equals the one with the sooner first token stays, then the one
  * that comes first in the enumeration, so that the front does not depend on the way of a search. */
-#ifndef SHARDOPT_SEARCH_SERVING_FRONT_H
-#define SHARDOPT_SEARCH_SERVING_FRONT_H
+#pragma once
 
 #include "base/error.h"
 #include "search/serving/point.h"
@@ -20,5 +19,3 @@ bool front_beats(const ServingFront *front, double per_user, double per_chip);
 bool front_add(ServingFront *front, const ServingPoint *point, Error *error);
 
 void front_free(ServingFront *front);
-
-#endif

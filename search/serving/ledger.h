@@ -2,8 +2,7 @@
 /* search/serving/ledger.h: the certificate of a search of `shardopt inference`, written while it is made: a line for
  * every layout that is visited or left out, and one for every range of batches that is cut, with the bound that cut it.
  * What no line cuts was evaluated. */
-#ifndef SHARDOPT_SEARCH_SERVING_LEDGER_H
-#define SHARDOPT_SEARCH_SERVING_LEDGER_H
+#pragma once
 
 #include "mesh/machine.h"
 
@@ -32,5 +31,3 @@ void serving_ledger_begin(ServingLedger *ledger);
 
 /* Nothing where `ledger` is NULL. `phase` is a ServingPhase. */
 void serving_ledger_add(ServingLedger *ledger, int phase, const struct ServingLayout *layout, LedgerLine line);
-
-#endif

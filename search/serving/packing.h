@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/packing.h: how many workers of two forms lie side by side in a machine. */
-#ifndef SHARDOPT_SEARCH_SERVING_PACKING_H
-#define SHARDOPT_SEARCH_SERVING_PACKING_H
+#pragma once
 
 #include "search/serving/space.h"
 
@@ -11,5 +10,3 @@
  * memory is out. */
 bool packing_most(const Mesh *machine, const WorkerBox *first, const WorkerBox *second, int64_t first_max, Arena *arena,
                   int64_t **most);
-
-#endif

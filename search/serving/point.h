@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/point.h: one way to serve, priced: its pools, what a user and a chip get, and the first token's wait.
  * */
-#ifndef SHARDOPT_SEARCH_SERVING_POINT_H
-#define SHARDOPT_SEARCH_SERVING_POINT_H
+#pragma once
 
 #include "search/serving/space.h"
 
@@ -74,5 +73,3 @@ PromptTime prompt_time(const ServingQuestion *question, const PricedLayout *layo
 double point_chips_paid(const ServingQuestion *question, const ServingPoint *point);
 /* USD for a million tokens at so many a second; negative: no price is known, or there are no tokens. */
 double point_usd_per_million(const ServingQuestion *question, const ServingPoint *point, double tokens_per_second);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/question.h: what is asked of `shardopt inference`, resolved. */
-#ifndef SHARDOPT_SEARCH_SERVING_QUESTION_H
-#define SHARDOPT_SEARCH_SERVING_QUESTION_H
+#pragma once
 
 #include "cost/serving/memory.h"
 #include "cost/serving/step.h"
@@ -89,5 +88,3 @@ void question_lengths(ServingQuestion *question, double prompt, double output);
 
 /* Tokens of a prompt that no prefix cache has. */
 double question_new_tokens(const ServingQuestion *question);
-
-#endif

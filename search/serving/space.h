@@ -2,8 +2,7 @@
 /* search/serving/space.h: every way to cut a model for serving: the box of chips that a worker takes, how many of them
  * the machine holds, how tensor, attention data and pipeline lie in the box, how experts and the cache are cut, in
  * which types. */
-#ifndef SHARDOPT_SEARCH_SERVING_SPACE_H
-#define SHARDOPT_SEARCH_SERVING_SPACE_H
+#pragma once
 
 #include "base/count.h"
 #include "search/serving/ledger.h"
@@ -63,5 +62,3 @@ void layout_links(const ServingQuestion *question, const ServingLayout *layout, 
 
 /* Whether the layout divides the model at all; the rules of no engine. */
 bool layout_divides(const Model *model, const WorkerLayout *layout);
-
-#endif

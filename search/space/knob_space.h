@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/space/knob_space.h: the knobs of a degree tuple, as rules: counted in closed form, listed one by one. */
-#ifndef SHARDOPT_SEARCH_SPACE_KNOB_SPACE_H
-#define SHARDOPT_SEARCH_SPACE_KNOB_SPACE_H
+#pragma once
 
 #include "cost/stage/cost_context.h"
 #include "mesh/mesh.h"
@@ -104,5 +103,3 @@ int64_t knob_others_among(const Model *model, const Degrees *degrees, const Offe
 /* Whether a knob makes no difference here, so that the plan is another one's twin: sharding over one replica, keeping
  * weights that nothing gathers, balancing stages that are equal. */
 bool knobs_redundant(const Model *model, const Offers *offers, const Knobs *knobs, const Shard *shard);
-
-#endif

@@ -7,8 +7,7 @@
  * seven classes (which of the three are above 1). With P1, P2 and P3 placements where one given role, two given ones
  * or all three may share in Q, the classes of one, two and three roles above 1 have P1, P2 - 2 P1 and P3 - 3 P2 + 3
  * P1. */
-#ifndef SHARDOPT_SEARCH_SPACE_PLAN_COUNT_H
-#define SHARDOPT_SEARCH_SPACE_PLAN_COUNT_H
+#pragma once
 
 #include "search/request/request.h"
 #include "search/space/knob_space.h"
@@ -61,5 +60,3 @@ int64_t batch_at(const Request *request, int64_t replicas, int64_t index);
 int64_t batch_count(const Request *request, int64_t replicas); /* with the asked one */
 /* The largest multiple of the replicas within the tolerance; below them: there is none. */
 int64_t batch_most(const Request *request, int64_t replicas);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/sweep/goal.h: which point of a sweep to buy: the cheapest whose training ends within a deadline and a budget,
  * failures and the chips that stay idle counted. Pure. */
-#ifndef SHARDOPT_SEARCH_SWEEP_GOAL_H
-#define SHARDOPT_SEARCH_SWEEP_GOAL_H
+#pragma once
 
 #include "base/text/prose.h"
 #include "search/sweep/sweep.h"
@@ -30,5 +29,3 @@ char *sweep_goal_words(const SweepRow *row, const SweepGoal *goal, const SweepCh
 /* Sentences: how many points reach the goal, the cheapest at each kind of price with where the price is from; where
  * none does, the soonest. */
 void sweep_goal_summary(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal, Prose *to);
-
-#endif

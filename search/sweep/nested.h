@@ -2,8 +2,7 @@
 /* search/sweep/nested.h: points of a sweep whose spaces lie in each other. More HBM, more chips that may stay idle or a
  * wider tolerance of the batch only add plans; so a plan of the narrower point that is faster than the proven best of
  * the wider one is a defect of the search, like that of search/answer/contradiction.h. */
-#ifndef SHARDOPT_SEARCH_SWEEP_NESTED_H
-#define SHARDOPT_SEARCH_SWEEP_NESTED_H
+#pragma once
 
 #include "search/sweep/sweep.h"
 
@@ -11,5 +10,3 @@
  * compared where the same launcher and software have their plans. False: *error is ERROR_INTERNAL, and names the
  * points. */
 bool sweep_rows_agree(const SweepGrid *grid, const SweepRow *rows, Error *error);
-
-#endif

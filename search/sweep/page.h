@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/sweep/page.h: a sweep as one page that loads nothing: its table, and a picture of it. */
-#ifndef SHARDOPT_SEARCH_SWEEP_PAGE_H
-#define SHARDOPT_SEARCH_SWEEP_PAGE_H
+#pragma once
 
 #include "base/text/table.h"
 #include "search/sweep/sweep.h"
@@ -18,5 +17,3 @@ typedef struct {
 
 /* False: memory is out. */
 bool sweep_page_write(const SweepPage *page, FILE *out);
-
-#endif

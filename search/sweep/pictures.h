@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/sweep/pictures.h: pictures of a sweep, each a panel of its page. Each draws one SVG; false: the sweep has
  * nothing to show of it, and nothing was written. Pure but for the stream. */
-#ifndef SHARDOPT_SEARCH_SWEEP_PICTURES_H
-#define SHARDOPT_SEARCH_SWEEP_PICTURES_H
+#pragma once
 
 #include "search/sweep/sweep.h"
 
@@ -18,5 +17,3 @@ bool sweep_draw_heat(const SweepGrid *grid, const SweepRow *rows, const char *wo
 /* front[point]: it has a plan and a price, and no point that trains the same takes at most as long for at most as much
  * (of equals the first). `same` is room for as many numbers as there are points: which points train the same. */
 void sweep_front(const SweepGrid *grid, const SweepRow *rows, bool *front, int *same);
-
-#endif

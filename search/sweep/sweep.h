@@ -5,8 +5,7 @@
  * point 0 takes every first value, point 1 the second value of the last option. Every point has one row, one line of
  * JSON made from its report; all forms of a sweep are written from these lines alone, so that rows planned elsewhere
  * give the same bytes. Pure but for the streams that writers are given. */
-#ifndef SHARDOPT_SEARCH_SWEEP_SWEEP_H
-#define SHARDOPT_SEARCH_SWEEP_SWEEP_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -104,5 +103,3 @@ typedef struct {
 /* All `grid->points` rows in their order, and, where a goal is asked, which of them reach it (search/sweep/goal.h). */
 bool sweep_write(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal, SweepFormat format, TextOut out,
                  Error *error);
-
-#endif

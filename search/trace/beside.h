@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/trace/beside.h: a measured step beside the plan's, term by term. */
-#ifndef SHARDOPT_SEARCH_TRACE_BESIDE_H
-#define SHARDOPT_SEARCH_TRACE_BESIDE_H
+#pragma once
 
 #include "base/text/prose.h"
 #include "base/text/terminal.h"
@@ -80,5 +79,3 @@ void beside_slow_stage(const Beside *beside, Prose *out);
 /* Internal: the largest differences of the exposed terms, in words; and what the reader should know of them. */
 bool beside_find_differences(Beside *beside, Arena *arena);
 bool beside_find_notes(Beside *beside, Arena *arena);
-
-#endif

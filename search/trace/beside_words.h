@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/trace/beside_words.h: what text and page say alike of a measured step, as sentences, which stay empty where
  * there is nothing to say, and as the table of its terms. */
-#ifndef SHARDOPT_SEARCH_TRACE_BESIDE_WORDS_H
-#define SHARDOPT_SEARCH_TRACE_BESIDE_WORDS_H
+#pragma once
 
 #include "base/text/prose.h"
 #include "base/text/table.h"
@@ -21,5 +20,3 @@ int64_t beside_peak(const Beside *beside);
 Table beside_table(const Beside *beside, Arena *arena);
 /* The same of the stages of a pipeline, without rows where no stage is known. */
 Table beside_stage_table(const Beside *beside, Arena *arena);
-
-#endif

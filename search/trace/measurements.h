@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/trace/measurements.h: what to measure on a cluster so that a plan's price is known better, and what it is
  * worth, by the deviations of the figures that the price rests on. */
-#ifndef SHARDOPT_SEARCH_TRACE_MEASUREMENTS_H
-#define SHARDOPT_SEARCH_TRACE_MEASUREMENTS_H
+#pragma once
 
 #include "cost/profile/doubt.h"
 #include "cost/trace/formats/bench_log.h"
@@ -40,5 +39,3 @@ typedef struct {
     bool ceiling; /* the figure is not above it; the benchmark does not say what it is */
 } MeasuredFigure;
 MeasuredFigure measured_figure(const BenchResult *result, const Cluster *cluster);
-
-#endif

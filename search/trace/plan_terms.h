@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/trace/plan_terms.h: what a report says of a plan's step, term by term, as a trace is compared with it. */
-#ifndef SHARDOPT_SEARCH_TRACE_PLAN_TERMS_H
-#define SHARDOPT_SEARCH_TRACE_PLAN_TERMS_H
+#pragma once
 
 #include "base/error.h"
 #include "cost/plan/plan.h"
@@ -39,5 +38,3 @@ double plan_stage_share(const PlanTerms *plan, int64_t stage);
 
 /* Whether the term is of every microbatch's passes, so that a stage with less to compute has less of it. */
 bool plan_term_is_of_passes(TraceTerm term);
-
-#endif

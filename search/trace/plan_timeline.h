@@ -3,8 +3,7 @@
  * the terms of a step and no order of them: passes are laid out as the schedule plays them, each with its share of the
  * terms, backward twice as long as forward; what is hidden lies beneath the pass that hides it, and what comes once a
  * step stands at its end. Pure. */
-#ifndef SHARDOPT_SEARCH_TRACE_PLAN_TIMELINE_H
-#define SHARDOPT_SEARCH_TRACE_PLAN_TIMELINE_H
+#pragma once
 
 #include "cost/trace/timeline.h"
 #include "search/trace/beside.h"
@@ -12,5 +11,3 @@
 /* `beside` has a plan; stage -1 is the first. Without a step the timeline has no seconds. False: memory is
  * out. */
 bool plan_timeline(const Beside *beside, int64_t stage, TraceTimeline *out);
-
-#endif

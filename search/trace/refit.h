@@ -3,8 +3,7 @@
  * determines one figure: matmuls and attention the factors of the software, elementwise kernels and the update their
  * traffic, collectives the efficiency of the link that their group leaves over. What the trace does not show, or shows
  * for less than a hundredth of the step, keeps its value. */
-#ifndef SHARDOPT_SEARCH_TRACE_REFIT_H
-#define SHARDOPT_SEARCH_TRACE_REFIT_H
+#pragma once
 
 #include "cost/profile/profile_set.h"
 #include "search/trace/beside.h"
@@ -39,5 +38,3 @@ void refit_lower(const RefitInto *into, const char *key, double most, Refit *out
  * the set as it stands; the changes are added to *out. A step is not a linear function of its figures, so it takes a
  * few. The set is resolved again. */
 bool refit_step(const Beside *beside, const RefitInto *into, Refit *out, Error *error);
-
-#endif

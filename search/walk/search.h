@@ -6,8 +6,7 @@
  * orders of its roles above 1, counted as so many plans, also where two place the same since roles share no axis. The
  * loops go over degrees by rising bound, then knobs, then placements, then layouts (docs/search.md, "Levels, blocks and
  * threads"). */
-#ifndef SHARDOPT_SEARCH_WALK_SEARCH_H
-#define SHARDOPT_SEARCH_WALK_SEARCH_H
+#pragma once
 
 #include "search/answer/search_result.h"
 
@@ -20,5 +19,3 @@
  * Where nothing fits, and the request leaves offloading open (SpaceRules.offload_open), a second search follows in
  * which everything may go to the host; a last resort is asked in that one alone. result->request says which it was. */
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error);
-
-#endif

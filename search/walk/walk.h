@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/walk/walk.h: the state of a search, and its parts: the k best plans, the walk up in levels, the answer.
  * Internal to this folder. */
-#ifndef SHARDOPT_SEARCH_WALK_WALK_H
-#define SHARDOPT_SEARCH_WALK_WALK_H
+#pragma once
 
 #include "search/explore/tuple_list.h"
 #include "search/proof/certificate.h"
@@ -116,5 +115,3 @@ bool search_one(const Request *request, Arena *arena, SearchResult *result, Erro
 
 /* A search for each contender; the best of them is the answer. */
 bool search_contenders(const Request *request, bool resort, Arena *arena, SearchResult *result, Error *error);
-
-#endif

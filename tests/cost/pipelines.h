@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/cost/pipelines.h: the pipelines of cost/time/schedule_simulation.c by name; each lives until the next one is
  * requested. */
-#ifndef SHARDOPT_TESTS_COST_PIPELINES_H
-#define SHARDOPT_TESTS_COST_PIPELINES_H
+#pragma once
 
 #include "tests/cost/player.h"
 
@@ -33,5 +32,3 @@ static inline Play *zero_bubble_h1(int ranks, int microbatches) {
 static inline Play *dual_pipe(int ranks, int microbatches) {
     return pipeline_of(SCHEDULE_DUALPIPE, ranks, microbatches, 1);
 }
-
-#endif

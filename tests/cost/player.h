@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/cost/player.h: the questions of tests about a pipeline that cost/time/schedule_simulation.c has played: how
  * long it idles, and how many microbatches each rank holds. It uses no formula. */
-#ifndef SHARDOPT_TESTS_COST_PLAYER_H
-#define SHARDOPT_TESTS_COST_PLAYER_H
+#pragma once
 
 #include "cost/time/schedule_simulation.h"
 
@@ -64,5 +63,3 @@ static inline Playback play_out(const Play *play, PassSeconds seconds) {
     arena_free(&arena);
     return outcome;
 }
-
-#endif

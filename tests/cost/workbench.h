@@ -2,8 +2,7 @@
 /* tests/cost/workbench.h: stages priced by hand: the book's conditions as the planner sees them. A bench holds a model,
  * a chip, degrees and link rates; everything else comes out of stage_resources, step_rule and step_time, and break-even
  * points are searched, never computed. */
-#ifndef SHARDOPT_TESTS_COST_WORKBENCH_H
-#define SHARDOPT_TESTS_COST_WORKBENCH_H
+#pragma once
 
 #include "base/util.h"
 #include "cost/stage/stage.h"
@@ -311,5 +310,3 @@ static inline double data_threshold(double C, CollectiveCost across, double slic
     bench_rate(&bench, GROUP_DATA, across, 0);
     return CHIPS * break_even(fsdp_excess, &bench, 1, 1e9);
 }
-
-#endif

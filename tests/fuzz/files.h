@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/fuzz/files.h: the entry of a fuzzer; without clang, -DSHARDOPT_FUZZ_MAIN makes it a program that runs the files
  * given. */
-#ifndef SHARDOPT_TESTS_FUZZ_FILES_H
-#define SHARDOPT_TESTS_FUZZ_FILES_H
+#pragma once
 
 #include "base/file.h"
 
@@ -23,6 +22,4 @@ int main(int argc, char **argv) {
     }
     return 0;
 }
-#endif
-
 #endif

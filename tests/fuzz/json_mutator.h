@@ -2,8 +2,7 @@
 /* tests/fuzz/json_mutator.h: what libFuzzer changes is a tree, not bytes: a value becomes an extreme one or another of
  * the tree, a member goes, comes twice or changes its name. Every fourth input, and what is no JSON, is changed as
  * bytes. Included by one file of a fuzzer. */
-#ifndef SHARDOPT_TESTS_FUZZ_JSON_MUTATOR_H
-#define SHARDOPT_TESTS_FUZZ_JSON_MUTATOR_H
+#pragma once
 
 #include "base/json.h"
 #include "base/util.h"
@@ -109,5 +108,3 @@ static inline void fuzz_check(bool ok, const Error *error) {
         (!ok && (!said || strchr(error->text, '\n') || strchr(error->where, '\n'))))
         abort();
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/fuzz/traces.h: what holds for every trace that a reader takes: terms of a step are not negative, and add up to
  * it; a reader that does not take it says so in one line. */
-#ifndef SHARDOPT_TESTS_FUZZ_TRACES_H
-#define SHARDOPT_TESTS_FUZZ_TRACES_H
+#pragma once
 
 #include "cost/trace/rank_trace.h"
 #include "tests/fuzz/files.h"
@@ -45,5 +44,3 @@ static inline void check_trace(const uint8_t *data, size_t size, TraceReader rea
     arena_free(&arena);
     free(bytes);
 }
-
-#endif

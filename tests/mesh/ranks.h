@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/mesh/ranks.h: groups of ranks, chip by chip: from a footprint, and from a launcher's rank formula. */
-#ifndef SHARDOPT_TESTS_MESH_RANKS_H
-#define SHARDOPT_TESTS_MESH_RANKS_H
+#pragma once
 
 #include "mesh/footprint.h"
 
@@ -39,5 +38,3 @@ static inline void expect_groups(const char *name, const Mesh *mesh, const Footp
         }
     }
 }
-
-#endif

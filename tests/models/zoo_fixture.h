@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/models/zoo_fixture.h: the zoo, read before each test of a suite that has
  * .init = zoo_setup, .fini = zoo_teardown. */
-#ifndef SHARDOPT_TESTS_MODELS_ZOO_FIXTURE_H
-#define SHARDOPT_TESTS_MODELS_ZOO_FIXTURE_H
+#pragma once
 
 #include "models/config/model_json.h"
 
@@ -17,5 +16,3 @@ static void zoo_setup(void) {
 }
 
 static void zoo_teardown(void) { arena_free(&arena); }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/asked.h: a search from a command line to its result, as the command makes it. */
-#ifndef SHARDOPT_TESTS_SEARCH_ASKED_H
-#define SHARDOPT_TESTS_SEARCH_ASKED_H
+#pragma once
 
 #include "base/util.h"
 #include "search/cli/request_text.h"
@@ -40,5 +39,3 @@ static inline void asked_open_by_time(AskedSearch *asked, const char *command) {
 }
 
 static inline void asked_close(AskedSearch *asked) { arena_free(&asked->arena); }
-
-#endif

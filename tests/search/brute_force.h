@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/brute_force.h: the k best plans of a small request by trying all: public functions, and no bound. */
-#ifndef SHARDOPT_TESTS_SEARCH_BRUTE_FORCE_H
-#define SHARDOPT_TESTS_SEARCH_BRUTE_FORCE_H
+#pragma once
 
 #include "search/launch/placement.h"
 #include "search/launch/rules.h"
@@ -160,5 +159,3 @@ static inline void brute_run(const Request *request, Arena *arena, Brute *brute)
     }
     qsort(brute->rows, (size_t)brute->count, sizeof(BestRow), compare_rows);
 }
-
-#endif

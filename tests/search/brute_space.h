@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/brute_space.h: the space of plans from its definition alone, which the engine's own lists are compared
  * with. */
-#ifndef SHARDOPT_TESTS_SEARCH_BRUTE_SPACE_H
-#define SHARDOPT_TESTS_SEARCH_BRUTE_SPACE_H
+#pragma once
 
 #include "tests/search/random_problem.h"
 
@@ -184,5 +183,3 @@ static inline int brute_machines(const Request *request, Arena *arena, const Mac
     *out = all;
     return count + 1;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/golden.h: texts and pictures whose layout was looked at: SHARDOPT_UPDATE_GOLDEN=1 before the
  * test's name writes them anew; read the diff, and look at the pictures. Their figures are those of fixtures. */
-#ifndef SHARDOPT_TESTS_SEARCH_GOLDEN_H
-#define SHARDOPT_TESTS_SEARCH_GOLDEN_H
+#pragma once
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -42,5 +41,3 @@ static inline void expect_golden(const char *name, const char *text) {
               same ? "" : golden_differs(text, golden));
     free(golden);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/json_of.h: what a command line of the program answers as JSON, in memory, and its figures by path. */
-#ifndef SHARDOPT_TESTS_SEARCH_JSON_OF_H
-#define SHARDOPT_TESTS_SEARCH_JSON_OF_H
+#pragma once
 
 #include "base/json.h"
 #include "search/shardopt.h"
@@ -59,5 +58,3 @@ static inline double sum_of(const cJSON *json) {
 
 static inline bool near_to(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)); }
 #define EXPECT_NEAR(a, b, ...) cr_expect(near_to(a, b), __VA_ARGS__)
-
-#endif

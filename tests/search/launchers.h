@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The launchers by name, for tables of tests: their places in search/launch/launchers.c, which test_launchers.c
  * checks. */
-#ifndef SHARDOPT_TESTS_SEARCH_LAUNCHERS_H
-#define SHARDOPT_TESTS_SEARCH_LAUNCHERS_H
+#pragma once
 
 #include "search/launch/launcher.h"
 
 enum { LAUNCHER_MAXTEXT, LAUNCHER_JAX, LAUNCHER_MEGATRON, LAUNCHER_TORCHTITAN, LAUNCHER_DEEPSPEED, LAUNCHER_COUNT };
-
-#endif

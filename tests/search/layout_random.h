@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/layout_random.h: random layout graphs and rates, and the best layout by trying all of them. */
-#ifndef SHARDOPT_TESTS_SEARCH_LAYOUT_RANDOM_H
-#define SHARDOPT_TESTS_SEARCH_LAYOUT_RANDOM_H
+#pragma once
 
 #include "search/layout/layout.h"
 
@@ -202,5 +201,3 @@ static inline double exhaustive_best(const RandomCase *of, const Rates *rates) {
     exhaustive_node(&search, 0);
     return search.best;
 }
-
-#endif

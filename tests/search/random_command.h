@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/random_command.h: command lines of `shardopt plan` drawn by chance, on models and chips of the catalogs:
  * what fails can be typed again. The same for the same seed. */
-#ifndef SHARDOPT_TESTS_SEARCH_RANDOM_COMMAND_H
-#define SHARDOPT_TESTS_SEARCH_RANDOM_COMMAND_H
+#pragma once
 
 #include "tests/search/random_problem.h"
 
@@ -114,5 +113,3 @@ static inline void random_command(uint64_t seed, CommandDraw *command) {
     random_space_words(command, torus);
     random_physics_words(command);
 }
-
-#endif

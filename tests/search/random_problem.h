@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/random_problem.h: small random models, machines, profiles and requests, the same for the same seed. */
-#ifndef SHARDOPT_TESTS_SEARCH_RANDOM_PROBLEM_H
-#define SHARDOPT_TESTS_SEARCH_RANDOM_PROBLEM_H
+#pragma once
 
 #include "base/clock.h"
 #include "base/util.h"
@@ -394,5 +393,3 @@ static inline const char *problem_text(const Request *request, char text[320]) {
              request->space.batch_tolerance);
     return text;
 }
-
-#endif

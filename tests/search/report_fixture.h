@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/report_fixture.h: a report filled by hand: no search, no cost model, so that the golden text moves only
  * when the report's words do. The figures are invented, but fit together: each comment is the sum. */
-#ifndef SHARDOPT_TESTS_SEARCH_REPORT_FIXTURE_H
-#define SHARDOPT_TESTS_SEARCH_REPORT_FIXTURE_H
+#pragma once
 
 #include "search/report/report.h"
 #include "tests/search/launchers.h"
@@ -323,5 +322,3 @@ static inline void fixture_fill_none(Fixture *fixture) {
     report->nearest[0] = fixture->plans[0];
     report->nearest_count = 1;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/results.h: searches of the tests, and whether two of them gave the same. */
-#ifndef SHARDOPT_TESTS_SEARCH_RESULTS_H
-#define SHARDOPT_TESTS_SEARCH_RESULTS_H
+#pragma once
 
 #include "search/walk/search.h"
 
@@ -50,5 +49,3 @@ static inline bool equal_certificates(const Certificate *a, const Certificate *b
            a->degree_tuples == b->degree_tuples && a->degree_tuples_opened == b->degree_tuples_opened &&
            a->proof == b->proof && a->gap == b->gap && a->best_bound_seconds == b->best_bound_seconds;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /* cost/trace/formats/bench_log.h: what micro-benchmarks print: nccl-tests and rccl-tests, as a table and as JSON (-J),
  * nvbandwidth, perftest (ib_write_bw) as text and as JSON (--out_json), and sweeps of matmuls (mamf-finder). Lines of
  * others between them (NCCL INFO, prefixes of mpirun) are passed. */
-#ifndef SHARDOPT_COST_TRACE_FORMATS_BENCH_LOG_H
-#define SHARDOPT_COST_TRACE_FORMATS_BENCH_LOG_H
+#pragma once
 
 #include "base/error.h"
 
@@ -44,5 +43,3 @@ BenchKind bench_collective_of(const char *text);
 int bench_json_read(const char *text, size_t length, const char *name, BenchResult *out);
 bool bench_is_wire_json(const char *text);
 int bench_wire_json_read(const char *text, BenchResult *out);
-
-#endif

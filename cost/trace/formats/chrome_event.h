@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/formats/chrome_event.h: one trace event of Chrome's JSON, before it is known what it is good for. */
-#ifndef SHARDOPT_COST_TRACE_FORMATS_CHROME_EVENT_H
-#define SHARDOPT_COST_TRACE_FORMATS_CHROME_EVENT_H
+#pragma once
 
 #include "base/json_pull.h"
 #include "cost/trace/formats/xoperation.h"
@@ -51,5 +50,3 @@ void chrome_short(JsonSlice slice, ChromeShort *out);
 
 /* Bytes of one element of a type as torch names it; 0: not known. */
 int chrome_type_bytes(const char *type);
-
-#endif

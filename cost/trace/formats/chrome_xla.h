@@ -2,8 +2,7 @@
 /* cost/trace/formats/chrome_xla.h: events of XProf in Chrome's JSON (JAX's *.trace.json.gz), made of an XSpace:
  * processes are devices, threads are lines, and arguments are the statistics as texts. Source: openxla/xla at 7f943bd4,
  * xla/tsl/profiler/convert/trace_events_to_json.cc: names of processes and threads stand before all events. */
-#ifndef SHARDOPT_COST_TRACE_FORMATS_CHROME_XLA_H
-#define SHARDOPT_COST_TRACE_FORMATS_CHROME_XLA_H
+#pragma once
 
 #include "cost/trace/formats/chrome_event.h"
 #include "cost/trace/formats/xline.h"
@@ -32,5 +31,3 @@ bool chrome_xla_name(ChromeXla *xla, const ChromeEvent *event, Recording *to);
 
 /* Takes an event, if it is of a line that is read. False: memory is out. */
 bool chrome_xla_add(ChromeXla *xla, const ChromeEvent *event, Recording *to);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/formats/formats.h: the files of profilers, told apart by what stands in them. */
-#ifndef SHARDOPT_COST_TRACE_FORMATS_FORMATS_H
-#define SHARDOPT_COST_TRACE_FORMATS_FORMATS_H
+#pragma once
 
 #include "cost/trace/formats/step_log.h"
 #include "cost/trace/recording.h"
@@ -19,5 +18,3 @@ bool trace_folder_list(const char *folder, Arena *arena, const char ***paths, si
 
 /* The rank that a file's name tells; -1: none. */
 int64_t trace_rank_of_name(const char *path);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/formats/nsight.h: the SQLite export of Nsight Systems (`nsys export --type sqlite`). Tables exist only
  * where they have rows, and columns grow by version: each is asked for before it is read. */
-#ifndef SHARDOPT_COST_TRACE_FORMATS_NSIGHT_H
-#define SHARDOPT_COST_TRACE_FORMATS_NSIGHT_H
+#pragma once
 
 #include "cost/trace/recording.h"
 
@@ -14,5 +13,3 @@ bool nsight_read(sqlite3 *database, const char *where, Recording *out, Error *er
 
 /* Opens the file, which nothing else may write meanwhile, and reads it. */
 bool nsight_read_file(const char *path, Recording *out, Error *error);
-
-#endif

@@ -7,8 +7,7 @@
  * Names and units of the figures: NVIDIA/nccl at 5067397c, src/include/nvtx_payload_schemas.h and src/collectives.cc.
  * The header of a payload is not in the documentation of the export: GindaChen/nsys-ai, nccl_payload_breakdown.py,
  * which checked it against a profile of nsys 2026. */
-#ifndef SHARDOPT_COST_TRACE_FORMATS_NSIGHT_NCCL_H
-#define SHARDOPT_COST_TRACE_FORMATS_NSIGHT_NCCL_H
+#pragma once
 
 #include "cost/trace/recording.h"
 
@@ -67,5 +66,3 @@ bool nccl_add_call(NcclCalls *calls, const KernelNames *rules, const char *name,
 bool nccl_join(NcclCalls *calls, Recording *recording);
 
 void nccl_free(NcclCalls *calls);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/formats/step_log.h: how long steps took, by the lines that Megatron-LM, Megatron-Bridge, NeMo, MaxText and
  * torchtitan print, and what Megatron's timers say of their parts. */
-#ifndef SHARDOPT_COST_TRACE_FORMATS_STEP_LOG_H
-#define SHARDOPT_COST_TRACE_FORMATS_STEP_LOG_H
+#pragma once
 
 #include "base/byte_source.h"
 
@@ -38,5 +37,3 @@ bool step_log_read(ByteSource source, const char *where, StepLog *out, Error *er
 
 /* Whether the first bytes of a file may begin a log: text that is no JSON. `head` ends with a NUL. */
 bool step_log_begins(const char *head);
-
-#endif

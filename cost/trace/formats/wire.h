@@ -3,8 +3,7 @@
  * library are made by a compiler from .proto files at build time; what is read here is twenty fields of six messages,
  * whose maps have to be read before the events that stand in front of them, and whose unknown parts are most of a
  * file. */
-#ifndef SHARDOPT_COST_TRACE_FORMATS_WIRE_H
-#define SHARDOPT_COST_TRACE_FORMATS_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ Wire wire_over(const void *bytes, size_t length);
 
 /* The next field; false at the end, and where the bytes are no field, which leaves `broken`. */
 bool wire_next(Wire *wire, WireField *out);
-
-#endif

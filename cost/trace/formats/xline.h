@@ -2,8 +2,7 @@
 /* cost/trace/formats/xline.h: the lines of a device as XProf records them, in an XSpace and in the JSON made of it.
  * Of TPUs, the operations of XLA are read and what runs beside them (Async XLA Ops) as far as it is a collective or a
  * copy to the host; of GPUs, the streams. All other lines are derived from these. */
-#ifndef SHARDOPT_COST_TRACE_FORMATS_XLINE_H
-#define SHARDOPT_COST_TRACE_FORMATS_XLINE_H
+#pragma once
 
 #include "cost/trace/formats/xoperation.h"
 
@@ -28,5 +27,3 @@ bool xline_add(const XLine *line, const XOperation *operation, XTime time, const
 
 /* A step of the device. False: memory is out. */
 bool xline_add_step(const XLine *line, int64_t start_ns, int64_t end_ns, Recording *to);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/formats/xoperation.h: what XLA says of one of its operations, wherever it stands: in a plane of an XSpace,
  * or in the arguments of an event of Chrome's JSON. */
-#ifndef SHARDOPT_COST_TRACE_FORMATS_XOPERATION_H
-#define SHARDOPT_COST_TRACE_FORMATS_XOPERATION_H
+#pragma once
 
 #include "cost/trace/formats/wire.h"
 #include "cost/trace/recording.h"
@@ -30,5 +29,3 @@ typedef struct {
 
 /* Fills what the texts tell of an operation of a TPU, all but its id, message and name. */
 void xoperation_describe(XOperation *operation, XTexts texts, Recording *recording);
-
-#endif

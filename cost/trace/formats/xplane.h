@@ -3,8 +3,7 @@
  * read and what runs beside them (Async XLA Ops) as far as it is a collective or a copy to the host; of GPUs, the
  * streams. All other lines are derived from these. Field numbers: openxla/xla at f33d2e16,
  * third_party/tsl/tsl/profiler/protobuf/xplane.proto. */
-#ifndef SHARDOPT_COST_TRACE_FORMATS_XPLANE_H
-#define SHARDOPT_COST_TRACE_FORMATS_XPLANE_H
+#pragma once
 
 #include "base/byte_source.h"
 #include "cost/trace/recording.h"
@@ -21,5 +20,3 @@ bool xplane_is_of_host(const void *head, size_t length);
 bool xplane_read_device(const void *bytes, size_t length, Recording *recording);
 /* Internal. A binary file that went through a tool for text has U+FFFD in place of every byte above 127. */
 bool xplane_is_text_damaged(const uint8_t *bytes, size_t length);
-
-#endif

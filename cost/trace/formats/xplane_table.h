@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/formats/xplane_table.h: the tables of a plane: names of statistics, and what its events are. */
-#ifndef SHARDOPT_COST_TRACE_FORMATS_XPLANE_TABLE_H
-#define SHARDOPT_COST_TRACE_FORMATS_XPLANE_TABLE_H
+#pragma once
 
 #include "cost/trace/formats/wire.h"
 #include "cost/trace/formats/xoperation.h"
@@ -30,5 +29,3 @@ XOperation *xtables_operation(XTables *tables, int64_t id, Recording *recording)
 
 /* Copies a text of the file, cut to its room, with a NUL. */
 void wire_text(Wire text, char *out, size_t room);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/commands/calibrate_options.h: the words of `shardopt calibrate`. */
-#ifndef SHARDOPT_SEARCH_CLI_COMMANDS_CALIBRATE_OPTIONS_H
-#define SHARDOPT_SEARCH_CLI_COMMANDS_CALIBRATE_OPTIONS_H
+#pragma once
 
 #include "search/cli/command.h"
 
@@ -27,5 +26,3 @@ extern const CommandOption CALIBRATE_OPTIONS[CALIBRATE_OPTION_COUNT];
 
 /* Texts are those of the line. */
 bool calibrate_options_read(const CommandLine *line, CalibrateWords *out, Error *error);
-
-#endif

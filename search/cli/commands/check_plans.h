@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/commands/check_plans.h: the plans of a baseline planned again, and a plan that is launched beside the best. */
-#ifndef SHARDOPT_SEARCH_CLI_COMMANDS_CHECK_PLANS_H
-#define SHARDOPT_SEARCH_CLI_COMMANDS_CHECK_PLANS_H
+#pragma once
 
 #include "search/baseline/baseline.h"
 #include "search/baseline/baseline_check.h"
@@ -27,5 +26,3 @@ bool check_baseline(const Options *options, const Baseline *baseline, const Tole
  * close enough; else EXIT_DONE or EXIT_GATE. Says on `err` what is odd in the request. */
 bool check_launched(const Options *options, const Tolerance *within, const char *data_sha256, FILE *err, Arena *arena,
                     CheckedEntry *entry, CheckDocuments *documents, int *code, Error *error);
-
-#endif

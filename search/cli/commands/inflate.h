@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/commands/inflate.h: gzip, as files of large problems come. */
-#ifndef SHARDOPT_SEARCH_CLI_COMMANDS_INFLATE_H
-#define SHARDOPT_SEARCH_CLI_COMMANDS_INFLATE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -12,5 +11,3 @@ bool inflate_is_gzip(const char *bytes, size_t length);
  * it is ERROR_INPUT, as are broken, cut and trailing bytes. Memory grows with what comes out. */
 bool inflate_gzip(const char *bytes, size_t length, size_t limit, const char *where, char **text, size_t *text_length,
                   Error *error);
-
-#endif

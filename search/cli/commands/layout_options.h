@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/commands/layout_options.h: the words of `shardopt layout`. */
-#ifndef SHARDOPT_SEARCH_CLI_COMMANDS_LAYOUT_OPTIONS_H
-#define SHARDOPT_SEARCH_CLI_COMMANDS_LAYOUT_OPTIONS_H
+#pragma once
 
 #include "search/cli/command.h"
 
@@ -19,5 +18,3 @@ extern const CommandOption LAYOUT_OPTIONS[LAYOUT_OPTION_COUNT];
 
 /* Texts are those of the line. */
 bool layout_options_read(const CommandLine *line, LayoutOptions *out, Error *error);
-
-#endif

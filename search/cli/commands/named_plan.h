@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/commands/named_plan.h: the price of a plan that somebody names, whether it fits or not: of `explain`, and
  * of `trace --from-config`. */
-#ifndef SHARDOPT_SEARCH_CLI_COMMANDS_NAMED_PLAN_H
-#define SHARDOPT_SEARCH_CLI_COMMANDS_NAMED_PLAN_H
+#pragma once
 
 #include "search/options/one_plan.h"
 #include "search/report/report.h"
@@ -20,5 +19,3 @@ typedef struct {
  * it run. *lacking: the bytes of HBM that a chip lacks by this model. No plan in the result: it is not HBM alone, or an
  * interrupt came. */
 bool named_plan_price(const NamedPlan *named, Report *report, double *lacking, Error *error);
-
-#endif

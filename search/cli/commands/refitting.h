@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/commands/refitting.h: a report's plan priced anew, its profile moved to what was measured, and what wins
  * with it: of `trace --refit` and of `bench --read`. */
-#ifndef SHARDOPT_SEARCH_CLI_COMMANDS_REFITTING_H
-#define SHARDOPT_SEARCH_CLI_COMMANDS_REFITTING_H
+#pragma once
 
 #include "search/report/report.h"
 #include "search/trace/refit.h"
@@ -42,5 +41,3 @@ bool refitting_run(const RefitAsk *ask, Arena *arena, RefitAnswer *out, Error *e
 /* `measured` is the step that was measured; 0: none was. */
 void refitting_write_text(const RefitAnswer *answer, double measured, TextOut out);
 bool refitting_add_json(const RefitAnswer *answer, cJSON *to);
-
-#endif

@@ -2,8 +2,7 @@
 /* search/cli/commands/serving_reports.h: what explain, diff, check and sweep do with reports and options of `shardopt
  * inference`. The first three are asked before the command itself: false without an error means that the report is
  * none of `inference`. */
-#ifndef SHARDOPT_SEARCH_CLI_COMMANDS_SERVING_REPORTS_H
-#define SHARDOPT_SEARCH_CLI_COMMANDS_SERVING_REPORTS_H
+#pragma once
 
 #include "search/baseline/diff.h"
 #include "search/cli/command.h"
@@ -38,5 +37,3 @@ bool serving_check(const CommandLine *line, Streams streams, int *code, Error *e
 
 /* `shardopt sweep inference ...`: lists in the options of `inference`, a row for each point. Returns the exit code. */
 int serving_sweep(int argc, char **argv, Streams streams, Error *error);
-
-#endif

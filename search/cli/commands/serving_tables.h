@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/commands/serving_tables.h: what validate and calibrate do with a table of serving runs. */
-#ifndef SHARDOPT_SEARCH_CLI_COMMANDS_SERVING_TABLES_H
-#define SHARDOPT_SEARCH_CLI_COMMANDS_SERVING_TABLES_H
+#pragma once
 
 #include "search/cli/commands/calibrate_options.h"
 #include "search/cli/commands/validate_options.h"
@@ -14,5 +13,3 @@ bool serving_validate(const ValidateOptions *options, Arena *arena, Streams stre
 
 /* Fits the profile of serving to it, says what that is worth on rows that the fit has not seen, and writes it. */
 bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/commands/trace_plan.h: the options of `trace`, and the plan that they name: of a report, or of the launch
  * file that was run, priced as `explain` prices it. */
-#ifndef SHARDOPT_SEARCH_CLI_COMMANDS_TRACE_PLAN_H
-#define SHARDOPT_SEARCH_CLI_COMMANDS_TRACE_PLAN_H
+#pragma once
 
 #include "search/cli/command.h"
 #include "search/trace/plan_terms.h"
@@ -44,5 +43,3 @@ typedef struct {
 
 /* *out is all zero before. What is odd about a launch file is said on `err`. */
 bool trace_plan_read(const CommandLine *line, FILE *err, TracePlan *out, Error *error);
-
-#endif

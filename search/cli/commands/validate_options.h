@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/commands/validate_options.h: the words of `shardopt validate`. */
-#ifndef SHARDOPT_SEARCH_CLI_COMMANDS_VALIDATE_OPTIONS_H
-#define SHARDOPT_SEARCH_CLI_COMMANDS_VALIDATE_OPTIONS_H
+#pragma once
 
 #include "search/cli/command.h"
 #include "search/cli/views/validate_limits.h"
@@ -26,5 +25,3 @@ extern const CommandOption VALIDATE_OPTIONS[VALIDATE_OPTION_COUNT];
 
 /* Texts are those of the line. */
 bool validate_options_read(const CommandLine *line, ValidateOptions *out, Error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/sweep/file.h: rows of a sweep on disk. A part of --shard and a file of --resume are the same: the header's
  * line, then a row's line for every finished point, in any order. */
-#ifndef SHARDOPT_SEARCH_CLI_SWEEP_FILE_H
-#define SHARDOPT_SEARCH_CLI_SWEEP_FILE_H
+#pragma once
 
 #include "search/sweep/sweep.h"
 
@@ -43,5 +42,3 @@ bool sweep_resume_open(const char *path, SweepTable *table, SweepResume *out, Er
 bool sweep_resume_append(const SweepResume *resume, const char *line, size_t length, Error *error);
 
 void sweep_resume_close(SweepResume *resume);
-
-#endif

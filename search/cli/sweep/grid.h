@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/sweep/grid.h: the options of `sweep` as a grid, and a point of the grid as the options of `plan`. */
-#ifndef SHARDOPT_SEARCH_CLI_SWEEP_GRID_H
-#define SHARDOPT_SEARCH_CLI_SWEEP_GRID_H
+#pragma once
 
 #include "search/options/options.h"
 #include "search/sweep/sweep.h"
@@ -18,5 +17,3 @@ void sweep_point_options(const Options *base, const SweepGrid *grid, int64_t poi
 /* Names the user's own files among the values (a config.json, a profile, an optimizer): the SHA-256 of the lines
  * "<SHA-256 of the file>  <value>\n" in the grid's order, "-" for what cannot be read. "" when there are none. */
 bool sweep_files_sha256(const SweepGrid *grid, char hex[SHA256_HEX_SIZE], Error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/sweep/options.h: what `sweep` and `merge` have in common: the form of the answer, and how it ends. */
-#ifndef SHARDOPT_SEARCH_CLI_SWEEP_OPTIONS_H
-#define SHARDOPT_SEARCH_CLI_SWEEP_OPTIONS_H
+#pragma once
 
 #include "search/cli/command.h"
 #include "search/sweep/sweep.h"
@@ -24,5 +23,3 @@ bool sweep_answer(const SweepGrid *grid, const SweepRow *rows, const SweepOutput
 /* 4: some point is not proven; 3: no plan fits at any point, or none reaches the goal; else 0, whatever single points
  * came to. */
 int sweep_exit(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal);
-
-#endif

@@ -2,8 +2,7 @@
 /* search/cli/sweep/spread.h: who plans which point. One process asks its own ledger; under `mpirun`, where the program
  * was built with SHARDOPT_MPI, rank 0 keeps the ledger and every other rank asks it. search/cli/sweep/mpi.c speaks MPI
  * and is of the program alone; search/cli/sweep/alone.c stands in for it in the library, and where there is none. */
-#ifndef SHARDOPT_SEARCH_CLI_SWEEP_SPREAD_H
-#define SHARDOPT_SEARCH_CLI_SWEEP_SPREAD_H
+#pragma once
 
 #include "base/error.h"
 
@@ -36,5 +35,3 @@ SweepLedger spread_remote(const char *mark);
 
 /* The others, instead of asking for a point: rank 0 is to end with this error. */
 void spread_fail(const Error *error);
-
-#endif

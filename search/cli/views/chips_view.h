@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/views/chips_view.h: what `shardopt chips` prints: the catalog as a table, one chip in full, either as
  * JSON. */
-#ifndef SHARDOPT_SEARCH_CLI_VIEWS_CHIPS_VIEW_H
-#define SHARDOPT_SEARCH_CLI_VIEWS_CHIPS_VIEW_H
+#pragma once
 
 #include "base/text/terminal.h"
 #include "mesh/chip_json.h"
@@ -39,5 +38,3 @@ bool chip_offered(const Chip *chip, Arena *arena, OfferedSlice **out, int *count
 bool chips_write_table(const Catalog *catalog, TextOut out);
 bool chips_write_one(const Chip *chip, TextOut out, Arena *arena, Error *error);
 bool chips_write_json(const Catalog *catalog, const Chip *one, FILE *out, Arena *arena); /* `one` NULL: all */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/views/layout_view.h: what `shardopt layout` found, for people and for scripts. */
-#ifndef SHARDOPT_SEARCH_CLI_VIEWS_LAYOUT_VIEW_H
-#define SHARDOPT_SEARCH_CLI_VIEWS_LAYOUT_VIEW_H
+#pragma once
 
 #include "search/graph/solve.h"
 
@@ -17,5 +16,3 @@ void layout_write_text(FILE *out, const LayoutView *view);
 bool layout_write_json(FILE *out, const LayoutView *view, Error *error);
 /* "[0, 0, 2]", a strategy for each node, as the contest takes it. */
 void layout_write_solution(FILE *out, const LayoutView *view);
-
-#endif

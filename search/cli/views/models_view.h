@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/views/models_view.h: models as people and scripts see them. What is computed once for both views, and the views.
  */
-#ifndef SHARDOPT_SEARCH_CLI_VIEWS_MODELS_VIEW_H
-#define SHARDOPT_SEARCH_CLI_VIEWS_MODELS_VIEW_H
+#pragma once
 
 #include "base/text/terminal.h"
 #include "models/config/model_json.h"
@@ -48,5 +47,3 @@ bool models_write_table(TextOut out, const Zoo *zoo);
 void models_write_text(FILE *out, const Model *model);
 /* One model in full, or, `one` NULL, the list. False: memory is out. */
 bool models_write_json(FILE *out, const Zoo *zoo, const Model *one);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/views/serving_validate_view.h: the errors of replayed serving runs, as text, Markdown and JSON. */
-#ifndef SHARDOPT_SEARCH_CLI_VIEWS_SERVING_VALIDATE_VIEW_H
-#define SHARDOPT_SEARCH_CLI_VIEWS_SERVING_VALIDATE_VIEW_H
+#pragma once
 
 #include "base/text/terminal.h"
 #include "search/serving/measured/serving_score.h"
@@ -15,5 +14,3 @@ typedef struct {
 bool serving_validate_text(TextOut out, const ServingValidateView *view, Error *error);
 bool serving_validate_markdown(TextOut out, const ServingValidateView *view, Error *error);
 bool serving_validate_json(TextOut out, const ServingValidateView *view, Error *error);
-
-#endif

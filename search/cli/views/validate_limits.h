@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/views/validate_limits.h: what an error table must keep to: --max-error and --min-ranking. */
-#ifndef SHARDOPT_SEARCH_CLI_VIEWS_VALIDATE_LIMITS_H
-#define SHARDOPT_SEARCH_CLI_VIEWS_VALIDATE_LIMITS_H
+#pragma once
 
 #include "cost/measured/validate.h"
 
@@ -33,5 +32,3 @@ bool gate_parse(const char *text, const char *where, bool least, ValidationLimit
 
 /* One line for each limit that does not hold, and a limit of what the table has none of does not; how many. */
 int gate_check(const ValidationLimits *gate, const Validation *validation, FILE *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/cli/views/validate_view.h: an error table as people and scripts see it: the words and tables that all forms
  * share, and the forms. */
-#ifndef SHARDOPT_SEARCH_CLI_VIEWS_VALIDATE_VIEW_H
-#define SHARDOPT_SEARCH_CLI_VIEWS_VALIDATE_VIEW_H
+#pragma once
 
 #include "base/text/prose.h"
 #include "base/text/table.h"
@@ -48,5 +47,3 @@ typedef struct {
 
 /* Everything is in the arena. NULL means that memory is out. */
 ValidateParts *validate_parts(const ValidateView *view, Arena *arena, Error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/launch/deepspeed/deepspeed.h: DeepSpeed. Internal to its folder, and for tests. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_DEEPSPEED_DEEPSPEED_H
-#define SHARDOPT_SEARCH_LAUNCH_DEEPSPEED_DEEPSPEED_H
+#pragma once
 
 #include "search/launch/emit.h"
 #include "search/launch/import.h"
@@ -16,5 +15,3 @@ EmitWriter emit_deepspeed;
 EmitNoter emit_deepspeed_notes;
 bool deepspeed_work(ConfigFile *file, ImportedWork *out, Error *error);
 bool deepspeed_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
-
-#endif

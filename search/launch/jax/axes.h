@@ -2,8 +2,7 @@
 /* search/launch/jax/axes.h: the axes of a plan's jax.sharding.Mesh, and where each lies on the machine. A role is one axis,
  * unless a part of its ranks is grouped apart (a folded expert grid, heads exchanged inside a ring): then one for each
  * part. Pure. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_JAX_AXES_H
-#define SHARDOPT_SEARCH_LAUNCH_JAX_AXES_H
+#pragma once
 
 #include "search/answer/ranked_plan.h"
 
@@ -36,5 +35,3 @@ typedef struct {
 
 /* False: a folded grid cuts a role's ranks where they do not divide. */
 bool jax_axes_of(const RankedPlan *ranked, JaxAxes *out);
-
-#endif

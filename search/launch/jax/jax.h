@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/launch/jax/jax.h: a program in plain JAX. Internal to its folder, and for tests. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_JAX_JAX_H
-#define SHARDOPT_SEARCH_LAUNCH_JAX_JAX_H
+#pragma once
 
 #include "search/launch/emit.h"
 #include "search/launch/import.h"
@@ -14,5 +13,3 @@ EmitWriter emit_jax;
 EmitNoter emit_jax_notes;
 bool jax_work(ConfigFile *file, ImportedWork *out, Error *error);
 bool jax_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
-
-#endif

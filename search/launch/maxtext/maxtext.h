@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/launch/maxtext/maxtext.h: MaxText. Internal to its folder, and for tests. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_MAXTEXT_MAXTEXT_H
-#define SHARDOPT_SEARCH_LAUNCH_MAXTEXT_MAXTEXT_H
+#pragma once
 
 #include "search/launch/emit.h"
 #include "search/launch/import.h"
@@ -26,5 +25,3 @@ bool maxtext_import_way(ConfigFile *file, const Request *request, const Imported
 enum { MAXTEXT_TENSORS_MAX = 6 };
 const char *const *maxtext_tensors(Activation activation);
 const char *maxtext_state(ActivationState state); /* "device" "remat" "offload" */
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/launch/maxtext/mesh.h: the degrees of a plan as MaxText's two networks, and what puts them where they were costed.
  */
-#ifndef SHARDOPT_SEARCH_LAUNCH_MAXTEXT_MESH_H
-#define SHARDOPT_SEARCH_LAUNCH_MAXTEXT_MESH_H
+#pragma once
 
 #include "search/launch/emit.h"
 
@@ -18,5 +17,3 @@ bool maxtext_write_mesh(const RankedPlan *ranked, bool tpu, FILE *out, Error *er
 
 /* "a=b c=d" as keys, a line each. */
 void maxtext_write_pairs(const char *pairs, FILE *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/launch/maxtext/model.h: a model in MaxText's words. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_MAXTEXT_MODEL_H
-#define SHARDOPT_SEARCH_LAUNCH_MAXTEXT_MODEL_H
+#pragma once
 
 #include "models/model.h"
 
@@ -13,5 +12,3 @@ bool maxtext_write_model(const Model *model, bool *muon, FILE *out);
 
 /* The zoo's name of a model_name; NULL: it is none that is known. */
 const char *maxtext_model_ours(const char *model_name);
-
-#endif

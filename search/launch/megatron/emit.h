@@ -2,8 +2,7 @@
 /* search/launch/megatron/emit.h: the parts of a script for Megatron-LM's pretrain_gpt.py. Internal to search/emit.
  * Flags and their rules: Megatron-LM d98e8a64dd and megatron-core 0.16.1 (core/transformer/transformer_config.py,
  * core/model_parallel_config.py, core/distributed/distributed_data_parallel_config.py, training/arguments.py). */
-#ifndef SHARDOPT_SEARCH_LAUNCH_MEGATRON_EMIT_H
-#define SHARDOPT_SEARCH_LAUNCH_MEGATRON_EMIT_H
+#pragma once
 
 #include "search/launch/gpu_job.h"
 #include "search/launch/megatron/megatron.h"
@@ -18,5 +17,3 @@ void megatron_note_model(const GpuJob *job, EmitNotes *notes);
 const char *megatron_cannot_offload(const GpuJob *job); /* a sentence where nothing keeps so little; NULL */
 void megatron_write_activations(const GpuJob *job, FILE *out);
 void megatron_note_activations(const GpuJob *job, EmitNotes *notes);
-
-#endif

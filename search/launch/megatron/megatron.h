@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/launch/megatron/megatron.h: Megatron-LM. Internal to its folder, and for tests. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_MEGATRON_MEGATRON_H
-#define SHARDOPT_SEARCH_LAUNCH_MEGATRON_MEGATRON_H
+#pragma once
 
 #include "search/launch/emit.h"
 #include "search/launch/import.h"
@@ -32,5 +31,3 @@ unsigned megatron_modules(const Model *model, Activation activation);
 const char *megatron_input(const Model *model, Activation activation);
 /* Whether it can send a set of activations, a bit each, to the host in all layers. */
 bool megatron_offloads(const Model *model, unsigned activations);
-
-#endif

@@ -7,8 +7,7 @@
  * rest with its line and column: Debian has no TOML for C and no reader of a shell's words, and what a person wants to
  * know here, which key stands where and which was not understood, needs the places that libraries drop. JSON is
  * base/json.h. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_SYNTAX_CONFIG_FILE_H
-#define SHARDOPT_SEARCH_LAUNCH_SYNTAX_CONFIG_FILE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -101,5 +100,3 @@ void config_ignore(ConfigFile *file, const char *patterns);
 
 /* One note of all that nobody took. */
 void config_note_left(ConfigFile *file);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/launch/syntax/cursor.h: a buffer read character by character, that knows where it stands. For the readers of
  * TOML, Python and words. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_SYNTAX_CURSOR_H
-#define SHARDOPT_SEARCH_LAUNCH_SYNTAX_CURSOR_H
+#pragma once
 
 #include "search/launch/syntax/config_file.h"
 
@@ -48,5 +47,3 @@ const char *cursor_brackets(Cursor *cursor, bool round, const ConfigFile *file, 
 /* Text of one line in quotes, the backslashes between double quotes resolved. Stands behind the closing quote.
  * NULL: *error. */
 const char *cursor_quoted(Cursor *cursor, const ConfigFile *file, Error *error);
-
-#endif

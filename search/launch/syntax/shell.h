@@ -3,8 +3,7 @@
  * in as far as the file alone says what they are. Nothing is run. What stands behind a condition that cannot be decided
  * is read as if its first branch were taken, and marked; behind && and || of such a test what has a value keeps it; loops are
  * read once; `case` is not read. Internal to words.c. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_SYNTAX_SHELL_H
-#define SHARDOPT_SEARCH_LAUNCH_SYNTAX_SHELL_H
+#pragma once
 
 #include "search/launch/syntax/config_file.h"
 
@@ -47,5 +46,3 @@ typedef struct {
 bool shell_read(const char *text, size_t length, const ConfigFile *file, ShellScript *out, Error *error);
 
 bool shell_add(ShellWords *words, ShellWord word, const ConfigFile *file, Error *error);
-
-#endif

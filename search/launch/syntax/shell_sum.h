@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/launch/syntax/shell_sum.h: the arithmetic of $((...)): + - * / %, brackets, names with or without $. Pure. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_SYNTAX_SHELL_SUM_H
-#define SHARDOPT_SEARCH_LAUNCH_SYNTAX_SHELL_SUM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,5 +11,3 @@ typedef bool (*ShellNumber)(const void *names, const char *name, size_t length, 
 
 /* False: a name is not known, it overflows, divides by zero, or is none of that arithmetic. */
 bool shell_sum(const char *text, size_t length, ShellNumber number_of, const void *names, int64_t *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/launch/syntax/shell_word.h: how a word of a shell's script is put together from pieces: quotes, backslashes, and what a $
  * stands for. Internal to shell.c. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_SYNTAX_SHELL_WORD_H
-#define SHARDOPT_SEARCH_LAUNCH_SYNTAX_SHELL_WORD_H
+#pragma once
 
 #include "search/launch/syntax/cursor.h"
 #include "search/launch/syntax/shell.h"
@@ -58,5 +57,3 @@ void shell_drop(Shell *shell);
 
 /* NULL means there is none. */
 ShellVariable *shell_variable(const ShellScript *script, const char *name, size_t length);
-
-#endif

@@ -3,8 +3,7 @@
  * Python function that returns a config, and flags over it; up to 0.2 it was a TOML file. Names and rules: the
  * packages torchtitan 0.3.0 (config/configs.py, trainer.py, distributed/parallel_dims.py,
  * distributed/pipeline_parallel.py, models/common/decoder.py) and 0.2.2 (config/job_config.py). */
-#ifndef SHARDOPT_SEARCH_LAUNCH_TORCHTITAN_EMIT_H
-#define SHARDOPT_SEARCH_LAUNCH_TORCHTITAN_EMIT_H
+#pragma once
 
 #include "search/launch/gpu_job.h"
 #include "search/launch/torchtitan/torchtitan.h"
@@ -37,5 +36,3 @@ const char *titan_cannot(const GpuJob *job);
 
 /* What differs from what was costed, in both eras. */
 void titan_note(const GpuJob *job, EmitNotes *notes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/launch/torchtitan/torchtitan.h: torchtitan. Internal to its folder, and for tests. */
-#ifndef SHARDOPT_SEARCH_LAUNCH_TORCHTITAN_TORCHTITAN_H
-#define SHARDOPT_SEARCH_LAUNCH_TORCHTITAN_TORCHTITAN_H
+#pragma once
 
 #include "search/launch/emit.h"
 #include "search/launch/import.h"
@@ -18,5 +17,3 @@ EmitWriter emit_torchtitan, emit_torchtitan_toml;
 EmitNoter emit_torchtitan_notes, emit_torchtitan_toml_notes;
 bool torchtitan_work(ConfigFile *file, ImportedWork *out, Error *error);
 bool torchtitan_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
-
-#endif

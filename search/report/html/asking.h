@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/html/asking.h: the searches of a page, in handfuls, as long as it costs no more than its plan did.
  * Internal to facts.c. */
-#ifndef SHARDOPT_SEARCH_REPORT_HTML_ASKING_H
-#define SHARDOPT_SEARCH_REPORT_HTML_ASKING_H
+#pragma once
 
 #include "search/report/html/facts.h"
 #include "search/report/questions.h"
@@ -51,5 +50,3 @@ bool page_ask_pending(Asking *asking, Error *error);
 
 /* An answer that is known without a search. */
 void page_take(Asking *asking, AnswerOf of, const RankedPlan *best);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/html/facts.h: the searches that pictures need around the search: how the answer moves with the machine, the
  * batch, the memory and the figures it rests on. All on machines like plan 1's own, with its order of roles. Pure. */
-#ifndef SHARDOPT_SEARCH_REPORT_HTML_FACTS_H
-#define SHARDOPT_SEARCH_REPORT_HTML_FACTS_H
+#pragma once
 
 #include "base/text/prose.h"
 #include "search/answer/plan_words.h"
@@ -80,5 +79,3 @@ bool page_facts(Report *report, PageProgress progress, PageFacts *out, Error *er
 
 /* Says how many searches a picture has to do without, if any. */
 void page_say_left_out(const PageFacts *facts, PagePart part, Prose *words);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/html/figures.h: every figure that an answer rests on, and how a request is with one of them moved. */
-#ifndef SHARDOPT_SEARCH_REPORT_HTML_FIGURES_H
-#define SHARDOPT_SEARCH_REPORT_HTML_FIGURES_H
+#pragma once
 
 #include "search/report/report.h"
 
@@ -24,5 +23,3 @@ bool page_figure_move(Request *request, int figure, double factor);
 /* The plan as it is, its layout kept, under another request for the same model: its seconds. *fits: in HBM too. False:
  * it cannot be used there. */
 bool page_reprice(const Request *changed, const RankedPlan *ranked, double *seconds, bool *fits);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/html/part_bars.h: what some wholes are made of (steps of seconds, HBM of bytes): the first of them in
  * full, part under part, and the others by what each part has more or less than in the first. Two panels. */
-#ifndef SHARDOPT_SEARCH_REPORT_HTML_PART_BARS_H
-#define SHARDOPT_SEARCH_REPORT_HTML_PART_BARS_H
+#pragma once
 
 #include "base/text/svg.h"
 #include "search/answer/plan_words.h"
@@ -38,5 +37,3 @@ void part_bars_draw_first(const PartBars *bars, const char *id, const char *titl
 /* The others, one row each: to the right of the line what they have more of than the first, to the left what they have
  * less of; a line stands at the sum of both. Nothing where there is only one. */
 void part_bars_draw_others(const PartBars *bars, const char *id, const char *title, const char *words, FILE *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/html/pictures.h: the pictures of a report. Each draws one SVG, says in words what it shows, and lists its
  * figures in a table for who does not see it. Pure but for the stream it is given. */
-#ifndef SHARDOPT_SEARCH_REPORT_HTML_PICTURES_H
-#define SHARDOPT_SEARCH_REPORT_HTML_PICTURES_H
+#pragma once
 
 #include "base/text/svg.h"
 #include "base/text/table.h"
@@ -34,5 +33,3 @@ static inline const RankedPlan *view_first(const PageView *view) {
 /* A plan that somebody named, and not the best of a search; and what texts call it. */
 static inline bool view_is_named(const PageView *view) { return !view->report->asked; }
 static inline const char *view_plan(const PageView *view) { return view_is_named(view) ? "The plan" : "Plan 1"; }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/html/tables.h: what the page and the Markdown share: tables, and what the text report says, as
  * one line of text each. Everything is in the arena of the view; NULL, or a failed table, means that memory is out. */
-#ifndef SHARDOPT_SEARCH_REPORT_HTML_TABLES_H
-#define SHARDOPT_SEARCH_REPORT_HTML_TABLES_H
+#pragma once
 
 #include "search/report/html/pictures.h"
 
@@ -21,5 +20,3 @@ const char *assumed_text(const PageView *view);
 const char *searched_text(const PageView *view);
 const char *sensitivities_text(const PageView *view); /* "": nothing was asked */
 const char *title_text(const PageView *view);         /* "llama3.1-405b on 8 pods of TPU v5p" */
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/html/timeline_layer.h: one layer of a plan in time, op by op, forward and backward: compute, and beside
  * it what communicates. Part of the picture of a step. */
-#ifndef SHARDOPT_SEARCH_REPORT_HTML_TIMELINE_LAYER_H
-#define SHARDOPT_SEARCH_REPORT_HTML_TIMELINE_LAYER_H
+#pragma once
 
 #include "base/text/svg.h"
 #include "base/text/table.h"
@@ -37,5 +36,3 @@ double layer_line_height(const LayerLine *line);
 void layer_line_draw(Svg *svg, const LayerLine *line, double top, double left, double right);
 /* Each op and each transfer as a row: its name and phase, seconds, share of the layer, nothing. */
 void layer_line_list(const LayerLine *line, Table *table);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/html/write.h: a report to be looked at: as a page with pictures, as Markdown for a pull request, as
  * CSV for a spreadsheet. Names are text in all of them. Pure but for the stream. */
-#ifndef SHARDOPT_SEARCH_REPORT_HTML_WRITE_H
-#define SHARDOPT_SEARCH_REPORT_HTML_WRITE_H
+#pragma once
 
 #include "search/report/html/facts.h"
 
@@ -14,5 +13,3 @@ bool report_write_markdown(const Report *report, FILE *out, Error *error);
 
 /* A line of names, then one line for each plan; docs/json.md has the columns. */
 bool report_write_csv(const Report *report, FILE *out, Error *error);
-
-#endif

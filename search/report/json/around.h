@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/json/around.h: what stands beside the plans of a JSON report: other launchers, a free layout, headroom,
  * a measured run. Internal to the report. */
-#ifndef SHARDOPT_SEARCH_REPORT_JSON_AROUND_H
-#define SHARDOPT_SEARCH_REPORT_JSON_AROUND_H
+#pragma once
 
 #include "search/report/report.h"
 
@@ -11,5 +10,3 @@ bool around_add_json(cJSON *to, const Report *report);
 
 /* `nearest_run`; NULL adds nothing. */
 bool measured_add_json(cJSON *to, const MeasuredRun *run);
-
-#endif

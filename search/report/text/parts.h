@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/report/text/parts.h: sections of the text report, which `explain` shares. Each writes whole lines. Internal to the
  * report. */
-#ifndef SHARDOPT_SEARCH_REPORT_TEXT_PARTS_H
-#define SHARDOPT_SEARCH_REPORT_TEXT_PARTS_H
+#pragma once
 
 #include "base/text/terminal.h"
 #include "search/answer/plan_words.h"
@@ -83,5 +82,3 @@ bool traffic_add_groups(const RankedPlan *ranked, cJSON *to);
 
 /* training, training.failures: what the whole training takes and costs. */
 bool training_add_json(const Request *request, const RankedPlan *ranked, cJSON *to);
-
-#endif

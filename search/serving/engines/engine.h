@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/engines/engine.h: what a serving engine is: one const struct with what it refuses, and how its command
  * line says what was priced. To add an engine is a file with its struct and a row in engines.c. */
-#ifndef SHARDOPT_SEARCH_SERVING_ENGINES_ENGINE_H
-#define SHARDOPT_SEARCH_SERVING_ENGINES_ENGINE_H
+#pragma once
 
 #include "cost/serving/worker.h"
 
@@ -131,5 +130,3 @@ void engine_test_vllm(const EngineRoute *route, FILE *out);
 void engine_test_genai_perf(const EngineRoute *route, FILE *out);
 
 extern const Engine ENGINE_VLLM, ENGINE_SGLANG, ENGINE_TENSORRT_LLM, ENGINE_MAXTEXT;
-
-#endif

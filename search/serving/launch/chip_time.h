@@ -2,8 +2,7 @@
 /* search/serving/launch/chip_time.h: where the chips' time of a token goes: chip-seconds for each output token, which
  * are one over the rate of a chip, split over the terms of the steps. Of two ways to serve the differences of the
  * rows add up to the difference of the whole. Pure. */
-#ifndef SHARDOPT_SEARCH_SERVING_LAUNCH_CHIP_TIME_H
-#define SHARDOPT_SEARCH_SERVING_LAUNCH_CHIP_TIME_H
+#pragma once
 
 #include "search/serving/point.h"
 
@@ -20,5 +19,3 @@ const char *chip_time_name(int row); /* "matmul" ... "idle chips" */
 
 /* The row that costs the first most beyond the second; -1: none does. */
 int chip_time_most(const ChipTime *first, const ChipTime *second);
-
-#endif

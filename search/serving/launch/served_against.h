@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/launch/served_against.h: what is served with today beside the best for the same options, and what one
  * change of it gains: each by a search of its own that keeps all else. */
-#ifndef SHARDOPT_SEARCH_SERVING_LAUNCH_SERVED_AGAINST_H
-#define SHARDOPT_SEARCH_SERVING_LAUNCH_SERVED_AGAINST_H
+#pragma once
 
 #include "search/serving/launch/served_config.h"
 
@@ -29,5 +28,3 @@ bool served_against(const ServedConfig *config, const Served *served, Arena *are
  * and by which term. `full`: with its layout, its step by kernel and its memory. False: memory is out. */
 bool served_against_write(const ServedConfig *config, const Served *served, const ServedAgainst *against, bool full,
                           TextOut out, Error *error);
-
-#endif

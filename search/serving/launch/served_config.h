@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/launch/served_config.h: what a script or a command line serves with today, in our words. Pure: from a
  * buffer. Flags are those of the engines' files (search/serving/engines/), dashes or underscores in them. */
-#ifndef SHARDOPT_SEARCH_SERVING_LAUNCH_SERVED_CONFIG_H
-#define SHARDOPT_SEARCH_SERVING_LAUNCH_SERVED_CONFIG_H
+#pragma once
 
 #include "search/serving/options/served.h"
 
@@ -48,5 +47,3 @@ bool served_config_read(const char *name, const char *text, size_t length, Arena
 /* Narrows a question to what the file starts: layouts, batches up to its slots, the budget of a step, types. False: the
  * engine refuses it, or it does not divide the model; *error names the command's place. */
 bool served_config_pin(const ServedConfig *config, ServingQuestion *question, Error *error);
-
-#endif

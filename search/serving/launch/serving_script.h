@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/launch/serving_script.h: one way to serve as a script that starts it: each worker on its devices, the
  * program before them, the numbers to expect, and the load test that would confirm them. Pure but for the stream. */
-#ifndef SHARDOPT_SEARCH_SERVING_LAUNCH_SERVING_SCRIPT_H
-#define SHARDOPT_SEARCH_SERVING_LAUNCH_SERVING_SCRIPT_H
+#pragma once
 
 #include "search/serving/report/serving_report.h"
 
@@ -11,5 +10,3 @@ bool serving_script_write(const ServingReport *report, const ServingPoint *point
 
 /* Requests in flight that fill the point: of all workers, as many as were asked for. */
 int64_t point_in_flight(const ServingQuestion *question, const ServingPoint *point);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/launch/worker_hosts.h: on which hosts, and on which of their devices, the workers of a point lie. */
-#ifndef SHARDOPT_SEARCH_SERVING_LAUNCH_WORKER_HOSTS_H
-#define SHARDOPT_SEARCH_SERVING_LAUNCH_WORKER_HOSTS_H
+#pragma once
 
 #include "search/serving/point.h"
 
@@ -23,5 +22,3 @@ int64_t devices_of_host(const ServingQuestion *question);
  * would take parts of several hosts, or they do not lie side by side: *error says so in one line. */
 bool workers_place(const ServingQuestion *question, const ServingPoint *point, const char *where, Arena *arena,
                    WorkerPlaces *out, Error *error);
-
-#endif

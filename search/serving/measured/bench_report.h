@@ -5,8 +5,7 @@
  * One report, a list of them, or one after the other; each is a row. What a report does not say comes from facts:
  * NAME=value words with the names of the table's columns. The scripts of `emit` put them into the report (vLLM's
  * --metadata, SGLang's --tag); `own` are those of the command line, which count first. */
-#ifndef SHARDOPT_SEARCH_SERVING_MEASURED_BENCH_REPORT_H
-#define SHARDOPT_SEARCH_SERVING_MEASURED_BENCH_REPORT_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -16,5 +15,3 @@ bool bench_report_is(const char *text);
 
 /* The table as text, in the arena; NULL: *error names the report and what it lacks. `own` may be NULL. */
 char *bench_report_table(const char *where, const char *text, const char *own, Arena *arena, Error *error);
-
-#endif

@@ -4,8 +4,7 @@
  * effect is held to 0: what many rows share is told by the wider level, and what few of them say of their own counts
  * for little (Gelman and Hill, "Data Analysis Using Regression and Multilevel/Hierarchical Models", chapter 12).
  * Residuals count as themselves, not squared, beyond a margin (Huber), by repeated weighing. */
-#ifndef SHARDOPT_SEARCH_SERVING_MEASURED_POOLED_FIT_H
-#define SHARDOPT_SEARCH_SERVING_MEASURED_POOLED_FIT_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -45,5 +44,3 @@ bool pooled_solve(const PoolProblem *problem, double strength, int without_fold,
 /* Of some strengths the one that predicts folds best that were left out in turn; 1 where there are fewer than two.
  * False: memory is out. */
 bool pooled_strength(const PoolProblem *problem, double *out);
-
-#endif

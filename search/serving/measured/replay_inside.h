@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/measured/replay_inside.h: what the files of a replay share. */
-#ifndef SHARDOPT_SEARCH_SERVING_MEASURED_REPLAY_INSIDE_H
-#define SHARDOPT_SEARCH_SERVING_MEASURED_REPLAY_INSIDE_H
+#pragma once
 
 #include "search/serving/measured/serving_replay.h"
 
@@ -41,5 +40,3 @@ typedef struct {
 /* Goes through the test step by step; means over its requests, and output tokens per second of its whole time. False:
  * memory is out. */
 bool served_burst(const StepPlan *plan, const ServedBurst *of, Arena *arena, ServingFigures *out);
-
-#endif

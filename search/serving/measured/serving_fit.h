@@ -6,8 +6,7 @@
  * leaving out folds of the rows that are fitted to. Rows say log(predicted / measured) of the time of a token, and
  * of the first token for the figures that it alone has; groups weigh one. Newton's steps with slopes by differences
  * (Gauss and Newton), the same whenever it is run. */
-#ifndef SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_FIT_H
-#define SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_FIT_H
+#pragma once
 
 #include "search/serving/measured/pooled_fit.h"
 #include "search/serving/measured/serving_score.h"
@@ -55,5 +54,3 @@ bool serving_fit(ServingReplay *with, const ServingRuns *runs, int folds, Servin
 
 /* The profile that was begun with, with what was fitted in `fits`. The caller frees it; NULL: memory is out. */
 cJSON *serving_fit_profile(const ServingFit *fit, const cJSON *begun, const char *table);
-
-#endif

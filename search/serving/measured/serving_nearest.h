@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/measured/serving_nearest.h: the measured run that says most about an answer. */
-#ifndef SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_NEAREST_H
-#define SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_NEAREST_H
+#pragma once
 
 #include "search/serving/measured/serving_replay.h"
 
@@ -16,5 +15,3 @@ double serving_distance(const ServingQuestion *question, const ServingPoint *poi
 /* The nearest of the rows, replayed; the first of equals. out->run NULL: none is of a like kind. */
 bool serving_nearest(ServingReplay *with, const ServingRuns *runs, const ServingQuestion *question,
                      const ServingPoint *point, ServingOutcome *out, Error *error);
-
-#endif

@@ -2,8 +2,7 @@
 /* search/serving/measured/serving_replay.h: measured serving runs priced by the planner's own functions, each in its
  * own mode: requests always in flight, everything queued at once, one fixed batch, arrivals at a rate, two pools,
  * prompts alone. */
-#ifndef SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_REPLAY_H
-#define SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_REPLAY_H
+#pragma once
 
 #include "mesh/chip_json.h"
 #include "search/serving/measured/serving_runs.h"
@@ -51,5 +50,3 @@ double serving_error(const ServingOutcome *outcome);
 
 /* The profile of an engine on a chip that replays of these rows use, to be changed by a fit; NULL: none was opened. */
 ServingProfile *serving_replay_profile(ServingReplay *with, const char *chip, const char *engine);
-
-#endif

@@ -2,8 +2,7 @@
 /* search/serving/measured/serving_runs.h: a table of measured serving runs, one row each: what was served, on what,
  * how it was cut, under which load, and what was measured. cost/measured/data/serving.tsv has the columns, and
  * docs/serving_accuracy.md says what they mean. */
-#ifndef SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_RUNS_H
-#define SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_RUNS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -43,5 +42,3 @@ bool serving_runs_read(const char *where, char *text, size_t length, Arena *aren
 
 /* Opens one, or the JSON of a load test (bench_report.h), to which `facts` add what it lacks; NULL: none. */
 bool serving_runs_load(const char *path, const char *facts, Arena *arena, ServingRuns *out, Error *error);
-
-#endif

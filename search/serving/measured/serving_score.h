@@ -2,8 +2,7 @@
 /* search/serving/measured/serving_score.h: how wrong replays are, and whether they put ways to serve in the order in
  * which they were measured. Rows of one group (a source, model, chip, engine and mode) share everything, so each weighs
  * one over the rows of its group. Errors are predicted / measured - 1. Pure. */
-#ifndef SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_SCORE_H
-#define SHARDOPT_SEARCH_SERVING_MEASURED_SERVING_SCORE_H
+#pragma once
 
 #include "search/serving/measured/serving_replay.h"
 
@@ -61,5 +60,3 @@ void serving_order(const ServingOutcome *outcomes, int64_t count, ServingOrder *
 
 /* Statistics of some errors with weights. Sorts both. False: memory is out. */
 bool serving_stats(double *errors, double *weights, int64_t count, ServingStats *out);
-
-#endif

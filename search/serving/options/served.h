@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/options/served.h: a question of `shardopt inference` answered, from options or from a report that was
  * written before, for every command and for the library. */
-#ifndef SHARDOPT_SEARCH_SERVING_OPTIONS_SERVED_H
-#define SHARDOPT_SEARCH_SERVING_OPTIONS_SERVED_H
+#pragma once
 
 #include "base/sha256.h"
 #include "search/serving/options/serving_options.h"
@@ -41,5 +40,3 @@ bool serving_texts_of_report(const cJSON *report, const char *file, ServingTexts
 
 /* Points of a report as they were, by its rank; NULL with an error: there is none. */
 const ServingPoint *served_point(const Served *served, int64_t rank, const char *where, Error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/options/serving_options.h: the options of `shardopt inference`, and the question that they ask. */
-#ifndef SHARDOPT_SEARCH_SERVING_OPTIONS_SERVING_OPTIONS_H
-#define SHARDOPT_SEARCH_SERVING_OPTIONS_SERVING_OPTIONS_H
+#pragma once
 
 #include "search/options/command_option.h"
 #include "search/serving/question.h"
@@ -78,5 +77,3 @@ bool serving_workload_path(const char *argument, const char *where, Arena *arena
 /* Means over a table of lengths: lines of `prompt output [weight]`. Sequences in flight are weighed by how long they
  * stay. Pure. */
 bool serving_lengths(const char *text, const char *where, ServingQuestion *question, Error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/report/serving_pictures.h: the pictures of an answer's page. Each draws one SVG to `out`, says in
  * words what it shows, and lists its figures in a table for who does not see it. */
-#ifndef SHARDOPT_SEARCH_SERVING_REPORT_SERVING_PICTURES_H
-#define SHARDOPT_SEARCH_SERVING_REPORT_SERVING_PICTURES_H
+#pragma once
 
 #include "base/text/prose.h"
 #include "base/text/table.h"
@@ -23,5 +22,3 @@ typedef struct {
     char name[POINT_TEXT_SIZE];
 } ShownPool;
 int shown_pools(const ServingReport *report, ShownPool list[SHOWN_POOLS_MAX]);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/report/serving_report.h: the answer of `shardopt inference`, as text, JSON, Markdown and CSV. */
-#ifndef SHARDOPT_SEARCH_SERVING_REPORT_SERVING_REPORT_H
-#define SHARDOPT_SEARCH_SERVING_REPORT_SERVING_REPORT_H
+#pragma once
 
 #include "base/text/terminal.h"
 #include "search/serving/answer.h"
@@ -89,5 +88,3 @@ HeldBy step_held_by(const StepCost *step);
 /* The points that a report shows: those that differ in kind, or the first `top` by throughput for a user. */
 int report_points(const ServingReport *report);
 const ServingPoint *report_point(const ServingReport *report, int number, const char **kind);
-
-#endif

@@ -3,8 +3,7 @@
  * answer is known:
  *    seconds = flops / (matrix_efficiency x compute_factor) + exposed x bytes / network_efficiency + step_seconds
  * with fp8_efficiency in the place of matrix_efficiency for runs in fp8, and data_exposed as the exposed share. */
-#ifndef SHARDOPT_TESTS_COST_MEASURED_FAKE_RUNS_H
-#define SHARDOPT_TESTS_COST_MEASURED_FAKE_RUNS_H
+#pragma once
 
 #include "base/util.h"
 #include "cost/measured/cross_validation.h"
@@ -127,5 +126,3 @@ static inline FitProblem fake_problem(const Fake *fake, int threads) {
                         .context = fake,
                         .threads = threads};
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/cost/measured/replays.h: rows of the project's table, replayed. */
-#ifndef SHARDOPT_TESTS_COST_MEASURED_REPLAYS_H
-#define SHARDOPT_TESTS_COST_MEASURED_REPLAYS_H
+#pragma once
 
 #include "base/util.h"
 #include "cost/measured/replay.h"
@@ -38,5 +37,3 @@ static const Replay *replayed(const Run *run) {
     cr_assert_str_empty(replay.skipped, "%s: %s", run->id, replay.skipped);
     return &replay;
 }
-
-#endif

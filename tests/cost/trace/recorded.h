@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/cost/trace/recorded.h: recordings filled by hand, with the rules of names that the program has. */
-#ifndef SHARDOPT_TESTS_COST_TRACE_RECORDED_H
-#define SHARDOPT_TESTS_COST_TRACE_RECORDED_H
+#pragma once
 
 #include "cost/trace/recording.h"
 
@@ -46,5 +45,3 @@ static inline void recorded_finish(void) {
     Error error = {0};
     cr_assert(recording_finish(&recorded, "trace", &error), "%s", error.text);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/cli/shell.h: the built program, run by a line of the shell. */
-#ifndef SHARDOPT_TESTS_SEARCH_CLI_SHELL_H
-#define SHARDOPT_TESTS_SEARCH_CLI_SHELL_H
+#pragma once
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -49,5 +48,3 @@ static inline Run run(const char *folder, const char *line) {
     int status = system(script);
     return (Run){WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_back(out), read_back(err)};
 }
-
-#endif

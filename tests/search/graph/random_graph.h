@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Small strategy graphs at random, and their optimum by trying every choice: this code shares nothing with the
  * solver. */
-#ifndef SHARDOPT_TESTS_SEARCH_GRAPH_RANDOM_GRAPH_H
-#define SHARDOPT_TESTS_SEARCH_GRAPH_RANDOM_GRAPH_H
+#pragma once
 
 #include "search/graph/problem.h"
 
@@ -111,5 +110,3 @@ static inline int64_t optimum_of(const StrategyGraph *graph, int64_t horizon) {
     }
     return best;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/launch/works.h: what a configuration says of the work, before there is a machine or a model, in one line
  * of words: what it is silent of is left out. */
-#ifndef SHARDOPT_TESTS_SEARCH_LAUNCH_WORKS_H
-#define SHARDOPT_TESTS_SEARCH_LAUNCH_WORKS_H
+#pragma once
 
 #include "search/launch/import.h"
 
@@ -68,5 +67,3 @@ static inline void expect_works(const char *launcher, const WorkRow *rows, size_
         arena_free(&arena);
     }
 }
-
-#endif

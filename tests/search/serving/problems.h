@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/serving/problems.h: small random questions: models with grouped heads, latents and experts, on nodes and
  * tori, that brute force can answer. */
-#ifndef SHARDOPT_TESTS_SEARCH_SERVING_PROBLEMS_H
-#define SHARDOPT_TESTS_SEARCH_SERVING_PROBLEMS_H
+#pragma once
 
 #include "base/json.h"
 #include "search/serving/answer.h"
@@ -128,5 +127,3 @@ static inline ServingQuestion random_question(uint64_t seed, const Catalog *cata
     question.any_engine = roll(&dice, 2);
     return question;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Launch files at random, and what a module of Python reads in them beside one of our readers: the same keys and
  * values. */
-#ifndef SHARDOPT_TESTS_SEARCH_LAUNCH_SYNTAX_RANDOM_FILES_H
-#define SHARDOPT_TESTS_SEARCH_LAUNCH_SYNTAX_RANDOM_FILES_H
+#pragma once
 
 #include "base/util.h"
 #include "search/launch/syntax/config_file.h"
@@ -117,5 +116,3 @@ static inline void expect_as_python(const BesidePython *ask) {
         at = end + 1;
     }
 }
-
-#endif

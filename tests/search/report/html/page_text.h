@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/report/html/page_text.h: whether a page is well-formed, and how often it has something. */
-#ifndef SHARDOPT_TESTS_SEARCH_REPORT_HTML_PAGE_TEXT_H
-#define SHARDOPT_TESTS_SEARCH_REPORT_HTML_PAGE_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -56,5 +55,3 @@ static inline void leave_out(char *page, const char *tag) {
     for (char *at = page, *end; (at = strstr(at, open)) && (end = strstr(at, close));)
         memmove(at, end + strlen(close), strlen(end + strlen(close)) + 1);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/search/serving/measured/measured_fixture.h: measured rows of serving with their predictions, filled by hand. */
-#ifndef SHARDOPT_TESTS_SEARCH_SERVING_MEASURED_FIXTURE_H
-#define SHARDOPT_TESTS_SEARCH_SERVING_MEASURED_FIXTURE_H
+#pragma once
 
 #include "search/serving/measured/serving_score.h"
 
@@ -24,5 +23,3 @@ static inline ServingRun measured_run(void) {
                         .output = 101,
                         .concurrency = 8};
 }
-
-#endif
