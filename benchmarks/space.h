@@ -5,12 +5,12 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "search/bound/batch.h"
-#include "search/bound/knob_bound.h"
-#include "search/bound/lower_rates.h"
+#include "search/engine/bound/batch.h"
+#include "search/engine/bound/knob_bound.h"
+#include "search/engine/bound/lower_rates.h"
 #include "search/cli/request_text.h"
-#include "search/space/knob_space.h"
-#include "search/walk/search.h"
+#include "search/engine/space/knob_space.h"
+#include "search/engine/search.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@ pkg_check_modules(CRITERION IMPORTED_TARGET criterion)
 if(CRITERION_FOUND AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
   file(GLOB_RECURSE tests CONFIGURE_DEPENDS tests/test_*.c)
   foreach(source ${tests})
-    file(RELATIVE_PATH target ${CMAKE_CURRENT_SOURCE_DIR}/tests ${source}) # search/walk/test_search.c
+    file(RELATIVE_PATH target ${CMAKE_CURRENT_SOURCE_DIR}/tests ${source}) # search/engine/test_search.c
     string(REGEX REPLACE "[.]c$" "" target ${target})
     string(REPLACE "/" "_" target ${target})
     string(REGEX REPLACE "/test_([a-z0-9_]+)[.]c$" "/\\1/*.c" own ${source})

@@ -15,7 +15,7 @@
 #include "search/options/data_files.h"
 #include "search/options/measured_run.h"
 #include "search/options/options.h"
-#include "search/proof/certificate.h"
+#include "search/engine/proof/certificate.h"
 #include "search/report/html/write.h"
 #include "search/report/report.h"
 #include "search/shardopt_inside.h"

@@ -44,3 +44,38 @@ int shardings_of(const CostContext *setting, const Shard *shard, Sharding out[SH
                     }
     return count;
 }
+
+int sharding_choice(const Sharding *sharding, int node) {
+    switch (node) {
+    case NODE_RESIDUAL:
+        return sharding->residual;
+    case NODE_MLP:
+        return sharding->mlp;
+    case NODE_KV:
+        return sharding->kv;
+    case NODE_EMBEDDING:
+        return sharding->embedding;
+    default:
+        return sharding->logits;
+    }
+}
+
+void sharding_choose(Sharding *sharding, int node, int choice) {
+    switch (node) {
+    case NODE_RESIDUAL:
+        sharding->residual = (ResidualChoice)choice;
+        break;
+    case NODE_MLP:
+        sharding->mlp = (MlpChoice)choice;
+        break;
+    case NODE_KV:
+        sharding->kv = (KvChoice)choice;
+        break;
+    case NODE_EMBEDDING:
+        sharding->embedding = (TableChoice)choice;
+        break;
+    default:
+        sharding->logits = (TableChoice)choice;
+        break;
+    }
+}

@@ -11,3 +11,8 @@
 enum { SHARDINGS_MAX = 32 };
 int shardings_of(const CostContext *setting, const Shard *shard, Sharding out[SHARDINGS_MAX]);
 bool sharding_allowed(const CostContext *setting, const Shard *shard, const Sharding *sharding);
+
+/* The choices of a sharding by number: nodes of the strategy graph. */
+enum { NODE_RESIDUAL, NODE_MLP, NODE_KV, NODE_EMBEDDING, NODE_LOGITS, CHOICE_COUNT };
+int sharding_choice(const Sharding *sharding, int node);
+void sharding_choose(Sharding *sharding, int node, int choice);

@@ -4,14 +4,13 @@
 
 #include "base/util.h"
 #include "cost/stage/sharding.h"
-#include "search/layout/branch.h"
 
 #include <math.h>
 
 /* The choices of a sharding, by their node of the strategy graph, and what each says. */
 static const struct {
-    const char *name, *words[STRATEGIES_MAX];
-} CHOICES[NODE_ACTIVATION] = {
+    const char *name, *words[STATE_COUNT];
+} CHOICES[CHOICE_COUNT] = {
     [NODE_RESIDUAL] = {"residual stream",
                        {[RESIDUAL_REPLICATED] = "whole on every chip of tensor",
                         [RESIDUAL_SEQUENCE] = "split over tensor along the sequence"}},
@@ -69,7 +68,7 @@ static void save_again(Layout *layout, int activation, int state) {
 }
 
 static void add_choices(Effects *effects, const Sharding *usual) {
-    for (int node = 0; node < NODE_ACTIVATION; node++) {
+    for (int node = 0; node < CHOICE_COUNT; node++) {
         Plan plan = effects->ranked->plan;
         int now = sharding_choice(&plan.layout.sharding, node), instead = sharding_choice(usual, node);
         if (now == instead) continue;

@@ -94,7 +94,7 @@ typedef struct {
     const RankedPlan *fastest; /* where it is not the first of `plans`, though tied with it; else NULL */
     Certificate certificate;
     const SearchedMachine *machines; /* certificate.machines of them: the one asked for, then its idle shapes */
-    const struct Ledger *ledger;     /* search/proof/certificate.h; NULL unless the request wants it */
+    const struct Ledger *ledger;     /* search/engine/proof/certificate.h; NULL unless the request wants it */
     Shortfall shortfall;
     double seconds;       /* wall time, for --timing only; 0 in a world without a clock */
     bool memory_full;     /* a limit of memory ended the search */

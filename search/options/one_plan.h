@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "search/options/options.h"
 #include "search/options/report_options.h"
-#include "search/walk/search.h"
+#include "search/engine/search.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "search/answer/doubts.h"
 #include "search/answer/tie.h"
-#include "search/explore/cache_pool.h"
+#include "search/engine/explore/cache_pool.h"
 #include "search/report/questions.h"
 
 #include <omp.h>

@@ -5,7 +5,7 @@
 
 #include "base/text/terminal.h"
 #include "search/report/data_file.h"
-#include "search/walk/search.h"
+#include "search/engine/search.h"
 
 #include <stdio.h>
 

@@ -137,8 +137,8 @@ typedef struct {
     double time_limit_seconds;  /* 0 means none; it is kept only where the world has a clock */
     int64_t memory_limit_bytes; /* of one search; 0: MEMORY_USUAL, or more where there are many threads */
     World world;                /* clock, interrupt and progress, handed in by the caller */
-    struct PlanCounts *counts;  /* that searches hand on to each other (search/space/plan_count.h); NULL: none */
-    struct CachePool *caches;   /* that searches hand on to each other (search/explore/cache_pool.h); NULL: none */
+    struct PlanCounts *counts;  /* that searches hand on to each other (search/engine/space/plan_count.h); NULL: none */
+    struct CachePool *caches;   /* that searches hand on to each other (search/engine/explore/cache_pool.h); NULL: none */
     /* Only plans up to this ranked time are wanted; 0 means all. No option sets it: searches around a known answer do. */
     double limit_seconds;
     /* The search ends with a gap after so much work, counted in bounds, so that any number of threads ends alike; 0: no
@@ -203,7 +203,7 @@ typedef struct {
     SearchControl control;
     Asked asked;
     /* Where plans are for one of several launchers, each with its own software: one search for each, and the best of
-     * them is the answer (search/walk/search.h). The request's own fields are those of the first. None: the request is
+     * them is the answer (search/engine/search.h). The request's own fields are those of the first. None: the request is
      * searched as it is. */
     const Contender *contenders;
     int contender_count;

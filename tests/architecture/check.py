@@ -48,7 +48,7 @@ def inside(path, place):
 
 class Rooms:
     def __init__(self, path):
-        self.path, self.order, self.apart, self.sees, self.doors = path, [], [], {}, {}
+        self.path, self.order, self.apart, self.sees, self.doors, self.open = path, [], [], {}, {}, []
         for line in path.read_text().splitlines():
             words = line.split()
             if not words or line.startswith("#"):
@@ -59,6 +59,8 @@ class Rooms:
                 self.sees[words[1]] = set(words[1:])
             elif words[0] == "door":
                 self.doors[words[1]] = words[2:]
+            elif words[0] == "open":
+                self.open.append(words[1])
             else:
                 self.order.append(words[0])
 
@@ -88,7 +90,7 @@ def check_includes(house, rooms, root):
     for source in house:
         for line, name, quoted in source.includes:
             for door, places in rooms.doors.items():
-                if inside(name, door) and not any(inside(source.path, place) for place in places):
+                if inside(name, door) and name not in rooms.open and not any(inside(source.path, place) for place in places):
                     yield Fault("include", source.path, line, name, f"{name} is for {' '.join(places)} alone")
             if not quoted:
                 continue

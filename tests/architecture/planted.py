@@ -17,8 +17,8 @@ PLANTED = [
     ("include", "base/planted.c", "cost/estimate.h", {"base/planted.c": '#include "cost/estimate.h"\n'}),
     ("include", "models/planted.c", "mesh/mesh.h", {"models/planted.c": '#include "mesh/mesh.h"\n'}),
     ("include", "mesh/planted.c", "models/model.h", {"mesh/planted.c": '#include "models/model.h"\n'}),
-    ("include", "search/walk/planted.c", "cost/measured/run.h",
-     {"search/walk/planted.c": '#include "cost/measured/run.h"\n'}),
+    ("include", "search/engine/walk/planted.c", "cost/measured/run.h",
+     {"search/engine/walk/planted.c": '#include "cost/measured/run.h"\n'}),
     ("include", "search/graph/planted.c", "mesh/mesh.h", {"search/graph/planted.c": '#include "mesh/mesh.h"\n'}),
     ("include", "cost/planted.c", "glpk.h", {"cost/planted.c": "#include <glpk.h>\n"}),
     ("include", "cost/planted.c", "mesh.h", {"cost/planted.c": '#include "mesh.h"\n'}),
@@ -26,8 +26,8 @@ PLANTED = [
         "mesh/planted_one.h": '#pragma once\n#include "mesh/planted_two.h"\n',
         "mesh/planted_two.h": '#pragma once\n#include "mesh/planted_one.h"\n'}),
     ("call", "cost/planted.c", "fopen", {"cost/planted.c": 'void *planted(void) { return fopen("x", "r"); }\n'}),
-    ("call", "search/walk/planted.c", "getenv",
-     {"search/walk/planted.c": 'char *planted(void) {\n    return getenv("x"); /* not "getenv" */\n}\n'}),
+    ("call", "search/engine/walk/planted.c", "getenv",
+     {"search/engine/walk/planted.c": 'char *planted(void) {\n    return getenv("x"); /* not "getenv" */\n}\n'}),
     ("call", "search/cli/planted.c", "open_memstream",
      {"search/cli/planted.c": "void *planted(char **t, size_t *n) { return open_memstream(t, n); }\n"}),
     ("call", "search/cli/planted.c", "omp_get_max_threads",
@@ -42,8 +42,8 @@ PLANTED = [
     ("alone", "mesh/planted.h", "", {"mesh/planted.h": "int planted(Nobody *nobody);\n"}),
     ("line", "cost/planted.c", "", {"cost/planted.c": "/* " + "é" * 115 + " */\n"}),
     ("line", "tests/planted.h", "", {"tests/planted.h": "/* " + "x" * 115 + " */\n"}),
-    ("function", "search/walk/planted.c", "planted",
-     {"search/walk/planted.c": "int planted(int x) {\n" + "    x++;\n" * 58 + "    return x;\n}\n"}),
+    ("function", "search/engine/walk/planted.c", "planted",
+     {"search/engine/walk/planted.c": "int planted(int x) {\n" + "    x++;\n" * 58 + "    return x;\n}\n"}),
     ("file", "mesh/planted.c", "", {"mesh/planted.c": NOTHING * 501}),
     ("parameters", "cost/planted.c", "planted",
      {"cost/planted.c": "int planted(int a, int b, int c, int d, int (*e)(int, int), int f, int g) { return a; }\n"}),
@@ -67,7 +67,7 @@ INNOCENT = {
                       "struct planted { int (*time)(int); };\n"
                       "int planted_time(struct planted *p) { return p->time(1); }\n"
                       "int planted_six(int a, int b, int c, int d, int (*e)(int, int), int f) {\n    return a;\n}\n",
-    "search/walk/load_planted.c": 'void *planted_load(void) { return fopen("x", "r"); }\n',
+    "search/engine/walk/load_planted.c": 'void *planted_load(void) { return fopen("x", "r"); }\n',
     "tests/cost/test_planted.c": NOTHING,
 }
 

@@ -10,7 +10,7 @@ TESTS = SOURCE / "tests"
 SLOW = 10  # s of the processor: such a test is not asked
 MARKED = 2  # so many times as long a test takes with the traced library
 # Those that are too slow as they are, and how they are asked for less.
-LESS = {"search_walk_test_search": {"SHARDOPT_PROBLEMS": "16"}, "search_walk_test_random_commands": {"SHARDOPT_PROBLEMS": "8"}}
+LESS = {"search_engine_test_search": {"SHARDOPT_PROBLEMS": "16"}, "search_engine_test_random_commands": {"SHARDOPT_PROBLEMS": "8"}}
 SCRIPTS = ["gate/run.py", "recipes/run.py", "traces/round_trip.py", "traces/bench.py", "traces/samples.py",
            "certificate/run_serving.py quick"]
 PAGES = ["README.md", "CONTRIBUTING.md"]

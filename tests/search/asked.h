@@ -4,7 +4,7 @@
 
 #include "base/util.h"
 #include "search/cli/request_text.h"
-#include "search/walk/search.h"
+#include "search/engine/search.h"
 
 #include <criterion/criterion.h>
 

@@ -4,7 +4,7 @@
 
 #include "search/launch/placement.h"
 #include "search/launch/rules.h"
-#include "search/layout/layout.h"
+#include "search/engine/layout/layout.h"
 #include "tests/search/brute_space.h"
 #include "tests/search/random_problem.h"
 

@@ -2,7 +2,7 @@
 /* tests/search/layout_random.h: random layout graphs and rates, and the best layout by trying all of them. */
 #pragma once
 
-#include "search/layout/layout.h"
+#include "search/engine/layout/layout.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "models/parameters.h"
-#include "search/walk/search.h"
+#include "search/engine/search.h"
 #include "tests/sanitizer.h"
 #include "tests/search/launchers.h"
 

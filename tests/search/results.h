@@ -2,7 +2,7 @@
 /* tests/search/results.h: searches of the tests, and whether two of them gave the same. */
 #pragma once
 
-#include "search/walk/search.h"
+#include "search/engine/search.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

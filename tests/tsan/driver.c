@@ -4,7 +4,7 @@
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/output_options.h"
-#include "search/walk/search.h"
+#include "search/engine/search.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "search/cli/thousands.h"
 #include "search/options/data_files.h"
 #include "search/options/measured_run.h"
-#include "search/proof/certificate.h"
+#include "search/engine/proof/certificate.h"
 #include "search/report/report.h"
 
 #include <stdlib.h>

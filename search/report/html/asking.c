@@ -3,7 +3,7 @@
 
 #include "base/util.h"
 #include "search/answer/tie.h"
-#include "search/explore/cache_pool.h"
+#include "search/engine/explore/cache_pool.h"
 
 #include <stdlib.h>
 #include <string.h>

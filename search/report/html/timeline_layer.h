@@ -5,7 +5,7 @@
 
 #include "base/text/svg.h"
 #include "base/text/table.h"
-#include "search/walk/search.h"
+#include "search/engine/search.h"
 
 /* In each phase every op with what it communicates over each group, and three groups of weights. */
 enum { LAYER_BARS_MAX = (int)PHASE_COUNT * ((int)OPS_MAX * (1 + (int)GROUP_DATA) + 3) };

@@ -10,7 +10,7 @@
 #include "cost/plan/grid.h"
 #include "cost/stage/memory_detail.h"
 #include "mesh/slice.h"
-#include "search/proof/certificate.h"
+#include "search/engine/proof/certificate.h"
 #include "search/report/compare_to_best.h"
 #include "search/report/json/around.h"
 #include "search/report/text/parts.h"

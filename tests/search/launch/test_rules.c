@@ -2,7 +2,7 @@
 /* One row, one rule of docs/launch.md, "What each launcher accepts": a plan that every launcher takes, with one
  * thing changed, and who is left. */
 #include "base/util.h"
-#include "search/walk/search.h"
+#include "search/engine/search.h"
 #include "tests/search/launchers.h"
 
 #include <criterion/criterion.h>

@@ -3,7 +3,7 @@
 #include "base/util.h"
 #include "search/cli/request_text.h"
 #include "search/launch/launcher.h"
-#include "search/walk/search.h"
+#include "search/engine/search.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

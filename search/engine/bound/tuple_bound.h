@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* engine/bound/tuple_bound.h: the degree bound.
+ *
+ * Theorem (docs/search.md, "Degree bound"). For fixed degrees every input of the step is at least its value here: all
+ * sequences of a replica in one microbatch (largest matmuls, fewest messages, weights gathered once and kept), the
+ * lower-bound rates of each group over all footprints, gradients in bf16 reduced in one pass, optimizer state over the
+ * replicas, the least bubble of any schedule, overlap at no price, least totals over the shardings; for each expert
+ * grid, each way of the parameters over sequence and each split of the layers. To that comes the exposed part of what
+ * the cheapest context method moves: it is the same under every grid, and it is exposed whatever else is hidden. Hiding
+ * is bounded by one part in place of two: A + B >= max(C_A + C_B, busy_A + busy_B) on every axis. */
+#pragma once
+
+#include "search/engine/bound/lower_rates.h"
+#include "search/engine/bound/totals_cache.h"
+
+typedef struct {
+    double seconds;       /* no plan of the tuple takes less */
+    PaddingSet forbidden; /* not 0: no plan of the tuple divides; what padding would have to be allowed */
+    bool unusable;        /* nothing divides: more stages than layers and the like */
+    bool refused;         /* no launcher that has to take a plan takes one of the tuple */
+    bool too_large;       /* parameters and optimizer alone do not fit in HBM */
+    double least_bytes;   /* of parameters and optimizer */
+} TupleBound;
+
+TupleBound tuple_bound(const Bounds *bounds, const LowerBoundRates *table, const Degrees *degrees);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* engine/explore/explore.h: everything inside one degree tuple: its knobs by rising bound, the placements of those that
+ * may win, and their layouts. docs/search.md, "Levels, blocks and threads". */
+#pragma once
+
+#include "search/engine/explore/explorer.h"
+
+/* Adds the best plan of each schedule and expert grid (with --variants: of each knob setting) that is not above the
+ * threshold (ranked) to explorer->plans; what is above may be left out. */
+bool explore_tuple(Explorer *explorer, const Degrees *degrees, double threshold);
+
+/* The same with what an earlier search of these degrees has left (all of the explorer's batch). What is above the
+ * threshold still goes to explorer->left. */
+bool explore_left(Explorer *explorer, const Degrees *degrees, double threshold, const Left *left, int64_t count);
+
+/* Why nothing is left of a range of batches. */
+typedef struct {
+    bool refused;          /* no launcher that was asked for takes the degrees */
+    bool beaten;           /* some are worse than plans of a larger batch (larger_batch.h) */
+    double bound, missing; /* the least bound above the threshold, and the least bytes above the limit, or INFINITY */
+} RangeVerdict;
+
+/* Whether no plan of these degrees with the problem's batch, or with a smaller one that its replicas divide, of `fewest`
+ * sequences at least, can be the best, within `threshold` (ranked), and fit. Theorem: with fewer sequences a microbatch takes the same time, and idle time,
+ * updates and reductions are shared by fewer sequences, so that nothing gets faster per sequence; memory is asked for
+ * with the gradients of one microbatch. False also where the search was interrupted. */
+bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, int64_t fewest, double threshold,
+                        RangeVerdict *out);
+
+/* How many plans (knobs and placements) of a plan's degrees and schedule have a relaxed time within `limit` (ranked). */
+bool explore_count_within(Explorer *explorer, const BestPlan *plan, double limit, Count *within);

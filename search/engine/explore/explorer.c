@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/engine/explore/explorer.h"
+
+#include "base/util.h"
+
+#include <math.h>
+
+ExploreStats explore_stats_new(double threshold) {
+    return (ExploreStats){.least_cut_bound = INFINITY,
+                          .least_open_bound = INFINITY,
+                          .least_missing = INFINITY,
+                          .best_seconds = INFINITY,
+                          .threshold = threshold,
+                          .least_above_threshold = INFINITY};
+}
+
+void explore_note_evaluated(ExploreStats *stats, double bound) {
+    if (bound > stats->threshold * CUT) stats->least_above_threshold = min_real(stats->least_above_threshold, bound);
+}
+
+void explore_note_cut(ExploreStats *stats, double bound) {
+    stats->least_cut_bound = min_real(stats->least_cut_bound, bound);
+    explore_note_evaluated(stats, bound);
+}
+
+void explore_note_missing(ExploreStats *stats, const Degrees *degrees, const Knobs *knobs, double missing) {
+    if (missing >= stats->least_missing) return;
+    stats->least_missing = missing;
+    stats->missing_degrees = *degrees;
+    stats->missing_knobs = *knobs;
+}
+
+void explore_count_left(ExploreStats *stats, const Left *left) {
+    stats->evaluated += left->evaluated;
+    stats->pruned[PRUNED_REQUIRE] += left->required;
+    stats->pruned[left->kind == LEFT_BATCHES ? PRUNED_DEGREE_BOUND : PRUNED_KNOB_BOUND] +=
+        left->plans - left->evaluated - left->required;
+    explore_note_cut(stats, left->bound);
+}
+
+bool explorer_leave(Explorer *explorer, Left left) {
+    if (!explorer->left) {
+        explore_count_left(&explorer->stats, &left);
+        return true;
+    }
+    if (left.kind != LEFT_BATCHES) left.first_batch = left.last_batch = explorer->batch;
+    return left_add(explorer->left, &left) || error_memory(&explorer->error);
+}
+
+bool explore_cache_new(ExploreCache *out, Error *error) {
+    *out = (ExploreCache){.sums = totals_cache_new(), .memo = collective_memo_new()};
+    return (out->sums && out->memo) || error_memory(error);
+}
+
+void explore_cache_free(ExploreCache *cache) {
+    totals_cache_free(cache->sums);
+    collective_memo_free(cache->memo);
+}
+
+int64_t explore_cache_bytes(void) { return totals_cache_bytes(); }
+
+bool explorer_stops(Explorer *explorer) {
+    const World *world = &explorer->problem->request->control.world;
+    explorer->late = explorer->late || (explorer->budget && budget_is_met(explorer->budget));
+    explorer->late = explorer->late || (explorer->until > 0 && world_clock(world) > explorer->until);
+    explorer->interrupted = explorer->interrupted || explorer->late || world_stops(world);
+    return explorer->interrupted;
+}

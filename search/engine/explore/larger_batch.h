@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* engine/explore/larger_batch.h: microbatches that a larger batch has more of. Where the batch may change, the same
+ * plan with some microbatches more is faster per sequence, as whatever happens once a step is shared by more of
+ * them, and takes no more memory once as many are in flight as ever are (docs/search.md, "Larger batches"). Then
+ * the smaller number of microbatches need not be looked at. */
+#pragma once
+
+#include "search/engine/explore/explorer.h"
+
+/* What decides it for one tuple of degrees. */
+typedef struct {
+    bool any;         /* false: nothing is beaten so */
+    int64_t stages;   /* a schedule in chunks goes round in groups of so many microbatches */
+    int64_t least;    /* from so many microbatches on as many are in flight as with more */
+    int64_t most;     /* sequences of a replica in the largest batch */
+    bool whole_steps; /* only where groups are full: a launcher has rules about others */
+} LargerBatch;
+LargerBatch larger_batch(const ExploreProblem *problem, const Degrees *degrees);
+
+/* From so many microbatches on a pipeline holds no more of them, in any schedule that does not keep all, and
+ * gradients are accumulated (cost/time/schedule.h, schedule_in_flight). */
+static inline int64_t larger_batch_fills(int64_t stages) { return stages > 1 ? 2 * stages + 2 : 2; }
+
+/* Whether memory may grow with the microbatches under these methods and this split of the layers, because a
+ * schedule that keeps all of them is among those that are admitted: then nothing is beaten. */
+bool larger_batch_takes_more(const ExploreProblem *problem, const Degrees *degrees, const Methods *methods,
+                             StageSplit split);
+
+/* Whether microbatches of `size` sequences, `sequences` to a replica, are beaten by more of them. */
+bool larger_batch_beats(const LargerBatch *larger, int64_t sequences, int64_t size);
+
+/* The least size of a microbatch that may not be beaten, in batches of up to `sequences` to a replica; 1 where none
+ * is. */
+int64_t larger_batch_least_size(const LargerBatch *larger, int64_t fewest, int64_t sequences);

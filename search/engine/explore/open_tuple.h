@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* engine/explore/open_tuple.h: one degree tuple opened: its knobs, and on each machine of the problem its placements
+ * with their rates, which are made when they are first asked for. */
+#pragma once
+
+#include "cost/time/rates_walk.h"
+#include "search/engine/bound/batch.h"
+#include "search/engine/explore/explorer.h"
+#include "search/launch/launcher.h"
+#include "search/engine/space/knob_space.h"
+
+/* No launcher has to take a plan. */
+static const LauncherSet ANY_LAUNCHER = ~0u;
+
+/* Where the roles of a tuple can lie on one machine. */
+typedef struct {
+    Count total;           /* the number of all its placements */
+    Placement *placements; /* those in question; NULL until a knob setting needs them */
+    int64_t count;
+    int64_t *walk_index;         /* number of each in the order of rates_walk(); NULL means that all are in question */
+    LauncherSet *able_launchers; /* that can place roles so, for each placement; NULL means that nobody asked */
+    RateTable *tables;           /* by number of the methods (knob_space_methods) */
+    bool *filled;
+    LaunchMemo *launch_memo; /* NULL until a launcher is asked */
+    MadePlacements *made;    /* what the launchers of the request make; NULL until one is asked */
+    Rates **made_rates;      /* of these, by number of the methods; NULL until they are asked for */
+} MachinePlacements;
+
+/* What the knob settings of one degree tuple share; it lives in the arena. */
+typedef struct {
+    Explorer *explorer;
+    const ExploreProblem *problem; /* the explorer's */
+    const Degrees *degrees;
+    Arena *arena;
+    KnobSpace space;
+    Count placement_total; /* over all machines */
+    MachinePlacements *on; /* by machine of the problem */
+    Rates *least;          /* over all machines, by number of the methods: open_tuple_least() */
+    bool *least_known;
+} OpenTuple;
+
+bool open_tuple_make(OpenTuple *tuple, Explorer *explorer, const Degrees *degrees, Arena *arena);
+
+/* The least rates over all machines under the methods of one number, made when they are first asked for. */
+const Rates *open_tuple_least(const OpenTuple *tuple, int64_t methods_index);
+
+/* Makes the placements in question on one machine, and the table of their rates under the methods of one number. */
+bool open_tuple_rates(OpenTuple *tuple, int machine, int64_t methods_index);
+
+/* Finds out who can place roles so, for each placement on the machine, which has its rates. */
+bool open_tuple_launchers(OpenTuple *tuple, int machine);
+
+/* What the launchers of the request make of the degrees on one machine, with the rates of each under the methods of one
+ * number; *out NULL: that cannot be listed. False means that memory is out. */
+bool open_tuple_made(const OpenTuple *tuple, int machine, int64_t methods_index, const MadePlacements **out,
+                     const Rates **rates);
+
+/* The rates of one placement, and the least rates on one machine. */
+void open_tuple_rates_at(const OpenTuple *tuple, int machine, int64_t methods_index, int64_t placement, Rates *out);
+void open_tuple_least_rates_on(const OpenTuple *tuple, int machine, int64_t methods_index, Rates *out);

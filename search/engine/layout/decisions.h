@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* engine/layout/decisions.h: a branch's program as what has to be decided: how many layers of which activations are in
+ * which state, and what each does to the step's time, written as a few linear forms from below. Internal to
+ * engine/layout. */
+#pragma once
+
+#include "search/engine/layout/program.h"
+
+/* What the linear relaxation gives: a multiplier >= 0 for each row of the program, and the counts. */
+typedef struct {
+    double rows[ROWS_MAX], memory[MOMENT_COUNT];
+    double columns[COLUMNS_MAX]; /* of each maximum's >= 0 */
+    double counts[ITEMS_MAX];
+} Multipliers;
+
+/* The step is not below F (everything but the host link, with what offloads expose) nor P (the host link and its lane),
+ * both with the tail. Ways to write F without its maxima:
+ * as the relaxation weighs their forms (tight at its solution, which often lies where two are equal), by the last form
+ * of each alone, and by what they are at least. */
+enum { SIDES = 3 };
+
+/* Activations that are alike in all their states: their layers are one pool. */
+typedef struct {
+    int members[ACTIVATION_COUNT][STRATEGIES_MAX - 1]; /* items, by state */
+    int member_count, item_count;
+    double layers; /* of one member */
+    int64_t left;  /* of all, not yet given a state */
+} Pool;
+
+/* An item of a pool: what one layer of it does. */
+typedef struct {
+    int pool, at;          /* at: which of the pool's items */
+    double seconds[SIDES]; /* in each F; of an offload: [0], in P, of which F has the rule's host_exposed */
+    double bytes;          /* freed */
+    double beside;         /* in P, of what is no offload: its part of the tail */
+    int64_t start, most;   /* relaxation's count; largest */
+    bool free;             /* costs nothing, in time and layers: no reason for less than most */
+    int64_t count;
+} Choice;
+
+typedef struct {
+    const Branch *branch;
+    Pool pools[ACTIVATION_COUNT];
+    int pool_count;
+    Choice choices[ITEMS_MAX],
+        offloads[ITEMS_MAX]; /* offloads appear in P, by their exposed share in F, and in memory; choices: all others */
+    int choice_count, offload_count;
+    int by_price[SIDES][ITEMS_MAX]; /* choices, seconds per byte rising */
+    double offload_price;           /* least seconds per byte */
+    bool one_price;                 /* all offloads free the same bytes per second */
+    int regular;                    /* offloads from here on have bytes that are whole multiples of the divisor */
+    double divisor;
+    double missing, base_f[SIDES], base_p; /* with everything saved */
+    bool one_row;                          /* of memory: `missing` is exact, but for rounding */
+} Decisions;
+
+void decisions_make(const StepRule *rule, const Branch *branch, const Program *program, const Multipliers *multipliers,
+                    Decisions *out);
+
+/* The counts of the choices and offloads as they stand, item by item of the branch. */
+void decisions_counts(const Decisions *decisions, int64_t counts[ITEMS_MAX]);
