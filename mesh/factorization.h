@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/count.h"
 #include "base/error.h"
-#include "mesh/footprint.h"
+#include "mesh/mesh.h"
 
 typedef enum { ROLE_TENSOR, ROLE_EXPERT, ROLE_SEQUENCE, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE, ROLE_COUNT } Role;
 

@@ -8,6 +8,9 @@
  * first. */
 #pragma once
 
+#include "mesh/factorization.h"
+#include "mesh/nesting.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -58,3 +61,18 @@ const JaxOrder *jax_small_order(const char *chip, const JaxShape *physical, cons
  * inner degree is a ring of neighbours. The degrees above 1 must be 64 and then 4, or 32 and then 8, in the order of
  * the mesh; NULL means that they are not. Fills *out with the factors of x and y. */
 const char *maxtext_custom_mesh(const JaxShape *physical, const JaxShape *logical, JaxAssignment *out);
+
+/* Converts between a mesh with roles on its axes and the shapes of JAX's mesh_utils. Roles are
+ * JAX's logical axes, outermost first: the nesting turned round. Pure. */
+
+/* Index of a torus axis in JAX's physical shape: x y z, then the cores of a chip; -1 means DCN. */
+int jax_physical_index(const Axis *axis);
+
+/* A slice of the mesh as JAX's physical shape: three axes, and a fourth where chips have cores. */
+JaxShape jax_physical_shape(const Mesh *mesh);
+
+/* The role of a logical axis. */
+static inline Role jax_role(const Nesting *nesting, int logical) { return nesting->order[ROLE_COUNT - 1 - logical]; }
+
+/* Writes the assignment inside every slice into a placement; the factors of the DCN stay. */
+void jax_place(const Mesh *mesh, const Nesting *nesting, const JaxAssignment *assignment, Placement *placement);

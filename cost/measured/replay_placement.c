@@ -2,7 +2,7 @@
 #include "cost/measured/replay_parts.h"
 
 #include "base/util.h"
-#include "mesh/jax_placement.h"
+#include "mesh/jax_mesh.h"
 
 #include <string.h>
 

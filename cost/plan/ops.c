@@ -4,7 +4,7 @@
 #include "cost/plan/ops.h"
 
 #include "base/util.h"
-#include "cost/plan/bytes.h"
+#include "cost/plan/plan.h"
 
 #include <assert.h>
 #include <math.h>

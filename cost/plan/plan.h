@@ -4,6 +4,13 @@
 
 #include "mesh/factorization.h"
 
+/* The bytes of one number. cost/state/state.h has all the bytes of a parameter. */
+
+enum {
+    BF16_BYTES = 2, /* activations, and weights at work */
+    FP32_BYTES = 4
+};
+
 typedef struct {
     int64_t sequences; /* of one step */
     int64_t seq;       /* tokens of a sequence */

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "cost/profile/doubt.h"
-#include "cost/profile/profile_json.h"
+#include "cost/profile/profile_figure.h"
 #include "cost/profile/profile_set_json.h"
 
 #include <stdio.h>

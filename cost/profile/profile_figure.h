@@ -5,6 +5,7 @@
 
 #include "cost/profile/profile.h"
 
+#include <cjson/cJSON.h>
 #include <stddef.h>
 
 typedef enum { FIGURE_OF_CHIP, FIGURE_OF_STACK } FigureOwner;
@@ -32,3 +33,9 @@ static inline double *figure_of(Profile *profile, const ProfileFigure *figure) {
 static inline double figure_value_of(const Profile *profile, const ProfileFigure *figure) {
     return *(const double *)((const char *)profile + figure->offset);
 }
+
+/* Reads one whole Profile from its file, such as cost/profiles/ideal.json: "name",
+ * "source", perhaps "note", and each figure {"value", "source"}. Sets of profiles: cost/profile/profile_set_json.h. */
+
+/* Reads strictly: a key that is missing, unknown, without a source or out of its range is an error. Pure. */
+bool profile_from_json(const cJSON *json, const char *where, Profile *out, Error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The cost of having an activation again in backward: one more forward of the ops that lie between it and the
  * activations before it. */
-#include "cost/plan/bytes.h"
+#include "cost/plan/plan.h"
 #include "cost/stage/stage_totals.h"
 
 #include <math.h>
@@ -141,10 +141,6 @@ double offload_bytes(const CostContext *setting, const Shard *shard, const Activ
     bool copies = shard->tensor > 1 && (activation == ACTIVATION_ATTENTION_INPUT || activation == ACTIVATION_MLP_INPUT);
     if (!whole->exists || copies) return INFINITY;
     return in_flight * offload_layers(setting, shard, activation) * whole->bytes;
-}
-
-double offload_room(const CostContext *setting) {
-    return setting->chip->host_bytes.value * setting->profile->host_memory_share;
 }
 
 void offloadable_activations(const CostContext *setting, const Shard *shard, const Knobs *knobs,

@@ -4,7 +4,7 @@
 
 #include "cost/plan/ops.h"
 #include "cost/profile/profile.h"
-#include "cost/state/offload.h"
+#include "cost/state/state.h"
 #include "cost/state/remat.h"
 #include "cost/state/state.h"
 

@@ -2,7 +2,7 @@
 #include "cost/stage/memory.h"
 
 #include "base/util.h"
-#include "cost/plan/bytes.h"
+#include "cost/plan/plan.h"
 #include "cost/stage/stage_totals.h"
 #include "cost/time/schedule.h"
 

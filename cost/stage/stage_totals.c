@@ -2,7 +2,7 @@
 #include "cost/stage/stage_totals.h"
 
 #include "base/util.h"
-#include "cost/plan/bytes.h"
+#include "cost/plan/plan.h"
 #include "cost/time/schedule.h"
 
 #include <string.h>
@@ -152,4 +152,8 @@ double saved_of_sums(const StageTotals *sums) {
     double bytes = 0;
     for (int i = 0; i < ACTIVATION_COUNT; i++) bytes += sums->layer.saved[i];
     return bytes;
+}
+
+double offload_room(const CostContext *setting) {
+    return setting->chip->host_bytes.value * setting->profile->host_memory_share;
 }

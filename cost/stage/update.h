@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/stage/update.h: the time of the optimizer's update, once a step: on the chip, or, where its state lies on the
- * host, by whichever way the launcher has (cost/state/offload.h). docs/model.md, "The optimizer". */
+ * host, by whichever way the launcher has (cost/state/state.h). docs/model.md, "The optimizer". */
 #pragma once
 
 #include "cost/stage/stage_totals.h"

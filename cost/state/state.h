@@ -4,8 +4,31 @@
  * TrainingState; it answers every question about bytes per parameter. */
 #pragma once
 
+#include "base/error.h"
 #include "cost/state/optimizer.h"
 #include "models/model.h"
+
+/* What may lie in the memory of the host, and who updates the state that lies there. */
+
+/* What plans may send to the host. */
+typedef enum { OFFLOAD_ALL, OFFLOAD_ACTIVATIONS, OFFLOAD_OPTIMIZER, OFFLOAD_NONE, OFFLOAD_COUNT } Offload;
+
+static inline bool offload_takes_optimizer(Offload offload) {
+    return offload == OFFLOAD_ALL || offload == OFFLOAD_OPTIMIZER;
+}
+static inline bool offload_takes_activations(Offload offload) {
+    return offload == OFFLOAD_ALL || offload == OFFLOAD_ACTIVATIONS;
+}
+
+const char *offload_name(Offload offload); /* "all" "activations" "optimizer" "none" */
+/* The way back; false: *error says which names there are. */
+bool offload_parse(const char *text, const char *where, Offload *out, Error *error);
+
+/* Who updates the optimizer's state that lies on the host. */
+typedef enum {
+    HOST_UPDATE_STREAMS, /* the chip: state passes through HBM, both ways at once, a layer at a time */
+    HOST_UPDATE_ON_CPU   /* the host's CPUs: gradients are copied down, weights up */
+} HostUpdate;
 
 /* DTYPE_DEFAULT means that the user said nothing; see StateDtypes. */
 typedef enum { DTYPE_DEFAULT, DTYPE_NONE, DTYPE_FP8, DTYPE_BF16, DTYPE_FP16, DTYPE_FP32, DTYPE_COUNT } Dtype;

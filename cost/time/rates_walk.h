@@ -7,7 +7,7 @@
 #pragma once
 
 #include "cost/time/step.h"
-#include "mesh/collective_memo.h"
+#include "mesh/collective.h"
 
 typedef struct RatesWalk RatesWalk;
 struct RatesWalk {

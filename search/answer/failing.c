@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What failures make of a training: docs/model.md, "Failures". */
-#include "cost/goodput/goodput.h"
+#include "cost/goodput.h"
 #include "mesh/host_link.h"
 #include "models/parameters.h"
 #include "search/answer/plan_words.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where JAX puts the axes of a mesh of devices on a TPU slice: for launchers that are written in it. */
-#include "mesh/jax_placement.h"
+#include "mesh/jax_mesh.h"
 #include "search/launch/placement.h"
 
 static const char BY_HAND[] = "JAX numbers the devices of so small a slice by hand";

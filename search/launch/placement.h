@@ -14,7 +14,7 @@
  *   node follows from the order of axes alone. */
 #pragma once
 
-#include "mesh/jax_placement.h"
+#include "mesh/jax_mesh.h"
 #include "search/launch/launcher.h"
 
 /* What a launcher is asked: to place the degrees of `placement`, and their division over DCN or nodes where it is told

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cost/profile/doubt.h"
-#include "cost/profile/precision.h"
+#include "cost/profile/profile.h"
 #include "cost/stage/stage.h"
 #include "mesh/machine.h"
 #include "search/request/knobs.h"

@@ -6,7 +6,8 @@ check.py [--root DIR] [--only RULE]     each fault as `FILE:LINE: RULE: what`; e
 check.py --drop-stale                   deletes the exceptions that nothing needs any more
 check.py [--root DIR] --graph           rooms, levels and arrows between rooms, of any checkout
 
-rooms.txt lists the rooms and who may include whom; exceptions.txt lists what is tolerated, each line with its reason.
+rooms.txt lists the rooms and who may include whom; budget.txt how many lines of C each may have; exceptions.txt lists
+what is tolerated, each line with its reason.
 An exception that nothing needs any more is a fault too. planted.py shows that every rule is able to fail.
 """
 import argparse, concurrent.futures, os, pathlib, re, shlex, subprocess, sys
@@ -48,7 +49,7 @@ def inside(path, place):
 
 class Rooms:
     def __init__(self, path):
-        self.path, self.order, self.apart, self.sees, self.doors, self.open = path, [], [], {}, {}, []
+        self.path, self.order, self.apart, self.sees, self.doors, self.open, self.registries = path, [], [], {}, {}, [], []
         for line in path.read_text().splitlines():
             words = line.split()
             if not words or line.startswith("#"):
@@ -61,6 +62,8 @@ class Rooms:
                 self.doors[words[1]] = words[2:]
             elif words[0] == "open":
                 self.open.append(words[1])
+            elif words[0] == "registry":
+                self.registries.append(words[1])
             else:
                 self.order.append(words[0])
 
@@ -105,6 +108,47 @@ def check_cycles(house):
     edges = {s.path: [n for _, n, quoted in s.includes if quoted] for s in house}
     for cycle in graph.cycles(edges):
         yield Fault("cycle", min(cycle), 1, "", "these include each other: " + " ".join(sorted(cycle)))
+
+
+def check_circles(house, registries):
+    """Files that call each other in a circle. A registry is a table of the structs of others: what it names is no arrow."""
+    defined, arrows = {}, {}
+    for source in house:
+        if source.name.endswith(".c"):
+            for name in source.public:
+                defined.setdefault(name, source.path)
+    for source in house:
+        if not source.name.endswith(".c"):
+            continue
+        own = {f.name for f in source.parsed[0]} | source.public
+        used = set(re.findall(r"(?<![\w.])(?<!->)(\w+(?=\s*\()|[A-Z][A-Z0-9_]+)\b", source.code)) - own
+        used = set() if source.path in registries else used
+        arrows[source.path] = {defined[name] for name in used & defined.keys()} - {source.path}
+    for circle in graph.cycles(arrows):
+        yield Fault("circle", min(circle), 1, "", "these call each other: " + " ".join(sorted(circle)))
+
+
+def check_budget(house, beside, path):
+    """Lines of C by room, and of the whole, against budget.txt."""
+    lines = {"all": 0, "tests": 0}
+    for source in house + beside:
+        kind = "tests" if inside(source.path, "tests") else "all"
+        lines[kind] += len(source.lines)
+        if kind == "all":
+            lines[source.folder] = lines.get(source.folder, 0) + len(source.lines)
+    budget = {}
+    for number, line in enumerate(path.read_text().splitlines() if path.is_file() else [], 1):
+        words = line.split()
+        if words and not line.startswith("#"):
+            budget[words[0]] = int(words[1])
+            if words[0] not in lines:
+                yield Fault("budget", path.name, number, words[0], f"there is no room {words[0]}")
+    for room, count in lines.items():
+        if room not in budget:
+            yield Fault("budget", room, 1, "", f"has {count} lines of C, and no budget")
+        elif count > budget[room]:
+            yield Fault("budget", room, 1, "", f"has {count} lines of C, its budget is {budget[room]}: what does a user "
+                        "get for them? budget.txt is raised by a commit that says it")
 
 
 def reads_world(path):
@@ -213,17 +257,21 @@ def all_faults(root, only=None):
     rooms = Rooms(here / "rooms.txt")
     house = [Source(root, path) for path in list_sources(root, HOUSE)]
     beside = [Source(root, path) for path in list_sources(root, ["tests", "benchmarks"])]
+    plain = [Source(root, path) for path in list_sources(root, ["examples"])]
     rules = [
         (("room",), lambda: check_rooms(house, rooms)),
         (("include",), lambda: check_includes(house, rooms, root)),
         (("cycle",), lambda: check_cycles(house)),
+        (("circle",), lambda: check_circles(house, rooms.registries)),
+        (("budget",), lambda: check_budget(house, beside + plain, here / "budget.txt")),
         (("call",), lambda: check_calls(house)),
         (("variable",), lambda: check_variables(house)),
         (("alone",), lambda: check_alone(house, root)),
         (("line", "file", "function", "parameters"), lambda: check_sizes(house, beside)),
         (("mirror",), lambda: check_mirror([s.path for s in beside], root)),
     ]
-    faults = [f for names, rule in rules if only is None or only in names for f in rule()]
+    pending = () if only else ("circle", "budget")
+    faults = [f for names, rule in rules if (only is None or only in names) and names[0] not in pending for f in rule()]
     return list(tolerated([f for f in faults if only in (None, f.rule)], here / "exceptions.txt", only))
 
 

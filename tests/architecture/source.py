@@ -94,6 +94,21 @@ class Source:
         return functions, variables
 
 
+    @functools.cached_property
+    def public(self):
+        """Names of the functions and constants that other files may see."""
+        names = set()
+        for start, end, body in statements(self.code):
+            head = self.code[start : body if body is not None else end].lstrip()
+            if re.match(r"(static|typedef|extern)\b", head):
+                continue
+            if body is not None and is_function(head):
+                names.add(signature(head)[0])
+            elif is_variable(declaration := declaration_at(self.code, self.code.index(head, start), end)):
+                names.add(declared(declaration))
+        return names
+
+
 def statements(code):
     """(start, end, body) of each statement at file scope; body is where its first brace opens, or None."""
     start, body, depth, parens = 0, None, 0, 0

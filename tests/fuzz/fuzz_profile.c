@@ -2,7 +2,6 @@
 /* Whatever the tree is, a profile is read or refused with one line. What is read has a name, a source, and every figure
  * in its range. */
 #include "cost/profile/profile_figure.h"
-#include "cost/profile/profile_json.h"
 #include "tests/fuzz/files.h"
 #include "tests/fuzz/json_mutator.h"
 

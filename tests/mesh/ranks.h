@@ -2,7 +2,7 @@
 /* tests/mesh/ranks.h: groups of ranks, chip by chip: from a footprint, and from a launcher's rank formula. */
 #pragma once
 
-#include "mesh/footprint.h"
+#include "mesh/mesh.h"
 
 #include <criterion/criterion.h>
 

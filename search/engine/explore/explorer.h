@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cost/time/slack.h"
-#include "mesh/collective_memo.h"
+#include "mesh/collective.h"
 #include "search/answer/search_result.h"
 #include "search/engine/bound/knob_bound.h"
 #include "search/engine/bound/lower_rates.h"

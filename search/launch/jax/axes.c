@@ -3,7 +3,7 @@
 
 #include "base/util.h"
 #include "cost/plan/grid.h"
-#include "mesh/jax_placement.h"
+#include "mesh/jax_mesh.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "search/launch/maxtext/mesh.h"
 
 #include "base/util.h"
-#include "mesh/jax_placement.h"
+#include "mesh/jax_mesh.h"
 #include "search/launch/maxtext/maxtext.h"
 #include "search/launch/placement.h"
 

@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/util.h"
-#include "cost/profile/profile_json.h"
+#include "cost/profile/profile_figure.h"
 #include "mesh/chip_json.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/goodput/goodput.h: the share of its time that a long training spends on steps that count, where failures stop
+/* cost/goodput.h: the share of its time that a long training spends on steps that count, where failures stop
  * it: each costs the work since the last checkpoint and a restart, and each checkpoint costs a moment. Pure. Times are
  * seconds; failures are exponential, restarts may fail again. docs/model.md, "Failures". */
 #pragma once

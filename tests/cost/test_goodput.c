@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Goodput against a simulation with its own generator of failures, against Young's and Daly's approximations where they
  * hold, and against what fleets have published; spares against a count of all states. */
-#include "cost/goodput/goodput.h"
+#include "cost/goodput.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

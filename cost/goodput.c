@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/goodput/goodput.h"
+#include "cost/goodput.h"
 
 #include "base/util.h"
 
