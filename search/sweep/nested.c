@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/sweep/nested.h"
+/* Points whose spaces lie in each other. */
+#include "search/sweep/sweep.h"
 
-#include "base/json.h"
 #include "base/number.h"
 #include "base/util.h"
 #include "search/answer/contradiction.h"
@@ -25,48 +25,19 @@ static bool contains(const char *option, const char *wide, const char *narrow) {
     return false;
 }
 
-/* Who launches the plan of a row, which software priced it, and what might go to the host: "megatron,
- * megatron-bridge-26, none: nothing lies on the host". Where nothing fits, more may go there (SpaceRules.offload_open),
- * so that a narrower point may be the faster. */
-typedef struct {
-    char text[256];
-} PricedBy;
-
-static bool priced_by(const SweepRow *row, PricedBy *out, Error *error) {
-    cJSON *json = json_parse(row->line, row->length, "sweep", error);
-    if (!json) return false;
-    const cJSON *report = json_at(json, "report");
-    const cJSON *plan = cJSON_GetArrayItem(json_at(report, "plans"), 0);
-    const cJSON *words[] = {json_at(plan, "launcher"), json_at(report, "program.profile"),
-                            json_at(report, "program.stack"), json_at(report, "search.certificate.space.offload")};
-    size_t used = 0;
-    out->text[0] = '\0';
-    for (size_t i = 0; i < COUNT_OF(words) && used < sizeof out->text; i++)
-        used += (size_t)snprintf(out->text + used, sizeof out->text - used, "%s, ",
-                                 cJSON_IsString(words[i]) ? words[i]->valuestring : "");
-    cJSON_Delete(json);
-    return true;
-}
-
-/* Whether a faster narrow point contradicts the wide one; *error is set where something else is wrong. */
-static bool contradicts(const SweepRow *wide, const SweepRow *narrow, Error *error) {
-    PricedBy a, b;
+/* Whether a faster narrow point contradicts the wide one. Where nothing fits, more may go to the host
+ * (SpaceRules.offload_open), so that a narrower point may be the faster. */
+static bool contradicts(const SweepRow *wide, const SweepRow *narrow) {
     bool proven = wide->state == POINT_OK || wide->state == POINT_NO_PLAN;
     if (!wide->line || !narrow->line || !proven || !narrow->has_plan) return false;
     if (!wide->has_plan) return true;
-    if (!(narrow->tokens_per_second > wide->tokens_per_second * (1 + CONTRADICTION))) return false;
-    return priced_by(wide, &a, error) && priced_by(narrow, &b, error) && strcmp(a.text, b.text) == 0;
+    return narrow->tokens_per_second > wide->tokens_per_second * (1 + CONTRADICTION) &&
+           strcmp(wide->priced_by, narrow->priced_by) == 0;
 }
 
 static bool pair_agrees(const SweepGrid *grid, const SweepRow *wide, const SweepRow *narrow, Error *error) {
     char a[120], b[120];
-    Error other = {0};
-    bool wrong = contradicts(wide, narrow, &other);
-    if (other.kind != ERROR_NONE) {
-        *error = other;
-        return false;
-    }
-    if (!wrong) return true;
+    if (!contradicts(wide, narrow)) return true;
     return error_set(error, ERROR_INTERNAL, "sweep",
                      "every plan of %s is one of %s, and the first is faster than the proven best of the second: this "
                      "is a defect",

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/memory_stream.h"
+#include "base/text/prose.h"
 #include "base/util.h"
 #include "search/answer/gap.h"
 #include "search/answer/plan_words.h"
@@ -11,6 +12,31 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char *dollars(double value, char *text) {
+    char number[NUMBER_TEXT_SIZE];
+    snprintf(text, NUMBER_TEXT_SIZE, "$%.40s", number_short(value, number));
+    return text;
+}
+
+#define AT(member) offsetof(SweepRow, member)
+const SweepField SWEEP_FIELDS[SWEEP_FIELD_COUNT] = {
+    {"plan", FIELD_TEXT, AT(plan), "best plan", NULL},
+    {"machine", FIELD_TEXT, AT(machine), NULL, NULL},
+    {"chips", FIELD_WHOLE, AT(chips), NULL, NULL},
+    {"step_seconds", FIELD_REAL, AT(step_seconds), "step", step_text},
+    {"mfu", FIELD_REAL, AT(mfu), "MFU", share_text},
+    {"hbm_bytes", FIELD_REAL, AT(hbm_bytes), "HBM", number_bytes},
+    {"hbm_limit_bytes", FIELD_REAL, AT(hbm_limit_bytes), NULL, NULL},
+    {"tokens_per_second", FIELD_REAL, AT(tokens_per_second), "tokens/s", number_short},
+    {"chip_hours", FIELD_REAL, AT(chip_hours), "chip-hours", number_short},
+    {"cost_usd", FIELD_USD, AT(cost_usd), "cost", dollars},
+    {"expected_seconds", FIELD_REAL, AT(expected_seconds), NULL, NULL},
+    {"expected_cost_usd", FIELD_USD, AT(expected_usd), NULL, NULL},
+    {"reserved_cost_usd", FIELD_USD, AT(reserved_usd), NULL, NULL},
+    {"price_source", FIELD_SOURCE, AT(price_source), NULL, NULL},
+    {"reserved_price_source", FIELD_SOURCE, AT(reserved_source), NULL, NULL},
+};
 
 /* ---- writing ---- */
 
@@ -44,45 +70,55 @@ static void print_start(const SweepGrid *grid, int64_t point, PointState state, 
     json_print_text(out, warning);
 }
 
-static void print_usd(double usd, FILE *out) {
-    if (usd >= 0)
-        fprintf(out, "%.17g", usd);
-    else
+static void print_field(const SweepField *field, const SweepRow *row, FILE *out) {
+    const void *value = (const char *)row + field->at;
+    fprintf(out, "\"%s\":", field->key);
+    if (field->kind == FIELD_TEXT || field->kind == FIELD_SOURCE)
+        json_print_text(out, *(const char *const *)value);
+    else if (field->kind == FIELD_WHOLE)
+        fprintf(out, "%lld", (long long)*(const int64_t *)value);
+    else if (field->kind == FIELD_USD && *(const double *)value < 0)
         fputs("null", out);
+    else
+        fprintf(out, "%.17g", *(const double *)value);
 }
 
-static void print_price_source(const char *key, const Figure *price, FILE *out) {
-    char text[CHIP_SOURCE_SIZE + 16];
+static const char *price_source(const Figure *price, Arena *arena) {
     bool doubted = price->value > 0 && !price->verified && !text_has(price->source, "unverified");
-    snprintf(text, sizeof text, "%s%s", doubted ? "unverified, " : "", price->source);
-    fprintf(out, ",\"%s\":", key);
-    json_print_text(out, text);
+    return arena_format(arena, "%s%s", doubted ? "unverified, " : "", price->source);
 }
 
-static void print_best(const Request *request, const RankedPlan *ranked, FILE *out) {
+/* False: memory is out. */
+static bool print_best(const Request *request, const RankedPlan *ranked, FILE *out) {
+    Arena arena = {0};
     const Estimate *estimate = &ranked->estimate;
     Training training = training_of(request, ranked);
-    char label[WORDS_SIZE];
-    fputs(",\"best\":{\"plan\":", out);
-    json_print_text(out, plan_label(ranked, label));
-    fputs(",\"machine\":", out);
-    json_print_text(out, ranked->machine.text);
-    fprintf(out, ",\"chips\":%lld,\"step_seconds\":%.17g,\"mfu\":%.17g", (long long)ranked->machine.mesh.chips,
-            estimate->time.seconds, estimate->mfu);
-    fprintf(out, ",\"hbm_bytes\":%.17g,\"hbm_limit_bytes\":%.17g", memory_total(&estimate->memory),
-            estimate->memory_limit_bytes);
-    fprintf(out, ",\"tokens_per_second\":%.17g,\"chip_hours\":%.17g,\"cost_usd\":",
-            (double)ranked->work.sequences * (double)ranked->work.seq / estimate->time.seconds, training.chip_hours);
-    print_usd(training.usd, out);
     Failing failing = failing_of(request, ranked);
     bool fails = failing.mtbf_seconds > 0;
-    fprintf(out, ",\"expected_seconds\":%.17g,\"expected_cost_usd\":", fails ? failing.seconds : training.seconds);
-    print_usd(fails ? failing.usd : training.usd, out);
-    fputs(",\"reserved_cost_usd\":", out);
-    print_usd(fails ? failing.reserved_usd : training.reserved_usd, out);
-    print_price_source("price_source", &request->question.chip.usd_per_chip_hour, out);
-    print_price_source("reserved_price_source", &request->question.chip.usd_per_chip_hour_reserved, out);
+    char label[WORDS_SIZE];
+    SweepRow row = {.plan = plan_label(ranked, label),
+                    .machine = ranked->machine.text,
+                    .chips = ranked->machine.mesh.chips,
+                    .step_seconds = estimate->time.seconds,
+                    .mfu = estimate->mfu,
+                    .hbm_bytes = memory_total(&estimate->memory),
+                    .hbm_limit_bytes = estimate->memory_limit_bytes,
+                    .chip_hours = training.chip_hours,
+                    .cost_usd = training.usd,
+                    .expected_seconds = fails ? failing.seconds : training.seconds,
+                    .expected_usd = fails ? failing.usd : training.usd,
+                    .reserved_usd = fails ? failing.reserved_usd : training.reserved_usd,
+                    .price_source = price_source(&request->question.chip.usd_per_chip_hour, &arena),
+                    .reserved_source = price_source(&request->question.chip.usd_per_chip_hour_reserved, &arena)};
+    row.tokens_per_second = (double)ranked->work.sequences * (double)ranked->work.seq / estimate->time.seconds;
+    bool ok = row.price_source && row.reserved_source;
+    for (int i = 0; i < SWEEP_FIELD_COUNT && ok; i++) {
+        fputs(i ? "," : ",\"best\":{", out);
+        print_field(&SWEEP_FIELDS[i], &row, out);
+    }
     fputs("}", out);
+    arena_free(&arena);
+    return ok;
 }
 
 /* What a table says beside the plan, or instead of one. */
@@ -129,12 +165,13 @@ bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *rep
     FILE *out = memory_stream_open(&row->text, &row->length);
     if (!out) return error_memory(error);
     print_start(grid, point, state, message, warning, out);
+    bool ok = true;
     if (result->plan_count > 0)
-        print_best(report->request, &result->plans[0], out);
+        ok = print_best(report->request, &result->plans[0], out) || error_memory(error);
     else
         fputs(",\"best\":null", out);
     fputs(",\"report\":", out);
-    bool ok = print_report(report, out, error);
+    ok = ok && print_report(report, out, error);
     fputc('}', out);
     return finish(out, ok, row, error);
 }
@@ -183,21 +220,31 @@ static bool read_varies(const SweepGrid *grid, int64_t point, const cJSON *json,
 
 static bool read_best(const cJSON *best, const char *where, Arena *arena, SweepRow *out, Error *error) {
     static const double MOST = 1e300;
-    return read_text(best, "plan", where, arena, &out->plan, error) &&
-           read_text(best, "machine", where, arena, &out->machine, error) &&
-           json_whole(best, "chips", 1, MACHINE_CHIPS_MAX, where, &out->chips, error) &&
-           json_real(best, "step_seconds", 0, MOST, where, &out->step_seconds, error) &&
-           json_real(best, "mfu", 0, MOST, where, &out->mfu, error) &&
-           json_real(best, "hbm_bytes", 0, MOST, where, &out->hbm_bytes, error) &&
-           json_real(best, "hbm_limit_bytes", 0, MOST, where, &out->hbm_limit_bytes, error) &&
-           json_real(best, "tokens_per_second", 0, MOST, where, &out->tokens_per_second, error) &&
-           json_real(best, "chip_hours", 0, MOST, where, &out->chip_hours, error) &&
-           json_real_or(best, "cost_usd", 0, MOST, -1, where, &out->cost_usd, error) &&
-           json_real(best, "expected_seconds", 0, MOST, where, &out->expected_seconds, error) &&
-           json_real_or(best, "expected_cost_usd", 0, MOST, -1, where, &out->expected_usd, error) &&
-           json_real_or(best, "reserved_cost_usd", 0, MOST, -1, where, &out->reserved_usd, error) &&
-           read_text(best, "price_source", where, arena, &out->price_source, error) &&
-           read_text(best, "reserved_price_source", where, arena, &out->reserved_source, error);
+    bool ok = true;
+    for (int i = 0; i < SWEEP_FIELD_COUNT && ok; i++) {
+        const SweepField *field = &SWEEP_FIELDS[i];
+        void *to = (char *)out + field->at;
+        if (field->kind == FIELD_TEXT || field->kind == FIELD_SOURCE)
+            ok = read_text(best, field->key, where, arena, to, error);
+        else if (field->kind == FIELD_WHOLE)
+            ok = json_whole(best, field->key, 1, MACHINE_CHIPS_MAX, where, to, error);
+        else if (field->kind == FIELD_USD)
+            ok = json_real_or(best, field->key, 0, MOST, -1, where, to, error);
+        else
+            ok = json_real(best, field->key, 0, MOST, where, to, error);
+    }
+    return ok;
+}
+
+static bool read_priced_by(const cJSON *report, Arena *arena, SweepRow *out, Error *error) {
+    const cJSON *plan = cJSON_GetArrayItem(json_at(report, "plans"), 0);
+    const cJSON *words[] = {json_at(plan, "launcher"), json_at(report, "program.profile"),
+                            json_at(report, "program.stack"), json_at(report, "search.certificate.space.offload")};
+    Prose text = {0};
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        prose_add(&text, "%s, ", cJSON_IsString(words[i]) ? words[i]->valuestring : "");
+    out->priced_by = arena_text(arena, text.text);
+    return out->priced_by || error_memory(error);
 }
 
 static bool read_state(const cJSON *json, const char *where, PointState *out, Error *error) {
@@ -222,7 +269,7 @@ static bool read_row(const SweepGrid *grid, const cJSON *json, const char *where
     if ((!out->has_plan && !cJSON_IsNull(best)) || (out->has_plan && !may) ||
         (!out->has_plan && out->state == POINT_OK))
         return odd(where, "best", error);
-    return !out->has_plan || read_best(best, where, arena, out, error);
+    return !out->has_plan || (read_best(best, where, arena, out, error) && read_priced_by(report, arena, out, error));
 }
 
 bool sweep_row_read(const SweepGrid *grid, SweepLine line, Arena *arena, SweepRow *out, Error *error) {

@@ -56,23 +56,16 @@ const char *point_state_words(PointState state); /* "ok" "no plan fits" "not pro
 /* Searches the best plan, and where none fits the nearest machines; no ways out beside a plan, no helps. */
 bool sweep_search(const Request *request, Arena *arena, Report *report, Error *error);
 
-/* The row of a point that was searched; of one that is no request (`failure` says why). Without a newline, to be freed.
- * `warning`: what `plan` would have said on stderr; "" when nothing. */
-typedef struct {
-    char *text;
-    size_t length;
-} SweepText;
-bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning,
-                         SweepText *row, Error *error);
-bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, SweepText *row, Error *error);
-
-/* A row read back: what the tables show of it. Texts live in the arena. */
+/* A row, as every form of a sweep is written from it. Texts live in the arena. */
 typedef struct {
     int64_t point;
     PointState state;
     const char *message; /* the error, the gap, the nearest that fits; "" */
-    const char *warning; /* "" */
+    const char *warning; /* what `plan` would have said on stderr; "" */
     bool has_plan;
+    /* Who launches the plan, which software priced it, and what might go to the host: "megatron, h100,
+     * megatron-bridge-26, none, ". */
+    const char *priced_by;
     const char *plan, *machine; /* "fsdp=16", "4x4" */
     int64_t chips;              /* used */
     double step_seconds, mfu, hbm_bytes, hbm_limit_bytes, tokens_per_second, chip_hours;
@@ -83,6 +76,28 @@ typedef struct {
     const char *line;                           /* the row itself, `length` bytes and a NUL */
     size_t length;
 } SweepRow;
+
+/* What a row says of its plan, in the order of JSON; a member added to SweepRow is a line of this table. */
+typedef enum { FIELD_TEXT, FIELD_SOURCE, FIELD_WHOLE, FIELD_REAL, FIELD_USD } SweepFieldKind; /* source: not in CSV */
+typedef struct {
+    const char *key; /* of JSON and CSV */
+    SweepFieldKind kind;
+    size_t at;                                     /* in SweepRow */
+    const char *heading;                           /* of its column where people read; NULL: it has none there */
+    const char *(*text)(double value, char *text); /* of a number there, into NUMBER_TEXT_SIZE bytes */
+} SweepField;
+enum { SWEEP_FIELD_COUNT = 15 };
+extern const SweepField SWEEP_FIELDS[SWEEP_FIELD_COUNT];
+
+/* The line of a point that was searched; of one that is no request (`failure` says why). Without a newline, to be
+ * freed. */
+typedef struct {
+    char *text;
+    size_t length;
+} SweepText;
+bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning,
+                         SweepText *row, Error *error);
+bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, SweepText *row, Error *error);
 
 /* Strict: a row of another grid, of a wrong type, out of range is an error. The line is copied. */
 typedef struct {
@@ -99,6 +114,13 @@ const char *sweep_format_name(SweepFormat format); /* "text" "json" "csv" "markd
 typedef struct {
     double deadline_seconds, budget_usd;
 } SweepGoal;
+
+/* Points whose spaces lie in each other: more HBM, more chips that may stay idle or a wider tolerance of the batch only
+ * add plans; so a plan of the narrower point that is faster than the proven best of the wider one is a defect of the
+ * search, like that of search/answer/contradiction.h. Whether all pairs of such points that differ in one option agree;
+ * rows without a line are passed over. Points are compared where the same launcher and software have their plans.
+ * False: *error is ERROR_INTERNAL, and names the points. */
+bool sweep_rows_agree(const SweepGrid *grid, const SweepRow *rows, Error *error);
 
 /* All `grid->points` rows in their order, and, where a goal is asked, which of them reach it (search/sweep/goal.h). */
 bool sweep_write(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal, SweepFormat format, TextOut out,

@@ -12,13 +12,7 @@
 
 #include <string.h>
 
-enum {
-    RESULT_COLUMNS = 8,
-    CELLS_MAX = SWEEP_OPTIONS_MAX + RESULT_COLUMNS,
-    CELL_SIZE = 768,
-    CELL_COLUMNS = 32,
-    PLAN_COLUMNS = 13
-};
+enum { CELL_SIZE = 768, CELL_COLUMNS = 32 };
 
 const char *sweep_format_name(SweepFormat format) {
     static const char *const NAMES[SWEEP_FORMATS] = {"text", "json", "csv", "markdown", "html"};
@@ -43,66 +37,56 @@ static bool is_priced(const SweepGrid *grid, const SweepRow *rows) {
     return false;
 }
 
-/* What varies: the points are told apart by it. */
-static void add_varied(const SweepGrid *grid, Table *table) {
-    for (int i = 0; i < grid->option_count; i++)
-        if (grid->options[i].count > 1) table_column(table, grid->options[i].option, false);
+/* Whether people see the field: it has a heading, and a cost is known. */
+static bool is_shown(const SweepField *field, bool priced) {
+    return field->heading && (priced || field->kind != FIELD_USD);
 }
 
+static void add_text(Table *table, const char *text) {
+    char clean[CELL_SIZE];
+    table_cell(table, "%s", clean_text(text, clean, sizeof clean));
+}
+
+static void add_field(const SweepField *field, const SweepRow *row, Table *table) {
+    char text[NUMBER_TEXT_SIZE];
+    const void *value = (const char *)row + field->at;
+    if (!row->has_plan || (field->kind == FIELD_USD && *(const double *)value < 0))
+        add_text(table, "");
+    else if (field->kind == FIELD_TEXT)
+        add_text(table, *(const char *const *)value);
+    else
+        add_text(table, field->text(*(const double *)value, text));
+}
+
+/* What varies, by which points are told apart; the best plan; the result. */
 static Table begin_table(const SweepGrid *grid, bool priced, Arena *arena) {
     Table table = table_new(arena, "Every point of the grid with its best plan", NULL);
-    add_varied(grid, &table);
-    table_column(&table, "best plan", false);
-    table_column(&table, "step", true);
-    table_column(&table, "MFU", true);
-    table_column(&table, "HBM", true);
-    table_column(&table, "tokens/s", true);
-    table_column(&table, "chip-hours", true);
-    if (priced) table_column(&table, "cost", true);
+    for (int i = 0; i < grid->option_count; i++)
+        if (grid->options[i].count > 1) table_column(&table, grid->options[i].option, false);
+    for (int i = 0; i < SWEEP_FIELD_COUNT; i++) {
+        const SweepField *field = &SWEEP_FIELDS[i];
+        if (is_shown(field, priced)) table_column(&table, field->heading, field->kind != FIELD_TEXT);
+    }
     table_column(&table, "result", false);
     for (int c = 0; c < table.columns; c++) table_wrap(&table, c, CELL_COLUMNS);
     return table;
 }
 
-/* The cells of a row, harmless to a terminal. */
-typedef struct {
-    char cell[CELLS_MAX][CELL_SIZE];
-} Cells;
-
-static void fill_cells(const SweepGrid *grid, const SweepRow *row, bool priced, Cells *out) {
-    char number[NUMBER_TEXT_SIZE];
-    int c = 0;
-    for (int i = 0; i < grid->option_count; i++)
-        if (grid->options[i].count > 1) clean_text(sweep_value(grid, row->point, i), out->cell[c++], CELL_SIZE);
-    for (int i = c; i < c + RESULT_COLUMNS; i++) out->cell[i][0] = '\0';
-    if (row->has_plan) {
-        clean_text(row->plan, out->cell[c], CELL_SIZE);
-        step_text(row->step_seconds, out->cell[c + 1]);
-        share_text(row->mfu, out->cell[c + 2]);
-        number_bytes(row->hbm_bytes, out->cell[c + 3]);
-        number_short(row->tokens_per_second, out->cell[c + 4]);
-        number_short(row->chip_hours, out->cell[c + 5]);
-        if (row->cost_usd >= 0) snprintf(out->cell[c + 6], CELL_SIZE, "$%s", number_short(row->cost_usd, number));
-    }
-    char result[CELL_SIZE];
-    snprintf(result, sizeof result, "%s%s%s", point_state_words(row->state), row->message[0] ? ": " : "", row->message);
-    clean_text(result, out->cell[c + 6 + priced], CELL_SIZE);
-}
-
 /* Every point a row. */
 static bool table_of(const SweepView *view, Arena *arena, Table *out) {
     const SweepGrid *grid = view->grid;
-    const SweepRow *rows = view->rows;
-    Cells *cells = ARENA_NEW(arena, Cells, 1);
-    bool priced = is_priced(grid, rows);
+    bool priced = is_priced(grid, view->rows);
     *out = begin_table(grid, priced, arena);
-    if (!cells || out->failed) return false;
-    for (int64_t i = 0; i < grid->points; i++) {
-        const char *cell[CELLS_MAX];
-        fill_cells(grid, &rows[i], priced, cells);
-        for (int c = 0; c < out->columns; c++) cell[c] = cells->cell[c];
-        if (view->result[i]) cell[out->columns - 1] = view->result[i];
-        table_row(out, cell);
+    for (int64_t point = 0; point < grid->points; point++) {
+        const SweepRow *row = &view->rows[point];
+        char result[CELL_SIZE];
+        for (int i = 0; i < grid->option_count; i++)
+            if (grid->options[i].count > 1) add_text(out, sweep_value(grid, point, i));
+        for (int i = 0; i < SWEEP_FIELD_COUNT; i++)
+            if (is_shown(&SWEEP_FIELDS[i], priced)) add_field(&SWEEP_FIELDS[i], row, out);
+        snprintf(result, sizeof result, "%s%s%s", point_state_words(row->state), row->message[0] ? ": " : "",
+                 row->message);
+        add_text(out, view->result[point] ? view->result[point] : result);
     }
     return !out->failed;
 }
@@ -254,29 +238,16 @@ static bool write_html(const SweepView *view, FILE *out, Error *error) {
 
 /* ---- CSV ---- */
 
-static void add_real(Table *table, double value) { table_cell(table, "%.17g", value); }
-
-static void add_usd(Table *table, double usd) {
-    if (usd >= 0)
-        add_real(table, usd);
-    else
+static void add_csv_field(const SweepField *field, const SweepRow *row, Table *table) {
+    const void *value = (const char *)row + field->at;
+    if (!row->has_plan || (field->kind == FIELD_USD && *(const double *)value < 0))
         table_cell(table, "%s", "");
-}
-
-static void add_plan(Table *table, const SweepRow *row) {
-    table_cell(table, "%s", row->plan);
-    table_cell(table, "%s", row->machine);
-    table_cell(table, "%lld", (long long)row->chips);
-    add_real(table, row->step_seconds);
-    add_real(table, row->mfu);
-    add_real(table, row->hbm_bytes);
-    add_real(table, row->hbm_limit_bytes);
-    add_real(table, row->tokens_per_second);
-    add_real(table, row->chip_hours);
-    add_usd(table, row->cost_usd);
-    add_real(table, row->expected_seconds);
-    add_usd(table, row->expected_usd);
-    add_usd(table, row->reserved_usd);
+    else if (field->kind == FIELD_TEXT)
+        table_cell(table, "%s", *(const char *const *)value);
+    else if (field->kind == FIELD_WHOLE)
+        table_cell(table, "%lld", (long long)*(const int64_t *)value);
+    else
+        table_cell(table, "%.17g", *(const double *)value);
 }
 
 static void add_csv_row(const SweepView *view, const SweepRow *row, Table *table) {
@@ -285,27 +256,13 @@ static void add_csv_row(const SweepView *view, const SweepRow *row, Table *table
     for (int i = 0; i < grid->option_count; i++)
         if (grid->options[i].count > 1) table_cell(table, "%s", sweep_value(grid, row->point, i));
     table_cell(table, "%s", point_state_name(row->state));
-    if (row->has_plan)
-        add_plan(table, row);
-    else
-        for (int i = 0; i < PLAN_COLUMNS; i++) table_cell(table, "%s", "");
+    for (int i = 0; i < SWEEP_FIELD_COUNT; i++)
+        if (SWEEP_FIELDS[i].kind != FIELD_SOURCE) add_csv_field(&SWEEP_FIELDS[i], row, table);
     if (sweep_goal_is(view->goal)) table_cell(table, "%s", view->result[row->point] ? view->result[row->point] : "");
     table_cell(table, "%s", row->message);
 }
 
 static bool write_csv(const SweepView *view, FILE *out, Error *error) {
-    static const char *const NUMBERS[] = {"chips",
-                                          "step_seconds",
-                                          "mfu",
-                                          "hbm_bytes",
-                                          "hbm_limit_bytes",
-                                          "tokens_per_second",
-                                          "chip_hours",
-                                          "cost_usd",
-                                          "expected_seconds",
-                                          "expected_cost_usd",
-                                          "reserved_cost_usd"};
-    static const char *const WORDS[] = {"state", "plan", "machine"};
     Arena arena = {0};
     Table table = table_new(&arena, NULL, ">point");
     for (int i = 0; i < view->grid->option_count; i++) { /* a column of the plan has the name of one that was asked */
@@ -313,8 +270,10 @@ static bool write_csv(const SweepView *view, FILE *out, Error *error) {
         const char *name = strcmp(varied->option, "chips") == 0 ? "asked_chips" : varied->option;
         if (varied->count > 1) table_column(&table, name, false);
     }
-    for (size_t i = 0; i < COUNT_OF(WORDS); i++) table_column(&table, WORDS[i], false);
-    for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) table_column(&table, NUMBERS[i], true);
+    table_column(&table, "state", false);
+    for (int i = 0; i < SWEEP_FIELD_COUNT; i++)
+        if (SWEEP_FIELDS[i].kind != FIELD_SOURCE)
+            table_column(&table, SWEEP_FIELDS[i].key, SWEEP_FIELDS[i].kind != FIELD_TEXT);
     if (sweep_goal_is(view->goal)) table_column(&table, "goal", false);
     table_column(&table, "message", false);
     for (int64_t i = 0; i < view->grid->points; i++) add_csv_row(view, &view->rows[i], &table);

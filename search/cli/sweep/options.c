@@ -4,7 +4,6 @@
 #include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "search/sweep/goal.h"
-#include "search/sweep/nested.h"
 
 #include <stdlib.h>
 #include <string.h>

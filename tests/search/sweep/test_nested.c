@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Points whose spaces lie in each other: less HBM cannot be faster, unless something else differs too. */
-#include "search/sweep/nested.h"
+#include "search/sweep/sweep.h"
 
 #include "base/util.h"
 
@@ -11,10 +11,7 @@
 enum { POINTS = 6 };
 static const char *RESERVES[] = {"10%", "0.2", "25%"}, *MODELS[] = {"8b", "70b"}, *IDLE[] = {"0", "50%", "10%"};
 
-static const char MEGATRON[] = "{\"report\":{\"program\":{\"profile\":\"h200\",\"stack\":\"new\"},\"plans\":[{"
-                               "\"launcher\":\"megatron\"}]}}";
-static const char OTHER[] = "{\"report\":{\"program\":{\"profile\":\"h200\",\"stack\":\"new\"},\"plans\":[{"
-                            "\"launcher\":\"torchtitan\"}]}}";
+static const char MEGATRON[] = "megatron, h200, new, , ", OTHER[] = "torchtitan, h200, new, , ";
 
 /* Tokens a second of two models under three shares; 0: no plan fits, below 0: that is not proven. */
 static const struct {
@@ -45,7 +42,6 @@ Test(nested, rows) {
         SweepRow rows[POINTS];
         Error error = {0};
         for (int i = 0; i < POINTS; i++) {
-            const char *line = i == ROWS[r].other ? OTHER : MEGATRON;
             double tokens = ROWS[r].tokens[i];
             rows[i] = (SweepRow){.point = i,
                                  .state = tokens > 0   ? POINT_OK
@@ -53,8 +49,8 @@ Test(nested, rows) {
                                                        : POINT_NO_PLAN,
                                  .has_plan = tokens > 0,
                                  .tokens_per_second = tokens,
-                                 .line = line,
-                                 .length = strlen(line)};
+                                 .priced_by = i == ROWS[r].other ? OTHER : MEGATRON,
+                                 .line = "{}"};
         }
         cr_expect_eq(sweep_rows_agree(&grid, rows, &error), ROWS[r].agrees, "%s: %s", ROWS[r].name, error.text);
         cr_expect_eq(error.kind, ROWS[r].agrees ? ERROR_NONE : ERROR_INTERNAL, "%s", ROWS[r].name);
@@ -68,11 +64,8 @@ Test(nested, names_the_points) {
     SweepRow rows[POINTS];
     Error error = {0};
     for (int i = 0; i < POINTS; i++)
-        rows[i] = (SweepRow){.point = i,
-                             .has_plan = true,
-                             .tokens_per_second = i == 5 ? 2 : 1,
-                             .line = MEGATRON,
-                             .length = strlen(MEGATRON)};
+        rows[i] = (SweepRow){
+            .point = i, .has_plan = true, .tokens_per_second = i == 5 ? 2 : 1, .priced_by = MEGATRON, .line = "{}"};
     cr_assert_not(sweep_rows_agree(&grid, rows, &error));
     cr_expect(strstr(error.text, "every plan of hbm-reserve=25% model=70b is one of hbm-reserve=10% model=70b"), "%s",
               error.text);

@@ -60,6 +60,7 @@ Test(sweep_row, figures_by_their_definitions) {
     cr_expect_lt(row.reserved_usd, 0, "no price is known");
     cr_expect_str_eq(row.price_source, "unverified, the fixture", "a price that is not verified says so");
     cr_expect_str_eq(row.reserved_source, "");
+    cr_expect(strncmp(row.priced_by, ", demo, , ", 10) == 0, "%s", row.priced_by);
     arena_free(&arena);
 }
 
