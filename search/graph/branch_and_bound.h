@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/branch_and_bound.h: branch and bound over a small core, to the proof: it dives along the state that a
  * node most clearly prefers, puts the rest of its states aside with the bound they have, and when the dive is cut,
- * jumps to the part with the least bound. Every cut is by a bound in whole numbers (certify.h; docs/search.md, "The
+ * goes on with the part with the least bound. Every cut is by a bound in whole numbers (certify.h; docs/search.md, "The
  * graph solver"). */
 #pragma once
 
 #include "search/graph/certify.h"
 #include "search/graph/descent.h"
 
-/* The callbacks with which the search asks its caller. */
+/* The callbacks with which the search hooks its caller. */
 typedef struct {
     void *context;
     bool (*stop)(void *context);
     /* Offers a choice of core states that may be better; returns the least cost known since, with core->constant. */
     int64_t (*offer)(void *context, const int *choice);
-} JumpAsks;
+} BranchHooks;
 
 typedef struct {
     bool finished;    /* no part is open: no choice is cheaper than the best known */
     int64_t bound;    /* on the cost of any choice cheaper than the best known; INT64_MAX means that there is none */
     int64_t branches; /* the number of branches looked at */
-} JumpResult;
+} BranchResult;
 
 /* What the search works with: `dual` has prices and messages to start from; `descent` helps to better what is found. */
 typedef struct {
@@ -28,7 +28,7 @@ typedef struct {
     ExactBound *exact;
     Descent *descent;
     Workspace *space;
-} JumpTools;
+} BranchTools;
 
 /* Looks for choices that cost less than `cutoff` (with core->constant), in at most `branches_max` steps. */
-JumpResult jump_search(const JumpTools *tools, int64_t cutoff, int64_t branches_max, const JumpAsks *asks);
+BranchResult branch_and_bound(const BranchTools *tools, int64_t cutoff, int64_t branches_max, const BranchHooks *hooks);

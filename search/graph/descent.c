@@ -26,6 +26,48 @@ static int random_below(Descent *descent, int limit) {
 
 static double random_real(Descent *descent) { return (double)(random_next(descent) >> 11) * 0x1p-53; }
 
+/* ---- usage over time ---- */
+
+/* values[t] for each time. */
+static void fill_set(Fill *fill, const int64_t *values, int times) {
+    memset(fill->added, 0, 2 * (size_t)fill->leaves * sizeof *fill->added);
+    for (int t = 0; t < fill->leaves; t++) fill->most[fill->leaves + t] = t < times ? values[t] : INT64_MIN / 4;
+    for (int p = fill->leaves - 1; p > 0; p--) fill->most[p] = max_whole(fill->most[2 * p], fill->most[2 * p + 1]);
+}
+
+static Fill fill_new(int times, Workspace *space) {
+    Fill fill = {.leaves = 1};
+    while (fill.leaves < times) fill.leaves *= 2;
+    fill.most = WORKSPACE_NEW(space, int64_t, 2 * (size_t)fill.leaves);
+    fill.added = WORKSPACE_NEW(space, int64_t, 2 * (size_t)fill.leaves);
+    fill_set(&fill, NULL, 0);
+    return fill;
+}
+
+static void fill_renew(Fill *fill, int p) {
+    for (p /= 2; p > 0; p /= 2) fill->most[p] = max_whole(fill->most[2 * p], fill->most[2 * p + 1]) + fill->added[p];
+}
+
+static void fill_add(Fill *fill, int first, int past, int64_t more) {
+    int left = first + fill->leaves, right = past + fill->leaves;
+    for (int l = left, r = right; l < r; l /= 2, r /= 2) {
+        if (l & 1) {
+            fill->most[l] += more;
+            fill->added[l++] += more;
+        }
+        if (r & 1) {
+            fill->most[--r] += more;
+            fill->added[r] += more;
+        }
+    }
+    fill_renew(fill, left);
+    fill_renew(fill, right - 1);
+}
+
+static int64_t fill_most(const Fill *fill) { return fill->most[1]; }
+
+/* ---- the choice in force ---- */
+
 Descent *descent_new(const Core *core, Workspace *space, uint64_t seed) {
     Descent *descent = WORKSPACE_NEW(space, Descent, 1);
     size_t nodes = (size_t)core->nodes + 1;
@@ -58,8 +100,6 @@ Descent *descent_new(const Core *core, Workspace *space, uint64_t seed) {
         descent->noise[k] = log(-log(0.5 * 0x1p-53 + random_real(descent)));
     return descent;
 }
-
-/* ---- the choice in force ---- */
 
 static const double *row_of(const Core *core, const CoreArc *arc, int state) {
     return core->matrix + arc->matrix + (size_t)state * (size_t)core->width[arc->other];

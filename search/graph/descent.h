@@ -6,7 +6,13 @@
 #pragma once
 
 #include "search/graph/core.h"
-#include "search/graph/usage_tree.h"
+
+/* The usage of every moment, kept while choices change: a tree with addition to a range and the largest value of all,
+ * each in about 2 log2(times) steps. */
+typedef struct {
+    int leaves;            /* a power of two */
+    int64_t *most, *added; /* of the subtree: its largest value, and the amount added to all of it */
+} Fill;
 
 /* One connected piece of a proposal. */
 typedef struct {

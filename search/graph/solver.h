@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/solver.h: the parts of a solve: the state that its stages share, the knowledge so far, and the stages
- * that both ways of going on (solve_small.c, solve_large.c) use. Internal to search/graph. */
+ * that cores of every size go through. Internal to search/graph. */
 #pragma once
 
 #include "search/graph/certify.h"
+#include "search/graph/pool.h"
 #include "search/graph/solve.h"
-#include "search/graph/starts.h"
 
 typedef struct {
     const StrategyGraph *graph;
@@ -77,9 +77,3 @@ void solver_start_from_best(Solver *solver);
 double solver_heat(const Solver *solver, double least, double most);
 /* Runs a cycle of annealing. `work` is INFINITY, or the amount that ends it before the time does. */
 void solver_cycle(Solver *solver, double hot, double work, double until);
-
-/* ---- to the end ---- */
-
-void solve_small(Solver *solver);
-/* True, only with `may_fix`, means that a smaller core is left, on which to go on. */
-bool solve_large(Solver *solver, bool may_fix);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/starts.h and pool.h: every choice in the pool fits and has the cost that the pool records, evaluated on
+/* search/graph/pool.h: every choice in the pool fits and has the cost that the pool records, evaluated on
  * the input by other code; turns make no member dearer, and no member gets below the optimum. */
 #include "base/util.h"
-#include "search/graph/starts.h"
+#include "search/graph/pool.h"
 #include "tests/search/graph/random_graph.h"
 
 #include <criterion/criterion.h>
