@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/pool.h: choices that fit, and better ones: descents side by side, each with its own draws; first choices;
- * and a pool of a few good ones that differ. Workers meet after amounts of work, not of time, so that their answer does
- * not depend on the number of threads. */
+/* search/graph/pool.h: choices that fit, and better ones: descents side by side, each with its own draws; first
+ * choices; and a pool of a few good ones that differ. Workers meet after amounts of work, not of time, so that their
+ * answer does not depend on the number of threads. */
 #pragma once
 
 #include "search/graph/descent.h"
@@ -33,8 +33,8 @@ void anneal_cycle(Anneal *anneal, double hot, int64_t chunk, const AnnealAsks *a
 const Descent *anneal_best(const Anneal *anneal);
 
 /* ---- the pool: one choice after another is annealed for a short while and then takes from all others the connected
- * pieces that improve it, which costs nothing and loses nothing: where limits on memory freeze a single choice, the pool
- * combines the parts on which several agree and the parts where each is good ---- */
+ * pieces that improve it, which costs nothing and loses nothing: where limits on memory freeze a single choice, the
+ * pool combines the parts on which several agree and the parts where each is good ---- */
 
 enum { POOL_MAX = 8 };
 
@@ -58,8 +58,8 @@ void pool_turn(ChoicePool *pool, double hot, int64_t work);
 int pool_best(const ChoicePool *pool);
 
 /* ---- first choices that fit: a rounding of the bound's messages takes too much memory; prices are raised where it
- * does, and descent follows, until the choice fits. The rounding decides how good a choice descent can reach from there,
- * and roundings differ by tens of percent: so many are tried for a short time, and the best few are kept ---- */
+ * does, and descent follows, until the choice fits. The rounding decides how good a choice descent can reach from
+ * there, and roundings differ by tens of percent: so many are tried for a short time, the best few are kept ---- */
 
 typedef struct {
     ChoicePool *pool; /* each worker of its annealing makes one start; good starts go there */
