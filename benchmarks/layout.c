@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "base/util.h"
 #include "search/cli/commands/inflate.h"
-#include "search/graph/read.h"
+#include "search/graph/problem.h"
 #include "search/graph/solve.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "search/graph/core.h"
 
 #include "base/util.h"
-#include "search/graph/reduce_internal.h"
+#include "search/graph/reduction.h"
 
 #include <stdlib.h>
 #include <string.h>

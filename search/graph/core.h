@@ -3,7 +3,7 @@
  * both ways round in doubles, memory over the moments that matter. */
 #pragma once
 
-#include "search/graph/reduce.h"
+#include "search/graph/reduction.h"
 
 /* Vectors over a node's states are at least this many doubles apart, so that whole SIMD registers are read and written;
  * the padding after a node's states is zero and its value is never used. */

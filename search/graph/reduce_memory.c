@@ -2,7 +2,7 @@
 /* Finds the memory that every choice takes, the slots that can be too full at all, and the states that do not fit
  * beside the least memory of all others. */
 #include "search/graph/range_max.h"
-#include "search/graph/reduce_internal.h"
+#include "search/graph/reduction.h"
 
 #include <stdlib.h>
 

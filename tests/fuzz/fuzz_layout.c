@@ -3,7 +3,7 @@
  * no crash, no leak, no step past the end, and any choice given fits.
  *
  * libFuzzer: clang -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN runs the files given. */
-#include "search/graph/read.h"
+#include "search/graph/problem.h"
 #include "search/graph/solve.h"
 #include "tests/fuzz/files.h"
 

@@ -9,7 +9,7 @@
 #include "search/cli/commands/layout_options.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/views/layout_view.h"
-#include "search/graph/read.h"
+#include "search/graph/problem.h"
 
 #include <math.h>
 #include <stdlib.h>

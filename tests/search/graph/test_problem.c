@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/util.h"
-#include "search/graph/read.h"
+#include "search/graph/problem.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
