@@ -138,11 +138,5 @@ bool gate_write(const BaselineCheck *gate, BaselineFormat format, TextOut out, E
  * each kind at most, the last for all that are left: a step shows no more. */
 bool gate_write_annotations(const BaselineCheck *gate, FILE *out, Error *error);
 
-/* Internal: what gate_write() is put together from. */
+/* A list under "causes"; false: memory is out. */
 bool causes_add_json(cJSON *to, const Cause *causes, int count);
-/* An object of the parts, each with both figures under the keys `was` and `now`. */
-bool parts_add_json(cJSON *to, const char *key, const PartChange *parts, int count, const char *was, const char *now);
-bool gate_write_text(const BaselineCheck *gate, TextOut out, Error *error);
-bool gate_write_json(const BaselineCheck *gate, FILE *out, Error *error);
-bool gate_write_markdown(const BaselineCheck *gate, FILE *out, Error *error);
-bool gate_write_junit(const BaselineCheck *gate, FILE *out, Error *error);

@@ -35,33 +35,36 @@ static bool words_of(const cJSON *value, Arena *arena, const char **out) {
 }
 
 /* Adds to a list of any length: its room is FIRST_ROOM, then doubles whenever it is full. */
-static bool keep_text(DiffText text, Arena *arena, DiffText **list, int *count) {
+static bool keep_row(DiffRows *to, DiffRow row, Arena *arena) {
     enum { FIRST_ROOM = 16 };
-    bool full = *count == 0 || (*count >= FIRST_ROOM && (*count & (*count - 1)) == 0);
+    bool full = to->count == 0 || (to->count >= FIRST_ROOM && (to->count & (to->count - 1)) == 0);
     if (full) {
-        DiffText *grown = ARENA_NEW(arena, DiffText, (size_t)(*count ? 2 * *count : FIRST_ROOM));
+        DiffRow *grown = ARENA_NEW(arena, DiffRow, (size_t)(to->count ? 2 * to->count : FIRST_ROOM));
         if (!grown) return false;
-        if (*count > 0) memcpy(grown, *list, (size_t)*count * sizeof *grown);
-        *list = grown;
+        if (to->count > 0) memcpy(grown, to->row, (size_t)to->count * sizeof *grown);
+        to->row = grown;
     }
-    (*list)[(*count)++] = text;
+    to->row[to->count++] = row;
     return true;
 }
 
-static bool add_text(const char *name, const cJSON *a, const cJSON *b, Arena *arena, DiffText **list, int *count) {
-    DiffText text = {.name = name};
+bool diff_add_text(DiffRows *to, const char *name, const char *a, const char *b, Arena *arena) {
+    return strcmp(a, b) == 0 || keep_row(to, (DiffRow){.key = name, .name = name, .a = a, .b = b}, arena);
+}
+
+static bool add_value(const char *name, const cJSON *a, const cJSON *b, Arena *arena, DiffRows *to) {
+    const char *x, *y;
     if (!a && !b) return true;
-    if (!words_of(a, arena, &text.a) || !words_of(b, arena, &text.b)) return false;
-    return strcmp(text.a, text.b) == 0 || keep_text(text, arena, list, count);
+    return words_of(a, arena, &x) && words_of(b, arena, &y) && diff_add_text(to, name, x, y, arena);
 }
 
 /* All keys of two objects, those of the first in their order. */
-static bool add_object(const cJSON *a, const cJSON *b, Arena *arena, DiffText **list, int *count) {
+static bool add_object(const cJSON *a, const cJSON *b, Arena *arena, DiffRows *to) {
     const cJSON *item;
-    cJSON_ArrayForEach(item, a) if (!add_text(item->string, item, cJSON_GetObjectItemCaseSensitive(b, item->string),
-                                              arena, list, count)) return false;
+    cJSON_ArrayForEach(item, a) if (!add_value(item->string, item, cJSON_GetObjectItemCaseSensitive(b, item->string),
+                                               arena, to)) return false;
     cJSON_ArrayForEach(item, b) if (!cJSON_GetObjectItemCaseSensitive(a, item->string) &&
-                                    !add_text(item->string, NULL, item, arena, list, count)) return false;
+                                    !add_value(item->string, NULL, item, arena, to)) return false;
     return true;
 }
 
@@ -71,7 +74,7 @@ static bool add_search(Diff *diff, Arena *arena) {
     for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
         const cJSON *a = json_at(json_at(diff->a.report, "search"), KEYS[i]),
                     *b = json_at(json_at(diff->b.report, "search"), KEYS[i]);
-        if (a && b && !add_text(KEYS[i], a, b, arena, &diff->search, &diff->search_count)) return false;
+        if (a && b && !add_value(KEYS[i], a, b, arena, &diff->search)) return false;
     }
     return true;
 }
@@ -124,15 +127,14 @@ static bool add_layout(Diff *diff, Arena *arena) {
     if (!of[0] || !of[1]) return true; /* a short report has no layout */
     for (int side = 0; side < 2; side++) cJSON_ArrayForEach(row, of[side]) {
             const char *tensor = snapshot_text(row, "tensor");
-            DiffText text = {.name = tensor};
+            const char *a, *b;
             bool said = false;
-            for (int i = 0; i < diff->plan_count; i++) said = said || strcmp(diff->plan[i].name, tensor) == 0;
+            for (int i = 0; i < diff->plan.count; i++) said = said || strcmp(diff->plan.row[i].name, tensor) == 0;
             if (said) continue;
             bool sharded = !one_sharding(of, tensor);
-            if (!layout_words(of[0], tensor, sharded, arena, &text.a) ||
-                !layout_words(of[1], tensor, sharded, arena, &text.b))
+            if (!layout_words(of[0], tensor, sharded, arena, &a) || !layout_words(of[1], tensor, sharded, arena, &b) ||
+                !diff_add_text(&diff->plan, tensor, a, b, arena))
                 return false;
-            if (strcmp(text.a, text.b) != 0 && !keep_text(text, arena, &diff->plan, &diff->plan_count)) return false;
         }
     return true;
 }
@@ -142,22 +144,19 @@ static bool add_plan(Diff *diff, Arena *arena) {
     static const char *const PATHS[] = {"machine.text", "batch.tokens", "padding", "launchable_by", "bound_by"};
     static const char *const NAMES[] = {"machine", "batch tokens", "padding", "launchable by", "bound by"};
     const cJSON *a = diff->a.best.json, *b = diff->b.best.json;
-    int *count = &diff->plan_count;
-    DiffText degrees = {"plan", diff->a.best.label, diff->b.best.label}, placement = {.name = "placement"};
-    if (strcmp(degrees.a, degrees.b) != 0 && !keep_text(degrees, arena, &diff->plan, count)) return false;
+    const char *here, *there;
+    if (!diff_add_text(&diff->plan, "plan", diff->a.best.label, diff->b.best.label, arena)) return false;
     for (size_t i = 0; i < COUNT_OF(PATHS); i++) {
         const cJSON *x = json_at(a, PATHS[i]), *y = json_at(b, PATHS[i]);
-        if (x && y && !add_text(NAMES[i], x, y, arena, &diff->plan, count)) return false;
+        if (x && y && !add_value(NAMES[i], x, y, arena, &diff->plan)) return false;
     }
     const cJSON *x = json_at(a, "placement"), *y = json_at(b, "placement");
-    if (!placement_words(x, arena, &placement.a) || !placement_words(y, arena, &placement.b)) return false;
-    if (x && y && strcmp(placement.a, placement.b) != 0 && !keep_text(placement, arena, &diff->plan, count))
-        return false;
+    if (!placement_words(x, arena, &here) || !placement_words(y, arena, &there)) return false;
+    if (x && y && !diff_add_text(&diff->plan, "placement", here, there, arena)) return false;
     const cJSON *knob, *others = json_at(b, "knobs");
     cJSON_ArrayForEach(knob, json_at(a, "knobs")) {
         const cJSON *other = cJSON_GetObjectItemCaseSensitive(others, knob->string);
-        if (other && !cJSON_IsObject(knob) && !add_text(knob->string, knob, other, arena, &diff->plan, count))
-            return false;
+        if (other && !cJSON_IsObject(knob) && !add_value(knob->string, knob, other, arena, &diff->plan)) return false;
     }
     return add_layout(diff, arena);
 }
@@ -174,10 +173,27 @@ static const char *grouped(double value, char *text) {
     return number_grouped(value < 9e15 ? (int64_t)(value + 0.5) : INT64_MAX, text);
 }
 
-static void add_figures(Diff *diff) {
+const char *diff_change(double a, double b, char *text) {
+    if (!(a > 0 && b > 0)) return strcpy(text, a == b ? "none" : "-");
+    if (a == b) return strcpy(text, "none");
+    if (fabs(b / a - 1) >= 0.0005) return change_text(b / a - 1, text);
+    snprintf(text, NUMBER_TEXT_SIZE, "%+.1g%%", 100 * (b / a - 1));
+    return text;
+}
+
+bool diff_add_number(DiffRows *to, DiffRow row, DiffUnit *unit, Arena *arena) {
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
+    row.a = arena_text(arena, unit(row.x, a));
+    row.b = arena_text(arena, unit(row.y, b));
+    if (!row.change) row.change = arena_text(arena, diff_change(row.x, row.y, change));
+    to->numbers = true;
+    return row.a && row.b && row.change && keep_row(to, row, arena);
+}
+
+static bool add_figures(Diff *diff, Arena *arena) {
     static const struct {
-        const char *name, *words, *path;
-        const char *(*unit)(double value, char *text);
+        const char *key, *name, *path;
+        DiffUnit *unit;
     } FIGURES[] = {
         {"step_seconds", "step", "step.seconds", step_text},
         {"tokens_per_second_per_chip", "tokens/s a chip", "tokens_per_second_per_chip", grouped},
@@ -188,24 +204,37 @@ static void add_figures(Diff *diff) {
         {"training_seconds", "training", "training.seconds", duration_text},
         {"cost_usd", "cost", "training.cost_usd", dollars},
     };
-    _Static_assert(COUNT_OF(FIGURES) <= DIFF_FIGURES_MAX, "figures of a plan");
     for (size_t i = 0; i < COUNT_OF(FIGURES); i++) {
         const cJSON *a = json_at(diff->a.best.json, FIGURES[i].path), *b = json_at(diff->b.best.json, FIGURES[i].path);
         if (!cJSON_IsNumber(a) || !cJSON_IsNumber(b)) continue; /* a short report has fewer figures */
-        diff->figures[diff->figure_count++] = (DiffFigure){.name = FIGURES[i].name,
-                                                           .words = FIGURES[i].words,
-                                                           .a = a->valuedouble,
-                                                           .b = b->valuedouble,
-                                                           .unit = FIGURES[i].unit};
+        DiffRow row = {.key = FIGURES[i].key, .name = FIGURES[i].name, .x = a->valuedouble, .y = b->valuedouble};
+        if (!diff_add_number(&diff->figures, row, FIGURES[i].unit, arena)) return false;
     }
+    return true;
 }
 
-const char *diff_change(double a, double b, char *text) {
-    if (!(a > 0 && b > 0)) return strcpy(text, a == b ? "none" : "-");
-    if (a == b) return strcpy(text, "none");
-    if (fabs(b / a - 1) >= 0.0005) return change_text(b / a - 1, text);
-    snprintf(text, NUMBER_TEXT_SIZE, "%+.1g%%", 100 * (b / a - 1));
-    return text;
+/* Parts of a sum, with what each has more (+) or less (-) in B; what is nothing in both stands in JSON alone. */
+static bool add_parts(const PartChange *parts, int count, double whole, DiffUnit *unit, Arena *arena, DiffRows *to) {
+    char size[NUMBER_TEXT_SIZE];
+    for (int i = 0; i < count; i++) {
+        DiffRow row = {.key = parts[i].name, .name = parts[i].name, .x = parts[i].was, .y = parts[i].now};
+        double moved = row.y - row.x;
+        row.is_hidden = fabs(row.x) < 1e-9 * whole && fabs(row.y) < 1e-9 * whole;
+        row.change = fabs(moved) < 1e-9 * whole
+                         ? "none"
+                         : arena_format(arena, "%c%s", moved > 0 ? '+' : '-', unit(fabs(moved), size));
+        if (!row.change || !diff_add_number(to, row, unit, arena)) return false;
+    }
+    return true;
+}
+
+static bool add_sums(Diff *diff, Arena *arena) {
+    PartChange parts[PART_CHANGES_MAX];
+    const SnapshotPlan *a = &diff->a.best, *b = &diff->b.best;
+    int count = snapshot_step_changes(a, b, parts);
+    if (!add_parts(parts, count, b->seconds, number_time, arena, &diff->step)) return false;
+    count = snapshot_memory_changes(a, b, parts);
+    return add_parts(parts, count, b->hbm_bytes, number_bytes, arena, &diff->memory);
 }
 
 /* ---- plans ---- */
@@ -264,7 +293,16 @@ static bool add_plans(Diff *diff, Arena *arena, Error *error) {
 
 /* ---- all of it ---- */
 
-PlanMove diff_plan_move(const Diff *diff, const DiffPlan *plan) {
+bool diff_rows_differ(const DiffRows *rows) {
+    bool differ = !rows->numbers && rows->count > 0;
+    for (int i = 0; i < rows->count && rows->numbers; i++) differ = differ || !(rows->row[i].x == rows->row[i].y);
+    return differ;
+}
+
+/* What became of a plan; not listed means that it is slower than all that the other report shows. */
+typedef enum { PLAN_IN_BOTH, PLAN_NEW, PLAN_GONE, PLAN_NOT_LISTED } PlanMove;
+
+static PlanMove plan_move(const Diff *diff, const DiffPlan *plan) {
     if (plan->rank_a && plan->rank_b) return PLAN_IN_BOTH;
     int others = plan->rank_a ? diff->b.plan_count : diff->a.plan_count, rank = plan->rank_a + plan->rank_b;
     if (others > 0 && rank > others) return PLAN_NOT_LISTED;
@@ -273,13 +311,13 @@ PlanMove diff_plan_move(const Diff *diff, const DiffPlan *plan) {
 
 /* Causes aside. */
 static bool is_different(const Diff *diff) {
-    bool other = diff->request_count || diff->search_count || diff->plan_count;
-    for (int i = 0; i < diff->figure_count; i++) other = other || !(diff->figures[i].a == diff->figures[i].b);
-    for (int i = 0; i < diff->step_count; i++) other = other || diff->step[i].was != diff->step[i].now;
-    for (int i = 0; i < diff->memory_count; i++) other = other || diff->memory[i].was != diff->memory[i].now;
+    const DiffRows *const ROWS[] = {&diff->request, &diff->search, &diff->plan,
+                                    &diff->figures, &diff->step,   &diff->memory};
+    bool other = false;
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) other = other || diff_rows_differ(ROWS[i]);
     for (int i = 0; i < diff->plans_count; i++) {
         const DiffPlan *plan = &diff->plans[i];
-        PlanMove move = diff_plan_move(diff, plan);
+        PlanMove move = plan_move(diff, plan);
         bool same = plan->rank_a == plan->rank_b && plan->seconds_a == plan->seconds_b;
         other = other || (move == PLAN_IN_BOTH ? !same : move != PLAN_NOT_LISTED);
     }
@@ -294,20 +332,88 @@ bool diff_make(const ReportFile *a, const ReportFile *b, Arena *arena, Diff *out
                 *y = cJSON_GetObjectItemCaseSensitive(b->json, "request");
     out->a_words = baseline_name(x, arena);
     out->b_words = baseline_name(y, arena);
-    if (!out->a_words || !out->b_words || !add_object(x, y, arena, &out->request, &out->request_count) ||
-        !add_search(out, arena))
+    if (!out->a_words || !out->b_words || !add_object(x, y, arena, &out->request) || !add_search(out, arena))
         return error_memory(error);
     out->both = out->a.plan_count > 0 && out->b.plan_count > 0;
-    if (out->both) {
-        if (!add_plan(out, arena)) return error_memory(error);
-        add_figures(out);
-        out->step_count = snapshot_step_changes(&out->a.best, &out->b.best, out->step);
-        out->memory_count = snapshot_memory_changes(&out->a.best, &out->b.best, out->memory);
-    }
+    if (out->both && !(add_plan(out, arena) && add_figures(out, arena) && add_sums(out, arena)))
+        return error_memory(error);
     if (!add_plans(out, arena, error)) return false;
     out->different = is_different(out);
-    bool moved = out->different && out->request_count == 0; /* a different request is the cause already */
+    bool moved = out->different && out->request.count == 0; /* a different request is the cause already */
     out->cause_count = causes_find(&out->a, &out->b, false, moved, out->causes);
     out->different = out->different || out->cause_count > 0;
     return true;
+}
+
+/* ---- what the forms share ---- */
+
+void diff_headline(const Diff *diff, Prose *out) {
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
+    *out = (Prose){0};
+    if (!diff->different) {
+        prose_add(out, "A and B do not differ.");
+    } else if (diff->both) {
+        const SnapshotPlan *x = &diff->a.best, *y = &diff->b.best;
+        double per_a = x->tokens_per_second_per_chip, per_b = y->tokens_per_second_per_chip;
+        prose_add(out, "The best plan's step: %s -> %s (%s)", step_text(x->seconds, a), step_text(y->seconds, b),
+                  diff_change(x->seconds, y->seconds, change));
+        if (per_a > 0 && per_b > 0 && diff->request.count > 0)
+            prose_add(out, "; tokens per second per chip: %s", diff_change(per_a, per_b, change));
+        prose_add(out, ".");
+    } else {
+        const char *none = diff->a.proven && diff->b.proven ? "no plan fits" : "no plan was found";
+        prose_add(out, "A: %s. B: %s.", diff->a.plan_count ? "a plan fits" : none,
+                  diff->b.plan_count ? "a plan fits" : none);
+    }
+}
+
+enum { COLUMNS_MAX = 6, CELL_SIZE = 512, CELL_COLUMNS = 34 };
+
+static Table begin_table(Arena *arena, const char *headings) {
+    Table table = table_new(arena, NULL, headings);
+    for (int c = 0; c < table.columns; c++) table_wrap(&table, c, CELL_COLUMNS);
+    return table;
+}
+
+static void add_row(Table *table, const char *const *cells) {
+    char own[COLUMNS_MAX][CELL_SIZE];
+    const char *shown[COLUMNS_MAX];
+    for (int c = 0; c < table->columns; c++) shown[c] = clean_text(cells[c], own[c], CELL_SIZE);
+    table_row(table, shown);
+}
+
+Table diff_table(const DiffRows *rows, Arena *arena) {
+    Table table = begin_table(arena, rows->numbers ? "|>A|>B|>change" : "|A|B");
+    for (int i = 0; i < rows->count; i++) {
+        const DiffRow *row = &rows->row[i];
+        if (!row->is_hidden)
+            add_row(&table,
+                    (const char *const[]){row->name, row->a[0] ? row->a : "-", row->b[0] ? row->b : "-", row->change});
+    }
+    return table;
+}
+
+static const char *rank_text(int rank, char *text) {
+    if (rank == 0) return "-";
+    snprintf(text, NUMBER_TEXT_SIZE, "%d", rank);
+    return text;
+}
+
+Table diff_plans_table(const Diff *diff, Arena *arena) {
+    Table table = begin_table(arena, "plan|>in A|>in B|>step A|>step B|>change");
+    for (int i = 0; i < diff->plans_count; i++) {
+        const DiffPlan *plan = &diff->plans[i];
+        char in_a[NUMBER_TEXT_SIZE], in_b[NUMBER_TEXT_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE],
+            change[NUMBER_TEXT_SIZE];
+        PlanMove move = plan_move(diff, plan);
+        add_row(&table,
+                (const char *const[]){plan->label, rank_text(plan->rank_a, in_a), rank_text(plan->rank_b, in_b),
+                                      plan->rank_a ? step_text(plan->seconds_a, a) : "-",
+                                      plan->rank_b ? step_text(plan->seconds_b, b) : "-",
+                                      move == PLAN_IN_BOTH ? diff_change(plan->seconds_a, plan->seconds_b, change)
+                                      : move == PLAN_NEW   ? "new"
+                                      : move == PLAN_GONE  ? "gone"
+                                                           : "not listed"});
+    }
+    return table;
 }

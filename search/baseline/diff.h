@@ -3,21 +3,28 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/text/svg.h"
+#include "base/text/table.h"
 #include "base/text/terminal.h"
 #include "search/baseline/baseline_check.h"
 
-/* A text of both reports; it is "" in a report that has none. */
+/* What both reports say of one thing: texts, or numbers, which are texts as well. */
 typedef struct {
-    const char *name, *a, *b;
-} DiffText;
+    const char *key;  /* of JSON */
+    const char *name; /* for people */
+    const char *a, *b;
+    const char *change; /* of numbers */
+    double x, y;        /* the numbers */
+    bool is_hidden;     /* people do not see it: it is nothing in both */
+    bool is_whole;      /* a total or a limit: no part of the sum that its rows are */
+} DiffRow;
 
-/* A figure that both have. */
+/* Rows under one title: of texts those that differ, of numbers all that both have. */
 typedef struct {
-    const char *name; /* in JSON: "step_seconds" */
-    const char *words;
-    double a, b;
-    const char *(*unit)(double value, char *text); /* into NUMBER_TEXT_SIZE bytes */
-} DiffFigure;
+    DiffRow *row;
+    int count;
+    bool numbers;
+} DiffRows;
 
 /* One plan of either: of its degrees, schedule, machine and batch. */
 typedef struct {
@@ -26,28 +33,16 @@ typedef struct {
     double seconds_a, seconds_b;
 } DiffPlan;
 
-/* What became of a plan; not listed means that it is slower than all that the other report shows. */
-typedef enum { PLAN_IN_BOTH, PLAN_NEW, PLAN_GONE, PLAN_NOT_LISTED } PlanMove;
-
-enum { DIFF_FIGURES_MAX = 8 };
 typedef struct {
     const char *a_file, *b_file;
     Snapshot a, b;
     const char *a_words, *b_words; /* "llama3.1-8b on 4x4 of tpu-v5e, 256Ki tokens, seq 4096" */
-    /* Only what differs. */
-    DiffText *request, *search;
-    int request_count, search_count;
+    DiffRows request, search;
     Cause causes[CAUSES_MAX];
     int cause_count;
-    /* Of the best plans, where both have one: texts only where they differ; figures and parts all. */
-    bool both;
-    DiffText *plan;
-    int plan_count;
-    DiffFigure figures[DIFF_FIGURES_MAX];
-    int figure_count;
-    PartChange step[PART_CHANGES_MAX], memory[PART_CHANGES_MAX];
-    int step_count, memory_count;
-    DiffPlan *plans; /* by rank in B, then those that only A has, by theirs */
+    bool both;                            /* both have a plan; then, of the best: */
+    DiffRows plan, figures, step, memory; /* the last two: sums, part by part */
+    DiffPlan *plans;                      /* by rank in B, then those that only A has, by theirs */
     int plans_count;
     bool different;
 } Diff;
@@ -65,12 +60,42 @@ typedef enum { DIFF_TEXT, DIFF_JSON, DIFF_MARKDOWN, DIFF_HTML, DIFF_FORMATS } Di
 const char *diff_format_name(DiffFormat format); /* "text" "json" "markdown" "html" */
 bool diff_write(const Diff *diff, DiffFormat format, TextOut out, Error *error);
 
-/* Internal: what diff_write() is put together from. */
-bool diff_write_text(const Diff *diff, TextOut out, Error *error);
-bool diff_write_json(const Diff *diff, FILE *out, Error *error);
-bool diff_write_markdown(const Diff *diff, FILE *out, Error *error);
-bool diff_write_page(const Diff *diff, FILE *out, Error *error);
-PlanMove diff_plan_move(const Diff *diff, const DiffPlan *plan);
-void diff_headline(const Diff *diff, Prose *out);
 /* "+1.9%", "none", "-" where there is no such share. Into `text` of NUMBER_TEXT_SIZE bytes, returned. */
 const char *diff_change(double a, double b, char *text);
+
+/* ---- what comparisons of plans and of serving are put together from ---- */
+
+/* Adds a row of texts where they differ, and a row of numbers, whose words `unit` makes; false: memory is out. */
+bool diff_add_text(DiffRows *to, const char *name, const char *a, const char *b, Arena *arena);
+typedef const char *DiffUnit(double value, char *text); /* into NUMBER_TEXT_SIZE bytes, returned */
+bool diff_add_number(DiffRows *to, DiffRow row, DiffUnit *unit, Arena *arena);
+
+/* Whether something in the rows differs. */
+bool diff_rows_differ(const DiffRows *rows);
+
+/* The rows as text, Markdown and page have them; no row: there is nothing to say. */
+Table diff_table(const DiffRows *rows, Arena *arena);
+
+/* A sum of A and of B, part by part: seconds or bytes. */
+typedef struct {
+    const char *id, *heading; /* of its section */
+    const char *a, *b;        /* what stands behind "A" and "B" above the bars; "": nothing */
+    const DiffRows *parts;
+    SvgSay *say, *amount; /* ticks, and figures */
+} DiffBars;
+
+/* A section that draws A in full, part under part, and beside it what each part has more or less of in B; its table has
+ * the same. No picture where a part is negative or the sum of one side is not positive. False: memory is out. */
+bool diff_page_bars(const DiffBars *bars, Arena *arena, FILE *out);
+
+/* A table under its title, whose first column is named for who hears it; nothing where it has no rows. False: memory is
+ * out. */
+bool diff_page_table(const char *title, Table table, FILE *out);
+
+/* The line that writes the page again; nothing where a shell would not take the names as they are. */
+void diff_page_again(const char *a, const char *b, FILE *out);
+
+/* Internal: what diff_write() is put together from. */
+bool diff_write_page(const Diff *diff, FILE *out, Error *error);
+Table diff_plans_table(const Diff *diff, Arena *arena);
+void diff_headline(const Diff *diff, Prose *out);

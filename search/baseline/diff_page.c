@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Two reports side by side, as a page: what moved, the step and the memory of both best plans as sums whose parts are
  * drawn, and the ranks of all plans. */
-#include "search/baseline/diff_page.h"
+#include "search/baseline/diff.h"
 
 #include "base/escape.h"
 #include "base/text/drawn.h"
 #include "base/text/html.h"
 #include "base/util.h"
-#include "search/baseline/diff_tables.h"
 #include "search/report/html/part_bars.h"
 
 #include <math.h>
@@ -51,14 +50,16 @@ static bool fill(const DiffBars *from, PartBars *to) {
         .wholes = 2, .say = from->say, .amount = from->amount, .heading = "B: more, or less, of each than A"};
     name_whole(&to->whole[0], "A", from->a);
     name_whole(&to->whole[1], "B", from->b);
-    for (int i = 0; i < from->count; i++) {
-        const PartChange *part = &from->parts[i];
+    for (int i = 0; i < from->parts->count; i++) {
+        const DiffRow *part = &from->parts->row[i];
         char name[BAR_NAME_SIZE];
-        part_name(part->name, name);
+        if (part->is_whole) continue;
+        part_name(part->key, name);
         int own = part_bars_part(to, name, part_paint(to, name));
-        if (!(part->was >= 0 && part->now >= 0)) return false;
-        to->whole[0].of[own] += part->was, to->whole[0].total += part->was;
-        to->whole[1].of[own] += part->now, to->whole[1].total += part->now;
+        double a = isnan(part->x) ? 0 : part->x, b = isnan(part->y) ? 0 : part->y;
+        if (!(a >= 0 && b >= 0)) return false;
+        to->whole[0].of[own] += a, to->whole[0].total += a;
+        to->whole[1].of[own] += b, to->whole[1].total += b;
     }
     return to->whole[0].total > 0 && to->whole[1].total > 0 && isfinite(to->whole[0].total + to->whole[1].total);
 }
@@ -80,11 +81,11 @@ static void bars_words(const DiffBars *from, const PartBars *bars, Prose *to) {
     prose_add(to, ".");
 }
 
-bool diff_page_bars(const DiffBars *from, Table *table, FILE *out) {
+bool diff_page_bars(const DiffBars *from, Arena *arena, FILE *out) {
     static const double UNKNOWN[2] = {0, 0};
     PartBars *bars = calloc(1, sizeof *bars);
-    Drawn drawn = {0};
-    bool ok = bars && !table->failed, any = ok && fill(from, bars);
+    Drawn drawn = {.table = diff_table(from->parts, arena)};
+    bool ok = bars && !drawn.table.failed, any = ok && fill(from, bars);
     char first[64], others[64];
     snprintf(first, sizeof first, "%s-svg", from->id);
     snprintf(others, sizeof others, "%s-others-svg", from->id);
@@ -93,9 +94,8 @@ bool diff_page_bars(const DiffBars *from, Table *table, FILE *out) {
         bars_words(from, bars, &drawn.words);
         part_bars_draw_first(bars, first, from->heading, drawn.words.text, UNKNOWN, svg);
         part_bars_draw_others(bars, others, from->heading, drawn.words.text, svg);
-        table->caption = from->heading;
-        table->column[0].name = "part";
-        drawn.table = *table;
+        drawn.table.caption = from->heading;
+        drawn.table.column[0].name = "part";
         ok = drawn_close(&drawn, svg, true);
         if (ok) drawn_section(&drawn, from->id, from->heading, out);
     } else if (any) {
@@ -136,12 +136,11 @@ static void write_side(const char *side, const char *file, const char *words, FI
 
 static void write_cards(const Diff *diff, FILE *out) {
     fputs("<dl class=\"cards\">\n", out);
-    for (int i = 0; i < diff->figure_count; i++) {
-        const DiffFigure *figure = &diff->figures[i];
-        char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE], more[2 * NUMBER_TEXT_SIZE + 16];
-        snprintf(more, sizeof more, figure->a == figure->b ? "as in A" : "%s, from %s in A",
-                 diff_change(figure->a, figure->b, change), figure->unit(figure->a, a));
-        html_card(out, figure->words, figure->unit(figure->b, b), more);
+    for (int i = 0; i < diff->figures.count; i++) {
+        const DiffRow *figure = &diff->figures.row[i];
+        char more[2 * NUMBER_TEXT_SIZE + 16];
+        snprintf(more, sizeof more, figure->x == figure->y ? "as in A" : "%s, from %s in A", figure->change, figure->a);
+        html_card(out, figure->name, figure->b, more);
     }
     fputs("</dl>\n", out);
 }
@@ -156,21 +155,18 @@ static bool write_moved(const Diff *diff, Arena *arena, FILE *out) {
     for (int i = 0; i < diff->cause_count; i++)
         prose_item(&because, "; ", "%s%s", because.used ? "" : "Because: ", diff->causes[i].text);
     html_paragraph(out, clean_text(because.text, clean, sizeof clean));
-    bool ok =
-        diff_page_table("What was asked", diff_texts_table(diff->request, diff->request_count, arena), out) &&
-        diff_page_table("Settings of the best plans", diff_texts_table(diff->plan, diff->plan_count, arena), out) &&
-        diff_page_table("The searches", diff_texts_table(diff->search, diff->search_count, arena), out);
+    bool ok = diff_page_table("What was asked", diff_table(&diff->request, arena), out) &&
+              diff_page_table("Settings of the best plans", diff_table(&diff->plan, arena), out) &&
+              diff_page_table("The searches", diff_table(&diff->search, arena), out);
     html_section_close(out);
     return ok;
 }
 
 static bool write_pictures(const Diff *diff, Arena *arena, FILE *out) {
     const char *a = diff->a.best.label, *b = diff->b.best.label;
-    DiffBars step = {"step", "Where a step goes", a, b, diff->step, diff->step_count, svg_say_seconds, number_time};
-    DiffBars memory = {"memory",           "What lies in HBM", a,           b, diff->memory,
-                       diff->memory_count, svg_say_bytes,      number_bytes};
-    Table of_step = diff_step_table(diff, arena), of_memory = diff_memory_table(diff, arena);
-    return diff_page_bars(&step, &of_step, out) && diff_page_bars(&memory, &of_memory, out);
+    DiffBars step = {"step", "Where a step goes", a, b, &diff->step, svg_say_seconds, number_time};
+    DiffBars memory = {"memory", "What lies in HBM", a, b, &diff->memory, svg_say_bytes, number_bytes};
+    return diff_page_bars(&step, arena, out) && diff_page_bars(&memory, arena, out);
 }
 
 static bool write_ranks(const Diff *diff, Arena *arena, FILE *out) {

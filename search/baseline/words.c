@@ -10,16 +10,6 @@
 
 static double ratio_change(double was, double now) { return was > 0 && now > 0 ? now / was - 1 : 0; }
 
-const char *gate_change_text(double change, char *text) {
-    if (!(fabs(change) < 9.995)) return change_text(change, text);
-    double percent = fabs(100 * change);
-    if (percent < 0.0995)
-        snprintf(text, NUMBER_TEXT_SIZE, "%+.1g%%", 100 * change);
-    else
-        snprintf(text, NUMBER_TEXT_SIZE, "%+.*f%%", percent < 9.995 ? 2 : percent < 99.95 ? 1 : 0, 100 * change);
-    return text;
-}
-
 static void add_change(const FigureChange *figure, Prose *to) {
     char change[NUMBER_TEXT_SIZE];
     if (fabs(figure->change) > 1e-9) prose_add(to, " (%s)", gate_change_text(figure->change, change));

@@ -422,10 +422,10 @@ Test(diff, by_hand_and_hostile) {
     cr_assert(diff_make(&(ReportFile){a, "a.json"}, &(ReportFile){b, NAME}, &arena, &diff, &error), "%s: %s",
               error.where, error.text);
     cr_expect(diff.different);
-    cr_expect_eq(diff.request_count, 1);
-    cr_assert_eq(diff.step_count, 2);
-    cr_expect_str_eq(diff.step[1].name, "fsdp");
-    cr_expect_float_eq(diff.step[1].now - diff.step[1].was, 0.2, 1e-12);
+    cr_expect_eq(diff.request.count, 1);
+    cr_assert_eq(diff.step.count, 2);
+    cr_expect_str_eq(diff.step.row[1].name, "fsdp");
+    cr_expect_float_eq(diff.step.row[1].y - diff.step.row[1].x, 0.2, 1e-12);
     cr_assert_eq(diff.plans_count, 1);
     cr_expect_eq(diff.plans[0].rank_a, 1);
     cr_expect_float_eq(diff.plans[0].seconds_b, 2.2, 0);
@@ -469,8 +469,8 @@ Test(diff, no_list_is_cut) {
     Error error = {0};
     Diff diff;
     cr_assert(diff_make(&(ReportFile){a, "a"}, &(ReportFile){b, "b"}, &arena, &diff, &error), "%s", error.text);
-    cr_expect_eq(diff.request_count, MANY);
-    cr_expect_str_eq(diff.request[MANY - 1].name, "key299");
+    cr_expect_eq(diff.request.count, MANY);
+    cr_expect_str_eq(diff.request.row[MANY - 1].name, "key299");
     cJSON *terms = (cJSON *)json_at(cJSON_GetObjectItem(a, "plans")->child, "step.terms_seconds");
     cr_assert(cJSON_IsObject(terms));
     for (int i = 0; i <= SNAPSHOT_TERMS_MAX; i++) {
