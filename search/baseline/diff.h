@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/baseline/diff.h: two reports side by side: what moved, and why. Pure but for the streams that writers are given. */
+/* search/baseline/diff.h: two reports side by side: what moved, and why. Pure but for the streams that writers are
+ * given. */
 #pragma once
 
 #include "base/arena.h"
