@@ -38,20 +38,22 @@ if(NOT SHARDOPT_FUZZ)
                        ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1")
 endif()
 
+# One program with every fuzzer: the rows of tests/fuzz/fuzz.c.
 if(SHARDOPT_FUZZ)
-  file(GLOB fuzzers CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
-  foreach(source ${fuzzers})
-    get_filename_component(name ${source} NAME_WE)
-    add_executable(${name} ${source})
-    shardopt_inside(${name})
-    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
-    list(APPEND fuzz_programs ${name})
-    file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/corpus/${name}) # what it finds goes there
-    file(GLOB seeds LIST_DIRECTORIES true CONFIGURE_DEPENDS tests/data/json tests/data/models/configs tests/data/import tests/fuzz/${name})
-    add_test(NAME ${name} COMMAND ${name} -max_total_time=4 -max_len=65536 -timeout=10
-             ${CMAKE_CURRENT_BINARY_DIR}/corpus/${name} ${seeds})
+  file(GLOB fuzzers CONFIGURE_DEPENDS tests/fuzz/*.c)
+  add_executable(fuzz ${fuzzers})
+  shardopt_inside(fuzz)
+  target_link_options(fuzz PRIVATE -fsanitize=fuzzer)
+  file(STRINGS tests/fuzz/fuzz.c rows REGEX "{[.]name = ")
+  foreach(row ${rows})
+    string(REGEX REPLACE ".*[.]name = \"([a-z_0-9]+)\".*" "\\1" name "${row}")
+    file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/corpus/fuzz_${name}) # what it finds goes there
+    file(GLOB seeds LIST_DIRECTORIES true CONFIGURE_DEPENDS tests/data/json tests/data/models/configs tests/data/import tests/fuzz/fuzz_${name})
+    add_test(NAME fuzz_${name} COMMAND fuzz -max_total_time=4 -max_len=65536 -timeout=10
+             ${CMAKE_CURRENT_BINARY_DIR}/corpus/fuzz_${name} ${seeds})
+    set_tests_properties(fuzz_${name} PROPERTIES ENVIRONMENT FUZZER=${name})
   endforeach()
-  add_custom_target(fuzzers DEPENDS ${fuzz_programs}) # what the preset builds
+  add_custom_target(fuzzers DEPENDS fuzz) # what the preset builds
 endif()
 
 # The transcripts of README.md and of the pages take long without optimisation: only builds without sanitizers run them.

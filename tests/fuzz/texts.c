@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tests/fuzz/fuzz.h"
+
+#include "cost/measured/aside.h"
+#include "cost/measured/flagged.h"
+#include "cost/measured/labels.h"
+#include "cost/measured/networks.h"
+#include "models/config/model_json.h"
+#include "models/parameters.h"
+#include "search/cli/commands.h"
+#include "search/cli/commands/inflate.h"
+#include "search/cli/output_options.h"
+#include "search/graph/problem.h"
+#include "search/graph/solve.h"
+#include "search/launch/import.h"
+#include "search/options/options.h"
+#include "search/serving/launch/served_config.h"
+#include "search/serving/measured/bench_report.h"
+#include "search/serving/measured/serving_runs.h"
+#include "search/serving/options/serving_options.h"
+#include "search/sweep/sweep.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/* Whatever a config.json holds, model_from_json says yes or no with one line, and what it takes can be counted: no
+ * crash, no overflow, no step past the end. */
+void fuzz_config(char *text, size_t size) {
+    Error error = {0};
+    Model model;
+    cJSON *json = json_parse(text, size, "fuzz", &error);
+    if (!json) return;
+    bool ok = model_from_json(json, "fuzz", false, &model, &error);
+    cJSON_Delete(json);
+    fuzz_input(ok, &error);
+    if (!ok) return;
+    Parameters parameters = model_parameters(&model);
+    if (parameters.total <= 0 || parameters.active <= 0 || parameters.active > parameters.total) abort();
+    for (int convention = FLOPS_6N; convention <= FLOPS_HARDWARE; convention++)
+        if (!isfinite(model_flops_per_token(&model, convention, model.max_seq))) abort();
+}
+
+/* Whatever the bytes are, a launch configuration is read or refused with one line: no crash, no leak, no step past the
+ * end, no growth without a bound. What is read has keys with values, and the first half of every launcher takes it or
+ * says no. */
+void fuzz_config_import(char *text, size_t size) {
+    for (int said = 0; said <= launcher_count(); said++) {
+        Arena arena = {0};
+        Error error = {0};
+        ConfigFile file;
+        ImportedWork work;
+        int launcher;
+        const char *format = said < launcher_count() ? launcher_name(said) : NULL;
+        bool ok = import_read("fuzz", text, size, format, &arena, &file, &launcher, &error);
+        fuzz_input(ok, &error);
+        for (int64_t i = 0; ok && i < file.count; i++)
+            if (!file.entries[i].key || !file.entries[i].value) abort();
+        if (ok) fuzz_input(import_work(launcher, &file, &work, &error), &error);
+        arena_free(&arena);
+    }
+}
+
+/* Whatever the bytes are, they are inflated up to a limit or refused with one line. The same bytes, deflated by zlib,
+ * come out again; cut anywhere, they are refused. */
+void fuzz_gzip(char *bytes, size_t size) {
+    enum { LIMIT = 1 << 20 };
+    Error error = {0};
+    char *text = NULL;
+    size_t length = 0;
+    bool ok = inflate_gzip(bytes, size, LIMIT, "fuzz", &text, &length, &error);
+    fuzz_input(ok, &error);
+    if (ok && length > LIMIT) abort();
+    if (ok) free(text);
+    z_stream stream = {.next_in = (Bytef *)bytes, .avail_in = (uInt)size};
+    size_t room = compressBound(size) + 64;
+    char *packed = malloc(room);
+    if (!packed || deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) abort();
+    stream.next_out = (Bytef *)packed;
+    stream.avail_out = (uInt)room;
+    if (deflate(&stream, Z_FINISH) != Z_STREAM_END) abort();
+    error = (Error){0};
+    if (!inflate_gzip(packed, stream.total_out, LIMIT, "packed", &text, &length, &error) || length != size ||
+        (size > 0 && memcmp(text, bytes, size) != 0))
+        abort();
+    free(text);
+    ok = inflate_gzip(packed, size % stream.total_out, LIMIT, "cut", &text, &length, &error);
+    fuzz_input(ok, &error);
+    if (ok) abort();
+    deflateEnd(&stream);
+    free(packed);
+}
+
+/* Whatever the bytes are, json_parse says yes or no: no crash, no leak, no step past the end. What it takes can be
+ * printed, and what was printed it takes again. */
+void fuzz_json(char *text, size_t size) {
+    Error error = {0};
+    cJSON *json = json_parse(text, size, "fuzz", &error);
+    if ((json == NULL) != (error.kind != ERROR_NONE) || error.kind == ERROR_MEMORY) abort();
+    if (!json) return;
+    char *printed = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&printed, &length);
+    if (!out || !json_print(out, json)) abort();
+    fclose(out);
+    cJSON *again = json_parse(printed, length, "printed", &error);
+    if (!again || !cJSON_Compare(json, again, true)) abort();
+    cJSON_Delete(again);
+    cJSON_Delete(json);
+    free(printed);
+}
+
+static double no_time(void *context) {
+    (void)context;
+    return 0;
+}
+
+static bool never(void *context) {
+    (void)context;
+    return false;
+}
+
+/* Whatever the bytes are, graph_read says yes or no with one line at line:column, and what it takes is solved a little:
+ * no crash, no leak, no step past the end, and any choice given fits. */
+void fuzz_layout(char *text, size_t size) {
+    Arena arena = {0};
+    Error error = {0};
+    StrategyGraph graph;
+    GraphResult result;
+    GraphControl control = {
+        .seconds = no_time, .interrupted = never, .time_limit = INFINITY, .effort = 1e-4, .threads = 1};
+    bool ok = graph_read(text, size, "fuzz", &graph, &error);
+    fuzz_input(ok, &error);
+    if (ok && graph.node_count < 200 && graph_solve(&graph, &control, &arena, &result, &error)) {
+        if (result.found && (!result.value.is_feasible || result.bound > result.value.cost)) abort();
+        if (!result.found && result.proof == GRAPH_OPTIMAL) abort();
+    }
+    graph_free(&graph);
+    arena_free(&arena);
+}
+
+/* Whatever the bytes are, run_table_parse says yes or no with one line: no crash, no leak, no step past the end. What
+ * it takes has ids, sizes in their ranges and finite figures. */
+void fuzz_runs(char *text, size_t size) {
+    Arena arena = {0};
+    Error error = {0};
+    RunTable table;
+    char label[RUN_LABEL_SIZE];
+    bool ok = run_table_parse("fuzz", text, size, &arena, &table, &error);
+    fuzz_input(ok, &error);
+    for (int64_t i = 0; ok && i < table.count; i++) {
+        const Run *run = &table.runs[i];
+        if (!run->id[0] || run->seq < 0 || run->global_batch < 0 || run->chips < 0 || !isfinite(run->step_seconds) ||
+            strlen(run_source(run, label)) >= RUN_LABEL_SIZE || strlen(run_framework(run, label)) >= RUN_LABEL_SIZE ||
+            (int)run_kind(run) >= KIND_COUNT)
+            abort();
+    }
+    arena_free(&arena);
+}
+
+/* Whatever the bytes are, the readers of load tests and of start scripts say yes or no with one line: no crash, no
+ * leak, no step past the end. */
+void fuzz_serving(char *text, size_t size) {
+    Arena arena = {0};
+    Error first = {0}, second = {0}, third = {0};
+    ServedConfig *config = ARENA_NEW(&arena, ServedConfig, 1);
+    ServingRuns runs;
+    if (!config) return;
+    fuzz_input(served_config_read("fuzz", text, size, &arena, config, &first), &first);
+    char *table = bench_report_table("fuzz", text, "chip=h100 engine=vllm", &arena, &second);
+    fuzz_input(table != NULL, &second);
+    if (table) fuzz_input(serving_runs_read("fuzz", table, strlen(table), &arena, &runs, &third), &third);
+    arena_free(&arena);
+}
+
+static bool is_figure(double value) { return isfinite(value) && value >= 0; }
+
+/* Whatever the bytes are, a table of serving runs, and one of lengths, is read or refused with one line. What is read
+ * has finite figures, none below zero. */
+void fuzz_serving_runs(char *text, size_t size) {
+    Arena arena = {0};
+    Error error = {0};
+    ServingRuns runs;
+    char *lengths = arena_format(&arena, "%.*s", (int)size, text); /* the table is written to */
+    if (!lengths) return;
+    bool ok = serving_runs_read("fuzz", text, size, &arena, &runs, &error);
+    fuzz_input(ok, &error);
+    for (int64_t i = 0; ok && i < runs.count; i++) {
+        const ServingRun *run = &runs.runs[i];
+        if (!run->model || !run->chip || !run->engine || !is_figure(run->tpot_seconds) ||
+            !is_figure(run->ttft_seconds) || !is_figure(run->tokens_per_second) || !is_figure(run->concurrency))
+            abort();
+    }
+    error = (Error){0};
+    ServingQuestion *question = calloc(1, sizeof *question);
+    if (question) fuzz_input(serving_lengths(lengths, "fuzz", question, &error), &error);
+    free(question);
+    arena_free(&arena);
+}
+
+static void write_tables(const SweepGrid *grid, const SweepRow *rows) {
+    for (SweepFormat format = 0; format < SWEEP_FORMATS; format++) {
+        Error error = {0};
+        FILE *out = fopen("/dev/null", "w");
+        bool ok = sweep_write(grid, rows, &(SweepGoal){0}, format, (TextOut){.file = out}, &error);
+        if (!ok && error.kind != ERROR_INTERNAL && error.kind != ERROR_INPUT) abort();
+        fclose(out);
+    }
+}
+
+/* Every point of the grid from one row, as a sweep of so many would have them. */
+static void read_rows(const SweepHeader *header, const char *at, const char *end, Arena *arena) {
+    enum { MOST = 64 };
+    SweepRow rows[MOST] = {0};
+    int64_t known = 0;
+    for (const char *newline; at < end && (newline = memchr(at, '\n', (size_t)(end - at))); at = newline + 1) {
+        Error error = {0};
+        SweepRow row;
+        bool ok = sweep_row_read(&header->grid, (SweepLine){at, (size_t)(newline - at), "fuzz"}, arena, &row, &error);
+        fuzz_input(ok, &error);
+        if (ok && (row.length != (size_t)(newline - at) || memcmp(row.line, at, row.length) != 0)) abort();
+        if (ok && row.point < MOST && !rows[row.point].line) rows[row.point] = row, known++;
+    }
+    if (known > 0 && known == header->grid.points) write_tables(&header->grid, rows);
+}
+
+/* Whatever the lines are, a part of a sweep is read or refused with one line. A header that is read is written as it
+ * was; rows that are read make a table in every format. */
+void fuzz_sweep(char *text, size_t size) {
+    Arena arena = {0};
+    Error error = {0};
+    SweepHeader header;
+    text[size] = '\n';
+    size_t first = (size_t)((char *)memchr(text, '\n', size + 1) - text);
+    bool ok = sweep_header_read(text, first, "fuzz", &arena, &header, &error);
+    fuzz_input(ok, &error);
+    if (ok) {
+        const char *line = sweep_header_line(&header, &arena);
+        if (!line || strncmp(line, text, first) != 0 || (line[first] != '\n' && line[first] != '\0')) abort();
+        read_rows(&header, text + first + 1, text + size, &arena);
+    }
+    arena_free(&arena);
+}
+
+static bool checked(bool ok, Error *error) {
+    fuzz_input(ok, error);
+    *error = (Error){0};
+    return ok;
+}
+
+/* Whatever the bytes are, the tables beside the measured runs (what is flagged, what is left aside, the rates of
+ * networks) are read or refused with one line; what is read has its words, and rates that are rates. They are read by
+ * path: the bytes stand in a file in memory. */
+void fuzz_tables(char *text, size_t size) {
+    Arena arena = {0};
+    Error error = {0};
+    FlaggedRuns flagged;
+    AsideKinds aside;
+    Networks networks;
+    char path[64];
+    int file = memfd_create("fuzz", 0);
+    if (file < 0 || write(file, text, size) != (ssize_t)size) abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (checked(flagged_read(path, &arena, &flagged, &error), &error)) (void)flagged_find(&flagged, "one");
+    Run run = {.id = "one-1", .family = "one", .notes = "", .version = "", .confidence = "", .check = ""};
+    if (checked(aside_read(path, &arena, &aside, &error), &error)) (void)aside_reason(&aside, &run);
+    if (checked(networks_read(path, &arena, &networks, &error), &error))
+        for (int i = 0; i < networks.count; i++)
+            if (!networks.networks[i].word[0] || !isfinite(networks.networks[i].gigabits)) abort();
+    close(file);
+    arena_free(&arena);
+}
+
+/* Whatever the words are, one a line, they are a request or refused with one line. The zoo is loaded each time, which
+ * makes this the slowest of the fuzzers. */
+void fuzz_words(char *text, size_t size) {
+    enum { WORDS_MAX = 24 };
+    Arena arena = {0};
+    Error error = {0};
+    Options options;
+    char *words[WORDS_MAX + 1] = {"plan"};
+    int count = 1;
+    for (char *word = strtok(text, "\n"); word && count < WORDS_MAX; word = strtok(NULL, "\n")) words[count++] = word;
+    Request *request = ARENA_NEW(&arena, Request, 1);
+    bool ok = options_parse(count, words, &COMMAND_PLAN, &arena, &options, &error) &&
+              request_from_options(&options, &arena, request, &error);
+    fuzz_check(ok, &error);
+    if (ok && (request->question.work.sequences < 1 || request->question.machine.mesh.chips < 1)) abort();
+    arena_free(&arena);
+}
