@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The entry of every fuzzer, by the name in FUZZER; trees are changed as trees. libFuzzer: clang
- * -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN makes it a program that runs the files given. */
+ * -fsanitize=fuzzer,address,undefined; without clang, -DSHARDOPT_FUZZ_MAIN makes it a program that runs the files
+ * given. */
 #include "tests/fuzz/fuzz.h"
 
 #include "base/file.h"
@@ -96,8 +97,8 @@ int main(int argc, char **argv) {
 }
 #else
 
-/* ---- what libFuzzer changes is a tree, not bytes: a value becomes an extreme one or another of the tree, a member goes,
- * comes twice or changes its name; every fourth input, and what is no JSON, is changed as bytes ---- */
+/* ---- what libFuzzer changes is a tree, not bytes: a value becomes an extreme one or another of the tree, a member
+ * goes, comes twice or changes its name; every fourth input, and what is no JSON, is changed as bytes ---- */
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);

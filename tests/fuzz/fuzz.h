@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* tests/fuzz/fuzz.h: one program for all readers of input: FUZZER=chip build-fuzz/fuzz corpus... Each fuzzer has a law that
- * holds whatever its input is, said above its function: a reader says yes, or no with one line; what it takes can be used. */
+/* One program for all readers of input: FUZZER=chip build-fuzz/fuzz corpus... Each fuzzer has a law that holds whatever
+ * its input is, said above its function: a reader says yes, or no with one line; what it takes can be used. */
 #pragma once
 
 #include "base/json.h"
