@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A tree: it is the fuzzer's to read, not to free. Bytes: an allocation of their own, so that a sanitizer sees their end,
- * which is a NUL behind `size` where the fuzzer's row says so. */
+/* A tree: it is the fuzzer's to read, not to free. Bytes: an allocation of their own, so that a sanitizer sees their
+ * end, which is a NUL behind `size` where the fuzzer's row says so. */
 void fuzz_baseline(const cJSON *json);
 void fuzz_chip(const cJSON *json);
 void fuzz_kernel_names(const cJSON *json);
@@ -38,6 +38,6 @@ void fuzz_chrome(char *bytes, size_t size);
 void fuzz_nsight(char *bytes, size_t size);
 void fuzz_xplane(char *bytes, size_t size);
 
-/* A reader says yes, or no with one line: of what is wrong in its input; fuzz_check: or of a file that it cannot read. */
+/* A reader says yes, or no with one line: of what is wrong in its input; fuzz_check: or of a file that is not there. */
 void fuzz_input(bool ok, const Error *error);
 void fuzz_check(bool ok, const Error *error);
