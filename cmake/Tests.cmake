@@ -86,6 +86,17 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
     "${environment};PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/python;SHARDOPT_PROGRAM=$<TARGET_FILE:shardopt>;PYTHONDONTWRITEBYTECODE=1")
 endif()
 
+# Whole commands, as people type them: tests/search/cli/test_*.py.
+if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
+  file(GLOB commands CONFIGURE_DEPENDS tests/search/cli/test_*.py)
+  foreach(script ${commands})
+    get_filename_component(name ${script} NAME_WE)
+    add_test(NAME search_cli_${name} COMMAND ${Python3_EXECUTABLE} ${script})
+    set_tests_properties(search_cli_${name} PROPERTIES TIMEOUT 600 ENVIRONMENT
+      "${environment};SHARDOPT_PROGRAM=$<TARGET_FILE:shardopt>;PYTHONDONTWRITEBYTECODE=1")
+  endforeach()
+endif()
+
 # XLA's compiler beside the cost model, where a Python with JAX is found: SHARDOPT_PYTHON names another one.
 if(TARGET shardopt AND SHARDOPT_PYTHON AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
   add_test(NAME oracle_jax COMMAND ${SHARDOPT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tests/oracle/oracle.py

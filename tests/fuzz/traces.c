@@ -95,8 +95,8 @@ static bool read_devices(const char *bytes, size_t size, Recording *out, Error *
     return xplane_from(bytes, size, out, error);
 }
 
-/* Whatever the bytes are, xplane_read says yes or no, and what it takes can be added up (check_trace): of the whole file,
- * and of each device as soon as it is read, as the command takes them. Bytes come in pieces of any size. */
+/* Whatever the bytes are, xplane_read says yes or no, and what it takes can be added up (check_trace): of the whole
+ * file, and of each device as soon as it is read, as the command takes them. Bytes come in pieces of any size. */
 void fuzz_xplane(char *bytes, size_t size) {
     check_trace(bytes, size, xplane_from);
     check_trace(bytes, size, read_devices);
@@ -110,7 +110,8 @@ void fuzz_bench_log(char *bytes, size_t size) {
         if (!(results[i].rate > 0) || !isfinite(results[i].rate) || results[i].kind == BENCH_NONE) abort();
 }
 
-/* Whatever the bytes are, step_log_read finds steps whose quartiles are in order, or says in one line that it does not. */
+/* Whatever the bytes are, step_log_read finds steps whose quartiles are in order, or says in one line that there are
+ * none. */
 void fuzz_step_log(char *bytes, size_t size) {
     StepLog log;
     Error error = {0};

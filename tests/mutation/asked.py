@@ -97,6 +97,12 @@ def scripts(build):
     for line in SCRIPTS:
         script, *more = line.split()
         yield Test(line, ["python3", TESTS / script, build.wrapped, *more], "", [TESTS / script], True)
+    for path in sorted((TESTS / "search/cli").glob("test_*.py")):
+        methods = [f"{c.name}.{f.name}" for c in ast.parse(path.read_text()).body if isinstance(c, ast.ClassDef)
+                   for f in c.body if isinstance(f, ast.FunctionDef) and f.name.startswith("test_")]
+        for name in methods:
+            yield Test(f"{path.stem}:{name}", ["python3", path, name], "", [path, path.parent / "program.py"], True,
+                       {"SHARDOPT_PROGRAM": str(build.wrapped), "PYTHONDONTWRITEBYTECODE": "1"})
     package = TESTS / "python/test_shardopt.py"
     yield Test("python", ["python3", package], "", [package], True,
                {"PYTHONPATH": str(SOURCE / "python"), "SHARDOPT_PROGRAM": str(build.wrapped), "PYTHONDONTWRITEBYTECODE": "1"})
