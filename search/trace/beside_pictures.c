@@ -2,8 +2,7 @@
 /* The step in time, measured above predicted, and what it adds up to, rank by rank. */
 #include "base/text/svg.h"
 #include "base/util.h"
-#include "search/trace/beside_page.h"
-#include "search/trace/plan_timeline.h"
+#include "search/trace/comparison.h"
 
 static const double WIDTH = 860, LEFT = 104, RIGHT = 836, LANE = 20, BAR = 16;
 enum { RANKS_SHOWN = 32 };

@@ -3,7 +3,7 @@
 #include "base/number.h"
 #include "base/text/prose.h"
 #include "base/util.h"
-#include "search/trace/beside.h"
+#include "search/trace/comparison.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +13,9 @@
 static const double WORTH_SAYING = 0.005;
 /* A figure that is this near to the plan's is the plan's. */
 static const double NEAR = 0.03;
+
+/* A stage that computes for so much longer than the plan has, beside the stage in the middle, is slow. */
+static const double SLOW = 1.05;
 
 static double exposed_difference(const BesideRow *row) { return row->exposed_measured - row->exposed_predicted; }
 
@@ -214,6 +217,37 @@ static bool note_mismatch(Beside *beside, Arena *arena) {
                   (long long)plan->shape.degree[TERM_PIPELINE], beside->stage_count);
     return note(beside, arena, &chip) && note(beside, arena, &world) && note(beside, arena, &recompute) &&
            note(beside, arena, &stage);
+}
+
+static double slowness(const BesideStage *stage) {
+    return stage->predicted.compute > 0 ? stage->measured.compute / stage->predicted.compute : 0;
+}
+
+/* How many stages are slower than this one. */
+static int slower(const Beside *beside, int than) {
+    int count = 0;
+    for (int i = 0; i < beside->stage_count; i++)
+        count += slowness(&beside->stages[i]) > slowness(&beside->stages[than]);
+    return count;
+}
+
+void beside_slow_stage(const Beside *beside, Prose *out) {
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    const BesideStage *slow = NULL;
+    double middle = 0;
+    if (beside->stage_count < 3) return;
+    for (int i = 0; i < beside->stage_count; i++) {
+        int rank = slower(beside, i);
+        if (rank == 0) slow = &beside->stages[i];
+        if (rank <= beside->stage_count / 2)
+            middle = middle > 0 ? min_real(middle, slowness(&beside->stages[i])) : slowness(&beside->stages[i]);
+    }
+    if (!slow || !(slowness(slow) > SLOW * middle)) return;
+    prose_add(out,
+              "stage %lld computes for %s, %.2f times what the plan has, and a stage in the middle %.2f times: the "
+              "others wait for it (its bubble is %s)",
+              (long long)slow->stage + 1, step_text(slow->measured.compute, a), slowness(slow), middle,
+              step_text(slow->measured.bubble, b));
 }
 
 bool beside_find_notes(Beside *beside, Arena *arena) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/trace/plan_timeline.h"
+#include "search/trace/comparison.h"
 
 #include "base/util.h"
 #include "cost/time/schedule.h"

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "cost/profile/profile_set.h"
-#include "search/trace/beside.h"
+#include "search/trace/comparison.h"
 
 typedef struct {
     const ProfileFigure *figure;

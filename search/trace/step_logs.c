@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json.h"
 #include "base/text/prose.h"
-#include "search/trace/beside.h"
+#include "search/trace/comparison.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "search/cli/commands.h"
 #include "search/cli/commands/refitting.h"
 #include "search/cli/commands/trace_plan.h"
-#include "search/trace/beside_page.h"
+#include "search/trace/comparison.h"
 
 #include <stdlib.h>
 #include <string.h>

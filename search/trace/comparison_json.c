@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json.h"
 #include "base/text/prose.h"
-#include "search/trace/beside.h"
+#include "search/trace/comparison.h"
 
 static void add_rows(cJSON *json, const Beside *beside) {
     cJSON *terms = json_add_array(json, "terms");
@@ -97,21 +97,17 @@ static void add_device(cJSON *array, const Beside *beside, int number) {
     json_add_real(file, "idle_seconds", whole->idle);
 }
 
-static void add_match(cJSON *json, const RankMatch *match) {
+static void add_match(cJSON *json, const Beside *beside) {
+    const RankMatch *match = &beside->match;
     cJSON *item = json_add_object(json, "matched");
-    double transfer = 0, lasted = 0;
-    for (int term = 0; term < TERM_COUNT; term++) {
-        transfer += match->transfer[term];
-        lasted += match->lasted[term];
-    }
     json_add_bool(item, "known", match->known);
     if (!match->known) {
         json_add_text(item, "why_not", match->why_not);
         return;
     }
     json_add_whole(item, "collectives", match->matched);
-    json_add_real(item, "transfer_seconds", transfer);
-    json_add_real(item, "mean_seconds", lasted);
+    json_add_real(item, "transfer_seconds", beside->transfer);
+    json_add_real(item, "mean_seconds", beside->lasted);
     json_add_real(item, "ends_apart_median_seconds", match->end_median);
     json_add_real(item, "ends_apart_most_seconds", match->end_most);
 }
@@ -136,7 +132,7 @@ cJSON *beside_json(const Beside *beside) {
     add_texts(json, "differences", beside->differences, beside->difference_count);
     add_unplaced(json, beside);
     add_texts(json, "notes", beside->notes, beside->note_count);
-    add_match(json, &beside->match);
+    add_match(json, beside);
     cJSON *devices = json_add_array(json, "devices");
     for (int r = 0; r < beside->rank_count; r++) add_device(devices, beside, r);
     return json;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/trace/beside.h: a measured step beside the plan's, term by term. */
+/* search/trace/comparison.h: a measured step beside the plan's, term by term. */
 #pragma once
 
-#include "base/text/prose.h"
-#include "base/text/terminal.h"
+#include "base/text/drawn.h"
 #include "cost/trace/formats/step_log.h"
 #include "cost/trace/ranks.h"
+#include "cost/trace/timeline.h"
 #include "search/trace/plan_terms.h"
 
 typedef struct {
@@ -33,7 +33,8 @@ typedef struct {
     const RankTrace *ranks;
     int rank_count;
     RankMatch match;
-    const PlanTerms *plan; /* NULL: no plan was given, and every `predicted` is 0 */
+    double transfer, lasted; /* seconds of all matched collectives: what moved bytes, and all of it */
+    const PlanTerms *plan;   /* NULL: no plan was given, and every `predicted` is 0 */
     BesideRow rows[TERM_COUNT];
     int row_count;
     const BesideStage *stages; /* of a pipeline, those of which a rank was read */
@@ -68,14 +69,30 @@ bool beside_rates(const Beside *beside, const BesideRow *row, double *measured, 
 /* Whether trace and plan are of one chip, as far as both say. */
 bool beside_same_chip(const Beside *beside);
 
+/* One page that loads nothing: the terms, the largest differences, the measured step in time above the predicted one,
+ * and the ranks. Of a trace it has figures, the name of the chip and names of kernels, as text. `more` is what else the
+ * answer says, as lines of text: logs, a refit; "" where there is nothing. */
+bool beside_write_page(const Beside *beside, const char *more, FILE *out, Error *error);
+
+/* Internal: its pictures, each with its words and its figures as a table in the arena. */
+typedef bool BesidePicture(const Beside *beside, Arena *arena, FILE *out, Prose *words, Table *table);
+BesidePicture beside_picture_time;  /* one step, moment by moment */
+BesidePicture beside_picture_terms; /* what the step adds up to: the plan, the mean, every rank */
+
+/* Internal: the step of a plan moment by moment, beside which a measured one is drawn. A report has the terms of a step
+ * and no order of them: passes are laid out as the schedule plays them, each with its share of the terms, backward
+ * twice as long as forward; what is hidden lies beneath the pass that hides it, and what comes once a step stands at
+ * its end. `beside` has a plan; stage -1 is the first. Without a step the timeline has no seconds. False: memory is
+ * out. */
+bool plan_timeline(const Beside *beside, int64_t stage, TraceTimeline *out);
+
 /* What the plan has of a stage (-1: of the fullest), as this trace can see it: seconds, and shares of the step. A stage
  * that computes less than the fullest has a longer bubble. */
 void beside_predicted(const Beside *beside, int64_t stage, double length[TERM_COUNT], double exposed[TERM_COUNT]);
 
-/* Internal: the stages of a pipeline; false: memory is out. And which of them holds the others up, if any does. */
-bool beside_find_stages(Beside *beside, Arena *arena);
-void beside_slow_stage(const Beside *beside, Prose *out);
-
-/* Internal: the largest differences of the exposed terms, in words; and what the reader should know of them. */
+/* Internal: the largest differences of the exposed terms, in words; and what the reader should know of them. False:
+ * memory is out. */
 bool beside_find_differences(Beside *beside, Arena *arena);
 bool beside_find_notes(Beside *beside, Arena *arena);
+/* Which of the stages holds the others up, if any does. */
+void beside_slow_stage(const Beside *beside, Prose *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/trace/beside.h"
+#include "search/trace/comparison.h"
 
 #include "base/util.h"
 
@@ -69,6 +69,8 @@ static void take_share(double share, double length[TERM_COUNT], double exposed[T
     length[TERM_BUBBLE] = exposed[TERM_BUBBLE];
 }
 
+/* What the plan has of a stage (-1: of the fullest), as this trace can see it: seconds, and shares of the step. A stage
+ * that computes less than the fullest has a longer bubble. */
 void beside_predicted(const Beside *beside, int64_t stage, double length[TERM_COUNT], double exposed[TERM_COUNT]) {
     predicted_as_seen(beside, length, exposed);
     if (beside->plan && stage >= 0) take_share(plan_stage_share(beside->plan, stage), length, exposed);
@@ -101,6 +103,48 @@ static void fill_rows(Beside *beside) {
     }
 }
 
+/* ---- stages: each as its ranks measured it and as the schedule has it ---- */
+
+enum { STAGES_MOST = 4096 };
+
+/* Adds the shares of a step up: computation, collectives, and what neither is of. */
+static void add_up(const double exposed[TERM_COUNT], StageTimes *out, double weight) {
+    for (TraceTerm term = 0; term < TERM_COUNT; term++) {
+        double *to = term_is_compute(term)      ? &out->compute
+                     : term_is_collective(term) ? &out->communication
+                     : term == TERM_BUBBLE      ? &out->bubble
+                                                : &out->other;
+        *to += weight * exposed[term];
+    }
+}
+
+static bool find_stages(Beside *beside, Arena *arena) {
+    int64_t stages = beside->plan ? beside->plan->shape.degree[TERM_PIPELINE] : 1;
+    if (stages < 2 || stages > STAGES_MOST) return true;
+    BesideStage *all = ARENA_NEW(arena, BesideStage, (size_t)stages);
+    if (!all) return false;
+    for (int r = 0; r < beside->rank_count; r++) {
+        int64_t stage = plan_stage(beside->plan, beside->ranks[r].rank);
+        if (stage >= 0) all[stage].ranks++;
+    }
+    for (int r = 0; r < beside->rank_count; r++) {
+        int64_t stage = plan_stage(beside->plan, beside->ranks[r].rank);
+        if (stage >= 0) add_up(beside->ranks[r].exposed, &all[stage].measured, 1.0 / all[stage].ranks);
+    }
+    for (int64_t stage = 0; stage < stages; stage++) {
+        double length[TERM_COUNT], exposed[TERM_COUNT];
+        if (all[stage].ranks == 0) continue;
+        beside_predicted(beside, stage, length, exposed);
+        add_up(exposed, &all[stage].predicted, 1);
+        all[stage].stage = stage;
+        all[beside->stage_count++] = all[stage];
+    }
+    beside->stages = all;
+    return true;
+}
+
+/* ---- all of it ---- */
+
 void beside_price(Beside *beside, const PlanTerms *plan) {
     beside->plan = plan;
     beside->row_count = 0;
@@ -122,7 +166,11 @@ bool beside_make(const RankTrace *ranks, int count, const PlanTerms *plan, Arena
     out->step_measured = mean(out, offsetof(RankTrace, step_mean));
     out->placed_share = placed_share(out);
     if (!ranks_match(ranks, count, arena, &out->match, error)) return false;
+    for (int term = 0; term < TERM_COUNT; term++) {
+        out->transfer += out->match.transfer[term];
+        out->lasted += out->match.lasted[term];
+    }
     fill_rows(out);
-    return (beside_find_stages(out, arena) && beside_find_differences(out, arena) && beside_find_notes(out, arena)) ||
+    return (find_stages(out, arena) && beside_find_differences(out, arena) && beside_find_notes(out, arena)) ||
            error_memory(error);
 }
