@@ -60,7 +60,7 @@ def files_of(prefix):
             yield f"{INFO}/built-with.tsv", path.read_bytes(), False
         else:
             yield f"shardopt-{VERSION}.data/data/{name}", path.read_bytes(), False
-    page = (SOURCE / "docs/python.md").read_bytes()
+    page = (SOURCE / "docs/embedding.md").read_bytes()
     yield f"{INFO}/METADATA", METADATA.encode() + page, False
     yield f"{INFO}/WHEEL", WHEEL.encode(), False
     yield f"{INFO}/entry_points.txt", b"[console_scripts]\nshardopt = shardopt.__main__:main\n", False

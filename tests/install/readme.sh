@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Checks that the transcripts of README.md, CONTRIBUTING.md and the pages docs/*.md are what the program prints.
+# Checks that the transcripts of README.md, CONTRIBUTING.md and the pages docs/*.md, docs/data/*.md and tests/install/gallery.md are what the program prints.
 #
 # A transcript stands between <!-- example --> and <!-- /example -->. A line that begins with "$ " is a command, which
 # a backslash at its end continues on the next line; the lines after a command are its output. The commands of one page
@@ -32,7 +32,7 @@ ln -s "$(cd "$BUILD" && pwd)/shardopt" "$root/bin/shardopt"
 PATH=$root/bin:$PATH
 export PATH
 cd "$SOURCE"
-[ $# -gt 0 ] || set -- README.md CONTRIBUTING.md docs/*.md
+[ $# -gt 0 ] || set -- README.md CONTRIBUTING.md docs/*.md docs/data/*.md tests/install/gallery.md
 
 # A folder for the commands of one page. They may change the data, so these are copies.
 make_folder() {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Holds how far the model is from real machines: the limits that a change must keep to, and that docs/accuracy.md and its
-# picture are what the program says. `sh tests/install/validate.sh --update` writes the table and the picture again, and
+# Holds how far the model is from real machines: the limits that a change must keep to, and that docs/accuracy.md, its
+# picture and docs/data/training.md are what the program says. `sh tests/install/validate.sh --update` writes the table and the picture again, and
 # the errors of runs left out of the fit. The test does not repeat those, since they take most of a minute.
 # In the environment: BUILD (build folder, default build), SOURCE (of shardopt, default here).
 set -eu
@@ -10,7 +10,7 @@ SOURCE=${SOURCE:-$PWD} BUILD=${BUILD:-$SOURCE/build}
 root=$(mktemp -d "${TMPDIR:-/tmp}/shardopt-validate-XXXXXX")
 trap 'rm -rf "$root"' EXIT
 cd "$SOURCE"
-page=docs/accuracy.md data=cost/measured/data
+page=docs/accuracy.md tables=docs/data/training.md data=cost/measured/data
 
 # ---- the limits are a little above today's errors, so that an error that grows is seen (bias: of llama3paper, three rows) ----
 train_error=median=3.3%,p90=14.5%,bias=45%,skipped=2%,memory-median=2.5%,memory-p90=8%,memory-fitting=0
@@ -39,19 +39,22 @@ sweep_ranking=tau-all=0.86
     sed -n '/^\*\*Order/,$p' "$root/sweep.md"
 } >"$root/sweep"
 
-# ---- the page ----
-# Replaces the block <!-- NAME --> of the page by $root/new.
+# ---- the page: totals and picture; what comes after the first paragraph is with the tables ----
+# Replaces the block <!-- NAME --> of a page by $root/new: replace PAGE NAME
 replace() {
-    sed -e "/^<!-- \/$1 -->\$/r $root/new" -e "/^<!-- $1 -->\$/,/^<!-- \/$1 -->\$/d" "$page" >"$root/page"
-    cat "$root/page" >"$page"
+    sed -e "/^<!-- \/$2 -->\$/r $root/new" -e "/^<!-- $2 -->\$/,/^<!-- \/$2 -->\$/d" "$1" >"$root/page"
+    cat "$root/page" >"$1"
 }
-{ echo "![Predicted against measured steps](validate.svg)"; echo; cat "$root/table.md"; } >"$root/shown"
+{ echo "![Predicted against measured steps](validate.svg)"; echo; sed -n 1p "$root/table.md"; } >"$root/validate"
+sed 1,2d "$root/table.md" >"$root/tables"
 if [ "${1-}" = --update ]; then
-    { echo "<!-- validate -->"; cat "$root/shown"; echo "<!-- /validate -->"; } >"$root/new"
-    replace validate
+    { echo "<!-- validate -->"; cat "$root/validate"; echo "<!-- /validate -->"; } >"$root/new"
+    replace "$page" validate
     cat "$root/validate.svg" >docs/validate.svg
-    { echo "<!-- sweep -->"; cat "$root/sweep"; echo "<!-- /sweep -->"; } >"$root/new"
-    replace sweep
+    for block in tables sweep; do
+        { echo "<!-- $block -->"; cat "$root/$block"; echo "<!-- /$block -->"; } >"$root/new"
+        replace "$tables" $block
+    done
     "$BUILD/shardopt" calibrate "$data/nanotron.tsv" --only nanotron --format markdown >"$root/cells.md"
     {
         echo "<!-- cells -->"
@@ -60,7 +63,7 @@ if [ "${1-}" = --update ]; then
         grep "^Order of plans, left out" "$root/cells.md"
         echo "<!-- /cells -->"
     } >"$root/new"
-    replace cells
+    replace "$tables" cells
     "$BUILD/shardopt" calibrate "$data/train.tsv" --begin priors --format markdown >"$root/calibrate.md"
     {
         echo "<!-- calibrate -->"
@@ -69,22 +72,23 @@ if [ "${1-}" = --update ]; then
         grep "^Measured inside\|^Order of plans, left out" "$root/calibrate.md"
         echo "<!-- /calibrate -->"
     } >"$root/new"
-    replace calibrate
+    replace "$page" calibrate
     exit
 fi
-sed -n '/^<!-- sweep -->$/,/^<!-- \/sweep -->$/p' "$page" | sed '/^<!--/d' >"$root/block"
-diff -u "$root/block" "$root/sweep" || {
-    echo "FAIL: the sweep of $page is not what the program prints; sh tests/install/validate.sh --update" >&2
-    exit 1
+# Whether the block <!-- NAME --> of a page is what the program prints: same PAGE NAME
+same() {
+    sed -n "/^<!-- $2 -->\$/,/^<!-- \/$2 -->\$/p" "$1" | sed '/^<!--/d' >"$root/block"
+    diff -u "$root/block" "$root/$2" || {
+        echo "FAIL: the block $2 of $1 is not what the program prints (- page, + program)" >&2
+        echo "sh tests/install/validate.sh --update writes it again" >&2
+        exit 1
+    }
 }
-sed -n '/^<!-- validate -->$/,/^<!-- \/validate -->$/p' "$page" | sed '/^<!--/d' >"$root/block"
-diff -u "$root/block" "$root/shown" || {
-    echo "FAIL: the table of $page is not what the program prints (- page, + program)" >&2
-    echo "sh tests/install/validate.sh --update writes it again" >&2
-    exit 1
-}
+same "$page" validate
+same "$tables" tables
+same "$tables" sweep
 cmp "$root/validate.svg" docs/validate.svg || {
     echo "FAIL: docs/validate.svg is not what the program draws; sh tests/install/validate.sh --update" >&2
     exit 1
 }
-echo "ok: the limits hold, and $page has the program's table and picture"
+echo "ok: the limits hold, and $page and $tables have the program's figures and picture"

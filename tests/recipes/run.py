@@ -5,12 +5,12 @@
     run.py SHARDOPT [--update] [NAME...]
 
 A recipe that ran is priced, whatever the model of memory thinks of it. The limits are a little above today's errors, so
-that one that grows is seen; --update writes the table of docs/recipes.md again.
+that one that grows is seen; --update writes the table of docs/data/recipes.md again.
 """
 import csv, json, os, shlex, statistics, subprocess, sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PAGE = os.path.join(HERE, "../../docs/recipes.md")
+PAGE = os.path.join(HERE, "../../docs/data/recipes.md")
 BEGIN, END = "<!-- table -->\n", "<!-- /table -->\n"
 MEDIAN_MOST, WORST_MOST = 0.09, 0.25
 
@@ -60,7 +60,7 @@ def main():
         with open(PAGE, "w") as file:
             file.write(before + BEGIN + table + END + after)
     elif old != table:
-        print(f"FAIL: the table of docs/recipes.md is another: run.py {program} --update writes it again")
+        print(f"FAIL: the table of docs/data/recipes.md is another: run.py {program} --update writes it again")
         failed = True
     if statistics.median(errors) > MEDIAN_MOST or max(errors) > WORST_MOST:
         print(f"FAIL: the median is to be at most {MEDIAN_MOST:.0%}, the worst {WORST_MOST:.0%}")

@@ -225,7 +225,7 @@ void emit_maxtext_notes(const Request *request, const RankedPlan *ranked, EmitNo
 
 /* Flags of public recipes that make reduce_scatters of a whole slice's gradients, on a chip whose SparseCores run
  * collectives (AI-Hypercomputer/tpu-recipes, training/ironwood, llama3.1-405b/8k-bf16-tpu7x-4x8x8; compiled with them:
- * docs/whole_steps.md). Where they are what was priced, the file says so. */
+ * docs/data/whole_steps.md). Where they are what was priced, the file says so. */
 static void write_flags(const Request *request, FILE *out) {
     static const char *const FLAGS[] = {
         "--xla_tpu_enable_sparse_core_reduce_scatter_v2=true",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/measured/serving_runs.h: a table of measured serving runs, one row each: what was served, on what,
  * how it was cut, under which load, and what was measured. cost/measured/data/serving.tsv has the columns, and
- * docs/serving_accuracy.md says what they mean. */
+ * docs/accuracy.md says what they mean. */
 #pragma once
 
 #include "base/arena.h"

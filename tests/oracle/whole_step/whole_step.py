@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Whole training steps as real compilers and frameworks make them, beside what shardopt says of the same plans. See README.md.
 
-    whole_step.py --shardopt build/shardopt              checks the recorded figures and docs/whole_steps.md
-    whole_step.py --shardopt build/shardopt --table      writes docs/whole_steps.md, and ratios of exceptions.tsv
+    whole_step.py --shardopt build/shardopt              checks the recorded figures and docs/data/whole_steps.md
+    whole_step.py --shardopt build/shardopt --table      writes docs/data/whole_steps.md, and ratios of exceptions.tsv
     whole_step.py --shardopt build/shardopt --compile [--only NAME,...] [--into FOLDER]   records
     whole_step.py --shardopt build/shardopt --quick      compiles a few cases anew and compares with what is recorded"""
 import argparse
@@ -21,7 +21,7 @@ import program
 
 HERE = compare.HERE
 RECORDED, EXCEPTIONS = os.path.join(HERE, "recorded.json"), os.path.join(HERE, "exceptions.tsv")
-PAGE = os.path.join(HERE, "..", "..", "..", "docs", "whole_steps.md")
+PAGE = os.path.join(HERE, "..", "..", "..", "docs", "data", "whole_steps.md")
 BYTES, MEMORY, SAME = 0.02, 0.03, 0.005  # what passes without a word: of bytes, of HBM; of the ratio of an exception
 QUICK = ("dense_data2_fsdp4", "mixture_fsdp2_expert4")
 SKIPPED = 77
@@ -142,7 +142,7 @@ def check(words, chosen):
                 print(f"FAIL: {case.name}: {what}: {ours / 1e6:,.1f} MB {wrong}")
                 failed += 1
     if not words.only and open(PAGE).read() != page(words, chosen, recorded):
-        print("FAIL: docs/whole_steps.md is not what the recorded figures make: whole_step.py --table")
+        print("FAIL: docs/data/whole_steps.md is not what the recorded figures make: whole_step.py --table")
         failed += 1
     print(f"{count} figures of {len(recorded)} whole steps, {failed} wrong")
     return failed
@@ -171,13 +171,13 @@ def quick(words, chosen):
 
 # ---- the page ----
 
-HEAD = """# Whole steps, beside real compilers
+HEAD = """# Whole steps, compared with real compilers
 
-Each row is one training step. Of MaxText the file of `shardopt emit maxtext` was compiled by libtpu for the TPU slice;
-of torchtitan the script of `shardopt emit torchtitan` ran one step on fake tensors. Nothing here is timed. What one chip
-sends and keeps at its peak is read from the compiled program, and beside it stands what `shardopt explain` says of the
-plan. `tests/oracle/whole_step/README.md` says how, and how to do it again. This page is written by
-`whole_step.py --table`; `ctest -R oracle_whole_step` holds it, and every line that is off has its cause below.
+Each row is one training step. For MaxText, libtpu compiled the file of `shardopt emit maxtext` for the TPU slice; for
+torchtitan, the script of `shardopt emit torchtitan` ran one step on fake tensors. Nothing here is timed. What one chip
+sends and keeps at its peak is read from the compiled program and compared with what `shardopt explain` says of the
+plan. `tests/oracle/whole_step/README.md` says how, and how to do it again. `whole_step.py --table` writes this page,
+`ctest -R oracle_whole_step` compares it with the program, and every line that is off has its cause below.
 
 Bytes are MB of the whole array, once a pass, over a step (docs/json.md, `communication`). A ratio is ours over theirs.
 """

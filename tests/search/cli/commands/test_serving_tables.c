@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* validate and calibrate of serving runs, and the gate of the project's own: what docs/serving_accuracy.md says may not
+/* validate and calibrate of serving runs, and the gate of the project's own: what docs/accuracy.md says may not
  * get worse unnoticed. */
 #include "base/json.h"
 #include "tests/search/cli/shell.h"
