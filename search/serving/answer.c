@@ -9,22 +9,30 @@
 /* One search over the modes that are asked for, under one engine. */
 static bool search_engine(const ServingQuestion *question, const BoxList *boxes, int engine, ServingFront *front,
                           ServingCount *count, Error *error) {
-    Exploring to = {
+    ServingSearch search = {
         .question = question, .boxes = boxes, .engine = engine, .front = front, .count = count, .error = error};
     for (int mode = 0; mode < SERVE_MODE_COUNT; mode++) {
         if (!(question->modes >> mode & 1)) continue;
         if (engine != NO_ENGINE && mode == SERVE_DISAGGREGATED && !engine_at(engine)->two_pools) continue;
-        to.mode = (ServingMode)mode;
-        if (count->space.ledger) {
-            count->space.ledger->engine = engine == NO_ENGINE ? "none" : engine_at(engine)->name;
-            count->space.ledger->mode = serving_mode_name(to.mode);
+        search.mode = (ServingMode)mode;
+        if (count->space.log) {
+            count->space.log->engine = engine == NO_ENGINE ? "none" : engine_at(engine)->name;
+            count->space.log->mode = serving_mode_name(search.mode);
         }
-        bool ok = mode == SERVE_DISAGGREGATED ? explore_two_pools(&to)
-                  : mode == SERVE_PREFILL     ? explore_prompts(&to)
-                                              : explore_one_pool(&to);
+        bool ok = mode == SERVE_DISAGGREGATED ? explore_two_pools(&search)
+                  : mode == SERVE_PREFILL     ? explore_prompts(&search)
+                                              : explore_one_pool(&search);
         if (!ok) return error && error->kind != ERROR_NONE ? false : error_memory(error);
     }
     return true;
+}
+
+/* All chips of a domain; of a torus: all. */
+static int64_t domain_devices(const ServingQuestion *question) {
+    int64_t devices = 1;
+    for (int a = 0; a < question->machine.mesh.axis_count; a++)
+        if (!axis_is_across(&question->machine.mesh.axes[a])) devices *= question->machine.mesh.axes[a].size;
+    return devices;
 }
 
 /* Where time is limited, layouts that are good more often than others come first, and again in their place: one stage,
@@ -34,11 +42,9 @@ static bool search_likely(const ServingQuestion *question, const BoxList *boxes,
     ServingQuestion quick = *question;
     ServingCount count = {.complete = true};
     BoxList few = {ARENA_NEW(arena, WorkerBox, (size_t)boxes->count + 1), 0};
-    int64_t domain = 1;
+    int64_t domain = domain_devices(question);
     if (!few.boxes) return error_memory(error);
     if (quick.requirement_count == LAYOUT_REQUIREMENTS_MAX || !(quick.modes & 1u << SERVE_AGGREGATED)) return true;
-    for (int a = 0; a < question->machine.mesh.axis_count; a++)
-        if (!axis_is_across(&question->machine.mesh.axes[a])) domain *= question->machine.mesh.axes[a].size;
     for (int i = 0; i < boxes->count; i++) {
         int64_t devices = boxes->boxes[i].devices;
         if ((devices & (devices - 1)) == 0 && devices <= 2 * domain) few.boxes[few.count++] = boxes->boxes[i];
@@ -106,13 +112,13 @@ static void take_best(const ServingQuestion *question, ServingAnswer *out) {
     if (!best || best->mode == SERVE_PREFILL) return;
     out->has_best = best->tpot_seconds <= tpot && best->ttft_seconds <= ttft;
     out->with_margin = best->tpot_seconds <= tpot / factor && best->ttft_seconds <= ttft / factor;
-    out->ceiling = serving_ceiling(question, out->with_margin ? tpot / factor : tpot);
+    out->upper_bound = serving_upper_bound(question, out->with_margin ? tpot / factor : tpot);
     if (!out->has_best) return;
     out->best = *best;
-    double fewest = ceil(question->rate * question->request.output / out->ceiling.per_chip * (1 - 1e-9));
-    out->gap = question->objective == SERVE_LATENCY ? out->ceiling.per_user / best->per_user - 1
+    double fewest = ceil(question->rate * question->request.output / out->upper_bound.per_chip * (1 - 1e-9));
+    out->gap = question->objective == SERVE_LATENCY ? out->upper_bound.per_user / best->per_user - 1
                : question->objective == SERVE_CHIPS ? (double)best->chips_used / fewest - 1
-                                                    : out->ceiling.per_chip / best->per_chip - 1;
+                                                    : out->upper_bound.per_chip / best->per_chip - 1;
     out->gap = max_real(0, out->gap);
 }
 
@@ -126,25 +132,28 @@ static ServingQuestion *changed_question(const ServingQuestion *question, Arena 
     return copy;
 }
 
+/* The best of a question that was changed, under the goals divided by `factor`; *found: there is one. */
+static bool best_under(ServingQuestion *under, double factor, ServingAnswer *out, ServingPoint *best, bool *found,
+                       Error *error) {
+    ServingFront front = {0};
+    ServingCount count = {0};
+    under->tpot_limit_seconds = out->tpot_goal_seconds / factor;
+    under->ttft_limit_seconds = out->ttft_goal_seconds / factor;
+    bool ok = search_all(under, &out->boxes, &front, &count, error);
+    const ServingPoint *one = ok ? best_of(under, &front) : NULL;
+    *found = one != NULL;
+    if (one) *best = *one;
+    front_free(&front);
+    return ok;
+}
+
 /* The best under the goals: once with the margin of the model's error, once by its mean. */
 static bool find_best(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
     ServingQuestion *under = changed_question(question, arena, error);
     if (!under) return false;
     for (int margin = 1; margin >= 0 && !out->has_best; margin--) {
-        ServingFront front = {0};
-        ServingCount count = {0};
-        double factor = margin ? out->likely_factor : 1;
-        under->tpot_limit_seconds = out->tpot_goal_seconds / factor;
-        under->ttft_limit_seconds = out->ttft_goal_seconds / factor;
-        bool ok = search_all(under, &out->boxes, &front, &count, error);
-        const ServingPoint *best = ok ? best_of(question, &front) : NULL;
-        if (best) {
-            out->best = *best;
-            out->has_best = true;
-            out->with_margin = margin || !(out->likely_factor > 1);
-        }
-        front_free(&front);
-        if (!ok) return false;
+        if (!best_under(under, margin ? out->likely_factor : 1, out, &out->best, &out->has_best, error)) return false;
+        if (out->has_best) out->with_margin = margin || !(out->likely_factor > 1);
     }
     return true;
 }
@@ -186,20 +195,14 @@ static void add_kind(ServingAnswer *answer, const char *kind, const ServingPoint
     if (answer->kind_count < SERVING_KINDS_MAX) answer->kinds[answer->kind_count++] = (ServingKind){kind, *point};
 }
 
-static const ServingPoint *balanced(const ServingFront *front) {
+/* The most in user times chip, of points whose mode is in `modes`; NULL: there is none. */
+static const ServingPoint *balanced(const ServingFront *front, unsigned modes) {
     const ServingPoint *best = NULL;
-    for (int i = 0; i < front->count; i++)
-        if (!best || front->points[i].per_user * front->points[i].per_chip > best->per_user * best->per_chip)
-            best = &front->points[i];
-    return best;
-}
-
-static const ServingPoint *best_of_mode(const ServingFront *front, ServingMode mode) {
-    const ServingPoint *best = NULL;
-    for (int i = 0; i < front->count; i++)
-        if (front->points[i].mode == mode &&
-            (!best || front->points[i].per_user * front->points[i].per_chip > best->per_user * best->per_chip))
-            best = &front->points[i];
+    for (int i = 0; i < front->count; i++) {
+        const ServingPoint *one = &front->points[i];
+        if (modes >> one->mode & 1 && (!best || one->per_user * one->per_chip > best->per_user * best->per_chip))
+            best = one;
+    }
     return best;
 }
 
@@ -210,34 +213,22 @@ static void find_kinds(ServingAnswer *out) {
     add_kind(out, "lowest latency", &front->points[0]);
     add_kind(out, "most per chip", &front->points[front->count - 1]);
     ServingMode other = out->has_best && out->best.mode == SERVE_AGGREGATED ? SERVE_DISAGGREGATED : SERVE_AGGREGATED;
-    const ServingPoint *point = best_of_mode(front, other);
+    const ServingPoint *point = balanced(front, 1u << other);
     if (point) add_kind(out, other == SERVE_AGGREGATED ? "one pool" : "two pools", point);
-    add_kind(out, "balanced", balanced(front));
+    add_kind(out, "balanced", balanced(front, ~0u));
 }
 
 /* All chips of a domain (of a torus: all) in tensor, as far as heads divide. */
 static bool find_usual(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
     ServingQuestion *usual = changed_question(question, arena, error);
-    ServingFront front = {0};
-    ServingCount count = {0};
-    int64_t devices = 1, heads = question->model.kinds[0].heads;
+    int64_t devices = domain_devices(question), heads = question->model.kinds[0].heads;
     if (!usual) return false;
-    for (int a = 0; a < question->machine.mesh.axis_count; a++)
-        if (!axis_is_across(&question->machine.mesh.axes[a])) devices *= question->machine.mesh.axes[a].size;
     while (devices > 1 && heads % devices != 0) devices--;
     if (devices == 1 || usual->requirement_count + 2 > LAYOUT_REQUIREMENTS_MAX) return true;
     usual->requirements[usual->requirement_count++] = (LayoutRequirement){LAYOUT_TENSOR, 0, devices, 0};
     usual->requirements[usual->requirement_count++] = (LayoutRequirement){LAYOUT_PIPELINE, 0, 1, 0};
     usual->modes = question->modes & 1u << SERVE_DECODE ? 1u << SERVE_DECODE : 1u << SERVE_AGGREGATED;
-    double factor = out->with_margin ? out->likely_factor : 1;
-    usual->tpot_limit_seconds = out->tpot_goal_seconds / factor;
-    usual->ttft_limit_seconds = out->ttft_goal_seconds / factor;
-    bool ok = search_all(usual, &out->boxes, &front, &count, error);
-    const ServingPoint *best = ok ? best_of(question, &front) : NULL;
-    out->has_usual = best != NULL;
-    if (best) out->usual = *best;
-    front_free(&front);
-    return ok;
+    return best_under(usual, out->with_margin ? out->likely_factor : 1, out, &out->usual, &out->has_usual, error);
 }
 
 /* The searches that lean on the whole front: the best point, the usual layout. */
@@ -257,17 +248,17 @@ static bool search_further(const ServingQuestion *question, Arena *arena, Servin
 
 bool serving_answer(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
     ServingQuestion *timed = changed_question(question, arena, error);
-    ServingLedger ledger = {.out = question->certificate};
+    ServingLog log = {.out = question->certificate};
     *out = (ServingAnswer){.likely_factor = question->profiles[NO_ENGINE].likely_factor};
     if (!timed) return false;
     timed->began_seconds = world_clock(&question->world);
     out->tpot_goal_seconds = question->tpot_limit_seconds > 0 ? question->tpot_limit_seconds : TPOT_GOAL_SECONDS;
     out->ttft_goal_seconds = question->ttft_limit_seconds > 0 ? question->ttft_limit_seconds : TTFT_GOAL_SECONDS;
-    if (ledger.out) serving_ledger_begin(&ledger), out->count.space.ledger = &ledger;
+    if (log.out) serving_log_begin(&log), out->count.space.log = &log;
     bool ok = boxes_enumerate(question, arena, &out->boxes, error) &&
               search_likely_first(timed, &out->boxes, &out->front, arena, error) &&
               search_all(timed, &out->boxes, &out->front, &out->count, error);
-    out->count.space.ledger = NULL;
+    out->count.space.log = NULL;
     if (!ok) return false;
     timed->time_limit_seconds = 0; /* it is the front that the limit is of */
     if (!out->count.complete)
@@ -288,12 +279,8 @@ EngineSet point_launchable_by(const ServingQuestion *question, const ServingPoin
     for (int e = 0; e < engine_count(); e++) {
         const Engine *engine = engine_at(e);
         bool takes = chip >> e & 1 && (point->pool_count == 1 || engine->two_pools);
-        for (int i = 0; i < point->pool_count && takes; i++) {
-            const WorkerLayout *layout = &point->pools[i].on.layout;
-            EngineAsk ask = {&question->model, &question->chip, layout};
-            takes =
-                engine->weights >> layout->weights & 1 && engine->caches >> layout->cache & 1 && !engine->refuses(&ask);
-        }
+        for (int i = 0; i < point->pool_count && takes; i++)
+            takes = engine_takes(question, e, &point->pools[i].on.layout);
         if (takes) set |= 1u << e;
     }
     return set;

@@ -3,8 +3,8 @@
  * best point for the limits, points that differ in kind, and what the usual layout loses. */
 #pragma once
 
-#include "search/serving/ceiling.h"
 #include "search/serving/explore.h"
+#include "search/serving/upper_bound.h"
 
 enum { SERVING_KINDS_MAX = 4 };
 
@@ -34,7 +34,7 @@ typedef struct {
     double likely_factor;
     /* Of a search that was cut short (count.complete is false): what nothing exceeds, and how far the best so far can
      * be from it, as a share, by the objective. INFINITY: there is no best. 0: the search is complete. */
-    ServingCeiling ceiling;
+    ServingUpperBound upper_bound;
     double gap;
 } ServingAnswer;
 

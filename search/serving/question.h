@@ -68,7 +68,7 @@ typedef struct {
     double time_limit_seconds; /* of the whole answer; 0: none */
     double began_seconds;      /* by the world's clock: when the answer was begun */
     World world;
-    FILE *certificate; /* the search of the front writes its certificate there (ledger.h); NULL: nowhere */
+    FILE *certificate; /* the search of the front writes its certificate there (space.h); NULL: nowhere */
     /* Tests alone set it, to see that a wrong bound is noticed: bounds are multiplied by 1 + this. */
     double bound_error;
 } ServingQuestion;

@@ -54,9 +54,8 @@ static bool size_wanted(const Mesh *machine, const int64_t size[MESH_AXES_MAX], 
 bool boxes_enumerate(const ServingQuestion *question, Arena *arena, BoxList *out, Error *error) {
     const Mesh *machine = &question->machine.mesh;
     enum { BOXES_MAX = 1 << 16 };
-    int64_t size[MESH_AXES_MAX] = {1, 1, 1, 1, 1}, room = 0;
+    int64_t size[MESH_AXES_MAX];
     BoxList list = {0};
-    for (int a = 0; a < machine->axis_count; a++) room += machine->axes[a].size;
     for (int pass = 0; pass < 2; pass++) {
         list.count = 0;
         for (int a = 0; a < MESH_AXES_MAX; a++) size[a] = 1;
@@ -78,10 +77,31 @@ bool boxes_enumerate(const ServingQuestion *question, Arena *arena, BoxList *out
         }
         if (pass == 0 && !(list.boxes = ARENA_NEW(arena, WorkerBox, (size_t)list.count))) return error_memory(error);
     }
-    (void)room;
     qsort(list.boxes, (size_t)list.count, sizeof *list.boxes, by_devices);
     *out = list;
     return true;
+}
+
+/* ---- the search log ---- */
+
+void serving_log_begin(ServingLog *log) {
+    fputs("engine\tmode\tphase\tbox\ttensor\tattention_data\tpipeline\texpert\texpert_tensor\tkv_sequence\tkv_batch\t"
+          "stationary\tweights\tcache\tplacement\twhat\tlow\thigh\tuser\tchip\n",
+          log->out);
+}
+
+void serving_log_add(ServingLog *log, ServingPhase phase, const ServingLayout *layout, LogLine line) {
+    static const char *const PHASES[] = {"both", "prefill", "decode"};
+    if (!log) return;
+    const WorkerLayout *way = &layout->layout;
+    const int64_t degrees[] = {way->tensor,        way->attention_data, way->pipeline, way->expert,
+                               way->expert_tensor, way->kv_sequence,    way->kv_batch, way->stationary};
+    FILE *out = log->out;
+    fprintf(out, "%s\t%s\t%s\t", log->engine, log->mode, PHASES[phase]);
+    for (int a = 0; a < MESH_AXES_MAX; a++) fprintf(out, "%s%lld", a ? "x" : "", (long long)layout->box->size[a]);
+    for (size_t i = 0; i < COUNT_OF(degrees); i++) fprintf(out, "\t%lld", (long long)degrees[i]);
+    fprintf(out, "\t%s\t%s\t%lld\t%s\t%lld\t%lld\t%a\t%a\n", stored_name(way->weights), stored_name(way->cache),
+            (long long)layout->number, line.what, (long long)line.low, (long long)line.high, line.user, line.chip);
 }
 
 /* ---- layouts ---- */
@@ -124,27 +144,26 @@ static bool admitted(const Walk *walk) {
     return true;
 }
 
-static bool launchable(const Walk *walk) {
-    EngineAsk ask = {&walk->question->model, &walk->question->chip, &walk->layout.layout};
-    if (walk->layout.engine == NO_ENGINE) return true;
-    const Engine *engine = engine_at(walk->layout.engine);
-    return engine->weights >> ask.layout->weights & 1 && engine->caches >> ask.layout->cache & 1 &&
-           !engine->refuses(&ask);
+bool engine_takes(const ServingQuestion *question, int engine, const WorkerLayout *layout) {
+    EngineAsk ask = {&question->model, &question->chip, layout};
+    const Engine *of = engine_at(engine);
+    return of->weights >> layout->weights & 1 && of->caches >> layout->cache & 1 && !of->refuses(&ask);
 }
 
 static bool leave_out(Walk *walk, LeftOut reason) {
+    walk->count->layouts++;
     walk->count->left[reason]++;
-    serving_ledger_add(walk->count->ledger, (int)walk->phase, &walk->layout,
-                       (LedgerLine){.what = left_out_name(reason)});
+    serving_log_add(walk->count->log, walk->phase, &walk->layout, (LogLine){.what = left_out_name(reason)});
     return true;
 }
 
-static bool offer(Walk *walk) {
-    walk->count->layouts++;
+static bool try_layout(Walk *walk) {
     walk->layout.key++;
     if (!layout_divides(&walk->question->model, &walk->layout.layout)) return leave_out(walk, LEFT_INDIVISIBLE);
     if (!admitted(walk)) return leave_out(walk, LEFT_REQUIRE);
-    if (!launchable(walk)) return leave_out(walk, LEFT_ENGINE);
+    if (walk->layout.engine != NO_ENGINE && !engine_takes(walk->question, walk->layout.engine, &walk->layout.layout))
+        return leave_out(walk, LEFT_ENGINE);
+    walk->count->layouts++;
     return walk->visit(walk->context, &walk->layout, &walk->links);
 }
 
@@ -154,7 +173,7 @@ static bool each_type(Walk *walk) {
         for (int c = 0; c < question->caches_count; c++) {
             walk->layout.layout.weights = question->weights[w];
             walk->layout.layout.cache = question->caches[c];
-            if (!offer(walk)) return false;
+            if (!try_layout(walk)) return false;
         }
     return true;
 }
@@ -236,13 +255,8 @@ static bool each_placement(Walk *walk) {
         layout_links(walk->question, &walk->layout, &walk->links);
         bool known = false;
         for (int64_t s = 0; s < kept && !known; s++) known = same_links(&seen[s], &walk->links);
-        if (known) {
-            walk->count->layouts++;
-            leave_out(walk, LEFT_EQUAL);
-            continue;
-        }
-        seen[kept++] = walk->links;
-        ok = each_expert_grid(walk);
+        if (!known) seen[kept++] = walk->links;
+        ok = known ? leave_out(walk, LEFT_EQUAL) : each_expert_grid(walk);
     }
     arena_free(&arena);
     return ok;
@@ -255,35 +269,31 @@ static bool degrees_possible(const Model *model, const WorkerLayout *layout) {
     return layout->pipeline <= model->layers;
 }
 
+/* One tuple of degrees in a box. */
+static bool each_tuple(Walk *walk, int64_t tensor, int64_t data) {
+    const ServingQuestion *question = walk->question;
+    int phase = (int)walk->phase;
+    int64_t pipeline = walk->layout.box->devices / tensor / data;
+    walk->layout.layout = (WorkerLayout){tensor, data, pipeline, 0, 0, 0, 0, 0, 0, 0};
+    walk->layout.number = 0;
+    if (!degrees_possible(&question->model, &walk->layout.layout)) return leave_out(walk, LEFT_INDIVISIBLE);
+    if (!question_admits(question, phase, LAYOUT_TENSOR, tensor) ||
+        !question_admits(question, phase, LAYOUT_ATTENTION_DATA, data) ||
+        !question_admits(question, phase, LAYOUT_PIPELINE, pipeline))
+        return leave_out(walk, LEFT_REQUIRE);
+    return each_placement(walk);
+}
+
 bool space_each(const Space *space, LayoutVisit visit, void *context) {
-    const ServingQuestion *question = space->question;
-    const BoxList *boxes = space->boxes;
-    SpaceCount *count = space->count;
-    Walk walk = {.question = question, .phase = space->phase, .visit = visit, .context = context, .count = count};
+    Walk walk = {
+        .question = space->question, .phase = space->phase, .visit = visit, .context = context, .count = space->count};
     walk.layout.engine = space->engine;
-    for (int b = 0; b < boxes->count; b++) {
-        int64_t devices = boxes->boxes[b].devices;
-        walk.layout.box = &boxes->boxes[b];
-        for (int64_t tensor = 1; tensor <= devices; tensor++) {
-            for (int64_t data = 1; data <= devices / tensor && devices % tensor == 0; data++) {
-                if (devices / tensor % data != 0) continue;
-                walk.layout.layout = (WorkerLayout){tensor, data, devices / tensor / data, 0, 0, 0, 0, 0, 0, 0};
-                walk.layout.number = 0;
-                if (!degrees_possible(&question->model, &walk.layout.layout)) {
-                    count->layouts++;
-                    leave_out(&walk, LEFT_INDIVISIBLE);
-                    continue;
-                }
-                if (!question_admits(question, (int)space->phase, LAYOUT_TENSOR, tensor) ||
-                    !question_admits(question, (int)space->phase, LAYOUT_ATTENTION_DATA, data) ||
-                    !question_admits(question, (int)space->phase, LAYOUT_PIPELINE, devices / tensor / data)) {
-                    count->layouts++;
-                    leave_out(&walk, LEFT_REQUIRE);
-                    continue;
-                }
-                if (!each_placement(&walk)) return false;
-            }
-        }
+    for (int b = 0; b < space->boxes->count; b++) {
+        int64_t devices = space->boxes->boxes[b].devices;
+        walk.layout.box = &space->boxes->boxes[b];
+        for (int64_t tensor = 1; tensor <= devices; tensor++)
+            for (int64_t data = 1; devices % tensor == 0 && data <= devices / tensor; data++)
+                if (devices / tensor % data == 0 && !each_tuple(&walk, tensor, data)) return false;
     }
     return true;
 }

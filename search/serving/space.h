@@ -5,8 +5,9 @@
 #pragma once
 
 #include "base/count.h"
-#include "search/serving/ledger.h"
 #include "search/serving/question.h"
+
+#include <stdio.h>
 
 /* A part of the machine, of equal form for each worker: some devices of each axis, side by side. An axis of which it
  * takes less than all is no ring. */
@@ -25,7 +26,7 @@ bool boxes_enumerate(const ServingQuestion *question, Arena *arena, BoxList *out
 typedef enum { PHASE_BOTH, PHASE_PROMPTS, PHASE_DECODES } ServingPhase;
 
 /* A layout in its box, under the rules of an engine. */
-typedef struct ServingLayout {
+typedef struct {
     const WorkerBox *box;
     WorkerLayout layout;
     Placement placement;
@@ -34,6 +35,32 @@ typedef struct ServingLayout {
     int64_t key;    /* its place in the enumeration: the order of equals */
 } ServingLayout;
 
+/* The search log, which is the certificate of `shardopt inference`, written while it searches: a line for every layout
+ * that is visited or left out, and one for every range of batches that is cut, with the bound that cut it. What no line
+ * cuts was evaluated.
+ *
+ * Columns, with tabs: engine mode phase box tensor attention_data pipeline expert expert_tensor kv_sequence kv_batch
+ * stationary weights cache placement what low high user chip. `what`: layout (batches low to high are covered); memory,
+ * limit, time_limit (low to high are cut); bound (cut: no user of these batches gets more than `user`, no chip more
+ * than `chip`); worker (the same with `chip` of one worker, beaten by a worker_front line of its box and cache);
+ * worker_front; or why a layout was left out: indivisible, require, engine, equal. Rates are hexadecimal. */
+typedef struct {
+    FILE *out;
+    const char *engine, *mode; /* of the lines that follow */
+} ServingLog;
+
+typedef struct {
+    const char *what;
+    int64_t low, high; /* batches; 0: none in particular */
+    double user, chip; /* rates; 0: none */
+} LogLine;
+
+/* The names of the columns. */
+void serving_log_begin(ServingLog *log);
+
+/* Nothing where `log` is NULL. */
+void serving_log_add(ServingLog *log, ServingPhase phase, const ServingLayout *layout, LogLine line);
+
 /* Why layouts never came to be priced, for the certificate. */
 typedef enum { LEFT_INDIVISIBLE, LEFT_REQUIRE, LEFT_ENGINE, LEFT_EQUAL, LEFT_COUNT } LeftOut;
 const char *left_out_name(LeftOut reason);
@@ -41,7 +68,7 @@ const char *left_out_name(LeftOut reason);
 typedef struct {
     Count layouts; /* all: visited, and left out */
     Count left[LEFT_COUNT];
-    ServingLedger *ledger; /* told of each; NULL: nobody asks */
+    ServingLog *log; /* of each; NULL: none is kept */
 } SpaceCount;
 
 /* Calls `visit` for each layout of the phase under the engine's rules, in one fixed order; a `false` ends it. Layouts
@@ -62,3 +89,6 @@ void layout_links(const ServingQuestion *question, const ServingLayout *layout, 
 
 /* Whether the layout divides the model at all; the rules of no engine. */
 bool layout_divides(const Model *model, const WorkerLayout *layout);
+
+/* Whether an engine runs the layout. */
+bool engine_takes(const ServingQuestion *question, int engine, const WorkerLayout *layout);

@@ -7,108 +7,162 @@
 
 #include "base/util.h"
 #include "cost/serving/cache.h"
-#include "search/serving/packing.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 typedef struct {
-    Exploring *to;
-    ServingFront
-        *prompts; /* by box, then by type of the cache; of one worker: per_user is 1 / a prompt's wait, per_chip
-                            * prompts per second */
+    ServingSearch *search;
+    /* By box, then by type of the cache, of one worker: per_user is 1 / a prompt's wait, per_chip prompts per
+     * second. */
+    ServingFront *prompts;
     /* Chip-seconds that a request takes at least of workers for prompts, by type of the cache; infinite: none fits. */
     double least_prompt[STORED_COUNT];
     ServingFront decodes[STORED_COUNT]; /* of one box; per_chip: tokens per second of one worker */
-} Gathering;
+} WorkerFronts;
 
 static bool gather_prompts(void *context, const ServingLayout *layout, const WorkerLinks *links) {
-    Gathering *gathering = context;
-    Exploring *to = gathering->to;
-    ptrdiff_t box = layout->box - to->boxes->boxes;
+    WorkerFronts *fronts = context;
+    ServingSearch *search = fronts->search;
+    ptrdiff_t box = layout->box - search->boxes->boxes;
     ServingPoint point = {.mode = SERVE_PREFILL, .pool_count = 1};
     PricedLayout priced;
     point.pools[0] = (ServingPool){.phase = PHASE_PROMPTS, .on = *layout};
-    price_layout(to->question, layout, links, &priced);
-    PromptTime time = prompt_time(to->question, &priced, &point.pools[0]);
-    if (!prompts_counted(to, layout, time.seconds)) return true;
+    price_layout(search->question, layout, links, &priced);
+    PromptTime time = prompt_time(search->question, &priced, &point.pools[0]);
+    if (!prompts_counted(search, layout, time.seconds)) return true;
     point.per_user = 1 / time.wait_seconds;
     point.per_chip = 1 / time.seconds;
-    double load = to->question->profiles[to->engine].prefill_load;
-    double *least = &gathering->least_prompt[layout->layout.cache];
+    double load = search->question->profiles[search->engine].prefill_load;
+    double *least = &fronts->least_prompt[layout->layout.cache];
     *least = min_real(*least, time.seconds / load * (double)layout->box->devices);
-    return front_add(&gathering->prompts[box * STORED_COUNT + layout->layout.cache], &point, to->error);
+    return front_add(&fronts->prompts[box * STORED_COUNT + layout->layout.cache], &point, search->error);
 }
 
 /* ---- decode: a front for each box ---- */
 
-typedef struct {
-    Gathering *gathering;
-    PricedLayout layout;
-    ServingFront *front;
-} Decoding;
+static ServingFront *front_of(const LayoutSearch *on) {
+    return &((WorkerFronts *)on->context)->decodes[on->layout.on->layout.cache];
+}
 
-static bool decode_try(Decoding *one, int64_t batch, ServingPoint *point) {
-    Exploring *to = one->gathering->to;
-    point_of_batch(to->question, &one->layout, batch, SERVE_DECODE, point);
+static bool try_decode(LayoutSearch *on, int64_t batch, ServingPoint *point) {
+    const ServingQuestion *question = on->search->question;
+    point_of_batch(question, &on->layout, batch, SERVE_DECODE, point);
     point->per_chip = (double)batch * point->per_user; /* of one worker */
-    to->count->evaluated++;
-    bool late = to->question->tpot_limit_seconds > 0 && point->tpot_seconds > to->question->tpot_limit_seconds;
-    if (late || !point_first_token(to->question, &one->layout, point)) return true;
-    return front_add(one->front, point, to->error);
+    bool late = question->tpot_limit_seconds > 0 && point->tpot_seconds > question->tpot_limit_seconds;
+    if (late || !point_first_token(question, &on->layout, point)) return true;
+    return front_add(front_of(on), point, on->search->error);
 }
 
 /* Tokens per second and chip of two pools, when a worker of this box makes `worker_rate` of them: a request takes its
  * chip-seconds of decoding, and at least those of the best worker for prompts. */
-static double chip_bound(const Decoding *one, double worker_rate) {
-    const ServingQuestion *question = one->gathering->to->question;
-    const ServingLayout *on = one->layout.on;
+static double chip_bound(const LayoutSearch *on, double worker_rate) {
+    const ServingQuestion *question = on->search->question;
+    const ServingLayout *layout = on->layout.on;
+    const WorkerFronts *fronts = on->context;
     double output = question->request.output, per_chip = max_real(1, (double)question->chip.devices_per_chip);
     double device_seconds =
-        one->gathering->least_prompt[on->layout.cache] + (double)on->box->devices * output / worker_rate;
+        fronts->least_prompt[layout->layout.cache] + (double)layout->box->devices * output / worker_rate;
     return per_chip * output / device_seconds;
 }
 
-/* Whether the batches above the one that is known, up to `high`, are cut: they are too late, or beaten by a worker of
- * their own box, or by a point of the front. */
-static bool decode_is_cut(const Decoding *one, const ServingPoint *at_low, int64_t high) {
-    Exploring *to = one->gathering->to;
-    double limit = to->question->tpot_limit_seconds, slack = (1 + SERVING_SLACK) * (1 + to->question->bound_error);
-    double user = at_low->per_user * slack, worker = (double)high * user, chip = chip_bound(one, worker) * slack;
-    bool late = limit > 0 && at_low->tpot_seconds > limit * (1 + SERVING_SLACK);
-    bool behind = front_beats(one->front, user, worker);
-    if (!late && !behind && !front_beats(to->front, user, chip)) return false;
-    CutReason reason = late ? CUT_LIMIT : CUT_BOUND;
-    to->count->cut[reason] += (Count)(high - at_low->pools[0].batch);
-    explored_add(to, one->layout.on,
-                 (LedgerLine){behind && !late ? "worker" : cut_reason_name(reason), at_low->pools[0].batch + 1, high,
-                              user, behind && !late ? worker : chip});
+/* They are beaten by a worker of their own box, or by a point of the front. */
+static bool is_cut(const LayoutSearch *on, const ServingPoint *at_low, int64_t high, bool late, LogLine *line) {
+    double slack = search_slack(on->search), worker;
+    line->user = at_low->per_user * slack;
+    worker = (double)high * line->user;
+    line->chip = chip_bound(on, worker) * slack;
+    if (late || !front_beats(front_of(on), line->user, worker))
+        return late || front_beats(on->search->front, line->user, line->chip);
+    line->what = "worker";
+    line->chip = worker;
     return true;
 }
 
-static bool decode_range(Decoding *one, int64_t low, int64_t high) {
-    Exploring *to = one->gathering->to;
-    ServingPoint point;
-    if (low > high) return true;
-    if (exploring_stops(to)) {
-        to->count->cut[CUT_TIME] += (Count)(high - low + 1);
-        explored_add(to, one->layout.on, (LedgerLine){cut_reason_name(CUT_TIME), low, high, 0, 0});
-        return true;
-    }
-    if (!decode_try(one, low, &point)) return false;
-    if (low == high) return true;
-    if (!to->question->brute_force && decode_is_cut(one, &point, high)) return true;
-    int64_t middle = low + (high - low) / 2;
-    return decode_range(one, middle + 1, high) && decode_range(one, low + 1, middle);
+static bool gather_decodes(void *context, const ServingLayout *layout, const WorkerLinks *links) {
+    WorkerFronts *fronts = context;
+    LayoutSearch on = {.search = fronts->search, .try_batch = try_decode, .is_cut = is_cut, .context = fronts};
+    price_layout(fronts->search->question, layout, links, &on.layout);
+    return explore_batches(&on);
 }
 
-static bool gather_decodes(void *context, const ServingLayout *layout, const WorkerLinks *links) {
-    Gathering *gathering = context;
-    Decoding one = {.gathering = gathering, .front = &gathering->decodes[layout->layout.cache]};
-    int64_t low, high;
-    price_layout(gathering->to->question, layout, links, &one.layout);
-    batches_of_layout(gathering->to, &one.layout, &low, &high);
-    return high < low || decode_range(&one, low, high);
+/* ---- how many workers of two forms lie side by side ---- */
+
+/* Domains of `size` devices: the axis inside, and how many of them there are. */
+typedef struct {
+    int64_t size, count;
+} Domains;
+
+static Domains domains_of(const Mesh *machine) {
+    Domains domains = {1, 1};
+    for (int a = 0; a < machine->axis_count; a++)
+        *(axis_is_across(&machine->axes[a]) ? &domains.count : &domains.size) *= machine->axes[a].size;
+    return domains;
+}
+
+/* Whole domains that a worker takes; 0: it shares one. */
+static int64_t whole_domains(const WorkerBox *box, Domains domains) {
+    return box->devices >= domains.size ? box->devices / domains.size : 0;
+}
+
+static int64_t in_domains(const WorkerBox *box, Domains domains, int64_t free) {
+    int64_t whole = whole_domains(box, domains);
+    return whole > 0 ? free / whole : free * (domains.size / box->devices);
+}
+
+/* Both share domains: by the number of domains that are filled, the most of the second beside x of the first. */
+static bool fill_shared(const WorkerBox *first, const WorkerBox *second, Domains domains, int64_t x_max, int64_t *most,
+                        Arena *arena) {
+    int64_t *last = ARENA_NEW(arena, int64_t, (size_t)x_max + 1);
+    if (!last) return false;
+    for (int64_t x = 0; x <= x_max; x++) most[x] = x == 0 ? 0 : -1;
+    for (int64_t domain = 0; domain < domains.count; domain++) {
+        for (int64_t x = 0; x <= x_max; x++) last[x] = most[x];
+        for (int64_t x = 0; x <= x_max; x++) {
+            most[x] = -1;
+            for (int64_t i = 0; i <= x && i * first->devices <= domains.size; i++)
+                if (last[x - i] >= 0)
+                    most[x] = max_whole(most[x], last[x - i] + (domains.size - i * first->devices) / second->devices);
+        }
+    }
+    return true;
+}
+
+static void fill_domains(const WorkerBox *first, const WorkerBox *second, Domains domains, int64_t x_max,
+                         int64_t *most) {
+    int64_t whole = whole_domains(first, domains);
+    for (int64_t x = 0; x <= x_max; x++) {
+        int64_t taken = whole > 0 ? x * whole : divide_up(x, domains.size / first->devices);
+        most[x] = taken <= domains.count ? in_domains(second, domains, domains.count - taken) : -1;
+    }
+}
+
+/* One cut across one axis: the first pool has `own` of it, the second the rest. */
+static void cut_torus(const Mesh *machine, const WorkerBox *first, const WorkerBox *second, int64_t x_max,
+                      int64_t *most) {
+    for (int64_t x = 0; x <= x_max; x++) most[x] = x == 0 ? second->copies : x <= first->copies ? 0 : -1;
+    for (int a = 0; a < machine->axis_count; a++) {
+        int64_t size = machine->axes[a].size;
+        for (int64_t own = 1; own < size; own++) {
+            int64_t x = first->copies / (size / first->size[a]) * (own / first->size[a]);
+            int64_t y = second->copies / (size / second->size[a]) * ((size - own) / second->size[a]);
+            for (int64_t i = 1; i <= min_whole(x, x_max); i++) most[i] = max_whole(most[i], y);
+        }
+    }
+}
+
+bool packing_most(const Mesh *machine, const WorkerBox *first, const WorkerBox *second, int64_t first_max, Arena *arena,
+                  int64_t **most) {
+    bool torus = false;
+    Domains domains = domains_of(machine);
+    for (int a = 0; a < machine->axis_count; a++)
+        torus = torus || machine->axes[a].kind == AXIS_RING || machine->axes[a].kind == AXIS_LINE;
+    *most = ARENA_NEW(arena, int64_t, (size_t)first_max + 1);
+    if (!*most) return false;
+    if (torus) return cut_torus(machine, first, second, first_max, *most), true;
+    if (whole_domains(first, domains) || whole_domains(second, domains))
+        return fill_domains(first, second, domains, first_max, *most), true;
+    return fill_shared(first, second, domains, first_max, *most, arena);
 }
 
 /* ---- both together ---- */
@@ -127,7 +181,7 @@ static double transfer_seconds(const ServingQuestion *question, const ServingPoo
 }
 
 typedef struct {
-    Exploring *to;
+    ServingSearch *search;
     const ServingPoint *prompts;
     const int64_t *most; /* packing_most(): the first are workers for prompts */
     int64_t most_count;
@@ -135,14 +189,14 @@ typedef struct {
 } Pair;
 
 static double requests_of(const Pair *pair, int64_t x, int64_t y, const ServingPoint *decode) {
-    const ServingProfile *profile = &pair->to->question->profiles[decode->pools[0].on.engine];
+    const ServingProfile *profile = &pair->search->question->profiles[decode->pools[0].on.engine];
     double prompts = (double)x * profile->prefill_load * pair->prompts->per_chip;
-    return min_real(prompts, (double)y * (decode->per_chip / pair->to->question->request.output));
+    return min_real(prompts, (double)y * (decode->per_chip / pair->search->question->request.output));
 }
 
 /* The numbers of workers that serve most. The rate of prompts rises with x and what is left for decode falls. */
 static bool best_numbers(const Pair *pair, const ServingPoint *decode, int64_t *x, int64_t *y) {
-    const ServingQuestion *question = pair->to->question;
+    const ServingQuestion *question = pair->search->question;
     double best = 0;
     for (int64_t i = 1; i < pair->most_count && pair->most[i] > 0; i++) {
         int64_t most = pair->most[i];
@@ -163,13 +217,13 @@ static bool best_numbers(const Pair *pair, const ServingPoint *decode, int64_t *
 }
 
 static bool combine(const Pair *pair, const ServingPoint *decode) {
-    Exploring *to = pair->to;
-    const ServingQuestion *question = to->question;
+    ServingSearch *search = pair->search;
+    const ServingQuestion *question = search->question;
     const ServingProfile *profile = &question->profiles[decode->pools[0].on.engine];
     ServingPoint point = *decode;
     int64_t x = 0, y = 0;
-    to->count->pairs++;
-    if (!best_numbers(pair, decode, &x, &y)) return to->count->pairs_cut++, true;
+    search->count->pairs++;
+    if (!best_numbers(pair, decode, &x, &y)) return search->count->pairs_cut++, true;
     point.mode = SERVE_DISAGGREGATED;
     point.pool_count = 2;
     point.pools[0] = pair->prompts->pools[0];
@@ -189,21 +243,21 @@ static bool combine(const Pair *pair, const ServingPoint *decode) {
     double wait = 1 / pair->prompts->per_user;
     point.ttft_seconds = wait + pair->transfer + profile->first_token_seconds;
     if (profile->queue > 0) point.ttft_seconds += wait * profile->queue * queue_wait(point.prefill_load);
-    if (front_beats(to->front, point.per_user, point.per_chip)) return to->count->pairs_cut++, true;
-    if (!point_keeps_limits(question, &point)) return to->count->pairs_cut++, true;
-    return front_add(to->front, &point, to->error);
+    if (front_beats(search->front, point.per_user, point.per_chip)) return search->count->pairs_cut++, true;
+    if (!point_keeps_limits(question, &point)) return search->count->pairs_cut++, true;
+    return front_add(search->front, &point, search->error);
 }
 
-static bool combine_boxes(Exploring *to, const ServingFront *prompts, const ServingFront *decodes) {
+static bool combine_boxes(ServingSearch *search, const ServingFront *prompts, const ServingFront *decodes) {
     const WorkerBox *first = prompts->points[0].pools[0].on.box;
-    Pair pair = {.to = to, .most_count = first->copies + 1};
+    Pair pair = {.search = search, .most_count = first->copies + 1};
     Arena arena = {0};
     int64_t *most;
     const ServingPool *decode = &decodes->points[0].pools[0];
-    bool ok = packing_most(&to->question->machine.mesh, first, decode->on.box, first->copies, &arena, &most);
-    if (!ok) error_memory(to->error);
+    bool ok = packing_most(&search->question->machine.mesh, first, decode->on.box, first->copies, &arena, &most);
+    if (!ok) error_memory(search->error);
     pair.most = most;
-    pair.transfer = transfer_seconds(to->question, &prompts->points[0].pools[0], decode);
+    pair.transfer = transfer_seconds(search->question, &prompts->points[0].pools[0], decode);
     for (int p = 0; ok && p < prompts->count; p++) {
         pair.prompts = &prompts->points[p];
         for (int i = 0; ok && i < decodes->count; i++) ok = combine(&pair, &decodes->points[i]);
@@ -213,36 +267,36 @@ static bool combine_boxes(Exploring *to, const ServingFront *prompts, const Serv
 }
 
 /* One box of workers that decode, with all boxes of workers for prompts; then it is forgotten. */
-static bool decode_box(Gathering *gathering, int number) {
-    Exploring *to = gathering->to;
-    Space space = {to->question, &(BoxList){&to->boxes->boxes[number], 1}, PHASE_DECODES, to->engine,
-                   &to->count->space};
-    bool ok = space_each(&space, gather_decodes, gathering);
+static bool decode_box(WorkerFronts *fronts, int number) {
+    ServingSearch *search = fronts->search;
+    Space space = {search->question, &(BoxList){&search->boxes->boxes[number], 1}, PHASE_DECODES, search->engine,
+                   &search->count->space};
+    bool ok = space_each(&space, gather_decodes, fronts);
     for (int cache = 0; cache < STORED_COUNT; cache++) {
-        for (int i = 0; i < gathering->decodes[cache].count; i++) {
-            const ServingPoint *point = &gathering->decodes[cache].points[i];
-            explored_add(to, &point->pools[0].on,
-                         (LedgerLine){"worker_front", point->pools[0].batch, point->pools[0].batch, point->per_user,
-                                      point->per_chip});
+        for (int i = 0; i < fronts->decodes[cache].count; i++) {
+            const ServingPoint *point = &fronts->decodes[cache].points[i];
+            search_log_add(search, &point->pools[0].on,
+                           (LogLine){"worker_front", point->pools[0].batch, point->pools[0].batch, point->per_user,
+                                     point->per_chip});
         }
-        for (int box = 0; ok && box < to->boxes->count && gathering->decodes[cache].count; box++) {
-            const ServingFront *prompts = &gathering->prompts[box * STORED_COUNT + cache];
-            if (prompts->count) ok = combine_boxes(to, prompts, &gathering->decodes[cache]);
+        for (int box = 0; ok && box < search->boxes->count && fronts->decodes[cache].count; box++) {
+            const ServingFront *prompts = &fronts->prompts[box * STORED_COUNT + cache];
+            if (prompts->count) ok = combine_boxes(search, prompts, &fronts->decodes[cache]);
         }
-        front_free(&gathering->decodes[cache]);
+        front_free(&fronts->decodes[cache]);
     }
     return ok;
 }
 
-bool explore_two_pools(Exploring *to) {
-    size_t count = (size_t)to->boxes->count * STORED_COUNT;
-    Gathering gathering = {.to = to, .prompts = calloc(count, sizeof *gathering.prompts)};
-    Space space = {to->question, to->boxes, PHASE_PROMPTS, to->engine, &to->count->space};
-    if (!gathering.prompts) return error_memory(to->error);
-    for (int cache = 0; cache < STORED_COUNT; cache++) gathering.least_prompt[cache] = INFINITY;
-    bool ok = space_each(&space, gather_prompts, &gathering);
-    for (int box = 0; ok && box < to->boxes->count; box++) ok = decode_box(&gathering, box);
-    for (size_t i = 0; i < count; i++) front_free(&gathering.prompts[i]);
-    free(gathering.prompts);
+bool explore_two_pools(ServingSearch *search) {
+    size_t count = (size_t)search->boxes->count * STORED_COUNT;
+    WorkerFronts fronts = {.search = search, .prompts = calloc(count, sizeof *fronts.prompts)};
+    Space space = {search->question, search->boxes, PHASE_PROMPTS, search->engine, &search->count->space};
+    if (!fronts.prompts) return error_memory(search->error);
+    for (int cache = 0; cache < STORED_COUNT; cache++) fronts.least_prompt[cache] = INFINITY;
+    bool ok = space_each(&space, gather_prompts, &fronts);
+    for (int box = 0; ok && box < search->boxes->count; box++) ok = decode_box(&fronts, box);
+    for (size_t i = 0; i < count; i++) front_free(&fronts.prompts[i]);
+    free(fronts.prompts);
     return ok;
 }

@@ -205,8 +205,8 @@ static void add_gap(cJSON *search, const ServingAnswer *answer) {
         return;
     }
     json_add_real(search, "gap", answer->gap < INFINITY ? answer->gap : NAN);
-    json_add_real(search, "best_bound_tokens_per_second_per_chip", answer->ceiling.per_chip);
-    json_add_real(search, "best_bound_tokens_per_second_per_user", answer->ceiling.per_user);
+    json_add_real(search, "best_bound_tokens_per_second_per_chip", answer->upper_bound.per_chip);
+    json_add_real(search, "best_bound_tokens_per_second_per_user", answer->upper_bound.per_user);
 }
 
 static void add_physical(cJSON *json, const ServingReport *report) {

@@ -269,14 +269,14 @@ static void write_gap(const ServingReport *report, TextOut out) {
     prose_add(&prose, "Cut short before it was proven");
     if (answer->has_best && report->question->objective == SERVE_LATENCY)
         prose_add(&prose, ": no way gives a user more than %s tokens/s, %.3g%% more than the best so far",
-                  rate_of(answer->ceiling.per_user, most), 100 * answer->gap);
+                  rate_of(answer->upper_bound.per_user, most), 100 * answer->gap);
     else if (answer->has_best && report->question->objective == SERVE_CHIPS)
         prose_add(&prose, ": no machine with fewer than %.0f chips can carry the rate",
                   (double)answer->best.chips_used / (1 + answer->gap));
     else if (answer->has_best)
         prose_add(&prose,
                   ": no way gives more than %s tokens/s per chip within these limits, %.3g%% more than the best so far",
-                  rate_of(answer->ceiling.per_chip, most), 100 * answer->gap);
+                  rate_of(answer->upper_bound.per_chip, most), 100 * answer->gap);
     else
         prose_add(&prose, "; nothing found so far keeps the limits");
     prose_add(&prose, ".");

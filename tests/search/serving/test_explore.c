@@ -3,7 +3,6 @@
 #include "search/serving/explore.h"
 
 #include "base/util.h"
-#include "search/serving/packing.h"
 #include "tests/sanitizer.h"
 #include "tests/search/serving/problems.h"
 
@@ -44,8 +43,9 @@ static ServingFront front_of(const ServingQuestion *question, BoxList *boxes, Se
             continue;
         for (int mode = 0; mode < SERVE_MODE_COUNT; mode++) {
             if (!(question->modes >> mode & 1)) continue;
-            Exploring to = {question, boxes, (ServingMode)mode, engine, &front, count, &error};
-            cr_assert(mode == SERVE_DISAGGREGATED ? explore_two_pools(&to) : explore_one_pool(&to), "%s", error.text);
+            ServingSearch search = {question, boxes, (ServingMode)mode, engine, &front, count, &error};
+            cr_assert(mode == SERVE_DISAGGREGATED ? explore_two_pools(&search) : explore_one_pool(&search), "%s",
+                      error.text);
         }
     }
     return front;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What nothing exceeds: by hand for the book's roofline, and on random problems. */
-#include "search/serving/ceiling.h"
+#include "search/serving/upper_bound.h"
 
 #include "search/serving/front.h"
 #include "tests/search/serving/problems.h"
@@ -31,8 +31,8 @@ static void no_point_exceeds(const char *name) {
         cr_assert(serving_answer(&question, &arena, &answer, &error), "%s", error.text);
         for (int i = 0; i < answer.front.count; i++) {
             const ServingPoint *point = &answer.front.points[i];
-            ServingCeiling all = serving_ceiling(&question, 0);
-            ServingCeiling within = serving_ceiling(&question, point->tpot_seconds);
+            ServingUpperBound all = serving_upper_bound(&question, 0);
+            ServingUpperBound within = serving_upper_bound(&question, point->tpot_seconds);
             cr_expect_leq(point->per_user, all.per_user * (1 + 1e-9), "problem %d, point %d", (int)seed, i);
             cr_expect_leq(point->per_chip, all.per_chip * (1 + 1e-9), "problem %d, point %d", (int)seed, i);
             cr_expect_leq(point->per_chip, within.per_chip * (1 + 1e-9), "problem %d, point %d", (int)seed, i);
@@ -46,7 +46,7 @@ static void no_point_exceeds(const char *name) {
     arena_free(&kept);
 }
 
-Test(ceiling, no_point_exceeds_it) {
+Test(upper_bound, no_point_exceeds_it) {
     no_point_exceeds("default");
     no_point_exceeds("ideal");
 }
@@ -81,25 +81,25 @@ static const double BOOK_TABLE = 128256.0 * 8192, BOOK_TOKEN = 80.0 * 2 * 8 * 12
 
 /* The book's decode step: bytes of weights and of one sequence's cache over 16 HBMs; the head and the embedding are not
  * read for a token of the answer, but for the head once. */
-Test(ceiling, is_the_roofline_of_the_book) {
+Test(upper_bound, is_the_roofline_of_the_book) {
     Arena arena = {0};
     Catalog catalog;
     cJSON *profile = profile_of("ideal", &arena, &catalog);
     ServingQuestion question = book_question(&catalog, profile);
     double weights = 80 * BOOK_LAYER + BOOK_TABLE, cache = BOOK_TOKEN * 8448;
     double hbm = 16 * question.device.hbm_bytes_per_second.value;
-    ServingCeiling ceiling = serving_ceiling(&question, 0);
-    cr_expect_float_eq(1 / ceiling.per_user, (weights + cache) / hbm, 1e-6, "%g s", 1 / ceiling.per_user);
+    ServingUpperBound bound = serving_upper_bound(&question, 0);
+    cr_expect_float_eq(1 / bound.per_user, (weights + cache) / hbm, 1e-6, "%g s", 1 / bound.per_user);
     /* Ten sequences take the weights once and ten caches: so many and no more fit within just that time. */
-    ceiling = serving_ceiling(&question, (weights + 10.5 * cache) / hbm);
-    cr_expect_float_eq(ceiling.per_chip, 10 / ((weights + 10 * cache) / hbm) / 16, 1e-6, "%g", ceiling.per_chip);
+    bound = serving_upper_bound(&question, (weights + 10.5 * cache) / hbm);
+    cr_expect_float_eq(bound.per_chip, 10 / ((weights + 10 * cache) / hbm) / 16, 1e-6, "%g", bound.per_chip);
     cJSON_Delete(profile);
     arena_free(&arena);
 }
 
 /* What stays free of 16 HBMs beside buffers, the weights and both tables holds five sequences at their full length, and
  * not six. */
-Test(ceiling, has_room_for_so_many) {
+Test(upper_bound, has_room_for_so_many) {
     Arena arena = {0};
     Catalog catalog;
     cJSON *profile = profile_of("ideal", &arena, &catalog);
@@ -109,23 +109,23 @@ Test(ceiling, has_room_for_so_many) {
     double hbm = 16 * question.device.hbm_bytes_per_second.value;
     question.profiles[NO_ENGINE].workspace_bytes = limit - (held + 5.5 * BOOK_TOKEN * 8704) / 16;
     cr_expect_gt(question.profiles[NO_ENGINE].workspace_bytes, 0);
-    ServingCeiling ceiling = serving_ceiling(&question, 0);
-    cr_expect_float_eq(ceiling.per_chip * 16 * (read + 5 * BOOK_TOKEN * 8448) / hbm, 5, 1e-3, "%g",
-                       ceiling.per_chip * 16 * (read + 5 * BOOK_TOKEN * 8448) / hbm);
+    ServingUpperBound bound = serving_upper_bound(&question, 0);
+    cr_expect_float_eq(bound.per_chip * 16 * (read + 5 * BOOK_TOKEN * 8448) / hbm, 5, 1e-3, "%g",
+                       bound.per_chip * 16 * (read + 5 * BOOK_TOKEN * 8448) / hbm);
     cJSON_Delete(profile);
     arena_free(&arena);
 }
 
 /* Where no memory holds one sequence beside the model, nothing is served at all: not one token. */
-Test(ceiling, of_what_does_not_fit_is_zero) {
+Test(upper_bound, of_what_does_not_fit_is_zero) {
     Arena arena = {0};
     Catalog catalog;
     cJSON *profile = profile_of("default", &arena, &catalog);
     ServingQuestion question = random_question(3, &catalog, profile);
-    cr_expect(serving_ceiling(&question, 0).per_chip > 0 && serving_ceiling(&question, 0).per_user > 0);
+    cr_expect(serving_upper_bound(&question, 0).per_chip > 0 && serving_upper_bound(&question, 0).per_user > 0);
     question.device.hbm_bytes.value = question.chip.hbm_bytes.value = 1;
-    cr_expect_eq(serving_ceiling(&question, 0).per_chip, 0);
-    cr_expect_eq(serving_ceiling(&question, 0).per_user, 0);
+    cr_expect_eq(serving_upper_bound(&question, 0).per_chip, 0);
+    cr_expect_eq(serving_upper_bound(&question, 0).per_user, 0);
     cJSON_Delete(profile);
     arena_free(&arena);
 }

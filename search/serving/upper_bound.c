@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/serving/ceiling.h"
+#include "search/serving/upper_bound.h"
 
 #include "base/util.h"
 #include "search/serving/explore.h"
@@ -100,7 +100,7 @@ static double most_per_device(const Whole *whole, ServingMode mode, double tpot_
     return 1 / seconds;
 }
 
-static void raise_ceiling(ServingCeiling *to, const Whole *whole, double tpot_seconds) {
+static void raise_bound(ServingUpperBound *to, const Whole *whole, double tpot_seconds) {
     static const ServingMode MODES[] = {SERVE_AGGREGATED, SERVE_DISAGGREGATED, SERVE_DECODE};
     const ServingQuestion *question = whole->question;
     double per_chip = max_real(1, (double)question->chip.devices_per_chip);
@@ -112,8 +112,8 @@ static void raise_ceiling(ServingCeiling *to, const Whole *whole, double tpot_se
     }
 }
 
-ServingCeiling serving_ceiling(const ServingQuestion *question, double tpot_seconds) {
-    ServingCeiling ceiling = {0};
+ServingUpperBound serving_upper_bound(const ServingQuestion *question, double tpot_seconds) {
+    ServingUpperBound bound = {0};
     for (int at = 0; at <= engine_count(); at++) {
         int engine = at == engine_count() ? NO_ENGINE : at;
         bool asked = engine == NO_ENGINE ? question->any_engine
@@ -122,8 +122,8 @@ ServingCeiling serving_ceiling(const ServingQuestion *question, double tpot_seco
             for (int c = 0; c < question->caches_count; c++) {
                 Whole whole;
                 whole_model(question, engine, question->weights[w], question->caches[c], &whole);
-                raise_ceiling(&ceiling, &whole, tpot_seconds);
+                raise_bound(&bound, &whole, tpot_seconds);
             }
     }
-    return ceiling;
+    return bound;
 }
