@@ -166,23 +166,24 @@ static __int128 least_left(const ExactBound *exact, int edge, int s, int t) {
     return least;
 }
 
+/* Adds to the states of one end what an edge leaves at least. */
+static void add_least_left(ExactBound *exact, int edge, bool of_u) {
+    const Core *core = exact->core;
+    int node = of_u ? core->edge_u[edge] : core->edge_v[edge];
+    for (int s = 0; s < core->count[node]; s++) {
+        __int128 *reduced = &exact->reduced[core->at[node] + s];
+        if (!reachable(*reduced)) continue;
+        __int128 left = of_u ? least_left(exact, edge, s, -1) : least_left(exact, edge, -1, s);
+        *reduced = reachable(left) ? *reduced + left : UNREACHABLE;
+    }
+}
+
 void certify_reduced(ExactBound *exact) {
     const Core *core = exact->core;
     memcpy(exact->reduced, exact->belief, (size_t)core->at[core->nodes] * sizeof *exact->reduced);
     for (int e = 0; e < core->edges; e++) {
-        int u = core->edge_u[e], v = core->edge_v[e];
-        for (int s = 0; s < core->count[u]; s++) {
-            __int128 *reduced = &exact->reduced[core->at[u] + s], left;
-            if (!reachable(*reduced)) continue;
-            left = least_left(exact, e, s, -1);
-            *reduced = reachable(left) ? *reduced + left : UNREACHABLE;
-        }
-        for (int t = 0; t < core->count[v]; t++) {
-            __int128 *reduced = &exact->reduced[core->at[v] + t], left;
-            if (!reachable(*reduced)) continue;
-            left = least_left(exact, e, -1, t);
-            *reduced = reachable(left) ? *reduced + left : UNREACHABLE;
-        }
+        add_least_left(exact, e, true);
+        add_least_left(exact, e, false);
     }
 }
 

@@ -38,7 +38,7 @@ static void count_costs(const StrategyGraph *graph, const int *choice, GraphValu
         value->forbidden += cost >= GRAPH_FORBIDDEN;
     }
     for (int edge = 0; edge < graph->edge_count; edge++) {
-        int first = graph->edge_first[edge], second = graph->edge_second[edge];
+        int first = (int)graph->edge_first[edge], second = (int)graph->edge_second[edge];
         int64_t cost = graph->entry[graph->entry_start[edge] +
                                     (int64_t)choice[first] * graph_strategies(graph, second) + choice[second]];
         value->cost += cost;
@@ -388,29 +388,15 @@ static int64_t *taken(Numbers *numbers) {
     return at;
 }
 
-/* Splits rows of two into two columns. */
-static bool split_intervals(Scanner *scanner) {
-    StrategyGraph *graph = scanner->graph;
-    size_t count = (size_t)graph->node_count;
-    graph->live_from = calloc(count + 1, sizeof *graph->live_from);
-    graph->live_to = calloc(count + 1, sizeof *graph->live_to);
-    if (!graph->live_from || !graph->live_to) return error_memory(scanner->error);
+/* Rows of two, as two columns of numbers. */
+static bool split(Scanner *scanner, const Rows *rows, int64_t **first, int64_t **second) {
+    size_t count = (size_t)row_count(rows);
+    *first = calloc(count + 1, sizeof **first);
+    *second = calloc(count + 1, sizeof **second);
+    if (!*first || !*second) return error_memory(scanner->error);
     for (size_t i = 0; i < count; i++) {
-        graph->live_from[i] = scanner->intervals.value.at[2 * i];
-        graph->live_to[i] = scanner->intervals.value.at[2 * i + 1];
-    }
-    return true;
-}
-
-static bool split_ends(Scanner *scanner) {
-    StrategyGraph *graph = scanner->graph;
-    size_t count = (size_t)graph->edge_count;
-    graph->edge_first = calloc(count + 1, sizeof *graph->edge_first);
-    graph->edge_second = calloc(count + 1, sizeof *graph->edge_second);
-    if (!graph->edge_first || !graph->edge_second) return error_memory(scanner->error);
-    for (size_t i = 0; i < count; i++) {
-        graph->edge_first[i] = (int)scanner->edge_nodes.value.at[2 * i];
-        graph->edge_second[i] = (int)scanner->edge_nodes.value.at[2 * i + 1];
+        (*first)[i] = rows->value.at[2 * i];
+        (*second)[i] = rows->value.at[2 * i + 1];
     }
     return true;
 }
@@ -419,7 +405,9 @@ static bool assemble(Scanner *scanner) {
     StrategyGraph *graph = scanner->graph;
     graph->node_count = (int)row_count(&scanner->costs);
     graph->edge_count = (int)row_count(&scanner->edge_nodes);
-    if (!split_intervals(scanner) || !split_ends(scanner)) return false;
+    if (!split(scanner, &scanner->intervals, &graph->live_from, &graph->live_to) ||
+        !split(scanner, &scanner->edge_nodes, &graph->edge_first, &graph->edge_second))
+        return false;
     if (scanner->edge_costs.start.count == 0 && !push(scanner, &scanner->edge_costs.start, 0)) return false;
     if (!graph->is_limited) graph->usage_limit = INT64_MAX;
     graph->cost = taken(&scanner->costs.value);

@@ -26,11 +26,11 @@ typedef struct {
     int node_count, edge_count;
     int64_t *strategy_start; /* node_count + 1: where a node's strategies begin */
     int64_t *cost, *usage;   /* of each strategy, >= 0 */
-    int64_t *live_from,
-        *live_to; /* of each node: it is in memory at moments live_from ... live_to - 1; never where to <= from */
-    int *edge_first, *edge_second; /* nodes; may repeat, may be equal */
-    int64_t *entry_start;          /* edge_count + 1: where an edge's matrix begins */
-    int64_t *entry;                /* [strategy of first][strategy of second], >= 0 */
+    /* Of each node: it is in memory at moments live_from ... live_to - 1; never where to <= from. */
+    int64_t *live_from, *live_to;
+    int64_t *edge_first, *edge_second; /* nodes; may repeat, may be equal */
+    int64_t *entry_start;              /* edge_count + 1: where an edge's matrix begins */
+    int64_t *entry;                    /* [strategy of first][strategy of second], >= 0 */
     bool is_limited;
     int64_t usage_limit; /* limit of the sum at any moment, equality fits; INT64_MAX means that there is no limit */
 } StrategyGraph;

@@ -207,7 +207,7 @@ static void make_node(Reduction *reduction, int i) {
 
 static void make_edge(Reduction *reduction, int i) {
     const StrategyGraph *graph = reduction->graph;
-    int a = graph->edge_first[i], b = graph->edge_second[i];
+    int a = (int)graph->edge_first[i], b = (int)graph->edge_second[i];
     const int64_t *entry = graph->entry + graph->entry_start[i];
     size_t size = (size_t)(graph->entry_start[i + 1] - graph->entry_start[i]);
     if (a == b) { /* an edge from a node to itself: the diagonal is a cost of the node */

@@ -46,19 +46,19 @@ static inline StrategyGraph random_graph(GraphDraw *draws, RandomShape shape, Ar
         graph.usage[s] = draw(draws, 50);
         usage_total += graph.usage[s];
     }
-    graph.edge_first = ARENA_NEW(arena, int, graph.edge_count);
-    graph.edge_second = ARENA_NEW(arena, int, graph.edge_count);
+    graph.edge_first = ARENA_NEW(arena, int64_t, graph.edge_count);
+    graph.edge_second = ARENA_NEW(arena, int64_t, graph.edge_count);
     graph.entry_start = ARENA_NEW(arena, int64_t, graph.edge_count + 1);
     for (int e = 0; e < graph.edge_count; e++) {
-        graph.edge_first[e] = (int)draw(draws, n);
-        graph.edge_second[e] = (int)draw(draws, n);
-        graph.entry_start[e + 1] = graph.entry_start[e] + (int64_t)graph_strategies(&graph, graph.edge_first[e]) *
-                                                              graph_strategies(&graph, graph.edge_second[e]);
+        graph.edge_first[e] = (int64_t)draw(draws, n);
+        graph.edge_second[e] = (int64_t)draw(draws, n);
+        graph.entry_start[e + 1] = graph.entry_start[e] + (int64_t)graph_strategies(&graph, (int)graph.edge_first[e]) *
+                                                              graph_strategies(&graph, (int)graph.edge_second[e]);
     }
     graph.entry = ARENA_NEW(arena, int64_t, graph.entry_start[graph.edge_count]);
     for (int e = 0; e < graph.edge_count; e++) {
-        int rows = graph_strategies(&graph, graph.edge_first[e]),
-            columns = graph_strategies(&graph, graph.edge_second[e]);
+        int rows = graph_strategies(&graph, (int)graph.edge_first[e]),
+            columns = graph_strategies(&graph, (int)graph.edge_second[e]);
         bool tied = draw(draws, 100) < shape.tied_percent;
         for (int s = 0; s < rows; s++) {
             int64_t partner = tied ? draw(draws, columns) : -1;
@@ -84,7 +84,7 @@ static inline int64_t value_of(const StrategyGraph *graph, const int *choice, in
         cost += own;
     }
     for (int e = 0; e < graph->edge_count; e++) {
-        int a = graph->edge_first[e], b = graph->edge_second[e];
+        int a = (int)graph->edge_first[e], b = (int)graph->edge_second[e];
         int64_t own = graph->entry[graph->entry_start[e] + (int64_t)choice[a] * graph_strategies(graph, b) + choice[b]];
         if (own >= GRAPH_FORBIDDEN) return -1;
         cost += own;

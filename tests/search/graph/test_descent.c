@@ -15,8 +15,8 @@ Test(graph_descent, two_move_together) {
                            .live_to = (int64_t[]){0, 0},
                            .cost = (int64_t[]){0, 0, 0, 0},
                            .usage = (int64_t[]){0, 0, 0, 0},
-                           .edge_first = (int[]){0},
-                           .edge_second = (int[]){1},
+                           .edge_first = (int64_t[]){0},
+                           .edge_second = (int64_t[]){1},
                            .entry_start = (int64_t[]){0, 4},
                            .entry = (int64_t[]){1, 10, 10, 0},
                            .usage_limit = INT64_MAX};

@@ -25,7 +25,7 @@ static void sum_is(glp_prob *lp, int count, int *columns, double *values, int ki
 }
 
 static void add_edge(glp_prob *lp, const StrategyGraph *graph, int e, int *columns, double *values) {
-    int a = graph->edge_first[e], b = graph->edge_second[e];
+    int a = (int)graph->edge_first[e], b = (int)graph->edge_second[e];
     int rows = graph_strategies(graph, a), width = graph_strategies(graph, b);
     int first = glp_add_cols(lp, rows * width);
     for (int k = 0; k < rows * width; k++) {
