@@ -47,6 +47,16 @@ const cJSON *json_at(const cJSON *object, const char *path) {
     return cJSON_IsNull(object) ? NULL : object;
 }
 
+const char *json_text_at(const cJSON *object, const char *path) {
+    const cJSON *value = json_at(object, path);
+    return cJSON_IsString(value) ? value->valuestring : "";
+}
+
+double json_real_at(const cJSON *object, const char *path, double fallback) {
+    const cJSON *value = json_at(object, path);
+    return cJSON_IsNumber(value) ? value->valuedouble : fallback;
+}
+
 static bool missing(const char *path, const char *where, const char *expected, Error *error) {
     return error_set(error, ERROR_INPUT, where, "%s is missing; give %s", path, expected);
 }

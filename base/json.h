@@ -30,6 +30,10 @@ cJSON *json_read_file(const char *path, Error *error);
  * JSON null. */
 const cJSON *json_at(const cJSON *object, const char *path);
 
+/* The text there, "" where there is none; the number there, else `fallback`. */
+const char *json_text_at(const cJSON *object, const char *path);
+double json_real_at(const cJSON *object, const char *path, double fallback);
+
 /* Typed reads with range checks; errors name `where` and the key path. The required forms fail when the key is absent;
  * the *_or forms take `fallback` then, and fail only on a value of the wrong type or range. A JSON null counts as
  * absent. Whole numbers have no fraction and stay below 2^53, from where on a double no longer tells neighbours

@@ -115,97 +115,92 @@ static bool request_sha256(const cJSON *request, char hex[SHA256_HEX_SIZE]) {
 typedef struct {
     const char *name;
     const cJSON *request;
-    char hash[SHA256_HEX_SIZE]; /* of the request, where others have the name */
     int entry;
-    bool differs[REQUEST_OPTIONS_MAX]; /* by the option's place in the request */
 } Named;
 
 static int by_name(const void *a, const void *b) {
-    const Named *x = *(const Named *const *)a, *y = *(const Named *const *)b;
+    const Named *x = a, *y = b;
     int order = strcmp(x->name, y->name);
-    if (order == 0) order = strcmp(x->hash, y->hash);
     return order ? order : (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-/* Where the options of one name are not all alike, each of them is told. Whoever differs from another differs from the
- * first, or the first does from it; that makes one walk of what would be all pairs. */
-static void find_differences(Named *const *named, int count) {
-    const Named *first = named[0];
-    const char *keys[REQUEST_OPTIONS_MAX * 2];
-    int found = 0;
+/* Behind the last that has the name of the one at `from`. */
+static int end_of_name(const Named *all, int from, int count) {
+    int to = from + 1;
+    while (to < count && strcmp(all[from].name, all[to].name) == 0) to++;
+    return to;
+}
+
+typedef struct {
+    const char *key[REQUEST_OPTIONS_MAX * 2];
+    int count;
+} Keys;
+
+static bool has_key(const Keys *keys, const char *key) {
+    for (int i = 0; i < keys->count; i++)
+        if (strcmp(keys->key[i], key) == 0) return true;
+    return false;
+}
+
+/* Adds the options of one request that another has not, or has with another value. */
+static void add_differences(const cJSON *one, const cJSON *other, Keys *to) {
+    const cJSON *option;
+    cJSON_ArrayForEach(option, one) {
+        const char *key = option->string;
+        if (to->count < (int)COUNT_OF(to->key) && !in_every_name(key) && !has_key(to, key) &&
+            !cJSON_Compare(option, cJSON_GetObjectItemCaseSensitive(other, key), true))
+            to->key[to->count++] = key;
+    }
+}
+
+/* Appends ", key value" of the options that are not all alike. Whoever differs from another differs from the first, or
+ * the first does from it; that makes one walk of what would be all pairs. */
+static bool name_by_options(Named *named, int count, Arena *arena) {
+    Keys keys = {.count = 0};
     for (int i = 1; i < count; i++) {
-        for (int way = 0; way < 2; way++) {
-            const cJSON *option, *from = way ? first->request : named[i]->request,
-                                 *to = way ? named[i]->request : first->request;
-            cJSON_ArrayForEach(option, from) {
-                bool known = in_every_name(option->string);
-                for (int f = 0; f < found && !known; f++) known = strcmp(keys[f], option->string) == 0;
-                if (!known && found < (int)COUNT_OF(keys) &&
-                    !cJSON_Compare(option, cJSON_GetObjectItemCaseSensitive(to, option->string), true))
-                    keys[found++] = option->string;
-            }
-        }
+        add_differences(named[i].request, named[0].request, &keys);
+        add_differences(named[0].request, named[i].request, &keys);
     }
     for (int i = 0; i < count; i++) {
+        Prose name = {0};
         const cJSON *option;
-        int at = 0;
-        cJSON_ArrayForEach(option, named[i]->request) {
-            for (int f = 0; f < found && !named[i]->differs[at]; f++)
-                named[i]->differs[at] = strcmp(keys[f], option->string) == 0;
-            at++;
+        prose_add(&name, "%s", named[i].name);
+        cJSON_ArrayForEach(option, named[i].request) {
+            char value[128], key[64];
+            if (has_key(&keys, option->string))
+                prose_add(&name, ", %s %s", clean_text(option->string, key, sizeof key),
+                          value_words(option, value, sizeof value));
         }
-    }
-}
-
-/* Appends ", key value" of what tells the entry from others of its name; `number` above 0 is which it is of those that
- * nothing tells apart. */
-static const char *name_in_full(const Named *named, int number, Arena *arena) {
-    Prose name = {0};
-    const cJSON *option;
-    int at = 0;
-    prose_add(&name, "%s", named->name);
-    cJSON_ArrayForEach(option, named->request) {
-        char value[128], key[64];
-        if (named->differs[at++])
-            prose_add(&name, ", %s %s", clean_text(option->string, key, sizeof key),
-                      value_words(option, value, sizeof value));
-    }
-    if (number > 0) prose_add(&name, " (%d)", number);
-    return arena_text(arena, name.text);
-}
-
-/* `named` are all of one name, in the order of by_name(). */
-static bool name_alike(Baseline *baseline, Named **named, int count, Arena *arena) {
-    if (count == 1) return baseline->entries[named[0]->entry].name = named[0]->name, true;
-    for (int i = 0; i < count; i++)
-        if (!request_sha256(named[i]->request, named[i]->hash)) return false;
-    find_differences(named, count);
-    qsort(named, (size_t)count, sizeof *named, by_name);
-    for (int i = 0, number = 1; i < count; i++) {
-        bool again = i > 0 && strcmp(named[i]->hash, named[i - 1]->hash) == 0;
-        bool more = i + 1 < count && strcmp(named[i]->hash, named[i + 1]->hash) == 0;
-        number = again ? number + 1 : 1;
-        baseline->entries[named[i]->entry].name = name_in_full(named[i], again || more ? number : 0, arena);
-        if (!baseline->entries[named[i]->entry].name) return false;
+        if (!(named[i].name = arena_text(arena, name.text))) return false;
     }
     return true;
 }
 
+/* By model, machine and batch; where several have one name, by what else differs; those that nothing tells apart have
+ * numbers. */
 static bool name_entries(Baseline *baseline, Arena *arena, Error *error) {
     Arena own = {0};
-    Named *all = ARENA_NEW(&own, Named, (size_t)baseline->count);
-    Named **named = ARENA_NEW(&own, Named *, (size_t)baseline->count);
-    bool ok = all && named;
-    for (int i = 0; i < baseline->count && ok; i++) {
+    int count = baseline->count;
+    Named *all = ARENA_NEW(&own, Named, (size_t)count);
+    bool ok = all != NULL;
+    for (int i = 0; i < count && ok; i++) {
         const cJSON *request = cJSON_GetObjectItemCaseSensitive(baseline->entries[i].report, "request");
-        named[i] = &all[i];
-        all[i] = (Named){.name = baseline_name(request, arena), .request = request, .entry = i};
+        all[i] = (Named){baseline_name(request, arena), request, i};
         ok = all[i].name != NULL;
     }
-    if (ok) qsort(named, (size_t)baseline->count, sizeof *named, by_name);
-    for (int from = 0, to; from < baseline->count && ok; from = to) {
-        for (to = from + 1; to < baseline->count && strcmp(named[from]->name, named[to]->name) == 0;) to++;
-        ok = name_alike(baseline, named + from, to - from, arena);
+    if (ok) qsort(all, (size_t)count, sizeof *all, by_name);
+    for (int from = 0, to; from < count && ok; from = to) {
+        to = end_of_name(all, from, count);
+        ok = to == from + 1 || name_by_options(all + from, to - from, arena);
+    }
+    if (ok) qsort(all, (size_t)count, sizeof *all, by_name);
+    for (int from = 0, to; from < count && ok; from = to) {
+        to = end_of_name(all, from, count);
+        for (int i = from; i < to && ok; i++) {
+            const char *name = to - from > 1 ? arena_format(arena, "%s (%d)", all[i].name, i - from + 1) : all[i].name;
+            baseline->entries[all[i].entry].name = name;
+            ok = name != NULL;
+        }
     }
     arena_free(&own);
     return ok || error_memory(error);
@@ -213,7 +208,7 @@ static bool name_entries(Baseline *baseline, Arena *arena, Error *error) {
 
 /* Whether the request is another than the plan beside it was made for, as far as the entry says. */
 static bool find_edit(BaselineEntry *entry, Error *error) {
-    const char *before = snapshot_text(entry->report, "request_sha256");
+    const char *before = json_text_at(entry->report, "request_sha256");
     char now[SHA256_HEX_SIZE];
     if (!before[0]) return true;
     if (!request_sha256(cJSON_GetObjectItemCaseSensitive(entry->report, "request"), now)) return error_memory(error);
@@ -231,7 +226,7 @@ static bool unwrap(const cJSON *json, const char *where, const cJSON **report, E
     *report = inner;
     return cJSON_IsObject(inner) ||
            error_set(error, ERROR_INPUT, where, "is a point of a sweep without a report: %.120s; leave it out",
-                     snapshot_text(json, "message"));
+                     json_text_at(json, "message"));
 }
 
 static bool read_entry(const cJSON *json, const char *where, bool incomplete, BaselineEntry *out, Error *error) {

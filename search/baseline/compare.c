@@ -97,7 +97,7 @@ static void add_axes(const cJSON *was, const cJSON *now, AxisFigure figure, Pros
     const cJSON *axis, *axes = json_at(was, "mesh.axes"), *other = json_at(now, "mesh.axes");
     other = other ? other->child : NULL;
     cJSON_ArrayForEach(axis, axes) {
-        double a = snapshot_real(axis, figure.key), b = snapshot_real(other, figure.key);
+        double a = json_real_at(axis, figure.key, 0), b = json_real_at(other, figure.key, 0);
         char name[PROSE_NAME_SIZE];
         size_t length = strlen(names);
         if (!other) break;
@@ -105,7 +105,7 @@ static void add_axes(const cJSON *was, const cJSON *now, AxisFigure figure, Pros
         if (!(a > 0 && b > 0) || a == b || (count > 0 && (a != before || b != after))) continue;
         before = a, after = b;
         snprintf(names + length, sizeof names - length, "%s%.16s", count++ ? ", " : "",
-                 clean_name(snapshot_text(axis, "name"), name));
+                 clean_name(json_text_at(axis, "name"), name));
     }
     if (count == 0) return;
     char words[128];
@@ -116,8 +116,8 @@ static void add_axes(const cJSON *was, const cJSON *now, AxisFigure figure, Pros
 static void add_chip(const Snapshot *was, const Snapshot *now, Prose *to) {
     add_axes(was->report, now->report, (AxisFigure){"bytes_per_second", "link of", "links of", link_unit}, to);
     add_axes(was->report, now->report, (AxisFigure){"latency_seconds", "latency of", "latencies of", number_time}, to);
-    double limit_was = snapshot_real(was->report, "shortfall.limit_bytes"),
-           limit_now = snapshot_real(now->report, "shortfall.limit_bytes");
+    double limit_was = json_real_at(was->report, "shortfall.limit_bytes", 0),
+           limit_now = json_real_at(now->report, "shortfall.limit_bytes", 0);
     if (was->plan_count > 0) limit_was = was->best.hbm_limit_bytes;
     if (now->plan_count > 0) limit_now = now->best.hbm_limit_bytes;
     add_figure("usable HBM", limit_was, limit_now, number_bytes, to);
@@ -132,8 +132,8 @@ static void add_model(const Snapshot *was, const Snapshot *now, Prose *to) {
                    {"active parameters", "model.active_parameters"},
                    {"FLOP per token", "model.flops_per_token"}};
     for (size_t i = 0; i < COUNT_OF(FIGURES); i++)
-        add_figure(FIGURES[i].name, snapshot_real(was->report, FIGURES[i].path),
-                   snapshot_real(now->report, FIGURES[i].path), number_short, to);
+        add_figure(FIGURES[i].name, json_real_at(was->report, FIGURES[i].path, 0),
+                   json_real_at(now->report, FIGURES[i].path, 0), number_short, to);
 }
 
 /* ---- which file ---- */
@@ -141,7 +141,7 @@ static void add_model(const Snapshot *was, const Snapshot *now, Prose *to) {
 typedef enum { UNKNOWN, EQUAL, DIFFERENT } SideAnswer;
 
 static SideAnswer compare_texts(const Snapshot *was, const Snapshot *now, const char *path) {
-    const char *a = snapshot_text(was->report, path), *b = snapshot_text(now->report, path);
+    const char *a = json_text_at(was->report, path), *b = json_text_at(now->report, path);
     return !a[0] || !b[0] ? UNKNOWN : strcmp(a, b) == 0 ? EQUAL : DIFFERENT;
 }
 
@@ -163,16 +163,16 @@ static void say_file(const Snapshot *was, const Snapshot *now, DataPart part, Ca
     char path[64], file[192], other[192];
     Prose seen = {0};
     snprintf(path, sizeof path, "program.data.%s.file", data_part_name(part));
-    clean_text(snapshot_text(now->report, path), cause->file, sizeof cause->file);
+    clean_text(json_text_at(now->report, path), cause->file, sizeof cause->file);
     snprintf(file, sizeof file, "%s", cause->file);
-    clean_text(snapshot_text(was->report, path), other, sizeof other);
+    clean_text(json_text_at(was->report, path), other, sizeof other);
     bool other_file = other[0] && strcmp(other, file) != 0;
     if (part == DATA_CHIP && !other_file) add_chip(was, now, &seen);
     if (part == DATA_MODEL && !other_file) add_model(was, now, &seen);
     if (part == DATA_PROFILE && compare_texts(was, now, "program.profile") == DIFFERENT) {
         char a[PROSE_NAME_SIZE], b[PROSE_NAME_SIZE];
-        prose_add(&seen, "%s -> %s", clean_name(snapshot_text(was->report, "program.profile"), a),
-                  clean_name(snapshot_text(now->report, "program.profile"), b));
+        prose_add(&seen, "%s -> %s", clean_name(json_text_at(was->report, "program.profile"), a),
+                  clean_name(json_text_at(now->report, "program.profile"), b));
     }
     const char *of = part == DATA_PROFILE ? "the profile's figures for this work changed in " : "";
     if (other_file)
@@ -212,8 +212,8 @@ int causes_find(const Snapshot *was, const Snapshot *now, bool edited, bool move
     find_data(was, now, known, out, &count);
     if (was->proven && !now->proven)
         snprintf(new_cause(CAUSE_LIMIT, out, &count)->text, CAUSE_SIZE, "a time limit ended the search");
-    const char *before = snapshot_text(was->report, "program.version"),
-               *after = snapshot_text(now->report, "program.version");
+    const char *before = json_text_at(was->report, "program.version"),
+               *after = json_text_at(now->report, "program.version");
     char a[PROSE_NAME_SIZE], b[PROSE_NAME_SIZE];
     if (strcmp(before, after) != 0)
         snprintf(new_cause(CAUSE_VERSION, out, &count)->text, CAUSE_SIZE, "the program changed, %s -> %s",

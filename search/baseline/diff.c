@@ -86,8 +86,8 @@ static bool placement_words(const cJSON *placement, Arena *arena, const char **o
     char axis[PROSE_NAME_SIZE], role[PROSE_NAME_SIZE];
     cJSON_ArrayForEach(item, placement) {
         const cJSON *factor = cJSON_GetObjectItemCaseSensitive(item, "factor");
-        prose_item(&words, ", ", "%s %.0f of %s", clean_name(snapshot_text(item, "role"), role),
-                   cJSON_IsNumber(factor) ? factor->valuedouble : 0, clean_name(snapshot_text(item, "axis"), axis));
+        prose_item(&words, ", ", "%s %.0f of %s", clean_name(json_text_at(item, "role"), role),
+                   cJSON_IsNumber(factor) ? factor->valuedouble : 0, clean_name(json_text_at(item, "axis"), axis));
     }
     *out = arena_text(arena, words.text);
     return *out != NULL;
@@ -98,8 +98,8 @@ static const char *one_sharding(const cJSON *const layouts[2], const char *tenso
     const char *one = NULL;
     const cJSON *row;
     for (int side = 0; side < 2; side++) cJSON_ArrayForEach(row, layouts[side]) {
-            const char *own = snapshot_text(row, "sharding");
-            if (strcmp(snapshot_text(row, "tensor"), tensor) != 0) continue;
+            const char *own = json_text_at(row, "sharding");
+            if (strcmp(json_text_at(row, "tensor"), tensor) != 0) continue;
             if (one && strcmp(one, own) != 0) return NULL;
             one = own;
         }
@@ -113,10 +113,10 @@ static bool layout_words(const cJSON *layout, const char *tensor, bool sharded, 
     char state[PROSE_NAME_SIZE], sharding[PROSE_SIZE];
     cJSON_ArrayForEach(row, layout) {
         const cJSON *layers = cJSON_GetObjectItemCaseSensitive(row, "layers");
-        if (strcmp(snapshot_text(row, "tensor"), tensor) != 0) continue;
-        prose_item(&words, ", ", "%s", clean_name(snapshot_text(row, "state"), state));
+        if (strcmp(json_text_at(row, "tensor"), tensor) != 0) continue;
+        prose_item(&words, ", ", "%s", clean_name(json_text_at(row, "state"), state));
         if (cJSON_IsNumber(layers) && layers->valuedouble > 0) prose_add(&words, " in %.0f", layers->valuedouble);
-        if (sharded) prose_add(&words, " %s", clean_text(snapshot_text(row, "sharding"), sharding, sizeof sharding));
+        if (sharded) prose_add(&words, " %s", clean_text(json_text_at(row, "sharding"), sharding, sizeof sharding));
     }
     *out = arena_text(arena, words.text);
     return *out != NULL;
@@ -126,7 +126,7 @@ static bool add_layout(Diff *diff, Arena *arena) {
     const cJSON *of[2] = {json_at(diff->a.best.json, "layout"), json_at(diff->b.best.json, "layout")}, *row;
     if (!of[0] || !of[1]) return true; /* a short report has no layout */
     for (int side = 0; side < 2; side++) cJSON_ArrayForEach(row, of[side]) {
-            const char *tensor = snapshot_text(row, "tensor");
+            const char *tensor = json_text_at(row, "tensor");
             const char *a, *b;
             bool said = false;
             for (int i = 0; i < diff->plan.count; i++) said = said || strcmp(diff->plan.row[i].name, tensor) == 0;

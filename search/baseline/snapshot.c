@@ -9,16 +9,6 @@
 
 static const double MOST = 1e300;
 
-const char *snapshot_text(const cJSON *report, const char *path) {
-    const cJSON *value = json_at(report, path);
-    return cJSON_IsString(value) ? value->valuestring : "";
-}
-
-double snapshot_real(const cJSON *report, const char *path) {
-    const cJSON *value = json_at(report, path);
-    return cJSON_IsNumber(value) ? value->valuedouble : 0;
-}
-
 static bool read_label(const cJSON *plan, const char *where, char label[WORDS_SIZE], Error *error) {
     RankedPlan named = {0};
     Knobs *knobs = &named.plan.knobs;
@@ -117,7 +107,7 @@ int snapshot_step_changes(const SnapshotPlan *was, const SnapshotPlan *now, Part
             cJSON_ArrayForEach(term, json_at(both[i]->json, "step.terms_seconds"))
                 add_part(term->string, cJSON_IsNumber(term) ? term->valuedouble : 0, i == 1, out, &count);
         for (size_t k = 0; k < COUNT_OF(PATHS) && !fine; k++)
-            add_part(NAMES[k], snapshot_real(both[i]->json, PATHS[k]), i == 1, out, &count);
+            add_part(NAMES[k], json_real_at(both[i]->json, PATHS[k], 0), i == 1, out, &count);
     }
     return count;
 }
@@ -127,8 +117,8 @@ int snapshot_memory_changes(const SnapshotPlan *was, const SnapshotPlan *now, Pa
     for (MemoryRow row = 0; row <= MEMORY_TRANSIENT; row++) {
         char path[48];
         snprintf(path, sizeof path, "memory.%s_bytes", memory_row_name(row));
-        add_part(memory_row_name(row), snapshot_real(was->json, path), false, out, &count);
-        add_part(memory_row_name(row), snapshot_real(now->json, path), true, out, &count);
+        add_part(memory_row_name(row), json_real_at(was->json, path, 0), false, out, &count);
+        add_part(memory_row_name(row), json_real_at(now->json, path, 0), true, out, &count);
     }
     return count;
 }
@@ -168,7 +158,7 @@ static void add_knobs(const cJSON *a, const cJSON *b, bool same_label, Prose *to
 void snapshot_plan_changes(const SnapshotPlan *a, const SnapshotPlan *b, Prose *to) {
     bool same_label = strcmp(a->label, b->label) == 0;
     char was[PROSE_NAME_SIZE], now[PROSE_NAME_SIZE];
-    const char *before = snapshot_text(a->json, "machine.text"), *after = snapshot_text(b->json, "machine.text");
+    const char *before = json_text_at(a->json, "machine.text"), *after = json_text_at(b->json, "machine.text");
     if (strcmp(before, after) != 0 || !same_at(a->json, b->json, "chips_used"))
         prose_item(to, ", ", "machine %s -> %s", clean_name(before, was), clean_name(after, now));
     if (!same_at(a->json, b->json, "batch.sequences")) prose_item(to, ", ", "another batch");

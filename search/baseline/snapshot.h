@@ -54,7 +54,3 @@ void snapshot_plan_changes(const SnapshotPlan *a, const SnapshotPlan *b, Prose *
 
 /* Whether two plans are one: degrees, machine, batch, knobs and, where both have one, placement. */
 bool snapshot_same_plan(const SnapshotPlan *a, const SnapshotPlan *b);
-
-/* A text of the report, and a number of it; "" and 0 where there is none. */
-const char *snapshot_text(const cJSON *report, const char *path);
-double snapshot_real(const cJSON *report, const char *path);

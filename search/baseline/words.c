@@ -2,6 +2,8 @@
 /* What a check found, in words. */
 #include "search/baseline/baseline_check.h"
 
+#include "base/json.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,7 @@ static void add_figures(const CheckedEntry *entry, Prose *to) {
                        *memory = &entry->figures[GATE_MEMORY];
     const SnapshotPlan *was = &entry->was.best, *now = &entry->now.best;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
-    const char *objective = snapshot_text(entry->now.report, "request.objective");
+    const char *objective = json_text_at(entry->now.report, "request.objective");
     prose_item(to, "; ", "step %s -> %s", step_text(step->was, a), step_text(step->now, b));
     if (objective[0] && strcmp(objective, "time") != 0)
         prose_add(to, ", by %.20s", objective);
@@ -39,12 +41,12 @@ static void add_figures(const CheckedEntry *entry, Prose *to) {
 
 static void add_lost_plan(const Snapshot *now, Prose *to) {
     char needed[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE], label[PROSE_NAME_SIZE];
-    double bytes = snapshot_real(now->report, "shortfall.needed_bytes"),
-           room = snapshot_real(now->report, "shortfall.limit_bytes");
+    double bytes = json_real_at(now->report, "shortfall.needed_bytes", 0),
+           room = json_real_at(now->report, "shortfall.limit_bytes", 0);
     prose_item(to, "; ", now->proven ? "no plan fits any more" : "no plan was found before the limit");
     if (bytes > 0 && room > 0)
         prose_add(to, ": the nearest plan, %s, needs %s of HBM, and only %s are usable",
-                  clean_name(snapshot_text(now->report, "shortfall.notation"), label), number_bytes(bytes, needed),
+                  clean_name(json_text_at(now->report, "shortfall.notation"), label), number_bytes(bytes, needed),
                   number_bytes(room, limit));
 }
 
@@ -53,8 +55,8 @@ static void add_launched(const BaselineCheck *gate, const CheckedEntry *entry, P
     const FigureChange *step = &entry->figures[GATE_STEP];
     char best[NUMBER_TEXT_SIZE], own[NUMBER_TEXT_SIZE], slower[NUMBER_TEXT_SIZE], within[NUMBER_TEXT_SIZE];
     char needed[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
-    double bytes = snapshot_real(entry->now.report, "shortfall.needed_bytes"),
-           room = snapshot_real(entry->now.report, "shortfall.limit_bytes");
+    double bytes = json_real_at(entry->now.report, "shortfall.needed_bytes", 0),
+           room = json_real_at(entry->now.report, "shortfall.limit_bytes", 0);
     if (entry->now.plan_count == 0) {
         if (bytes > 0)
             prose_add(to, "does not fit: it needs %s of HBM, and only %s are usable", number_bytes(bytes, needed),

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/util.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,15 +43,14 @@ static void read_strides(const cJSON *plan, PlanShape *out) {
     const cJSON *placement = cJSON_GetObjectItemCaseSensitive(plan, "placement"), *pin;
     const char *first = NULL;
     cJSON_ArrayForEach(pin, placement) {
-        const char *role = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pin, "role"));
-        const char *axis = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pin, "axis"));
-        const cJSON *stride = cJSON_GetObjectItemCaseSensitive(pin, "stride");
-        TraceTerm term = role ? term_named(role) : TERM_COUNT;
-        if (!axis || term == TERM_COUNT || !cJSON_IsNumber(stride)) continue;
+        const char *axis = json_text_at(pin, "axis");
+        double stride = json_real_at(pin, "stride", NAN);
+        TraceTerm term = term_named(json_text_at(pin, "role"));
+        if (!axis[0] || term == TERM_COUNT || isnan(stride)) continue;
         if (!first) first = axis;
         if (out->stride[term] != 0) continue;
-        bool told = strcmp(axis, first) == 0 && stride->valuedouble >= 1 && stride->valuedouble < 1e9;
-        out->stride[term] = told ? (int64_t)stride->valuedouble : -1;
+        bool is_known = strcmp(axis, first) == 0 && stride >= 1 && stride < 1e9;
+        out->stride[term] = is_known ? (int64_t)stride : -1;
     }
 }
 
@@ -60,9 +60,9 @@ static const char *link_figure(const cJSON *report, const char *axis) {
     if (strcmp(axis, "dcn") == 0) return "dcn_efficiency";
     if (strcmp(axis, "nvlink") == 0 || strcmp(axis, "xgmi") == 0) return "nvlink_efficiency";
     cJSON_ArrayForEach(item, json_at(report, "mesh.axes")) {
-        const char *kind = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "kind"));
-        const char *name = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "name"));
-        if (kind && name && strcmp(name, axis) == 0 && strcmp(kind, "switch") != 0) return "ici_efficiency";
+        const char *kind = json_text_at(item, "kind");
+        if (kind[0] && strcmp(json_text_at(item, "name"), axis) == 0 && strcmp(kind, "switch") != 0)
+            return "ici_efficiency";
     }
     return NULL;
 }
@@ -72,10 +72,9 @@ static const char *link_figure(const cJSON *report, const char *axis) {
 static void read_links(const cJSON *report, const cJSON *plan, PlanTerms *out) {
     const cJSON *pin;
     cJSON_ArrayForEach(pin, cJSON_GetObjectItemCaseSensitive(plan, "placement")) {
-        const char *role = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pin, "role"));
-        const char *axis = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(pin, "axis"));
-        TraceTerm term = role ? term_named(role) : TERM_COUNT;
-        if (axis && term != TERM_COUNT) out->link[term] = link_figure(report, axis);
+        const char *axis = json_text_at(pin, "axis");
+        TraceTerm term = term_named(json_text_at(pin, "role"));
+        if (axis[0] && term != TERM_COUNT) out->link[term] = link_figure(report, axis);
     }
     for (TraceTerm other = TERM_SEQUENCE; other <= TERM_DATA; other++)
         if (!out->link[TERM_FSDP]) out->link[TERM_FSDP] = out->link[other];
@@ -101,12 +100,11 @@ static void read_groups(const cJSON *plan, PlanShape *shape, double group[TERM_C
     const cJSON *item;
     for (TraceTerm role = TERM_TENSOR; role <= TERM_PIPELINE; role++) group[role] = (double)shape->degree[role];
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(plan, "communication")) {
-        const char *role = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "role"));
-        const cJSON *chips = cJSON_GetObjectItemCaseSensitive(item, "chips");
-        TraceTerm term = role ? term_of_report(role) : TERM_COUNT;
-        if (term == TERM_COUNT || !cJSON_IsNumber(chips) || !(chips->valuedouble >= 1)) continue;
-        group[term] = max_real(group[term], chips->valuedouble);
-        if (chips->valuedouble < 1e9) shape->degree[term] = max_whole(shape->degree[term], (int64_t)chips->valuedouble);
+        double chips = json_real_at(item, "chips", 0);
+        TraceTerm term = term_of_report(json_text_at(item, "role"));
+        if (term == TERM_COUNT || !(chips >= 1)) continue;
+        group[term] = max_real(group[term], chips);
+        if (chips < 1e9) shape->degree[term] = max_whole(shape->degree[term], (int64_t)chips);
     }
 }
 
@@ -126,8 +124,8 @@ static bool read_step(const cJSON *plan, const char *where, PlanTerms *out, Erro
 }
 
 static Schedule schedule_of(const cJSON *plan) {
-    const char *name = cJSON_GetStringValue(json_at(plan, "knobs.schedule"));
-    for (int schedule = 0; name && schedule < SCHEDULE_COUNT; schedule++)
+    const char *name = json_text_at(plan, "knobs.schedule");
+    for (int schedule = 0; schedule < SCHEDULE_COUNT; schedule++)
         if (strcmp(name, schedule_name((Schedule)schedule)) == 0) return (Schedule)schedule;
     return SCHEDULE_NONE;
 }
@@ -141,10 +139,8 @@ bool plan_terms_read(const cJSON *report, const char *where, int64_t rank, PlanT
     if (rank < 1 || rank > count)
         return error_set(error, ERROR_INPUT, where, "has plans 1 to %d, and none of rank %lld", count, (long long)rank);
     const cJSON *plan = cJSON_GetArrayItem(plans, (int)rank - 1);
-    const char *notation = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(plan, "notation"));
-    const char *chip = cJSON_GetStringValue(json_at(report, "mesh.chip"));
-    out->notation = notation ? notation : "";
-    out->chip = chip ? chip : "";
+    out->notation = json_text_at(plan, "notation");
+    out->chip = json_text_at(report, "mesh.chip");
     if (!read_degrees(plan, where, &out->shape, error) ||
         !json_whole_or(plan, "chips_used", 1, INT32_MAX, 1, where, &out->chips, error) ||
         !json_whole_or(report, "model.layers", 0, INT32_MAX, 0, where, &out->layers, error) ||
