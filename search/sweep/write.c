@@ -10,6 +10,7 @@
 #include "search/sweep/goal.h"
 #include "search/sweep/page.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { CELL_SIZE = 768, CELL_COLUMNS = 32 };
@@ -19,13 +20,17 @@ const char *sweep_format_name(SweepFormat format) {
     return NAMES[format];
 }
 
-/* A sweep as it is written: `result` says what stands in the last column in place of the row's own; NULL where nothing
- * does. */
+/* A sweep as it is written. */
 typedef struct {
     const SweepGrid *grid;
     const SweepRow *rows;
     const SweepGoal *goal;
-    const char **result;
+    const char **result; /* of each point: what stands in the last column in place of its own; NULL: nothing does */
+    Arena arena;
+    /* For people: */
+    Prose first, last; /* what is swept, and what has come of it */
+    Table table;
+    int64_t errors, *first_of; /* errors that differ, each with the first row that has it; 0: rows have their own */
 } SweepView;
 
 /* ---- what text, Markdown and HTML share ---- */
@@ -73,10 +78,11 @@ static Table begin_table(const SweepGrid *grid, bool priced, Arena *arena) {
 }
 
 /* Every point a row. */
-static bool table_of(const SweepView *view, Arena *arena, Table *out) {
+static void fill_table(SweepView *view) {
     const SweepGrid *grid = view->grid;
     bool priced = is_priced(grid, view->rows);
-    *out = begin_table(grid, priced, arena);
+    Table *out = &view->table;
+    *out = begin_table(grid, priced, &view->arena);
     for (int64_t point = 0; point < grid->points; point++) {
         const SweepRow *row = &view->rows[point];
         char result[CELL_SIZE];
@@ -88,7 +94,6 @@ static bool table_of(const SweepView *view, Arena *arena, Table *out) {
                  row->message);
         add_text(out, view->result[point] ? view->result[point] : result);
     }
-    return !out->failed;
 }
 
 static void headline(const SweepGrid *grid, Prose *to) {
@@ -121,76 +126,62 @@ static void summary(const SweepView *view, Prose *to) {
     sweep_goal_summary(grid, rows, view->goal, to);
 }
 
-/* ---- text ---- */
-
 /* Errors are long and often the same: the table has their numbers, and their lines stand below it. Which of the errors,
  * counted from 1 as they come, a row has; 0: none. */
-static int64_t error_number(const SweepRow *rows, int64_t row, int64_t *errors, int64_t *first_of) {
+static int64_t error_number(SweepView *view, int64_t row) {
+    const SweepRow *rows = view->rows;
     if (rows[row].state != POINT_ERROR) return 0;
-    for (int64_t e = 0; e < *errors; e++)
-        if (strcmp(rows[first_of[e]].message, rows[row].message) == 0) return e + 1;
-    first_of[*errors] = row;
-    return ++*errors;
-}
-
-static void write_errors(const SweepRow *rows, int64_t errors, const int64_t *first_of, TextOut out) {
-    char start[NUMBER_TEXT_SIZE], clean[PROSE_SIZE];
-    if (errors > 0) fputc('\n', out.file);
-    for (int64_t e = 0; e < errors; e++) {
-        snprintf(start, sizeof start, "  error %lld: ", (long long)e + 1);
-        prose_write(out, start, "    ", clean_text(rows[first_of[e]].message, clean, sizeof clean));
-    }
+    for (int64_t e = 0; e < view->errors; e++)
+        if (strcmp(rows[view->first_of[e]].message, rows[row].message) == 0) return e + 1;
+    view->first_of[view->errors] = row;
+    return ++view->errors;
 }
 
 /* The results of points in error are the numbers of their errors. False: memory is out. */
-static bool number_errors(const SweepView *view, Arena *arena, int64_t *errors, int64_t *first_of) {
-    for (int64_t i = 0; i < view->grid->points; i++) {
-        int64_t number = error_number(view->rows, i, errors, first_of);
-        if (number > 0 && !(view->result[i] = arena_format(arena, "error %lld", (long long)number))) return false;
+static bool number_errors(SweepView *view) {
+    view->first_of = ARENA_NEW(&view->arena, int64_t, (size_t)view->grid->points);
+    for (int64_t i = 0; view->first_of && i < view->grid->points; i++) {
+        int64_t number = error_number(view, i);
+        if (number > 0 && !(view->result[i] = arena_format(&view->arena, "error %lld", (long long)number)))
+            return false;
     }
-    return true;
+    return view->first_of != NULL;
 }
 
-static bool write_text(const SweepView *view, TextOut out, Error *error) {
-    const SweepGrid *grid = view->grid;
-    const SweepRow *rows = view->rows;
-    Prose first = {0}, last = {0};
-    Arena arena = {0};
-    Table table;
-    int64_t errors = 0, *first_of = ARENA_NEW(&arena, int64_t, (size_t)grid->points);
-    bool ok = first_of && number_errors(view, &arena, &errors, first_of) && table_of(view, &arena, &table);
-    headline(grid, &first);
-    summary(view, &last);
-    prose_write(out, "", "  ", first.text);
-    fputc('\n', out.file);
-    ok = ok && table_write_text(&table, "  ", out);
-    if (ok) write_errors(rows, errors, first_of, out);
-    fputc('\n', out.file);
-    prose_write(out, "", "  ", last.text);
-    arena_free(&arena);
-    return ok || error_memory(error);
+static bool fill_for_people(SweepView *view, bool numbered) {
+    if (numbered && !number_errors(view)) return false;
+    fill_table(view);
+    headline(view->grid, &view->first);
+    summary(view, &view->last);
+    return !view->table.failed;
 }
 
-/* ---- Markdown and HTML ---- */
-
-static bool write_markdown(const SweepView *view, FILE *out, Error *error) {
-    Prose first = {0}, last = {0};
-    Arena arena = {0};
-    Table table;
-    bool ok = table_of(view, &arena, &table);
-    headline(view->grid, &first);
-    summary(view, &last);
-    if (ok) {
-        escape_write(ESCAPE_MARKDOWN, first.text, out);
-        fputs("\n\n", out);
-        table_write_markdown(&table, out);
-        fputc('\n', out);
-        escape_write(ESCAPE_MARKDOWN, last.text, out);
-        fputc('\n', out);
+static bool write_text(const SweepView *view, TextOut out) {
+    char start[NUMBER_TEXT_SIZE], clean[PROSE_SIZE];
+    prose_write(out, "", "  ", view->first.text);
+    fputc('\n', out.file);
+    bool ok = table_write_text(&view->table, "  ", out);
+    if (view->errors > 0) fputc('\n', out.file);
+    for (int64_t e = 0; e < view->errors; e++) {
+        snprintf(start, sizeof start, "  error %lld: ", (long long)e + 1);
+        prose_write(out, start, "    ", clean_text(view->rows[view->first_of[e]].message, clean, sizeof clean));
     }
-    arena_free(&arena);
-    return ok || error_memory(error);
+    fputc('\n', out.file);
+    prose_write(out, "", "  ", view->last.text);
+    return ok;
 }
+
+static bool write_markdown(const SweepView *view, FILE *out) {
+    escape_write(ESCAPE_MARKDOWN, view->first.text, out);
+    fputs("\n\n", out);
+    bool ok = table_write_markdown(&view->table, out);
+    fputc('\n', out);
+    escape_write(ESCAPE_MARKDOWN, view->last.text, out);
+    fputc('\n', out);
+    return ok;
+}
+
+/* ---- HTML ---- */
 
 /* The line that writes the page again. Values are in quotes where a shell would see more in them than a word. False:
  * one has characters that no line should have, or the line is long. */
@@ -216,24 +207,15 @@ static bool command_of(const SweepGrid *grid, Prose *to) {
     return true;
 }
 
-static bool write_html(const SweepView *view, FILE *out, Error *error) {
-    Prose first = {0}, last = {0}, command = {0};
-    Arena arena = {0};
-    Table table;
-    SweepPage page = {view->grid, view->rows, &table, first.text, last.text, NULL, 0, NULL};
-    int64_t *first_of = ARENA_NEW(&arena, int64_t, (size_t)view->grid->points);
-    const char **notes = ARENA_NEW(&arena, const char *, (size_t)view->grid->points);
-    bool ok =
-        first_of && notes && number_errors(view, &arena, &page.note_count, first_of) && table_of(view, &arena, &table);
-    for (int64_t e = 0; e < page.note_count && ok; e++) notes[e] = view->rows[first_of[e]].message;
-    page.notes = notes;
-    headline(view->grid, &first);
-    summary(view, &last);
-    if (command_of(view->grid, &command)) page.command = command.text;
-    if (first.used > 0) first.text[first.used - 1] = '\0'; /* its colon */
-    ok = ok && sweep_page_write(&page, out);
-    arena_free(&arena);
-    return ok || error_memory(error);
+static bool write_html(SweepView *view, FILE *out) {
+    Prose command = {0};
+    const char **notes = ARENA_NEW(&view->arena, const char *, (size_t)view->grid->points);
+    for (int64_t e = 0; notes && e < view->errors; e++) notes[e] = view->rows[view->first_of[e]].message;
+    if (view->first.used > 0) view->first.text[view->first.used - 1] = '\0'; /* its colon */
+    SweepPage page = {
+        view->grid,      view->rows, &view->table, view->first.text,
+        view->last.text, notes,      view->errors, command_of(view->grid, &command) ? command.text : NULL};
+    return notes && sweep_page_write(&page, out);
 }
 
 /* ---- CSV ---- */
@@ -262,9 +244,8 @@ static void add_csv_row(const SweepView *view, const SweepRow *row, Table *table
     table_cell(table, "%s", row->message);
 }
 
-static bool write_csv(const SweepView *view, FILE *out, Error *error) {
-    Arena arena = {0};
-    Table table = table_new(&arena, NULL, ">point");
+static bool write_csv(SweepView *view, FILE *out) {
+    Table table = table_new(&view->arena, NULL, ">point");
     for (int i = 0; i < view->grid->option_count; i++) { /* a column of the plan has the name of one that was asked */
         const SweepOption *varied = &view->grid->options[i];
         const char *name = strcmp(varied->option, "chips") == 0 ? "asked_chips" : varied->option;
@@ -277,15 +258,13 @@ static bool write_csv(const SweepView *view, FILE *out, Error *error) {
     if (sweep_goal_is(view->goal)) table_column(&table, "goal", false);
     table_column(&table, "message", false);
     for (int64_t i = 0; i < view->grid->points; i++) add_csv_row(view, &view->rows[i], &table);
-    bool ok = table_write_csv(&table, out);
-    arena_free(&arena);
-    return ok || error_memory(error);
+    return table_write_csv(&table, out);
 }
 
 /* ---- JSON ---- */
 
 /* A row, and what it is under the goal as its last member. */
-static void write_json(const SweepView *view, FILE *out) {
+static bool write_json(const SweepView *view, FILE *out) {
     fputs("[", out);
     for (int64_t i = 0; i < view->grid->points; i++) {
         const SweepRow *row = &view->rows[i];
@@ -298,10 +277,11 @@ static void write_json(const SweepView *view, FILE *out) {
         fputc('}', out);
     }
     fputs("\n]\n", out);
+    return true;
 }
 
 /* What each point that has a plan is under the goal. */
-static bool judge(const SweepView *view, Arena *arena) {
+static bool judge(SweepView *view) {
     SweepChoice choice;
     char words[GOAL_WORDS_SIZE], days[NUMBER_TEXT_SIZE];
     if (!sweep_goal_is(view->goal)) return true;
@@ -312,7 +292,7 @@ static bool judge(const SweepView *view, Arena *arena) {
         bool open = row->state == POINT_NOT_PROVEN;
         sweep_goal_words(row, view->goal, &choice, words);
         duration_text(row->expected_seconds, days);
-        view->result[i] = arena_format(arena, "%s: %s%s", days, words, open ? " (not proven)" : "");
+        view->result[i] = arena_format(&view->arena, "%s: %s%s", days, words, open ? " (not proven)" : "");
         if (!view->result[i]) return false;
     }
     return true;
@@ -320,14 +300,18 @@ static bool judge(const SweepView *view, Arena *arena) {
 
 bool sweep_write(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal, SweepFormat format, TextOut out,
                  Error *error) {
-    Arena arena = {0};
-    const SweepView view = {grid, rows, goal, ARENA_NEW(&arena, const char *, (size_t)grid->points)};
-    bool ok = (view.result && judge(&view, &arena)) || error_memory(error);
-    if (ok && format == SWEEP_TEXT) ok = write_text(&view, out, error);
-    if (ok && format == SWEEP_MARKDOWN) ok = write_markdown(&view, out.file, error);
-    if (ok && format == SWEEP_HTML) ok = write_html(&view, out.file, error);
-    if (ok && format == SWEEP_CSV) ok = write_csv(&view, out.file, error);
-    if (ok && format == SWEEP_JSON) write_json(&view, out.file);
-    arena_free(&arena);
-    return ok && (!ferror(out.file) || error_memory(error));
+    SweepView *view = calloc(1, sizeof *view);
+    if (!view) return error_memory(error);
+    *view = (SweepView){.grid = grid, .rows = rows, .goal = goal};
+    view->result = ARENA_NEW(&view->arena, const char *, (size_t)grid->points);
+    bool people = format != SWEEP_CSV && format != SWEEP_JSON;
+    bool ok = view->result && judge(view) && (!people || fill_for_people(view, format != SWEEP_MARKDOWN));
+    ok = ok && (format == SWEEP_JSON       ? write_json(view, out.file)
+                : format == SWEEP_CSV      ? write_csv(view, out.file)
+                : format == SWEEP_HTML     ? write_html(view, out.file)
+                : format == SWEEP_MARKDOWN ? write_markdown(view, out.file)
+                                           : write_text(view, out));
+    arena_free(&view->arena);
+    free(view);
+    return (ok && !ferror(out.file)) || error_memory(error);
 }
