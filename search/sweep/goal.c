@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/sweep/goal.h"
+#include "search/sweep/sweep.h"
 
 #include "base/number.h"
 #include "base/util.h"

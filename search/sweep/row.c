@@ -52,22 +52,21 @@ static void print_squeezed(const char *text, FILE *out) {
     }
 }
 
-static void print_start(const SweepGrid *grid, int64_t point, PointState state, const char *message,
-                        const char *warning, FILE *out) {
+static void print_start(const SweepGrid *grid, const SweepRow *row, FILE *out) {
     bool first = true;
-    fprintf(out, "{\"point\":%lld,\"varies\":{", (long long)point);
+    fprintf(out, "{\"point\":%lld,\"varies\":{", (long long)row->point);
     for (int i = 0; i < grid->option_count; i++) {
         if (grid->options[i].count == 1) continue;
         fputs(first ? "" : ",", out);
         json_print_text(out, grid->options[i].option);
         fputc(':', out);
-        json_print_text(out, sweep_value(grid, point, i));
+        json_print_text(out, sweep_value(grid, row->point, i));
         first = false;
     }
-    fprintf(out, "},\"state\":\"%s\",\"message\":", point_state_name(state));
-    json_print_text(out, message);
+    fprintf(out, "},\"state\":\"%s\",\"message\":", point_state_name(row->state));
+    json_print_text(out, row->message);
     fputs(",\"warning\":", out);
-    json_print_text(out, warning);
+    json_print_text(out, row->warning);
 }
 
 static void print_field(const SweepField *field, const SweepRow *row, FILE *out) {
@@ -147,7 +146,23 @@ static bool print_report(const Report *report, FILE *out, Error *error) {
     return ok;
 }
 
-static bool finish(FILE *out, bool ok, SweepText *row, Error *error) {
+/* `report`: NULL for a point that is no request. */
+static bool write_row(const SweepGrid *grid, const SweepRow *start, const Report *report, SweepText *row,
+                      Error *error) {
+    FILE *out = memory_stream_open(&row->text, &row->length);
+    if (!out) return error_memory(error);
+    bool ok = true;
+    print_start(grid, start, out);
+    if (report && report->result.plan_count > 0)
+        ok = print_best(report->request, &report->result.plans[0], out) || error_memory(error);
+    else
+        fputs(",\"best\":null", out);
+    fputs(",\"report\":", out);
+    if (report)
+        ok = ok && print_report(report, out, error);
+    else
+        fputs("null", out);
+    fputc('}', out);
     if (ok && ferror(out)) ok = error_memory(error);
     if (fclose(out) != 0 && ok) ok = error_memory(error);
     if (ok) return true;
@@ -162,28 +177,15 @@ bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *rep
     PointState state = search_left_open(result) ? POINT_NOT_PROVEN : result->plan_count > 0 ? POINT_OK : POINT_NO_PLAN;
     char message[2 * WORDS_SIZE];
     message_of(report, state, message, sizeof message);
-    FILE *out = memory_stream_open(&row->text, &row->length);
-    if (!out) return error_memory(error);
-    print_start(grid, point, state, message, warning, out);
-    bool ok = true;
-    if (result->plan_count > 0)
-        ok = print_best(report->request, &result->plans[0], out) || error_memory(error);
-    else
-        fputs(",\"best\":null", out);
-    fputs(",\"report\":", out);
-    ok = ok && print_report(report, out, error);
-    fputc('}', out);
-    return finish(out, ok, row, error);
+    SweepRow start = {.point = point, .state = state, .message = message, .warning = warning};
+    return write_row(grid, &start, report, row, error);
 }
 
 bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, SweepText *row, Error *error) {
     char message[sizeof failure->where + sizeof failure->text + 2];
     snprintf(message, sizeof message, "%s: %s", failure->where, failure->text);
-    FILE *out = memory_stream_open(&row->text, &row->length);
-    if (!out) return error_memory(error);
-    print_start(grid, point, POINT_ERROR, message, "", out);
-    fputs(",\"best\":null,\"report\":null}", out);
-    return finish(out, true, row, error);
+    SweepRow start = {.point = point, .state = POINT_ERROR, .message = message, .warning = ""};
+    return write_row(grid, &start, NULL, row, error);
 }
 
 /* ---- reading ---- */

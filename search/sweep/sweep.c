@@ -4,7 +4,9 @@
 
 #include "base/json.h"
 #include "base/memory_stream.h"
+#include "base/number.h"
 #include "base/util.h"
+#include "search/answer/contradiction.h"
 #include "search/answer/doubts.h"
 #include "search/report/questions.h"
 
@@ -154,4 +156,60 @@ bool sweep_header_read(const char *line, size_t length, const char *where, Arena
     return (strlen(same) == length && memcmp(same, line, length) == 0) ||
            error_set(error, ERROR_INPUT, where,
                      "is not as `shardopt sweep` writes it; give the file as it was written");
+}
+
+/* ---- points whose spaces lie in each other ---- */
+
+/* Options whose values are shares: the space grows with them, or it shrinks. */
+static const struct {
+    const char *option;
+    bool grows;
+} SHARES[] = {{"hbm-reserve", false}, {"max-idle", true}, {"batch-tolerance", true}};
+
+/* Whether the space of `wide` has all that the space of `narrow` has: values of an option of the grid. */
+static bool contains(const char *option, const char *wide, const char *narrow) {
+    double a, b;
+    for (size_t i = 0; i < COUNT_OF(SHARES); i++) {
+        if (strcmp(option, SHARES[i].option) != 0) continue;
+        if (!number_share(wide, option, 0, 1, &a, NULL) || !number_share(narrow, option, 0, 1, &b, NULL)) return false;
+        return SHARES[i].grows ? a > b : a < b;
+    }
+    return false;
+}
+
+/* Whether a faster narrow point contradicts the wide one. Where nothing fits, more may go to the host
+ * (SpaceRules.offload_open), so that a narrower point may be the faster. */
+static bool contradicts(const SweepRow *wide, const SweepRow *narrow) {
+    bool proven = wide->state == POINT_OK || wide->state == POINT_NO_PLAN;
+    if (!wide->line || !narrow->line || !proven || !narrow->has_plan) return false;
+    if (!wide->has_plan) return true;
+    return narrow->tokens_per_second > wide->tokens_per_second * (1 + CONTRADICTION) &&
+           strcmp(wide->priced_by, narrow->priced_by) == 0;
+}
+
+static bool pair_agrees(const SweepGrid *grid, const SweepRow *wide, const SweepRow *narrow, Error *error) {
+    char a[120], b[120];
+    if (!contradicts(wide, narrow)) return true;
+    return error_set(error, ERROR_INTERNAL, "sweep",
+                     "every plan of %s is one of %s, and the first is faster than the proven best of the second: this "
+                     "is a defect",
+                     sweep_point_text(grid, narrow->point, a, sizeof a),
+                     sweep_point_text(grid, wide->point, b, sizeof b));
+}
+
+bool sweep_rows_agree(const SweepGrid *grid, const SweepRow *rows, Error *error) {
+    int64_t step = grid->points; /* between values of an option, which turns slower than those behind it */
+    for (int o = 0; o < grid->option_count; o++) {
+        const SweepOption *option = &grid->options[o];
+        step /= option->count;
+        for (int wide = 0; wide < option->count; wide++)
+            for (int narrow = 0; narrow < option->count; narrow++) {
+                if (!contains(option->option, option->values[wide], option->values[narrow])) continue;
+                for (int64_t i = 0; i < grid->points; i++)
+                    if (i / step % option->count == wide &&
+                        !pair_agrees(grid, &rows[i], &rows[i + (narrow - wide) * step], error))
+                        return false;
+            }
+    }
+    return true;
 }

@@ -7,7 +7,6 @@
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/util.h"
-#include "search/sweep/goal.h"
 #include "search/sweep/page.h"
 
 #include <stdlib.h>

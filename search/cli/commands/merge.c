@@ -5,7 +5,7 @@
 #include "search/cli/commands.h"
 #include "search/cli/sweep/file.h"
 #include "search/cli/sweep/options.h"
-#include "search/sweep/goal.h"
+#include "search/sweep/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #include "search/cli/thousands.h"
 #include "search/options/data_files.h"
 #include "search/options/data_hash.h"
-#include "search/sweep/goal.h"
+#include "search/sweep/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

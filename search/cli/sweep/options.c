@@ -3,7 +3,7 @@
 
 #include "base/memory_stream.h"
 #include "base/text/prose.h"
-#include "search/sweep/goal.h"
+#include "search/sweep/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

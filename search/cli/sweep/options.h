@@ -16,7 +16,7 @@ typedef struct {
 bool sweep_format_parse(const char *text, SweepFormat *out, Error *error);
 
 /* Writes the table of a whole grid; warns of what was planned though it is odd, each warning once (not when quiet). An
- * error too, behind the table, where points contradict each other (search/sweep/nested.c). */
+ * error too, behind the table, where points contradict each other (sweep_rows_agree). */
 bool sweep_answer(const SweepGrid *grid, const SweepRow *rows, const SweepOutput *output, Streams streams,
                   Error *error);
 

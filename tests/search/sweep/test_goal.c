@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which point of a sweep to buy, by hand: days and dollars of seven points. */
-#include "search/sweep/goal.h"
+#include "search/sweep/sweep.h"
 
 #include "base/util.h"
 
