@@ -447,7 +447,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
          .details = "text, json, markdown (for a pull request), html or csv (text). html is one page that loads "
                     "nothing, and runs only the script that sorts its tables, with the plans and, as pictures, where a "
                     "step goes, HBM against its "
-                    "limit, where the roles lie, the roofline, one step in time, the step against memory and against "
+                    "limit, where the roles lie, one step in time, the step against memory and against "
                     "chips, time against machine and batch, and how the step and the winner move when each figure of "
                     "the chip and of the profile is a tenth lower or higher. The last three are up to "
                     "fifty searches of their own, on machines like the first plan's: as many as take about as long as "

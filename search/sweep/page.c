@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* MFU against chips, a line for each setting of what is no machine, or where all points have as many chips a bar for
- * each point; days against dollars; the best MFU as a heat map; the table, and what was wrong below it. */
+ * each point; days against dollars; the table, and what was wrong below it. */
 #include "search/sweep/page.h"
 #include "search/sweep/pictures.h"
 
@@ -276,7 +276,6 @@ static bool write_pictures(const SweepPage *page, bool lines, FILE *out) {
     else
         draw_bars(page->grid, page->rows, page->lead, out);
     sweep_draw_cost(page->grid, page->rows, page->lead, out);
-    sweep_draw_heat(page->grid, page->rows, page->lead, out);
     html_figure_close(out);
     html_section_close(out);
     return ok;

@@ -11,9 +11,6 @@ enum { SWEEP_LABEL_SIZE = 256 };
  * those that train the same (model, tokens, sequences). */
 bool sweep_draw_cost(const SweepGrid *grid, const SweepRow *rows, const char *words, FILE *out);
 
-/* The best MFU of each model on each chip; of two other options where these do not vary. */
-bool sweep_draw_heat(const SweepGrid *grid, const SweepRow *rows, const char *words, FILE *out);
-
 /* front[point]: it has a plan and a price, and no point that trains the same takes at most as long for at most as much
  * (of equals the first). `same` is room for as many numbers as there are points: which points train the same. */
 void sweep_front(const SweepGrid *grid, const SweepRow *rows, bool *front, int *same);

@@ -19,7 +19,6 @@ static const struct {
     {"step", "Where a step goes", picture_step},
     {"memory", "What lies in HBM", picture_memory},
     {"mesh", "Where the roles lie", picture_mesh},
-    {"roofline", "The roofline", picture_roofline},
     {"timeline", "One step in time", picture_timeline},
     {"pareto", "Less memory, fewer chips", picture_pareto},
     {"scaling", "Other machines and batches", picture_scaling},

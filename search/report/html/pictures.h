@@ -19,7 +19,6 @@ typedef bool Picture(const PageView *view, FILE *out, Prose *words, Table *table
 Picture picture_step;        /* where a step goes, of all plans */
 Picture picture_memory;      /* HBM by row against the limit, at each moment that can peak */
 Picture picture_mesh;        /* which role lies on which axis */
-Picture picture_roofline;    /* every op under the roofs of FLOPs and of HBM */
 Picture picture_timeline;    /* stages, microbatches and what communicates meanwhile */
 Picture picture_pareto;      /* time against memory, and against chips */
 Picture picture_scaling;     /* time against the size of the machine and of the batch */
