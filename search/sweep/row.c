@@ -3,14 +3,12 @@
 #include "search/sweep/sweep.h"
 
 #include "base/json.h"
-#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "base/util.h"
 #include "search/answer/gap.h"
 #include "search/answer/plan_words.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *dollars(double value, char *text) {
@@ -40,46 +38,13 @@ const SweepField SWEEP_FIELDS[SWEEP_FIELD_COUNT] = {
 
 /* ---- writing ---- */
 
-/* JSON without the blanks between its tokens, which makes it one line. Numbers stay as they were written: counts may be
- * longer than a double holds. */
-static void print_squeezed(const char *text, FILE *out) {
-    bool inside = false;
-    for (; *text; text++) {
-        if (!inside && strchr(" \t\r\n", *text)) continue;
-        if (*text == '"') inside = !inside;
-        fputc(*text, out);
-        if (inside && *text == '\\') fputc(*++text, out);
-    }
-}
-
-static void print_start(const SweepGrid *grid, const SweepRow *row, FILE *out) {
-    bool first = true;
-    fprintf(out, "{\"point\":%lld,\"varies\":{", (long long)row->point);
-    for (int i = 0; i < grid->option_count; i++) {
-        if (grid->options[i].count == 1) continue;
-        fputs(first ? "" : ",", out);
-        json_print_text(out, grid->options[i].option);
-        fputc(':', out);
-        json_print_text(out, sweep_value(grid, row->point, i));
-        first = false;
-    }
-    fprintf(out, "},\"state\":\"%s\",\"message\":", point_state_name(row->state));
-    json_print_text(out, row->message);
-    fputs(",\"warning\":", out);
-    json_print_text(out, row->warning);
-}
-
-static void print_field(const SweepField *field, const SweepRow *row, FILE *out) {
+static bool add_field(cJSON *to, const SweepField *field, const SweepRow *row) {
     const void *value = (const char *)row + field->at;
-    fprintf(out, "\"%s\":", field->key);
     if (field->kind == FIELD_TEXT || field->kind == FIELD_SOURCE)
-        json_print_text(out, *(const char *const *)value);
-    else if (field->kind == FIELD_WHOLE)
-        fprintf(out, "%lld", (long long)*(const int64_t *)value);
-    else if (field->kind == FIELD_USD && *(const double *)value < 0)
-        fputs("null", out);
-    else
-        fprintf(out, "%.17g", *(const double *)value);
+        return json_add_text(to, field->key, *(const char *const *)value);
+    if (field->kind == FIELD_WHOLE) return json_add_whole(to, field->key, *(const int64_t *)value);
+    if (field->kind == FIELD_USD && *(const double *)value < 0) return json_add_text(to, field->key, NULL);
+    return json_add_real(to, field->key, *(const double *)value);
 }
 
 static const char *price_source(const Figure *price, Arena *arena) {
@@ -88,7 +53,7 @@ static const char *price_source(const Figure *price, Arena *arena) {
 }
 
 /* False: memory is out. */
-static bool print_best(const Request *request, const RankedPlan *ranked, FILE *out) {
+static bool add_best(cJSON *to, const Request *request, const RankedPlan *ranked) {
     Arena arena = {0};
     const Estimate *estimate = &ranked->estimate;
     Training training = training_of(request, ranked);
@@ -110,12 +75,9 @@ static bool print_best(const Request *request, const RankedPlan *ranked, FILE *o
                     .price_source = price_source(&request->question.chip.usd_per_chip_hour, &arena),
                     .reserved_source = price_source(&request->question.chip.usd_per_chip_hour_reserved, &arena)};
     row.tokens_per_second = (double)ranked->work.sequences * (double)ranked->work.seq / estimate->time.seconds;
-    bool ok = row.price_source && row.reserved_source;
-    for (int i = 0; i < SWEEP_FIELD_COUNT && ok; i++) {
-        fputs(i ? "," : ",\"best\":{", out);
-        print_field(&SWEEP_FIELDS[i], &row, out);
-    }
-    fputs("}", out);
+    cJSON *json = json_add_object(to, "best");
+    bool ok = json && row.price_source && row.reserved_source;
+    for (int i = 0; i < SWEEP_FIELD_COUNT && ok; i++) ok = add_field(json, &SWEEP_FIELDS[i], &row);
     arena_free(&arena);
     return ok;
 }
@@ -134,41 +96,27 @@ static void message_of(const Report *report, PointState state, char *text, size_
                  number_grouped(report->nearest[0].machine.mesh.chips, chips), plan_label(&report->nearest[0], label));
 }
 
-static bool print_report(const Report *report, FILE *out, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    bool ok = report_write_json(report, memory, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    if (ok) print_squeezed(text, out);
-    free(text);
-    return ok;
-}
-
 /* `report`: NULL for a point that is no request. */
 static bool write_row(const SweepGrid *grid, const SweepRow *start, const Report *report, SweepText *row,
                       Error *error) {
-    FILE *out = memory_stream_open(&row->text, &row->length);
-    if (!out) return error_memory(error);
-    bool ok = true;
-    print_start(grid, start, out);
-    if (report && report->result.plan_count > 0)
-        ok = print_best(report->request, &report->result.plans[0], out) || error_memory(error);
-    else
-        fputs(",\"best\":null", out);
-    fputs(",\"report\":", out);
-    if (report)
-        ok = ok && print_report(report, out, error);
-    else
-        fputs("null", out);
-    fputc('}', out);
-    if (ok && ferror(out)) ok = error_memory(error);
-    if (fclose(out) != 0 && ok) ok = error_memory(error);
-    if (ok) return true;
-    free(row->text);
-    row->text = NULL;
-    return false;
+    cJSON *json = cJSON_CreateObject(), *tree = report ? report_json(report, error) : cJSON_CreateNull();
+    bool ok = json && tree && json_add_whole(json, "point", start->point);
+    cJSON *varies = ok ? json_add_object(json, "varies") : NULL;
+    ok = varies != NULL;
+    for (int i = 0; i < grid->option_count && ok; i++)
+        if (grid->options[i].count > 1)
+            ok = json_add_text(varies, grid->options[i].option, sweep_value(grid, start->point, i));
+    ok = ok && json_add_text(json, "state", point_state_name(start->state)) &&
+         json_add_text(json, "message", start->message) && json_add_text(json, "warning", start->warning) &&
+         (report && report->result.plan_count > 0 ? add_best(json, report->request, &report->result.plans[0])
+                                                  : json_add_text(json, "best", NULL));
+    if (!ok || !cJSON_AddItemToObject(json, "report", tree)) {
+        cJSON_Delete(tree);
+        cJSON_Delete(json);
+        return error && error->kind != ERROR_NONE ? false : error_memory(error);
+    }
+    row->text = sweep_line(json, &row->length);
+    return row->text || error_memory(error);
 }
 
 bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning,

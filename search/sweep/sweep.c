@@ -59,34 +59,46 @@ bool sweep_search(const Request *request, Arena *arena, Report *report, Error *e
 
 /* ---- the header ---- */
 
-static void print_grid(const SweepGrid *grid, FILE *out) {
-    for (int i = 0; i < grid->option_count; i++) {
-        fputs(i ? "," : "", out);
-        json_print_text(out, grid->options[i].option);
-        fputs(":[", out);
-        for (int v = 0; v < grid->options[i].count; v++) {
-            fputs(v ? "," : "", out);
-            json_print_text(out, grid->options[i].values[v]);
-        }
-        fputc(']', out);
+char *sweep_line(cJSON *json, size_t *length) {
+    char *text = NULL, *to;
+    FILE *out = memory_stream_open(&text, length);
+    bool ok = out && json_print(out, json), inside = false;
+    if (out && fclose(out) != 0) ok = false;
+    cJSON_Delete(json);
+    if (!ok) return free(text), NULL;
+    to = text;
+    for (const char *from = text; *from; from++) {
+        if (!inside && strchr(" \t\r\n", *from)) continue;
+        if (*from == '"') inside = !inside;
+        *to++ = *from;
+        if (inside && *from == '\\') *to++ = *++from;
     }
+    *to = '\0';
+    *length = (size_t)(to - text);
+    return text;
+}
+
+static bool add_header(cJSON *to, const SweepHeader *header) {
+    const SweepGrid *grid = &header->grid;
+    bool ok = json_add_text(to, "format", FORMAT_NAME) && json_add_whole(to, "format_version", 1) &&
+              json_add_text(to, "version", header->version) && json_add_text(to, "data_sha256", header->data_sha256) &&
+              json_add_text(to, "files_sha256", header->files_sha256) && json_add_whole(to, "points", grid->points) &&
+              json_add_whole(to, "shard", header->shard) && json_add_whole(to, "shards", header->shards);
+    cJSON *json = ok ? json_add_object(to, "grid") : NULL;
+    ok = json != NULL;
+    for (int i = 0; i < grid->option_count && ok; i++) {
+        cJSON *values = json_add_array(json, grid->options[i].option);
+        for (int v = 0; v < grid->options[i].count && ok; v++)
+            ok = json_add_text(values, NULL, grid->options[i].values[v]);
+    }
+    return ok;
 }
 
 char *sweep_header_line(const SweepHeader *header, Arena *arena) {
-    char *text = NULL, *line = NULL;
-    size_t length = 0;
-    FILE *out = memory_stream_open(&text, &length);
-    if (!out) return NULL;
-    fprintf(out, "{\"format\":\"%s\",\"format_version\":1,\"version\":", FORMAT_NAME);
-    json_print_text(out, header->version);
-    fprintf(out,
-            ",\"data_sha256\":\"%s\",\"files_sha256\":\"%s\",\"points\":%lld,\"shard\":%lld,\"shards\":%lld,\"grid\":{",
-            header->data_sha256, header->files_sha256, (long long)header->grid.points, (long long)header->shard,
-            (long long)header->shards);
-    print_grid(&header->grid, out);
-    fputs("}}", out);
-    bool ok = !ferror(out);
-    if (fclose(out) == 0 && ok) line = arena_text(arena, text);
+    cJSON *json = cJSON_CreateObject();
+    size_t length;
+    if (!json || !add_header(json, header)) return cJSON_Delete(json), NULL;
+    char *text = sweep_line(json, &length), *line = text ? arena_text(arena, text) : NULL;
     free(text);
     return line;
 }

@@ -43,6 +43,10 @@ typedef struct {
     int64_t shard, shards;              /* 1 <= shard <= shards */
 } SweepHeader;
 
+/* JSON without the blanks between its tokens, which makes it one line, to be freed. Numbers stay as they were written:
+ * counts may be longer than a double holds. Takes the tree. NULL: memory is out. */
+char *sweep_line(struct cJSON *json, size_t *length);
+
 /* Its line, without the newline; NULL: memory is out. Equal headers have equal lines. */
 char *sweep_header_line(const SweepHeader *header, Arena *arena);
 
