@@ -89,11 +89,12 @@ endif()
 # Whole commands, as people type them: tests/search/cli/test_*.py.
 if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
   file(GLOB commands CONFIGURE_DEPENDS tests/search/cli/test_*.py)
+  string(REGEX MATCH "-fsanitize" sanitized "${CMAKE_C_FLAGS}") # empty: it is not
   foreach(script ${commands})
     get_filename_component(name ${script} NAME_WE)
     add_test(NAME search_cli_${name} COMMAND ${Python3_EXECUTABLE} ${script})
     set_tests_properties(search_cli_${name} PROPERTIES TIMEOUT 600 ENVIRONMENT
-      "${environment};SHARDOPT_PROGRAM=$<TARGET_FILE:shardopt>;PYTHONDONTWRITEBYTECODE=1")
+      "${environment};SHARDOPT_PROGRAM=$<TARGET_FILE:shardopt>;PYTHONDONTWRITEBYTECODE=1;SANITIZED=${sanitized}")
   endforeach()
 endif()
 
