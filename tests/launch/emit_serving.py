@@ -155,7 +155,7 @@ def sglang_package():
         need(args.disaggregation_mode == {"both": "null", "prefill": "prefill", "decode": "decode"}[pool["phase"]],
              f"{words}: another pool")
 
-    return worker, None  # its load test asks for more than its arguments: see test_serving_emit.c
+    return worker, None  # its load test asks for more than its arguments: see tests/search/cli/lines/serving_emit.tsv
 
 
 def trtllm_words(words, pool, devices):
