@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/trace/comparison.h: a measured step beside the plan's, term by term. */
+/* search/trace/comparison.h: a measured step compared with the plan's, term by term. */
 #pragma once
 
 #include "base/text/drawn.h"
@@ -14,7 +14,7 @@ typedef struct {
     double exposed_measured, exposed_predicted; /* shares of the two steps, which they add up to */
     double transfer;                            /* of `measured`, what moved bytes; -1: not told apart from waiting */
     double bytes; /* what the trace says was sent, as the plan counts; 0: it does not say */
-} BesideRow;
+} ComparisonRow;
 
 /* Shares of a step, in seconds; they add up to it. */
 typedef struct {
@@ -26,73 +26,74 @@ typedef struct {
     int64_t stage; /* from 0 */
     int ranks;
     StageTimes measured, predicted;
-} BesideStage;
+} ComparisonStage;
 
-enum { BESIDE_DIFFERENCES = 3, BESIDE_NOTES = 16 };
+enum { COMPARISON_DIFFERENCES = 3, COMPARISON_NOTES = 16 };
 typedef struct {
     const RankTrace *ranks;
     int rank_count;
     RankMatch match;
     double transfer, lasted; /* seconds of all matched collectives: what moved bytes, and all of it */
     const PlanTerms *plan;   /* NULL: no plan was given, and every `predicted` is 0 */
-    BesideRow rows[TERM_COUNT];
+    ComparisonRow rows[TERM_COUNT];
     int row_count;
-    const BesideStage *stages; /* of a pipeline, those of which a rank was read */
+    const ComparisonStage *stages; /* of a pipeline, those of which a rank was read */
     int stage_count;
     double step_measured; /* mean over ranks of the mean step */
     double placed_share;  /* of the time of kernels and collectives */
-    const char *differences[BESIDE_DIFFERENCES];
+    const char *differences[COMPARISON_DIFFERENCES];
     int difference_count;
-    const char *notes[BESIDE_NOTES];
+    const char *notes[COMPARISON_NOTES];
     int note_count;
-} Beside;
+} Comparison;
 
 /* `ranks` are one or more, and outlive *out. In the arena. */
-bool beside_make(const RankTrace *ranks, int count, const PlanTerms *plan, Arena *arena, Beside *out, Error *error);
+bool comparison_make(const RankTrace *ranks, int count, const PlanTerms *plan, Arena *arena, Comparison *out,
+                     Error *error);
 
-/* The same beside another pricing of the plan; differences and notes stay. */
-void beside_price(Beside *beside, const PlanTerms *plan);
+/* The same with another pricing of the plan; differences and notes stay. */
+void comparison_price(Comparison *compared, const PlanTerms *plan);
 
-bool beside_write_text(const Beside *beside, TextOut out, Error *error);
+bool comparison_write_text(const Comparison *compared, TextOut out, Error *error);
 /* As JSON, to which a command may add; NULL: memory is out. The caller owns it. */
-struct cJSON *beside_json(const Beside *beside);
+struct cJSON *comparison_json(const Comparison *compared);
 
-/* Logs of step times, each beside the plan (NULL: there is none) and beside a traced step (0: nothing was traced),
+/* Logs of step times, each compared with the plan (NULL: there is none) and with a traced step (0: nothing was traced),
  * which a profiler slows. */
 void step_logs_write_text(const StepLog *logs, int count, const PlanTerms *plan, double traced, TextOut out);
 void step_logs_add_json(const StepLog *logs, int count, const PlanTerms *plan, struct cJSON *to);
 
 /* What a chip sends or receives in a row's collectives, in bytes per second, by the bytes that the trace and the plan
  * have; waits for other ranks do not count where they are told apart. False: one of the two does not say. */
-bool beside_rates(const Beside *beside, const BesideRow *row, double *measured, double *predicted);
+bool comparison_rates(const Comparison *compared, const ComparisonRow *row, double *measured, double *predicted);
 
 /* Whether trace and plan are of one chip, as far as both say. */
-bool beside_same_chip(const Beside *beside);
+bool comparison_same_chip(const Comparison *compared);
 
 /* One page that loads nothing: the terms, the largest differences, the measured step in time above the predicted one,
  * and the ranks. Of a trace it has figures, the name of the chip and names of kernels, as text. `more` is what else the
  * answer says, as lines of text: logs, a refit; "" where there is nothing. */
-bool beside_write_page(const Beside *beside, const char *more, FILE *out, Error *error);
+bool comparison_write_page(const Comparison *compared, const char *more, FILE *out, Error *error);
 
 /* Internal: its pictures, each with its words and its figures as a table in the arena. */
-typedef bool BesidePicture(const Beside *beside, Arena *arena, FILE *out, Prose *words, Table *table);
-BesidePicture beside_picture_time;  /* one step, moment by moment */
-BesidePicture beside_picture_terms; /* what the step adds up to: the plan, the mean, every rank */
+typedef bool ComparisonPicture(const Comparison *compared, Arena *arena, FILE *out, Prose *words, Table *table);
+ComparisonPicture comparison_picture_time;  /* one step, moment by moment */
+ComparisonPicture comparison_picture_terms; /* what the step adds up to: the plan, the mean, every rank */
 
-/* Internal: the step of a plan moment by moment, beside which a measured one is drawn. A report has the terms of a step
- * and no order of them: passes are laid out as the schedule plays them, each with its share of the terms, backward
+/* Internal: the step of a plan moment by moment, next to which a measured one is drawn. A report has the terms of a
+ * step and no order of them: passes are laid out as the schedule plays them, each with its share of the terms, backward
  * twice as long as forward; what is hidden lies beneath the pass that hides it, and what comes once a step stands at
- * its end. `beside` has a plan; stage -1 is the first. Without a step the timeline has no seconds. False: memory is
- * out. */
-bool plan_timeline(const Beside *beside, int64_t stage, TraceTimeline *out);
+ * its end. There is a plan; stage -1 is the first. Without a step the timeline has no seconds. False: memory is out. */
+bool plan_timeline(const Comparison *compared, int64_t stage, TraceTimeline *out);
 
 /* What the plan has of a stage (-1: of the fullest), as this trace can see it: seconds, and shares of the step. A stage
  * that computes less than the fullest has a longer bubble. */
-void beside_predicted(const Beside *beside, int64_t stage, double length[TERM_COUNT], double exposed[TERM_COUNT]);
+void comparison_predicted(const Comparison *compared, int64_t stage, double length[TERM_COUNT],
+                          double exposed[TERM_COUNT]);
 
 /* Internal: the largest differences of the exposed terms, in words; and what the reader should know of them. False:
  * memory is out. */
-bool beside_find_differences(Beside *beside, Arena *arena);
-bool beside_find_notes(Beside *beside, Arena *arena);
+bool comparison_find_differences(Comparison *compared, Arena *arena);
+bool comparison_find_notes(Comparison *compared, Arena *arena);
 /* Which of the stages holds the others up, if any does. */
-void beside_slow_stage(const Beside *beside, Prose *out);
+void comparison_slow_stage(const Comparison *compared, Prose *out);

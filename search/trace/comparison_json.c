@@ -3,12 +3,12 @@
 #include "base/text/prose.h"
 #include "search/trace/comparison.h"
 
-static void add_rows(cJSON *json, const Beside *beside) {
+static void add_rows(cJSON *json, const Comparison *compared) {
     cJSON *terms = json_add_array(json, "terms");
-    for (int i = 0; i < beside->row_count; i++) {
-        const BesideRow *row = &beside->rows[i];
+    for (int i = 0; i < compared->row_count; i++) {
+        const ComparisonRow *row = &compared->rows[i];
         cJSON *item = json_add_object(terms, NULL);
-        bool planned = beside->plan != NULL;
+        bool planned = compared->plan != NULL;
         json_add_text(item, "term", term_name(row->term));
         json_add_real(item, "measured_seconds", row->measured);
         if (planned) json_add_real(item, "predicted_seconds", row->predicted);
@@ -18,7 +18,7 @@ static void add_rows(cJSON *json, const Beside *beside) {
         if (row->transfer >= 0) json_add_real(item, "transfer_seconds", row->transfer);
         if (row->bytes > 0) json_add_real(item, "bytes", row->bytes);
         double measured, predicted;
-        if (!beside_rates(beside, row, &measured, &predicted)) continue;
+        if (!comparison_rates(compared, row, &measured, &predicted)) continue;
         json_add_real(item, "bytes_per_second", measured);
         json_add_real(item, "predicted_bytes_per_second", predicted);
     }
@@ -32,14 +32,14 @@ static void add_times(cJSON *to, const char *key, const StageTimes *times) {
     json_add_real(item, "other_seconds", times->other);
 }
 
-static void add_stages(cJSON *json, const Beside *beside) {
-    cJSON *stages = beside->stage_count > 0 ? json_add_array(json, "stages") : NULL;
-    for (int i = 0; i < beside->stage_count; i++) {
+static void add_stages(cJSON *json, const Comparison *compared) {
+    cJSON *stages = compared->stage_count > 0 ? json_add_array(json, "stages") : NULL;
+    for (int i = 0; i < compared->stage_count; i++) {
         cJSON *item = json_add_object(stages, NULL);
-        json_add_whole(item, "stage", beside->stages[i].stage + 1);
-        json_add_whole(item, "ranks", beside->stages[i].ranks);
-        add_times(item, "measured", &beside->stages[i].measured);
-        add_times(item, "predicted", &beside->stages[i].predicted);
+        json_add_whole(item, "stage", compared->stages[i].stage + 1);
+        json_add_whole(item, "ranks", compared->stages[i].ranks);
+        add_times(item, "measured", &compared->stages[i].measured);
+        add_times(item, "predicted", &compared->stages[i].predicted);
     }
 }
 
@@ -48,11 +48,11 @@ static void add_texts(cJSON *json, const char *key, const char *const *texts, in
     for (int i = 0; i < count; i++) json_add_text(array, NULL, texts[i]);
 }
 
-static void add_unplaced(cJSON *json, const Beside *beside) {
+static void add_unplaced(cJSON *json, const Comparison *compared) {
     cJSON *array = json_add_array(json, "unplaced");
-    for (int r = 0; r < beside->rank_count; r++) {
-        const RankTrace *rank = &beside->ranks[r];
-        if (r > 0 && rank->file == beside->ranks[r - 1].file) continue;
+    for (int r = 0; r < compared->rank_count; r++) {
+        const RankTrace *rank = &compared->ranks[r];
+        if (r > 0 && rank->file == compared->ranks[r - 1].file) continue;
         for (int i = 0; i < rank->unplaced_count; i++) {
             char name[1024];
             cJSON *item = json_add_object(array, NULL);
@@ -64,9 +64,9 @@ static void add_unplaced(cJSON *json, const Beside *beside) {
     }
 }
 
-static void add_device(cJSON *array, const Beside *beside, int number) {
+static void add_device(cJSON *array, const Comparison *compared, int number) {
     static const char *const BY[] = {"annotations", "period", "whole"};
-    const RankTrace *rank = &beside->ranks[number];
+    const RankTrace *rank = &compared->ranks[number];
     const DeviceTotals *whole = &rank->whole;
     char name[PROSE_NAME_SIZE];
     cJSON *item = json_add_object(array, NULL), *file;
@@ -81,8 +81,8 @@ static void add_device(cJSON *array, const Beside *beside, int number) {
     json_add_real(item, "step_least_seconds", rank->step_least);
     json_add_real(item, "step_most_seconds", rank->step_most);
     if (rank->peak_bytes >= 0) json_add_whole(item, "peak_bytes", rank->peak_bytes);
-    if (beside->match.known) json_add_real(item, "waited_seconds", beside->match.waited[number]);
-    if (beside->match.known) json_add_real(item, "caused_wait_seconds", beside->match.caused[number]);
+    if (compared->match.known) json_add_real(item, "waited_seconds", compared->match.waited[number]);
+    if (compared->match.known) json_add_real(item, "caused_wait_seconds", compared->match.caused[number]);
     file = json_add_object(item, "whole_file");
     json_add_whole(file, "kernels", whole->kernels);
     json_add_whole(file, "collectives", whole->collectives);
@@ -97,8 +97,8 @@ static void add_device(cJSON *array, const Beside *beside, int number) {
     json_add_real(file, "idle_seconds", whole->idle);
 }
 
-static void add_match(cJSON *json, const Beside *beside) {
-    const RankMatch *match = &beside->match;
+static void add_match(cJSON *json, const Comparison *compared) {
+    const RankMatch *match = &compared->match;
     cJSON *item = json_add_object(json, "matched");
     json_add_bool(item, "known", match->known);
     if (!match->known) {
@@ -106,34 +106,34 @@ static void add_match(cJSON *json, const Beside *beside) {
         return;
     }
     json_add_whole(item, "collectives", match->matched);
-    json_add_real(item, "transfer_seconds", beside->transfer);
-    json_add_real(item, "mean_seconds", beside->lasted);
+    json_add_real(item, "transfer_seconds", compared->transfer);
+    json_add_real(item, "mean_seconds", compared->lasted);
     json_add_real(item, "ends_apart_median_seconds", match->end_median);
     json_add_real(item, "ends_apart_most_seconds", match->end_most);
 }
 
-cJSON *beside_json(const Beside *beside) {
+cJSON *comparison_json(const Comparison *compared) {
     cJSON *json = cJSON_CreateObject();
     if (!json) return NULL;
     double steps = 0;
-    for (int r = 0; r < beside->rank_count; r++) steps += beside->ranks[r].steps_used;
+    for (int r = 0; r < compared->rank_count; r++) steps += compared->ranks[r].steps_used;
     json_add_whole(json, "format_version", 1);
-    json_add_whole(json, "steps", (int64_t)(steps / beside->rank_count));
-    json_add_whole(json, "ranks", beside->rank_count);
-    json_add_real(json, "placed_share", beside->placed_share);
-    json_add_real(json, "step_seconds", beside->step_measured);
-    if (beside->plan) {
-        json_add_real(json, "predicted_step_seconds", beside->plan->step);
-        json_add_text(json, "plan", beside->plan->notation);
-        json_add_whole(json, "plan_rank", beside->plan->rank);
+    json_add_whole(json, "steps", (int64_t)(steps / compared->rank_count));
+    json_add_whole(json, "ranks", compared->rank_count);
+    json_add_real(json, "placed_share", compared->placed_share);
+    json_add_real(json, "step_seconds", compared->step_measured);
+    if (compared->plan) {
+        json_add_real(json, "predicted_step_seconds", compared->plan->step);
+        json_add_text(json, "plan", compared->plan->notation);
+        json_add_whole(json, "plan_rank", compared->plan->rank);
     }
-    add_rows(json, beside);
-    add_stages(json, beside);
-    add_texts(json, "differences", beside->differences, beside->difference_count);
-    add_unplaced(json, beside);
-    add_texts(json, "notes", beside->notes, beside->note_count);
-    add_match(json, beside);
+    add_rows(json, compared);
+    add_stages(json, compared);
+    add_texts(json, "differences", compared->differences, compared->difference_count);
+    add_unplaced(json, compared);
+    add_texts(json, "notes", compared->notes, compared->note_count);
+    add_match(json, compared);
     cJSON *devices = json_add_array(json, "devices");
-    for (int r = 0; r < beside->rank_count; r++) add_device(devices, beside, r);
+    for (int r = 0; r < compared->rank_count; r++) add_device(devices, compared, r);
     return json;
 }

@@ -11,103 +11,104 @@
 #include <stdlib.h>
 
 /* Most that was allocated on a device, in bytes; -1: the traces do not say. */
-static int64_t peak_bytes(const Beside *beside) {
+static int64_t peak_bytes(const Comparison *compared) {
     int64_t peak = -1;
-    for (int r = 0; r < beside->rank_count; r++) peak = max_whole(peak, beside->ranks[r].peak_bytes);
+    for (int r = 0; r < compared->rank_count; r++) peak = max_whole(peak, compared->ranks[r].peak_bytes);
     return peak;
 }
 
-static int64_t straggler_rank(const Beside *beside) {
-    const RankTrace *late = &beside->ranks[beside->match.straggler];
+static int64_t straggler_rank(const Comparison *compared) {
+    const RankTrace *late = &compared->ranks[compared->match.straggler];
     return late->rank >= 0 ? late->rank : late->device;
 }
 
 /* ---- sentences, which stay empty where there is nothing to say ---- */
 
 /* Devices, steps, how long one is. */
-static void head_words(const Beside *beside, Prose *out) {
+static void head_words(const Comparison *compared, Prose *out) {
     static const char *const BY[] = {"by its annotations", "by the period of its kernels", "the whole of it"};
-    const RankTrace *first = &beside->ranks[0];
+    const RankTrace *first = &compared->ranks[0];
     char name[PROSE_NAME_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
     double least = first->step_least, most = first->step_most;
-    for (int r = 1; r < beside->rank_count; r++) {
-        least = min_real(least, beside->ranks[r].step_least);
-        most = max_real(most, beside->ranks[r].step_most);
+    for (int r = 1; r < compared->rank_count; r++) {
+        least = min_real(least, compared->ranks[r].step_least);
+        most = max_real(most, compared->ranks[r].step_most);
     }
-    prose_add(out, "%d %s", beside->rank_count, beside->rank_count == 1 ? "device" : "devices");
+    prose_add(out, "%d %s", compared->rank_count, compared->rank_count == 1 ? "device" : "devices");
     if (first->chip[0]) prose_add(out, " (%s)", clean_name(first->chip, name));
     if (first->world_size > 0) prose_add(out, " of a job of %lld", (long long)first->world_size);
     prose_add(out, ", %d of %d steps (%s): %s a step", first->steps_used, first->steps, BY[first->steps_by],
-              step_text(beside->step_measured, a));
+              step_text(compared->step_measured, a));
     if (most > least) prose_add(out, " (%s to %s)", step_text(least, b), step_text(most, c));
-    if (beside->plan && beside->plan->step > 0)
-        prose_add(out, ", and the plan has %s (%s)", step_text(beside->plan->step, b),
-                  change_text(beside->step_measured / beside->plan->step - 1, c));
+    if (compared->plan && compared->plan->step > 0)
+        prose_add(out, ", and the plan has %s (%s)", step_text(compared->plan->step, b),
+                  change_text(compared->step_measured / compared->plan->step - 1, c));
     prose_add(out, ".");
 }
 
-static void plan_words(const Beside *beside, Prose *out) {
-    if (beside->plan) prose_add(out, "Plan %lld: %s", (long long)beside->plan->rank, beside->plan->notation);
+static void plan_words(const Comparison *compared, Prose *out) {
+    if (compared->plan) prose_add(out, "Plan %lld: %s", (long long)compared->plan->rank, compared->plan->notation);
 }
 
 /* Collectives over ranks, and who comes last. */
-static void ranks_words(const Beside *beside, Prose *out) {
-    const RankMatch *match = &beside->match;
+static void ranks_words(const Comparison *compared, Prose *out) {
+    const RankMatch *match = &compared->match;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     if (!match->known) return;
     prose_add(out,
               "%lld collectives were found on several ranks: of %s that they last on the mean rank, %s moves bytes "
               "and the rest waits for the last rank to come.",
-              (long long)match->matched, step_text(beside->lasted, a), step_text(beside->transfer, b));
+              (long long)match->matched, step_text(compared->lasted, a), step_text(compared->transfer, b));
     if (match->straggler >= 0)
         prose_add(out, " Rank %lld comes last most: it makes others wait for %s, and waits %s itself.",
-                  (long long)straggler_rank(beside), step_text(match->caused[match->straggler], a),
+                  (long long)straggler_rank(compared), step_text(match->caused[match->straggler], a),
                   step_text(match->waited[match->straggler], b));
 }
 
-static void rates_words(const Beside *beside, Prose *out) {
+static void rates_words(const Comparison *compared, Prose *out) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     double measured, predicted;
-    for (int i = 0; i < beside->row_count; i++) {
-        if (!beside_rates(beside, &beside->rows[i], &measured, &predicted)) continue;
+    for (int i = 0; i < compared->row_count; i++) {
+        if (!comparison_rates(compared, &compared->rows[i], &measured, &predicted)) continue;
         prose_add(out, "%s %s at %s (the plan has %s)", out->used ? "," : "By the bytes in the trace a chip sends for",
-                  term_name(beside->rows[i].term), rate_text(measured, "B", a), rate_text(predicted, "B", b));
+                  term_name(compared->rows[i].term), rate_text(measured, "B", a), rate_text(predicted, "B", b));
     }
     if (out->used) prose_add(out, ".");
 }
 
 /* How much of the time has a term, and what has none. */
-static void placed_words(const Beside *beside, Prose *out) {
+static void placed_words(const Comparison *compared, Prose *out) {
     char a[NUMBER_TEXT_SIZE], name[100];
     double fallback = 0, all = 0;
-    for (int r = 0; r < beside->rank_count; r++) {
-        const PlaceTotals *totals = &beside->ranks[r].placed;
+    for (int r = 0; r < compared->rank_count; r++) {
+        const PlaceTotals *totals = &compared->ranks[r].placed;
         fallback += totals->fallback_ns;
         all += totals->placed_ns + totals->fallback_ns + totals->unplaced_ns;
     }
-    prose_add(out, "%s of the kernels' time was placed", share_text(beside->placed_share, a));
+    prose_add(out, "%s of the kernels' time was placed", share_text(compared->placed_share, a));
     if (fallback > 0) prose_add(out, ", of that %s by what is sent and not by a name", share_text(fallback / all, a));
     prose_add(out, ".");
-    if (beside->ranks[0].unplaced_count > 0) prose_add(out, " Not placed:");
-    for (int i = 0; i < beside->ranks[0].unplaced_count && i < 4; i++) {
-        const UnplacedName *unplaced = &beside->ranks[0].unplaced[i];
+    if (compared->ranks[0].unplaced_count > 0) prose_add(out, " Not placed:");
+    for (int i = 0; i < compared->ranks[0].unplaced_count && i < 4; i++) {
+        const UnplacedName *unplaced = &compared->ranks[0].unplaced[i];
         prose_add(out, "%s %lld of %s (%s)", i ? "," : "", (long long)unplaced->count,
                   clean_text(unplaced->name, name, sizeof name), step_text(unplaced->seconds, a));
     }
 }
 
-static void memory_words(const Beside *beside, Prose *out) {
+static void memory_words(const Comparison *compared, Prose *out) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
-    int64_t peak = peak_bytes(beside);
+    int64_t peak = peak_bytes(compared);
     if (peak < 0) return;
     prose_add(out, "Most memory that was allocated: %s", number_bytes((double)peak, a));
-    if (beside->plan && beside->plan->memory_bytes > 0)
-        prose_add(out, "; the plan has %s", number_bytes(beside->plan->memory_bytes, b));
+    if (compared->plan && compared->plan->memory_bytes > 0)
+        prose_add(out, "; the plan has %s", number_bytes(compared->plan->memory_bytes, b));
     prose_add(out, ".");
 }
 
 /* What the comparison rests on, paragraph by paragraph. */
-static void (*const BASIS[])(const Beside *beside, Prose *out) = {rates_words, ranks_words, placed_words, memory_words};
+static void (*const BASIS[])(const Comparison *compared, Prose *out) = {rates_words, ranks_words, placed_words,
+                                                                        memory_words};
 
 /* ---- tables ---- */
 
@@ -124,37 +125,37 @@ static void add_ratio(Table *table, double measured, double predicted) {
 }
 
 /* Measured and predicted, term by term. */
-static Table term_table(const Beside *beside, Arena *arena) {
+static Table term_table(const Comparison *compared, Arena *arena) {
     Table table = table_new(arena, "Terms",
-                            beside->plan ? "term|>measured|>predicted|>ratio|>exposed|>predicted|>transfer"
-                                         : "term|>measured|>exposed|>of the step|>transfer");
+                            compared->plan ? "term|>measured|>predicted|>ratio|>exposed|>predicted|>transfer"
+                                           : "term|>measured|>exposed|>of the step|>transfer");
     char text[NUMBER_TEXT_SIZE];
-    for (int i = 0; i < beside->row_count; i++) {
-        const BesideRow *row = &beside->rows[i];
+    for (int i = 0; i < compared->row_count; i++) {
+        const ComparisonRow *row = &compared->rows[i];
         table_cell(&table, "%s", term_name(row->term));
         add_seconds(&table, row->measured);
-        if (beside->plan) add_seconds(&table, row->predicted);
-        if (beside->plan) add_ratio(&table, row->measured, row->predicted);
+        if (compared->plan) add_seconds(&table, row->predicted);
+        if (compared->plan) add_ratio(&table, row->measured, row->predicted);
         add_seconds(&table, row->exposed_measured);
-        if (beside->plan)
+        if (compared->plan)
             add_seconds(&table, row->exposed_predicted);
         else
-            table_cell(&table, "%s", share_text(row->exposed_measured / beside->step_measured, text));
+            table_cell(&table, "%s", share_text(row->exposed_measured / compared->step_measured, text));
         table_cell(&table, "%s", row->transfer >= 0 ? step_text(row->transfer, text) : "-");
     }
     return table;
 }
 
 /* The same of the stages of a pipeline, without rows where no stage is known. */
-static Table stage_table(const Beside *beside, Arena *arena) {
+static Table stage_table(const Comparison *compared, Arena *arena) {
     Table table =
         table_new(arena, "Stages", "stage|>ranks|>computation|>predicted|>bubble|>predicted|>ratio|>communication");
     char text[NUMBER_TEXT_SIZE];
-    for (int i = 0; i < beside->stage_count; i++) {
-        const StageTimes *measured = &beside->stages[i].measured, *predicted = &beside->stages[i].predicted;
+    for (int i = 0; i < compared->stage_count; i++) {
+        const StageTimes *measured = &compared->stages[i].measured, *predicted = &compared->stages[i].predicted;
         const double SECONDS[] = {measured->compute, predicted->compute, measured->bubble, predicted->bubble};
-        table_cell(&table, "%lld", (long long)beside->stages[i].stage + 1);
-        table_cell(&table, "%d", beside->stages[i].ranks);
+        table_cell(&table, "%lld", (long long)compared->stages[i].stage + 1);
+        table_cell(&table, "%d", compared->stages[i].ranks);
         for (size_t k = 0; k < COUNT_OF(SECONDS); k++) table_cell(&table, "%s", step_text(SECONDS[k], text));
         if (predicted->bubble > 0)
             table_cell(&table, "%.2f", measured->bubble / predicted->bubble);
@@ -167,41 +168,41 @@ static Table stage_table(const Beside *beside, Arena *arena) {
 
 /* ---- text ---- */
 
-static void write_differences(const Beside *beside, TextOut out) {
-    if (!beside->plan) return;
-    fputs(beside->difference_count ? "\nWhat is most off:\n" : "\nNo term is off by more than 0.5% of the step.\n",
+static void write_differences(const Comparison *compared, TextOut out) {
+    if (!compared->plan) return;
+    fputs(compared->difference_count ? "\nWhat is most off:\n" : "\nNo term is off by more than 0.5% of the step.\n",
           out.file);
-    for (int i = 0; i < beside->difference_count; i++) {
+    for (int i = 0; i < compared->difference_count; i++) {
         char number[16];
         snprintf(number, sizeof number, "  %d. ", i + 1);
-        prose_write(out, number, "     ", beside->differences[i]);
+        prose_write(out, number, "     ", compared->differences[i]);
     }
 }
 
-bool beside_write_text(const Beside *beside, TextOut out, Error *error) {
+bool comparison_write_text(const Comparison *compared, TextOut out, Error *error) {
     Arena arena = {0};
     Prose head = {0}, plan = {0};
-    head_words(beside, &head);
-    plan_words(beside, &plan);
+    head_words(compared, &head);
+    plan_words(compared, &plan);
     prose_write(out, "", "", head.text);
     if (plan.used) prose_write(out, "", "  ", plan.text);
     fputc('\n', out.file);
-    Table rows = term_table(beside, &arena);
-    Table stages = stage_table(beside, &arena);
+    Table rows = term_table(compared, &arena);
+    Table stages = stage_table(compared, &arena);
     bool ok = table_write_text(&rows, "  ", out);
     if (ok && stages.rows > 0) fputc('\n', out.file);
     ok = (ok && table_write_text(&stages, "  ", out)) || error_memory(error);
     arena_free(&arena);
     if (!ok) return false;
-    write_differences(beside, out);
+    write_differences(compared, out);
     for (size_t i = 0; i < COUNT_OF(BASIS); i++) {
         Prose prose = {0};
-        BASIS[i](beside, &prose);
+        BASIS[i](compared, &prose);
         if (prose.used && BASIS[i] != memory_words) fputc('\n', out.file);
         if (prose.used) prose_write(out, "", "", prose.text);
     }
-    if (beside->note_count > 0) fputc('\n', out.file);
-    for (int i = 0; i < beside->note_count; i++) prose_write(out, "- ", "  ", beside->notes[i]);
+    if (compared->note_count > 0) fputc('\n', out.file);
+    for (int i = 0; i < compared->note_count; i++) prose_write(out, "- ", "  ", compared->notes[i]);
     return true;
 }
 
@@ -209,40 +210,40 @@ bool beside_write_text(const Beside *beside, TextOut out, Error *error) {
 
 static const struct {
     const char *id, *heading;
-    BesidePicture *draw;
-} PICTURES[] = {{"time", "One step in time", beside_picture_time},
-                {"terms", "Where a step goes", beside_picture_terms}};
+    ComparisonPicture *draw;
+} PICTURES[] = {{"time", "One step in time", comparison_picture_time},
+                {"terms", "Where a step goes", comparison_picture_terms}};
 
-static const char *first_heading(const Beside *beside) {
-    return beside->plan ? "Measured beside predicted" : "What was measured";
+static const char *first_heading(const Comparison *compared) {
+    return compared->plan ? "Measured beside predicted" : "What was measured";
 }
 
-static bool draw(const Beside *beside, Arena *arena, BesidePicture *picture, Drawn *out) {
+static bool draw(const Comparison *compared, Arena *arena, ComparisonPicture *picture, Drawn *out) {
     FILE *svg = drawn_open(out);
-    return svg && drawn_close(out, svg, picture(beside, arena, svg, &out->words, &out->table));
+    return svg && drawn_close(out, svg, picture(compared, arena, svg, &out->words, &out->table));
 }
 
-static void write_cards(const Beside *beside, FILE *out) {
-    const RankMatch *match = &beside->match;
+static void write_cards(const Comparison *compared, FILE *out) {
+    const RankMatch *match = &compared->match;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], value[NUMBER_TEXT_SIZE + 16], more[2 * NUMBER_TEXT_SIZE + 64] = "";
     fputs("<dl class=\"cards\">\n", out);
-    if (beside->plan && beside->plan->step > 0)
-        snprintf(more, sizeof more, "the plan has %s (%s)", step_text(beside->plan->step, a),
-                 change_text(beside->step_measured / beside->plan->step - 1, b));
-    html_card(out, "Step", step_text(beside->step_measured, value), more);
-    snprintf(value, sizeof value, "%d", beside->rank_count);
-    snprintf(more, sizeof more, "%d %s", beside->ranks[0].steps_used,
-             beside->ranks[0].steps_used == 1 ? "step counts" : "steps of the first count");
-    html_card(out, beside->rank_count == 1 ? "Device" : "Devices", value, more);
-    html_card(out, "Placed", share_text(beside->placed_share, value), "of the kernels' time has a term");
-    if (peak_bytes(beside) >= 0) {
+    if (compared->plan && compared->plan->step > 0)
+        snprintf(more, sizeof more, "the plan has %s (%s)", step_text(compared->plan->step, a),
+                 change_text(compared->step_measured / compared->plan->step - 1, b));
+    html_card(out, "Step", step_text(compared->step_measured, value), more);
+    snprintf(value, sizeof value, "%d", compared->rank_count);
+    snprintf(more, sizeof more, "%d %s", compared->ranks[0].steps_used,
+             compared->ranks[0].steps_used == 1 ? "step counts" : "steps of the first count");
+    html_card(out, compared->rank_count == 1 ? "Device" : "Devices", value, more);
+    html_card(out, "Placed", share_text(compared->placed_share, value), "of the kernels' time has a term");
+    if (peak_bytes(compared) >= 0) {
         more[0] = '\0';
-        if (beside->plan && beside->plan->memory_bytes > 0)
-            snprintf(more, sizeof more, "the plan has %s", number_bytes(beside->plan->memory_bytes, a));
-        html_card(out, "Most memory", number_bytes((double)peak_bytes(beside), value), more);
+        if (compared->plan && compared->plan->memory_bytes > 0)
+            snprintf(more, sizeof more, "the plan has %s", number_bytes(compared->plan->memory_bytes, a));
+        html_card(out, "Most memory", number_bytes((double)peak_bytes(compared), value), more);
     }
     if (match->known && match->straggler >= 0) {
-        snprintf(value, sizeof value, "rank %lld", (long long)straggler_rank(beside));
+        snprintf(value, sizeof value, "rank %lld", (long long)straggler_rank(compared));
         snprintf(more, sizeof more, "others wait %s for it, in all of the trace",
                  step_text(match->caused[match->straggler], a));
         html_card(out, "Comes last", value, more);
@@ -260,25 +261,25 @@ static void write_list(const char *tag, const char *const *texts, int count, FIL
     fprintf(out, "</%s>\n", tag);
 }
 
-static void write_difference_list(const Beside *beside, FILE *out) {
-    if (!beside->plan) return;
+static void write_difference_list(const Comparison *compared, FILE *out) {
+    if (!compared->plan) return;
     html_heading(out, "What is most off");
-    if (beside->difference_count == 0) html_paragraph(out, "No term is off by more than 0.5% of the step.");
-    if (beside->difference_count > 0) write_list("ol", beside->differences, beside->difference_count, out);
+    if (compared->difference_count == 0) html_paragraph(out, "No term is off by more than 0.5% of the step.");
+    if (compared->difference_count > 0) write_list("ol", compared->differences, compared->difference_count, out);
 }
 
-static bool write_verdict(const Beside *beside, Arena *arena, FILE *out) {
+static bool write_verdict(const Comparison *compared, Arena *arena, FILE *out) {
     Prose head = {0}, plan = {0};
-    head_words(beside, &head);
-    html_section_open(out, "verdict", first_heading(beside));
-    write_cards(beside, out);
+    head_words(compared, &head);
+    html_section_open(out, "verdict", first_heading(compared));
+    write_cards(compared, out);
     html_paragraph(out, head.text);
-    plan_words(beside, &plan);
+    plan_words(compared, &plan);
     html_paragraph(out, plan.text);
-    write_difference_list(beside, out);
+    write_difference_list(compared, out);
     html_heading(out, "Term by term");
-    Table table = term_table(beside, arena);
-    Table stages = stage_table(beside, arena);
+    Table table = term_table(compared, arena);
+    Table stages = stage_table(compared, arena);
     bool ok = !table.failed && !stages.failed;
     if (ok) table_write_html(&table, out);
     if (ok && stages.rows > 0) {
@@ -289,14 +290,14 @@ static bool write_verdict(const Beside *beside, Arena *arena, FILE *out) {
     return ok;
 }
 
-static void write_basis(const Beside *beside, const char *more, FILE *out) {
+static void write_basis(const Comparison *compared, const char *more, FILE *out) {
     html_section_open(out, "basis", "What it rests on");
     for (size_t i = 0; i < COUNT_OF(BASIS); i++) {
         Prose prose = {0};
-        BASIS[i](beside, &prose);
+        BASIS[i](compared, &prose);
         html_paragraph(out, prose.text);
     }
-    if (beside->note_count > 0) write_list("ul", beside->notes, beside->note_count, out);
+    if (compared->note_count > 0) write_list("ul", compared->notes, compared->note_count, out);
     if (more[0]) {
         fputs("<pre>", out);
         escape_write(ESCAPE_HTML, more, out);
@@ -305,29 +306,29 @@ static void write_basis(const Beside *beside, const char *more, FILE *out) {
     html_section_close(out);
 }
 
-static bool write_page(const Beside *beside, const Drawn *drawn, const char *more, Arena *arena, FILE *out) {
-    HtmlLink links[COUNT_OF(PICTURES) + 2] = {{"verdict", first_heading(beside)}};
+static bool write_page(const Comparison *compared, const Drawn *drawn, const char *more, Arena *arena, FILE *out) {
+    HtmlLink links[COUNT_OF(PICTURES) + 2] = {{"verdict", first_heading(compared)}};
     int count = 1;
     for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
         if (drawn[i].drawn) links[count++] = (HtmlLink){PICTURES[i].id, PICTURES[i].heading};
     links[count++] = (HtmlLink){"basis", "What it rests on"};
-    html_open(out, beside->plan ? "A measured step beside its plan" : "A measured step",
+    html_open(out, compared->plan ? "A measured step beside its plan" : "A measured step",
               "Where the time of a step went, by what a profiler recorded");
     html_contents(out, links, count);
-    bool ok = write_verdict(beside, arena, out);
+    bool ok = write_verdict(compared, arena, out);
     for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
         if (drawn[i].drawn) drawn_section(&drawn[i], PICTURES[i].id, PICTURES[i].heading, out);
-    write_basis(beside, more, out);
+    write_basis(compared, more, out);
     html_close(out);
     return ok;
 }
 
-bool beside_write_page(const Beside *beside, const char *more, FILE *out, Error *error) {
+bool comparison_write_page(const Comparison *compared, const char *more, FILE *out, Error *error) {
     Arena arena = {0};
     Drawn *drawn = calloc(COUNT_OF(PICTURES), sizeof *drawn);
     bool ok = drawn != NULL;
-    for (size_t i = 0; i < COUNT_OF(PICTURES) && ok; i++) ok = draw(beside, &arena, PICTURES[i].draw, &drawn[i]);
-    ok = ok && write_page(beside, drawn, more, &arena, out);
+    for (size_t i = 0; i < COUNT_OF(PICTURES) && ok; i++) ok = draw(compared, &arena, PICTURES[i].draw, &drawn[i]);
+    ok = ok && write_page(compared, drawn, more, &arena, out);
     for (size_t i = 0; i < COUNT_OF(PICTURES) && drawn; i++) free(drawn[i].svg);
     free(drawn);
     arena_free(&arena);

@@ -119,8 +119,8 @@ static bool play(const Dealt *dealt, const PlanTerms *plan, Arena *arena, Play *
     return true;
 }
 
-bool plan_timeline(const Beside *beside, int64_t stage, TraceTimeline *out) {
-    const PlanTerms *plan = beside->plan;
+bool plan_timeline(const Comparison *compared, int64_t stage, TraceTimeline *out) {
+    const PlanTerms *plan = compared->plan;
     Dealt dealt = {.passes = (double)min_whole(plan->microbatches, PASSES_MAX)};
     Arena arena = {0};
     Play passes;
@@ -128,13 +128,13 @@ bool plan_timeline(const Beside *beside, int64_t stage, TraceTimeline *out) {
     bool known;
     *out = (TraceTimeline){0};
     if (whole_ns(plan->step) <= 0) return true;
-    beside_predicted(beside, -1, dealt.length, dealt.exposed);
+    comparison_predicted(compared, -1, dealt.length, dealt.exposed);
     timeline_begin(&dealt.fill, 0, whole_ns(plan->step), out);
     bool ok = play(&dealt, plan, &arena, &passes, &played, &known);
     double end = max_real(0, plan->step - tail_seconds(&dealt));
     if (ok && known) {
         stage = max_whole(0, stage);
-        beside_predicted(beside, stage, dealt.length, dealt.exposed);
+        comparison_predicted(compared, stage, dealt.length, dealt.exposed);
         dealt.passes = passes.count[stage] / 2.0; /* halves of backwards are passes of their own: it is scaled */
         fill_stage(&dealt, &passes, &played, (int)stage, end);
     } else if (ok) {

@@ -77,11 +77,11 @@ static void multiply(const RefitInto *into, const char *key, double factor, Refi
     note_change(out, entry, figure, was, (const double[]){now, wanted});
 }
 
-static void fit_compute(const Beside *beside, const RefitInto *into, Refit *out) {
+static void fit_compute(const Comparison *compared, const RefitInto *into, Refit *out) {
     for (size_t i = 0; i < COUNT_OF(FIGURES); i++)
-        for (int r = 0; r < beside->row_count; r++) {
-            const BesideRow *row = &beside->rows[r];
-            double least = SHARE_LEAST * beside->step_measured;
+        for (int r = 0; r < compared->row_count; r++) {
+            const ComparisonRow *row = &compared->rows[r];
+            double least = SHARE_LEAST * compared->step_measured;
             if (row->term != FIGURES[i].term || !(row->measured > least) || !(row->predicted > 0)) continue;
             double rate = row->predicted / row->measured;
             multiply(into, FIGURES[i].figure, FIGURES[i].traffic ? 1 / rate : rate, out);
@@ -89,19 +89,19 @@ static void fit_compute(const Beside *beside, const RefitInto *into, Refit *out)
 }
 
 /* Links: collectives of several roles over one link are added up, since it has one rate. */
-static void fit_links(const Beside *beside, const RefitInto *into, Refit *out) {
+static void fit_links(const Comparison *compared, const RefitInto *into, Refit *out) {
     static const char *const LINKS[] = {"ici_efficiency", "nvlink_efficiency", "network_efficiency", "dcn_efficiency"};
     for (size_t link = 0; link < COUNT_OF(LINKS); link++) {
         double measured = 0, predicted = 0;
-        for (int r = 0; r < beside->row_count; r++) {
-            const BesideRow *row = &beside->rows[r];
-            const char *own = term_is_collective(row->term) ? beside->plan->link[row->term] : NULL;
+        for (int r = 0; r < compared->row_count; r++) {
+            const ComparisonRow *row = &compared->rows[r];
+            const char *own = term_is_collective(row->term) ? compared->plan->link[row->term] : NULL;
             double lasted = row->transfer >= 0 ? row->transfer : row->measured;
             if (!own || strcmp(own, LINKS[link]) != 0 || !(lasted > 0) || !(row->predicted > 0)) continue;
             measured += lasted;
             predicted += row->predicted;
         }
-        if (measured > SHARE_LEAST * beside->step_measured) multiply(into, LINKS[link], predicted / measured, out);
+        if (measured > SHARE_LEAST * compared->step_measured) multiply(into, LINKS[link], predicted / measured, out);
     }
 }
 
@@ -122,8 +122,8 @@ void refit_lower(const RefitInto *into, const char *key, double most, Refit *out
     if (most < value_now(into, profile_figure(key))) refit_set(into, key, most, out);
 }
 
-bool refit_step(const Beside *beside, const RefitInto *into, Refit *out, Error *error) {
-    fit_compute(beside, into, out);
-    fit_links(beside, into, out);
+bool refit_step(const Comparison *compared, const RefitInto *into, Refit *out, Error *error) {
+    fit_compute(compared, into, out);
+    fit_links(compared, into, out);
     return profile_set_resolve(into->set, "--refit", error);
 }

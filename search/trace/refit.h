@@ -34,7 +34,7 @@ void refit_set(const RefitInto *into, const char *key, double value, Refit *out)
 /* The same where the value is what the figure cannot be above: a figure below it stays. */
 void refit_lower(const RefitInto *into, const char *key, double most, Refit *out);
 
-/* One step towards the trace: each figure is multiplied by what its term is off, in `beside`, whose plan is priced with
- * the set as it stands; the changes are added to *out. A step is not a linear function of its figures, so it takes a
- * few. The set is resolved again. */
-bool refit_step(const Beside *beside, const RefitInto *into, Refit *out, Error *error);
+/* One step towards the trace: each figure is multiplied by what its term is off, in `compared`, whose plan is priced
+ * with the set as it stands; the changes are added to *out. A step is not a linear function of its figures, so it takes
+ * a few. The set is resolved again. */
+bool refit_step(const Comparison *compared, const RefitInto *into, Refit *out, Error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `shardopt trace FILE...`: what a profiler recorded, beside the plan that was run. */
+/* `shardopt trace FILE...`: what a profiler recorded, compared with the plan that was run. */
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory_stream.h"
@@ -125,14 +125,14 @@ static bool read_all(Traces *traces, const CommandLine *line, const PlanShape *s
 /* What is printed: a trace, or logs alone. */
 typedef struct {
     const Traces *traces;
-    const PlanTerms *plan;    /* NULL: none was given */
-    const Beside *beside;     /* NULL: there are logs alone */
-    const RefitAnswer *refit; /* NULL: it was not asked for */
+    const PlanTerms *plan;      /* NULL: none was given */
+    const Comparison *compared; /* NULL: there are logs alone */
+    const RefitAnswer *refit;   /* NULL: it was not asked for */
 } Answer;
 
 static bool print_json(const Answer *answer, FILE *out, Error *error) {
-    cJSON *json = answer->beside ? beside_json(answer->beside) : cJSON_CreateObject();
-    bool ok = json && (answer->beside || json_add_whole(json, "format_version", 1)) &&
+    cJSON *json = answer->compared ? comparison_json(answer->compared) : cJSON_CreateObject();
+    bool ok = json && (answer->compared || json_add_whole(json, "format_version", 1)) &&
               (!answer->refit || refitting_add_json(answer->refit, json));
     if (ok && answer->traces->log_count > 0)
         step_logs_add_json(answer->traces->logs, answer->traces->log_count, answer->plan, json);
@@ -142,11 +142,11 @@ static bool print_json(const Answer *answer, FILE *out, Error *error) {
 }
 
 static bool print_text(const Answer *answer, TextOut out, Error *error) {
-    if (answer->beside && !beside_write_text(answer->beside, out, error)) return false;
-    if (answer->beside && answer->traces->log_count > 0) fputc('\n', out.file);
+    if (answer->compared && !comparison_write_text(answer->compared, out, error)) return false;
+    if (answer->compared && answer->traces->log_count > 0) fputc('\n', out.file);
     step_logs_write_text(answer->traces->logs, answer->traces->log_count, answer->plan,
-                         answer->beside ? answer->beside->step_measured : 0, out);
-    if (answer->refit) refitting_write_text(answer->refit, answer->beside->step_measured, out);
+                         answer->compared ? answer->compared->step_measured : 0, out);
+    if (answer->refit) refitting_write_text(answer->refit, answer->compared->step_measured, out);
     return true;
 }
 
@@ -154,14 +154,15 @@ static bool print_text(const Answer *answer, TextOut out, Error *error) {
 static bool print_page(const Answer *answer, FILE *out, Error *error) {
     char *more = NULL;
     size_t length = 0;
-    if (!answer->beside) return error_set(error, ERROR_INPUT, "--format html", "needs a trace; logs are text or json");
+    if (!answer->compared)
+        return error_set(error, ERROR_INPUT, "--format html", "needs a trace; logs are text or json");
     FILE *memory = memory_stream_open(&more, &length);
     if (!memory) return error_memory(error);
     TextOut text = {.file = memory};
-    step_logs_write_text(answer->traces->logs, answer->traces->log_count, answer->plan, answer->beside->step_measured,
+    step_logs_write_text(answer->traces->logs, answer->traces->log_count, answer->plan, answer->compared->step_measured,
                          text);
-    if (answer->refit) refitting_write_text(answer->refit, answer->beside->step_measured, text);
-    bool ok = fclose(memory) == 0 ? beside_write_page(answer->beside, more, out, error) : error_memory(error);
+    if (answer->refit) refitting_write_text(answer->refit, answer->compared->step_measured, text);
+    bool ok = fclose(memory) == 0 ? comparison_write_page(answer->compared, more, out, error) : error_memory(error);
     free(more);
     return ok;
 }
@@ -188,7 +189,7 @@ enum { REFIT_STEPS = 4 };
 
 /* A comparison that moves with the profile; what stages compute is the plan's and stays. */
 typedef struct {
-    Beside beside;
+    Comparison compared;
     PlanTerms terms;
     const double *stage_share;
 } Towards;
@@ -199,45 +200,45 @@ static bool step_towards(void *context, const RefitInto *into, const Report *rep
     Towards *own = context;
     own->terms = *terms;
     own->terms.stage_share = own->stage_share;
-    beside_price(&own->beside, &own->terms);
-    return refit_step(&own->beside, into, out, error);
+    comparison_price(&own->compared, &own->terms);
+    return refit_step(&own->compared, into, out, error);
 }
 
 /* What --refit asks for; *out stays NULL without it. */
-static bool refit(const CommandLine *line, const TracePlan *plan, const Beside *beside, RefitAnswer **out,
+static bool refit(const CommandLine *line, const TracePlan *plan, const Comparison *compared, RefitAnswer **out,
                   Error *error) {
     Towards *own = ARENA_NEW(line->arena, Towards, 1);
     RefitAsk ask = {.report = plan->name, .json = plan->report, .rank = plan->rank, .steps = REFIT_STEPS};
     if (!own) return error_memory(error);
-    *own = (Towards){.beside = *beside, .stage_share = plan->terms.stage_share};
+    *own = (Towards){.compared = *compared, .stage_share = plan->terms.stage_share};
     ask.step = step_towards;
     ask.context = own;
     if (!line_file(line, TRACE_REFIT, &ask.path, error)) return false;
     if (!ask.path) return true;
     if (!plan->report)
         return error_set(error, ERROR_INPUT, "--refit", "needs the plan that was run: give --from or --from-config");
-    if (!beside_same_chip(beside))
+    if (!comparison_same_chip(compared))
         return error_set(error, ERROR_INPUT, "--refit",
-                         "the trace is of %.60s and the plan for %.40s: nothing is written", beside->ranks[0].chip,
-                         beside->plan->chip);
+                         "the trace is of %.60s and the plan for %.40s: nothing is written", compared->ranks[0].chip,
+                         compared->plan->chip);
     *out = ARENA_NEW(line->arena, RefitAnswer, 1);
     ask.source = arena_format(line->arena, "shardopt trace --refit: %d devices, %d steps of the first",
-                              beside->rank_count, beside->ranks[0].steps_used);
+                              compared->rank_count, compared->ranks[0].steps_used);
     return *out && ask.source ? refitting_run(&ask, line->arena, *out, error) : error_memory(error);
 }
 
 /* Logs alone have no terms to be compared. */
 static bool compare(const CommandLine *line, const TracePlan *plan, Answer *out, Error *error) {
-    Beside *beside = ARENA_NEW(line->arena, Beside, 1);
+    Comparison *compared = ARENA_NEW(line->arena, Comparison, 1);
     RefitAnswer *moved = NULL;
-    if (!beside) return error_memory(error);
+    if (!compared) return error_memory(error);
     if (out->traces->count == 0)
         return !line->text[TRACE_REFIT] ||
                error_set(error, ERROR_INPUT, "--refit", "needs a trace; a log has no terms");
-    if (!beside_make(out->traces->ranks, out->traces->count, out->plan, line->arena, beside, error) ||
-        !refit(line, plan, beside, &moved, error))
+    if (!comparison_make(out->traces->ranks, out->traces->count, out->plan, line->arena, compared, error) ||
+        !refit(line, plan, compared, &moved, error))
         return false;
-    out->beside = beside;
+    out->compared = compared;
     out->refit = moved;
     return true;
 }

@@ -22,13 +22,13 @@ Test(stages, the_slow_one) {
         {{1, 2, 1, 1}, 2, NULL}, /* of two none is in the middle */
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
-        BesideStage stages[4];
+        ComparisonStage stages[4];
         Prose out = {0};
         for (int k = 0; k < 4; k++)
-            stages[k] = (BesideStage){
+            stages[k] = (ComparisonStage){
                 .stage = k, .ranks = 1, .measured = {.compute = ROWS[i].times[k]}, .predicted = {.compute = 1}};
-        Beside beside = {.stages = stages, .stage_count = ROWS[i].count};
-        beside_slow_stage(&beside, &out);
+        Comparison compared = {.stages = stages, .stage_count = ROWS[i].count};
+        comparison_slow_stage(&compared, &out);
         if (ROWS[i].says)
             cr_expect(strstr(out.text, ROWS[i].says), "row %zu: %s", i, out.text);
         else

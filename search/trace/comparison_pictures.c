@@ -42,11 +42,12 @@ static void draw_lane(Svg *svg, const TraceTimeline *of, TraceTerm term, const S
 }
 
 /* Returns where the next lanes begin. */
-static double draw_lanes(Svg *svg, const Beside *beside, const TraceTimeline *of, const SvgScale *scale, double top) {
-    double bottom = top + LANE * beside->row_count;
+static double draw_lanes(Svg *svg, const Comparison *compared, const TraceTimeline *of, const SvgScale *scale,
+                         double top) {
+    double bottom = top + LANE * compared->row_count;
     svg_axis_x(svg, scale, 9, bottom, top - 2, svg_say_seconds, "");
-    for (int i = 0; i < beside->row_count; i++) {
-        TraceTerm term = beside->rows[i].term;
+    for (int i = 0; i < compared->row_count; i++) {
+        TraceTerm term = compared->rows[i].term;
         svg_text(svg, LEFT - 8, top + LANE * i + 13, "end", NULL, "%s", term_name(term));
         draw_lane(svg, of, term, scale, top + LANE * i);
     }
@@ -59,20 +60,20 @@ static double active_seconds(const TraceTimeline *of, TraceTerm term) {
     return sum * of->seconds / TIMELINE_MOMENTS;
 }
 
-static void list_moments(const Beside *beside, const TraceTimeline *measured, const TraceTimeline *planned,
+static void list_moments(const Comparison *compared, const TraceTimeline *measured, const TraceTimeline *planned,
                          Table *table) {
-    for (int i = 0; i < beside->row_count; i++) {
+    for (int i = 0; i < compared->row_count; i++) {
         char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
-        TraceTerm term = beside->rows[i].term;
+        TraceTerm term = compared->rows[i].term;
         const char *cells[] = {term_name(term), step_text(active_seconds(measured, term), a),
                                planned ? step_text(active_seconds(planned, term), b) : ""};
         table_row(table, cells);
     }
 }
 
-static void time_words(const Beside *beside, const RankTrace *rank, int64_t stage, Prose *words) {
+static void time_words(const Comparison *compared, const RankTrace *rank, int64_t stage, Prose *words) {
     char a[NUMBER_TEXT_SIZE];
-    const PlanTerms *plan = beside->plan;
+    const PlanTerms *plan = compared->plan;
     prose_add(words, "One step of rank %lld, the one nearest to its median of %s",
               (long long)(rank->rank >= 0 ? rank->rank : rank->device), step_text(rank->step_median, a));
     if (plan) prose_add(words, "; below it the plan's step on the same scale");
@@ -84,25 +85,25 @@ static void time_words(const Beside *beside, const RankTrace *rank, int64_t stag
                          "backward twice as long as forward.");
 }
 
-bool beside_picture_time(const Beside *beside, Arena *arena, FILE *out, Prose *words, Table *table) {
-    const RankTrace *rank = &beside->ranks[0];
-    const PlanTerms *plan = beside->plan;
+bool comparison_picture_time(const Comparison *compared, Arena *arena, FILE *out, Prose *words, Table *table) {
+    const RankTrace *rank = &compared->ranks[0];
+    const PlanTerms *plan = compared->plan;
     TraceTimeline *planned = plan ? ARENA_NEW(arena, TraceTimeline, 1) : NULL;
-    if (!rank->timeline || beside->row_count == 0) return false;
+    if (!rank->timeline || compared->row_count == 0) return false;
     int64_t stage = plan ? max_whole(0, plan_stage(plan, rank->rank)) : 0;
     *table = table_new(arena, "How long something of each term ran", "term|>measured|>predicted");
-    if (plan && (!planned || !plan_timeline(beside, stage, planned))) return table->failed = true;
-    time_words(beside, rank, stage, words);
+    if (plan && (!planned || !plan_timeline(compared, stage, planned))) return table->failed = true;
+    time_words(compared, rank, stage, words);
     double longest = max_real(rank->timeline->seconds, planned ? planned->seconds : 0);
-    double block = LANE * beside->row_count + 52, top = 34;
+    double block = LANE * compared->row_count + 52, top = 34;
     SvgScale scale = {0, longest, LEFT, RIGHT, false};
     Svg svg = svg_open(out, "time-svg", WIDTH, (planned ? 2 : 1) * block + 34, "One step in time", words->text);
     svg_text(&svg, LEFT, top - 14, "start", "head", "measured");
-    top = draw_lanes(&svg, beside, rank->timeline, &scale, top);
+    top = draw_lanes(&svg, compared, rank->timeline, &scale, top);
     if (planned) svg_text(&svg, LEFT, top - 14, "start", "head", "predicted");
-    if (planned) draw_lanes(&svg, beside, planned, &scale, top);
+    if (planned) draw_lanes(&svg, compared, planned, &scale, top);
     svg_close(&svg);
-    list_moments(beside, rank->timeline, planned, table);
+    list_moments(compared, rank->timeline, planned, table);
     return true;
 }
 
@@ -131,11 +132,11 @@ static double add_bar(Svg *svg, const SvgScale *scale, double y, const char *nam
     return y + LANE;
 }
 
-static double draw_legend(Svg *svg, const Beside *beside, double y) {
+static double draw_legend(Svg *svg, const Comparison *compared, double y) {
     double x = LEFT;
-    for (int i = 0; i < beside->row_count; i++) {
+    for (int i = 0; i < compared->row_count; i++) {
         char words[64];
-        TraceTerm term = beside->rows[i].term;
+        TraceTerm term = compared->rows[i].term;
         snprintf(words, sizeof words, "%s%s", term_is_collective(term) ? "exposed " : "", term_name(term));
         if (x + 19 + svg_text_width(words) > RIGHT) x = LEFT, y += 20;
         x += svg_legend_bar(svg, x, y, paint_of(term), words);
@@ -143,9 +144,9 @@ static double draw_legend(Svg *svg, const Beside *beside, double y) {
     return y;
 }
 
-static void list_bars(const Beside *beside, Table *table) {
-    for (int r = 0; r < beside->rank_count; r++) {
-        const RankTrace *rank = &beside->ranks[r];
+static void list_bars(const Comparison *compared, Table *table) {
+    for (int r = 0; r < compared->rank_count; r++) {
+        const RankTrace *rank = &compared->ranks[r];
         char name[32], a[NUMBER_TEXT_SIZE];
         double compute = 0, exposed = 0, idle = 0;
         for (TraceTerm term = 0; term < TERM_COUNT; term++)
@@ -158,35 +159,35 @@ static void list_bars(const Beside *beside, Table *table) {
         table_cell(table, "%s", step_text(compute, a));
         table_cell(table, "%s", step_text(exposed, a));
         table_cell(table, "%s", step_text(idle, a));
-        table_cell(table, "%s", beside->match.known ? step_text(beside->match.waited[r], a) : "");
-        table_cell(table, "%s", beside->match.known ? step_text(beside->match.caused[r], a) : "");
+        table_cell(table, "%s", compared->match.known ? step_text(compared->match.waited[r], a) : "");
+        table_cell(table, "%s", compared->match.known ? step_text(compared->match.caused[r], a) : "");
         table_cell(table, "%s", rank->peak_bytes >= 0 ? number_bytes((double)rank->peak_bytes, a) : "");
     }
 }
 
-static double draw_ranks(Svg *svg, const Beside *beside, const SvgScale *scale, double y) {
-    int shown = (int)min_whole(beside->rank_count, RANKS_SHOWN);
+static double draw_ranks(Svg *svg, const Comparison *compared, const SvgScale *scale, double y) {
+    int shown = (int)min_whole(compared->rank_count, RANKS_SHOWN);
     for (int r = 0; r < shown; r++) {
-        const RankTrace *rank = &beside->ranks[r];
+        const RankTrace *rank = &compared->ranks[r];
         char name[32];
         snprintf(name, sizeof name, "rank %lld", (long long)(rank->rank >= 0 ? rank->rank : rank->device));
         y = add_bar(svg, scale, y, name, rank->exposed);
     }
-    if (shown < beside->rank_count)
-        svg_text(svg, LEFT, y + 12, "start", "dim", "... %d ranks left out", beside->rank_count - shown);
-    return shown < beside->rank_count ? y + LANE : y;
+    if (shown < compared->rank_count)
+        svg_text(svg, LEFT, y + 12, "start", "dim", "... %d ranks left out", compared->rank_count - shown);
+    return shown < compared->rank_count ? y + LANE : y;
 }
 
-bool beside_picture_terms(const Beside *beside, Arena *arena, FILE *out, Prose *words, Table *table) {
+bool comparison_picture_terms(const Comparison *compared, Arena *arena, FILE *out, Prose *words, Table *table) {
     double measured[TERM_COUNT] = {0}, planned[TERM_COUNT] = {0};
-    double longest = beside->plan ? max_real(beside->step_measured, beside->plan->step) : beside->step_measured;
-    for (int i = 0; i < beside->row_count; i++) {
-        measured[beside->rows[i].term] = beside->rows[i].exposed_measured;
-        planned[beside->rows[i].term] = beside->rows[i].exposed_predicted;
+    double longest = compared->plan ? max_real(compared->step_measured, compared->plan->step) : compared->step_measured;
+    for (int i = 0; i < compared->row_count; i++) {
+        measured[compared->rows[i].term] = compared->rows[i].exposed_measured;
+        planned[compared->rows[i].term] = compared->rows[i].exposed_predicted;
     }
-    for (int r = 0; r < beside->rank_count; r++) longest = max_real(longest, beside->ranks[r].step_mean);
-    bool several = beside->rank_count > 1;
-    int rows = 1 + (beside->plan != NULL) + (several ? (int)min_whole(beside->rank_count, RANKS_SHOWN + 1) : 0);
+    for (int r = 0; r < compared->rank_count; r++) longest = max_real(longest, compared->ranks[r].step_mean);
+    bool several = compared->rank_count > 1;
+    int rows = 1 + (compared->plan != NULL) + (several ? (int)min_whole(compared->rank_count, RANKS_SHOWN + 1) : 0);
     prose_add(words,
               "What the mean step adds up to: an instant belongs to computation if any runs, else to collectives, "
               "else to copies, else it is idle.");
@@ -198,10 +199,10 @@ bool beside_picture_terms(const Beside *beside, Arena *arena, FILE *out, Prose *
     Svg svg = svg_open(out, "terms-svg", WIDTH, bottom + 34 + 44, "Where a step goes", words->text);
     svg_axis_x(&svg, &scale, 8, bottom, 6, svg_say_seconds, "");
     double y = add_bar(&svg, &scale, 12, "measured", measured);
-    if (beside->plan) y = add_bar(&svg, &scale, y, "predicted", planned);
-    if (several) draw_ranks(&svg, beside, &scale, y);
-    draw_legend(&svg, beside, bottom + 38);
+    if (compared->plan) y = add_bar(&svg, &scale, y, "predicted", planned);
+    if (several) draw_ranks(&svg, compared, &scale, y);
+    draw_legend(&svg, compared, bottom + 38);
     svg_close(&svg);
-    list_bars(beside, table);
+    list_bars(compared, table);
     return true;
 }
