@@ -23,7 +23,7 @@ static bool same_question(const Request *open, const Request *of_plan, const Ran
 /* Whether the layout of the plan is one of those that `open` chooses from. */
 static bool same_layouts(const Request *open, const Request *of_plan) {
     const RematRule *a = &open->question.remat, *b = &of_plan->question.remat;
-    if (a->required) return b->required && memcmp(a, b, sizeof *a) == 0;
+    if (a->required) return b->required && a->layers == b->layers && memcmp(a->state, b->state, sizeof a->state) == 0;
     return !open->question.offer || (!b->required && open->space.launchers == of_plan->space.launchers);
 }
 

@@ -100,7 +100,9 @@ static int list_trials(const Request *open, const RematRule *remat, const Ranked
     const Degrees *degrees = &here->plan.degrees;
     for (size_t i = 0; i < COUNT_OF(TOGETHER); i++)
         trials[count++] = (Trial){.kind = CHANGE_KNOB, .degrees = *degrees, .open = TOGETHER[i]};
-    if (remat->required && memcmp(remat, &open->question.remat, sizeof *remat) != 0)
+    const RematRule *best = &open->question.remat;
+    if (remat->required && !(best->required && best->layers == remat->layers &&
+                             memcmp(best->state, remat->state, sizeof remat->state) == 0))
         trials[count++] = (Trial){.kind = CHANGE_REMAT, .degrees = *degrees};
     trials[count++] = (Trial){.kind = CHANGE_PLACEMENT, .degrees = *degrees};
     for (Role from = 0; from < ROLE_COUNT; from++)
@@ -198,7 +200,8 @@ static bool known(const Change *changes, int count, const RankedPlan *after) {
         const Plan *other = &changes[i].after.plan;
         if (degrees_compare(&other->degrees, &after->plan.degrees) == 0 &&
             knobs_compare(&other->knobs, &after->plan.knobs) == 0 &&
-            memcmp(&other->layout, &after->plan.layout, sizeof other->layout) == 0 &&
+            memcmp(&other->layout.sharding, &after->plan.layout.sharding, sizeof other->layout.sharding) == 0 &&
+            memcmp(other->layout.layers, after->plan.layout.layers, sizeof other->layout.layers) == 0 &&
             changes[i].after.ranked_seconds == after->ranked_seconds)
             return true;
     }

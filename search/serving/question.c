@@ -26,12 +26,12 @@ const char *layout_word_name(LayoutWord word) {
 
 static bool parse_one(const char *text, const char *where, LayoutRequirement *out, Error *error) {
     size_t length = strcspn(text, "=<>");
-    const char *sign = text + length, *number = sign;
+    const char *sign = text + length;
     for (int word = 0; word < LAYOUT_WORD_COUNT; word++) {
         const char *name = layout_word_name((LayoutWord)word);
         if (strlen(name) != length || strncmp(name, text, length) != 0) continue;
         *out = (LayoutRequirement){.word = (LayoutWord)word, .sign = *sign == '<' ? -1 : *sign == '>' ? 1 : 0};
-        number = sign + (*sign == '=' ? 1 : sign[0] && sign[1] == '=' ? 2 : 0);
+        const char *number = sign + (*sign == '=' ? 1 : sign[0] && sign[1] == '=' ? 2 : 0);
         if (number == sign) break;
         return number_whole(number, where, 1, INT64_C(1) << 31, &out->value, error);
     }

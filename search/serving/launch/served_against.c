@@ -46,7 +46,7 @@ static const ServingPoint *fullest(const ServingFront *front) {
         const ServingPoint *one = &front->points[i];
         int64_t batch = one->pools[one->pool_count - 1].batch,
                 most = best ? best->pools[best->pool_count - 1].batch : 0;
-        if (batch > most || (batch == most && one->per_chip > best->per_chip)) best = one;
+        if (!best || batch > most || (batch == most && one->per_chip > best->per_chip)) best = one;
     }
     return best;
 }

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# `cmake --build build --target api_docs`: a reference of the public header in build/api/html, where Doxygen is installed.
+# The header's comments are plain C: the filter gives them the marks that Doxygen reads.
+find_package(Doxygen QUIET)
+if(DOXYGEN_FOUND)
+  set(DOXYGEN_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/api)
+  set(DOXYGEN_STRIP_FROM_PATH ${CMAKE_CURRENT_SOURCE_DIR}/search)
+  set(DOXYGEN_FILTER_PATTERNS "\"*.h=sh ${CMAKE_CURRENT_SOURCE_DIR}/cmake/api_comments.sh\"")
+  set(DOXYGEN_PREDEFINED "SHARDOPT_API=" "__GNUC__")
+  set(DOXYGEN_MACRO_EXPANSION YES)
+  set(DOXYGEN_OPTIMIZE_OUTPUT_FOR_C YES)
+  set(DOXYGEN_EXTRACT_ALL YES)
+  set(DOXYGEN_JAVADOC_AUTOBRIEF YES)
+  set(DOXYGEN_MARKDOWN_SUPPORT YES)
+  set(DOXYGEN_GENERATE_LATEX NO)
+  set(DOXYGEN_HAVE_DOT NO)
+  set(DOXYGEN_WARN_AS_ERROR YES)
+  set(DOXYGEN_PROJECT_BRIEF ${PROJECT_DESCRIPTION})
+  doxygen_add_docs(api_docs ${CMAKE_CURRENT_SOURCE_DIR}/search/shardopt.h COMMENT "api/html/index.html")
+endif()
