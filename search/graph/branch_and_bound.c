@@ -16,15 +16,15 @@ enum {
     OPEN_BYTES_MAX = 512 << 20
 };
 
-/* A part of the space: the states that are left, and the prices that suited it. */
+/* A part of the space: the states that remain, and the prices that suited it. */
 typedef struct {
     int64_t bound;
-    int64_t serial; /* for ties: the younger part comes first */
-    uint64_t *left; /* bits by core->at: a set bit means that the state is out */
+    int64_t serial;     /* for ties: the younger part comes first */
+    uint64_t *excluded; /* bits by core->at: a set bit means that the state is out */
     int prices;
     int *price_time;
     double *price;
-} Open;
+} OpenNode;
 
 typedef struct {
     const Core *core;
@@ -34,7 +34,7 @@ typedef struct {
     const BranchHooks *hooks;
     Workspace *space;
     int64_t cutoff;
-    Open *heap;
+    OpenNode *heap;
     int64_t count, room, serial, bytes;
     bool *blocked;
     double *block; /* the same as costs, for the doubles */
@@ -47,11 +47,11 @@ typedef struct {
 
 /* ---- what is open ---- */
 
-static bool before(const Open *a, const Open *b) {
+static bool before(const OpenNode *a, const OpenNode *b) {
     return a->bound != b->bound ? a->bound < b->bound : a->serial > b->serial;
 }
 
-static void push(Search *search, Open open) {
+static void push(Search *search, OpenNode open) {
     if (search->count == search->room) {
         int64_t room = 2 * search->room + 64;
         search->heap =
@@ -64,8 +64,8 @@ static void push(Search *search, Open open) {
     search->heap[k] = open;
 }
 
-static Open pop(Search *search) {
-    Open top = search->heap[0], last = search->heap[--search->count];
+static OpenNode pop(Search *search) {
+    OpenNode top = search->heap[0], last = search->heap[--search->count];
     int64_t k = 0;
     for (int64_t child; (child = 2 * k + 1) < search->count; k = child) {
         if (child + 1 < search->count && before(&search->heap[child + 1], &search->heap[child])) child++;
@@ -78,10 +78,10 @@ static Open pop(Search *search) {
 
 static void save(Search *search, int64_t bound) {
     const Core *core = search->core;
-    Open open = {.bound = bound, .serial = search->serial++};
-    open.left = workspace_take_zeroed(search->space, (size_t)search->words, sizeof *open.left);
+    OpenNode open = {.bound = bound, .serial = search->serial++};
+    open.excluded = workspace_take_zeroed(search->space, (size_t)search->words, sizeof *open.excluded);
     for (int s = 0; s < core->at[core->nodes]; s++)
-        if (search->blocked[s]) open.left[s / 64] |= UINT64_C(1) << (s % 64);
+        if (search->blocked[s]) open.excluded[s / 64] |= UINT64_C(1) << (s % 64);
     for (int t = 0; t < core->times; t++) open.prices += search->dual->best_price[t] > 0;
     open.price_time = workspace_take(search->space, (size_t)open.prices + 1, sizeof *open.price_time);
     open.price = workspace_take(search->space, (size_t)open.prices + 1, sizeof *open.price);
@@ -94,24 +94,24 @@ static void save(Search *search, int64_t bound) {
     push(search, open);
 }
 
-static void load(Search *search, Open *open) {
+static void load(Search *search, OpenNode *open) {
     const Core *core = search->core;
-    for (int s = 0; s < core->at[core->nodes]; s++) search->blocked[s] = open->left[s / 64] >> (s % 64) & 1;
+    for (int s = 0; s < core->at[core->nodes]; s++) search->blocked[s] = open->excluded[s / 64] >> (s % 64) & 1;
     memset(search->dual->best_price, 0, (size_t)core->times * sizeof *search->dual->best_price);
     for (int k = 0; k < open->prices; k++) search->dual->best_price[open->price_time[k]] = open->price[k];
     memcpy(search->dual->message, search->root_message, core->message_size * sizeof *search->root_message);
     search->bytes -= 64 + 8 * (int64_t)search->words + 16 * (int64_t)open->prices;
-    workspace_give(search->space, open->left, (size_t)search->words, sizeof *open->left);
+    workspace_give(search->space, open->excluded, (size_t)search->words, sizeof *open->excluded);
     workspace_give(search->space, open->price_time, (size_t)open->prices + 1, sizeof *open->price_time);
     workspace_give(search->space, open->price, (size_t)open->prices + 1, sizeof *open->price);
 }
 
 /* ---- one part ---- */
 
-static int states_left(const Search *search, int i) {
-    int left = 0;
-    for (int s = 0; s < search->core->count[i]; s++) left += !search->blocked[search->core->at[i] + s];
-    return left;
+static int remaining_states(const Search *search, int i) {
+    int remaining = 0;
+    for (int s = 0; s < search->core->count[i]; s++) remaining += !search->blocked[search->core->at[i] + s];
+    return remaining;
 }
 
 static int64_t least_of_item(const Search *search, int i, const int64_t *usage) {
@@ -121,13 +121,13 @@ static int64_t least_of_item(const Search *search, int i, const int64_t *usage) 
     return least;
 }
 
-/* Finds the least memory that the states left take at every time. False means that this is too much somewhere, or that
- * a node has no states left. */
+/* Finds the least memory that the remaining states take at every time. False means that this is too much somewhere, or
+ * that a node has no state any more. */
 static bool find_least(Search *search) {
     const Core *core = search->core;
     memset(search->least, 0, ((size_t)core->times + 1) * sizeof *search->least);
     for (int i = 0; i < core->nodes; i++) {
-        if (states_left(search, i) == 0) return false;
+        if (remaining_states(search, i) == 0) return false;
         for (int k = core->item_start[i]; k < core->item_start[i + 1]; k++) {
             int64_t least = least_of_item(search, i, core->usage + core->item_usage[k]);
             search->least[core->item_first[k]] += least;
@@ -143,8 +143,8 @@ static bool find_least(Search *search) {
     return true;
 }
 
-/* The excess of a state over the least of its node must fit beside the least of all nodes. True means that a state did
- * not fit and is blocked. */
+/* The excess of a state over the least of its node must fit in addition to the least of all nodes. True means that a
+ * state did not fit and is blocked. */
 static bool block_unfitting(Search *search, int i) {
     const Core *core = search->core;
     bool any = false;
@@ -162,7 +162,7 @@ static bool block_unfitting(Search *search, int i) {
     return any;
 }
 
-/* Blocks states that do not fit. False means that nothing is left. */
+/* Blocks states that do not fit. False means that nothing remains. */
 static bool propagate_memory(Search *search) {
     const Core *core = search->core;
     bool changed = true;
@@ -170,7 +170,7 @@ static bool propagate_memory(Search *search) {
         changed = false;
         if (!find_least(search)) return false;
         for (int i = 0; i < core->nodes; i++)
-            if (states_left(search, i) > 1) changed |= block_unfitting(search, i);
+            if (remaining_states(search, i) > 1) changed |= block_unfitting(search, i);
     }
     return !changed || find_least(search);
 }
@@ -221,7 +221,7 @@ static void look_for_better(Search *search) {
     descent_start(descent, search->choice);
     descent_run(descent, DESCENT_WORK + DESCENT_TIMES * (int64_t)search->core->entry_start[search->core->edges]);
     if (descent->best_cost < (double)(search->cutoff - search->core->constant) - 0.5)
-        search->cutoff = min_whole(search->cutoff, search->hooks->offer(search->hooks->context, descent->best));
+        search->cutoff = min_whole(search->cutoff, search->hooks->take_choice(search->hooks->context, descent->best));
 }
 
 /* Chooses the node whose best state is clearest: its second best has the largest reduced cost. *best is that state.
@@ -231,7 +231,7 @@ static int choose_branch(Search *search, int *best, int64_t *rest_bound) {
     int chosen = -1;
     __int128 widest = -1;
     for (int i = 0; i < core->nodes; i++) {
-        if (states_left(search, i) < 2) continue;
+        if (remaining_states(search, i) < 2) continue;
         __int128 first = 0, second = 0;
         int at = -1, others = 0;
         for (int s = 0; s < core->count[i]; s++) {
@@ -288,11 +288,12 @@ static bool dive(Search *search, int64_t bound, int64_t *branches, int64_t branc
         int best = 0;
         int64_t rest_bound = 0;
         int node = choose_branch(search, &best, &rest_bound);
-        if (node < 0) { /* one choice is left */
+        if (node < 0) { /* one choice remains */
             for (int i = 0; i < core->nodes; i++)
                 for (int s = 0; s < core->count[i]; s++)
                     if (!search->blocked[core->at[i] + s]) search->choice[i] = s;
-            search->cutoff = min_whole(search->cutoff, search->hooks->offer(search->hooks->context, search->choice));
+            search->cutoff =
+                min_whole(search->cutoff, search->hooks->take_choice(search->hooks->context, search->choice));
             return true;
         }
         rest_bound = max_whole(rest_bound, bound);
@@ -329,7 +330,7 @@ BranchResult branch_and_bound(const BranchTools *tools, int64_t cutoff, int64_t 
     memcpy(search.root_message, dual->message, core->message_size * sizeof *search.root_message);
     bool going = dive(&search, 0, &result.branches, branches_max);
     while (going && search.count > 0 && search.bytes < OPEN_BYTES_MAX) {
-        Open open = pop(&search);
+        OpenNode open = pop(&search);
         int64_t bound = open.bound;
         load(&search, &open);
         if (bound < search.cutoff) going = dive(&search, bound, &result.branches, branches_max);

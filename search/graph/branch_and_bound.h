@@ -8,12 +8,12 @@
 #include "search/graph/certify.h"
 #include "search/graph/descent.h"
 
-/* The callbacks with which the search hooks its caller. */
+/* What the search needs of its caller. */
 typedef struct {
     void *context;
     bool (*stop)(void *context);
-    /* Offers a choice of core states that may be better; returns the least cost known since, with core->constant. */
-    int64_t (*offer)(void *context, const int *choice);
+    /* Receives a choice of core states that may be better; returns the least cost known since, with core->constant. */
+    int64_t (*take_choice)(void *context, const int *choice);
 } BranchHooks;
 
 typedef struct {

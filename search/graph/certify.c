@@ -82,8 +82,8 @@ static void hear_early(ExactBound *exact, const Dual *dual) {
         }
 }
 
-/* Hands a share of v's belief to the edge to u, and tells u the rest. */
-static void tell_back(ExactBound *exact, int edge, int share) {
+/* Hands a share of v's belief to the edge to u, and sends the rest to u. */
+static void send_back(ExactBound *exact, int edge, int share) {
     const Core *core = exact->core;
     int u = core->edge_u[edge], v = core->edge_v[edge], rows = core->count[u], columns = core->count[v];
     const __int128 *belief_v = exact->belief + core->at[v];
@@ -127,7 +127,7 @@ void certify(ExactBound *exact, const Dual *dual, const bool *blocked) {
         exact->bound += least;
         for (int s = 0; s < core->count[i]; s++)
             if (reachable(belief[s])) belief[s] -= least;
-        for (int k = core->arc_start[i]; k < core->arc_later[i]; k++) tell_back(exact, core->arcs[k].edge, share);
+        for (int k = core->arc_start[i]; k < core->arc_later[i]; k++) send_back(exact, core->arcs[k].edge, share);
         for (int s = 0; s < core->count[i]; s++)
             if (reachable(belief[s]) && earlier > 0) belief[s] -= (belief[s] / share) * earlier;
     }
@@ -140,8 +140,8 @@ int64_t certified_cost(const ExactBound *exact) {
     return cost > INT64_MAX ? INT64_MAX : cost < 0 ? 0 : (int64_t)cost;
 }
 
-/* The value left at a pair; UNREACHABLE means that the pair is forbidden. */
-static __int128 left_at(const ExactBound *exact, int edge, int s, int t) {
+/* The value that remains at a pair; UNREACHABLE means that the pair is forbidden. */
+static __int128 remaining_at(const ExactBound *exact, int edge, int s, int t) {
     const Core *core = exact->core;
     int64_t entry =
         core->entry[core->entry_start[edge] + (size_t)s * (size_t)core->count[core->edge_v[edge]] + (size_t)t];
@@ -150,9 +150,9 @@ static __int128 left_at(const ExactBound *exact, int edge, int s, int t) {
     return ((__int128)entry << exact->shift) - exact->early[exact->early_start[edge] + (size_t)t] - late;
 }
 
-/* The least value left at an edge for state s of u, or t of v (the other is -1), over the reachable states of the other
- * end. */
-static __int128 least_left(const ExactBound *exact, int edge, int s, int t) {
+/* The least value that remains at an edge for state s of u, or t of v (the other is -1), over the reachable states of
+ * the other end. */
+static __int128 least_remaining(const ExactBound *exact, int edge, int s, int t) {
     const Core *core = exact->core;
     int u = core->edge_u[edge], v = core->edge_v[edge];
     __int128 least = UNREACHABLE;
@@ -160,21 +160,21 @@ static __int128 least_left(const ExactBound *exact, int edge, int s, int t) {
     for (int k = 0; k < count; k++) {
         int other = s >= 0 ? core->at[v] + k : core->at[u] + k;
         if (!reachable(exact->belief[other])) continue;
-        __int128 left = s >= 0 ? left_at(exact, edge, s, k) : left_at(exact, edge, k, t);
-        if (left < least) least = left;
+        __int128 remaining = s >= 0 ? remaining_at(exact, edge, s, k) : remaining_at(exact, edge, k, t);
+        if (remaining < least) least = remaining;
     }
     return least;
 }
 
-/* Adds to the states of one end what an edge leaves at least. */
-static void add_least_left(ExactBound *exact, int edge, bool of_u) {
+/* Adds to the states of one end what remains at an edge at least. */
+static void add_least_remaining(ExactBound *exact, int edge, bool of_u) {
     const Core *core = exact->core;
     int node = of_u ? core->edge_u[edge] : core->edge_v[edge];
     for (int s = 0; s < core->count[node]; s++) {
         __int128 *reduced = &exact->reduced[core->at[node] + s];
         if (!reachable(*reduced)) continue;
-        __int128 left = of_u ? least_left(exact, edge, s, -1) : least_left(exact, edge, -1, s);
-        *reduced = reachable(left) ? *reduced + left : UNREACHABLE;
+        __int128 remaining = of_u ? least_remaining(exact, edge, s, -1) : least_remaining(exact, edge, -1, s);
+        *reduced = reachable(remaining) ? *reduced + remaining : UNREACHABLE;
     }
 }
 
@@ -182,8 +182,8 @@ void certify_reduced(ExactBound *exact) {
     const Core *core = exact->core;
     memcpy(exact->reduced, exact->belief, (size_t)core->at[core->nodes] * sizeof *exact->reduced);
     for (int e = 0; e < core->edges; e++) {
-        add_least_left(exact, e, true);
-        add_least_left(exact, e, false);
+        add_least_remaining(exact, e, true);
+        add_least_remaining(exact, e, false);
     }
 }
 
@@ -203,11 +203,11 @@ static int64_t forbid_pairs(const ExactBound *exact, int e, int64_t cost, Reduct
     for (int s = 0; s < core->count[u]; s++) {
         __int128 at_u = exact->reduced[core->at[u] + s];
         if (is_above(exact, at_u, cost)) continue;
-        at_u -= least_left(exact, e, s, -1);
+        at_u -= least_remaining(exact, e, s, -1);
         for (int t = 0; t < core->count[v]; t++) {
-            __int128 at_v = exact->reduced[core->at[v] + t], left = left_at(exact, e, s, t);
-            if (is_above(exact, at_v, cost) || !reachable(left)) continue;
-            if (!is_above(exact, at_u + exact->belief[core->at[v] + t] + left, cost)) continue;
+            __int128 at_v = exact->reduced[core->at[v] + t], remaining = remaining_at(exact, e, s, t);
+            if (is_above(exact, at_v, cost) || !reachable(remaining)) continue;
+            if (!is_above(exact, at_u + exact->belief[core->at[v] + t] + remaining, cost)) continue;
             reduction_forbid(reduction, core->edge_of[e], core->edge_flipped[e] ? t : s, core->edge_flipped[e] ? s : t);
             count++;
         }

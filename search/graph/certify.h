@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/certify.h: the worth of the messages and prices of dual.h, made in doubles, in exact arithmetic. They
  * are rounded to fractions of 2^-shift; one pass backward then moves whole numbers between nodes and edges, so that the
- * value left at each is >= 0, and the sum of the values taken is a bound whatever the messages were. */
+ * value that remains at each is >= 0, and the sum of the values taken is a bound whatever the messages were. */
 #pragma once
 
 #include "search/graph/dual.h"
@@ -11,7 +11,7 @@ typedef struct {
     int shift;
     __int128 bound;   /* on the cost of every choice without a blocked state, in 2^-shift; with core->constant */
     bool infeasible;  /* there is no choice at all */
-    __int128 *belief; /* by core->at: the value left at a state, >= 0; UNREACHABLE means blocked, or without partners */
+    __int128 *belief; /* by core->at: what remains at a state, >= 0; UNREACHABLE means blocked, or without partners */
     __int128 *early;  /* by edge, state of v: the message of u to v, less the value that v handed back */
     __int128 *late;   /* by edge, state of u: the message of v to u */
     size_t *early_start, *late_start;

@@ -32,7 +32,7 @@ Dual *dual_new(const Core *core, Workspace *space);
 /* Puts prices into `priced`, `unary` and `offset`. */
 void dual_price(Dual *dual, const double *price);
 /* Puts the best prices of another core of the same reduction in force, each at its own moment or at the next one
- * left. */
+ * that there is. */
 void dual_price_as(Dual *dual, const Dual *before);
 /* Puts the best prices of volume_step in force; without such a call, the prices stay as they are. */
 void dual_price_best(Dual *dual);

@@ -52,28 +52,28 @@ static void meet(Anneal *anneal) {
     }
 }
 
-void anneal_cycle(Anneal *anneal, double hot, int64_t chunk, const AnnealAsks *asks) {
+void anneal_cycle(Anneal *anneal, double hot, int64_t chunk, const AnnealHooks *hooks) {
     const Core *core = anneal->core;
-    double offered = INFINITY, first = 0, at;
+    double reported = INFINITY, first = 0, at;
     int64_t work = 0;
     const Descent *best = anneal_best(anneal);
     if (core->nodes == 0) return;
     if (best) first = hot * best->best_cost / core->nodes;
     for (int w = 0; w < anneal->workers; w++)
         if (best) descent_start(anneal->descent[w], best->best);
-    while ((at = asks->progress(asks->context, work)) < 1) {
+    while ((at = hooks->progress(hooks->context, work)) < 1) {
         for (int w = 0; w < anneal->workers; w++)
             anneal->descent[w]->temperature = at < COOLING_SHARE ? first * pow(COLD, at / COOLING_SHARE) : 0;
         run_chunk(anneal, chunk);
         work += chunk;
         best = anneal_best(anneal);
-        if (!best || best->best_cost >= offered) continue;
-        offered = best->best_cost;
-        asks->offer(asks->context, best->best);
+        if (!best || best->best_cost >= reported) continue;
+        reported = best->best_cost;
+        hooks->take_choice(hooks->context, best->best);
     }
     meet(anneal);
     best = anneal_best(anneal);
-    if (best && best->best_cost < offered) asks->offer(asks->context, best->best);
+    if (best && best->best_cost < reported) hooks->take_choice(hooks->context, best->best);
 }
 
 /* ---- the pool ---- */

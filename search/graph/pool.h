@@ -17,8 +17,8 @@ typedef struct {
     /* The share of this cycle that is over, given the work done in it: 1 ends it. */
     double (*progress)(void *context, int64_t work);
     /* Receives a choice of core states that fits. */
-    void (*offer)(void *context, const int *choice);
-} AnnealAsks;
+    void (*take_choice)(void *context, const int *choice);
+} AnnealHooks;
 
 typedef struct {
     const Core *core;
@@ -28,7 +28,7 @@ typedef struct {
 
 Anneal *anneal_new(const Core *core, int workers, int threads, Workspace *space);
 /* Runs one cycle from the best of all, from `hot` times the mean cost of a node down; 0 is descent alone. */
-void anneal_cycle(Anneal *anneal, double hot, int64_t chunk, const AnnealAsks *asks);
+void anneal_cycle(Anneal *anneal, double hot, int64_t chunk, const AnnealHooks *hooks);
 /* The worker with the least cost; NULL means that nothing fits yet. */
 const Descent *anneal_best(const Anneal *anneal);
 
@@ -40,7 +40,7 @@ enum { POOL_MAX = 8 };
 
 typedef struct {
     Anneal *anneal;              /* each of its workers anneals one member */
-    bool (*stop)(void *context); /* asked from any thread */
+    bool (*stop)(void *context); /* called from any thread */
     void *context;
     int count;
     int *choice[POOL_MAX]; /* of core states; all choices fit */

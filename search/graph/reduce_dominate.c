@@ -2,7 +2,7 @@
 /* Dominated states (Goldstein's test): b is never worse than a where
  *    c_b - c_a + sum over edges of max_t (e(b, t) - e(a, t)) <= 0, and b takes at most a's memory in any item.
  * A node of a thousand states has a million pairs, so each edge's part is first bounded from below by the difference of
- * the rows' least entries, and a pair is left at the first edge whose loss cannot be made up for. */
+ * the rows' least entries, and a pair is given up at the first edge whose loss cannot be made up for. */
 #include "search/graph/reduction.h"
 
 /* The number of entries looked at in one round. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finds the memory that every choice takes, the slots that can be too full at all, and the states that do not fit
- * beside the least memory of all others. */
+ * on top of the least memory of all others. */
 #include "search/graph/range_max.h"
 #include "search/graph/reduction.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/reduction.h: a strategy graph that shrinks by steps that keep its optimum (each is exact; reduce.c):
  *
- * - Strategies and pairs that no choice can use are removed (arc consistency; memory that does not fit beside the least
- *   of all others).
+ * - Strategies and pairs that no choice can use are removed (arc consistency; memory that does not fit on top of the
+ *   least of all others).
  * - An edge whose matrix is a row's share plus a column's share goes into its nodes.
  * - An edge whose finite entries are a function (each strategy of one node has one partner in the other) ties the nodes
  *   together: one is folded into the other, with its cost, memory and edges.
@@ -72,7 +72,7 @@ typedef struct {
     int64_t *base;      /* slots: the memory that every choice takes */
     __int128 constant;  /* the cost that every choice has */
     bool infeasible;
-    int empty_node;      /* infeasible by costs: a node without any strategy left; else -1 */
+    int empty_node;      /* infeasible by costs: a node without any strategy; else -1 */
     int64_t excess_time; /* infeasible by memory: the moment, and the excess */
     int64_t excess;
     int *count_a, *count_b, *last_a, *last_b; /* scratch, with the length of the largest number of states */

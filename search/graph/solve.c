@@ -102,7 +102,7 @@ static int64_t take_choice(void *context, const int *choice) {
     return solver->cost < INT64_MAX ? solver->cost : solver->ceiling;
 }
 
-static void offer_only(void *context, const int *choice) { take_choice(context, choice); }
+static void take_choice_only(void *context, const int *choice) { take_choice(context, choice); }
 
 static size_t entry_count(const Solver *solver) { return solver->core->entry_start[solver->core->edges]; }
 
@@ -195,12 +195,12 @@ static double cycle_progress(void *context, int64_t work) {
 
 /* Runs a cycle of annealing. `work` is INFINITY, or the amount that ends it before the time does. */
 static void anneal_core(Solver *solver, double hot, double work, double until) {
-    AnnealAsks asks = {solver, cycle_progress, offer_only};
+    AnnealHooks hooks = {solver, cycle_progress, take_choice_only};
     solver->cycle_from = seconds_since(solver);
     solver->cycle_until = until;
     solver->cycle_work = work;
     int64_t chunk = isfinite(work) ? max_whole(min_whole((int64_t)(work / 64), 20000000), 1000) : 20000000;
-    anneal_cycle(solver->anneal, hot, chunk, &asks);
+    anneal_cycle(solver->anneal, hot, chunk, &hooks);
 }
 
 /* Gives the best prices to all descents. */
@@ -261,7 +261,7 @@ static bool fix_and_reduce(Solver *solver, double least) {
     return true;
 }
 
-/* Whether a core without nodes is left: the choice that the reductions made is the last that could be better. */
+/* Whether the core has no nodes any more: the choice that the reductions made is the last that could be better. */
 static bool is_spent(Solver *solver) {
     if (solver->core->nodes > 0) return false;
     take_choice(solver, rounding_of(solver));
@@ -285,7 +285,7 @@ static const double HEATS[] = {0.01, 0.1, 0.003, 0.03}; /* of a round of the poo
 /* The work that a start may take until it fits, and then to improve; and the annealing of a member of the pool. */
 static const int64_t START_REPAIR_PASSES = 400, START_PASSES = 30, POOL_PASSES = 200;
 
-static void offer_pool(Solver *solver) {
+static void take_pool_best(Solver *solver) {
     int best = pool_best(solver->pool);
     if (best >= 0) take_choice(solver, solver->pool->choice[best]);
 }
@@ -300,7 +300,7 @@ static void find_starts(Solver *solver) {
             for (int k = 0; k < STEPS_A_START; k++) volume_step(solver->dual, 1, starts->rounding[w]);
         use_prices(solver);
         starts_round(starts, solver->dual, START_REPAIR_PASSES * pass_work(solver), START_PASSES * pass_work(solver));
-        offer_pool(solver);
+        take_pool_best(solver);
         report_now_and_then(solver, "starts");
     }
     settle(solver);
@@ -318,7 +318,7 @@ static void work_on_pool(Solver *solver) {
         int64_t before = solver->cost;
         for (int turn = 0; turn < turns && !is_over(solver, POOL_UNTIL); turn++) {
             pool_turn(pool, HEATS[(int64_t)round % (int64_t)COUNT_OF(HEATS)], work);
-            offer_pool(solver);
+            take_pool_best(solver);
             report_now_and_then(solver, "pool");
         }
         if (solver->cost == before && work < INT64_MAX / 4) work *= 2;
@@ -326,7 +326,7 @@ static void work_on_pool(Solver *solver) {
     start_from_best(solver);
 }
 
-/* True, only with `may_fix`, means that a smaller core is left, on which to go on. */
+/* True, only with `may_fix`, means that there is a smaller core, on which to go on. */
 static bool solve_large(Solver *solver, bool may_fix) {
     double effort = solver->control->effort;
     bool timed = is_timed(solver);

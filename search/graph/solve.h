@@ -16,7 +16,7 @@ typedef struct {
 typedef struct {
     void *context;
     double (*seconds)(void *context);   /* seconds since the beginning */
-    bool (*interrupted)(void *context); /* true asks the solver to return its best choice so far */
+    bool (*interrupted)(void *context); /* true makes the solver return its best choice so far */
     void (*progress)(void *context,
                      const GraphProgress *progress); /* now and then, from the calling thread; may be NULL */
     double time_limit; /* seconds; INFINITY limits work instead, so that answers are the same anywhere */

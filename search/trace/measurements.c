@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a careful measurement leaves of a figure's doubt, in ln. */
+/* What a careful measurement leaves of a figure's uncertainty, in ln. */
 static const double MEASURED_DEVIATION = 0.02;
 /* Effects below this share of the step are not worth a line. */
 static const double EFFECT_LEAST = 0.001;
@@ -58,8 +58,8 @@ static int by_effect(const void *a, const void *b) {
     return x->of->figure < y->of->figure ? -1 : x->of->figure > y->of->figure;
 }
 
-/* The square of what is left of an effect once its figure is measured. */
-static double left(const DoubtEffect *effect) {
+/* The square of what remains of an effect once its figure is measured. */
+static double remaining_square(const DoubtEffect *effect) {
     double share = min_real(1, MEASURED_DEVIATION / effect->of->deviation);
     return effect->effect * effect->effect * share * share;
 }
@@ -76,7 +76,7 @@ static void add(const DoubtEffect *effects, int count, double all, int kind, Mea
         const char *key = effects[i].of->figure->key;
         if (kind >= 0 ? !is_of(KINDS[kind].figures, key) : in_any(key)) continue;
         if (fabs(effects[i].effect) < EFFECT_LEAST) continue;
-        own.deviation += left(&effects[i]) - effects[i].effect * effects[i].effect;
+        own.deviation += remaining_square(&effects[i]) - effects[i].effect * effects[i].effect;
         if (figures < MEASURED_FIGURES_MAX - 1) own.figures[figures++] = key;
     }
     own.deviation = sqrt(max_real(0, own.deviation));
@@ -98,7 +98,8 @@ void measurements_list(const DoubtEffect *effects, int count, double own_error, 
     qsort(sorted, (size_t)count, sizeof *sorted, by_effect);
     for (int i = 0; i < count; i++) {
         all += sorted[i].effect * sorted[i].effect;
-        rest += fabs(sorted[i].effect) < EFFECT_LEAST ? sorted[i].effect * sorted[i].effect : left(&sorted[i]);
+        rest +=
+            fabs(sorted[i].effect) < EFFECT_LEAST ? sorted[i].effect * sorted[i].effect : remaining_square(&sorted[i]);
     }
     for (size_t k = 0; k < COUNT_OF(KINDS); k++) {
         if (KINDS[k].nvlink && !(cluster->nvlink_bytes_per_second > 0)) continue;

@@ -12,7 +12,7 @@ enum { MEASUREMENTS_MAX = 8, MEASURED_FIGURES_MAX = 12 };
 typedef struct {
     const char *name, *command;                /* what is measured, and a line that does it */
     const char *figures[MEASURED_FIGURES_MAX]; /* what it pins down, those that matter most first; ends with NULL */
-    double deviation;                          /* of ln(measured / predicted) step that is left after it alone */
+    double deviation;                          /* of ln(measured / predicted) step that remains after it alone */
 } Measurement;
 
 /* What a machine looks like to a measurement. */

@@ -38,7 +38,7 @@ static bool read_degrees(const cJSON *plan, const char *where, PlanShape *out, E
 }
 
 /* Ranks of a role are as far apart as its innermost factor lies, which a plan says of its first axis; of an axis
- * further out it is left open. */
+ * further out it is not known. */
 static void read_strides(const cJSON *plan, PlanShape *out) {
     const cJSON *placement = cJSON_GetObjectItemCaseSensitive(plan, "placement"), *pin;
     const char *first = NULL;
