@@ -2,7 +2,6 @@
 /* MFU against chips, a line for each setting of what is no machine, or where all points have as many chips a bar for
  * each point; days against dollars; the table, and what was wrong below it. */
 #include "search/sweep/page.h"
-#include "search/sweep/pictures.h"
 
 #include "base/escape.h"
 #include "base/number.h"

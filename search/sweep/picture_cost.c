@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/sweep/pictures.h"
+#include "search/sweep/page.h"
 
 #include "base/number.h"
 #include "base/text/prose.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A sweep's page: the fronts by hand, errors said once, names that stay names. */
 #include "search/sweep/page.h"
-#include "search/sweep/pictures.h"
+#include "search/sweep/page.h"
 
 #include "base/util.h"
 #include "tests/search/golden.h"
