@@ -65,6 +65,28 @@ bool emit_allowed(const EmitFormat *format, const Request *request, const Ranked
                      launcher_name(launcher));
 }
 
+bool emit_write(const EmitFormat *format, const Request *request, const RankedPlan *ranked, EmitNotes *notes, FILE *out,
+                Error *error) {
+    const Launcher *launcher = launcher_at(emit_format_launcher(format));
+    char where[48];
+    LaunchJob job;
+    if (!launch_job(request, ranked, launcher, &job, error)) return false;
+    const char *refusal = format->cannot ? format->cannot(&job) : NULL;
+    snprintf(where, sizeof where, "emit %s", format->name);
+    if (refusal)
+        return error_set(error, ERROR_INPUT, where, "%s does not take this plan: %s",
+                         format->title ? format->title : launcher->name, refusal);
+    format->notes(&job, notes);
+    return format->write(&job, notes, out, error);
+}
+
+void launcher_words(const Launcher *launcher, const Request *request, const RankedPlan *ranked, Prose *out) {
+    LaunchJob job;
+    Error ignored = {0};
+    if (launcher && launcher->plan_words && launch_job(request, ranked, launcher, &job, &ignored))
+        launcher->plan_words(&job, out);
+}
+
 void emit_note(EmitNotes *notes, const char *format, ...) {
     char text[EMIT_NOTE_SIZE];
     va_list arguments;
@@ -78,23 +100,24 @@ void emit_note(EmitNotes *notes, const char *format, ...) {
     clean_text(text, notes->text[notes->count++], EMIT_NOTE_SIZE); /* a name in it must not end the comment's line */
 }
 
-void emit_header(const Request *request, const RankedPlan *ranked, const EmitNotes *notes, const char *prefix,
-                 FILE *out) {
+void emit_header(const LaunchJob *job, const EmitNotes *notes, FILE *out) {
     char notation[NOTATION_SIZE], name[PROSE_NAME_SIZE], step[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
     char used[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE], batch[NUMBER_TEXT_SIZE], seq[NUMBER_TEXT_SIZE];
+    const Question *question = &job->request->question;
+    const RankedPlan *ranked = job->ranked;
     const Estimate *estimate = &ranked->estimate;
     char machine[PROSE_NAME_SIZE], chip[PROSE_NAME_SIZE]; /* texts of a file must not end the comment's line */
-    fprintf(out, "%sWritten by shardopt %s: %s on %s of %s.\n", prefix, program_version(),
-            clean_name(request->question.model.name, name), clean_name(ranked->machine.text, machine),
-            clean_name(request->question.chip.title, chip));
-    fprintf(out, "%sPlan: %s, %s sequences of %s tokens a step.\n", prefix,
+    fprintf(out, "# Written by shardopt %s: %s on %s of %s.\n", program_version(),
+            clean_name(question->model.name, name), clean_name(ranked->machine.text, machine),
+            clean_name(question->chip.title, chip));
+    fprintf(out, "# Plan: %s, %s sequences of %s tokens a step.\n",
             plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation),
             number_grouped(ranked->work.sequences, batch), number_grouped(ranked->work.seq, seq));
-    fprintf(out, "%sPredicted: %s per step, %s MFU, %s of %s HBM (profile %s).\n", prefix,
+    fprintf(out, "# Predicted: %s per step, %s MFU, %s of %s HBM (profile %s).\n",
             step_text(estimate->time.seconds, step), share_text(estimate->mfu, share),
             number_bytes(memory_total(&estimate->memory), used), number_bytes(estimate->memory_limit_bytes, limit),
-            clean_name(request->question.profile.name, name));
-    for (int i = 0; notes && i < notes->count; i++) fprintf(out, "%sNOTE: %s.\n", prefix, notes->text[i]);
+            clean_name(question->profile.name, name));
+    for (int i = 0; i < notes->count; i++) fprintf(out, "# NOTE: %s.\n", notes->text[i]);
 }
 
 void emit_quoted(const char *text, FILE *out) { json_print_text(out, text); }

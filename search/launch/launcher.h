@@ -13,29 +13,36 @@
 
 #include <stdio.h>
 
-typedef struct PlanFacts PlanFacts;       /* search/launch/rules.h */
-typedef struct LaunchAsk LaunchAsk;       /* search/launch/placement.h */
-typedef struct LaunchWays LaunchWays;     /* search/launch/placement.h */
-typedef struct LaunchWay LaunchWay;       /* search/launch/placement.h */
-typedef struct RematList RematList;       /* search/launch/remat_list.h */
+typedef struct PlanFacts PlanFacts;   /* search/launch/rules.h */
+typedef struct LaunchAsk LaunchAsk;   /* search/launch/placement.h */
+typedef struct LaunchWays LaunchWays; /* search/launch/placement.h */
+typedef struct LaunchWay LaunchWay;   /* search/launch/placement.h */
+typedef struct RematList RematList;
 typedef struct EmitNotes EmitNotes;       /* search/launch/emit.h */
+typedef struct LaunchJob LaunchJob;       /* search/launch/emit.h */
 typedef struct ConfigFile ConfigFile;     /* search/launch/syntax/config_file.h */
 typedef struct ImportedWork ImportedWork; /* search/launch/import.h */
 typedef struct ImportedPlan ImportedPlan; /* search/launch/import.h */
 
-/* Writes the configuration. False: *error says which rule of the framework the plan breaks, and what was written is of
- * no use. */
-typedef bool EmitWriter(const Request *request, const RankedPlan *ranked, FILE *out, Error *error);
+/* How a plan is written: emit_write() (search/launch/emit.h) calls these. */
+typedef bool EmitWriter(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error);
 /* Adds a sentence for each thing that the framework does otherwise than was costed. */
-typedef void EmitNoter(const Request *request, const RankedPlan *ranked, EmitNotes *notes);
+typedef void EmitNoter(const LaunchJob *job, EmitNotes *notes);
+typedef const char *EmitRefusal(const LaunchJob *job);
 
 typedef struct {
     const char *name; /* as the command line spells it */
     EmitWriter *write;
     EmitNoter *notes;
-    const char *does; /* for help: "a YAML file for MaxText's trainer" */
-    const char *file; /* what one calls it, in examples: "train.sh"; NULL: no name is offered */
+    const char *does;    /* for help: "a YAML file for MaxText's trainer" */
+    const char *file;    /* what one calls it, in examples: "train.sh"; NULL: no name is suggested */
+    EmitRefusal *cannot; /* what it refuses beyond the launcher's rules; NULL: nothing */
+    const char *title;   /* who refuses it: "torchtitan 0.2"; NULL: the launcher */
 } EmitFormat;
+
+/* How a file is read: import_work() and import_plan() (search/launch/import.h) call these. */
+typedef bool ImportWork(ConfigFile *file, ImportedWork *out, Error *error);
+typedef bool ImportPlan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
 
 /* An order in which a launcher nests roles. */
 typedef struct {
@@ -82,14 +89,14 @@ typedef struct {
 
     /* The plan in the words of the people who use it: "TP 4, PP 8, CP 1, micro-batch 1, recompute full". NULL: it has
      * none. The plan is one that it takes. */
-    void (*plan_words)(const Request *request, const RankedPlan *ranked, Prose *to);
+    void (*plan_words)(const LaunchJob *job, Prose *out);
 
     /* ---- its files ---- */
     /* Keys of which one is enough to recognise a file; a trailing . or _ means that the key begins so. */
     const char *signs[LAUNCHER_SIGNS_MAX];
     bool signs_yield; /* its keys stand in files of others too, whose signs count first */
-    bool (*import_work)(ConfigFile *file, ImportedWork *out, Error *error);
-    bool (*import_plan)(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
+    ImportWork *import_work;
+    ImportPlan *import_plan;
     /* Which of the ways a file means; *out NULL: none. No function: the one whose option is plan->option. */
     bool (*import_way)(ConfigFile *file, const Request *request, const ImportedPlan *plan, const LaunchWays *ways,
                        const LaunchWay **out, Error *error);
@@ -122,6 +129,9 @@ char *launchers_text(LauncherSet set, const char *between, char *text, size_t si
 
 /* Whom a request is for, as --for takes it: "maxtext", "megatron,torchtitan,deepspeed", "any". Returns `text`. */
 char *request_launchers(const Request *request, char text[LAUNCHER_NAMES_SIZE]);
+
+/* The plan in the words of the people who use the launcher; nothing where it has none, or is NULL. */
+void launcher_words(const Launcher *launcher, const Request *request, const RankedPlan *ranked, Prose *out);
 
 /* The order in which a launcher nests roles, as --nesting spells it. */
 const char *launcher_nesting(int launcher);
@@ -215,6 +225,12 @@ LaunchAnswer launch_answer(int launcher, const NestedMesh *nested_mesh, const ch
                            const StepRule *rule, const Resources *resources);
 
 /* ---- what they can be told ---- */
+
+/* How a launcher lists what it can be told to recompute and to offload. */
+/* One more rule. `layers`: as RematRule has it. */
+void remat_list_add(RematList *list, const ActivationState state[ACTIVATION_COUNT], int64_t layers);
+void remat_list_add_none(RematList *list);                 /* everything is saved */
+void remat_list_add_full(RematList *list, int64_t layers); /* everything is recomputed from the layer's input */
 
 /* Which activations any of `launchers` can be told to recompute or to offload, in the arena; *out NULL: anything (one
  * of them takes anything, or there are none). False: memory is out. */

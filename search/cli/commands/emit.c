@@ -109,10 +109,9 @@ static bool write_plan(const EmitFormat *format, const Request *request, const R
     EmitNotes notes = {.count = 0};
     FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return error_memory(error);
-    bool ok = format->write(request, ranked, memory, error);
+    bool ok = emit_write(format, request, ranked, &notes, memory, error);
     bool failed = ferror(memory) != 0;
     if ((fclose(memory) != 0 || failed) && ok) ok = error_memory(error);
-    if (ok) format->notes(request, ranked, &notes);
     for (int i = 0; i < notes.count && ok && !choice->quiet; i++)
         fprintf(streams.err, "shardopt: warning: emit %s: %s\n", format->name, notes.text[i]);
     ok = ok && output_write(streams.out, choice->path, text, length, error);

@@ -7,24 +7,23 @@
 #include "base/util.h"
 #include "cost/state/remat.h"
 #include "search/launch/deepspeed/deepspeed.h"
-#include "search/launch/gpu_job.h"
 
 #include <inttypes.h>
 
 /* Whole layers are made again from their inputs (deepspeed.checkpointing), which lie on the host for all of them or for
  * none: where some are to, either so many layers more are made again that as much memory is free, or all inputs go. */
-static int64_t checkpointed(const GpuJob *job) {
-    return min_whole(job->layers, max_whole(gpu_job_dropped_most(job), gpu_job_layers_for_inputs(job)));
+static int64_t checkpointed(const LaunchJob *job) {
+    return min_whole(job->layers, max_whole(job_dropped_most(job), job_layers_for_inputs(job)));
 }
-static bool inputs_on_host(const GpuJob *job) {
-    return gpu_job_layers_for_inputs(job) > job->layers ||
-           (gpu_job_dropped_most(job) > 0 && gpu_job_dropped(job, ACTIVATION_LAYER_INPUT) == job->layers);
+static bool inputs_on_host(const LaunchJob *job) {
+    return job_layers_for_inputs(job) > job->layers ||
+           (job_dropped_most(job) > 0 && job_dropped(job, ACTIVATION_LAYER_INPUT) == job->layers);
 }
 
 /* ZeRO-3 where parameters are sharded, over all data ranks; hpZ keeps a second copy in groups. */
-static int zero_stage(const GpuJob *job) { return job->shards ? 3 : job->knobs->zero_stage; }
+static int zero_stage(const LaunchJob *job) { return job->shards ? 3 : job->knobs->zero_stage; }
 
-static bool add_zero(const GpuJob *job, cJSON *to) {
+static bool add_zero(const LaunchJob *job, cJSON *to) {
     int stage = zero_stage(job);
     cJSON *zero = json_add_object(to, "zero_optimization");
     bool ok = json_add_whole(zero, "stage", stage) && json_add_bool(zero, "overlap_comm", stage > 0) &&
@@ -46,7 +45,7 @@ static bool add_zero(const GpuJob *job, cJSON *to) {
     return ok;
 }
 
-static bool add_checkpointing(const GpuJob *job, cJSON *to) {
+static bool add_checkpointing(const LaunchJob *job, cJSON *to) {
     if (checkpointed(job) == 0) return true;
     cJSON *checkpointing = json_add_object(to, "activation_checkpointing");
     bool along = job->ranked->plan.layout.sharding.residual == RESIDUAL_SEQUENCE && job->tensor > 1;
@@ -56,14 +55,14 @@ static bool add_checkpointing(const GpuJob *job, cJSON *to) {
 }
 
 /* runtime/config.py, PIPELINE: what PipelineModule is told again by its arguments. */
-static bool add_pipeline(const GpuJob *job, cJSON *to) {
+static bool add_pipeline(const LaunchJob *job, cJSON *to) {
     if (job->pipeline == 1) return true;
     cJSON *pipeline = json_add_object(to, "pipeline");
     return json_add_whole(pipeline, "stages", job->pipeline) && json_add_text(pipeline, "partition", "parameters") &&
            json_add_whole(pipeline, "activation_checkpoint_interval", checkpointed(job) > 0 ? 1 : 0);
 }
 
-static bool add_precision(const GpuJob *job, cJSON *to) {
+static bool add_precision(const LaunchJob *job, cJSON *to) {
     const StateDtypes *dtypes = &job->request->question.state_dtypes;
     /* accumulated in fp32, where the cost model has them so; its own default under ZeRO is the parameters' dtype */
     bool whole =
@@ -78,7 +77,7 @@ static bool add_precision(const GpuJob *job, cJSON *to) {
     return ok && json_add_text(types, "grad_accum_dtype", whole ? "fp32" : "bf16");
 }
 
-static bool add_parallelism(const GpuJob *job, cJSON *to) {
+static bool add_parallelism(const LaunchJob *job, cJSON *to) {
     bool ok = true;
     if (job->tensor > 1) ok = json_add_whole(json_add_object(to, "tensor_parallel"), "autotp_size", job->tensor);
     if (job->sequence > 1) ok = ok && json_add_whole(to, "sequence_parallel_size", job->sequence);
@@ -91,7 +90,7 @@ static bool add_parallelism(const GpuJob *job, cJSON *to) {
 }
 
 /* What the JSON of DeepSpeed cannot say. */
-static bool add_rest(const GpuJob *job, const EmitNotes *notes, cJSON *to) {
+static bool add_rest(const LaunchJob *job, const EmitNotes *notes, cJSON *to) {
     char plan[NOTATION_SIZE], launch[256];
     cJSON *own = json_add_object(to, "shardopt");
     plan_notation(&job->ranked->plan.degrees, job->knobs, false, plan);
@@ -106,14 +105,14 @@ static bool add_rest(const GpuJob *job, const EmitNotes *notes, cJSON *to) {
         cJSON *layers = json_add_array(own, "pipeline_module_layers");
         ok = ok && json_add_whole(own, "pipeline_module_num_stages", job->pipeline) && layers;
         for (int64_t stage = 0; stage < job->pipeline; stage++)
-            ok = ok && json_add_whole(layers, NULL, gpu_job_chunk_layers(job, stage));
+            ok = ok && json_add_whole(layers, NULL, job_chunk_layers(job, stage));
     }
     if (job->host_order) { /* lines of the host file, counted leaf by leaf of the network: the rank of each */
         cJSON *ranks = json_add_array(own, "host_ranks");
-        int64_t domains = gpu_job_domains(job), in_domain = max_whole(1, job->hosts / domains);
+        int64_t domains = job_domains(job), in_domain = max_whole(1, job->hosts / domains);
         for (int64_t host = 0; host < job->hosts; host++)
             ok = ok &&
-                 json_add_whole(ranks, NULL, gpu_job_domain_rank(job, host / in_domain) * in_domain + host % in_domain);
+                 json_add_whole(ranks, NULL, job_domain_rank(job, host / in_domain) * in_domain + host % in_domain);
     }
     if (notes->count == 0) return ok;
     cJSON *list = json_add_array(own, "notes");
@@ -121,46 +120,42 @@ static bool add_rest(const GpuJob *job, const EmitNotes *notes, cJSON *to) {
     return ok;
 }
 
-void emit_deepspeed_notes(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
-    GpuJob job;
+void deepspeed_notes(const LaunchJob *job, EmitNotes *notes) {
     char text[ACTIVATIONS_TEXT_SIZE];
-    if (!gpu_job(request, ranked, &DEEPSPEED_LAUNCHER, &job, NULL)) return;
-    int64_t layers = checkpointed(&job);
-    int64_t inputs = gpu_job_dropped(&job, ACTIVATION_LAYER_INPUT);
-    bool exact = inputs == 0 || (inputs == job.layers && inputs_on_host(&job));
+    int64_t layers = checkpointed(job);
+    int64_t inputs = job_dropped(job, ACTIVATION_LAYER_INPUT);
+    bool exact = inputs == 0 || (inputs == job->layers && inputs_on_host(job));
     for (Activation a = ACTIVATION_ATTENTION_INPUT; a < ACTIVATION_COUNT; a++)
-        exact = exact && (!activation_exists(job.model, a) ||
-                          (gpu_job_dropped(&job, a) == layers && ranked->plan.layout.layers[a][STATE_OFFLOADED] == 0));
+        exact = exact && (!activation_exists(job->model, a) ||
+                          (job_dropped(job, a) == layers && job->ranked->plan.layout.layers[a][STATE_OFFLOADED] == 0));
     if (layers > 0)
         emit_note(notes, "wrap %" PRId64 " of the %" PRId64 " layers%s in deepspeed.checkpointing.checkpoint; %s",
-                  layers, job.layers, job.pipeline > 1 ? " of each stage" : "",
+                  layers, job->layers, job->pipeline > 1 ? " of each stage" : "",
                   exact ? "the JSON only says how" : "that keeps no more than the plan does, and takes longer");
-    if (!exact) emit_note(notes, "the plan's activations: %s", gpu_job_activations(&job, text));
-    if (job.pipeline > 1)
+    if (!exact) emit_note(notes, "the plan's activations: %s", job_activations(job, text));
+    if (job->pipeline > 1)
         emit_note(notes, "the stages are an argument of your code: PipelineModule(num_stages=%" PRId64 ")",
-                  job.pipeline);
-    if (job.pipeline > 1 && job.tensor > 1)
+                  job->pipeline);
+    if (job->pipeline > 1 && job->tensor > 1)
         emit_note(notes,
                   "in a pipeline tensor parallelism is your model's (an mpu): autotp_size is for models without");
-    if (job.sequence > 1) emit_note(notes, "Ulysses wants deepspeed.sequence.layer.DistributedAttention in the model");
-    if (job.expert > 1) emit_note(notes, "expert_parallel finds the experts of models that it has a preset for");
+    if (job->sequence > 1) emit_note(notes, "Ulysses wants deepspeed.sequence.layer.DistributedAttention in the model");
+    if (job->expert > 1) emit_note(notes, "expert_parallel finds the experts of models that it has a preset for");
 }
 
-bool emit_deepspeed(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
-    GpuJob job;
-    EmitNotes notes = {0};
-    if (!gpu_job(request, ranked, &DEEPSPEED_LAUNCHER, &job, error)) return false;
-    if (request->question.precision != PRECISION_BF16)
-        return error_set(
-            error, ERROR_INPUT, "emit deepspeed",
-            "deepspeed does not take this plan: its JSON knows no 8-bit matmuls; plan with --precision bf16");
-    emit_deepspeed_notes(request, ranked, &notes);
+const char *deepspeed_cannot(const LaunchJob *job) {
+    return job->request->question.precision == PRECISION_BF16
+               ? NULL
+               : "its JSON knows no 8-bit matmuls; plan with --precision bf16";
+}
+
+bool deepspeed_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {
     cJSON *json = cJSON_CreateObject();
-    bool ok = json_add_whole(json, "train_batch_size", job.batch) &&
-              json_add_whole(json, "train_micro_batch_size_per_gpu", job.knobs->microbatch_sequences) &&
-              json_add_whole(json, "gradient_accumulation_steps", job.knobs->microbatches) &&
-              add_precision(&job, json) && add_zero(&job, json) && add_parallelism(&job, json) &&
-              add_pipeline(&job, json) && add_checkpointing(&job, json) && add_rest(&job, &notes, json) &&
+    bool ok = json_add_whole(json, "train_batch_size", job->batch) &&
+              json_add_whole(json, "train_micro_batch_size_per_gpu", job->knobs->microbatch_sequences) &&
+              json_add_whole(json, "gradient_accumulation_steps", job->knobs->microbatches) &&
+              add_precision(job, json) && add_zero(job, json) && add_parallelism(job, json) &&
+              add_pipeline(job, json) && add_checkpointing(job, json) && add_rest(job, notes, json) &&
               json_print(out, json);
     cJSON_Delete(json);
     return ok || error_memory(error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/launch/jax/code.h"
+#include "search/launch/jax/jax.h"
 
 /* Only what PEP 8 and JAX 0.10.2 know. Each literal stays below what C11 promises (4,095 characters). */
 static const char HEAD[] = "\"\"\"Mesh, shardings, remat and schedule of one plan, for JAX.\n"

@@ -7,7 +7,6 @@
 #include "search/answer/parameter_shards.h"
 #include "search/answer/plan_words.h"
 #include "search/launch/jax/axes.h"
-#include "search/launch/jax/code.h"
 #include "search/launch/jax/jax.h"
 
 #include <string.h>
@@ -204,29 +203,28 @@ static void write_numbers(const Request *request, const RankedPlan *ranked, FILE
     fprintf(out, "PREDICTED_STEP_SECONDS = %.17g\n", ranked->estimate.time.seconds);
 }
 
-void emit_jax_notes(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
-    (void)request;
-    if (ranked->plan.degrees.of[ROLE_PIPELINE] > 1)
+void jax_notes(const LaunchJob *job, EmitNotes *notes) {
+    ContextMethod context = job->knobs->methods.context;
+    if (job->pipeline > 1)
         emit_note(notes,
                   "mesh and shardings are here; the schedule (%s) and its passes between stages are yours to write, "
                   "with jax.shard_map and ppermute over the axis pipeline",
-                  schedule_name(ranked->plan.knobs.schedule));
-    if (ranked->plan.knobs.methods.context == CONTEXT_RING ||
-        ranked->plan.knobs.methods.context == CONTEXT_ULYSSES_RING)
+                  schedule_name(job->knobs->schedule));
+    if (context == CONTEXT_RING || context == CONTEXT_ULYSSES_RING)
         emit_note(notes, "attention over a ring is a kernel of yours: XLA's partitioner gathers keys and values");
 }
 
-bool emit_jax(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
+bool jax_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {
+    const Request *request = job->request;
+    const RankedPlan *ranked = job->ranked;
     JaxAxes axes;
-    EmitNotes notes = {.count = 0};
     char name[PROSE_NAME_SIZE];
     if (!jax_axes_of(ranked, &axes))
         return error_set(error, ERROR_INPUT, WHERE,
                          "the folded expert grid cuts other roles' ranks where they do not divide; require another "
                          "folded_expert");
-    emit_jax_notes(request, ranked, &notes);
     fprintf(out, "#!/usr/bin/env python3\n");
-    emit_header(request, ranked, &notes, "# ", out);
+    emit_header(job, notes, out);
     jax_write_head(out);
     fprintf(out, "MODEL = ");
     emit_quoted(request->question.model.name, out);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/launch/jax/jax.h: a program in plain JAX. Internal to its folder, and for tests. */
+/* search/launch/jax/jax.h: a program in plain JAX. Internal to its folder. */
 #pragma once
 
 #include "search/launch/emit.h"
 #include "search/launch/import.h"
 
-extern const Launcher JAX_LAUNCHER;
+EmitWriter jax_write;
+EmitNoter jax_notes;
+ImportWork jax_work;
+ImportPlan jax_plan;
 
-const char *jax_refuses_degrees(const PlanFacts *facts);
-const char *jax_refuses(const PlanFacts *facts);
-EmitWriter emit_jax;
-EmitNoter emit_jax_notes;
-bool jax_work(ConfigFile *file, ImportedWork *out, Error *error);
-bool jax_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
+/* Parts of the emitted Python module that are the same for every plan. */
+void jax_write_head(FILE *out);      /* docstring and imports */
+void jax_write_spec(FILE *out);      /* spec(): roles to a PartitionSpec; wants ROLES */
+void jax_write_functions(FILE *out); /* devices, mesh, shardings, remat, --check */

@@ -1,7 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/launch/jax/jax.h"
 
+#include "search/answer/parameter_shards.h"
 #include "search/launch/placement.h"
+#include "search/launch/rules.h"
+
+/* ---- what it refuses ---- */
+
+/* Some other dimension of each matrix may do as well. */
+static bool weights_divide(const PlanFacts *facts) {
+    ParameterShards specs[PARAMETERS_MAX];
+    const char *undivided;
+    parameter_shards(facts->model, facts->plan, specs, &undivided);
+    return !undivided;
+}
+
+static const char *refuses_degrees(const PlanFacts *facts) {
+    REFUSE_UNLESS(facts_heads_divide(facts), REFUSES_HEADS);
+    REFUSE_UNLESS(facts_kv_heads_divide(facts, true), REFUSES_KV_COPIES);
+    REFUSE_UNLESS(facts->seq % facts->sequence == 0, "sequence has to divide the tokens of a sequence");
+    return NULL;
+}
+
+/* One writes the program oneself: what divides can be said. Stages are one stacked array, so they are even; nobody has
+ * written ZB-H1 or DualPipe in it. */
+static const char *refuses(const PlanFacts *facts) {
+    REFUSE_UNLESS(facts_runs(facts, 1u << SCHEDULE_GPIPE | 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED |
+                                        1u << SCHEDULE_CIRCULAR),
+                  "nobody has written this schedule in JAX: gpipe, 1f1b, interleaved or circular");
+    REFUSE_UNLESS(facts_even_stages(facts), REFUSES_UNEVEN_STAGES);
+    REFUSE_UNLESS(facts_weights_divide(facts) || weights_divide(facts),
+                  "a sharded dimension has to divide: fsdp, sequence or expert divides none of some matrix");
+    return NULL;
+}
 
 /* AXLearn 34aed43c experiments/text/gpt/common.py: pipeline, data, expert, fsdp, seq, model. */
 #define ORDER                                                                                                          \
@@ -17,12 +48,12 @@ static void ways(const LaunchAsk *ask, LaunchWays *out) {
 const Launcher JAX_LAUNCHER = {
     .name = "jax",
     .nestings = {{.name = "jax", .order = ORDER}},
-    .refuses_degrees = jax_refuses_degrees,
-    .refuses = jax_refuses,
+    .refuses_degrees = refuses_degrees,
+    .refuses = refuses,
     .ways = ways,
     .device_order = "an array of devices in the plan's order",
     .signs = {"MESH_AXES"},
     .import_work = jax_work,
     .import_plan = jax_plan,
-    .formats = {{"jax", emit_jax, emit_jax_notes, "a Python module: mesh, PartitionSpecs, remat, schedule", "plan.py"}},
+    .formats = {{"jax", jax_write, jax_notes, "a Python module: mesh, PartitionSpecs, remat, schedule", "plan.py"}},
 };

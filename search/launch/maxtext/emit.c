@@ -6,8 +6,6 @@
 #include "mesh/slice.h"
 #include "search/answer/plan_words.h"
 #include "search/launch/maxtext/maxtext.h"
-#include "search/launch/maxtext/mesh.h"
-#include "search/launch/maxtext/model.h"
 
 #include <math.h>
 #include <string.h>
@@ -200,7 +198,9 @@ static void write_mixture(const Model *model, FILE *out) {
 
 /* ---- the file ---- */
 
-void emit_maxtext_notes(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
+void maxtext_notes(const LaunchJob *job, EmitNotes *notes) {
+    const Request *request = job->request;
+    const RankedPlan *ranked = job->ranked;
     const Plan *plan = &ranked->plan;
     StateDtypes dtypes = emit_state_dtypes(request, ranked);
     bool tensor = plan->degrees.of[ROLE_TENSOR] > 1;
@@ -271,13 +271,13 @@ static void write_launch_line(const Request *request, const RankedPlan *ranked, 
                 slice_text(chip, machine->slice, shape), (long long)machine->slices);
 }
 
-bool emit_maxtext(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
-    EmitNotes notes = {.count = 0};
+bool maxtext_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {
+    const Request *request = job->request;
+    const RankedPlan *ranked = job->ranked;
     char name[PROSE_NAME_SIZE];
     bool tpu = !chip_has_domains(&request->question.chip), muon = false;
     MaxtextDivision division = maxtext_division(ranked);
-    emit_maxtext_notes(request, ranked, &notes);
-    emit_header(request, ranked, &notes, "# ", out);
+    emit_header(job, notes, out);
     write_launch_line(request, ranked, out);
     write_flags(request, out);
     fprintf(out, "base_config: \"base.yml\"\nhardware: \"%s\"\n\n", tpu ? "tpu" : "gpu");

@@ -4,7 +4,6 @@
  * the commit). */
 #include "base/util.h"
 #include "search/launch/maxtext/maxtext.h"
-#include "search/launch/maxtext/model.h"
 #include "search/launch/placement.h"
 
 #include <inttypes.h>

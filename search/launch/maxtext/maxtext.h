@@ -6,22 +6,41 @@
 #include "search/launch/import.h"
 
 extern const Launcher MAXTEXT_LAUNCHER;
-
-const char *maxtext_refuses_degrees(const PlanFacts *facts);
-const char *maxtext_refuses(const PlanFacts *facts);
-void maxtext_ways(const LaunchAsk *ask, LaunchWays *out);
-void maxtext_remat_rules(RematList *list, const Model *model);
-const char *maxtext_remat_words(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]);
-void maxtext_plan_words(const Request *request, const RankedPlan *ranked, Prose *to);
-EmitWriter emit_maxtext;
-EmitNoter emit_maxtext_notes;
-bool maxtext_work(ConfigFile *file, ImportedWork *out, Error *error);
-bool maxtext_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
+EmitWriter maxtext_write;
+EmitNoter maxtext_notes;
+ImportWork maxtext_work;
+ImportPlan maxtext_plan;
 bool maxtext_import_way(ConfigFile *file, const Request *request, const ImportedPlan *plan, const LaunchWays *ways,
                         const LaunchWay **out, Error *error);
 
+void maxtext_remat_rules(RematList *list, const Model *model);
+const char *maxtext_remat_words(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]);
 /* Its names for the tensors of an activation, NULL after the last (or after MAXTEXT_TENSORS_MAX); none: it has no word
  * for it. */
 enum { MAXTEXT_TENSORS_MAX = 6 };
 const char *const *maxtext_tensors(Activation activation);
 const char *maxtext_state(ActivationState state); /* "device" "remat" "offload" */
+
+/* ---- a model in its words ---- */
+
+/* Writes model_name, or for a model that MaxText has no name for but whose layers it has, the sizes of the default
+ * model; false: it has neither. `muon`: *muon says whether MaxText's muon knows the layers. */
+bool maxtext_write_model(const Model *model, bool *muon, FILE *out);
+
+/* The zoo's name of a model_name; NULL: it is none that is known. */
+const char *maxtext_model_ours(const char *model_name);
+
+/* ---- the degrees of a plan as its two networks ---- */
+
+/* What of a role lies inside a slice or node, and what across. */
+typedef struct {
+    int64_t inside[ROLE_COUNT], across[ROLE_COUNT];
+} MaxtextDivision;
+MaxtextDivision maxtext_division(const RankedPlan *ranked);
+
+/* Every ici_* and dcn_* degree, and how physical axes may be split. False: two axes of the mesh for one role (usp)
+ * would land elsewhere than it was costed. */
+bool maxtext_write_mesh(const RankedPlan *ranked, bool tpu, FILE *out, Error *error);
+
+/* "a=b c=d" as keys, a line each. */
+void maxtext_write_pairs(const char *pairs, FILE *out);

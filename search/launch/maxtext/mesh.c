@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/launch/maxtext/mesh.h"
+#include "search/launch/maxtext/maxtext.h"
 
 #include "base/util.h"
 #include "mesh/jax_mesh.h"
-#include "search/launch/maxtext/maxtext.h"
 #include "search/launch/placement.h"
 
 #include <string.h>

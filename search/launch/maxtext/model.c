@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/launch/maxtext/model.h"
+#include "search/launch/maxtext/maxtext.h"
 
 #include "base/util.h"
 

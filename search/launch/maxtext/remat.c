@@ -5,7 +5,6 @@
 #include "search/launch/maxtext/maxtext.h"
 
 #include "base/util.h"
-#include "search/launch/remat_list.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A bash script that runs Megatron-LM's pretrain_gpt.py under torchrun: one array of flags for each concern. */
-#include "search/launch/megatron/emit.h"
+#include "search/launch/megatron/megatron.h"
 
 #include "base/util.h"
 #include "cost/state/state.h"
@@ -9,9 +9,9 @@
 
 /* Weights that fsdp or sequence shard, and gradients that data shards (ZeRO-2), are Megatron-FSDP's; the optimizer's
  * state over data alone (ZeRO-1) is the distributed optimizer's. */
-static bool by_fsdp(const GpuJob *job) { return job->shards || job->knobs->zero_stage == 2; }
+static bool by_fsdp(const LaunchJob *job) { return job->shards || job->knobs->zero_stage == 2; }
 
-static void write_sizes(const GpuJob *job, FILE *out) {
+static void write_sizes(const LaunchJob *job, FILE *out) {
     fprintf(out,
             "    --tensor-model-parallel-size %" PRId64 "\n    --pipeline-model-parallel-size %" PRId64
             "\n    --context-parallel-size %" PRId64 "\n",
@@ -29,7 +29,7 @@ static void write_sizes(const GpuJob *job, FILE *out) {
 
 /* p2p: a ring; a2a: Ulysses. The core field and Transformer Engine spell all_gather with the underscore. The first
  * number of the hierarchy is the group that exchanges heads. */
-static void write_context(const GpuJob *job, FILE *out) {
+static void write_context(const LaunchJob *job, FILE *out) {
     static const char *const TYPES[CONTEXT_COUNT] = {[CONTEXT_NONE] = "p2p",
                                                      [CONTEXT_RING] = "p2p",
                                                      [CONTEXT_ALL_GATHER] = "all_gather",
@@ -52,23 +52,23 @@ static void write_layers(int64_t layers, FILE *out) {
 
 /* "Et*8|(t*8|)*2t*6L": E the embedding, t a layer, L the loss, | between chunks, (...)*n what repeats
  * (core/transformer/pipeline_parallel_layer_layout.py). */
-static void write_layout(const GpuJob *job, FILE *out) {
+static void write_layout(const LaunchJob *job, FILE *out) {
     fputc('E', out);
-    write_layers(gpu_job_chunk_layers(job, 0), out);
+    write_layers(job_chunk_layers(job, 0), out);
     fputc('|', out);
     for (int64_t chunk = 1, end; chunk < job->chunks - 1; chunk = end) {
-        int64_t layers = gpu_job_chunk_layers(job, chunk);
-        for (end = chunk + 1; end < job->chunks - 1 && gpu_job_chunk_layers(job, end) == layers;) end++;
+        int64_t layers = job_chunk_layers(job, chunk);
+        for (end = chunk + 1; end < job->chunks - 1 && job_chunk_layers(job, end) == layers;) end++;
         if (end - chunk > 1) fputc('(', out);
         write_layers(layers, out);
         fputc('|', out);
         if (end - chunk > 1) fprintf(out, ")*%" PRId64, end - chunk);
     }
-    write_layers(gpu_job_chunk_layers(job, job->chunks - 1), out);
+    write_layers(job_chunk_layers(job, job->chunks - 1), out);
     fputc('L', out);
 }
 
-static void write_stages(const GpuJob *job, FILE *out) {
+static void write_stages(const LaunchJob *job, FILE *out) {
     if (job->pipeline == 1) return;
     bool slots = job->knobs->stages == STAGES_SLOTS;
     if (slots)
@@ -83,7 +83,7 @@ static void write_stages(const GpuJob *job, FILE *out) {
     fprintf(out, "'\n");
 }
 
-static void write_sharding(const GpuJob *job, FILE *out) {
+static void write_sharding(const LaunchJob *job, FILE *out) {
     int zero = job->knobs->zero_stage;
     if (by_fsdp(job)) {
         fprintf(out,
@@ -104,7 +104,7 @@ static const char *dtype_word(Dtype dtype) { /* training/arguments.py: main-grad
     return dtype == DTYPE_DEFAULT || dtype == DTYPE_NONE ? NULL : dtype_name(dtype);
 }
 
-static void write_optimizer(const GpuJob *job, FILE *out) {
+static void write_optimizer(const LaunchJob *job, FILE *out) {
     const StateDtypes *dtypes = &job->request->question.state_dtypes;
     const char *master = dtype_word(dtypes->master), *first = dtype_word(dtypes->first),
                *second = dtype_word(dtypes->second);
@@ -118,7 +118,7 @@ static void write_optimizer(const GpuJob *job, FILE *out) {
 }
 
 /* Gradients: bf16 where the cost model has them so (scattered by FSDP, or of one microbatch), else fp32, its default. */
-static void write_precision(const GpuJob *job, FILE *out) {
+static void write_precision(const LaunchJob *job, FILE *out) {
     Dtype gradients = job->request->question.state_dtypes.gradients;
     bool half =
         gradients == DTYPE_BF16 || (gradients == DTYPE_DEFAULT && (job->shards || job->knobs->microbatches == 1));
@@ -142,48 +142,47 @@ static void write_precision(const GpuJob *job, FILE *out) {
 
 /* arguments.py: tensor and context parallelism want one connection, so that kernels start in the order of their calls;
  * FSDP wants more than one. */
-static void write_environment(const GpuJob *job, FILE *out) {
+static void write_environment(const LaunchJob *job, FILE *out) {
     if (by_fsdp(job))
         fprintf(out, "unset CUDA_DEVICE_MAX_CONNECTIONS # FSDP overlaps on several\n");
     else if (job->tensor > 1 || job->sequence > 1)
         fprintf(out, "export CUDA_DEVICE_MAX_CONNECTIONS=1 # kernels start in the order of their calls\n");
 }
 
-static void write_run(const GpuJob *job, FILE *out) {
+static void write_run(const LaunchJob *job, FILE *out) {
     fprintf(out,
             "\n# Data, tokenizer, learning rate and checkpoints are yours: arguments of this script, which take the "
             "place of\n# these steps on mock data, to time them.\nDATA=(--mock-data --tokenizer-type NullTokenizer "
             "--lr 1e-4 --train-iters 20 --log-interval 1 --log-throughput)\nif [ $# -gt 0 ]; then DATA=(\"$@\"); fi\n");
     write_environment(job, out);
     fprintf(out, "\nexec ");
-    gpu_job_write_torchrun(job, out);
+    job_write_torchrun(job, out);
     fprintf(out, "\"${MEGATRON:-.}/pretrain_gpt.py\" \\\n    --transformer-impl transformer_engine "
                  "--distributed-timeout-minutes 60 \\\n    \"${MODEL[@]}\" \"${PARALLEL[@]}\" \"${BATCH[@]}\" "
                  "\"${MEMORY[@]}\" \"${PRECISION[@]}\" \"${DATA[@]}\"\n");
 }
 
-static const char *cannot(const GpuJob *job) {
+const char *megatron_cannot(const LaunchJob *job) {
     if (job->request->question.precision == PRECISION_INT8) return "it has no int8";
     return megatron_cannot_offload(job);
 }
 
-void emit_megatron_notes(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
-    GpuJob job;
-    if (!gpu_job(request, ranked, &MEGATRON_LAUNCHER, &job, NULL)) return;
-    const Sharding *sharding = &ranked->plan.layout.sharding;
-    int64_t block = MEGATRON_VOCAB_DIVISOR * job.tensor, padded = divide_up(job.model->vocab, block) * block;
-    megatron_note_activations(&job, notes);
-    megatron_note_model(&job, notes);
-    if (padded != job.model->vocab)
+void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
+    const Request *request = job->request;
+    const Sharding *sharding = &job->ranked->plan.layout.sharding;
+    int64_t block = MEGATRON_VOCAB_DIVISOR * job->tensor, padded = divide_up(job->model->vocab, block) * block;
+    megatron_note_activations(job, notes);
+    megatron_note_model(job, notes);
+    if (padded != job->model->vocab)
         emit_note(notes, "the vocabulary of %" PRId64 " is padded to %" PRId64 ", a multiple of %d x tensor",
-                  job.model->vocab, padded, MEGATRON_VOCAB_DIVISOR);
-    if (job.tensor > 1 && sharding->mlp == MLP_GATHERED)
+                  job->model->vocab, padded, MEGATRON_VOCAB_DIVISOR);
+    if (job->tensor > 1 && sharding->mlp == MLP_GATHERED)
         emit_note(notes, "weights of the MLP gathered over tensor were costed; Megatron moves activations");
-    if (job.tensor > 1 && sharding->kv == KV_GATHERED)
+    if (job->tensor > 1 && sharding->kv == KV_GATHERED)
         emit_note(notes, "keys and values computed once and gathered over tensor were costed; Megatron makes copies");
-    if (job.tensor > 1 && (sharding->embedding == TABLE_D_MODEL || sharding->logits == TABLE_D_MODEL))
+    if (job->tensor > 1 && (sharding->embedding == TABLE_D_MODEL || sharding->logits == TABLE_D_MODEL))
         emit_note(notes, "a table split by d_model was costed; Megatron splits embedding and logits by vocabulary");
-    if (job.shards && job.knobs->microbatches > 1 && request->question.state_dtypes.gradients == DTYPE_DEFAULT)
+    if (job->shards && job->knobs->microbatches > 1 && request->question.state_dtypes.gradients == DTYPE_DEFAULT)
         emit_note(notes,
                   "gradients are reduced in bf16, as was costed, and Megatron-FSDP then accumulates them in bf16 too; "
                   "without --grad-reduce-in-bf16 both are fp32");
@@ -192,31 +191,26 @@ void emit_megatron_notes(const Request *request, const RankedPlan *ranked, EmitN
                   request->asked.optimizer);
 }
 
-bool emit_megatron(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
-    GpuJob job;
-    EmitNotes notes = {0};
-    if (!gpu_job(request, ranked, &MEGATRON_LAUNCHER, &job, error)) return false;
-    const char *refusal = cannot(&job);
-    if (refusal) return error_set(error, ERROR_INPUT, "emit megatron", "megatron does not take this plan: %s", refusal);
-    emit_megatron_notes(request, ranked, &notes);
+bool megatron_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {
+    (void)error;
     fprintf(out, "#!/usr/bin/env bash\n");
-    emit_header(request, ranked, &notes, "# ", out);
+    emit_header(job, notes, out);
     fprintf(out, "set -euo pipefail\n");
-    gpu_job_write_hosts(&job, out);
-    megatron_write_model(&job, out);
+    job_write_hosts(job, out);
+    megatron_write_model(job, out);
     fprintf(out, "\nPARALLEL=(\n");
-    write_sizes(&job, out);
-    write_context(&job, out);
-    write_stages(&job, out);
-    write_sharding(&job, out);
+    write_sizes(job, out);
+    write_context(job, out);
+    write_stages(job, out);
+    write_sharding(job, out);
     fprintf(out,
             ")\n\nBATCH=(\n    --seq-length %" PRId64 "\n    --micro-batch-size %" PRId64
             "\n    --global-batch-size %" PRId64 "\n)\n\nMEMORY=(\n",
-            ranked->work.seq, job.knobs->microbatch_sequences, job.batch);
-    megatron_write_activations(&job, out);
-    write_optimizer(&job, out);
+            job->ranked->work.seq, job->knobs->microbatch_sequences, job->batch);
+    megatron_write_activations(job, out);
+    write_optimizer(job, out);
     fprintf(out, ")\n");
-    write_precision(&job, out);
-    write_run(&job, out);
+    write_precision(job, out);
+    write_run(job, out);
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Megatron's words for a model: the array MODEL of the script. */
-#include "search/launch/megatron/emit.h"
+#include "search/launch/megatron/megatron.h"
 
 #include <inttypes.h>
 
@@ -68,7 +68,7 @@ static void write_windows(const Model *model, FILE *out) {
 }
 
 /* Which layers have experts: dense ones first (DeepSeek-V3, Kimi K2), or in turns where there are as many of each. */
-static void write_experts(const GpuJob *job, FILE *out) {
+static void write_experts(const LaunchJob *job, FILE *out) {
     const Model *model = job->model;
     const LayerKind *mixture = kind_with(model, true);
     int64_t dense = model_layers_with(model, false);
@@ -91,7 +91,7 @@ static void write_experts(const GpuJob *job, FILE *out) {
                 model->training.capacity_factor);
 }
 
-void megatron_write_model(const GpuJob *job, FILE *out) {
+void megatron_write_model(const LaunchJob *job, FILE *out) {
     const Model *model = job->model;
     const LayerKind *kind = &model->kinds[0], *dense = kind_with(model, false);
     int64_t width = dense ? dense->d_ff : kind->d_ff_expert;
@@ -117,7 +117,7 @@ void megatron_write_model(const GpuJob *job, FILE *out) {
     fprintf(out, "    --attention-dropout 0.0\n    --hidden-dropout 0.0\n)\n");
 }
 
-void megatron_note_model(const GpuJob *job, EmitNotes *notes) {
+void megatron_note_model(const LaunchJob *job, EmitNotes *notes) {
     const Model *model = job->model;
     for (int i = 0; i < model->kind_count; i++)
         if (model->kinds[i].norms > 2) {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/launch/megatron/megatron.h: Megatron-LM. Internal to its folder, and for tests. */
+/* search/launch/megatron/megatron.h: Megatron-LM. Internal to its folder.
+ * Flags and their rules: Megatron-LM d98e8a64dd and megatron-core 0.16.1 (core/transformer/transformer_config.py,
+ * core/model_parallel_config.py, core/distributed/distributed_data_parallel_config.py, training/arguments.py). */
 #pragma once
 
 #include "search/launch/emit.h"
 #include "search/launch/import.h"
 
-extern const Launcher MEGATRON_LAUNCHER;
+EmitWriter megatron_write;
+EmitNoter megatron_notes;
+EmitRefusal megatron_cannot;
+ImportWork megatron_work;
+ImportPlan megatron_plan;
 
-const char *megatron_refuses_degrees(const PlanFacts *facts);
-const char *megatron_refuses(const PlanFacts *facts);
-bool megatron_offloads_optimizer(const PlanFacts *facts);
+/* ---- what it can express of recomputation ---- */
+
 void megatron_remat_rules(RematList *list, const Model *model);
 const char *megatron_remat_words(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]);
-void megatron_plan_words(const Request *request, const RankedPlan *ranked, Prose *to);
-EmitWriter emit_megatron;
-EmitNoter emit_megatron_notes;
-bool megatron_work(ConfigFile *file, ImportedWork *out, Error *error);
-bool megatron_plan(ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
 /* Its recomputation; recompute-num-layers counts in each of the `chunks` of layers that a stage has. */
 bool megatron_import_remat(ConfigFile *file, const Request *request, int64_t chunks, ImportedPlan *plan, Error *error);
 
@@ -31,3 +31,16 @@ unsigned megatron_modules(const Model *model, Activation activation);
 const char *megatron_input(const Model *model, Activation activation);
 /* Whether it can send a set of activations, a bit each, to the host in all layers. */
 bool megatron_offloads(const Model *model, unsigned activations);
+
+/* ---- parts of its script ---- */
+
+/* Vocabulary is padded to a multiple of this x tensor (build_tokenizer.py). */
+enum { MEGATRON_VOCAB_DIVISOR = 128 };
+
+void megatron_write_model(const LaunchJob *job, FILE *out);
+void megatron_note_model(const LaunchJob *job, EmitNotes *notes);
+
+/* Recomputation and offloading: the nearest that keeps no more than the plan does, so that memory still fits. */
+const char *megatron_cannot_offload(const LaunchJob *job); /* a sentence where nothing keeps so little; NULL */
+void megatron_write_activations(const LaunchJob *job, FILE *out);
+void megatron_note_activations(const LaunchJob *job, EmitNotes *notes);

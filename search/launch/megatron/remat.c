@@ -6,7 +6,6 @@
 #include "search/launch/megatron/megatron.h"
 
 #include "base/util.h"
-#include "search/launch/remat_list.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* For torchtitan 0.3: a bash script with a config function of a few lines, which says what flags cannot (the model's
  * converters, activation checkpointing, modules of uneven stages), and flags for all else. */
-#include "search/launch/torchtitan/emit.h"
+#include "search/launch/torchtitan/torchtitan.h"
 
 #include <inttypes.h>
 
-static void write_converters(const GpuJob *job, FILE *out) {
+static void write_converters(const LaunchJob *job, FILE *out) {
     bool mixture = model_layers_with(job->model, true) > 0;
     switch (job->request->question.precision) {
     case PRECISION_FP8:
@@ -28,7 +28,7 @@ static void write_converters(const GpuJob *job, FILE *out) {
 }
 
 /* gpt_oss is built on varlen attention unless told otherwise, and context parallelism wants FlexAttention. */
-static void write_function(const GpuJob *job, const TitanModel *model, FILE *out) {
+static void write_function(const LaunchJob *job, const TitanModel *model, FILE *out) {
     static const char *const CHECKPOINTS[] = {
         [TITAN_KEEP] = "None", [TITAN_SELECTIVE] = "SelectiveAC.Config()", [TITAN_FULL] = "FullAC.Config()"};
     Precision precision = job->request->question.precision;
@@ -59,7 +59,7 @@ static void write_function(const GpuJob *job, const TitanModel *model, FILE *out
     fprintf(out, "    return config\nPYTHON\nMODULE=shardopt_plan CONFIG=plan\n");
 }
 
-static void write_flags(const GpuJob *job, FILE *out) {
+static void write_flags(const LaunchJob *job, FILE *out) {
     fprintf(out,
             "\nPARALLEL=(\n    --parallelism.data_parallel_replicate_degree %" PRId64
             "\n    --parallelism.data_parallel_shard_degree %" PRId64
@@ -82,7 +82,7 @@ static void write_flags(const GpuJob *job, FILE *out) {
                 "    --parallelism.pipeline_parallel_layers_per_stage %" PRId64
                 "\n    --parallelism.pipeline_parallel_first_stage_less_layers %d\n"
                 "    --parallelism.pipeline_parallel_last_stage_less_layers %d\n",
-                gpu_job_chunk_layers(job, 0) + slots, slots, slots);
+                job_chunk_layers(job, 0) + slots, slots, slots);
     fprintf(out,
             ")\n\nTRAINING=(\n    --training.seq_len %" PRId64 "\n    --training.local_batch_size %" PRId64
             "\n    --training.global_batch_size %" PRId64 "\n    --training.steps %" PRId64 "\n",
@@ -98,43 +98,36 @@ static void write_flags(const GpuJob *job, FILE *out) {
     fprintf(out, ")\n");
 }
 
-void emit_torchtitan_notes(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
-    GpuJob job;
-    if (!gpu_job(request, ranked, &TORCHTITAN_LAUNCHER, &job, NULL)) return;
-    titan_note(&job, notes);
-    if (!titan_model(job.model))
+void torchtitan_notes(const LaunchJob *job, EmitNotes *notes) {
+    titan_note(job, notes);
+    if (!titan_model(job->model))
         emit_note(notes, "activation checkpointing%s is in your config function's hands",
-                  job.pipeline > 1 && !job.even ? ", and which layers are in which stage," : "");
+                  job->pipeline > 1 && !job->even ? ", and which layers are in which stage," : "");
 }
 
-bool emit_torchtitan(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
-    GpuJob job;
-    EmitNotes notes = {0};
-    if (!gpu_job(request, ranked, &TORCHTITAN_LAUNCHER, &job, error)) return false;
-    const char *refusal = titan_cannot(&job);
-    if (refusal)
-        return error_set(error, ERROR_INPUT, "emit torchtitan", "torchtitan does not take this plan: %s", refusal);
-    emit_torchtitan_notes(request, ranked, &notes);
+bool torchtitan_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {
+    int64_t seq = job->ranked->work.seq;
+    (void)error;
     fprintf(out, "#!/usr/bin/env bash\n");
-    emit_header(request, ranked, &notes, "# ", out);
+    emit_header(job, notes, out);
     fprintf(out,
             "# For torchtitan 0.3. Its main branch counts in tokens: num_tokens_per_microbatch_per_dp_rank %" PRId64
             ", num_tokens_per_train_step %" PRId64 ",\n# max_context_length %" PRId64
             " in place of the first three of TRAINING, and parallelism.num_pp_microbatches %" PRId64
             ".\nset -euo pipefail\n",
-            job.knobs->microbatch_sequences * ranked->work.seq, job.batch * ranked->work.seq, ranked->work.seq,
-            job.pipeline > 1 ? job.knobs->microbatches : 1);
-    gpu_job_write_hosts(&job, out);
-    const TitanModel *model = titan_model(job.model);
+            job->knobs->microbatch_sequences * seq, job->batch * seq, seq,
+            job->pipeline > 1 ? job->knobs->microbatches : 1);
+    job_write_hosts(job, out);
+    const TitanModel *model = titan_model(job->model);
     if (model)
-        write_function(&job, model, out);
+        write_function(job, model, out);
     else
         fprintf(out,
                 "\nDIR=${DIR:-.}\nMODULE=${MODULE:?name a module that has the model} CONFIG=${CONFIG:?name a config "
                 "function of it}\n");
-    write_flags(&job, out);
+    write_flags(job, out);
     fprintf(out, "\nexport PYTHONPATH=$DIR${PYTHONPATH:+:$PYTHONPATH}\nexec ");
-    gpu_job_write_torchrun(&job, out);
+    job_write_torchrun(job, out);
     fprintf(out, "-m torchtitan.train --module \"$MODULE\" --config \"$CONFIG\" \"${PARALLEL[@]}\" \"${TRAINING[@]}\" "
                  "\"$@\"\n");
     return true;

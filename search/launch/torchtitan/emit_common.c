@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/launch/torchtitan/emit.h"
+#include "search/launch/torchtitan/torchtitan.h"
 
 #include "base/util.h"
 #include "cost/stage/stage.h"
@@ -43,7 +43,7 @@ static ActivationState checkpointed(TitanCheckpoint way, Activation activation) 
 }
 
 /* The way with the least recomputation whose layers keep no more bytes than the plan's. */
-TitanCheckpoint titan_checkpoint(const GpuJob *job) {
+TitanCheckpoint titan_checkpoint(const LaunchJob *job) {
     CostContext setting = ranked_cost_context(job->request, job->ranked);
     const Plan *plan = &job->ranked->plan;
     ActivationCost costs[ACTIVATION_COUNT];
@@ -70,16 +70,16 @@ const char *titan_schedule(Schedule schedule) {
     return NAMES[schedule] ? NAMES[schedule] : "1F1B";
 }
 
-int64_t titan_local_batch(const GpuJob *job) {
+int64_t titan_local_batch(const LaunchJob *job) {
     return job->knobs->microbatch_sequences * (job->pipeline > 1 ? job->knobs->microbatches : 1);
 }
 
-void titan_write_chunks(const GpuJob *job, const char *head, const char *indent, FILE *out) {
+void titan_write_chunks(const LaunchJob *job, const char *head, const char *indent, FILE *out) {
     int64_t layer = 0;
     fprintf(out, "[\n");
     for (int64_t chunk = 0; chunk < job->chunks; chunk++) {
         fprintf(out, "%s    [%s", indent, chunk == 0 ? "\"tok_embeddings\"" : "");
-        int64_t count = gpu_job_chunk_layers(job, chunk);
+        int64_t count = job_chunk_layers(job, chunk);
         for (int64_t i = 0; i < count; i++, layer++)
             fprintf(out, "%s\"layers.%" PRId64 "\"", i > 0 || chunk == 0 ? ", " : "", layer);
         if (chunk == job->chunks - 1) fprintf(out, "%s\"norm\", \"%s\"", count > 0 || chunk == 0 ? ", " : "", head);
@@ -88,12 +88,12 @@ void titan_write_chunks(const GpuJob *job, const char *head, const char *indent,
     fprintf(out, "%s]\n", indent);
 }
 
-const char *titan_cannot(const GpuJob *job) {
+const char *titan_cannot(const LaunchJob *job) {
     if (job->request->question.precision == PRECISION_INT8) return "it has no int8";
     return NULL;
 }
 
-void titan_note(const GpuJob *job, EmitNotes *notes) {
+void titan_note(const LaunchJob *job, EmitNotes *notes) {
     char text[ACTIVATIONS_TEXT_SIZE];
     const Layout *layout = &job->ranked->plan.layout;
     const Sharding *sharding = &layout->sharding;
@@ -109,7 +109,7 @@ void titan_note(const GpuJob *job, EmitNotes *notes) {
                   "does and takes longer%s",
                   checkpoint == TITAN_FULL ? "full" : "selective, op by op",
                   checkpoint == TITAN_FULL ? "; --remat full costs that" : "");
-        emit_note(notes, "the plan's activations: %s", gpu_job_activations(job, text));
+        emit_note(notes, "the plan's activations: %s", job_activations(job, text));
     }
     if (job->tensor > 1 && (sharding->mlp == MLP_GATHERED || sharding->kv == KV_GATHERED))
         emit_note(notes, "weights or KV gathered over tensor were costed; torchtitan moves activations");

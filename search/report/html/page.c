@@ -118,7 +118,7 @@ static void write_launch(const PageView *view, FILE *out) {
     const char *asked = request->asked.words;
     Prose words = {0}, line = {0}, plan = {0};
     html_heading(out, "Launch it");
-    if (launcher && launcher->plan_words) launcher->plan_words(request, first, &words);
+    launcher_words(launcher, request, first, &words);
     if (words.used > 0) {
         prose_add(&line, "In %s's words: %s.", launcher->name, words.text);
         html_paragraph(out, line.text);

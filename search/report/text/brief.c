@@ -87,7 +87,7 @@ static void cut_words(Prose *line) {
 static void write_words(const Report *report, const RankedPlan *first, TextOut out) {
     const Launcher *launcher = launcher_of(report->request);
     Prose words = {0}, line = {0};
-    if (launcher && launcher->plan_words) launcher->plan_words(report->request, first, &words);
+    launcher_words(launcher, report->request, first, &words);
     if (words.used > 0) {
         prose_add(&line, "In %s's words: %s", launcher->name, words.text);
         cut_words(&line);

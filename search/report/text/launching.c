@@ -20,7 +20,7 @@ static void write_words(const Report *report, const RankedPlan *first, TextOut o
     Prose words = {0}, line = {0};
     char tokens[NUMBER_TEXT_SIZE], flops[NUMBER_TEXT_SIZE];
     double peak = request_cost_context(request).precision_flops_per_second;
-    if (launcher && launcher->plan_words) launcher->plan_words(request, first, &words);
+    launcher_words(launcher, request, first, &words);
     if (words.used > 0) prose_add(&line, "In %s's words: %s.", launcher->name, words.text);
     prose_item(&line, " ", "%s tokens/s and %s of model FLOPs per chip.",
                number_grouped((int64_t)(first->estimate.tokens_per_second_per_chip + 0.5), tokens),

@@ -5,7 +5,6 @@
 
 #include "base/util.h"
 #include "search/launch/jax/axes.h"
-#include "search/launch/jax/jax.h"
 #include "search/launch/maxtext/maxtext.h"
 #include "tests/search/report_fixture.h"
 
@@ -22,11 +21,14 @@ static void make(Request *request, RankedPlan *ranked) {
     snprintf(request->question.chip.name_prefix[0], sizeof request->question.chip.name_prefix[0], "demo");
 }
 
-static char *written(EmitWriter *writer, const Request *request, const RankedPlan *ranked, Error *error) {
+static EmitNotes notes; /* of the last that was written */
+
+static char *written(const char *format, const Request *request, const RankedPlan *ranked, Error *error) {
     char *text = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
-    bool ok = writer(request, ranked, memory, error);
+    notes.count = 0;
+    bool ok = emit_write(emit_format_named(format), request, ranked, &notes, memory, error);
     fclose(memory);
     if (ok) return text;
     free(text);
@@ -59,7 +61,7 @@ Test(emit, maxtext_degrees_are_all_there_and_multiply_to_the_machine) {
     RankedPlan ranked;
     Error error = {0};
     make(&request, &ranked);
-    char *text = written(emit_maxtext, &request, &ranked, &error);
+    char *text = written("maxtext", &request, &ranked, &error);
     cr_assert(text, "%s", error.text);
     double inside = 1, across = 1;
     for (size_t i = 0; i < COUNT_OF(ROLES); i++) {
@@ -101,7 +103,7 @@ Test(emit, maxtext_batches_come_out_whole_or_are_refused) {
         ranked.plan.knobs.microbatches = 1;
         ranked.plan.knobs.microbatch_sequences = ROWS[i].sequences;
         ranked.work.seq = ROWS[i].seq;
-        char *text = written(emit_maxtext, &request, &ranked, &error);
+        char *text = written("maxtext", &request, &ranked, &error);
         cr_expect_eq(text != NULL, ROWS[i].taken, "row %zu: %s", i, error.text);
         if (text) { /* as types.py does it */
             double share = yaml_number(text, "per_device_batch_size");
@@ -125,7 +127,7 @@ Test(emit, maxtext_pipeline_keys) {
     for (int a = 0; a < ACTIVATION_COUNT; a++)
         ranked.plan.layout.layers[a][STATE_SAVED] = 12,
         ranked.plan.layout.layers[a][STATE_RECOMPUTED] = ranked.plan.layout.layers[a][STATE_OFFLOADED] = 0;
-    char *text = written(emit_maxtext, &request, &ranked, &error);
+    char *text = written("maxtext", &request, &ranked, &error);
     cr_assert(text, "%s", error.text);
     cr_expect_eq(yaml_number(text, "dcn_pipeline_parallelism"), 4);
     cr_expect_eq(yaml_number(text, "num_pipeline_microbatches"), 8);
@@ -150,7 +152,7 @@ Test(emit, maxtext_usp_lies_where_it_was_costed_or_is_refused) {
         ranked.plan.placement.factor[0][ROLE_FSDP] = 8;
         ranked.plan.placement.factor[1][ROLE_SEQUENCE] = ranked.plan.placement.factor[2][ROLE_SEQUENCE] = 4;
         ranked.plan.knobs.methods = (Methods){.context = CONTEXT_ULYSSES_RING, .ulysses = heads};
-        char *text = written(emit_maxtext, &request, &ranked, &error);
+        char *text = written("maxtext", &request, &ranked, &error);
         if (heads == 8) {
             cr_expect(!text && strstr(error.text, "usp"), "%s", error.text);
         } else {
@@ -169,7 +171,6 @@ Test(emit, maxtext_remat) {
     Request request;
     RankedPlan ranked;
     Error error = {0};
-    EmitNotes notes = {.count = 0};
     make(&request, &ranked);
     memset(ranked.plan.layout.layers, 0, sizeof ranked.plan.layout.layers);
     for (int a = 0; a < ACTIVATION_COUNT; a++) ranked.plan.layout.layers[a][STATE_RECOMPUTED] = 48;
@@ -178,7 +179,7 @@ Test(emit, maxtext_remat) {
     layers[ACTIVATION_QKV][STATE_RECOMPUTED] = 0, layers[ACTIVATION_QKV][STATE_SAVED] = 48;
     layers[ACTIVATION_GATE_UP][STATE_RECOMPUTED] = 0;
     layers[ACTIVATION_GATE_UP][STATE_OFFLOADED] = 10, layers[ACTIVATION_GATE_UP][STATE_SAVED] = 38;
-    char *text = written(emit_maxtext, &request, &ranked, &error);
+    char *text = written("maxtext", &request, &ranked, &error);
     cr_assert(text, "%s", error.text);
     static const char *const LINES[] = {"remat_policy: custom", "decoder_layer_input: offload",
                                         "query_proj: device",   "key_proj: device",
@@ -191,7 +192,6 @@ Test(emit, maxtext_remat) {
         snprintf(line, sizeof line, "\n%s\n", LINES[i]);
         cr_expect(strstr(text, line), "%s is missing", LINES[i]);
     }
-    emit_maxtext_notes(&request, &ranked, &notes);
     bool said = false;
     for (int i = 0; i < notes.count; i++) said = said || strstr(notes.text[i], "gate_up in 10 of 48");
     cr_expect(said, "gate_up is offloaded in 10 layers of 48, and in all in the file");
@@ -211,7 +211,7 @@ Test(emit, hostile_names_stay_names) {
         snprintf(request.question.chip.title, sizeof request.question.chip.title, "%s", NAMES[i]);
         snprintf(request.question.chip.name_prefix[0], sizeof request.question.chip.name_prefix[0], "%s", NAMES[i]);
         snprintf(ranked.machine.text, sizeof ranked.machine.text, "%s", NAMES[i]);
-        char *python = written(emit_jax, &request, &ranked, &error);
+        char *python = written("jax", &request, &ranked, &error);
         cr_assert(python, "%s", error.text);
         cr_expect_null(strstr(python, "\nimport os"), "%s", NAMES[i]);
         cr_expect_null(strchr(python, '\x1b'));
@@ -224,7 +224,7 @@ Test(emit, hostile_names_stay_names) {
         }
         cr_expect_eq(at[1], '\n', "%s: something stands behind the literal", NAMES[i]);
         free(python);
-        char *yaml = written(emit_maxtext, &request, &ranked, &error);
+        char *yaml = written("maxtext", &request, &ranked, &error);
         cr_assert(yaml, "%s", error.text);
         cr_expect_eq(yaml_number(yaml, "base_emb_dim"), 8192, "%s", NAMES[i]);
         cr_expect_null(strchr(yaml, '\r'));
@@ -249,11 +249,11 @@ Test(emit, what_is_refused_names_the_rule) {
     cr_expect(emit_allowed(emit_format_named("jax"), &request, &ranked, &error));
     cr_expect_null(emit_format_named("slurm"));
     request.question.model.kinds[0].qkv_bias = true; /* no layer of MaxText's under no name of its own */
-    cr_expect_null(written(emit_maxtext, &request, &ranked, &error));
+    cr_expect_null(written("maxtext", &request, &ranked, &error));
     cr_expect(strstr(error.text, "MaxText has neither"), "%s", error.text);
     make(&request, &ranked);
     snprintf(request.asked.optimizer, sizeof request.asked.optimizer, "adafactor");
-    cr_expect_null(written(emit_maxtext, &request, &ranked, &error));
+    cr_expect_null(written("maxtext", &request, &ranked, &error));
     cr_expect(strstr(error.text, "opt_type"), "%s", error.text);
 }
 
@@ -323,7 +323,6 @@ Test(emit, jax_axes_of_heads_inside_a_ring) {
 }
 
 Test(emit, notes_that_have_no_room_are_said) {
-    EmitNotes notes = {.count = 0};
     for (int i = 0; i < EMIT_NOTES_MAX; i++) emit_note(&notes, "note %d", i);
     cr_expect_str_eq(notes.text[EMIT_NOTES_MAX - 1], "note 15");
     emit_note(&notes, "one more");

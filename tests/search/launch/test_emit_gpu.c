@@ -3,10 +3,7 @@
  * it. That the packages take the files is tests/launch/emit_gpu.py. */
 #include "base/json.h"
 #include "base/util.h"
-#include "search/launch/deepspeed/deepspeed.h"
-#include "search/launch/gpu_job.h"
-#include "search/launch/megatron/megatron.h"
-#include "search/launch/torchtitan/torchtitan.h"
+#include "search/launch/emit.h"
 #include "tests/search/launchers.h"
 
 #include <criterion/criterion.h>
@@ -74,21 +71,22 @@ static void set_activation(Case *at, Activation activation, int64_t recomputed, 
 }
 
 /* The caller frees; NULL: refused, and *error says why. */
-static char *emitted(EmitWriter *writer, const Case *at, Error *error) {
+static char *emitted(const char *format, const Case *at, Error *error) {
     char *text = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&text, &length);
-    bool ok = writer(&at->request, &at->ranked, out, error);
+    EmitNotes notes = {0};
+    bool ok = emit_write(emit_format_named(format), &at->request, &at->ranked, &notes, out, error);
     fclose(out);
     if (ok) return text;
     free(text);
     return NULL;
 }
 
-static void expect(EmitWriter *writer, const Case *at, const char *name, const char *const *lines,
+static void expect(const char *format, const Case *at, const char *name, const char *const *lines,
                    const char *const *absent) {
     Error error = {0};
-    char *text = emitted(writer, at, &error);
+    char *text = emitted(format, at, &error);
     cr_assert(text, "%s: %s", name, error.text);
     for (; *lines; lines++) cr_expect(strstr(text, *lines), "%s: no \"%s\" in\n%s", name, *lines, text);
     for (; absent && *absent; absent++) cr_expect(!strstr(text, *absent), "%s: \"%s\" in\n%s", name, *absent, text);
@@ -100,7 +98,7 @@ static void expect(EmitWriter *writer, const Case *at, const char *name, const c
 Test(emit_gpu, the_plan_itself) {
     Case at;
     fill(&at);
-    expect(emit_megatron, &at, "megatron",
+    expect("megatron", &at, "megatron",
            LINES("    --num-layers 32\n", "    --num-query-groups 8\n", "    --tensor-model-parallel-size 4\n",
                  "    --sequence-parallel\n", "    --use-megatron-fsdp\n",
                  "    --data-parallel-sharding-strategy optim_grads_params\n", "    --micro-batch-size 2\n",
@@ -108,19 +106,19 @@ Test(emit_gpu, the_plan_itself) {
                  "torchrun --nproc-per-node 8 --nnodes 8 ", "    --vocab-size 128255 #"),
            LINES("--recompute", "--num-distributed-optimizer-instances", "--cp-comm-type", "--expert"));
     /* 1e9 tokens / (128 x 8192) = 953.67 steps */
-    expect(emit_torchtitan, &at, "torchtitan",
+    expect("torchtitan", &at, "torchtitan",
            LINES("data_parallel_shard_degree 16\n", "data_parallel_replicate_degree 1\n", "tensor_parallel_degree 4\n",
                  "fsdp_reshard_after_forward always\n", "--training.local_batch_size 2\n",
                  "--training.global_batch_size 128\n", "--training.steps 954\n", "model_registry(\"8B\"",
                  "config.activation_checkpoint = None\n"),
            LINES("pipeline_parallel_schedule", "disable_cuda_graphs", "--compile", "enable_sequence_parallel"));
-    expect(emit_torchtitan_toml, &at, "torchtitan-toml",
+    expect("torchtitan-toml", &at, "torchtitan-toml",
            LINES("\n[model]\nname = \"llama3\"\nflavor = \"8B\"\n", "\nlocal_batch_size = 2\n",
                  "\ndata_parallel_shard_degree = 16\n", "\nmode = \"none\"\n"),
            LINES("pipeline_parallel_schedule"));
     at.ranked.plan.degrees = (Degrees){{1, 1, 1, 64, 1, 1}};
     at.ranked.plan.knobs.microbatches = 1;
-    expect(emit_deepspeed, &at, "deepspeed",
+    expect("deepspeed", &at, "deepspeed",
            LINES("\"train_batch_size\": 128,", "\"train_micro_batch_size_per_gpu\": 2,",
                  "\"gradient_accumulation_steps\": 1,", "\"stage\": 3,", "--num_nodes 8 --num_gpus 8 "),
            LINES("autotp_size", "\"pipeline\"", "activation_checkpointing"));
@@ -149,7 +147,7 @@ Test(emit_gpu, stages) {
         set_stages(&at, STAGES[i].stages, STAGES[i].virtual_stages, STAGES[i].layers, STAGES[i].fullest,
                    STAGES[i].last);
         Error error = {0};
-        char *text = emitted(emit_megatron, &at, &error), *layout = text ? strstr(text, "parallel-layout ") : NULL;
+        char *text = emitted("megatron", &at, &error), *layout = text ? strstr(text, "parallel-layout ") : NULL;
         cr_assert(text, "%s: %s", STAGES[i].name, error.text);
         if (STAGES[i].layout)
             cr_expect(layout && strncmp(layout + 16, STAGES[i].layout, strlen(STAGES[i].layout)) == 0, "%s: %.60s",
@@ -158,7 +156,7 @@ Test(emit_gpu, stages) {
             cr_expect(!layout && !strstr(text, "--num-virtual-stages-per-pipeline-rank 1"), "%s", STAGES[i].name);
         free(text);
         if (STAGES[i].virtual_stages > 1) continue;
-        text = emitted(emit_deepspeed, &at, &error);
+        text = emitted("deepspeed", &at, &error);
         cr_expect(text && strstr(text, STAGES[i].stages == 4 ? "\"pipeline_module_num_stages\": 4" : "2"), "%s: %s",
                   STAGES[i].name, error.text);
         free(text);
@@ -166,17 +164,17 @@ Test(emit_gpu, stages) {
     Case at;
     fill(&at);
     set_stages(&at, 4, 2, 32, 8, 8);
-    expect(emit_megatron, &at, "even chunks", LINES("    --num-virtual-stages-per-pipeline-rank 2\n"), NULL);
+    expect("megatron", &at, "even chunks", LINES("    --num-virtual-stages-per-pipeline-rank 2\n"), NULL);
     /* a pipeline takes all microbatches at once: 16 of 2 */
-    expect(emit_torchtitan, &at, "even chunks",
+    expect("torchtitan", &at, "even chunks",
            LINES("pipeline_parallel_schedule Interleaved1F1B\n", "pipeline_parallel_layers_per_stage 4\n",
                  "first_stage_less_layers 0\n", "--training.local_batch_size 32\n",
                  "pipeline_parallel_microbatch_size 2\n", "--training.disable_cuda_graphs\n"),
            LINES("module_fqns"));
     set_stages(&at, 2, 1, 3, 2, 1);
-    expect(emit_torchtitan, &at, "modules",
+    expect("torchtitan", &at, "modules",
            LINES("[\"tok_embeddings\", \"layers.0\", \"layers.1\"],", "[\"layers.2\", \"norm\", \"lm_head\"],"), NULL);
-    expect(emit_torchtitan_toml, &at, "modules", LINES("[\"layers.2\", \"norm\", \"output\"],"), NULL);
+    expect("torchtitan-toml", &at, "modules", LINES("[\"layers.2\", \"norm\", \"output\"],"), NULL);
 }
 
 /* Of 32 layers: recomputed and offloaded by activation, and what it becomes. */
@@ -238,7 +236,7 @@ Test(emit_gpu, activations) {
             set_activation(&at, REMATS[i].drops[d].activation, REMATS[i].drops[d].recomputed,
                            REMATS[i].drops[d].offloaded);
         Error error = {0};
-        char *megatron = emitted(emit_megatron, &at, &error), *toml = emitted(emit_torchtitan_toml, &at, &error);
+        char *megatron = emitted("megatron", &at, &error), *toml = emitted("torchtitan-toml", &at, &error);
         if (REMATS[i].megatron)
             cr_expect(megatron && strstr(megatron, REMATS[i].megatron), "%s: %s\n%s", REMATS[i].name, error.text,
                       megatron ? megatron : "");
@@ -259,7 +257,7 @@ Test(emit_gpu, recomputed_layers_are_counted_by_chunk) {
     fill(&at);
     set_stages(&at, 4, 4, 32, 8, 8);
     for (Activation a = ACTIVATION_ATTENTION_INPUT; a < ACTIVATION_COUNT; a++) set_activation(&at, a, 7, 0);
-    expect(emit_megatron, &at, "chunks", LINES("    --recompute-num-layers 2\n"), NULL);
+    expect("megatron", &at, "chunks", LINES("    --recompute-num-layers 2\n"), NULL);
 }
 
 static void mixture(Case *at) {
@@ -276,16 +274,16 @@ Test(emit_gpu, experts) {
     Case at;
     fill(&at);
     mixture(&at);
-    expect(emit_megatron, &at, "experts",
+    expect("megatron", &at, "experts",
            LINES("    --num-experts 64\n", "    --moe-router-topk 6\n", "    --moe-ffn-hidden-size 1408\n",
                  "    --moe-shared-expert-intermediate-size 2816\n", "    --moe-layer-freq '([0]*3+[1]*29)'\n",
                  "    --expert-model-parallel-size 8\n", "    --expert-tensor-parallel-size 2\n",
                  "    --ffn-hidden-size 14336\n", "    --sequence-parallel\n"),
            NULL);
     at.ranked.plan.knobs.methods.grid = (ExpertGrid){16, 1};
-    expect(emit_torchtitan, &at, "experts", LINES("expert_parallel_degree 16\n", "--training.disable_cuda_graphs\n"),
+    expect("torchtitan", &at, "experts", LINES("expert_parallel_degree 16\n", "--training.disable_cuda_graphs\n"),
            NULL);
-    expect(emit_torchtitan_toml, &at, "experts",
+    expect("torchtitan-toml", &at, "experts",
            LINES("\nexpert_parallel_degree = 16\nexpert_tensor_parallel_degree = 1\n"), NULL);
 }
 
@@ -296,7 +294,7 @@ Test(emit_gpu, ways_to_split_tokens_and_state) {
     at.ranked.plan.knobs.microbatches = 8;
     at.ranked.plan.knobs.methods.context = CONTEXT_ULYSSES_RING, at.ranked.plan.knobs.methods.ulysses = 4;
     at.ranked.plan.knobs.zero_stage = 1;
-    expect(emit_megatron, &at, "both",
+    expect("megatron", &at, "both",
            LINES("    --context-parallel-size 8\n", "    --cp-comm-type a2a+p2p\n",
                  "    --hierarchical-context-parallel-sizes 4 2\n", "    --num-distributed-optimizer-instances 2\n",
                  "    --outer-dp-sharding-strategy optim\n"),
@@ -306,13 +304,13 @@ Test(emit_gpu, ways_to_split_tokens_and_state) {
     at.ranked.plan.knobs.microbatches = 1;
     at.ranked.plan.knobs.zero_stage = 1;
     at.ranked.plan.knobs.offload_optimizer = true;
-    expect(emit_megatron, &at, "ZeRO-1",
+    expect("megatron", &at, "ZeRO-1",
            LINES("    --use-distributed-optimizer\n    --overlap-grad-reduce\n    --overlap-param-gather\n",
                  "    --optimizer-cpu-offload\n", "    --use-precision-aware-optimizer\n",
                  "    --grad-reduce-in-bf16\n"),
            LINES("--use-megatron-fsdp", "CUDA_DEVICE_MAX_CONNECTIONS", "--sequence-parallel"));
-    expect(emit_deepspeed, &at, "ZeRO-1",
-           LINES("\"stage\": 1,", "\"device\": \"cpu\"", "\"grad_accum_dtype\": \"bf16\""), LINES("stage3_"));
+    expect("deepspeed", &at, "ZeRO-1", LINES("\"stage\": 1,", "\"device\": \"cpu\"", "\"grad_accum_dtype\": \"bf16\""),
+           LINES("stage3_"));
 }
 
 /* 128 sequences are no 3 microbatches of 2 on 16 replicas; 12 GPUs are no whole hosts of 8. */
@@ -321,19 +319,19 @@ Test(emit_gpu, what_is_not_whole) {
     Error error = {0};
     fill(&at);
     at.ranked.plan.knobs.microbatches = 3;
-    cr_expect(!emitted(emit_torchtitan, &at, &error));
+    cr_expect(!emitted("torchtitan", &at, &error));
     cr_expect_str_eq(error.where, "emit torchtitan");
     cr_expect(strstr(error.text, "3 microbatches of 2 on 16 replicas"), "%s", error.text);
     fill(&at);
     at.ranked.machine.mesh.devices = 12;
-    cr_expect(!emitted(emit_megatron, &at, &error));
+    cr_expect(!emitted("megatron", &at, &error));
     cr_expect(strstr(error.text, "whole hosts of 8"), "%s", error.text);
     fill(&at);
     at.request.question.precision = PRECISION_FP8;
-    cr_expect(!emitted(emit_deepspeed, &at, &error));
+    cr_expect(!emitted("deepspeed", &at, &error));
     at.request.question.precision = PRECISION_INT8;
-    cr_expect(!emitted(emit_megatron, &at, &error));
-    cr_expect(!emitted(emit_torchtitan, &at, &error));
+    cr_expect(!emitted("megatron", &at, &error));
+    cr_expect(!emitted("torchtitan", &at, &error));
 }
 
 /* network = data 2 x pipeline 4. The plan has stages inside: host = stage + 4 replica; Megatron has data inside: rank =
@@ -341,7 +339,7 @@ Test(emit_gpu, what_is_not_whole) {
 Test(emit_gpu, hosts_in_an_order) {
     static const int64_t RANKS[] = {0, 2, 4, 6, 1, 3, 5, 7};
     Case at;
-    GpuJob job;
+    LaunchJob job;
     fill(&at);
     set_stages(&at, 4, 1, 32, 8, 8);
     at.ranked.plan.degrees = (Degrees){{8, 1, 1, 1, 2, 4}};
@@ -351,14 +349,14 @@ Test(emit_gpu, hosts_in_an_order) {
     cr_assert(nesting_named("megatron-pp-dp", &at.ranked.nesting));
     at.ranked.launch[0] = (LaunchAnswer){.launcher = LAUNCHER_MEGATRON, .kind = LAUNCH_DEVICE_ORDER};
     at.ranked.launch_count = 1;
-    cr_assert(gpu_job(&at.request, &at.ranked, &MEGATRON_LAUNCHER, &job, NULL));
+    cr_assert(launch_job(&at.request, &at.ranked, launcher_at(LAUNCHER_MEGATRON), &job, NULL));
     cr_assert(job.host_order);
     for (int64_t host = 0; host < 8; host++)
-        cr_expect_eq(gpu_job_domain_rank(&job, host), RANKS[host], "host %d", (int)host);
-    expect(emit_megatron, &at, "hosts", LINES("\nRANKS=(0 2 4 6 1 3 5 7)\n"), NULL);
+        cr_expect_eq(job_domain_rank(&job, host), RANKS[host], "host %d", (int)host);
+    expect("megatron", &at, "hosts", LINES("\nRANKS=(0 2 4 6 1 3 5 7)\n"), NULL);
     at.ranked.launch[0] =
         (LaunchAnswer){.launcher = LAUNCHER_MEGATRON, .kind = LAUNCH_OPTION, .needs = "--use-tp-pp-dp-mapping"};
-    expect(emit_megatron, &at, "option", LINES("    --use-tp-pp-dp-mapping\n"), LINES("RANKS"));
+    expect("megatron", &at, "option", LINES("    --use-tp-pp-dp-mapping\n"), LINES("RANKS"));
 }
 
 /* Nothing of a name reaches what stands behind it. */
@@ -367,13 +365,13 @@ Test(emit_gpu, hostile_names) {
     Case at;
     fill(&at);
     snprintf(at.request.question.model.name, sizeof at.request.question.model.name, "%s", NAME);
-    EmitWriter *const WRITERS[] = {emit_megatron, emit_torchtitan, emit_torchtitan_toml};
-    for (size_t i = 0; i < COUNT_OF(WRITERS); i++) {
+    const char *const FORMATS[] = {"megatron", "torchtitan", "torchtitan-toml"};
+    for (size_t i = 0; i < COUNT_OF(FORMATS); i++) {
         Error error = {0};
-        char *text = emitted(WRITERS[i], &at, &error);
+        char *text = emitted(FORMATS[i], &at, &error);
         cr_assert(text, "%s", error.text);
         for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-            if (line[0] != '#' && WRITERS[i] != emit_torchtitan_toml)
+            if (line[0] != '#' && strcmp(FORMATS[i], "torchtitan-toml") != 0)
                 cr_expect(!strstr(line, "touch"), "%s", line);
             else if (strstr(line, "touch") && line[0] != '#')
                 cr_expect(strstr(line, "= \"a\\\"\\n$(touch x)'`b\\\\\""), "%s", line);
@@ -382,7 +380,7 @@ Test(emit_gpu, hostile_names) {
     at.ranked.plan.degrees = (Degrees){{1, 1, 1, 64, 1, 1}};
     at.ranked.plan.knobs.microbatches = 1;
     Error error = {0};
-    char *text = emitted(emit_deepspeed, &at, &error);
+    char *text = emitted("deepspeed", &at, &error);
     cJSON *json = text ? json_parse(text, strlen(text), "emitted", &error) : NULL;
     cr_expect(json, "%s", error.text);
     if (json) cr_expect_str_eq(cJSON_GetStringValue(json_at(json, "shardopt.model")), NAME);

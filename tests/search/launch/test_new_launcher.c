@@ -4,9 +4,9 @@
  * read back. */
 #include "search/cli/commands.h"
 #include "search/cli/output_options.h"
-#include "search/options/one_plan.h"
 #include "search/launch/emit.h"
 #include "search/launch/placement.h"
+#include "search/options/one_plan.h"
 #include "tests/search/asked.h"
 #include "tests/search/launch/new_launcher/wombat.h"
 
@@ -82,11 +82,12 @@ static char *emitted(const AskedSearch *asked) {
     char *text = NULL;
     size_t length = 0;
     Error error = {0};
+    EmitNotes notes = {0};
     FILE *memory = open_memstream(&text, &length);
     const EmitFormat *format = emit_format_named("wombat");
     cr_assert(format && memory && asked->result.plan_count > 0);
     cr_assert(emit_allowed(format, asked->request, asked->result.plans, &error), "%s", error.text);
-    cr_assert(format->write(asked->request, asked->result.plans, memory, &error), "%s", error.text);
+    cr_assert(emit_write(format, asked->request, asked->result.plans, &notes, memory, &error), "%s", error.text);
     fclose(memory);
     return text;
 }

@@ -58,11 +58,13 @@ static const struct {
 /* What the plan's launcher is given, in a file. */
 static void emit_into(const char *path, const char *name, const AskedSearch *asked) {
     Error error = {0};
+    EmitNotes notes = {0};
     const EmitFormat *format = emit_format_named(name);
     FILE *file = fopen(path, "w");
     cr_assert(format && file && asked->result.plan_count > 0, "%s", name);
     cr_assert(emit_allowed(format, asked->request, asked->result.plans, &error), "%s: %s", name, error.text);
-    cr_assert(format->write(asked->request, asked->result.plans, file, &error), "%s: %s", name, error.text);
+    cr_assert(emit_write(format, asked->request, asked->result.plans, &notes, file, &error), "%s: %s", name,
+              error.text);
     fclose(file);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Models in MaxText's words: the names of configs/models in its release 0.2.5 for the zoo's models, whose sizes were
  * counted from other files, and the sizes of models that it has no name for. */
-#include "search/launch/maxtext/model.h"
+#include "search/launch/maxtext/maxtext.h"
 
 #include "base/util.h"
 #include "tests/models/zoo_fixture.h"

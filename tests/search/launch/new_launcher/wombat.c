@@ -6,7 +6,6 @@
 #include "search/answer/plan_words.h"
 #include "search/launch/emit.h"
 #include "search/launch/import.h"
-#include "search/launch/remat_list.h"
 #include "search/launch/rules.h"
 
 #include <inttypes.h>
@@ -33,22 +32,19 @@ static void remat_rules(RematList *list, const Model *model) {
 
 /* ---- its file ---- */
 
-static void write_notes(const Request *request, const RankedPlan *ranked, EmitNotes *notes) {
-    (void)request, (void)ranked;
+static void write_notes(const LaunchJob *job, EmitNotes *notes) {
+    (void)job;
     emit_note(notes, "wombats sleep by day");
 }
 
-static bool write_file(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
-    const Degrees *degrees = &ranked->plan.degrees;
-    EmitNotes notes = {0};
+static bool write_file(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {
     (void)error;
-    write_notes(request, ranked, &notes);
-    emit_header(request, ranked, &notes, "# ", out);
+    emit_header(job, notes, out);
     fprintf(out, "wombat_model: ");
-    emit_quoted(request->question.model.name, out);
-    fprintf(out, "\nwombat_seq: %" PRId64 "\nwombat_tensor: %" PRId64 "\n", ranked->work.seq, degrees->of[ROLE_TENSOR]);
-    fprintf(out, "wombat_sequences: %" PRId64 "\nwombat_at_once: %" PRId64 "\n", ranked->work.sequences,
-            ranked->plan.knobs.microbatch_sequences);
+    emit_quoted(job->model->name, out);
+    fprintf(out, "\nwombat_seq: %" PRId64 "\nwombat_tensor: %" PRId64 "\n", job->ranked->work.seq, job->tensor);
+    fprintf(out, "wombat_sequences: %" PRId64 "\nwombat_at_once: %" PRId64 "\n", job->batch,
+            job->knobs->microbatch_sequences);
     return true;
 }
 

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/launch/remat_list.h"
+/* Which activations launchers can be told to recompute or to offload.
+ *
+ * - maxtext: one policy for all layers (remat_policy=custom): the layer's input, qkv, context, middle, gate and up each
+ *   kept, recomputed or offloaded; norms' outputs and products have no name and are always recomputed.
+ * - megatron: nothing; whole layers, so many of a stage (--recompute-method block); modules in all layers (selective:
+ *   layernorm, mlp or moe_act); of models all of whose layers have experts, the inputs of modules to the host instead.
+ * - torchtitan: nothing, selective (op by op), full. deepspeed: nothing or full.
+ * - jax: anything, by layer, so that where it is among those asked for layouts are free.
+ * Which modules and tensors these are in our activations: cost/state/remat.c, with the sources. */
+#include "search/launch/launcher.h"
 
 #include "cost/stage/sharding.h"
 
