@@ -7,10 +7,10 @@
 #include <string.h>
 
 /* One search over the modes that are asked for, under one engine. */
-static bool search_engine(const ServingQuestion *question, const BoxList *boxes, int engine, ServingFront *front,
-                          ServingCount *count, Error *error) {
+static bool search_engine(const ServingQuestion *question, const SubMeshList *submeshes, int engine,
+                          ServingFront *front, ServingCount *count, Error *error) {
     ServingSearch search = {
-        .question = question, .boxes = boxes, .engine = engine, .front = front, .count = count, .error = error};
+        .question = question, .submeshes = submeshes, .engine = engine, .front = front, .count = count, .error = error};
     for (int mode = 0; mode < SERVE_MODE_COUNT; mode++) {
         if (!(question->modes >> mode & 1)) continue;
         if (engine != NO_ENGINE && mode == SERVE_DISAGGREGATED && !engine_at(engine)->two_pools) continue;
@@ -37,40 +37,40 @@ static int64_t domain_devices(const ServingQuestion *question) {
 
 /* Where time is limited, layouts that are good more often than others come first, and again in their place: one stage,
  * on a power of two of devices inside two domains. */
-static bool search_likely(const ServingQuestion *question, const BoxList *boxes, int engine, ServingFront *front,
-                          Arena *arena, Error *error) {
+static bool search_likely(const ServingQuestion *question, const SubMeshList *submeshes, int engine,
+                          ServingFront *front, Arena *arena, Error *error) {
     ServingQuestion quick = *question;
     ServingCount count = {.complete = true};
-    BoxList few = {ARENA_NEW(arena, WorkerBox, (size_t)boxes->count + 1), 0};
+    SubMeshList few = {ARENA_NEW(arena, SubMesh, (size_t)submeshes->count + 1), 0};
     int64_t domain = domain_devices(question);
-    if (!few.boxes) return error_memory(error);
+    if (!few.list) return error_memory(error);
     if (quick.requirement_count == LAYOUT_REQUIREMENTS_MAX || !(quick.modes & 1u << SERVE_AGGREGATED)) return true;
-    for (int i = 0; i < boxes->count; i++) {
-        int64_t devices = boxes->boxes[i].devices;
-        if ((devices & (devices - 1)) == 0 && devices <= 2 * domain) few.boxes[few.count++] = boxes->boxes[i];
+    for (int i = 0; i < submeshes->count; i++) {
+        int64_t devices = submeshes->list[i].devices;
+        if ((devices & (devices - 1)) == 0 && devices <= 2 * domain) few.list[few.count++] = submeshes->list[i];
     }
     quick.requirements[quick.requirement_count++] = (LayoutRequirement){LAYOUT_PIPELINE, 0, 1, 0};
     quick.modes = 1u << SERVE_AGGREGATED;
     return search_engine(&quick, &few, engine, front, &count, error);
 }
 
-static bool search_likely_first(const ServingQuestion *question, const BoxList *boxes, ServingFront *front,
+static bool search_likely_first(const ServingQuestion *question, const SubMeshList *submeshes, ServingFront *front,
                                 Arena *arena, Error *error) {
     if (!(question->time_limit_seconds > 0)) return true;
-    if (question->any_engine) return search_likely(question, boxes, NO_ENGINE, front, arena, error);
+    if (question->any_engine) return search_likely(question, submeshes, NO_ENGINE, front, arena, error);
     for (int engine = 0; engine < engine_count(); engine++)
-        if (question->engines >> engine & 1 && !search_likely(question, boxes, engine, front, arena, error))
+        if (question->engines >> engine & 1 && !search_likely(question, submeshes, engine, front, arena, error))
             return false;
     return true;
 }
 
 /* Every engine that is asked for, or none in particular. */
-static bool search_all(const ServingQuestion *question, const BoxList *boxes, ServingFront *front, ServingCount *count,
-                       Error *error) {
+static bool search_all(const ServingQuestion *question, const SubMeshList *submeshes, ServingFront *front,
+                       ServingCount *count, Error *error) {
     count->complete = true;
-    if (question->any_engine) return search_engine(question, boxes, NO_ENGINE, front, count, error);
+    if (question->any_engine) return search_engine(question, submeshes, NO_ENGINE, front, count, error);
     for (int engine = 0; engine < engine_count(); engine++)
-        if (question->engines >> engine & 1 && !search_engine(question, boxes, engine, front, count, error))
+        if (question->engines >> engine & 1 && !search_engine(question, submeshes, engine, front, count, error))
             return false;
     return true;
 }
@@ -139,7 +139,7 @@ static bool best_under(ServingQuestion *under, double factor, ServingAnswer *out
     ServingCount count = {0};
     under->tpot_limit_seconds = out->tpot_goal_seconds / factor;
     under->ttft_limit_seconds = out->ttft_goal_seconds / factor;
-    bool ok = search_all(under, &out->boxes, &front, &count, error);
+    bool ok = search_all(under, &out->submeshes, &front, &count, error);
     const ServingPoint *one = ok ? best_of(under, &front) : NULL;
     *found = one != NULL;
     if (one) *best = *one;
@@ -173,7 +173,7 @@ static bool find_nearest(const ServingQuestion *question, Arena *arena, ServingA
     ServingCount count = {0};
     if (!free) return false;
     free->tpot_limit_seconds = free->ttft_limit_seconds = free->rate = 0;
-    if (!search_all(free, &out->boxes, &front, &count, error)) return front_free(&front), false;
+    if (!search_all(free, &out->submeshes, &front, &count, error)) return front_free(&front), false;
     for (int i = 0; i < front.count; i++)
         if (!out->has_nearest || excess(question, &front.points[i]) < excess(question, &out->nearest)) {
             out->nearest = front.points[i];
@@ -239,7 +239,7 @@ static bool search_further(const ServingQuestion *question, Arena *arena, Servin
         ServingQuestion *physical = changed_question(question, arena, error);
         if (!physical) return false;
         physical->any_engine = true;
-        if (!search_all(physical, &out->boxes, &out->physical, &out->physical_count, error)) return false;
+        if (!search_all(physical, &out->submeshes, &out->physical, &out->physical_count, error)) return false;
     }
     if (out->front.count == 0 && asked && !find_nearest(question, arena, out, error)) return false;
     if (out->front.count > 0 && !find_best(question, arena, out, error)) return false;
@@ -255,9 +255,9 @@ bool serving_answer(const ServingQuestion *question, Arena *arena, ServingAnswer
     out->tpot_goal_seconds = question->tpot_limit_seconds > 0 ? question->tpot_limit_seconds : TPOT_GOAL_SECONDS;
     out->ttft_goal_seconds = question->ttft_limit_seconds > 0 ? question->ttft_limit_seconds : TTFT_GOAL_SECONDS;
     if (log.out) serving_log_begin(&log), out->count.space.log = &log;
-    bool ok = boxes_enumerate(question, arena, &out->boxes, error) &&
-              search_likely_first(timed, &out->boxes, &out->front, arena, error) &&
-              search_all(timed, &out->boxes, &out->front, &out->count, error);
+    bool ok = submeshes_enumerate(question, arena, &out->submeshes, error) &&
+              search_likely_first(timed, &out->submeshes, &out->front, arena, error) &&
+              search_all(timed, &out->submeshes, &out->front, &out->count, error);
     out->count.space.log = NULL;
     if (!ok) return false;
     timed->time_limit_seconds = 0; /* it is the front that the limit is of */

@@ -21,7 +21,7 @@ typedef struct {
     ServingFront front;    /* of the engines asked for; of none with any_engine */
     ServingFront physical; /* of what divides and fits; empty with any_engine */
     ServingCount count, physical_count;
-    BoxList boxes;
+    SubMeshList submeshes;
     double ttft_goal_seconds, tpot_goal_seconds; /* by which the best was chosen */
     bool has_best, with_margin;                  /* with_margin: nine in ten by the model's own error keep the goals */
     ServingPoint best;
@@ -38,9 +38,9 @@ typedef struct {
     double gap;
 } ServingAnswer;
 
-/* Searches. Points refer to boxes in the arena and to the question. Where the search of the front is cut short, the
- * best is that of the front so far, and what else would be searched (the usual layout, the front of no engine's rules)
- * is left out. */
+/* Searches. Points refer to sub-meshes in the arena and to the question. Where the search of the front is cut short,
+ * the best is that of the front so far, and what else would be searched (the usual layout, the front of no engine's
+ * rules) is left out. */
 bool serving_answer(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error);
 
 /* The rank in the front, from 1, of its best point within the goals: with the margin of the model's error where one

@@ -40,7 +40,7 @@ static void batches_of_layout(ServingSearch *search, const PricedLayout *layout,
     if (question->concurrency > 0 && search->mode == SERVE_DISAGGREGATED)
         *high = question->concurrency;
     else if (question->concurrency > 0) {
-        int64_t copies = min_whole(layout->on->box->copies, question->concurrency);
+        int64_t copies = min_whole(layout->on->submesh->copies, question->concurrency);
         *low = *high = min_whole(divide_up(question->concurrency, copies), max_whole(1, room));
     }
     for (int i = 0; i < question->requirement_count; i++) {
@@ -119,14 +119,14 @@ static bool explore_layout(void *context, const ServingLayout *layout, const Wor
     LayoutSearch on = {.search = search, .try_batch = try_batch, .is_cut = is_cut};
     price_layout(question, layout, links, &on.layout);
     on.chip_share = question->rate > 0
-                        ? 1 / ((double)layout->box->devices / max_real(1, (double)question->chip.devices_per_chip))
-                        : (double)layout->box->copies / (double)question->machine.mesh.chips;
+                        ? 1 / ((double)layout->submesh->devices / max_real(1, (double)question->chip.devices_per_chip))
+                        : (double)layout->submesh->copies / (double)question->machine.mesh.chips;
     return explore_batches(&on);
 }
 
 bool explore_one_pool(ServingSearch *search) {
     ServingPhase phase = search->mode == SERVE_DECODE ? PHASE_DECODES : PHASE_BOTH;
-    Space space = {search->question, search->boxes, phase, search->engine, &search->count->space};
+    Space space = {search->question, search->submeshes, phase, search->engine, &search->count->space};
     return space_each(&space, explore_layout, search);
 }
 
@@ -151,11 +151,11 @@ static bool explore_prompt_layout(void *context, const ServingLayout *layout, co
     PricedLayout priced;
     pool->phase = PHASE_PROMPTS;
     pool->on = *layout;
-    pool->workers = layout->box->copies;
+    pool->workers = layout->submesh->copies;
     price_layout(question, layout, links, &priced);
     PromptTime time = prompt_time(question, &priced, pool);
     if (!prompts_counted(search, layout, time.seconds)) return true;
-    point.chips_used = question_chips(question, pool->workers * layout->box->devices);
+    point.chips_used = question_chips(question, pool->workers * layout->submesh->devices);
     point.ttft_seconds = time.wait_seconds;
     point.per_user = 1 / time.wait_seconds;
     point.requests_per_second = (double)pool->workers / time.seconds;
@@ -165,6 +165,6 @@ static bool explore_prompt_layout(void *context, const ServingLayout *layout, co
 }
 
 bool explore_prompts(ServingSearch *search) {
-    Space space = {search->question, search->boxes, PHASE_PROMPTS, search->engine, &search->count->space};
+    Space space = {search->question, search->submeshes, PHASE_PROMPTS, search->engine, &search->count->space};
     return space_each(&space, explore_prompt_layout, search);
 }

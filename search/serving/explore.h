@@ -26,7 +26,7 @@ static const double SERVING_SLACK = 1e-12;
 /* A search of one mode under one engine. */
 typedef struct {
     const ServingQuestion *question;
-    const BoxList *boxes;
+    const SubMeshList *submeshes;
     ServingMode mode;
     int engine;
     ServingFront *front;
@@ -70,9 +70,9 @@ bool explore_batches(LayoutSearch *on);
 /* Rounding, and what tests add to it: bounds are multiplied by this. */
 double search_slack(const ServingSearch *search);
 
-/* most[x], x from 0 to `first_max`: how many workers of the second box the machine holds beside x of the first; -1
+/* most[x], x from 0 to `first_max`: how many workers of the second sub-mesh the machine holds beside x of the first; -1
  * where it does not hold x of the first. On switches a worker lies in one domain or takes whole ones, and domains are
  * filled as well as they can be; a torus (and the slices over DCN) is cut once, across one axis, anywhere. False:
  * memory is out. */
-bool packing_most(const Mesh *machine, const WorkerBox *first, const WorkerBox *second, int64_t first_max, Arena *arena,
+bool packing_most(const Mesh *machine, const SubMesh *first, const SubMesh *second, int64_t first_max, Arena *arena,
                   int64_t **most);

@@ -47,8 +47,8 @@ StepLoad load_of_batch(const ServingQuestion *question, int64_t batch, ServingMo
 }
 
 /* Copies that are used: all, unless a rate or a number of requests in flight needs fewer. */
-static int64_t workers_used(const ServingQuestion *question, const WorkerBox *box, double requests_per_second) {
-    int64_t workers = box->copies;
+static int64_t workers_used(const ServingQuestion *question, const SubMesh *submesh, double requests_per_second) {
+    int64_t workers = submesh->copies;
     if (question->concurrency > 0) workers = min_whole(workers, question->concurrency);
     if (question->rate > 0) {
         double needed = ceil(question->rate / requests_per_second);
@@ -78,8 +78,8 @@ void point_of_batch(const ServingQuestion *question, const PricedLayout *layout,
     pool->batch = batch;
     worker_step(&layout->step, &load, &pool->step);
     double rate = decode_requests_per_second((double)batch, pool->step.seconds / tokens, question->request.output);
-    pool->workers = workers_used(question, layout->on->box, rate);
-    out->chips_used = question_chips(question, pool->workers * layout->on->box->devices);
+    pool->workers = workers_used(question, layout->on->submesh, rate);
+    out->chips_used = question_chips(question, pool->workers * layout->on->submesh->devices);
     out->tpot_seconds = pool->step.seconds / tokens;
     out->per_user = tokens / pool->step.seconds;
     out->requests_per_second = rate * (double)pool->workers;

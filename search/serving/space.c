@@ -12,28 +12,29 @@ const char *left_out_name(LeftOut reason) {
     return NAMES[reason];
 }
 
-/* ---- boxes ---- */
+/* ---- sub-meshes ---- */
 
-static void box_make(const Mesh *machine, const int64_t size[MESH_AXES_MAX], int64_t devices_per_chip, WorkerBox *out) {
-    WorkerBox box = {.devices = 1, .copies = 1};
-    box.mesh.fabric = machine->fabric;
-    box.mesh.fabric.twisted_gain = 0;
+static void submesh_make(const Mesh *machine, const int64_t size[MESH_AXES_MAX], int64_t devices_per_chip,
+                         SubMesh *out) {
+    SubMesh submesh = {.devices = 1, .copies = 1};
+    submesh.mesh.fabric = machine->fabric;
+    submesh.mesh.fabric.twisted_gain = 0;
     for (int a = 0; a < machine->axis_count; a++) {
         Axis axis = machine->axes[a];
-        box.size[a] = size[a];
-        box.devices *= size[a];
-        box.copies *= axis.size / size[a];
+        submesh.size[a] = size[a];
+        submesh.devices *= size[a];
+        submesh.copies *= axis.size / size[a];
         if (axis.kind == AXIS_RING && size[a] < axis.size) axis.kind = AXIS_LINE;
         axis.size = size[a];
-        if (axis.size > 1) box.mesh.axes[box.mesh.axis_count++] = axis;
+        if (axis.size > 1) submesh.mesh.axes[submesh.mesh.axis_count++] = axis;
     }
-    box.mesh.devices = box.devices;
-    box.mesh.chips = max_whole(1, box.devices / devices_per_chip);
-    *out = box;
+    submesh.mesh.devices = submesh.devices;
+    submesh.mesh.chips = max_whole(1, submesh.devices / devices_per_chip);
+    *out = submesh;
 }
 
 static int by_devices(const void *a, const void *b) {
-    const WorkerBox *x = a, *y = b;
+    const SubMesh *x = a, *y = b;
     if (x->devices != y->devices) return x->devices < y->devices ? -1 : 1;
     for (int i = 0; i < MESH_AXES_MAX; i++)
         if (x->size[i] != y->size[i]) return x->size[i] < y->size[i] ? -1 : 1;
@@ -51,21 +52,21 @@ static bool size_wanted(const Mesh *machine, const int64_t size[MESH_AXES_MAX], 
     return true;
 }
 
-bool boxes_enumerate(const ServingQuestion *question, Arena *arena, BoxList *out, Error *error) {
+bool submeshes_enumerate(const ServingQuestion *question, Arena *arena, SubMeshList *out, Error *error) {
     const Mesh *machine = &question->machine.mesh;
-    enum { BOXES_MAX = 1 << 16 };
+    enum { SUBMESHES_MAX = 1 << 16 };
     int64_t size[MESH_AXES_MAX];
-    BoxList list = {0};
+    SubMeshList found = {0};
     for (int pass = 0; pass < 2; pass++) {
-        list.count = 0;
+        found.count = 0;
         for (int a = 0; a < MESH_AXES_MAX; a++) size[a] = 1;
-        for (int at = 0; at < machine->axis_count || list.count == 0;) {
+        for (int at = 0; at < machine->axis_count || found.count == 0;) {
             bool wanted = true;
             for (int a = 0; a < machine->axis_count; a++) wanted = wanted && size_wanted(machine, size, a);
             if (wanted && pass == 1)
-                box_make(machine, size, max_whole(1, question->chip.devices_per_chip), &list.boxes[list.count]);
-            if (wanted) list.count++;
-            if (list.count > BOXES_MAX)
+                submesh_make(machine, size, max_whole(1, question->chip.devices_per_chip), &found.list[found.count]);
+            if (wanted) found.count++;
+            if (found.count > SUBMESHES_MAX)
                 return error_set(error, ERROR_INPUT, "--chips",
                                  "the machine has too many parts to be tried; give fewer "
                                  "chips");
@@ -75,10 +76,10 @@ bool boxes_enumerate(const ServingQuestion *question, Arena *arena, BoxList *out
             }
             if (machine->axis_count == 0) break;
         }
-        if (pass == 0 && !(list.boxes = ARENA_NEW(arena, WorkerBox, (size_t)list.count))) return error_memory(error);
+        if (pass == 0 && !(found.list = ARENA_NEW(arena, SubMesh, (size_t)found.count))) return error_memory(error);
     }
-    qsort(list.boxes, (size_t)list.count, sizeof *list.boxes, by_devices);
-    *out = list;
+    qsort(found.list, (size_t)found.count, sizeof *found.list, by_devices);
+    *out = found;
     return true;
 }
 
@@ -98,7 +99,7 @@ void serving_log_add(ServingLog *log, ServingPhase phase, const ServingLayout *l
                                way->expert_tensor, way->kv_sequence,    way->kv_batch, way->stationary};
     FILE *out = log->out;
     fprintf(out, "%s\t%s\t%s\t", log->engine, log->mode, PHASES[phase]);
-    for (int a = 0; a < MESH_AXES_MAX; a++) fprintf(out, "%s%lld", a ? "x" : "", (long long)layout->box->size[a]);
+    for (int a = 0; a < MESH_AXES_MAX; a++) fprintf(out, "%s%lld", a ? "x" : "", (long long)layout->submesh->size[a]);
     for (size_t i = 0; i < COUNT_OF(degrees); i++) fprintf(out, "\t%lld", (long long)degrees[i]);
     fprintf(out, "\t%s\t%s\t%lld\t%s\t%lld\t%lld\t%a\t%a\n", stored_name(way->weights), stored_name(way->cache),
             (long long)layout->number, line.what, (long long)line.low, (long long)line.high, line.user, line.chip);
@@ -138,7 +139,7 @@ static bool admitted(const Walk *walk) {
     const WorkerLayout *layout = &walk->layout.layout;
     const int64_t values[] = {layout->tensor,   layout->pipeline,      layout->attention_data,
                               layout->expert,   layout->expert_tensor, layout->kv_sequence,
-                              layout->kv_batch, layout->stationary,    walk->layout.box->copies};
+                              layout->kv_batch, layout->stationary,    walk->layout.submesh->copies};
     for (int word = 0; word < (int)COUNT_OF(values); word++)
         if (!question_admits(walk->question, (int)walk->phase, (LayoutWord)word, values[word])) return false;
     return true;
@@ -230,14 +231,14 @@ static int64_t routed_experts(const Model *model) {
 }
 
 void layout_links(const ServingQuestion *question, const ServingLayout *layout, WorkerLinks *out) {
-    worker_links(&layout->box->mesh, &layout->placement, routed_experts(&question->model),
+    worker_links(&layout->submesh->mesh, &layout->placement, routed_experts(&question->model),
                  &question->profiles[layout->engine], out);
 }
 
 /* Placements of a tuple of degrees that cost the same stand for each other: the first one is kept. */
 static bool each_placement(Walk *walk) {
     WorkerLayout *layout = &walk->layout.layout;
-    const Mesh *mesh = &walk->layout.box->mesh;
+    const Mesh *mesh = &walk->layout.submesh->mesh;
     Degrees degrees = {{1, 1, 1, 1, 1, 1}};
     Arena arena = {0};
     Placement *placements;
@@ -269,11 +270,11 @@ static bool degrees_possible(const Model *model, const WorkerLayout *layout) {
     return layout->pipeline <= model->layers;
 }
 
-/* One tuple of degrees in a box. */
+/* One tuple of degrees in a sub-mesh. */
 static bool each_tuple(Walk *walk, int64_t tensor, int64_t data) {
     const ServingQuestion *question = walk->question;
     int phase = (int)walk->phase;
-    int64_t pipeline = walk->layout.box->devices / tensor / data;
+    int64_t pipeline = walk->layout.submesh->devices / tensor / data;
     walk->layout.layout = (WorkerLayout){tensor, data, pipeline, 0, 0, 0, 0, 0, 0, 0};
     walk->layout.number = 0;
     if (!degrees_possible(&question->model, &walk->layout.layout)) return leave_out(walk, LEFT_INDIVISIBLE);
@@ -288,9 +289,9 @@ bool space_each(const Space *space, LayoutVisit visit, void *context) {
     Walk walk = {
         .question = space->question, .phase = space->phase, .visit = visit, .context = context, .count = space->count};
     walk.layout.engine = space->engine;
-    for (int b = 0; b < space->boxes->count; b++) {
-        int64_t devices = space->boxes->boxes[b].devices;
-        walk.layout.box = &space->boxes->boxes[b];
+    for (int b = 0; b < space->submeshes->count; b++) {
+        int64_t devices = space->submeshes->list[b].devices;
+        walk.layout.submesh = &space->submeshes->list[b];
         for (int64_t tensor = 1; tensor <= devices; tensor++)
             for (int64_t data = 1; devices % tensor == 0 && data <= devices / tensor; data++)
                 if (devices / tensor % data == 0 && !each_tuple(&walk, tensor, data)) return false;

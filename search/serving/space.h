@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/serving/space.h: every way to cut a model for serving: the box of chips that a worker takes, how many of them
- * the machine holds, how tensor, attention data and pipeline lie in the box, how experts and the cache are cut, in
- * which types. */
+/* search/serving/space.h: every way to cut a model for serving: the sub-mesh of chips that a worker takes, how many of
+ * them the machine holds, how tensor, attention data and pipeline lie in the sub-mesh, how experts and the cache are
+ * cut, in which types. */
 #pragma once
 
 #include "base/count.h"
@@ -15,19 +15,19 @@ typedef struct {
     int64_t size[MESH_AXES_MAX]; /* by axis of the machine's mesh */
     Mesh mesh;                   /* axes of size 1 are left out */
     int64_t devices, copies;     /* as many as lie side by side in the machine */
-} WorkerBox;
+} SubMesh;
 
 typedef struct {
-    WorkerBox *boxes; /* rising devices, then sizes */
+    SubMesh *list; /* rising devices, then sizes */
     int count;
-} BoxList;
-bool boxes_enumerate(const ServingQuestion *question, Arena *arena, BoxList *out, Error *error);
+} SubMeshList;
+bool submeshes_enumerate(const ServingQuestion *question, Arena *arena, SubMeshList *out, Error *error);
 
 typedef enum { PHASE_BOTH, PHASE_PROMPTS, PHASE_DECODES } ServingPhase;
 
-/* A layout in its box, under the rules of an engine. */
+/* A layout in its sub-mesh, under the rules of an engine. */
 typedef struct {
-    const WorkerBox *box;
+    const SubMesh *submesh;
     WorkerLayout layout;
     Placement placement;
     int64_t number; /* of the placement, among those of its degrees */
@@ -42,7 +42,7 @@ typedef struct {
  * Columns, with tabs: engine mode phase box tensor attention_data pipeline expert expert_tensor kv_sequence kv_batch
  * stationary weights cache placement what low high user chip. `what`: layout (batches low to high are covered); memory,
  * limit, time_limit (low to high are cut); bound (cut: no user of these batches gets more than `user`, no chip more
- * than `chip`); worker (the same with `chip` of one worker, beaten by a worker_front line of its box and cache);
+ * than `chip`); worker (the same with `chip` of one worker, beaten by a worker_front line of its sub-mesh and cache);
  * worker_front; or why a layout was left out: indivisible, require, engine, equal. Rates are hexadecimal. */
 typedef struct {
     FILE *out;
@@ -77,14 +77,14 @@ typedef struct {
 typedef bool (*LayoutVisit)(void *context, const ServingLayout *layout, const WorkerLinks *links);
 typedef struct {
     const ServingQuestion *question;
-    const BoxList *boxes;
+    const SubMeshList *submeshes;
     ServingPhase phase;
     int engine;
     SpaceCount *count;
 } Space;
 bool space_each(const Space *space, LayoutVisit visit, void *context);
 
-/* What the messages of a layout cost, by its box, placement and engine. */
+/* What the messages of a layout cost, by its sub-mesh, placement and engine. */
 void layout_links(const ServingQuestion *question, const ServingLayout *layout, WorkerLinks *out);
 
 /* Whether the layout divides the model at all; the rules of no engine. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two pools. Each has its own list of workers of which none is beaten in the same box of chips: for prompts by
+/* Two pools. Each has its own list of workers of which none is beaten in the same sub-mesh of chips: for prompts by
  * requests per second and by the wait of one (ranks of attention data serve more and each later), for decoding by
  * tokens per second of a user and of the worker. The lists are then combined over whole numbers of workers that the
  * machine holds. */
@@ -13,18 +13,18 @@
 
 typedef struct {
     ServingSearch *search;
-    /* By box, then by type of the cache, of one worker: per_user is 1 / a prompt's wait, per_chip prompts per
+    /* By sub-mesh, then by type of the cache, of one worker: per_user is 1 / a prompt's wait, per_chip prompts per
      * second. */
     ServingFront *prompts;
     /* Chip-seconds that a request takes at least of workers for prompts, by type of the cache; infinite: none fits. */
     double least_prompt[STORED_COUNT];
-    ServingFront decodes[STORED_COUNT]; /* of one box; per_chip: tokens per second of one worker */
+    ServingFront decodes[STORED_COUNT]; /* of one sub-mesh; per_chip: tokens per second of one worker */
 } WorkerFronts;
 
 static bool gather_prompts(void *context, const ServingLayout *layout, const WorkerLinks *links) {
     WorkerFronts *fronts = context;
     ServingSearch *search = fronts->search;
-    ptrdiff_t box = layout->box - search->boxes->boxes;
+    ptrdiff_t submesh = layout->submesh - search->submeshes->list;
     ServingPoint point = {.mode = SERVE_PREFILL, .pool_count = 1};
     PricedLayout priced;
     point.pools[0] = (ServingPool){.phase = PHASE_PROMPTS, .on = *layout};
@@ -35,11 +35,11 @@ static bool gather_prompts(void *context, const ServingLayout *layout, const Wor
     point.per_chip = 1 / time.seconds;
     double load = search->question->profiles[search->engine].prefill_load;
     double *least = &fronts->least_prompt[layout->layout.cache];
-    *least = min_real(*least, time.seconds / load * (double)layout->box->devices);
-    return front_add(&fronts->prompts[box * STORED_COUNT + layout->layout.cache], &point, search->error);
+    *least = min_real(*least, time.seconds / load * (double)layout->submesh->devices);
+    return front_add(&fronts->prompts[submesh * STORED_COUNT + layout->layout.cache], &point, search->error);
 }
 
-/* ---- decode: a front for each box ---- */
+/* ---- decode: a front for each sub-mesh ---- */
 
 static ServingFront *front_of(const LayoutSearch *on) {
     return &((WorkerFronts *)on->context)->decodes[on->layout.on->layout.cache];
@@ -54,19 +54,19 @@ static bool try_decode(LayoutSearch *on, int64_t batch, ServingPoint *point) {
     return front_add(front_of(on), point, on->search->error);
 }
 
-/* Tokens per second and chip of two pools, when a worker of this box makes `worker_rate` of them: a request takes its
- * chip-seconds of decoding, and at least those of the best worker for prompts. */
+/* Tokens per second and chip of two pools, when a worker of this sub-mesh makes `worker_rate` of them: a request takes
+ * its chip-seconds of decoding, and at least those of the best worker for prompts. */
 static double chip_bound(const LayoutSearch *on, double worker_rate) {
     const ServingQuestion *question = on->search->question;
     const ServingLayout *layout = on->layout.on;
     const WorkerFronts *fronts = on->context;
     double output = question->request.output, per_chip = max_real(1, (double)question->chip.devices_per_chip);
     double device_seconds =
-        fronts->least_prompt[layout->layout.cache] + (double)layout->box->devices * output / worker_rate;
+        fronts->least_prompt[layout->layout.cache] + (double)layout->submesh->devices * output / worker_rate;
     return per_chip * output / device_seconds;
 }
 
-/* They are beaten by a worker of their own box, or by a point of the front. */
+/* They are beaten by a worker of their own sub-mesh, or by a point of the front. */
 static bool is_cut(const LayoutSearch *on, const ServingPoint *at_low, int64_t high, bool late, LogLine *line) {
     double slack = search_slack(on->search), worker;
     line->user = at_low->per_user * slack;
@@ -101,17 +101,17 @@ static Domains domains_of(const Mesh *machine) {
 }
 
 /* Whole domains that a worker takes; 0: it shares one. */
-static int64_t whole_domains(const WorkerBox *box, Domains domains) {
-    return box->devices >= domains.size ? box->devices / domains.size : 0;
+static int64_t whole_domains(const SubMesh *submesh, Domains domains) {
+    return submesh->devices >= domains.size ? submesh->devices / domains.size : 0;
 }
 
-static int64_t in_domains(const WorkerBox *box, Domains domains, int64_t free) {
-    int64_t whole = whole_domains(box, domains);
-    return whole > 0 ? free / whole : free * (domains.size / box->devices);
+static int64_t in_domains(const SubMesh *submesh, Domains domains, int64_t free) {
+    int64_t whole = whole_domains(submesh, domains);
+    return whole > 0 ? free / whole : free * (domains.size / submesh->devices);
 }
 
 /* Both share domains: by the number of domains that are filled, the most of the second beside x of the first. */
-static bool fill_shared(const WorkerBox *first, const WorkerBox *second, Domains domains, int64_t x_max, int64_t *most,
+static bool fill_shared(const SubMesh *first, const SubMesh *second, Domains domains, int64_t x_max, int64_t *most,
                         Arena *arena) {
     int64_t *last = ARENA_NEW(arena, int64_t, (size_t)x_max + 1);
     if (!last) return false;
@@ -128,8 +128,7 @@ static bool fill_shared(const WorkerBox *first, const WorkerBox *second, Domains
     return true;
 }
 
-static void fill_domains(const WorkerBox *first, const WorkerBox *second, Domains domains, int64_t x_max,
-                         int64_t *most) {
+static void fill_domains(const SubMesh *first, const SubMesh *second, Domains domains, int64_t x_max, int64_t *most) {
     int64_t whole = whole_domains(first, domains);
     for (int64_t x = 0; x <= x_max; x++) {
         int64_t taken = whole > 0 ? x * whole : divide_up(x, domains.size / first->devices);
@@ -138,8 +137,7 @@ static void fill_domains(const WorkerBox *first, const WorkerBox *second, Domain
 }
 
 /* One cut across one axis: the first pool has `own` of it, the second the rest. */
-static void cut_torus(const Mesh *machine, const WorkerBox *first, const WorkerBox *second, int64_t x_max,
-                      int64_t *most) {
+static void cut_torus(const Mesh *machine, const SubMesh *first, const SubMesh *second, int64_t x_max, int64_t *most) {
     for (int64_t x = 0; x <= x_max; x++) most[x] = x == 0 ? second->copies : x <= first->copies ? 0 : -1;
     for (int a = 0; a < machine->axis_count; a++) {
         int64_t size = machine->axes[a].size;
@@ -151,7 +149,7 @@ static void cut_torus(const Mesh *machine, const WorkerBox *first, const WorkerB
     }
 }
 
-bool packing_most(const Mesh *machine, const WorkerBox *first, const WorkerBox *second, int64_t first_max, Arena *arena,
+bool packing_most(const Mesh *machine, const SubMesh *first, const SubMesh *second, int64_t first_max, Arena *arena,
                   int64_t **most) {
     bool torus = false;
     Domains domains = domains_of(machine);
@@ -171,7 +169,8 @@ bool packing_most(const Mesh *machine, const WorkerBox *first, const WorkerBox *
 static double transfer_seconds(const ServingQuestion *question, const ServingPool *prompts,
                                const ServingPool *decodes) {
     const Mesh *machine = &question->machine.mesh;
-    double chips = (double)question_chips(question, min_whole(prompts->on.box->devices, decodes->on.box->devices));
+    double chips =
+        (double)question_chips(question, min_whole(prompts->on.submesh->devices, decodes->on.submesh->devices));
     double rate = 0, bytes = cache_bytes_per_sequence(&question->model, stored_bytes(prompts->on.layout.cache),
                                                       question->request.prompt, 1);
     for (int a = 0; a < machine->axis_count; a++)
@@ -230,7 +229,7 @@ static bool combine(const Pair *pair, const ServingPoint *decode) {
     point.pools[1] = decode->pools[0];
     point.pools[0].workers = x;
     point.pools[1].workers = y;
-    double devices = (double)(x * point.pools[0].on.box->devices + y * point.pools[1].on.box->devices);
+    double devices = (double)(x * point.pools[0].on.submesh->devices + y * point.pools[1].on.submesh->devices);
     point.chips_used = question_chips(question, (int64_t)devices);
     point.requests_per_second = requests_of(pair, x, y, decode);
     point.tokens_per_second = point.requests_per_second * question->request.output;
@@ -248,13 +247,13 @@ static bool combine(const Pair *pair, const ServingPoint *decode) {
     return front_add(search->front, &point, search->error);
 }
 
-static bool combine_boxes(ServingSearch *search, const ServingFront *prompts, const ServingFront *decodes) {
-    const WorkerBox *first = prompts->points[0].pools[0].on.box;
+static bool combine_submeshes(ServingSearch *search, const ServingFront *prompts, const ServingFront *decodes) {
+    const SubMesh *first = prompts->points[0].pools[0].on.submesh;
     Pair pair = {.search = search, .most_count = first->copies + 1};
     Arena arena = {0};
     int64_t *most;
     const ServingPool *decode = &decodes->points[0].pools[0];
-    bool ok = packing_most(&search->question->machine.mesh, first, decode->on.box, first->copies, &arena, &most);
+    bool ok = packing_most(&search->question->machine.mesh, first, decode->on.submesh, first->copies, &arena, &most);
     if (!ok) error_memory(search->error);
     pair.most = most;
     pair.transfer = transfer_seconds(search->question, &prompts->points[0].pools[0], decode);
@@ -266,10 +265,10 @@ static bool combine_boxes(ServingSearch *search, const ServingFront *prompts, co
     return ok;
 }
 
-/* One box of workers that decode, with all boxes of workers for prompts; then it is forgotten. */
-static bool decode_box(WorkerFronts *fronts, int number) {
+/* One sub-mesh of workers that decode, with all sub-meshes of workers for prompts; then it is forgotten. */
+static bool decode_submesh(WorkerFronts *fronts, int number) {
     ServingSearch *search = fronts->search;
-    Space space = {search->question, &(BoxList){&search->boxes->boxes[number], 1}, PHASE_DECODES, search->engine,
+    Space space = {search->question, &(SubMeshList){&search->submeshes->list[number], 1}, PHASE_DECODES, search->engine,
                    &search->count->space};
     bool ok = space_each(&space, gather_decodes, fronts);
     for (int cache = 0; cache < STORED_COUNT; cache++) {
@@ -279,9 +278,9 @@ static bool decode_box(WorkerFronts *fronts, int number) {
                            (LogLine){"worker_front", point->pools[0].batch, point->pools[0].batch, point->per_user,
                                      point->per_chip});
         }
-        for (int box = 0; ok && box < search->boxes->count && fronts->decodes[cache].count; box++) {
-            const ServingFront *prompts = &fronts->prompts[box * STORED_COUNT + cache];
-            if (prompts->count) ok = combine_boxes(search, prompts, &fronts->decodes[cache]);
+        for (int submesh = 0; ok && submesh < search->submeshes->count && fronts->decodes[cache].count; submesh++) {
+            const ServingFront *prompts = &fronts->prompts[submesh * STORED_COUNT + cache];
+            if (prompts->count) ok = combine_submeshes(search, prompts, &fronts->decodes[cache]);
         }
         front_free(&fronts->decodes[cache]);
     }
@@ -289,13 +288,13 @@ static bool decode_box(WorkerFronts *fronts, int number) {
 }
 
 bool explore_two_pools(ServingSearch *search) {
-    size_t count = (size_t)search->boxes->count * STORED_COUNT;
+    size_t count = (size_t)search->submeshes->count * STORED_COUNT;
     WorkerFronts fronts = {.search = search, .prompts = calloc(count, sizeof *fronts.prompts)};
-    Space space = {search->question, search->boxes, PHASE_PROMPTS, search->engine, &search->count->space};
+    Space space = {search->question, search->submeshes, PHASE_PROMPTS, search->engine, &search->count->space};
     if (!fronts.prompts) return error_memory(search->error);
     for (int cache = 0; cache < STORED_COUNT; cache++) fronts.least_prompt[cache] = INFINITY;
     bool ok = space_each(&space, gather_prompts, &fronts);
-    for (int box = 0; ok && box < search->boxes->count; box++) ok = decode_box(&fronts, box);
+    for (int submesh = 0; ok && submesh < search->submeshes->count; submesh++) ok = decode_submesh(&fronts, submesh);
     for (size_t i = 0; i < count; i++) front_free(&fronts.prompts[i]);
     free(fronts.prompts);
     return ok;

@@ -188,8 +188,8 @@ static bool write_pool(const Script *script, const ServingPool *pool, Error *err
     EngineAsk ask = {&script->question->model, &script->question->chip, layout};
     int64_t host = devices_of_host(script->question), drafts = script->question->speculation.drafts;
     EnginePlace place = {.role = role_of(pool),
-                         .hosts = divide_up(pool->on.box->devices, host),
-                         .host_devices = min_whole(pool->on.box->devices, host),
+                         .hosts = divide_up(pool->on.submesh->devices, host),
+                         .host_devices = min_whole(pool->on.submesh->devices, host),
                          .longest_prompt = (int64_t)script->question->longest - script->route.output,
                          .shares_host = script->places.count > script->places.hosts};
     EngineWords words = {0};

@@ -47,7 +47,7 @@ static int64_t take(Hosts *hosts, int64_t devices) {
 
 static bool place_pool(const ServingPoint *point, int pool, const char *where, Hosts *hosts, WorkerPlace *out,
                        Error *error) {
-    int64_t devices = point->pools[pool].on.box->devices, host = hosts->host;
+    int64_t devices = point->pools[pool].on.submesh->devices, host = hosts->host;
     bool whole = devices <= host || devices % host == 0;
     if (!whole || (devices > hosts->domain && devices % hosts->domain != 0))
         return error_set(error, ERROR_INPUT, where,
@@ -82,7 +82,8 @@ bool workers_place(const ServingQuestion *question, const ServingPoint *point, c
     hosts.used = ARENA_NEW(arena, int64_t, hosts.domains);
     *out = (WorkerPlaces){.workers = ARENA_NEW(arena, WorkerPlace, count), .count = count};
     if (!hosts.used || !out->workers) return error_memory(error);
-    bool second_first = point->pool_count == 2 && point->pools[1].on.box->devices > point->pools[0].on.box->devices;
+    bool second_first =
+        point->pool_count == 2 && point->pools[1].on.submesh->devices > point->pools[0].on.submesh->devices;
     for (int i = 0; i < point->pool_count; i++) {
         int pool = second_first ? 1 - i : i;
         if (!place_pool(point, pool, where, &hosts, &out->workers[before[pool]], error)) return false;

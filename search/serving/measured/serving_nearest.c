@@ -18,7 +18,7 @@ static double way_distance(const ServingPoint *point, const ServingRun *run) {
     const RunWorker *worker = two ? &run->decode : &run->worker;
     int64_t devices =
         max_whole(1, worker->tensor) * max_whole(1, worker->attention_data) * max_whole(1, worker->pipeline);
-    double away = steps((double)devices, (double)pool->on.box->devices) + (two != (point->pool_count == 2));
+    double away = steps((double)devices, (double)pool->on.submesh->devices) + (two != (point->pool_count == 2));
     double workers = max_real(1, (double)worker->workers);
     return away + (once ? 3 : steps(run->concurrency / workers, (double)pool->batch));
 }

@@ -17,7 +17,7 @@ enum { BUDGET = 8192, BUDGET_SMALL = 512, SLOTS = 1024 };
 
 /* A worker of one pool, ready to be priced. */
 typedef struct {
-    WorkerBox box;
+    SubMesh submesh;
     ServingLayout layout;
     PricedLayout priced;
     double workers;
@@ -77,7 +77,7 @@ static bool ask(Replaying *to) {
     return true;
 }
 
-/* The quickest place of the layout's degrees in its box: what a launcher that knows the machine does. */
+/* The quickest place of the layout's degrees in its sub-mesh: what a launcher that knows the machine does. */
 static bool place(Replaying *to, Pool *pool) {
     WorkerLayout *layout = &pool->layout.layout;
     Degrees degrees = {{1, 1, 1, 1, 1, 1}};
@@ -88,7 +88,7 @@ static bool place(Replaying *to, Pool *pool) {
     degrees.of[ROLE_TENSOR] = layout->tensor;
     degrees.of[ROLE_EXPERT] = layout->attention_data;
     degrees.of[ROLE_PIPELINE] = layout->pipeline;
-    bool ok = placements_enumerate(&pool->box.mesh, &degrees, &arena, &placements, &count, to->error);
+    bool ok = placements_enumerate(&pool->submesh.mesh, &degrees, &arena, &placements, &count, to->error);
     for (int64_t i = 0; i < count && ok; i++) {
         PricedLayout priced;
         WorkerLinks links;
@@ -110,7 +110,7 @@ static bool place(Replaying *to, Pool *pool) {
     return ok;
 }
 
-static bool box_of(Replaying *to, int64_t devices, WorkerBox *box) {
+static bool submesh_of(Replaying *to, int64_t devices, SubMesh *submesh) {
     Machine machine;
     Error own = {0};
     MachineRequest asked = {.chips = question_chips(to->question, devices)};
@@ -119,10 +119,10 @@ static bool box_of(Replaying *to, int64_t devices, WorkerBox *box) {
             return skip(to, "the catalog does not know the HBM of %.40s", to->question->chip.name), false;
         return skip(to, "%lld chips are no machine of %.40s", (long long)asked.chips, to->question->chip.name), false;
     }
-    *box = (WorkerBox){.mesh = machine.mesh, .devices = machine.mesh.devices, .copies = 1};
-    for (int a = 0; a < machine.mesh.axis_count; a++) box->size[a] = machine.mesh.axes[a].size;
+    *submesh = (SubMesh){.mesh = machine.mesh, .devices = machine.mesh.devices, .copies = 1};
+    for (int a = 0; a < machine.mesh.axis_count; a++) submesh->size[a] = machine.mesh.axes[a].size;
     to->question->machine = machine;
-    return box->devices == devices || (skip(to, "its degrees do not use all devices of its chips"), false);
+    return submesh->devices == devices || (skip(to, "its degrees do not use all devices of its chips"), false);
 }
 
 /* Where experts do not divide, the fullest have redundant copies: 256 on 48 chips are 288, six on each. */
@@ -164,14 +164,14 @@ static bool lay_out(Replaying *to, const RunWorker *worker, int64_t workers, Poo
     if (group % expert != 0) return skip(to, "experts %lld ways do not divide its group", (long long)expert), false;
     memset(pool, 0, sizeof *pool);
     pool->workers = (double)workers;
-    pool->layout = (ServingLayout){.engine = to->engine, .box = &pool->box};
+    pool->layout = (ServingLayout){.engine = to->engine, .submesh = &pool->submesh};
     pool->layout.layout = (WorkerLayout){
         tensor, data, pipeline, expert, group / expert, 1, 1, 1, question->weights[0], question->caches[0]};
     Model published = question->model;
     add_redundant_experts(&question->model, expert);
     bool ok = layout_divides(&question->model, &pool->layout.layout);
     if (!ok) skip_indivisible(to, &published, &pool->layout.layout);
-    ok = ok && box_of(to, tensor * data * pipeline, &pool->box) && place(to, pool);
+    ok = ok && submesh_of(to, tensor * data * pipeline, &pool->submesh) && place(to, pool);
     question->model = published;
     if (!ok) return false;
     pool->room = room_of(to, &pool->priced);

@@ -28,7 +28,7 @@ static void price_curve(const ServingQuestion *asked, const ServingPool *pool, S
     layout_links(&question, &pool->on, &links);
     price_layout(&question, &pool->on, &links, &layout);
     int64_t room = layout_room(&layout.memory, mode == SERVE_AGGREGATED ? question.budgets[0] : 1);
-    double chips = (double)pool->on.box->devices / max_real(1, (double)question.chip.devices_per_chip);
+    double chips = (double)pool->on.submesh->devices / max_real(1, (double)question.chip.devices_per_chip);
     for (int64_t batch = 1; room > 0 && out->count < BATCHES_MAX; batch *= 2) {
         ServingPoint point;
         int64_t tried = min_whole(batch, room);

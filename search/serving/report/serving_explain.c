@@ -35,13 +35,13 @@ static void write_where(const ServingPool *pool, TextOut out) {
         Role role;
         const char *name;
     } ROLES[] = {{ROLE_TENSOR, "tensor"}, {ROLE_EXPERT, "attention_data"}, {ROLE_PIPELINE, "pipeline"}};
-    const WorkerBox *box = pool->on.box;
+    const SubMesh *submesh = pool->on.submesh;
     Prose prose = {0};
-    for (int a = 0; a < box->mesh.axis_count; a++)
+    for (int a = 0; a < submesh->mesh.axis_count; a++)
         for (size_t r = 0; r < sizeof ROLES / sizeof ROLES[0]; r++)
             if (pool->on.placement.factor[a][ROLES[r].role] > 1)
                 prose_item(&prose, ", ", "%s %lld on %s", ROLES[r].name,
-                           (long long)pool->on.placement.factor[a][ROLES[r].role], box->mesh.axes[a].name);
+                           (long long)pool->on.placement.factor[a][ROLES[r].role], submesh->mesh.axes[a].name);
     if (!prose.text[0]) prose_add(&prose, "one device");
     prose_write(out, "  Lies: ", "  ", prose.text);
 }

@@ -30,11 +30,11 @@ static void add_placement(cJSON *to, const ServingLayout *on) {
         const char *name;
     } ROLES[] = {{ROLE_TENSOR, "tensor"}, {ROLE_EXPERT, "attention_data"}, {ROLE_PIPELINE, "pipeline"}};
     cJSON *list = json_add_array(to, "placement");
-    for (int a = 0; a < on->box->mesh.axis_count; a++)
+    for (int a = 0; a < on->submesh->mesh.axis_count; a++)
         for (size_t r = 0; r < sizeof ROLES / sizeof ROLES[0]; r++) {
             if (on->placement.factor[a][ROLES[r].role] <= 1) continue;
             cJSON *one = json_add_object(list, NULL);
-            json_add_text(one, "axis", on->box->mesh.axes[a].name);
+            json_add_text(one, "axis", on->submesh->mesh.axes[a].name);
             json_add_text(one, "role", ROLES[r].name);
             json_add_whole(one, "factor", on->placement.factor[a][ROLES[r].role]);
         }

@@ -32,18 +32,19 @@ static void world_close(World1 *world) {
     arena_free(&world->arena);
 }
 
-static ServingFront front_of(const ServingQuestion *question, BoxList *boxes, ServingCount *count, Arena *arena) {
+static ServingFront front_of(const ServingQuestion *question, SubMeshList *submeshes, ServingCount *count,
+                             Arena *arena) {
     ServingFront front = {0};
     Error error = {0};
     *count = (ServingCount){.complete = true};
-    cr_assert(boxes_enumerate(question, arena, boxes, &error));
+    cr_assert(submeshes_enumerate(question, arena, submeshes, &error));
     for (int e = 0; e <= engine_count(); e++) {
         int engine = e == engine_count() ? NO_ENGINE : e;
         if (question->any_engine ? engine != NO_ENGINE : engine == NO_ENGINE || !(question->engines >> engine & 1))
             continue;
         for (int mode = 0; mode < SERVE_MODE_COUNT; mode++) {
             if (!(question->modes >> mode & 1)) continue;
-            ServingSearch search = {question, boxes, (ServingMode)mode, engine, &front, count, &error};
+            ServingSearch search = {question, submeshes, (ServingMode)mode, engine, &front, count, &error};
             cr_assert(mode == SERVE_DISAGGREGATED ? explore_two_pools(&search) : explore_one_pool(&search), "%s",
                       error.text);
         }
@@ -80,14 +81,14 @@ typedef struct {
 
 static void compare_one(const ServingQuestion *question, uint64_t seed, Compared *to) {
     Arena arena = {0};
-    BoxList boxes[3];
+    SubMeshList submeshes[3];
     ServingCount count, brute_count, wrong_count;
     ServingQuestion brute = *question, wrong = *question;
     brute.brute_force = true;
     wrong.bound_error = -0.1;
-    ServingFront front = front_of(question, &boxes[0], &count, &arena);
-    ServingFront all = front_of(&brute, &boxes[1], &brute_count, &arena);
-    ServingFront less = front_of(&wrong, &boxes[2], &wrong_count, &arena);
+    ServingFront front = front_of(question, &submeshes[0], &count, &arena);
+    ServingFront all = front_of(&brute, &submeshes[1], &brute_count, &arena);
+    ServingFront less = front_of(&wrong, &submeshes[2], &wrong_count, &arena);
     cr_expect(same_fronts(&front, &all), "problem %d: %d points, brute force has %d", (int)seed, front.count,
               all.count);
     cr_expect(count.covered == brute_count.covered, "problem %d: covered", (int)seed);
@@ -123,7 +124,7 @@ typedef struct {
     ServingPhase phase;
     int count;
     struct {
-        const WorkerBox *box;
+        const SubMesh *submesh;
         StoredType cache;
         double seconds, wait, per_user, requests; /* of a worker */
     } list[60000];
@@ -137,7 +138,7 @@ static bool collect(void *context, const ServingLayout *layout, const WorkerLink
         ServingPool pool = {.on = *layout};
         PromptTime time = prompt_time(to->question, &priced, &pool);
         if (time.seconds < INFINITY && to->count < (int)COUNT_OF(to->list)) {
-            to->list[to->count].box = layout->box;
+            to->list[to->count].submesh = layout->submesh;
             to->list[to->count].cache = layout->layout.cache;
             to->list[to->count].wait = time.wait_seconds;
             to->list[to->count++].seconds = time.seconds;
@@ -148,7 +149,7 @@ static bool collect(void *context, const ServingLayout *layout, const WorkerLink
         ServingPoint point;
         point_of_batch(to->question, &priced, batch, SERVE_DECODE, &point);
         if (!point_first_token(to->question, &priced, &point) || to->count == (int)COUNT_OF(to->list)) continue;
-        to->list[to->count].box = layout->box;
+        to->list[to->count].submesh = layout->submesh;
         to->list[to->count].cache = layout->layout.cache;
         to->list[to->count].per_user = point.per_user;
         to->list[to->count++].requests = (double)batch * point.per_user / to->question->request.output;
@@ -159,9 +160,10 @@ static bool collect(void *context, const ServingLayout *layout, const WorkerLink
 /* The most that one pair of forms serves, at any numbers of workers that lie side by side. */
 static double best_pair(const ServingQuestion *question, const Workers *prompts, int p, const Workers *decodes, int d) {
     Arena arena = {0};
-    int64_t *most, first = prompts->list[p].box->copies;
+    int64_t *most, first = prompts->list[p].submesh->copies;
     double best = 0, load = question->profiles[NO_ENGINE].prefill_load;
-    cr_assert(packing_most(&question->machine.mesh, prompts->list[p].box, decodes->list[d].box, first, &arena, &most));
+    cr_assert(packing_most(&question->machine.mesh, prompts->list[p].submesh, decodes->list[d].submesh, first, &arena,
+                           &most));
     for (int64_t x = 1; x <= first; x++)
         for (int64_t y = 1; y <= most[x]; y++)
             best = fmax(best, fmin((double)x * load / prompts->list[p].seconds, (double)y * decodes->list[d].requests));
@@ -222,18 +224,18 @@ Test(explore, two_pools_equal_every_pair) {
     for (uint64_t seed = 0; seed < FEWER; seed++) {
         ServingQuestion question = question_of_pools(seed, &world);
         Arena arena = {0};
-        BoxList boxes;
+        SubMeshList submeshes;
         ServingCount count;
         SpaceCount space = {0};
         Error error = {0};
         if (question.machine.mesh.devices > 5) continue;
-        cr_assert(boxes_enumerate(&question, &arena, &boxes, &error));
+        cr_assert(submeshes_enumerate(&question, &arena, &submeshes, &error));
         *prompts = (Workers){.question = &question, .phase = PHASE_PROMPTS};
         *decodes = (Workers){.question = &question, .phase = PHASE_DECODES};
-        space_each(&(Space){&question, &boxes, PHASE_PROMPTS, NO_ENGINE, &space}, collect, prompts);
-        space_each(&(Space){&question, &boxes, PHASE_DECODES, NO_ENGINE, &space}, collect, decodes);
+        space_each(&(Space){&question, &submeshes, PHASE_PROMPTS, NO_ENGINE, &space}, collect, prompts);
+        space_each(&(Space){&question, &submeshes, PHASE_DECODES, NO_ENGINE, &space}, collect, decodes);
         if (seed % 2) question.ttft_limit_seconds = limit_of_few(prompts);
-        ServingFront front = front_of(&question, &boxes, &count, &arena);
+        ServingFront front = front_of(&question, &submeshes, &count, &arena);
         int pairs = pairs_are_reached(&question, seed, prompts, decodes, &front);
         compared += pairs;
         limited += seed % 2 ? pairs : 0;
@@ -266,7 +268,7 @@ static bool covers(const ServingFront *better, const ServingFront *worse, bool t
 
 static void law(const char *name, const ServingQuestion *less, const ServingQuestion *more, bool total) {
     Arena arena = {0};
-    BoxList a, b;
+    SubMeshList a, b;
     ServingCount count;
     ServingFront worse = front_of(less, &a, &count, &arena), better = front_of(more, &b, &count, &arena);
     cr_expect(covers(&better, &worse, total), "%s: %s with %s", name, less->chip.name, less->machine.text);
@@ -310,11 +312,11 @@ Test(explore, two_pools_are_no_more_than_their_workers) {
     for (uint64_t seed = 0; seed < FEWER; seed++) {
         ServingQuestion question = random_question(seed, &world.catalog, world.profile);
         Arena arena = {0};
-        BoxList boxes;
+        SubMeshList submeshes;
         ServingCount count;
         question.modes = 1u << SERVE_DISAGGREGATED;
         question.rate = 0;
-        ServingFront front = front_of(&question, &boxes, &count, &arena);
+        ServingFront front = front_of(&question, &submeshes, &count, &arena);
         for (int i = 0; i < front.count; i++) {
             const ServingPoint *point = &front.points[i];
             const ServingPool *decode = &point->pools[1];
@@ -383,12 +385,12 @@ Test(explore, workers_fill_nodes_as_well_as_they_can) {
     World1 world = world_open("default");
     ServingQuestion question = {.chip = *catalog_find(&world.catalog, "h100")};
     Error error = {0};
-    BoxList boxes;
+    SubMeshList submeshes;
     machine_of_gpus(&question.chip, 24, &question.machine);
-    cr_assert(boxes_enumerate(&question, &world.arena, &boxes, &error));
-    for (int a = 0; a < boxes.count; a++)
-        for (int b = 0; b < boxes.count; b++) {
-            const WorkerBox *first = &boxes.boxes[a], *second = &boxes.boxes[b];
+    cr_assert(submeshes_enumerate(&question, &world.arena, &submeshes, &error));
+    for (int a = 0; a < submeshes.count; a++)
+        for (int b = 0; b < submeshes.count; b++) {
+            const SubMesh *first = &submeshes.list[a], *second = &submeshes.list[b];
             int64_t *most;
             if (first->devices >= 8 || second->devices >= 8) continue;
             cr_assert(packing_most(&question.machine.mesh, first, second, first->copies, &world.arena, &most));

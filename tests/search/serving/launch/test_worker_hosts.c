@@ -9,7 +9,7 @@
 
 static ServingQuestion question;
 static ServingPoint point;
-static WorkerBox boxes[2];
+static SubMesh submeshes[2];
 
 /* Hosts of `host` devices, `domain` of which are joined, and pools of workers of so many devices. */
 static void make(int64_t host, int64_t domain, int64_t devices, const int64_t pools[2][2]) {
@@ -22,9 +22,9 @@ static void make(int64_t host, int64_t domain, int64_t devices, const int64_t po
     mesh->axes[1] = (Axis){.name = "network", .kind = AXIS_SWITCH, .level = LEVEL_NETWORK, .size = devices / domain};
     mesh->devices = mesh->chips = devices;
     for (int p = 0; p < 2 && pools[p][0] > 0; p++) {
-        boxes[p] = (WorkerBox){.devices = pools[p][1]};
+        submeshes[p] = (SubMesh){.devices = pools[p][1]};
         point.pools[p].workers = pools[p][0];
-        point.pools[p].on.box = &boxes[p];
+        point.pools[p].on.submesh = &submeshes[p];
         point.pool_count++;
     }
 }

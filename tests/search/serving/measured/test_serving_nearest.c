@@ -12,7 +12,7 @@ static ServingQuestion question;
 static ServingPoint point;
 static ServingRun run;
 static Model model;
-static WorkerBox box = {.devices = 4};
+static SubMesh submesh = {.devices = 4};
 
 /* 4 chips in tensor of vLLM, 8 requests in flight of one worker, lengths of 1000 and 101: as it was measured. */
 static void make(void) {
@@ -21,7 +21,7 @@ static void make(void) {
     question = (ServingQuestion){.model = model, .request = {1000, 101, 0}};
     point = (ServingPoint){.pool_count = 1};
     point.pools[0].batch = point.pools[1].batch = 8;
-    point.pools[0].on.box = point.pools[1].on.box = &box;
+    point.pools[0].on.submesh = point.pools[1].on.submesh = &submesh;
     point.pools[0].on.engine = point.pools[1].on.engine = engine_named("vllm");
     run = measured_run();
     run.worker = run.decode = (RunWorker){.workers = 1, .tensor = 4};

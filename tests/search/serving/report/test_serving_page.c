@@ -11,7 +11,7 @@
 static ServingQuestion question;
 static ServingAnswer answer;
 static ServingReport report;
-static WorkerBox boxes[2];
+static SubMesh submeshes[2];
 static ServingPoint front[4], physical[2];
 
 static void fill_profile(ServingProfile *profile) {
@@ -49,20 +49,20 @@ static void fill_question(void) {
     for (int e = 0; e <= ENGINES_MAX; e++) fill_profile(&question.profiles[e]);
 }
 
-/* A box of so many devices on one switch. */
-static void fill_box(WorkerBox *box, int64_t devices) {
-    *box = (WorkerBox){.size = {devices}, .devices = devices, .copies = 8 / devices};
+/* A sub-mesh of so many devices on one switch. */
+static void fill_submesh(SubMesh *submesh, int64_t devices) {
+    *submesh = (SubMesh){.size = {devices}, .devices = devices, .copies = 8 / devices};
     if (devices > 1)
-        box->mesh.axes[box->mesh.axis_count++] =
+        submesh->mesh.axes[submesh->mesh.axis_count++] =
             (Axis){.name = "links", .kind = AXIS_SWITCH, .size = devices, .bytes_per_second = 1e11};
-    box->mesh.chips = box->mesh.devices = devices;
+    submesh->mesh.chips = submesh->mesh.devices = devices;
 }
 
 /* 40% matmuls, 20% attention, 15% each of messages and small kernels, 10% the head. */
 static ServingPool pool_of(ServingPhase phase, int64_t workers, int64_t tensor, int64_t batch, double step) {
     ServingPool pool = {.phase = phase, .workers = workers, .batch = batch, .step_tokens = 2048};
-    WorkerBox *box = &boxes[tensor > 1];
-    pool.on = (ServingLayout){.box = box, .engine = engine_named("vllm")};
+    SubMesh *submesh = &submeshes[tensor > 1];
+    pool.on = (ServingLayout){.submesh = submesh, .engine = engine_named("vllm")};
     pool.on.layout = (WorkerLayout){tensor, 1, 1, 1, 1, 1, 1, 1, STORED_BF16, STORED_BF16};
     for (int a = 0; a < MESH_AXES_MAX; a++)
         for (int role = 0; role < ROLE_COUNT; role++) pool.on.placement.factor[a][role] = 1;
@@ -102,8 +102,8 @@ static ServingPoint two_pools(void) {
 
 static void fill(void) {
     fill_question();
-    fill_box(&boxes[0], 1);
-    fill_box(&boxes[1], 4);
+    fill_submesh(&submeshes[0], 1);
+    fill_submesh(&submeshes[1], 4);
     front[0] = point_of(2, 4, 1, 0.004);
     front[1] = two_pools();
     front[2] = point_of(8, 1, 16, 0.012);
