@@ -1,33 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/json.h"
 
-#include "base/file.h"
-#include "base/json_scan.h"
 #include "base/utf8.h"
 
 #include <math.h>
 #include <string.h>
-
-cJSON *json_parse(const char *text, size_t length, const char *where, Error *error) {
-    if (!json_scan(text, length, where, error)) return NULL;
-    cJSON *json;
-    /* cJSON keeps the place of its last error in a variable of its own: one thread at a time. */
-#pragma omp critical(cjson)
-    json = cJSON_ParseWithLength(text, length);
-    /* The scanner is the stricter of the two, so that only memory is left to fail. */
-    if (!json) error_memory(error);
-    return json;
-}
-
-cJSON *json_read_file(const char *path, Error *error) {
-    Arena arena = {0};
-    char *text;
-    size_t length;
-    cJSON *json = NULL;
-    if (file_read(path, JSON_BYTES_MAX, &arena, &text, &length, error)) json = json_parse(text, length, path, error);
-    arena_free(&arena);
-    return json;
-}
 
 /* The child whose name is the `length` bytes at `key`; cJSON itself wants a terminated name. */
 static const cJSON *child_named(const cJSON *object, const char *key, size_t length) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/json.h: reading and writing JSON through cJSON, without its traps.
+/* base/json.h: reading and writing JSON as trees of cJSON, without its traps.
  *
- * Reading: the text is first scanned by a strict validator of ours that knows lines and columns (RFC 8259: no trailing
- * junk, no comments, no NaN, no duplicate keys in one object, no lone surrogates or raw control characters, valid UTF-8
- * without a byte order mark, no NUL, nesting to JSON_DEPTH_MAX, at most JSON_BYTES_MAX bytes); a text that passes goes
- * to cJSON. Numbers that a double cannot hold (1e400, 1e-400) and numbers of more than 63 characters are errors.
+ * Reading: a strict reader of ours that knows lines and columns (RFC 8259: no trailing junk, no comments, no NaN, no
+ * duplicate keys in one object, no lone surrogates or raw control characters, valid UTF-8 without a byte order mark, no
+ * NUL, nesting to JSON_DEPTH_MAX, at most JSON_BYTES_MAX bytes). Numbers that a double cannot hold (1e400, 1e-400) and
+ * numbers of more than 63 characters are errors.
  * Writing: numbers go out as raw text, because cJSON saturates integers and loses digits of doubles. */
 #pragma once
 

@@ -92,29 +92,35 @@ static bool pass_text(JsonPull *pull) {
     }
 }
 
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+int json_hex4(const char *text, size_t left) {
+    int value = 0;
+    if (left < 4) return -1;
+    for (int i = 0; i < 4; i++) {
+        char c = text[i], letter = c | 0x20;
+        if (c >= '0' && c <= '9')
+            value = 16 * value + (c - '0');
+        else if (letter >= 'a' && letter <= 'f')
+            value = 16 * value + (letter - 'a' + 10);
+        else
+            return -1;
+    }
+    return value;
 }
 
-/* Writes one escaped character at `to`, and returns its bytes; *used is how many follow the backslash. Surrogates and
- * characters beyond ASCII become '?': no name that matters has them. */
-static size_t unescape(const char *from, size_t left, char *to, size_t *used) {
-    static const char PLAIN[] = "\"\\/bfnrt", MEANT[] = "\"\\/\b\f\n\r\t";
-    const char *plain = from[0] ? strchr(PLAIN, from[0]) : NULL;
-    *used = 1;
-    to[0] = plain ? MEANT[plain - PLAIN] : from[0];
-    if (from[0] != 'u' || left < 5) return 1;
-    int value = 0;
-    for (int i = 1; i <= 4; i++) {
-        int digit = hex_digit(from[i]);
-        if (digit < 0) return 1;
-        value = 16 * value + digit;
-    }
-    *used = 5;
-    to[0] = value > 0 && value < 0x80 ? (char)value : '?';
-    return 1;
+char json_unescaped(char letter) {
+    static const char LETTERS[] = "\"\\/bfnrt", MEANT[] = "\"\\/\b\f\n\r\t";
+    const char *found = memchr(LETTERS, letter, sizeof LETTERS - 1);
+    return found ? MEANT[found - LETTERS] : '\0';
+}
+
+/* The escaped character at `from`; *used is how many follow the backslash. Surrogates and characters beyond ASCII
+ * become '?': no name that matters has them. */
+static char unescape(const char *from, size_t left, size_t *used) {
+    int value = from[0] == 'u' ? json_hex4(from + 1, left - 1) : -1;
+    char meant = json_unescaped(from[0]);
+    *used = value < 0 ? 1 : 5;
+    if (value >= 0) return value > 0 && value < 0x80 ? (char)value : '?';
+    return meant ? meant : from[0];
 }
 
 /* Resolves escapes in place, which only makes a text shorter. */
@@ -125,7 +131,7 @@ static size_t resolve(char *text, size_t length) {
             text[to++] = text[from];
             continue;
         }
-        to += unescape(text + from + 1, length - from - 1, text + to, &used);
+        text[to++] = unescape(text + from + 1, length - from - 1, &used);
         from += used;
     }
     return to;

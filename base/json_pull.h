@@ -74,3 +74,8 @@ bool json_pull_recover(JsonPull *pull, const char *key);
 bool json_slice_is(JsonSlice slice, const char *text);
 /* A whole number; false where it is none or does not fit. */
 bool json_slice_whole(JsonSlice slice, int64_t *out);
+
+/* What both readers of JSON know of escapes. Four hex digits of a \u escape, or -1. */
+int json_hex4(const char *text, size_t left);
+/* The character that a backslash and this letter stand for; '\0': it has another meaning or none. */
+char json_unescaped(char letter);
