@@ -3,10 +3,29 @@
  * threads: each thread has its own. */
 #pragma once
 
-#include "base/budget.h"
-
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* How much memory a search has taken, and may take. Several threads may share one. */
+typedef struct Budget {
+    int64_t limit; /* bytes; 0: there is none, and all that is taken is counted */
+    int64_t used, most;
+    bool refused; /* some memory was not given */
+} Budget;
+
+/* Takes bytes if they are within the limit; else they are refused, and that is noted. */
+bool budget_take(Budget *budget, int64_t bytes);
+
+/* Counts bytes that are there already; below 0: that were given back. */
+void budget_add(Budget *budget, int64_t bytes);
+
+/* Whether more than this share of the limit is taken. */
+bool budget_is_above(const Budget *budget, double share);
+
+/* Whether some memory was refused, or more is taken than the limit. */
+bool budget_is_met(const Budget *budget);
 
 struct ArenaBlock;
 typedef struct {

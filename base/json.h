@@ -9,8 +9,8 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/count.h"
 #include "base/error.h"
+#include "base/number.h"
 
 #include <cjson/cJSON.h>
 #include <stdint.h>

@@ -40,3 +40,14 @@ void byte_source_close(ByteSource *source) {
     if (source->context) gzclose_r((gzFile)source->context);
     source->context = NULL;
 }
+
+static ptrdiff_t read_text(void *context, char *bytes, size_t room) {
+    ByteText *text = context;
+    size_t count = text->left < room ? text->left : room;
+    if (count > 0) memcpy(bytes, text->at, count);
+    text->at += count;
+    text->left -= count;
+    return (ptrdiff_t)count;
+}
+
+ByteSource byte_source_of_text(ByteText *text) { return (ByteSource){read_text, text}; }

@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/number.h: numbers as people write them on a command line, and as a report prints them. */
+/* base/number.h: numbers as people write them on a command line, and as a report prints them; exact counts. */
 #pragma once
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Exact counts of plans in 128 bits. Every step that could exceed them is checked and reported. */
+typedef unsigned __int128 Count;
+
+enum { COUNT_TEXT_SIZE = 64 };
+
+/* *out = a + b, a * b. Returns false, and leaves *out untouched, when the result needs more than 128 bits. */
+bool count_add(Count a, Count b, Count *out);
+bool count_multiply(Count a, Count b, Count *out);
+
+/* Writes the decimal digits of `count` into `text` (at least COUNT_TEXT_SIZE bytes); with `grouped`, commas separate
+ * thousands. Returns `text`. */
+const char *count_text(Count count, bool grouped, char *text);
 
 /* Reads a whole number from `low` to `high`: "16777216", "4Mi", "15T", "1.5k" (k M G T are powers of ten; Ki Mi Gi Ti
  * are powers of two). The reading is exact: "0.1k" is 100, "1.0001k" is an error. There is no sign, no hex, no blank,

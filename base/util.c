@@ -95,3 +95,19 @@ const char *name_nearest(const char *word, const char *const *candidates, size_t
     }
     return nearest ? nearest : begun;
 }
+
+static int by_value(const void *a, const void *b) {
+    const WeighedValue *x = a, *y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+double weighed_quantile(WeighedValue *list, int64_t count, double share) {
+    double all = 0, reached = 0;
+    qsort(list, (size_t)count, sizeof *list, by_value);
+    for (int64_t i = 0; i < count; i++) all += list[i].weight;
+    for (int64_t i = 0; i < count; i++) {
+        reached += list[i].weight;
+        if (reached >= (share - 1e-9) * all) return list[i].value;
+    }
+    return list[count - 1].value;
+}

@@ -43,3 +43,12 @@ int name_distance(const char *a, const char *b);
 /* The candidate nearest to `word` by edit distance after the same folding, at most a third of the word away; else the
  * first that begins with `word`; else NULL. The first of equally near candidates is taken. */
 const char *name_nearest(const char *word, const char *const *candidates, size_t count);
+
+/* A value that counts for more or less than others. */
+typedef struct {
+    double value, weight;
+} WeighedValue;
+
+/* Sorts the list, which has a value, and gives the least value up to which lies a share of the weight: 0.5 for the
+ * lower median. No weight is negative. A share that rounding puts a hair above what is reached counts as reached. */
+double weighed_quantile(WeighedValue *list, int64_t count, double share);

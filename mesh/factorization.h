@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/count.h"
+#include "base/number.h"
 #include "base/error.h"
 #include "mesh/mesh.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/text/html.h: the frame of every page: one file that loads nothing and runs nothing but the script that sorts its
- * tables (page_script.h), light or dark as the reader's screen is, fit for paper, for the keyboard and for who hears
+ * tables, light or dark as the reader's screen is, fit for paper, for the keyboard and for who hears
  * it. */
 #pragma once
 
@@ -26,3 +26,12 @@ void html_figure_close(FILE *out);
 void html_card(FILE *out, const char *name, const char *value, const char *more);
 /* Nothing where the text is empty. */
 void html_paragraph(FILE *out, const char *text);
+
+/* The one script of a page, between its tags: a click on the head of a column sorts a table, and long tables have a
+ * field that filters their rows. A page is whole without it. Its policy lets this script run, by its hash, and no
+ * other. */
+void page_script_write(FILE *out);
+
+/* The script's SHA-256 as a policy names it, "sha256-" and Base64, into `text`, returned. */
+enum { PAGE_SCRIPT_HASH_SIZE = 7 + 44 + 1 };
+const char *page_script_hash(char text[PAGE_SCRIPT_HASH_SIZE]);

@@ -21,6 +21,9 @@ typedef struct {
 
 /* After text_strong() or text_bar() the text stands out, or has a bar's colour, until text_plain(). Without colour they
  * write nothing. */
-void text_strong(TextOut out);
-void text_bar(TextOut out);
-void text_plain(TextOut out);
+static inline void text_code(TextOut out, const char *code) {
+    if (out.terminal.color) fputs(code, out.file);
+}
+static inline void text_strong(TextOut out) { text_code(out, "\033[1m"); }
+static inline void text_bar(TextOut out) { text_code(out, "\033[36m"); }
+static inline void text_plain(TextOut out) { text_code(out, "\033[0m"); }

@@ -2,7 +2,6 @@
 #include "cost/measured/ranges.h"
 
 #include "base/util.h"
-#include "base/weighed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,13 +12,13 @@
 static const double UNKNOWN_LOG = 0.4;
 
 bool range_of(const double *log_ratios, const double *weights, int64_t count, LikelyRange *out) {
-    Weighed *list = malloc((size_t)(count + 1) * sizeof *list);
+    WeighedValue *list = malloc((size_t)(count + 1) * sizeof *list);
     double total = 0, squares = 0;
     int64_t n = 0;
     if (!list) return false;
     for (int64_t i = 0; i < count; i++) {
         if (!(weights[i] > 0)) continue;
-        list[n++] = (Weighed){log_ratios[i], weights[i]};
+        list[n++] = (WeighedValue){log_ratios[i], weights[i]};
         total += weights[i];
         squares += weights[i] * weights[i];
     }

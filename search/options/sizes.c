@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/options/sizes.h"
 
-#include "base/count.h"
 #include "base/number.h"
 #include "base/util.h"
 

@@ -4,7 +4,7 @@
  * cut, in which types. */
 #pragma once
 
-#include "base/count.h"
+#include "base/number.h"
 #include "search/serving/question.h"
 
 #include <stdio.h>

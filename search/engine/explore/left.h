@@ -3,7 +3,7 @@
  * of its plans, each with a bound. With a higher threshold the search goes on with them, and looks at nothing twice. */
 #pragma once
 
-#include "base/count.h"
+#include "base/number.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,6 @@
 #include "search/serving/measured/serving_score.h"
 
 #include "base/util.h"
-#include "base/weighed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,15 +30,15 @@ double serving_metric_error(const ServingOutcome *outcome, ServingMetric metric)
 /* ---- statistics ---- */
 
 bool serving_stats(double *errors, double *weights, int64_t count, ServingStats *out) {
-    Weighed *list = calloc((size_t)count + 1, sizeof *list);
+    WeighedValue *list = calloc((size_t)count + 1, sizeof *list);
     *out = (ServingStats){.rows = count};
     if (!list) return false;
     for (int64_t i = 0; i < count; i++) {
-        list[i] = (Weighed){fabs(errors[i]), weights[i]};
+        list[i] = (WeighedValue){fabs(errors[i]), weights[i]};
         out->worst = max_real(out->worst, fabs(errors[i]));
     }
     if (count > 0) out->median = weighed_quantile(list, count, 0.5), out->p90 = weighed_quantile(list, count, 0.9);
-    for (int64_t i = 0; i < count; i++) list[i] = (Weighed){errors[i], weights[i]};
+    for (int64_t i = 0; i < count; i++) list[i] = (WeighedValue){errors[i], weights[i]};
     if (count > 0) out->bias = weighed_quantile(list, count, 0.5);
     free(list);
     return true;

@@ -2,7 +2,6 @@
 /* The page's policy names the script that the page has: its hash, by another way from the digest to Base64. */
 #include "base/sha256.h"
 #include "base/text/html.h"
-#include "base/text/page_script.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
