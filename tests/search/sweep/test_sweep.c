@@ -103,6 +103,17 @@ Test(sweep, hostile_lines) {
     arena_free(&lines);
 }
 
+static char *written(const SweepGrid *grid, const SweepRow *rows, SweepFormat format) {
+    char *text = NULL;
+    size_t length = 0;
+    Error error = {0};
+    FILE *out = open_memstream(&text, &length);
+    cr_assert_not_null(out);
+    cr_assert(sweep_write(grid, rows, &(SweepGoal){0}, format, (TextOut){.file = out}, &error), "%s", error.text);
+    fclose(out);
+    return text;
+}
+
 /* The forms of rows that no planner made: columns, and what is harmless in them. */
 Test(sweep, forms) {
     static const char *VALUES[] = {"=1", "a|b"};
@@ -142,13 +153,7 @@ Test(sweep, forms) {
     };
     for (SweepFormat format = 0; format < SWEEP_FORMATS; format++) {
         if (!EXPECTED[format]) continue;
-        char *text = NULL;
-        size_t length = 0;
-        Error error = {0};
-        FILE *out = open_memstream(&text, &length);
-        cr_assert_not_null(out);
-        cr_expect(sweep_write(&grid, rows, &(SweepGoal){0}, format, (TextOut){.file = out}, &error));
-        fclose(out);
+        char *text = written(&grid, rows, format);
         cr_expect_str_eq(text, EXPECTED[format], "%s: %s", sweep_format_name(format), text);
         free(text);
     }
@@ -174,13 +179,7 @@ Test(sweep, a_picture_says_what_it_leaves_out) {
                                  .cost_usd = -1};
         }
         const SweepGrid grid = {.options = {{"seq", values, points}}, .option_count = 1, .points = points};
-        char *text = NULL;
-        size_t length = 0;
-        Error error = {0};
-        FILE *out = open_memstream(&text, &length);
-        cr_assert(sweep_write(&grid, rows, &(SweepGoal){0}, SWEEP_HTML, (TextOut){.file = out}, &error), "%s",
-                  error.text);
-        fclose(out);
+        char *text = written(&grid, rows, SWEEP_HTML);
         cr_expect_eq(strstr(text, "shows the first 60 points") != NULL, points == MANY);
         free(text);
     }
@@ -205,36 +204,23 @@ static bool read_changed(const char *key, const char *value, SweepRow *row) {
 
 /* Figures of nothing are figures, negative ones and what is no number are none; prices may not be known. */
 Test(sweep, figures_at_their_limits) {
-    static const struct {
-        const char *key;
-        bool may_lack;
-        size_t at;
-    } FIGURES[] = {
-        {"step_seconds", false, offsetof(SweepRow, step_seconds)},
-        {"mfu", false, offsetof(SweepRow, mfu)},
-        {"hbm_bytes", false, offsetof(SweepRow, hbm_bytes)},
-        {"hbm_limit_bytes", false, offsetof(SweepRow, hbm_limit_bytes)},
-        {"tokens_per_second", false, offsetof(SweepRow, tokens_per_second)},
-        {"chip_hours", false, offsetof(SweepRow, chip_hours)},
-        {"cost_usd", true, offsetof(SweepRow, cost_usd)},
-        {"expected_seconds", false, offsetof(SweepRow, expected_seconds)},
-        {"expected_cost_usd", true, offsetof(SweepRow, expected_usd)},
-        {"reserved_cost_usd", true, offsetof(SweepRow, reserved_usd)},
-    };
-    for (size_t i = 0; i < COUNT_OF(FIGURES); i++) {
+    for (int i = 0; i < SWEEP_FIELD_COUNT; i++) {
+        const SweepField *field = &SWEEP_FIELDS[i];
+        bool may_lack = field->kind == FIELD_USD;
+        if (field->kind != FIELD_REAL && !may_lack) continue;
         static const double GOOD[] = {0, 1e-300, 1, 1e300};
         SweepRow row;
         for (size_t g = 0; g < COUNT_OF(GOOD); g++) {
             char value[32];
             snprintf(value, sizeof value, "%g", GOOD[g]);
-            cr_expect(read_changed(FIGURES[i].key, value, &row), "%s: %s", FIGURES[i].key, value);
-            cr_expect_eq(*(double *)((char *)&row + FIGURES[i].at), GOOD[g], "%s: %s", FIGURES[i].key, value);
+            cr_expect(read_changed(field->key, value, &row), "%s: %s", field->key, value);
+            cr_expect_eq(*(double *)((char *)&row + field->at), GOOD[g], "%s: %s", field->key, value);
         }
-        cr_expect_not(read_changed(FIGURES[i].key, "-1e-300", &row), "%s", FIGURES[i].key);
-        cr_expect_not(read_changed(FIGURES[i].key, "1e301", &row), "%s", FIGURES[i].key);
-        cr_expect_not(read_changed(FIGURES[i].key, "\"1\"", &row), "%s", FIGURES[i].key);
-        cr_expect_eq(read_changed(FIGURES[i].key, "null", &row), FIGURES[i].may_lack, "%s", FIGURES[i].key);
-        if (FIGURES[i].may_lack) cr_expect_lt(*(double *)((char *)&row + FIGURES[i].at), 0, "%s", FIGURES[i].key);
+        cr_expect_not(read_changed(field->key, "-1e-300", &row), "%s", field->key);
+        cr_expect_not(read_changed(field->key, "1e301", &row), "%s", field->key);
+        cr_expect_not(read_changed(field->key, "\"1\"", &row), "%s", field->key);
+        cr_expect_eq(read_changed(field->key, "null", &row), may_lack, "%s", field->key);
+        if (may_lack) cr_expect_lt(*(double *)((char *)&row + field->at), 0, "%s", field->key);
     }
     SweepRow row;
     cr_expect(read_changed("chips", "1", &row) && row.chips == 1);
