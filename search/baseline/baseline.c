@@ -79,7 +79,7 @@ const char *baseline_name(const cJSON *request, Arena *arena) {
     return arena_text(arena, name.text);
 }
 
-/* ---- what was asked ---- */
+/* ---- the request ---- */
 
 static int by_key(const void *a, const void *b) {
     return strcmp((*(const cJSON *const *)a)->string, (*(const cJSON *const *)b)->string);
@@ -176,7 +176,7 @@ static bool name_by_options(Named *named, int count, Arena *arena) {
     return true;
 }
 
-/* By model, machine and batch; where several have one name, by what else differs; those that nothing tells apart have
+/* By model, machine and batch; where several have one name, by what else differs; those that nothing distinguishes have
  * numbers. */
 static bool name_entries(Baseline *baseline, Arena *arena, Error *error) {
     Arena own = {0};
@@ -206,7 +206,7 @@ static bool name_entries(Baseline *baseline, Arena *arena, Error *error) {
     return ok || error_memory(error);
 }
 
-/* Whether the request is another than the plan beside it was made for, as far as the entry says. */
+/* Whether the request is another than its plan was made for, as far as the entry says. */
 static bool find_edit(BaselineEntry *entry, Error *error) {
     const char *before = json_text_at(entry->report, "request_sha256");
     char now[SHA256_HEX_SIZE];

@@ -6,7 +6,7 @@
 #include "base/text/terminal.h"
 #include "search/baseline/snapshot.h"
 
-/* What is compared: the step (for as many tokens as were asked for, where the batch moved; under another objective what
+/* What is compared: the step (for as many tokens as were requested, where the batch moved; under another objective what
  * that counts), MFU, and the share of usable HBM. */
 typedef enum { GATE_STEP, GATE_MFU, GATE_MEMORY, GATE_FIGURES } BaselineFigure;
 const char *gate_figure_name(BaselineFigure figure); /* "step" "mfu" "memory": of --tolerance and of JSON */
@@ -60,7 +60,7 @@ typedef struct {
     char text[CAUSE_SIZE]; /* a clause: "mesh/catalog/tpu-v5e.json changed (links of x, y 45.0 GB/s -> 36.0 GB/s)" */
 } Cause;
 
-/* The price today of the baseline's plan, which is asked for if another plan took its place. */
+/* The price today of the baseline's plan, which is computed if another plan took its place. */
 typedef enum { OLD_PLAN_NOT_ASKED, OLD_PLAN_PRICED, OLD_PLAN_TOO_LARGE, OLD_PLAN_NONE } OldPlan;
 
 typedef struct {
@@ -135,7 +135,7 @@ const char *gate_format_name(BaselineFormat format); /* "text" "json" "markdown"
 bool gate_write(const BaselineCheck *gate, BaselineFormat format, TextOut out, Error *error);
 
 /* Workflow commands of GitHub, a line each: an error for each entry that fails, a notice for what is better. Ten of
- * each kind at most, the last for all that are left: a step shows no more. */
+ * each kind at most, the last for all others: a step shows no more. */
 bool gate_write_annotations(const BaselineCheck *gate, FILE *out, Error *error);
 
 /* A list under "causes"; false: memory is out. */

@@ -240,7 +240,7 @@ static bool add_sums(Diff *diff, Arena *arena) {
 /* ---- plans ---- */
 
 /* A row of the table of plans is its degrees, expert grid and schedule, on a machine, with a batch: these two may be
- * others where another question was asked. */
+ * others where another request was made. */
 static bool same_row(const SnapshotPlan *a, const SnapshotPlan *b, bool exactly) {
     static const char *const PATHS[] = {"axes",           "expert_grid.expert", "expert_grid.expert_tensor",
                                         "knobs.schedule", "machine.text",       "batch.tokens"};

@@ -85,8 +85,8 @@ typedef struct {
     SvgSay *say, *amount; /* ticks, and figures */
 } DiffBars;
 
-/* A section that draws A in full, part under part, and beside it what each part has more or less of in B; its table has
- * the same. No picture where a part is negative or the sum of one side is not positive. False: memory is out. */
+/* A section that draws A in full, part under part, and next to it what each part has more or less of in B; its table
+ * has the same. No picture where a part is negative or the sum of one side is not positive. False: memory is out. */
 bool diff_page_bars(const DiffBars *bars, Arena *arena, FILE *out);
 
 /* A table under its title, whose first column is named for who hears it; nothing where it has no rows. False: memory is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/baseline/snapshot.h: a report read back: the figures of its best plan, by which a gate and a comparison tell
+/* search/baseline/snapshot.h: a report read back: the figures of its best plan, by which a check and a comparison see
  * whether something moved, and the parts that say what. Nothing is copied: the document must outlive what was read of
  * it, and its texts are as they stand there. Pure. */
 #pragma once
@@ -48,8 +48,8 @@ int snapshot_step_changes(const SnapshotPlan *was, const SnapshotPlan *now, Part
 /* The rows of `memory`, in bytes, that add up to its total. */
 int snapshot_memory_changes(const SnapshotPlan *was, const SnapshotPlan *now, PartChange out[PART_CHANGES_MAX]);
 
-/* What tells two plans apart beside their labels: "machine 4x4 -> 4x8, zero_stage 0 -> 1, another placement". Nothing
- * where both are one, or the labels say it all. */
+/* What distinguishes two plans in addition to their labels: "machine 4x4 -> 4x8, zero_stage 0 -> 1, another placement".
+ * Nothing where both are one, or the labels say it all. */
 void snapshot_plan_changes(const SnapshotPlan *a, const SnapshotPlan *b, Prose *to);
 
 /* Whether two plans are one: degrees, machine, batch, knobs and, where both have one, placement. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* One search over the modes that are asked for, under one engine. */
+/* One search over the requested modes, under one engine. */
 static bool search_engine(const ServingQuestion *question, const SubMeshList *submeshes, int engine,
                           ServingFront *front, ServingCount *count, Error *error) {
     ServingSearch search = {
@@ -64,7 +64,7 @@ static bool search_likely_first(const ServingQuestion *question, const SubMeshLi
     return true;
 }
 
-/* Every engine that is asked for, or none in particular. */
+/* Every engine that is requested, or none in particular. */
 static bool search_all(const ServingQuestion *question, const SubMeshList *submeshes, ServingFront *front,
                        ServingCount *count, Error *error) {
     count->complete = true;
@@ -158,7 +158,7 @@ static bool find_best(const ServingQuestion *question, Arena *arena, ServingAnsw
     return true;
 }
 
-/* How many times a point exceeds the limits that were asked for, at most. */
+/* How many times a point exceeds the requested limits, at most. */
 static double excess(const ServingQuestion *question, const ServingPoint *point) {
     double most = 0;
     if (question->tpot_limit_seconds > 0) most = point->tpot_seconds / question->tpot_limit_seconds;
@@ -233,7 +233,7 @@ static bool find_usual(const ServingQuestion *question, Arena *arena, ServingAns
 
 /* The searches that lean on the whole front: the best point, the usual layout. */
 static bool search_further(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
-    bool asked = question->tpot_limit_seconds > 0 || question->ttft_limit_seconds > 0 || question->rate > 0;
+    bool limited = question->tpot_limit_seconds > 0 || question->ttft_limit_seconds > 0 || question->rate > 0;
     bool prompts = question->modes == 1u << SERVE_PREFILL;
     if (!question->any_engine) {
         ServingQuestion *physical = changed_question(question, arena, error);
@@ -241,7 +241,7 @@ static bool search_further(const ServingQuestion *question, Arena *arena, Servin
         physical->any_engine = true;
         if (!search_all(physical, &out->submeshes, &out->physical, &out->physical_count, error)) return false;
     }
-    if (out->front.count == 0 && asked && !find_nearest(question, arena, out, error)) return false;
+    if (out->front.count == 0 && limited && !find_nearest(question, arena, out, error)) return false;
     if (out->front.count > 0 && !find_best(question, arena, out, error)) return false;
     return !out->has_best || prompts || find_usual(question, arena, out, error);
 }

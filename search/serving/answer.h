@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/serving/answer.h: the whole answer: the front of what engines can launch, the front that divides and fits, the
- * best point for the limits, points that differ in kind, and what the usual layout loses. */
+/* search/serving/answer.h: the whole answer: the Pareto front of what engines can launch, that of what divides and
+ * fits, the best point for the limits, points that differ in kind, and what the usual layout loses. */
 #pragma once
 
 #include "search/serving/explore.h"
@@ -8,7 +8,7 @@
 
 enum { SERVING_KINDS_MAX = 4 };
 
-/* The limits by which the best point is chosen where none are asked for: users read some 20 tokens a second, and MLPerf
+/* The limits by which the best point is chosen where none are requested: users read some 20 tokens a second, and MLPerf
  * Inference v5.1 gives the server scenario of Llama-2-70B 2 s to the first token (mlcommons, 2025). */
 static const double TPOT_GOAL_SECONDS = 0.05, TTFT_GOAL_SECONDS = 2;
 
@@ -18,7 +18,7 @@ typedef struct {
 } ServingKind;
 
 typedef struct {
-    ServingFront front;    /* of the engines asked for; of none with any_engine */
+    ServingFront front;    /* of the requested engines; of none with any_engine */
     ServingFront physical; /* of what divides and fits; empty with any_engine */
     ServingCount count, physical_count;
     SubMeshList submeshes;

@@ -52,12 +52,12 @@ static void batches_of_layout(ServingSearch *search, const PricedLayout *layout,
     Count all = *high >= *low ? (Count)(*high - *low + 1) : 0;
     search->count->covered += all;
     *high = min_whole(*high, room);
-    Count left = *high >= *low ? (Count)(*high - *low + 1) : 0;
-    search->count->cut[CUT_MEMORY] += all - left;
+    Count remaining = *high >= *low ? (Count)(*high - *low + 1) : 0;
+    search->count->cut[CUT_MEMORY] += all - remaining;
     int64_t first = *low, end = first + (int64_t)all - 1;
     search_log_add(search, layout->on, (LogLine){.what = "layout", .low = first, .high = end});
-    if (all > left)
-        search_log_add(search, layout->on, (LogLine){.what = "memory", .low = first + (int64_t)left, .high = end});
+    if (all > remaining)
+        search_log_add(search, layout->on, (LogLine){.what = "memory", .low = first + (int64_t)remaining, .high = end});
 }
 
 /* Whether no batch from that of `at_low` (whose step is known) to `high` can be on the front, or keep the limit. */

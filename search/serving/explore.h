@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/serving/explore.h: the exact front of one pool, and of two. Whole ranges of batches are cut by a bound:
+/* search/serving/explore.h: the exact Pareto front of one pool, and of two. Whole ranges of batches are cut by a bound:
  * between B1 and B2 no user gets more than 1 / t(B1), and no chip more than B2 / t(B1), since a step never gets
  * quicker by having more to do. */
 #pragma once
@@ -70,9 +70,9 @@ bool explore_batches(LayoutSearch *on);
 /* Rounding, and what tests add to it: bounds are multiplied by this. */
 double search_slack(const ServingSearch *search);
 
-/* most[x], x from 0 to `first_max`: how many workers of the second sub-mesh the machine holds beside x of the first; -1
- * where it does not hold x of the first. On switches a worker lies in one domain or takes whole ones, and domains are
- * filled as well as they can be; a torus (and the slices over DCN) is cut once, across one axis, anywhere. False:
+/* most[x], x from 0 to `first_max`: how many workers of the second sub-mesh the machine holds next to x of the first;
+ * -1 where it does not hold x of the first. On switches a worker lies in one domain or takes whole ones, and domains
+ * are filled as well as they can be; a torus (and the slices over DCN) is cut once, across one axis, anywhere. False:
  * memory is out. */
 bool packing_most(const Mesh *machine, const SubMesh *first, const SubMesh *second, int64_t first_max, Arena *arena,
                   int64_t **most);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/serving/front.h: the points of which none is beaten: no other has at least as many tokens per second for each
- * user and for each chip, and more of one of them. Of equals the one with the sooner first token stays, then the one
- * that comes first in the enumeration, so that the front does not depend on the way of a search. */
+/* search/serving/front.h: the Pareto front: the points of which none is beaten, since no other has at least as many
+ * tokens per second for each user and for each chip, and more of one of them. Of equals the one with the sooner first
+ * token stays, then the one that comes first in the enumeration, so that the front does not depend on the way of a
+ * search. */
 #pragma once
 
 #include "base/error.h"

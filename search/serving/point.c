@@ -90,7 +90,7 @@ void point_of_batch(const ServingQuestion *question, const PricedLayout *layout,
 }
 
 /* A step in which one rank of attention data has a chunk of a prompt. All ranks wait for it; experts and the exchange
- * of tokens serve the chunk beside what a mean step brings to the others. */
+ * of tokens serve the chunk in addition to what a mean step brings to the others. */
 static double chunk_seconds(const StepPlan *plan, StepLoad load, double chunk) {
     double ranks = (double)plan->layout.attention_data;
     StepLoad others = load;
@@ -115,7 +115,7 @@ static double first_token(const ServingQuestion *question, const StepPlan *plan,
     double decoding = (double)pool->batch * (double)(question->speculation.drafts + 1);
     double free = (double)budget - decoding, prompt = question_new_tokens(question);
     double ranks = (double)pool->on.layout.attention_data, chunk = min_real(free / ranks, prompt);
-    double asked = question->rate > 0 ? min_real(1, question->rate / point->requests_per_second) : 1;
+    double requested = question->rate > 0 ? min_real(1, question->rate / point->requests_per_second) : 1;
     double steady = load.prompt_tokens / pool->step.seconds;
     StepCost full;
     if (!(free >= ranks) || load.prompt_tokens > free) return INFINITY;
@@ -124,7 +124,7 @@ static double first_token(const ServingQuestion *question, const StepPlan *plan,
     load.prompt_tokens = free;
     worker_step(plan, &load, &full);
     double seconds = ceil(prompt / chunk) * own + profile->first_token_seconds;
-    *load_share = asked * steady / (free / full.seconds);
+    *load_share = requested * steady / (free / full.seconds);
     if (!(profile->queue > 0)) return seconds;
     return seconds + profile->queue * (seconds * queue_wait(*load_share) + pool->step.seconds / 2);
 }

@@ -39,7 +39,7 @@ typedef struct {
 void price_layout(const ServingQuestion *question, const ServingLayout *layout, const WorkerLinks *links,
                   PricedLayout *out);
 
-/* Room of a layout: how many sequences of full length a worker holds beside a step of `step_tokens`; 0: none. */
+/* Room of a layout: how many sequences of full length a worker holds next to a step of `step_tokens`; 0: none. */
 int64_t layout_room(const MemoryPlan *plan, int64_t step_tokens);
 
 /* The chips that some devices are. */
@@ -56,7 +56,7 @@ StepLoad load_of_batch(const ServingQuestion *question, int64_t batch, ServingMo
  * it. False: no budget keeps up with the prompts. */
 bool point_first_token(const ServingQuestion *question, const PricedLayout *layout, ServingPoint *point);
 
-/* Whether it keeps the limits that were asked for. */
+/* Whether it keeps the requested limits. */
 bool point_keeps_limits(const ServingQuestion *question, const ServingPoint *point);
 
 /* What a prompt takes in a worker for prompts. Each rank of attention data has a prompt of its own, so that `ranks` of
@@ -69,7 +69,7 @@ typedef struct {
  * where memory lacks. */
 PromptTime prompt_time(const ServingQuestion *question, const PricedLayout *layout, ServingPool *pool);
 
-/* The chips that its rate per chip and its cost are over: those that it uses where a rate is asked for, else all. */
+/* The chips that its rate per chip and its cost are over: those that it uses where a rate is requested, else all. */
 double point_chips_paid(const ServingQuestion *question, const ServingPoint *point);
 /* USD for a million tokens at so many a second; negative: no price is known, or there are no tokens. */
 double point_usd_per_million(const ServingQuestion *question, const ServingPoint *point, double tokens_per_second);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/serving/question.h: what is asked of `shardopt inference`, resolved. */
+/* search/serving/question.h: a request to `shardopt inference`, resolved. */
 #pragma once
 
 #include "cost/serving/memory.h"
@@ -50,7 +50,7 @@ typedef struct {
      * decoded; the keys that a token of a prompt attends to, mean; and the longest sequence of all. */
     double peak_tokens, mean_context, prompt_context, longest;
     Speculation speculation;
-    double ttft_limit_seconds, tpot_limit_seconds; /* 0: not asked for */
+    double ttft_limit_seconds, tpot_limit_seconds; /* 0: none */
     double rate;                                   /* requests per second; 0: as many as can be served */
     int64_t concurrency;                           /* requests in flight; 0: any number */
     unsigned modes;                                /* a bit for each ServingMode */

@@ -146,9 +146,9 @@ static bool admitted(const Walk *walk) {
 }
 
 bool engine_takes(const ServingQuestion *question, int engine, const WorkerLayout *layout) {
-    EngineAsk ask = {&question->model, &question->chip, layout};
+    EngineAsk request = {&question->model, &question->chip, layout};
     const Engine *of = engine_at(engine);
-    return of->weights >> layout->weights & 1 && of->caches >> layout->cache & 1 && !of->refuses(&ask);
+    return of->weights >> layout->weights & 1 && of->caches >> layout->cache & 1 && !of->refuses(&request);
 }
 
 static bool leave_out(Walk *walk, LeftOut reason) {

@@ -86,7 +86,7 @@ static bool gather_decodes(void *context, const ServingLayout *layout, const Wor
     return explore_batches(&on);
 }
 
-/* ---- how many workers of two forms lie side by side ---- */
+/* ---- how many workers of two forms fit side by side ---- */
 
 /* Domains of `size` devices: the axis inside, and how many of them there are. */
 typedef struct {
@@ -110,7 +110,7 @@ static int64_t in_domains(const SubMesh *submesh, Domains domains, int64_t free)
     return whole > 0 ? free / whole : free * (domains.size / submesh->devices);
 }
 
-/* Both share domains: by the number of domains that are filled, the most of the second beside x of the first. */
+/* Both share domains: by the number of domains that are filled, the most of the second next to x of the first. */
 static bool fill_shared(const SubMesh *first, const SubMesh *second, Domains domains, int64_t x_max, int64_t *most,
                         Arena *arena) {
     int64_t *last = ARENA_NEW(arena, int64_t, (size_t)x_max + 1);
@@ -193,7 +193,7 @@ static double requests_of(const Pair *pair, int64_t x, int64_t y, const ServingP
     return min_real(prompts, (double)y * (decode->per_chip / pair->search->question->request.output));
 }
 
-/* The numbers of workers that serve most. The rate of prompts rises with x and what is left for decode falls. */
+/* The numbers of workers that serve most. The rate of prompts rises with x and what remains for decode falls. */
 static bool best_numbers(const Pair *pair, const ServingPoint *decode, int64_t *x, int64_t *y) {
     const ServingQuestion *question = pair->search->question;
     double best = 0;
@@ -236,8 +236,9 @@ static bool combine(const Pair *pair, const ServingPoint *decode) {
     if (question->rate > 0)
         point.tokens_per_second = min_real(point.tokens_per_second, question->rate * question->request.output);
     point.per_chip = point.tokens_per_second / point_chips_paid(question, &point);
-    double asked = question->rate > 0 ? min_real(question->rate, point.requests_per_second) : point.requests_per_second;
-    point.prefill_load = asked / pair->prompts->per_chip / (double)x;
+    double requested =
+        question->rate > 0 ? min_real(question->rate, point.requests_per_second) : point.requests_per_second;
+    point.prefill_load = requested / pair->prompts->per_chip / (double)x;
     point.transfer_seconds = pair->transfer;
     double wait = 1 / pair->prompts->per_user;
     point.ttft_seconds = wait + pair->transfer + profile->first_token_seconds;

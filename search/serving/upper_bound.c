@@ -38,8 +38,8 @@ static int64_t room_of(const ServingQuestion *question, const MemoryPlan *memory
     double free = devices * (memory->limit_bytes - memory->workspace_bytes) - memory->weights_bytes;
     double most = min_real(free / memory->sequence_bytes, (double)SERVING_BATCH_MAX * devices);
     /* Copies that share requests evenly round up, by less than one for each copy. */
-    double asked = (double)question->concurrency;
-    if (asked > 0) most = min_real(most, asked + min_real(asked, devices));
+    double in_flight = (double)question->concurrency;
+    if (in_flight > 0) most = min_real(most, in_flight + min_real(in_flight, devices));
     return most >= 1 ? (int64_t)most : 0;
 }
 
@@ -82,7 +82,7 @@ static int64_t largest_batch(const Whole *whole, ServingMode mode, double tpot_s
     return high;
 }
 
-/* Device-seconds of a prompt beside a great many others, which share what is read. */
+/* Device-seconds of a prompt together with a great many others, which share what is read. */
 static double prompt_device_seconds(const Whole *whole) {
     static const double MANY = 4096;
     StepLoad load = {.prompt_tokens = MANY * question_new_tokens(whole->question),
@@ -116,9 +116,9 @@ ServingUpperBound serving_upper_bound(const ServingQuestion *question, double tp
     ServingUpperBound bound = {0};
     for (int at = 0; at <= engine_count(); at++) {
         int engine = at == engine_count() ? NO_ENGINE : at;
-        bool asked = engine == NO_ENGINE ? question->any_engine
-                                         : !question->any_engine && (question->engines >> engine & 1) != 0;
-        for (int w = 0; asked && w < question->weights_count; w++)
+        bool requested = engine == NO_ENGINE ? question->any_engine
+                                             : !question->any_engine && (question->engines >> engine & 1) != 0;
+        for (int w = 0; requested && w < question->weights_count; w++)
             for (int c = 0; c < question->caches_count; c++) {
                 Whole whole;
                 whole_model(question, engine, question->weights[w], question->caches[c], &whole);

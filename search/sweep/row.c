@@ -82,7 +82,7 @@ static bool add_best(cJSON *to, const Request *request, const RankedPlan *ranked
     return ok;
 }
 
-/* What a table says beside the plan, or instead of one. */
+/* What a table says with the plan, or instead of one. */
 static void message_of(const Report *report, PointState state, char *text, size_t size) {
     const SearchResult *result = &report->result;
     char label[WORDS_SIZE], chips[NUMBER_TEXT_SIZE];

@@ -52,7 +52,7 @@ bool sweep_search(const Request *request, Arena *arena, Report *report, Error *e
     report->seconds_left = limit > 0 ? max_real(0, limit - result->seconds) : -1;
     Request *scratch = ARENA_NEW(arena, Request, 1);
     if (!scratch) return error_memory(error);
-    /* Where memory is what lacks, the nearest are larger machines: the ways out would not be shown. */
+    /* Where memory is what lacks, the nearest are larger machines: the alternatives would not be shown. */
     bool divides = result->shortfall.known || result->certificate.plans_pruned[PRUNED_INDIVISIBLE] == 0;
     return (divides || report_make_alternatives(report, scratch, error)) && report_make_nearest(report, scratch, error);
 }

@@ -58,7 +58,7 @@ typedef enum { POINT_OK, POINT_NO_PLAN, POINT_NOT_PROVEN, POINT_ERROR, POINT_STA
 const char *point_state_name(PointState state);  /* "ok" "no_plan" "not_proven" "error" */
 const char *point_state_words(PointState state); /* "ok" "no plan fits" "not proven" "error" */
 
-/* Searches the best plan, and where none fits the nearest machines; no ways out beside a plan, no helps. */
+/* Searches the best plan, and where none fits the nearest machines; no alternatives to a plan, no sensitivities. */
 bool sweep_search(const Request *request, Arena *arena, Report *report, Error *error);
 
 /* A row, as every form of a sweep is written from it. Texts live in the arena. */
@@ -115,7 +115,7 @@ bool sweep_row_read(const SweepGrid *grid, SweepLine line, Arena *arena, SweepRo
 typedef enum { SWEEP_TEXT, SWEEP_JSON, SWEEP_CSV, SWEEP_MARKDOWN, SWEEP_HTML, SWEEP_FORMATS } SweepFormat;
 const char *sweep_format_name(SweepFormat format); /* "text" "json" "csv" "markdown" "html" */
 
-/* What a training should take at most; 0: not asked. */
+/* What a training should take at most; 0: any. */
 typedef struct {
     double deadline_seconds, budget_usd;
 } SweepGoal;
@@ -127,17 +127,17 @@ typedef struct {
  * False: *error is ERROR_INTERNAL, and names the points. */
 bool sweep_rows_agree(const SweepGrid *grid, const SweepRow *rows, Error *error);
 
-/* All `grid->points` rows in their order, and, where a goal is asked, which of them reach it. */
+/* All `grid->points` rows in their order, and, where there is a goal, which of them reach it. */
 bool sweep_write(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal, SweepFormat format, TextOut out,
                  Error *error);
 
 /* ---- which point to buy: the cheapest whose training ends within a deadline and a budget, failures and the chips that
  * stay idle counted (goal.c) ---- */
 
-/* Reads "30d" and "5M" (dollars); NULL: not asked. */
+/* Reads "30d" and "5M" (dollars); NULL: none. */
 bool sweep_goal_read(const char *deadline, const char *budget, SweepGoal *out, Error *error);
 
-/* Whether anything is asked. */
+/* Whether there is a goal. */
 static inline bool sweep_goal_is(const SweepGoal *goal) { return goal->deadline_seconds > 0 || goal->budget_usd > 0; }
 
 /* The points that reach a goal. A budget is kept by a price on demand, or by a reserved one; a point without the price

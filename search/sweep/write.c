@@ -62,7 +62,7 @@ static void add_field(const SweepField *field, const SweepRow *row, Table *table
         add_text(table, field->text(*(const double *)value, text));
 }
 
-/* What varies, by which points are told apart; the best plan; the result. */
+/* What varies, which distinguishes points; the best plan; the result. */
 static Table begin_table(const SweepGrid *grid, bool priced, Arena *arena) {
     Table table = table_new(arena, "Every point of the grid with its best plan", NULL);
     for (int i = 0; i < grid->option_count; i++)
@@ -245,7 +245,8 @@ static void add_csv_row(const SweepView *view, const SweepRow *row, Table *table
 
 static bool write_csv(SweepView *view, FILE *out) {
     Table table = table_new(&view->arena, NULL, ">point");
-    for (int i = 0; i < view->grid->option_count; i++) { /* a column of the plan has the name of one that was asked */
+    for (int i = 0; i < view->grid->option_count;
+         i++) { /* a column of the plan may have the name of one that was requested */
         const SweepOption *varied = &view->grid->options[i];
         const char *name = strcmp(varied->option, "chips") == 0 ? "asked_chips" : varied->option;
         if (varied->count > 1) table_column(&table, name, false);
@@ -267,10 +268,10 @@ static bool write_json(const SweepView *view, FILE *out) {
     fputs("[", out);
     for (int64_t i = 0; i < view->grid->points; i++) {
         const SweepRow *row = &view->rows[i];
-        bool judged = sweep_goal_is(view->goal) && view->result[i];
+        bool has_goal = sweep_goal_is(view->goal) && view->result[i];
         fputs(i ? ",\n" : "\n", out);
-        fwrite(row->line, 1, row->length - judged, out);
-        if (!judged) continue;
+        fwrite(row->line, 1, row->length - has_goal, out);
+        if (!has_goal) continue;
         fputs(",\"goal\":", out);
         json_print_text(out, view->result[i]);
         fputc('}', out);
@@ -280,7 +281,7 @@ static bool write_json(const SweepView *view, FILE *out) {
 }
 
 /* What each point that has a plan is under the goal. */
-static bool judge(SweepView *view) {
+static bool compare_with_goal(SweepView *view) {
     SweepChoice choice;
     char words[GOAL_WORDS_SIZE], days[NUMBER_TEXT_SIZE];
     if (!sweep_goal_is(view->goal)) return true;
@@ -304,7 +305,7 @@ bool sweep_write(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *g
     *view = (SweepView){.grid = grid, .rows = rows, .goal = goal};
     view->result = ARENA_NEW(&view->arena, const char *, (size_t)grid->points);
     bool people = format != SWEEP_CSV && format != SWEEP_JSON;
-    bool ok = view->result && judge(view) && (!people || fill_for_people(view, format != SWEEP_MARKDOWN));
+    bool ok = view->result && compare_with_goal(view) && (!people || fill_for_people(view, format != SWEEP_MARKDOWN));
     ok = ok && (format == SWEEP_JSON       ? write_json(view, out.file)
                 : format == SWEEP_CSV      ? write_csv(view, out.file)
                 : format == SWEEP_HTML     ? write_html(view, out.file)

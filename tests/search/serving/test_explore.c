@@ -215,7 +215,7 @@ static int pairs_are_reached(const ServingQuestion *question, uint64_t seed, con
     return compared;
 }
 
-/* The last number of workers for prompts that leaves room beside it is among those that are tried: with a bug planted
+/* The last number of workers for prompts that leaves room next to it is among those that are tried: with a bug planted
  * there, this fails on two problems. */
 Test(explore, two_pools_equal_every_pair) {
     World1 world = world_open("default");
@@ -395,7 +395,7 @@ Test(explore, workers_fill_nodes_as_well_as_they_can) {
             if (first->devices >= 8 || second->devices >= 8) continue;
             cr_assert(packing_most(&question.machine.mesh, first, second, first->copies, &world.arena, &most));
             for (int64_t x = 0; x <= first->copies; x++)
-                cr_expect_eq(most[x], most_by_hand(3, 8, first->devices, second->devices, x), "%d of %d beside %d: %d",
+                cr_expect_eq(most[x], most_by_hand(3, 8, first->devices, second->devices, x), "%d of %d next to %d: %d",
                              (int)x, (int)first->devices, (int)second->devices, (int)most[x]);
         }
     world_close(&world);

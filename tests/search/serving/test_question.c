@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Conditions on layouts, each at its limit and beside it. */
+/* Conditions on layouts, each at its limit and next to it. */
 #include "search/serving/question.h"
 
 #include "base/util.h"

@@ -41,7 +41,7 @@ static void no_point_exceeds(const char *name) {
         serving_answer_free(&answer);
         arena_free(&arena);
     }
-    cr_expect_gt(closest, 0.9, "the ceiling is never near: %g", closest); /* a loose one would say nothing */
+    cr_expect_gt(closest, 0.9, "the bound is never near: %g", closest); /* a loose one would say nothing */
     cJSON_Delete(profile);
     arena_free(&kept);
 }
@@ -97,7 +97,7 @@ Test(upper_bound, is_the_roofline_of_the_book) {
     arena_free(&arena);
 }
 
-/* What stays free of 16 HBMs beside buffers, the weights and both tables holds five sequences at their full length, and
+/* What stays free of 16 HBMs after buffers, the weights and both tables holds five sequences at their full length, and
  * not six. */
 Test(upper_bound, has_room_for_so_many) {
     Arena arena = {0};
@@ -116,7 +116,7 @@ Test(upper_bound, has_room_for_so_many) {
     arena_free(&arena);
 }
 
-/* Where no memory holds one sequence beside the model, nothing is served at all: not one token. */
+/* Where no memory holds one sequence and the model, nothing is served at all: not one token. */
 Test(upper_bound, of_what_does_not_fit_is_zero) {
     Arena arena = {0};
     Catalog catalog;

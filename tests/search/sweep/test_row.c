@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A point's row of a report made by hand: its figures by their definitions, and what it says beside or instead of a
+/* A point's row of a report made by hand: its figures by their definitions, and what it says with or instead of a
  * plan. */
 #include "search/sweep/sweep.h"
 
