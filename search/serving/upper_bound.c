@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/serving/upper_bound.h"
+#include "search/serving/answer.h"
 
 #include "base/util.h"
-#include "search/serving/explore.h"
 
 /* The model on one device, of which every other layout is a part: n devices never take less than an n-th of its
  * kernels' bytes and FLOPs, and each of them takes every floor. */

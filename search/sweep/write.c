@@ -245,8 +245,8 @@ static void add_csv_row(const SweepView *view, const SweepRow *row, Table *table
 
 static bool write_csv(SweepView *view, FILE *out) {
     Table table = table_new(&view->arena, NULL, ">point");
-    for (int i = 0; i < view->grid->option_count;
-         i++) { /* a column of the plan may have the name of one that was requested */
+    /* A column of the plan may have the name of one that was requested. */
+    for (int i = 0; i < view->grid->option_count; i++) {
         const SweepOption *varied = &view->grid->options[i];
         const char *name = strcmp(varied->option, "chips") == 0 ? "asked_chips" : varied->option;
         if (varied->count > 1) table_column(&table, name, false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What nothing exceeds: by hand for the book's roofline, and on random problems. */
-#include "search/serving/upper_bound.h"
+#include "search/serving/answer.h"
 
 #include "search/serving/front.h"
 #include "tests/search/serving/problems.h"
