@@ -155,7 +155,7 @@ static bool write_moved(const Diff *diff, Arena *arena, FILE *out) {
     for (int i = 0; i < diff->cause_count; i++)
         prose_item(&because, "; ", "%s%s", because.used ? "" : "Because: ", diff->causes[i].text);
     html_paragraph(out, clean_text(because.text, clean, sizeof clean));
-    bool ok = diff_page_table("What was asked", diff_table(&diff->request, arena), out) &&
+    bool ok = diff_page_table("The request", diff_table(&diff->request, arena), out) &&
               diff_page_table("Settings of the best plans", diff_table(&diff->plan, arena), out) &&
               diff_page_table("The searches", diff_table(&diff->search, arena), out);
     html_section_close(out);
@@ -165,7 +165,7 @@ static bool write_moved(const Diff *diff, Arena *arena, FILE *out) {
 static bool write_pictures(const Diff *diff, Arena *arena, FILE *out) {
     const char *a = diff->a.best.label, *b = diff->b.best.label;
     DiffBars step = {"step", "Where a step goes", a, b, &diff->step, svg_say_seconds, number_time};
-    DiffBars memory = {"memory", "What lies in HBM", a, b, &diff->memory, svg_say_bytes, number_bytes};
+    DiffBars memory = {"memory", "What is in HBM", a, b, &diff->memory, svg_say_bytes, number_bytes};
     return diff_page_bars(&step, arena, out) && diff_page_bars(&memory, arena, out);
 }
 
@@ -180,7 +180,7 @@ static void write_links(const Diff *diff, FILE *out) {
     static const HtmlLink LINKS[] = {{"moved", "What moved"}, {"plans", "The plans of both"}},
                           BOTH[] = {{"moved", "What moved"},
                                     {"step", "Where a step goes"},
-                                    {"memory", "What lies in HBM"},
+                                    {"memory", "What is in HBM"},
                                     {"plans", "The plans of both"}};
     if (diff->both)
         html_contents(out, BOTH, COUNT_OF(BOTH));

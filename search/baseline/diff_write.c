@@ -53,7 +53,7 @@ static bool write_text(const Diff *diff, bool markdown, TextOut out) {
     for (int i = 0; i < diff->cause_count; i++) prose_item(&because, "; ", "%s", diff->causes[i].text);
     if (because.used > 0) write_line(&writer, "Because: ", because.text);
     if (diff->different) {
-        write_table(&writer, "Asked", diff_table(&diff->request, arena));
+        write_table(&writer, "Request", diff_table(&diff->request, arena));
         write_table(&writer, "Best plan", diff_table(&diff->figures, arena));
         write_table(&writer, "Settings of the best plan", diff_table(&diff->plan, arena));
         write_table(&writer, "Its step", diff_table(&diff->step, arena));

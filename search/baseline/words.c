@@ -71,7 +71,7 @@ static void add_launched(const BaselineCheck *gate, const CheckedEntry *entry, P
         prose_add(to, ": it is as fast");
     else
         prose_add(to, ": it is %s slower%s, and %s is allowed", (gate_change_text(step->change, slower) + 1),
-                  fabs(step->now / step->was - 1 - step->change) > 1e-6 ? " for what was asked" : "",
+                  fabs(step->now / step->was - 1 - step->change) > 1e-6 ? " for the same number of tokens" : "",
                   share_text(gate->tolerance.of[GATE_STEP], within));
     prose_add(to, "; its MFU is %s, that of the best plan %s", share_text(entry->now.best.mfu, own),
               share_text(entry->was.best.mfu, best));

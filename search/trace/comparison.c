@@ -39,7 +39,7 @@ static bool recompute_seen(const Comparison *compared) {
     return false;
 }
 
-/* The plan's terms as this trace can see them: recomputation that the trace cannot tell apart runs the forward again,
+/* The plan's terms as this trace can see them: recomputation that the trace cannot distinguish runs the forward again,
  * so its share goes to the kinds of work that it is made of, in proportion. */
 static void predicted_as_seen(const Comparison *compared, double length[TERM_COUNT], double exposed[TERM_COUNT]) {
     static const TraceTerm MADE_OF[] = {TERM_MATMUL, TERM_ATTENTION, TERM_ELEMENTWISE};

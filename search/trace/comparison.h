@@ -12,7 +12,7 @@ typedef struct {
     TraceTerm term;
     double measured, predicted;                 /* seconds of a step */
     double exposed_measured, exposed_predicted; /* shares of the two steps, which they add up to */
-    double transfer;                            /* of `measured`, what moved bytes; -1: not told apart from waiting */
+    double transfer;                            /* of `measured`, what moved bytes; -1: not known apart from waiting */
     double bytes; /* what the trace says was sent, as the plan counts; 0: it does not say */
 } ComparisonRow;
 
@@ -64,7 +64,7 @@ void step_logs_write_text(const StepLog *logs, int count, const PlanTerms *plan,
 void step_logs_add_json(const StepLog *logs, int count, const PlanTerms *plan, struct cJSON *to);
 
 /* What a chip sends or receives in a row's collectives, in bytes per second, by the bytes that the trace and the plan
- * have; waits for other ranks do not count where they are told apart. False: one of the two does not say. */
+ * have; waits for other ranks do not count where they are known apart. False: one of the two does not say. */
 bool comparison_rates(const Comparison *compared, const ComparisonRow *row, double *measured, double *predicted);
 
 /* Whether trace and plan are of one chip, as far as both say. */

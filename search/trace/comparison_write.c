@@ -170,7 +170,8 @@ static Table stage_table(const Comparison *compared, Arena *arena) {
 
 static void write_differences(const Comparison *compared, TextOut out) {
     if (!compared->plan) return;
-    fputs(compared->difference_count ? "\nWhat is most off:\n" : "\nNo term is off by more than 0.5% of the step.\n",
+    fputs(compared->difference_count ? "\nLargest differences:\n"
+                                     : "\nNo term differs by more than 0.5% of the step.\n",
           out.file);
     for (int i = 0; i < compared->difference_count; i++) {
         char number[16];
@@ -215,7 +216,7 @@ static const struct {
                 {"terms", "Where a step goes", comparison_picture_terms}};
 
 static const char *first_heading(const Comparison *compared) {
-    return compared->plan ? "Measured beside predicted" : "What was measured";
+    return compared->plan ? "Measured and predicted" : "What was measured";
 }
 
 static bool draw(const Comparison *compared, Arena *arena, ComparisonPicture *picture, Drawn *out) {
@@ -263,15 +264,15 @@ static void write_list(const char *tag, const char *const *texts, int count, FIL
 
 static void write_difference_list(const Comparison *compared, FILE *out) {
     if (!compared->plan) return;
-    html_heading(out, "What is most off");
-    if (compared->difference_count == 0) html_paragraph(out, "No term is off by more than 0.5% of the step.");
+    html_heading(out, "Largest differences");
+    if (compared->difference_count == 0) html_paragraph(out, "No term differs by more than 0.5% of the step.");
     if (compared->difference_count > 0) write_list("ol", compared->differences, compared->difference_count, out);
 }
 
-static bool write_verdict(const Comparison *compared, Arena *arena, FILE *out) {
+static bool write_result(const Comparison *compared, Arena *arena, FILE *out) {
     Prose head = {0}, plan = {0};
     head_words(compared, &head);
-    html_section_open(out, "verdict", first_heading(compared));
+    html_section_open(out, "result", first_heading(compared));
     write_cards(compared, out);
     html_paragraph(out, head.text);
     plan_words(compared, &plan);
@@ -307,15 +308,15 @@ static void write_basis(const Comparison *compared, const char *more, FILE *out)
 }
 
 static bool write_page(const Comparison *compared, const Drawn *drawn, const char *more, Arena *arena, FILE *out) {
-    HtmlLink links[COUNT_OF(PICTURES) + 2] = {{"verdict", first_heading(compared)}};
+    HtmlLink links[COUNT_OF(PICTURES) + 2] = {{"result", first_heading(compared)}};
     int count = 1;
     for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
         if (drawn[i].drawn) links[count++] = (HtmlLink){PICTURES[i].id, PICTURES[i].heading};
     links[count++] = (HtmlLink){"basis", "What it rests on"};
-    html_open(out, compared->plan ? "A measured step beside its plan" : "A measured step",
+    html_open(out, compared->plan ? "A measured step compared with its plan" : "A measured step",
               "Where the time of a step went, by what a profiler recorded");
     html_contents(out, links, count);
-    bool ok = write_verdict(compared, arena, out);
+    bool ok = write_result(compared, arena, out);
     for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
         if (drawn[i].drawn) drawn_section(&drawn[i], PICTURES[i].id, PICTURES[i].heading, out);
     write_basis(compared, more, out);

@@ -207,7 +207,7 @@ static bool note_mismatch(Comparison *compared, Arena *arena) {
     bool seen = false;
     for (int r = 0; r < compared->rank_count; r++) seen = seen || compared->ranks[r].placed.recompute_seen;
     if (plan->exposed[TERM_RECOMPUTE] > 0 && !seen)
-        prose_add(&recompute, "the trace does not tell recomputation from the rest: the plan's is spread over matmul, "
+        prose_add(&recompute, "the trace does not distinguish recomputation: the plan's is spread over matmul, "
                               "attention and elementwise in proportion");
     bool staged = plan->stage_share && compared->stage_count > 0;
     if (plan->shape.degree[TERM_PIPELINE] > 1 && !staged)
@@ -256,7 +256,8 @@ bool comparison_find_notes(Comparison *compared, Arena *arena) {
     comparison_slow_stage(compared, &slow);
     for (int r = 0; r < compared->rank_count; r++) any = any || compared->ranks[r].whole.collectives > 0;
     if (any && !compared->match.known)
-        prose_add(&waits, "transfer and waiting inside collectives are not told apart: %s", compared->match.why_not);
+        prose_add(&waits, "transfer and waiting inside collectives cannot be distinguished: %s",
+                  compared->match.why_not);
     return note_trouble(compared, arena) && note(compared, arena, &slow) && note_mismatch(compared, arena) &&
            note_steps(compared, arena) && note(compared, arena, &waits);
 }
