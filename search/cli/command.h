@@ -95,8 +95,19 @@ bool line_one_file(const CommandLine *line, const char *missing, const char **ou
 int exit_of_error(const Error *error);
 
 /* Writes a result that is complete in memory: to the file `path` (beside, synced, renamed), or to `out` when it is
- * NULL. */
+ * NULL or "-"; `out` of NULL: to a file whatever its name. */
 bool output_write(FILE *out, const char *path, const char *text, size_t length, Error *error);
+
+/* A result in the making: whole in memory first, so that nothing is half-written, and nothing printed where it fails. */
+typedef struct {
+    FILE *file;
+    char *text;
+    size_t length;
+} Draft;
+bool draft_open(Draft *draft, Error *error);
+/* Ends it. `ok`: all was written to it; where that is so it goes where output_write() would write it. A writer that
+ * failed without a reason had no memory. */
+bool draft_write(Draft *draft, bool ok, FILE *out, const char *path, Error *error);
 
 /* Whether `out` is a pipe that nobody reads any more: what fails to be written to it is no error. */
 bool output_reader_gone(FILE *out);

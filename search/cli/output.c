@@ -2,6 +2,7 @@
 /* How results leave, and what a failure is to the caller's shell. */
 #include "base/build.h"
 #include "base/file.h"
+#include "base/memory_stream.h"
 #include "base/util.h"
 #include "search/cli/command.h"
 
@@ -60,8 +61,23 @@ bool output_failed(Error *error) {
 
 /* A full disk shows only when the buffer goes out: that is now, not when nobody asks any more. */
 bool output_write(FILE *out, const char *path, const char *text, size_t length, Error *error) {
-    if (path && strcmp(path, "-") != 0) return file_write(path, text, length, error);
+    if (!out || (path && strcmp(path, "-") != 0)) return file_write(path, text, length, error);
     errno = 0;
     if (fwrite(text, 1, length, out) == length && fflush(out) == 0) return true;
     return errno == EPIPE || output_failed(error); /* `| head` has what it wanted */
+}
+
+bool draft_open(Draft *draft, Error *error) {
+    *draft = (Draft){0};
+    draft->file = memory_stream_open(&draft->text, &draft->length);
+    return draft->file || error_memory(error);
+}
+
+bool draft_write(Draft *draft, bool ok, FILE *out, const char *path, Error *error) {
+    bool failed = ferror(draft->file) != 0;
+    if (fclose(draft->file) != 0 || failed) ok = false;
+    if (!ok && error->kind == ERROR_NONE) error_memory(error);
+    ok = ok && output_write(out, path, draft->text, draft->length, error);
+    free(draft->text);
+    return ok;
 }

@@ -2,7 +2,6 @@
 /* `shardopt bench`: what to measure on a cluster, and what was measured as a profile. */
 #include "base/file.h"
 #include "base/json.h"
-#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "base/util.h"
 #include "search/answer/doubts.h"
@@ -283,17 +282,12 @@ static bool print(const Bench *bench, int format, TextOut out, Error *error) {
 static bool write_answer(const Bench *bench, Streams streams, Error *error) {
     int format = 0;
     const char *path = NULL;
-    char *text = NULL;
-    size_t length = 0;
     if (!line_choice(bench->line, FORMAT, &format, error) || !line_file(bench->line, OUTPUT, &path, error))
         return false;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    bool ok = print(bench, format, (TextOut){memory, output_terminal(streams, path)}, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(streams.out, path, text, length, error);
-    free(text);
-    return ok;
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    bool ok = print(bench, format, (TextOut){draft.file, output_terminal(streams, path)}, error);
+    return draft_write(&draft, ok, streams.out, path, error);
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt calibrate FILE.tsv`: profiles fitted to measured runs, with what that is worth. */
 #include "cost/measured/calibrate.h"
-#include "base/memory_stream.h"
 #include "base/threads.h"
 #include "base/util.h"
 #include "cost/measured/fit_own.h"
@@ -14,7 +13,6 @@
 #include "search/cli/commands/serving_tables.h"
 
 #include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -129,8 +127,6 @@ static void name_runs(const CalibrateWords *words, const Material *material, con
 static bool write_set(const CalibrateWords *words, const Material *material, const Calibration *c, FILE *out,
                       Arena *arena, Error *error) {
     ProfileSet copy, *set = &copy;
-    char *text = NULL;
-    size_t length = 0;
     const char *name = base_name(words->output);
     if (!fit_set_copy(&c->set, arena, set)) return error_memory(error);
     if (!fit_drop_own(set, error)) return false;
@@ -142,13 +138,10 @@ static bool write_set(const CalibrateWords *words, const Material *material, con
     else
         today(set->date);
     if (!words->only) name_runs(words, material, c, set);
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    bool ok = profile_set_write(memory, set) || error_memory(error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(out, words->output, text, length, error);
-    free(text);
-    return ok;
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    bool ok = profile_set_write(draft.file, set);
+    return draft_write(&draft, ok, out, words->output, error);
 }
 
 /* Replayed, but the model has no time for them: a fit cannot take them. */
@@ -192,18 +185,12 @@ static bool write_report(const CalibrateWords *words, const Material *material, 
                                   .fitted_order = &fitted,
                                   .unseen_order = c->crossed ? &unseen : NULL,
                                   .verbose = words->verbose};
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    bool ok = (words->format == CALIBRATE_JSON       ? calibrate_json(memory, c, &facts)
-               : words->format == CALIBRATE_MARKDOWN ? calibrate_markdown(memory, c, &facts)
-                                                     : calibrate_text(memory, c, &facts)) ||
-              error_memory(error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(out, NULL, text, length, error);
-    free(text);
-    return ok;
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    bool ok = words->format == CALIBRATE_JSON       ? calibrate_json(draft.file, c, &facts)
+              : words->format == CALIBRATE_MARKDOWN ? calibrate_markdown(draft.file, c, &facts)
+                                                    : calibrate_text(draft.file, c, &facts);
+    return draft_write(&draft, ok, out, NULL, error);
 }
 
 /* ---- progress ---- */

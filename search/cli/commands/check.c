@@ -3,7 +3,6 @@
 #include "base/build.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/memory_stream.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/check_plans.h"
@@ -105,15 +104,10 @@ static bool read_choice(const Options *options, CheckChoice *out, Error *error) 
 /* Whole in memory first: nothing half-written, nothing on stdout where it fails. */
 static bool write_form(const BaselineCheck *gate, BaselineFormat format, Streams streams, const char *path,
                        Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    bool ok = gate_write(gate, format, (TextOut){memory, output_terminal(streams, path)}, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(streams.out, path, text, length, error);
-    free(text);
-    return ok;
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    bool ok = gate_write(gate, format, (TextOut){draft.file, output_terminal(streams, path)}, error);
+    return draft_write(&draft, ok, streams.out, path, error);
 }
 
 static bool write_all(const BaselineCheck *gate, const CheckChoice *choice, Streams streams, Error *error) {
@@ -127,26 +121,21 @@ static bool write_all(const BaselineCheck *gate, const CheckChoice *choice, Stre
 /* The plans of now, as short as a check needs them. */
 static bool write_baseline(const CheckChoice *choice, const Baseline *baseline, const CheckedEntry *entries,
                            const CheckDocuments *documents, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
+    Draft draft;
     for (int i = 0; i < baseline->count; i++)
         if (entries[i].verdict == VERDICT_ERROR)
             return error_set(
                 error, ERROR_INPUT, baseline->entries[i].where,
                 "cannot be planned, so there is nothing to update it with; take it out, or mend it (%.200s)",
                 entries[i].message);
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
+    if (!draft_open(&draft, error)) return false;
     cJSON *list = baseline->is_array ? cJSON_CreateArray() : documents->json[0];
     bool ok = list != NULL;
     for (int i = 0; i < baseline->count && ok && baseline->is_array; i++)
         ok = cJSON_AddItemReferenceToArray(list, documents->json[i]);
-    ok = ok && json_print(memory, list);
-    if (fclose(memory) != 0) ok = false;
+    ok = ok && json_print(draft.file, list);
     if (baseline->is_array) cJSON_Delete(list);
-    ok = ok ? file_write(choice->baseline, text, length, error) : error_memory(error);
-    free(text);
-    return ok;
+    return draft_write(&draft, ok, NULL, choice->baseline, error);
 }
 
 /* ---- the two kinds ---- */

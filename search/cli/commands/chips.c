@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt chips [NAME]`: the catalog as a table, or one chip with every figure and its source. */
-#include "base/memory_stream.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/views/chips_view.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { FORMAT };
@@ -33,27 +31,21 @@ static bool write_result(TextOut out, const char *name, bool json, Arena *arena,
     if (!catalog_load(arena, &catalog, error)) return false;
     const Chip *one = name ? catalog_find(&catalog, name) : NULL;
     if (name && !one) return unknown_chip(&catalog, name, arena, error);
-    bool ok = json  ? chips_write_json(&catalog, one, out.file, arena)
-              : one ? chips_write_one(one, out, arena, error)
-                    : chips_write_table(&catalog, out);
-    return ok || error->kind != ERROR_NONE ? ok : error_memory(error);
+    return json  ? chips_write_json(&catalog, one, out.file, arena)
+           : one ? chips_write_one(one, out, arena, error)
+                 : chips_write_table(&catalog, out);
 }
 
-/* All of it in memory first, so that nothing half-written is ever on stdout. */
 static int run(const CommandLine *line, Streams streams, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
+    Draft draft;
     int json = 0;
     const char *name = line->arguments[0];
     if (!line_choice(line, FORMAT, &json, error)) return EXIT_USAGE;
     if (line->argument_count > 1 || (name && name[0] == '\0'))
         return error_set(error, ERROR_INPUT, "chips", "give at most one name of a chip"), EXIT_USAGE;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error), EXIT_DEFECT;
-    bool ok = write_result((TextOut){memory, streams.terminal}, name, json, line->arena, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    if (ok) output_write(streams.out, NULL, text, length, error);
-    free(text);
+    if (!draft_open(&draft, error)) return EXIT_DEFECT;
+    bool ok = write_result((TextOut){draft.file, streams.terminal}, name, json, line->arena, error);
+    draft_write(&draft, ok, streams.out, NULL, error);
     return EXIT_DONE;
 }
 

@@ -2,7 +2,6 @@
 /* `shardopt diff A B`: two reports side by side. */
 #include "search/baseline/diff.h"
 #include "base/json.h"
-#include "base/memory_stream.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/serving_reports.h"
@@ -48,15 +47,10 @@ static bool read_choice(const CommandLine *line, DiffChoice *out, Error *error) 
 }
 
 static bool write_answer(const Diff *diff, const DiffChoice *choice, Streams streams, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    bool ok = diff_write(diff, choice->format, (TextOut){memory, output_terminal(streams, choice->path)}, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(streams.out, choice->path, text, length, error);
-    free(text);
-    return ok;
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    bool ok = diff_write(diff, choice->format, (TextOut){draft.file, output_terminal(streams, choice->path)}, error);
+    return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
 /* A baseline has many reports; which of them is meant nobody said. */

@@ -4,7 +4,6 @@
  * launch is searched for. */
 #include "search/launch/emit.h"
 #include "base/clock.h"
-#include "base/memory_stream.h"
 #include "base/number.h"
 #include "base/text/prose.h"
 #include "base/util.h"
@@ -19,7 +18,6 @@
 #include "search/launch/launcher.h"
 #include "search/options/one_plan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool unknown_format(const char *name, Error *error) {
@@ -104,19 +102,13 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
 
 static bool write_plan(const EmitFormat *format, const Request *request, const RankedPlan *ranked,
                        const OutputChoice *choice, Streams streams, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
+    Draft draft;
     EmitNotes notes = {.count = 0};
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    bool ok = emit_write(format, request, ranked, &notes, memory, error);
-    bool failed = ferror(memory) != 0;
-    if ((fclose(memory) != 0 || failed) && ok) ok = error_memory(error);
+    if (!draft_open(&draft, error)) return false;
+    bool ok = emit_write(format, request, ranked, &notes, draft.file, error) && !ferror(draft.file);
     for (int i = 0; i < notes.count && ok && !choice->quiet; i++)
         fprintf(streams.err, "shardopt: warning: emit %s: %s\n", format->name, notes.text[i]);
-    ok = ok && output_write(streams.out, choice->path, text, length, error);
-    free(text);
-    return ok;
+    return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
 /* What the launcher has against the model or the machine, whatever the plan: one chip alone is refused too. */

@@ -2,7 +2,6 @@
 /* `shardopt explain`: one plan in full. --plan fixes degrees and knobs, which become requirements of a search; --from
  * takes them, the placement and the request from a report, --from-config from a launch configuration. */
 #include "base/clock.h"
-#include "base/memory_stream.h"
 #include "base/number.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
@@ -20,24 +19,19 @@
 #include <stdlib.h>
 
 static bool write_explanation(const Report *report, const OutputChoice *choice, Streams streams, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    TextOut out = planning_text_out(memory, choice, streams);
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    TextOut out = planning_text_out(draft.file, choice, streams);
     bool full = choice->format == FORMAT_TEXT && report->result.plan_count > 0;
     bool ok =
         full ? explain_write_text(report, 1, out, error) : report_write_as(report, NULL, choice->format, out, error);
     bool markdown = choice->format == FORMAT_MARKDOWN;
     if (ok && report->comparison && (full || markdown)) {
-        if (markdown) fputs("\n```text", memory);
+        if (markdown) fputs("\n```text", draft.file);
         if (!compare_to_best_write(report->comparison, &report->result.plans[0], out)) ok = error_memory(error);
-        if (markdown) fputs("```\n", memory);
+        if (markdown) fputs("```\n", draft.file);
     }
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(streams.out, choice->path, text, length, error);
-    free(text);
-    return ok;
+    return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
 /* What it costs is a search: asked for, or where the plan is somebody's own. */

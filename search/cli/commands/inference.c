@@ -13,18 +13,13 @@
 static bool write_answer(const ServingReport *report, const CommandLine *line, Streams streams, Error *error) {
     int format = SERVED_TEXT;
     const char *path = NULL;
-    char *text = NULL;
-    size_t length = 0;
     if (!line_choice(line, SERVING_FORMAT, &format, error) || !line_file(line, SERVING_FILE, &path, error))
         return false;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    TextOut out = {memory, format == SERVED_TEXT ? output_terminal(streams, path) : (Terminal){0}};
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    TextOut out = {draft.file, format == SERVED_TEXT ? output_terminal(streams, path) : (Terminal){0}};
     bool ok = serving_write_as(report, (ServedFormat)format, out, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(streams.out, path, text, length, error);
-    free(text);
-    return ok;
+    return draft_write(&draft, ok, streams.out, path, error);
 }
 
 /* The search, with its certificate where one is asked for. */

@@ -36,17 +36,16 @@ static bool write_answer(TextOut out, const char *name, bool json, Arena *arena,
     if (name && !zoo_load(arena, &zoo, error)) return false;
     if (name && !zoo_find(&zoo, name) && access(name, F_OK) != 0) { /* a part of names lists all that have it */
         if (!zoo_filter(&zoo, name, arena, &like, error)) return false;
-        if (like.count > 0 && json) return models_write_json(out.file, &like, NULL) || error_memory(error);
-        if (like.count > 0) return models_write_table(out, &like) || error_memory(error);
+        if (like.count > 0 && json) return models_write_json(out.file, &like, NULL);
+        if (like.count > 0) return models_write_table(out, &like);
     }
     if (name && !model_load(name, arena, &model, error)) {
         if (strcmp(error->where, "--model") == 0) snprintf(error->where, sizeof error->where, "models");
         return false;
     }
     if (!name && !zoo_load(arena, &zoo, error)) return false;
-    if (json) return models_write_json(out.file, &zoo, name ? &model : NULL) || error_memory(error);
-    if (!name) return models_write_table(out, &zoo) || error_memory(error);
-    return write_clean(out.file, &model) || error_memory(error);
+    if (json) return models_write_json(out.file, &zoo, name ? &model : NULL);
+    return name ? write_clean(out.file, &model) : models_write_table(out, &zoo);
 }
 
 /* The words as one, as "llama 70b" filters; or one name. */
@@ -66,18 +65,14 @@ static const char *one_name(const CommandLine *line, Error *error) {
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
+    Draft draft;
     int json = 0;
     if (!line_choice(line, FORMAT, &json, error)) return EXIT_USAGE;
     const char *name = one_name(line, error);
     if (error->kind != ERROR_NONE) return EXIT_USAGE;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error), EXIT_DEFECT;
-    bool ok = write_answer((TextOut){memory, streams.terminal}, name, json, line->arena, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    if (ok) output_write(streams.out, NULL, text, length, error);
-    free(text);
+    if (!draft_open(&draft, error)) return EXIT_DEFECT;
+    bool ok = write_answer((TextOut){draft.file, streams.terminal}, name, json, line->arena, error);
+    draft_write(&draft, ok, streams.out, NULL, error);
     return EXIT_DONE;
 }
 

@@ -2,15 +2,14 @@
 /* `shardopt plan`: words to a request, a request to a report, a report to where it is wanted. */
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/memory_stream.h"
 #include "search/cli/commands.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
 #include "search/cli/thousands.h"
+#include "search/engine/proof/certificate.h"
 #include "search/options/data_files.h"
 #include "search/options/measured_run.h"
-#include "search/engine/proof/certificate.h"
 #include "search/report/report.h"
 
 #include <stdlib.h>
@@ -42,17 +41,12 @@ static bool prints_at_once(const OutputChoice *choice) {
 static bool is_brief(const OutputChoice *choice) { return prints_at_once(choice) && !choice->verbose; }
 
 static bool print_stage(const Report *report, ReportStage stage, const Making *making, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    TextOut out = planning_text_out(memory, making->choice, making->streams);
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    TextOut out = planning_text_out(draft.file, making->choice, making->streams);
     bool ok = is_brief(making->choice) ? report_write_brief_stage(report, stage, out, error)
                                        : report_write_text_stage(report, stage, out, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(making->streams.out, making->choice->path, text, length, error);
-    free(text);
-    return ok;
+    return draft_write(&draft, ok, making->streams.out, making->choice->path, error);
 }
 
 /* What a stage has to say, with what the command adds to a plan. */
@@ -75,15 +69,10 @@ static bool take_stage(void *of, Report *report, ReportStage stage, Error *error
 
 static bool write_report(const Report *report, const PageFacts *facts, const OutputChoice *choice, Streams streams,
                          Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    bool ok = report_write_as(report, facts, choice->format, planning_text_out(memory, choice, streams), error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(streams.out, choice->path, text, length, error);
-    free(text);
-    return ok;
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    bool ok = report_write_as(report, facts, choice->format, planning_text_out(draft.file, choice, streams), error);
+    return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
 /* Written while it is made: it can be hundreds of megabytes. */

@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "base/json.h"
-#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "base/util.h"
 #include "cost/profile/profile_set_json.h"
@@ -13,7 +12,6 @@
 #include "search/options/data_files.h"
 #include "search/options/one_plan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -25,18 +23,9 @@ typedef struct {
 } Refitting;
 
 static bool write_set(const Refitting *work, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    bool ok = profile_set_write(memory, &work->set);
-    if (fclose(memory) != 0 || !ok) {
-        free(text);
-        return error_memory(error);
-    }
-    ok = file_write(work->ask->path, text, length, error);
-    free(text);
-    return ok;
+    Draft draft;
+    return draft_open(&draft, error) &&
+           draft_write(&draft, profile_set_write(draft.file, &work->set), NULL, work->ask->path, error);
 }
 
 static SetEntry *entry_named(SetEntry *entries, int count, const char *name) {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt calibrate` of a table of serving runs. */
 #include "base/json.h"
-#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "search/cli/commands/serving_tables.h"
 #include "search/cli/views/serving_validate_view.h"
 #include "search/serving/measured/serving_fit.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *base_name(const char *path) {
@@ -99,17 +97,12 @@ static bool write_report(const CalibrateWords *words, const ServingFit *fit, FIL
 
 static bool write_profile(const CalibrateWords *words, const ServingFit *fit, const cJSON *begun, Streams streams,
                           Error *error) {
-    char *text = NULL;
-    size_t length = 0;
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
     cJSON *json = serving_fit_profile(fit, begun, base_name(words->file));
-    FILE *memory = memory_stream_open(&text, &length);
-    bool ok = json && memory && json_print(memory, json);
-    if (memory) fclose(memory);
+    bool ok = json && json_print(draft.file, json);
     cJSON_Delete(json);
-    if (!ok) error_memory(error);
-    ok = ok && output_write(streams.out, words->output, text, length, error);
-    free(text);
-    return ok;
+    return draft_write(&draft, ok, streams.out, words->output, error);
 }
 
 /* As `validate` writes it, but of rows that the fit had not seen; without folds of all, fitted. */
@@ -119,17 +112,12 @@ static bool write_json(const CalibrateWords *words, const ServingFit *fit, TextO
 }
 
 static bool write_answer(const CalibrateWords *words, const ServingFit *fit, Streams streams, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    TextOut out = {memory, output_terminal(streams, NULL)};
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    TextOut out = {draft.file, output_terminal(streams, NULL)};
     bool json = words->format == CALIBRATE_JSON;
-    bool ok = memory && (json ? write_json(words, fit, out, error) : write_report(words, fit, memory, out));
-    if (memory) fclose(memory);
-    if (!ok) error_memory(error);
-    ok = ok && output_write(streams.out, NULL, text, length, error);
-    free(text);
-    return ok;
+    bool ok = json ? write_json(words, fit, out, error) : write_report(words, fit, draft.file, out);
+    return draft_write(&draft, ok, streams.out, NULL, error);
 }
 
 bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error) {

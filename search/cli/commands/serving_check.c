@@ -5,14 +5,12 @@
 #include "base/escape.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "search/cli/commands/serving_reports.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/output_options.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { ENTRIES_MAX = 1000, RATES = 3 };
@@ -194,30 +192,24 @@ static bool write_form(const Check *check, BaselineFormat format, TextOut out) {
 static bool write_check(const Check *check, Streams streams, Error *error) {
     const char *path = check->options->text[OPTION_OUTPUT], *asked = check->options->text[OPTION_FORMAT];
     BaselineFormat format = GATE_TEXT;
-    char *text = NULL;
-    size_t length = 0;
+    Draft draft;
     while (asked && format < GATE_FORMATS && strcmp(gate_format_name(format), asked) != 0) format++;
     if (format == GATE_FORMATS)
         return error_set(error, ERROR_INPUT, "--format",
                          "\"%.40s\" is not available; give text, json, markdown or "
                          "junit",
                          asked);
-    FILE *memory = memory_stream_open(&text, &length);
-    bool ok = memory && write_form(check, format, (TextOut){memory, output_terminal(streams, path)});
-    if (memory && fclose(memory) != 0) ok = false;
-    if (!ok) error_memory(error);
-    ok = ok && output_write(streams.out, path, text, length, error);
-    free(text);
-    return ok;
+    if (!draft_open(&draft, error)) return false;
+    bool ok = write_form(check, format, (TextOut){draft.file, output_terminal(streams, path)});
+    return draft_write(&draft, ok, streams.out, path, error);
 }
 
 /* The reports of today in place of the old ones. */
 static bool update(const Check *check, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
     cJSON *list = cJSON_IsArray(check->json) ? cJSON_CreateArray() : check->entries[0].now;
-    bool ok = memory != NULL;
+    bool ok = true;
     for (int i = 0; i < check->count; i++) {
         if (!check->entries[i].now)
             ok = error_set(error, ERROR_INPUT, check->file, "[%d] cannot be asked any more (%.200s)", i,
@@ -225,12 +217,9 @@ static bool update(const Check *check, Error *error) {
         else if (cJSON_IsArray(check->json))
             cJSON_AddItemReferenceToArray(list, check->entries[i].now);
     }
-    ok = ok && json_print(memory, list);
-    if (memory) fclose(memory);
+    ok = ok && json_print(draft.file, list);
     if (cJSON_IsArray(check->json)) cJSON_Delete(list);
-    ok = ok && file_write(check->file, text, length, error);
-    free(text);
-    return ok;
+    return draft_write(&draft, ok, NULL, check->file, error);
 }
 
 static bool check_all(Check *check, const CommandLine *line, Streams streams, int *code, Error *error) {

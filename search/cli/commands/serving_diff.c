@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt diff` of two reports of `inference`. */
 #include "base/json.h"
-#include "base/memory_stream.h"
 #include "base/text/html.h"
 #include "base/text/prose.h"
 #include "search/baseline/diff.h"
 #include "search/cli/commands/serving_reports.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -179,19 +177,16 @@ static bool write_sides(const Sides *sides, int format, TextOut out) {
 
 bool serving_diff(const ReportFile files[2], ServingDiffOut to, Streams streams, bool *different, Error *error) {
     Arena arena = {0};
-    char *text = NULL;
-    size_t length = 0;
+    Draft draft;
     Sides sides = {.arena = &arena};
     compare_all(&sides, files[0].json, files[1].json);
     *different = sides.different;
-    FILE *memory = sides.failed ? NULL : memory_stream_open(&text, &length);
-    bool ok = memory && (to.format == DIFF_HTML
-                             ? write_page(&sides, files, memory)
-                             : write_sides(&sides, to.format, (TextOut){memory, output_terminal(streams, to.path)}));
-    if (memory && fclose(memory) != 0) ok = false;
-    if (!ok) error_memory(error);
-    ok = ok && (to.quiet || output_write(streams.out, to.path, text, length, error));
-    free(text);
+    bool ok = !sides.failed || error_memory(error);
+    if (ok && !to.quiet && (ok = draft_open(&draft, error))) {
+        TextOut out = {draft.file, output_terminal(streams, to.path)};
+        ok = to.format == DIFF_HTML ? write_page(&sides, files, draft.file) : write_sides(&sides, to.format, out);
+        ok = draft_write(&draft, ok, streams.out, to.path, error);
+    }
     arena_free(&arena);
     return ok;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt emit vllm|sglang|tensorrt-llm|maxtext-serving`: a way to serve as a script that starts it. */
 #include "base/json.h"
-#include "base/memory_stream.h"
 #include "base/number.h"
 #include "search/cli/commands/serving_reports.h"
 #include "search/cli/interrupt.h"
@@ -62,15 +61,10 @@ static const ServingPoint *point_of(const Served *served, const Engine *engine, 
 
 static bool write_point(const Served *served, const ServingPoint *point, const char *path, Streams streams,
                         Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    bool ok = serving_script_write(&served->report, point, memory, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(streams.out, path, text, length, error);
-    free(text);
-    return ok;
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    bool ok = serving_script_write(&served->report, point, draft.file, error);
+    return draft_write(&draft, ok, streams.out, path, error);
 }
 
 typedef struct {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt explain --from` a report of `inference`: the question is asked again, and one point is shown in full. */
 #include "base/json.h"
-#include "base/memory_stream.h"
 #include "base/number.h"
 #include "search/cli/commands/serving_reports.h"
 #include "search/cli/interrupt.h"
@@ -23,11 +22,9 @@ static void warn_of_change(const cJSON *report, int64_t rank, const ServingPoint
 
 static bool write_point(Served *served, const ServingPoint *point, const OutputChoice *choice, Streams streams,
                         Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    TextOut out = planning_text_out(memory, choice, streams);
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    TextOut out = planning_text_out(draft.file, choice, streams);
     ServingPoint own = *point;
     ServingAnswer one = served->answer; /* of this point alone */
     one.front = (ServingFront){&own, 1, 1};
@@ -41,10 +38,7 @@ static bool write_point(Served *served, const ServingPoint *point, const OutputC
                   ? serving_explain_text(&served->report, &own, out, error)
                   : serving_write_as(&served->report, (ServedFormat)choice->format, out, error);
     served->report.answer = &served->answer;
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(streams.out, choice->path, text, length, error);
-    free(text);
-    return ok;
+    return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
 static bool explain_one(const CommandLine *line, const cJSON *report, Streams streams, Served *served, Error *error) {

@@ -2,7 +2,6 @@
 /* `shardopt inference --from-config FILE` and `shardopt explain --from-config FILE` of a script that serves: what is
  * served with today, and why it is not the best. */
 #include "base/file.h"
-#include "base/memory_stream.h"
 #include "search/cli/commands/serving_reports.h"
 #include "search/cli/interrupt.h"
 #include "search/launch/syntax/config_file.h"
@@ -38,17 +37,12 @@ static bool write_text(const CommandLine *line, const ServedConfig *config, cons
                        const ServedAgainst *against, Streams streams, Error *error) {
     bool full = strcmp(line->command->name, "explain") == 0;
     const char *path = NULL;
-    char *text = NULL;
-    size_t length = 0;
     if (!line_file(line, SERVING_FILE, &path, error)) return false;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    TextOut out = {memory, output_terminal(streams, path)};
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    TextOut out = {draft.file, output_terminal(streams, path)};
     bool ok = served_against_write(config, served, against, full, out, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(streams.out, path, text, length, error);
-    free(text);
-    return ok;
+    return draft_write(&draft, ok, streams.out, path, error);
 }
 
 int serving_from_config(const CommandLine *line, Streams streams, Error *error) {

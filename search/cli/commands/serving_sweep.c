@@ -2,14 +2,12 @@
 /* `shardopt sweep inference`: options of `inference` take lists with commas, --require, whose values have commas of
  * their own, with semicolons; a row for each point, the first option of --help the slowest. */
 #include "base/json.h"
-#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/serving_reports.h"
 #include "search/cli/interrupt.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { POINTS_MAX = 10000, VALUES_MAX = 256 };
@@ -138,20 +136,15 @@ static bool add_point(const Grid *grid, int64_t point, Rows *rows, Error *error)
 }
 
 static bool write_rows(const Grid *grid, const Rows *rows, Streams streams, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
+    Draft draft;
     const char *path = grid->line->text[SERVING_FILE];
-    FILE *memory = memory_stream_open(&text, &length);
-    TextOut out = {memory, output_terminal(streams, path)};
-    bool ok = memory && (rows->rows                        ? json_print(memory, rows->rows)
-                         : grid->format == SERVED_MARKDOWN ? table_write_markdown(rows->table, memory)
-                         : grid->format == SERVED_CSV      ? table_write_csv(rows->table, memory)
-                                                           : table_write_text(rows->table, "", out));
-    if (memory && fclose(memory) != 0) ok = false;
-    if (!ok) error_memory(error);
-    ok = ok && output_write(streams.out, path, text, length, error);
-    free(text);
-    return ok;
+    if (!draft_open(&draft, error)) return false;
+    bool ok = rows->rows                        ? json_print(draft.file, rows->rows)
+              : grid->format == SERVED_MARKDOWN ? table_write_markdown(rows->table, draft.file)
+              : grid->format == SERVED_CSV
+                  ? table_write_csv(rows->table, draft.file)
+                  : table_write_text(rows->table, "", (TextOut){draft.file, output_terminal(streams, path)});
+    return draft_write(&draft, ok, streams.out, path, error);
 }
 
 static bool sweep(const CommandLine *line, Streams streams, int *code, Error *error) {

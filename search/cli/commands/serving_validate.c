@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt validate` of a table of serving runs, told by its columns. */
 #include "base/file.h"
-#include "base/memory_stream.h"
 #include "search/cli/commands/serving_tables.h"
 #include "search/cli/views/serving_validate_view.h"
 
@@ -33,20 +32,15 @@ static bool replay_all(const ValidateOptions *options, const ServingRuns *runs, 
 }
 
 static bool write_view(const ValidateOptions *options, const ServingValidateView *view, Streams streams, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
     if (options->format == VALIDATE_HTML)
         return error_set(error, ERROR_INPUT, "--format", "html is of training runs; give text, json or markdown");
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    TextOut out = {memory, output_terminal(streams, options->output)};
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    TextOut out = {draft.file, output_terminal(streams, options->output)};
     bool ok = options->format == VALIDATE_JSON       ? serving_validate_json(out, view, error)
               : options->format == VALIDATE_MARKDOWN ? serving_validate_markdown(out, view, error)
                                                      : serving_validate_text(out, view, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(streams.out, options->output, text, length, error);
-    free(text);
-    return ok;
+    return draft_write(&draft, ok, streams.out, options->output, error);
 }
 
 bool serving_table_is(const char *path, Arena *arena) {

@@ -248,22 +248,17 @@ static bool take_row(void *of, const char *row, size_t length, Error *error) {
 static bool write_part(const Ledger *ledger, FILE *out, Error *error) {
     const Sweep *sweep = ledger->sweep;
     const char *header = sweep_header_line(&sweep->header, ledger->table.arena);
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = header ? memory_stream_open(&text, &length) : NULL;
-    if (!memory) return error_memory(error);
-    fprintf(memory, "%s\n", header);
+    Draft draft;
+    if (!header) return error_memory(error);
+    if (!draft_open(&draft, error)) return false;
+    fprintf(draft.file, "%s\n", header);
     for (int64_t i = 0; i < sweep->header.grid.points; i++) {
         const SweepRow *row = &ledger->table.rows[i];
         if (!row->line) continue;
-        fwrite(row->line, 1, row->length, memory);
-        fputc('\n', memory);
+        fwrite(row->line, 1, row->length, draft.file);
+        fputc('\n', draft.file);
     }
-    bool ok = !ferror(memory);
-    ok = fclose(memory) == 0 && ok;
-    ok = ok ? output_write(out, sweep->output.path, text, length, error) : error_memory(error);
-    free(text);
-    return ok;
+    return draft_write(&draft, true, out, sweep->output.path, error);
 }
 
 static bool answer(const Ledger *ledger, Streams streams, int *code, Error *error) {

@@ -170,18 +170,13 @@ static bool print_page(const Answer *answer, FILE *out, Error *error) {
 static bool write_answer(const Answer *answer, const CommandLine *line, Streams streams, Error *error) {
     int format = 0;
     const char *path = NULL;
-    char *text = NULL;
-    size_t length = 0;
     if (!line_choice(line, TRACE_FORMAT, &format, error) || !line_file(line, TRACE_OUTPUT, &path, error)) return false;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    bool ok = format == 1   ? print_json(answer, memory, error)
-              : format == 2 ? print_page(answer, memory, error)
-                            : print_text(answer, (TextOut){memory, output_terminal(streams, path)}, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(streams.out, path, text, length, error);
-    free(text);
-    return ok;
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    bool ok = format == 1   ? print_json(answer, draft.file, error)
+              : format == 2 ? print_page(answer, draft.file, error)
+                            : print_text(answer, (TextOut){draft.file, output_terminal(streams, path)}, error);
+    return draft_write(&draft, ok, streams.out, path, error);
 }
 
 /* Terms depend on each other's figures a little: after so many steps they have settled. */

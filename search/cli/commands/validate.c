@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* shardopt validate FILE.tsv: measured runs replayed, and how wrong the model is. */
 #include "cost/measured/validate.h"
-#include "base/memory_stream.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/serving_tables.h"
@@ -10,7 +9,6 @@
 #include "search/cli/views/validate_limits.h"
 #include "search/cli/views/validate_view.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef bool (*Writer)(TextOut out, const ValidateView *view, Error *error);
@@ -31,16 +29,10 @@ static Writer writer_of(ValidateFormat format) {
 
 /* Whole in memory first: nothing half-written, nothing on stdout where it fails. */
 static bool write_form(Writer write, const ValidateView *view, Streams streams, const char *path, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
-    bool ok = write((TextOut){memory, output_terminal(streams, path)}, view, error);
-    if (ferror(memory) && ok) ok = error_memory(error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(streams.out, path, text, length, error);
-    free(text);
-    return ok;
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    bool ok = write((TextOut){draft.file, output_terminal(streams, path)}, view, error);
+    return draft_write(&draft, ok, streams.out, path, error);
 }
 
 /* Sources and chips of the table, for who named another one. */

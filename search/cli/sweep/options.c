@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/sweep/options.h"
 
-#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "search/sweep/sweep.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 bool sweep_format_parse(const char *text, SweepFormat *out, Error *error) {
@@ -31,17 +29,12 @@ static void warn(const SweepGrid *grid, const SweepRow *rows, FILE *err) {
 
 bool sweep_answer(const SweepGrid *grid, const SweepRow *rows, const SweepOutput *output, Streams streams,
                   Error *error) {
-    char *text = NULL;
-    size_t length = 0;
+    Draft draft;
     if (!output->quiet) warn(grid, rows, streams.err);
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return error_memory(error);
+    if (!draft_open(&draft, error)) return false;
     bool ok = sweep_write(grid, rows, &output->goal, output->format,
-                          (TextOut){memory, output_terminal(streams, output->path)}, error);
-    if (fclose(memory) != 0 && ok) ok = error_memory(error);
-    ok = ok && output_write(streams.out, output->path, text, length, error);
-    free(text);
-    return ok && sweep_rows_agree(grid, rows, error);
+                          (TextOut){draft.file, output_terminal(streams, output->path)}, error);
+    return draft_write(&draft, ok, streams.out, output->path, error) && sweep_rows_agree(grid, rows, error);
 }
 
 int sweep_exit(const SweepGrid *grid, const SweepRow *rows, const SweepGoal *goal) {
