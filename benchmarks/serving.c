@@ -12,30 +12,29 @@
 
 typedef struct {
     const char *name, *model, *chip, *machine, *weights, *cache;
-    ServingOption size;
+    Option size;
     double goal; /* seconds that were asked for */
     bool large;
 } Problem;
 
 static const Problem PROBLEMS[] = {
-    {"70b, 8 H100", "70b", "h100", "1", "bf16", "bf16", SERVING_NODES, 1, false},
-    {"70b, 64 H100", "70b", "h100", "8", "bf16", "bf16", SERVING_NODES, 1, false},
-    {"405b, v5e 16x16", "405b", "v5e", "16x16", "int8", "int8", SERVING_SLICE, 5, false},
-    {"deepseek-v3, 256 H200", "deepseek-v3", "h200", "256", "fp8", "bf16", SERVING_CHIPS, 5, true},
+    {"70b, 8 H100", "70b", "h100", "1", "bf16", "bf16", OPTION_NODES, 1, false},
+    {"70b, 64 H100", "70b", "h100", "8", "bf16", "bf16", OPTION_NODES, 1, false},
+    {"405b, v5e 16x16", "405b", "v5e", "16x16", "int8", "int8", OPTION_SLICE, 5, false},
+    {"deepseek-v3, 256 H200", "deepseek-v3", "h200", "256", "fp8", "bf16", OPTION_CHIPS, 5, true},
 };
 
 static bool solve(const Problem *problem, Arena *arena, ServingAnswer *answer, Error *error) {
-    const char *text[SERVING_OPTION_COUNT] = {NULL}, *where[SERVING_OPTION_COUNT] = {NULL};
+    Options options = {0};
+    const char **text = options.text;
     ServingAsked *asked = ARENA_NEW(arena, ServingAsked, 1);
     if (!asked) return error_memory(error);
-    text[SERVING_MODEL] = problem->model;
-    text[SERVING_CHIP] = problem->chip;
+    text[OPTION_MODEL] = problem->model;
+    text[OPTION_CHIP] = problem->chip;
     text[problem->size] = problem->machine;
-    text[SERVING_PRECISION] = problem->weights;
-    text[SERVING_KV_DTYPE] = problem->cache;
-    for (int i = 0; i < SERVING_OPTION_COUNT; i++) where[i] = SERVING_OPTIONS[i].name;
-    return serving_question(&(ServingWords){.text = text, .where = where}, arena, asked, error) &&
-           serving_answer(&asked->question, arena, answer, error);
+    text[OPTION_PRECISION] = problem->weights;
+    text[OPTION_KV_DTYPE] = problem->cache;
+    return serving_question(&options, arena, asked, error) && serving_answer(&asked->question, arena, answer, error);
 }
 
 int main(int argc, char **argv) {

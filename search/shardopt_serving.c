@@ -9,7 +9,7 @@
 #include "search/shardopt_inside.h"
 
 struct shardopt_serving_request {
-    char *text[SERVING_OPTION_COUNT]; /* NULL means not set */
+    char *text[OPTION_COUNT]; /* NULL means not set */
 };
 
 struct shardopt_front {
@@ -22,21 +22,21 @@ shardopt_serving_request *shardopt_serving_request_new(void) { return calloc(1, 
 
 void shardopt_serving_request_free(shardopt_serving_request *request) {
     if (!request) return;
-    for (int i = 0; i < SERVING_OPTION_COUNT; i++) free(request->text[i]);
+    for (int i = 0; i < OPTION_COUNT; i++) free(request->text[i]);
     free(request);
 }
 
 /* Options that ask, and the two that say how the search is run. */
 static bool is_settable(int option) {
-    return SERVING_OPTIONS[option].asks || option == SERVING_TIME_LIMIT || option == SERVING_BRUTE_FORCE;
+    return SERVING_OPTIONS[option].asks || option == OPTION_TIME_LIMIT || option == OPTION_BRUTE_FORCE;
 }
 
 int shardopt_serving_request_set(shardopt_serving_request *request, const char *option, const char *value,
                                  shardopt_error *error) {
     Error own = {0};
-    for (int i = 0; i < SERVING_OPTION_COUNT; i++) {
-        if (!is_settable(i) || strcmp(SERVING_OPTIONS[i].name, option) != 0) continue;
-        if (!inside_replace(&request->text[i], value, value ? strlen(value) : 0)) return inside_fail_memory(error);
+    int at = option_named(SERVING_OPTIONS, option);
+    if (at >= 0 && is_settable(at)) {
+        if (!inside_replace(&request->text[at], value, value ? strlen(value) : 0)) return inside_fail_memory(error);
         return inside_fail(&own, error);
     }
     error_set(&own, ERROR_INPUT, option, "is no option of a serving request; `shardopt inference --help` lists them");
@@ -56,15 +56,14 @@ static bool hook_interrupted(void *of) {
 }
 
 static bool search(const shardopt_serving_request *request, shardopt_front *to, Error *error) {
-    ServingTexts texts = {{0}, {0}};
-    for (int i = 0; i < SERVING_OPTION_COUNT; i++) {
-        texts.where[i] = SERVING_OPTIONS[i].name;
+    Options options = {.world = {to, seconds_now, hook_interrupted, NULL}};
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        options.where[i] = SERVING_OPTIONS[i].name;
         if (!request->text[i]) continue;
-        texts.text[i] = arena_text(&to->arena, request->text[i]); /* the front outlives the request */
-        if (!texts.text[i]) return error_memory(error);
+        options.text[i] = arena_text(&to->arena, request->text[i]); /* the front outlives the request */
+        if (!options.text[i]) return error_memory(error);
     }
-    ServingWords words = {texts.text, texts.where, {to, seconds_now, hook_interrupted, NULL}, NULL};
-    return serve(&words, &to->arena, &to->served, error);
+    return serve(&options, &to->arena, &to->served, error);
 }
 
 int shardopt_serve(const shardopt_serving_request *request, const shardopt_hooks *hooks, shardopt_front **front,

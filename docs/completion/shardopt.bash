@@ -23,9 +23,9 @@ _shardopt_options() { # COMMAND
     diff) echo '--format --output --exit-code --quiet --help' ;;
     sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --memory-limit --gap --threads --shard --resume --deadline --budget --format --output --quiet --version --help' ;;
     merge) echo '--format --output --quiet --deadline --budget --help' ;;
-    inference) echo '--model --chip --pods --slice --slices --chips --nodes --prompt --output --lengths --cached --ttft --tpot --rate --concurrency --speculate --engine --mode --require --objective --precision --kv-dtype --profile --top --brute-force --time-limit --format --file --certificate --timing --quiet --from-config --help' ;;
-    trace) echo '--from --rank --from-config --config-format --model --chip --nodes --chips --slice --slices --pods --batch --sequences --seq --precision --optimizer --remat --profile --stack --refit --format --output --help' ;;
-    bench) echo '--from --rank --read --refit --format --output --help' ;;
+    inference) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --prompt --answer --lengths --cached --ttft --tpot --rate --concurrency --speculate --engine --mode --require --objective --top --precision --kv-dtype --profile --brute-force --time-limit --from-config --certificate --format --output --timing --quiet --help' ;;
+    trace) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --refit --format --output --help' ;;
+    bench) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --read --refit --format --output --help' ;;
     esac
 }
 
@@ -88,31 +88,10 @@ _shardopt_values() { # COMMAND OPTION
         --precision) echo 'bf16 fp8 int8 mxfp4 nvfp4 int4' ;;
         --kv-dtype) echo 'bf16 fp8 int8 int4' ;;
         --profile) echo 'default ideal' ;;
-        --format) echo 'text json markdown html csv' ;;
-        --file) echo '@files' ;;
+        --from) echo '@files' ;;
+        --from-config) echo '@files' ;;
         --certificate) echo '@files' ;;
-        --from) echo '@files' ;;
-        --from-config) echo '@files' ;;
-        esac
-        ;;
-    trace)
-        case $2 in
-        --from) echo '@files' ;;
-        --from-config) echo '@files' ;;
-        --config-format) echo 'maxtext torchtitan megatron jax deepspeed' ;;
-        --model) echo '@models' ;;
-        --chip) echo '@chips' ;;
-        --refit) echo '@files' ;;
-        --format) echo 'text json html' ;;
-        --output) echo '@files' ;;
-        esac
-        ;;
-    bench)
-        case $2 in
-        --from) echo '@files' ;;
-        --read) echo '@files' ;;
-        --refit) echo '@files' ;;
-        --format) echo 'text json' ;;
+        --format) echo 'text json markdown html csv' ;;
         --output) echo '@files' ;;
         esac
         ;;
@@ -137,6 +116,10 @@ _shardopt_values() { # COMMAND OPTION
         --from) echo '@files' ;;
         --from-config) echo '@files' ;;
         --config-format) echo 'maxtext torchtitan megatron jax deepspeed' ;;
+        --read) echo '@files' ;;
+        --refit) echo '@files' ;;
+        --format) echo 'text json html' ;;
+        --format) echo 'text json' ;;
         --resume) echo '@files' ;;
         --certificate) echo '@files' ;;
         --format) echo 'text json markdown html csv junit' ;;

@@ -34,6 +34,7 @@ typedef struct {
     const char **arguments;         /* the words that are no options; ends with NULL */
     int argument_count;
     bool asks_help, asks_version;
+    const char *advice; /* what an option is called now that was given by an old word; NULL: none was */
 } CommandLine;
 
 struct Command {
@@ -94,11 +95,11 @@ bool line_one_file(const CommandLine *line, const char *missing, const char **ou
 /* The exit code that an error stands for; EXIT_DONE when there is none. */
 int exit_of_error(const Error *error);
 
-/* Writes a result that is complete in memory: to the file `path` (beside, synced, renamed), or to `out` when it is
- * NULL or "-"; `out` of NULL: to a file whatever its name. */
+/* Writes a result that is complete in memory: to the file `path` (beside, synced, renamed), or to `out` when it is NULL
+ * or "-"; `out` of NULL: to a file whatever its name. */
 bool output_write(FILE *out, const char *path, const char *text, size_t length, Error *error);
 
-/* A result in the making: whole in memory first, so that nothing is half-written, and nothing printed where it fails. */
+/* A result in the making: whole in memory first, so that nothing is half-written; nothing is printed on failure. */
 typedef struct {
     FILE *file;
     char *text;

@@ -133,7 +133,7 @@ bool command_line_read(const Command *command, int argc, char **argv, Arena *are
                                                  .val = i + 1};
     table[count] = (struct poptOption){.longName = "help", .shortName = 'h', .val = VALUE_HELP};
     *out = (CommandLine){.command = command, .arena = arena};
-    if (!synonyms_replace(command, &argc, &argv, arena, error)) return false;
+    if (!synonyms_replace(out, &argc, &argv, error)) return false;
     poptContext context = poptGetContext("shardopt", argc, (const char **)argv, table, 0);
     if (!context) return error_memory(error);
     bool ok = take_options(out, context, error) && take_arguments(out, context, error);
@@ -159,6 +159,7 @@ int command_run(const Command *command, int argc, char **argv, Streams streams, 
     if (command->run_words) return command->run_words(argc, argv, streams, error);
     CommandLine *line = ARENA_NEW(&arena, CommandLine, 1);
     bool ok = line ? command_line_read(command, argc, argv, &arena, line, error) : error_memory(error);
+    if (ok && line->advice) fprintf(streams.err, "shardopt: advice: %s\n", line->advice);
     if (ok && !command_line_answered(line, streams.out)) code = command->run(line, streams, error);
     if (error->kind != ERROR_NONE) code = exit_of_error(error);
     arena_free(&arena);

@@ -5,6 +5,7 @@
 #include "search/cli/commands.h"
 #include "search/cli/help.h"
 #include "search/cli/manual_text.h"
+#include "search/options/options.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -166,16 +167,13 @@ static void write_row_text(FILE *out, const CommandOption *row) {
     write_text(out, row->details ? row->details : sentence, ".IP\n");
 }
 
-/* The commands that share a table and have the row, when they are not all of those: "Commands: plan, sweep." */
+/* The commands that share a table and have the row, when they are not all that plan: "Commands: plan, sweep." */
 static void write_owners(FILE *out, const CommandOption *row, const CommandOption *table) {
     const char *owners[COMMAND_COUNT];
-    int count = 0, sharing = 0;
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        if (COMMANDS[i]->options != table) continue;
-        sharing++;
-        if (row->use == 0 || (row->use & COMMANDS[i]->use)) owners[count++] = COMMANDS[i]->name;
-    }
-    if (count == sharing) return;
+    int count = 0;
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        if (COMMANDS[i]->options == table && (row->use & COMMANDS[i]->use)) owners[count++] = COMMANDS[i]->name;
+    if ((row->use & USE_ALL_PLANNING) == USE_ALL_PLANNING || count == 0) return;
     fputs(count == 1 ? "Command: " : "Commands: ", out);
     for (int i = 0; i < count; i++) fprintf(out, "%s\\fB%s\\fR", i == 0 ? "" : ", ", owners[i]);
     fputs(".\n", out);

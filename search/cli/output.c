@@ -79,5 +79,6 @@ bool draft_write(Draft *draft, bool ok, FILE *out, const char *path, Error *erro
     if (!ok && error->kind == ERROR_NONE) error_memory(error);
     ok = ok && output_write(out, path, draft->text, draft->length, error);
     free(draft->text);
+    *draft = (Draft){0};
     return ok;
 }

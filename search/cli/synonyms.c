@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/synonyms.h"
 
+#include "base/number.h"
 #include "base/util.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
  * condition of --require on what its value says. */
 typedef struct {
     const char *word, *option, *value, *condition;
+    bool advised; /* the option was called so once: what it is called now is said */
 } Synonym;
 
 static const Synonym SYNONYMS[] = {
@@ -51,6 +53,8 @@ static const Synonym SYNONYMS[] = {
     {.word = "html", .option = "format", .value = "html"},
     {.word = "csv", .option = "format", .value = "csv"},
     {.word = "markdown", .option = "format", .value = "markdown"},
+    {.word = "osl", .option = "answer"},
+    {.word = "isl", .option = "prompt"},
     {.word = "tp", .condition = "tensor"},
     {.word = "pp", .condition = "pipeline"},
     {.word = "dp", .condition = "data"},
@@ -164,7 +168,8 @@ typedef struct {
     Arena *arena;
     char **words;
     int count;
-    char *conditions; /* of --require: NULL means none */
+    char *conditions;   /* of --require: NULL means none */
+    const char *advice; /* NULL: none */
     bool any;
 } Replaced;
 
@@ -172,6 +177,18 @@ static bool add_condition(Replaced *to, const char *condition) {
     to->conditions =
         to->conditions ? arena_format(to->arena, "%s %s", to->conditions, condition) : arena_text(to->arena, condition);
     return to->conditions != NULL;
+}
+
+/* `--output` of a command that answers with tokens, and a number: how many tokens, as it once was. */
+static bool is_answer_length(const Replaced *to, const char *word, const char *value) {
+    double tokens;
+    Error ignored = {0};
+    size_t first = value ? strcspn(value, ",") : 0; /* of a list of `sweep inference` the first */
+    char number[32];
+    if (strncmp(word, "--output", 8) != 0 || (word[8] && word[8] != '=') || first == 0 || first >= sizeof number)
+        return false;
+    snprintf(number, sizeof number, "%.*s", (int)first, value);
+    return option_of(to->command, "answer", 6) >= 0 && number_real(number, "", 0, 1e18, &tokens, &ignored);
 }
 
 /* One word and, where its option takes a value that is not in the word, the next one. Returns how many were read; 0:
@@ -184,18 +201,23 @@ static int replace_word(Replaced *to, char **words, int left) {
         return !to->words[to->count - 1] ? 0 : words[0][8] ? 1 : 2;
     }
     const Synonym *synonym = synonym_of(to->command, words[0]);
-    const char *inside = strchr(words[0], '=');
+    const char *inside = strchr(words[0], '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
+    if (is_answer_length(to, words[0], value)) {
+        static const Synonym LENGTH = {.word = "output N", .option = "answer", .advised = true};
+        synonym = &LENGTH;
+    }
     bool asks = strcmp(words[0], "--require") == 0 || strncmp(words[0], "--require=", 10) == 0;
     if (!synonym && !asks) {
         to->words[to->count++] = words[0];
         return 1;
     }
     to->any = to->any || synonym;
+    if (synonym && synonym->advised)
+        to->advice = arena_format(to->arena, "--%s is called --%s now", synonym->word, synonym->option);
     if (synonym && synonym->value) {
         to->words[to->count++] = arena_format(to->arena, "--%s=%s", synonym->option, synonym->value);
         return to->words[to->count - 1] ? 1 : 0;
     }
-    const char *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
     if (!value) { /* the error of a missing value is popt's */
         to->words[to->count++] =
             arena_format(to->arena, "--%s", asks || synonym->condition ? "require" : synonym->option);
@@ -229,7 +251,9 @@ static bool counts_gpus_of_nothing(const Replaced *to, int argc, char **argv, Er
     return true;
 }
 
-bool synonyms_replace(const Command *command, int *argc, char ***argv, Arena *arena, Error *error) {
+bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) {
+    const Command *command = line->command;
+    Arena *arena = line->arena;
     Replaced to = {.command = command, .arena = arena, .words = ARENA_NEW(arena, char *, (size_t)*argc + 2)};
     if (!to.words) return error_memory(error);
     for (int i = 0; i < *argc;) {
@@ -243,6 +267,7 @@ bool synonyms_replace(const Command *command, int *argc, char ***argv, Arena *ar
     if (!to.any) return true; /* as it was, a --require that is given twice with it */
     if (to.conditions && !(to.words[to.count++] = arena_format(arena, "--require=%s", to.conditions)))
         return error_memory(error);
+    line->advice = to.advice;
     *argc = to.count;
     *argv = to.words;
     return true;

@@ -14,6 +14,6 @@ int option_synonyms(const Command *command, const char **names, int room);
 
 /* Copies the words of a command line (argv[0] is not one) into the arena with those that are not the command's own
  * options in its words: --gpus 512 is --chips 512, --tp 8 a condition of --require, --json is --format json. What
- * nobody knows stays as it is. Conditions of several options become one --require, with the one that was given. False:
- * memory is out. */
-bool synonyms_replace(const Command *command, int *argc, char ***argv, Arena *arena, Error *error);
+ * nobody knows stays as it is. Conditions of several options become one --require, with the one that was given. A word
+ * that an option had once leaves advice in the line. False: memory is out. */
+bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error);

@@ -19,6 +19,7 @@ typedef struct {
     /* What completion offers and line_choice() reads: words with blanks between them; "@models" and "@chips" mean the
      * names that those commands list, "@files" means files; NULL means nothing. */
     const char *values;
+    const char *key; /* what a report calls it; NULL: its name */
     bool writes; /* the value is a file that is written: no other file of the command line may be the same one */
 } CommandOption;
 
@@ -53,4 +54,4 @@ typedef struct {
         "them. What it does not say is given here with the names of the table's columns: model, chip, chips, "         \
         "engine, tp, pp, attn_dp, ep, dp, prec_w, prec_kv. Scripts of `emit` put these into the report."
 
-enum { OPTIONS_MAX = 64 };
+enum { OPTIONS_MAX = 96 };

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The options of the commands that plan, one row each: how it is typed, what --help and the manual say of it, and what
  * completion offers. */
+#include "search/options/machine_rows.h"
 #include "search/options/options.h"
+
+#include <string.h>
 
 enum {
     ONE = USE_EXPLAIN | USE_EMIT | USE_CHECK,
     BOTH = USE_PLAN | USE_EXPLAIN,
-    ALL = BOTH | USE_SWEEP | USE_EMIT | USE_CHECK
+    ALL = USE_ALL_PLANNING,
+    RUN = USE_TRACE | USE_BENCH /* a run's plan: its machine, and what its launch file leaves open */
 };
 
 const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
@@ -57,74 +61,24 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                           "Write the answer there too, for the summary of a job and for whoever collects test results.",
                       .values = "@files",
                       .writes = true},
-    [OPTION_MODEL] =
-        {.name = "model",
-         .takes = "NAME",
-         .use = ALL,
-         .asks = true,
-         .heading = "Model and machine",
-         .help = "a model of `shardopt models`, a Hugging Face config.json, or its folder",
-         .details = "A name of `shardopt models` (case and the characters - _ . do not matter; 8b, 70b and 405b are "
-                    "Llama 3.1), a Hugging Face config.json, or its folder.",
-         .values = "@models"},
-    [OPTION_CHIP] = {.name = "chip",
-                     .takes = "NAME",
-                     .use = ALL,
-                     .asks = true,
-                     .help = "a chip of `shardopt chips` (v5p)",
-                     .details = "A name of `shardopt chips` (v5p).",
-                     .values = "@chips"},
-    [OPTION_PODS] = {.name = "pods",
-                     .takes = "N",
-                     .use = ALL,
-                     .asks = true,
-                     .help = "whole TPU pods joined by DCN (1)",
-                     .details = "Whole physical TPU pods, joined by DCN (1)."},
-    [OPTION_SLICE] =
-        {.name = "slice",
-         .takes = "SHAPE",
-         .use = ALL,
-         .asks = true,
-         .help = "one TPU slice: 16x20x28, v5p-1024, v6e-16",
-         .details = "A TPU slice: 16x20x28, or a vendor's name, which implies the chip: v5p-1024 (512 chips), v6e-16, "
-                    "v5litepod-256."},
-    [OPTION_SLICES] = {.name = "slices",
-                       .takes = "N",
-                       .use = ALL,
-                       .asks = true,
-                       .help = "the number of slices of --slice, joined by DCN (1)"},
-    [OPTION_CHIPS] = {.name = "chips",
-                      .takes = "N",
-                      .use = ALL,
-                      .asks = true,
-                      .help = "the number of chips, in the vendor's default shape"},
-    [OPTION_NODES] =
-        {.name = "nodes", .takes = "N", .use = ALL, .asks = true, .help = "GPU hosts, or racks of an NVL72 (1)"},
-    [OPTION_OVERSUBSCRIPTION] =
-        {.name = "oversubscription",
-         .takes = "RATIO",
-         .use = ALL,
-         .asks = true,
-         .help = "oversubscription of the GPU network's spine: 2 is half of full bisection (1)",
-         .details = "Of the GPU network above its leaves: what the nodes of a leaf can send over what its uplinks "
-                    "take (1, full bisection). The chip's file says how many nodes share a leaf (leaf_nodes)."},
+    MACHINE_OPTION_ROWS(ALL | RUN),
     [OPTION_BATCH] =
         {.name = "batch",
          .takes = "TOKENS",
-         .use = ALL,
+         .use = ALL | RUN,
          .asks = true,
          .heading = "Work",
          .help = "tokens of one step (the model's training, else 4Mi)",
          .details = "Tokens of one step, rounded to whole sequences, at least one (the model's training, else 4Mi)."},
     [OPTION_SEQUENCES] = {.name = "sequences",
                           .takes = "N",
-                          .use = ALL,
+                          .use = ALL | RUN,
                           .asks = true,
                           .help = "the batch as a number of sequences, instead of --batch"},
     [OPTION_SEQ] =
         {.name = "seq",
          .takes = "LEN",
-         .use = ALL,
+         .use = ALL | RUN,
          .asks = true,
          .help = "tokens of a sequence (the model's training, else 8,192 or its longest)",
          .details = "Tokens of a sequence (the model's training, else the smaller of 8,192 and the model's longest)."},
@@ -249,14 +203,14 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                       .values = "none fast all"},
     [OPTION_PRECISION] = {.name = "precision",
                           .takes = "TYPE",
-                          .use = ALL,
+                          .use = ALL | RUN,
                           .asks = true,
                           .heading = "Physics",
                           .help = "bf16, fp8, mxfp8, nvfp4 or int8, where the chip has it (bf16)",
                           .values = "bf16 fp8 mxfp8 nvfp4 int8"},
     [OPTION_OPTIMIZER] = {.name = "optimizer",
                           .takes = "NAME",
-                          .use = ALL,
+                          .use = ALL | RUN,
                           .asks = true,
                           .help = "adamw, adafactor, muon, sgd, sgd-momentum, or a file (adamw)",
                           .details = "adamw, adafactor, muon, sgd, sgd-momentum (cost/optimizers), or a file (adamw).",
@@ -275,7 +229,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_REMAT] =
         {.name = "remat",
          .takes = "POLICY",
-         .use = ALL,
+         .use = ALL | RUN,
          .asks = true,
          .help = "auto, none, full, full:40, save_qkv_proj ..., \"qkv=saved\" (auto)",
          .details = "Which activations every plan saves, recomputes or offloads: auto (the layout decides, by "
@@ -310,7 +264,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_PROFILE] =
         {.name = "profile",
          .takes = "NAME",
-         .use = ALL,
+         .use = ALL | RUN,
          .asks = true,
          .help = "ideal, default, a name of cost/profiles, or a file (default: the chip's)",
          .details = "Efficiencies: ideal (peak rates), default (the chip's), a name of cost/profiles, or a file: a "
@@ -319,7 +273,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_STACK] =
         {.name = "stack",
          .takes = "NAME",
-         .use = ALL,
+         .use = ALL | RUN,
          .asks = true,
          .help = "the software: megatron-core, torch-fsdp, maxtext-tpu ... (the chip's best current)",
          .details = "The software that the chip runs, of the profile's file: megatron-core, megatron-bridge-26.06, "
@@ -366,16 +320,16 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_FROM] =
         {.name = "from",
          .takes = "REPORT",
-         .use = ONE,
+         .use = ONE | RUN,
          .help = "a plan of a report written by --format json",
          .details = "A plan of a report, its knobs and placement with it, that `--format json` wrote; its request is "
                     "taken from there too.",
          .values = "@files"},
-    [OPTION_RANK] = {.name = "rank", .takes = "N", .use = ONE, .help = "which plan of --from (1)"},
+    [OPTION_RANK] = {.name = "rank", .takes = "N", .use = ONE | RUN, .help = "which plan of --from (1)"},
     [OPTION_FROM_CONFIG] =
         {.name = "from-config",
          .takes = "FILE",
-         .use = ONE,
+         .use = ONE | RUN,
          .help = "the plan of a launch configuration: MaxText, torchtitan, Megatron, DeepSpeed, JAX",
          .details = "The plan that a launch configuration is: a YAML of MaxText or the command that starts it "
                     "(key=value), a TOML of torchtitan or its flags, a script or the arguments of Megatron-LM, a JSON "
@@ -392,7 +346,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
          .values = "@files"},
     [OPTION_CONFIG_FORMAT] = {.name = "config-format",
                               .takes = "NAME",
-                              .use = ONE,
+                              .use = ONE | RUN,
                               .help = "the format of --from-config (recognised by its keys)",
                               .details =
                                   "maxtext, jax, torchtitan, megatron or deepspeed, where keys alone do not say it.",
@@ -408,6 +362,35 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                     "smallest prime factor of one degree moved to another role. Each is a search with all the rest "
                     "required. Of the changes that come within 0.5% of the best, the one that asks least is named, "
                     "else the one that gains most, and from there on the next, one after the other, up to five."},
+    [OPTION_READ] = {.name = "read",
+                     .takes = "FOLDER",
+                     .use = USE_BENCH,
+                     .help = "read what the benchmarks printed: nccl-tests, nvbandwidth, perftest, matmul sweeps",
+                     .details =
+                         "Read the logs in this folder: nccl-tests or rccl-tests (all_gather, reduce_scatter, "
+                         "all_reduce; named after them, as all_gather.log, or their JSON of -J), nvbandwidth, "
+                         "perftest (ib_write_bw: what collectives over the network are not above), and sweeps of "
+                         "matmuls that print a median in TFLOPS. With --refit they go into a profile.",
+                     .values = "@files"},
+    [OPTION_REFIT] =
+        {.name = "refit",
+         .takes = "FILE",
+         .use = RUN,
+         .help = "write the profile moved to what was measured, search again with it, and say what now wins",
+         .details = "Write the profile that priced the plan, with the figures that the trace (or the logs of --read) "
+                    "determines moved to what was measured, and no others; then price the plan with it, search "
+                    "again, and say what now wins. `--profile ./FILE` plans with it.",
+         .values = "@files",
+         .writes = true},
+    [OPTION_TRACE_FORMAT] = {.name = "format",
+                             .takes = "FORMAT",
+                             .use = USE_TRACE,
+                             .help = "how the answer is written: text, json or html (text)",
+                             .details =
+                                 "How the answer is written: text, json, or html, a page that loads nothing, with the "
+                                 "measured step in time above the predicted one.",
+                             .values = "text json html"},
+    [OPTION_BENCH_FORMAT] = {OPTION_ROW_TEXT_OR_JSON, .use = USE_BENCH},
     [OPTION_SHARD] =
         {.name = "shard",
          .takes = "K/N",
@@ -454,7 +437,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                     "the plan did, and all of them with --helps all. "
                     "docs/json.md has the columns of csv.",
          .values = "text json markdown html csv junit"},
-    [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT, .use = ALL},
+    [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT, .use = ALL | RUN},
     [OPTION_TIMING] = {.name = "timing",
                        .use = BOTH | USE_EMIT,
                        .help = "print on stderr how long it took",
@@ -479,6 +462,16 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_VERSION] = {.name = "version", .use = ALL, .help = "print the version"},
 };
 
-const char *option_name(Option option) { return PLANNING_OPTIONS[option].name; }
+const char *option_name(Option option) {
+    const char *name = PLANNING_OPTIONS[option].name;
+    return name ? name : SERVING_OPTIONS[option].name;
+}
+
+int option_named(const CommandOption *table, const char *name) {
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (table[i].name && (strcmp(table[i].name, name) == 0 || (table[i].key && strcmp(table[i].key, name) == 0)))
+            return i;
+    return -1;
+}
 
 bool option_asks(Option option) { return PLANNING_OPTIONS[option].asks; }

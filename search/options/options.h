@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/options/options.h: the options of every command that plans: first as words, each with where it stands, then
- * resolved into a Request. A report's `request` gives the same words, so that both ways are read by the same rules. */
+/* search/options/options.h: the options of every command that answers a question of training or of serving: first as
+ * words, each with where it stands, then resolved into a Request or a ServingQuestion. A report's `request` gives the
+ * same words, so that both ways are read by the same rules. */
 #pragma once
 
 #include "search/options/command_option.h"
 #include "search/request/request.h"
+
+#include <stdio.h>
 
 typedef enum {
     OPTION_BASELINE,
@@ -28,6 +31,17 @@ typedef enum {
     OPTION_MTBF,
     OPTION_RESTART,
     OPTION_STORAGE,
+    OPTION_PROMPT, /* of `inference`, to OPTION_MODE and OPTION_KV_DTYPE */
+    OPTION_ANSWER,
+    OPTION_LENGTHS,
+    OPTION_CACHED,
+    OPTION_TTFT,
+    OPTION_TPOT,
+    OPTION_RATE,
+    OPTION_CONCURRENCY,
+    OPTION_SPECULATE,
+    OPTION_ENGINE,
+    OPTION_MODE,
     OPTION_REQUIRE,
     OPTION_FOR,
     OPTION_MAX_IDLE,
@@ -40,6 +54,7 @@ typedef enum {
     OPTION_VARIANTS,
     OPTION_HELPS,
     OPTION_PRECISION,
+    OPTION_KV_DTYPE,
     OPTION_OPTIMIZER,
     OPTION_STATE_DTYPES,
     OPTION_REMAT,
@@ -58,6 +73,10 @@ typedef enum {
     OPTION_FROM_CONFIG,
     OPTION_CONFIG_FORMAT, /* of `explain` and `emit` */
     OPTION_WHY_NOT,       /* of `explain` */
+    OPTION_READ,
+    OPTION_REFIT,
+    OPTION_TRACE_FORMAT,
+    OPTION_BENCH_FORMAT, /* of `trace` and `bench` */
     OPTION_SHARD,
     OPTION_RESUME,
     OPTION_DEADLINE,
@@ -80,20 +99,37 @@ typedef struct {
     /* The launcher whose software prices plans that are for none in particular; NULL: the best of the chip. */
     const char *software_of;
     World world;             /* what a search knows of clock and interrupts: handed to the request */
+    FILE *certificate;       /* of `inference`, written as it searches; NULL: nobody asks for one */
     const cJSON *model_json; /* the model's own config, in place of what --model names; NULL means that --model
                               * names it, which otherwise is what errors and reports call the model */
 } Options;
 
-/* The commands that plan, as bits of CommandOption.use. */
-enum { USE_PLAN = 1, USE_EXPLAIN = 2, USE_SWEEP = 4, USE_EMIT = 8, USE_CHECK = 16 };
+/* The commands, as bits of CommandOption.use. */
+enum {
+    USE_PLAN = 1,
+    USE_EXPLAIN = 2,
+    USE_SWEEP = 4,
+    USE_EMIT = 8,
+    USE_CHECK = 16,
+    USE_TRACE = 32,
+    USE_INFERENCE = 64,
+    USE_BENCH = 128,
+    USE_ALL_PLANNING = USE_PLAN | USE_EXPLAIN | USE_SWEEP | USE_EMIT | USE_CHECK
+};
 
-/* The rows of all of them, by Option. */
-extern const CommandOption PLANNING_OPTIONS[OPTION_COUNT];
+/* The rows of those that plan a training, and of those that plan serving, by Option; what one has not is a gap. */
+extern const CommandOption PLANNING_OPTIONS[OPTION_COUNT], SERVING_OPTIONS[OPTION_COUNT];
 
 const char *option_name(Option option); /* "max-idle" */
+
+/* The option of a table that is called so, in a report (CommandOption.key) or as it is typed; -1: none. */
+int option_named(const CommandOption *table, const char *name);
 
 /* Whether it is part of what was asked, and therefore of a report's `request`. */
 bool option_asks(Option option);
 
 /* Fills in the defaults and loads what is named: model, chip, profile, stack. What it points at lives in the arena. */
 bool request_from_options(const Options *options, Arena *arena, Request *out, Error *error);
+
+/* A batch of tokens as whole sequences: the nearest number, at least one. */
+int64_t sequences_of(int64_t batch, int64_t seq);

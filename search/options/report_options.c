@@ -171,14 +171,19 @@ bool report_plan_read(const cJSON *report, const char *file, int64_t rank, Repor
     return out->known = true;
 }
 
+bool options_ask_nothing(const CommandOption *table, const Options *options, Error *error) {
+    for (Option option = 0; option < OPTION_COUNT; option++)
+        if (table[option].asks && options->text[option])
+            return error_set(error, ERROR_INPUT, options->where[option],
+                             "contradicts --from, whose report has the request; leave it out");
+    return true;
+}
+
 bool options_of_report(const cJSON *report, const Options *given, Arena *arena, Options *out, ReportPlan *plan,
                        Error *error) {
     const char *file = given->text[OPTION_FROM];
     int64_t rank = 1, version;
-    for (Option option = 0; option < OPTION_COUNT; option++)
-        if (option_asks(option) && given->text[option])
-            return error_set(error, ERROR_INPUT, given->where[option],
-                             "contradicts --from, whose report has the request; leave it out");
+    if (!options_ask_nothing(PLANNING_OPTIONS, given, error)) return false;
     if (given->text[OPTION_RANK] && !number_whole(given->text[OPTION_RANK], "--rank", 1, 1000000, &rank, error))
         return false;
     *out = *given;

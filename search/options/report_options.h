@@ -22,6 +22,9 @@ typedef struct {
         lines[ROLE_COUNT]; /* of the keys of a launch file that set the degrees (search/launch/role_key.h); else 0 */
 } ReportPlan;
 
+/* Whether no option of the table is given that a report has in its request; else an error. */
+bool options_ask_nothing(const CommandOption *table, const Options *options, Error *error);
+
 /* Reads the file that --from names. `given` may say how to write the answer, and --rank and --threads; options that ask
  * are in the report and are errors. Strict: a key that is no option, a value of the wrong kind, a missing plan are
  * errors that name the key. */

@@ -189,7 +189,7 @@ void fuzz_report(const cJSON *json) {
     Snapshot snapshot;
     Options options = {0};
     ReportPlan plan = {0};
-    ServingTexts texts = {{0}, {0}};
+    Options texts = {{0}, {0}};
     bool ok = snapshot_read(json, "fuzz", &snapshot, &error);
     fuzz_check(ok, &error);
     if (ok && snapshot.plan_count > 0 && !snapshot_same_plan(&snapshot.best, &snapshot.best)) abort();
@@ -198,7 +198,7 @@ void fuzz_report(const cJSON *json) {
     error = (Error){0};
     fuzz_check(report_plan_read(json, "fuzz", 1, &plan, &error), &error);
     error = (Error){0};
-    if (serving_report_is(json)) fuzz_check(serving_texts_of_report(json, "fuzz", &texts, &error), &error);
+    if (serving_report_is(json)) fuzz_check(serving_options_of_report(json, "fuzz", &texts, &error), &error);
     arena_free(&arena);
 }
 

@@ -6,37 +6,14 @@
 #include "base/util.h"
 #include "search/answer/doubts.h"
 #include "search/cli/commands.h"
+#include "search/options/options.h"
 #include "search/cli/commands/refitting.h"
+#include "search/cli/commands/trace_plan.h"
 #include "search/trace/measurements.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { FROM, RANK, READ, REFIT, FORMAT, OUTPUT };
-
-static const CommandOption OPTIONS[] = {
-    [FROM] = {.name = "from",
-              .takes = "REPORT",
-              .help = "the report (--format json) with the plan in question",
-              .values = "@files"},
-    [RANK] = {.name = "rank", .takes = "N", .help = "which of the report's plans (1)"},
-    [READ] = {.name = "read",
-              .takes = "FOLDER",
-              .help = "read what the benchmarks printed: nccl-tests, nvbandwidth, perftest, matmul sweeps",
-              .details = "Read the logs in this folder: nccl-tests or rccl-tests (all_gather, reduce_scatter, "
-                         "all_reduce; named after them, as all_gather.log, or their JSON of -J), nvbandwidth, "
-                         "perftest (ib_write_bw: what collectives over the network are not above), and sweeps of "
-                         "matmuls that print a median in TFLOPS. With --refit they go into a profile.",
-              .values = "@files"},
-    [REFIT] = {.name = "refit",
-               .takes = "FILE",
-               .help = "with --read: write the profile with these figures, and say what now wins",
-               .values = "@files",
-               .writes = true},
-    [FORMAT] = {OPTION_ROW_TEXT_OR_JSON},
-    [OUTPUT] = {OPTION_ROW_OUTPUT},
-};
 
 enum { FOUND_MAX = 64, LOG_BYTES_MAX = 16 << 20 };
 
@@ -141,11 +118,12 @@ static bool step_to_logs(void *context, const RefitInto *into, const Report *rep
 }
 
 static bool refit(Bench *bench, Error *error) {
-    if (!line_file(bench->line, REFIT, &bench->ask.path, error)) return false;
+    if (!line_file(bench->line, OPTION_REFIT, &bench->ask.path, error)) return false;
     if (!bench->ask.path) return true;
-    if (!bench->line->text[READ]) return error_set(error, ERROR_INPUT, "--refit", "needs figures: give --read FOLDER");
+    if (!bench->line->text[OPTION_READ])
+        return error_set(error, ERROR_INPUT, "--refit", "needs figures: give --read FOLDER");
     bench->moved = ARENA_NEW(bench->arena, RefitAnswer, 1);
-    bench->ask.source = arena_format(bench->arena, "shardopt bench --read %.200s", bench->line->text[READ]);
+    bench->ask.source = arena_format(bench->arena, "shardopt bench --read %.200s", bench->line->text[OPTION_READ]);
     if (!bench->moved || !bench->ask.source) return error_memory(error);
     bench->ask.step = step_to_logs;
     bench->ask.context = bench;
@@ -282,7 +260,8 @@ static bool print(const Bench *bench, int format, TextOut out, Error *error) {
 static bool write_answer(const Bench *bench, Streams streams, Error *error) {
     int format = 0;
     const char *path = NULL;
-    if (!line_choice(bench->line, FORMAT, &format, error) || !line_file(bench->line, OUTPUT, &path, error))
+    if (!line_choice(bench->line, OPTION_BENCH_FORMAT, &format, error) ||
+        !line_file(bench->line, OPTION_OUTPUT, &path, error))
         return false;
     Draft draft;
     if (!draft_open(&draft, error)) return false;
@@ -294,23 +273,26 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     Bench *bench = ARENA_NEW(line->arena, Bench, 1);
     const char *folder = NULL;
     if (!bench) return error_memory(error), exit_of_error(error);
-    *bench = (Bench){.line = line, .arena = line->arena, .ask.rank = line->text[RANK]};
-    cJSON *json = NULL;
-    bool ok = line_file(line, FROM, &bench->ask.report, error) && line_file(line, READ, &folder, error) &&
-              (bench->ask.report || error_set(error, ERROR_INPUT, "bench", "give --from REPORT: the plan in question"));
-    if (ok) bench->ask.json = json = json_read_file(bench->ask.report, error);
-    ok = ok && json && refitting_price(&bench->ask, NULL, line->arena, &bench->report, error);
+    *bench = (Bench){.line = line, .arena = line->arena, .ask.rank = line->text[OPTION_RANK]};
+    TracePlan plan = {0};
+    bool ok = trace_plan_read(line, streams.err, &plan, error) && line_file(line, OPTION_READ, &folder, error) &&
+              (plan.name || error_set(error, ERROR_INPUT, "bench",
+                                      "give --from REPORT or --from-config FILE: the plan in question"));
+    bench->ask.report = plan.name;
+    bench->ask.json = plan.report;
+    ok = ok && refitting_price(&bench->ask, NULL, line->arena, &bench->report, error);
     if (ok) describe_cluster(bench->report, &bench->cluster);
     if (ok && list_measurements(bench, error) && (!folder || read_logs(bench, folder, error)) && refit(bench, error))
         write_answer(bench, streams, error);
-    cJSON_Delete(json);
+    cJSON_Delete(plan.report);
     return exit_of_error(error);
 }
 
 const Command COMMAND_BENCH = {
     .name = "bench",
     .summary = "what to measure on a cluster, and what was measured as a profile",
-    .usage = "bench --from REPORT [--rank N] [--read FOLDER [--refit FILE]] [--format text|json] [-o OUT]",
+    .usage = "bench --from REPORT [--rank N] [--read FOLDER [--refit FILE]] [--format text|json] [-o OUT]\n"
+             "bench --from-config FILE [OPTIONS]    (the launch file of the plan)",
     .about =
         "The short list of measurements that tell most about a plan on your cluster, with what each would pin down; "
         "with\n--read, what they found, and with --refit the profile made of it and what now wins.",
@@ -318,8 +300,9 @@ const Command COMMAND_BENCH = {
                "that it pins down and with what would be left of the doubt about the step, by the deviations of the "
                "profile. `--read` reads the logs back, and `--refit` writes the profile, prices the plan with it, and "
                "searches again.",
-    .options = OPTIONS,
-    .option_count = COUNT_OF(OPTIONS),
+    .options = PLANNING_OPTIONS,
+    .option_count = OPTION_COUNT,
+    .use = USE_BENCH,
     .footer = "Exit codes: 0 done, 2 input is wrong, 70 a defect.",
     .examples = "shardopt bench --from report.json\n",
     .run = run,

@@ -9,8 +9,7 @@
 #include "cost/measured/replay.h"
 #include "cost/profile/profile_set_json.h"
 #include "search/cli/commands.h"
-#include "search/cli/commands/calibrate_options.h"
-#include "search/cli/commands/serving_tables.h"
+#include "search/cli/commands/kinds.h"
 
 #include <omp.h>
 #include <string.h>
@@ -209,7 +208,7 @@ static void show(void *context, int done, int folds) {
     fflush(bar->err);
 }
 
-static bool fit(const CalibrateWords *words, Arena *arena, Streams streams, Error *error) {
+bool training_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error) {
     Material material = {.begin = words->begin};
     Calibration calibration;
     Bar bar = {streams.err, omp_get_wtime(), false};
@@ -247,11 +246,8 @@ static bool fit(const CalibrateWords *words, Arena *arena, Streams streams, Erro
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
     CalibrateWords words;
-    if (!calibrate_options_read(line, &words, error)) return exit_of_error(error);
-    if (serving_table_is(words.file, line->arena))
-        serving_calibrate(&words, line->arena, streams, error);
-    else
-        fit(&words, line->arena, streams, error);
+    if (calibrate_options_read(line, &words, error))
+        kind_of_table(words.file, line->arena)->calibrate(&words, line->arena, streams, error);
     return exit_of_error(error);
 }
 

@@ -16,7 +16,7 @@ typedef struct {
     const char *only;    /* a stack: only its figures move; NULL: all */
     CalibrateFormat format;
     CalibrateBegin begin;
-    const char *facts; /* of a load test's JSON; NULL: none */
+    const char *facts;  /* of a load test's JSON; NULL: none */
     int folds, threads; /* threads 0: OpenMP's own choice */
     bool exclude_flagged, verbose;
 } CalibrateWords;

@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/check_plans.h"
-#include "search/cli/commands/serving_reports.h"
+#include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
@@ -18,14 +18,6 @@
 #include <unistd.h>
 
 static const char *const TOLERANCE_DEFAULT = "1%", *const WITHIN_DEFAULT = "5%";
-
-typedef struct {
-    BaselineFormat format;
-    const char *path, *markdown, *junit; /* NULL: not asked for; the first: stdout */
-    const char *baseline;                /* NULL: a plan that is launched */
-    bool update;
-    Tolerance tolerance;
-} CheckChoice;
 
 /* ---- reading ---- */
 
@@ -101,20 +93,31 @@ static bool read_choice(const Options *options, CheckChoice *out, Error *error) 
 
 /* ---- writing ---- */
 
-/* Whole in memory first: nothing half-written, nothing on stdout where it fails. */
-static bool write_form(const BaselineCheck *gate, BaselineFormat format, Streams streams, const char *path,
-                       Error *error) {
-    Draft draft;
-    if (!draft_open(&draft, error)) return false;
-    bool ok = gate_write(gate, format, (TextOut){draft.file, output_terminal(streams, path)}, error);
-    return draft_write(&draft, ok, streams.out, path, error);
+bool check_write(const CheckChoice *choice, CheckWriter write, const void *of, Streams streams, Error *error) {
+    const struct {
+        const char *path;
+        BaselineFormat format;
+        bool wanted;
+    } FORMS[] = {{choice->markdown, GATE_MARKDOWN, choice->markdown != NULL},
+                 {choice->junit, GATE_JUNIT, choice->junit != NULL},
+                 {choice->path, choice->format, true}};
+    for (size_t i = 0; i < COUNT_OF(FORMS); i++) {
+        Draft draft;
+        if (!FORMS[i].wanted) continue;
+        if (!draft_open(&draft, error)) return false;
+        bool ok = write(of, FORMS[i].format, (TextOut){draft.file, output_terminal(streams, FORMS[i].path)}, error);
+        if (!draft_write(&draft, ok, streams.out, FORMS[i].path, error)) return false;
+    }
+    return true;
+}
+
+static bool write_check(const void *of, BaselineFormat format, TextOut out, Error *error) {
+    return gate_write(of, format, out, error);
 }
 
 static bool write_all(const BaselineCheck *gate, const CheckChoice *choice, Streams streams, Error *error) {
     const char *actions = getenv("GITHUB_ACTIONS");
-    return (!choice->markdown || write_form(gate, GATE_MARKDOWN, streams, choice->markdown, error)) &&
-           (!choice->junit || write_form(gate, GATE_JUNIT, streams, choice->junit, error)) &&
-           write_form(gate, choice->format, streams, choice->path, error) &&
+    return check_write(choice, write_check, gate, streams, error) &&
            (!actions || !actions[0] || gate_write_annotations(gate, streams.err, error));
 }
 
@@ -138,7 +141,7 @@ static bool write_baseline(const CheckChoice *choice, const Baseline *baseline, 
     return draft_write(&draft, ok, NULL, choice->baseline, error);
 }
 
-/* ---- the two kinds ---- */
+/* ---- a baseline, and one plan ---- */
 
 static int code_of(const BaselineCheck *gate) {
     if (!gate->updated) return gate_passes(gate) ? EXIT_DONE : EXIT_GATE;
@@ -147,69 +150,78 @@ static int code_of(const BaselineCheck *gate) {
     return EXIT_DONE;
 }
 
-static bool check_all(const Options *options, const CheckChoice *choice, BaselineCheck *gate, Arena *arena,
-                      Streams streams, int *code, Error *error) {
+int training_check(const CheckChoice *choice, const Options *options, const cJSON *json, Arena *arena, Streams streams,
+                   Error *error) {
     Baseline baseline;
     CheckedEntry *entries = NULL;
     CheckDocuments documents = {0};
-    int descriptor = fileno(streams.err);
+    char data_sha256[SHA256_HEX_SIZE];
+    int code = EXIT_USAGE, descriptor = fileno(streams.err);
     bool watched = !options->text[OPTION_QUIET] && descriptor >= 0 && isatty(descriptor);
-    cJSON *json = json_read_file(choice->baseline, error);
     bool ok =
-        json && baseline_read(json, choice->baseline, choice->update, arena, &baseline, error) &&
-        check_baseline(options, &baseline, &choice->tolerance, gate->data_sha256, watched ? streams.err : NULL, arena,
+        file_data_sha256(data_sha256, arena, error) &&
+        baseline_read(json, choice->baseline, choice->update, arena, &baseline, error) &&
+        check_baseline(options, &baseline, &choice->tolerance, data_sha256, watched ? streams.err : NULL, arena,
                        &entries, &documents, error) &&
         (!choice->update || interrupt_came(NULL) || write_baseline(choice, &baseline, entries, &documents, error));
     if (ok) {
-        gate->entries = entries;
-        gate->count = baseline.count;
-        gate->updated = choice->update && !interrupt_came(NULL);
-        ok = write_all(gate, choice, streams, error);
-        *code = code_of(gate);
+        const BaselineCheck gate = {.baseline = choice->baseline,
+                                    .tolerance = choice->tolerance,
+                                    .version = program_version(),
+                                    .data_sha256 = data_sha256,
+                                    .entries = entries,
+                                    .count = baseline.count,
+                                    .updated = choice->update && !interrupt_came(NULL)};
+        if (write_all(&gate, choice, streams, error)) code = code_of(&gate);
     }
     check_documents_free(&documents);
-    cJSON_Delete(json);
-    return ok;
+    return code;
 }
 
-static bool check_one(const Options *options, const CheckChoice *choice, BaselineCheck *gate, Arena *arena,
-                      Streams streams, int *code, Error *error) {
+/* One plan that is launched beside the best. */
+static int check_one(const CheckChoice *choice, const Options *options, Arena *arena, Streams streams, Error *error) {
     CheckDocuments documents = {0};
+    char data_sha256[SHA256_HEX_SIZE];
+    int code = EXIT_USAGE;
     CheckedEntry *entry = ARENA_NEW(arena, CheckedEntry, 1);
-    bool ok = entry ? check_launched(options, &choice->tolerance, gate->data_sha256, streams.err, arena, entry,
-                                     &documents, code, error)
-                    : error_memory(error);
-    gate->entries = entry;
-    gate->count = 1;
+    if (!entry) return error_memory(error), EXIT_DEFECT;
+    bool ok =
+        file_data_sha256(data_sha256, arena, error) &&
+        check_launched(options, &choice->tolerance, data_sha256, streams.err, arena, entry, &documents, &code, error);
+    const BaselineCheck gate = {.tolerance = choice->tolerance,
+                                .version = program_version(),
+                                .data_sha256 = data_sha256,
+                                .entries = entry,
+                                .count = 1};
     if (ok && entry->was.plan_count == 0)
         fprintf(streams.err, "shardopt: check: no plan %s; `shardopt plan` with the same options says how far off\n",
                 entry->was.proven ? "fits" : "was found before the limit");
     else if (ok)
-        ok = write_all(gate, choice, streams, error);
-    if (ok && *code == EXIT_LIMIT && entry->was.plan_count > 0)
+        ok = write_all(&gate, choice, streams, error);
+    if (ok && code == EXIT_LIMIT && entry->was.plan_count > 0)
         fprintf(streams.err,
                 "shardopt: check: a limit ended the search: it is not known whether the plan is that close\n");
     check_documents_free(&documents);
-    return ok;
+    return code;
+}
+
+static int check_file(const CheckChoice *choice, const Options *options, Arena *arena, Streams streams, Error *error) {
+    cJSON *json = json_read_file(choice->baseline, error);
+    if (!json) return EXIT_USAGE;
+    const AnswerKind *kind = kind_of_report(cJSON_IsArray(json) ? json->child : json);
+    int code = kind->check(choice, options, json, arena, streams, error);
+    cJSON_Delete(json);
+    return code;
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
     Options options;
     CheckChoice choice;
-    int code = EXIT_USAGE;
-    char data_sha256[SHA256_HEX_SIZE];
-    options_of_line(line, &options);
-    if (options.text[OPTION_BASELINE] && serving_check(line, streams, &code, error)) return code;
-    if (error->kind != ERROR_NONE || !read_choice(&options, &choice, error) ||
-        !file_data_sha256(data_sha256, line->arena, error))
-        return code;
-    BaselineCheck gate = {.baseline = choice.baseline,
-                          .tolerance = choice.tolerance,
-                          .version = program_version(),
-                          .data_sha256 = data_sha256};
     InterruptScope scope;
+    options_of_line(line, &options);
+    if (!read_choice(&options, &choice, error)) return EXIT_USAGE;
     interrupt_begin(&scope);
-    (choice.baseline ? check_all : check_one)(&options, &choice, &gate, line->arena, streams, &code, error);
+    int code = (choice.baseline ? check_file : check_one)(&choice, &options, line->arena, streams, error);
     interrupt_end(&scope);
     if (!interrupt_came(NULL) || error->kind != ERROR_NONE) return code;
     fprintf(streams.err, "shardopt: check: interrupted; what was not planned to the end is not proven%s\n",

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
-#include "search/cli/commands/serving_reports.h"
+#include "search/cli/commands/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,13 +26,6 @@ static const CommandOption OPTIONS[] = {
     [QUIET] = {.name = "quiet", .letter = 'q', .help = "print nothing: the exit code says it (with --exit-code)"},
 };
 
-typedef struct {
-    DiffFormat format;
-    const char *path; /* NULL: stdout */
-    bool exit_code, quiet;
-    const char *a, *b;
-} DiffChoice;
-
 static bool read_choice(const CommandLine *line, DiffChoice *out, Error *error) {
     int format = DIFF_TEXT;
     if (!line_choice(line, FORMAT, &format, error) || !line_file(line, OUTPUT, &out->path, error)) return false;
@@ -41,8 +34,6 @@ static bool read_choice(const CommandLine *line, DiffChoice *out, Error *error) 
     out->format = (DiffFormat)format;
     out->exit_code = line->text[EXIT_CODE];
     out->quiet = line->text[QUIET];
-    out->a = line->arguments[0];
-    out->b = line->arguments[1];
     return true;
 }
 
@@ -62,16 +53,8 @@ static cJSON *read_report(const char *path, Error *error) {
     return NULL;
 }
 
-/* Reports of `inference` have a comparison of their own. False: *error says why. */
-static bool compare_two(const DiffChoice *choice, const ReportFile files[2], Arena *arena, Streams streams,
-                        bool *different, Error *error) {
-    bool serving = serving_report_is(files[0].json);
-    if (serving != serving_report_is(files[1].json))
-        return error_set(error, ERROR_INPUT, files[1].name, "is not of the same command as %.80s; give two of one",
-                         files[0].name);
-    if (serving)
-        return serving_diff(files, (ServingDiffOut){(int)choice->format, choice->path, choice->quiet}, streams,
-                            different, error);
+bool training_diff(const ReportFile files[2], const DiffChoice *choice, Arena *arena, Streams streams, bool *different,
+                   Error *error) {
     Diff *diff = ARENA_NEW(arena, Diff, 1);
     if (!diff) return error_memory(error);
     bool ok = diff_make(&files[0], &files[1], arena, diff, error) &&
@@ -80,20 +63,21 @@ static bool compare_two(const DiffChoice *choice, const ReportFile files[2], Are
     return ok;
 }
 
-static int compare(const DiffChoice *choice, Arena *arena, Streams streams, Error *error) {
+static int run(const CommandLine *line, Streams streams, Error *error) {
+    DiffChoice choice = {.format = DIFF_TEXT};
     bool different = false;
-    cJSON *a = read_report(choice->a, error), *b = a ? read_report(choice->b, error) : NULL;
-    const ReportFile files[] = {{a, choice->a}, {b, choice->b}};
-    bool ok = b && compare_two(choice, files, arena, streams, &different, error);
-    int code = !ok ? exit_of_error(error) : choice->exit_code && different ? EXIT_GATE : EXIT_DONE;
+    if (!read_choice(line, &choice, error)) return EXIT_USAGE;
+    cJSON *a = read_report(line->arguments[0], error), *b = a ? read_report(line->arguments[1], error) : NULL;
+    const ReportFile files[] = {{a, line->arguments[0]}, {b, line->arguments[1]}};
+    bool ok = b != NULL;
+    if (ok && kind_of_report(a) != kind_of_report(b))
+        ok = error_set(error, ERROR_INPUT, files[1].name, "is not of the same command as %.80s; give two of one",
+                       files[0].name);
+    ok = ok && kind_of_report(a)->diff(files, &choice, line->arena, streams, &different, error);
+    int code = !ok ? exit_of_error(error) : choice.exit_code && different ? EXIT_GATE : EXIT_DONE;
     cJSON_Delete(a);
     cJSON_Delete(b);
     return code;
-}
-
-static int run(const CommandLine *line, Streams streams, Error *error) {
-    DiffChoice choice = {.format = DIFF_TEXT};
-    return read_choice(line, &choice, error) ? compare(&choice, line->arena, streams, error) : EXIT_USAGE;
 }
 
 const Command COMMAND_DIFF = {

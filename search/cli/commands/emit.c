@@ -4,12 +4,13 @@
  * launch is searched for. */
 #include "search/launch/emit.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/number.h"
 #include "base/text/prose.h"
 #include "base/util.h"
 #include "search/answer/gap.h"
 #include "search/cli/commands.h"
-#include "search/cli/commands/serving_reports.h"
+#include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/operands.h"
 #include "search/cli/output_options.h"
@@ -174,23 +175,30 @@ static bool take_operands(CommandLine *line, const EmitFormat **format, Error *e
     return *format != NULL || unknown_format(unknown, error);
 }
 
-static int run(const CommandLine *line, Streams streams, Error *error) {
+int training_emit(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error) {
     Options options;
     SearchResult result;
+    InterruptScope scope;
+    (void)report; /* read with what the line says of it */
     memset(&result, 0, sizeof result);
+    options_of_line(line, &options);
+    interrupt_begin(&scope);
+    bool ok = emit(&options, emit_format_named(format), line->arena, streams, &result, error);
+    interrupt_end(&scope);
+    return ok ? exit_of_result(&result) : EXIT_USAGE;
+}
+
+static int run(const CommandLine *line, Streams streams, Error *error) {
     const EmitFormat *format;
     CommandLine *own = ARENA_NEW(line->arena, CommandLine, 1);
     if (!own) return error_memory(error), EXIT_DEFECT;
     *own = *line;
     if (!take_operands(own, &format, error)) return EXIT_USAGE;
-    int code;
-    if (own->text[OPTION_FROM] && serving_emit(own, format->name, streams, &code, error)) return code;
-    options_of_line(own, &options);
-    InterruptScope scope;
-    interrupt_begin(&scope);
-    bool ok = emit(&options, format, line->arena, streams, &result, error);
-    interrupt_end(&scope);
-    return ok ? exit_of_result(&result) : EXIT_USAGE;
+    const char *from = own->text[OPTION_FROM];
+    cJSON *report = from ? json_read_file(from, error) : NULL;
+    int code = from && !report ? EXIT_USAGE : kind_of_report(report)->emit(own, format->name, report, streams, error);
+    cJSON_Delete(report);
+    return code;
 }
 
 const Command COMMAND_EMIT = {

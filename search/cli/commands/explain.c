@@ -2,11 +2,12 @@
 /* `shardopt explain`: one plan in full. --plan fixes degrees and knobs, which become requirements of a search; --from
  * takes them, the placement and the request from a report, --from-config from a launch configuration. */
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/number.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
+#include "search/cli/commands/kinds.h"
 #include "search/cli/commands/named_plan.h"
-#include "search/cli/commands/serving_reports.h"
 #include "search/cli/operands.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
@@ -105,8 +106,12 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     return true;
 }
 
+int training_explain(const CommandLine *line, const cJSON *report, Streams streams, Error *error) {
+    (void)report; /* read with what the line says of it */
+    return planning_run(line, explain, streams, error);
+}
+
 static int run(const CommandLine *line, Streams streams, Error *error) {
-    int code;
     CommandLine *own = ARENA_NEW(line->arena, CommandLine, 1);
     if (!own) return error_memory(error), EXIT_DEFECT;
     *own = *line;
@@ -114,8 +119,10 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
         if (!operand_take_plan(own, line->arguments[i], error)) return EXIT_USAGE;
     line = own;
     bool from_alone = line->text[OPTION_FROM] && !line->text[OPTION_PLAN] && !line->text[OPTION_FROM_CONFIG];
-    if (from_alone && serving_explain(line, streams, &code, error)) return code;
-    return error->kind == ERROR_NONE ? planning_run(line, explain, streams, error) : EXIT_USAGE;
+    cJSON *report = from_alone ? json_read_file(line->text[OPTION_FROM], error) : NULL;
+    int code = from_alone && !report ? EXIT_USAGE : kind_of_report(report)->explain(line, report, streams, error);
+    cJSON_Delete(report);
+    return code;
 }
 
 const Command COMMAND_EXPLAIN = {

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
-#include "search/cli/commands/serving_tables.h"
+#include "search/cli/commands/kinds.h"
 #include "search/cli/views/serving_validate_view.h"
 #include "search/serving/measured/serving_fit.h"
 

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
-#include "search/cli/commands/serving_reports.h"
+#include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/output_options.h"
 
@@ -35,11 +35,10 @@ typedef struct {
 typedef struct {
     const Options *options;
     const char *file;
-    cJSON *json;
+    const cJSON *json;
     Entry *entries;
     int count;
     double tolerance;
-    const World *world;
 } Check;
 
 static double figure(const cJSON *report, const char *path) {
@@ -70,13 +69,13 @@ static void judge(const Check *check, Entry *entry) {
 static bool ask_again(const Check *check, Entry *entry, Error *error) {
     Arena arena = {0};
     Error own = {0};
-    ServingTexts texts;
+    Options options = {.world = cli_world()};
     Served *served = ARENA_NEW(&arena, Served, 1);
     if (!served) return error_memory(error);
-    bool ok = serving_texts_of_report(entry->was, check->file, &texts, &own);
-    texts.text[SERVING_TIME_LIMIT] = check->options->text[OPTION_TIME_LIMIT];
-    texts.where[SERVING_TIME_LIMIT] = "--time-limit";
-    ok = ok && serve(&(ServingWords){texts.text, texts.where, *check->world, NULL}, &arena, served, &own);
+    bool ok = serving_options_of_report(entry->was, check->file, &options, &own);
+    options.text[OPTION_TIME_LIMIT] = check->options->text[OPTION_TIME_LIMIT];
+    options.where[OPTION_TIME_LIMIT] = "--time-limit";
+    ok = ok && serve(&options, &arena, served, &own);
     if (ok) {
         entry->now = serving_json(&served->report);
         if (entry->now) json_settle(entry->now);
@@ -183,25 +182,12 @@ static bool write_table(const Check *check, bool markdown, TextOut out) {
     return ok;
 }
 
-static bool write_form(const Check *check, BaselineFormat format, TextOut out) {
+static bool write_form(const void *of, BaselineFormat format, TextOut out, Error *error) {
+    const Check *check = of;
+    (void)error;
     if (format == GATE_JSON) return write_json(check, out.file);
     if (format == GATE_JUNIT) return write_junit(check, out.file), true;
     return write_table(check, format == GATE_MARKDOWN, out);
-}
-
-static bool write_check(const Check *check, Streams streams, Error *error) {
-    const char *path = check->options->text[OPTION_OUTPUT], *asked = check->options->text[OPTION_FORMAT];
-    BaselineFormat format = GATE_TEXT;
-    Draft draft;
-    while (asked && format < GATE_FORMATS && strcmp(gate_format_name(format), asked) != 0) format++;
-    if (format == GATE_FORMATS)
-        return error_set(error, ERROR_INPUT, "--format",
-                         "\"%.40s\" is not available; give text, json, markdown or "
-                         "junit",
-                         asked);
-    if (!draft_open(&draft, error)) return false;
-    bool ok = write_form(check, format, (TextOut){draft.file, output_terminal(streams, path)});
-    return draft_write(&draft, ok, streams.out, path, error);
 }
 
 /* The reports of today in place of the old ones. */
@@ -222,35 +208,17 @@ static bool update(const Check *check, Error *error) {
     return draft_write(&draft, ok, NULL, check->file, error);
 }
 
-static bool check_all(Check *check, const CommandLine *line, Streams streams, int *code, Error *error) {
-    const char *const *text = check->options->text;
-    Tolerance tolerance = {{0.01, 0.01, 0.01}};
-    if ((text[OPTION_TOLERANCE] && !tolerance_parse(text[OPTION_TOLERANCE], "--tolerance", &tolerance, error)) ||
-        !read_entries(check, line->arena, error))
-        return false;
-    check->tolerance = tolerance.of[GATE_STEP];
-    for (int i = 0; i < check->count; i++)
-        if (!ask_again(check, &check->entries[i], error)) return false;
-    *code = EXIT_DONE;
-    for (int i = 0; i < check->count; i++)
-        if (check->entries[i].verdict == VERDICT_WORSE || check->entries[i].verdict == VERDICT_ERROR) *code = EXIT_GATE;
-    if (!text[OPTION_UPDATE]) return write_check(check, streams, error);
-    *code = EXIT_DONE;
-    return update(check, error) && write_check(check, streams, error);
-}
-
-bool serving_check(const CommandLine *line, Streams streams, int *code, Error *error) {
-    Options options;
-    options_of_line(line, &options);
-    World world = cli_world();
-    Check check = {.options = &options, .file = options.text[OPTION_BASELINE], .world = &world};
-    Error unread = {0};
-    check.json = json_read_file(check.file, &unread);
-    const cJSON *first = cJSON_IsArray(check.json) ? check.json->child : check.json;
-    if (!first || !serving_report_is(first)) return cJSON_Delete(check.json), false;
-    bool ok = check_all(&check, line, streams, code, error);
-    if (!ok) *code = exit_of_error(error);
+int serving_check(const CheckChoice *choice, const Options *options, const cJSON *baseline, Arena *arena,
+                  Streams streams, Error *error) {
+    Check check = {
+        .options = options, .file = choice->baseline, .json = baseline, .tolerance = choice->tolerance.of[GATE_STEP]};
+    int code = EXIT_DONE;
+    bool ok = read_entries(&check, arena, error);
+    for (int i = 0; i < check.count && ok; i++) ok = ask_again(&check, &check.entries[i], error);
+    for (int i = 0; i < check.count && !choice->update; i++)
+        if (check.entries[i].verdict == VERDICT_WORSE || check.entries[i].verdict == VERDICT_ERROR) code = EXIT_GATE;
+    ok = ok && (!choice->update || interrupt_came(NULL) || update(&check, error)) &&
+         check_write(choice, write_form, &check, streams, error);
     for (int i = 0; check.entries && i < check.count; i++) cJSON_Delete(check.entries[i].now);
-    cJSON_Delete(check.json);
-    return true;
+    return ok ? code : EXIT_USAGE;
 }

@@ -4,7 +4,7 @@
 #include "base/text/html.h"
 #include "base/text/prose.h"
 #include "search/baseline/diff.h"
-#include "search/cli/commands/serving_reports.h"
+#include "search/cli/commands/kinds.h"
 
 #include <math.h>
 #include <string.h>
@@ -175,18 +175,18 @@ static bool write_sides(const Sides *sides, int format, TextOut out) {
                                  write_one(sides, "Memory of a chip", &sides->memory, markdown, out));
 }
 
-bool serving_diff(const ReportFile files[2], ServingDiffOut to, Streams streams, bool *different, Error *error) {
-    Arena arena = {0};
+bool serving_diff(const ReportFile files[2], const DiffChoice *choice, Arena *arena, Streams streams, bool *different,
+                  Error *error) {
     Draft draft;
-    Sides sides = {.arena = &arena};
+    Sides sides = {.arena = arena};
     compare_all(&sides, files[0].json, files[1].json);
     *different = sides.different;
     bool ok = !sides.failed || error_memory(error);
-    if (ok && !to.quiet && (ok = draft_open(&draft, error))) {
-        TextOut out = {draft.file, output_terminal(streams, to.path)};
-        ok = to.format == DIFF_HTML ? write_page(&sides, files, draft.file) : write_sides(&sides, to.format, out);
-        ok = draft_write(&draft, ok, streams.out, to.path, error);
+    if (ok && !choice->quiet && (ok = draft_open(&draft, error))) {
+        TextOut out = {draft.file, output_terminal(streams, choice->path)};
+        ok = choice->format == DIFF_HTML ? write_page(&sides, files, draft.file)
+                                         : write_sides(&sides, choice->format, out);
+        ok = draft_write(&draft, ok, streams.out, choice->path, error);
     }
-    arena_free(&arena);
     return ok;
 }

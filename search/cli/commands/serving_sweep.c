@@ -5,68 +5,12 @@
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "search/cli/commands.h"
-#include "search/cli/commands/serving_reports.h"
+#include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"
+#include "search/cli/planning.h"
+#include "search/cli/sweep/grid.h"
 
 #include <string.h>
-
-enum { POINTS_MAX = 10000, VALUES_MAX = 256 };
-
-typedef struct {
-    int option, count;
-    const char *value[VALUES_MAX];
-} List;
-
-typedef struct {
-    const CommandLine *line;
-    List lists[SERVING_OPTION_COUNT];
-    int list_count;
-    int64_t points;
-    int format;
-} Grid;
-
-static bool split(const CommandLine *line, int option, List *out, Error *error) {
-    const char *between = option == SERVING_REQUIRE ? ";" : ",";
-    char *rest = NULL, *copy = ARENA_NEW(line->arena, char, strlen(line->text[option]) + 1);
-    if (!copy) return error_memory(error);
-    strcpy(copy, line->text[option]);
-    *out = (List){.option = option};
-    for (char *word = strtok_r(copy, between, &rest); word; word = strtok_r(NULL, between, &rest)) {
-        if (out->count == VALUES_MAX)
-            return error_set(error, ERROR_INPUT, line->where[option], "has more than %d values; give fewer",
-                             VALUES_MAX);
-        out->value[out->count++] = word;
-    }
-    return out->count > 0 || error_set(error, ERROR_INPUT, line->where[option], "is empty; give a value");
-}
-
-static bool read_grid(const CommandLine *line, Grid *out, Error *error) {
-    out->line = line;
-    out->points = 1;
-    for (int option = 0; option < SERVING_OPTION_COUNT; option++) {
-        if (!line->text[option] || !SERVING_OPTIONS[option].asks) continue;
-        if (!split(line, option, &out->lists[out->list_count], error)) return false;
-        out->points *= out->lists[out->list_count++].count;
-        if (out->points > POINTS_MAX)
-            return error_set(error, ERROR_INPUT, "sweep", "has more than %d points; give fewer values", POINTS_MAX);
-    }
-    if (!line_choice(line, SERVING_FORMAT, &out->format, error)) return false;
-    return out->format != SERVED_HTML ||
-           error_set(error, ERROR_INPUT, "--format", "html is of one answer; give text, json, markdown or csv");
-}
-
-/* The words of one point, and what tells it from others: "model=8b nodes=2". */
-static void point_words(const Grid *grid, int64_t point, const char *text[SERVING_OPTION_COUNT], Prose *name) {
-    memcpy(text, grid->line->text, SERVING_OPTION_COUNT * sizeof *text);
-    for (int i = grid->list_count - 1; i >= 0; i--) {
-        const List *list = &grid->lists[i];
-        text[list->option] = list->value[point % list->count];
-        point /= list->count;
-    }
-    for (int i = 0; i < grid->list_count; i++)
-        if (grid->lists[i].count > 1)
-            prose_item(name, " ", "%s=%s", SERVING_OPTIONS[grid->lists[i].option].name, text[grid->lists[i].option]);
-}
 
 static void add_found(Table *table, const Served *served) {
     const ServingAnswer *answer = &served->answer;
@@ -103,65 +47,75 @@ static void add_json(cJSON *rows, const char *name, const Served *served, const 
 }
 
 typedef struct {
-    Table *table;
+    Options base;
+    OutputChoice choice;
+    SweepGrid grid;
+    Table table;
     cJSON *rows; /* NULL: not asked for */
-    int failed;
+    int64_t failed;
     Error last; /* of what failed */
     bool cut_short;
-} Rows;
+} ServingSweep;
 
-static bool add_point(const Grid *grid, int64_t point, Rows *rows, Error *error) {
+static bool add_point(ServingSweep *sweep, int64_t point, Error *error) {
     Arena arena = {0};
     Error failure = {0};
-    const char *text[SERVING_OPTION_COUNT];
-    Prose name = {0};
+    Options options;
+    char name[PROSE_SIZE];
+    Table *table = &sweep->table;
     Served *served = ARENA_NEW(&arena, Served, 1);
     if (!served) return error_memory(error);
-    point_words(grid, point, text, &name);
-    bool ok = serve(&(ServingWords){text, grid->line->where, cli_world(), NULL}, &arena, served, &failure);
+    sweep_point_options(SERVING_OPTIONS, &sweep->base, &sweep->grid, point, &options);
+    sweep_point_text(&sweep->grid, point, name, sizeof name);
+    bool ok = serve(&options, &arena, served, &failure);
     if (failure.kind == ERROR_MEMORY) return error_memory(error);
-    table_cell(rows->table, "%s", name.text[0] ? name.text : "-");
+    table_cell(table, "%s", name[0] ? name : "-");
     if (!ok)
-        add_none(rows->table, failure.text), rows->failed++, rows->last = failure;
+        add_none(table, failure.text), sweep->failed++, sweep->last = failure;
     else if (!served->answer.has_best)
-        add_none(rows->table,
+        add_none(table,
                  served->answer.front.count > 0 ? "no point keeps the limits" : "nothing fits or keeps the limits");
     else
-        add_found(rows->table, served);
-    rows->cut_short |= ok && !served->answer.count.complete;
-    if (rows->rows) add_json(rows->rows, name.text, served, &failure);
+        add_found(table, served);
+    sweep->cut_short |= ok && !served->answer.count.complete;
+    if (sweep->rows) add_json(sweep->rows, name, served, &failure);
     served_free(served);
     arena_free(&arena);
     return true;
 }
 
-static bool write_rows(const Grid *grid, const Rows *rows, Streams streams, Error *error) {
+static bool write_rows(const ServingSweep *sweep, Streams streams, Error *error) {
     Draft draft;
-    const char *path = grid->line->text[SERVING_FILE];
+    const OutputChoice *choice = &sweep->choice;
     if (!draft_open(&draft, error)) return false;
-    bool ok = rows->rows                        ? json_print(draft.file, rows->rows)
-              : grid->format == SERVED_MARKDOWN ? table_write_markdown(rows->table, draft.file)
-              : grid->format == SERVED_CSV
-                  ? table_write_csv(rows->table, draft.file)
-                  : table_write_text(rows->table, "", (TextOut){draft.file, output_terminal(streams, path)});
-    return draft_write(&draft, ok, streams.out, path, error);
+    bool ok = sweep->rows                         ? json_print(draft.file, sweep->rows)
+              : choice->format == FORMAT_MARKDOWN ? table_write_markdown(&sweep->table, draft.file)
+              : choice->format == FORMAT_CSV
+                  ? table_write_csv(&sweep->table, draft.file)
+                  : table_write_text(&sweep->table, "", planning_text_out(draft.file, choice, streams));
+    return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
-static bool sweep(const CommandLine *line, Streams streams, int *code, Error *error) {
-    Grid *grid = ARENA_NEW(line->arena, Grid, 1);
-    Table table = table_new(line->arena, "Sweep",
-                            "point|best|engine|>tokens/s/user|>tokens/s/chip|>ms per token|>ms to the first|>$ per "
-                            "million|proof");
-    table_wrap(&table, 1, 56);
-    if (!grid) return error_memory(error);
-    if (!read_grid(line, grid, error)) return false;
-    Rows rows = {.table = &table, .rows = grid->format == SERVED_JSON ? cJSON_CreateArray() : NULL};
+static bool sweep_all(const CommandLine *line, Streams streams, int *code, Error *error) {
+    ServingSweep *sweep = ARENA_NEW(line->arena, ServingSweep, 1);
+    if (!sweep) return error_memory(error);
+    options_of_line(line, &sweep->base);
+    if (!output_from_options(&sweep->base, &sweep->choice, error) ||
+        !sweep_grid_from_options(SERVING_OPTIONS, &sweep->base, line->arena, &sweep->grid, error))
+        return false;
+    if (sweep->choice.format == FORMAT_HTML)
+        return error_set(error, ERROR_INPUT, "--format", "html is of one answer; give text, json, markdown or csv");
+    sweep->table = table_new(line->arena, "Sweep",
+                             "point|best|engine|>tokens/s/user|>tokens/s/chip|>ms per token|>ms to the first|>$ per "
+                             "million|proof");
+    table_wrap(&sweep->table, 1, 56);
+    sweep->rows = sweep->choice.format == FORMAT_JSON ? cJSON_CreateArray() : NULL;
     bool ok = true;
-    for (int64_t i = 0; i < grid->points && ok && !interrupt_came(NULL); i++) ok = add_point(grid, i, &rows, error);
-    if (ok && rows.failed == grid->points) *error = rows.last, ok = false; /* what is wrong at every point */
-    ok = ok && write_rows(grid, &rows, streams, error);
-    cJSON_Delete(rows.rows);
-    *code = rows.cut_short ? EXIT_LIMIT : EXIT_DONE;
+    for (int64_t i = 0; i < sweep->grid.points && ok && !interrupt_came(NULL); i++) ok = add_point(sweep, i, error);
+    if (ok && sweep->failed == sweep->grid.points) *error = sweep->last, ok = false; /* wrong at every point */
+    ok = ok && write_rows(sweep, streams, error);
+    cJSON_Delete(sweep->rows);
+    *code = sweep->cut_short ? EXIT_LIMIT : EXIT_DONE;
     return ok;
 }
 
@@ -172,7 +126,7 @@ int serving_sweep(int argc, char **argv, Streams streams, Error *error) {
     int code = EXIT_DONE;
     interrupt_begin(&scope);
     bool ok = command_line_read(&COMMAND_INFERENCE, argc, argv, &arena, &line, error) &&
-              (command_line_answered(&line, streams.out) || sweep(&line, streams, &code, error));
+              (command_line_answered(&line, streams.out) || sweep_all(&line, streams, &code, error));
     if (ok && interrupt_came(NULL)) code = EXIT_INTERRUPTED;
     interrupt_end(&scope);
     arena_free(&arena);

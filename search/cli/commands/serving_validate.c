@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt validate` of a table of serving runs, told by its columns. */
-#include "base/file.h"
-#include "search/cli/commands/serving_tables.h"
+#include "search/cli/commands/kinds.h"
 #include "search/cli/views/serving_validate_view.h"
 
 #include <stdlib.h>
@@ -43,14 +42,7 @@ static bool write_view(const ValidateOptions *options, const ServingValidateView
     return draft_write(&draft, ok, streams.out, options->output, error);
 }
 
-bool serving_table_is(const char *path, Arena *arena) {
-    Error ignored = {0};
-    char *text;
-    size_t length;
-    return file_read(path, 64 << 20, arena, &text, &length, &ignored) && serving_runs_are(text);
-}
-
-bool serving_validate(const ValidateOptions *options, Arena *arena, Streams streams, Error *error) {
+bool serving_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error) {
     ServingRuns runs;
     ServingScore score;
     ServingReplay with = {.arena = arena};
@@ -60,5 +52,6 @@ bool serving_validate(const ValidateOptions *options, Arena *arena, Streams stre
     bool ok = profile && serving_runs_load(options->path, options->facts, arena, &runs, error) &&
               replay_all(options, &runs, &with, &view, &score, error) && write_view(options, &view, streams, error);
     cJSON_Delete(profile);
+    if (ok) *code = EXIT_DONE;
     return ok;
 }

@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "base/text/prose.h"
 #include "search/cli/commands.h"
-#include "search/cli/commands/serving_reports.h"
+#include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/output_options.h"
 #include "search/cli/planning.h"
@@ -71,7 +71,7 @@ static bool read_sweep(int argc, char **argv, Arena *arena, Sweep *out, Error *e
     if (out->resume && out->resume[0] == '\0')
         return error_set(error, ERROR_INPUT, "--resume", "is empty; give a file");
     return (!out->sharded || read_shard(text[OPTION_SHARD], header, error)) &&
-           sweep_grid_from_options(&out->options, arena, &header->grid, error) &&
+           sweep_grid_from_options(PLANNING_OPTIONS, &out->options, arena, &header->grid, error) &&
            file_data_sha256(header->data_sha256, arena, error) &&
            sweep_files_sha256(&header->grid, header->files_sha256, error);
 }
@@ -86,7 +86,7 @@ static Request *request_of(const Sweep *sweep, int64_t point, Arena *arena, Erro
     Options *words = ARENA_NEW(arena, Options, 1);
     Request *request = ARENA_NEW(arena, Request, 1);
     if (!words || !request) return error_memory(failure), NULL;
-    sweep_point_options(&sweep->options, &sweep->header.grid, point, words);
+    sweep_point_options(PLANNING_OPTIONS, &sweep->options, &sweep->header.grid, point, words);
     if (!request_from_options(words, arena, request, failure)) return NULL;
     request->control.top = 1;
     request->control.different = false;
@@ -363,15 +363,19 @@ static int follow(int argc, char **argv, Arena *arena) {
 }
 
 /* The words are read on every rank, and answered on one. */
-static int run_ranks(int argc, char **argv, Streams streams, Error *error) {
+int training_sweep(int argc, char **argv, Streams streams, Error *error) {
     Arena arena = {0};
-    if (argc > 1 && strcmp(argv[1], "inference") == 0) return serving_sweep(argc - 1, argv + 1, streams, error);
     SweepCrew crew = spread_start();
     if (crew.launched) streams.terminal = (Terminal){0};
     int code = crew.rank == 0 ? lead(crew, argc, argv, &arena, streams, error) : follow(argc, argv, &arena);
     spread_end(crew);
     arena_free(&arena);
     return code;
+}
+
+static int run_words(int argc, char **argv, Streams streams, Error *error) {
+    const AnswerKind *kind = kind_of_word(argc > 1 ? argv[1] : NULL);
+    return kind ? kind->sweep(argc - 1, argv + 1, streams, error) : training_sweep(argc, argv, streams, error);
 }
 
 /* What the manual says beside the options. */
@@ -417,5 +421,5 @@ const Command COMMAND_SWEEP = {
                 "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi\n"
                 "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi --shard 1/2 -o part.1\n"
                 "shardopt sweep --model 8b --chip v5e,v6e --chips 16,64 --batch 1Mi --shard 2/2 -o part.2\n",
-    .run_words = run_ranks,
+    .run_words = run_words,
 };

@@ -7,6 +7,7 @@
 #include "base/util.h"
 #include "cost/trace/formats/formats.h"
 #include "search/cli/commands.h"
+#include "search/options/options.h"
 #include "search/cli/commands/refitting.h"
 #include "search/cli/commands/trace_plan.h"
 #include "search/trace/comparison.h"
@@ -170,7 +171,8 @@ static bool print_page(const Answer *answer, FILE *out, Error *error) {
 static bool write_answer(const Answer *answer, const CommandLine *line, Streams streams, Error *error) {
     int format = 0;
     const char *path = NULL;
-    if (!line_choice(line, TRACE_FORMAT, &format, error) || !line_file(line, TRACE_OUTPUT, &path, error)) return false;
+    if (!line_choice(line, OPTION_TRACE_FORMAT, &format, error) || !line_file(line, OPTION_OUTPUT, &path, error))
+        return false;
     Draft draft;
     if (!draft_open(&draft, error)) return false;
     bool ok = format == 1   ? print_json(answer, draft.file, error)
@@ -208,7 +210,7 @@ static bool refit(const CommandLine *line, const TracePlan *plan, const Comparis
     *own = (Towards){.compared = *compared, .stage_share = plan->terms.stage_share};
     ask.step = step_towards;
     ask.context = own;
-    if (!line_file(line, TRACE_REFIT, &ask.path, error)) return false;
+    if (!line_file(line, OPTION_REFIT, &ask.path, error)) return false;
     if (!ask.path) return true;
     if (!plan->report)
         return error_set(error, ERROR_INPUT, "--refit", "needs the plan that was run: give --from or --from-config");
@@ -228,7 +230,7 @@ static bool compare(const CommandLine *line, const TracePlan *plan, Answer *out,
     RefitAnswer *moved = NULL;
     if (!compared) return error_memory(error);
     if (out->traces->count == 0)
-        return !line->text[TRACE_REFIT] ||
+        return !line->text[OPTION_REFIT] ||
                error_set(error, ERROR_INPUT, "--refit", "needs a trace; a log has no terms");
     if (!comparison_make(out->traces->ranks, out->traces->count, out->plan, line->arena, compared, error) ||
         !refit(line, plan, compared, &moved, error))
@@ -246,7 +248,7 @@ static bool answer_line(const CommandLine *line, Streams streams, TracePlan *pla
     traces->arena = line->arena;
     if (line->argument_count == 0)
         return error_set(error, ERROR_INPUT, "trace", "give the file that a profiler wrote, or a folder of one a rank");
-    if (!line_choice(line, TRACE_FORMAT, &format, error) || !trace_plan_read(line, streams.err, plan, error))
+    if (!line_choice(line, OPTION_TRACE_FORMAT, &format, error) || !trace_plan_read(line, streams.err, plan, error))
         return false;
     if (plan->report) answer.plan = &plan->terms;
     if (!read_all(traces, line, &plan->terms.shape, error)) return false;
@@ -274,9 +276,11 @@ const Command COMMAND_TRACE = {
                "a folder of "
                "ranks. Each kernel is put to a term of the model by the rules of cost/trace/names; times are unions "
                "of intervals, so that what overlaps does not count twice. What no rule knows is named. Nothing of a "
-               "trace's environment, command lines or hosts is printed.",
-    .options = TRACE_OPTIONS,
-    .option_count = TRACE_OPTION_COUNT,
+               "trace's environment, command lines or hosts is printed. With --from-config the machine, and what the "
+               "file leaves to others, come from options, as `explain` has them.",
+    .options = PLANNING_OPTIONS,
+    .option_count = OPTION_COUNT,
+    .use = USE_TRACE,
     .takes_arguments = true,
     .argument_values = "@files",
     .footer = "Exit codes: 0 done, 2 input is wrong, 70 a defect.",

@@ -3,8 +3,7 @@
 #include "cost/measured/validate.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
-#include "search/cli/commands/serving_tables.h"
-#include "search/cli/commands/validate_options.h"
+#include "search/cli/commands/kinds.h"
 #include "search/cli/progress.h"
 #include "search/cli/views/validate_limits.h"
 #include "search/cli/views/validate_view.h"
@@ -65,7 +64,7 @@ static bool nothing_replayed(const ValidateOptions *options, const Validation *v
         (long long)validation->count, validation->outcomes[0].skipped);
 }
 
-static bool validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error) {
+bool training_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error) {
     RunTable table;
     FlaggedRuns flagged;
     Validation validation;
@@ -107,10 +106,7 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     ValidateOptions options;
     int code = EXIT_USAGE;
     if (!validate_options_read(line, &options, error)) return code;
-    if (serving_table_is(options.path, line->arena))
-        code = serving_validate(&options, line->arena, streams, error) ? EXIT_DONE : EXIT_USAGE;
-    else
-        validate(&options, line->arena, streams, &code, error);
+    kind_of_table(options.path, line->arena)->validate(&options, line->arena, streams, &code, error);
     return code;
 }
 

@@ -16,7 +16,7 @@ typedef struct {
     ValidationLimits gate;
     int64_t worst;
     const char *facts; /* of a load test's JSON; NULL: none */
-    int threads; /* 0: as OpenMP decides */
+    int threads;       /* 0: as OpenMP decides */
     bool verbose;
 } ValidateOptions;
 

@@ -93,11 +93,12 @@ static bool add_list(const Listing *to, Option option, const char *text) {
     return true;
 }
 
-bool sweep_grid_from_options(const Options *options, Arena *arena, SweepGrid *out, Error *error) {
+bool sweep_grid_from_options(const CommandOption *table, const Options *options, Arena *arena, SweepGrid *out,
+                             Error *error) {
     memset(out, 0, sizeof *out);
     out->points = 1;
     for (Option option = 0; option < OPTION_COUNT; option++) {
-        if (!option_asks(option) || !options->text[option]) continue;
+        if (!table[option].asks || !options->text[option]) continue;
         SweepOption *to = &out->options[out->option_count++];
         Listing listing = {options->where[option], arena, SWEEP_POINTS_MAX / out->points, to, error};
         *to = (SweepOption){.option = option_name(option)};
@@ -112,11 +113,12 @@ bool sweep_grid_from_options(const Options *options, Arena *arena, SweepGrid *ou
     return true;
 }
 
-void sweep_point_options(const Options *base, const SweepGrid *grid, int64_t point, Options *out) {
+void sweep_point_options(const CommandOption *table, const Options *base, const SweepGrid *grid, int64_t point,
+                         Options *out) {
     *out = *base;
     int i = 0;
     for (Option option = 0; option < OPTION_COUNT; option++)
-        if (option_asks(option) && base->text[option]) out->text[option] = sweep_value(grid, point, i++);
+        if (table[option].asks && base->text[option]) out->text[option] = sweep_value(grid, point, i++);
 }
 
 /* A path as the loaders of models, profiles and optimizers tell one from a name. */

@@ -52,12 +52,12 @@ static const struct {
 /* Options of load tests, and the option of `inference` that each is. */
 static const struct {
     const char *name;
-    ServingOption option;
+    Option option;
 } LOADS[] = {
-    {"random-input-len", SERVING_PROMPT},     {"synthetic-input-tokens-mean", SERVING_PROMPT},
-    {"random-output-len", SERVING_OUTPUT},    {"output-tokens-mean", SERVING_OUTPUT},
-    {"max-concurrency", SERVING_CONCURRENCY}, {"concurrency", SERVING_CONCURRENCY},
-    {"request-rate", SERVING_RATE},
+    {"random-input-len", OPTION_PROMPT},     {"synthetic-input-tokens-mean", OPTION_PROMPT},
+    {"random-output-len", OPTION_ANSWER},    {"output-tokens-mean", OPTION_ANSWER},
+    {"max-concurrency", OPTION_CONCURRENCY}, {"concurrency", OPTION_CONCURRENCY},
+    {"request-rate", OPTION_RATE},
 };
 
 typedef struct {
@@ -180,7 +180,7 @@ static void read_load(Reading *to, const ShellWords *command) {
         plain_name(command->items[i].text, name);
         for (size_t k = 0; k < COUNT_OF(LOADS); k++)
             if (strcmp(LOADS[k].name, name) == 0 && is_number(command->items[i + 1].text))
-                to->out->texts.text[LOADS[k].option] = command->items[i + 1].text;
+                to->out->options.text[LOADS[k].option] = command->items[i + 1].text;
     }
 }
 
@@ -195,22 +195,22 @@ static bool tests_load(const ShellWords *command) {
 
 /* What `emit` was asked: ASKED=(--model 70b ...). The load is the test's, unless it was asked for. */
 static void read_asked(Reading *to) {
-    const char *tested[SERVING_OPTION_COUNT];
-    memcpy(tested, to->out->texts.text, sizeof tested);
+    const char *tested[OPTION_COUNT];
+    memcpy(tested, to->out->options.text, sizeof tested);
     for (int64_t v = 0; v < to->script->variable_count; v++) {
         const ShellVariable *variable = &to->script->variables[v];
         if (strcmp(variable->name, "ASKED") != 0 || !variable->array) continue;
-        to->out->texts.text[SERVING_CONCURRENCY] = to->out->texts.text[SERVING_RATE] = NULL;
+        to->out->options.text[OPTION_CONCURRENCY] = to->out->options.text[OPTION_RATE] = NULL;
         for (int64_t i = 0; i + 1 < variable->words.count; i++)
-            for (int option = 0; option < SERVING_OPTION_COUNT; option++)
-                if (SERVING_OPTIONS[option].asks && SERVING_OPTIONS[option].takes &&
-                    strncmp(variable->words.items[i].text, "--", 2) == 0 &&
-                    strcmp(variable->words.items[i].text + 2, SERVING_OPTIONS[option].name) == 0)
-                    to->out->texts.text[option] = variable->words.items[i + 1].text;
+            if (strncmp(variable->words.items[i].text, "--", 2) == 0) {
+                int option = option_named(SERVING_OPTIONS, variable->words.items[i].text + 2);
+                if (option >= 0 && SERVING_OPTIONS[option].asks && SERVING_OPTIONS[option].takes)
+                    to->out->options.text[option] = variable->words.items[i + 1].text;
+            }
     }
-    if (to->out->texts.text[SERVING_LENGTHS])
-        to->out->texts.text[SERVING_PROMPT] = to->out->texts.text[SERVING_OUTPUT] = NULL;
-    to->out->texts.text[SERVING_ENGINE] = to->out->texts.text[SERVING_REQUIRE] = NULL; /* the best may have any */
+    if (to->out->options.text[OPTION_LENGTHS])
+        to->out->options.text[OPTION_PROMPT] = to->out->options.text[OPTION_ANSWER] = NULL;
+    to->out->options.text[OPTION_ENGINE] = to->out->options.text[OPTION_REQUIRE] = NULL; /* the best may have any */
 }
 
 bool served_config_read(const char *name, const char *text, size_t length, Arena *arena, ServedConfig *out,
@@ -239,7 +239,7 @@ bool served_config_read(const char *name, const char *text, size_t length, Arena
                          "starts no engine; give a script with vllm serve, sglang.launch_server, trtllm-serve or "
                          "maxengine_server");
     read_asked(&to);
-    for (int i = 0; i < SERVING_OPTION_COUNT; i++) out->texts.where[i] = name;
+    for (int i = 0; i < OPTION_COUNT; i++) out->options.where[i] = name;
     return true;
 }
 

@@ -35,7 +35,7 @@ typedef struct {
     int engine;
     ServedPool pools[2]; /* prompts first */
     int pool_count;
-    ServingTexts texts; /* what the file says of the options of `inference` */
+    Options options; /* what the file says of the options of `inference` */
 } ServedConfig;
 
 /* Whether a text has the word of some engine's server: else it is something else's configuration. */

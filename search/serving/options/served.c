@@ -8,30 +8,30 @@
 #include <string.h>
 
 /* What was given, and the two defaults that a later program may have otherwise. */
-static void say(const ServingWords *words, Served *out) {
+static void say(const Options *options, Served *out) {
     int count = 0;
-    bool lengths = words->text[SERVING_LENGTHS] != NULL;
-    for (int i = 0; i < SERVING_OPTION_COUNT; i++) {
-        const char *value = words->text[i];
+    bool lengths = options->text[OPTION_LENGTHS] != NULL;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const char *value = options->text[i];
         if (!SERVING_OPTIONS[i].asks) continue;
-        if (!value && i == SERVING_PROMPT && !lengths) value = "1024";
-        if (!value && i == SERVING_OUTPUT && !lengths) value = "256";
-        if (value) out->said[count++] = (ServingSaid){SERVING_OPTIONS[i].name, value};
+        if (!value && i == OPTION_PROMPT && !lengths) value = "1024";
+        if (!value && i == OPTION_ANSWER && !lengths) value = "256";
+        if (value) out->said[count++] = (ServingSaid){option_name(i), SERVING_OPTIONS[i].key, value};
     }
     out->report.said = out->said;
     out->report.said_count = count;
 }
 
-bool serve(const ServingWords *words, Arena *arena, Served *out, Error *error) {
+bool serve(const Options *options, Arena *arena, Served *out, Error *error) {
     memset(out, 0, sizeof *out);
     ServingAsked *asked = &out->asked;
-    if (!serving_question(words, arena, asked, error) || !file_data_sha256(out->data_sha256, arena, error) ||
+    if (!serving_question(options, arena, asked, error) || !file_data_sha256(out->data_sha256, arena, error) ||
         !file_sha256(asked->profile_path, out->profile_sha256, error) ||
         !serving_answer(&asked->question, arena, &out->answer, error))
         return false;
     out->report = (ServingReport){.question = &asked->question,
                                   .answer = &out->answer,
-                                  .machine = asked->machine,
+                                  .machine = asked->machine.text,
                                   .model = asked->model,
                                   .lengths = asked->lengths,
                                   .profile = asked->profile,
@@ -41,7 +41,7 @@ bool serve(const ServingWords *words, Arena *arena, Served *out, Error *error) {
                                   .weights_said = asked->weights_said,
                                   .engines_said = asked->engines_said,
                                   .top = asked->top};
-    say(words, out);
+    say(options, out);
     return served_add_nearest(out, arena, error) && served_add_published(out, arena, error);
 }
 
@@ -58,22 +58,17 @@ bool serving_report_is(const cJSON *json) {
     return cJSON_IsString(command) && strcmp(command->valuestring, "inference") == 0;
 }
 
-bool serving_texts_of_report(const cJSON *report, const char *file, ServingTexts *out, Error *error) {
+bool serving_options_of_report(const cJSON *report, const char *file, Options *out, Error *error) {
     const cJSON *options = json_at(report, "request.options");
-    *out = (ServingTexts){{0}, {0}};
-    for (int i = 0; i < SERVING_OPTION_COUNT; i++) out->where[i] = file;
+    *out = (Options){.world = out->world};
+    for (int i = 0; i < OPTION_COUNT; i++) out->where[i] = file;
     if (!cJSON_IsObject(options))
         return error_set(error, ERROR_INPUT, file, "request.options is missing; write the report again");
     for (const cJSON *one = options->child; one; one = one->next) {
-        int at = 0;
-        while (at < SERVING_OPTION_COUNT && !(SERVING_OPTIONS[at].asks && SERVING_OPTIONS[at].name &&
-                                              strcmp(SERVING_OPTIONS[at].name, one->string) == 0))
-            at++;
-        if (at == SERVING_OPTION_COUNT || !cJSON_IsString(one))
+        int at = option_named(SERVING_OPTIONS, one->string);
+        if (at < 0 || !SERVING_OPTIONS[at].asks || !cJSON_IsString(one))
             return error_set(error, ERROR_INPUT, file,
-                             "request.options.%.40s is no option of `shardopt inference`; "
-                             "leave it out",
-                             one->string);
+                             "request.options.%.40s is no option of `shardopt inference`; leave it out", one->string);
         out->text[at] = one->valuestring;
     }
     return true;

@@ -12,12 +12,12 @@ typedef struct {
     ServingAsked asked;
     ServingAnswer answer;
     ServingReport report;
-    ServingSaid said[SERVING_OPTION_COUNT];
+    ServingSaid said[OPTION_COUNT];
     char data_sha256[SHA256_HEX_SIZE], profile_sha256[SHA256_HEX_SIZE];
 } Served;
 
-/* Reads the question, searches, and has the report ready to be written. The words have to outlive *out. */
-bool serve(const ServingWords *words, Arena *arena, Served *out, Error *error);
+/* Reads the question, searches, and has the report ready to be written. The options have to outlive *out. */
+bool serve(const Options *options, Arena *arena, Served *out, Error *error);
 /* Finds the nearest measured run of the best point; serve() does. */
 bool served_add_nearest(Served *served, Arena *arena, Error *error);
 
@@ -32,11 +32,8 @@ int served_code(const Served *served);
 /* Whether a document is a report of `shardopt inference`. */
 bool serving_report_is(const cJSON *json);
 
-/* The options that a report was asked with. Texts point into the report. */
-typedef struct {
-    const char *text[SERVING_OPTION_COUNT], *where[SERVING_OPTION_COUNT];
-} ServingTexts;
-bool serving_texts_of_report(const cJSON *report, const char *file, ServingTexts *out, Error *error);
+/* The options that a report was asked with; what *out has of the world stays. Texts point into the report. */
+bool serving_options_of_report(const cJSON *report, const char *file, Options *out, Error *error);
 
 /* Points of a report as they were, by its rank; NULL with an error: there is none. */
 const ServingPoint *served_point(const Served *served, int64_t rank, const char *where, Error *error);

@@ -164,7 +164,10 @@ static void add_request(cJSON *json, const ServingReport *report) {
     }
     json_add_text(request, "profile", report->profile);
     cJSON *options = json_add_object(request, "options");
-    for (int i = 0; i < report->said_count; i++) json_add_text(options, report->said[i].option, report->said[i].value);
+    for (int i = 0; i < report->said_count; i++) {
+        const ServingSaid *said = &report->said[i];
+        json_add_text(options, said->key ? said->key : said->option, said->value);
+    }
 }
 
 static void add_mesh(cJSON *json, const ServingQuestion *q) {

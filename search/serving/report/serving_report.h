@@ -10,7 +10,8 @@
 
 /* An option of the request as it was given, by its name without dashes. */
 typedef struct {
-    const char *option, *value;
+    const char *option, *key; /* key: what the JSON calls it; NULL: as the option */
+    const char *value;
 } ServingSaid;
 
 /* The measured run that is nearest to the best point; id NULL: none is of a like kind. */

@@ -80,7 +80,7 @@ static void write_emit(const ServingReport *report, const ServingPoint *point, T
     for (int i = 0; i < report->said_count; i++) {
         const ServingSaid *said = &report->said[i];
         bool skip = (strcmp(said->option, "prompt") == 0 && strcmp(said->value, "1024") == 0) ||
-                    (strcmp(said->option, "output") == 0 && strcmp(said->value, "256") == 0);
+                    (strcmp(said->option, "answer") == 0 && strcmp(said->value, "256") == 0);
         for (size_t k = 0; k < COUNT_OF(LEFT_OUT); k++) skip = skip || strcmp(said->option, LEFT_OUT[k]) == 0;
         if (skip) continue;
         fprintf(out.file, " --%s ", said->option);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/cli/commands/kinds.h"
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/util.h"
+#include "search/serving/measured/serving_runs.h"
+
+#include <string.h>
+
+static const AnswerKind KINDS[] = {
+    {NULL, training_explain, training_emit, training_check, training_diff, training_sweep, training_validate,
+     training_calibrate},
+    {"inference", serving_explain, serving_emit, serving_check, serving_diff, serving_sweep, serving_validate,
+     serving_calibrate},
+};
+
+const AnswerKind *kind_of_word(const char *word) {
+    for (size_t i = 0; i < COUNT_OF(KINDS); i++)
+        if (word && KINDS[i].command && strcmp(KINDS[i].command, word) == 0) return &KINDS[i];
+    return NULL;
+}
+
+const AnswerKind *kind_of_report(const cJSON *report) {
+    const AnswerKind *kind = kind_of_word(cJSON_GetStringValue(json_at(report, "request.command")));
+    return kind ? kind : &KINDS[0];
+}
+
+const AnswerKind *kind_of_table(const char *path, Arena *arena) {
+    Error ignored = {0};
+    char *text;
+    size_t length;
+    return &KINDS[file_read(path, 64 << 20, arena, &text, &length, &ignored) && serving_runs_are(text)];
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/commands/kinds.h: the kinds of answer. `explain diff check sweep emit validate calibrate` are one command
+ * each, which looks at the report, table or word in front of it and hands the work to its kind. A new kind is a row of
+ * kinds.c. */
+#pragma once
+
+#include "search/baseline/baseline_check.h"
+#include "search/baseline/diff.h"
+#include "search/cli/command.h"
+#include "search/cli/commands/calibrate_options.h"
+#include "search/cli/commands/validate_options.h"
+#include "search/cli/output_options.h"
+#include "search/serving/options/served.h"
+
+typedef struct {
+    DiffFormat format;
+    const char *path; /* NULL: stdout */
+    bool exit_code, quiet;
+} DiffChoice;
+
+typedef struct {
+    BaselineFormat format;
+    const char *path, *markdown, *junit; /* NULL: not asked for; the first: stdout */
+    const char *baseline;                /* NULL: a plan that is launched */
+    bool update;
+    Tolerance tolerance;
+} CheckChoice;
+
+/* Writes the answer of a check in the forms that were asked for. */
+typedef bool (*CheckWriter)(const void *of, BaselineFormat format, TextOut out, Error *error);
+bool check_write(const CheckChoice *choice, CheckWriter write, const void *of, Streams streams, Error *error);
+
+typedef struct {
+    const char *command; /* what asks such questions, as reports and `sweep` call it; NULL: `plan` */
+    /* Reports, which stay the caller's. Exit codes, as a command's run() returns them. */
+    int (*explain)(const CommandLine *line, const cJSON *report, Streams streams, Error *error);
+    int (*emit)(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error);
+    int (*check)(const CheckChoice *choice, const Options *options, const cJSON *baseline, Arena *arena,
+                 Streams streams, Error *error);
+    bool (*diff)(const ReportFile files[2], const DiffChoice *choice, Arena *arena, Streams streams, bool *different,
+                 Error *error);
+    int (*sweep)(int argc, char **argv, Streams streams, Error *error);
+    /* Tables of measured runs. */
+    bool (*validate)(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
+    bool (*calibrate)(const CalibrateWords *words, Arena *arena, Streams streams, Error *error);
+} AnswerKind;
+
+/* By the words of its request; what is no report at all is of training, which says what is wrong with it. */
+const AnswerKind *kind_of_report(const cJSON *report);
+/* By its columns; a file that cannot be read is of training. */
+const AnswerKind *kind_of_table(const char *path, Arena *arena);
+/* By the first word of `sweep`; NULL: it is none. */
+const AnswerKind *kind_of_word(const char *word);
+
+int training_explain(const CommandLine *line, const cJSON *report, Streams streams, Error *error);
+int training_emit(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error);
+int training_check(const CheckChoice *choice, const Options *options, const cJSON *baseline, Arena *arena,
+                   Streams streams, Error *error);
+bool training_diff(const ReportFile files[2], const DiffChoice *choice, Arena *arena, Streams streams, bool *different,
+                   Error *error);
+int training_sweep(int argc, char **argv, Streams streams, Error *error);
+bool training_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
+bool training_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error);
+
+int serving_explain(const CommandLine *line, const cJSON *report, Streams streams, Error *error);
+int serving_emit(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error);
+int serving_check(const CheckChoice *choice, const Options *options, const cJSON *baseline, Arena *arena,
+                  Streams streams, Error *error);
+bool serving_diff(const ReportFile files[2], const DiffChoice *choice, Arena *arena, Streams streams, bool *different,
+                  Error *error);
+int serving_sweep(int argc, char **argv, Streams streams, Error *error);
+bool serving_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
+bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error);
+
+/* The command that these words of `explain` and `emit` are for, whose options are those of `inference`, where they name
+ * a script that serves, or an engine; NULL: they do not. */
+const Command *serving_explain_command(int argc, char **argv);
+const Command *serving_emit_command(int argc, char **argv);
+void serving_emit_list(FILE *out); /* the formats, for `emit --help` */

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/options/machine_words.h"
+
+#include "base/number.h"
+#include "base/util.h"
+#include "models/config/model_json.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *words_where(const Words *words, Option option) {
+    const char *where = words->options->where[option];
+    if (given(words, option) && where) return where;
+    where = arena_format(words->arena, "--%s", option_name(option));
+    return where ? where : "options";
+}
+
+bool words_wrong(const Words *words, Option option, const char *format, ...) {
+    char text[sizeof words->error->text];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    return error_set(words->error, ERROR_INPUT, words_where(words, option), "%s", text);
+}
+
+bool words_whole(const Words *words, Option option, int64_t low, int64_t high, int64_t *out) {
+    const char *text = given(words, option);
+    return !text || number_whole(text, words_where(words, option), low, high, out, words->error);
+}
+
+bool words_real(const Words *words, Option option, double low, double high, double *out) {
+    const char *text = given(words, option);
+    return !text || number_real(text, words_where(words, option), low, high, out, words->error);
+}
+
+bool words_share(const Words *words, Option option, double high, double *out) {
+    const char *text = given(words, option);
+    return !text || number_share(text, words_where(words, option), 0, high, out, words->error);
+}
+
+bool words_seconds(const Words *words, Option option, double *out) {
+    const char *text = given(words, option);
+    return !text || number_seconds(text, words_where(words, option), out, words->error);
+}
+
+bool words_choice(const Words *words, Option option, const char *(*name)(unsigned), unsigned count, unsigned *out) {
+    if (!given(words, option)) return true;
+    char all[96] = "";
+    for (unsigned i = 0; i < count; i++) {
+        size_t length = strlen(all);
+        if (strcmp(given(words, option), name(i)) == 0) return *out = i, true;
+        snprintf(all + length, sizeof all - length, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", name(i));
+    }
+    return words_wrong(words, option, "\"%.60s\" is not one of its values; give %s", given(words, option), all);
+}
+
+/* ---- model and chip ---- */
+
+bool model_from_words(const Words *words, Model *out) {
+    const char *name = given(words, OPTION_MODEL);
+    const cJSON *json = words->options->model_json;
+    if (!name)
+        return words_wrong(words, OPTION_MODEL, "is missing; give a model of `shardopt models`, or a config.json");
+    return json ? model_from_json(json, name, false, out, words->error)
+                : model_load(name, words->arena, out, words->error);
+}
+
+static bool unknown_chip(const Words *words, const Catalog *catalog) {
+    const char **names = ARENA_NEW(words->arena, const char *, 2 * (size_t)catalog->count);
+    if (!names) return error_memory(words->error);
+    for (int i = 0; i < catalog->count; i++) { /* v5p is also what tpu-v5p is called */
+        const char *full = catalog->chips[i].name;
+        names[2 * i] = full;
+        names[2 * i + 1] = strncmp(full, "tpu-", 4) == 0 ? full + 4 : full;
+    }
+    const char *nearest = name_nearest(given(words, OPTION_CHIP), names, 2 * (size_t)catalog->count);
+    return words_wrong(words, OPTION_CHIP, "there is no chip \"%.60s\"; %s%s", given(words, OPTION_CHIP),
+                       nearest ? "nearest: " : "`shardopt chips` lists them", nearest ? nearest : "");
+}
+
+bool chip_from_words(const Words *words, Chip *out, Chip *device) {
+    const char *name = given(words, OPTION_CHIP), *slice = given(words, OPTION_SLICE);
+    Catalog catalog;
+    if (!catalog_load(words->arena, &catalog, words->error)) return false;
+    const Chip *implied = slice ? machine_chip_of_slice(&catalog, slice) : NULL;
+    const Chip *chip = name ? catalog_find(&catalog, name) : implied ? implied : catalog_find(&catalog, "v5p");
+    if (name && !chip) return unknown_chip(words, &catalog);
+    if (!chip) return error_set(words->error, ERROR_INPUT, "mesh/catalog", "has no tpu-v5p, the default; give --chip");
+    if (name && implied && implied != chip)
+        return words_wrong(words, OPTION_CHIP, "%s contradicts the slice %.60s, which is of %s; give one of them",
+                           chip->name, slice, implied->name);
+    *out = *chip;
+    *device = chip_device(chip);
+    return true;
+}
+
+/* ---- machine ---- */
+
+/* What leaves a leaf of the network over what its nodes can send: the installation's, which the chip carries along. */
+static bool read_oversubscription(const Words *words, Chip *chip) {
+    double ratio = 1;
+    if (!given(words, OPTION_OVERSUBSCRIPTION)) return true;
+    if (!words_real(words, OPTION_OVERSUBSCRIPTION, 1, 64, &ratio)) return false;
+    if (!chip_has_domains(chip))
+        return words_wrong(words, OPTION_OVERSUBSCRIPTION, "is of a GPU network, and %s has none; leave it out",
+                           chip->title);
+    chip->oversubscription = ratio;
+    return true;
+}
+
+/* Half a node is no machine: the nearest that are. */
+static bool check_whole_nodes(const Words *words) {
+    double nodes = 1;
+    const char *text = given(words, OPTION_NODES);
+    Error unread = {0}; /* what is no number at all is the reader's to say */
+    if (!text || !number_real(text, "", 0, 1e9, &nodes, &unread) || nodes == floor(nodes)) return true;
+    char nearest[48] = "1";
+    if (nodes > 1) snprintf(nearest, sizeof nearest, "%.0f or %.0f", floor(nodes), ceil(nodes));
+    return words_wrong(words, OPTION_NODES, "%.40s is not a whole number of nodes; nearest: %s", text, nearest);
+}
+
+/* The one option that says how large it is; OPTION_COUNT: none does. */
+static bool read_size(const Words *words, Option *out) {
+    static const Option SIZES[] = {OPTION_PODS, OPTION_SLICE, OPTION_CHIPS, OPTION_NODES};
+    *out = OPTION_COUNT;
+    for (size_t i = 0; i < COUNT_OF(SIZES); i++) {
+        if (!given(words, SIZES[i])) continue;
+        if (*out != OPTION_COUNT)
+            return words_wrong(words, SIZES[i], "is a second machine beside %s; give one of them",
+                               words_where(words, *out));
+        *out = SIZES[i];
+    }
+    return !given(words, OPTION_SLICES) || *out == OPTION_SLICE ||
+           words_wrong(words, OPTION_SLICES, "has no slice to count; give --slice as well");
+}
+
+/* Adds to the error of a machine whose chip nobody named that it is the default; always false. */
+static bool name_default_chip(const Chip *chip, Error *error) {
+    size_t used = strlen(error->text);
+    if (error->kind == ERROR_INPUT && used < sizeof error->text)
+        snprintf(error->text + used, sizeof error->text - used,
+                 " (no --chip was given, and %.40s is the default; for GPUs give, say, --chip h100)", chip->name);
+    return false;
+}
+
+bool machine_from_words(const Words *words, int64_t chips, Chip *chip, AskedMachine *asked, Machine *out) {
+    MachineRequest *request = &asked->request;
+    char *text = asked->text;
+    size_t room = sizeof asked->text;
+    Option size;
+    if (!read_size(words, &size) || !words_whole(words, OPTION_PODS, 1, MACHINE_CHIPS_MAX, &request->pods) ||
+        !words_whole(words, OPTION_SLICES, 1, MACHINE_CHIPS_MAX, &request->slices) ||
+        !words_whole(words, OPTION_CHIPS, 1, MACHINE_CHIPS_MAX, &request->chips) || !check_whole_nodes(words) ||
+        !words_whole(words, OPTION_NODES, 1, MACHINE_CHIPS_MAX, &request->nodes) || !read_oversubscription(words, chip))
+        return false;
+    request->slice = given(words, OPTION_SLICE);
+    if (size == OPTION_COUNT && chips > 0) size = OPTION_CHIPS, request->chips = chips;
+    if (size == OPTION_COUNT)
+        snprintf(text, room, "%s", chip_has_domains(chip) ? "--nodes 1" : "--pods 1");
+    else if (size == OPTION_SLICE)
+        snprintf(text, room, request->slices > 0 ? "--slice %.40s --slices %lld" : "--slice %.40s", request->slice,
+                 (long long)request->slices);
+    else
+        snprintf(text, room, "--%s %lld", option_name(size),
+                 (long long)(request->pods + request->chips + request->nodes));
+    if (machine_from_request(chip, request, out, words->error)) return true;
+    return given(words, OPTION_CHIP) ? false : name_default_chip(chip, words->error);
+}

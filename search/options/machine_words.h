@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/options/machine_words.h: what every question has, read from options in one place: the model, the chip and the
+ * machine, with the readers of one value that any other option takes. */
+#pragma once
+
+#include "search/options/options.h"
+
+/* Options that are being read, and where what they name is kept. */
+typedef struct {
+    const Options *options;
+    Arena *arena;
+    Error *error;
+} Words;
+
+/* NULL: it is not. */
+static inline const char *given(const Words *words, Option option) { return words->options->text[option]; }
+/* What errors name: where it was given, else "--name". */
+const char *words_where(const Words *words, Option option);
+/* Sets the error of this option; always false. */
+bool words_wrong(const Words *words, Option option, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Readers of one value: an option that is not given leaves *out, the default, as it is. */
+bool words_whole(const Words *words, Option option, int64_t low, int64_t high, int64_t *out);
+bool words_real(const Words *words, Option option, double low, double high, double *out);
+bool words_share(const Words *words, Option option, double high, double *out);
+bool words_seconds(const Words *words, Option option, double *out);
+/* One of `count` names. */
+bool words_choice(const Words *words, Option option, const char *(*name)(unsigned), unsigned count, unsigned *out);
+
+bool model_from_words(const Words *words, Model *out);
+/* A vendor's slice name says which chip it is; the default is v5p. */
+bool chip_from_words(const Words *words, Chip *chip, Chip *device);
+
+/* A machine as it was asked for; `text`: "--pods 8". */
+typedef struct {
+    MachineRequest request;
+    char text[96];
+} AskedMachine;
+/* Without any size it is one pod or one node, or, where `chips` is not 0, so many chips. */
+bool machine_from_words(const Words *words, int64_t chips, Chip *chip, AskedMachine *asked, Machine *out);
