@@ -93,7 +93,7 @@ complete -c shardopt -n '__shardopt_in explain emit check trace bench' -l from-c
 complete -c shardopt -n '__shardopt_in explain emit check trace bench' -l config-format -x -a 'maxtext torchtitan megatron jax deepspeed' -d 'the format of --from-config (recognised by its keys)'
 complete -c shardopt -n '__shardopt_in explain' -l why-not -d 'compare with the best plan, and say which change helps (always with --from-config)'
 complete -c shardopt -n '__shardopt_in bench' -l read -r -F -d 'read what the benchmarks printed: nccl-tests, nvbandwidth, perftest, matmul sweeps'
-complete -c shardopt -n '__shardopt_in trace bench' -l refit -r -F -d 'write the profile moved to what was measured, search again with it, and say what now wins'
+complete -c shardopt -n '__shardopt_in trace bench' -l refit -r -F -d 'write the profile moved to what was measured, and say what now wins with it'
 complete -c shardopt -n '__shardopt_in trace' -l format -x -a 'text json html' -d 'how the answer is written: text, json or html (text)'
 complete -c shardopt -n '__shardopt_in bench' -l format -x -a 'text json' -d 'how the answer is written: text or json (text)'
 complete -c shardopt -n '__shardopt_in sweep' -l shard -x -d 'only every N-th point, from the K-th: a part for `shardopt merge`'

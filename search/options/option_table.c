@@ -376,7 +376,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         {.name = "refit",
          .takes = "FILE",
          .use = RUN,
-         .help = "write the profile moved to what was measured, search again with it, and say what now wins",
+         .help = "write the profile moved to what was measured, and say what now wins with it",
          .details = "Write the profile that priced the plan, with the figures that the trace (or the logs of --read) "
                     "determines moved to what was measured, and no others; then price the plan with it, search "
                     "again, and say what now wins. `--profile ./FILE` plans with it.",

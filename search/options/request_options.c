@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From words to a request: every option read, every default filled in, every size that is multiplied later checked now.
  * */
-#include "base/count.h"
 #include "base/number.h"
 #include "base/threads.h"
 #include "base/util.h"
