@@ -6,17 +6,16 @@
 #include "base/escape.h"
 #include "base/number.h"
 #include "base/text/html.h"
+#include "base/text/lines.h"
 #include "base/text/prose.h"
-#include "base/text/svg.h"
 #include "base/util.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERIES_MAX = SVG_KINDS, LABELLED_MAX = 16, BARS_MAX = 60, LABEL_SIZE = SWEEP_LABEL_SIZE };
-static const double WIDTH = SVG_PANEL, TOP = 50, BOTTOM = 300, LEFT = 44, RIGHT = 262, RIGHT_ALONE = 366, LINE = 13;
-static const double BARS_WIDTH = 860, ROW = 24, BAR_LEFT_MOST = 300, BAR_RIGHT = 740;
+enum { SERIES_MAX = SVG_KINDS, BARS_MAX = 60, LABEL_SIZE = SWEEP_LABEL_SIZE };
+static const double TOP = 50, BARS_WIDTH = 860, ROW = 24, BAR_LEFT_MOST = 300, BAR_RIGHT = 740;
 
 typedef struct {
     char label[LABEL_SIZE]; /* "8b 4Mi"; "": everything */
@@ -52,7 +51,6 @@ static int series_of(const SweepGrid *grid, int64_t point, Series *series, int *
 
 typedef double Measure(const SweepRow *row);
 static double chips_of(const SweepRow *row) { return (double)row->chips; }
-static double mfu_of(const SweepRow *row) { return row->mfu; }
 
 /* Of all points with a plan. False: there is none. */
 static bool range_of(const SweepGrid *grid, const SweepRow *rows, Measure *of, double *low, double *high) {
@@ -60,11 +58,6 @@ static bool range_of(const SweepGrid *grid, const SweepRow *rows, Measure *of, d
     for (int64_t i = 0; i < grid->points; i++)
         if (rows[i].has_plan) *low = min_real(*low, of(&rows[i])), *high = max_real(*high, of(&rows[i]));
     return *high > 0;
-}
-
-static SvgScale log_scale(double low, double high, double from, double to) {
-    double room = pow(high / low, 0.06) * 1.03;
-    return (SvgScale){low / room, high * room, from, to, true};
 }
 
 static const char *tip_of(const SweepGrid *grid, const SweepRow *row, Prose *tip) {
@@ -81,100 +74,6 @@ static int by_chips(const void *left, const void *right) {
     return (a->point > b->point) - (a->point < b->point);
 }
 
-/* The points that have a plan, by chips, and the series of each point of the grid. */
-typedef struct {
-    const SweepGrid *grid;
-    const SweepRow *const *sorted;
-    int64_t count;
-    const int *series;
-} Points;
-
-typedef struct {
-    SvgScale x, y;
-} Panel;
-
-/* One series: a line through its points by chips, and their marks. */
-static void draw_series(Svg *svg, const Points *points, int which, const Panel *panel) {
-    const SweepRow *const *sorted = points->sorted;
-    const SvgScale *x = &panel->x, *y = &panel->y;
-    bool open = false;
-    for (int64_t i = 0; i < points->count; i++) {
-        if (points->series[sorted[i]->point] != which) continue;
-        if (open)
-            fputc('L', svg->out);
-        else
-            fprintf(svg->out, "<path class=\"s%d\" d=\"M", which % SVG_COLORS);
-        fprintf(svg->out, "%.1f %.1f", svg_at(x, chips_of(sorted[i])), svg_at(y, mfu_of(sorted[i])));
-        open = true;
-    }
-    if (open) fputs("\"/>\n", svg->out);
-    for (int64_t i = 0; i < points->count; i++) {
-        Prose tip = {0};
-        if (points->series[sorted[i]->point] != which) continue;
-        svg_mark(svg, which, svg_at(x, chips_of(sorted[i])), svg_at(y, mfu_of(sorted[i])), 4.5,
-                 tip_of(points->grid, sorted[i], &tip));
-    }
-}
-
-/* A tick for each number of chips where there are few, else round ones. */
-static void draw_chips(Svg *svg, const SvgScale *x, const SweepRow *const *sorted, int64_t count) {
-    enum { FEW = 6 };
-    double ticks[FEW];
-    int kinds = 0;
-    for (int64_t i = 0; i < count; i++) {
-        if (i > 0 && sorted[i]->chips == sorted[i - 1]->chips) continue;
-        if (kinds < FEW) ticks[kinds] = chips_of(sorted[i]);
-        kinds++;
-    }
-    for (int i = 1; i < kinds && kinds <= FEW; i++)
-        if (svg_at(x, ticks[i]) - svg_at(x, ticks[i - 1]) < 44) kinds = FEW + 1; /* no room */
-    if (kinds <= FEW)
-        svg_axis_x_at(svg, x, ticks, kinds, BOTTOM, TOP, svg_say_count, "chips");
-    else
-        svg_axis_x(svg, x, 5, BOTTOM, TOP, svg_say_count, "chips");
-}
-
-/* The name of a line, at its end. */
-typedef struct {
-    double y, from; /* of the letters; of the last point */
-    int series;
-} Name;
-
-static int by_height(const void *left, const void *right) {
-    const Name *a = left, *b = right;
-    return a->from != b->from ? (a->from < b->from ? -1 : 1) : (a->series > b->series) - (a->series < b->series);
-}
-
-/* Each at the height of its line's end, or as far from it as the others make it be. */
-static void draw_names(Svg *svg, const Points *points, const Series *names, int count, const Panel *panel) {
-    Name at[LABELLED_MAX];
-    for (int which = 0; which < count; which++) {
-        at[which] = (Name){.series = which};
-        for (int64_t i = 0; i < points->count; i++)
-            if (points->series[points->sorted[i]->point] == which)
-                at[which].from = svg_at(&panel->y, mfu_of(points->sorted[i])) + 4;
-    }
-    qsort(at, (size_t)count, sizeof *at, by_height);
-    for (int i = 0; i < count; i++) at[i].y = i > 0 ? max_real(at[i].from, at[i - 1].y + LINE) : at[i].from;
-    double below = count > 0 ? max_real(0, at[count - 1].y - BOTTOM) : 0;
-    for (int i = count - 1; i >= 0; i--) {
-        char label[SVG_FIT_SIZE];
-        at[i].y = min_real(at[i].y, i == count - 1 ? at[i].y - below : at[i + 1].y - LINE);
-        svg_mark(svg, at[i].series, RIGHT + 12, at[i].y - 4, 3.5, NULL);
-        svg_text(svg, RIGHT + 20, at[i].y, "start", "small", "%s",
-                 svg_fit(names[at[i].series].label, WIDTH - RIGHT - 22, label));
-    }
-}
-
-static void draw_legend(Svg *svg, const Series *names, int count) {
-    SvgLegend legend = {4, WIDTH, 4, BOTTOM + 58};
-    for (int i = 0; i < count; i++) {
-        bool rest = count == SERIES_MAX && i == SERIES_MAX - 1;
-        char label[SVG_FIT_SIZE];
-        svg_legend_add_mark(svg, &legend, i, svg_fit(rest ? "and others" : names[i].label, 330, label));
-    }
-}
-
 /* The values of a name, and what they are values of: "MFU by model, chip". */
 static void heading_of(const SweepGrid *grid, Prose *to) {
     bool first = true;
@@ -186,41 +85,44 @@ static void heading_of(const SweepGrid *grid, Prose *to) {
     }
 }
 
-static void draw_lines(const Points *points, const Series *names, int count, const char *lead, FILE *out) {
-    double low = points->sorted[0]->chips, high = points->sorted[points->count - 1]->chips, most = 0;
-    for (int64_t i = 0; i < points->count; i++) most = max_real(most, mfu_of(points->sorted[i]));
-    bool labelled = names[0].label[0] && count <= LABELLED_MAX, legend = names[0].label[0] && !labelled;
-    Panel panel = {log_scale(low, high, LEFT, labelled ? RIGHT : RIGHT_ALONE), {0, most * 1.1, BOTTOM, TOP, false}};
-    double lines = legend ? ceil(count / 3.) : 0;
+/* MFU by chips: `sorted` are the rows of `count` points with a plan. */
+static bool draw_lines(const SweepGrid *grid, const SweepRow *const *sorted, int64_t count, const char *lead,
+                       FILE *out) {
+    Arena arena = {0};
+    Lines lines = lines_new(&arena, count);
+    Series *names = ARENA_NEW(&arena, Series, SERIES_MAX);
+    int series_count = 0;
     Prose heading = {0};
-    heading_of(points->grid, &heading);
-    Svg svg = svg_open(out, "sweep-svg", WIDTH, BOTTOM + 50 + 20 * lines, "The points of the sweep by chips", lead);
-    svg_text(&svg, 4, 14, "start", "head", "%s", heading.text);
-    draw_chips(&svg, &panel.x, points->sorted, points->count);
-    svg_axis_y(&svg, &panel.y, 7, panel.x.from, panel.x.to, svg_say_share, "");
-    for (int i = 0; i < count; i++) draw_series(&svg, points, i, &panel);
-    if (labelled) draw_names(&svg, points, names, count, &panel);
-    if (legend) draw_legend(&svg, names, count);
-    svg_close(&svg);
+    heading_of(grid, &heading);
+    lines.id = "sweep-svg", lines.words = lead, lines.title = "The points of the sweep by chips";
+    lines.heading = heading.text;
+    lines.x = (LineAxis){svg_say_count, "chips", false, true};
+    lines.y = (LineAxis){svg_say_share, "", true, false};
+    for (int64_t i = 0; i < count && names; i++) {
+        Prose tip = {0};
+        int series = series_of(grid, sorted[i]->point, names, &series_count);
+        lines_point(
+            &lines,
+            (LinePoint){.x = sorted[i]->chips, .y = sorted[i]->mfu, .kind = series, .size = 4.5, .series = series},
+            "%s", tip_of(grid, sorted[i], &tip));
+    }
+    for (int i = 0; i < series_count; i++)
+        lines_series(&lines, JOIN_LINE, arena_format(&arena, "s%d", i % SVG_COLORS), NULL);
+    for (int i = 0; i < series_count && names[0].label[0]; i++)
+        lines_legend(&lines, i, series_count == SERIES_MAX && i == SERIES_MAX - 1 ? "and others" : names[i].label);
+    bool ok = names && lines_draw(&lines, out);
+    arena_free(&arena);
+    return ok;
 }
 
 static bool draw_series_of(const SweepGrid *grid, const SweepRow *rows, const char *lead, FILE *out) {
-    int count = 0, *series = calloc((size_t)grid->points, sizeof *series);
-    Series *names = calloc(SERIES_MAX, sizeof *names);
     const SweepRow **sorted = calloc((size_t)grid->points, sizeof *sorted);
     int64_t found = 0;
-    bool ok = series && names && sorted;
-    for (int64_t i = 0; i < grid->points && ok; i++) {
-        if (!rows[i].has_plan) continue;
-        series[i] = series_of(grid, i, names, &count);
-        sorted[found++] = &rows[i];
-    }
-    if (ok) {
-        qsort(sorted, (size_t)found, sizeof *sorted, by_chips);
-        draw_lines(&(Points){grid, sorted, found, series}, names, count, lead, out);
-    }
-    free(series);
-    free(names);
+    if (!sorted) return false;
+    for (int64_t i = 0; i < grid->points; i++)
+        if (rows[i].has_plan) sorted[found++] = &rows[i];
+    qsort(sorted, (size_t)found, sizeof *sorted, by_chips);
+    bool ok = draw_lines(grid, sorted, found, lead, out);
     free(sorted);
     return ok;
 }

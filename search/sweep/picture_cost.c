@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/sweep/page.h"
 
-#include "base/number.h"
+#include "base/text/lines.h"
 #include "base/text/prose.h"
-#include "base/text/svg.h"
 #include "base/util.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUPS_MAX = SVG_COLORS, LABELS_MAX = 40 };
-static const double WIDTH = SVG_PANEL, LEFT = 46, RIGHT = 362, TOP = 50, BOTTOM = 300, LINE = 12;
+enum { GROUPS_MAX = SVG_COLORS };
 
 /* What is trained, and not with what. */
 static bool is_training(const char *option) {
@@ -66,7 +64,6 @@ typedef struct {
     bool *front;
     int *same;
     int group[GROUPS_MAX], groups; /* the numbers of what is trained; the last stands for all others */
-    SvgScale x, y;
 } Cost;
 
 static int group_of(const Cost *cost, const SweepRow *row) {
@@ -81,8 +78,6 @@ static int by_cost(const void *left, const void *right) {
     return (a->point > b->point) - (a->point < b->point);
 }
 
-static double days_of(const SweepRow *row) { return row->expected_seconds / 86400; }
-
 static const char *say_usd(double value, char *text) {
     static const double SIZES[] = {1e9, 1e6, 1e3, 1};
     static const char *const UNITS[] = {" B", " M", " k", ""};
@@ -92,116 +87,63 @@ static const char *say_usd(double value, char *text) {
     return text;
 }
 
-static SvgScale scale_of(double low, double high, double from, double to) {
-    double room = pow(high / low, 0.14) * 1.06;
-    return (SvgScale){low / room, high * room, from, to, true};
-}
-
 static void fill(Cost *cost) {
-    double usd[2] = {INFINITY, 0}, days[2] = {INFINITY, 0};
     sweep_front(cost->grid, cost->rows, cost->front, cost->same);
     for (int64_t i = 0; i < cost->grid->points; i++) {
         const SweepRow *row = &cost->rows[i];
         if (!is_priced(row)) continue;
         cost->sorted[cost->count++] = row;
-        usd[0] = min_real(usd[0], row->expected_usd), usd[1] = max_real(usd[1], row->expected_usd);
-        days[0] = min_real(days[0], days_of(row)), days[1] = max_real(days[1], days_of(row));
         bool known = false;
         for (int g = 0; g < cost->groups; g++) known = known || cost->group[g] == cost->same[i];
         if (!known && cost->groups < GROUPS_MAX) cost->group[cost->groups++] = cost->same[i];
     }
     qsort(cost->sorted, (size_t)cost->count, sizeof *cost->sorted, by_cost);
-    cost->x = scale_of(usd[0], usd[1], LEFT, RIGHT), cost->y = scale_of(days[0], days[1], BOTTOM, TOP);
 }
 
-/* Through the points of the front of a group, as steps: what a sum of money gets. */
-static void draw_front(Svg *svg, const Cost *cost, int number, int color) {
-    bool open = false;
-    for (int64_t i = 0; i < cost->count; i++) {
-        const SweepRow *row = cost->sorted[i];
-        if (!cost->front[row->point] || cost->same[row->point] != number) continue;
-        double x = svg_at(&cost->x, row->expected_usd), y = svg_at(&cost->y, days_of(row));
-        if (open)
-            fprintf(svg->out, "H%.1fV%.1f", x, y);
-        else
-            fprintf(svg->out, "<path class=\"s%d thick\" d=\"M%.1f %.1f", color, x, y);
-        open = true;
-    }
-    if (open) fputs("\"/>\n", svg->out);
-}
-
-static void draw_mark(Svg *svg, const Cost *cost, const SweepRow *row) {
-    char point[SWEEP_LABEL_SIZE], usd[NUMBER_TEXT_SIZE], days[NUMBER_TEXT_SIZE];
-    Prose tip = {0};
+/* Of the fronts what is no training is named: the model is in the legend. */
+static void add_point(Lines *lines, const Cost *cost, const SweepRow *row) {
+    char point[SWEEP_LABEL_SIZE], label[SWEEP_LABEL_SIZE], usd[NUMBER_TEXT_SIZE], days[NUMBER_TEXT_SIZE];
     bool front = cost->front[row->point];
-    prose_add(&tip, "%s: %s, %s, %s%s", sweep_point_text(cost->grid, row->point, point, sizeof point), row->plan,
-              duration_text(row->expected_seconds, days), say_usd(row->expected_usd, usd),
-              front ? "" : " (another is cheaper and not slower)");
-    svg_mark(svg, group_of(cost, row), svg_at(&cost->x, row->expected_usd), svg_at(&cost->y, days_of(row)),
-             front ? 5 : 3, tip.text);
+    int group = group_of(cost, row);
+    bool others = cost->group[group] != cost->same[row->point];
+    label_of(cost->grid, row->point, false, label);
+    lines_point(lines,
+                (LinePoint){.x = row->expected_usd,
+                            .y = row->expected_seconds / 86400,
+                            .kind = group,
+                            .size = front ? 5 : 3,
+                            .series = front && !others ? 2 * group : NOT_JOINED,
+                            .label = front ? arena_text(lines->arena, label) : NULL},
+                "%s: %s, %s, %s%s", sweep_point_text(cost->grid, row->point, point, sizeof point), row->plan,
+                duration_text(row->expected_seconds, days), say_usd(row->expected_usd, usd),
+                front ? "" : " (another is cheaper and not slower)");
 }
 
-typedef struct {
-    double left, right, y; /* of letters: from there to there, and the line they stand on */
-} Place;
-
-/* Within the picture, on no mark and on none of the places that are taken. */
-static bool is_free(const Cost *cost, Place place, const Place *taken, int count) {
-    bool free = place.left > LEFT + 2 && place.right < WIDTH - 2 && place.y > TOP + 4 && place.y < BOTTOM - 3;
-    for (int j = 0; j < count && free; j++)
-        free = fabs(taken[j].y - place.y) >= LINE || place.left > taken[j].right || place.right < taken[j].left;
-    for (int64_t i = 0; i < cost->count && free; i++) {
-        double x = svg_at(&cost->x, cost->sorted[i]->expected_usd), y = svg_at(&cost->y, days_of(cost->sorted[i]));
-        free = x < place.left - 4 || x > place.right + 4 || y > place.y + 4 || y < place.y - 13;
-    }
-    return free;
+/* Each group has a line of its front and an entry for its marks. */
+static void add_group(Lines *lines, const Cost *cost, int group) {
+    static const char *const STYLES[GROUPS_MAX] = {"s0 thick", "s1 thick", "s2 thick", "s3 thick",
+                                                   "s4 thick", "s5 thick", "s6 thick", "s7 thick"};
+    char label[SWEEP_LABEL_SIZE] = "every point";
+    for (int64_t i = 0; i < cost->grid->points && cost->groups > 1; i++)
+        if (cost->same[i] == cost->group[group]) label_of(cost->grid, i, true, label);
+    lines_series(lines, JOIN_STEPS, STYLES[group], NULL);
+    lines_legend(lines, group, group == GROUPS_MAX - 1 ? "others" : arena_text(lines->arena, label));
 }
 
-/* What the points of the fronts are, where there is room: below and to the left of a point of a front lies no other of
- * its own. */
-static void draw_labels(Svg *svg, const Cost *cost) {
-    static const double ASIDE[][2] = {{-8, 12}, {-9, 3}, {8, 14}, {8, -7}};
-    Place taken[LABELS_MAX];
-    int count = 0;
-    for (int64_t i = 0; i < cost->count && count < LABELS_MAX; i++) {
-        const SweepRow *row = cost->sorted[i];
-        char label[SWEEP_LABEL_SIZE], fitted[SVG_FIT_SIZE];
-        if (!cost->front[row->point]) continue;
-        label_of(cost->grid, row->point, false, label);
-        double wide = svg_text_width(svg_fit(label, 110, fitted));
-        for (size_t side = 0; side < COUNT_OF(ASIDE); side++) {
-            double x = svg_at(&cost->x, row->expected_usd) + ASIDE[side][0];
-            bool left = ASIDE[side][0] < 0;
-            Place place = {left ? x - wide : x, left ? x : x + wide, svg_at(&cost->y, days_of(row)) + ASIDE[side][1]};
-            if (!is_free(cost, place, taken, count)) continue;
-            taken[count++] = place;
-            svg_text(svg, x, place.y, left ? "end" : "start", "small", "%s", fitted);
-            break;
-        }
-    }
-}
-
-static void draw_legend(Svg *svg, const Cost *cost) {
-    SvgLegend legend = {4, WIDTH, 4, BOTTOM + 58};
-    for (int g = 0; g < cost->groups; g++) {
-        char label[SWEEP_LABEL_SIZE] = "every point", fitted[SVG_FIT_SIZE];
-        for (int64_t i = 0; i < cost->grid->points && cost->groups > 1; i++)
-            if (cost->same[i] == cost->group[g]) label_of(cost->grid, i, true, label);
-        svg_legend_add_mark(svg, &legend, g, svg_fit(g == GROUPS_MAX - 1 ? "others" : label, 200, fitted));
-    }
-    svg_legend_add_line(svg, &legend, "s0 thick", "nothing is cheaper and as fast");
-}
-
-static void draw(const Cost *cost, const char *words, FILE *out) {
-    Svg svg = svg_open(out, "cost-svg", WIDTH, BOTTOM + 90, "Days of the training against its cost, on demand", words);
-    svg_text(&svg, 4, 14, "start", "head", "Days against dollars, on demand");
-    svg_axis_x(&svg, &cost->x, 6, BOTTOM, TOP, say_usd, "cost of the training");
-    svg_axis_y(&svg, &cost->y, 7, LEFT, RIGHT, svg_say_number, "days, with failures as far as they are known");
-    for (int g = 0; g < cost->groups; g++) draw_front(&svg, cost, cost->group[g], g);
-    for (int64_t i = 0; i < cost->count; i++) draw_mark(&svg, cost, cost->sorted[i]);
-    draw_labels(&svg, cost);
-    draw_legend(&svg, cost);
-    svg_close(&svg);
+static bool draw(const Cost *cost, const char *words, FILE *out) {
+    Arena arena = {0};
+    Lines lines = lines_new(&arena, cost->count);
+    lines.id = "cost-svg", lines.words = words;
+    lines.title = "Days of the training against its cost, on demand";
+    lines.heading = "Days against dollars, on demand";
+    lines.x = (LineAxis){say_usd, "cost of the training", false, false};
+    lines.y = (LineAxis){svg_say_number, "days, with failures as far as they are known", false, false};
+    for (int g = 0; g < cost->groups; g++) add_group(&lines, cost, g);
+    lines_series(&lines, JOIN_STEPS, "s0 thick", "nothing is cheaper and as fast");
+    for (int64_t i = 0; i < cost->count; i++) add_point(&lines, cost, cost->sorted[i]);
+    bool ok = lines_draw(&lines, out);
+    arena_free(&arena);
+    return ok;
 }
 
 bool sweep_draw_cost(const SweepGrid *grid, const SweepRow *rows, const char *words, FILE *out) {
@@ -209,12 +151,11 @@ bool sweep_draw_cost(const SweepGrid *grid, const SweepRow *rows, const char *wo
     Cost cost = {.grid = grid, .rows = rows, .sorted = calloc(points, sizeof *cost.sorted)};
     cost.front = calloc(points, sizeof *cost.front);
     cost.same = calloc(points, sizeof *cost.same);
-    if (cost.sorted && cost.front && cost.same) {
-        fill(&cost);
-        if (cost.count > 1) draw(&cost, words, out);
-    }
+    bool drawn = cost.sorted && cost.front && cost.same;
+    if (drawn) fill(&cost);
+    drawn = drawn && cost.count > 1 && draw(&cost, words, out);
     free(cost.sorted);
     free(cost.front);
     free(cost.same);
-    return cost.count > 1;
+    return drawn;
 }

@@ -3,11 +3,9 @@
  * lies what nothing beats in both. */
 #include "search/report/html/pictures.h"
 
+#include "base/text/lines.h"
 #include "base/util.h"
 
-#include <math.h>
-
-static const double WIDTH = SVG_PANEL, TOP = 50, BOTTOM = 300, LEFT = 52, RIGHT = 366;
 enum { POINTS_MAX = PAGE_LIMITS + PAGE_SIZES + 16, MIDDLE = 1 };
 
 typedef struct {
@@ -59,63 +57,33 @@ static int chip_points(const PageView *view, Point points[POINTS_MAX]) {
     return count;
 }
 
-static SvgScale around(const Point *points, int count, bool seconds, double from, double to) {
-    double low = INFINITY, high = 0;
-    for (int i = 0; i < count; i++) {
-        double value = seconds ? points[i].seconds : points[i].cost;
-        low = min_real(low, value), high = max_real(high, value);
-    }
-    double room = pow(high / low, 0.08) * 1.03; /* a twelfth of the length, and 3% where all are one */
-    return (SvgScale){low / room, high * room, from, to, true};
-}
-
-static void draw_front(Svg *svg, const SvgScale *x, const SvgScale *y, const Point *points, int count) {
-    bool open = false;
-    for (int i = 0; i < count; i++) {
-        if (!points[i].front) continue;
-        double px = svg_at(x, points[i].cost), py = svg_at(y, points[i].seconds);
-        if (open)
-            fprintf(svg->out, "H%.1fV%.1f", px, py);
-        else
-            fprintf(svg->out, "<path class=\"s0 thick\" d=\"M%.1f %.1f", px, py);
-        open = true;
-    }
-    if (open) fputs("\"/>\n", svg->out);
-}
-
 /* `chips`: a tick for each machine; else round ones of bytes. */
-static void draw_points(Svg *svg, const Point *points, int count, bool chips) {
+static bool draw_panel(const PageView *view, FILE *out, const Point *points, int count, bool chips, const char *words) {
     SvgSay *say = chips ? svg_say_count : number_bytes;
-    double ticks[POINTS_MAX];
-    SvgScale x = around(points, count, false, LEFT, RIGHT), y = around(points, count, true, BOTTOM, TOP);
-    for (int i = 0; i < count; i++) ticks[i] = points[i].cost;
-    if (chips)
-        svg_axis_x_at(svg, &x, ticks, count, BOTTOM, TOP, say, "chips");
-    else
-        svg_axis_x(svg, &x, 6, BOTTOM, TOP, svg_say_bytes, "HBM that the plan takes, per chip");
-    svg_axis_y(svg, &y, 7, LEFT, RIGHT, svg_say_seconds, "step");
-    draw_front(svg, &x, &y, points, count);
+    Lines lines = lines_new(view->arena, count);
+    lines.id = chips ? "pareto-chips-svg" : "pareto-svg", lines.words = words;
+    lines.title = chips ? "The Pareto front: time against chips" : "The Pareto front: time against memory";
+    lines.heading = chips ? "Against chips, the same batch" : "Against memory";
+    lines.x = chips ? (LineAxis){svg_say_count, "chips", false, true}
+                    : (LineAxis){svg_say_bytes, "HBM that the plan takes, per chip", false, false};
+    lines.y = (LineAxis){svg_say_seconds, "step", false, false};
+    lines_legend(&lines, 1, chips ? "plan 1" : "plans of this report");
+    lines_legend(&lines, 0, chips ? "best on other machines" : "best with less memory");
+    int front = lines_series(&lines, JOIN_STEPS, "s0 thick", "the front");
     for (int i = 0; i < count; i++) {
-        char tip[2 * WORDS_SIZE], cost[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE];
-        double px = svg_at(&x, points[i].cost), py = svg_at(&y, points[i].seconds);
-        snprintf(tip, sizeof tip, "%s, %s%s%s%s", say(points[i].cost, cost), step_text(points[i].seconds, step),
-                 points[i].of ? ": " : "", points[i].of ? points[i].of->plan : "",
-                 points[i].front ? "" : " (not on the front)");
-        svg_mark(svg, points[i].rank == 0 ? 0 : 1, px, py, points[i].front ? 5 : 3.5, tip);
-        if (points[i].rank == 1) svg_text(svg, px, py + 20, px > RIGHT - 30 ? "end" : "middle", "head", "plan 1");
+        const Point *point = &points[i];
+        char cost[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE];
+        lines_point(&lines,
+                    (LinePoint){.x = point->cost,
+                                .y = point->seconds,
+                                .kind = point->rank > 0,
+                                .size = point->front ? 5 : 3.5,
+                                .series = point->front ? front : NOT_JOINED,
+                                .label = point->rank == 1 ? "plan 1" : NULL},
+                    "%s, %s%s%s%s", say(point->cost, cost), step_text(point->seconds, step), point->of ? ": " : "",
+                    point->of ? point->of->plan : "", point->front ? "" : " (not on the front)");
     }
-}
-
-static void draw_panel(FILE *out, const char *id, const Point *points, int count, bool chips, const char *words) {
-    Svg svg = svg_open(out, id, WIDTH, BOTTOM + (chips ? 64 : 84),
-                       chips ? "The Pareto front: time against chips" : "The Pareto front: time against memory", words);
-    SvgLegend legend = {4, WIDTH, 4, BOTTOM + 58};
-    svg_text(&svg, 4, 14, "start", "head", chips ? "Against chips, the same batch" : "Against memory");
-    draw_points(&svg, points, count, chips);
-    svg_legend_add_mark(&svg, &legend, 1, chips ? "plan 1" : "plans of this report");
-    svg_legend_add_mark(&svg, &legend, 0, chips ? "best on other machines" : "best with less memory");
-    svg_legend_add_line(&svg, &legend, "s0 thick", "the front");
-    svg_close(&svg);
+    return lines_draw(&lines, out);
 }
 
 static void list_points(Table *table, const char *against, const Point *points, int count, SvgSay *say) {
@@ -151,10 +119,11 @@ bool picture_pareto(const PageView *view, FILE *out, Prose *words, Table *table)
                   svg_say_count(chips[chip_count - 1].cost, change),
                   step_text(chips[chip_count - 1].seconds, (char[NUMBER_TEXT_SIZE]){0}));
     if (view->facts) page_say_left_out(view->facts, PAGE_MEMORY, words);
-    draw_panel(out, "pareto-svg", memory, memory_count, false, words->text);
-    if (chip_count > 0) draw_panel(out, "pareto-chips-svg", chips, chip_count, true, words->text);
+    bool ok = draw_panel(view, out, memory, memory_count, false, words->text) &&
+              (chip_count == 0 || draw_panel(view, out, chips, chip_count, true, words->text));
     *table = table_new(view->arena, "Plans by memory and by chips", "against|>takes|>step|plan|on the front");
     list_points(table, "memory", memory, memory_count, number_bytes);
     list_points(table, "chips", chips, chip_count, svg_say_count);
+    table->failed = table->failed || !ok;
     return true;
 }

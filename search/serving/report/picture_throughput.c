@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tokens per second of a chip and the time of a token against the batch, for several lengths of the prompt, in the
  * layout of the best point: one worker, steady. */
-#include "base/text/svg.h"
+#include "base/text/lines.h"
 #include "base/util.h"
 #include "search/serving/report/serving_pictures.h"
 
 #include <math.h>
 
-static const double WIDTH = 860, TOP = 44, BOTTOM = 350, FIRST_LEFT = 76, FIRST_RIGHT = 410, SECOND_LEFT = 506,
-                    SECOND_RIGHT = 836;
 enum { CONTEXTS = 4, BATCHES_MAX = 17 };
 
 typedef struct {
@@ -40,44 +38,31 @@ static void price_curve(const ServingQuestion *asked, const ServingPool *pool, S
     }
 }
 
-typedef struct {
-    const Curve *curves;
-    SvgScale x, y;
-    bool times;
-} Panel;
-
-static double value_of(const Panel *panel, const Curve *curve, int i) {
-    return panel->times ? curve->seconds[i] : curve->per_chip[i];
-}
-
-static void scale_panel(Panel *panel, double left, double right) {
-    double low = INFINITY, high = 0, most = 1;
-    for (int c = 0; c < CONTEXTS; c++)
-        for (int i = 0; i < panel->curves[c].count; i++) {
-            double value = value_of(panel, &panel->curves[c], i);
-            low = min_real(low, value), high = max_real(high, value);
-            most = max_real(most, panel->curves[c].batch[i]);
-        }
-    panel->x = (SvgScale){0.9, most * 1.2, left, right, true};
-    panel->y = (SvgScale){low / 1.1, high * 1.1, BOTTOM, TOP, true};
-}
-
-static void draw_panel(Svg *svg, const Panel *panel) {
+/* The time of a token, else what a chip gives. */
+static bool draw_panel(const Curve curves[CONTEXTS], bool times, const char *words, Arena *arena, FILE *out) {
+    static const char *const STYLES[CONTEXTS] = {"s0", "s1", "s2", "s3"};
+    Lines lines = lines_new(arena, CONTEXTS * BATCHES_MAX);
+    lines.id = times ? "token-svg" : "throughput-svg", lines.words = words;
+    lines.title = times ? "The time of a token against batch and context" : "Throughput against batch and context";
+    lines.heading = times ? "Time of a token" : "Tokens per second of a chip";
+    lines.x = (LineAxis){svg_say_count, "sequences in flight", false, false};
+    lines.y = (LineAxis){times ? svg_say_seconds : svg_say_number, "", false, false};
     for (int c = 0; c < CONTEXTS; c++) {
-        const Curve *curve = &panel->curves[c];
-        if (curve->count > 1) fprintf(svg->out, "<path class=\"s%d\" d=\"", c);
-        for (int i = 0; i < curve->count && curve->count > 1; i++)
-            fprintf(svg->out, "%c%.1f %.1f", i ? 'L' : 'M', svg_at(&panel->x, curve->batch[i]),
-                    svg_at(&panel->y, value_of(panel, curve, i)));
-        if (curve->count > 1) fputs("\"/>\n", svg->out);
-        for (int i = 0; i < curve->count; i++) {
-            char tip[160], time[NUMBER_TEXT_SIZE];
-            snprintf(tip, sizeof tip, "prompts of %.0f, batch %.0f: %.4g tokens/s per chip, %s per token",
-                     curve->prompt, curve->batch[i], curve->per_chip[i], step_text(curve->seconds[i], time));
-            svg_mark(svg, c, svg_at(&panel->x, curve->batch[i]), svg_at(&panel->y, value_of(panel, curve, i)), 3.5,
-                     tip);
-        }
+        const Curve *curve = &curves[c];
+        int series = lines_series(&lines, JOIN_LINE, STYLES[c], NULL);
+        char time[NUMBER_TEXT_SIZE];
+        lines_legend(&lines, c, arena_format(arena, "prompts of %.0f", curve->prompt));
+        for (int i = 0; i < curve->count; i++)
+            lines_point(&lines,
+                        (LinePoint){.x = curve->batch[i],
+                                    .y = times ? curve->seconds[i] : curve->per_chip[i],
+                                    .kind = c,
+                                    .size = 3.5,
+                                    .series = series},
+                        "prompts of %.0f, batch %.0f: %.4g tokens/s per chip, %s per token", curve->prompt,
+                        curve->batch[i], curve->per_chip[i], step_text(curve->seconds[i], time));
     }
+    return lines_draw(&lines, out);
 }
 
 static void list_curves(Table *table, const Curve curves[CONTEXTS]) {
@@ -107,27 +92,10 @@ bool picture_throughput(const ServingReport *report, Arena *arena, FILE *out, Pr
               "One worker in the best point's layout (%s), at every batch for which its memory has room, with prompts "
               "of %.0f, %.0f, %.0f and %.0f tokens.",
               pool_notation(pool, way), curves[0].prompt, curves[1].prompt, curves[2].prompt, curves[3].prompt);
-    Panel rates = {.curves = curves}, times = {.curves = curves, .times = true};
-    scale_panel(&rates, FIRST_LEFT, FIRST_RIGHT);
-    scale_panel(&times, SECOND_LEFT, SECOND_RIGHT);
-    Svg svg = svg_open(out, "throughput-svg", WIDTH, BOTTOM + 84, "Throughput against batch and context", words->text);
-    svg_text(&svg, FIRST_LEFT, 16, "start", "head", "Tokens per second of a chip");
-    svg_axis_x(&svg, &rates.x, 6, BOTTOM, TOP, svg_say_count, "sequences in flight");
-    svg_axis_y(&svg, &rates.y, 7, FIRST_LEFT, FIRST_RIGHT, svg_say_number, "");
-    draw_panel(&svg, &rates);
-    svg_text(&svg, SECOND_LEFT, 16, "start", "head", "Time of a token");
-    svg_axis_x(&svg, &times.x, 6, BOTTOM, TOP, svg_say_count, "sequences in flight");
-    svg_axis_y(&svg, &times.y, 7, SECOND_LEFT, SECOND_RIGHT, svg_say_seconds, "");
-    draw_panel(&svg, &times);
-    double x = FIRST_LEFT;
-    for (int c = 0; c < CONTEXTS; c++) {
-        char name[64];
-        snprintf(name, sizeof name, "prompts of %.0f", curves[c].prompt);
-        x += svg_legend_mark(&svg, x, BOTTOM + 70, c, name);
-    }
-    svg_close(&svg);
+    bool ok = draw_panel(curves, false, words->text, arena, out) && draw_panel(curves, true, words->text, arena, out);
     *table = table_new(arena, "Throughput against batch and context",
                        ">prompt tokens|>batch|>tokens/s per chip|>ms per token");
     list_curves(table, curves);
+    table->failed = table->failed || !ok;
     return true;
 }
