@@ -8,12 +8,12 @@
 
 /* What is compared: the step (for as many tokens as were requested, where the batch moved; under another objective what
  * that counts), MFU, and the share of usable HBM. */
-typedef enum { GATE_STEP, GATE_MFU, GATE_MEMORY, GATE_FIGURES } BaselineFigure;
-const char *gate_figure_name(BaselineFigure figure); /* "step" "mfu" "memory": of --tolerance and of JSON */
+typedef enum { BASELINE_STEP, BASELINE_MFU, BASELINE_MEMORY, BASELINE_FIGURES } BaselineFigure;
+const char *baseline_figure_name(BaselineFigure figure); /* "step" "mfu" "memory": of --tolerance and of JSON */
 
 /* How much worse is still as good; shares. */
 typedef struct {
-    double of[GATE_FIGURES];
+    double of[BASELINE_FIGURES];
 } Tolerance;
 
 /* "1%" or "0.01"; a number above 1 is to have its sign. */
@@ -23,14 +23,14 @@ bool share_parse(const char *text, const char *where, double *out, Error *error)
 bool tolerance_parse(const char *text, const char *where, Tolerance *out, Error *error);
 
 typedef enum {
-    VERDICT_SAME,
-    VERDICT_BETTER,
-    VERDICT_WORSE,
-    VERDICT_ERROR, /* cannot be planned any more */
-    VERDICT_NEW,   /* the baseline has no plan of it yet */
-    VERDICT_COUNT
-} BaselineVerdict;
-const char *verdict_name(BaselineVerdict verdict); /* "same" "better" "worse" "error" "new" */
+    STATUS_SAME,
+    STATUS_BETTER,
+    STATUS_WORSE,
+    STATUS_ERROR, /* cannot be planned any more */
+    STATUS_NEW,   /* the baseline has no plan of it yet */
+    STATUS_COUNT
+} BaselineStatus;
+const char *baseline_status_name(BaselineStatus status); /* "same" "better" "worse" "error" "new" */
 
 typedef struct {
     double was, now;
@@ -65,30 +65,30 @@ typedef enum { OLD_PLAN_NOT_ASKED, OLD_PLAN_PRICED, OLD_PLAN_TOO_LARGE, OLD_PLAN
 
 typedef struct {
     const char *name;  /* "llama3.1-8b on 4x4 of tpu-v5e, 256Ki tokens, seq 4096" */
-    Snapshot was, now; /* now.report is NULL for VERDICT_ERROR */
+    Snapshot was, now; /* now.report is NULL for STATUS_ERROR */
     bool edited;       /* another request than `was` was made for */
-    bool has_was;      /* false for VERDICT_NEW and for errors of new entries */
-    BaselineVerdict verdict;
-    FigureChange figures[GATE_FIGURES]; /* where both have a plan */
+    bool has_was;      /* false for STATUS_NEW and for errors of new entries */
+    BaselineStatus status;
+    FigureChange figures[BASELINE_FIGURES]; /* where both have a plan */
     bool lost_plan, lost_proof, found_plan, found_proof;
     Cause causes[CAUSES_MAX]; /* where something moved */
     int cause_count;
     bool same_plan;
     OldPlan old_plan;
     double old_plan_seconds; /* of OLD_PLAN_PRICED */
-    char message[640];       /* of VERDICT_ERROR */
+    char message[640];       /* of STATUS_ERROR */
     bool undecided;          /* a launched plan: a limit ended the search before it was known */
     const char *file;        /* the launch file of a launched plan; NULL: it has none */
     int64_t line;            /* of its key to change first; 0: not known */
 } CheckedEntry;
 
 /* Whether there are two plans to compare. */
-static inline bool gate_has_both(const CheckedEntry *entry) {
+static inline bool baseline_has_both(const CheckedEntry *entry) {
     return entry->has_was && entry->was.plan_count > 0 && entry->now.plan_count > 0;
 }
 
 /* Fills what can be said from the two reports. entry->has_was, was, now and message are given. */
-void gate_compare(const Tolerance *tolerance, CheckedEntry *entry);
+void baseline_compare(const Tolerance *tolerance, CheckedEntry *entry);
 
 /* What of the data and the program two reports rest on differs, behind that the request was `edited`. At least one
  * cause where something `moved`. */
@@ -99,44 +99,44 @@ int causes_find(const Snapshot *was, const Snapshot *now, bool edited, bool move
 /* Of a whole check, or of one plan that is launched. */
 typedef struct {
     const char *baseline; /* the file; NULL means that a launched plan is compared with the best, which is `was` */
-    Tolerance tolerance;  /* of a launched plan .of[GATE_STEP]: --within */
+    Tolerance tolerance;  /* of a launched plan .of[BASELINE_STEP]: --within */
     const CheckedEntry *entries;
     int count;
     bool updated; /* the baseline was rewritten */
     const char *version, *data_sha256;
 } BaselineCheck;
 
-int gate_verdicts(const BaselineCheck *gate, BaselineVerdict verdict);
-bool gate_passes(const BaselineCheck *gate);
+int baseline_count(const BaselineCheck *check, BaselineStatus status);
+bool baseline_passes(const BaselineCheck *check);
 
 /* One entry, in sentences without a full stop; empty where there is nothing to say. */
 typedef enum {
-    GATE_WHAT,  /* "step 1.843 s -> 1.921 s (+4.2%), MFU 43.1% -> 41.3% (-4.2%), ..." */
-    GATE_CAUSE, /* "mesh/catalog/tpu-v5e.json changed (...)" */
-    GATE_TERMS, /* "fsdp +80.1 ms, matmul -2.00 ms" */
-    GATE_PLAN,  /* "fsdp=16 -> fsdp=8 tensor=2, ..." */
-    GATE_LINES
+    BASELINE_WHAT,  /* "step 1.843 s -> 1.921 s (+4.2%), MFU 43.1% -> 41.3% (-4.2%), ..." */
+    BASELINE_CAUSE, /* "mesh/catalog/tpu-v5e.json changed (...)" */
+    BASELINE_TERMS, /* "fsdp +80.1 ms, matmul -2.00 ms" */
+    BASELINE_PLAN,  /* "fsdp=16 -> fsdp=8 tensor=2, ..." */
+    BASELINE_LINES
 } BaselineLine;
 typedef struct {
-    Prose line[GATE_LINES];
+    Prose line[BASELINE_LINES];
 } BaselineWords;
-const char *gate_heading(BaselineLine line); /* what stands before it: "because: "; "" for GATE_WHAT */
+const char *baseline_heading(BaselineLine line); /* what stands before it: "because: "; "" for BASELINE_WHAT */
 /* "+1.03%", "-12.4%", "+0.03%": three digits, since a tolerance may be passed by little. Into `text` of
  * NUMBER_TEXT_SIZE bytes, returned. */
-const char *gate_change_text(double change, char *text);
-void gate_words(const BaselineCheck *gate, const CheckedEntry *entry, BaselineWords *out);
+const char *baseline_change_text(double change, char *text);
+void baseline_words(const BaselineCheck *check, const CheckedEntry *entry, BaselineWords *out);
 
 /* The answer in a sentence, and what to do next. */
-void gate_headline(const BaselineCheck *gate, Prose *out);
-void gate_hint(const BaselineCheck *gate, Prose *out);
+void baseline_headline(const BaselineCheck *check, Prose *out);
+void baseline_hint(const BaselineCheck *check, Prose *out);
 
-typedef enum { GATE_TEXT, GATE_JSON, GATE_MARKDOWN, GATE_JUNIT, GATE_FORMATS } BaselineFormat;
-const char *gate_format_name(BaselineFormat format); /* "text" "json" "markdown" "junit" */
-bool gate_write(const BaselineCheck *gate, BaselineFormat format, TextOut out, Error *error);
+typedef enum { BASELINE_TEXT, BASELINE_JSON, BASELINE_MARKDOWN, BASELINE_JUNIT, BASELINE_FORMATS } BaselineFormat;
+const char *baseline_format_name(BaselineFormat format); /* "text" "json" "markdown" "junit" */
+bool baseline_write(const BaselineCheck *check, BaselineFormat format, TextOut out, Error *error);
 
 /* Workflow commands of GitHub, a line each: an error for each entry that fails, a notice for what is better. Ten of
  * each kind at most, the last for all others: a step shows no more. */
-bool gate_write_annotations(const BaselineCheck *gate, FILE *out, Error *error);
+bool baseline_write_annotations(const BaselineCheck *check, FILE *out, Error *error);
 
 /* A list under "causes"; false: memory is out. */
 bool causes_add_json(cJSON *to, const Cause *causes, int count);

@@ -9,30 +9,30 @@
 #include <math.h>
 #include <string.h>
 
-const char *gate_figure_name(BaselineFigure figure) {
-    static const char *const NAMES[GATE_FIGURES] = {"step", "mfu", "memory"};
+const char *baseline_figure_name(BaselineFigure figure) {
+    static const char *const NAMES[BASELINE_FIGURES] = {"step", "mfu", "memory"};
     return NAMES[figure];
 }
 
-const char *verdict_name(BaselineVerdict verdict) {
-    static const char *const NAMES[VERDICT_COUNT] = {"same", "better", "worse", "error", "new"};
-    return NAMES[verdict];
+const char *baseline_status_name(BaselineStatus status) {
+    static const char *const NAMES[STATUS_COUNT] = {"same", "better", "worse", "error", "new"};
+    return NAMES[status];
 }
 
 /* ---- the tolerance ---- */
 
 bool share_parse(const char *text, const char *where, double *out, Error *error) {
     if (!number_share(text, where, 0, 10, out, error)) return false;
-    if (*out <= 1 || strchr(text, '%')) return true; /* a gate of 400% would never close */
+    if (*out <= 1 || strchr(text, '%')) return true; /* a limit of 400% would never be passed */
     return error_set(error, ERROR_INPUT, where, "is %.30s; give a share such as 0.01, or %.30s%%", text, text);
 }
 
 bool tolerance_parse(const char *text, const char *where, Tolerance *out, Error *error) {
-    bool given[GATE_FIGURES] = {false};
+    bool given[BASELINE_FIGURES] = {false};
     double all;
     if (!strchr(text, '=')) {
         if (!share_parse(text, where, &all, error)) return false;
-        for (BaselineFigure figure = 0; figure < GATE_FIGURES; figure++) out->of[figure] = all;
+        for (BaselineFigure figure = 0; figure < BASELINE_FIGURES; figure++) out->of[figure] = all;
         return true;
     }
     for (const char *at = text;; at++) {
@@ -42,8 +42,8 @@ bool tolerance_parse(const char *text, const char *where, Tolerance *out, Error 
         snprintf(word, sizeof word, "%.*s", (int)min_whole((int64_t)length, sizeof word - 1), at);
         char *equals = strchr(word, '=');
         if (equals) *equals = '\0';
-        while (figure < GATE_FIGURES && strcmp(word, gate_figure_name(figure)) != 0) figure++;
-        if (!equals || figure == GATE_FIGURES)
+        while (figure < BASELINE_FIGURES && strcmp(word, baseline_figure_name(figure)) != 0) figure++;
+        if (!equals || figure == BASELINE_FIGURES)
             return error_set(error, ERROR_INPUT, where,
                              "\"%.40s\" is not a tolerance; give 1%%, or some of step=1%%,mfu=1%%,memory=5%%", word);
         if (given[figure]) return error_set(error, ERROR_INPUT, where, "%s is given twice; give it once", word);
@@ -54,7 +54,7 @@ bool tolerance_parse(const char *text, const char *where, Tolerance *out, Error 
     }
 }
 
-const char *gate_change_text(double change, char *text) {
+const char *baseline_change_text(double change, char *text) {
     if (!(fabs(change) < 9.995)) return change_text(change, text);
     double percent = fabs(100 * change);
     if (percent < 0.0995)
@@ -80,7 +80,8 @@ static const char *flops_unit(double value, char *text) { return rate_text(value
 static void add_figure(const char *name, double was, double now, Unit unit, Prose *to) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     if (!(was > 0 && now > 0) || fabs(now / was - 1) < 1e-12) return;
-    prose_item(to, ", ", "%s %s -> %s, %s", name, unit(was, a), unit(now, b), gate_change_text(now / was - 1, change));
+    prose_item(to, ", ", "%s %s -> %s, %s", name, unit(was, a), unit(now, b),
+               baseline_change_text(now / was - 1, change));
 }
 
 /* A figure of the axes of a mesh: its key, and what it is called of one axis and of several. */
@@ -247,35 +248,36 @@ static void compare_plans(const Tolerance *tolerance, CheckedEntry *entry) {
     bool limits = was->hbm_limit_bytes > 0 && now->hbm_limit_bytes > 0;
     double memory = ratio_of(was->hbm_bytes, now->hbm_bytes);
     if (limits) memory *= was->hbm_limit_bytes / now->hbm_limit_bytes;
-    entry->figures[GATE_STEP] = change_of(was->seconds, now->seconds, step, true, within[GATE_STEP]);
-    entry->figures[GATE_MFU] = change_of(was->mfu, now->mfu, ratio_of(was->mfu, now->mfu), false, within[GATE_MFU]);
-    entry->figures[GATE_MEMORY] = change_of(was->hbm_bytes, now->hbm_bytes, memory, true, within[GATE_MEMORY]);
+    entry->figures[BASELINE_STEP] = change_of(was->seconds, now->seconds, step, true, within[BASELINE_STEP]);
+    entry->figures[BASELINE_MFU] =
+        change_of(was->mfu, now->mfu, ratio_of(was->mfu, now->mfu), false, within[BASELINE_MFU]);
+    entry->figures[BASELINE_MEMORY] = change_of(was->hbm_bytes, now->hbm_bytes, memory, true, within[BASELINE_MEMORY]);
     entry->same_plan = snapshot_same_plan(was, now);
 }
 
-static BaselineVerdict verdict_of(const CheckedEntry *entry) {
+static BaselineStatus status_of(const CheckedEntry *entry) {
     bool worse = entry->lost_plan || entry->lost_proof, better = entry->found_plan || entry->found_proof;
-    for (BaselineFigure figure = 0; figure < GATE_FIGURES; figure++) {
+    for (BaselineFigure figure = 0; figure < BASELINE_FIGURES; figure++) {
         worse = worse || entry->figures[figure].worse;
         better = better || entry->figures[figure].better;
     }
-    return worse ? VERDICT_WORSE : better ? VERDICT_BETTER : VERDICT_SAME;
+    return worse ? STATUS_WORSE : better ? STATUS_BETTER : STATUS_SAME;
 }
 
 static bool moved(const CheckedEntry *entry) {
-    bool any = entry->verdict != VERDICT_SAME;
-    for (BaselineFigure figure = 0; figure < GATE_FIGURES; figure++)
+    bool any = entry->status != STATUS_SAME;
+    for (BaselineFigure figure = 0; figure < BASELINE_FIGURES; figure++)
         any = any || fabs(entry->figures[figure].change) > 1e-9;
     return any;
 }
 
-void gate_compare(const Tolerance *tolerance, CheckedEntry *entry) {
+void baseline_compare(const Tolerance *tolerance, CheckedEntry *entry) {
     if (!entry->now.report) {
-        entry->verdict = VERDICT_ERROR;
+        entry->status = STATUS_ERROR;
         return;
     }
     if (!entry->has_was) {
-        entry->verdict = VERDICT_NEW;
+        entry->status = STATUS_NEW;
         return;
     }
     const Snapshot *was = &entry->was, *now = &entry->now;
@@ -284,19 +286,19 @@ void gate_compare(const Tolerance *tolerance, CheckedEntry *entry) {
     entry->lost_plan = was->plan_count > 0 && now->plan_count == 0;
     entry->found_plan = was->plan_count == 0 && now->plan_count > 0;
     entry->found_proof = !was->proven && now->proven;
-    if (gate_has_both(entry)) compare_plans(tolerance, entry);
-    entry->verdict = verdict_of(entry);
+    if (baseline_has_both(entry)) compare_plans(tolerance, entry);
+    entry->status = status_of(entry);
     entry->cause_count = causes_find(was, now, entry->edited, moved(entry), entry->causes);
 }
 
-int gate_verdicts(const BaselineCheck *gate, BaselineVerdict verdict) {
+int baseline_count(const BaselineCheck *check, BaselineStatus status) {
     int count = 0;
-    for (int i = 0; i < gate->count; i++) count += gate->entries[i].verdict == verdict;
+    for (int i = 0; i < check->count; i++) count += check->entries[i].status == status;
     return count;
 }
 
-bool gate_passes(const BaselineCheck *gate) {
-    for (int i = 0; i < gate->count; i++)
-        if (gate->entries[i].undecided) return false;
-    return gate_verdicts(gate, VERDICT_WORSE) == 0 && gate_verdicts(gate, VERDICT_ERROR) == 0;
+bool baseline_passes(const BaselineCheck *check) {
+    for (int i = 0; i < check->count; i++)
+        if (check->entries[i].undecided) return false;
+    return baseline_count(check, STATUS_WORSE) == 0 && baseline_count(check, STATUS_ERROR) == 0;
 }

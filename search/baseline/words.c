@@ -14,12 +14,12 @@ static double ratio_change(double was, double now) { return was > 0 && now > 0 ?
 
 static void add_change(const FigureChange *figure, Prose *to) {
     char change[NUMBER_TEXT_SIZE];
-    if (fabs(figure->change) > 1e-9) prose_add(to, " (%s)", gate_change_text(figure->change, change));
+    if (fabs(figure->change) > 1e-9) prose_add(to, " (%s)", baseline_change_text(figure->change, change));
 }
 
 static void add_figures(const CheckedEntry *entry, Prose *to) {
-    const FigureChange *step = &entry->figures[GATE_STEP], *mfu = &entry->figures[GATE_MFU],
-                       *memory = &entry->figures[GATE_MEMORY];
+    const FigureChange *step = &entry->figures[BASELINE_STEP], *mfu = &entry->figures[BASELINE_MFU],
+                       *memory = &entry->figures[BASELINE_MEMORY];
     const SnapshotPlan *was = &entry->was.best, *now = &entry->now.best;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
     const char *objective = json_text_at(entry->now.report, "request.objective");
@@ -51,8 +51,8 @@ static void add_lost_plan(const Snapshot *now, Prose *to) {
 }
 
 /* Compares a plan that is launched with the best. */
-static void add_launched(const BaselineCheck *gate, const CheckedEntry *entry, Prose *to) {
-    const FigureChange *step = &entry->figures[GATE_STEP];
+static void add_launched(const BaselineCheck *check, const CheckedEntry *entry, Prose *to) {
+    const FigureChange *step = &entry->figures[BASELINE_STEP];
     char best[NUMBER_TEXT_SIZE], own[NUMBER_TEXT_SIZE], slower[NUMBER_TEXT_SIZE], within[NUMBER_TEXT_SIZE];
     char needed[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
     double bytes = json_real_at(entry->now.report, "shortfall.needed_bytes", 0),
@@ -70,16 +70,16 @@ static void add_launched(const BaselineCheck *gate, const CheckedEntry *entry, P
     if (fabs(step->change) < 5e-4)
         prose_add(to, ": it is as fast");
     else
-        prose_add(to, ": it is %s slower%s, and %s is allowed", (gate_change_text(step->change, slower) + 1),
+        prose_add(to, ": it is %s slower%s, and %s is allowed", (baseline_change_text(step->change, slower) + 1),
                   fabs(step->now / step->was - 1 - step->change) > 1e-6 ? " for the same number of tokens" : "",
-                  share_text(gate->tolerance.of[GATE_STEP], within));
+                  share_text(check->tolerance.of[BASELINE_STEP], within));
     prose_add(to, "; its MFU is %s, that of the best plan %s", share_text(entry->now.best.mfu, own),
               share_text(entry->was.best.mfu, best));
 }
 
 static void add_what(const CheckedEntry *entry, Prose *to) {
     char text[sizeof entry->message];
-    if (entry->verdict == VERDICT_ERROR) {
+    if (entry->status == STATUS_ERROR) {
         prose_add(to, "cannot be planned: %s", clean_text(entry->message, text, sizeof text));
         return;
     }
@@ -88,7 +88,7 @@ static void add_what(const CheckedEntry *entry, Prose *to) {
     if (entry->lost_proof && !entry->lost_plan)
         prose_item(to, "; ", "the plan is not proven any more: the best may be %.2g%% faster", 100 * entry->now.gap);
     if (entry->found_proof) prose_item(to, "; ", "the plan is proven now");
-    if (gate_has_both(entry)) add_figures(entry, to);
+    if (baseline_has_both(entry)) add_figures(entry, to);
 }
 
 /* ---- why ---- */
@@ -104,7 +104,7 @@ static void add_terms(const CheckedEntry *entry, Prose *to) {
     enum { SHOWN = 4 };
     PartChange parts[PART_CHANGES_MAX];
     char time[NUMBER_TEXT_SIZE], name[PROSE_NAME_SIZE];
-    if (!gate_has_both(entry)) return;
+    if (!baseline_has_both(entry)) return;
     int count = snapshot_step_changes(&entry->was.best, &entry->now.best, parts);
     qsort(parts, (size_t)count, sizeof *parts, by_size);
     for (int i = 0; i < count && i < SHOWN; i++) {
@@ -119,7 +119,7 @@ static void add_plan(const CheckedEntry *entry, Prose *to) {
     char time[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     const SnapshotPlan *was = &entry->was.best, *now = &entry->now.best;
     if (!entry->has_was || entry->was.plan_count == 0) return;
-    if (gate_has_both(entry)) {
+    if (baseline_has_both(entry)) {
         Prose changes = {0};
         snapshot_plan_changes(was, now, &changes);
         if (entry->same_plan)
@@ -140,27 +140,27 @@ static void add_plan(const CheckedEntry *entry, Prose *to) {
                   step_text(entry->old_plan_seconds, time));
     else
         prose_add(to, "; the previous plan now takes %s (%s)", step_text(entry->old_plan_seconds, time),
-                  gate_change_text(moved, change));
+                  baseline_change_text(moved, change));
 }
 
-const char *gate_heading(BaselineLine line) {
-    static const char *const HEADINGS[GATE_LINES] = {"", "because: ", "in the step: ", "plan: "};
+const char *baseline_heading(BaselineLine line) {
+    static const char *const HEADINGS[BASELINE_LINES] = {"", "because: ", "in the step: ", "plan: "};
     return HEADINGS[line];
 }
 
-void gate_words(const BaselineCheck *gate, const CheckedEntry *entry, BaselineWords *out) {
+void baseline_words(const BaselineCheck *check, const CheckedEntry *entry, BaselineWords *out) {
     Prose *line = out->line;
     memset(out, 0, sizeof *out);
-    add_terms(entry, &line[GATE_TERMS]);
-    if (!gate->baseline) {
-        add_launched(gate, entry, &line[GATE_WHAT]);
-        prose_add(&line[GATE_PLAN], "%s is the best", entry->was.best.label);
-        if (entry->now.plan_count > 0) prose_add(&line[GATE_PLAN], ", %s is launched", entry->now.best.label);
+    add_terms(entry, &line[BASELINE_TERMS]);
+    if (!check->baseline) {
+        add_launched(check, entry, &line[BASELINE_WHAT]);
+        prose_add(&line[BASELINE_PLAN], "%s is the best", entry->was.best.label);
+        if (entry->now.plan_count > 0) prose_add(&line[BASELINE_PLAN], ", %s is launched", entry->now.best.label);
         return;
     }
-    add_what(entry, &line[GATE_WHAT]);
-    for (int i = 0; i < entry->cause_count; i++) prose_item(&line[GATE_CAUSE], "; ", "%s", entry->causes[i].text);
-    add_plan(entry, &line[GATE_PLAN]);
+    add_what(entry, &line[BASELINE_WHAT]);
+    for (int i = 0; i < entry->cause_count; i++) prose_item(&line[BASELINE_CAUSE], "; ", "%s", entry->causes[i].text);
+    add_plan(entry, &line[BASELINE_PLAN]);
 }
 
 /* ---- all of them ---- */
@@ -168,10 +168,10 @@ void gate_words(const BaselineCheck *gate, const CheckedEntry *entry, BaselineWo
 /* "1.0%", or each figure's own. */
 static void add_tolerance(const Tolerance *tolerance, Prose *to) {
     const double *of = tolerance->of;
-    bool one = of[GATE_STEP] == of[GATE_MFU] && of[GATE_STEP] == of[GATE_MEMORY];
+    bool one = of[BASELINE_STEP] == of[BASELINE_MFU] && of[BASELINE_STEP] == of[BASELINE_MEMORY];
     prose_add(to, "tolerance ");
-    for (BaselineFigure figure = 0; figure < (one ? 1 : GATE_FIGURES); figure++)
-        prose_add(to, "%s%s%s%.4g%%", figure ? ", " : "", one ? "" : gate_figure_name(figure), one ? "" : " ",
+    for (BaselineFigure figure = 0; figure < (one ? 1 : BASELINE_FIGURES); figure++)
+        prose_add(to, "%s%s%s%.4g%%", figure ? ", " : "", one ? "" : baseline_figure_name(figure), one ? "" : " ",
                   100 * of[figure]);
 }
 
@@ -179,27 +179,27 @@ static void add_count(int count, const char *one, const char *many, Prose *to) {
     if (count > 0) prose_item(to, ", ", "%d %s", count, count == 1 ? one : many);
 }
 
-static void add_updated(const BaselineCheck *gate, const char *file, Prose *to) {
+static void add_updated(const BaselineCheck *check, const char *file, Prose *to) {
     Prose counts = {0};
-    add_count(gate_verdicts(gate, VERDICT_WORSE), "worse", "worse", &counts);
-    add_count(gate_verdicts(gate, VERDICT_BETTER), "better", "better", &counts);
-    add_count(gate_verdicts(gate, VERDICT_NEW), "new", "new", &counts);
-    prose_add(to, "%s is rewritten with %d plan%s: %s.", file, gate->count, gate->count == 1 ? "" : "s",
+    add_count(baseline_count(check, STATUS_WORSE), "worse", "worse", &counts);
+    add_count(baseline_count(check, STATUS_BETTER), "better", "better", &counts);
+    add_count(baseline_count(check, STATUS_NEW), "new", "new", &counts);
+    prose_add(to, "%s is rewritten with %d plan%s: %s.", file, check->count, check->count == 1 ? "" : "s",
               counts.used ? counts.text : "all are unchanged");
 }
 
 /* Lists what changed, each with the number of changed plans that depend on it. */
-static void add_causes(const BaselineCheck *gate, Prose *to) {
+static void add_causes(const BaselineCheck *check, Prose *to) {
     Prose list = {0};
-    for (int i = 0; i < gate->count; i++) {
-        const CheckedEntry *entry = &gate->entries[i];
-        for (int c = 0; c < entry->cause_count && entry->verdict != VERDICT_SAME; c++) {
+    for (int i = 0; i < check->count; i++) {
+        const CheckedEntry *entry = &check->entries[i];
+        for (int c = 0; c < entry->cause_count && entry->status != STATUS_SAME; c++) {
             const Cause *cause = &entry->causes[c];
             int count = 0;
             bool said = false;
-            for (int j = 0; j < gate->count; j++)
-                for (int k = 0; k < gate->entries[j].cause_count && gate->entries[j].verdict != VERDICT_SAME; k++) {
-                    const Cause *other = &gate->entries[j].causes[k];
+            for (int j = 0; j < check->count; j++)
+                for (int k = 0; k < check->entries[j].cause_count && check->entries[j].status != STATUS_SAME; k++) {
+                    const Cause *other = &check->entries[j].causes[k];
                     if (other->kind != cause->kind || strcmp(other->file, cause->file) != 0) continue;
                     said = said || j < i;
                     count++;
@@ -216,52 +216,52 @@ static void add_causes(const BaselineCheck *gate, Prose *to) {
     if (list.used) prose_add(to, " What changed: %s.", list.text);
 }
 
-void gate_headline(const BaselineCheck *gate, Prose *out) {
+void baseline_headline(const BaselineCheck *check, Prose *out) {
     char file[PROSE_NAME_SIZE];
-    int worse = gate_verdicts(gate, VERDICT_WORSE), errors = gate_verdicts(gate, VERDICT_ERROR),
-        better = gate_verdicts(gate, VERDICT_BETTER);
+    int worse = baseline_count(check, STATUS_WORSE), errors = baseline_count(check, STATUS_ERROR),
+        better = baseline_count(check, STATUS_BETTER);
     *out = (Prose){0};
-    if (!gate->baseline) {
+    if (!check->baseline) {
         BaselineWords words;
-        gate_words(gate, gate->entries, &words);
+        baseline_words(check, check->entries, &words);
         char name[PROSE_SIZE];
         prose_add(out, "%s: %s: the plan %s.",
-                  gate->entries->undecided ? "not decided"
-                  : gate_passes(gate)      ? "passed"
-                                           : "FAILED",
-                  clean_text(gate->entries->name, name, sizeof name), words.line[GATE_WHAT].text);
+                  check->entries->undecided ? "not decided"
+                  : baseline_passes(check)  ? "passed"
+                                            : "FAILED",
+                  clean_text(check->entries->name, name, sizeof name), words.line[BASELINE_WHAT].text);
         return;
     }
-    clean_name(gate->baseline, file);
-    if (gate->updated) {
-        add_updated(gate, file, out);
+    clean_name(check->baseline, file);
+    if (check->updated) {
+        add_updated(check, file, out);
     } else if (worse + errors == 0) {
-        prose_add(out, "%s %d plan%s %s as good as in %s (", gate->count == 1 ? "The" : "All", gate->count,
-                  gate->count == 1 ? "" : "s", gate->count == 1 ? "is" : "are", file);
-        add_tolerance(&gate->tolerance, out);
+        prose_add(out, "%s %d plan%s %s as good as in %s (", check->count == 1 ? "The" : "All", check->count,
+                  check->count == 1 ? "" : "s", check->count == 1 ? "is" : "are", file);
+        add_tolerance(&check->tolerance, out);
         prose_add(out, ")");
         if (better > 0) prose_add(out, ", %d of them better", better);
         prose_add(out, ".");
     } else {
-        prose_add(out, "%d of %d plan%s %s worse than in %s (", worse, gate->count, gate->count == 1 ? "" : "s",
+        prose_add(out, "%d of %d plan%s %s worse than in %s (", worse, check->count, check->count == 1 ? "" : "s",
                   worse == 1 ? "is" : "are", file);
-        add_tolerance(&gate->tolerance, out);
+        add_tolerance(&check->tolerance, out);
         prose_add(out, ")");
         if (errors > 0) prose_add(out, ", %d cannot be planned any more", errors);
         if (better > 0) prose_add(out, ", %d %s better", better, better == 1 ? "is" : "are");
         prose_add(out, ".");
     }
-    add_causes(gate, out);
+    add_causes(check, out);
 }
 
-void gate_hint(const BaselineCheck *gate, Prose *out) {
+void baseline_hint(const BaselineCheck *check, Prose *out) {
     char file[PROSE_NAME_SIZE];
     *out = (Prose){0};
-    if (!gate->baseline || gate->updated) return;
-    clean_name(gate->baseline, file);
-    if (!gate_passes(gate))
+    if (!check->baseline || check->updated) return;
+    clean_name(check->baseline, file);
+    if (!baseline_passes(check))
         prose_add(out, "If this is intended, shardopt check --baseline %s --update makes these plans the baseline.",
                   file);
-    else if (gate_verdicts(gate, VERDICT_BETTER) > 0)
+    else if (baseline_count(check, STATUS_BETTER) > 0)
         prose_add(out, "shardopt check --baseline %s --update makes the better plans the baseline.", file);
 }

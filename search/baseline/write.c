@@ -12,46 +12,46 @@
 #include <math.h>
 
 /* What fails stands first. */
-static const BaselineVerdict ORDER[] = {VERDICT_WORSE, VERDICT_ERROR, VERDICT_BETTER, VERDICT_NEW, VERDICT_SAME};
+static const BaselineStatus ORDER[] = {STATUS_WORSE, STATUS_ERROR, STATUS_BETTER, STATUS_NEW, STATUS_SAME};
 
-const char *gate_format_name(BaselineFormat format) {
-    static const char *const NAMES[GATE_FORMATS] = {"text", "json", "markdown", "junit"};
+const char *baseline_format_name(BaselineFormat format) {
+    static const char *const NAMES[BASELINE_FORMATS] = {"text", "json", "markdown", "junit"};
     return NAMES[format];
 }
 
 /* ---- text ---- */
 
 static void write_lines(const BaselineWords *words, BaselineLine from, TextOut out) {
-    for (BaselineLine line = from; line < GATE_LINES; line++) {
+    for (BaselineLine line = from; line < BASELINE_LINES; line++) {
         char first[32];
-        snprintf(first, sizeof first, "    %s", gate_heading(line));
+        snprintf(first, sizeof first, "    %s", baseline_heading(line));
         if (words->line[line].used > 0) prose_write(out, first, "      ", words->line[line].text);
     }
 }
 
-static void write_text_entry(const BaselineCheck *gate, const CheckedEntry *entry, TextOut out) {
+static void write_text_entry(const BaselineCheck *check, const CheckedEntry *entry, TextOut out) {
     char name[PROSE_SIZE], first[32];
     BaselineWords words;
-    gate_words(gate, entry, &words);
-    snprintf(first, sizeof first, "  %s: ", verdict_name(entry->verdict));
+    baseline_words(check, entry, &words);
+    snprintf(first, sizeof first, "  %s: ", baseline_status_name(entry->status));
     prose_write(out, first, "    ", clean_text(entry->name, name, sizeof name));
-    write_lines(&words, GATE_WHAT, out);
+    write_lines(&words, BASELINE_WHAT, out);
 }
 
-static void write_text(const BaselineCheck *gate, TextOut out) {
+static void write_text(const BaselineCheck *check, TextOut out) {
     Prose line;
-    gate_headline(gate, &line);
+    baseline_headline(check, &line);
     prose_write(out, "", "  ", line.text);
-    if (!gate->baseline) {
+    if (!check->baseline) {
         BaselineWords words;
-        gate_words(gate, gate->entries, &words);
-        write_lines(&words, GATE_TERMS, out);
+        baseline_words(check, check->entries, &words);
+        write_lines(&words, BASELINE_TERMS, out);
         return;
     }
     for (size_t v = 0; v < COUNT_OF(ORDER); v++)
-        for (int i = 0; i < gate->count && ORDER[v] != VERDICT_SAME; i++)
-            if (gate->entries[i].verdict == ORDER[v]) write_text_entry(gate, &gate->entries[i], out);
-    gate_hint(gate, &line);
+        for (int i = 0; i < check->count && ORDER[v] != STATUS_SAME; i++)
+            if (check->entries[i].status == ORDER[v]) write_text_entry(check, &check->entries[i], out);
+    baseline_hint(check, &line);
     if (line.used > 0) prose_write(out, "", "  ", line.text);
 }
 
@@ -72,18 +72,18 @@ static bool add_side(cJSON *to, const char *key, const Snapshot *side) {
 static bool add_reasons(cJSON *to, const CheckedEntry *entry) {
     cJSON *json = json_add_array(to, "reasons");
     bool ok = json != NULL;
-    for (BaselineFigure figure = 0; figure < GATE_FIGURES && ok; figure++)
-        if (entry->figures[figure].worse) ok = json_add_text(json, NULL, gate_figure_name(figure));
+    for (BaselineFigure figure = 0; figure < BASELINE_FIGURES && ok; figure++)
+        if (entry->figures[figure].worse) ok = json_add_text(json, NULL, baseline_figure_name(figure));
     return ok && (!entry->lost_plan || json_add_text(json, NULL, "no_plan")) &&
            (!entry->lost_proof || json_add_text(json, NULL, "proof")) &&
-           (entry->verdict != VERDICT_ERROR || json_add_text(json, NULL, "error"));
+           (entry->status != STATUS_ERROR || json_add_text(json, NULL, "error"));
 }
 
-static bool add_figures(cJSON *to, const char *key, const double of[GATE_FIGURES]) {
+static bool add_figures(cJSON *to, const char *key, const double of[BASELINE_FIGURES]) {
     cJSON *json = json_add_object(to, key);
     bool ok = json != NULL;
-    for (BaselineFigure figure = 0; figure < GATE_FIGURES && ok; figure++)
-        ok = json_add_real(json, gate_figure_name(figure), of[figure]);
+    for (BaselineFigure figure = 0; figure < BASELINE_FIGURES && ok; figure++)
+        ok = json_add_real(json, baseline_figure_name(figure), of[figure]);
     return ok;
 }
 
@@ -103,8 +103,8 @@ bool causes_add_json(cJSON *to, const Cause *causes, int count) {
 /* What moved between two plans: the figures, and the step part by part. */
 static bool add_changes(cJSON *to, const CheckedEntry *entry, const char *was, const char *now) {
     PartChange parts[PART_CHANGES_MAX];
-    double change[GATE_FIGURES];
-    for (BaselineFigure figure = 0; figure < GATE_FIGURES; figure++) change[figure] = entry->figures[figure].change;
+    double change[BASELINE_FIGURES];
+    for (BaselineFigure figure = 0; figure < BASELINE_FIGURES; figure++) change[figure] = entry->figures[figure].change;
     int count = snapshot_step_changes(&entry->was.best, &entry->now.best, parts);
     cJSON *json = add_figures(to, "change", change) ? json_add_object(to, "terms_seconds") : NULL;
     bool ok = json != NULL;
@@ -115,45 +115,45 @@ static bool add_changes(cJSON *to, const CheckedEntry *entry, const char *was, c
     return ok;
 }
 
-static bool add_entry(cJSON *to, const BaselineCheck *gate, const CheckedEntry *entry) {
-    const char *was = gate->baseline ? "was" : "best", *now = gate->baseline ? "now" : "launched";
+static bool add_entry(cJSON *to, const BaselineCheck *check, const CheckedEntry *entry) {
+    const char *was = check->baseline ? "was" : "best", *now = check->baseline ? "now" : "launched";
     BaselineWords words;
-    gate_words(gate, entry, &words);
-    if (!json_add_text(to, "name", entry->name) || !json_add_text(to, "verdict", verdict_name(entry->verdict)) ||
-        !json_add_text(to, "text", words.line[GATE_WHAT].text) || !add_reasons(to, entry) ||
+    baseline_words(check, entry, &words);
+    if (!json_add_text(to, "name", entry->name) || !json_add_text(to, "verdict", baseline_status_name(entry->status)) ||
+        !json_add_text(to, "text", words.line[BASELINE_WHAT].text) || !add_reasons(to, entry) ||
         !(entry->has_was ? add_side(to, was, &entry->was) : json_add_text(to, was, NULL)) ||
-        !add_side(to, now, &entry->now) || (gate_has_both(entry) && !add_changes(to, entry, was, now)) ||
-        (gate->baseline && !causes_add_json(to, entry->causes, entry->cause_count)))
+        !add_side(to, now, &entry->now) || (baseline_has_both(entry) && !add_changes(to, entry, was, now)) ||
+        (check->baseline && !causes_add_json(to, entry->causes, entry->cause_count)))
         return false;
     if (entry->old_plan == OLD_PLAN_NOT_ASKED) return true;
     if (entry->old_plan != OLD_PLAN_PRICED) return json_add_text(to, "old_plan_seconds", NULL);
     return json_add_real(to, "old_plan_seconds", entry->old_plan_seconds);
 }
 
-static bool add_head(cJSON *to, const BaselineCheck *gate) {
+static bool add_head(cJSON *to, const BaselineCheck *check) {
     cJSON *program = json_add_whole(to, "format_version", 1) ? json_add_object(to, "program") : NULL;
-    if (!json_add_text(program, "version", gate->version) ||
-        !json_add_text(program, "data_sha256", gate->data_sha256) ||
-        !json_add_bool(to, "passed", gate->updated || gate_passes(gate)))
+    if (!json_add_text(program, "version", check->version) ||
+        !json_add_text(program, "data_sha256", check->data_sha256) ||
+        !json_add_bool(to, "passed", check->updated || baseline_passes(check)))
         return false;
-    if (!gate->baseline) return json_add_real(to, "within", gate->tolerance.of[GATE_STEP]);
-    cJSON *counts = json_add_text(to, "baseline", gate->baseline) && json_add_bool(to, "updated", gate->updated) &&
-                            add_figures(to, "tolerance", gate->tolerance.of)
+    if (!check->baseline) return json_add_real(to, "within", check->tolerance.of[BASELINE_STEP]);
+    cJSON *counts = json_add_text(to, "baseline", check->baseline) && json_add_bool(to, "updated", check->updated) &&
+                            add_figures(to, "tolerance", check->tolerance.of)
                         ? json_add_object(to, "counts")
                         : NULL;
     bool ok = counts != NULL;
-    for (BaselineVerdict verdict = 0; verdict < VERDICT_COUNT && ok; verdict++)
-        ok = json_add_whole(counts, verdict_name(verdict), gate_verdicts(gate, verdict));
+    for (BaselineStatus status = 0; status < STATUS_COUNT && ok; status++)
+        ok = json_add_whole(counts, baseline_status_name(status), baseline_count(check, status));
     return ok;
 }
 
-static bool write_json(const BaselineCheck *gate, FILE *out) {
+static bool write_json(const BaselineCheck *check, FILE *out) {
     cJSON *json = cJSON_CreateObject();
-    bool ok = add_head(json, gate);
-    cJSON *entries = ok && gate->baseline ? json_add_array(json, "entries") : NULL;
-    if (ok && !gate->baseline) ok = add_entry(json, gate, gate->entries);
-    for (int i = 0; gate->baseline && i < gate->count && ok; i++)
-        ok = add_entry(json_add_object(entries, NULL), gate, &gate->entries[i]);
+    bool ok = add_head(json, check);
+    cJSON *entries = ok && check->baseline ? json_add_array(json, "entries") : NULL;
+    if (ok && !check->baseline) ok = add_entry(json, check, check->entries);
+    for (int i = 0; check->baseline && i < check->count && ok; i++)
+        ok = add_entry(json_add_object(entries, NULL), check, &check->entries[i]);
     ok = ok && json_print(out, json);
     cJSON_Delete(json);
     return ok;
@@ -169,9 +169,9 @@ static void attribute(const char *name, const char *value, FILE *out) {
 
 static void write_words(const BaselineWords *words, FILE *out) {
     fputc('\n', out);
-    for (BaselineLine line = 0; line < GATE_LINES; line++) {
+    for (BaselineLine line = 0; line < BASELINE_LINES; line++) {
         if (words->line[line].used == 0) continue;
-        fputs(gate_heading(line), out);
+        fputs(baseline_heading(line), out);
         escape_write(ESCAPE_XML, words->line[line].text, out);
         fputc('\n', out);
     }
@@ -181,46 +181,46 @@ static void write_words(const BaselineWords *words, FILE *out) {
 static const char *type_of(const CheckedEntry *entry) {
     if (entry->lost_plan) return "no_plan";
     if (entry->lost_proof) return "proof";
-    for (BaselineFigure figure = 0; figure < GATE_FIGURES; figure++)
-        if (entry->figures[figure].worse) return gate_figure_name(figure);
+    for (BaselineFigure figure = 0; figure < BASELINE_FIGURES; figure++)
+        if (entry->figures[figure].worse) return baseline_figure_name(figure);
     return "error";
 }
 
-static void write_case(const BaselineCheck *gate, const CheckedEntry *entry, FILE *out) {
+static void write_case(const BaselineCheck *check, const CheckedEntry *entry, FILE *out) {
     BaselineWords words;
-    gate_words(gate, entry, &words);
-    bool failed = entry->verdict == VERDICT_WORSE, broken = entry->verdict == VERDICT_ERROR;
-    const char *tag = gate->updated || !(failed || broken) ? "system-out" : failed ? "failure" : "error";
+    baseline_words(check, entry, &words);
+    bool failed = entry->status == STATUS_WORSE, broken = entry->status == STATUS_ERROR;
+    const char *tag = check->updated || !(failed || broken) ? "system-out" : failed ? "failure" : "error";
     fputs("    <testcase classname=\"shardopt.check\"", out);
     attribute("name", entry->name, out);
     fprintf(out, ">\n      <%s", tag);
     if (tag[0] != 's') {
         attribute("type", type_of(entry), out);
-        attribute("message", words.line[GATE_WHAT].text, out);
+        attribute("message", words.line[BASELINE_WHAT].text, out);
     }
     fputc('>', out);
     write_words(&words, out);
     fprintf(out, "      </%s>\n    </testcase>\n", tag);
 }
 
-static void write_counts(const BaselineCheck *gate, FILE *out) {
-    fprintf(out, " tests=\"%d\" failures=\"%d\" errors=\"%d\"", gate->count,
-            gate->updated ? 0 : gate_verdicts(gate, VERDICT_WORSE),
-            gate->updated ? 0 : gate_verdicts(gate, VERDICT_ERROR));
+static void write_counts(const BaselineCheck *check, FILE *out) {
+    fprintf(out, " tests=\"%d\" failures=\"%d\" errors=\"%d\"", check->count,
+            check->updated ? 0 : baseline_count(check, STATUS_WORSE),
+            check->updated ? 0 : baseline_count(check, STATUS_ERROR));
 }
 
-static void write_junit(const BaselineCheck *gate, FILE *out) {
+static void write_junit(const BaselineCheck *check, FILE *out) {
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"shardopt check\"", out);
-    write_counts(gate, out);
+    write_counts(check, out);
     fputs(">\n  <testsuite", out);
-    attribute("name", gate->baseline ? gate->baseline : "launched plan", out);
-    write_counts(gate, out);
+    attribute("name", check->baseline ? check->baseline : "launched plan", out);
+    write_counts(check, out);
     fputs(" skipped=\"0\">\n    <properties>\n      <property name=\"version\"", out);
-    attribute("value", gate->version, out);
+    attribute("value", check->version, out);
     fputs("/>\n      <property name=\"data_sha256\"", out);
-    attribute("value", gate->data_sha256, out);
+    attribute("value", check->data_sha256, out);
     fputs("/>\n    </properties>\n", out);
-    for (int i = 0; i < gate->count; i++) write_case(gate, &gate->entries[i], out);
+    for (int i = 0; i < check->count; i++) write_case(check, &check->entries[i], out);
     fputs("  </testsuite>\n</testsuites>\n", out);
 }
 
@@ -230,95 +230,98 @@ static void escaped(const char *text, FILE *out) { escape_write(ESCAPE_MARKDOWN,
 
 /* "1.843 s → 1.921 s (+4.2%)", or one figure where it did not move. */
 static void add_figure(Table *table, const CheckedEntry *entry, BaselineFigure figure) {
-    static const char *(*const UNITS[GATE_FIGURES])(double, char *) = {step_text, share_text, number_bytes};
+    static const char *(*const UNITS[BASELINE_FIGURES])(double, char *) = {step_text, share_text, number_bytes};
     char was[NUMBER_TEXT_SIZE], now[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     const FigureChange *of = &entry->figures[figure];
-    if (!gate_has_both(entry))
+    if (!baseline_has_both(entry))
         table_cell(table, "-");
     else if (fabs(of->change) <= 1e-9)
         table_cell(table, "%s", UNITS[figure](of->now, now));
     else
         table_cell(table, "%s → %s (%s)", UNITS[figure](of->was, was), UNITS[figure](of->now, now),
-                   gate_change_text(of->change, change));
+                   baseline_change_text(of->change, change));
 }
 
-static void add_row(Table *table, const BaselineCheck *gate, const CheckedEntry *entry) {
+static void add_row(Table *table, const BaselineCheck *check, const CheckedEntry *entry) {
     BaselineWords words;
-    gate_words(gate, entry, &words);
-    table_cell(table, "%s", verdict_name(entry->verdict));
+    baseline_words(check, entry, &words);
+    table_cell(table, "%s", baseline_status_name(entry->status));
     table_cell(table, "%s", entry->name);
-    for (BaselineFigure figure = 0; figure < GATE_FIGURES; figure++) add_figure(table, entry, figure);
-    table_cell(table, "%s", words.line[GATE_PLAN].text);
+    for (BaselineFigure figure = 0; figure < BASELINE_FIGURES; figure++) add_figure(table, entry, figure);
+    table_cell(table, "%s", words.line[BASELINE_PLAN].text);
 }
 
 /* False: memory is out. */
-static bool write_table(const BaselineCheck *gate, bool moved, FILE *out) {
+static bool write_table(const BaselineCheck *check, bool moved, FILE *out) {
     Arena arena = {0};
     Table table = table_new(&arena, NULL, "|of|step|MFU|HBM|plan");
-    if (!table.failed) table.column[0].name = NULL; /* of verdicts */
+    if (!table.failed) table.column[0].name = NULL; /* of statuses */
     for (size_t v = 0; v < COUNT_OF(ORDER); v++)
-        for (int i = 0; i < gate->count; i++)
-            if (gate->entries[i].verdict == ORDER[v] && moved == (ORDER[v] != VERDICT_SAME))
-                add_row(&table, gate, &gate->entries[i]);
+        for (int i = 0; i < check->count; i++)
+            if (check->entries[i].status == ORDER[v] && moved == (ORDER[v] != STATUS_SAME))
+                add_row(&table, check, &check->entries[i]);
     bool ok = table_write_markdown(&table, out);
     arena_free(&arena);
     return ok;
 }
 
-static void write_details(const BaselineCheck *gate, const CheckedEntry *entry, FILE *out) {
+static void write_details(const BaselineCheck *check, const CheckedEntry *entry, FILE *out) {
     BaselineWords words;
-    gate_words(gate, entry, &words);
-    fprintf(out, "- **%s**: ", verdict_name(entry->verdict));
+    baseline_words(check, entry, &words);
+    fprintf(out, "- **%s**: ", baseline_status_name(entry->status));
     escaped(entry->name, out);
     fputc('\n', out);
-    for (BaselineLine line = 0; line < GATE_LINES; line++) {
+    for (BaselineLine line = 0; line < BASELINE_LINES; line++) {
         if (words.line[line].used == 0) continue;
-        fprintf(out, "  - %s", gate_heading(line));
+        fprintf(out, "  - %s", baseline_heading(line));
         escaped(words.line[line].text, out);
         fputc('\n', out);
     }
 }
 
-static bool write_markdown(const BaselineCheck *gate, FILE *out) {
+static bool write_markdown(const BaselineCheck *check, FILE *out) {
     Prose line;
     bool ok = true;
-    int same = gate_verdicts(gate, VERDICT_SAME);
-    gate_headline(gate, &line);
-    fprintf(out, "### Plan quality: %s\n\n", gate->updated ? "new baseline" : gate_passes(gate) ? "passed" : "failed");
+    int same = baseline_count(check, STATUS_SAME);
+    baseline_headline(check, &line);
+    fprintf(out, "### Plan quality: %s\n\n",
+            check->updated           ? "new baseline"
+            : baseline_passes(check) ? "passed"
+                                     : "failed");
     escaped(line.text, out);
     fputs("\n\n", out);
-    if (!gate->baseline) {
-        write_details(gate, gate->entries, out);
+    if (!check->baseline) {
+        write_details(check, check->entries, out);
         return true;
     }
-    if (gate->count > same) {
-        ok = write_table(gate, true, out);
+    if (check->count > same) {
+        ok = write_table(check, true, out);
         fputc('\n', out);
-        for (int i = 0; i < gate->count; i++)
-            if (gate->entries[i].verdict != VERDICT_SAME) write_details(gate, &gate->entries[i], out);
+        for (int i = 0; i < check->count; i++)
+            if (check->entries[i].status != STATUS_SAME) write_details(check, &check->entries[i], out);
         fputc('\n', out);
     }
-    gate_hint(gate, &line);
+    baseline_hint(check, &line);
     escaped(line.text, out);
     if (line.used > 0) fputs("\n\n", out);
     if (same > 0) {
         fprintf(out, "<details><summary>As before: %d</summary>\n\n", same);
-        ok = write_table(gate, false, out) && ok;
+        ok = write_table(check, false, out) && ok;
         fputs("\n</details>\n", out);
     }
     return ok;
 }
 
-bool gate_write(const BaselineCheck *gate, BaselineFormat format, TextOut out, Error *error) {
+bool baseline_write(const BaselineCheck *check, BaselineFormat format, TextOut out, Error *error) {
     bool ok = true;
-    if (format == GATE_JSON)
-        ok = write_json(gate, out.file);
-    else if (format == GATE_MARKDOWN)
-        ok = write_markdown(gate, out.file);
-    else if (format == GATE_JUNIT)
-        write_junit(gate, out.file);
+    if (format == BASELINE_JSON)
+        ok = write_json(check, out.file);
+    else if (format == BASELINE_MARKDOWN)
+        ok = write_markdown(check, out.file);
+    else if (format == BASELINE_JUNIT)
+        write_junit(check, out.file);
     else
-        write_text(gate, out);
+        write_text(check, out);
     return (ok && !ferror(out.file)) || error_memory(error);
 }
 
@@ -340,38 +343,39 @@ static void write_start(const char *command, const char *file, int64_t line, con
     fputs("::", out);
 }
 
-static void write_annotation(const BaselineCheck *gate, const CheckedEntry *entry, const char *command, FILE *out) {
+static void write_annotation(const BaselineCheck *check, const CheckedEntry *entry, const char *command, FILE *out) {
     BaselineWords words;
     Prose message = {0};
-    gate_words(gate, entry, &words);
-    for (BaselineLine line = 0; line < GATE_LINES; line++)
-        if (words.line[line].used > 0) prose_item(&message, "\n", "%s%s", gate_heading(line), words.line[line].text);
-    write_start(command, gate->baseline ? gate->baseline : entry->file, entry->line, entry->name, out);
+    baseline_words(check, entry, &words);
+    for (BaselineLine line = 0; line < BASELINE_LINES; line++)
+        if (words.line[line].used > 0)
+            prose_item(&message, "\n", "%s%s", baseline_heading(line), words.line[line].text);
+    write_start(command, check->baseline ? check->baseline : entry->file, entry->line, entry->name, out);
     escape_write(ESCAPE_ANNOTATION, message.text, out);
     fputc('\n', out);
 }
 
-static void write_kind(const BaselineCheck *gate, const char *command, bool fails, FILE *out) {
-    int count = fails ? gate_verdicts(gate, VERDICT_WORSE) + gate_verdicts(gate, VERDICT_ERROR)
-                      : gate_verdicts(gate, VERDICT_BETTER);
+static void write_kind(const BaselineCheck *check, const char *command, bool fails, FILE *out) {
+    int count = fails ? baseline_count(check, STATUS_WORSE) + baseline_count(check, STATUS_ERROR)
+                      : baseline_count(check, STATUS_BETTER);
     int most = count > SHOWN_MAX ? SHOWN_MAX - 1 : SHOWN_MAX, shown = 0;
-    for (int i = 0; i < gate->count && shown < most; i++) {
-        const CheckedEntry *entry = &gate->entries[i];
-        bool failed = entry->verdict == VERDICT_WORSE || entry->verdict == VERDICT_ERROR;
-        if (fails ? !failed : entry->verdict != VERDICT_BETTER) continue;
-        write_annotation(gate, entry, command, out);
+    for (int i = 0; i < check->count && shown < most; i++) {
+        const CheckedEntry *entry = &check->entries[i];
+        bool failed = entry->status == STATUS_WORSE || entry->status == STATUS_ERROR;
+        if (fails ? !failed : entry->status != STATUS_BETTER) continue;
+        write_annotation(check, entry, command, out);
         shown++;
     }
     if (count <= SHOWN_MAX) return;
     Prose title = {0};
     prose_add(&title, "%d more plans are %s", count - shown, fails ? "worse" : "better");
-    write_start(command, gate->baseline, 0, title.text, out);
+    write_start(command, check->baseline, 0, title.text, out);
     fputs("the log and the summary of the job list all of them\n", out);
 }
 
-bool gate_write_annotations(const BaselineCheck *gate, FILE *out, Error *error) {
-    if (gate->updated) return true;
-    write_kind(gate, "error", true, out);
-    write_kind(gate, "notice", false, out);
+bool baseline_write_annotations(const BaselineCheck *check, FILE *out, Error *error) {
+    if (check->updated) return true;
+    write_kind(check, "error", true, out);
+    write_kind(check, "notice", false, out);
     return !ferror(out) || error_set(error, ERROR_IO, "standard error", "cannot be written");
 }

@@ -22,9 +22,9 @@ static const char *const TOLERANCE_DEFAULT = "1%", *const WITHIN_DEFAULT = "5%";
 /* ---- reading ---- */
 
 static bool read_format(const char *text, BaselineFormat *out, Error *error) {
-    for (*out = 0; text && *out < GATE_FORMATS; ++*out)
-        if (strcmp(text, gate_format_name(*out)) == 0) return true;
-    *out = GATE_TEXT;
+    for (*out = 0; text && *out < BASELINE_FORMATS; ++*out)
+        if (strcmp(text, baseline_format_name(*out)) == 0) return true;
+    *out = BASELINE_TEXT;
     return !text || error_set(error, ERROR_INPUT, "--format",
                               "\"%.40s\" is not available; give text, json, markdown or junit", text);
 }
@@ -85,9 +85,9 @@ static bool read_choice(const Options *options, CheckChoice *out, Error *error) 
                (!text[OPTION_TOLERANCE] ||
                 tolerance_parse(text[OPTION_TOLERANCE], "--tolerance", &out->tolerance, error));
     if (!share_parse(text[OPTION_WITHIN] ? text[OPTION_WITHIN] : WITHIN_DEFAULT, "--within",
-                     &out->tolerance.of[GATE_STEP], error))
+                     &out->tolerance.of[BASELINE_STEP], error))
         return false;
-    out->tolerance.of[GATE_MFU] = out->tolerance.of[GATE_MEMORY] = INFINITY; /* the step says it */
+    out->tolerance.of[BASELINE_MFU] = out->tolerance.of[BASELINE_MEMORY] = INFINITY; /* the step says it */
     return true;
 }
 
@@ -98,8 +98,8 @@ bool check_write(const CheckChoice *choice, CheckWriter write, const void *of, S
         const char *path;
         BaselineFormat format;
         bool wanted;
-    } FORMS[] = {{choice->markdown, GATE_MARKDOWN, choice->markdown != NULL},
-                 {choice->junit, GATE_JUNIT, choice->junit != NULL},
+    } FORMS[] = {{choice->markdown, BASELINE_MARKDOWN, choice->markdown != NULL},
+                 {choice->junit, BASELINE_JUNIT, choice->junit != NULL},
                  {choice->path, choice->format, true}};
     for (size_t i = 0; i < COUNT_OF(FORMS); i++) {
         Draft draft;
@@ -112,13 +112,13 @@ bool check_write(const CheckChoice *choice, CheckWriter write, const void *of, S
 }
 
 static bool write_check(const void *of, BaselineFormat format, TextOut out, Error *error) {
-    return gate_write(of, format, out, error);
+    return baseline_write(of, format, out, error);
 }
 
-static bool write_all(const BaselineCheck *gate, const CheckChoice *choice, Streams streams, Error *error) {
+static bool write_all(const BaselineCheck *check, const CheckChoice *choice, Streams streams, Error *error) {
     const char *actions = getenv("GITHUB_ACTIONS");
-    return check_write(choice, write_check, gate, streams, error) &&
-           (!actions || !actions[0] || gate_write_annotations(gate, streams.err, error));
+    return check_write(choice, write_check, check, streams, error) &&
+           (!actions || !actions[0] || baseline_write_annotations(check, streams.err, error));
 }
 
 /* The plans of now, as short as a check needs them. */
@@ -126,7 +126,7 @@ static bool write_baseline(const CheckChoice *choice, const Baseline *baseline, 
                            const CheckDocuments *documents, Error *error) {
     Draft draft;
     for (int i = 0; i < baseline->count; i++)
-        if (entries[i].verdict == VERDICT_ERROR)
+        if (entries[i].status == STATUS_ERROR)
             return error_set(
                 error, ERROR_INPUT, baseline->entries[i].where,
                 "cannot be planned, so there is nothing to update it with; take it out, or mend it (%.200s)",
@@ -143,10 +143,10 @@ static bool write_baseline(const CheckChoice *choice, const Baseline *baseline, 
 
 /* ---- a baseline, and one plan ---- */
 
-static int code_of(const BaselineCheck *gate) {
-    if (!gate->updated) return gate_passes(gate) ? EXIT_DONE : EXIT_GATE;
-    for (int i = 0; i < gate->count; i++)
-        if (!gate->entries[i].now.proven) return EXIT_LIMIT;
+static int code_of(const BaselineCheck *check) {
+    if (!check->updated) return baseline_passes(check) ? EXIT_DONE : EXIT_GATE;
+    for (int i = 0; i < check->count; i++)
+        if (!check->entries[i].now.proven) return EXIT_LIMIT;
     return EXIT_DONE;
 }
 
@@ -165,14 +165,14 @@ int training_check(const CheckChoice *choice, const Options *options, const cJSO
                        &entries, &documents, error) &&
         (!choice->update || interrupt_came(NULL) || write_baseline(choice, &baseline, entries, &documents, error));
     if (ok) {
-        const BaselineCheck gate = {.baseline = choice->baseline,
-                                    .tolerance = choice->tolerance,
-                                    .version = program_version(),
-                                    .data_sha256 = data_sha256,
-                                    .entries = entries,
-                                    .count = baseline.count,
-                                    .updated = choice->update && !interrupt_came(NULL)};
-        if (write_all(&gate, choice, streams, error)) code = code_of(&gate);
+        const BaselineCheck check = {.baseline = choice->baseline,
+                                     .tolerance = choice->tolerance,
+                                     .version = program_version(),
+                                     .data_sha256 = data_sha256,
+                                     .entries = entries,
+                                     .count = baseline.count,
+                                     .updated = choice->update && !interrupt_came(NULL)};
+        if (write_all(&check, choice, streams, error)) code = code_of(&check);
     }
     check_documents_free(&documents);
     return code;
@@ -188,16 +188,16 @@ static int check_one(const CheckChoice *choice, const Options *options, Arena *a
     bool ok =
         file_data_sha256(data_sha256, arena, error) &&
         check_launched(options, &choice->tolerance, data_sha256, streams.err, arena, entry, &documents, &code, error);
-    const BaselineCheck gate = {.tolerance = choice->tolerance,
-                                .version = program_version(),
-                                .data_sha256 = data_sha256,
-                                .entries = entry,
-                                .count = 1};
+    const BaselineCheck check = {.tolerance = choice->tolerance,
+                                 .version = program_version(),
+                                 .data_sha256 = data_sha256,
+                                 .entries = entry,
+                                 .count = 1};
     if (ok && entry->was.plan_count == 0)
         fprintf(streams.err, "shardopt: check: no plan %s; `shardopt plan` with the same options says how far off\n",
                 entry->was.proven ? "fits" : "was found before the limit");
     else if (ok)
-        ok = write_all(&gate, choice, streams, error);
+        ok = write_all(&check, choice, streams, error);
     if (ok && code == EXIT_LIMIT && entry->was.plan_count > 0)
         fprintf(streams.err,
                 "shardopt: check: a limit ended the search: it is not known whether the plan is that close\n");

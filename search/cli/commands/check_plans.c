@@ -89,7 +89,7 @@ static bool price_old_plan(const Report *best, const BaselineEntry *from, Arena 
     if (!one_plan_search(pinned, &plan, arena, &result, error)) return false;
     if (result.plan_count > 0 && !proof_stands(best->request, &best->result, result.request, &result.plans[0], error))
         return false;
-    if (entry->verdict != VERDICT_WORSE || result.certificate.proof == PROOF_GAP) return true;
+    if (entry->status != STATUS_WORSE || result.certificate.proof == PROOF_GAP) return true;
     entry->old_plan = result.plan_count > 0    ? OLD_PLAN_PRICED
                       : result.shortfall.known ? OLD_PLAN_TOO_LARGE
                                                : OLD_PLAN_NONE;
@@ -97,7 +97,7 @@ static bool price_old_plan(const Report *best, const BaselineEntry *from, Arena 
     return true;
 }
 
-/* What is wrong with an entry is its verdict; what is wrong with the machine we run on ends the check. */
+/* What is wrong with an entry is its status; what is wrong with the machine we run on ends the check. */
 static bool check_entry(const Checking *checking, const BaselineEntry *from, CheckedEntry *entry, cJSON **json,
                         Error *error) {
     IN_LOCALE_C; /* a thread of its own */
@@ -114,8 +114,8 @@ static bool check_entry(const Checking *checking, const BaselineEntry *from, Che
         entry->now = (Snapshot){0};
         snprintf(entry->message, sizeof entry->message, "%s: %s", failure.where, failure.text);
     }
-    if (ok || of_the_entry(&failure)) gate_compare(checking->tolerance, entry);
-    if (ok && !entry->same_plan && gate_has_both(entry)) ok = price_old_plan(report, from, &arena, entry, &failure);
+    if (ok || of_the_entry(&failure)) baseline_compare(checking->tolerance, entry);
+    if (ok && !entry->same_plan && baseline_has_both(entry)) ok = price_old_plan(report, from, &arena, entry, &failure);
     if (!ok && !of_the_entry(&failure)) *error = failure;
     arena_free(&arena);
     return error->kind == ERROR_NONE;
@@ -125,7 +125,7 @@ static void show_progress(const CheckedEntry *entry, int done, int count, FILE *
     char name[PROSE_SIZE], step[NUMBER_TEXT_SIZE] = "";
     if (entry->now.report && entry->now.plan_count > 0) step_text(entry->now.best.seconds, step);
     fprintf(progress, "shardopt: %d of %d: %s: %s%s%s\n", done, count, clean_text(entry->name, name, sizeof name),
-            verdict_name(entry->verdict), step[0] ? ", " : "", step);
+            baseline_status_name(entry->status), step[0] ? ", " : "", step);
 }
 
 bool check_baseline(const Options *options, const Baseline *baseline, const Tolerance *tolerance,
@@ -176,7 +176,7 @@ static bool best_request(const Options *options, Arena *arena, Request *out, Err
  * the bound of the best is close to the best. */
 static int launched_code(const CheckedEntry *entry, const Certificate *best, double within) {
     bool proven = entry->now.proven, misses = entry->now.plan_count == 0;
-    if (misses || entry->figures[GATE_STEP].worse) return proven ? EXIT_GATE : EXIT_LIMIT;
+    if (misses || entry->figures[BASELINE_STEP].worse) return proven ? EXIT_GATE : EXIT_LIMIT;
     bool close = entry->now.best.ranked_seconds <= (1 + within) * best->best_bound_seconds;
     return best->proof == PROOF_OPTIMAL || close ? EXIT_DONE : EXIT_LIMIT;
 }
@@ -214,11 +214,11 @@ bool check_launched(const Options *options, const Tolerance *within, const char 
         return false;
     entry->name = baseline_name(cJSON_GetObjectItemCaseSensitive(documents->json[0], "request"), arena);
     if (!entry->name) return error_memory(error);
-    gate_compare(within, entry);
+    baseline_compare(within, entry);
     point_at_key(options, &from, &report[0].result, entry);
     *code = entry->was.plan_count == 0 ? entry->was.proven ? EXIT_NO_PLAN : EXIT_LIMIT
-                                       : launched_code(entry, &report[0].result.certificate, within->of[GATE_STEP]);
-    entry->verdict = *code == EXIT_GATE ? VERDICT_WORSE : VERDICT_SAME;
+                                       : launched_code(entry, &report[0].result.certificate, within->of[BASELINE_STEP]);
+    entry->status = *code == EXIT_GATE ? STATUS_WORSE : STATUS_SAME;
     entry->undecided = *code == EXIT_LIMIT;
     return true;
 }

@@ -28,7 +28,7 @@ typedef struct {
     cJSON *now; /* owned; NULL: it cannot be asked any more */
     char name[160], message[640];
     double old[RATES], new[RATES];
-    BaselineVerdict verdict;
+    BaselineStatus status;
     const char *why;
 } Entry;
 
@@ -52,18 +52,18 @@ static const char *text_of(const cJSON *json, const char *path) {
 }
 
 static void judge(const Check *check, Entry *entry) {
-    entry->verdict = VERDICT_SAME;
+    entry->status = STATUS_SAME;
     for (int i = 0; i < RATES; i++) {
         double was = entry->old[i] = figure(entry->was, FIGURES[i].path);
         double now = entry->new[i] = figure(entry->now, FIGURES[i].path);
         if (!(was > 0)) continue;
         double better = FIGURES[i].less_is_better ? was / now : now / was;
-        if (!(now > 0) || better < 1 - check->tolerance) entry->verdict = VERDICT_WORSE, entry->why = FIGURES[i].name;
-        if (better > 1 + check->tolerance && entry->verdict == VERDICT_SAME) entry->verdict = VERDICT_BETTER;
+        if (!(now > 0) || better < 1 - check->tolerance) entry->status = STATUS_WORSE, entry->why = FIGURES[i].name;
+        if (better > 1 + check->tolerance && entry->status == STATUS_SAME) entry->status = STATUS_BETTER;
     }
     if (strcmp(text_of(entry->was, "search.proof"), "optimal") == 0 &&
         strcmp(text_of(entry->now, "search.proof"), "optimal") != 0)
-        entry->verdict = VERDICT_WORSE, entry->why = "the proof is lost";
+        entry->status = STATUS_WORSE, entry->why = "the proof is lost";
 }
 
 static bool ask_again(const Check *check, Entry *entry, Error *error) {
@@ -82,7 +82,7 @@ static bool ask_again(const Check *check, Entry *entry, Error *error) {
         snprintf(entry->name, sizeof entry->name, "%.60s on %.60s", served->asked.question.model.name,
                  served->asked.question.machine.text);
     } else {
-        entry->verdict = VERDICT_ERROR;
+        entry->status = STATUS_ERROR;
         snprintf(entry->name, sizeof entry->name, "%.150s", text_of(entry->was, "request.model"));
         snprintf(entry->message, sizeof entry->message, "%s: %s", own.where, own.text);
     }
@@ -115,7 +115,7 @@ static bool read_entries(Check *check, Arena *arena, Error *error) {
 
 static void say_entry(const Entry *entry, Prose *to) {
     char was[NUMBER_TEXT_SIZE], now[NUMBER_TEXT_SIZE];
-    if (entry->verdict == VERDICT_ERROR) {
+    if (entry->status == STATUS_ERROR) {
         prose_add(to, "%s", entry->message);
         return;
     }
@@ -138,8 +138,8 @@ static void write_junit(const Check *check, FILE *out) {
         fputs("<testcase name=\"", out);
         escape_write(ESCAPE_HTML, entry->name, out);
         fputs("\">", out);
-        if (entry->verdict == VERDICT_WORSE || entry->verdict == VERDICT_ERROR) {
-            fprintf(out, "<failure message=\"%s\">", verdict_name(entry->verdict));
+        if (entry->status == STATUS_WORSE || entry->status == STATUS_ERROR) {
+            fprintf(out, "<failure message=\"%s\">", baseline_status_name(entry->status));
             escape_write(ESCAPE_HTML, words.text, out);
             fputs("</failure>", out);
         }
@@ -154,7 +154,7 @@ static bool write_json(const Check *check, FILE *out) {
         const Entry *entry = &check->entries[i];
         cJSON *one = json_add_object(list, NULL);
         json_add_text(one, "name", entry->name);
-        json_add_text(one, "verdict", verdict_name(entry->verdict));
+        json_add_text(one, "verdict", baseline_status_name(entry->status));
         if (entry->message[0]) json_add_text(one, "message", entry->message);
         for (int f = 0; f < RATES && entry->now; f++) {
             cJSON *both = json_add_object(one, FIGURES[f].path);
@@ -169,12 +169,12 @@ static bool write_json(const Check *check, FILE *out) {
 
 static bool write_table(const Check *check, bool markdown, TextOut out) {
     Arena arena = {0};
-    Table table = table_new(&arena, "Check", "verdict|what|was -> now");
+    Table table = table_new(&arena, "Check", "status|what|was -> now");
     for (int i = 0; i < check->count; i++) {
         Prose words = {0};
         say_entry(&check->entries[i], &words);
-        table_row(&table,
-                  (const char *const[]){verdict_name(check->entries[i].verdict), check->entries[i].name, words.text});
+        table_row(&table, (const char *const[]){baseline_status_name(check->entries[i].status), check->entries[i].name,
+                                                words.text});
     }
     table_wrap(&table, 2, 90);
     bool ok = markdown ? table_write_markdown(&table, out.file) : table_write_text(&table, "", out);
@@ -185,9 +185,9 @@ static bool write_table(const Check *check, bool markdown, TextOut out) {
 static bool write_form(const void *of, BaselineFormat format, TextOut out, Error *error) {
     const Check *check = of;
     (void)error;
-    if (format == GATE_JSON) return write_json(check, out.file);
-    if (format == GATE_JUNIT) return write_junit(check, out.file), true;
-    return write_table(check, format == GATE_MARKDOWN, out);
+    if (format == BASELINE_JSON) return write_json(check, out.file);
+    if (format == BASELINE_JUNIT) return write_junit(check, out.file), true;
+    return write_table(check, format == BASELINE_MARKDOWN, out);
 }
 
 /* The reports of today in place of the old ones. */
@@ -210,13 +210,15 @@ static bool update(const Check *check, Error *error) {
 
 int serving_check(const CheckChoice *choice, const Options *options, const cJSON *baseline, Arena *arena,
                   Streams streams, Error *error) {
-    Check check = {
-        .options = options, .file = choice->baseline, .json = baseline, .tolerance = choice->tolerance.of[GATE_STEP]};
+    Check check = {.options = options,
+                   .file = choice->baseline,
+                   .json = baseline,
+                   .tolerance = choice->tolerance.of[BASELINE_STEP]};
     int code = EXIT_DONE;
     bool ok = read_entries(&check, arena, error);
     for (int i = 0; i < check.count && ok; i++) ok = ask_again(&check, &check.entries[i], error);
     for (int i = 0; i < check.count && !choice->update; i++)
-        if (check.entries[i].verdict == VERDICT_WORSE || check.entries[i].verdict == VERDICT_ERROR) code = EXIT_GATE;
+        if (check.entries[i].status == STATUS_WORSE || check.entries[i].status == STATUS_ERROR) code = EXIT_GATE;
     ok = ok && (!choice->update || interrupt_came(NULL) || update(&check, error)) &&
          check_write(choice, write_form, &check, streams, error);
     for (int i = 0; check.entries && i < check.count; i++) cJSON_Delete(check.entries[i].now);

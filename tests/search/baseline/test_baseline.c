@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The gate on reports made by hand: every figure below is arithmetic of the two that it is made of. */
+/* Checks of reports made by hand: every figure below is arithmetic of the two that it is made of. */
 #include "base/json.h"
 #include "base/util.h"
 #include "search/baseline/baseline.h"
@@ -61,71 +61,71 @@ static cJSON *document(const Sample *sample) {
 static const struct {
     const char *name;
     Sample now;
-    BaselineVerdict verdict;
-    const char *words[GATE_LINES]; /* what each line has; NULL: nothing is asked */
+    BaselineStatus status;
+    const char *words[BASELINE_LINES]; /* what each line has; NULL: nothing is asked */
 } CASES[] = {
     {"nothing moved",
      {2, 0.5, 10e9, 16e9, 0.5, 45e9, "optimal", "aa", "cc", "0.1.0", false, false},
-     VERDICT_SAME,
+     STATUS_SAME,
      {NULL}},
     {"data changed and nothing came of it",
      {2, 0.5, 10e9, 16e9, 0.5, 45e9, "optimal", "bb", "cc", "0.1.0", false, false},
-     VERDICT_SAME,
+     STATUS_SAME,
      {NULL}},
     {"slower by less than the tolerance",
      {2.019, 0.496, 10e9, 16e9, 0.5, 45e9, "optimal", "aa", "cc", "0.1.0", false, false},
-     VERDICT_SAME,
+     STATUS_SAME,
      {NULL}},
     {"slower, by the links",
      {2.2, 0.4545, 10e9, 16e9, 0.7, 36e9, "optimal", "bb", "cc", "0.1.0", false, false},
-     VERDICT_WORSE,
+     STATUS_WORSE,
      {"step 2.000 s -> 2.200 s (+10.0%)", "mesh/catalog/c.json changed (links of x, y 45 GB/s -> 36 GB/s, -20.0%)",
       "fsdp +200 ms", "fsdp=16, as before"}},
     {"slower, by the profile",
      {2.2, 0.4545, 10e9, 16e9, 0.5, 45e9, "optimal", "aa", "dd", "0.1.0", false, false},
-     VERDICT_WORSE,
+     STATUS_WORSE,
      {"MFU 50.0% -> 45.5% (-9.10%)", "the profile's figures for this work changed in cost/profiles/default",
       "matmul +200 ms"}},
     {"slower, by the program",
      {2.2, 0.5, 10e9, 16e9, 0.5, 45e9, "optimal", "aa", "cc", "0.2.0", false, false},
-     VERDICT_WORSE,
+     STATUS_WORSE,
      {NULL, "the program changed, 0.1.0 -> 0.2.0"}},
     {"slower, by the program's code",
      {2.2, 0.5, 10e9, 16e9, 0.5, 45e9, "optimal", "aa", "cc", "0.1.0", false, false},
-     VERDICT_WORSE,
+     STATUS_WORSE,
      {NULL, "the program changed, although its version is still"}},
     {"slower, and nobody says which file",
      {2.2, 0.5, 10e9, 16e9, 0.5, 45e9, "optimal", "bb", "cc", "0.1.0", false, true},
-     VERDICT_WORSE,
+     STATUS_WORSE,
      {NULL, "data files changed, and the baseline does not record which"}},
     {"less MFU alone",
      {2, 0.49, 10e9, 16e9, 0.5, 45e9, "optimal", "bb", "cc", "0.1.0", false, false},
-     VERDICT_WORSE,
+     STATUS_WORSE,
      {"(-2.00%)", "mesh/catalog/c.json changed"}},
     {"more memory",
      {2, 0.5, 11e9, 16e9, 0.5, 45e9, "optimal", "bb", "cc", "0.1.0", false, false},
-     VERDICT_WORSE,
+     STATUS_WORSE,
      {"HBM 10.0 GB -> 11.0 GB of 16.0 GB (+10.0%)"}},
     {"as much of less HBM",
      {2, 0.5, 10e9, 12.8e9, 0.5, 45e9, "optimal", "bb", "cc", "0.1.0", false, false},
-     VERDICT_WORSE,
+     STATUS_WORSE,
      {"HBM 10.0 GB of 16.0 GB -> 10.0 GB of 12.8 GB (+25.0%)", "usable HBM 16.0 GB -> 12.8 GB, -20.0%"}},
     {"faster",
      {1.8, 0.5556, 10e9, 16e9, 0.3, 54e9, "optimal", "bb", "cc", "0.1.0", false, false},
-     VERDICT_BETTER,
+     STATUS_BETTER,
      {"(-10.0%)", "45 GB/s -> 54 GB/s, +20.0%", "fsdp -200 ms"}},
     {"no plan any more",
      {2, 0.5, 10e9, 16e9, 0.5, 45e9, "optimal", "bb", "cc", "0.1.0", true, false},
-     VERDICT_WORSE,
+     STATUS_WORSE,
      {"no plan fits any more: the nearest plan, fsdp=16, needs 18.0 GB of HBM, and only 16.0 GB are usable",
       "mesh/catalog/c.json changed", NULL, "fsdp=16 before"}},
     {"no proof any more",
      {2, 0.5, 10e9, 16e9, 0.5, 45e9, "gap", "aa", "cc", "0.1.0", false, false},
-     VERDICT_WORSE,
+     STATUS_WORSE,
      {"not proven any more: the best may be 3% faster", "a time limit ended the search"}},
 };
 
-Test(gate, one_entry) {
+Test(check, one_entry) {
     Tolerance tolerance = {{0.01, 0.01, 0.01}};
     for (size_t i = 0; i < COUNT_OF(CASES); i++) {
         Sample base = BASE;
@@ -133,15 +133,15 @@ Test(gate, one_entry) {
         cJSON *was = document(&base), *now = document(&CASES[i].now);
         Error error = {0};
         CheckedEntry entry = {.name = CASES[i].name, .has_was = true};
-        BaselineCheck gate = {
+        BaselineCheck check = {
             .baseline = "b.json", .tolerance = tolerance, .entries = &entry, .count = 1, .version = "0.1.0"};
         BaselineWords words;
         cr_assert(snapshot_read(was, "was", &entry.was, &error) && snapshot_read(now, "now", &entry.now, &error));
-        gate_compare(&tolerance, &entry);
-        gate_words(&gate, &entry, &words);
-        cr_expect_eq(entry.verdict, CASES[i].verdict, "%s: %s", CASES[i].name, verdict_name(entry.verdict));
-        cr_expect_eq(gate_passes(&gate), CASES[i].verdict != VERDICT_WORSE, "%s", CASES[i].name);
-        for (BaselineLine line = 0; line < GATE_LINES; line++) {
+        baseline_compare(&tolerance, &entry);
+        baseline_words(&check, &entry, &words);
+        cr_expect_eq(entry.status, CASES[i].status, "%s: %s", CASES[i].name, baseline_status_name(entry.status));
+        cr_expect_eq(baseline_passes(&check), CASES[i].status != STATUS_WORSE, "%s", CASES[i].name);
+        for (BaselineLine line = 0; line < BASELINE_LINES; line++) {
             const char *part = CASES[i].words[line], *text = words.line[line].text;
             cr_expect(!part || strstr(text, part), "%s: line %d lacks \"%s\": %s", CASES[i].name, line, part, text);
         }
@@ -151,7 +151,7 @@ Test(gate, one_entry) {
 }
 
 /* A tolerance of 10% of the step alone takes what is 10% slower, and of MFU what is 9.1% less. */
-Test(gate, tolerances) {
+Test(check, tolerances) {
     static const struct {
         const char *text;
         double step, mfu, memory;
@@ -179,21 +179,21 @@ Test(gate, tolerances) {
         cr_expect_eq(ok, ROWS[i].error == NULL, "%s", ROWS[i].text);
         if (!ok && ROWS[i].error) cr_expect_str_eq(error.where, "--tolerance");
         if (!ok) continue;
-        cr_expect_float_eq(tolerance.of[GATE_STEP], ROWS[i].step, 1e-15, "%s", ROWS[i].text);
-        cr_expect_float_eq(tolerance.of[GATE_MFU], ROWS[i].mfu, 1e-15, "%s", ROWS[i].text);
-        cr_expect_float_eq(tolerance.of[GATE_MEMORY], ROWS[i].memory, 1e-15, "%s", ROWS[i].text);
+        cr_expect_float_eq(tolerance.of[BASELINE_STEP], ROWS[i].step, 1e-15, "%s", ROWS[i].text);
+        cr_expect_float_eq(tolerance.of[BASELINE_MFU], ROWS[i].mfu, 1e-15, "%s", ROWS[i].text);
+        cr_expect_float_eq(tolerance.of[BASELINE_MEMORY], ROWS[i].memory, 1e-15, "%s", ROWS[i].text);
     }
 }
 
 /* ---- names that are markup ---- */
 
-static char *written(const BaselineCheck *gate, BaselineFormat format) {
+static char *written(const BaselineCheck *check, BaselineFormat format) {
     char *text = NULL;
     size_t length = 0;
     Error error = {0};
     FILE *out = open_memstream(&text, &length);
-    bool ok = format == GATE_FORMATS ? gate_write_annotations(gate, out, &error)
-                                     : gate_write(gate, format, (TextOut){.file = out}, &error);
+    bool ok = format == BASELINE_FORMATS ? baseline_write_annotations(check, out, &error)
+                                         : baseline_write(check, format, (TextOut){.file = out}, &error);
     fclose(out);
     cr_assert(ok, "%s: %s", error.where, error.text);
     return text;
@@ -206,7 +206,7 @@ static int lines(const char *text) {
 }
 
 /* A model whose name would end a cell, a tag, a command and a line in each of the forms. */
-Test(gate, hostile_names) {
+Test(check, hostile_names) {
     static const char *const NAME = "a|b`<script>]]>%0A::error::x,y:z\n::warning::\"'&\033[31m";
     Sample worse = BASE;
     worse.seconds = 3;
@@ -215,35 +215,35 @@ Test(gate, hostile_names) {
     Error error = {0};
     Tolerance tolerance = {{0.01, 0.01, 0.01}};
     CheckedEntry entry = {.name = NAME, .has_was = true};
-    BaselineCheck gate = {
+    BaselineCheck check = {
         .baseline = NAME, .tolerance = tolerance, .entries = &entry, .count = 1, .version = NAME, .data_sha256 = ""};
     cJSON_ReplaceItemInObject(
         cJSON_GetObjectItem(cJSON_GetObjectItem(cJSON_GetObjectItem(now, "program"), "data"), "chip"), "file",
         cJSON_CreateString(NAME));
     cr_assert(snapshot_read(was, "was", &entry.was, &error) && snapshot_read(now, "now", &entry.now, &error));
-    gate_compare(&tolerance, &entry);
+    baseline_compare(&tolerance, &entry);
 
-    char *text = written(&gate, GATE_TEXT);
+    char *text = written(&check, BASELINE_TEXT);
     cr_expect(!strchr(text, '\033') && !strstr(text, "\n::"), "%s", text);
     free(text);
-    text = written(&gate, GATE_MARKDOWN);
+    text = written(&check, BASELINE_MARKDOWN);
     cr_expect(!strstr(text, "<script") && !strstr(text, "a|b") && !strstr(text, "b`") && !strchr(text, '\033'), "%s",
               text);
     cr_expect(!strstr(text, "\n::"), "%s", text);
     free(text);
-    text = written(&gate, GATE_JUNIT);
+    text = written(&check, BASELINE_JUNIT);
     cr_expect(!strstr(text, "<script") && !strstr(text, "]]>") && !strchr(text, '\033') && !strstr(text, "\n::"), "%s",
               text);
     cr_expect(strstr(text, "name=\"a|b`&lt;script&gt;]]&gt;%0A::error::x,y:z&#10;::warning::&quot;&#39;&amp;?[31m\""),
               "%s", text);
     free(text);
-    text = written(&gate, GATE_JSON);
+    text = written(&check, BASELINE_JSON);
     cJSON *json = json_parse(text, strlen(text), "json", &error);
     cr_assert(json != NULL, "%s: %s", error.where, error.text);
     cr_expect_str_eq(json_at(json, "baseline")->valuestring, NAME);
     cJSON_Delete(json);
     free(text);
-    text = written(&gate, GATE_FORMATS);
+    text = written(&check, BASELINE_FORMATS);
     cr_expect_eq(lines(text), 1, "%s", text);
     static const char *const START =
         "::error file=a|b`<script>]]>%250A%3A%3Aerror%3A%3Ax%2Cy%3Az%0A%3A%3Awarning%3A%3A\"'&?[31m,title=a|b`<script>";
@@ -254,16 +254,16 @@ Test(gate, hostile_names) {
 }
 
 /* A step of GitHub shows ten errors: nine, and one for what is left. */
-Test(gate, at_most_ten_annotations) {
+Test(check, at_most_ten_annotations) {
     CheckedEntry entries[12];
     for (size_t i = 0; i < COUNT_OF(entries); i++)
-        entries[i] = (CheckedEntry){.name = "n", .verdict = VERDICT_ERROR, .message = "m"};
-    BaselineCheck gate = {.baseline = "b", .entries = entries, .count = 10};
-    char *text = written(&gate, GATE_FORMATS);
+        entries[i] = (CheckedEntry){.name = "n", .status = STATUS_ERROR, .message = "m"};
+    BaselineCheck check = {.baseline = "b", .entries = entries, .count = 10};
+    char *text = written(&check, BASELINE_FORMATS);
     cr_expect_eq(lines(text), 10);
     free(text);
-    gate.count = 12;
-    text = written(&gate, GATE_FORMATS);
+    check.count = 12;
+    text = written(&check, BASELINE_FORMATS);
     cr_expect_eq(lines(text), 10);
     cr_expect(strstr(text, "title=3 more plans are worse::"), "%s", text);
     free(text);
@@ -277,7 +277,7 @@ static bool read_text(const char *text, bool incomplete, Arena *arena, Baseline 
     return *json && baseline_read(*json, "b.json", incomplete, arena, out, error);
 }
 
-Test(gate, baselines_that_are_none) {
+Test(check, baselines_that_are_none) {
     static const struct {
         const char *text, *where, *what;
     } ROWS[] = {
@@ -312,7 +312,7 @@ Test(gate, baselines_that_are_none) {
 }
 
 /* Names say what tells the entries apart, and nothing else. */
-Test(gate, names) {
+Test(check, names) {
     static const char *const TEXT =
         "[{\"format_version\":1,\"request\":{\"model\":\"8b\",\"chip\":\"tpu-v5e\",\"slice\":\"4x4\",\"batch\":262144,"
         "\"seq\":4096,\"padding\":\"none\"}},"
@@ -342,7 +342,7 @@ Test(gate, names) {
 }
 
 /* What is short reads back as what it was made of. */
-Test(gate, compact_keeps_what_is_compared) {
+Test(check, compact_keeps_what_is_compared) {
     cJSON *whole = document(&BASE);
     cJSON_AddStringToObject(whole, "helps", "nobody compares this");
     cJSON *request = json_parse("{\"model\":\"other\"}", 17, "request", NULL);
@@ -353,8 +353,8 @@ Test(gate, compact_keeps_what_is_compared) {
     cr_assert(json != NULL);
     cr_assert(snapshot_read(whole, "whole", &entry.was, &error) && snapshot_read(json, "json", &entry.now, &error),
               "%s: %s", error.where, error.text);
-    gate_compare(&exact, &entry);
-    cr_expect_eq(entry.verdict, VERDICT_SAME);
+    baseline_compare(&exact, &entry);
+    cr_expect_eq(entry.status, STATUS_SAME);
     cr_expect_eq(entry.cause_count, 0);
     cr_expect(entry.same_plan);
     cr_expect_str_eq(json_text_at(json, "request.model"), "other");

@@ -70,13 +70,13 @@ Test(annotations, name_the_line) {
                 {12, "::error file=m.sh,line=12,title=n::"}};
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         CheckedEntry entry = {
-            .name = "n", .file = "m.sh", .line = ROWS[i].line, .verdict = VERDICT_ERROR, .message = "m"};
-        BaselineCheck gate = {.entries = &entry, .count = 1};
+            .name = "n", .file = "m.sh", .line = ROWS[i].line, .status = STATUS_ERROR, .message = "m"};
+        BaselineCheck check = {.entries = &entry, .count = 1};
         char *text = NULL;
         size_t length = 0;
         Error error = {0};
         FILE *out = open_memstream(&text, &length);
-        cr_assert(gate_write_annotations(&gate, out, &error), "%s", error.text);
+        cr_assert(baseline_write_annotations(&check, out, &error), "%s", error.text);
         cr_assert(fclose(out) == 0);
         cr_expect_eq(strncmp(text, ROWS[i].start, strlen(ROWS[i].start)), 0, "%s", text);
         free(text);
