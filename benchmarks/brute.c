@@ -311,7 +311,7 @@ static Count all_plans(const Space *space) {
     for (int64_t i = 0; i < space->count; i++)
         all +=
             placement_count(space->table, &space->degrees[i]) *
-            (Count)knob_count(space->setting.model, &space->degrees[i], space->setting.work.sequences, &space->offers);
+            (Count)knob_count(space->setting.model, &space->degrees[i], space->setting.work.sequences, &space->domain);
     return all;
 }
 

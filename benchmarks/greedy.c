@@ -193,7 +193,7 @@ static bool grid_best(const Space *space, Hand hand, TotalsCache *sums, Price *o
         for (int role = 0; role < ROLE_COUNT; role++) powers = powers && is_power_of_two(degrees->of[role]);
         if (!powers ||
             !degrees_may_divide(space->setting.model, &space->setting.work, degrees,
-                                experts_may_fold(&space->offers, degrees), space->request->space.padding, &forbidden))
+                                experts_may_fold(&space->domain, degrees), space->request->space.padding, &forbidden))
             continue;
         if (!price(space, degrees, hand, sums, &own, error)) return false;
         if (own.found && (!out->found || own.seconds < out->seconds)) *out = own;
@@ -216,7 +216,7 @@ static bool greedy_best(const Space *space, TotalsCache *sums, Price *out, Error
     if (!price(space, &at, HAND_GREEDY, sums, out, error)) return false;
     for (size_t i = 0; i < COUNT_OF(ORDER); i++) {
         Degrees next = at;
-        if (ORDER[i] == ROLE_EXPERT && space->offers.experts == 0) continue;
+        if (ORDER[i] == ROLE_EXPERT && space->domain.experts == 0) continue;
         /* SheetLooks through the whole line of doublings: one that lacks is no reason to stop before one that helps. */
         while (next.of[ROLE_DATA] % 2 == 0) {
             Price own;

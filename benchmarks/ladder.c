@@ -77,7 +77,7 @@ static double knobs_per_tuple(const char *command) {
     if (request && request_from_text(command, &arena, request) && space_open(request, &arena, &space, &error))
         for (int64_t i = 0; i < space.count; i++)
             mean += (double)knob_count(space.setting.model, &space.degrees[i], space.setting.work.sequences,
-                                       &space.offers) /
+                                       &space.domain) /
                     (double)space.count;
     arena_free(&arena);
     return mean;
@@ -112,7 +112,7 @@ static bool run(size_t step, int runs, double limit, double yardstick) {
            count_text(one->factorizations, true, factorizations), one->machines, (long long)one->degree_tuples,
            knobs_per_tuple(LADDER[step].command), count_text(one->plans_covered, true, covered),
            share(one, PRUNED_INDIVISIBLE) + share(one, PRUNED_EQUAL), share(one, PRUNED_MEMORY),
-           share(one, PRUNED_DEGREE_BOUND), share(one, PRUNED_KNOB_BOUND), (long long)one->degree_tuples_opened,
+           share(one, PRUNED_DEGREE_BOUND), share(one, PRUNED_KNOB_BOUND), (long long)one->degree_tuples_expanded,
            count_text(one->plans_evaluated, true, evaluated));
     for (int threads = 0; threads < THREADS_MOST; threads++) print_seconds(middle[threads], &certificate[threads]);
     printf(" %.2f | %.2f |\n", middle[0] / yardstick, middle[0] / middle[1]);

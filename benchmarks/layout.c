@@ -29,10 +29,10 @@ typedef struct {
 typedef struct {
     double start;
     int per; /* seconds of the processor count for so many threads; 0: wall time */
-} World;
+} Environment;
 
 static double world_seconds(void *context) {
-    const World *world = context;
+    const Environment *world = context;
     struct timespec now;
     if (world->per == 0) return clock_seconds() - world->start;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -64,7 +64,7 @@ typedef struct {
 } Row;
 
 static Row solve(const char *path, const Choice *choice, double limit) {
-    World world = {clock_seconds(), choice->cpu ? choice->threads : 0};
+    Environment world = {clock_seconds(), choice->cpu ? choice->threads : 0};
     GraphControl control = {.context = &world,
                             .seconds = world_seconds,
                             .interrupted = never,

@@ -27,7 +27,7 @@ static const Problem PROBLEMS[] = {
 static bool solve(const Problem *problem, Arena *arena, ServingAnswer *answer, Error *error) {
     Options options = {0};
     const char **text = options.text;
-    ServingAsked *asked = ARENA_NEW(arena, ServingAsked, 1);
+    ServingRequested *asked = ARENA_NEW(arena, ServingRequested, 1);
     if (!asked) return error_memory(error);
     text[OPTION_MODEL] = problem->model;
     text[OPTION_CHIP] = problem->chip;

@@ -31,7 +31,7 @@ typedef struct {
     CostContext setting;
     Mesh mesh; /* the profile's rates */
     NestedMesh nested_mesh;
-    Offers offers;
+    KnobDomain domain;
     LowerBoundRates *least;
     PlacementTable *table;
     Degrees *degrees;
@@ -39,7 +39,7 @@ typedef struct {
 } Space;
 
 static inline Bounds space_bounds(const Space *space, TotalsCache *cache) {
-    return (Bounds){.context = &space->setting, .offers = &space->offers, .cache = cache};
+    return (Bounds){.context = &space->setting, .domain = &space->domain, .cache = cache};
 }
 
 static inline bool space_open(const Request *request, Arena *arena, Space *out, Error *error) {
@@ -47,7 +47,7 @@ static inline bool space_open(const Request *request, Arena *arena, Space *out, 
                    .setting = request_cost_context(request),
                    .mesh = profile_mesh(&request->question.profile, &request->question.machine.mesh)};
     out->nested_mesh = (NestedMesh){&out->mesh, request->space.nesting};
-    out->offers = offers_of(&out->setting, &out->mesh, request->space.schedules);
+    out->domain = knob_domain(&out->setting, &out->mesh, request->space.schedules);
     out->least = lower_bound_rates_new(&out->mesh, arena);
     out->table = placement_table(&out->mesh, request->space.roles, arena);
     if (!out->least || !out->table) return error_memory(error);
@@ -75,7 +75,7 @@ typedef struct {
 static inline bool tuple_start(const Space *space, const Degrees *degrees, Arena *arena, BenchTuple *out,
                                Error *error) {
     *out = (BenchTuple){.space = space, .degrees = degrees};
-    if (!knob_space(space->setting.model, degrees, space->setting.work.sequences, &space->offers, arena, &out->knobs,
+    if (!knob_space(space->setting.model, degrees, space->setting.work.sequences, &space->domain, arena, &out->knobs,
                     error))
         return false;
     out->knob_count = knob_family_count(&out->knobs) * knob_family_size(&out->knobs);
@@ -116,5 +116,5 @@ static inline PruneReason tuple_admits(const BenchTuple *tuple, const Knobs *kno
         !shard_of_plan(space->setting.model, &space->setting.work, tuple->degrees, knobs, space->request->space.padding,
                        shard))
         return PRUNED_INDIVISIBLE;
-    return knobs_redundant(space->setting.model, &space->offers, knobs, shard) ? PRUNED_EQUAL : PRUNED_COUNT;
+    return knobs_redundant(space->setting.model, &space->domain, knobs, shard) ? PRUNED_EQUAL : PRUNED_COUNT;
 }

@@ -52,7 +52,7 @@ bool machine_idle_shapes(const Chip *chip, const Machine *asked, double max_idle
                          Error *error);
 
 /* Other offered shapes with the same number of chips (not `asked` itself) and the same slices. */
-bool machine_twins(const Chip *chip, const Machine *asked, Arena *arena, MachineList *out, Error *error);
+bool machines_alike(const Chip *chip, const Machine *asked, Arena *arena, MachineList *out, Error *error);
 
 /* One machine of exactly this slice shape and number of slices / nodes, without checking whether it is offered. */
 void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machine *out);

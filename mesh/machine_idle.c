@@ -73,7 +73,7 @@ static void add_smaller(const Wanted *wanted, Candidates *to) {
         add_smaller_tori(wanted->chip, wanted->asked, least, to);
 }
 
-static void add_twins(const Wanted *wanted, Candidates *to) {
+static void add_equal_machines(const Wanted *wanted, Candidates *to) {
     const Chip *chip = wanted->chip;
     const Machine *asked = wanted->asked;
     if (chip_has_domains(chip)) return;
@@ -117,6 +117,6 @@ bool machine_idle_shapes(const Chip *chip, const Machine *asked, double max_idle
     return machines_of(add_smaller, &(Wanted){chip, asked, max_idle}, arena, out, error);
 }
 
-bool machine_twins(const Chip *chip, const Machine *asked, Arena *arena, MachineList *out, Error *error) {
-    return machines_of(add_twins, &(Wanted){chip, asked, 0}, arena, out, error);
+bool machines_alike(const Chip *chip, const Machine *asked, Arena *arena, MachineList *out, Error *error) {
+    return machines_of(add_equal_machines, &(Wanted){chip, asked, 0}, arena, out, error);
 }

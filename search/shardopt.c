@@ -110,7 +110,7 @@ static void hook_progress(void *of, const SearchProgress *progress) {
 
 /* The request resolved: data loaded, defaults filled in. `json` is the model's tree, which outlives the call. */
 static bool resolve(const shardopt_request *from, const cJSON *json, shardopt_report *to, Error *error) {
-    Options options = {.world = {to, seconds_now, hook_interrupted, hook_progress}, .model_json = json};
+    Options options = {.environment = {to, seconds_now, hook_interrupted, hook_progress}, .model_json = json};
     for (Option option = 0; option < OPTION_COUNT; option++) {
         options.where[option] = option_name(option);
         if (!from->text[option]) continue;
@@ -122,7 +122,7 @@ static bool resolve(const shardopt_request *from, const cJSON *json, shardopt_re
         if (!options.text[OPTION_MODEL]) return error_memory(error);
     }
     if (!request_from_options(&options, &to->arena, &to->request, error)) return false;
-    to->request.control.keep_ledger = from->text[OPTION_CERTIFICATE] != NULL;
+    to->request.control.keep_search_log = from->text[OPTION_CERTIFICATE] != NULL;
     return true;
 }
 
@@ -236,7 +236,7 @@ static bool write_page(shardopt_report *report, FILE *out, Error *error) {
 
 static bool write_certificate(shardopt_report *report, FILE *out, Error *error) {
     const Report *from = &report->report;
-    if (!from->result.ledger)
+    if (!from->result.search_log)
         return error_set(error, ERROR_INPUT, "certificate",
                          "was not kept; set the option \"certificate\" before the search");
     return certificate_write(&(SearchRecord){from->request, &from->result, from->data_sha256}, out, error);

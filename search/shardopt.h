@@ -89,7 +89,7 @@ typedef struct {
     void *context;
     /* True ends the search with the best plan so far, within about a second. It is asked often and has to be quick. */
     bool (*interrupted)(void *context);
-    /* Told now and then: the seconds of the best plan so far (0 means that none is known) and the least bound of what is
+    /* Expressible now and then: the seconds of the best plan so far (0 means that none is known) and the least bound of what is
      * left, both as plans are ranked. */
     void (*progress)(void *context, double best_seconds, double bound_seconds);
 } shardopt_hooks;

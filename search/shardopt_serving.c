@@ -56,7 +56,7 @@ static bool hook_interrupted(void *of) {
 }
 
 static bool search(const shardopt_serving_request *request, shardopt_front *to, Error *error) {
-    Options options = {.world = {to, seconds_now, hook_interrupted, NULL}};
+    Options options = {.environment = {to, seconds_now, hook_interrupted, NULL}};
     for (int i = 0; i < OPTION_COUNT; i++) {
         options.where[i] = SERVING_OPTIONS[i].name;
         if (!request->text[i]) continue;

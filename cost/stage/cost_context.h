@@ -17,7 +17,7 @@ typedef struct {
     double precision_flops_per_second; /* dense peak of the compute precision */
     const TrainingState *state;        /* NULL means training_state_default(), which is AdamW */
     const RematRule *remat;            /* NULL, or a rule that is not required, lets the layout decide */
-    const RematOffer *offer; /* what the layout may choose from; NULL means anything; unused if `remat` is required */
+    const RematDomain *domain; /* what the layout may choose from; NULL means anything; unused if `remat` is required */
     Offload offload;         /* what plans may send to the host */
     double slices;           /* of the machine, joined by DCN; 0 means 1 */
     HostUpdate host_update;  /* who updates state on the host: the launcher's way */
@@ -29,8 +29,8 @@ static inline const RematRule *cost_context_remat(const CostContext *setting) {
 }
 
 /* What a layout may choose from. NULL means that it is free, or that a policy is required. */
-static inline const RematOffer *cost_context_offer(const CostContext *setting) {
-    return cost_context_remat(setting) ? NULL : setting->offer;
+static inline const RematDomain *cost_context_domain(const CostContext *setting) {
+    return cost_context_remat(setting) ? NULL : setting->domain;
 }
 
 /* Bytes of HBM that a plan may hold. */

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* What every launcher with rules of its own does (RematOffer), also where a policy is required. */
+/* What every launcher with rules of its own does (RematDomain), also where a policy is required. */
 static bool plain(const Sharding *sharding) {
     return sharding->mlp == MLP_TENSOR && sharding->kv != KV_GATHERED && sharding->embedding == TABLE_VOCABULARY &&
            sharding->logits == TABLE_VOCABULARY;
@@ -11,7 +11,7 @@ static bool plain(const Sharding *sharding) {
 
 bool sharding_allowed(const CostContext *setting, const Shard *shard, const Sharding *sharding) {
     bool split = shard->tensor > 1;
-    if (setting->offer && !plain(sharding)) return false;
+    if (setting->domain && !plain(sharding)) return false;
     double local = shard->seq / shard->sequence;
     bool sequence_divides = split && fmod(local, shard->tensor) == 0;
     if (sharding->residual == RESIDUAL_SEQUENCE && !sequence_divides) return false;

@@ -192,11 +192,12 @@ static bool first_least(const RematRule *rules, int count) {
     return rules[0].layers == 0;
 }
 
-RematOffer remat_offer(const RematRule *rules, int count, bool by_chunk) {
-    RematOffer offer = {.rules = rules, .count = count, .by_chunk = by_chunk, .first_least = first_least(rules, count)};
+RematDomain remat_domain(const RematRule *rules, int count, bool by_chunk) {
+    RematDomain domain = {
+        .rules = rules, .count = count, .by_chunk = by_chunk, .first_least = first_least(rules, count)};
     for (int i = 0; i < count; i++)
-        for (int a = 0; a < ACTIVATION_COUNT; a++) offer.has[a][rules[i].state[a]] = true;
-    return offer;
+        for (int a = 0; a < ACTIVATION_COUNT; a++) domain.has[a][rules[i].state[a]] = true;
+    return domain;
 }
 
 void remat_layers(const RematRule *rule, Activation activation, int64_t layers, int64_t out[STATE_COUNT]) {

@@ -24,10 +24,10 @@ typedef struct {
     bool has[ACTIVATION_COUNT][STATE_COUNT]; /* whether one of the rules holds an activation in this state */
     bool by_chunk;    /* layers of a stage are counted by its chunks: the same number of each (Megatron's block) */
     bool first_least; /* the first rule keeps whatever another one keeps: where it fits, no other rule is faster */
-} RematOffer;
+} RematDomain;
 
 /* An offer of these rules, which stay the caller's. */
-RematOffer remat_offer(const RematRule *rules, int count, bool by_chunk);
+RematDomain remat_domain(const RematRule *rules, int count, bool by_chunk);
 
 /* Reads "auto"; the name of a policy ("full", "save_qkv_proj"), also for some layers alone ("full:40"); or states by
  * activation ("qkv=saved context=saved"), where unnamed activations are recomputed, as in MaxText's `custom`. False

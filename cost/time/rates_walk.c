@@ -62,9 +62,9 @@ static void settle(RatesWalk *walk, int level) {
             walk->rates.cost[group] =
                 collective_cost_kept(walk->memo, walk->site, group_collective(group, walk->methods->context),
                                      walk->nested_mesh->mesh, &footprint);
-        Group twin = walk->settled[level][i].twin;
-        walk->rates.axes[twin] = axes;
-        walk->rates.cost[twin] = walk->rates.cost[group];
+        Group alias = walk->settled[level][i].alias;
+        walk->rates.axes[alias] = axes;
+        walk->rates.cost[alias] = walk->rates.cost[group];
     }
 }
 
@@ -126,7 +126,7 @@ static void place_level(RatesWalk *walk, int level) {
 
 /* The group that always is the same chips under another name; itself where there is none. Weights of experts lie on the
  * others' chips where no role holds experts apart. */
-static Group twin_of(Group group, bool alike) {
+static Group alias_of(Group group, bool alike) {
     return group == GROUP_TENSOR             ? GROUP_TENSOR_WEIGHTS
            : group == GROUP_WEIGHTS && alike ? GROUP_EXPERT_WEIGHTS
                                              : group;
@@ -139,14 +139,14 @@ static void list_groups(RatesWalk *walk, const Degrees *degrees) {
     for (Group group = 0; group < GROUP_COUNT; group++) {
         RoleSet roles = group_roles(group, walk->methods);
         int level = -1, members = 0;
-        if (group == twin_of(GROUP_TENSOR, alike) || (alike && group == twin_of(GROUP_WEIGHTS, alike))) continue;
+        if (group == alias_of(GROUP_TENSOR, alike) || (alike && group == alias_of(GROUP_WEIGHTS, alike))) continue;
         for (int i = 0; i < ROLE_COUNT; i++)
             if (is_member(walk, roles, i) && walk->degree[i] > 1) level = i, members++;
         if (folded && roles == 0) level = walk->last;
         if (level < 0) continue;
         int at = walk->settled_count[level]++;
         walk->settled[level][at].group = group;
-        walk->settled[level][at].twin = twin_of(group, alike);
+        walk->settled[level][at].alias = alias_of(group, alike);
         walk->settled[level][at].alone = members == 1;
     }
 }

@@ -24,7 +24,7 @@ static bool same_question(const Request *open, const Request *of_plan, const Ran
 static bool same_layouts(const Request *open, const Request *of_plan) {
     const RematRule *a = &open->question.remat, *b = &of_plan->question.remat;
     if (a->required) return b->required && a->layers == b->layers && memcmp(a->state, b->state, sizeof a->state) == 0;
-    return !open->question.offer || (!b->required && open->space.launchers == of_plan->space.launchers);
+    return !open->question.domain || (!b->required && open->space.launchers == of_plan->space.launchers);
 }
 
 static bool launched(const Request *open, const RankedPlan *plan) {
@@ -49,13 +49,13 @@ static bool plan_in_space(const Request *open, const Request *of_plan, const Ran
 /* Whether the plan stands in the space that was searched: with several launchers, that of one of them. */
 static bool was_searched(const Request *open, const SearchResult *best, const Request *of_plan,
                          const RankedPlan *plan) {
-    for (int i = 0; i < best->contender_count; i++) {
-        const ContenderAnswer *contender = &best->contenders[i];
-        if (contender->searched && contender->proof == PROOF_OPTIMAL &&
-            plan_in_space(contender->request, of_plan, plan))
+    for (int i = 0; i < best->subproblem_count; i++) {
+        const SubproblemAnswer *subproblem = &best->subproblems[i];
+        if (subproblem->searched && subproblem->proof == PROOF_OPTIMAL &&
+            plan_in_space(subproblem->request, of_plan, plan))
             return true;
     }
-    return best->contender_count == 0 && plan_in_space(open, of_plan, plan);
+    return best->subproblem_count == 0 && plan_in_space(open, of_plan, plan);
 }
 
 bool proof_stands(const Request *open, const SearchResult *best, const Request *of_plan, const RankedPlan *plan,

@@ -46,7 +46,7 @@ static void spare_hosts(const Request *request, double hours, double repair, int
 
 Failing failing_of(const Request *request, const RankedPlan *ranked) {
     const Request *own = ranked->request ? ranked->request : request;
-    const FailuresAsked *asked = &request->question.failing;
+    const FailureRequest *asked = &request->question.failing;
     CostContext setting = ranked_cost_context(own, ranked);
     Training training = training_of(request, ranked);
     int64_t used = ranked->machine.mesh.chips;

@@ -26,7 +26,7 @@ typedef struct {
     const char *unpriced;
     /* The step where it cannot be told the layout, with the best that it can be told; 0 means that it can, or that
      * nobody asked; below 0 that what it can be told does not fit. */
-    double told_seconds;
+    double expressible_seconds;
 } LaunchAnswer;
 
 /* In which way a row of an answer differs from the others. */

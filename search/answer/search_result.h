@@ -33,7 +33,7 @@ typedef struct {
     int machine, machines;           /* the first of SearchResult.machines and their number: they have the same
                                       * number of devices and one bound */
     int64_t batch_least, batch_most; /* sequences */
-    bool opened;                     /* false means that it was cut whole, by the bound of its degrees */
+    bool expanded;                   /* false means that it was cut whole, by the bound of its degrees */
 } CutTuple;
 enum { CLOSEST_MAX = 10 };
 
@@ -43,7 +43,7 @@ typedef struct {
     Count layouts_solved; /* by the ILP */
     int machines;         /* shapes searched */
     int batches;
-    int64_t degree_tuples, degree_tuples_opened;
+    int64_t degree_tuples, degree_tuples_expanded;
     Proof proof;
     double gap;                /* 0 when optimal: (k-th best - least open bound) / k-th best */
     double best_bound_seconds; /* the lowest bound of all cut plans: none of them is faster */
@@ -74,7 +74,7 @@ typedef struct {
     Proof proof;
     double gap, best_bound_seconds;
     Count plans_covered;
-} ContenderAnswer;
+} SubproblemAnswer;
 
 /* When a search first knew a plan. */
 typedef struct {
@@ -87,14 +87,14 @@ typedef struct {
     /* The request that was searched: that of the contender that won; the request itself where there are none. The
      * certificate, the machines and the shortfall are of its search alone. */
     const Request *request;
-    ContenderAnswer *contenders;
-    int contender_count;
+    SubproblemAnswer *subproblems;
+    int subproblem_count;
     RankedPlan *plans;
     int plan_count;
     const RankedPlan *fastest; /* where it is not the first of `plans`, though tied with it; else NULL */
     Certificate certificate;
     const SearchedMachine *machines; /* certificate.machines of them: the one asked for, then its idle shapes */
-    const struct Ledger *ledger;     /* search/engine/proof/certificate.h; NULL unless the request wants it */
+    const struct SearchLog *search_log;     /* search/engine/proof/certificate.h; NULL unless the request wants it */
     Shortfall shortfall;
     double seconds;       /* wall time, for --timing only; 0 in a world without a clock */
     bool memory_full;     /* a limit of memory ended the search */

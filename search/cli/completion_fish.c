@@ -41,7 +41,7 @@ static void quoted(FILE *out, const char *text) {
 }
 
 /* Lists of models and chips may have commas (sweeps). */
-static void offer(FILE *out, const char *values) {
+static void domain(FILE *out, const char *values) {
     if (!values)
         fputs(" -x", out);
     else if (strcmp(values, "@files") == 0)
@@ -72,7 +72,7 @@ static void options_of_table(FILE *out, const Command *first) {
         if (!option->name || !condition(out, first->options, row)) continue;
         fprintf(out, " -l %s", option->name);
         if (option->letter) fprintf(out, " -s %c", option->letter);
-        if (option->takes) offer(out, option->values);
+        if (option->takes) domain(out, option->values);
         fputs(" -d ", out);
         quoted(out, option->help);
         fputc('\n', out);

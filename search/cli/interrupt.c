@@ -38,4 +38,4 @@ static double seconds(void *context) {
     return clock_seconds();
 }
 
-World cli_world(void) { return (World){.seconds = seconds, .interrupted = interrupt_came}; }
+Environment cli_environment(void) { return (Environment){.seconds = seconds, .interrupted = interrupt_came}; }

@@ -2,7 +2,7 @@
 /* search/cli/interrupt.h: Ctrl-C as a wish to end with what is known, and the world that searches are handed. */
 #pragma once
 
-#include "search/request/world.h"
+#include "search/request/environment.h"
 
 #include <signal.h>
 
@@ -16,8 +16,8 @@ typedef struct {
 void interrupt_begin(InterruptScope *scope);
 void interrupt_end(const InterruptScope *scope);
 
-/* Whether a SIGINT has come since the last interrupt_begin(). As World.interrupted and GraphControl.interrupted. */
+/* Whether a SIGINT has come since the last interrupt_begin(): Environment.interrupted, GraphControl.interrupted. */
 bool interrupt_came(void *context);
 
 /* The world of the command line: a monotonic clock, and SIGINT between interrupt_begin() and interrupt_end(). */
-World cli_world(void);
+Environment cli_environment(void);

@@ -11,7 +11,7 @@
 _Static_assert((int)OPTION_COUNT <= (int)OPTIONS_MAX, "a command line has room for every option");
 
 void options_of_line(const CommandLine *line, Options *out) {
-    *out = (Options){.world = cli_world()};
+    *out = (Options){.environment = cli_environment()};
     memcpy(out->text, line->text, sizeof out->text);
     memcpy(out->where, line->where, sizeof out->where);
 }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "search/request/world.h"
+#include "search/request/environment.h"
 
 typedef struct Progress Progress;
 

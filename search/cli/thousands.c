@@ -76,8 +76,8 @@ static bool ask_cost(const Report *report, double *cost, Error *error) {
     Request *changed = ARENA_NEW(&arena, Request, 1);
     if (!changed) return arena_free(&arena), error_memory(error);
     *changed = *report->request; /* of the launcher that won */
-    changed->contenders = NULL;
-    changed->contender_count = 0;
+    changed->subproblems = NULL;
+    changed->subproblem_count = 0;
     changed->question.work = in_powers(report->request);
     changed->control.top = 1;
     changed->control.different = changed->control.variants = false;
@@ -93,7 +93,7 @@ bool thousands_warn_after(const Report *report, const OutputChoice *choice, FILE
     Prose text = {0};
     double cost = 0;
     if (choice->quiet || !name_sizes(report->asked, &text)) return true;
-    bool alone = report->result.plan_count == 0 || report->asked->control.helps == HELPS_NONE ||
+    bool alone = report->result.plan_count == 0 || report->asked->control.sensitivity == SENSITIVITY_NONE ||
                  report->result.certificate.proof != PROOF_OPTIMAL;
     if (!alone && !ask_cost(report, &cost, error)) return false;
     prose_add(&text, "; planned as typed");

@@ -26,7 +26,7 @@ struct ImportedWork {
 struct ImportedPlan {
     Degrees degrees;            /* multiply to the devices */
     int64_t across[ROLE_COUNT]; /* of these over DCN (or between domains), where the launcher is told; else 1 */
-    bool told_across;
+    bool expressible_across;
     Knobs knobs; /* of which those in `said` count; of the others the file is silent */
     KnobSet said;
     char remat[REMAT_TEXT_SIZE]; /* as --remat has it; "": the file does not say */

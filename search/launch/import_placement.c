@@ -20,7 +20,7 @@ static Placement told(const Mesh *mesh, const ImportedPlan *plan) {
     }
     if (inner < 0) inner = max_whole(0, outer);
     for (int role = 0; role < ROLE_COUNT; role++) {
-        int64_t across = outer >= 0 && plan->told_across ? plan->across[role] : 1;
+        int64_t across = outer >= 0 && plan->expressible_across ? plan->across[role] : 1;
         placement.factor[inner][role] = (int32_t)(plan->degrees.of[role] / across);
         if (across > 1) placement.factor[outer][role] = (int32_t)across;
     }

@@ -77,7 +77,7 @@ typedef struct {
     /* ---- where it puts roles ---- */
     /* Adds its placements to none. NULL means ranks in the order of its nestings, as torchrun numbers them. */
     void (*ways)(const LaunchAsk *ask, LaunchWays *out);
-    bool told_domains;        /* on GPUs its degrees inside and across domains say the whole placement */
+    bool expressible_domains;        /* on GPUs its degrees inside and across domains say the whole placement */
     const char *device_order; /* how it is made to place roles in any way at all; NULL means that it cannot be */
 
     /* ---- what it can be told to recompute and offload ---- */
@@ -234,7 +234,7 @@ void remat_list_add_full(RematList *list, int64_t layers); /* everything is reco
 
 /* Which activations any of `launchers` can be told to recompute or to offload, in the arena; *out NULL: anything (one
  * of them takes anything, or there are none). False: memory is out. */
-bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const RematOffer **out, Error *error);
+bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const RematDomain **out, Error *error);
 
 /* Those of `launchers` that can be told a layout as it is: what it recomputes and offloads, in which layers, and how it
  * shards tables and activations. False: memory is out. */

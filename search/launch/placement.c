@@ -151,7 +151,7 @@ static bool places_so(const LaunchWays *ways, const NestedMesh *nested_mesh, con
 }
 
 bool launcher_places_all(const Launcher *launcher, const Mesh *mesh) {
-    return launcher->device_order || (launcher->told_domains && !mesh_of_tpus(mesh));
+    return launcher->device_order || (launcher->expressible_domains && !mesh_of_tpus(mesh));
 }
 
 void launchers_placing(LauncherSet launchers, const NestedMesh *nested_mesh, const char *chip,

@@ -44,7 +44,7 @@ static void add_all(RematList *list, LauncherSet launchers, const Model *model) 
         if (launchers >> i & 1) launcher_at(i)->remat(list, model);
 }
 
-bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const RematOffer **out, Error *error) {
+bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const RematDomain **out, Error *error) {
     RematList list = {0};
     bool anything = launchers == 0, by_chunk = false;
     *out = NULL;
@@ -54,13 +54,13 @@ bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const
     }
     if (anything) return true;
     add_all(&list, launchers, model);
-    RematOffer *offer = ARENA_NEW(arena, RematOffer, 1);
+    RematDomain *domain = ARENA_NEW(arena, RematDomain, 1);
     list.rules = ARENA_NEW(arena, RematRule, (size_t)list.count);
-    if (!offer || !list.rules) return error_memory(error);
+    if (!domain || !list.rules) return error_memory(error);
     list.count = 0;
     add_all(&list, launchers, model);
-    *offer = remat_offer(list.rules, list.count, by_chunk);
-    *out = offer;
+    *domain = remat_domain(list.rules, list.count, by_chunk);
+    *out = domain;
     return true;
 }
 
@@ -79,11 +79,11 @@ static bool follows(const RematRule *rule, const Model *model, const Layout *lay
     return true;
 }
 
-static bool is_plain(const CostContext *setting, const Shard *shard, const RematOffer *offer,
+static bool is_plain(const CostContext *setting, const Shard *shard, const RematDomain *domain,
                      const Sharding *sharding) {
     Sharding plain[SHARDINGS_MAX];
     CostContext as_offered = *setting;
-    as_offered.offer = offer;
+    as_offered.domain = domain;
     int count = shardings_of(&as_offered, shard, plain);
     for (int i = 0; i < count; i++)
         if (memcmp(&plain[i], sharding, sizeof *sharding) == 0) return true;
@@ -96,13 +96,13 @@ bool launchers_telling(LauncherSet launchers, const CostContext *setting, const 
     bool ok = true;
     *out = 0;
     for (int i = 0; i < launcher_count() && ok; i++) {
-        const RematOffer *offer = NULL;
+        const RematDomain *domain = NULL;
         if (!(launchers >> i & 1)) continue;
-        ok = launch_remat(1u << i, setting->model, &arena, &offer, error);
-        bool told = !offer;
-        for (int rule = 0; ok && offer && rule < offer->count && !told; rule++)
-            told = follows(&offer->rules[rule], setting->model, layout) &&
-                   is_plain(setting, shard, offer, &layout->sharding);
+        ok = launch_remat(1u << i, setting->model, &arena, &domain, error);
+        bool told = !domain;
+        for (int rule = 0; ok && domain && rule < domain->count && !told; rule++)
+            told = follows(&domain->rules[rule], setting->model, layout) &&
+                   is_plain(setting, shard, domain, &layout->sharding);
         if (told) *out |= 1u << i;
     }
     arena_free(&arena);

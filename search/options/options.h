@@ -98,7 +98,7 @@ typedef struct {
     const char *where[OPTION_COUNT];
     /* The launcher whose software prices plans that are for none in particular; NULL: the best of the chip. */
     const char *software_of;
-    World world;             /* what a search knows of clock and interrupts: handed to the request */
+    Environment environment;             /* what a search knows of clock and interrupts: handed to the request */
     FILE *certificate;       /* of `inference`, written as it searches; NULL: nobody asks for one */
     const cJSON *model_json; /* the model's own config, in place of what --model names; NULL means that --model
                               * names it, which otherwise is what errors and reports call the model */

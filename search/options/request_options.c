@@ -59,7 +59,7 @@ static void keep_words(const Options *options, Asked *asked) {
 /* ---- the readers ---- */
 
 static const char *padding_at(unsigned i) { return padding_rule_name((PaddingRule)i); }
-static const char *helps_at(unsigned i) { return helps_name((Helps)i); }
+static const char *helps_at(unsigned i) { return sensitivity_mode_name((SensitivityMode)i); }
 static const char *objective_at(unsigned i) { return objective_name((Objective)i); }
 static const char *precision_at(unsigned i) { return precision_name((Precision)i); }
 
@@ -181,8 +181,8 @@ static bool check_sizes(const Words *words, const Request *request) {
 
 static bool read_failures(const Words *words, Request *request) {
     const char *mtbf = given(words, OPTION_MTBF), *restart = given(words, OPTION_RESTART);
-    FailuresAsked *out = &request->question.failing;
-    *out = (FailuresAsked){.restart_seconds = -1, .never = mtbf && strcmp(mtbf, "none") == 0};
+    FailureRequest *out = &request->question.failing;
+    *out = (FailureRequest){.restart_seconds = -1, .never = mtbf && strcmp(mtbf, "none") == 0};
     if (mtbf && !out->never &&
         !number_duration(mtbf, words_where(words, OPTION_MTBF), &out->mtbf_seconds, words->error))
         return false;
@@ -193,10 +193,10 @@ static bool read_failures(const Words *words, Request *request) {
 
 /* The order of roles: a launcher's own where plans are for it alone, since in another it could not place all that it
  * can. */
-static bool read_nesting(const Words *words, Request *request, Contender *contender) {
+static bool read_nesting(const Words *words, Request *request, Subproblem *subproblem) {
     const char *name = "default";
     for (int launcher = 0; launcher < launcher_count(); launcher++)
-        if (contender->launchers == 1u << launcher) name = launcher_nesting(launcher);
+        if (subproblem->launchers == 1u << launcher) name = launcher_nesting(launcher);
     if (given(words, OPTION_NESTING)) name = given(words, OPTION_NESTING);
     char all[128] = "";
     for (int i = 0; nesting_name(i); i++) {
@@ -206,21 +206,21 @@ static bool read_nesting(const Words *words, Request *request, Contender *conten
                  : nesting_name(i + 1) ? ", "
                                        : " or ",
                  nesting_name(i));
-        if (strcmp(name, nesting_name(i)) == 0) contender->nesting_name = nesting_name(i);
+        if (strcmp(name, nesting_name(i)) == 0) subproblem->nesting_name = nesting_name(i);
     }
     request->space.nesting_all = strcmp(name, "all") == 0;
     if (request->space.nesting_all) {
-        contender->nesting_name = "all";
-        contender->nesting = nesting_canonical();
+        subproblem->nesting_name = "all";
+        subproblem->nesting = nesting_canonical();
         return true;
     }
-    if (!contender->nesting_name)
+    if (!subproblem->nesting_name)
         return words_wrong(words, OPTION_NESTING, "\"%.60s\" is no order of roles; give all, or %s", name, all);
-    return nesting_named(contender->nesting_name, &contender->nesting);
+    return nesting_named(subproblem->nesting_name, &subproblem->nesting);
 }
 
 static bool read_space(const Words *words, Request *request) {
-    unsigned padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME, helps = HELPS_FAST;
+    unsigned padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME, helps = SENSITIVITY_FAST;
     int64_t top = 5;
     request->space.max_idle = 0.1;
     if (given(words, OPTION_REQUIRE) &&
@@ -242,7 +242,7 @@ static bool read_space(const Words *words, Request *request) {
         !words_share(words, OPTION_BATCH_TOLERANCE, 0.5, &request->space.batch_tolerance) ||
         !words_choice(words, OPTION_PADDING, padding_at, 3, &padding) ||
         !words_choice(words, OPTION_OBJECTIVE, objective_at, OBJECTIVE_COUNT, &objective) ||
-        !words_choice(words, OPTION_HELPS, helps_at, HELPS_COUNT, &helps) ||
+        !words_choice(words, OPTION_HELPS, helps_at, SENSITIVITY_COUNT, &helps) ||
         !words_whole(words, OPTION_TOP, 1, TOP_MAX, &top))
         return false;
     if (objective == OBJECTIVE_COST && !(request->question.chip.usd_per_chip_hour.value > 0))
@@ -251,7 +251,7 @@ static bool read_space(const Words *words, Request *request) {
     request->space.padding = (PaddingRule)padding;
     request->question.objective = (Objective)objective;
     request->control.top = (int)top;
-    request->control.helps = (Helps)helps;
+    request->control.sensitivity = (SensitivityMode)helps;
     request->control.variants = given(words, OPTION_VARIANTS);
     request->control.tie = request->control.variants ? 0 : TIE; /* near twins are what was asked for */
     request->control.different =
@@ -365,8 +365,8 @@ static bool read_launchers(const Words *words, Request *request, const ProfileFi
 }
 
 /* The software, the layouts and the order of roles of one launcher, or (0) of none in particular. */
-static bool read_contender(const Words *words, Request *request, const ProfileFile *file, LauncherSet launchers,
-                           Contender *out) {
+static bool read_subproblem(const Words *words, Request *request, const ProfileFile *file, LauncherSet launchers,
+                           Subproblem *out) {
     const Question *question = &request->question;
     SoftwareAsk ask = {.stack = request->asked.stack, .launcher = words->options->software_of};
     for (int i = 0; i < launcher_count(); i++)
@@ -374,10 +374,10 @@ static bool read_contender(const Words *words, Request *request, const ProfileFi
     LauncherSet updating = launchers;
     for (int i = 0; i < launcher_count() && !launchers && ask.launcher; i++)
         if (strcmp(launcher_name(i), ask.launcher) == 0) updating = 1u << i;
-    *out = (Contender){.launchers = launchers, .host_update = launchers_host_update(updating)};
+    *out = (Subproblem){.launchers = launchers, .host_update = launchers_host_update(updating)};
     if (!profile_file_pick(file, &ask, &question->chip, words->arena, &out->profile, words->error) ||
         !profile_file_doubts(file, &ask, &question->chip, words->arena, &out->doubts, words->error) ||
-        !launch_remat(updating, &question->model, words->arena, &out->offer, words->error) ||
+        !launch_remat(updating, &question->model, words->arena, &out->domain, words->error) ||
         !read_nesting(words, request, out))
         return false;
     out->profile = profile_of_work(&out->profile, &question->chip, question->precision, &question->model,
@@ -387,9 +387,9 @@ static bool read_contender(const Words *words, Request *request, const ProfileFi
 
 /* One contender for each launcher, and, where nobody said who launches, a free layout as the last resort. The request
  * becomes that of the first; a single one needs no list. */
-static bool read_contenders(const Words *words, Request *request) {
+static bool read_subproblems(const Words *words, Request *request) {
     const ProfileFile *file = NULL;
-    Contender *list = ARENA_NEW(words->arena, Contender, CONTENDERS_MAX);
+    Subproblem *list = ARENA_NEW(words->arena, Subproblem, CONTENDERS_MAX);
     int count = 0;
     if (!list) return error_memory(words->error);
     if (strcmp(request->asked.profile, "ideal") != 0) { /* that one is the book's, and so is its HBM */
@@ -400,27 +400,27 @@ static bool read_contenders(const Words *words, Request *request) {
         !read_launchers(words, request, file))
         return false;
     for (int i = 0; i < launcher_count(); i++)
-        if (request->asked.launchers >> i & 1 && !read_contender(words, request, file, 1u << i, &list[count++]))
+        if (request->asked.launchers >> i & 1 && !read_subproblem(words, request, file, 1u << i, &list[count++]))
             return false;
     bool resort = request->asked.launchers_origin == FROM_DEFAULT || count == 0;
-    if (resort && !read_contender(words, request, file, 0, &list[count++])) return false;
-    list[count - 1].last_resort = resort && count > 1;
+    if (resort && !read_subproblem(words, request, file, 0, &list[count++])) return false;
+    list[count - 1].fallback = resort && count > 1;
     request_for(request, &list[0], request);
     if (count > 1) {
-        request->contenders = list;
-        request->contender_count = count;
+        request->subproblems = list;
+        request->subproblem_count = count;
     }
     return true;
 }
 
 bool request_from_options(const Options *options, Arena *arena, Request *out, Error *error) {
     memset(out, 0, sizeof *out);
-    out->control.world = options->world;
+    out->control.environment = options->environment;
     const Words words = {options, arena, error};
     keep_words(options, &out->asked);
     /* In this order because each leans on the ones before: defaults are the model's and the chip's. */
     return read_model(&words, out) && read_machine(&words, out) && read_seq(&words, out) && read_batch(&words, out) &&
            read_tokens(&words, out) && read_failures(&words, out) && check_sizes(&words, out) &&
            read_space(&words, out) && read_physics(&words, out) && read_search(&words, out) &&
-           read_contenders(&words, out);
+           read_subproblems(&words, out);
 }

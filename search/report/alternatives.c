@@ -61,7 +61,7 @@ static int64_t perimeter(const Machine *machine) {
 /* Longer axes mean fewer links across, so the most cubic twins contain the best one. Machines with the same number of
  * chips have the same degrees, and whether degrees fit does not depend on the shape: if the machine itself has no plan,
  * no twin has one. */
-static bool try_twins(Report *report, Request *changed, Error *error) {
+static bool try_equal_machines(Report *report, Request *changed, Error *error) {
     const Request *request = report->request;
     AlternativeResult *way = &report->alternatives[ALTERNATIVE_OFF_SIZE];
     SideAnswer own;
@@ -72,17 +72,17 @@ static bool try_twins(Report *report, Request *changed, Error *error) {
     if (!own.found) return true;
     Arena arena = {0};
     MachineList list = {0};
-    bool ok = machine_twins(&request->question.chip, &request->question.machine, &arena, &list, error);
+    bool ok = machines_alike(&request->question.chip, &request->question.machine, &arena, &list, error);
     Machine *twins = list.machines;
     for (int tried = 0; ok && tried < TWINS_TRIED && tried < list.count; tried++) {
         int least = tried;
         for (int i = tried + 1; i < list.count; i++)
             if (perimeter(&twins[i]) < perimeter(&twins[least])) least = i;
-        Machine twin = twins[least];
+        Machine alias = twins[least];
         twins[least] = twins[tried];
         SideAnswer answer;
         change_for_way(request, ALTERNATIVE_OFF_SIZE, changed);
-        changed->question.machine = twin;
+        changed->question.machine = alias;
         ok = report_ask(report, changed, &answer, error);
         if (ok) take(way, &answer);
     }
@@ -149,7 +149,7 @@ bool report_make_alternatives(Report *report, Request *scratch, Error *error) {
     static const Alternative FIRST[] = {ALTERNATIVE_IDLE, ALTERNATIVE_PADDED, ALTERNATIVE_BATCH},
                              THEN[] = {ALTERNATIVE_AS_ASKED};
     return ask_ways(report, FIRST, COUNT_OF(FIRST), error) && ask_ways(report, THEN, COUNT_OF(THEN), error) &&
-           (chip_has_domains(&report->request->question.chip) || try_twins(report, scratch, error));
+           (chip_has_domains(&report->request->question.chip) || try_equal_machines(report, scratch, error));
 }
 
 /* Finds the next machine of the same chip with `factor` times the chips of the request: one slice as long as one is

@@ -59,7 +59,7 @@ bool report_make_rows(Report *report, bool glance, Arena *arena, Error *error);
 /* What headroom costs: three searches, each about as long as the plan's own. */
 bool report_make_headroom(Report *report, Arena *arena, Error *error);
 /* What each of the first rows takes under launchers that cannot be told its layout (told.c). */
-bool report_make_told(Report *report, Arena *arena, Error *error);
+bool report_make_expressible(Report *report, Arena *arena, Error *error);
 bool report_make_nearest(Report *report, Request *scratch, Error *error);
 
 /* Whether the plan is what was asked to the letter: the whole machine, its batch, nothing padded. */

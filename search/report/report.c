@@ -21,7 +21,7 @@ void request_copy(const Request *request, Request *copy) {
     copy->control.top = 1;
     copy->control.tie = 0;
     copy->control.variants = false;
-    copy->control.keep_ledger = false;
+    copy->control.keep_search_log = false;
     copy->control.seed_count = 0;
     copy->space.offload_open = false; /* what may go to the host is what the answer has there */
 }
@@ -31,7 +31,7 @@ int64_t search_effort(const SearchResult *result) {
      * searches of dense models and mixtures, on GPUs and TPUs. */
     static const int64_t OF_OPENED = 10, TUPLES_LISTED = 32;
     const Certificate *certificate = &result->certificate;
-    return result->work + OF_OPENED * certificate->degree_tuples_opened + certificate->degree_tuples / TUPLES_LISTED;
+    return result->work + OF_OPENED * certificate->degree_tuples_expanded + certificate->degree_tuples / TUPLES_LISTED;
 }
 
 /* One search that only looks at plans up to `limit` (ranked; 0: at all). */
@@ -39,7 +39,7 @@ static bool ask_within(Report *report, Request *changed, double limit, int64_t w
                        Error *error) {
     Arena arena = {0};
     SearchResult result = {0};
-    *out = (SideAnswer){.cut_short = report->seconds_left == 0 || world_stops(&changed->control.world)};
+    *out = (SideAnswer){.cut_short = report->seconds_left == 0 || environment_stops(&changed->control.environment)};
     if (out->cut_short) return true;
     changed->control.limit_seconds = limit;
     changed->control.within_limit_is_little = false;
@@ -51,7 +51,7 @@ static bool ask_within(Report *report, Request *changed, double limit, int64_t w
         out->cut_short = result.certificate.proof == PROOF_GAP;
         out->effort = search_effort(&result);
         /* What a glance has is all that is asked of it; what another search has so far is the best of nothing. */
-        bool glance = changed->control.glance;
+        bool glance = changed->control.quick;
         out->left_out = out->cut_short && work_limit > 0 && result.work > work_limit && !glance;
         out->found = result.plan_count > 0 && !out->left_out;
         if (out->found) out->best = *search_fastest(&result);
@@ -195,17 +195,17 @@ static bool surround(Report *report, const ReportReader *reader, Arena *arena, E
     /* What a search may take at least, so that nothing is left out where all take a moment. Beyond that it may take a
      * quarter more than the plan's own: one that asks the same with a little less memory takes about as much. */
     static const int64_t WORK_LEAST = 200000, WAYS_LEAST = 50000;
-    Helps helps = report->asked->control.helps;
-    bool none = helps == HELPS_NONE, more = !none && !reader->plans_alone;
+    SensitivityMode helps = report->asked->control.sensitivity;
+    bool none = helps == SENSITIVITY_NONE, more = !none && !reader->plans_alone;
     bool divides = plan_is_as_asked(report->request, &report->result.plans[0]);
     bool short_answer = reader->plans_alone || reader->thrifty;
-    bool glance = short_answer && helps == HELPS_FAST;
+    bool glance = short_answer && helps == SENSITIVITY_FAST;
     Request *scratch = ARENA_NEW(arena, Request, 1);
     if (!scratch) return error_memory(error);
-    report->work_limit = helps == HELPS_ALL ? 0 : max_whole(WORK_LEAST, report->result.work / 4 * 5);
+    report->work_limit = helps == SENSITIVITY_ALL ? 0 : max_whole(WORK_LEAST, report->result.work / 4 * 5);
     bool ok = tell(report, reader, STAGE_PLAN, error) && report_make_rows(report, glance, arena, error) &&
               (none || short_answer || report_make_headroom(report, arena, error)) &&
-              (none || report_make_told(report, arena, error)) && tell(report, reader, STAGE_ROWS, error);
+              (none || report_make_expressible(report, arena, error)) && tell(report, reader, STAGE_ROWS, error);
     report->plan_effort = report->effort;
     if (reader->thrifty && report->work_limit > 0)
         report->work_limit = min_whole(report->work_limit, max_whole(WAYS_LEAST, report->plan_effort / 6));

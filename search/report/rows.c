@@ -106,9 +106,9 @@ static bool take_rows(Report *report, KindRow *kinds, int kind_count, Arena *are
     if (!rows) return error_memory(error);
     add_row(rows, &count, &result->plans[0], result->fastest ? ROW_SUREST : ROW_FASTEST);
     if (result->fastest) add_row(rows, &count, result->fastest, ROW_FASTEST);
-    for (int i = 0; i < result->contender_count; i++)
-        if (result->contenders[i].best && result->contenders[i].request != report->request)
-            add_row(rows, &count, result->contenders[i].best, ROW_OF_LAUNCHER);
+    for (int i = 0; i < result->subproblem_count; i++)
+        if (result->subproblems[i].best && result->subproblems[i].request != report->request)
+            add_row(rows, &count, result->subproblems[i].best, ROW_OF_LAUNCHER);
     for (int i = 0; i < kind_count; i++) {
         RankedPlan *best = &kinds[i].answer.best;
         best->request = kinds[i].changed;
@@ -128,8 +128,8 @@ static bool take_rows(Report *report, KindRow *kinds, int kind_count, Arena *are
 static bool ask_free(const Report *report, bool glance, SideSearch *question) {
     enum { GLANCE_WORK = 20000 /* bounds */, TUPLES_FEW = 1000 /* are searched whole as soon */ };
     const Request *asked = report->asked;
-    const Contender *last = asked->contender_count > 0 ? &asked->contenders[asked->contender_count - 1] : NULL;
-    if (!last || !last->last_resort || report->request->space.launchers == 0) return false;
+    const Subproblem *last = asked->subproblem_count > 0 ? &asked->subproblems[asked->subproblem_count - 1] : NULL;
+    if (!last || !last->fallback || report->request->space.launchers == 0) return false;
     request_for(asked, last, &question->changed);
     request_copy(&question->changed, &question->changed);
     question->changed.question.offload = report->request->question.offload;
@@ -138,7 +138,7 @@ static bool ask_free(const Report *report, bool glance, SideSearch *question) {
     question->patient = true;
     if (!glance || report->result.certificate.degree_tuples < TUPLES_FEW) return true;
     question->work_limit = GLANCE_WORK;
-    question->changed.control.glance = true;
+    question->changed.control.quick = true;
     question->changed.control.tie = GLANCE_NEAR;
     for (int i = 1; i < report->result.plan_count; i++)
         request_seed(report->request, &report->result.plans[i], &question->changed);
@@ -211,7 +211,7 @@ bool report_make_rows(Report *report, bool glance, Arena *arena, Error *error) {
     if (!report->asked->control.different) return true;
     KindRow *kinds = ARENA_NEW(arena, KindRow, KINDS_MAX); /* too large for a small stack */
     if (!kinds) return error_memory(error);
-    if (report->asked->control.helps == HELPS_NONE) return take_rows(report, kinds, 0, arena, error);
+    if (report->asked->control.sensitivity == SENSITIVITY_NONE) return take_rows(report, kinds, 0, arena, error);
     SideSearch *questions = side_searches_new(QUESTIONS_MAX, error);
     if (!questions) return false;
     int rows = list_kinds(report, kinds, questions, arena);
@@ -219,7 +219,7 @@ bool report_make_rows(Report *report, bool glance, Arena *arena, Error *error) {
     bool has_free = ask_free(report, glance, &questions[rows]);
     /* A glance at free layouts takes about as long as a row. The search for the best one takes longer than all rows
      * together: it has all threads when they are done. */
-    int beside = has_free && questions[rows].changed.control.glance ? rows + 1 : rows;
+    int beside = has_free && questions[rows].changed.control.quick ? rows + 1 : rows;
     bool ok = report_ask_all(report, questions, beside, error) &&
               (beside > rows || !has_free || report_ask_all(report, &questions[rows], 1, error));
     if (ok) {

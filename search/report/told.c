@@ -12,9 +12,9 @@
 typedef struct {
     LaunchAnswer *answer;
     const RankedPlan *row;
-} Told;
+} Expressible;
 
-static bool ask(const Report *report, const Told *told, Arena *arena, SideSearch *question, Error *error) {
+static bool ask(const Report *report, const Expressible *told, Arena *arena, SideSearch *question, Error *error) {
     const RankedPlan *row = told->row;
     const Request *own = row->request ? row->request : report->request;
     Request *changed = &question->changed;
@@ -27,12 +27,12 @@ static bool ask(const Report *report, const Told *told, Arena *arena, SideSearch
     changed->question.work = row->work;
     changed->question.host_update = launchers_host_update(one);
     request_pin(row, changed);
-    return launch_remat(one, &own->question.model, arena, &changed->question.offer, error) &&
+    return launch_remat(one, &own->question.model, arena, &changed->question.domain, error) &&
            (request_require(&row->plan.degrees, &row->plan.knobs, 0, changed) ||
             error_set(error, ERROR_INPUT, "--require", "has more than %d conditions", REQUIREMENTS_MAX));
 }
 
-static bool ask_some(Report *report, Told *told, int count, Arena *arena, Error *error) {
+static bool ask_some(Report *report, Expressible *told, int count, Arena *arena, Error *error) {
     SideSearch *questions = side_searches_new(count, error);
     bool ok = questions != NULL;
     for (int i = 0; i < count && ok; i++) ok = ask(report, &told[i], arena, &questions[i], error);
@@ -40,23 +40,23 @@ static bool ask_some(Report *report, Told *told, int count, Arena *arena, Error 
     for (int i = 0; i < count && ok; i++) {
         const SideAnswer *answer = &questions[i].answer;
         if (answer->found)
-            told[i].answer->told_seconds = answer->best.estimate.time.seconds;
+            told[i].answer->expressible_seconds = answer->best.estimate.time.seconds;
         else
-            told[i].answer->told_seconds = answer->cut_short ? 0 : -1;
+            told[i].answer->expressible_seconds = answer->cut_short ? 0 : -1;
     }
     free(questions);
     return ok;
 }
 
-bool report_make_told(Report *report, Arena *arena, Error *error) {
-    Told told[QUESTIONS_MAX];
+bool report_make_expressible(Report *report, Arena *arena, Error *error) {
+    Expressible told[QUESTIONS_MAX];
     int count = 0;
     for (int i = 0; i < min_whole(report->result.plan_count, ROWS_DIFFERENT); i++) {
         RankedPlan *row = &report->result.plans[i];
         LauncherSet otherwise = row->launchable_by & ~row->exact;
         for (int k = 0; k < row->launch_count; k++) {
             if (!(otherwise >> row->launch[k].launcher & 1)) continue;
-            told[count++] = (Told){&row->launch[k], row};
+            told[count++] = (Expressible){&row->launch[k], row};
             if (count < QUESTIONS_MAX) continue;
             if (!ask_some(report, told, count, arena, error)) return false;
             count = 0;

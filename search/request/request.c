@@ -19,9 +19,10 @@ const char *objective_name(Objective objective) {
     return NAMES[objective];
 }
 
-const char *helps_name(Helps helps) {
-    static const char *const NAMES[HELPS_COUNT] = {[HELPS_FAST] = "fast", [HELPS_NONE] = "none", [HELPS_ALL] = "all"};
-    return NAMES[helps];
+const char *sensitivity_mode_name(SensitivityMode mode) {
+    static const char *const NAMES[SENSITIVITY_COUNT] = {
+        [SENSITIVITY_FAST] = "fast", [SENSITIVITY_NONE] = "none", [SENSITIVITY_ALL] = "all"};
+    return NAMES[mode];
 }
 
 const char *padding_rule_name(PaddingRule rule) {
@@ -30,17 +31,17 @@ const char *padding_rule_name(PaddingRule rule) {
     return NAMES[rule];
 }
 
-void request_for(const Request *request, const Contender *contender, Request *out) {
+void request_for(const Request *request, const Subproblem *subproblem, Request *out) {
     if (out != request) *out = *request;
-    out->contenders = NULL;
-    out->contender_count = 0;
-    out->space.launchers = contender->launchers;
-    out->space.nesting = contender->nesting;
-    out->asked.nesting = contender->nesting_name;
-    out->question.profile = contender->profile;
-    out->question.doubts = contender->doubts;
-    out->question.offer = contender->offer;
-    out->question.host_update = contender->host_update;
+    out->subproblems = NULL;
+    out->subproblem_count = 0;
+    out->space.launchers = subproblem->launchers;
+    out->space.nesting = subproblem->nesting;
+    out->asked.nesting = subproblem->nesting_name;
+    out->question.profile = subproblem->profile;
+    out->question.doubts = subproblem->doubts;
+    out->question.domain = subproblem->domain;
+    out->question.host_update = subproblem->host_update;
     out->question.hbm_reserve = out->asked.hbm_reserve;
     if (out->asked.reserve_origin == FROM_DEFAULT) out->question.hbm_reserve = request_default_reserve(out);
 }
@@ -79,7 +80,7 @@ CostContext request_cost_context(const Request *request) {
                                             precision_peak(&request->question.chip, request->question.precision),
                                         .state = request->question.state.optimizer[0] ? &request->question.state : NULL,
                                         .remat = &request->question.remat,
-                                        .offer = request->question.offer,
+                                        .domain = request->question.domain,
                                         .offload = request->question.offload,
                                         .host_update = request->question.host_update,
                                         .slices = (double)request->question.machine.slices};

@@ -8,7 +8,7 @@
 #include "cost/stage/stage.h"
 #include "mesh/machine.h"
 #include "search/request/knobs.h"
-#include "search/request/world.h"
+#include "search/request/environment.h"
 
 #include <cjson/cJSON.h>
 
@@ -61,7 +61,7 @@ typedef struct {
     double mtbf_seconds;             /* of the job; 0 means not said */
     double restart_seconds;          /* below 0 means not said */
     double storage_bytes_per_second; /* 0 means not said */
-} FailuresAsked;
+} FailureRequest;
 
 /* What is asked: which model, trained how, on which machine, priced with which figures. */
 typedef struct {
@@ -73,12 +73,12 @@ typedef struct {
     const ProfileDoubts *doubts; /* about it; NULL: not known */
     Work work;                   /* sequences, seq: what is used */
     double training_tokens;
-    FailuresAsked failing;
+    FailureRequest failing;
     Precision precision;
     StateDtypes state_dtypes;
     TrainingState state;     /* of the model under both; all zero means training_state_default() */
     RematRule remat;         /* not required: the layout decides, */
-    const RematOffer *offer; /* among what the launchers asked for can be told; NULL means freely */
+    const RematDomain *domain; /* among what the launchers asked for can be told; NULL means freely */
     Offload offload;         /* what may go to the host */
     HostUpdate host_update;  /* who updates state there: the way of the launchers asked for */
     double hbm_reserve;      /* share of HBM */
@@ -96,7 +96,7 @@ typedef struct {
     LauncherSet launchers;  /* --for; 0 means any */
     bool offload_open;      /* where nothing fits under question.offload, everything may go to the host */
     double offload_gain;    /* and where the step is faster by this share with everything there; 0: not for that */
-    bool offload_opened;    /* so it was */
+    bool offload_allowed;    /* so it was */
     double max_idle;        /* share */
     double batch_tolerance; /* share */
     PaddingRule padding;
@@ -116,8 +116,8 @@ enum { SEEDS_MAX = 4 };
 #define MEMORY_LEAST INT64_C(256000000)
 
 /* Which searches a report makes around the plan's: those that take no more work than it did, none, or all. */
-typedef enum { HELPS_FAST, HELPS_NONE, HELPS_ALL, HELPS_COUNT } Helps;
-const char *helps_name(Helps helps);
+typedef enum { SENSITIVITY_FAST, SENSITIVITY_NONE, SENSITIVITY_ALL, SENSITIVITY_COUNT } SensitivityMode;
+const char *sensitivity_mode_name(SensitivityMode mode);
 
 /* How a search is run: what it returns, when it ends, on how many threads. */
 typedef struct {
@@ -131,12 +131,12 @@ typedef struct {
     bool different;
     bool each; /* with contenders: the best plan of each of them, whatever `top` says */
     bool brute_force;
-    bool keep_ledger;           /* the result keeps what --certificate writes */
+    bool keep_search_log;           /* the result keeps what --certificate writes */
     int threads;                /* 0 means OpenMP's own choice */
     double gap;                 /* a share: a first plan that is open by no more counts as proven */
     double time_limit_seconds;  /* 0 means none; it is kept only where the world has a clock */
     int64_t memory_limit_bytes; /* of one search; 0: MEMORY_USUAL, or more where there are many threads */
-    World world;                /* clock, interrupt and progress, handed in by the caller */
+    Environment environment;                /* clock, interrupt and progress, handed in by the caller */
     struct PlanCounts *counts;  /* that searches hand on to each other (search/engine/space/plan_count.h); NULL: none */
     struct CachePool *caches;   /* that searches hand on to each other (search/engine/explore/cache_pool.h); NULL: none */
     /* Only plans up to this ranked time are wanted; 0 means all. No option sets it: searches around a known answer do. */
@@ -144,9 +144,9 @@ typedef struct {
     /* The search ends with a gap after so much work, counted in bounds, so that any number of threads ends alike; 0: no
      * limit. */
     int64_t work_limit;
-    Helps helps;
+    SensitivityMode sensitivity;
     /* A good plan will do: only what is near the seeds or a sample is looked at, and the search ends with a gap. */
-    bool glance;
+    bool quick;
     bool within_limit_is_little; /* there is hardly anything up to the limit: the search goes to it at once */
     /* Looked at first, so that the rest is compared with what is found there. They change how long a search takes, and
      * not what it answers. */
@@ -189,12 +189,12 @@ typedef struct {
     LauncherSet launchers; /* one bit; 0 means a layout that no launcher has to take */
     Profile profile;
     const ProfileDoubts *doubts;
-    const RematOffer *offer;
+    const RematDomain *domain;
     HostUpdate host_update;
     Nesting nesting;
     const char *nesting_name;
-    bool last_resort; /* asked only where no other has a plan that fits */
-} Contender;
+    bool fallback; /* asked only where no other has a plan that fits */
+} Subproblem;
 enum { CONTENDERS_MAX = LAUNCHERS_MAX + 1 };
 
 typedef struct {
@@ -205,8 +205,8 @@ typedef struct {
     /* Where plans are for one of several launchers, each with its own software: one search for each, and the best of
      * them is the answer (search/engine/search.h). The request's own fields are those of the first. None: the request is
      * searched as it is. */
-    const Contender *contenders;
-    int contender_count;
+    const Subproblem *subproblems;
+    int subproblem_count;
 } Request;
 
 /* Plans within this share of the fastest are tied: the model does not order them. */
@@ -223,7 +223,7 @@ double tie_end(const SearchControl *control, double fastest);
 double request_default_reserve(const Request *request);
 
 /* The request as it is for one of its contenders, which has none itself. `out` may be the request. */
-void request_for(const Request *request, const Contender *contender, Request *out);
+void request_for(const Request *request, const Subproblem *subproblem, Request *out);
 
 /* The setting that plans of this request are priced with. Points into the request. */
 CostContext request_cost_context(const Request *request);

@@ -24,7 +24,7 @@ static bool add_machine(const Request *request, cJSON *to) {
 }
 
 /* As the options have them; what nobody said is left out. */
-static bool add_failures(const FailuresAsked *asked, cJSON *to) {
+static bool add_failures(const FailureRequest *asked, cJSON *to) {
     return (!asked->never || json_add_text(to, "mtbf", "none")) &&
            (!(asked->mtbf_seconds > 0) || json_add_real(to, "mtbf", asked->mtbf_seconds)) &&
            (!(asked->restart_seconds >= 0) || json_add_real(to, "restart", asked->restart_seconds)) &&

@@ -251,7 +251,7 @@ bool serving_answer(const ServingQuestion *question, Arena *arena, ServingAnswer
     ServingLog log = {.out = question->certificate};
     *out = (ServingAnswer){.likely_factor = question->profiles[NO_ENGINE].likely_factor};
     if (!timed) return false;
-    timed->began_seconds = world_clock(&question->world);
+    timed->began_seconds = environment_clock(&question->environment);
     out->tpot_goal_seconds = question->tpot_limit_seconds > 0 ? question->tpot_limit_seconds : TPOT_GOAL_SECONDS;
     out->ttft_goal_seconds = question->ttft_limit_seconds > 0 ? question->ttft_limit_seconds : TTFT_GOAL_SECONDS;
     if (log.out) serving_log_begin(&log), out->count.space.log = &log;

@@ -13,9 +13,9 @@ const char *cut_reason_name(CutReason reason) {
 /* Whether a limit of time or an interrupt ends the search. */
 static bool stops(ServingSearch *search) {
     const ServingQuestion *question = search->question;
-    bool late = question->time_limit_seconds > 0 && question->world.seconds &&
-                world_clock(&question->world) - question->began_seconds > question->time_limit_seconds;
-    if (!late && !world_stops(&question->world)) return false;
+    bool late = question->time_limit_seconds > 0 && question->environment.seconds &&
+                environment_clock(&question->environment) - question->began_seconds > question->time_limit_seconds;
+    if (!late && !environment_stops(&question->environment)) return false;
     search->count->complete = false;
     return true;
 }

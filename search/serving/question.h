@@ -5,7 +5,7 @@
 #include "cost/serving/memory.h"
 #include "cost/serving/step.h"
 #include "mesh/machine.h"
-#include "search/request/world.h"
+#include "search/request/environment.h"
 #include "search/serving/engines/engine.h"
 
 #include <stdio.h>
@@ -67,7 +67,7 @@ typedef struct {
     bool brute_force;
     double time_limit_seconds; /* of the whole answer; 0: none */
     double began_seconds;      /* by the world's clock: when the answer was begun */
-    World world;
+    Environment environment;
     FILE *certificate; /* the search of the front writes its certificate there (space.h); NULL: nowhere */
     /* Tests alone set it, to see that a wrong bound is noticed: bounds are multiplied by 1 + this. */
     double bound_error;

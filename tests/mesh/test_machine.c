@@ -395,7 +395,7 @@ Test(machine, twins) {
     Machine asked = machine_for("v5p", (MachineRequest){.slice = "8x8x8", .slices = 2}), *found = NULL;
     int count = 0;
     MachineList listed = {0};
-    cr_assert(machine_twins(chip_named("v5p"), &asked, &arena, &listed, &error));
+    cr_assert(machines_alike(chip_named("v5p"), &asked, &arena, &listed, &error));
     found = listed.machines, count = listed.count;
     /* 8 cubes as a <= b <= c: 1x1x8, 1x2x4, and 2x2x2 itself */
     cr_assert_eq(count, 2);
@@ -403,7 +403,7 @@ Test(machine, twins) {
     cr_expect_str_eq(found[1].text, "2 x 4x8x16");
     cr_expect_eq(found[0].mesh.chips, 1024);
     asked = machine_for("h100", (MachineRequest){.nodes = 4});
-    cr_assert(machine_twins(chip_named("h100"), &asked, &arena, &listed, &error));
+    cr_assert(machines_alike(chip_named("h100"), &asked, &arena, &listed, &error));
     found = listed.machines, count = listed.count;
     cr_expect_eq(count, 0);
 }

@@ -12,30 +12,30 @@ typedef struct {
     Arena arena;
     Request *request;
     SearchResult result;
-} AskedSearch;
+} RequestedSearch;
 
 /* "plan --model 8b ...", words between blanks. What is wrong with it fails the test. */
-static inline void asked_read(AskedSearch *asked, const char *command) {
+static inline void asked_read(RequestedSearch *asked, const char *command) {
     memset(asked, 0, sizeof *asked);
     asked->request = ARENA_NEW(&asked->arena, Request, 1);
     cr_assert(asked->request && request_from_text(command, &asked->arena, asked->request), "%s", command);
 }
 
-static inline void asked_search(AskedSearch *asked, const char *command) {
+static inline void requested_search(RequestedSearch *asked, const char *command) {
     Error error = {0};
     cr_assert(search_run(asked->request, &asked->arena, &asked->result, &error), "%s: %s", command, error.text);
 }
 
-static inline void asked_open(AskedSearch *asked, const char *command) {
+static inline void asked_open(RequestedSearch *asked, const char *command) {
     asked_read(asked, command);
-    asked_search(asked, command);
+    requested_search(asked, command);
 }
 
 /* The same with its plans in the order of their time alone, also where they are tied. */
-static inline void asked_open_by_time(AskedSearch *asked, const char *command) {
+static inline void asked_open_by_time(RequestedSearch *asked, const char *command) {
     asked_read(asked, command);
     asked->request->control.tie = 0;
-    asked_search(asked, command);
+    requested_search(asked, command);
 }
 
-static inline void asked_close(AskedSearch *asked) { arena_free(&asked->arena); }
+static inline void asked_close(RequestedSearch *asked) { arena_free(&asked->arena); }

@@ -374,7 +374,7 @@ static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t
         request.question.offload = (Offload)draw_below(&host, OFFLOAD_COUNT);
     request.question.hbm_reserve = draw_chance(draw, 0.5) ? 0.08 : 0;
     set_hbm(&request, NO_LIMIT * request.question.chip.hbm_bytes.value);
-    request.control.world.seconds = test_clock; /* for those that set a time limit */
+    request.control.environment.seconds = test_clock; /* for those that set a time limit */
     return request;
 }
 

@@ -280,7 +280,7 @@ static inline void fixture_fill(Fixture *fixture) {
     certificate->plans_covered = 1750 + ((Count)1 << 100);
     certificate->layouts_solved = 7;
     certificate->best_bound_seconds = 4.25;
-    certificate->degree_tuples = 2310, certificate->degree_tuples_opened = 12;
+    certificate->degree_tuples = 2310, certificate->degree_tuples_expanded = 12;
     certificate->threshold = 4.2;
     certificate->least_cut = certificate->least_above_threshold = (CutTuple){.bound = 4.25,
                                                                              .degrees = fixture->plans[1].plan.degrees,

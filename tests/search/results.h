@@ -46,6 +46,6 @@ static inline bool equal_certificates(const Certificate *a, const Certificate *b
            a->plans_evaluated == b->plans_evaluated &&
            memcmp(a->plans_pruned, b->plans_pruned, sizeof a->plans_pruned) == 0 &&
            a->layouts_solved == b->layouts_solved && a->machines == b->machines && a->batches == b->batches &&
-           a->degree_tuples == b->degree_tuples && a->degree_tuples_opened == b->degree_tuples_opened &&
+           a->degree_tuples == b->degree_tuples && a->degree_tuples_expanded == b->degree_tuples_expanded &&
            a->proof == b->proof && a->gap == b->gap && a->best_bound_seconds == b->best_bound_seconds;
 }

@@ -41,7 +41,7 @@ static void write_result(FILE *out, const SearchResult *result) {
     write_count(out, "layouts", certificate->layouts_solved);
     for (PruneReason reason = 0; reason < PRUNED_COUNT; reason++)
         write_count(out, prune_reason_name(reason), certificate->plans_pruned[reason]);
-    fprintf(out, "opened %lld bound %.17g gap %.17g\n", (long long)certificate->degree_tuples_opened,
+    fprintf(out, "opened %lld bound %.17g gap %.17g\n", (long long)certificate->degree_tuples_expanded,
             certificate->best_bound_seconds, certificate->gap);
     for (int i = 0; i < result->plan_count; i++) {
         const RankedPlan *ranked = &result->plans[i];

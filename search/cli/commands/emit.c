@@ -83,14 +83,14 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
         return false;
     /* Laid out, and updated, as the launcher can be told, so that what is predicted is what is written. */
     request->question.host_update = launchers_host_update(1u << emit_format_launcher(format));
-    if (!launch_remat(1u << emit_format_launcher(format), &request->question.model, arena, &request->question.offer,
+    if (!launch_remat(1u << emit_format_launcher(format), &request->question.model, arena, &request->question.domain,
                       error))
         return false;
     planning_announce(request, choice, err);
     thousands_warn(request, choice, err);
     if (named ? !one_plan_search(request, &from, arena, result, error) : !search_run(request, arena, result, error))
         return false;
-    if (!choice->quiet && request->question.offer)
+    if (!choice->quiet && request->question.domain)
         say_what_it_takes(format, result, &from, err);
     else if (!choice->quiet)
         one_plan_compare(result, &from, err);

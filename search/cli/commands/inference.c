@@ -39,7 +39,7 @@ static int answer(ServingWork *work, bool (*make)(ServingWork *work, Served *ser
     InterruptScope scope;
     if (!served) return error_memory(error), EXIT_DEFECT;
     interrupt_begin(&scope);
-    work->options.world = cli_world();
+    work->options.environment = cli_environment();
     bool ok = serve(&work->options, arena, served, error) && make(work, served, error);
     bool interrupted = interrupt_came(NULL);
     interrupt_end(&scope);

@@ -28,7 +28,7 @@ typedef struct {
 
 static double world_seconds(void *context) { return clock_seconds() - ((LayoutWorld *)context)->start; }
 
-static void world_progress(void *context, const GraphProgress *progress) {
+static void environment_progress(void *context, const GraphProgress *progress) {
     LayoutWorld *world = context;
     char cost[NUMBER_TEXT_SIZE], bound[NUMBER_TEXT_SIZE];
     fprintf(world->err, "shardopt: %.1f s: %s: cost %s, bound %s", progress->seconds, progress->stage,
@@ -87,7 +87,7 @@ static bool layout(const LayoutOptions *options, Arena *arena, Streams streams, 
         .context = &world,
         .seconds = world_seconds,
         .interrupted = interrupt_came,
-        .progress = options->verbose && !options->quiet ? world_progress : NULL,
+        .progress = options->verbose && !options->quiet ? environment_progress : NULL,
         .time_limit = fmax((1 - RESERVE_SHARE) * options->time_limit - RESERVE_SECONDS, options->time_limit / 2),
         .effort = options->effort,
         .threads = options->threads};

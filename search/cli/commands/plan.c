@@ -78,7 +78,7 @@ static bool write_report(const Report *report, const PageFacts *facts, const Out
 /* Written while it is made: it can be hundreds of megabytes. */
 static bool write_certificate(const Report *report, const OutputChoice *choice, Streams streams, Error *error) {
     if (!choice->certificate) return true;
-    if (report->result.interrupted && !report->result.ledger) {
+    if (report->result.interrupted && !report->result.search_log) {
         fprintf(streams.err,
                 "shardopt: warning: --certificate: the search was interrupted; no certificate is written\n");
         return true;
@@ -98,8 +98,8 @@ static bool answer(Request *request, const OutputChoice *choice, Streams streams
     *making = (Making){choice, streams, arena, progress_start(streams.err, choice->quiet, "searching"), false};
     ReportReader reader = {take_stage, making, .plans_alone = choice->format == FORMAT_CSV || is_brief(choice),
                            .thrifty = choice->format == FORMAT_HTML};
-    request->control.world.context = making;
-    request->control.world.progress = watch;
+    request->control.environment.context = making;
+    request->control.environment.progress = watch;
     bool ok = report_make_for(request, &reader, arena, report, error);
     if (ok && choice->format == FORMAT_HTML) {
         *facts = ARENA_NEW(arena, PageFacts, 1);
@@ -121,7 +121,7 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     OutputChoice beside = choice; /* the whole text has what --verbose says beside other forms */
     beside.verbose = choice.verbose && choice.format != FORMAT_TEXT;
     planning_announce(request, &beside, streams.err);
-    request->control.keep_ledger = choice.certificate != NULL;
+    request->control.keep_search_log = choice.certificate != NULL;
     if (!answer(request, &choice, streams, arena, report, &facts, error) ||
         !write_certificate(report, &choice, streams, error))
         return false;

@@ -56,7 +56,7 @@ static bool load_set(Refitting *work, Error *error) {
 /* The options of the report, with another profile where one is named. */
 static bool options_of(const RefitAsk *ask, const char *profile, Arena *arena, Options *out, ReportPlan *plan,
                        Error *error) {
-    Options given = {.world = cli_world()};
+    Options given = {.environment = cli_environment()};
     given.text[OPTION_FROM] = ask->report;
     given.text[OPTION_RANK] = ask->rank;
     if (!options_of_report(ask->json, &given, arena, out, plan, error)) return false;

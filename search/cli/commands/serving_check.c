@@ -69,7 +69,7 @@ static void judge(const Check *check, Entry *entry) {
 static bool ask_again(const Check *check, Entry *entry, Error *error) {
     Arena arena = {0};
     Error own = {0};
-    Options options = {.world = cli_world()};
+    Options options = {.environment = cli_environment()};
     Served *served = ARENA_NEW(&arena, Served, 1);
     if (!served) return error_memory(error);
     bool ok = serving_options_of_report(entry->was, check->file, &options, &own);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt sweep`: lists to a grid, points to rows, one after the other or spread over ranks, rows to a table. */
+#include "search/sweep/sweep.h"
 #include "base/build.h"
 #include "base/memory_stream.h"
 #include "base/number.h"
@@ -16,7 +17,6 @@
 #include "search/cli/thousands.h"
 #include "search/options/data_files.h"
 #include "search/options/data_hash.h"
-#include "search/sweep/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -155,11 +155,11 @@ static bool some_point_is_valid(const Sweep *sweep, Error *error) {
     return false;
 }
 
-static bool plan_all(const Sweep *sweep, const SweepLedger *ledger, Error *error) {
+static bool plan_all(const Sweep *sweep, const SweepLog *search_log, Error *error) {
     bool ok = true;
-    for (int64_t point; ok && (point = ledger->next(ledger->of)) >= 0;) {
+    for (int64_t point; ok && (point = search_log->next(search_log->of)) >= 0;) {
         SweepText row = {0};
-        ok = plan_point(sweep, point, &row, error) && ledger->deliver(ledger->of, row.text, row.length, error);
+        ok = plan_point(sweep, point, &row, error) && search_log->deliver(search_log->of, row.text, row.length, error);
         free(row.text);
     }
     return ok;
@@ -175,16 +175,16 @@ typedef struct {
     int64_t next;
     int64_t done, wanted;
     FILE *progress; /* NULL: nobody looks */
-} Ledger;
+} SearchLog;
 
 static int64_t next_point(void *of) {
-    Ledger *ledger = of;
-    const SweepHeader *header = &ledger->sweep->header;
+    SearchLog *search_log = of;
+    const SweepHeader *header = &search_log->sweep->header;
     if (interrupt_came(NULL)) return -1;
-    while (ledger->next < header->grid.points) {
-        int64_t point = ledger->order ? ledger->order[ledger->next] : ledger->next;
-        ledger->next++;
-        if (sweep_shard_has(header, point) && !ledger->table.rows[point].line) return point;
+    while (search_log->next < header->grid.points) {
+        int64_t point = search_log->order ? search_log->order[search_log->next] : search_log->next;
+        search_log->next++;
+        if (sweep_shard_has(header, point) && !search_log->table.rows[point].line) return point;
     }
     return -1;
 }
@@ -200,14 +200,14 @@ static int by_size(const void *a, const void *b) {
 }
 
 /* Points on most chips first, since they take longest, and ranks would wait for one that was begun last. */
-static bool order_by_size(Ledger *ledger, Arena *arena, Error *error) {
+static bool order_by_size(SearchLog *search_log, Arena *arena, Error *error) {
     enum { SIZED_MAX = 1000 }; /* some milliseconds each */
-    const Sweep *sweep = ledger->sweep;
+    const Sweep *sweep = search_log->sweep;
     int64_t points = sweep->header.grid.points;
     if (points > SIZED_MAX) return true;
     Size *sizes = ARENA_NEW(arena, Size, (size_t)points);
-    ledger->order = ARENA_NEW(arena, int64_t, (size_t)points);
-    if (!sizes || !ledger->order) return error_memory(error);
+    search_log->order = ARENA_NEW(arena, int64_t, (size_t)points);
+    if (!sizes || !search_log->order) return error_memory(error);
     for (int64_t point = 0; point < points; point++) {
         Arena own = {0};
         Error failure = {0};
@@ -216,44 +216,45 @@ static bool order_by_size(Ledger *ledger, Arena *arena, Error *error) {
         arena_free(&own);
     }
     qsort(sizes, (size_t)points, sizeof *sizes, by_size);
-    for (int64_t i = 0; i < points; i++) ledger->order[i] = sizes[i].point;
+    for (int64_t i = 0; i < points; i++) search_log->order[i] = sizes[i].point;
     return true;
 }
 
-static void show_progress(const Ledger *ledger, const SweepRow *row) {
+static void show_progress(const SearchLog *search_log, const SweepRow *row) {
     char point[256], clean[256], step[NUMBER_TEXT_SIZE] = "";
-    if (!ledger->progress) return;
-    sweep_point_text(&ledger->sweep->header.grid, row->point, point, sizeof point);
+    if (!search_log->progress) return;
+    sweep_point_text(&search_log->sweep->header.grid, row->point, point, sizeof point);
     if (row->has_plan) step_text(row->step_seconds, step);
-    fprintf(ledger->progress, "shardopt: %lld of %lld: %s: %s%s%s\n", (long long)ledger->done,
-            (long long)ledger->wanted, clean_text(point, clean, sizeof clean), point_state_words(row->state),
+    fprintf(search_log->progress, "shardopt: %lld of %lld: %s: %s%s%s\n", (long long)search_log->done,
+            (long long)search_log->wanted, clean_text(point, clean, sizeof clean), point_state_words(row->state),
             step[0] ? ", " : "", step);
 }
 
 static bool take_row(void *of, const char *row, size_t length, Error *error) {
-    Ledger *ledger = of;
+    SearchLog *search_log = of;
     SweepRow read;
-    if (!sweep_row_read(&ledger->sweep->header.grid, (SweepLine){row, length, "sweep"}, ledger->table.arena, &read,
-                        error) ||
-        (ledger->resume.descriptor >= 0 && !interrupt_came(NULL) && /* a point that was cut short is planned again */
-         !sweep_resume_append(&ledger->resume, row, length, error)))
+    if (!sweep_row_read(&search_log->sweep->header.grid, (SweepLine){row, length, "sweep"}, search_log->table.arena,
+                        &read, error) ||
+        (search_log->resume.descriptor >= 0 &&
+         !interrupt_came(NULL) && /* a point that was cut short is planned again */
+         !sweep_resume_append(&search_log->resume, row, length, error)))
         return false;
-    ledger->table.rows[read.point] = read;
-    ledger->done++;
-    show_progress(ledger, &read);
+    search_log->table.rows[read.point] = read;
+    search_log->done++;
+    show_progress(search_log, &read);
     return true;
 }
 
 /* The part file of --shard, in the points' order. */
-static bool write_part(const Ledger *ledger, FILE *out, Error *error) {
-    const Sweep *sweep = ledger->sweep;
-    const char *header = sweep_header_line(&sweep->header, ledger->table.arena);
+static bool write_part(const SearchLog *search_log, FILE *out, Error *error) {
+    const Sweep *sweep = search_log->sweep;
+    const char *header = sweep_header_line(&sweep->header, search_log->table.arena);
     Draft draft;
     if (!header) return error_memory(error);
     if (!draft_open(&draft, error)) return false;
     fprintf(draft.file, "%s\n", header);
     for (int64_t i = 0; i < sweep->header.grid.points; i++) {
-        const SweepRow *row = &ledger->table.rows[i];
+        const SweepRow *row = &search_log->table.rows[i];
         if (!row->line) continue;
         fwrite(row->line, 1, row->length, draft.file);
         fputc('\n', draft.file);
@@ -261,9 +262,9 @@ static bool write_part(const Ledger *ledger, FILE *out, Error *error) {
     return draft_write(&draft, true, out, sweep->output.path, error);
 }
 
-static bool answer(const Ledger *ledger, Streams streams, int *code, Error *error) {
-    const Sweep *sweep = ledger->sweep;
-    const SweepRow *rows = ledger->table.rows;
+static bool answer(const SearchLog *search_log, Streams streams, int *code, Error *error) {
+    const Sweep *sweep = search_log->sweep;
+    const SweepRow *rows = search_log->table.rows;
     const SweepGrid *grid = &sweep->header.grid;
     if (!sweep->sharded) {
         *code = sweep_exit(grid, rows, &sweep->output.goal);
@@ -272,38 +273,39 @@ static bool answer(const Ledger *ledger, Streams streams, int *code, Error *erro
     *code = EXIT_DONE;
     for (int64_t i = 0; i < grid->points; i++)
         if (rows[i].line && rows[i].state == POINT_NOT_PROVEN) *code = EXIT_LIMIT;
-    return write_part(ledger, streams.out, error);
+    return write_part(search_log, streams.out, error);
 }
 
 /* ---- ranks ---- */
 
-static bool start_ledger(Ledger *ledger, const Sweep *sweep, Streams streams, Arena *arena, Error *error) {
+static bool start_search_log(SearchLog *search_log, const Sweep *sweep, Streams streams, Arena *arena, Error *error) {
     const SweepHeader *header = &sweep->header;
-    *ledger = (Ledger){.sweep = sweep, .resume = {.descriptor = -1}};
-    if (!some_point_is_valid(sweep, error) || !sweep_table_new(header, arena, &ledger->table, error)) return false;
-    if (sweep->resume && !sweep_resume_open(sweep->resume, &ledger->table, &ledger->resume, error)) return false;
+    *search_log = (SearchLog){.sweep = sweep, .resume = {.descriptor = -1}};
+    if (!some_point_is_valid(sweep, error) || !sweep_table_new(header, arena, &search_log->table, error)) return false;
+    if (sweep->resume && !sweep_resume_open(sweep->resume, &search_log->table, &search_log->resume, error))
+        return false;
     for (int64_t i = 0; i < header->grid.points; i++) {
-        ledger->wanted += sweep_shard_has(header, i);
-        ledger->done += ledger->table.rows[i].line != NULL;
+        search_log->wanted += sweep_shard_has(header, i);
+        search_log->done += search_log->table.rows[i].line != NULL;
     }
     int descriptor = fileno(streams.err);
-    if (!sweep->output.quiet && descriptor >= 0 && isatty(descriptor)) ledger->progress = streams.err;
+    if (!sweep->output.quiet && descriptor >= 0 && isatty(descriptor)) search_log->progress = streams.err;
     return true;
 }
 
 /* After an interrupt the table has the points that were planned, and says of the others that they were not. */
-static bool fill_unplanned(Ledger *ledger, Error *error) {
-    const SweepGrid *grid = &ledger->sweep->header.grid;
+static bool fill_unplanned(SearchLog *search_log, Error *error) {
+    const SweepGrid *grid = &search_log->sweep->header.grid;
     Error unplanned = {0};
     error_set(&unplanned, ERROR_INPUT, "sweep", "interrupted before this point");
     for (int64_t point = 0; point < grid->points; point++) {
         SweepText row = {0};
-        if (ledger->table.rows[point].line) continue;
+        if (search_log->table.rows[point].line) continue;
         bool ok = sweep_row_of_failure(grid, point, &unplanned, &row, error);
-        const char *line = ok ? arena_text(ledger->table.arena, row.text) : NULL;
+        const char *line = ok ? arena_text(search_log->table.arena, row.text) : NULL;
         ok = ok && (line || error_memory(error)) &&
-             sweep_row_read(grid, (SweepLine){line, row.length, "sweep"}, ledger->table.arena,
-                            &ledger->table.rows[point], error);
+             sweep_row_read(grid, (SweepLine){line, row.length, "sweep"}, search_log->table.arena,
+                            &search_log->table.rows[point], error);
         free(row.text);
         if (!ok) return false;
     }
@@ -312,37 +314,38 @@ static bool fill_unplanned(Ledger *ledger, Error *error) {
 
 /* This process plans all. The first interrupt ends it with what there is; a part of a sweep is worth nothing unless it
  * is whole, so that a sharded one ends at once. */
-static bool plan_alone(const Sweep *sweep, Ledger *ledger, const SweepLedger *own, bool *interrupted, Error *error) {
+static bool plan_alone(const Sweep *sweep, SearchLog *search_log, const SweepLog *own, bool *interrupted,
+                       Error *error) {
     InterruptScope scope;
     if (sweep->sharded) return plan_all(sweep, own, error);
     interrupt_begin(&scope);
     bool ok = plan_all(sweep, own, error);
     *interrupted = interrupt_came(NULL);
     interrupt_end(&scope);
-    return ok && (!*interrupted || fill_unplanned(ledger, error));
+    return ok && (!*interrupted || fill_unplanned(search_log, error));
 }
 
 /* Rank 0, or the only process: keeps the ledger, and prints. */
 static int lead(SweepCrew crew, int argc, char **argv, Arena *arena, Streams streams, Error *error) {
     Sweep *sweep = ARENA_NEW(arena, Sweep, 1);
-    Ledger ledger = {.resume = {.descriptor = -1}};
+    SearchLog search_log = {.resume = {.descriptor = -1}};
     int code = EXIT_DONE;
     bool interrupted = false;
     bool ok = sweep ? read_sweep(argc, argv, arena, sweep, error) : error_memory(error);
     if (ok && sweep->answered) command_line_answered(&sweep->line, streams.out);
-    ok = ok && (sweep->answered || start_ledger(&ledger, sweep, streams, arena, error));
-    ok = ok && (sweep->answered || crew.ranks == 1 || order_by_size(&ledger, arena, error));
-    SweepLedger own = {&ledger, next_point, take_row};
+    ok = ok && (sweep->answered || start_search_log(&search_log, sweep, streams, arena, error));
+    ok = ok && (sweep->answered || crew.ranks == 1 || order_by_size(&search_log, arena, error));
+    SweepLog own = {&search_log, next_point, take_row};
     bool works = ok && !sweep->answered;
     const char *mark = works ? sweep_header_line(&sweep->header, arena) : "";
     if (!mark) works = ok = error_memory(error);
     if (crew.ranks > 1)
         ok = spread_serve(crew, works ? &own : NULL, mark, error) && ok;
     else if (works)
-        ok = plan_alone(sweep, &ledger, &own, &interrupted, error);
-    if (works && ok) ok = answer(&ledger, streams, &code, error);
+        ok = plan_alone(sweep, &search_log, &own, &interrupted, error);
+    if (works && ok) ok = answer(&search_log, streams, &code, error);
     if (interrupted) code = EXIT_INTERRUPTED;
-    sweep_resume_close(&ledger.resume);
+    sweep_resume_close(&search_log.resume);
     return ok ? code : exit_of_error(error);
 }
 
@@ -355,7 +358,7 @@ static int follow(int argc, char **argv, Arena *arena) {
     if (ok) mark = sweep->answered ? "" : sweep_header_line(&sweep->header, arena);
     if (ok && !mark) ok = error_memory(&error);
     if (ok) {
-        SweepLedger remote = spread_remote(mark);
+        SweepLog remote = spread_remote(mark);
         ok = plan_all(sweep, &remote, &error);
     }
     if (!ok) spread_fail(&error);

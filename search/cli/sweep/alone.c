@@ -16,14 +16,14 @@ SweepCrew spread_start(void) { return (SweepCrew){0, 1, false}; }
 
 void spread_end(SweepCrew crew) { (void)crew; }
 
-bool spread_serve(SweepCrew crew, const SweepLedger *ledger, const char *mark, Error *error) {
-    (void)crew, (void)ledger, (void)mark, (void)error;
+bool spread_serve(SweepCrew crew, const SweepLog *search_log, const char *mark, Error *error) {
+    (void)crew, (void)search_log, (void)mark, (void)error;
     return true;
 }
 
-SweepLedger spread_remote(const char *mark) {
+SweepLog spread_remote(const char *mark) {
     (void)mark;
-    return (SweepLedger){NULL, no_point, nobody_takes};
+    return (SweepLog){NULL, no_point, nobody_takes};
 }
 
 void spread_fail(const Error *error) { (void)error; }

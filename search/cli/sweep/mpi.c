@@ -65,11 +65,11 @@ static char *receive(const MPI_Status *status, int *length) {
 }
 
 /* What a message is to the sweep; false: it ends it. */
-static bool take(const MPI_Status *status, const char *text, int length, const SweepLedger *ledger, const char *mark,
+static bool take(const MPI_Status *status, const char *text, int length, const SweepLog *search_log, const char *mark,
                  Error *error) {
     switch (status->MPI_TAG) {
     case TAG_ROW:
-        return ledger->deliver(ledger->of, text, (size_t)length, error);
+        return search_log->deliver(search_log->of, text, (size_t)length, error);
     case TAG_FAILED:
         if (length == (int)sizeof *error) memcpy(error, text, sizeof *error);
         return false;
@@ -82,7 +82,7 @@ static bool take(const MPI_Status *status, const char *text, int length, const S
     }
 }
 
-bool spread_serve(SweepCrew crew, const SweepLedger *ledger, const char *mark, Error *error) {
+bool spread_serve(SweepCrew crew, const SweepLog *search_log, const char *mark, Error *error) {
     bool ok = true;
     for (int left = crew.ranks - 1; left > 0;) {
         MPI_Status status;
@@ -91,9 +91,9 @@ bool spread_serve(SweepCrew crew, const SweepLedger *ledger, const char *mark, E
         wait_for_message(&status);
         char *text = receive(&status, &length);
         if (!text) MPI_Abort(MPI_COMM_WORLD, 70); /* a message that cannot be taken blocks its sender for ever */
-        if (ledger && ok) ok = take(&status, text, length, ledger, mark, error);
+        if (search_log && ok) ok = take(&status, text, length, search_log, mark, error);
         free(text);
-        if (ledger && ok) point = ledger->next(ledger->of);
+        if (search_log && ok) point = search_log->next(search_log->of);
         if (point < 0) left--;
         if (status.MPI_TAG != TAG_FAILED)
             MPI_Send(&point, 1, MPI_INT64_T, status.MPI_SOURCE, TAG_POINT, MPI_COMM_WORLD);
@@ -121,9 +121,9 @@ static bool send_row(void *of, const char *row, size_t length, Error *error) {
     return true;
 }
 
-SweepLedger spread_remote(const char *mark) {
+SweepLog spread_remote(const char *mark) {
     unsent_mark = mark;
-    return (SweepLedger){NULL, ask, send_row};
+    return (SweepLog){NULL, ask, send_row};
 }
 
 void spread_fail(const Error *error) { MPI_Send(error, (int)sizeof *error, MPI_CHAR, 0, TAG_FAILED, MPI_COMM_WORLD); }

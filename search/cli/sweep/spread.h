@@ -15,7 +15,7 @@ typedef struct {
     void *of;
     int64_t (*next)(void *of); /* the next point to plan; -1: there is none */
     bool (*deliver)(void *of, const char *row, size_t length, Error *error);
-} SweepLedger;
+} SweepLog;
 
 typedef struct {
     int rank, ranks; /* 0 of 1: alone */
@@ -28,10 +28,10 @@ void spread_end(SweepCrew crew);
 
 /* Rank 0 of several: answers the others until all of them have gone. `mark` names grid, data and program: a rank with
  * another mark is an error. NULL for the ledger sends them home. After an error no more points are handed out. */
-bool spread_serve(SweepCrew crew, const SweepLedger *ledger, const char *mark, Error *error);
+bool spread_serve(SweepCrew crew, const SweepLog *search_log, const char *mark, Error *error);
 
 /* The others: a ledger that asks rank 0. One at a time. */
-SweepLedger spread_remote(const char *mark);
+SweepLog spread_remote(const char *mark);
 
 /* The others, instead of asking for a point: rank 0 is to end with this error. */
 void spread_fail(const Error *error);

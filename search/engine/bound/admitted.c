@@ -4,11 +4,11 @@
 #include "search/launch/launcher.h"
 
 /* The schedules of a search: those of whole stages, then those of chunks; none without a pipeline. */
-static void list_schedules(const Offers *offers, bool pipelined, PlainPlans *out) {
+static void list_schedules(const KnobDomain *domain, bool pipelined, PlainPlans *out) {
     if (!pipelined) out->schedules[out->schedule_count++] = SCHEDULE_NONE;
-    for (int i = 0; i < offers->whole_count && pipelined; i++) out->schedules[out->schedule_count++] = offers->whole[i];
-    for (int i = 0; i < offers->chunked_count && pipelined; i++)
-        out->schedules[out->schedule_count++] = offers->chunked[i];
+    for (int i = 0; i < domain->whole_count && pipelined; i++) out->schedules[out->schedule_count++] = domain->whole[i];
+    for (int i = 0; i < domain->chunked_count && pipelined; i++)
+        out->schedules[out->schedule_count++] = domain->chunked[i];
 }
 
 static bool one_admitted(const Bounds *bounds, const Degrees *degrees, const Methods *methods, int count,
@@ -20,7 +20,7 @@ static bool one_admitted(const Bounds *bounds, const Degrees *degrees, const Met
                         .split = split,
                         .methods = methods,
                         .method_count = count};
-    list_schedules(bounds->offers, degrees->of[ROLE_PIPELINE] > 1, &plans);
+    list_schedules(bounds->domain, degrees->of[ROLE_PIPELINE] > 1, &plans);
     return launchers_take_one(bounds->launchers, &plans);
 }
 

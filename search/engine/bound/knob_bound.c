@@ -40,7 +40,7 @@ static void offloadable_by(const RowMaker *maker, const DetailSlot *slot, bool o
 /* The branch of the least totals: everything saved, and each activation in each state at its cheapest. */
 static void least_branch(const RowMaker *maker, const DetailSlot *slot, const StepRule *rule, Branch *out) {
     const CostContext *context = maker->bounds->context;
-    const RematOffer *offer = cost_context_offer(context);
+    const RematDomain *domain = cost_context_domain(context);
     bool offloadable[ACTIVATION_COUNT];
     offloadable_by(maker, slot, offloadable);
     out->item_count = 0;
@@ -51,7 +51,7 @@ static void least_branch(const RowMaker *maker, const DetailSlot *slot, const St
             if (state != STATE_OFFLOADED ? !cost->recomputable
                                          : !(rule->offload_bytes_per_second > 0 && offloadable[a]))
                 continue;
-            if (offer ? !offer->has[a][state] : state == STATE_PARTLY) continue;
+            if (domain ? !domain->has[a][state] : state == STATE_PARTLY) continue;
             BranchItem *item = &out->items[out->item_count++];
             *item = (BranchItem){.activation = a, .state = state, .layers = maker->shard->layers};
             resources_add_state(cost, state, 1, maker->in_flight, &item->adds);

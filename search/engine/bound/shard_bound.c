@@ -43,7 +43,7 @@ void relax_rule(const Bounds *bounds, const Shard *shard, double share, StepRule
     const CostContext *context = bounds->context;
     const Profile *profile = context->profile;
     double others = stage_pace(context, shard).others;
-    if (bounds->offers->overlaps)
+    if (bounds->domain->overlaps)
         rule->exposed[GROUP_TENSOR] = min_real(rule->exposed[GROUP_TENSOR], profile->tensor_overlapped);
     if (shard->pipeline > 1)
         rule->exposed[GROUP_EXPERT] = min_real(rule->exposed[GROUP_EXPERT], profile->expert_overlapped);
@@ -68,7 +68,7 @@ Knobs least_time(const Shard *shard, const Knobs *member) {
 
 int least_states(const Bounds *bounds, int zero_stage, LeastState states[LEAST_STATES_MAX]) {
     const Profile *profile = bounds->context->profile;
-    bool offloads = bounds->offers->offloads, casts = profile->casts_master > 0.5;
+    bool offloads = bounds->domain->offloads, casts = profile->casts_master > 0.5;
     int count = 0;
     states[count++] = (LeastState){zero_stage > 0 ? 2 : 0, offloads};
     if (zero_stage == 0 || !casts) return count;

@@ -38,7 +38,7 @@ static void name_context(const CostContext *context, char hex[SHA256_HEX_SIZE]) 
     sha256_add(&hash, &context->precision_flops_per_second, sizeof context->precision_flops_per_second);
     sha256_add(&hash, cost_context_state(context), sizeof *cost_context_state(context));
     if (context->remat) sha256_add(&hash, context->remat, sizeof *context->remat);
-    sha256_add(&hash, &context->offer, sizeof context->offer);
+    sha256_add(&hash, &context->domain, sizeof context->domain);
     sha256_add(&hash, &context->offload, sizeof context->offload);
     sha256_add(&hash, &context->host_update, sizeof context->host_update);
     sha256_hex(&hash, hex);
@@ -256,7 +256,7 @@ const TotalsSlot *totals_cache_get(const Bounds *bounds, const Shard *shard, con
     static const TotalsSlot NONE = {.allowed = false};
     TotalsCache *cache = bounds->cache;
     /* gathered from what tensor has split, and by no launcher with rules of its own: sharding_allowed() */
-    if (mlp == MLP_GATHERED && (shard->tensor <= 1 || bounds->context->offer)) return &NONE;
+    if (mlp == MLP_GATHERED && (shard->tensor <= 1 || bounds->context->domain)) return &NONE;
     TotalsKey key = totals_key(shard, methods, mlp);
     uint64_t hash = totals_hash(&key), set = hash >> (64 - SET_BITS);
     uint32_t tag = (uint32_t)hash | 1;

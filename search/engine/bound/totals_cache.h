@@ -25,7 +25,7 @@ bool totals_cache_knows(const TotalsCache *cache, const CostContext *context);
 /* Everything that the bounds of one problem share. The cache belongs to the caller's thread. */
 typedef struct {
     const CostContext *context;
-    const Offers *offers;
+    const KnobDomain *domain;
     PaddingRule padding;
     TotalsCache *cache;
     LauncherSet launchers; /* one of which must take a plan; 0 means that none has to */

@@ -71,12 +71,12 @@ static void bound_methods(const TupleMethods *tuple, const Rates *least, const M
 TupleBound tuple_bound(const Bounds *bounds, const LowerBoundRates *table, const Degrees *degrees) {
     TupleBound bound = {.seconds = INFINITY, .least_bytes = INFINITY, .unusable = true, .refused = true};
     if (!degrees_may_divide(bounds->context->model, &bounds->context->work, degrees,
-                            experts_may_fold(bounds->offers, degrees), bounds->padding, &bound.forbidden))
+                            experts_may_fold(bounds->domain, degrees), bounds->padding, &bound.forbidden))
         return bound;
     if (!degrees_admitted(bounds, degrees)) return bound;
     MethodSpace space, contexts;
     TupleMethods tuple = {.bounds = bounds, .degrees = degrees, .space = &contexts};
-    method_space(degrees, bounds->offers, &space);
+    method_space(degrees, bounds->domain, &space);
     contexts = space;
     for (int split = STAGES_EVEN; split <= (int)last_split(bounds->context->model, degrees); split++)
         tuple.exposed[split] = context_bound(bounds, table, degrees, &space, (StageSplit)split, NULL);

@@ -3,7 +3,7 @@
 
 #include "search/launch/launcher.h"
 
-SizesVerdict knobs_sizes(const OpenTuple *tuple, const Knobs *knobs) {
+SizesVerdict knobs_sizes(const TupleNode *tuple, const Knobs *knobs) {
     const ExploreProblem *problem = tuple->problem;
     SizesVerdict out;
     out.allow = schedule_allowed(knobs->schedule, tuple->degrees->of[ROLE_PIPELINE], knobs->microbatches,
@@ -18,12 +18,12 @@ static bool refused(Admission *out, PruneReason reason) {
     return false;
 }
 
-bool knobs_admitted(const OpenTuple *tuple, const Knobs *knobs, Admission *out) {
+bool knobs_admitted(const TupleNode *tuple, const Knobs *knobs, Admission *out) {
     SizesVerdict sizes = knobs_sizes(tuple, knobs);
     return knobs_admitted_of_sizes(tuple, knobs, &sizes, out);
 }
 
-bool knobs_admitted_of_sizes(const OpenTuple *tuple, const Knobs *knobs, const SizesVerdict *sizes, Admission *out) {
+bool knobs_admitted_of_sizes(const TupleNode *tuple, const Knobs *knobs, const SizesVerdict *sizes, Admission *out) {
     const ExploreProblem *problem = tuple->problem;
     const CostContext *setting = &problem->setting;
     LauncherSet asked = problem->request->space.launchers;
@@ -31,7 +31,7 @@ bool knobs_admitted_of_sizes(const OpenTuple *tuple, const Knobs *knobs, const S
     if (!request_admits_knobs(problem->request, knobs)) return refused(out, PRUNED_REQUIRE);
     if (!sizes->allow) return refused(out, PRUNED_INDIVISIBLE);
     out->shard = sizes->shard;
-    if (knobs_redundant(setting->model, &problem->offers, knobs, &out->shard)) return refused(out, PRUNED_EQUAL);
+    if (knobs_redundant(setting->model, &problem->domain, knobs, &out->shard)) return refused(out, PRUNED_EQUAL);
     PaddingSet padding = out->shard.padding;
     bool padded = problem->padding == PADDING_LAUNCHABLE && padding != 0;
     if (asked == 0 && !padded) return true;

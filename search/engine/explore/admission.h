@@ -9,13 +9,13 @@ typedef struct {
     LauncherSet able_launchers; /* one of them must be able to place roles so; ANY_LAUNCHER means that none has to */
     PruneReason reason;         /* why the knobs are not admitted, where they are not */
 } Admission;
-bool knobs_admitted(const OpenTuple *tuple, const Knobs *knobs, Admission *out);
+bool knobs_admitted(const TupleNode *tuple, const Knobs *knobs, Admission *out);
 
 /* What sizes say of a knob setting: the same for all that differ in ZeRO, gathering and offloading alone. */
 typedef struct {
     bool allow;
     Shard shard;
 } SizesVerdict;
-SizesVerdict knobs_sizes(const OpenTuple *tuple, const Knobs *knobs);
+SizesVerdict knobs_sizes(const TupleNode *tuple, const Knobs *knobs);
 /* knobs_admitted() with that known. */
-bool knobs_admitted_of_sizes(const OpenTuple *tuple, const Knobs *knobs, const SizesVerdict *sizes, Admission *out);
+bool knobs_admitted_of_sizes(const TupleNode *tuple, const Knobs *knobs, const SizesVerdict *sizes, Admission *out);

@@ -7,7 +7,7 @@
 
 /* One knob setting: the layouts it offers, and what none of them beats. */
 typedef struct {
-    OpenTuple *tuple;
+    TupleNode *tuple;
     Arena arena; /* of what follows */
     Knobs knobs;
     int64_t methods_index;
@@ -17,7 +17,7 @@ typedef struct {
 } Candidate;
 
 /* The caller frees candidate->arena, also after a failure. */
-static bool candidate_open(Candidate *candidate, OpenTuple *tuple, int64_t index, const Admission *admission) {
+static bool candidate_open(Candidate *candidate, TupleNode *tuple, int64_t index, const Admission *admission) {
     enum { WORK = 8 }; /* the graph of its layouts, in bounds */
     tuple->explorer->stats.work += WORK;
     *candidate = (Candidate){.tuple = tuple,
@@ -27,7 +27,7 @@ static bool candidate_open(Candidate *candidate, OpenTuple *tuple, int64_t index
     if (!layout_graph(&tuple->problem->setting, &admission->shard, &candidate->knobs, &candidate->arena,
                       &candidate->graph, &tuple->explorer->error))
         return false;
-    layout_relax(&candidate->graph, open_tuple_least(tuple, candidate->methods_index), &candidate->relaxation);
+    layout_relax(&candidate->graph, tuple_node_minimum(tuple, candidate->methods_index), &candidate->relaxation);
     return true;
 }
 
@@ -46,9 +46,9 @@ static bool placed_by(const MachinePlacements *on, int64_t placement, LauncherSe
 /* One placement, whose relaxed time by the vectorised loop is no more than the true one. */
 static bool evaluate_placement(Candidate *candidate, BoundedPlacement *item, int64_t index, double limit,
                                PlacementList *list) {
-    OpenTuple *tuple = candidate->tuple;
+    TupleNode *tuple = candidate->tuple;
     if (item->bound <= limit) {
-        open_tuple_rates_at(tuple, item->machine, candidate->methods_index, index, &item->rates);
+        tuple_node_rates_at(tuple, item->machine, candidate->methods_index, index, &item->rates);
         item->bound = relaxed_at(candidate, &item->rates) * tuple->problem->scale;
     }
     if (item->bound > limit)
@@ -60,10 +60,10 @@ static bool evaluate_placement(Candidate *candidate, BoundedPlacement *item, int
 
 /* Every placement on one machine, all of them by the vectorised loop. */
 static bool evaluate_machine(Candidate *candidate, int machine, double limit, PlacementList *list) {
-    OpenTuple *tuple = candidate->tuple;
+    TupleNode *tuple = candidate->tuple;
     MachinePlacements *on = &tuple->on[machine];
-    if (!open_tuple_rates(tuple, machine, candidate->methods_index) ||
-        (candidate->able_launchers != ANY_LAUNCHER && !open_tuple_launchers(tuple, machine)))
+    if (!tuple_node_rates(tuple, machine, candidate->methods_index) ||
+        (candidate->able_launchers != ANY_LAUNCHER && !tuple_node_launchers(tuple, machine)))
         return false;
     list->visited += on->total;
     list->refused += on->total - (Count)on->count;
@@ -100,7 +100,7 @@ static bool find_within(Candidate *candidate, double limit, PlacementList *list)
 }
 
 /* Counts what became of all placements. */
-static void count_evaluated(const OpenTuple *tuple, const PlacementList *list) {
+static void count_evaluated(const TupleNode *tuple, const PlacementList *list) {
     ExploreStats *stats = &tuple->explorer->stats;
     stats->evaluated += list->visited - list->refused;
     stats->pruned[PRUNED_REQUIRE] += list->refused;
@@ -135,7 +135,7 @@ typedef enum { LAYOUT_TRIED, LAYOUT_NONE_FITS, LAYOUT_FAILED } LayoutTried;
  * from those of the walk, which link-time optimisation would put below them. */
 __attribute__((noinline)) static LayoutTried try_placement(const Candidate *candidate, const BoundedPlacement *at,
                                                            BestPlan *best) {
-    const OpenTuple *tuple = candidate->tuple;
+    const TupleNode *tuple = candidate->tuple;
     ExploreStats *stats = &tuple->explorer->stats;
     double scale = tuple->problem->scale;
     LayoutSolution solution;
@@ -154,7 +154,7 @@ __attribute__((noinline)) static LayoutTried try_placement(const Candidate *cand
 /* The best layout over placements by rising bound: those whose bound lies below the best time so far are solved. */
 static bool best_of(const Candidate *candidate, const PlacementList *list, const BoundedIndex *order, double limit,
                     BestPlan *best) {
-    const OpenTuple *tuple = candidate->tuple;
+    const TupleNode *tuple = candidate->tuple;
     for (int64_t i = 0; i < list->count; i++) {
         const BoundedPlacement *at = &list->items[order[i].index];
         double beaten_above = best->found ? min_real(best->ranked_seconds, limit) : limit;
@@ -178,7 +178,7 @@ static bool best_on_list(Candidate *candidate, const PlacementList *list, double
 
 /* The best placement and layout of a candidate, where it is within the limit. */
 static bool candidate_best(Candidate *candidate, double limit, BestPlan *best) {
-    OpenTuple *tuple = candidate->tuple;
+    TupleNode *tuple = candidate->tuple;
     ExploreStats *stats = &tuple->explorer->stats;
     if (!candidate->relaxation.fits) {
         stats->pruned[PRUNED_MEMORY] += tuple->placement_total;
@@ -193,7 +193,7 @@ static bool candidate_best(Candidate *candidate, double limit, BestPlan *best) {
     return ok;
 }
 
-bool candidate_explore(OpenTuple *tuple, int64_t index, const Admission *admission, double limit, BestPlan *best) {
+bool candidate_explore(TupleNode *tuple, int64_t index, const Admission *admission, double limit, BestPlan *best) {
     Candidate candidate;
     BestPlan own = {0};
     bool ok = candidate_open(&candidate, tuple, index, admission) && candidate_best(&candidate, limit, &own);
@@ -203,7 +203,7 @@ bool candidate_explore(OpenTuple *tuple, int64_t index, const Admission *admissi
     return ok;
 }
 
-bool candidate_count_within(OpenTuple *tuple, int64_t index, const Admission *admission, double limit, Count *within) {
+bool candidate_count_within(TupleNode *tuple, int64_t index, const Admission *admission, double limit, Count *within) {
     Candidate candidate;
     PlacementList list = PLACEMENT_LIST_EMPTY;
     bool ok = candidate_open(&candidate, tuple, index, admission);

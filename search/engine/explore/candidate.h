@@ -6,7 +6,7 @@
 
 /* Finds the best placement and layout of knob setting `index` of the space, and keeps it in *best where it beats what
  * is there. A plan above `limit` (ranked) is of no use. */
-bool candidate_explore(OpenTuple *tuple, int64_t index, const Admission *admission, double limit, BestPlan *best);
+bool candidate_explore(TupleNode *tuple, int64_t index, const Admission *admission, double limit, BestPlan *best);
 
 /* Adds how many placements of one knob setting have a relaxed time within the limit (ranked). */
-bool candidate_count_within(OpenTuple *tuple, int64_t index, const Admission *admission, double limit, Count *within);
+bool candidate_count_within(TupleNode *tuple, int64_t index, const Admission *admission, double limit, Count *within);

@@ -15,12 +15,12 @@
 /* Where placements above the threshold were left, all of the setting is: its counts are taken back until then. */
 static bool leave_candidate(Explorer *explorer, const ExploreStats *before, int64_t index, Count plans) {
     ExploreStats *stats = &explorer->stats;
-    Left left = {.kind = LEFT_CANDIDATE,
-                 .bound = stats->least_above_threshold,
-                 .index = index,
-                 .plans = plans,
-                 .evaluated = stats->evaluated - before->evaluated,
-                 .required = stats->pruned[PRUNED_REQUIRE] - before->pruned[PRUNED_REQUIRE]};
+    Deferred left = {.kind = LEFT_CANDIDATE,
+                     .bound = stats->least_above_threshold,
+                     .index = index,
+                     .plans = plans,
+                     .evaluated = stats->evaluated - before->evaluated,
+                     .required = stats->pruned[PRUNED_REQUIRE] - before->pruned[PRUNED_REQUIRE]};
     stats->least_above_threshold = before->least_above_threshold;
     stats->least_cut_bound = before->least_cut_bound;
     stats->evaluated = before->evaluated;
@@ -29,7 +29,7 @@ static bool leave_candidate(Explorer *explorer, const ExploreStats *before, int6
 }
 
 /* A knob setting that was listed: the best of its placements and layouts, into *best where it beats what is there. */
-static bool explore_knobs(OpenTuple *tuple, int64_t index, double limit, BestPlan *best) {
+static bool explore_knobs(TupleNode *tuple, int64_t index, double limit, BestPlan *best) {
     Explorer *explorer = tuple->explorer;
     ExploreStats before = explorer->stats;
     Knobs knobs = knob_space_at(&tuple->space, index);
@@ -46,7 +46,7 @@ static bool explore_knobs(OpenTuple *tuple, int64_t index, double limit, BestPla
 
 /* The best plan with the expert grid and schedule of a knob setting, made when it is first asked for; NULL means that
  * memory is out. */
-static BestPlan *best_of_row(const OpenTuple *tuple, int64_t index, BestPlan **best) {
+static BestPlan *best_of_row(const TupleNode *tuple, int64_t index, BestPlan **best) {
     Knobs knobs = knob_space_at(&tuple->space, index);
     int64_t grid = knob_space_methods(&tuple->space, index) % tuple->space.methods.grid_count;
     BestPlan **row = &best[grid * SCHEDULE_COUNT + (int64_t)knobs.schedule];
@@ -55,7 +55,7 @@ static BestPlan *best_of_row(const OpenTuple *tuple, int64_t index, BestPlan **b
 }
 
 /* One listed knob setting; `best` are the best plans by expert grid and schedule, `threshold` is ranked. */
-static bool explore_listed(OpenTuple *tuple, const BoundedIndex *item, BestPlan **best, double threshold) {
+static bool explore_listed(TupleNode *tuple, const BoundedIndex *item, BestPlan **best, double threshold) {
     Explorer *explorer = tuple->explorer;
     const SearchControl *control = &tuple->problem->request->control;
     BestPlan own = {0}, *plan = control->variants ? &own : best_of_row(tuple, item->index, best);
@@ -73,11 +73,11 @@ static bool explore_listed(OpenTuple *tuple, const BoundedIndex *item, BestPlan 
 
 /* What was left of a tuple; NULL in place of its items means that the whole tuple is meant. */
 typedef struct {
-    const Left *items;
+    const Deferred *items;
     int64_t count;
 } TupleLeft;
 
-static bool explore_opened(OpenTuple *tuple, double threshold, TupleLeft left, BoundedIndexList *knob_list) {
+static bool explore_expanded(TupleNode *tuple, double threshold, TupleLeft left, BoundedIndexList *knob_list) {
     Explorer *explorer = tuple->explorer;
     bool ok = left.items ? knob_list_go_on(tuple, left.items, left.count, knob_list) : knob_list_make(tuple, knob_list);
     if (!ok || knob_list->count == 0) return ok;
@@ -94,10 +94,11 @@ static bool explore_opened(OpenTuple *tuple, double threshold, TupleLeft left, B
 
 static bool explore_some(Explorer *explorer, const Degrees *degrees, double threshold, TupleLeft left) {
     Arena arena = {.budget = explorer->budget};
-    OpenTuple tuple;
+    TupleNode tuple;
     BoundedIndexList knob_list = {0};
     explorer->stats.threshold = threshold;
-    bool ok = open_tuple_make(&tuple, explorer, degrees, &arena) && explore_opened(&tuple, threshold, left, &knob_list);
+    bool ok =
+        tuple_node_make(&tuple, explorer, degrees, &arena) && explore_expanded(&tuple, threshold, left, &knob_list);
     free(knob_list.items);
     arena_free(&arena);
     return ok;
@@ -107,19 +108,19 @@ bool explore_tuple(Explorer *explorer, const Degrees *degrees, double threshold)
     return explore_some(explorer, degrees, threshold, (TupleLeft){NULL, 0});
 }
 
-bool explore_left(Explorer *explorer, const Degrees *degrees, double threshold, const Left *left, int64_t count) {
+bool explore_left(Explorer *explorer, const Degrees *degrees, double threshold, const Deferred *left, int64_t count) {
     return explore_some(explorer, degrees, threshold, (TupleLeft){left, count});
 }
 
 /* ---- how many are near ---- */
 
-static bool count_knobs_within(OpenTuple *tuple, int64_t index, const Knobs *like, double limit, Count *within) {
+static bool count_knobs_within(TupleNode *tuple, int64_t index, const Knobs *like, double limit, Count *within) {
     const ExploreProblem *problem = tuple->problem;
     Knobs knobs = knob_space_at(&tuple->space, index);
     Admission admission;
     if (explorer_stops(tuple->explorer)) return false;
     if (!knobs_compete(&knobs, like) || !knobs_admitted(tuple, &knobs, &admission)) return true;
-    const Rates *least = open_tuple_least(tuple, knob_space_methods(&tuple->space, index));
+    const Rates *least = tuple_node_minimum(tuple, knob_space_methods(&tuple->space, index));
     Bounds bounds = explorer_bounds(tuple->explorer);
     double bytes, bound = knob_bound(&bounds, &admission.shard, &knobs, least, &bytes);
     if (bound * problem->scale > limit) return true;
@@ -128,9 +129,9 @@ static bool count_knobs_within(OpenTuple *tuple, int64_t index, const Knobs *lik
 
 bool explore_count_within(Explorer *explorer, const BestPlan *plan, double limit, Count *within) {
     Arena arena = {0};
-    OpenTuple tuple;
+    TupleNode tuple;
     *within = 0;
-    bool ok = open_tuple_make(&tuple, explorer, &plan->degrees, &arena);
+    bool ok = tuple_node_make(&tuple, explorer, &plan->degrees, &arena);
     int64_t size = ok ? knob_family_count(&tuple.space) * knob_family_size(&tuple.space) : 0;
     for (int64_t i = 0; ok && i < size; i++) ok = count_knobs_within(&tuple, i, &plan->knobs, limit, within);
     arena_free(&arena);

@@ -11,7 +11,7 @@ bool explore_tuple(Explorer *explorer, const Degrees *degrees, double threshold)
 
 /* The same with what an earlier search of these degrees has left (all of the explorer's batch). What is above the
  * threshold still goes to explorer->left. */
-bool explore_left(Explorer *explorer, const Degrees *degrees, double threshold, const Left *left, int64_t count);
+bool explore_left(Explorer *explorer, const Degrees *degrees, double threshold, const Deferred *left, int64_t count);
 
 /* Why nothing is left of a range of batches. */
 typedef struct {

@@ -30,7 +30,7 @@ void explore_note_missing(ExploreStats *stats, const Degrees *degrees, const Kno
     stats->missing_knobs = *knobs;
 }
 
-void explore_count_left(ExploreStats *stats, const Left *left) {
+void explore_count_left(ExploreStats *stats, const Deferred *left) {
     stats->evaluated += left->evaluated;
     stats->pruned[PRUNED_REQUIRE] += left->required;
     stats->pruned[left->kind == LEFT_BATCHES ? PRUNED_DEGREE_BOUND : PRUNED_KNOB_BOUND] +=
@@ -38,13 +38,13 @@ void explore_count_left(ExploreStats *stats, const Left *left) {
     explore_note_cut(stats, left->bound);
 }
 
-bool explorer_leave(Explorer *explorer, Left left) {
+bool explorer_leave(Explorer *explorer, Deferred left) {
     if (!explorer->left) {
         explore_count_left(&explorer->stats, &left);
         return true;
     }
     if (left.kind != LEFT_BATCHES) left.first_batch = left.last_batch = explorer->batch;
-    return left_add(explorer->left, &left) || error_memory(&explorer->error);
+    return deferred_add(explorer->left, &left) || error_memory(&explorer->error);
 }
 
 bool explore_cache_new(ExploreCache *out, Error *error) {
@@ -60,9 +60,9 @@ void explore_cache_free(ExploreCache *cache) {
 int64_t explore_cache_bytes(void) { return totals_cache_bytes(); }
 
 bool explorer_stops(Explorer *explorer) {
-    const World *world = &explorer->problem->request->control.world;
+    const Environment *environment = &explorer->problem->request->control.environment;
     explorer->late = explorer->late || (explorer->budget && budget_is_met(explorer->budget));
-    explorer->late = explorer->late || (explorer->until > 0 && world_clock(world) > explorer->until);
-    explorer->interrupted = explorer->interrupted || explorer->late || world_stops(world);
+    explorer->late = explorer->late || (explorer->until > 0 && environment_clock(environment) > explorer->until);
+    explorer->interrupted = explorer->interrupted || explorer->late || environment_stops(environment);
     return explorer->interrupted;
 }

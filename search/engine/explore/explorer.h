@@ -43,7 +43,7 @@ void explore_note_missing(ExploreStats *stats, const Degrees *degrees, const Kno
 typedef struct {
     const Request *request;
     CostContext setting; /* its work is the batch in question */
-    Offers offers;
+    KnobDomain domain;
     const LowerBoundRates *least;    /* over all the machines */
     const NestedMesh *nested_meshes; /* with the profile's rates, and the order of roles in question */
     const PlacementTable *const *tables;
@@ -70,7 +70,7 @@ typedef struct {
     ExploreCache *cache;
     BestPlanList plans; /* what was found; the caller frees plans.items */
     ExploreStats stats;
-    LeftList *left; /* where plans above the threshold are kept to go on with; NULL: they are counted as cut */
+    DeferredList *left; /* where plans above the threshold are kept to go on with; NULL: they are counted as cut */
     int64_t batch;  /* number of the problem's batch, which is noted with them */
     Budget *budget; /* that an opened tuple is taken from; NULL: none */
     double until;   /* when the world's clock reads this, it ends as if it was interrupted; 0: no limit */
@@ -83,7 +83,7 @@ typedef struct {
 static inline Bounds explore_bounds(const ExploreProblem *problem, TotalsCache *cache) {
     const Request *request = problem->request;
     return (Bounds){.context = &problem->setting,
-                    .offers = &problem->offers,
+                    .domain = &problem->domain,
                     .padding = problem->padding,
                     .cache = cache,
                     .launchers = request->control.brute_force ? 0 : request->space.launchers,
@@ -94,10 +94,10 @@ static inline Bounds explorer_bounds(const Explorer *explorer) {
 }
 
 /* Leaves plans above the threshold closed: kept where a list is, counted as cut where none is. */
-bool explorer_leave(Explorer *explorer, Left left);
+bool explorer_leave(Explorer *explorer, Deferred left);
 
 /* Counts as cut what was left. */
-void explore_count_left(ExploreStats *stats, const Left *left);
+void explore_count_left(ExploreStats *stats, const Deferred *left);
 
 /* Asks the world whether to end; once it has said so, the explorer remembers. */
 bool explorer_stops(Explorer *explorer);

@@ -37,7 +37,7 @@ static bool fill_table(FamilyFrontier *frontier, Error *error) {
     return rate_table_fill(rates, frontier->list.count, &frontier->arena, &frontier->table, error);
 }
 
-bool family_frontier_fill(OpenTuple *tuple, FamilyFrontier *frontier) {
+bool family_frontier_fill(TupleNode *tuple, FamilyFrontier *frontier) {
     enum { MANY = 12 }; /* one by one this number costs what twice the number costs in the vectorised loop */
     Explorer *explorer = tuple->explorer;
     double threshold = explorer->stats.threshold * CUT, least = INFINITY;
@@ -56,7 +56,7 @@ bool family_frontier_fill(OpenTuple *tuple, FamilyFrontier *frontier) {
     return frontier->list.count < MANY || fill_table(frontier, &explorer->error);
 }
 
-double family_frontier_bound(const OpenTuple *tuple, const BoundRows *member, FamilyFrontier *frontier) {
+double family_frontier_bound(const TupleNode *tuple, const BoundRows *member, FamilyFrontier *frontier) {
     double least = INFINITY;
     for (int row = 0; row < member->count && frontier->seconds; row++) {
         batch_relaxed_seconds(&member->row[row].rule, &member->row[row].relaxation, &frontier->table,

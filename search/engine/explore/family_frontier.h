@@ -23,10 +23,10 @@ void family_frontier_begin(FamilyFrontier *frontier, int64_t methods_index);
 
 /* Raises the bound of the family to what every placement takes at least; if it is still not above the threshold of the
  * explorer, lists the placements where it is not. */
-bool family_frontier_fill(OpenTuple *tuple, FamilyFrontier *frontier);
+bool family_frontier_fill(TupleNode *tuple, FamilyFrontier *frontier);
 
 /* The bound of a member of the family, ranked: the least over the listed placements. The other placements are above the
  * threshold. */
-double family_frontier_bound(const OpenTuple *tuple, const BoundRows *member, FamilyFrontier *frontier);
+double family_frontier_bound(const TupleNode *tuple, const BoundRows *member, FamilyFrontier *frontier);
 
 void family_frontier_free(FamilyFrontier *frontier);

@@ -17,7 +17,7 @@ typedef struct {
 } BranchVerdicts;
 
 typedef struct {
-    const OpenTuple *tuple;
+    const TupleNode *tuple;
     const FrontierQuery *query;
     PlacementList *list;
     int machine;
@@ -55,7 +55,7 @@ static int verdict_on(const BranchVerdicts *verdicts, const CollectiveCost *cost
 static void take_costs(const RatesWalk *walk, int level, const Rates *from, Rates *to) {
     for (int i = 0; i < walk->settled_count[level]; i++) {
         Group group = walk->settled[level][i].group;
-        to->cost[group] = to->cost[walk->settled[level][i].twin] = from->cost[group];
+        to->cost[group] = to->cost[walk->settled[level][i].alias] = from->cost[group];
     }
 }
 
@@ -94,7 +94,7 @@ static bool enter(RatesWalk *walk, int level) {
 
 /* Whether the placement is one that is asked for and that some launcher in question makes. */
 static bool admitted(FrontierWalk *walking, const RatesWalk *walk) {
-    const OpenTuple *tuple = walking->tuple;
+    const TupleNode *tuple = walking->tuple;
     const ExploreProblem *problem = tuple->problem;
     MachinePlacements *on = &tuple->on[walking->machine];
     const Request *request = problem->request;
@@ -132,7 +132,7 @@ static void visit(RatesWalk *walk) {
 
 /* Takes of what the launchers in question make, where that can be listed: *done then. The others are refused. */
 static bool take_made(FrontierWalk *walking, bool *done) {
-    const OpenTuple *tuple = walking->tuple;
+    const TupleNode *tuple = walking->tuple;
     const Request *request = tuple->problem->request;
     const Mesh *mesh = tuple->problem->nested_meshes[walking->machine].mesh;
     const MadePlacements *made;
@@ -141,7 +141,7 @@ static bool take_made(FrontierWalk *walking, bool *done) {
     if (able == ANY_LAUNCHER) able = request->space.launchers;
     *done = false;
     if (able == 0 || request->space.launchers == 0) return true;
-    if (!open_tuple_made(tuple, walking->machine, walking->query->methods_index, &made, &rates))
+    if (!tuple_node_made(tuple, walking->machine, walking->query->methods_index, &made, &rates))
         return error_memory(&tuple->explorer->error);
     if (!made) return true;
     Count total = tuple->on[walking->machine].total;
@@ -160,12 +160,12 @@ static bool take_made(FrontierWalk *walking, bool *done) {
 
 /* The wanted placements on walking->machine. */
 static bool find_on_machine(FrontierWalk *walking) {
-    const OpenTuple *tuple = walking->tuple;
+    const TupleNode *tuple = walking->tuple;
     const ExploreProblem *problem = tuple->problem;
     Explorer *explorer = tuple->explorer;
     int64_t methods_index = walking->query->methods_index;
     Methods methods = method_space_at(&tuple->space.methods, methods_index);
-    open_tuple_least_rates_on(tuple, walking->machine, methods_index, &walking->least);
+    tuple_node_minimum_rates_on(tuple, walking->machine, methods_index, &walking->least);
     walking->partly = walking->least;
     for (int level = 0; level < ROLE_COUNT; level++) walking->verdicts[level].count = 0;
     double bound = ranked_bound(walking, &walking->least);
@@ -187,7 +187,7 @@ static bool find_on_machine(FrontierWalk *walking) {
     return !explorer->interrupted;
 }
 
-bool frontier_find(const OpenTuple *tuple, const FrontierQuery *query, PlacementList *list) {
+bool frontier_find(const TupleNode *tuple, const FrontierQuery *query, PlacementList *list) {
     enum { VISITS_A_BOUND = 4 }; /* as many placements take about as long as a bound with its totals */
     FrontierWalk walking = {.tuple = tuple, .query = query, .list = list};
     for (; walking.machine < tuple->problem->machine_count; walking.machine++)

@@ -42,4 +42,4 @@ typedef struct {
 } FrontierQuery;
 
 /* Adds the wanted placements on all machines of the problem. */
-bool frontier_find(const OpenTuple *tuple, const FrontierQuery *query, PlacementList *list);
+bool frontier_find(const TupleNode *tuple, const FrontierQuery *query, PlacementList *list);

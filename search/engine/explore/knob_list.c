@@ -15,7 +15,7 @@
 #include <math.h>
 
 typedef struct {
-    OpenTuple *tuple;
+    TupleNode *tuple;
     FamilyFrontier frontier; /* of the family in question */
     BoundedIndexList *list;
     double threshold;   /* ranked; what is above is out */
@@ -58,9 +58,9 @@ static bool decided_by_resident(const KnobListing *listing, const Knobs *knobs, 
 /* A setting that is admitted: into the list, or out by memory or by its bound. */
 static bool list_admitted(KnobListing *listing, int64_t index, const Knobs *knobs, const Shard *shard,
                           KnobOutcome *out) {
-    OpenTuple *tuple = listing->tuple;
+    TupleNode *tuple = listing->tuple;
     const ExploreProblem *problem = tuple->problem;
-    const Rates *least = open_tuple_least(tuple, knob_space_methods(&tuple->space, index));
+    const Rates *least = tuple_node_minimum(tuple, knob_space_methods(&tuple->space, index));
     double limit = cost_context_memory_limit(&problem->setting), threshold = listing->threshold;
     Bounds bounds = explorer_bounds(tuple->explorer);
     BoundRows rows;
@@ -74,7 +74,7 @@ static bool list_admitted(KnobListing *listing, int64_t index, const Knobs *knob
         note_missing(listing, knobs, bytes - limit);
     } else if (bound > threshold && !listing->brute) {
         *out = (KnobOutcome){.reason = PRUNED_KNOB_BOUND, .bound = bound};
-        Left left = {.kind = LEFT_KNOBS, .bound = bound, .index = index, .plans = tuple->placement_total};
+        Deferred left = {.kind = LEFT_KNOBS, .bound = bound, .index = index, .plans = tuple->placement_total};
         return explorer_leave(tuple->explorer, left);
     } else {
         *out = (KnobOutcome){.listed = true, .bound = bound};
@@ -86,7 +86,7 @@ static bool list_admitted(KnobListing *listing, int64_t index, const Knobs *knob
 /* One knob setting, of a family in its order. `resident` is what became of the same setting without offloading the
  * optimizer's state; NULL means that this one does not offload it. */
 static bool list_knob(KnobListing *listing, int64_t index, const KnobOutcome *resident, KnobOutcome *out) {
-    OpenTuple *tuple = listing->tuple;
+    TupleNode *tuple = listing->tuple;
     if (resident && !resident->listed && (resident->reason == PRUNED_INDIVISIBLE || resident->reason == PRUNED_EQUAL)) {
         *out = knob_out(listing, resident->reason, INFINITY);
         return true;
@@ -115,11 +115,11 @@ static bool list_knob(KnobListing *listing, int64_t index, const KnobOutcome *re
 
 /* Fills the family's rows and bound; *bytes is what its members hold at least. */
 static void begin_family(KnobListing *listing, int64_t first, const Knobs *knobs, const Shard *shard, double *bytes) {
-    OpenTuple *tuple = listing->tuple;
+    TupleNode *tuple = listing->tuple;
     const ExploreProblem *problem = tuple->problem;
     FamilyFrontier *frontier = &listing->frontier;
     family_frontier_begin(frontier, knob_space_methods(&tuple->space, first));
-    const Rates *least = open_tuple_least(tuple, frontier->methods_index);
+    const Rates *least = tuple_node_minimum(tuple, frontier->methods_index);
     Bounds bounds = explorer_bounds(tuple->explorer);
     family_rows(&bounds, shard, knobs, least, listing->threshold / problem->scale, &frontier->rows);
     *bytes = frontier->rows.least_bytes;
@@ -128,8 +128,8 @@ static void begin_family(KnobListing *listing, int64_t first, const Knobs *knobs
 
 /* Leaves the members of a family from number `from` on closed, at a bound. */
 static bool leave_family(const KnobListing *listing, int64_t family, int64_t from, double bound) {
-    const OpenTuple *tuple = listing->tuple;
-    Left left = {.kind = LEFT_FAMILY,
+    const TupleNode *tuple = listing->tuple;
+    Deferred left = {.kind = LEFT_FAMILY,
                  .bound = bound,
                  .index = family,
                  .first = from,
@@ -139,21 +139,21 @@ static bool leave_family(const KnobListing *listing, int64_t family, int64_t fro
 
 /* The shard of a family, at its plainest; false: it does not divide. */
 static bool family_shard(const KnobListing *listing, Knobs *knobs, Shard *out) {
-    const OpenTuple *tuple = listing->tuple;
+    const TupleNode *tuple = listing->tuple;
     const CostContext *setting = &tuple->problem->setting;
     knobs->virtual_stages = 1; /* with more chunks nothing divides better */
     return shard_of_plan(setting->model, &setting->work, tuple->degrees, knobs, tuple->problem->padding, out);
 }
 
 static void count_family(const KnobListing *listing, PruneReason reason) {
-    const OpenTuple *tuple = listing->tuple;
+    const TupleNode *tuple = listing->tuple;
     stats_of(listing)->pruned[reason] += tuple->placement_total * (Count)knob_family_size(&tuple->space);
 }
 
 /* Whether some launcher takes a family, and its sizes divide; the knobs and the shard are those of its first member.
  * Where not, it is counted. */
 static bool family_admitted(const KnobListing *listing, int64_t family, Knobs *knobs, Shard *shard) {
-    const OpenTuple *tuple = listing->tuple;
+    const TupleNode *tuple = listing->tuple;
     Bounds bounds = explorer_bounds(tuple->explorer);
     *knobs = knob_space_at(&tuple->space, family * knob_family_size(&tuple->space));
     bool taken = methods_admitted(&bounds, tuple->degrees, &knobs->methods, knobs->stages);
@@ -165,7 +165,7 @@ static bool family_admitted(const KnobListing *listing, int64_t family, Knobs *k
 /* Whether a whole family is out for good: no launcher takes it, its sizes do not divide, or it cannot fit. Otherwise
  * listing->frontier is begun. */
 static bool family_cut(KnobListing *listing, int64_t family) {
-    OpenTuple *tuple = listing->tuple;
+    TupleNode *tuple = listing->tuple;
     double bytes, limit = cost_context_memory_limit(&tuple->problem->setting);
     Knobs knobs;
     Shard shard;
@@ -233,7 +233,7 @@ static int64_t family_at(const KnobSpace *space, const MethodFamily *methods, in
  * that bound where it is above the threshold, else 0. */
 static bool microbatches_are_cut(KnobListing *listing, const MethodFamily *methods, int64_t first, int64_t last,
                                  double *above) {
-    OpenTuple *tuple = listing->tuple;
+    TupleNode *tuple = listing->tuple;
     const ExploreProblem *problem = tuple->problem;
     const KnobSpace *space = &tuple->space;
     ExploreStats *stats = stats_of(listing);
@@ -248,7 +248,7 @@ static bool microbatches_are_cut(KnobListing *listing, const MethodFamily *metho
                              .low = space->microbatch_sequences[methods->microbatches[first]],
                              .high = space->microbatch_sequences[methods->microbatches[last]]};
     double enough = whole ? INFINITY : listing->threshold / problem->scale;
-    const Rates *least = open_tuple_least(tuple, methods->first_index);
+    const Rates *least = tuple_node_minimum(tuple, methods->first_index);
     stats->work++;
     double wrong = 1 + problem->request->control.range_error; /* 1 but in tests */
     double bound = range_bound(&bounds, &range, least, enough, &bytes) * problem->scale * wrong;
@@ -267,7 +267,7 @@ static bool microbatches_are_cut(KnobListing *listing, const MethodFamily *metho
 
 static bool leave_range(const KnobListing *listing, const MethodFamily *methods, int64_t first, int64_t last,
                         double bound) {
-    Left left = {.kind = LEFT_RANGE,
+    Deferred left = {.kind = LEFT_RANGE,
                  .bound = bound,
                  .index = methods->first_index,
                  .split = (int)methods->split,
@@ -280,7 +280,7 @@ static bool leave_range(const KnobListing *listing, const MethodFamily *methods,
 /* Every context method with one microbatch: what their common bounds leave goes family by family into the list. */
 static bool list_contexts(KnobListing *listing, const MethodFamily *methods, int64_t microbatch) {
     enum { FEW = 2 }; /* so many are looked at alone as soon as together */
-    OpenTuple *tuple = listing->tuple;
+    TupleNode *tuple = listing->tuple;
     int contexts = tuple->space.methods.context_count;
     double limit = cost_context_memory_limit(&tuple->problem->setting);
     int64_t first = family_at(&tuple->space, methods, 0, microbatch);
@@ -333,7 +333,7 @@ static bool list_parts(KnobListing *listing, const MethodFamily *methods, int64_
 }
 
 /* Sets the methods, the split being known, and which microbatches are in question under them. */
-static void set_methods(const OpenTuple *tuple, int64_t index, MethodFamily *methods) {
+static void set_methods(const TupleNode *tuple, int64_t index, MethodFamily *methods) {
     methods->first_index = index;
     methods->methods = method_space_at(&tuple->space.methods, index);
     bool fewer = methods->counts[1] < methods->counts[0] &&
@@ -344,7 +344,7 @@ static void set_methods(const OpenTuple *tuple, int64_t index, MethodFamily *met
 
 /* One grid, layout of the parameters and split; `like` has all but the methods. */
 static bool list_methods(KnobListing *listing, int64_t index, const MethodFamily *like) {
-    OpenTuple *tuple = listing->tuple;
+    TupleNode *tuple = listing->tuple;
     const KnobSpace *space = &tuple->space;
     MethodFamily methods = *like;
     Bounds bounds = explorer_bounds(tuple->explorer);
@@ -366,7 +366,7 @@ static bool list_methods(KnobListing *listing, int64_t index, const MethodFamily
 /* The numbers of the microbatches that may divide: unless replicas are padded, those of which a whole number is a
  * replica's share; and of these, those of which a larger batch has not more. */
 static bool list_microbatches(const KnobListing *listing, MethodFamily *methods) {
-    OpenTuple *tuple = listing->tuple;
+    TupleNode *tuple = listing->tuple;
     const KnobSpace *space = &tuple->space;
     bool any = listing->brute || tuple->problem->padding == PADDING_ANY;
     const LargerBatch larger = larger_batch(tuple->problem, tuple->degrees);
@@ -386,7 +386,7 @@ static bool list_microbatches(const KnobListing *listing, MethodFamily *methods)
 
 /* Sets the split of the layers, and what depends on it. */
 static void begin_split(const KnobListing *listing, StageSplit split, MethodFamily *methods) {
-    const OpenTuple *tuple = listing->tuple;
+    const TupleNode *tuple = listing->tuple;
     Bounds bounds = explorer_bounds(tuple->explorer);
     methods->split = split;
     if (!listing->brute)
@@ -403,7 +403,7 @@ static bool list_split(KnobListing *listing, const MethodFamily *like, StageSpli
     return true;
 }
 
-static KnobListing listing_of(OpenTuple *tuple, BoundedIndexList *list) {
+static KnobListing listing_of(TupleNode *tuple, BoundedIndexList *list) {
     return (KnobListing){.tuple = tuple,
                          .list = list,
                          .threshold = tuple->explorer->stats.threshold * CUT,
@@ -411,7 +411,7 @@ static KnobListing listing_of(OpenTuple *tuple, BoundedIndexList *list) {
                          .family = -1};
 }
 
-bool knob_list_make(OpenTuple *tuple, BoundedIndexList *list) {
+bool knob_list_make(TupleNode *tuple, BoundedIndexList *list) {
     const KnobSpace *space = &tuple->space;
     KnobListing listing = listing_of(tuple, list);
     if (knob_family_size(space) == 0) return true; /* chunks were asked for, and a stage has one layer */
@@ -426,7 +426,7 @@ bool knob_list_make(OpenTuple *tuple, BoundedIndexList *list) {
 /* ---- what was left before ---- */
 
 /* A range; `methods` has what its split was last begun with. */
-static bool go_on_with_range(KnobListing *listing, const Left *left, MethodFamily *methods) {
+static bool go_on_with_range(KnobListing *listing, const Deferred *left, MethodFamily *methods) {
     if (methods->context_seconds < 0 || methods->split != (StageSplit)left->split)
         begin_split(listing, (StageSplit)left->split, methods);
     set_methods(listing->tuple, left->index, methods);
@@ -434,8 +434,8 @@ static bool go_on_with_range(KnobListing *listing, const Left *left, MethodFamil
 }
 
 /* One knob setting, which is admitted. Those of a family are left one after the other, and share its frontier. */
-static bool go_on_with_knobs(KnobListing *listing, const Left *left) {
-    OpenTuple *tuple = listing->tuple;
+static bool go_on_with_knobs(KnobListing *listing, const Deferred *left) {
+    TupleNode *tuple = listing->tuple;
     int64_t size = knob_family_size(&tuple->space), family = left->index / size;
     Knobs knobs = knob_space_at(&tuple->space, left->index), plain = knob_space_at(&tuple->space, family * size);
     Admission admission;
@@ -451,12 +451,12 @@ static bool go_on_with_knobs(KnobListing *listing, const Left *left) {
     }
     if (listing->frontier.bound <= listing->threshold)
         return list_admitted(listing, left->index, &knobs, &admission.shard, &outcome);
-    Left still = *left;
+    Deferred still = *left;
     still.bound = max_real(still.bound, listing->frontier.bound);
     return explorer_leave(tuple->explorer, still);
 }
 
-static bool go_on_with(KnobListing *listing, const Left *left, MethodFamily *methods) {
+static bool go_on_with(KnobListing *listing, const Deferred *left, MethodFamily *methods) {
     if (left->kind == LEFT_KNOBS) return go_on_with_knobs(listing, left);
     listing->family = -1;
     if (left->kind == LEFT_RANGE) return go_on_with_range(listing, left, methods);
@@ -464,7 +464,7 @@ static bool go_on_with(KnobListing *listing, const Left *left, MethodFamily *met
     return bounded_index_add(listing->list, (BoundedIndex){left->bound, left->index}, &listing->tuple->explorer->error);
 }
 
-bool knob_list_go_on(OpenTuple *tuple, const Left *left, int64_t count, BoundedIndexList *list) {
+bool knob_list_go_on(TupleNode *tuple, const Deferred *left, int64_t count, BoundedIndexList *list) {
     const KnobSpace *space = &tuple->space;
     KnobListing listing = listing_of(tuple, list);
     MethodFamily methods = {.index_step = space->method_count / space->methods.context_count, .context_seconds = -1};

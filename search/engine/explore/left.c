@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-bool left_add(LeftList *list, const Left *left) {
+bool deferred_add(DeferredList *list, const Deferred *left) {
     if (list->count == list->room) {
         int64_t room = list->room ? 2 * list->room : 8;
-        Left *grown = realloc(list->items, (size_t)room * sizeof(Left));
+        Deferred *grown = realloc(list->items, (size_t)room * sizeof(Deferred));
         if (!grown) return false;
         list->items = grown;
         list->room = room;

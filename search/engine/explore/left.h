@@ -14,21 +14,21 @@ typedef enum {
     LEFT_FAMILY,    /* knob family `index` */
     LEFT_KNOBS,     /* knob setting `index` */
     LEFT_CANDIDATE, /* the same, of which the placements up to the threshold have been looked at */
-} LeftKind;
+} DeferredKind;
 
 typedef struct {
     double bound; /* ranked; no plan of the set takes less */
-    LeftKind kind;
+    DeferredKind kind;
     int split;                       /* of LEFT_RANGE: a StageSplit */
     int64_t first_batch, last_batch; /* numbers of the entry's batches; one number but for LEFT_BATCHES */
     int64_t index;
     int64_t first, last;              /* of LEFT_RANGE: numbers of its microbatches among those that may divide */
     Count plans, evaluated, required; /* in all; those of a candidate that were evaluated, and that are not admitted */
-} Left;
+} Deferred;
 
 /* A list that grows; the caller frees `items`. */
 typedef struct {
-    Left *items;
+    Deferred *items;
     int64_t count, room;
-} LeftList;
-bool left_add(LeftList *list, const Left *left); /* false means that memory is out */
+} DeferredList;
+bool deferred_add(DeferredList *list, const Deferred *left); /* false means that memory is out */

@@ -15,7 +15,7 @@ static ExploreProblem problem_on(const TupleList *tuples, const DeviceCountGroup
                                  int64_t sequences) {
     ExploreProblem problem = {.request = tuples->request,
                               .setting = request_cost_context(tuples->request),
-                              .offers = group->offers,
+                              .domain = group->domain,
                               .least = group->least,
                               .nested_meshes = &tuples->nested_meshes[first],
                               .tables = &tuples->tables[first],
@@ -55,8 +55,8 @@ double group_floor_seconds(const TupleList *tuples, int group) {
 
 /* Whether a shape joins a group: the same degrees can be given to roles on it, and the same knobs are offered. Slices
  * of one chip each have a network alone and no torus; then more ways to lay experts are in the space. */
-static bool joins(const DeviceCountGroup *group, const TupleList *tuples, const Mesh *mesh, const Offers *offers) {
-    return tuples->shapes[group->first].mesh.devices == mesh->devices && group->offers.switched == offers->switched;
+static bool joins(const DeviceCountGroup *group, const TupleList *tuples, const Mesh *mesh, const KnobDomain *domain) {
+    return tuples->shapes[group->first].mesh.devices == mesh->devices && group->domain.switched == domain->switched;
 }
 
 /* A shape, in the group of the one before it where it joins that. */
@@ -67,8 +67,8 @@ static bool add_shape(TupleList *tuples, const Machine *machine, Error *error) {
     *shape = (MachineShape){.machine = *machine, .mesh = profile_mesh(&request->question.profile, &machine->mesh)};
     tuples->nested_meshes[index] = (NestedMesh){&shape->mesh, request->space.nesting};
     CostContext setting = request_cost_context(request);
-    Offers offers = offers_of(&setting, &shape->mesh, request->space.schedules);
-    if (index > 0 && joins(&tuples->groups[tuples->group_count - 1], tuples, &shape->mesh, &offers)) {
+    KnobDomain domain = knob_domain(&setting, &shape->mesh, request->space.schedules);
+    if (index > 0 && joins(&tuples->groups[tuples->group_count - 1], tuples, &shape->mesh, &domain)) {
         tuples->groups[tuples->group_count - 1].shape_count++;
         return true;
     }
@@ -80,9 +80,9 @@ static bool add_shape(TupleList *tuples, const Machine *machine, Error *error) {
         (DeviceCountGroup){.first = index,
                            .shape_count = 1,
                            .tuples = (int64_t)count,
-                           .offers = offers,
+                           .domain = domain,
                            .padding = padding_on(request->space.padding, request->space.launchers, &machine->mesh)};
-    return offers_fit(&tuples->groups[tuples->group_count - 1].offers, setting.model, &shape->mesh, error);
+    return knob_domain_fits(&tuples->groups[tuples->group_count - 1].domain, setting.model, &shape->mesh, error);
 }
 
 static int64_t perimeter(const Machine *machine) {

@@ -6,13 +6,13 @@
 
 #include <math.h>
 
-void microbatch_bounds(OpenTuple *tuple, int64_t methods_index, const MicrobatchQuestion *question,
+void microbatch_bounds(TupleNode *tuple, int64_t methods_index, const MicrobatchQuestion *question,
                        MicrobatchBounds *out) {
     const ExploreProblem *problem = tuple->problem;
     int contexts = tuple->space.methods.context_count;
     double scale = problem->scale, wrong = 1 + problem->request->control.range_error; /* 1 but in tests */
     double least = INFINITY;
-    Rates still = *open_tuple_least(tuple, methods_index);
+    Rates still = *tuple_node_minimum(tuple, methods_index);
     still.cost[GROUP_SEQUENCE] = still.cost[GROUP_ULYSSES] = (CollectiveCost){{0, 0}, {0, 0}};
     Bounds bounds = explorer_bounds(tuple->explorer);
     tuple->explorer->stats.work++;

@@ -25,5 +25,5 @@ typedef struct {
     double threshold;
     BoundRows *scratch;
 } MicrobatchQuestion;
-void microbatch_bounds(OpenTuple *tuple, int64_t methods_index, const MicrobatchQuestion *question,
+void microbatch_bounds(TupleNode *tuple, int64_t methods_index, const MicrobatchQuestion *question,
                        MicrobatchBounds *out);

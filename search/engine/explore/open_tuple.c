@@ -4,10 +4,10 @@
 #include "base/util.h"
 #include "search/launch/launcher.h"
 
-bool open_tuple_make(OpenTuple *tuple, Explorer *explorer, const Degrees *degrees, Arena *arena) {
+bool tuple_node_make(TupleNode *tuple, Explorer *explorer, const Degrees *degrees, Arena *arena) {
     const ExploreProblem *problem = explorer->problem;
-    *tuple = (OpenTuple){.explorer = explorer, .problem = problem, .degrees = degrees, .arena = arena};
-    if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, &problem->offers, arena,
+    *tuple = (TupleNode){.explorer = explorer, .problem = problem, .degrees = degrees, .arena = arena};
+    if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, &problem->domain, arena,
                     &tuple->space, &explorer->error))
         return false;
     size_t methods = (size_t)tuple->space.method_count;
@@ -22,7 +22,7 @@ bool open_tuple_make(OpenTuple *tuple, Explorer *explorer, const Degrees *degree
     return true;
 }
 
-const Rates *open_tuple_least(const OpenTuple *tuple, int64_t methods_index) {
+const Rates *tuple_node_minimum(const TupleNode *tuple, int64_t methods_index) {
     const ExploreProblem *problem = tuple->problem;
     Rates *least = &tuple->least[methods_index];
     if (tuple->least_known[methods_index]) return least;
@@ -33,7 +33,7 @@ const Rates *open_tuple_least(const OpenTuple *tuple, int64_t methods_index) {
     return least;
 }
 
-bool open_tuple_launchers(OpenTuple *tuple, int machine) {
+bool tuple_node_launchers(TupleNode *tuple, int machine) {
     const ExploreProblem *problem = tuple->problem;
     MachinePlacements *on = &tuple->on[machine];
     LauncherSet asked = problem->request->space.launchers;
@@ -63,12 +63,12 @@ static void list_placement(RatesWalk *walk) {
 }
 
 /* The placements in question: all, the pinned one, or those that a launcher asked for can make of these degrees. */
-static bool choose_placements(OpenTuple *tuple, int machine) {
+static bool choose_placements(TupleNode *tuple, int machine) {
     const ExploreProblem *problem = tuple->problem;
     const Request *request = problem->request;
     MachinePlacements *on = &tuple->on[machine];
     if (!request->space.launchers && request->space.pin_count == 0) return true;
-    if (request->space.launchers && !open_tuple_launchers(tuple, machine)) return false;
+    if (request->space.launchers && !tuple_node_launchers(tuple, machine)) return false;
     on->walk_index = ARENA_NEW(tuple->arena, int64_t, (size_t)on->count);
     if (!on->walk_index) return error_memory(&tuple->explorer->error);
     int64_t kept = 0;
@@ -83,7 +83,7 @@ static bool choose_placements(OpenTuple *tuple, int machine) {
     return true;
 }
 
-static bool open_machine(OpenTuple *tuple, int machine) {
+static bool open_machine(TupleNode *tuple, int machine) {
     Error *error = &tuple->explorer->error;
     MachinePlacements *on = &tuple->on[machine];
     size_t methods = (size_t)tuple->space.method_count;
@@ -98,7 +98,7 @@ static bool open_machine(OpenTuple *tuple, int machine) {
 }
 
 /* Walks all placements on a machine under one number of methods, into `listing`. */
-static bool walk_machine(OpenTuple *tuple, int machine, int64_t methods_index, PlacementWalk *listing) {
+static bool walk_machine(TupleNode *tuple, int machine, int64_t methods_index, PlacementWalk *listing) {
     const ExploreProblem *problem = tuple->problem;
     Error *error = &tuple->explorer->error;
     Methods methods = method_space_at(&tuple->space.methods, methods_index);
@@ -113,7 +113,7 @@ static bool walk_machine(OpenTuple *tuple, int machine, int64_t methods_index, P
     return error_set(error, ERROR_INTERNAL, "search", "the placements of a tuple are not as many as counted");
 }
 
-bool open_tuple_rates(OpenTuple *tuple, int machine, int64_t methods_index) {
+bool tuple_node_rates(TupleNode *tuple, int machine, int64_t methods_index) {
     MachinePlacements *on = &tuple->on[machine];
     bool first = !on->placements;
     if (!first && on->filled[methods_index]) return true;
@@ -134,7 +134,7 @@ bool open_tuple_rates(OpenTuple *tuple, int machine, int64_t methods_index) {
 }
 
 /* Lists what launchers make. */
-static bool list_made(const OpenTuple *tuple, int machine) {
+static bool list_made(const TupleNode *tuple, int machine) {
     const ExploreProblem *problem = tuple->problem;
     MachinePlacements *on = &tuple->on[machine];
     on->made = ARENA_NEW(tuple->arena, MadePlacements, 1);
@@ -144,7 +144,7 @@ static bool list_made(const OpenTuple *tuple, int machine) {
                              problem->setting.chip->name, tuple->degrees, tuple->arena, on->made);
 }
 
-bool open_tuple_made(const OpenTuple *tuple, int machine, int64_t methods_index, const MadePlacements **out,
+bool tuple_node_made(const TupleNode *tuple, int machine, int64_t methods_index, const MadePlacements **out,
                      const Rates **rates) {
     MachinePlacements *on = &tuple->on[machine];
     *out = NULL;
@@ -163,16 +163,16 @@ bool open_tuple_made(const OpenTuple *tuple, int machine, int64_t methods_index,
     return true;
 }
 
-void open_tuple_rates_at(const OpenTuple *tuple, int machine, int64_t methods_index, int64_t placement, Rates *out) {
+void tuple_node_rates_at(const TupleNode *tuple, int machine, int64_t methods_index, int64_t placement, Rates *out) {
     Methods methods = method_space_at(&tuple->space.methods, methods_index);
     rates_of_placement(&tuple->problem->nested_meshes[machine], &tuple->on[machine].placements[placement], &methods,
                        out);
 }
 
-void open_tuple_least_rates_on(const OpenTuple *tuple, int machine, int64_t methods_index, Rates *out) {
+void tuple_node_minimum_rates_on(const TupleNode *tuple, int machine, int64_t methods_index, Rates *out) {
     const ExploreProblem *problem = tuple->problem;
     if (problem->machine_count == 1) {
-        *out = *open_tuple_least(tuple, methods_index);
+        *out = *tuple_node_minimum(tuple, methods_index);
         return;
     }
     Methods methods = method_space_at(&tuple->space.methods, methods_index);

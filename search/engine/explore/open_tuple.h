@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* engine/explore/open_tuple.h: one degree tuple opened: its knobs, and on each machine of the problem its placements
+/* engine/explore/tuple_node.h: one degree tuple opened: its knobs, and on each machine of the problem its placements
  * with their rates, which are made when they are first asked for. */
 #pragma once
 
@@ -35,26 +35,26 @@ typedef struct {
     KnobSpace space;
     Count placement_total; /* over all machines */
     MachinePlacements *on; /* by machine of the problem */
-    Rates *least;          /* over all machines, by number of the methods: open_tuple_least() */
+    Rates *least;          /* over all machines, by number of the methods: tuple_node_minimum() */
     bool *least_known;
-} OpenTuple;
+} TupleNode;
 
-bool open_tuple_make(OpenTuple *tuple, Explorer *explorer, const Degrees *degrees, Arena *arena);
+bool tuple_node_make(TupleNode *tuple, Explorer *explorer, const Degrees *degrees, Arena *arena);
 
 /* The least rates over all machines under the methods of one number, made when they are first asked for. */
-const Rates *open_tuple_least(const OpenTuple *tuple, int64_t methods_index);
+const Rates *tuple_node_minimum(const TupleNode *tuple, int64_t methods_index);
 
 /* Makes the placements in question on one machine, and the table of their rates under the methods of one number. */
-bool open_tuple_rates(OpenTuple *tuple, int machine, int64_t methods_index);
+bool tuple_node_rates(TupleNode *tuple, int machine, int64_t methods_index);
 
 /* Finds out who can place roles so, for each placement on the machine, which has its rates. */
-bool open_tuple_launchers(OpenTuple *tuple, int machine);
+bool tuple_node_launchers(TupleNode *tuple, int machine);
 
 /* What the launchers of the request make of the degrees on one machine, with the rates of each under the methods of one
  * number; *out NULL: that cannot be listed. False means that memory is out. */
-bool open_tuple_made(const OpenTuple *tuple, int machine, int64_t methods_index, const MadePlacements **out,
+bool tuple_node_made(const TupleNode *tuple, int machine, int64_t methods_index, const MadePlacements **out,
                      const Rates **rates);
 
 /* The rates of one placement, and the least rates on one machine. */
-void open_tuple_rates_at(const OpenTuple *tuple, int machine, int64_t methods_index, int64_t placement, Rates *out);
-void open_tuple_least_rates_on(const OpenTuple *tuple, int machine, int64_t methods_index, Rates *out);
+void tuple_node_rates_at(const TupleNode *tuple, int machine, int64_t methods_index, int64_t placement, Rates *out);
+void tuple_node_minimum_rates_on(const TupleNode *tuple, int machine, int64_t methods_index, Rates *out);

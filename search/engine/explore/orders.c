@@ -55,7 +55,8 @@ bool explore_orders(Explorer *explorer, const Degrees *degrees, double *limit) {
     return ok;
 }
 
-bool explore_orders_left(Explorer *explorer, const Degrees *degrees, const Left *left, int64_t count, double *limit) {
+bool explore_orders_left(Explorer *explorer, const Degrees *degrees, const Deferred *left, int64_t count,
+                         double *limit) {
     if (!explore_left(explorer, degrees, *limit, left, count)) return false;
     lower_limit(explorer, limit);
     return true;

@@ -11,4 +11,5 @@
 bool explore_orders(Explorer *explorer, const Degrees *degrees, double *limit);
 
 /* The same with what was left, in the one order that was asked for: explore_left(). */
-bool explore_orders_left(Explorer *explorer, const Degrees *degrees, const Left *left, int64_t count, double *limit);
+bool explore_orders_left(Explorer *explorer, const Degrees *degrees, const Deferred *left, int64_t count,
+                         double *limit);

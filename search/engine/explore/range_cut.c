@@ -86,7 +86,7 @@ bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, int64_t fewe
                     .refused = true,
                     .bound = INFINITY,
                     .missing = INFINITY};
-    method_space(degrees, &explorer->problem->offers, &space);
+    method_space(degrees, &explorer->problem->domain, &space);
     contexts = space;
     Bounds bounds = explorer_bounds(explorer);
     const LargerBatch larger = larger_batch(explorer->problem, degrees);

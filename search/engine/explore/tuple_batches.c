@@ -20,7 +20,7 @@ TupleVerdict tuple_batches_judge(const TupleList *tuples, TupleBatches *entry, T
     PaddingSet forbidden;
     work.sequences = tuple_batches_sequences(tuples, entry, entry->last);
     /* Most tuples of an odd number of chips end here. */
-    if (!degrees_may_divide(&request->question.model, &work, degrees, experts_may_fold(&group->offers, degrees),
+    if (!degrees_may_divide(&request->question.model, &work, degrees, experts_may_fold(&group->domain, degrees),
                             group->padding, &forbidden))
         return (TupleVerdict){.out = true, .reason = PRUNED_INDIVISIBLE};
     ExploreProblem problem = tuple_list_problem(tuples, entry->group, work.sequences);
@@ -70,6 +70,6 @@ Count tuple_batches_plans(const TupleList *tuples, const TupleBatches *entry) {
     for (int64_t batch = entry->first; batch <= entry->last; batch++)
         microbatches += (Count)knob_microbatches(degrees, tuple_batches_sequences(tuples, entry, batch));
     return group_placements(tuples, group, degrees) * microbatches *
-           (Count)knob_others(&tuples->request->question.model, degrees, &group->offers) *
+           (Count)knob_others(&tuples->request->question.model, degrees, &group->domain) *
            (Count)tuple_orders(tuples->request, degrees);
 }

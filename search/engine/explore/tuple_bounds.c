@@ -53,7 +53,7 @@ static int64_t others_of(BoundedTuples *bounded, const Request *request, const D
                        of[ROLE_SEQUENCE],
                        of[ROLE_PIPELINE],
                        flags,
-                       knob_others(&request->question.model, degrees, &group->offers)};
+                       knob_others(&request->question.model, degrees, &group->domain)};
     return memo->others;
 }
 
@@ -152,12 +152,12 @@ static bool merge_bounded(TupleList *tuples, const BoundedTuples *from, Error *e
 /* One tuple of a group, unless the search was interrupted. */
 static void bound_in_time(const TupleList *tuples, int group, int64_t tuple, TotalsCache *cache, BoundedTuples *own,
                           double over) {
-    const World *world = &tuples->request->control.world;
-    own->interrupted = own->interrupted || world_stops(world);
+    const Environment *environment = &tuples->request->control.environment;
+    own->interrupted = own->interrupted || environment_stops(environment);
     if (own->interrupted || own->left) return;
     if (tuple % 64 == 0 && over > 0) {
-        own->late = own->late || world_clock(world) > over;
-        own->left = own->late && world_clock(world) > tuples->last;
+        own->late = own->late || environment_clock(environment) > over;
+        own->left = own->late && environment_clock(environment) > tuples->last;
         if (own->left) return;
     }
     bound_tuple(tuples, group, tuple, cache, own);

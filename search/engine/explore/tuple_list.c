@@ -29,7 +29,7 @@ typedef struct {
 /* Whether nothing more is listed: for time, or for memory. */
 static bool is_late(const TupleList *tuples) {
     if (tuples->budget && budget_is_met(tuples->budget)) return true;
-    return tuples->last > 0 && world_clock(&tuples->request->control.world) > tuples->last;
+    return tuples->last > 0 && environment_clock(&tuples->request->control.environment) > tuples->last;
 }
 
 /* Whether a role has more than is required of it: later roles do not mend that. */
@@ -50,9 +50,9 @@ static bool may_divide(const void *of, const Degrees *begun) {
     PaddingSet forbidden;
     const Request *request = may->tuples->request;
     /* what is not listed then is counted as not reached */
-    if (world_stops(&request->control.world) || is_late(may->tuples)) return false;
+    if (environment_stops(&request->control.environment) || is_late(may->tuples)) return false;
     if (request->control.uncounted && exceeds_required(&request->space, begun)) return false;
-    return degrees_may_divide(&request->question.model, &may->work, begun, experts_may_fold(&may->group->offers, begun),
+    return degrees_may_divide(&request->question.model, &may->work, begun, experts_may_fold(&may->group->domain, begun),
                               may->group->padding, &forbidden);
 }
 
@@ -94,14 +94,14 @@ static bool count_machine(TupleList *tuples, const DeviceCountGroup *group, int 
     const struct PlanCounts *counts = tuples->request->control.counts;
     CountedMachine *known = counts && machine < counts->machine_count ? &counts->machines[machine] : NULL;
     CountedMesh of = {
-        .mesh = &tuples->shapes[machine].mesh, .offers = &group->offers, .table = tuples->tables[machine]};
-    if (known && known->known && memcmp(&known->offers, &group->offers, sizeof known->offers) == 0) {
+        .mesh = &tuples->shapes[machine].mesh, .domain = &group->domain, .table = tuples->tables[machine]};
+    if (known && known->known && memcmp(&known->domain, &group->domain, sizeof known->domain) == 0) {
         *out = known->count;
         return true;
     }
     plan_counter_until(worker->counter, tuples->last);
     if (!plans_on_mesh(worker->counter, &of, out, error)) return false;
-    if (known && !out->late) *known = (CountedMachine){true, group->offers, *out};
+    if (known && !out->late) *known = (CountedMachine){true, group->domain, *out};
     return true;
 }
 
@@ -176,13 +176,13 @@ static bool group_prepare(TupleList *tuples, DeviceCountGroup *group, bool open,
  * rest uncounted. */
 static bool prepare_groups(TupleList *tuples, int from, int to, bool open, Error *error) {
     bool failed = false;
-    const World *world = &tuples->request->control.world;
+    const Environment *environment = &tuples->request->control.environment;
     tuple_list_tell(tuples, SEARCH_COUNTING, from, tuples->group_count);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(tuples->threads)
     for (int i = from; i < to; i++) {
         TupleListWorker *worker = &tuples->workers[omp_get_thread_num()];
         Error own = {0};
-        if (world_stops(world) || is_late(tuples)) continue;
+        if (environment_stops(environment) || is_late(tuples)) continue;
         tuple_list_tell(tuples, SEARCH_COUNTING, i, tuples->group_count);
         if (group_prepare(tuples, &tuples->groups[i], open, worker, &own)) continue;
 #pragma omp critical
@@ -191,20 +191,20 @@ static bool prepare_groups(TupleList *tuples, int from, int to, bool open, Error
             failed = true;
         }
     }
-    tuples->interrupted = tuples->interrupted || world_stops(world);
+    tuples->interrupted = tuples->interrupted || environment_stops(environment);
     tuples->late = tuples->late || is_late(tuples);
     return !failed;
 }
 
 void tuple_list_tell(const TupleList *tuples, SearchStage stage, int64_t done, int64_t all) {
-    const World *world = &tuples->request->control.world;
-    if (!world->progress || omp_get_thread_num() != 0 || done == all) return;
+    const Environment *environment = &tuples->request->control.environment;
+    if (!environment->progress || omp_get_thread_num() != 0 || done == all) return;
     SearchProgress progress = {.stage = stage,
-                               .seconds = world_clock(world) - tuples->started,
+                               .seconds = environment_clock(environment) - tuples->started,
                                .best_seconds = INFINITY,
                                .done = done,
                                .all = all};
-    world->progress(world->context, &progress);
+    environment->progress(environment->context, &progress);
 }
 
 void tuple_list_drop_share(TupleList *tuples) {
@@ -283,7 +283,8 @@ static bool share_goes_on(const TupleList *tuples, int from, double until) {
         return false;
     if (tuples->listed_groups > from && tuples->budget && budget_is_above(tuples->budget, SHARE_OF_BUDGET))
         return false;
-    return tuples->listed_groups == from || until <= 0 || world_clock(&tuples->request->control.world) < until;
+    return tuples->listed_groups == from || until <= 0 ||
+           environment_clock(&tuples->request->control.environment) < until;
 }
 
 static void lower_floor(TupleList *tuples, int from, int to) {

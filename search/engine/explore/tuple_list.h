@@ -27,7 +27,7 @@ typedef struct {
     const LowerBoundRates *least; /* likewise; NULL before and after */
     Arena arena;                  /* what it has while it is listed: tables of its machines, rates, tuples */
     bool too_many;                /* tuples to list: none of its plans is looked at */
-    Offers offers;
+    KnobDomain domain;
     PaddingRule padding; /* padding_on() */
 } DeviceCountGroup;
 

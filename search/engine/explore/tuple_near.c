@@ -51,7 +51,7 @@ static void add_near(Near *near, int index, const Degrees *degrees) {
     const Question *question = &tuples->request->question;
     PaddingSet forbidden;
     if (near->failed || near->count == NEAR_MOST || !request_admits(tuples->request, degrees) ||
-        !degrees_may_divide(&question->model, &question->work, degrees, experts_may_fold(&group->offers, degrees),
+        !degrees_may_divide(&question->model, &question->work, degrees, experts_may_fold(&group->domain, degrees),
                             group->padding, &forbidden) ||
         !note_seen(near->seen, index, degrees))
         return;

@@ -64,7 +64,7 @@ static void keep_dividing(const TupleList *tuples, DeviceCountGroup *group) {
         PaddingSet forbidden;
         const Degrees degrees = group->degrees[i];
         if (request_admits(tuples->request, &degrees) &&
-            degrees_may_divide(&question->model, &question->work, &degrees, experts_may_fold(&group->offers, &degrees),
+            degrees_may_divide(&question->model, &question->work, &degrees, experts_may_fold(&group->domain, &degrees),
                                group->padding, &forbidden))
             group->degrees[kept++] = degrees;
     }

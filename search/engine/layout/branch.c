@@ -62,10 +62,10 @@ bool branch_at(const LayoutGraph *graph, int index, Branch *out) {
 
 /* The counts of a branch under a rule; false: it cannot follow it. */
 static bool follow(const LayoutGraph *graph, const Branch *branch, int index, int64_t counts[ITEMS_MAX]) {
-    const RematRule *rule = &graph->offer->rules[index];
+    const RematRule *rule = &graph->domain->rules[index];
     int64_t layers = (int64_t)graph->layers, in = rule->layers > 0 ? min_whole(rule->layers, layers) : layers;
     memset(counts, 0, sizeof(int64_t) * ITEMS_MAX);
-    if (graph->offer->by_chunk && in < layers && in % graph->chunks != 0) return false;
+    if (graph->domain->by_chunk && in < layers && in % graph->chunks != 0) return false;
     for (int a = 0; a < ACTIVATION_COUNT; a++) {
         if (rule->state[a] == STATE_SAVED || !graph->exists[a]) continue;
         int item = 0;
@@ -152,11 +152,11 @@ void layout_resources(const LayoutGraph *graph, const Layout *layout, Resources 
     branch_resources(&branch, counts, out);
 }
 
-bool offered_next(const LayoutGraph *graph, Offered *at) {
+bool domain_layout_next(const LayoutGraph *graph, DomainLayout *at) {
     int branches = branch_count(graph);
     for (; at->index < branches; at->index++, at->rule = 0) {
         if (at->rule == 0 && !branch_at(graph, at->index, &at->branch)) continue;
-        while (at->rule < graph->offer->count) {
+        while (at->rule < graph->domain->count) {
             if (!follow(graph, &at->branch, at->rule++, at->counts)) continue;
             branch_resources(&at->branch, at->counts, &at->resources);
             return true;
@@ -165,6 +165,6 @@ bool offered_next(const LayoutGraph *graph, Offered *at) {
     return false;
 }
 
-void offered_fits(const LayoutGraph *graph, Offered *at) {
-    if (graph->offer->first_least && at->rule == 1) at->rule = graph->offer->count;
+void domain_layout_fits(const LayoutGraph *graph, DomainLayout *at) {
+    if (graph->domain->first_least && at->rule == 1) at->rule = graph->domain->count;
 }

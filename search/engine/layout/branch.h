@@ -37,10 +37,10 @@ typedef struct {
     Branch branch;
     int64_t counts[ITEMS_MAX];
     Resources resources;
-} Offered;
-bool offered_next(const LayoutGraph *graph, Offered *at); /* false: that was the last */
+} DomainLayout;
+bool domain_layout_next(const LayoutGraph *graph, DomainLayout *at); /* false: that was the last */
 /* The one it stands at fits: where that is the least that the branch can do, its other rules are passed over. */
-void offered_fits(const LayoutGraph *graph, Offered *at);
+void domain_layout_fits(const LayoutGraph *graph, DomainLayout *at);
 
 /* Drops items that no best layout needs: those that free no memory, and those that another state of the same activation
  * is as good as in every resource. */

@@ -43,7 +43,7 @@ typedef struct {
     /* Of these, how many hold an activation recomputed or offloaded because a policy is required; that is in `base`, and
      * activations then have no strategies */
     int64_t required[ACTIVATION_COUNT][STATE_COUNT];
-    const RematOffer *offer; /* not NULL: a layout follows one of its rules, under a plain sharding */
+    const RematDomain *domain; /* not NULL: a layout follows one of its rules, under a plain sharding */
     bool exists[ACTIVATION_COUNT];
     int64_t chunks; /* of a stage */
 } LayoutGraph;

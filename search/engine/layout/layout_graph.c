@@ -101,7 +101,7 @@ static bool add_nodes(Builder *builder, const Sharding *shardings, int count) {
     if (count < 1) return false;
     ActivationCost costs[ACTIVATION_COUNT];
     stage_activations(builder->setting, builder->shard, builder->knobs, &shardings[0], costs);
-    graph->offer = cost_context_offer(builder->setting);
+    graph->domain = cost_context_domain(builder->setting);
     graph->chunks = max_whole(1, builder->knobs->virtual_stages);
     for (int a = 0; a < ACTIVATION_COUNT; a++) graph->exists[a] = costs[a].exists;
     if (!require_policy(builder, costs)) graph->rule.memory_limit_bytes = -1; /* nothing fits */
@@ -120,7 +120,7 @@ static bool add_nodes(Builder *builder, const Sharding *shardings, int count) {
             if (state != STATE_OFFLOADED ? !costs[a].recomputable
                                          : !(graph->rule.offload_bytes_per_second > 0 && costs[a].offloadable))
                 continue;
-            if (graph->offer ? !graph->offer->has[a][state] : state == STATE_PARTLY) continue;
+            if (graph->domain ? !graph->domain->has[a][state] : state == STATE_PARTLY) continue;
             Strategy *strategy = &node->strategies[node->strategy_count++];
             strategy->choice = state;
             activation_adds(builder, &costs[a], state, &strategy->adds);

@@ -287,17 +287,17 @@ void branch_relax(const StepRule *rule, const Branch *branch, const Rates *least
 }
 
 /* Where layouts follow rules: component-wise least over those that fit. */
-static void relax_offered(const LayoutGraph *graph, Relaxation *out) {
-    Offered at = {0};
+static void relax_in_domain(const LayoutGraph *graph, Relaxation *out) {
+    DomainLayout at = {0};
     Resources *least = &out->row[0].resources;
-    while (offered_next(graph, &at)) {
+    while (domain_layout_next(graph, &at)) {
         double missing = max_real(0, resources_peak(&at.resources) - graph->rule.memory_limit_bytes);
         out->missing_bytes = min_real(out->missing_bytes, missing);
         if (missing > 0) continue;
         for (int i = 0; i < RESOURCE_COUNT; i++)
             least->of[i] = out->rows == 0 ? at.resources.of[i] : min_real(least->of[i], at.resources.of[i]);
         out->rows = 1;
-        offered_fits(graph, &at);
+        domain_layout_fits(graph, &at);
     }
     out->fits = out->rows > 0;
 }
@@ -307,8 +307,8 @@ void layout_relax(const LayoutGraph *graph, const Rates *least, Relaxation *out)
     memset(out, 0, sizeof(*out));
     for (int i = 0; i < STRATEGIES_MAX; i++) rows[i].count = 0, rows[i].fits = false;
     out->missing_bytes = INFINITY;
-    if (graph->offer) {
-        relax_offered(graph, out);
+    if (graph->domain) {
+        relax_in_domain(graph, out);
         return;
     }
     for (int index = 0; index < branch_count(graph); index++) {

@@ -60,9 +60,9 @@ static bool better(double seconds, const Resources *a, const LayoutSolution *b) 
 }
 
 /* Where layouts follow rules they are few enough to try. */
-static void solve_offered(const LayoutGraph *graph, const Rates *rates, LayoutSolution *out) {
-    Offered at = {0};
-    while (offered_next(graph, &at)) {
+static void solve_in_domain(const LayoutGraph *graph, const Rates *rates, LayoutSolution *out) {
+    DomainLayout at = {0};
+    while (domain_layout_next(graph, &at)) {
         if (!resources_fit(&at.resources, graph->rule.memory_limit_bytes)) continue;
         double seconds = step_seconds(&graph->rule, &at.resources, rates);
         if (better(seconds, &at.resources, out)) {
@@ -71,7 +71,7 @@ static void solve_offered(const LayoutGraph *graph, const Rates *rates, LayoutSo
             out->layout = branch_layout(graph, &at.branch, at.counts);
             out->resources = at.resources;
         }
-        offered_fits(graph, &at);
+        domain_layout_fits(graph, &at);
     }
 }
 
@@ -82,8 +82,8 @@ bool layout_solve(const LayoutGraph *undecided, const Rates *rates, LayoutSoluti
     Candidate candidates[BRANCHES_MAX];
     Best best = {.index = -1, .seconds = INFINITY};
     memset(out, 0, sizeof(*out));
-    if (graph->offer) {
-        solve_offered(graph, rates, out);
+    if (graph->domain) {
+        solve_in_domain(graph, rates, out);
         return true;
     }
     int count = list_candidates(graph, rates, candidates, &best);

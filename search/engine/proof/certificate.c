@@ -66,7 +66,7 @@ void certificate_note(Certificate *certificate, const TupleList *tuples, const T
                     .machines = tuples->groups[entry->group].shape_count,
                     .batch_least = tuple_batches_sequences(tuples, entry, entry->first),
                     .batch_most = tuple_batches_sequences(tuples, entry, entry->last),
-                    .opened = stats != NULL};
+                    .expanded = stats != NULL};
     keep_least(&certificate->least_above_threshold, &cut);
     if (!stats) keep_closest(certificate, &cut);
     if (stats) cut.bound = stats->least_cut_bound;
@@ -96,28 +96,29 @@ bool certificate_machines(const TupleList *tuples, Arena *arena, const SearchedM
 
 /* ---- what was opened ---- */
 
-Ledger *ledger_new(Arena *arena) {
-    Ledger *ledger = ARENA_NEW(arena, Ledger, 1);
-    if (ledger) ledger->arena = arena;
-    return ledger;
+SearchLog *certificate_log_new(Arena *arena) {
+    SearchLog *search_log = ARENA_NEW(arena, SearchLog, 1);
+    if (search_log) search_log->arena = arena;
+    return search_log;
 }
 
-bool ledger_add(Ledger *ledger, const TupleList *tuples, const TupleBatches *entry, const ExploreStats *stats) {
-    if (ledger->count == ledger->room) {
-        int64_t room = ledger->room ? 2 * ledger->room : 64;
-        OpenedTuple *grown = ARENA_NEW(ledger->arena, OpenedTuple, (size_t)room);
+bool certificate_log_add(SearchLog *search_log, const TupleList *tuples, const TupleBatches *entry,
+                         const ExploreStats *stats) {
+    if (search_log->count == search_log->room) {
+        int64_t room = search_log->room ? 2 * search_log->room : 64;
+        ExpandedTuple *grown = ARENA_NEW(search_log->arena, ExpandedTuple, (size_t)room);
         if (!grown) return false;
-        if (ledger->count > 0) memcpy(grown, ledger->opened, (size_t)ledger->count * sizeof *grown);
-        ledger->opened = grown;
-        ledger->room = room;
+        if (search_log->count > 0) memcpy(grown, search_log->expanded, (size_t)search_log->count * sizeof *grown);
+        search_log->expanded = grown;
+        search_log->room = room;
     }
-    OpenedTuple *opened = &ledger->opened[ledger->count++];
-    *opened = (OpenedTuple){.group = entry->group,
-                            .degrees = tuples->groups[entry->group].degrees[entry->tuple],
-                            .first = entry->first,
-                            .left = entry->bound,
-                            .evaluated = stats->evaluated,
-                            .best_seconds = stats->best_seconds};
-    memcpy(opened->pruned, stats->pruned, sizeof opened->pruned);
+    ExpandedTuple *expanded = &search_log->expanded[search_log->count++];
+    *expanded = (ExpandedTuple){.group = entry->group,
+                                .degrees = tuples->groups[entry->group].degrees[entry->tuple],
+                                .first = entry->first,
+                                .left = entry->bound,
+                                .evaluated = stats->evaluated,
+                                .best_seconds = stats->best_seconds};
+    memcpy(expanded->pruned, stats->pruned, sizeof expanded->pruned);
     return true;
 }

@@ -35,20 +35,21 @@ typedef struct {
     /* Of the plans found in it, ranked: its best where that is not above the threshold; INFINITY: none was within
      * reach */
     double best_seconds;
-} OpenedTuple;
+} ExpandedTuple;
 
-typedef struct Ledger {
+typedef struct SearchLog {
     Arena *arena; /* of the result */
-    OpenedTuple *opened;
+    ExpandedTuple *expanded;
     int64_t count, room;
     bool timed_out;
     double beaten; /* ranked: a tuple whose bound is above is cut by it; INFINITY: brute force cuts none */
-} Ledger;
+} SearchLog;
 
 /* Grows in the arena. NULL: memory is out. */
-Ledger *ledger_new(Arena *arena);
+SearchLog *certificate_log_new(Arena *arena);
 /* In any order. False: memory is out. */
-bool ledger_add(Ledger *ledger, const TupleList *tuples, const TupleBatches *entry, const ExploreStats *stats);
+bool certificate_log_add(SearchLog *search_log, const TupleList *tuples, const TupleBatches *entry,
+                         const ExploreStats *stats);
 
 /* A search and its answer, as the certificate is written from. */
 typedef struct {

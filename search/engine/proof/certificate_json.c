@@ -103,15 +103,15 @@ static const Rule KNOB_RULES[] = {
 static bool add_knobs(cJSON *to, const SearchRecord *record) {
     const Request *request = record->request;
     CostContext setting = request_cost_context(request);
-    Offers offers = offers_of(&setting, &request->question.machine.mesh, request->space.schedules);
+    KnobDomain domain = knob_domain(&setting, &request->question.machine.mesh, request->space.schedules);
     cJSON *json = json_add_object(to, "knobs"), *schedules = NULL;
     int64_t heads = 0;
     for (int i = 0; i < request->question.model.kind_count; i++)
         heads = common_divisor(heads, request->question.model.kinds[i].heads);
     bool ok = json_add_whole(json, "layers", request->question.model.layers) && json_add_whole(json, "heads", heads) &&
-              json_add_whole(json, "experts", offers.experts) &&
-              json_add_bool(json, "tensor_overlap", offers.overlaps) &&
-              json_add_bool(json, "optimizer_offload", offers.offloads) &&
+              json_add_whole(json, "experts", domain.experts) &&
+              json_add_bool(json, "tensor_overlap", domain.overlaps) &&
+              json_add_bool(json, "optimizer_offload", domain.offloads) &&
               (schedules = json_add_array(json, "schedules")) != NULL;
     for (Schedule schedule = SCHEDULE_NONE + 1; schedule < SCHEDULE_COUNT && ok; schedule++)
         if (request->space.schedules >> schedule & 1) ok = json_add_text(schedules, NULL, schedule_name(schedule));
@@ -185,7 +185,7 @@ static bool add_cut(cJSON *to, const char *key, const SearchRecord *record, cons
     const char *text = record->result->machines ? record->result->machines[cut->machine].machine.text : "";
     return ok && json_add_whole(json, "machine", cut->machine) && json_add_whole(json, "machines", cut->machines) &&
            json_add_text(json, "machine_text", text) && json_add_whole(json, "sequences_least", cut->batch_least) &&
-           json_add_whole(json, "sequences_most", cut->batch_most) && json_add_bool(json, "opened", cut->opened);
+           json_add_whole(json, "sequences_most", cut->batch_most) && json_add_bool(json, "opened", cut->expanded);
 }
 
 static bool add_threshold(cJSON *to, const Certificate *certificate, const SearchResult *result) {

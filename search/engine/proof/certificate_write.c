@@ -24,9 +24,9 @@ typedef struct {
 
 typedef struct {
     const SearchRecord *record;
-    const Ledger *ledger;
+    const SearchLog *search_log;
     TupleList tuples;    /* the sites once more, one of them listed */
-    OpenedTuple *opened; /* of the ledger, in the order of lines */
+    ExpandedTuple *expanded; /* of the ledger, in the order of lines */
     FILE *out;
     TotalsCache **caches; /* per thread */
     int threads;
@@ -78,7 +78,7 @@ static void write_head(const Writer *writer) {
     for (int i = 0; i < record->result->plan_count; i++)
         write_seconds(out, "plan", i + 1, record->result->plans[i].ranked_seconds);
     write_seconds(out, "threshold", request->control.top, certificate->threshold);
-    write_seconds(out, "cut_above", request->control.top, writer->ledger->beaten);
+    write_seconds(out, "cut_above", request->control.top, writer->search_log->beaten);
     for (int i = 0; i < ROLE_COUNT; i++) fprintf(out, "%s%s", i ? "\t" : "machine\tmachines\t", role_name((Role)i));
     fputs(
         "\tsequences_least\tsequences_most\tbatches\tplacements\tknobs\torders\tplans\tbound\treason\tleft\tevaluated",
@@ -107,8 +107,8 @@ static void judge_block(Writer *writer, int group, int64_t from, int count) {
 }
 
 /* The order of lines. */
-static int compare_opened(const void *a, const void *b) {
-    const OpenedTuple *x = a, *y = b;
+static int compare_expanded(const void *a, const void *b) {
+    const ExpandedTuple *x = a, *y = b;
     if (x->group != y->group) return x->group < y->group ? -1 : 1;
     int order = degrees_compare(&x->degrees, &y->degrees); /* as degrees_enumerate() has them */
     if (order != 0) return order;
@@ -116,30 +116,30 @@ static int compare_opened(const void *a, const void *b) {
 }
 
 /* The opened tuple that a line is of, or NULL. */
-static const OpenedTuple *take_opened(Writer *writer, const TupleBatches *entry) {
-    if (writer->next == writer->ledger->count) return NULL;
-    const OpenedTuple *opened = &writer->opened[writer->next];
+static const ExpandedTuple *take_expanded(Writer *writer, const TupleBatches *entry) {
+    if (writer->next == writer->search_log->count) return NULL;
+    const ExpandedTuple *expanded = &writer->expanded[writer->next];
     const Degrees *degrees = &writer->tuples.groups[entry->group].degrees[entry->tuple];
-    if (opened->group != entry->group || opened->first != entry->first ||
-        degrees_compare(&opened->degrees, degrees) != 0)
+    if (expanded->group != entry->group || expanded->first != entry->first ||
+        degrees_compare(&expanded->degrees, degrees) != 0)
         return NULL;
     writer->next++;
-    return opened;
+    return expanded;
 }
 
-static void write_opened(Writer *writer, double bound, const OpenedTuple *opened) {
+static void write_expanded(Writer *writer, double bound, const ExpandedTuple *expanded) {
     char text[COUNT_TEXT_SIZE];
-    fprintf(writer->out, "%a\topened\t%a\t%s", bound, opened->left, count_text(opened->evaluated, false, text));
-    writer->evaluated += opened->evaluated;
+    fprintf(writer->out, "%a\topened\t%a\t%s", bound, expanded->left, count_text(expanded->evaluated, false, text));
+    writer->evaluated += expanded->evaluated;
     for (int i = 0; i < PRUNED_COUNT; i++) {
-        fprintf(writer->out, "\t%s", count_text(opened->pruned[i], false, text));
-        writer->cut[i] += opened->pruned[i];
+        fprintf(writer->out, "\t%s", count_text(expanded->pruned[i], false, text));
+        writer->cut[i] += expanded->pruned[i];
     }
-    fprintf(writer->out, "\t%a\n", opened->best_seconds);
+    fprintf(writer->out, "\t%a\n", expanded->best_seconds);
 }
 
 static void write_line(Writer *writer, const Line *line) {
-    const Ledger *ledger = writer->ledger;
+    const SearchLog *search_log = writer->search_log;
     const TupleBatches *entry = &line->entry;
     const Degrees *degrees = &writer->tuples.groups[entry->group].degrees[entry->tuple];
     char placements[COUNT_TEXT_SIZE], knobs[COUNT_TEXT_SIZE], plans[COUNT_TEXT_SIZE];
@@ -153,14 +153,14 @@ static void write_line(Writer *writer, const Line *line) {
             count_text(line->plans / line->placements / (Count)line->orders, false, knobs), line->orders,
             count_text(line->plans, false, plans));
     writer->plans += line->plans;
-    const OpenedTuple *opened = line->verdict.out ? NULL : take_opened(writer, entry);
-    if (opened) {
-        write_opened(writer, entry->bound, opened);
+    const ExpandedTuple *expanded = line->verdict.out ? NULL : take_expanded(writer, entry);
+    if (expanded) {
+        write_expanded(writer, entry->bound, expanded);
         return;
     }
-    bool beaten = entry->bound > ledger->beaten;
+    bool beaten = entry->bound > search_log->beaten;
     PruneReason reason = line->verdict.out              ? line->verdict.reason
-                         : ledger->timed_out && !beaten ? PRUNED_TIME_LIMIT
+                         : search_log->timed_out && !beaten ? PRUNED_TIME_LIMIT
                                                         : PRUNED_DEGREE_BOUND;
     writer->cut[reason] += line->plans;
     if (line->verdict.out)
@@ -173,7 +173,7 @@ static void write_line(Writer *writer, const Line *line) {
 static bool check_sums(const Writer *writer, Error *error) {
     const Certificate *certificate = &writer->record->result->certificate;
     bool same = writer->plans == certificate->plans_covered && writer->evaluated == certificate->plans_evaluated &&
-                writer->next == writer->ledger->count &&
+                writer->next == writer->search_log->count &&
                 memcmp(writer->cut, certificate->plans_pruned, sizeof writer->cut) == 0;
     return same || error_set(error, ERROR_INTERNAL, "certificate", "its lines do not add up to what was searched");
 }
@@ -194,21 +194,21 @@ static bool write_body(Writer *writer, Error *error) {
 }
 
 bool certificate_write(const SearchRecord *record, FILE *out, Error *error) {
-    const Ledger *ledger = record->result->ledger;
-    if (!ledger) return error_set(error, ERROR_INTERNAL, "certificate", "the search kept no ledger for it");
+    const SearchLog *search_log = record->result->search_log;
+    if (!search_log) return error_set(error, ERROR_INTERNAL, "certificate", "the search kept no ledger for it");
     Arena arena = {0};
     Writer *writer = calloc(1, sizeof *writer);
     if (!writer) return error_memory(error);
     int threads = threads_usable(record->request->control.threads);
-    *writer = (Writer){.record = record, .ledger = ledger, .out = out, .threads = threads};
+    *writer = (Writer){.record = record, .search_log = search_log, .out = out, .threads = threads};
     writer->lines = calloc(BLOCK, sizeof *writer->lines);
     writer->caches = calloc((size_t)threads, sizeof *writer->caches);
-    size_t opened = (size_t)ledger->count;
-    writer->opened = malloc((opened + 1) * sizeof(OpenedTuple));
-    bool ok = writer->lines && writer->caches && writer->opened;
-    if (ok && opened > 0) {
-        memcpy(writer->opened, ledger->opened, opened * sizeof(OpenedTuple));
-        qsort(writer->opened, opened, sizeof(OpenedTuple), compare_opened);
+    size_t expanded = (size_t)search_log->count;
+    writer->expanded = malloc((expanded + 1) * sizeof(ExpandedTuple));
+    bool ok = writer->lines && writer->caches && writer->expanded;
+    if (ok && expanded > 0) {
+        memcpy(writer->expanded, search_log->expanded, expanded * sizeof(ExpandedTuple));
+        qsort(writer->expanded, expanded, sizeof(ExpandedTuple), compare_expanded);
     }
     for (int i = 0; ok && i < threads; i++) ok = (writer->caches[i] = totals_cache_new()) != NULL;
     if (!ok) error_memory(error);
@@ -218,7 +218,7 @@ bool certificate_write(const SearchRecord *record, FILE *out, Error *error) {
     for (int i = 0; writer->caches && i < threads; i++) totals_cache_free(writer->caches[i]);
     tuple_list_free(&writer->tuples);
     arena_free(&arena);
-    free(writer->opened);
+    free(writer->expanded);
     free(writer->caches);
     free(writer->lines);
     free(writer);

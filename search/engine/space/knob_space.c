@@ -6,46 +6,46 @@
 
 #include <math.h>
 
-Offers offers_of(const CostContext *setting, const Mesh *mesh, unsigned schedules) {
+KnobDomain knob_domain(const CostContext *setting, const Mesh *mesh, unsigned schedules) {
     const Model *model = setting->model;
-    Offers offers = {.switched = true,
+    KnobDomain domain = {.switched = true,
                      .offloads = host_is_known(setting->chip) && offload_takes_optimizer(setting->offload),
                      .overlaps = setting->profile->tensor_overlapped < setting->profile->tensor_exposed};
     int64_t heads = 0;
     for (int i = 0; i < model->kind_count; i++) {
-        offers.experts = max_whole(offers.experts, model->kinds[i].experts);
+        domain.experts = max_whole(domain.experts, model->kinds[i].experts);
         heads = common_divisor(heads, model->kinds[i].heads);
     }
-    for (int64_t ways = 2; ways <= heads && !offers.too_many_head_ways; ways++) {
+    for (int64_t ways = 2; ways <= heads && !domain.too_many_head_ways; ways++) {
         if (heads % ways != 0) continue;
-        offers.too_many_head_ways = offers.head_way_count == HEAD_WAYS_MAX;
-        if (!offers.too_many_head_ways) offers.head_ways[offers.head_way_count++] = ways;
+        domain.too_many_head_ways = domain.head_way_count == HEAD_WAYS_MAX;
+        if (!domain.too_many_head_ways) domain.head_ways[domain.head_way_count++] = ways;
     }
     for (int axis = 0; axis < mesh->axis_count; axis++)
-        if (mesh->axes[axis].kind != AXIS_SWITCH) offers.switched = false;
+        if (mesh->axes[axis].kind != AXIS_SWITCH) domain.switched = false;
     for (Schedule schedule = SCHEDULE_NONE + 1; schedule < SCHEDULE_COUNT; schedule++) {
         if (!(schedules >> schedule & 1)) continue;
         if (schedule == SCHEDULE_INTERLEAVED || schedule == SCHEDULE_CIRCULAR)
-            offers.chunked[offers.chunked_count++] = schedule;
+            domain.chunked[domain.chunked_count++] = schedule;
         else
-            offers.whole[offers.whole_count++] = schedule;
+            domain.whole[domain.whole_count++] = schedule;
     }
-    return offers;
+    return domain;
 }
 
 /* The expert grids of any degrees on this number of devices are at most twice the ways that divide it, and none. */
-static bool grids_fit(const Offers *offers, int64_t devices) {
+static bool grids_fit(const KnobDomain *domain, int64_t devices) {
     int64_t ways = 0;
-    for (int64_t i = 1; i <= min_whole(offers->experts, devices); i++) ways += devices % i == 0;
+    for (int64_t i = 1; i <= min_whole(domain->experts, devices); i++) ways += devices % i == 0;
     return 1 + 2 * ways <= GRIDS_MAX;
 }
 
-bool offers_fit(const Offers *offers, const Model *model, const Mesh *mesh, Error *error) {
-    if (offers->too_many_head_ways)
+bool knob_domain_fits(const KnobDomain *domain, const Model *model, const Mesh *mesh, Error *error) {
+    if (domain->too_many_head_ways)
         return error_set(error, ERROR_INPUT, model->name,
                          "the number of its heads has more than %d divisors; give a model with other heads",
                          HEAD_WAYS_MAX + 1);
-    if (offers->experts > 0 && offers->switched && !grids_fit(offers, mesh->devices))
+    if (domain->experts > 0 && domain->switched && !grids_fit(domain, mesh->devices))
         return error_set(error, ERROR_INPUT, model->name,
                          "its experts can be laid over %lld devices in more than %d ways; ask for another machine",
                          (long long)mesh->devices, GRIDS_MAX);
@@ -54,7 +54,7 @@ bool offers_fit(const Offers *offers, const Model *model, const Mesh *mesh, Erro
 
 /* ---- methods ---- */
 
-static void list_contexts(int64_t sequence, const Offers *offers, MethodSpace *out) {
+static void list_contexts(int64_t sequence, const KnobDomain *domain, MethodSpace *out) {
     out->context_count = 0;
     if (sequence == 1) {
         out->contexts[out->context_count].method = CONTEXT_NONE;
@@ -65,8 +65,8 @@ static void list_contexts(int64_t sequence, const Offers *offers, MethodSpace *o
         out->contexts[out->context_count].method = method;
         out->contexts[out->context_count++].ulysses = method == CONTEXT_ULYSSES ? sequence : 1;
     }
-    for (int i = 0; i < offers->head_way_count && offers->head_ways[i] < sequence; i++) {
-        int64_t ways = offers->head_ways[i];
+    for (int i = 0; i < domain->head_way_count && domain->head_ways[i] < sequence; i++) {
+        int64_t ways = domain->head_ways[i];
         if (sequence % ways != 0) continue;
         out->contexts[out->context_count].method = CONTEXT_ULYSSES_RING;
         out->contexts[out->context_count++].ulysses = ways;
@@ -76,13 +76,13 @@ static void list_contexts(int64_t sequence, const Offers *offers, MethodSpace *o
 /* Experts of a folded grid: as many ways as divide the ranks of a stage and leave every rank an expert; their widths
  * whole, or split as tensor splits the dense ones (Megatron's default). The plain way, all of tensor and no expert
  * ways, is no grid. */
-static void list_grids(const Degrees *degrees, const Offers *offers, MethodSpace *out) {
+static void list_grids(const Degrees *degrees, const KnobDomain *domain, MethodSpace *out) {
     int64_t tensor = degrees->of[ROLE_TENSOR];
     int64_t ranks = tensor * degrees->of[ROLE_SEQUENCE] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_DATA];
     out->grid_count = 0;
     out->grids[out->grid_count++] = (ExpertGrid){0, 0};
-    if (!experts_may_fold(offers, degrees)) return;
-    for (int64_t ways = 1; ways <= min_whole(offers->experts, ranks); ways++) {
+    if (!experts_may_fold(domain, degrees)) return;
+    for (int64_t ways = 1; ways <= min_whole(domain->experts, ranks); ways++) {
         if (ranks % ways != 0) continue;
         const int64_t widths[2] = {1, tensor};
         for (int i = 0; i < (tensor > 1 ? 2 : 1); i++) {
@@ -95,23 +95,23 @@ static void list_grids(const Degrees *degrees, const Offers *offers, MethodSpace
 
 static int replicate_ways(const Degrees *degrees) { return degrees->of[ROLE_SEQUENCE] > 1 ? 2 : 1; }
 
-void method_space(const Degrees *degrees, const Offers *offers, MethodSpace *out) {
-    list_contexts(degrees->of[ROLE_SEQUENCE], offers, out);
-    list_grids(degrees, offers, out);
+void method_space(const Degrees *degrees, const KnobDomain *domain, MethodSpace *out) {
+    list_contexts(degrees->of[ROLE_SEQUENCE], domain, out);
+    list_grids(degrees, domain, out);
     out->replicate_count = replicate_ways(degrees);
 }
 
-int64_t context_ways(int64_t sequence, const Offers *offers) {
+int64_t context_ways(int64_t sequence, const KnobDomain *domain) {
     int64_t count = sequence == 1 ? 1 : 3; /* none; ring, all_gather, Ulysses */
-    for (int i = 0; sequence > 1 && i < offers->head_way_count && offers->head_ways[i] < sequence; i++)
-        count += sequence % offers->head_ways[i] == 0;
+    for (int i = 0; sequence > 1 && i < domain->head_way_count && domain->head_ways[i] < sequence; i++)
+        count += sequence % domain->head_ways[i] == 0;
     return count;
 }
 
-int64_t grid_ways(int64_t tensor, int64_t ranks, const Offers *offers) {
+int64_t grid_ways(int64_t tensor, int64_t ranks, const KnobDomain *domain) {
     int64_t count = 1;
-    if (!offers->switched) return count;
-    for (int64_t ways = 1; ways <= min_whole(offers->experts, ranks); ways++) {
+    if (!domain->switched) return count;
+    for (int64_t ways = 1; ways <= min_whole(domain->experts, ranks); ways++) {
         if (ranks % ways != 0) continue;
         count += tensor > 1 || ways > 1; /* each rank whole experts; (1, 1) is plain without tensor */
         count +=
@@ -175,7 +175,7 @@ StageSplit last_split(const Model *model, const Degrees *degrees) {
 }
 
 /* All that is left when the methods are counted. */
-static void count_choices(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers,
+static void count_choices(const Model *model, const Degrees *degrees, int64_t sequences, const KnobDomain *domain,
                           KnobSpace *out) {
     const int64_t *degree = degrees->of;
     bool gathers = degree[ROLE_EXPERT] * degree[ROLE_SEQUENCE] * degree[ROLE_FSDP] > 1;
@@ -185,46 +185,46 @@ static void count_choices(const Model *model, const Degrees *degrees, int64_t se
     bool slots = splits_in_slots(model, degrees);
     out->virtual_count = distinct_quotient_count(layers_of_stage(model, degrees)) + (slots ? 1 : 0);
     out->pipe_count =
-        out->pipelined ? offers->whole_count + (int64_t)offers->chunked_count * (out->virtual_count - 1) : 1;
+        out->pipelined ? domain->whole_count + (int64_t)domain->chunked_count * (out->virtual_count - 1) : 1;
     out->split_count = (int)last_split(model, degrees) + 1;
     out->method_count = method_space_size(&out->methods);
     bool grids = out->methods.grid_count > 1;
-    out->overlap_count = offers->overlaps && degree[ROLE_TENSOR] > 1 ? 2 : 1;
+    out->overlap_count = domain->overlaps && degree[ROLE_TENSOR] > 1 ? 2 : 1;
     out->zero_count = degree[ROLE_DATA] > 1 || out->methods.replicate_count > 1 || grids ? 3 : 1;
     out->regather_count = gathers || grids ? 2 : 1;
-    out->offload_count = offers->offloads ? 2 : 1;
+    out->offload_count = domain->offloads ? 2 : 1;
 }
 
 int64_t knob_microbatches(const Degrees *degrees, int64_t sequences) {
     return distinct_quotient_count(divide_up(sequences, degrees_replicas(degrees)));
 }
 
-int64_t knob_others_among(const Model *model, const Degrees *degrees, const Offers *offers, int64_t contexts,
+int64_t knob_others_among(const Model *model, const Degrees *degrees, const KnobDomain *domain, int64_t contexts,
                           int64_t grids) {
     KnobSpace space; /* but for the lists */
     space.methods.context_count = (int)contexts;
     space.methods.grid_count = (int)grids;
     space.methods.replicate_count = replicate_ways(degrees);
-    count_choices(model, degrees, 1, offers, &space);
+    count_choices(model, degrees, 1, domain, &space);
     return knob_family_count(&space) / space.microbatch_count * knob_family_size(&space);
 }
 
-int64_t knob_others(const Model *model, const Degrees *degrees, const Offers *offers) {
+int64_t knob_others(const Model *model, const Degrees *degrees, const KnobDomain *domain) {
     const int64_t *of = degrees->of;
     int64_t ranks = of[ROLE_TENSOR] * of[ROLE_SEQUENCE] * of[ROLE_FSDP] * of[ROLE_DATA];
-    int64_t grids = of[ROLE_EXPERT] == 1 ? grid_ways(of[ROLE_TENSOR], ranks, offers) : 1;
-    return knob_others_among(model, degrees, offers, context_ways(of[ROLE_SEQUENCE], offers), grids);
+    int64_t grids = of[ROLE_EXPERT] == 1 ? grid_ways(of[ROLE_TENSOR], ranks, domain) : 1;
+    return knob_others_among(model, degrees, domain, context_ways(of[ROLE_SEQUENCE], domain), grids);
 }
 
-int64_t knob_count(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers) {
-    return knob_microbatches(degrees, sequences) * knob_others(model, degrees, offers);
+int64_t knob_count(const Model *model, const Degrees *degrees, int64_t sequences, const KnobDomain *domain) {
+    return knob_microbatches(degrees, sequences) * knob_others(model, degrees, domain);
 }
 
-bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers, Arena *arena,
+bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, const KnobDomain *domain, Arena *arena,
                 KnobSpace *out, Error *error) {
-    method_space(degrees, offers, &out->methods);
-    count_choices(model, degrees, sequences, offers, out);
-    out->offers = *offers;
+    method_space(degrees, domain, &out->methods);
+    count_choices(model, degrees, sequences, domain, out);
+    out->domain = *domain;
     out->microbatch_sequences = ARENA_NEW(arena, int64_t, (size_t)out->microbatch_count);
     out->virtual_stages = ARENA_NEW(arena, int64_t, (size_t)out->virtual_count);
     if (!out->microbatch_sequences || !out->virtual_stages) return error_memory(error);
@@ -257,12 +257,12 @@ static void set_pipe(const KnobSpace *space, int64_t pipe, Knobs *knobs) {
     knobs->schedule = SCHEDULE_NONE;
     knobs->virtual_stages = 1;
     if (!space->pipelined) return;
-    if (pipe < space->offers.whole_count) {
-        knobs->schedule = space->offers.whole[pipe];
+    if (pipe < space->domain.whole_count) {
+        knobs->schedule = space->domain.whole[pipe];
         return;
     }
-    pipe -= space->offers.whole_count;
-    knobs->schedule = space->offers.chunked[pipe / (space->virtual_count - 1)];
+    pipe -= space->domain.whole_count;
+    knobs->schedule = space->domain.chunked[pipe / (space->virtual_count - 1)];
     knobs->virtual_stages = space->virtual_stages[1 + pipe % (space->virtual_count - 1)];
 }
 
@@ -288,8 +288,8 @@ Knobs knob_space_at(const KnobSpace *space, int64_t index) {
     return knobs;
 }
 
-bool knobs_redundant(const Model *model, const Offers *offers, const Knobs *knobs, const Shard *shard) {
-    bool mixture = offers->experts > 0;
+bool knobs_redundant(const Model *model, const KnobDomain *domain, const Knobs *knobs, const Shard *shard) {
+    bool mixture = domain->experts > 0;
     bool replicated = shard_data_ways(shard) > 1 || (mixture && shard_expert_data_ways(shard) > 1);
     bool gathered = shard_weight_ways(shard) > 1 || (mixture && shard_expert_ways(shard) > 1);
     int64_t chunks = (int64_t)shard->pipeline * knobs->virtual_stages;

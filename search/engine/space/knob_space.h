@@ -5,7 +5,7 @@
 #include "cost/stage/cost_context.h"
 #include "mesh/mesh.h"
 
-/* The most that the lists of a knob space hold; offers_fit() says where that is not enough. */
+/* The most that the lists of a knob space hold; knob_domain_fits() says where that is not enough. */
 enum { HEAD_WAYS_MAX = 64, GRIDS_MAX = 1024, CONTEXTS_MAX = CONTEXT_COUNT + HEAD_WAYS_MAX };
 
 /* What model, machine and software have at all. */
@@ -22,17 +22,17 @@ typedef struct {
     bool offloads;                                           /* the host has room for optimizer state */
     Schedule whole[SCHEDULE_COUNT], chunked[SCHEDULE_COUNT]; /* schedules asked for: of whole stages, and of chunks */
     int whole_count, chunked_count;
-} Offers;
+} KnobDomain;
 /* `schedules` has a bit for each Schedule. */
-Offers offers_of(const CostContext *setting, const Mesh *mesh, unsigned schedules);
+KnobDomain knob_domain(const CostContext *setting, const Mesh *mesh, unsigned schedules);
 
 /* Whether lists of a knob space hold all that is offered for any degrees on a mesh. Nothing is left out of a space in
  * silence: where they do not, the error names the limit. */
-bool offers_fit(const Offers *offers, const Model *model, const Mesh *mesh, Error *error);
+bool knob_domain_fits(const KnobDomain *domain, const Model *model, const Mesh *mesh, Error *error);
 
 /* Whether experts may lie on a grid of ranks in place of their role. */
-static inline bool experts_may_fold(const Offers *offers, const Degrees *degrees) {
-    return offers->experts > 0 && offers->switched && degrees->of[ROLE_EXPERT] == 1;
+static inline bool experts_may_fold(const KnobDomain *domain, const Degrees *degrees) {
+    return domain->experts > 0 && domain->switched && degrees->of[ROLE_EXPERT] == 1;
 }
 
 /* Ways to exchange tokens, heads and experts: every context way x whether sequence replicates x every expert grid. */
@@ -45,7 +45,7 @@ typedef struct {
     ExpertGrid grids[GRIDS_MAX]; /* the first is none */
     int grid_count;
 } MethodSpace;
-void method_space(const Degrees *degrees, const Offers *offers, MethodSpace *out);
+void method_space(const Degrees *degrees, const KnobDomain *domain, MethodSpace *out);
 int64_t method_space_size(const MethodSpace *space);
 Methods method_space_at(const MethodSpace *space, int64_t index);
 
@@ -69,11 +69,11 @@ typedef struct {
     int overlap_count, zero_count, regather_count, offload_count;
     int64_t per_replica;
     bool pipelined;
-    Offers offers;
+    KnobDomain domain;
 } KnobSpace;
 
 /* False: memory is out. */
-bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers, Arena *arena,
+bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, const KnobDomain *domain, Arena *arena,
                 KnobSpace *out, Error *error);
 
 /* Knob settings stand in families that share microbatch, methods and split of layers, and so the ops of a layer:
@@ -90,16 +90,16 @@ int64_t knob_space_methods(const KnobSpace *space, int64_t index);
 
 /* The size alone, without listing: how many microbatches the batch allows x all that it does not change. */
 int64_t knob_microbatches(const Degrees *degrees, int64_t sequences);
-int64_t knob_others(const Model *model, const Degrees *degrees, const Offers *offers);
-int64_t knob_count(const Model *model, const Degrees *degrees, int64_t sequences, const Offers *offers);
+int64_t knob_others(const Model *model, const Degrees *degrees, const KnobDomain *domain);
+int64_t knob_count(const Model *model, const Degrees *degrees, int64_t sequences, const KnobDomain *domain);
 
 /* knob_others() in parts: with as many context ways and expert grids it depends on tensor, expert, sequence, fsdp and
  * data only by whether they are above 1, and on the stages. */
-int64_t context_ways(int64_t sequence, const Offers *offers);
-int64_t grid_ways(int64_t tensor, int64_t ranks, const Offers *offers); /* of a stage; expert 1 */
-int64_t knob_others_among(const Model *model, const Degrees *degrees, const Offers *offers, int64_t contexts,
+int64_t context_ways(int64_t sequence, const KnobDomain *domain);
+int64_t grid_ways(int64_t tensor, int64_t ranks, const KnobDomain *domain); /* of a stage; expert 1 */
+int64_t knob_others_among(const Model *model, const Degrees *degrees, const KnobDomain *domain, int64_t contexts,
                           int64_t grids);
 
 /* Whether a knob makes no difference here, so that the plan is another one's twin: sharding over one replica, keeping
  * weights that nothing gathers, balancing stages that are equal. */
-bool knobs_redundant(const Model *model, const Offers *offers, const Knobs *knobs, const Shard *shard);
+bool knobs_redundant(const Model *model, const KnobDomain *domain, const Knobs *knobs, const Shard *shard);

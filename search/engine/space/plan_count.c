@@ -80,12 +80,12 @@ static Count microbatches_of(PlanCounter *counter, int64_t replicas) {
     return sum;
 }
 
-static int64_t grids_of(PlanCounter *counter, int64_t tensor, int64_t ranks, const Offers *offers) {
+static int64_t grids_of(PlanCounter *counter, int64_t tensor, int64_t ranks, const KnobDomain *domain) {
     size_t slot = mixed(tensor, ranks) % GRID_SLOTS;
     if (counter->grid[slot].tensor != tensor || counter->grid[slot].ranks != ranks) {
         counter->grid[slot].tensor = tensor;
         counter->grid[slot].ranks = ranks;
-        counter->grid[slot].ways = grid_ways(tensor, ranks, offers);
+        counter->grid[slot].ways = grid_ways(tensor, ranks, domain);
     }
     return counter->grid[slot].ways;
 }
@@ -94,35 +94,35 @@ static int64_t grids_of(PlanCounter *counter, int64_t tensor, int64_t ranks, con
 enum { SHARES_EXPERT = 1, SHARES_FSDP = 2, SHARES_DATA = 4, SHARES = 8 };
 
 /* Knobs but for microbatches, x orders. */
-static Count knobs_of_class(const Request *request, const Degrees *four, unsigned shares, const Offers *offers,
+static Count knobs_of_class(const Request *request, const Degrees *four, unsigned shares, const KnobDomain *domain,
                             int64_t contexts, int64_t grids) {
     Degrees degrees = *four;
     degrees.of[ROLE_EXPERT] = shares & SHARES_EXPERT ? 2 : 1;
     degrees.of[ROLE_FSDP] = shares & SHARES_FSDP ? 2 : 1;
     degrees.of[ROLE_DATA] = shares & SHARES_DATA ? 2 : 1;
     int64_t knobs =
-        knob_others_among(&request->question.model, &degrees, offers, contexts, shares & SHARES_EXPERT ? 1 : grids);
+        knob_others_among(&request->question.model, &degrees, domain, contexts, shares & SHARES_EXPERT ? 1 : grids);
     return (Count)knobs * (Count)tuple_orders(request, &degrees);
 }
 
 /* Placements x knobs but for microbatches: of tensor, sequence, pipeline and, in place of fsdp, the product of the
  * three. */
 static bool count_four(PlanCounter *counter, const PlacementTable *const tables[3], const Degrees *four,
-                       const Offers *offers, int64_t ranks, Count *sum) {
+                       const KnobDomain *domain, int64_t ranks, Count *sum) {
     const Request *request = counter->request;
     bool experts = counter->request->space.roles >> ROLE_EXPERT & 1;
-    int64_t contexts = context_ways(four->of[ROLE_SEQUENCE], offers);
-    int64_t grids = grids_of(counter, four->of[ROLE_TENSOR], ranks, offers);
+    int64_t contexts = context_ways(four->of[ROLE_SEQUENCE], domain);
+    int64_t grids = grids_of(counter, four->of[ROLE_TENSOR], ranks, domain);
     Count one = placement_count(tables[0], four);
     *sum = 0;
     if (four->of[ROLE_FSDP] == 1)
-        return count_multiply(one, knobs_of_class(request, four, 0, offers, contexts, grids), sum);
+        return count_multiply(one, knobs_of_class(request, four, 0, domain, contexts, grids), sum);
     Count two = placement_count(tables[1], four), three = experts ? placement_count(tables[2], four) : 0;
     const Count placements[4] = {0, one, two - 2 * one, three + 3 * one - 3 * two};
     for (unsigned shares = 1; shares < SHARES; shares++) {
         Count ways = placements[__builtin_popcount(shares)], plans;
         if (ways == 0 || (shares & SHARES_EXPERT && !experts)) continue;
-        if (!count_multiply(ways, knobs_of_class(request, four, shares, offers, contexts, grids), &plans) ||
+        if (!count_multiply(ways, knobs_of_class(request, four, shares, domain, contexts, grids), &plans) ||
             !count_add(*sum, plans, sum))
             return false;
     }
@@ -130,18 +130,19 @@ static bool count_four(PlanCounter *counter, const PlacementTable *const tables[
 }
 
 /* Placements and knobs of all degrees in `fours` are summed up. */
-static bool count_fours(PlanCounter *counter, const PlacementTable *const tables[3], const Offers *offers,
+static bool count_fours(PlanCounter *counter, const PlacementTable *const tables[3], const KnobDomain *domain,
                         const DegreesList *fours, PlanCount *out) {
     *out = (PlanCount){.batches = 1};
     for (int i = 0; i < GRID_SLOTS; i++) counter->grid[i].tensor = 0;
     for (int64_t i = 0; i < fours->count; i++) {
         const Degrees *four = &fours->tuples[i];
-        if (i % 64 == 0 && counter->until > 0 && world_clock(&counter->request->control.world) > counter->until)
+        if (i % 64 == 0 && counter->until > 0 &&
+            environment_clock(&counter->request->control.environment) > counter->until)
             return out->late = true;
         int64_t replicas = four->of[ROLE_FSDP];
         int64_t ranks = replicas * four->of[ROLE_TENSOR] * four->of[ROLE_SEQUENCE];
         Count sum;
-        if (!count_four(counter, tables, four, offers, ranks, &sum) ||
+        if (!count_four(counter, tables, four, domain, ranks, &sum) ||
             !count_multiply(sum, microbatches_of(counter, replicas), &sum) || !count_add(out->plans, sum, &out->plans))
             return false;
         out->batches = max_whole(out->batches, batch_count(counter->request, replicas));
@@ -158,7 +159,7 @@ static bool count_all(PlanCounter *counter, const CountedMesh *of, Arena *arena,
     if (tables[1] && experts) tables[2] = placement_table_merged(tables[1], ROLE_FSDP, ROLE_EXPERT, arena);
     if (!tables[1] || (experts && !tables[2])) return error_memory(error);
     if (!degrees_enumerate(of->mesh, roles, FOURS_MAX, arena, &fours, error)) return false;
-    return count_fours(counter, tables, of->offers, &fours, out) ||
+    return count_fours(counter, tables, of->domain, &fours, out) ||
            error_set(error, ERROR_INPUT, "search", "the space has more than 2^128 plans");
 }
 

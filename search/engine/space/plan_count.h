@@ -27,7 +27,7 @@ void plan_counter_free(PlanCounter *counter);
 /* A mesh whose plans are counted. */
 typedef struct {
     const Mesh *mesh;
-    const Offers *offers;
+    const KnobDomain *domain;
     const PlacementTable *table; /* of the mesh */
 } CountedMesh;
 
@@ -41,7 +41,7 @@ typedef struct {
  * those often have the same plans. */
 typedef struct {
     bool known;
-    Offers offers; /* that they were counted with */
+    KnobDomain domain; /* that they were counted with */
     PlanCount count;
 } CountedMachine;
 struct PlanCounts {

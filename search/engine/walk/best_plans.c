@@ -33,9 +33,10 @@ bool search_beats(const Search *search, double bound) {
 }
 
 static void note_first(Search *search, const BestPlan *row) {
-    search->first = (FirstPlan){.bounds = search->tuples.judged + search->work,
-                                .ranked_seconds = row->ranked_seconds,
-                                .after_seconds = world_clock(&search->request->control.world) - search->started};
+    search->first =
+        (FirstPlan){.bounds = search->tuples.judged + search->work,
+                    .ranked_seconds = row->ranked_seconds,
+                    .after_seconds = environment_clock(&search->request->control.environment) - search->started};
 }
 
 void search_keep(Search *search, const BestPlan *row) {

@@ -26,7 +26,7 @@ typedef struct {
     TupleStart starts[STARTS_MOST];
     int start_count;
     int64_t until; /* Search.work at which it ends */
-} Dive;
+} Primal;
 
 static bool is_wanted(const Search *search) {
     const SearchControl *control = &search->request->control;
@@ -35,46 +35,47 @@ static bool is_wanted(const Search *search) {
            control->seed_count == 0;
 }
 
-static bool is_started(const Dive *dive, const BestPlan *plan) {
-    for (int i = 0; i < dive->start_count; i++)
-        if (dive->starts[i].machine == plan->machine && degrees_compare(&dive->starts[i].degrees, &plan->degrees) == 0)
+static bool is_started(const Primal *primal, const BestPlan *plan) {
+    for (int i = 0; i < primal->start_count; i++)
+        if (primal->starts[i].machine == plan->machine &&
+            degrees_compare(&primal->starts[i].degrees, &plan->degrees) == 0)
             return true;
     return false;
 }
 
 /* The best plan that was not stepped from; NULL: there is none. */
-static const TupleStart *next_start(Dive *dive) {
-    const Search *search = dive->search;
-    if (dive->start_count == STARTS_MOST) return NULL;
+static const TupleStart *next_start(Primal *primal) {
+    const Search *search = primal->search;
+    if (primal->start_count == STARTS_MOST) return NULL;
     for (int i = 0; i < search->best_count; i++) {
         const BestPlan *plan = &search->best[i];
         if (plan->ranked_seconds > search->best[0].ranked_seconds * (1 + START_WITHIN)) break;
-        if (is_started(dive, plan)) continue;
-        dive->starts[dive->start_count] = (TupleStart){plan->degrees, plan->machine, false};
-        return &dive->starts[dive->start_count++];
+        if (is_started(primal, plan)) continue;
+        primal->starts[primal->start_count] = (TupleStart){plan->degrees, plan->machine, false};
+        return &primal->starts[primal->start_count++];
     }
     return NULL;
 }
 
-static bool step_on(Dive *dive, Error *error) {
-    Search *search = dive->search;
-    while (search->best_count > 0 && search->work < dive->until && !search_is_over(search)) {
-        const TupleStart *from = next_start(dive);
+static bool step_on(Primal *primal, Error *error) {
+    Search *search = primal->search;
+    while (search->best_count > 0 && search->work < primal->until && !search_is_over(search)) {
+        const TupleStart *from = next_start(primal);
         if (!from) break;
-        if (!tuple_list_near(&search->tuples, from, search->caches, dive->seen, error)) return false;
-        if (!search_walk_near(search, dive->until, error)) return false;
+        if (!tuple_list_near(&search->tuples, from, search->caches, primal->seen, error)) return false;
+        if (!search_walk_near(search, primal->until, error)) return false;
     }
     return true;
 }
 
-static bool dive_from_sample(Dive *dive, Error *error) {
-    Search *search = dive->search;
+static bool primal_from_sample(Primal *primal, Error *error) {
+    Search *search = primal->search;
     int64_t began = search->work;
     if (!tuple_list_sample(&search->tuples, search->caches, search_until(search), error) ||
         !search_walk_sample(search, error))
         return false;
-    dive->until = search->work + max_whole(STEPS_WORK, 2 * (search->work - began));
-    return step_on(dive, error);
+    primal->until = search->work + max_whole(STEPS_WORK, 2 * (search->work - began));
+    return step_on(primal, error);
 }
 
 /* The machine that some degrees fill; below 0: none does. */
@@ -87,18 +88,18 @@ static int machine_of(const Search *search, const Degrees *degrees) {
 }
 
 /* From plans that others know. */
-static bool dive_from_seeds(Dive *dive, Error *error) {
-    Search *search = dive->search;
+static bool primal_from_seeds(Primal *primal, Error *error) {
+    Search *search = primal->search;
     const SearchControl *control = &search->request->control;
-    dive->until = control->work_limit;
+    primal->until = control->work_limit;
     for (int i = 0; i < control->seed_count; i++) {
         TupleStart start = {control->seeds[i].degrees, machine_of(search, &control->seeds[i].degrees), true};
         if (start.machine < 0) continue;
-        if (!tuple_list_near(&search->tuples, &start, search->caches, dive->seen, error) ||
-            !search_walk_near(search, dive->until, error))
+        if (!tuple_list_near(&search->tuples, &start, search->caches, primal->seen, error) ||
+            !search_walk_near(search, primal->until, error))
             return false;
     }
-    return step_on(dive, error);
+    return step_on(primal, error);
 }
 
 /* A limit of memory that was met ends the search that follows, and is no failure of a dive. */
@@ -108,23 +109,23 @@ static bool ended_well(const Search *search, bool ok, Error *error) {
     return true;
 }
 
-bool search_glance(Search *search, Error *error) {
-    Dive dive = {.search = search, .seen = tuples_seen_new()};
-    if (!dive.seen) return error_memory(error);
-    bool ok = dive_from_seeds(&dive, error) && dive_from_sample(&dive, error);
-    tuples_seen_free(dive.seen);
+bool search_quick(Search *search, Error *error) {
+    Primal primal = {.search = search, .seen = tuples_seen_new()};
+    if (!primal.seen) return error_memory(error);
+    bool ok = primal_from_seeds(&primal, error) && primal_from_sample(&primal, error);
+    tuples_seen_free(primal.seen);
     search->timed_out = true;
     search->floor = 0;
     return ended_well(search, ok, error);
 }
 
-bool search_dive(Search *search, Error *error) {
-    int64_t opened = search->certificate->degree_tuples_opened;
+bool search_primal(Search *search, Error *error) {
+    int64_t expanded = search->certificate->degree_tuples_expanded;
     if (!is_wanted(search) || search_is_over(search)) return true;
-    Dive dive = {.search = search, .seen = tuples_seen_new()};
-    if (!dive.seen) return error_memory(error);
-    bool ok = dive_from_sample(&dive, error);
-    tuples_seen_free(dive.seen);
-    search->certificate->degree_tuples_opened = opened;
+    Primal primal = {.search = search, .seen = tuples_seen_new()};
+    if (!primal.seen) return error_memory(error);
+    bool ok = primal_from_sample(&primal, error);
+    tuples_seen_free(primal.seen);
+    search->certificate->degree_tuples_expanded = expanded;
     return ended_well(search, ok, error);
 }

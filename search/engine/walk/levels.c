@@ -31,7 +31,7 @@ static const double BUDGET_SHORT = 0.9;
 /* What one opening of an entry gave. */
 typedef struct {
     Explorer explorer;
-    LeftList left;
+    DeferredList left;
     bool ok;
 } Opening;
 
@@ -82,16 +82,16 @@ static bool tuple_batches_are_cut(Search *search, const TupleBatches *entry, dou
 /* Leaves an entry's batches closed, of which nothing is below a bound. */
 static bool leave_batches(Search *search, const TupleBatches *entry, double bound, double limit, Explorer *explorer) {
     explorer->stats.threshold = limit;
-    Left left = {.kind = LEFT_BATCHES,
-                 .bound = bound,
-                 .first_batch = entry->first,
-                 .last_batch = entry->last,
-                 .plans = tuple_batches_plans(&search->tuples, entry)};
+    Deferred left = {.kind = LEFT_BATCHES,
+                     .bound = bound,
+                     .first_batch = entry->first,
+                     .last_batch = entry->last,
+                     .plans = tuple_batches_plans(&search->tuples, entry)};
     return explorer_leave(explorer, left);
 }
 
 /* One batch of an entry: what is left of it or, where that is NULL, all. */
-static bool explore_batch(Search *search, const TupleBatches *entry, const LeftList *left, double *limit,
+static bool explore_batch(Search *search, const TupleBatches *entry, const DeferredList *left, double *limit,
                           Explorer *explorer) {
     const TupleList *tuples = &search->tuples;
     const Degrees *degrees = degrees_of(search, entry);
@@ -124,15 +124,15 @@ static bool explore_entry(Search *search, TupleBatches entry, double *limit, Exp
 }
 
 /* What an entry has left, up to the limit; the rest is left again. */
-static bool explore_left_entry(Search *search, TupleBatches entry, const LeftList *left, double *limit,
+static bool explore_left_entry(Search *search, TupleBatches entry, const DeferredList *left, double *limit,
                                Explorer *explorer) {
     bool ok = true;
     for (int64_t i = 0, to; ok && i < left->count; i = to) {
-        const Left *from = &left->items[i];
+        const Deferred *from = &left->items[i];
         entry.first = from->first_batch, entry.last = from->last_batch;
         for (to = i + 1; from->kind != LEFT_BATCHES && to < left->count; to++)
             if (left->items[to].kind == LEFT_BATCHES || left->items[to].first_batch != from->first_batch) break;
-        LeftList part = {.items = &left->items[i], .count = to - i};
+        DeferredList part = {.items = &left->items[i], .count = to - i};
         if (from->kind != LEFT_BATCHES)
             ok = explore_batch(search, &entry, &part, limit, explorer);
         else if (from->bound > *limit * CUT)
@@ -147,20 +147,20 @@ static bool explore_left_entry(Search *search, TupleBatches entry, const LeftLis
 
 /* Takes what an opening gave into what the ones before it gave. What is left and above the k-th best is out for good:
  * that does not rise. Returns the least bound of what is left. */
-static double take_opening(Search *search, Opened *opened, Opening *opening) {
-    LeftList *left = &opening->left;
+static double take_opening(Search *search, Expanded *expanded, Opening *opening) {
+    DeferredList *left = &opening->left;
     double least = opening->explorer.stats.least_above_threshold;
     int64_t kept = 0;
-    search_merge_stats(&opened->stats, &opening->explorer.stats);
+    search_merge_stats(&expanded->stats, &opening->explorer.stats);
     for (int64_t i = 0; i < left->count; i++) {
         least = min_real(least, left->items[i].bound);
         if (search_beats(search, left->items[i].bound))
-            explore_count_left(&opened->stats, &left->items[i]);
+            explore_count_left(&expanded->stats, &left->items[i]);
         else
             left->items[kept++] = left->items[i];
     }
     left->count = kept;
-    opened_keep(search, opened, left);
+    expanded_keep(search, expanded, left);
     return least;
 }
 
@@ -180,11 +180,11 @@ static bool settle(Search *search, int64_t index, Opening *opening, Error *error
         search_keep(search, &explorer->plans.items[i]);
     }
     if (!opening->ok) return true;
-    if (!opened_note(search, index, error)) return false;
-    Opened *opened = search->opened[index];
-    opened->stats.best_seconds = best = min_real(best, opened->stats.best_seconds);
-    if (!search_keeps_left(search)) opened->stats = explore_stats_new(INFINITY), opened->stats.best_seconds = best;
-    entry->bound = max_real(entry->bound, take_opening(search, opened, opening));
+    if (!expanded_note(search, index, error)) return false;
+    Expanded *expanded = search->expanded[index];
+    expanded->stats.best_seconds = best = min_real(best, expanded->stats.best_seconds);
+    if (!search_keeps_left(search)) expanded->stats = explore_stats_new(INFINITY), expanded->stats.best_seconds = best;
+    entry->bound = max_real(entry->bound, take_opening(search, expanded, opening));
     return true;
 }
 
@@ -194,13 +194,13 @@ static void open_entry(Search *search, int64_t index, double limit, Opening *ope
                                    .stats = explore_stats_new(limit),
                                    .budget = search->budget,
                                    .until = search_until(search),
-                                   .interrupted = world_stops(&search->request->control.world)};
+                                   .interrupted = environment_stops(&search->request->control.environment)};
     if (search_keeps_left(search)) opening->explorer.left = &opening->left;
-    const Opened *opened = search->opened[index];
+    const Expanded *expanded = search->expanded[index];
     TupleBatches entry = search->tuples.entries[index];
     if (opening->explorer.interrupted) return;
-    opening->ok = opened && search_keeps_left(search)
-                      ? explore_left_entry(search, entry, &opened->left, &limit, &opening->explorer)
+    opening->ok = expanded && search_keeps_left(search)
+                      ? explore_left_entry(search, entry, &expanded->left, &limit, &opening->explorer)
                       : explore_entry(search, entry, &limit, &opening->explorer);
     if (!opening->ok && opening->explorer.error.kind == ERROR_MEMORY && budget_is_met(search->budget))
         opening->explorer.interrupted = opening->explorer.late = true;
@@ -243,15 +243,15 @@ static int64_t unbeaten(const Walk *walk) {
 
 static void tell_progress(const Walk *walk, int64_t at) {
     const Search *search = walk->search;
-    const World *world = &search->request->control.world;
-    if (!world->progress) return;
-    SearchProgress progress = {.seconds = world_clock(world) - search->started,
+    const Environment *environment = &search->request->control.environment;
+    if (!environment->progress) return;
+    SearchProgress progress = {.seconds = environment_clock(environment) - search->started,
                                .found = search->best_count > 0,
                                .best_seconds = search->best_count > 0 ? search->best[0].ranked_seconds : INFINITY,
                                .bound_seconds = walk->order[at].bound,
                                .done = at,
                                .all = unbeaten(walk)};
-    world->progress(world->context, &progress);
+    environment->progress(environment->context, &progress);
 }
 
 /* A sample is over when there are plans, and a part of the bounds was made again that it took to find one. */
@@ -276,7 +276,7 @@ static bool run_level(Walk *walk, Error *error) {
         if (walk->level <= search_threshold(search)) block = max_whole(block, min_whole(BLOCK_MOST, walk->count / 16));
         int64_t to = min_whole(walk->count, at + block);
         if (!run_block(walk, at, to, error)) return false;
-        if (search_keeps_left(search) && budget_is_above(search->budget, BUDGET_SHORT)) opened_forget(search);
+        if (search_keeps_left(search) && budget_is_above(search->budget, BUDGET_SHORT)) expanded_forget(search);
         at = to;
         if (++blocks % 2 == 0) block = min_whole(BLOCK_MOST, 2 * block);
     }
@@ -396,7 +396,7 @@ static void count_closed(Search *search, const TupleBatches *entry) {
 }
 
 /* An entry by its openings, the last of which a limit may have cut off. */
-static bool count_opened(Search *search, const TupleBatches *entry, ExploreStats *last, Error *error) {
+static bool count_expanded(Search *search, const TupleBatches *entry, ExploreStats *last, Error *error) {
     bool open = search->timed_out && !search_beats(search, entry->bound);
     if (open) search->open = min_real(search->open, entry->bound);
     for (int reason = PRUNED_DEGREE_BOUND; open && reason <= PRUNED_KNOB_BOUND; reason++) {
@@ -405,7 +405,8 @@ static bool count_opened(Search *search, const TupleBatches *entry, ExploreStats
     }
     search_merge_stats(&search->stats, last);
     certificate_note(search->certificate, &search->tuples, entry, last);
-    if (search->ledger && !ledger_add(search->ledger, &search->tuples, entry, last)) return error_memory(error);
+    if (search->search_log && !certificate_log_add(search->search_log, &search->tuples, entry, last))
+        return error_memory(error);
     return true;
 }
 
@@ -414,14 +415,15 @@ static bool count_entries(Search *search, Error *error) {
     const TupleList *tuples = &search->tuples;
     Count closed = tuples->coverage.entry_plans;
     for (int64_t i = 0; i < tuples->entry_count; i++) {
-        Opened *opened = search->opened[i];
-        if (!opened) {
+        Expanded *expanded = search->expanded[i];
+        if (!expanded) {
             count_closed(search, &tuples->entries[i]);
             continue;
         }
-        for (int64_t j = 0; j < opened->left.count; j++) explore_count_left(&opened->stats, &opened->left.items[j]);
-        closed -= plans_of_stats(&opened->stats);
-        if (!count_opened(search, &tuples->entries[i], &opened->stats, error)) return false;
+        for (int64_t j = 0; j < expanded->left.count; j++)
+            explore_count_left(&expanded->stats, &expanded->left.items[j]);
+        closed -= plans_of_stats(&expanded->stats);
+        if (!count_expanded(search, &tuples->entries[i], &expanded->stats, error)) return false;
     }
     if (search->interrupted) search->stats.pruned[PRUNED_TIME_LIMIT] += closed;
     return true;
@@ -452,15 +454,15 @@ static bool walk_entries(Search *search, int64_t until, bool (*each)(Walk *walk,
     size_t count = (size_t)search->tuples.entry_count;
     Walk *walk = calloc(1, sizeof *walk);
     BoundedIndex *order = calloc(count + 1, sizeof(BoundedIndex));
-    search->opened = calloc(count + 1, sizeof(Opened *));
-    bool ok = (walk && order && search->opened) || error_memory(error);
+    search->expanded = calloc(count + 1, sizeof(Expanded *));
+    bool ok = (walk && order && search->expanded) || error_memory(error);
     if (ok) {
         walk->search = search;
         walk->order = order;
         walk->until = until;
         ok = each(walk, error);
     }
-    opened_free(search);
+    expanded_free(search);
     free(order);
     free(walk);
     return ok;

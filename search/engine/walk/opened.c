@@ -12,8 +12,8 @@ bool search_keeps_left(const Search *search) {
 }
 
 /* The bytes that what an entry has left takes. */
-static int64_t opened_bytes(const Opened *opened) {
-    return (int64_t)sizeof *opened + opened->left.room * (int64_t)sizeof(Left);
+static int64_t expanded_bytes(const Expanded *expanded) {
+    return (int64_t)sizeof *expanded + expanded->left.room * (int64_t)sizeof(Deferred);
 }
 
 /* Counts what is kept in the budget; `bytes` below 0 are given back. */
@@ -22,44 +22,46 @@ static void note_kept(Search *search, int64_t bytes) {
     budget_add(search->budget, bytes);
 }
 
-bool opened_note(Search *search, int64_t index, Error *error) {
-    if (search->opened[index]) return true;
-    search->opened[index] = calloc(1, sizeof(Opened));
-    if (!search->opened[index]) return error_memory(error);
-    search->certificate->degree_tuples_opened += search->tuples.groups[search->tuples.entries[index].group].shape_count;
-    search->opened[index]->stats = explore_stats_new(INFINITY);
-    note_kept(search, opened_bytes(search->opened[index]));
+bool expanded_note(Search *search, int64_t index, Error *error) {
+    if (search->expanded[index]) return true;
+    search->expanded[index] = calloc(1, sizeof(Expanded));
+    if (!search->expanded[index]) return error_memory(error);
+    search->certificate->degree_tuples_expanded +=
+        search->tuples.groups[search->tuples.entries[index].group].shape_count;
+    search->expanded[index]->stats = explore_stats_new(INFINITY);
+    note_kept(search, expanded_bytes(search->expanded[index]));
     return true;
 }
 
-void opened_forget(Search *search) {
+void expanded_forget(Search *search) {
     for (int64_t i = 0; i < search->tuples.entry_count; i++) {
-        Opened *opened = search->opened[i];
-        if (!opened || opened->left.room == 0) continue;
-        note_kept(search, -opened_bytes(opened));
-        for (int64_t j = 0; j < opened->left.count; j++) explore_count_left(&opened->stats, &opened->left.items[j]);
-        free(opened->left.items);
-        opened->left = (LeftList){0};
-        note_kept(search, opened_bytes(opened));
+        Expanded *expanded = search->expanded[i];
+        if (!expanded || expanded->left.room == 0) continue;
+        note_kept(search, -expanded_bytes(expanded));
+        for (int64_t j = 0; j < expanded->left.count; j++)
+            explore_count_left(&expanded->stats, &expanded->left.items[j]);
+        free(expanded->left.items);
+        expanded->left = (DeferredList){0};
+        note_kept(search, expanded_bytes(expanded));
     }
     search->forgets = true;
 }
 
-void opened_keep(Search *search, Opened *opened, LeftList *left) {
-    note_kept(search, -opened_bytes(opened));
-    free(opened->left.items);
-    opened->left = *left;
-    *left = (LeftList){0};
-    note_kept(search, opened_bytes(opened));
+void expanded_keep(Search *search, Expanded *expanded, DeferredList *left) {
+    note_kept(search, -expanded_bytes(expanded));
+    free(expanded->left.items);
+    expanded->left = *left;
+    *left = (DeferredList){0};
+    note_kept(search, expanded_bytes(expanded));
 }
 
-void opened_free(Search *search) {
-    for (int64_t i = 0; search->opened && i < search->tuples.entry_count; i++) {
-        if (search->opened[i]) free(search->opened[i]->left.items);
-        free(search->opened[i]);
+void expanded_free(Search *search) {
+    for (int64_t i = 0; search->expanded && i < search->tuples.entry_count; i++) {
+        if (search->expanded[i]) free(search->expanded[i]->left.items);
+        free(search->expanded[i]);
     }
-    free(search->opened);
-    search->opened = NULL;
+    free(search->expanded);
+    search->expanded = NULL;
     note_kept(search, -search->kept);
     search->forgets = false;
 }

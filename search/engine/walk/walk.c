@@ -14,11 +14,11 @@
 bool search_is_over(Search *search) {
     const SearchControl *control = &search->request->control;
     double limit = control->time_limit_seconds;
-    search->interrupted = search->interrupted || search->tuples.interrupted || world_stops(&control->world);
+    search->interrupted = search->interrupted || search->tuples.interrupted || environment_stops(&control->environment);
     search->full = search->full || budget_is_met(search->budget);
     search->timed_out = search->timed_out || search->interrupted || search->full ||
                         (control->work_limit > 0 && search->work > control->work_limit) ||
-                        (limit > 0 && world_clock(&control->world) > search_until(search));
+                        (limit > 0 && environment_clock(&control->environment) > search_until(search));
     return search->timed_out;
 }
 
@@ -114,13 +114,13 @@ static bool open_space(Search *search, Error *error) {
 static bool search_space(Search *search, Error *error) {
     const SearchControl *control = &search->request->control;
     TupleList *tuples = &search->tuples;
-    bool limited = control->time_limit_seconds > 0 && !search->ledger;
+    bool limited = control->time_limit_seconds > 0 && !search->search_log;
     if (!open_space(search, error)) return false;
-    if (control->glance) return search_glance(search, error);
-    if (!search_dive(search, error)) return false;
+    if (control->quick) return search_quick(search, error);
+    if (!search_primal(search, error)) return false;
     while (tuples->listed_groups < tuples->group_count) {
         double over = limited ? search->started + control->time_limit_seconds : 0;
-        double until = limited ? (world_clock(&control->world) + over) / 2 : 0;
+        double until = limited ? (environment_clock(&control->environment) + over) / 2 : 0;
         bool is_over = search_is_over(search);
         if (is_over && (limited || search->interrupted))
             return tuple_list_leave(tuples, over, error) && take_coverage(search, error);
@@ -161,11 +161,11 @@ static bool search_one_order(Search *search, Error *error) {
 static bool close_certificate(Search *search, SearchResult *result, Error *error) {
     search->certificate->threshold = search_threshold(search);
     certificate_note_floor(search->certificate, search->floor);
-    if (search->ledger) {
-        search->ledger->timed_out = search->timed_out;
-        search->ledger->beaten = search->request->control.brute_force ? INFINITY : search_threshold(search) * CUT;
+    if (search->search_log) {
+        search->search_log->timed_out = search->timed_out;
+        search->search_log->beaten = search->request->control.brute_force ? INFINITY : search_threshold(search) * CUT;
     }
-    result->ledger = search->interrupted ? NULL : search->ledger;
+    result->search_log = search->interrupted ? NULL : search->search_log;
     for (int i = 0; i < search->tuples.group_count; i++)
         if (!search->tuples.groups[i].counted) result->machines_not_counted += search->tuples.groups[i].shape_count;
     return certificate_machines(&search->tuples, search->arena, &result->machines, error);
@@ -177,27 +177,29 @@ static bool run(Search *search, SearchResult *result, Error *error) {
     if (!search->best) return error_memory(error);
     if (!caches_new(search, error)) return false;
     if (search->request->space.nesting_all && !control->brute_force && !search_one_order(search, error)) return false;
-    if (control->keep_ledger) search->ledger = ledger_new(search->arena);
-    if (control->keep_ledger && !search->ledger) return error_memory(error);
+    if (control->keep_search_log) search->search_log = certificate_log_new(search->arena);
+    if (control->keep_search_log && !search->search_log) return error_memory(error);
     return search_space(search, error) && close_certificate(search, result, error) &&
            search_answer(search, result, error);
 }
 
 bool search_one(const Request *request, Arena *arena, SearchResult *result, Error *error) {
-    const World *world = &request->control.world;
+    const Environment *environment = &request->control.environment;
     memset(result, 0, sizeof(*result));
-    Search search = {
-        .request = request, .arena = arena, .certificate = &result->certificate, .started = world_clock(world)};
+    Search search = {.request = request,
+                     .arena = arena,
+                     .certificate = &result->certificate,
+                     .started = environment_clock(environment)};
     open_budget(&search);
     bool ok = run(&search, result, error);
     caches_free(&search);
     tuple_list_free(&search.tuples);
-    result->interrupted = search.interrupted || world_stops(world);
+    result->interrupted = search.interrupted || environment_stops(environment);
     result->work = search.work;
     result->memory_full = search.full;
     result->memory_bytes = search.budget->most;
     result->first_plan = search.first;
-    result->seconds = world_clock(world) - search.started;
+    result->seconds = environment_clock(environment) - search.started;
     result->request = request;
     return ok;
 }

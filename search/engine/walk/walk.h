@@ -9,8 +9,8 @@
 /* What the openings of an entry have come to: what became of its plans, but for those that are left. */
 typedef struct {
     ExploreStats stats;
-    LeftList left;
-} Opened;
+    DeferredList left;
+} Expanded;
 
 typedef struct {
     const Request *request;
@@ -26,9 +26,9 @@ typedef struct {
     int64_t kept;    /* bytes of `opened` and what it has, of the budget */
     bool forgets;    /* memory is short: what an opened tuple leaves is not kept, it is opened again */
     bool full;       /* a limit of memory ended the search */
-    Opened **opened; /* by entry; NULL where it was never opened */
+    Expanded **expanded; /* by entry; NULL where it was never opened */
     Certificate *certificate;
-    Ledger *ledger;   /* NULL where none is wanted */
+    SearchLog *search_log;   /* NULL where none is wanted */
     int64_t work;     /* of all openings so far: ExploreStats.work */
     bool sampled;     /* the plans are of a sample alone, which were not looked for up to a threshold */
     bool timed_out;   /* a limit of time or work, or an interrupt ended the search */
@@ -72,15 +72,15 @@ void search_merge_stats(ExploreStats *to, const ExploreStats *from);
 bool search_keeps_left(const Search *search);
 
 /* Begins what is kept of an entry, if it is not there. */
-bool opened_note(Search *search, int64_t index, Error *error);
+bool expanded_note(Search *search, int64_t index, Error *error);
 
 /* Keeps a list in place of what an entry had left; `left` is empty then. */
-void opened_keep(Search *search, Opened *opened, LeftList *left);
+void expanded_keep(Search *search, Expanded *expanded, DeferredList *left);
 
 /* Keeps nothing that is left any more, in this share: it counts as cut, and an entry that comes again is opened as a
  * whole, which counts anew. */
-void opened_forget(Search *search);
-void opened_free(Search *search);
+void expanded_forget(Search *search);
+void expanded_free(Search *search);
 
 /* ---- the walk (levels.c) ---- */
 
@@ -97,11 +97,11 @@ bool search_walk_near(Search *search, int64_t until, Error *error);
 /* ---- a plan before the space (dive.c) ---- */
 
 /* Looks for plans in a sample of the space, and beside what it finds. */
-bool search_dive(Search *search, Error *error);
+bool search_primal(Search *search, Error *error);
 
 /* Looks for plans beside the seeds of the request, in a sample, and beside what it finds, as far as the request's limit
  * of work goes. It ends with a gap. */
-bool search_glance(Search *search, Error *error);
+bool search_quick(Search *search, Error *error);
 
 /* ---- the answer (answer.c) ---- */
 

@@ -164,7 +164,7 @@ static bool read_degrees(ConfigFile *file, const Request *request, int64_t *ulys
                       error) ||
         !read_network(file, "dcn", parts, gpus ? "domains" : "slices", across, error))
         return false;
-    plan->told_across = true;
+    plan->expressible_across = true;
     for (size_t i = 0; i < COUNT_OF(AXES); i++) {
         plan->degrees.of[AXES[i].role] *= inside[i] * across[i];
         plan->across[AXES[i].role] *= across[i];

@@ -25,14 +25,14 @@ static const RankedPlan *nominal_of(const Report *report) {
 
 bool page_asking_begin(Report *report, PageProgress progress, Arena *arena, PageFacts *out, Asking *asking,
                        Error *error) {
-    Helps helps = report->request->control.helps;
+    SensitivityMode helps = report->request->control.sensitivity;
     *asking = (Asking){.report = report,
                        .first = &report->result.plans[0],
                        .nominal = nominal_of(report),
                        .progress = progress,
                        .out = out,
-                       .limited = helps != HELPS_ALL};
-    if (helps == HELPS_FAST) {
+                       .limited = helps != SENSITIVITY_ALL};
+    if (helps == SENSITIVITY_FAST) {
         double may = SHARE * (double)report->plan_effort - (double)(report->effort - report->plan_effort);
         asking->allowance = max_whole(LEAST, (int64_t)may);
     }

@@ -20,7 +20,7 @@ static const double LEAST_EFFECT = 0.0005;                                   /* 
 static bool is_large(const Report *report) {
     static const int64_t MOST = 10000, GRIDS = 10;
     bool grids = (report->request->space.roles >> ROLE_EXPERT & 1) && chip_has_domains(&report->request->question.chip);
-    return report->result.certificate.degree_tuples_opened * (grids ? GRIDS : 1) > MOST;
+    return report->result.certificate.degree_tuples_expanded * (grids ? GRIDS : 1) > MOST;
 }
 
 /* ---- less memory ---- */

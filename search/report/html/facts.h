@@ -64,7 +64,7 @@ typedef struct {
     int left_out[PAGE_PARTS]; /* searches that would have cost the page more than its plan: --helps all makes them */
 } PageFacts;
 
-/* Told before each handful of searches; NULL: nobody listens. */
+/* Expressible before each handful of searches; NULL: nobody listens. */
 typedef struct {
     void (*tell)(void *of, const char *what, int done, int all);
     void *of;

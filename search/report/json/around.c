@@ -6,14 +6,14 @@
 #include "search/launch/launcher.h"
 
 /* What was asked around plan 1: the other launchers, a free layout, headroom. */
-static bool add_contenders(cJSON *to, const Report *report) {
+static bool add_subproblems(cJSON *to, const Report *report) {
     const SearchResult *result = &report->result;
     char launcher[LAUNCHER_NAMES_SIZE];
-    if (result->contender_count == 0) return true;
+    if (result->subproblem_count == 0) return true;
     cJSON *list = json_add_array(to, "launchers");
     bool ok = list != NULL;
-    for (int i = 0; i < result->contender_count && ok; i++) {
-        const ContenderAnswer *answer = &result->contenders[i];
+    for (int i = 0; i < result->subproblem_count && ok; i++) {
+        const SubproblemAnswer *answer = &result->subproblems[i];
         if (!answer->searched) continue;
         cJSON *json = json_add_object(list, NULL);
         LauncherSet set = answer->request->space.launchers;
@@ -28,7 +28,7 @@ static bool add_contenders(cJSON *to, const Report *report) {
 }
 
 bool around_add_json(cJSON *to, const Report *report) {
-    bool ok = add_contenders(to, report);
+    bool ok = add_subproblems(to, report);
     if (ok && report->has_free) {
         char notation[NOTATION_SIZE];
         cJSON *json = json_add_object(to, "free_layout");

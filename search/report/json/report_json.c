@@ -113,7 +113,7 @@ static bool add_search(cJSON *to, const Report *report) {
            json_add_whole(json, "machines", certificate->machines) &&
            json_add_whole(json, "batches", certificate->batches) &&
            json_add_whole(json, "degree_tuples", certificate->degree_tuples) &&
-           json_add_whole(json, "degree_tuples_opened", certificate->degree_tuples_opened) &&
+           json_add_whole(json, "degree_tuples_opened", certificate->degree_tuples_expanded) &&
            certificate_add_first_plan(&report->result.first_plan, json) &&
            json_add_text(json, "proof", certificate->proof == PROOF_OPTIMAL ? "optimal" : "gap") &&
            json_add_real(json, "gap", certificate->gap) &&
@@ -357,7 +357,7 @@ static bool add_software(cJSON *json, const Request *request) {
 static bool add_own_options(cJSON *json, const Report *report, const Request *own) {
     const Request *asked = report->asked ? report->asked : report->request;
     char launcher[LAUNCHER_NAMES_SIZE];
-    bool several = asked->contender_count > 1 && own->space.launchers != asked->asked.launchers;
+    bool several = asked->subproblem_count > 1 && own->space.launchers != asked->asked.launchers;
     bool reserve = own->question.hbm_reserve != asked->question.hbm_reserve;
     if (!several && !reserve) return true;
     cJSON *options = json_add_object(json, "options");

@@ -92,7 +92,7 @@ static void write_words(const Report *report, const RankedPlan *first, TextOut o
         prose_add(&line, "In %s's words: %s", launcher->name, words.text);
         cut_words(&line);
         prose_write(out, "", "  ", line.text);
-    } else if (report->request->space.launchers == 0 && report->asked && report->asked->contender_count > 0) {
+    } else if (report->request->space.launchers == 0 && report->asked && report->asked->subproblem_count > 0) {
         prose_write(out, "", "  ", "No launcher that is usual there has a plan that fits: this is a free layout.");
     }
 }

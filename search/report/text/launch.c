@@ -42,9 +42,9 @@ static void add_phrase(const LaunchAnswer *answer, double seconds, Prose *to) {
     add_default(answer, seconds, to);
 }
 
-static double told_seconds(const RankedPlan *ranked, int launcher) {
+static double expressible_seconds(const RankedPlan *ranked, int launcher) {
     for (int i = 0; i < ranked->launch_count; i++)
-        if (ranked->launch[i].launcher == launcher) return ranked->launch[i].told_seconds;
+        if (ranked->launch[i].launcher == launcher) return ranked->launch[i].expressible_seconds;
     return 0;
 }
 
@@ -54,7 +54,7 @@ char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS
     bool other = false;
     for (int i = 0; i < launcher_count(); i++) {
         if (!(otherwise >> i & 1)) continue;
-        double told = told_seconds(ranked, i);
+        double told = expressible_seconds(ranked, i);
         /* It would lay the plan out better, but under software that is not its own: its own row says what it takes. */
         if (told > 0 && told < ranked->estimate.time.seconds) continue;
         if (!other && ranked->exact == 0) text[0] = '\0';
@@ -117,8 +117,8 @@ bool launch_add_json(const RankedPlan *ranked, cJSON *to) {
              json_add_text(item, "needs", answer->needs) &&
              (answer->default_seconds >= 0 ? json_add_real(item, "default_seconds", answer->default_seconds)
                                            : json_add_text(item, "default_seconds", NULL)) &&
-             (answer->told_seconds > 0   ? json_add_real(item, "told_seconds", answer->told_seconds)
-              : answer->told_seconds < 0 ? json_add_text(item, "told_seconds", NULL)
+             (answer->expressible_seconds > 0   ? json_add_real(item, "told_seconds", answer->expressible_seconds)
+              : answer->expressible_seconds < 0 ? json_add_text(item, "told_seconds", NULL)
                                          : true) &&
              json_add_text(item, "default_needs", answer->default_needs) &&
              json_add_text(item, "unpriced", answer->unpriced);

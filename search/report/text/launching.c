@@ -51,8 +51,8 @@ static void write_measured(const Report *report, const RankedPlan *first, TextOu
 static void add_others(const Report *report, const RankedPlan *first, Prose *to) {
     char step[NUMBER_TEXT_SIZE];
     Prose others = {0};
-    for (int i = 0; i < report->result.contender_count; i++) {
-        const ContenderAnswer *other = &report->result.contenders[i];
+    for (int i = 0; i < report->result.subproblem_count; i++) {
+        const SubproblemAnswer *other = &report->result.subproblems[i];
         const Launcher *launcher = launcher_of(other->request);
         if (!launcher || other->request == report->request) continue;
         if (!other->searched)
@@ -99,7 +99,7 @@ void launching_write(const Report *report, TextOut out) {
     Prose line = {0};
     write_words(report, first, out);
     write_measured(report, first, out);
-    if (report->request->space.launchers == 0 && report->asked && report->asked->contender_count > 0)
+    if (report->request->space.launchers == 0 && report->asked && report->asked->subproblem_count > 0)
         prose_add(&line, "No launcher that is usual there has a plan that fits: this is a free layout (--for any).");
     add_others(report, first, &line);
     if (line.used > 0) prose_write(out, "", "  ", line.text);

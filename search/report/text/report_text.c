@@ -92,7 +92,7 @@ void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out
     prose_add(&text, ".");
     prose_write(out, "", "", text.text);
     write_failing(request, ranked, out);
-    if (request->space.offload_opened)
+    if (request->space.offload_allowed)
         prose_write(out, "", "",
                     request->space.offload_gain > 0
                         ? "Everything may go to the host (--offload all): without the optimizer's state there nothing "

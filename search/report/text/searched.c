@@ -41,7 +41,7 @@ static void write_space(const Report *report, TextOut out) {
             prose_item(&cut, ", ", "%s %s", count_text(certificate->plans_pruned[i], true, a), CUT_WORDS[i]);
     if (cut.used > 0) prose_add(&text, "; these were cut: %s", cut.text);
     prose_add(&text, ". %s of %s tuples of degrees were opened, and %s layout%s solved.",
-              number_grouped(certificate->degree_tuples_opened, c), number_grouped(certificate->degree_tuples, d),
+              number_grouped(certificate->degree_tuples_expanded, c), number_grouped(certificate->degree_tuples, d),
               count_text(certificate->layouts_solved, true, a), certificate->layouts_solved == 1 ? " was" : "s were");
     prose_write(out, "", "", text.text);
 }
@@ -94,7 +94,7 @@ void gap_words(const Report *report, Prose *to) {
 }
 
 bool interrupted_later(const Report *report) {
-    return report->asked && world_stops(&report->asked->control.world) && !report->result.interrupted;
+    return report->asked && environment_stops(&report->asked->control.environment) && !report->result.interrupted;
 }
 
 static void write_proof(const Report *report, TextOut out) {

@@ -121,9 +121,9 @@ static Seen seen_in(const SearchResult *result) {
         for (int j = 0; j < ranked->launch_count; j++) {
             const LaunchAnswer *answer = &ranked->launch[j];
             bool other = otherwise >> answer->launcher & 1;
-            seen.otherwise = seen.otherwise || (other && answer->told_seconds == 0);
-            seen.told = seen.told || (other && answer->told_seconds >= ranked->estimate.time.seconds);
-            seen.lacking = seen.lacking || (other && answer->told_seconds < 0);
+            seen.otherwise = seen.otherwise || (other && answer->expressible_seconds == 0);
+            seen.told = seen.told || (other && answer->expressible_seconds >= ranked->estimate.time.seconds);
+            seen.lacking = seen.lacking || (other && answer->expressible_seconds < 0);
             seen.elsewhere = seen.elsewhere || (answer->kind == LAUNCH_IMPOSSIBLE && answer->default_seconds >= 0);
         }
     }

@@ -24,7 +24,7 @@ static void say(const Options *options, Served *out) {
 
 bool serve(const Options *options, Arena *arena, Served *out, Error *error) {
     memset(out, 0, sizeof *out);
-    ServingAsked *asked = &out->asked;
+    ServingRequested *asked = &out->asked;
     if (!serving_question(options, arena, asked, error) || !file_data_sha256(out->data_sha256, arena, error) ||
         !file_sha256(asked->profile_path, out->profile_sha256, error) ||
         !serving_answer(&asked->question, arena, &out->answer, error))
@@ -60,7 +60,7 @@ bool serving_report_is(const cJSON *json) {
 
 bool serving_options_of_report(const cJSON *report, const char *file, Options *out, Error *error) {
     const cJSON *options = json_at(report, "request.options");
-    *out = (Options){.world = out->world};
+    *out = (Options){.environment = out->environment};
     for (int i = 0; i < OPTION_COUNT; i++) out->where[i] = file;
     if (!cJSON_IsObject(options))
         return error_set(error, ERROR_INPUT, file, "request.options is missing; write the report again");

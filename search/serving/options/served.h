@@ -9,7 +9,7 @@
 
 /* Large: from an arena, not from the stack. */
 typedef struct {
-    ServingAsked asked;
+    ServingRequested asked;
     ServingAnswer answer;
     ServingReport report;
     ServingSaid said[OPTION_COUNT];

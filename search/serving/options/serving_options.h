@@ -17,10 +17,10 @@ typedef struct {
     bool weights_said;   /* by --precision; else as the authors publish them */
     bool engines_said, modes_said;
     int64_t top; /* points to show; 0: some that differ in kind */
-} ServingAsked;
+} ServingRequested;
 
 /* Fills in the defaults and loads what is named. What it points at lives in the arena. */
-bool serving_question(const Options *options, Arena *arena, ServingAsked *out, Error *error);
+bool serving_question(const Options *options, Arena *arena, ServingRequested *out, Error *error);
 
 /* The table that --lengths names: one of cost/serving/workloads by its name ("azure-chat"), else a file. */
 bool serving_workload_path(const char *argument, const char *where, Arena *arena, const char **path, Error *error);

@@ -27,7 +27,7 @@ static bool read_time(const Words *words, Option option, double *out) {
                                    given(words, option));
 }
 
-static bool read_model(const Words *words, ServingAsked *asked) {
+static bool read_model(const Words *words, ServingRequested *asked) {
     ServingQuestion *question = &asked->question;
     asked->model = given(words, OPTION_MODEL);
     if (!model_from_words(words, &question->model)) return false;
@@ -40,13 +40,13 @@ static bool read_model(const Words *words, ServingAsked *asked) {
     return true;
 }
 
-static bool read_machine(const Words *words, ServingAsked *asked) {
+static bool read_machine(const Words *words, ServingRequested *asked) {
     ServingQuestion *question = &asked->question;
     return chip_from_words(words, &question->chip, &question->device) &&
            machine_from_words(words, CHIPS_DEFAULT, &question->chip, &asked->machine, &question->machine);
 }
 
-static bool read_lengths(const Words *words, ServingAsked *asked) {
+static bool read_lengths(const Words *words, ServingRequested *asked) {
     ServingQuestion *question = &asked->question;
     int64_t prompt = PROMPT_DEFAULT, output = OUTPUT_DEFAULT;
     double cached = 0;
@@ -74,7 +74,7 @@ static bool read_lengths(const Words *words, ServingAsked *asked) {
 }
 
 /* Nothing is learned about positions beyond a learned table. */
-static bool check_length(const Words *words, const ServingAsked *asked) {
+static bool check_length(const Words *words, const ServingRequested *asked) {
     const ServingQuestion *question = &asked->question;
     const Model *model = &question->model;
     if (model->positions != POSITIONS_LEARNED || model->learned_positions <= 0 ||
@@ -86,7 +86,7 @@ static bool check_length(const Words *words, const ServingAsked *asked) {
                        question->longest, (long long)model->learned_positions, model->name);
 }
 
-static bool read_speculation(const Words *words, ServingAsked *asked) {
+static bool read_speculation(const Words *words, ServingRequested *asked) {
     Speculation *out = &asked->question.speculation;
     const char *text = given(words, OPTION_SPECULATE), *colon = text ? strchr(text, ':') : NULL;
     if (!text) return true;
@@ -100,7 +100,7 @@ static bool read_speculation(const Words *words, ServingAsked *asked) {
            number_share(colon + 1, words_where(words, OPTION_SPECULATE), 0, 1, &out->acceptance, words->error);
 }
 
-static bool read_limits(const Words *words, ServingAsked *asked) {
+static bool read_limits(const Words *words, ServingRequested *asked) {
     ServingQuestion *question = &asked->question;
     if (!read_time(words, OPTION_TTFT, &question->ttft_limit_seconds) ||
         !read_time(words, OPTION_TPOT, &question->tpot_limit_seconds) || !read_speculation(words, asked) ||
@@ -120,8 +120,8 @@ static bool read_limits(const Words *words, ServingAsked *asked) {
 }
 
 /* Words with commas between them, each handed to `take`, which says whether it knows it. */
-static bool each_word(const Words *words, ServingAsked *asked, Option option,
-                      bool (*take)(ServingAsked *asked, const char *word), const char *right) {
+static bool each_word(const Words *words, ServingRequested *asked, Option option,
+                      bool (*take)(ServingRequested *asked, const char *word), const char *right) {
     char *copy = arena_text(words->arena, given(words, option)), *rest = NULL;
     if (!copy) return error_memory(words->error);
     int count = 0;
@@ -143,22 +143,22 @@ static bool add_type(const char *word, bool cache, StoredType list[SERVING_TYPES
     return false;
 }
 
-static bool take_weights(ServingAsked *asked, const char *word) {
+static bool take_weights(ServingRequested *asked, const char *word) {
     return add_type(word, false, asked->question.weights, &asked->question.weights_count);
 }
 
-static bool take_cache(ServingAsked *asked, const char *word) {
+static bool take_cache(ServingRequested *asked, const char *word) {
     return add_type(word, true, asked->question.caches, &asked->question.caches_count);
 }
 
-static bool take_engine(ServingAsked *asked, const char *word) {
+static bool take_engine(ServingRequested *asked, const char *word) {
     int engine = engine_named(word);
     if (strcmp(word, "any") == 0) return asked->question.any_engine = true;
     if (engine >= 0) asked->question.engines |= 1u << engine;
     return engine >= 0;
 }
 
-static bool take_mode(ServingAsked *asked, const char *word) {
+static bool take_mode(ServingRequested *asked, const char *word) {
     for (int mode = 0; mode < SERVE_MODE_COUNT; mode++)
         if (strcmp(word, serving_mode_name((ServingMode)mode)) == 0) return asked->question.modes = 1u << mode, true;
     if (strcmp(word, "any") != 0) return false;
@@ -166,14 +166,14 @@ static bool take_mode(ServingAsked *asked, const char *word) {
     return true;
 }
 
-static bool take_objective(ServingAsked *asked, const char *word) {
+static bool take_objective(ServingRequested *asked, const char *word) {
     for (int objective = 0; objective < SERVE_OBJECTIVE_COUNT; objective++)
         if (strcmp(word, serving_objective_name((ServingObjective)objective)) == 0)
             return asked->question.objective = (ServingObjective)objective, true;
     return false;
 }
 
-static bool read_engines(const Words *words, ServingAsked *asked) {
+static bool read_engines(const Words *words, ServingRequested *asked) {
     ServingQuestion *question = &asked->question;
     EngineSet chip = engines_of_chip(&question->chip);
     asked->engines_said = given(words, OPTION_ENGINE) != NULL;
@@ -191,7 +191,7 @@ static bool read_engines(const Words *words, ServingAsked *asked) {
     return true;
 }
 
-static bool read_space(const Words *words, ServingAsked *asked) {
+static bool read_space(const Words *words, ServingRequested *asked) {
     ServingQuestion *question = &asked->question;
     question->modes = 1u << SERVE_AGGREGATED | 1u << SERVE_DISAGGREGATED;
     asked->modes_said = given(words, OPTION_MODE) != NULL;
@@ -219,7 +219,7 @@ static bool read_space(const Words *words, ServingAsked *asked) {
 }
 
 /* The profile of each engine, and the types of weights and cache. */
-static bool read_physics(const Words *words, ServingAsked *asked) {
+static bool read_physics(const Words *words, ServingRequested *asked) {
     ServingQuestion *question = &asked->question;
     const char *path;
     asked->profile = given(words, OPTION_PROFILE) ? given(words, OPTION_PROFILE) : "default";
@@ -248,15 +248,15 @@ static bool read_physics(const Words *words, ServingAsked *asked) {
     return ok;
 }
 
-static bool read_search(const Words *words, ServingAsked *asked) {
+static bool read_search(const Words *words, ServingRequested *asked) {
     ServingQuestion *question = &asked->question;
     question->brute_force = given(words, OPTION_BRUTE_FORCE) != NULL;
-    question->world = words->options->world;
+    question->environment = words->options->environment;
     question->certificate = words->options->certificate;
     return words_seconds(words, OPTION_TIME_LIMIT, &question->time_limit_seconds);
 }
 
-bool serving_question(const Options *options, Arena *arena, ServingAsked *out, Error *error) {
+bool serving_question(const Options *options, Arena *arena, ServingRequested *out, Error *error) {
     const Words words = {options, arena, error};
     memset(out, 0, sizeof *out);
     /* In this order because each leans on the ones before. */

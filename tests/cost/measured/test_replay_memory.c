@@ -15,13 +15,13 @@ typedef struct {
     Arena arena;
     ReplayData data;
     ProfileSet set;
-} World;
+} Environment;
 
-static void open_world(World *world) {
+static void open_world(Environment *environment) {
     Error error = {0};
-    memset(world, 0, sizeof *world);
-    cr_assert(replay_data_load(&world->arena, &world->data, &error) &&
-                  profile_set_default(&world->arena, &world->set, &error),
+    memset(environment, 0, sizeof *environment);
+    cr_assert(replay_data_load(&environment->arena, &environment->data, &error) &&
+                  profile_set_default(&environment->arena, &environment->set, &error),
               "%s: %s", error.where, error.text);
 }
 
@@ -48,24 +48,26 @@ Test(run_memory, error_of_published_runs) {
         const char *family;
         double bias;
     } SOURCES[] = {{"mlperf", 0.05}, {"bloom", 0.04}};
-    World *world = malloc(sizeof *world);
+    Environment *environment = malloc(sizeof *environment);
     Replay *replay = malloc(sizeof *replay);
-    cr_assert(world && replay);
-    open_world(world);
+    cr_assert(environment && replay);
+    open_world(environment);
     for (size_t f = 0; f < COUNT_OF(FILES); f++) {
         RunTable table;
         Error error = {0};
         double errors[128], sum[COUNT_OF(SOURCES)] = {0};
         int measured = 0, count = 0, of_source[COUNT_OF(SOURCES)] = {0};
-        cr_assert(run_table_read(FILES[f].file, &world->arena, &table, &error), "%s: %s", error.where, error.text);
+        cr_assert(run_table_read(FILES[f].file, &environment->arena, &table, &error), "%s: %s", error.where,
+                  error.text);
         for (int64_t i = 0; i < table.count; i++) {
             const Run *run = &table.runs[i];
             Prediction prediction;
             if (!(run->memory_gb > 0)) continue;
             measured++;
-            replay_prepare(run, &world->data, &world->set, replay);
+            replay_prepare(run, &environment->data, &environment->set, replay);
             if (replay->skipped[0]) continue;
-            cr_assert(replay_predict(replay, &world->set, &prediction) && count < (int)COUNT_OF(errors), "%s", run->id);
+            cr_assert(replay_predict(replay, &environment->set, &prediction) && count < (int)COUNT_OF(errors), "%s",
+                      run->id);
             double wrong = prediction.memory_bytes / replay->measured_bytes - 1;
             errors[count++] = fabs(wrong);
             for (size_t s = 0; s < COUNT_OF(SOURCES); s++)
@@ -81,35 +83,35 @@ Test(run_memory, error_of_published_runs) {
                 cr_expect_leq(fabs(sum[s] / of_source[s]), SOURCES[s].bias, "%s, %s: bias %g", FILES[f].file,
                               SOURCES[s].family, sum[s] / of_source[s]);
     }
-    arena_free(&world->arena);
+    arena_free(&environment->arena);
     free(replay);
-    free(world);
+    free(environment);
 }
 
 /* Every run that ran did fit: of 798 runs 28 are called too large, most of them of unknown recomputation. */
 Test(run_memory, what_ran_is_not_called_too_large) {
-    World *world = malloc(sizeof *world);
+    Environment *environment = malloc(sizeof *environment);
     Replay *replay = malloc(sizeof *replay);
     Estimate *estimate = malloc(sizeof *estimate);
     RunTable table;
     Error error = {0};
     int64_t replayed = 0, large = 0;
-    cr_assert(world && replay && estimate);
-    open_world(world);
-    cr_assert(run_table_read(SHARDOPT_SOURCE_DATA "/cost/measured/data/train.tsv", &world->arena, &table, &error),
+    cr_assert(environment && replay && estimate);
+    open_world(environment);
+    cr_assert(run_table_read(SHARDOPT_SOURCE_DATA "/cost/measured/data/train.tsv", &environment->arena, &table, &error),
               "%s: %s", error.where, error.text);
     for (int64_t i = 0; i < table.count; i++) {
-        replay_prepare(&table.runs[i], &world->data, &world->set, replay);
-        if (replay->skipped[0] || !replay_estimate(replay, &world->set, estimate)) continue;
+        replay_prepare(&table.runs[i], &environment->data, &environment->set, replay);
+        if (replay->skipped[0] || !replay_estimate(replay, &environment->set, estimate)) continue;
         replayed++;
         large += memory_total(&estimate->memory) > replay->chip.hbm_bytes.value;
     }
     cr_expect_geq(replayed, 500);
     cr_expect_leq(large, 32, "%d of %d", (int)large, (int)replayed);
-    arena_free(&world->arena);
+    arena_free(&environment->arena);
     free(estimate);
     free(replay);
-    free(world);
+    free(environment);
 }
 
 /* Runs of BigScience's chronicles that ran out of memory, of 81 251 MiB a GPU. One more did, 206B on 384 GPUs with
@@ -126,10 +128,10 @@ Test(run_memory, what_did_not_fit_is_not_called_fitting) {
         {"Rebalancing layers", 100, 12288, 64, 16, 4, 6, 2, 2048},
         {"Rebalancing layers", 100, 12288, 64, 16, 4, 6, 1, 2048},
     };
-    World *world = malloc(sizeof *world);
+    Environment *environment = malloc(sizeof *environment);
     Replay *replay = malloc(sizeof *replay);
-    cr_assert(world && replay);
-    open_world(world);
+    cr_assert(environment && replay);
+    open_world(environment);
     for (size_t i = 0; i < COUNT_OF(RUNS); i++) {
         char source[128];
         snprintf(source, sizeof source, "bigscience-workshop/bigscience, %s", RUNS[i].part);
@@ -167,12 +169,12 @@ Test(run_memory, what_did_not_fit_is_not_called_fitting) {
                    .step_seconds = 100,
                    .memory_gb = 1};
         Prediction prediction;
-        replay_prepare(&run, &world->data, &world->set, replay);
-        cr_assert(replay->skipped[0] == '\0' && replay_predict(replay, &world->set, &prediction), "%zu: %s", i,
+        replay_prepare(&run, &environment->data, &environment->set, replay);
+        cr_assert(replay->skipped[0] == '\0' && replay_predict(replay, &environment->set, &prediction), "%zu: %s", i,
                   replay->skipped);
         cr_expect_gt(prediction.memory_bytes, DEVICE, "%zu: %g", i, prediction.memory_bytes);
     }
-    arena_free(&world->arena);
+    arena_free(&environment->arena);
     free(replay);
-    free(world);
+    free(environment);
 }

@@ -26,7 +26,7 @@ static SearchResult search_with_error(Request *request, double bound_error, Aren
 }
 
 /* The best plan, which the wrong search does not find. */
-static void make_wrong(AskedSearch *asked, SearchResult *wrong) {
+static void make_wrong(RequestedSearch *asked, SearchResult *wrong) {
     for (size_t i = 0; i < COUNT_OF(OPEN); i++) {
         asked_open(asked, OPEN[i]);
         *wrong = asked->result;
@@ -41,7 +41,7 @@ static void make_wrong(AskedSearch *asked, SearchResult *wrong) {
 }
 
 Test(contradiction, a_wrong_proof_does_not_stand) {
-    AskedSearch asked;
+    RequestedSearch asked;
     SearchResult wrong;
     Error error = {0};
     make_wrong(&asked, &wrong);
@@ -60,7 +60,7 @@ Test(contradiction, a_wrong_proof_does_not_stand) {
 
 /* Each request leaves the plan out, or prices it otherwise. */
 Test(contradiction, a_plan_of_another_space_says_nothing) {
-    AskedSearch asked;
+    RequestedSearch asked;
     SearchResult wrong;
     Error error = {0};
     make_wrong(&asked, &wrong);
@@ -83,7 +83,7 @@ Test(contradiction, a_plan_of_another_space_says_nothing) {
 
 /* "Why not this plan" asks for what is no slower than the plan: a search that does not find even that is wrong. */
 Test(contradiction, why_not_notices) {
-    AskedSearch asked;
+    RequestedSearch asked;
     SearchResult wrong;
     Error error = {0};
     BestComparison comparison;

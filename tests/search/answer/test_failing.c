@@ -69,18 +69,18 @@ Test(failing, as_the_user_says) {
     Request *request = request_new();
     RankedPlan ranked = ranked_new();
     request->question.failing =
-        (FailuresAsked){.mtbf_seconds = 7200, .restart_seconds = 60, .storage_bytes_per_second = 1e12};
+        (FailureRequest){.mtbf_seconds = 7200, .restart_seconds = 60, .storage_bytes_per_second = 1e12};
     Failing failing = failing_of(request, &ranked);
     cr_expect_float_eq(failing.mtbf_seconds, 7200, 0);
     cr_expect_float_eq(failing.restart_seconds, 60, 0);
     cr_expect_float_eq(failing.write_seconds, failing.checkpoint_bytes / 1e12, 1e-9);
     request->question.failing.never = true;
     cr_expect_eq(failing_of(request, &ranked).mtbf_seconds, 0);
-    request->question.failing = (FailuresAsked){.restart_seconds = -1};
+    request->question.failing = (FailureRequest){.restart_seconds = -1};
     request->question.chip.hours_per_failure.value = 0; /* not known */
     cr_expect_eq(failing_of(request, &ranked).mtbf_seconds, 0);
     /* a job that fails before it can restart gets nowhere, and no infinity is printed */
-    request->question.failing = (FailuresAsked){.mtbf_seconds = 1e-3, .restart_seconds = 1e6};
+    request->question.failing = (FailureRequest){.mtbf_seconds = 1e-3, .restart_seconds = 1e6};
     cr_expect_eq(failing_of(request, &ranked).mtbf_seconds, 0);
     free(request);
 }

@@ -57,7 +57,7 @@ static Layout taken_back(const RankedPlan *ranked, const LayoutEffect *effect) {
 Test(report_effects, each_against_the_whole_plan) {
     int seen = 0, tight = 0;
     for (size_t i = 0; i < COUNT_OF(LAYOUTS); i++) {
-        AskedSearch asked;
+        RequestedSearch asked;
         asked_open(&asked, LAYOUTS[i]);
         for (int p = 0; p < asked.result.plan_count; p++) {
             const RankedPlan *ranked = &asked.result.plans[p];
@@ -102,7 +102,7 @@ Test(report_effects, more_memory_never_costs_time) {
         int fitting = 0;
         for (int percent = 90; percent >= 2; percent -= 4) {
             char command[512];
-            AskedSearch asked;
+            RequestedSearch asked;
             snprintf(command, sizeof command, "%s %d%%", ROWS[i].command, percent);
             asked_open(&asked, command);
             double seconds = asked.result.plan_count > 0 ? asked.result.plans[0].ranked_seconds : INFINITY;
@@ -122,7 +122,7 @@ Test(report_effects, a_limit_just_below) {
     static const char *const PLAN = "plan --model 70b --chip h100 --nodes 64 --batch 512Ki --top 1 --require fsdp=64,"
                                     "tensor=8,data=1,pipeline=1,sequence=1 --hbm-reserve";
     char command[512];
-    AskedSearch roomy, tight;
+    RequestedSearch roomy, tight;
     snprintf(command, sizeof command, "%s 2%%", PLAN);
     asked_open(&roomy, command);
     cr_assert_eq(roomy.result.plan_count, 1);

@@ -14,11 +14,11 @@ static const char *const PROBLEMS[] = {
     "plan --model llama2-7b --chip mi300x --nodes 1 --batch 256Ki --seq 4096",
 };
 
-Test(contenders, are_each_searched_alone) {
+Test(subproblems, are_each_searched_alone) {
     for (size_t i = 0; i < COUNT_OF(PROBLEMS); i++) {
-        AskedSearch all, alone[ALONE];
+        RequestedSearch all, alone[ALONE];
         char words[256];
-        const AskedSearch *best = NULL;
+        const RequestedSearch *best = NULL;
         snprintf(words, sizeof words, "%s --for megatron,torchtitan,deepspeed --top 1", PROBLEMS[i]);
         asked_open(&all, words);
         cr_assert_eq(all.result.plan_count, 1, "%s", words);
@@ -43,8 +43,8 @@ Test(contenders, are_each_searched_alone) {
     }
 }
 
-Test(contenders, the_k_best_of_all) {
-    AskedSearch all, alone[ALONE];
+Test(subproblems, the_k_best_of_all) {
+    RequestedSearch all, alone[ALONE];
     char words[256];
     double times[64];
     int count = 0;
@@ -66,7 +66,7 @@ Test(contenders, the_k_best_of_all) {
     asked_close(&all);
 }
 
-Test(contenders, each_has_its_best) {
+Test(subproblems, each_has_its_best) {
     Arena arena = {0};
     Error error = {0};
     SearchResult result;
@@ -75,7 +75,7 @@ Test(contenders, each_has_its_best) {
                                 &arena, request));
     request->control.each = true;
     cr_assert(search_run(request, &arena, &result, &error), "%s", error.text);
-    cr_assert_eq(result.contender_count, 3);
+    cr_assert_eq(result.subproblem_count, 3);
     cr_assert_eq(result.plan_count, 3);
     LauncherSet seen = 0;
     for (int i = 0; i < 3; i++) {
@@ -87,7 +87,7 @@ Test(contenders, each_has_its_best) {
 }
 
 /* A free layout is asked for only where no launcher has a plan. */
-Test(contenders, last_resort) {
+Test(subproblems, fallback) {
     static const struct {
         const char *words[8];
         bool any;
@@ -106,7 +106,7 @@ Test(contenders, last_resort) {
         cr_assert(search_run(request, &arena, &result, &error), "%s", error.text);
         cr_assert_gt(result.plan_count, 0);
         cr_expect_eq(result.request->space.launchers, ROWS[i].any ? 0 : 1u << LAUNCHER_MAXTEXT);
-        cr_expect_eq(result.contenders[1].searched, ROWS[i].any);
+        cr_expect_eq(result.subproblems[1].searched, ROWS[i].any);
         arena_free(&arena);
     }
 }

@@ -90,7 +90,7 @@ static void check_interrupted(const Request *request, const SearchResult *all, c
     for (int i = 0; i < PRUNED_COUNT; i++) sum += certificate->plans_pruned[i];
     cr_expect(sum == certificate->plans_covered, "%s: the plans do not add up", text);
     cr_expect(some->interrupted, "%s: it does not say so", text);
-    if (some->ledger || certificate->proof == PROOF_OPTIMAL) { /* the interrupt came while the answer was written */
+    if (some->search_log || certificate->proof == PROOF_OPTIMAL) { /* the interrupt came while the answer was written */
         cr_expect(found == best, "%s: a proof, but of another plan", text);
         return;
     }
@@ -116,10 +116,10 @@ Test(search, interrupted) {
         Request request = random_request(&draw, &catalog, 32, SEQUENCES_MOST, &own);
         problem_text(&request, text);
         SearchResult all = run(&request, &own, text);
-        request.control.keep_ledger = seed % 2 == 0;
+        request.control.keep_search_log = seed % 2 == 0;
         for (int64_t after = 1; after < INT64_C(1) << 24 && all.plan_count > 0; after *= 7) {
             int64_t asked = after;
-            request.control.world = (World){.context = &asked, .interrupted = comes_after};
+            request.control.environment = (Environment){.context = &asked, .interrupted = comes_after};
             SearchResult some = run(&request, &own, text);
             if (asked >= 0) break; /* the search ended before */
             check_interrupted(&request, &all, &some, text);

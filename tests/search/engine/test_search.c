@@ -195,10 +195,10 @@ static bool walk_finds(const Request *request, const Brute *brute, int top, doub
     Arena arena = {0};
     Mesh mesh = profile_mesh(&request->question.profile, &request->question.machine.mesh);
     CostContext setting = request_cost_context(request);
-    Offers offers = offers_of(&setting, &mesh, request->space.schedules);
+    KnobDomain domain = knob_domain(&setting, &mesh, request->space.schedules);
     LowerBoundRates *least = lower_bound_rates_new(&mesh, &arena);
     TotalsCache *cache = totals_cache_new();
-    Bounds bounds = {.context = &setting, .offers = &offers, .padding = request->space.padding, .cache = cache};
+    Bounds bounds = {.context = &setting, .domain = &domain, .padding = request->space.padding, .cache = cache};
     for (int i = 0; i < brute->count; i++) {
         bool known = false;
         for (int j = 0; j < count && !known; j++)
@@ -308,7 +308,7 @@ static void check_exhaustive(Request request, const SearchResult *best, const ch
     cr_expect(all.certificate.plans_pruned[PRUNED_DEGREE_BOUND] == 0 &&
                   all.certificate.plans_pruned[PRUNED_KNOB_BOUND] == 0 &&
                   all.certificate.plans_covered == best->certificate.plans_covered &&
-                  all.certificate.degree_tuples_opened >= best->certificate.degree_tuples_opened,
+                  all.certificate.degree_tuples_expanded >= best->certificate.degree_tuples_expanded,
               "%s: --brute-force cuts by bounds", text);
     arena_free(&arena);
 }

@@ -35,7 +35,7 @@ Test(new_launcher, has_its_name) {
 
 /* Megatron runs two stages; the wombat says why it does not. */
 Test(new_launcher, refuses_by_its_own_rule) {
-    AskedSearch asked;
+    RequestedSearch asked;
     asked_open(&asked, PLAN "--for megatron --padding none --require pipeline=2");
     cr_assert_gt(asked.result.plan_count, 0);
     const RankedPlan *plan = asked.result.plans;
@@ -57,7 +57,7 @@ Test(new_launcher, places_by_its_own_nesting) {
         int32_t fsdp_in_node, tensor_in_node;
     } ROWS[] = {{"wombat", 8, 1}, {"megatron", 4, 2}};
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
-        AskedSearch asked;
+        RequestedSearch asked;
         char line[256];
         snprintf(line, sizeof line, PLAN "--for %s --require tensor=2,fsdp=8,regather=true", ROWS[i].launcher);
         asked_open(&asked, line);
@@ -78,7 +78,7 @@ Test(new_launcher, places_by_its_own_nesting) {
 }
 
 /* What the plan's launcher is given, as a text. */
-static char *emitted(const AskedSearch *asked) {
+static char *emitted(const RequestedSearch *asked) {
     char *text = NULL;
     size_t length = 0;
     Error error = {0};
@@ -93,7 +93,7 @@ static char *emitted(const AskedSearch *asked) {
 }
 
 /* "explain --from-config FILE ..." up to its search. */
-static void read_back(const char *text, AskedSearch *out) {
+static void read_back(const char *text, RequestedSearch *out) {
     char path[] = "/tmp/shardopt-wombat-XXXXXX";
     const char *words[] = {"explain", "--from-config", path, "--chip", "h100", "--nodes", "2"};
     Error error = {0};
@@ -113,7 +113,7 @@ static void read_back(const char *text, AskedSearch *out) {
 
 Test(new_launcher, what_is_written_is_read_back) {
     char here[NOTATION_SIZE], back[NOTATION_SIZE];
-    AskedSearch plan, read;
+    RequestedSearch plan, read;
     asked_open(&plan, PLAN "--for wombat --require tensor=2 --remat full");
     char *text = emitted(&plan);
     cr_expect(strstr(text, "\nwombat_model: \"llama3.1-8b\"\nwombat_seq: 8192\nwombat_tensor: 2\n"), "%s", text);

@@ -22,12 +22,12 @@ static const struct {
     {-1, "plan --model 8b --chip h100 --nodes 1 --batch 128Ki --for deepspeed --top 1"},
 };
 
-static double best_under(const AskedSearch *asked, const RematOffer *offer, bool brute) {
+static double best_under(const RequestedSearch *asked, const RematDomain *domain, bool brute) {
     Arena arena = {0};
     Error error = {0};
     SearchResult result;
     Request request = *asked->request;
-    request.question.offer = offer;
+    request.question.domain = domain;
     request.control.brute_force = brute;
     cr_assert(search_run(&request, &arena, &result, &error), "%s", error.text);
     double seconds = result.plan_count > 0 ? result.plans[0].ranked_seconds : INFINITY;
@@ -37,20 +37,20 @@ static double best_under(const AskedSearch *asked, const RematOffer *offer, bool
 
 Test(launch_remat, the_best_of_its_rules) {
     for (size_t i = 0; i < COUNT_OF(PROBLEMS); i++) {
-        AskedSearch asked;
+        RequestedSearch asked;
         asked_open(&asked, PROBLEMS[i].command);
-        cr_assert(asked.result.plan_count > 0 && asked.request->question.offer, "%s", PROBLEMS[i].command);
+        cr_assert(asked.result.plan_count > 0 && asked.request->question.domain, "%s", PROBLEMS[i].command);
         const RankedPlan *plan = &asked.result.plans[0];
-        const RematOffer *offer = asked.request->question.offer;
+        const RematDomain *domain = asked.request->question.domain;
         double alone = INFINITY, found = plan->ranked_seconds;
-        int step = (offer->count > 40 ? 17 : 1) * PROBLEMS_SHARE; /* of many rules some, and those of the plan */
-        for (int r = 0; r < offer->count; r++) {
-            RematOffer one = remat_offer(&offer->rules[r], 1, offer->by_chunk);
+        int step = (domain->count > 40 ? 17 : 1) * PROBLEMS_SHARE; /* of many rules some, and those of the plan */
+        for (int r = 0; r < domain->count; r++) {
+            RematDomain one = remat_domain(&domain->rules[r], 1, domain->by_chunk);
             bool followed = true;
             for (int a = 0; a < ACTIVATION_COUNT; a++) {
                 int64_t layers[STATE_COUNT], all = 0;
                 for (int s = 0; s < STATE_COUNT; s++) all += plan->plan.layout.layers[a][s];
-                remat_layers(&offer->rules[r], (Activation)a, all, layers);
+                remat_layers(&domain->rules[r], (Activation)a, all, layers);
                 for (int s = 0; s < STATE_COUNT; s++)
                     followed = followed && layers[s] == plan->plan.layout.layers[a][s];
             }
@@ -78,9 +78,9 @@ Test(launch_remat, the_best_of_its_rules) {
 
 Test(launch_remat, brute_force) {
     for (size_t i = 0; i < COUNT_OF(PROBLEMS); i++) {
-        AskedSearch asked;
+        RequestedSearch asked;
         asked_open(&asked, PROBLEMS[i].command);
-        double brute = best_under(&asked, asked.request->question.offer, true);
+        double brute = best_under(&asked, asked.request->question.domain, true);
         cr_expect(asked.result.plans[0].ranked_seconds == brute, "%s: %.17g, by brute force %.17g", PROBLEMS[i].command,
                   asked.result.plans[0].ranked_seconds, brute);
         asked_close(&asked);
@@ -108,11 +108,11 @@ Test(launch_remat, rules) {
         Arena arena = {0};
         Model model;
         Error error = {0};
-        const RematOffer *offer;
+        const RematDomain *domain;
         cr_assert(model_load(ROWS[i].model, &arena, &model, &error), "%s", error.text);
-        cr_assert(launch_remat(ROWS[i].launchers, &model, &arena, &offer, &error));
-        cr_expect_eq(offer ? offer->count : 0, ROWS[i].count, "%s %x: %d", ROWS[i].model, ROWS[i].launchers,
-                     offer ? offer->count : 0);
+        cr_assert(launch_remat(ROWS[i].launchers, &model, &arena, &domain, &error));
+        cr_expect_eq(domain ? domain->count : 0, ROWS[i].count, "%s %x: %d", ROWS[i].model, ROWS[i].launchers,
+                     domain ? domain->count : 0);
         arena_free(&arena);
     }
 }

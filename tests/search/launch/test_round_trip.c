@@ -56,7 +56,7 @@ static const struct {
 };
 
 /* What the plan's launcher is given, in a file. */
-static void emit_into(const char *path, const char *name, const AskedSearch *asked) {
+static void emit_into(const char *path, const char *name, const RequestedSearch *asked) {
     Error error = {0};
     EmitNotes notes = {0};
     const EmitFormat *format = emit_format_named(name);
@@ -69,7 +69,7 @@ static void emit_into(const char *path, const char *name, const AskedSearch *ask
 }
 
 /* "explain --from-config FILE ..." up to its search. */
-static void read_back(const char *path, const char *machine, AskedSearch *out) {
+static void read_back(const char *path, const char *machine, RequestedSearch *out) {
     Error error = {0};
     Options options;
     ReportPlan from = {0};
@@ -92,7 +92,7 @@ Test(round_trip, emitted_and_read_back) {
     cr_assert(descriptor >= 0);
     close(descriptor);
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
-        AskedSearch plan, read;
+        RequestedSearch plan, read;
         snprintf(line, sizeof line, "plan %s %s --max-idle 0 --for %s --top 1", ROWS[i].machine, ROWS[i].plan,
                  ROWS[i].format);
         asked_open(&plan, line);

@@ -87,7 +87,7 @@ Test(options, defaults_are_the_contracts) {
     cr_expect_eq(request->question.objective, OBJECTIVE_TIME);
     cr_expect_eq(request->control.top, 5);
     cr_expect_eq(request->asked.launchers, 1u); /* MaxText, the launcher of TPUs */
-    cr_expect_eq(request->contender_count, 2);  /* and a free layout as the last resort */
+    cr_expect_eq(request->subproblem_count, 2);  /* and a free layout as the last resort */
     cr_expect_eq(request->space.roles, (RoleSet)ROLES_DENSE);
     cr_expect_eq(request->asked.batch_origin, FROM_MODEL);
     cr_expect_str_eq(request->question.profile.name, "tpu-v5p");

@@ -26,7 +26,7 @@ static int roles_moved(const Degrees *a, const Degrees *b) {
     return moved;
 }
 
-static void check_changes(const AskedSearch *open, const RankedPlan *here, const BestComparison *comparison) {
+static void check_changes(const RequestedSearch *open, const RankedPlan *here, const BestComparison *comparison) {
     for (int i = 0; i < comparison->change_count; i++) {
         const Change *change = &comparison->changes[i];
         int moved = roles_moved(&here->plan.degrees, &change->after.plan.degrees);
@@ -54,7 +54,7 @@ static void check_changes(const AskedSearch *open, const RankedPlan *here, const
 
 Test(comparison, laws) {
     for (size_t row = 0; row < COUNT_OF(ROWS); row++) {
-        AskedSearch open, plan;
+        RequestedSearch open, plan;
         char words[512];
         Error error = {0};
         static BestComparison comparison;

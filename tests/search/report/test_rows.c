@@ -11,7 +11,7 @@
 #include <criterion/criterion.h>
 
 static double alone(const char *words) {
-    AskedSearch asked;
+    RequestedSearch asked;
     asked_open(&asked, words);
     cr_assert_gt(asked.result.plan_count, 0, "%s", words);
     double seconds = asked.result.plans[0].ranked_seconds;
@@ -76,7 +76,7 @@ Test(rows, others_have_their_price) {
         for (int k = 0; k < row->launch_count; k++) {
             const LaunchAnswer *answer = &row->launch[k];
             bool otherwise = (row->launchable_by & ~row->exact) >> answer->launcher & 1;
-            cr_expect_eq(otherwise, answer->told_seconds != 0);
+            cr_expect_eq(otherwise, answer->expressible_seconds != 0);
             if (!otherwise) continue;
             char words[256];
             SearchResult result;
@@ -90,10 +90,10 @@ Test(rows, others_have_their_price) {
             cr_assert(request_require(&row->plan.degrees, &row->plan.knobs, 0, own));
             request_pin(row, own);
             cr_assert(search_run(own, &arena, &result, &error), "%s", error.text);
-            cr_assert_eq(result.plan_count > 0, answer->told_seconds > 0, "%s", words);
+            cr_assert_eq(result.plan_count > 0, answer->expressible_seconds > 0, "%s", words);
             if (result.plan_count == 0) continue;
-            cr_expect_eq(result.plans[0].estimate.time.seconds, answer->told_seconds, "%s", words);
-            cr_expect_geq(answer->told_seconds, row->estimate.time.seconds);
+            cr_expect_eq(result.plans[0].estimate.time.seconds, answer->expressible_seconds, "%s", words);
+            cr_expect_geq(answer->expressible_seconds, row->estimate.time.seconds);
             asked++;
         }
     }
@@ -252,7 +252,7 @@ Test(rows, a_glance_finds_a_plan_that_is_one) {
         snprintf(words, sizeof words, "plan --model 70b --chip %s --chips %s --for any", ASKED[i][0], ASKED[i][1]);
         cr_assert(report_make_for(request, &(ReportReader){.plans_alone = true}, &arena, report, &error), "%s",
                   error.text);
-        AskedSearch free;
+        RequestedSearch free;
         asked_open_by_time(&free, words);
         double best = free.result.plans[0].ranked_seconds, first = search_fastest(&report->result)->ranked_seconds;
         cr_assert(report->has_free && report->free_or_less, "%s", words);
@@ -306,7 +306,7 @@ Test(rows, one_answer_is_one_row) {
     const RankedPlan first = report->result.plans[0];
     *other = *first.request;
     other->space.launchers ^= 1u << 1;
-    report->result.contender_count = 0;
+    report->result.subproblem_count = 0;
     for (int part = NOTHING; part < PARTS; part++) {
         RankedPlan pair[2] = {first, first};
         pair[1].ranked_seconds *= 0.999;

@@ -88,17 +88,17 @@ static double offloaded_layers(const Plan *plan) {
 Test(offload, opened_where_nothing_fits) {
     Found fits = find(H100), roomy = find(H100 "--offload all");
     cr_assert_eq(fits.result.plan_count, 1);
-    cr_expect_not(fits.result.request->space.offload_opened);
+    cr_expect_not(fits.result.request->space.offload_allowed);
     cr_expect_not(fits.result.plans[0].plan.knobs.offload_optimizer);
     cr_expect_eq(offloaded_layers(&fits.result.plans[0].plan), 0);
     cr_expect_leq(roomy.result.plans[0].ranked_seconds, fits.result.plans[0].ranked_seconds, "a larger space");
 
     Found opened = find(ONE), closed = find(ONE "--offload none"), all = find(ONE "--offload all"),
           brute = find(ONE "--brute-force");
-    cr_expect(opened.result.request->space.offload_opened);
+    cr_expect(opened.result.request->space.offload_allowed);
     cr_expect_eq(opened.result.request->question.offload, OFFLOAD_ALL);
     cr_expect_eq(closed.result.plan_count, 0);
-    cr_expect_not(closed.result.request->space.offload_opened, "nobody is overruled");
+    cr_expect_not(closed.result.request->space.offload_allowed, "nobody is overruled");
     cr_assert_eq(opened.result.plan_count, 1);
     cr_assert_eq(brute.result.plan_count, 1);
     cr_expect(opened.result.plans[0].plan.knobs.offload_optimizer);
@@ -130,7 +130,7 @@ Test(offload, optimizer_has_to_gain) {
                      without.result.plans[0].ranked_seconds >= 1.05 * all.result.plans[0].ranked_seconds;
         const Found *expected = gains ? &all : &without;
         cr_expect_eq(own.result.plans[0].ranked_seconds, expected->result.plans[0].ranked_seconds, "%s", LINES[i]);
-        cr_expect_eq(own.result.request->space.offload_opened, gains, "%s", LINES[i]);
+        cr_expect_eq(own.result.request->space.offload_allowed, gains, "%s", LINES[i]);
         moved += gains;
         stayed += !gains;
         Found *const ended[] = {&own, &all, &without};

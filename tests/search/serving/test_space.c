@@ -132,7 +132,7 @@ static void check_log(uint64_t seed, const Catalog *catalog, const cJSON *profil
     Arena arena = {0};
     ServingAnswer out;
     question.modes = 1u << SERVE_AGGREGATED;
-    question.world.seconds = look;
+    question.environment.seconds = look;
     question.time_limit_seconds = timed ? (double)(seed % 7) + 0.5 : 0;
     Tally tally = answer(&question, &out, &arena);
     const ServingCount *count = &out.count;

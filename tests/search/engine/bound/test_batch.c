@@ -18,7 +18,7 @@ typedef struct {
     const Request *request;
     const Mesh *mesh; /* the profile's rates */
     NestedMesh nested_mesh;
-    Offers offers;
+    KnobDomain domain;
     const LowerBoundRates *least;
     char text[384];
 } Problem;
@@ -82,7 +82,7 @@ static void check_tuple(const Problem *problem, const Degrees *degrees, Draw *dr
     Placement *placements;
     int64_t count;
     cr_assert(placements_enumerate(problem->mesh, degrees, &arena, &placements, &count, &error), "%s", error.text);
-    cr_assert(knob_space(setting.model, degrees, setting.work.sequences, &problem->offers, &arena, &space, &error));
+    cr_assert(knob_space(setting.model, degrees, setting.work.sequences, &problem->domain, &arena, &space, &error));
     int64_t size = knob_family_count(&space) * knob_family_size(&space);
     for (int i = 0; i < KNOBS && size > 0 && count <= PLACEMENTS_MOST; i++) {
         Knobs knobs = knob_space_at(&space, draw_below(draw, size));
@@ -103,7 +103,7 @@ static void check_problem(const Catalog *catalog, uint64_t seed) {
     Problem problem = {.request = &request,
                        .mesh = &mesh,
                        .nested_mesh = {&mesh, request.space.nesting},
-                       .offers = offers_of(&setting, &mesh, request.space.schedules),
+                       .domain = knob_domain(&setting, &mesh, request.space.schedules),
                        .least = lower_bound_rates_new(&mesh, &arena)};
     char text[320];
     snprintf(problem.text, sizeof problem.text, "problem %llu (%s)", (unsigned long long)seed,

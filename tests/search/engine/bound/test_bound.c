@@ -52,7 +52,7 @@ typedef struct {
     const Request *request;
     const Mesh *mesh; /* the profile's rates */
     NestedMesh nested_mesh;
-    Offers offers;
+    KnobDomain domain;
     const LowerBoundRates *least;
     TotalsCache *cache;
     ExploreCache *walks;
@@ -64,7 +64,7 @@ typedef struct {
 
 static Bounds problem_bounds(const Problem *problem, const CostContext *setting) {
     return (Bounds){.context = setting,
-                    .offers = &problem->offers,
+                    .domain = &problem->domain,
                     .padding = problem->request->space.padding,
                     .cache = problem->cache};
 }
@@ -135,14 +135,14 @@ static bool in_list(const PlacementList *list, const Placement *placement, doubl
 static void check_reach(const Problem *problem, const Degrees *degrees, int64_t way, const Methods *methods,
                         const Relaxed *relaxed, const Placement *placements, int64_t count, double threshold) {
     Arena arena = {0};
-    OpenTuple tuple;
+    TupleNode tuple;
     const LowerBoundRates *least = problem->least;
     static Request anyone; /* may launch it */
     anyone = *problem->request;
     anyone.space.launchers = 0;
     ExploreProblem explored = {.request = &anyone,
                                .setting = request_cost_context(problem->request),
-                               .offers = problem->offers,
+                               .domain = problem->domain,
                                .least = least,
                                .nested_meshes = &problem->nested_mesh,
                                .tables = &problem->table,
@@ -155,7 +155,7 @@ static void check_reach(const Problem *problem, const Degrees *degrees, int64_t 
     PlacementList list = PLACEMENT_LIST_EMPTY;
     Explorer explorer = {.problem = &explored, .cache = problem->walks};
     FrontierQuery query = {way, ANY_LAUNCHER, relaxed_at, relaxed, threshold};
-    cr_assert(open_tuple_make(&tuple, &explorer, degrees, &arena), "%s: %s", problem->text, explorer.error.text);
+    cr_assert(tuple_node_make(&tuple, &explorer, degrees, &arena), "%s: %s", problem->text, explorer.error.text);
     cr_assert(frontier_find(&tuple, &query, &list), "%s: %s", problem->text, explorer.error.text);
     int64_t within = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -247,7 +247,7 @@ static void check_contexts(const Problem *problem, const CostContext *setting, c
     bool divides;
     int context = 0;
     Bounds shared = problem_bounds(problem, setting);
-    method_space(degrees, &problem->offers, &space);
+    method_space(degrees, &problem->domain, &space);
     if (space.context_count == 1) return;
     first.methods.context = space.contexts[0].method, first.methods.ulysses = space.contexts[0].ulysses;
     first.methods.tensor_overlap = false, first.virtual_stages = 1;
@@ -276,7 +276,7 @@ static double sizes_bound(const Problem *problem, const CostContext *setting, co
     Rates least;
     Bounds shared = problem_bounds(problem, setting);
     Methods first = knobs->methods;
-    method_space(degrees, &problem->offers, &space);
+    method_space(degrees, &problem->domain, &space);
     first.context = space.contexts[0].method, first.ulysses = space.contexts[0].ulysses, first.tensor_overlap = false;
     lower_bound_rates_of(problem->least, degrees, &first, &least);
     MicrobatchRange range = {.degrees = degrees,
@@ -329,7 +329,7 @@ static void check_knobs(const Problem *problem, const CostContext *setting, cons
     cr_expect(!divides || (!tuple->forbidden && !tuple->unusable),
               "%s: the tuple was called indivisible, its knobs are not", problem->text);
     if (!divides || tuple->forbidden || tuple->unusable) return;
-    if (knobs_redundant(setting->model, &problem->offers, knobs, &shard)) return;
+    if (knobs_redundant(setting->model, &problem->domain, knobs, &shard)) return;
     Rates least;
     LayoutGraph graph;
     Relaxation relaxation;
@@ -385,7 +385,7 @@ static void check_tuple(const Problem *problem, const Degrees *degrees, Draw *dr
     KnobSpace space;
     Error error = {0};
     cr_assert(
-        knob_space(setting.model, degrees, setting.work.sequences, &problem->offers, problem->arena, &space, &error));
+        knob_space(setting.model, degrees, setting.work.sequences, &problem->domain, problem->arena, &space, &error));
     int64_t size = knob_family_count(&space) * knob_family_size(&space);
     for (int i = 0; i < KNOBS && size > 0; i++) {
         int64_t index = draw_below(draw, size);
@@ -420,9 +420,9 @@ static void limit_memory(Request *request, const Degrees *tuples, int64_t count,
     }
 }
 
-static Offers problem_offers(const Request *request, const Mesh *mesh) {
+static KnobDomain problem_domain(const Request *request, const Mesh *mesh) {
     CostContext setting = request_cost_context(request);
-    return offers_of(&setting, mesh, request->space.schedules);
+    return knob_domain(&setting, mesh, request->space.schedules);
 }
 
 static void check_problem(const Catalog *catalog, uint64_t seed, TotalsCache *cache, ExploreCache *walks) {
@@ -442,7 +442,7 @@ static void check_problem(const Catalog *catalog, uint64_t seed, TotalsCache *ca
     Problem problem = {.request = &request,
                        .mesh = &mesh,
                        .nested_mesh = {&mesh, request.space.nesting},
-                       .offers = problem_offers(&request, &mesh),
+                       .domain = problem_domain(&request, &mesh),
                        .least = lower_bound_rates_new(&mesh, &arena),
                        .cache = cache,
                        .walks = walks,

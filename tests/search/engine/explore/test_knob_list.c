@@ -17,7 +17,7 @@ static const char *const TIGHT[] = {
  * is compared with another one. */
 static void check_same_best(const char *command, const char *more) {
     char text[400];
-    AskedSearch quick, other;
+    RequestedSearch quick, other;
     snprintf(text, sizeof text, "%s %s", command, more);
     asked_open(&quick, command);
     asked_open(&other, text);

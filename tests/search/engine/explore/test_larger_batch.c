@@ -20,7 +20,7 @@ typedef struct {
 /* One plan with this many microbatches of so many sequences on each of `replicas`. */
 static Price price(const char *machine, const char *degrees, int64_t replicas, int64_t size, int64_t microbatches) {
     char words[512];
-    AskedSearch asked;
+    RequestedSearch asked;
     snprintf(words, sizeof words,
              "plan %s --sequences %lld --top 1 --max-idle 0 --remat full --require %s\tmicrobatches=%lld", machine,
              (long long)(replicas * size * microbatches), degrees, (long long)microbatches);
@@ -98,7 +98,7 @@ Test(larger_batch, the_best_batch_is_that_of_every_batch_asked_alone) {
         "--model 8b --chip a100-40g --nodes 1 --seq 4096 --for megatron,deepspeed"};
     for (size_t i = 0; i < COUNT_OF(ASKED); i++) {
         char words[512];
-        AskedSearch asked;
+        RequestedSearch asked;
         snprintf(words, sizeof words, "plan %s --sequences 60 --batch-tolerance 10%% --max-idle 0 --top 1", ASKED[i]);
         asked_open(&asked, words);
         cr_assert_eq(asked.result.plan_count, 1);

@@ -11,7 +11,7 @@ static bool has_torus(const Machine *machine) {
 /* Four slices of one chip each have a network alone, where experts may fold onto other ranks; one slice of four chips
  * is a torus, where they may not. Both have four devices. */
 Test(machines, a_torus_is_offered_what_a_torus_has) {
-    AskedSearch asked;
+    RequestedSearch asked;
     int tori = 0, folded = 0;
     asked_open(
         &asked,

@@ -28,16 +28,16 @@ static void note(void *context, const SearchProgress *progress) {
 Test(tuple_list, says_how_far_it_is_before_there_is_a_bound) {
     static const char COMMAND[] = "plan --model 8b --chip v5e --slice 8x8 --batch 512Ki --max-idle 20% --top 1";
     for (int threads = 1; threads <= 2; threads++) {
-        AskedSearch alone, watched;
+        RequestedSearch alone, watched;
         Watch watch = {0};
         asked_read(&alone, COMMAND);
         asked_read(&watched, COMMAND);
-        watched.request->contender_count = 0; /* one search: each has its own list */
-        alone.request->contender_count = 0;
+        watched.request->subproblem_count = 0; /* one search: each has its own list */
+        alone.request->subproblem_count = 0;
         watched.request->control.threads = threads;
-        watched.request->control.world = (World){.context = &watch, .progress = note};
-        asked_search(&alone, COMMAND);
-        asked_search(&watched, COMMAND);
+        watched.request->control.environment = (Environment){.context = &watch, .progress = note};
+        requested_search(&alone, COMMAND);
+        requested_search(&watched, COMMAND);
         cr_expect(watch.first == SEARCH_COUNTING && watch.listed_first && watch.told[SEARCH_OPENING] > 0);
         cr_expect(threads > 1 || watch.told[SEARCH_COUNTING] > 2, "several machines, one by one: %d",
                   watch.told[SEARCH_COUNTING]);

@@ -108,7 +108,7 @@ typedef struct {
     const Request *request;
     Mesh mesh; /* the profile's rates */
     NestedMesh nested_mesh;
-    Offers offers;
+    KnobDomain domain;
     const LowerBoundRates *least;
     char text[384];
 } Problem;
@@ -118,7 +118,7 @@ static void open_problem(const Request *request, Arena *arena, Problem *out) {
     out->request = request;
     out->mesh = profile_mesh(&request->question.profile, &request->question.machine.mesh);
     out->nested_mesh = (NestedMesh){&out->mesh, request->space.nesting};
-    out->offers = offers_of(&setting, &out->mesh, request->space.schedules);
+    out->domain = knob_domain(&setting, &out->mesh, request->space.schedules);
     out->least = lower_bound_rates_new(&out->mesh, arena);
     cr_assert_not_null(out->least);
 }
@@ -156,7 +156,7 @@ static void check_tuple(const Problem *problem, const Degrees *degrees, Draw *dr
     Placement *placements;
     int64_t count;
     cr_assert(placements_enumerate(&problem->mesh, degrees, &arena, &placements, &count, &error), "%s", error.text);
-    cr_assert(knob_space(setting.model, degrees, setting.work.sequences, &problem->offers, &arena, &space, &error));
+    cr_assert(knob_space(setting.model, degrees, setting.work.sequences, &problem->domain, &arena, &space, &error));
     int64_t size = knob_family_count(&space) * knob_family_size(&space);
     int64_t all = count + (draw_chance(draw, 0.1) ? LONG : draw_below(draw, 10));
     Rates least, *rates = ARENA_NEW(&arena, Rates, (size_t)all);
@@ -225,7 +225,7 @@ static void check_space_of_tuple(const Problem *problem, const Degrees *degrees,
     Placement *placements;
     int64_t count;
     cr_assert(placements_enumerate(&problem->mesh, degrees, &arena, &placements, &count, &error), "%s", error.text);
-    cr_assert(knob_space(setting->model, degrees, setting->work.sequences, &problem->offers, &arena, &space, &error));
+    cr_assert(knob_space(setting->model, degrees, setting->work.sequences, &problem->domain, &arena, &space, &error));
     int64_t size = knob_family_count(&space) * knob_family_size(&space);
     Rates least, *rates = ARENA_NEW(&arena, Rates, (size_t)count);
     Batch batch = {.lanes = ARENA_NEW(&arena, KernelLanes, 1), .rates = rates, .count = count, .text = problem->text};
@@ -273,7 +273,7 @@ static void check_space(const char *command) {
     open_problem(request, &arena, &problem);
     snprintf(problem.text, sizeof problem.text, "%s", command);
     CostContext setting = request_cost_context(request);
-    Bounds bounds = {.context = &setting, .offers = &problem.offers, .cache = totals_cache_new()};
+    Bounds bounds = {.context = &setting, .domain = &problem.domain, .cache = totals_cache_new()};
     DegreesList listed = {0};
     cr_assert(bounds.cache && degrees_enumerate(&problem.mesh, request->space.roles, 100000, &arena, &listed, &error));
     for (int64_t i = 0; i < listed.count; i += PROBLEMS_SHARE)

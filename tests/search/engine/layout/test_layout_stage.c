@@ -18,9 +18,9 @@ typedef struct {
     Profile profile;
     Mesh mesh;
     CostContext setting;
-} World;
+} Environment;
 
-static void world_open(World *world, const char *model, const char *chip, const char *slice, int nodes,
+static void world_open(Environment *world, const char *model, const char *chip, const char *slice, int nodes,
                        const char *profile, int64_t sequences) {
     Error error = {0};
     Catalog catalog;
@@ -55,7 +55,7 @@ static void keep_layers(Model *model, int64_t layers) {
 }
 
 /* Random degrees (a power of two of chips each), knobs and placement that the sizes allow. */
-static bool random_plan(Random *random, const World *world, Degrees *degrees, Knobs *knobs, Shard *shard) {
+static bool random_plan(Random *random, const Environment *world, Degrees *degrees, Knobs *knobs, Shard *shard) {
     *degrees = (Degrees){{1, 1, 1, 1, 1, 1}};
     *knobs = (Knobs){.virtual_stages = 1};
     bool experts = world->model.kinds[world->model.kind_count - 1].experts > 0;
@@ -81,7 +81,7 @@ static bool random_plan(Random *random, const World *world, Degrees *degrees, Kn
     return shard_of_plan(&world->model, &world->setting.work, degrees, knobs, PADDING_ANY, shard);
 }
 
-static void random_placement_rates(Random *random, const World *world, const Degrees *degrees, const Knobs *knobs,
+static void random_placement_rates(Random *random, const Environment *world, const Degrees *degrees, const Knobs *knobs,
                                    Arena *arena, Rates *out) {
     Placement *placements;
     int64_t count;
@@ -105,7 +105,7 @@ static const struct {
 /* Every allowed sharding with random states: the graph's sums are the stage's, to rounding. */
 Test(layout_stage, graph) {
     for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
-        static World world;
+        static Environment world;
         world_open(&world, WORLDS[w].model, WORLDS[w].chip, WORLDS[w].slice, WORLDS[w].nodes, WORLDS[w].profile,
                    WORLDS[w].sequences);
         Random random = {w};
@@ -168,7 +168,7 @@ static double layouts_of(const LayoutGraph *graph) {
 Test(layout_stage, exhaustive) {
     int solved = 0;
     for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
-        static World world;
+        static Environment world;
         world_open(&world, WORLDS[w].model, WORLDS[w].chip, WORLDS[w].slice, WORLDS[w].nodes, WORLDS[w].profile,
                    WORLDS[w].sequences);
         keep_layers(&world.model, 2);
@@ -249,7 +249,7 @@ Test(layout_stage, required) {
                                            "layer_input=offloaded"};
     int found = 0, impossible = 0, tight = 0;
     for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
-        static World world;
+        static Environment world;
         world_open(&world, WORLDS[w].model, WORLDS[w].chip, WORLDS[w].slice, WORLDS[w].nodes, WORLDS[w].profile,
                    WORLDS[w].sequences);
         Random random = {w + 120};
@@ -325,7 +325,7 @@ Test(layout_stage, required) {
 Test(layout_stage, proven) {
     int open = 0; /* layouts whose proof the limit on work ends, which the report says */
     for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
-        static World world;
+        static Environment world;
         world_open(&world, WORLDS[w].model, WORLDS[w].chip, WORLDS[w].slice, WORLDS[w].nodes, WORLDS[w].profile,
                    WORLDS[w].sequences);
         Random random = {w + 80};

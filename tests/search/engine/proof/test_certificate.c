@@ -36,7 +36,7 @@ static Count space_size(const Request *request, const SearchResult *result) {
         Error error = {0};
         const Mesh *mesh = &result->machines[m].machine.mesh;
         CostContext setting = request_cost_context(request);
-        Offers offers = offers_of(&setting, mesh, request->space.schedules);
+        KnobDomain domain = knob_domain(&setting, mesh, request->space.schedules);
         PlacementTable *table = placement_table(mesh, request->space.roles, &arena);
         Degrees *tuples;
         int64_t count;
@@ -48,7 +48,7 @@ static Count space_size(const Request *request, const SearchResult *result) {
             int64_t batches[512], batch_count = brute_batches(request, &tuples[i], batches, 512);
             for (int64_t b = 0; b < batch_count; b++)
                 plans += placement_count(table, &tuples[i]) *
-                         (Count)knob_count(&request->question.model, &tuples[i], batches[b], &offers);
+                         (Count)knob_count(&request->question.model, &tuples[i], batches[b], &domain);
         }
         arena_free(&arena);
     }
@@ -112,7 +112,7 @@ static void check_nearest(const Certificate *certificate, const char *text) {
               certificate->best_bound_seconds);
     for (int i = 0; i < certificate->closest_count; i++) {
         const CutTuple *cut = &certificate->closest[i];
-        cr_expect(!cut->opened && cut->bound >= certificate->least_above_threshold.bound, "%s: closest %d", text, i);
+        cr_expect(!cut->expanded && cut->bound >= certificate->least_above_threshold.bound, "%s: closest %d", text, i);
         cr_expect(i == 0 || cut->bound >= cut[-1].bound, "%s: closest %d", text, i);
     }
 }
@@ -129,7 +129,7 @@ Test(certificate, is_the_same_for_any_number_of_threads) {
         Draw draw = draw_seeded(80000 + seed);
         Request request = random_request(&draw, &catalog, 16, 16, &own);
         problem_text(&request, text);
-        request.control.keep_ledger = true;
+        request.control.keep_search_log = true;
         request.control.top = 1 + (int)(seed % 4);
         SearchResult one = run(&request, &own, text);
         if (one.certificate.plans_covered <= 100000 && one.certificate.proof == PROOF_OPTIMAL) {
@@ -165,7 +165,7 @@ static int checked(const char *const *words, int count, double raised) {
     cr_assert(options_parse(count, (char **)words, &COMMAND_PLAN, &arena, &options, &error), "%s", error.text);
     Request *request = ARENA_NEW(&arena, Request, 1);
     cr_assert(request_from_options(&options, &arena, request, &error), "%s: %s", error.where, error.text);
-    request->control.keep_ledger = true;
+    request->control.keep_search_log = true;
     request->control.bound_error = raised;
     cr_assert(report_make(request, &arena, &report, &error), "%s: %s", error.where, error.text);
     snprintf(path, sizeof path, "%s/report.json", folder);

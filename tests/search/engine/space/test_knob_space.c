@@ -10,8 +10,8 @@
 /* ---- knobs of one tuple ---- */
 
 #define ONE_CHUNKED .whole = {SCHEDULE_1F1B}, .whole_count = 1, .chunked = {SCHEDULE_INTERLEAVED}, .chunked_count = 1
-static const Offers PLAIN = {ONE_CHUNKED};
-static const Offers TORUS = {.head_ways = {2, 4, 8},
+static const KnobDomain PLAIN = {ONE_CHUNKED};
+static const KnobDomain TORUS = {.head_ways = {2, 4, 8},
                              .head_way_count = 3,
                              .experts = 8,
                              .overlaps = true,
@@ -19,12 +19,12 @@ static const Offers TORUS = {.head_ways = {2, 4, 8},
                              .whole_count = 3,
                              .chunked = {SCHEDULE_INTERLEAVED, SCHEDULE_CIRCULAR},
                              .chunked_count = 2};
-static const Offers GPUS = {.switched = true, .experts = 8, ONE_CHUNKED};
+static const KnobDomain GPUS = {.switched = true, .experts = 8, ONE_CHUNKED};
 
 /* ceil(n / x): 12, 6, 4, 3, 3, 2, 2, 2, 2, 2, 2, 1 for n = 12: six values, each at its least x. */
 static const struct {
     const char *name;
-    const Offers *offers;
+    const KnobDomain *domain;
     int64_t layers, sequences;
     Degrees degrees; /* tensor expert sequence fsdp data pipeline */
     int64_t count;
@@ -60,7 +60,7 @@ static const struct {
 Test(space, limits_are_errors) {
     static const struct {
         const char *name;
-        Offers offers;
+        KnobDomain domain;
         int64_t devices;
         const char *error; /* NULL means that all fits */
     } LIMITS[] = {
@@ -74,7 +74,7 @@ Test(space, limits_are_errors) {
         Error error = {0};
         Model model = {.name = "m"};
         Mesh mesh = {.devices = LIMITS[i].devices};
-        bool fit = offers_fit(&LIMITS[i].offers, &model, &mesh, &error);
+        bool fit = knob_domain_fits(&LIMITS[i].domain, &model, &mesh, &error);
         cr_expect_eq(fit, LIMITS[i].error == NULL, "%s", LIMITS[i].name);
         if (LIMITS[i].error) cr_expect(strstr(error.text, LIMITS[i].error), "%s: %s", LIMITS[i].name, error.text);
     }
@@ -83,7 +83,7 @@ Test(space, limits_are_errors) {
 Test(space, knob_count) {
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Model model = {.layers = ROWS[i].layers};
-        int64_t count = knob_count(&model, &ROWS[i].degrees, ROWS[i].sequences, ROWS[i].offers);
+        int64_t count = knob_count(&model, &ROWS[i].degrees, ROWS[i].sequences, ROWS[i].domain);
         /* 6 microbatches x 3 methods x 2 (shards, replicates) x grids: none, (1, 1) is plain, (2, 1) x ZeRO x
          * gathers */
         int64_t expected = ROWS[i].count < 0 ? 6 * 3 * 2 * 2 * 3 * 2 : ROWS[i].count;
@@ -101,20 +101,20 @@ static void check_list(const Request *request, const Degrees *degrees, int64_t s
     const Model *model = &request->question.model;
     const Mesh *mesh = &request->question.machine.mesh;
     CostContext setting = request_cost_context(request);
-    Offers offers = offers_of(&setting, mesh, request->space.schedules);
+    KnobDomain domain = knob_domain(&setting, mesh, request->space.schedules);
     Arena arena = {0};
     Error error = {0};
     KnobSpace space;
     char notation[NOTATION_SIZE];
     degrees_notation(degrees, true, notation);
-    if (knob_count(model, degrees, sequences, &offers) > KNOBS_MAX) return;
-    cr_assert(knob_space(model, degrees, sequences, &offers, &arena, &space, &error));
+    if (knob_count(model, degrees, sequences, &domain) > KNOBS_MAX) return;
+    cr_assert(knob_space(model, degrees, sequences, &domain, &arena, &space, &error));
     int64_t size = knob_family_count(&space) * knob_family_size(&space),
             count = brute_knobs(request, mesh, degrees, sequences, wanted);
-    cr_expect(size == count && knob_count(model, degrees, sequences, &offers) == count,
+    cr_expect(size == count && knob_count(model, degrees, sequences, &domain) == count,
               "%s, %lld layers, %lld sequences: listed %lld, counted %lld, by the rule %lld", notation,
               (long long)model->layers, (long long)sequences, (long long)size,
-              (long long)knob_count(model, degrees, sequences, &offers), (long long)count);
+              (long long)knob_count(model, degrees, sequences, &domain), (long long)count);
     for (int64_t i = 0; i < size; i++) listed[i] = knob_space_at(&space, i);
     arena_free(&arena);
     if (size != count) return;
@@ -219,7 +219,7 @@ Test(space, every_plan_is_covered_once) {
         cr_expect(certificate->degree_tuples == tuples && certificate->machines == machines,
                   "%s: %lld tuples on %d machines, by definition %lld on %d", text,
                   (long long)certificate->degree_tuples, certificate->machines, (long long)tuples, machines);
-        cr_expect(certificate->degree_tuples_opened <= certificate->degree_tuples * certificate->batches, "%s", text);
+        cr_expect(certificate->degree_tuples_expanded <= certificate->degree_tuples * certificate->batches, "%s", text);
         idle += certificate->machines > 1;
         moved += certificate->batches > 1;
         all++;

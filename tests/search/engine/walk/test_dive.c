@@ -23,13 +23,13 @@ Test(dive, has_a_plan_before_the_space_is_listed) {
         "plan --model qwen3-30b-a3b --chip h100 --nodes 12500 --for megatron --top 1 --threads 1",
     };
     for (size_t i = 0; i < COUNT_OF(COMMANDS); i++) {
-        AskedSearch asked;
+        RequestedSearch asked;
         Watch watch = {0};
         asked_read(&asked, COMMANDS[i]);
-        asked.request->control.world =
-            (World){.context = &watch, .seconds = reads, .interrupted = is_found, .progress = note};
+        asked.request->control.environment =
+            (Environment){.context = &watch, .seconds = reads, .interrupted = is_found, .progress = note};
         asked.request->control.time_limit_seconds = 1000;
-        asked_search(&asked, COMMANDS[i]);
+        requested_search(&asked, COMMANDS[i]);
         const SearchResult *result = &asked.result;
         cr_expect(watch.reads < 400000, "%s: a plan after %lld", COMMANDS[i], (long long)watch.reads);
         cr_expect(result->plan_count == 1 && result->certificate.proof == PROOF_GAP, "%s: %d plans", COMMANDS[i],
@@ -50,10 +50,10 @@ Test(dive, comes_first_for_any_number_of_threads) {
     };
     static const int THREADS[] = {2, 3, 7};
     for (size_t i = 0; i < COUNT_OF(COMMANDS); i++) {
-        AskedSearch one, more;
+        RequestedSearch one, more;
         asked_read(&one, COMMANDS[i]);
         one.request->control.threads = 1;
-        asked_search(&one, COMMANDS[i]);
+        requested_search(&one, COMMANDS[i]);
         const FirstPlan *first = &one.result.first_plan;
         cr_expect(first->bounds > 0 && first->bounds < 10000, "%s: a plan after %lld bounds", COMMANDS[i],
                   (long long)first->bounds);
@@ -62,7 +62,7 @@ Test(dive, comes_first_for_any_number_of_threads) {
         for (size_t j = 0; j < COUNT_OF(THREADS); j++) {
             asked_read(&more, COMMANDS[i]);
             more.request->control.threads = THREADS[j];
-            asked_search(&more, COMMANDS[i]);
+            requested_search(&more, COMMANDS[i]);
             cr_expect(more.result.first_plan.bounds == first->bounds &&
                           more.result.first_plan.ranked_seconds == first->ranked_seconds,
                       "%s: %d threads", COMMANDS[i], THREADS[j]);

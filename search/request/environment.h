@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/request/world.h: what a search knows of the world. It has no clock of its own and sees no signal: the caller
- * hands both in. */
+/* What a search knows of its environment. It has no clock of its own and sees no signal: the caller hands both in. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,7 +24,7 @@ typedef struct {
     int64_t done, all;
 } SearchProgress;
 
-/* All zero is a world without a clock, in which nobody interrupts and nobody looks. */
+/* All zero is an environment without a clock, in which nobody interrupts and nobody looks. */
 typedef struct {
     void *context;
     /* Seconds since some moment, never set back. NULL means that there is no clock: no time limit is kept, and a search
@@ -36,8 +35,12 @@ typedef struct {
     bool (*interrupted)(void *context);
     /* Called now and then by the thread that searches. NULL means that nobody looks. */
     void (*progress)(void *context, const SearchProgress *progress);
-} World;
+} Environment;
 
-static inline double world_clock(const World *world) { return world->seconds ? world->seconds(world->context) : 0; }
+static inline double environment_clock(const Environment *environment) {
+    return environment->seconds ? environment->seconds(environment->context) : 0;
+}
 
-static inline bool world_stops(const World *world) { return world->interrupted && world->interrupted(world->context); }
+static inline bool environment_stops(const Environment *environment) {
+    return environment->interrupted && environment->interrupted(environment->context);
+}
