@@ -4,10 +4,11 @@
 #include "search/baseline/diff.h"
 
 #include "base/escape.h"
+#include "base/text/bars.h"
 #include "base/text/drawn.h"
 #include "base/text/html.h"
 #include "base/util.h"
-#include "search/report/html/part_bars.h"
+#include "search/report/html/paints.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,10 +17,10 @@
 /* ---- pictures ---- */
 
 /* A term's own paint; other parts take the first that none before them has. */
-static Paint part_paint(const PartBars *bars, const char *name) {
+static Paint part_paint(const Bars *bars, const char *name) {
     static const Paint PAINTS[] = {PAINT_MATMUL, PAINT_TENSOR,   PAINT_OPTIMIZER, PAINT_ATTENTION,
                                    PAINT_FSDP,   PAINT_PIPELINE, PAINT_SEQUENCE,  PAINT_EXPERT};
-    Paint paint = part_bars_term_paint(name);
+    Paint paint = paint_of_term(name);
     if (paint != PAINT_OTHER || strcmp(name, "other") == 0) return paint;
     for (size_t i = 0; i < COUNT_OF(PAINTS); i++) {
         bool used = false;
@@ -38,39 +39,38 @@ static const char *part_name(const char *key, char name[BAR_NAME_SIZE]) {
     return name;
 }
 
-static void name_whole(Whole *whole, const char *side, const char *words) {
+static void name_whole(BarRow *whole, const char *side, const char *words) {
     char clean[WORDS_SIZE];
     snprintf(whole->label, sizeof whole->label, "%s%s%.300s", side, words[0] ? ": " : "",
              clean_text(words, clean, sizeof clean));
 }
 
 /* False: these are no sums that can be drawn. */
-static bool fill(const DiffBars *from, PartBars *to) {
-    *to = (PartBars){
-        .wholes = 2, .say = from->say, .amount = from->amount, .heading = "B: more, or less, of each than A"};
-    name_whole(&to->whole[0], "A", from->a);
-    name_whole(&to->whole[1], "B", from->b);
+static bool fill(const DiffBars *from, Bars *to) {
+    *to = (Bars){.rows = 2, .say = from->say, .amount = from->amount, .heading = "B: more, or less, of each than A"};
+    name_whole(&to->row[0], "A", from->a);
+    name_whole(&to->row[1], "B", from->b);
     for (int i = 0; i < from->parts->count; i++) {
         const DiffRow *part = &from->parts->row[i];
         char name[BAR_NAME_SIZE];
         if (part->is_whole) continue;
         part_name(part->key, name);
-        int own = part_bars_part(to, name, part_paint(to, name));
+        int own = bars_part(to, name, part_paint(to, name));
         double a = isnan(part->x) ? 0 : part->x, b = isnan(part->y) ? 0 : part->y;
         if (!(a >= 0 && b >= 0)) return false;
-        to->whole[0].of[own] += a, to->whole[0].total += a;
-        to->whole[1].of[own] += b, to->whole[1].total += b;
+        to->row[0].of[own] += a, to->row[0].total += a;
+        to->row[1].of[own] += b, to->row[1].total += b;
     }
-    return to->whole[0].total > 0 && to->whole[1].total > 0 && isfinite(to->whole[0].total + to->whole[1].total);
+    return to->row[0].total > 0 && to->row[1].total > 0 && isfinite(to->row[0].total + to->row[1].total);
 }
 
 /* "A's 1.575 s become 806.7 ms in B, -48.8%; most of it is matmul, -614 ms." */
-static void bars_words(const DiffBars *from, const PartBars *bars, Prose *to) {
+static void bars_words(const DiffBars *from, const Bars *bars, Prose *to) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
-    double was = bars->whole[0].total, now = bars->whole[1].total, most = 0;
+    double was = bars->row[0].total, now = bars->row[1].total, most = 0;
     int which = 0;
     for (int i = 0; i < bars->parts; i++) {
-        double moved = bars->whole[1].of[i] - bars->whole[0].of[i];
+        double moved = bars->row[1].of[i] - bars->row[0].of[i];
         if (fabs(moved) > fabs(most)) most = moved, which = i;
     }
     prose_add(to, "A's %s become %s in B, %s", from->amount(was, a), from->amount(now, b),
@@ -83,7 +83,7 @@ static void bars_words(const DiffBars *from, const PartBars *bars, Prose *to) {
 
 bool diff_page_bars(const DiffBars *from, Arena *arena, FILE *out) {
     static const double UNKNOWN[2] = {0, 0};
-    PartBars *bars = calloc(1, sizeof *bars);
+    Bars *bars = calloc(1, sizeof *bars);
     Drawn drawn = {.table = diff_table(from->parts, arena)};
     bool ok = bars && !drawn.table.failed, any = ok && fill(from, bars);
     char first[64], others[64];
@@ -92,8 +92,8 @@ bool diff_page_bars(const DiffBars *from, Arena *arena, FILE *out) {
     FILE *svg = any ? drawn_open(&drawn) : NULL;
     if (svg) {
         bars_words(from, bars, &drawn.words);
-        part_bars_draw_first(bars, first, from->heading, drawn.words.text, UNKNOWN, svg);
-        part_bars_draw_others(bars, others, from->heading, drawn.words.text, svg);
+        bars_draw_first(bars, first, from->heading, drawn.words.text, UNKNOWN, svg);
+        bars_draw_others(bars, others, from->heading, drawn.words.text, svg);
         drawn.table.caption = from->heading;
         drawn.table.column[0].name = "part";
         ok = drawn_close(&drawn, svg, true);

@@ -5,6 +5,7 @@
 
 #include "base/escape.h"
 #include "base/number.h"
+#include "base/text/bars.h"
 #include "base/text/html.h"
 #include "base/text/lines.h"
 #include "base/text/prose.h"
@@ -14,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SERIES_MAX = SVG_KINDS, BARS_MAX = 60, LABEL_SIZE = SWEEP_LABEL_SIZE };
-static const double TOP = 50, BARS_WIDTH = 860, ROW = 24, BAR_LEFT_MOST = 300, BAR_RIGHT = 740;
+enum { SERIES_MAX = SVG_KINDS, LABEL_SIZE = SWEEP_LABEL_SIZE };
 
 typedef struct {
     char label[LABEL_SIZE]; /* "8b 4Mi"; "": everything */
@@ -127,35 +127,28 @@ static bool draw_series_of(const SweepGrid *grid, const SweepRow *rows, const ch
     return ok;
 }
 
-/* The steps of up to BARS_MAX points. */
-static void draw_bars(const SweepGrid *grid, const SweepRow *rows, const char *lead, FILE *out) {
-    double longest = 0, y = TOP, left = 90;
-    int64_t shown = 0;
-    for (int64_t i = 0; i < grid->points; i++) {
-        if (!rows[i].has_plan || shown == BARS_MAX) continue;
-        char label[LABEL_SIZE];
-        longest = max_real(longest, rows[i].step_seconds);
-        left = max_real(left, 16 + svg_text_width(sweep_point_text(grid, i, label, sizeof label)));
-        shown++;
-    }
-    left = min_real(left, BAR_LEFT_MOST);
-    SvgScale scale = {0, longest * 1.02, left, BAR_RIGHT, false};
-    double bottom = TOP + ROW * (double)shown;
-    Svg svg = svg_open(out, "sweep-svg", BARS_WIDTH, bottom + 50, "The steps of the points", lead);
-    svg_axis_x(&svg, &scale, 8, bottom, TOP - 6, svg_say_seconds, "step");
-    for (int64_t i = 0; i < grid->points && shown > 0; i++) {
-        char label[LABEL_SIZE], step[NUMBER_TEXT_SIZE];
+/* The steps of the first points. */
+static bool draw_bars(const SweepGrid *grid, const SweepRow *rows, const char *lead, FILE *out) {
+    enum { LEFT_LEAST = 90, LEFT_MOST = 300, BARS_WIDTH = 860 };
+    Arena arena = {0};
+    Bars *bars = ARENA_NEW(&arena, Bars, 1);
+    if (!bars) return false;
+    bars->say = svg_say_seconds, bars->amount = step_text, bars->left = LEFT_LEAST;
+    bars_part(bars, "step", PAINT_MATMUL);
+    for (int64_t i = 0; i < grid->points && bars->rows < BAR_ROWS_MAX; i++) {
+        BarRow *row = &bars->row[bars->rows];
         Prose tip = {0};
         if (!rows[i].has_plan) continue;
-        sweep_point_text(grid, i, label, sizeof label);
-        double to = svg_at(&scale, rows[i].step_seconds);
-        svg_text(&svg, left - 8, y + 13, "end", NULL, "%.42s", label[0] ? label : "the point");
-        svg_bar(&svg, left, y, to - left, ROW - 7, PAINT_MATMUL, tip_of(grid, &rows[i], &tip));
-        svg_text(&svg, to + 6, y + 13, "start", "head", "%s", step_text(rows[i].step_seconds, step));
-        y += ROW;
-        shown--;
+        sweep_point_text(grid, i, row->label, LABEL_SIZE);
+        if (!row->label[0]) snprintf(row->label, sizeof row->label, "the point");
+        bars->left = min_real(LEFT_MOST, max_real(bars->left, 22 + svg_text_width(row->label)));
+        row->of[0] = row->total = rows[i].step_seconds;
+        row->tip = arena_text(&arena, tip_of(grid, &rows[i], &tip));
+        bars->rows++;
     }
-    svg_close(&svg);
+    bars_draw_stacked(bars, "sweep-svg", "The steps of the points", lead, BARS_WIDTH, out);
+    arena_free(&arena);
+    return true;
 }
 
 static int64_t points_with_plan(const SweepGrid *grid, const SweepRow *rows) {
@@ -169,13 +162,13 @@ static bool write_pictures(const SweepPage *page, bool lines, FILE *out) {
     html_section_open(out, "picture", "The points");
     html_paragraph(out, page->summary);
     Prose more = {0};
-    prose_add(&more, "The picture shows the first %d points that have a plan; the table has all.", BARS_MAX);
-    if (!lines && points_with_plan(page->grid, page->rows) > BARS_MAX) html_paragraph(out, more.text);
+    prose_add(&more, "The picture shows the first %d points that have a plan; the table has all.", BAR_ROWS_MAX);
+    if (!lines && points_with_plan(page->grid, page->rows) > BAR_ROWS_MAX) html_paragraph(out, more.text);
     html_figure_open(out, "the points");
     if (lines)
         ok = draw_series_of(page->grid, page->rows, page->lead, out);
     else
-        draw_bars(page->grid, page->rows, page->lead, out);
+        ok = draw_bars(page->grid, page->rows, page->lead, out);
     sweep_draw_cost(page->grid, page->rows, page->lead, out);
     html_figure_close(out);
     html_section_close(out);

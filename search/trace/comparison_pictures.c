@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The step in time, measured above predicted, and what it adds up to, rank by rank. */
-#include "base/text/svg.h"
+#include "base/text/bars.h"
 #include "base/util.h"
 #include "search/trace/comparison.h"
 
-static const double WIDTH = 860, LEFT = 104, RIGHT = 836, LANE = 20, BAR = 16;
+static const double WIDTH = 860, LEFT = 104, RIGHT = 836, LANE = 20;
 enum { RANKS_SHOWN = 32 };
 
 static Paint paint_of(TraceTerm term) {
@@ -109,39 +109,20 @@ bool comparison_picture_time(const Comparison *compared, Arena *arena, FILE *out
 
 /* ---- what a step adds up to ---- */
 
-static void draw_bar(Svg *svg, const SvgScale *scale, double y, const double shares[TERM_COUNT]) {
-    double start = 0;
+static void add_bar(Bars *bars, const char *name, const double shares[TERM_COUNT]) {
+    BarRow *row = &bars->row[bars->rows++];
+    snprintf(row->label, sizeof row->label, "%s", name);
     for (TraceTerm term = 0; term < TERM_COUNT; term++) {
-        char tip[64 + NUMBER_TEXT_SIZE], text[NUMBER_TEXT_SIZE];
-        double from = svg_at(scale, start), to = svg_at(scale, start + shares[term]);
-        start += shares[term];
-        if (!(to - from > 0.02)) continue;
-        snprintf(tip, sizeof tip, "%s%s: %s", term_is_collective(term) ? "exposed " : "", term_name(term),
-                 step_text(shares[term], text));
-        svg_bar(svg, from, y, to - from, BAR, paint_of(term), tip);
-    }
-}
-
-static double add_bar(Svg *svg, const SvgScale *scale, double y, const char *name, const double shares[TERM_COUNT]) {
-    char text[NUMBER_TEXT_SIZE];
-    double sum = 0;
-    for (int term = 0; term < TERM_COUNT; term++) sum += shares[term];
-    svg_text(svg, LEFT - 8, y + 12, "end", NULL, "%s", name);
-    draw_bar(svg, scale, y, shares);
-    svg_text(svg, svg_at(scale, sum) + 5, y + 12, "start", "small", "%s", step_text(sum, text));
-    return y + LANE;
-}
-
-static double draw_legend(Svg *svg, const Comparison *compared, double y) {
-    double x = LEFT;
-    for (int i = 0; i < compared->row_count; i++) {
-        char words[64];
-        TraceTerm term = compared->rows[i].term;
+        char words[BAR_NAME_SIZE];
         snprintf(words, sizeof words, "%s%s", term_is_collective(term) ? "exposed " : "", term_name(term));
-        if (x + 19 + svg_text_width(words) > RIGHT) x = LEFT, y += 20;
-        x += svg_legend_bar(svg, x, y, paint_of(term), words);
+        row->of[bars_part(bars, words, paint_of(term))] += shares[term];
+        row->total += shares[term];
     }
-    return y;
+}
+
+static const char *rank_name(const RankTrace *rank, char name[32]) {
+    snprintf(name, 32, "rank %lld", (long long)(rank->rank >= 0 ? rank->rank : rank->device));
+    return name;
 }
 
 static void list_bars(const Comparison *compared, Table *table) {
@@ -151,8 +132,7 @@ static void list_bars(const Comparison *compared, Table *table) {
         double compute = 0, exposed = 0, idle = 0;
         for (TraceTerm term = 0; term < TERM_COUNT; term++)
             *(term_is_compute(term) ? &compute : term_is_collective(term) ? &exposed : &idle) += rank->exposed[term];
-        snprintf(name, sizeof name, "rank %lld", (long long)(rank->rank >= 0 ? rank->rank : rank->device));
-        table_cell(table, "%s", name);
+        table_cell(table, "%s", rank_name(rank, name));
         table_cell(table, "%s", step_text(rank->step_mean, a));
         table_cell(table, "%s", step_text(rank->step_least, a));
         table_cell(table, "%s", step_text(rank->step_most, a));
@@ -165,44 +145,28 @@ static void list_bars(const Comparison *compared, Table *table) {
     }
 }
 
-static double draw_ranks(Svg *svg, const Comparison *compared, const SvgScale *scale, double y) {
-    int shown = (int)min_whole(compared->rank_count, RANKS_SHOWN);
-    for (int r = 0; r < shown; r++) {
-        const RankTrace *rank = &compared->ranks[r];
-        char name[32];
-        snprintf(name, sizeof name, "rank %lld", (long long)(rank->rank >= 0 ? rank->rank : rank->device));
-        y = add_bar(svg, scale, y, name, rank->exposed);
-    }
-    if (shown < compared->rank_count)
-        svg_text(svg, LEFT, y + 12, "start", "dim", "... %d ranks left out", compared->rank_count - shown);
-    return shown < compared->rank_count ? y + LANE : y;
-}
-
 bool comparison_picture_terms(const Comparison *compared, Arena *arena, FILE *out, Prose *words, Table *table) {
     double measured[TERM_COUNT] = {0}, planned[TERM_COUNT] = {0};
-    double longest = compared->plan ? max_real(compared->step_measured, compared->plan->step) : compared->step_measured;
+    Bars *bars = ARENA_NEW(arena, Bars, 1);
+    if (!bars) return table->failed = true;
     for (int i = 0; i < compared->row_count; i++) {
         measured[compared->rows[i].term] = compared->rows[i].exposed_measured;
         planned[compared->rows[i].term] = compared->rows[i].exposed_predicted;
     }
-    for (int r = 0; r < compared->rank_count; r++) longest = max_real(longest, compared->ranks[r].step_mean);
-    bool several = compared->rank_count > 1;
-    int rows = 1 + (compared->plan != NULL) + (several ? (int)min_whole(compared->rank_count, RANKS_SHOWN + 1) : 0);
+    bars->say = svg_say_seconds, bars->amount = step_text, bars->left = LEFT;
+    add_bar(bars, "measured", measured);
+    if (compared->plan) add_bar(bars, "predicted", planned);
+    for (int r = 0; r < compared->rank_count && r < RANKS_SHOWN && compared->rank_count > 1; r++)
+        add_bar(bars, rank_name(&compared->ranks[r], (char[32]){0}), compared->ranks[r].exposed);
     prose_add(words,
               "What the mean step adds up to: an instant belongs to computation if any runs, else to collectives, "
               "else to copies, else it is idle.");
+    if (compared->rank_count > RANKS_SHOWN)
+        prose_add(words, " The first %d of %d ranks are shown.", RANKS_SHOWN, compared->rank_count);
     *table = table_new(arena, "Devices",
                        "device|>mean step|>least|>most|>computation|>exposed collectives|>copies and idle|>waited|"
                        ">made others wait|>most memory");
-    SvgScale scale = {0, longest, LEFT, RIGHT - 60, false};
-    double bottom = 12 + LANE * rows + 8;
-    Svg svg = svg_open(out, "terms-svg", WIDTH, bottom + 34 + 44, "Where a step goes", words->text);
-    svg_axis_x(&svg, &scale, 8, bottom, 6, svg_say_seconds, "");
-    double y = add_bar(&svg, &scale, 12, "measured", measured);
-    if (compared->plan) y = add_bar(&svg, &scale, y, "predicted", planned);
-    if (several) draw_ranks(&svg, compared, &scale, y);
-    draw_legend(&svg, compared, bottom + 38);
-    svg_close(&svg);
+    bars_draw_stacked(bars, "terms-svg", "Where a step goes", words->text, WIDTH, out);
     list_bars(compared, table);
     return true;
 }

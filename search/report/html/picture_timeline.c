@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One step in time: with stages every pass of every microbatch, played (cost/time/schedule_simulation.h); without, the microbatches and what
  * communicates beside them. Below it one layer, op by op. */
+#include "search/report/html/paints.h"
 #include "search/report/html/pictures.h"
-#include "search/report/html/role_paint.h"
 
 #include "base/util.h"
 #include "cost/time/schedule_simulation.h"

@@ -7,6 +7,8 @@
 #include "base/text/table.h"
 #include "search/report/html/facts.h"
 
+enum { PLANS_SHOWN = 10 }; /* where all plans have a row */
+
 typedef struct {
     const Report *report;
     const PageFacts *facts; /* NULL: none were asked for */

@@ -182,6 +182,7 @@ Test(sweep_page, many_series_and_none) {
         all[i].expected_seconds = 86400. * (10 + i), all[i].expected_usd = 1e3 * (100 - i);
     }
     memcpy(rows, all, sizeof rows);
+    for (int i = 0; i < BATCHES; i++) rows[i].chips = 8;
     grid = (SweepGrid){.options = {{"batch", names, BATCHES}}, .option_count = 1, .points = BATCHES};
     expect_picture(&grid, rows, 0, "sweep/bars.svg");
     SweepGrid many = {.options = {{"model", names, MANY}, {"chips", lengths, LENGTHS}}, .option_count = 2};
