@@ -108,52 +108,38 @@ static void normalise(Core *core) {
     }
 }
 
-static int by_other(const void *a, const void *b) {
-    int x = ((const CoreArc *)a)->other, y = ((const CoreArc *)b)->other;
-    return (x > y) - (x < y);
-}
-
+/* Edges are in the order of their ends, so that the arcs of a node come in the order of the others: first to those
+ * before it, then to those behind it. */
 static void make_arcs(Core *core, Workspace *space) {
-    int *used = WORKSPACE_NEW(space, int, core->nodes + 1);
+    int *earlier = WORKSPACE_NEW(space, int, core->nodes + 1), *later = WORKSPACE_NEW(space, int, core->nodes + 1);
     core->arc_start = WORKSPACE_NEW(space, int, core->nodes + 1);
     core->arc_later = WORKSPACE_NEW(space, int, core->nodes);
     core->arcs = WORKSPACE_NEW(space, CoreArc, 2 * (size_t)core->edges + 1);
     for (int e = 0; e < core->edges; e++) {
-        used[core->edge_u[e]]++;
-        used[core->edge_v[e]]++;
+        earlier[core->edge_v[e]]++;
+        later[core->edge_u[e]]++;
     }
     for (int i = 0; i < core->nodes; i++) {
-        core->arc_start[i + 1] = core->arc_start[i] + used[i];
-        used[i] = 0;
+        core->arc_later[i] = core->arc_start[i] + earlier[i];
+        core->arc_start[i + 1] = core->arc_later[i] + later[i];
+        earlier[i] = core->arc_start[i]; /* from here on: the next of each kind */
+        later[i] = core->arc_later[i];
     }
     for (int e = 0; e < core->edges; e++) {
-        int u = core->edge_u[e], v = core->edge_v[e];
-        core->arcs[core->arc_start[u] + used[u]++] = (CoreArc){.other = v, .edge = e};
-        core->arcs[core->arc_start[v] + used[v]++] = (CoreArc){.other = u, .edge = e};
+        int u = core->edge_u[e], v = core->edge_v[e], from_u = later[u]++, from_v = earlier[v]++;
+        core->arcs[from_u] = (CoreArc){.other = v, .edge = e, .back = from_v};
+        core->arcs[from_v] = (CoreArc){.other = u, .edge = e, .back = from_u};
     }
-    int *seen = WORKSPACE_NEW(space, int, core->edges + 1);
-    for (int i = 0; i < core->nodes; i++) {
-        CoreArc *arcs = core->arcs + core->arc_start[i];
-        int count = core->arc_start[i + 1] - core->arc_start[i], earlier = 0;
-        qsort(arcs, (size_t)count, sizeof *arcs, by_other);
-        for (int k = 0; k < count; k++) {
-            CoreArc *arc = &arcs[k];
+    for (int i = 0; i < core->nodes; i++)
+        for (int k = core->arc_start[i]; k < core->arc_start[i + 1]; k++) {
+            CoreArc *arc = &core->arcs[k];
             arc->message = core->message_size;
             arc->matrix = core->matrix_size;
             core->message_size += (size_t)core->width[arc->other];
             core->matrix_size += (size_t)core->count[i] * (size_t)core->width[arc->other];
-            earlier += arc->other < i;
-            if (arc->other > i) {
-                seen[arc->edge] = core->arc_start[i] + k;
-            } else {
-                arc->back = seen[arc->edge];
-                core->arcs[arc->back].back = core->arc_start[i] + k;
-            }
         }
-        core->arc_later[i] = core->arc_start[i] + earlier;
-    }
-    workspace_give(space, used, (size_t)core->nodes + 1, sizeof *used);
-    workspace_give(space, seen, (size_t)core->edges + 1, sizeof *seen);
+    workspace_give(space, earlier, (size_t)core->nodes + 1, sizeof *earlier);
+    workspace_give(space, later, (size_t)core->nodes + 1, sizeof *later);
 }
 
 /* ---- moments ---- */

@@ -33,40 +33,33 @@ static void write_timers(const StepLog *log, const PlanTerms *plan, TextOut out)
     }
 }
 
-/* Tokens of a device, where nobody says how many a step has. */
-static void write_rate(const StepLog *log, TextOut out) {
-    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], name[PROSE_NAME_SIZE];
-    Prose prose = {0};
-    prose_add(&prose,
-              "%s (%s): %s a device, the median of %d of %d (half of them from %s to %s); with a plan this is a step.",
-              clean_name(log->file, name), log->launcher, rate_text(1 / log->median, "token", a), log->used, log->steps,
-              rate_text(1 / log->upper, "token", b), rate_text(1 / log->lower, "token", c));
-    prose_write(out, "", "  ", prose.text);
+/* The time of a step; where nobody says how many tokens a step has, tokens a second of a device. */
+static const char *value_text(const StepLog *log, double seconds, char *text) {
+    return log->of_tokens ? rate_text(1 / seconds, "token", text) : step_text(seconds, text);
 }
 
 void step_logs_write_text(const StepLog *logs, int count, const PlanTerms *plan, double traced, TextOut out) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], name[PROSE_NAME_SIZE];
     for (int i = 0; i < count; i++) {
         const StepLog *log = &logs[i];
+        bool steps = !log->of_tokens;
         Prose prose = {0};
-        if (log->of_tokens) {
-            write_rate(log, out);
-            continue;
-        }
-        prose_add(&prose, "%s (%s): %s a step, the median of %d of %d (half of them from %s to %s)",
-                  clean_name(log->file, name), log->launcher, step_text(log->median, a), log->used, log->steps,
-                  step_text(log->lower, b), step_text(log->upper, c));
-        if (plan && plan->step > 0)
+        prose_add(&prose, "%s (%s): %s a %s, the median of %d of %d (half of them from %s to %s)",
+                  clean_name(log->file, name), log->launcher, value_text(log, log->median, a),
+                  steps ? "step" : "device", log->used, log->steps, value_text(log, steps ? log->lower : log->upper, b),
+                  value_text(log, steps ? log->upper : log->lower, c));
+        if (!steps) prose_add(&prose, "; with a plan this is a step");
+        if (steps && plan && plan->step > 0)
             prose_add(&prose, "; the plan has %s (%s)", step_text(plan->step, a),
                       change_text(log->median / plan->step - 1, b));
-        if (traced > 0)
+        if (steps && traced > 0)
             prose_add(&prose, "; the traced step is %.2f times as long%s", traced / log->median,
                       traced > SLOWED * log->median
                           ? ": the profiler slows the host, so idle in the trace is not the run's"
                           : "");
         prose_add(&prose, ".");
         prose_write(out, "", "  ", prose.text);
-        write_timers(log, plan, out);
+        if (steps) write_timers(log, plan, out);
     }
 }
 
