@@ -13,7 +13,6 @@
 #include "base/util.h"
 #include "search/launch/launcher.h"
 #include "search/options/data_files.h"
-#include "search/options/measured_run.h"
 #include "search/options/options.h"
 #include "search/engine/proof/certificate.h"
 #include "search/report/html/write.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/commands.h"
 
+#include "base/build.h"
+#include "base/text/prose.h"
 #include "base/util.h"
 #include "models/config/model_json.h"
 
@@ -35,4 +37,71 @@ const Command *command_named(const char *name, Error *error) {
     error_set(error, ERROR_INPUT, name, "is not a command; %s%s",
               nearest ? "did you mean " : "shardopt --help lists them", nearest ? nearest : "");
     return NULL;
+}
+
+static const CommandOption HELP_ROW = {.name = "help", .letter = 'h', .help = "show this help"};
+
+/* Prints each line of `text` with `first` before the first line and `other` before the others. */
+static void print_lines(FILE *out, const char *first, const char *other, const char *text) {
+    for (const char *before = first; *text; before = other) {
+        size_t length = strcspn(text, "\n");
+        fprintf(out, "%s%.*s\n", before, (int)length, text);
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* "-o, --output FILE" */
+static int left_side(const CommandOption *row, char left[64]) {
+    char letter[8] = "    ";
+    if (row->letter) snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    return snprintf(left, 64, "%s--%s%s%s", letter, row->name, row->takes ? " " : "", row->takes ? row->takes : "");
+}
+
+static void print_row(FILE *out, const CommandOption *row, int columns) {
+    char left[64];
+    left_side(row, left);
+    fprintf(out, "  %-*s  %s\n", columns, left, row->help);
+}
+
+static void print_options(const Command *command, FILE *out) {
+    char left[64];
+    int columns = left_side(&HELP_ROW, left);
+    for (int i = 0; i < command->option_count; i++)
+        if (command_has_option(command, i)) columns = (int)max_whole(columns, left_side(&command->options[i], left));
+    const char *heading = "";
+    for (int i = 0; i < command->option_count; i++) {
+        if (command->options[i].heading) heading = command->options[i].heading;
+        if (!command_has_option(command, i)) continue;
+        if (heading) fprintf(out, "%s%s%s", "\n", heading, heading[0] ? "\n" : "");
+        heading = NULL;
+        print_row(out, &command->options[i], columns);
+    }
+    print_row(out, &HELP_ROW, columns);
+}
+
+void help_of_command(const Command *command, FILE *out) {
+    print_lines(out, "usage: shardopt ", "       shardopt ", command->usage);
+    if (command->about) fprintf(out, "\n%s\n", command->about);
+    print_options(command, out);
+    fprintf(out, "\n%s\n", command->footer);
+    if (command->list) command->list(out);
+    if (command->examples) fputs("\nExamples:\n", out);
+    if (command->examples) print_lines(out, "  ", "  ", command->examples);
+}
+
+void help_of_program(FILE *out) {
+    fprintf(out, "shardopt %s: finds, and proves, the best way to shard a transformer over a machine\n\n",
+            program_version());
+    fprintf(out, "usage: shardopt %s\n       shardopt COMMAND [OPTIONS]\n\n", COMMANDS[0]->usage);
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        Prose line = {0};
+        prose_add(&line, "  %-9s %s", COMMANDS[i]->name, COMMANDS[i]->summary);
+        prose_write((TextOut){.file = out}, "", "            ", line.text);
+    }
+    fputs("\nFrom a question to a launch script:\n"
+          "  shardopt --model 70b --chip h100 --nodes 64 --format json -o report.json   (TPUs: --slice v6e-256)\n"
+          "  shardopt explain report.json                                               (--format html: a page)\n"
+          "  shardopt emit megatron report.json -o train.sh\n"
+          "\nshardopt COMMAND --help shows a command's options.\n",
+          out);
 }

@@ -3,7 +3,6 @@
  * The names of models and chips are asked of the program when they are needed, since data files can be added.
  * completion_fish.c is the same for fish. */
 #include "search/cli/commands.h"
-#include "search/cli/help.h"
 
 #include <string.h>
 

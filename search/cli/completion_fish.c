@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Completion for fish, from the rows of the commands, as completion.c has it for bash and zsh. */
 #include "search/cli/commands.h"
-#include "search/cli/help.h"
 
 #include <string.h>
 

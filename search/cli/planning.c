@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/planning.h"
 
+#include "base/file.h"
 #include "base/number.h"
+#include "base/text/prose.h"
 #include "base/threads.h"
+#include "base/util.h"
 #include "search/answer/gap.h"
 #include "search/cli/interrupt.h"
-#include "search/cli/output_options.h"
+#include "search/launch/launcher.h"
+#include "search/options/options.h"
 
-#ifdef _OPENMP
+#include <ctype.h>
+#include <math.h>
 #include <omp.h>
-#endif
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 void planning_announce(const Request *request, const OutputChoice *choice, FILE *err) {
     char batch[NUMBER_TEXT_SIZE], seq[NUMBER_TEXT_SIZE], longest[NUMBER_TEXT_SIZE];
-#ifdef _OPENMP
     if (request->control.threads > 0) omp_set_num_threads(threads_usable(request->control.threads));
-#endif
     number_grouped(request->question.work.seq, seq);
     if (request->asked.seq_beyond_model && !choice->quiet)
         fprintf(err, "shardopt: warning: --seq: %s tokens are beyond the %s that %s is made for; planned as asked\n",
@@ -75,14 +80,191 @@ int exit_of_result(const SearchResult *result) {
     return result->plan_count > 0 ? EXIT_DONE : EXIT_NO_PLAN;
 }
 
-int planning_run(const CommandLine *line, PlanningWork plan, Streams streams, Error *error) {
-    Options options;
-    options_of_line(line, &options);
-    Report *report = ARENA_NEW(line->arena, Report, 1);
-    if (!report) return error_memory(error), EXIT_DEFECT;
-    InterruptScope scope;
-    interrupt_begin(&scope);
-    bool ok = plan(&options, line->arena, streams, report, error);
-    interrupt_end(&scope);
-    return ok ? exit_of_result(&report->result) : EXIT_USAGE;
+bool planning_begin(const CommandLine *line, Planning *out, Error *error) {
+    *out = (Planning){.report = ARENA_NEW(line->arena, Report, 1)};
+    options_of_line(line, &out->options);
+    if (!out->report) return error_memory(error);
+    interrupt_begin(&out->interrupts);
+    return true;
+}
+
+int planning_end(const Planning *planning, bool ok) {
+    interrupt_end(&planning->interrupts);
+    return ok ? exit_of_result(&planning->report->result) : EXIT_USAGE;
+}
+
+enum { OPERAND_BYTES_MAX = 1 << 28 };
+
+bool operand_is_file(const char *word) {
+    return strcmp(word, "-") == 0 || strpbrk(word, "./") || access(word, F_OK) == 0;
+}
+
+/* Every report of ours says its version; no launcher's configuration has that word. */
+static bool is_report(const char *text) {
+    return text[strspn(text, " \t\r\n")] == '{' && strstr(text, "\"format_version\"");
+}
+
+bool operand_take_plan(CommandLine *line, const char *word, Error *error) {
+    static const Option PLANS[] = {OPTION_PLAN, OPTION_FROM, OPTION_FROM_CONFIG};
+    char *text;
+    size_t length;
+    for (size_t i = 0; i < COUNT_OF(PLANS); i++)
+        if (line->text[PLANS[i]])
+            return error_set(error, ERROR_INPUT, word, "is a second plan beside %s; give one", line->where[PLANS[i]]);
+    if (!file_read(word, OPERAND_BYTES_MAX, line->arena, &text, &length, error)) return false;
+    Option option = is_report(text) ? OPTION_FROM : OPTION_FROM_CONFIG;
+    line->text[option] = word;
+    line->where[option] = option == OPTION_FROM ? "--from" : "--from-config";
+    return true;
+}
+
+/* The words of a command line that plans: which options were given, and what they say of the output. */
+
+_Static_assert((int)OPTION_COUNT <= (int)OPTIONS_MAX, "a command line has room for every option");
+
+void options_of_line(const CommandLine *line, Options *out) {
+    *out = (Options){.environment = cli_environment()};
+    memcpy(out->text, line->text, sizeof out->text);
+    memcpy(out->where, line->where, sizeof out->where);
+}
+
+bool options_parse(int argc, char **argv, const Command *command, Arena *arena, Options *out, Error *error) {
+    CommandLine line;
+    if (!command_line_read(command, argc, argv, arena, &line, error)) return false;
+    options_of_line(&line, out);
+    return true;
+}
+
+/* The value of an option as one of `names`; `fallback` when it is not given. */
+static bool choose(const Options *options, Option option, const char *const *names, int count, int fallback,
+                   const char *right, int *out, Error *error) {
+    *out = fallback;
+    if (!options->text[option]) return true;
+    for (int i = 0; i < count; i++) {
+        *out = i;
+        if (strcmp(options->text[option], names[i]) == 0) return true;
+    }
+    return error_set(error, ERROR_INPUT, options->where[option], "\"%.40s\" is not available; give %s",
+                     options->text[option], right);
+}
+
+bool output_from_options(const Options *options, OutputChoice *out, Error *error) {
+    static const char *const FORMATS[FORMAT_COUNT] = {"text", "json", "markdown", "html", "csv"};
+    static const char *const COLORS[] = {[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
+    int format, color;
+    if (!choose(options, OPTION_FORMAT, FORMATS, FORMAT_COUNT, 0, "text, json, markdown, html or csv", &format, error))
+        return false;
+    if (!choose(options, OPTION_COLOR, COLORS, 3, 0, "auto, always or never", &color, error)) return false;
+    if (options->text[OPTION_VERBOSE] && options->text[OPTION_QUIET])
+        return error_set(error, ERROR_INPUT, "--verbose", "contradicts --quiet; give one of them");
+    if (options->text[OPTION_OUTPUT] && options->text[OPTION_OUTPUT][0] == '\0')
+        return error_set(error, ERROR_INPUT, "--output", "is empty; give a file");
+    const char *certificate = options->text[OPTION_CERTIFICATE], *output = options->text[OPTION_OUTPUT];
+    if (certificate && (certificate[0] == '\0' || strcmp(certificate, "-") == 0))
+        return error_set(error, ERROR_INPUT, "--certificate", "is no file; give the name of one");
+    if (certificate && output && strcmp(certificate, output) == 0)
+        return error_set(error, ERROR_INPUT, "--certificate", "is the file of --output; give another one");
+    *out = (OutputChoice){.format = (OutputFormat)format,
+                          .color = (OutputColor)color,
+                          .timing = options->text[OPTION_TIMING],
+                          .verbose = options->text[OPTION_VERBOSE],
+                          .quiet = options->text[OPTION_QUIET],
+                          .path = options->text[OPTION_OUTPUT],
+                          .certificate = options->text[OPTION_CERTIFICATE]};
+    return true;
+}
+
+enum { SIZE_WORDS_SIZE = 128 };
+
+/* What is said of a length or a batch that was typed in thousands: "8k is 8,000; 8,192 is 8Ki"; *powers: the power of
+ * two. NULL, and *powers as it is: nothing. */
+static const char *size_in_thousands(const char *text, char words[SIZE_WORDS_SIZE], int64_t *powers) {
+    static const struct {
+        char suffix;
+        int64_t thousands, powers;
+    } SCALES[] = {{'k', 1000, 1 << 10}, {'M', 1000000, 1 << 20}, {'G', 1000000000, 1 << 30}};
+    char *end = NULL, decimal[NUMBER_TEXT_SIZE], binary[NUMBER_TEXT_SIZE];
+    if (!text || !isdigit((unsigned char)text[0])) return NULL;
+    long value = strtol(text, &end, 10);
+    if (value <= 0 || value > 1000000 || end[0] == '\0' || end[1] != '\0') return NULL;
+    for (size_t i = 0; i < COUNT_OF(SCALES); i++) {
+        if (end[0] != SCALES[i].suffix) continue;
+        *powers = value * SCALES[i].powers;
+        snprintf(words, SIZE_WORDS_SIZE, "%s is %s; %s is %ld%ci", text,
+                 number_grouped(value * SCALES[i].thousands, decimal), number_grouped(*powers, binary), value,
+                 SCALES[i].suffix == 'k' ? 'K' : SCALES[i].suffix);
+        return words;
+    }
+    return NULL;
+}
+
+/* "--seq: 8k is 8,000; 8,192 is 8Ki; --batch: ..."; false: nothing was typed so. */
+static bool name_sizes(const Request *request, Prose *to) {
+    const Asked *asked = &request->asked;
+    char words[SIZE_WORDS_SIZE];
+    int64_t powers;
+    if (size_in_thousands(asked->typed_seq, words, &powers)) prose_item(to, "; ", "--seq: %s", words);
+    if (size_in_thousands(asked->typed_batch, words, &powers)) prose_item(to, "; ", "--batch: %s", words);
+    return to->used > 0;
+}
+
+void thousands_warn(const Request *request, const OutputChoice *choice, FILE *err) {
+    Prose text = {0};
+    if (!choice->quiet && name_sizes(request, &text))
+        fprintf(err, "shardopt: warning: %s; planned as typed\n", text.text);
+}
+
+static double seconds_per_token(const RankedPlan *ranked) {
+    return ranked->estimate.time.seconds / ((double)ranked->work.sequences * (double)ranked->work.seq);
+}
+
+/* The work with powers of two, a batch as whole sequences as the options have it. */
+static Work in_powers(const Request *request) {
+    const Asked *asked = &request->asked;
+    char words[SIZE_WORDS_SIZE];
+    Work work = request->question.work;
+    int64_t batch = (int64_t)asked->requested_batch_tokens;
+    bool in_sequences = asked->batch_origin == FROM_OPTION && !asked->typed_batch[0];
+    size_in_thousands(asked->typed_seq, words, &work.seq);
+    size_in_thousands(asked->typed_batch, words, &batch);
+    if (!in_sequences) work.sequences = sequences_of(batch, work.seq);
+    return work;
+}
+
+/* How much longer a token takes as typed, as a share; 0: nobody knows. */
+static bool ask_cost(const Report *report, double *cost, Error *error) {
+    static const int64_t WORK_LEAST = 600000; /* as for the searches around a plan */
+    Arena arena = {0};
+    SearchResult result = {0};
+    Request *changed = ARENA_NEW(&arena, Request, 1);
+    if (!changed) return arena_free(&arena), error_memory(error);
+    *changed = *report->request; /* of the launcher that won */
+    changed->subproblems = NULL;
+    changed->subproblem_count = 0;
+    changed->question.work = in_powers(report->request);
+    changed->control.top = 1;
+    changed->control.different = changed->control.variants = false;
+    changed->control.work_limit = max_whole(WORK_LEAST, report->result.work);
+    bool ok = search_run(changed, &arena, &result, error);
+    if (ok && result.plan_count > 0 && result.certificate.proof == PROOF_OPTIMAL)
+        *cost = seconds_per_token(&report->result.plans[0]) / seconds_per_token(&result.plans[0]) - 1;
+    arena_free(&arena);
+    return ok;
+}
+
+bool thousands_warn_after(const Report *report, const OutputChoice *choice, FILE *err, Error *error) {
+    Prose text = {0};
+    double cost = 0;
+    if (choice->quiet || !name_sizes(report->asked, &text)) return true;
+    bool alone = report->result.plan_count == 0 || report->asked->control.sensitivity == SENSITIVITY_NONE ||
+                 report->result.certificate.proof != PROOF_OPTIMAL;
+    if (!alone && !ask_cost(report, &cost, error)) return false;
+    prose_add(&text, "; planned as typed");
+    if (fabs(cost) >= 0.0005)
+        prose_add(&text, ", where a token takes %.1f%% %s time than with %s", 100 * fabs(cost),
+                  cost > 0 ? "more" : "less", "powers of two");
+    else if (!alone)
+        prose_add(&text, ", which costs nothing here");
+    fprintf(err, "shardopt: warning: %s\n", text.text);
+    return true;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "search/cli/commands.h"
-#include "search/cli/output_options.h"
+#include "search/cli/planning.h"
 
 #include <string.h>
 

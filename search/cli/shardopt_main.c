@@ -6,7 +6,6 @@
 #include "search/shardopt.h"
 
 #include "search/cli/commands.h"
-#include "search/cli/help.h"
 #include "search/cli/synonyms.h"
 
 #include <errno.h>

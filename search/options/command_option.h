@@ -20,7 +20,7 @@ typedef struct {
      * names that those commands list, "@files" means files; NULL means nothing. */
     const char *values;
     const char *key; /* what a report calls it; NULL: its name */
-    bool writes; /* the value is a file that is written: no other file of the command line may be the same one */
+    bool writes;     /* the value is a file that is written: no other file of the command line may be the same one */
 } CommandOption;
 
 /* Options that several tables have, described once. */

@@ -1,6 +1,68 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/options/data_files.h"
-#include "search/options/data_hash.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/util.h"
+#include "cost/measured/nearest.h"
+#include "models/parameters.h"
+
+#include <string.h>
+
+/* Sorted, so that the names of all files are, folder by folder. */
+static const char *const FOLDERS[] = {"cost/optimizers", "cost/profiles", "mesh/catalog", "models/zoo"};
+
+bool file_sha256(const char *path, char hex[SHA256_HEX_SIZE], Error *error) {
+    Arena arena = {0}; /* a file is needed no longer than its digest takes */
+    char *text;
+    size_t length;
+    bool ok = file_read(path, JSON_BYTES_MAX, &arena, &text, &length, error);
+    if (ok) {
+        Sha256 hash = sha256_start();
+        sha256_add(&hash, text, length);
+        sha256_hex(&hash, hex);
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+static bool add_file(Sha256 *all, const char *folder, const char *label, const char *name, Error *error) {
+    Arena arena = {0};
+    char hex[SHA256_HEX_SIZE];
+    const char *path = arena_format(&arena, "%s/%s", folder, name);
+    bool ok = path ? file_sha256(path, hex, error) : error_memory(error);
+    if (ok) {
+        const char *line = arena_format(&arena, "%s  %s/%s\n", hex, label, name);
+        if (line)
+            sha256_add(all, line, strlen(line));
+        else
+            ok = error_memory(error);
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+bool file_data_sha256(char hex[SHA256_HEX_SIZE], Arena *arena, Error *error) {
+    Sha256 all = sha256_start();
+    for (size_t i = 0; i < COUNT_OF(FOLDERS); i++) {
+        char **names;
+        size_t count;
+        const char *folder = file_data_folder(FOLDERS[i], arena, error);
+        if (!folder || !file_list(folder, ".json", arena, &names, &count, error)) return false;
+        for (size_t n = 0; n < count; n++)
+            if (!add_file(&all, folder, FOLDERS[i], names[n], error)) return false;
+    }
+    sha256_hex(&all, hex);
+    return true;
+}
+
+bool data_file(const char *path, const char *folder, Arena *arena, DataFile *out, Error *error) {
+    const char *root = file_data_folder(folder, arena, error);
+    if (!root || !file_sha256(path, out->sha256, error)) return false;
+    size_t length = strlen(root);
+    bool inside = strncmp(path, root, length) == 0 && path[length] == '/';
+    out->file = inside ? arena_format(arena, "%s%s", folder, path + length) : arena_text(arena, path);
+    return out->file || error_memory(error);
+}
 
 bool data_files_name(Report *report, Arena *arena, Error *error) {
     const Request *request = report->request;
@@ -17,4 +79,57 @@ bool data_files_name(Report *report, Arena *arena, Error *error) {
 
 bool data_files_name_all(Report *report, Arena *arena, Error *error) {
     return file_data_sha256(report->data_sha256, arena, error) && data_files_name(report, arena, error);
+}
+
+/* Texts are the table's and the outcome's, which live in the arena as the report does. */
+static bool describe(const Outcome *outcome, Report *report, Arena *arena, Error *error) {
+    const Run *run = outcome->run;
+    MeasuredRun *out = ARENA_NEW(arena, MeasuredRun, 1);
+    char *framework = arena_text(arena, outcome->framework);
+    if (!out || !framework) return error_memory(error);
+    double measured = outcome_tokens_per_second_per_chip(outcome);
+    *out = (MeasuredRun){.id = run->id,
+                         .source = run->source,
+                         .framework = framework,
+                         .model = run->model,
+                         .chip = outcome->chip,
+                         .precision = precision_name(outcome->precision),
+                         .plan = outcome->plan,
+                         .chips = run->chips,
+                         .seq = run->seq,
+                         .measured = measured,
+                         .flops_per_token = outcome->flops / ((double)run->seq * (double)run->global_batch),
+                         .predicted = measured * outcome->measured_seconds / outcome->prediction.seconds};
+    report->measured = out;
+    return true;
+}
+
+bool measured_run_add(Report *report, Arena *arena, Error *error) {
+    const Request *request = report->request;
+    Error missing = {0};
+    RunTable table;
+    Validation validation;
+    if (report->result.plan_count == 0 || strcmp(request->asked.profile, "default") != 0) return true;
+    const char *folder = file_data_folder("cost/measured/data", arena, &missing);
+    const char *path = folder ? arena_format(arena, "%s/train.tsv", folder) : NULL;
+    ReplayData *data = ARENA_NEW(arena, ReplayData, 1);
+    ProfileSet *set = ARENA_NEW(arena, ProfileSet, 1);
+    if (!data || !set) return error_memory(error);
+    if (error_of_machine(&missing)) return *error = missing, false;
+    if (!path) return !folder || error_memory(error); /* an installation without the runs */
+    if (!run_table_read(path, arena, &table, error) || !replay_data_load(arena, data, error) ||
+        !profile_set_default(arena, set, error))
+        return false;
+    const RunFilter filter = {.chips = {request->question.chip.name}, .chip_count = 1};
+    if (!validate_runs(&table, &filter, &(ReplayWith){data, set, request->control.threads}, arena, &validation, error))
+        return false;
+    Parameters parameters = model_parameters(&request->question.model);
+    NearestAsk ask = {.model = request->question.model.name,
+                      .active_parameters = (double)parameters.active,
+                      .mixture = model_layers_with(&request->question.model, true) > 0,
+                      .chips = (double)request->question.machine.mesh.chips,
+                      .seq = (double)request->question.work.seq,
+                      .precision = request->question.precision};
+    const Outcome *nearest = nearest_run(validation.outcomes, validation.count, &ask);
+    return !nearest || describe(nearest, report, arena, error);
 }

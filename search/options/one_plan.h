@@ -4,9 +4,10 @@
 #pragma once
 
 #include "base/arena.h"
+#include "search/engine/search.h"
 #include "search/options/options.h"
 #include "search/options/report_options.h"
-#include "search/engine/search.h"
+#include "search/report/report.h"
 
 #include <stdio.h>
 
@@ -30,3 +31,20 @@ void one_plan_notes(const ReportPlan *from, FILE *err);
 
 /* The same, and where the step is another than the report's: the program or its data have changed since. */
 void one_plan_compare(const SearchResult *result, const ReportPlan *from, FILE *err);
+
+/* The price of a plan that somebody names, whether it fits or not: of `explain`, and
+ * of `trace --from-config`. */
+
+/* A plan that somebody names, and what it is asked of. */
+typedef struct {
+    const Options *options;
+    Request *request;
+    const ReportPlan *from;
+    Arena *arena;
+} NamedPlan;
+
+/* Prices the plan into the result of the report. What does not fit beside the reserve but in HBM is priced so before
+ * anything goes to the host that nobody said is there: who names a plan that keeps everything in HBM has probably seen
+ * it run. *lacking: the bytes of HBM that a chip lacks by this model. No plan in the result: it is not HBM alone, or an
+ * interrupt came. */
+bool named_plan_price(const NamedPlan *named, Report *report, double *lacking, Error *error);

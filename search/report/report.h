@@ -80,7 +80,7 @@ typedef struct {
     /* No plan fits: the nearest machines that do; where sizes do not divide, the best ways out. */
     RankedPlan nearest[3];
     int nearest_count;
-    /* Left empty by report_make; the command may fill it: names the data files the answer rests on (search/options/data_hash.h).
+    /* Left empty by report_make; the command may fill it: names the data files the answer rests on (search/options/data_files.h).
      */
     char data_sha256[SHA256_HEX_SIZE];
     DataFile data[DATA_COUNT];               /* those that this very answer rests on; likewise */

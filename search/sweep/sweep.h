@@ -38,7 +38,7 @@ char *sweep_point_text(const SweepGrid *grid, int64_t point, char *text, size_t 
 typedef struct {
     SweepGrid grid;
     const char *version;                /* of the program */
-    char data_sha256[SHA256_HEX_SIZE];  /* search/options/data_hash.h */
+    char data_sha256[SHA256_HEX_SIZE];  /* search/options/data_files.h */
     char files_sha256[SHA256_HEX_SIZE]; /* of the user's own files that the grid names; "": there are none */
     int64_t shard, shards;              /* 1 <= shard <= shards */
 } SweepHeader;

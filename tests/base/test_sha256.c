@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/sha256.h"
 #include "base/util.h"
-#include "search/options/data_hash.h"
+#include "search/options/data_files.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

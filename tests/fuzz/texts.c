@@ -9,7 +9,7 @@
 #include "models/parameters.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/inflate.h"
-#include "search/cli/output_options.h"
+#include "search/cli/planning.h"
 #include "search/graph/problem.h"
 #include "search/graph/solve.h"
 #include "search/launch/import.h"

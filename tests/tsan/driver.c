@@ -3,7 +3,7 @@
  * bear; under it (preset tsan) this is also the search for data races. */
 #include "base/util.h"
 #include "search/cli/commands.h"
-#include "search/cli/output_options.h"
+#include "search/cli/planning.h"
 #include "search/engine/search.h"
 
 #include <stdio.h>

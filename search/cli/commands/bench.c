@@ -6,9 +6,9 @@
 #include "base/util.h"
 #include "search/answer/doubts.h"
 #include "search/cli/commands.h"
-#include "search/options/options.h"
 #include "search/cli/commands/refitting.h"
 #include "search/cli/commands/trace_plan.h"
+#include "search/options/options.h"
 #include "search/trace/measurements.h"
 
 #include <math.h>

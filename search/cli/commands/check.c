@@ -8,9 +8,8 @@
 #include "search/cli/commands/check_plans.h"
 #include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"
-#include "search/cli/output_options.h"
 #include "search/cli/planning.h"
-#include "search/options/data_hash.h"
+#include "search/options/data_files.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,10 +12,7 @@
 #include "search/cli/commands.h"
 #include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"
-#include "search/cli/operands.h"
-#include "search/cli/output_options.h"
 #include "search/cli/planning.h"
-#include "search/cli/thousands.h"
 #include "search/launch/launcher.h"
 #include "search/options/one_plan.h"
 
@@ -176,16 +173,12 @@ static bool take_operands(CommandLine *line, const EmitFormat **format, Error *e
 }
 
 int training_emit(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error) {
-    Options options;
-    SearchResult result;
-    InterruptScope scope;
+    Planning planning;
     (void)report; /* read with what the line says of it */
-    memset(&result, 0, sizeof result);
-    options_of_line(line, &options);
-    interrupt_begin(&scope);
-    bool ok = emit(&options, emit_format_named(format), line->arena, streams, &result, error);
-    interrupt_end(&scope);
-    return ok ? exit_of_result(&result) : EXIT_USAGE;
+    if (!planning_begin(line, &planning, error)) return EXIT_DEFECT;
+    SearchResult *result = &planning.report->result;
+    return planning_end(&planning,
+                        emit(&planning.options, emit_format_named(format), line->arena, streams, result, error));
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {

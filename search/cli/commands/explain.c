@@ -7,12 +7,8 @@
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/kinds.h"
-#include "search/cli/commands/named_plan.h"
-#include "search/cli/operands.h"
-#include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
-#include "search/cli/thousands.h"
 #include "search/options/data_files.h"
 #include "search/options/one_plan.h"
 #include "search/report/compare_to_best.h"
@@ -108,7 +104,9 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
 
 int training_explain(const CommandLine *line, const cJSON *report, Streams streams, Error *error) {
     (void)report; /* read with what the line says of it */
-    return planning_run(line, explain, streams, error);
+    Planning planning;
+    if (!planning_begin(line, &planning, error)) return EXIT_DEFECT;
+    return planning_end(&planning, explain(&planning.options, line->arena, streams, planning.report, error));
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {

@@ -8,7 +8,6 @@
 #include "search/cli/commands.h"
 #include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"
-#include "search/cli/operands.h"
 #include "search/cli/planning.h"
 #include "search/launch/syntax/config_file.h"
 #include "search/options/report_options.h"

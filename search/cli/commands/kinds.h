@@ -7,9 +7,8 @@
 #include "search/baseline/baseline_check.h"
 #include "search/baseline/diff.h"
 #include "search/cli/command.h"
-#include "search/cli/commands/calibrate_options.h"
-#include "search/cli/commands/validate_options.h"
-#include "search/cli/output_options.h"
+#include "search/cli/planning.h"
+#include "search/cli/views/validate_limits.h"
 #include "search/serving/options/served.h"
 
 typedef struct {
@@ -29,6 +28,42 @@ typedef struct {
 /* Writes the answer of a check in the forms that were asked for. */
 typedef bool (*CheckWriter)(const void *of, BaselineFormat format, TextOut out, Error *error);
 bool check_write(const CheckChoice *choice, CheckWriter write, const void *of, Streams streams, Error *error);
+
+/* The words of `shardopt validate`. */
+
+typedef enum { VALIDATE_TEXT, VALIDATE_JSON, VALIDATE_MARKDOWN, VALIDATE_HTML } ValidateFormat;
+
+typedef struct {
+    const char *path; /* of the table */
+    ValidateFormat format;
+    const char *output, *plot; /* NULL: stdout; no picture */
+    const char *profile;       /* NULL: the default set */
+    RunFilter filter;
+    ValidationLimits gate;
+    int64_t worst;
+    const char *facts; /* of a load test's JSON; NULL: none */
+    int threads;       /* 0: as OpenMP decides */
+    bool verbose;
+} ValidateOptions;
+
+/* The words of `shardopt calibrate`. */
+
+typedef enum { CALIBRATE_TEXT, CALIBRATE_JSON, CALIBRATE_MARKDOWN } CalibrateFormat;
+/* AUTO: from priors, unless the set was fitted to other runs. */
+typedef enum { BEGIN_AUTO, BEGIN_PRIORS, BEGIN_VALUES } CalibrateBegin;
+
+typedef struct {
+    const char *file;    /* the table of runs */
+    const char *output;  /* the set goes there; NULL: nowhere */
+    const char *profile; /* NULL: the default set */
+    const char *date;    /* NULL: today's */
+    const char *only;    /* a stack: only its figures move; NULL: all */
+    CalibrateFormat format;
+    CalibrateBegin begin;
+    const char *facts;  /* of a load test's JSON; NULL: none */
+    int folds, threads; /* threads 0: OpenMP's own choice */
+    bool exclude_flagged, verbose;
+} CalibrateWords;
 
 typedef struct {
     const char *command; /* what asks such questions, as reports and `sweep` call it; NULL: `plan` */

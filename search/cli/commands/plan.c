@@ -3,13 +3,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "search/cli/commands.h"
-#include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
-#include "search/cli/thousands.h"
 #include "search/engine/proof/certificate.h"
 #include "search/options/data_files.h"
-#include "search/options/measured_run.h"
 #include "search/report/report.h"
 
 #include <stdlib.h>
@@ -132,7 +129,9 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
-    return planning_run(line, plan, streams, error);
+    Planning planning;
+    if (!planning_begin(line, &planning, error)) return EXIT_DEFECT;
+    return planning_end(&planning, plan(&planning.options, line->arena, streams, planning.report, error));
 }
 
 /* What the manual says beside the options. */

@@ -9,7 +9,7 @@
 #include "base/text/table.h"
 #include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"
-#include "search/cli/output_options.h"
+#include "search/cli/planning.h"
 
 #include <string.h>
 

@@ -8,15 +8,12 @@
 #include "search/cli/commands.h"
 #include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"
-#include "search/cli/output_options.h"
 #include "search/cli/planning.h"
 #include "search/cli/sweep/file.h"
 #include "search/cli/sweep/grid.h"
 #include "search/cli/sweep/options.h"
 #include "search/cli/sweep/spread.h"
-#include "search/cli/thousands.h"
 #include "search/options/data_files.h"
-#include "search/options/data_hash.h"
 
 #include <stdlib.h>
 #include <string.h>

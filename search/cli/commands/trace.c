@@ -7,9 +7,9 @@
 #include "base/util.h"
 #include "cost/trace/formats/formats.h"
 #include "search/cli/commands.h"
-#include "search/options/options.h"
 #include "search/cli/commands/refitting.h"
 #include "search/cli/commands/trace_plan.h"
+#include "search/options/options.h"
 #include "search/trace/comparison.h"
 
 #include <stdlib.h>

@@ -5,10 +5,10 @@
 #include "base/number.h"
 #include "base/util.h"
 #include "search/answer/plan_words.h"
-#include "search/cli/commands/named_plan.h"
 #include "search/cli/commands/refitting.h"
 #include "search/cli/planning.h"
 #include "search/options/data_files.h"
+#include "search/options/one_plan.h"
 
 #include <stdlib.h>
 

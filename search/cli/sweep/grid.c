@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "base/util.h"
-#include "search/options/data_hash.h"
+#include "search/options/data_files.h"
 
 #include <stdlib.h>
 #include <string.h>

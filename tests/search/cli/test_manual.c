@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
-#include "search/cli/help.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

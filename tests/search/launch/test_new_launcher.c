@@ -3,7 +3,7 @@
  * nothing else of the program knows of it. It is asked for, it refuses, it places roles, and what is written for it is
  * read back. */
 #include "search/cli/commands.h"
-#include "search/cli/output_options.h"
+#include "search/cli/planning.h"
 #include "search/launch/emit.h"
 #include "search/launch/placement.h"
 #include "search/options/one_plan.h"

@@ -4,7 +4,7 @@
  * backward), and no configuration has it. JAX's module says its machine itself. */
 #include "base/util.h"
 #include "search/cli/commands.h"
-#include "search/cli/output_options.h"
+#include "search/cli/planning.h"
 #include "search/launch/emit.h"
 #include "search/options/one_plan.h"
 #include "tests/search/asked.h"

@@ -2,8 +2,7 @@
 /* Lines that people type: what they come to, and the one line of error that a wrong one gets. */
 #include "base/util.h"
 #include "search/cli/commands.h"
-#include "search/cli/help.h"
-#include "search/cli/output_options.h"
+#include "search/cli/planning.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

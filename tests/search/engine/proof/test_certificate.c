@@ -3,7 +3,7 @@
  * nearest of what was cut; the same file for any number of threads; and a certificate of wrong bounds, which the checker
  * (tests/certificate/check.py, which knows no bound) turns down. */
 #include "search/cli/commands.h"
-#include "search/cli/output_options.h"
+#include "search/cli/planning.h"
 #include "search/engine/proof/certificate.h"
 #include "search/report/report.h"
 #include "tests/sanitizer.h"
