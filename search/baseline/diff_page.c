@@ -3,7 +3,6 @@
  * drawn, and the ranks of all plans. */
 #include "search/baseline/diff.h"
 
-#include "base/escape.h"
 #include "base/text/bars.h"
 #include "base/text/drawn.h"
 #include "base/text/html.h"

@@ -2,10 +2,7 @@
 /* Two reports side by side: as text and as Markdown, from the same tables, and as JSON (docs/json.md). */
 #include "base/escape.h"
 #include "base/json.h"
-#include "base/util.h"
 #include "search/baseline/diff.h"
-
-#include <string.h>
 
 const char *diff_format_name(DiffFormat format) {
     static const char *const NAMES[DIFF_FORMATS] = {"text", "json", "markdown", "html"};

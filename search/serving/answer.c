@@ -4,7 +4,6 @@
 #include "base/util.h"
 
 #include <math.h>
-#include <string.h>
 
 /* One search over the requested modes, under one engine. */
 static bool search_engine(const ServingQuestion *question, const SubMeshList *submeshes, int engine,

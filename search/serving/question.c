@@ -2,7 +2,6 @@
 #include "search/serving/question.h"
 
 #include "base/number.h"
-#include "base/util.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,8 +6,6 @@
 #include "search/answer/plan_words.h"
 #include "search/report/text/parts.h"
 
-#include <math.h>
-
 static const double USD_MOST = 1e15;
 
 bool sweep_goal_read(const char *deadline, const char *budget, SweepGoal *out, Error *error) {

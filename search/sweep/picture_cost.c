@@ -5,7 +5,6 @@
 #include "base/text/prose.h"
 #include "base/util.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "search/answer/gap.h"
 #include "search/answer/plan_words.h"
 
-#include <math.h>
 #include <string.h>
 
 static const char *dollars(double value, char *text) {
