@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Every tests/FOLDER/test_NAME.c, at any depth, is a program of Criterion; tests/install are scripts; tests/tsan and tests/fuzz are plain
-# programs for the presets of these names. A folder NAME beside test_NAME.c holds sources of that program alone: in place
+# programs for the presets of these names. A folder NAME next to test_NAME.c holds sources of that program alone: in place
 # of those in the archive that define the same.
-set(environment OMP_WAIT_POLICY=passive) # tests run beside each other: who waits must not spin
+set(environment OMP_WAIT_POLICY=passive) # tests run in parallel: a thread that waits must not spin
 
 pkg_check_modules(CRITERION IMPORTED_TARGET criterion)
 if(CRITERION_FOUND AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
@@ -32,7 +32,7 @@ if(NOT SHARDOPT_FUZZ)
     shardopt_inside(tsan_${name})
     add_test(NAME tsan_${name} COMMAND tsan_${name})
   endforeach()
-  # Debian's libomp is not compiled for the sanitizer; its tool libarcher, which libomp finds by itself, tells what is
+  # Debian's libomp is not compiled for the sanitizer; its tool libarcher, which libomp finds by itself, reports what is
   # ordered by it, and what only libomp saw is not counted.
   set_tests_properties(tsan_driver tsan_library PROPERTIES TIMEOUT 900
                        ENVIRONMENT "TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1")
@@ -98,7 +98,7 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   endforeach()
 endif()
 
-# XLA's compiler beside the cost model, where a Python with JAX is found: SHARDOPT_PYTHON names another one.
+# XLA's compiler compared with the cost model, where a Python with JAX is found: SHARDOPT_PYTHON names another one.
 if(TARGET shardopt AND SHARDOPT_PYTHON AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
   add_test(NAME oracle_jax COMMAND ${SHARDOPT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tests/oracle/oracle.py
            --shardopt $<TARGET_FILE:shardopt>)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Writes docs/look.svg anew, the picture of README.md: where a step goes, of the plan of docs/start.md, both panels beside
+# Writes docs/look.svg anew, the picture of README.md: where a step goes, of the plan of docs/start.md, both panels next to
 # each other. Run it in the root, after a build: sh docs/look.sh [PROGRAM]
 set -eu
 page=$(mktemp) && trap 'rm -f "$page"' EXIT

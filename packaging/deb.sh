@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Makes DIST/shardopt_VERSION_ARCHITECTURE.deb for Debian 12, with Debian's own flags for hardening, and asks lintian. The
-# sources are a copy of the committed ones, since dpkg wants its folder debian/ on top and writes beside it.
+# Makes DIST/shardopt_VERSION_ARCHITECTURE.deb for Debian 12, with Debian's own flags for hardening, and runs lintian on it. The
+# sources are a copy of the committed ones, since dpkg wants its folder debian/ on top and writes next to it.
 #
 # usage: packaging/deb.sh      in the environment: WORK, DIST, JOBS, SOURCE_DATE_EPOCH (common.sh)
 set -eu
