@@ -116,13 +116,13 @@ _shardopt_values() { # COMMAND OPTION
         --from) echo '@files' ;;
         --from-config) echo '@files' ;;
         --config-format) echo 'maxtext torchtitan megatron jax deepspeed' ;;
+        --resume) echo '@files' ;;
+        --certificate) echo '@files' ;;
+        --format) echo 'text json markdown html csv junit' ;;
         --read) echo '@files' ;;
         --refit) echo '@files' ;;
         --format) echo 'text json html' ;;
         --format) echo 'text json' ;;
-        --resume) echo '@files' ;;
-        --certificate) echo '@files' ;;
-        --format) echo 'text json markdown html csv junit' ;;
         --output) echo '@files' ;;
         --color) echo 'auto always never' ;;
         esac

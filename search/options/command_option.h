@@ -23,6 +23,11 @@ typedef struct {
     bool writes;     /* the value is a file that is written: no other file of the command line may be the same one */
 } CommandOption;
 
+/* A row: its name, what its value is called (NULL: a flag), the commands that have it (0: all of the table), and any
+ * other fields. One that is asked of a search is an ASKED_ROW. */
+#define OPTION_ROW(NAME, TAKES, USE, ...) {.name = NAME, .takes = TAKES, .use = (USE), __VA_ARGS__}
+#define ASKED_ROW(NAME, TAKES, USE, ...) {.name = NAME, .takes = TAKES, .use = (USE), .asks = true, __VA_ARGS__}
+
 /* Options that several tables have, described once. */
 #define OPTION_ROW_DEADLINE                                                                                            \
     .name = "deadline", .takes = "TIME",                                                                               \

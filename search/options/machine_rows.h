@@ -6,58 +6,26 @@
 #include "search/options/options.h"
 
 #define MACHINE_OPTION_ROWS(USE)                                                                                       \
-    [OPTION_MODEL] =                                                                                                   \
-        {.name = "model",                                                                                              \
-         .takes = "NAME",                                                                                              \
-         .use = (USE),                                                                                                 \
-         .asks = true,                                                                                                 \
-         .heading = "Model and machine",                                                                               \
-         .help = "a model of `shardopt models`, a Hugging Face config.json, or its folder",                            \
-         .details = "A name of `shardopt models` (case and the characters - _ . do not matter; 8b, 70b and 405b are "  \
-                    "Llama 3.1), a Hugging Face config.json, or its folder.",                                          \
-         .values = "@models"},                                                                                         \
-    [OPTION_CHIP] = {.name = "chip",                                                                                   \
-                     .takes = "NAME",                                                                                  \
-                     .use = (USE),                                                                                     \
-                     .asks = true,                                                                                     \
-                     .help = "a chip of `shardopt chips` (v5p)",                                                       \
-                     .details = "A name of `shardopt chips` (v5p).",                                                   \
-                     .values = "@chips"},                                                                              \
-    [OPTION_PODS] = {.name = "pods",                                                                                   \
-                     .takes = "N",                                                                                     \
-                     .use = (USE),                                                                                     \
-                     .asks = true,                                                                                     \
-                     .help = "whole TPU pods joined by DCN (1)",                                                       \
-                     .details = "Whole physical TPU pods, joined by DCN (1)."},                                        \
-    [OPTION_SLICE] =                                                                                                   \
-        {.name = "slice",                                                                                              \
-         .takes = "SHAPE",                                                                                             \
-         .use = (USE),                                                                                                 \
-         .asks = true,                                                                                                 \
-         .help = "one TPU slice: 16x20x28, v5p-1024, v6e-16",                                                          \
-         .details =                                                                                                    \
-             "A TPU slice: 16x20x28, or a vendor's name, which implies the chip: v5p-1024 (512 chips), v6e-16, "       \
-             "v5litepod-256."},                                                                                        \
-    [OPTION_SLICES] = {.name = "slices",                                                                               \
-                       .takes = "N",                                                                                   \
-                       .use = (USE),                                                                                   \
-                       .asks = true,                                                                                   \
-                       .help = "the number of slices of --slice, joined by DCN (1)"},                                  \
-    [OPTION_CHIPS] = {.name = "chips",                                                                                 \
-                      .takes = "N",                                                                                    \
-                      .use = (USE),                                                                                    \
-                      .asks = true,                                                                                    \
-                      .help = "the number of chips, in the vendor's default shape (8 of `inference`)"},                \
-    [OPTION_NODES] = {.name = "nodes",                                                                                 \
-                      .takes = "N",                                                                                    \
-                      .use = (USE),                                                                                    \
-                      .asks = true,                                                                                    \
-                      .help = "GPU hosts, or racks of an NVL72 (1)"},                                                  \
-    [OPTION_OVERSUBSCRIPTION] = {                                                                                      \
-        .name = "oversubscription",                                                                                    \
-        .takes = "RATIO",                                                                                              \
-        .use = (USE),                                                                                                  \
-        .asks = true,                                                                                                  \
+    [OPTION_MODEL] = ASKED_ROW(                                                                                        \
+        "model", "NAME", USE, .heading = "Model and machine",                                                          \
+        .help = "a model of `shardopt models`, a Hugging Face config.json, or its folder",                             \
+        .details = "A name of `shardopt models` (case and the characters - _ . do not matter; 8b, 70b and 405b are "   \
+                   "Llama 3.1), a Hugging Face config.json, or its folder.",                                           \
+        .values = "@models"),                                                                                          \
+    [OPTION_CHIP] = ASKED_ROW("chip", "NAME", USE, .help = "a chip of `shardopt chips` (v5p)",                         \
+                              .details = "A name of `shardopt chips` (v5p).", .values = "@chips"),                     \
+    [OPTION_PODS] = ASKED_ROW("pods", "N", USE, .help = "whole TPU pods joined by DCN (1)",                            \
+                              .details = "Whole physical TPU pods, joined by DCN (1)."),                               \
+    [OPTION_SLICE] = ASKED_ROW(                                                                                        \
+        "slice", "SHAPE", USE, .help = "one TPU slice: 16x20x28, v5p-1024, v6e-16",                                    \
+        .details = "A TPU slice: 16x20x28, or a vendor's name, which implies the chip: v5p-1024 (512 chips), v6e-16, " \
+                   "v5litepod-256."),                                                                                  \
+    [OPTION_SLICES] = ASKED_ROW("slices", "N", USE, .help = "the number of slices of --slice, joined by DCN (1)"),     \
+    [OPTION_CHIPS] =                                                                                                   \
+        ASKED_ROW("chips", "N", USE, .help = "the number of chips, in the vendor's default shape (8 of `inference`)"), \
+    [OPTION_NODES] = ASKED_ROW("nodes", "N", USE, .help = "GPU hosts, or racks of an NVL72 (1)"),                      \
+    [OPTION_OVERSUBSCRIPTION] = ASKED_ROW(                                                                             \
+        "oversubscription", "RATIO", USE,                                                                              \
         .help = "oversubscription of the GPU network's spine: 2 is half of full bisection (1)",                        \
         .details = "Of the GPU network above its leaves: what the nodes of a leaf can send over what its uplinks "     \
-                   "take (1, full bisection). The chip's file says how many nodes share a leaf (leaf_nodes)."}
+                   "take (1, full bisection). The chip's file says how many nodes share a leaf (leaf_nodes).")

@@ -14,452 +14,293 @@ enum {
 };
 
 const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
-    [OPTION_BASELINE] =
-        {.name = "baseline",
-         .takes = "FILE",
-         .use = USE_CHECK,
-         .heading = "The gate",
-         .help = "the plans to compare with: a report written by --format json, or an array of them",
-         .details = "A report of `plan --format json`, an array of reports, or what `sweep --format json` prints. "
-                    "What is asked stands in them; of the options of `plan` only --time-limit is taken beside it, for "
-                    "each plan.",
-         .values = "@files"},
-    [OPTION_TOLERANCE] =
-        {.name = "tolerance",
-         .takes = "SHARE",
-         .use = USE_CHECK,
-         .help = "changes up to this size are ignored: 1%, or step=1%,mfu=1%,memory=5% (default 1%)",
-         .details = "Worse by this is as good: 1%, or of some figures, \"step=1%,mfu=1%,memory=5%\" (1%). The step is "
-                    "that of as many tokens as were asked for, under another objective what that counts; memory is "
-                    "the share of usable HBM."},
-    [OPTION_UPDATE] =
-        {.name = "update",
-         .use = USE_CHECK,
-         .help = "replace the baseline with the plans of this run",
-         .details = "Make the plans of now the baseline, in the short form of json.md; what moved is said all the "
-                    "same. An entry of nothing but format_version and request becomes a report. What cannot be "
-                    "planned is an error, and the file stays as it was."},
-    [OPTION_WITHIN] = {.name = "within",
-                       .takes = "SHARE",
-                       .use = USE_CHECK,
-                       .help = "how much slower than the best the plan of --plan or --from may be (5%)",
-                       .details =
-                           "How much slower than the best the plan of --plan, --from or --from-config may be (5%)."},
-    [OPTION_MARKDOWN] =
-        {.name = "markdown",
-         .takes = "FILE",
-         .use = USE_CHECK,
-         .help = "also write the answer to this file, as Markdown",
-         .details = "Write the answer there too, for the summary of a job and for whoever collects test results.",
-         .values = "@files",
-         .writes = true},
-    [OPTION_JUNIT] = {.name = "junit",
-                      .takes = "FILE",
-                      .use = USE_CHECK,
-                      .help = "also write the answer to this file, as JUnit XML",
-                      .details =
-                          "Write the answer there too, for the summary of a job and for whoever collects test results.",
-                      .values = "@files",
-                      .writes = true},
+    [OPTION_BASELINE] = OPTION_ROW(
+        "baseline", "FILE", USE_CHECK, .heading = "The gate",
+        .help = "the plans to compare with: a report written by --format json, or an array of them",
+        .details = "A report of `plan --format json`, an array of reports, or what `sweep --format json` prints. "
+                   "What is asked stands in them; of the options of `plan` only --time-limit is taken beside it, for "
+                   "each plan.",
+        .values = "@files"),
+    [OPTION_TOLERANCE] = OPTION_ROW(
+        "tolerance", "SHARE", USE_CHECK,
+        .help = "changes up to this size are ignored: 1%, or step=1%,mfu=1%,memory=5% (default 1%)",
+        .details = "Worse by this is as good: 1%, or of some figures, \"step=1%,mfu=1%,memory=5%\" (1%). The step is "
+                   "that of as many tokens as were asked for, under another objective what that counts; memory is "
+                   "the share of usable HBM."),
+    [OPTION_UPDATE] = OPTION_ROW(
+        "update", NULL, USE_CHECK, .help = "replace the baseline with the plans of this run",
+        .details = "Make the plans of now the baseline, in the short form of json.md; what moved is said all the "
+                   "same. An entry of nothing but format_version and request becomes a report. What cannot be "
+                   "planned is an error, and the file stays as it was."),
+    [OPTION_WITHIN] = OPTION_ROW(
+        "within", "SHARE", USE_CHECK, .help = "how much slower than the best the plan of --plan or --from may be (5%)",
+        .details = "How much slower than the best the plan of --plan, --from or --from-config may be (5%)."),
+    [OPTION_MARKDOWN] = OPTION_ROW(
+        "markdown", "FILE", USE_CHECK, .help = "also write the answer to this file, as Markdown",
+        .details = "Write the answer there too, for the summary of a job and for whoever collects test results.",
+        .values = "@files", .writes = true),
+    [OPTION_JUNIT] = OPTION_ROW(
+        "junit", "FILE", USE_CHECK, .help = "also write the answer to this file, as JUnit XML",
+        .details = "Write the answer there too, for the summary of a job and for whoever collects test results.",
+        .values = "@files", .writes = true),
     MACHINE_OPTION_ROWS(ALL | RUN),
-    [OPTION_BATCH] =
-        {.name = "batch",
-         .takes = "TOKENS",
-         .use = ALL | RUN,
-         .asks = true,
-         .heading = "Work",
-         .help = "tokens of one step (the model's training, else 4Mi)",
-         .details = "Tokens of one step, rounded to whole sequences, at least one (the model's training, else 4Mi)."},
-    [OPTION_SEQUENCES] = {.name = "sequences",
-                          .takes = "N",
-                          .use = ALL | RUN,
-                          .asks = true,
-                          .help = "the batch as a number of sequences, instead of --batch"},
-    [OPTION_SEQ] =
-        {.name = "seq",
-         .takes = "LEN",
-         .use = ALL | RUN,
-         .asks = true,
-         .help = "tokens of a sequence (the model's training, else 8,192 or its longest)",
-         .details = "Tokens of a sequence (the model's training, else the smaller of 8,192 and the model's longest)."},
-    [OPTION_TOKENS] = {.name = "tokens",
-                       .takes = "N",
-                       .use = ALL,
-                       .asks = true,
-                       .help = "tokens of the whole training: 15T (the model's, else 20 per parameter)",
-                       .details = "Tokens of the whole training (the model's, else 20 per parameter)."},
-    [OPTION_MTBF] = {.name = "mtbf",
-                     .takes = "TIME",
-                     .use = ALL,
-                     .asks = true,
-                     .help = "mean time between failures of the job, 3h or none (the chip's, over the chips)",
-                     .details = "Mean time between failures that stop the whole job: 3h, 40m, or none. By default the "
-                                "catalog's hours of one chip over the chips of the plan."},
-    [OPTION_RESTART] = {.name = "restart",
-                        .takes = "TIME",
-                        .use = ALL,
-                        .asks = true,
-                        .help = "from a failure until steps run again (10 minutes)"},
-    [OPTION_STORAGE] = {.name = "storage",
-                        .takes = "BYTES",
-                        .use = ALL,
-                        .asks = true,
-                        .help = "bytes a second that a checkpoint is written at (0.15G a chip, 100G at most)"},
-    [OPTION_REQUIRE] =
-        {.name = "require",
-         .takes = "CONDITIONS",
-         .use = ALL,
-         .asks = true,
-         .heading = "Space",
-         .help = "only plans like \"tensor=4 pipeline<=8 schedule=1f1b\"",
-         .details = "Only plans like \"tensor=4 pipeline<=8 schedule=1f1b\": a role, one of = <= >=, and a number, or "
-                    "a knob by its name in the JSON report and a setting, with blanks or commas between. Knobs: "
-                    "microbatches, microbatch_sequences, schedule, virtual_stages, zero_stage (or zero), "
-                    "context_method (context), regather, stages, ulysses, sequence_parameters, tensor_overlap "
-                    "(overlap), offload_optimizer, folded_expert (folded: experts on ranks of data, sequence and "
-                    "tensor, so many ways) and folded_expert_tensor (expert_tensor)."},
-    [OPTION_FOR] =
-        {.name = "for",
-         .takes = "LAUNCHER",
-         .use = ALL,
-         .asks = true,
-         .help = "only what these can launch: maxtext, megatron ... or any (the chip's usual ones)",
-         .details = "Only what it can launch, placed where it can place it, priced with its own software: maxtext, "
-                    "jax, megatron, torchtitan, deepspeed, or several with commas, of which the best is the answer. "
-                    "Layouts keep, recompute and offload activations only as the launcher can be told. The default "
-                    "is what is usually run: maxtext on TPUs, megatron, torchtitan and deepspeed on GPUs. \"any\" is a "
-                    "free layout, which a JAX program of one's own may take; it is the default where an option asks "
-                    "for what no launcher does (--padding any, --schedules all, --profile ideal, --nesting), and the "
-                    "last resort where no plan of theirs fits.",
-         .values = "maxtext torchtitan megatron jax deepspeed any"},
-    [OPTION_MAX_IDLE] = {.name = "max-idle",
-                         .takes = "SHARE",
-                         .use = ALL,
-                         .asks = true,
-                         .help = "the share of chips that may stay unused (10%)"},
-    [OPTION_BATCH_TOLERANCE] = {.name = "batch-tolerance",
-                                .takes = "SHARE",
-                                .use = ALL,
-                                .asks = true,
-                                .help = "the share by which the batch may change (0)"},
-    [OPTION_PADDING] = {.name = "padding",
-                        .takes = "RULE",
-                        .use = ALL,
-                        .asks = true,
-                        .help = "none, launchable or any (launchable)",
-                        .details = "none, launchable (what some launcher accepts) or any (launchable).",
-                        .values = "none launchable any"},
-    [OPTION_SCHEDULES] =
-        {.name = "schedules",
-         .takes = "LIST",
-         .use = ALL,
-         .asks = true,
-         .help = "launchable, all, or some of gpipe,1f1b,interleaved,circular,zb_h1,dualpipe (launchable)",
-         .details = "Pipeline schedules in the space: launchable (those that some launcher runs: gpipe, 1f1b, "
-                    "interleaved, circular), all, or some of gpipe,1f1b,interleaved,circular,zb_h1,dualpipe "
-                    "(launchable). No launcher known here runs zb_h1 and dualpipe, so that uneven stages under them "
-                    "need `--padding any`.",
-         .values = "launchable all gpipe 1f1b interleaved circular zb_h1 dualpipe"},
-    [OPTION_NESTING] =
-        {.name = "nesting",
-         .takes = "NAME",
-         .use = ALL,
-         .asks = true,
-         .help = "how roles nest: default, maxtext, jax, megatron, megatron-pp-dp, torchtitan; or all",
-         .details = "How roles nest on an axis, neighbours first: default (tensor, expert, sequence, fsdp, data, "
-                    "pipeline), maxtext, jax, megatron, megatron-pp-dp or torchtitan (default, or the order of the "
-                    "one launcher that --for names). With all every order of the roles is searched, and each plan "
-                    "says its own; degrees are counted in all orders of their roles above 1, up to 720 times as many "
-                    "plans.",
-         .values = "default maxtext jax megatron megatron-pp-dp torchtitan all"},
-    [OPTION_OBJECTIVE] = {.name = "objective",
-                          .takes = "WHAT",
-                          .use = ALL,
-                          .asks = true,
-                          .help = "least time, chip-hours or cost, per requested token (time)",
-                          .details = "time, chip-hours or cost, each per requested token (time).",
-                          .values = "time chip-hours cost"},
-    [OPTION_TOP] = {.name = "top",
-                    .takes = "K",
-                    .use = USE_PLAN,
-                    .asks = true,
-                    .help = "show the K best plans (else up to 5 that differ in kind)",
-                    .details = "The K best plans, also where they are near twins. Without it the report has up to five "
-                               "that differ in kind: the best of each launcher, with and without a pipeline, with 15% "
-                               "of HBM left free, and, on TPUs, with fsdp and data alone."},
-    [OPTION_VARIANTS] = {.name = "variants",
-                         .use = USE_PLAN,
-                         .asks = true,
-                         .help = "show every placement and knob setting as a plan of its own"},
-    [OPTION_HELPS] = {.name = "helps",
-                      .takes = "WHICH",
-                      .use = USE_PLAN,
-                      .help = "none, fast or all searches around the plan (fast)",
-                      .details =
-                          "Which searches are made around the plan's, for other kinds of rows, headroom, ways out "
-                          "and what would help: none, those that take no more work than the plan's (fast), or "
-                          "all. The report says how many were left out. So does a page (--format html), whose "
-                          "searches together take no more work than its plan did, with fast.",
-                      .values = "none fast all"},
-    [OPTION_PRECISION] = {.name = "precision",
-                          .takes = "TYPE",
-                          .use = ALL | RUN,
-                          .asks = true,
-                          .heading = "Physics",
-                          .help = "bf16, fp8, mxfp8, nvfp4 or int8, where the chip has it (bf16)",
-                          .values = "bf16 fp8 mxfp8 nvfp4 int8"},
-    [OPTION_OPTIMIZER] = {.name = "optimizer",
-                          .takes = "NAME",
-                          .use = ALL | RUN,
-                          .asks = true,
-                          .help = "adamw, adafactor, muon, sgd, sgd-momentum, or a file (adamw)",
-                          .details = "adamw, adafactor, muon, sgd, sgd-momentum (cost/optimizers), or a file (adamw).",
-                          .values = "adamw adafactor muon sgd sgd-momentum"},
-    [OPTION_STATE_DTYPES] =
-        {.name = "state-dtypes",
-         .takes = "TYPES",
-         .use = ALL,
-         .asks = true,
-         .help = "like \"parameters=bf16 gradients=fp32 master=fp32 moments=bf16\"",
-         .details = "What is kept in which dtype, like \"`parameters=bf16 gradients=fp32 master=fp32 moments=bf16`\": "
-                    "parameters (the copy for compute, and what is gathered) fp8, bf16, fp16 or fp32 (bf16); "
-                    "gradients bf16, fp16 or fp32 (fp32 when accumulated over microbatches, else bf16); master fp32, "
-                    "bf16, fp16 or none (fp32, none where parameters are); moments, or m and v for one of them, fp8, "
-                    "bf16, fp16 or fp32 (fp32)."},
-    [OPTION_REMAT] =
-        {.name = "remat",
-         .takes = "POLICY",
-         .use = ALL | RUN,
-         .asks = true,
-         .help = "auto, none, full, full:40, save_qkv_proj ..., \"qkv=saved\" (auto)",
-         .details = "Which activations every plan saves, recomputes or offloads: auto (the layout decides, by "
-                    "layers); none; full; MaxText's minimal, minimal_with_context, save_dot_except_mlp, "
-                    "save_dot_except_mlpwi, save_dot_with_context_except_mlp, save_qkv_proj, save_out_proj, "
-                    "minimal_offloaded, qkv_proj_offloaded; Megatron's selective, layernorm, mlp, moe_act; any of "
-                    "them in some layers of a stage alone (`full:40`); or states by activation (\"`qkv=saved "
-                    "context=offloaded`\", the rest recomputed), of attention_input, qkv, context, middle, mlp_input, "
-                    "gate_up, product (auto).",
-         .values = "auto none full"},
-    [OPTION_OFFLOAD] =
-        {.name = "offload",
-         .takes = "WHAT",
-         .use = ALL,
-         .asks = true,
-         .help = "what may go to the host: none, optimizer, activations, all (auto)",
-         .details = "What plans may keep in the memory of the host: none, optimizer (its state), activations, or all. "
-                    "By itself (auto): activations on TPUs and where the link to the host is coherent (GH200, GB200, "
-                    "GB300), and all where that makes a step 5% faster; over PCIe none, but what --require or --remat "
-                    "ask for. Where nothing fits so, all, which the report then says.",
-         .values = "auto none optimizer activations all"},
-    [OPTION_HBM_RESERVE] = {.name = "hbm-reserve",
-                            .takes = "SHARE",
-                            .use = ALL,
-                            .asks = true,
-                            .help = "the share of HBM that is kept free (what makes it fit nine times in ten)",
-                            .details =
-                                "The share of HBM that no plan may use. By default what the device holds beside "
-                                "the plan's own bytes and the errors of the memory model on measured runs need, "
-                                "so that a plan that fills the rest fits nine times in ten: 14% of an H100 under "
-                                "Megatron, 10% of a TPU under MaxText; 8% with --profile ideal."},
-    [OPTION_PROFILE] =
-        {.name = "profile",
-         .takes = "NAME",
-         .use = ALL | RUN,
-         .asks = true,
-         .help = "ideal, default, a name of cost/profiles, or a file (default: the chip's)",
-         .details = "Efficiencies: ideal (peak rates), default (the chip's), a name of cost/profiles, or a file: a "
-                    "set of chips and software, or one whole profile (default).",
-         .values = "default ideal"},
-    [OPTION_STACK] =
-        {.name = "stack",
-         .takes = "NAME",
-         .use = ALL | RUN,
-         .asks = true,
-         .help = "the software: megatron-core, torch-fsdp, maxtext-tpu ... (the chip's best current)",
-         .details = "The software that the chip runs, of the profile's file: megatron-core, megatron-bridge-26.06, "
-                    "torch-fsdp, maxtext-tpu and others. The default is what the launcher runs (--for), and for a "
-                    "free layout the best current one known for the chip."},
-    [OPTION_BRUTE_FORCE] = {.name = "brute-force",
-                            .use = USE_PLAN | USE_SWEEP,
-                            .asks = true,
-                            .heading = "Search and output",
-                            .help = "evaluate every plan, without cutting any by bounds"},
-    [OPTION_TIME_LIMIT] =
-        {.name = "time-limit",
-         .takes = "S",
-         .use = ALL,
-         .asks = true,
-         .help = "stop after this many seconds and report the remaining gap (exit code 4)",
-         .details = "Stop after so many seconds (60, 60s, 1.5s) with the best so far and the gap that is left; exit "
-                    "code 4."},
-    [OPTION_MEMORY_LIMIT] =
-        {.name = "memory-limit",
-         .takes = "SIZE",
-         .use = ALL,
-         .asks = true,
-         .help = "bytes that a search may take (4G); it stops there as at --time-limit",
-         .details = "Stop when a search has taken so many bytes (512M, 8G; at least 256M) with the best so far and the "
-                    "gap that is left; exit code 4. Near the limit what can be worked out again is not kept, which "
-                    "takes longer and changes no answer. A thread counts as 100 MB, and no more threads are begun "
-                    "than half of the limit has room for. The default is 4G, or 200M for each thread where that is "
-                    "more."},
-    [OPTION_GAP] = {.name = "gap",
-                    .takes = "SHARE",
-                    .use = USE_PLAN | USE_SWEEP,
-                    .help = "a first plan that a limit leaves open by no more counts as proven (0.5%)",
-                    .details = "What a limit may leave open of the first plan for it to count as proven: the exit code "
-                               "is 0 then. The default, 0.5%, is what the cost model cannot tell apart."},
+    [OPTION_BATCH] = ASKED_ROW(
+        "batch", "TOKENS", ALL | RUN, .heading = "Work", .help = "tokens of one step (the model's training, else 4Mi)",
+        .details = "Tokens of one step, rounded to whole sequences, at least one (the model's training, else 4Mi)."),
+    [OPTION_SEQUENCES] =
+        ASKED_ROW("sequences", "N", ALL | RUN, .help = "the batch as a number of sequences, instead of --batch"),
+    [OPTION_SEQ] = ASKED_ROW(
+        "seq", "LEN", ALL | RUN, .help = "tokens of a sequence (the model's training, else 8,192 or its longest)",
+        .details = "Tokens of a sequence (the model's training, else the smaller of 8,192 and the model's longest)."),
+    [OPTION_TOKENS] =
+        ASKED_ROW("tokens", "N", ALL, .help = "tokens of the whole training: 15T (the model's, else 20 per parameter)",
+                  .details = "Tokens of the whole training (the model's, else 20 per parameter)."),
+    [OPTION_MTBF] = ASKED_ROW(
+        "mtbf", "TIME", ALL, .help = "mean time between failures of the job, 3h or none (the chip's, over the chips)",
+        .details = "Mean time between failures that stop the whole job: 3h, 40m, or none. By default the "
+                   "catalog's hours of one chip over the chips of the plan."),
+    [OPTION_RESTART] = ASKED_ROW("restart", "TIME", ALL, .help = "from a failure until steps run again (10 minutes)"),
+    [OPTION_STORAGE] = ASKED_ROW("storage", "BYTES", ALL,
+                                 .help = "bytes a second that a checkpoint is written at (0.15G a chip, 100G at most)"),
+    [OPTION_REQUIRE] = ASKED_ROW(
+        "require", "CONDITIONS", ALL, .heading = "Space",
+        .help = "only plans like \"tensor=4 pipeline<=8 schedule=1f1b\"",
+        .details = "Only plans like \"tensor=4 pipeline<=8 schedule=1f1b\": a role, one of = <= >=, and a number, or "
+                   "a knob by its name in the JSON report and a setting, with blanks or commas between. Knobs: "
+                   "microbatches, microbatch_sequences, schedule, virtual_stages, zero_stage (or zero), "
+                   "context_method (context), regather, stages, ulysses, sequence_parameters, tensor_overlap "
+                   "(overlap), offload_optimizer, folded_expert (folded: experts on ranks of data, sequence and "
+                   "tensor, so many ways) and folded_expert_tensor (expert_tensor)."),
+    [OPTION_FOR] = ASKED_ROW(
+        "for", "LAUNCHER", ALL,
+        .help = "only what these can launch: maxtext, megatron ... or any (the chip's usual ones)",
+        .details = "Only what it can launch, placed where it can place it, priced with its own software: maxtext, "
+                   "jax, megatron, torchtitan, deepspeed, or several with commas, of which the best is the answer. "
+                   "Layouts keep, recompute and offload activations only as the launcher can be told. The default "
+                   "is what is usually run: maxtext on TPUs, megatron, torchtitan and deepspeed on GPUs. \"any\" is a "
+                   "free layout, which a JAX program of one's own may take; it is the default where an option asks "
+                   "for what no launcher does (--padding any, --schedules all, --profile ideal, --nesting), and the "
+                   "last resort where no plan of theirs fits.",
+        .values = "maxtext torchtitan megatron jax deepspeed any"),
+    [OPTION_MAX_IDLE] = ASKED_ROW("max-idle", "SHARE", ALL, .help = "the share of chips that may stay unused (10%)"),
+    [OPTION_BATCH_TOLERANCE] =
+        ASKED_ROW("batch-tolerance", "SHARE", ALL, .help = "the share by which the batch may change (0)"),
+    [OPTION_PADDING] = ASKED_ROW("padding", "RULE", ALL, .help = "none, launchable or any (launchable)",
+                                 .details = "none, launchable (what some launcher accepts) or any (launchable).",
+                                 .values = "none launchable any"),
+    [OPTION_SCHEDULES] = ASKED_ROW(
+        "schedules", "LIST", ALL,
+        .help = "launchable, all, or some of gpipe,1f1b,interleaved,circular,zb_h1,dualpipe (launchable)",
+        .details = "Pipeline schedules in the space: launchable (those that some launcher runs: gpipe, 1f1b, "
+                   "interleaved, circular), all, or some of gpipe,1f1b,interleaved,circular,zb_h1,dualpipe "
+                   "(launchable). No launcher known here runs zb_h1 and dualpipe, so that uneven stages under them "
+                   "need `--padding any`.",
+        .values = "launchable all gpipe 1f1b interleaved circular zb_h1 dualpipe"),
+    [OPTION_NESTING] = ASKED_ROW(
+        "nesting", "NAME", ALL,
+        .help = "how roles nest: default, maxtext, jax, megatron, megatron-pp-dp, torchtitan; or all",
+        .details = "How roles nest on an axis, neighbours first: default (tensor, expert, sequence, fsdp, data, "
+                   "pipeline), maxtext, jax, megatron, megatron-pp-dp or torchtitan (default, or the order of the "
+                   "one launcher that --for names). With all every order of the roles is searched, and each plan "
+                   "says its own; degrees are counted in all orders of their roles above 1, up to 720 times as many "
+                   "plans.",
+        .values = "default maxtext jax megatron megatron-pp-dp torchtitan all"),
+    [OPTION_OBJECTIVE] = ASKED_ROW(
+        "objective", "WHAT", ALL, .help = "least time, chip-hours or cost, per requested token (time)",
+        .details = "time, chip-hours or cost, each per requested token (time).", .values = "time chip-hours cost"),
+    [OPTION_TOP] =
+        ASKED_ROW("top", "K", USE_PLAN, .help = "show the K best plans (else up to 5 that differ in kind)",
+                  .details = "The K best plans, also where they are near twins. Without it the report has up to five "
+                             "that differ in kind: the best of each launcher, with and without a pipeline, with 15% "
+                             "of HBM left free, and, on TPUs, with fsdp and data alone."),
+    [OPTION_VARIANTS] =
+        ASKED_ROW("variants", NULL, USE_PLAN, .help = "show every placement and knob setting as a plan of its own"),
+    [OPTION_HELPS] =
+        OPTION_ROW("helps", "WHICH", USE_PLAN, .help = "none, fast or all searches around the plan (fast)",
+                   .details = "Which searches are made around the plan's, for other kinds of rows, headroom, ways out "
+                              "and what would help: none, those that take no more work than the plan's (fast), or "
+                              "all. The report says how many were left out. So does a page (--format html), whose "
+                              "searches together take no more work than its plan did, with fast.",
+                   .values = "none fast all"),
+    [OPTION_PRECISION] = ASKED_ROW("precision", "TYPE", ALL | RUN, .heading = "Physics",
+                                   .help = "bf16, fp8, mxfp8, nvfp4 or int8, where the chip has it (bf16)",
+                                   .values = "bf16 fp8 mxfp8 nvfp4 int8"),
+    [OPTION_OPTIMIZER] = ASKED_ROW(
+        "optimizer", "NAME", ALL | RUN, .help = "adamw, adafactor, muon, sgd, sgd-momentum, or a file (adamw)",
+        .details = "adamw, adafactor, muon, sgd, sgd-momentum (cost/optimizers), or a file (adamw).",
+        .values = "adamw adafactor muon sgd sgd-momentum"),
+    [OPTION_STATE_DTYPES] = ASKED_ROW(
+        "state-dtypes", "TYPES", ALL, .help = "like \"parameters=bf16 gradients=fp32 master=fp32 moments=bf16\"",
+        .details = "What is kept in which dtype, like \"`parameters=bf16 gradients=fp32 master=fp32 moments=bf16`\": "
+                   "parameters (the copy for compute, and what is gathered) fp8, bf16, fp16 or fp32 (bf16); "
+                   "gradients bf16, fp16 or fp32 (fp32 when accumulated over microbatches, else bf16); master fp32, "
+                   "bf16, fp16 or none (fp32, none where parameters are); moments, or m and v for one of them, fp8, "
+                   "bf16, fp16 or fp32 (fp32)."),
+    [OPTION_REMAT] = ASKED_ROW(
+        "remat", "POLICY", ALL | RUN, .help = "auto, none, full, full:40, save_qkv_proj ..., \"qkv=saved\" (auto)",
+        .details = "Which activations every plan saves, recomputes or offloads: auto (the layout decides, by "
+                   "layers); none; full; MaxText's minimal, minimal_with_context, save_dot_except_mlp, "
+                   "save_dot_except_mlpwi, save_dot_with_context_except_mlp, save_qkv_proj, save_out_proj, "
+                   "minimal_offloaded, qkv_proj_offloaded; Megatron's selective, layernorm, mlp, moe_act; any of "
+                   "them in some layers of a stage alone (`full:40`); or states by activation (\"`qkv=saved "
+                   "context=offloaded`\", the rest recomputed), of attention_input, qkv, context, middle, mlp_input, "
+                   "gate_up, product (auto).",
+        .values = "auto none full"),
+    [OPTION_OFFLOAD] = ASKED_ROW(
+        "offload", "WHAT", ALL, .help = "what may go to the host: none, optimizer, activations, all (auto)",
+        .details = "What plans may keep in the memory of the host: none, optimizer (its state), activations, or all. "
+                   "By itself (auto): activations on TPUs and where the link to the host is coherent (GH200, GB200, "
+                   "GB300), and all where that makes a step 5% faster; over PCIe none, but what --require or --remat "
+                   "ask for. Where nothing fits so, all, which the report then says.",
+        .values = "auto none optimizer activations all"),
+    [OPTION_HBM_RESERVE] = ASKED_ROW(
+        "hbm-reserve", "SHARE", ALL, .help = "the share of HBM that is kept free (what makes it fit nine times in ten)",
+        .details = "The share of HBM that no plan may use. By default what the device holds beside "
+                   "the plan's own bytes and the errors of the memory model on measured runs need, "
+                   "so that a plan that fills the rest fits nine times in ten: 14% of an H100 under "
+                   "Megatron, 10% of a TPU under MaxText; 8% with --profile ideal."),
+    [OPTION_PROFILE] = ASKED_ROW(
+        "profile", "NAME", ALL | RUN,
+        .help = "ideal, default, a name of cost/profiles, or a file (default: the chip's)",
+        .details = "Efficiencies: ideal (peak rates), default (the chip's), a name of cost/profiles, or a file: a "
+                   "set of chips and software, or one whole profile (default).",
+        .values = "default ideal"),
+    [OPTION_STACK] = ASKED_ROW(
+        "stack", "NAME", ALL | RUN,
+        .help = "the software: megatron-core, torch-fsdp, maxtext-tpu ... (the chip's best current)",
+        .details = "The software that the chip runs, of the profile's file: megatron-core, megatron-bridge-26.06, "
+                   "torch-fsdp, maxtext-tpu and others. The default is what the launcher runs (--for), and for a "
+                   "free layout the best current one known for the chip."),
+    [OPTION_BRUTE_FORCE] = ASKED_ROW("brute-force", NULL, USE_PLAN | USE_SWEEP, .heading = "Search and output",
+                                     .help = "evaluate every plan, without cutting any by bounds"),
+    [OPTION_TIME_LIMIT] = ASKED_ROW(
+        "time-limit", "S", ALL, .help = "stop after this many seconds and report the remaining gap (exit code 4)",
+        .details = "Stop after so many seconds (60, 60s, 1.5s) with the best so far and the gap that is left; exit "
+                   "code 4."),
+    [OPTION_MEMORY_LIMIT] = ASKED_ROW(
+        "memory-limit", "SIZE", ALL, .help = "bytes that a search may take (4G); it stops there as at --time-limit",
+        .details = "Stop when a search has taken so many bytes (512M, 8G; at least 256M) with the best so far and the "
+                   "gap that is left; exit code 4. Near the limit what can be worked out again is not kept, which "
+                   "takes longer and changes no answer. A thread counts as 100 MB, and no more threads are begun "
+                   "than half of the limit has room for. The default is 4G, or 200M for each thread where that is "
+                   "more."),
+    [OPTION_GAP] =
+        OPTION_ROW("gap", "SHARE", USE_PLAN | USE_SWEEP,
+                   .help = "a first plan that a limit leaves open by no more counts as proven (0.5%)",
+                   .details = "What a limit may leave open of the first plan for it to count as proven: the exit code "
+                              "is 0 then. The default, 0.5%, is what the cost model cannot tell apart."),
     [OPTION_THREADS] = {OPTION_ROW_THREADS, .use = ALL},
-    [OPTION_PLAN] =
-        {.name = "plan",
-         .takes = "PLAN",
-         .use = ONE,
-         .help = "the plan, such as \"data=2 fsdp=1024 tensor=4 microbatches=8\"",
-         .details = "Degrees, and knobs as in the JSON report: \"data=2 fsdp=1024 tensor=4 microbatches=8 zero=1\". "
-                    "What is not named is chosen best."},
-    [OPTION_FROM] =
-        {.name = "from",
-         .takes = "REPORT",
-         .use = ONE | RUN,
-         .help = "a plan of a report written by --format json",
-         .details = "A plan of a report, its knobs and placement with it, that `--format json` wrote; its request is "
-                    "taken from there too.",
-         .values = "@files"},
-    [OPTION_RANK] = {.name = "rank", .takes = "N", .use = ONE | RUN, .help = "which plan of --from (1)"},
-    [OPTION_FROM_CONFIG] =
-        {.name = "from-config",
-         .takes = "FILE",
-         .use = ONE | RUN,
-         .help = "the plan of a launch configuration: MaxText, torchtitan, Megatron, DeepSpeed, JAX",
-         .details = "The plan that a launch configuration is: a YAML of MaxText or the command that starts it "
-                    "(key=value), a TOML of torchtitan or its flags, a script or the arguments of Megatron-LM, a JSON "
-                    "of DeepSpeed, and the module of JAX that `shardopt emit` writes. What it is, its keys say. "
-                    "Degrees, knobs, recomputation, batch, sequence length and the model, by its name or its sizes, "
-                    "are the file's, with its launcher's defaults; roles lie where that launcher puts them by itself. "
-                    "The machine (--chip, --slice or --nodes) and what the file leaves to others come from the "
-                    "command line, whose options (--model, --batch, --seq, --remat ...) count before the file. What "
-                    "is not understood, and what is priced as something near, is said on standard error, once each; "
-                    "what the launcher would refuse (degrees that are not the machine's, sizes that do not divide) is "
-                    "an error that names the key, what cannot be read one with file, line and column. Scripts are not "
-                    "run: variables, arrays, defaults and sums are put in as far as the file alone says what they "
-                    "are. The answer ends with --why-not.",
-         .values = "@files"},
-    [OPTION_CONFIG_FORMAT] = {.name = "config-format",
-                              .takes = "NAME",
-                              .use = ONE | RUN,
-                              .help = "the format of --from-config (recognised by its keys)",
-                              .details =
-                                  "maxtext, jax, torchtitan, megatron or deepspeed, where keys alone do not say it.",
-                              .values = "maxtext torchtitan megatron jax deepspeed"},
-    [OPTION_WHY_NOT] =
-        {.name = "why-not",
-         .use = USE_EXPLAIN,
-         .help = "compare with the best plan, and say which change helps (always with --from-config)",
-         .details = "Compare the plan with the best of the same request (of a configuration: what its own launcher "
-                    "can launch, unless --for says otherwise): how far behind it is, how many choices of degrees and "
-                    "schedule are faster (counted up to ten), which terms of its step are longer, and what a single "
-                    "change would gain: one knob, recomputation as the layout chooses it, another placement, or the "
-                    "smallest prime factor of one degree moved to another role. Each is a search with all the rest "
-                    "required. Of the changes that come within 0.5% of the best, the one that asks least is named, "
-                    "else the one that gains most, and from there on the next, one after the other, up to five."},
-    [OPTION_READ] = {.name = "read",
-                     .takes = "FOLDER",
-                     .use = USE_BENCH,
-                     .help = "read what the benchmarks printed: nccl-tests, nvbandwidth, perftest, matmul sweeps",
-                     .details =
-                         "Read the logs in this folder: nccl-tests or rccl-tests (all_gather, reduce_scatter, "
-                         "all_reduce; named after them, as all_gather.log, or their JSON of -J), nvbandwidth, "
-                         "perftest (ib_write_bw: what collectives over the network are not above), and sweeps of "
-                         "matmuls that print a median in TFLOPS. With --refit they go into a profile.",
-                     .values = "@files"},
-    [OPTION_REFIT] =
-        {.name = "refit",
-         .takes = "FILE",
-         .use = RUN,
-         .help = "write the profile moved to what was measured, and say what now wins with it",
-         .details = "Write the profile that priced the plan, with the figures that the trace (or the logs of --read) "
-                    "determines moved to what was measured, and no others; then price the plan with it, search "
-                    "again, and say what now wins. `--profile ./FILE` plans with it.",
-         .values = "@files",
-         .writes = true},
-    [OPTION_TRACE_FORMAT] = {.name = "format",
-                             .takes = "FORMAT",
-                             .use = USE_TRACE,
-                             .help = "how the answer is written: text, json or html (text)",
-                             .details =
-                                 "How the answer is written: text, json, or html, a page that loads nothing, with the "
-                                 "measured step in time above the predicted one.",
-                             .values = "text json html"},
+    [OPTION_PLAN] = OPTION_ROW(
+        "plan", "PLAN", ONE, .help = "the plan, such as \"data=2 fsdp=1024 tensor=4 microbatches=8\"",
+        .details = "Degrees, and knobs as in the JSON report: \"data=2 fsdp=1024 tensor=4 microbatches=8 zero=1\". "
+                   "What is not named is chosen best."),
+    [OPTION_FROM] = OPTION_ROW(
+        "from", "REPORT", ONE | RUN, .help = "a plan of a report written by --format json",
+        .details = "A plan of a report, its knobs and placement with it, that `--format json` wrote; its request is "
+                   "taken from there too.",
+        .values = "@files"),
+    [OPTION_RANK] = OPTION_ROW("rank", "N", ONE | RUN, .help = "which plan of --from (1)"),
+    [OPTION_FROM_CONFIG] = OPTION_ROW(
+        "from-config", "FILE", ONE | RUN,
+        .help = "the plan of a launch configuration: MaxText, torchtitan, Megatron, DeepSpeed, JAX",
+        .details = "The plan that a launch configuration is: a YAML of MaxText or the command that starts it "
+                   "(key=value), a TOML of torchtitan or its flags, a script or the arguments of Megatron-LM, a JSON "
+                   "of DeepSpeed, and the module of JAX that `shardopt emit` writes. What it is, its keys say. "
+                   "Degrees, knobs, recomputation, batch, sequence length and the model, by its name or its sizes, "
+                   "are the file's, with its launcher's defaults; roles lie where that launcher puts them by itself. "
+                   "The machine (--chip, --slice or --nodes) and what the file leaves to others come from the "
+                   "command line, whose options (--model, --batch, --seq, --remat ...) count before the file. What "
+                   "is not understood, and what is priced as something near, is said on standard error, once each; "
+                   "what the launcher would refuse (degrees that are not the machine's, sizes that do not divide) is "
+                   "an error that names the key, what cannot be read one with file, line and column. Scripts are not "
+                   "run: variables, arrays, defaults and sums are put in as far as the file alone says what they "
+                   "are. The answer ends with --why-not.",
+        .values = "@files"),
+    [OPTION_CONFIG_FORMAT] =
+        OPTION_ROW("config-format", "NAME", ONE | RUN, .help = "the format of --from-config (recognised by its keys)",
+                   .details = "maxtext, jax, torchtitan, megatron or deepspeed, where keys alone do not say it.",
+                   .values = "maxtext torchtitan megatron jax deepspeed"),
+    [OPTION_WHY_NOT] = OPTION_ROW(
+        "why-not", NULL, USE_EXPLAIN,
+        .help = "compare with the best plan, and say which change helps (always with --from-config)",
+        .details = "Compare the plan with the best of the same request (of a configuration: what its own launcher "
+                   "can launch, unless --for says otherwise): how far behind it is, how many choices of degrees and "
+                   "schedule are faster (counted up to ten), which terms of its step are longer, and what a single "
+                   "change would gain: one knob, recomputation as the layout chooses it, another placement, or the "
+                   "smallest prime factor of one degree moved to another role. Each is a search with all the rest "
+                   "required. Of the changes that come within 0.5% of the best, the one that asks least is named, "
+                   "else the one that gains most, and from there on the next, one after the other, up to five."),
+    [OPTION_READ] =
+        OPTION_ROW("read", "FOLDER", USE_BENCH,
+                   .help = "read what the benchmarks printed: nccl-tests, nvbandwidth, perftest, matmul sweeps",
+                   .details = "Read the logs in this folder: nccl-tests or rccl-tests (all_gather, reduce_scatter, "
+                              "all_reduce; named after them, as all_gather.log, or their JSON of -J), nvbandwidth, "
+                              "perftest (ib_write_bw: what collectives over the network are not above), and sweeps of "
+                              "matmuls that print a median in TFLOPS. With --refit they go into a profile.",
+                   .values = "@files"),
+    [OPTION_REFIT] = OPTION_ROW(
+        "refit", "FILE", RUN, .help = "write the profile moved to what was measured, and say what now wins with it",
+        .details = "Write the profile that priced the plan, with the figures that the trace (or the logs of --read) "
+                   "determines moved to what was measured, and no others; then price the plan with it, search "
+                   "again, and say what now wins. `--profile ./FILE` plans with it.",
+        .values = "@files", .writes = true),
+    [OPTION_TRACE_FORMAT] =
+        OPTION_ROW("format", "FORMAT", USE_TRACE, .help = "how the answer is written: text, json or html (text)",
+                   .details = "How the answer is written: text, json, or html, a page that loads nothing, with the "
+                              "measured step in time above the predicted one.",
+                   .values = "text json html"),
     [OPTION_BENCH_FORMAT] = {OPTION_ROW_TEXT_OR_JSON, .use = USE_BENCH},
-    [OPTION_SHARD] =
-        {.name = "shard",
-         .takes = "K/N",
-         .use = USE_SWEEP,
-         .help = "only every N-th point, from the K-th: a part for `shardopt merge`",
-         .details = "Only every N-th point, from the K-th (1 to N): a part, of JSON lines. In a job array of Slurm: "
-                    "sweep ... --shard $SLURM_ARRAY_TASK_ID/8 -o part$SLURM_ARRAY_TASK_ID, then merge part*."},
-    [OPTION_RESUME] =
-        {.name = "resume",
-         .takes = "FILE",
-         .use = USE_SWEEP,
-         .help = "keep finished points in this file, and continue from those already in it",
-         .details = "Each finished point is a line of this file, on the disk before the next begins; a sweep that was "
-                    "stopped goes on from there, at the cost of the point it was at. A file of another grid, version "
-                    "or data is an error, and stays as it is. A point that is in the file as not proven, or with an "
-                    "error, is finished: give another file to plan it again.",
-         .values = "@files",
-         .writes = true},
+    [OPTION_SHARD] = OPTION_ROW(
+        "shard", "K/N", USE_SWEEP, .help = "only every N-th point, from the K-th: a part for `shardopt merge`",
+        .details = "Only every N-th point, from the K-th (1 to N): a part, of JSON lines. In a job array of Slurm: "
+                   "sweep ... --shard $SLURM_ARRAY_TASK_ID/8 -o part$SLURM_ARRAY_TASK_ID, then merge part*."),
+    [OPTION_RESUME] = OPTION_ROW(
+        "resume", "FILE", USE_SWEEP, .help = "keep finished points in this file, and continue from those already in it",
+        .details = "Each finished point is a line of this file, on the disk before the next begins; a sweep that was "
+                   "stopped goes on from there, at the cost of the point it was at. A file of another grid, version "
+                   "or data is an error, and stays as it is. A point that is in the file as not proven, or with an "
+                   "error, is finished: give another file to plan it again.",
+        .values = "@files", .writes = true),
     [OPTION_DEADLINE] = {OPTION_ROW_DEADLINE, .use = USE_SWEEP},
     [OPTION_BUDGET] = {OPTION_ROW_BUDGET, .use = USE_SWEEP},
-    [OPTION_CERTIFICATE] =
-        {.name = "certificate",
-         .takes = "FILE",
-         .use = USE_PLAN,
-         .help = "write the fate of every degree tuple to this file, for others to check",
-         .details = "Write there, as a table with tabs, what became of every degree tuple on every machine and batch "
-                    "of the space: placements, knobs, the bound and the reason why it was cut, or what was evaluated "
-                    "and cut in it; docs/json.md has the columns. A script of a hundred lines can check it "
-                    "(tests/certificate/check.py). The same file for any number of threads; 112 MB for 405b on 8 pods.",
-         .values = "@files",
-         .writes = true},
-    [OPTION_FORMAT] =
-        {.name = "format",
-         .takes = "FORMAT",
-         .use = BOTH | USE_SWEEP | USE_CHECK,
-         .help = "text, json or markdown; html, csv; of a check junit (text)",
-         .details = "text, json, markdown (for a pull request), html or csv (text). html is one page that loads "
-                    "nothing, and runs only the script that sorts its tables, with the plans and, as pictures, where a "
-                    "step goes, HBM against its "
-                    "limit, where the roles lie, one step in time, the step against memory and against "
-                    "chips, time against machine and batch, and how the step and the winner move when each figure of "
-                    "the chip and of the profile is a tenth lower or higher. The last three are up to "
-                    "fifty searches of their own, on machines like the first plan's: as many as take about as long as "
-                    "the plan did, and all of them with --helps all. "
-                    "docs/json.md has the columns of csv.",
-         .values = "text json markdown html csv junit"},
+    [OPTION_CERTIFICATE] = OPTION_ROW(
+        "certificate", "FILE", USE_PLAN,
+        .help = "write the fate of every degree tuple to this file, for others to check",
+        .details = "Write there, as a table with tabs, what became of every degree tuple on every machine and batch "
+                   "of the space: placements, knobs, the bound and the reason why it was cut, or what was evaluated "
+                   "and cut in it; docs/json.md has the columns. A script of a hundred lines can check it "
+                   "(tests/certificate/check.py). The same file for any number of threads; 112 MB for 405b on 8 pods.",
+        .values = "@files", .writes = true),
+    [OPTION_FORMAT] = OPTION_ROW(
+        "format", "FORMAT", BOTH | USE_SWEEP | USE_CHECK,
+        .help = "text, json or markdown; html, csv; of a check junit (text)",
+        .details = "text, json, markdown (for a pull request), html or csv (text). html is one page that loads "
+                   "nothing, and runs only the script that sorts its tables, with the plans and, as pictures, where a "
+                   "step goes, HBM against its "
+                   "limit, where the roles lie, one step in time, the step against memory and against "
+                   "chips, time against machine and batch, and how the step and the winner move when each figure of "
+                   "the chip and of the profile is a tenth lower or higher. The last three are up to "
+                   "fifty searches of their own, on machines like the first plan's: as many as take about as long as "
+                   "the plan did, and all of them with --helps all. "
+                   "docs/json.md has the columns of csv.",
+        .values = "text json markdown html csv junit"),
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT, .use = ALL | RUN},
-    [OPTION_TIMING] = {.name = "timing",
-                       .use = BOTH | USE_EMIT,
-                       .help = "print on stderr how long it took",
-                       .details = "Say on standard error how long it took."},
-    [OPTION_VERBOSE] = {.name = "verbose",
-                        .letter = 'v',
-                        .use = BOTH | USE_EMIT,
-                        .help = "the whole report, not a screen of it; of other forms, what is searched (stderr)",
-                        .details = "Print the whole text report, where a screen of it is the default: why plan 1 wins, "
-                                   "what would help, what is assumed, the proof. A text in a file (-o) is always "
-                                   "whole. With another --format, and of `explain` and `emit`: say on standard error "
-                                   "what is searched."},
-    [OPTION_QUIET] = {.name = "quiet", .letter = 'q', .use = ALL, .help = "no warnings"},
-    [OPTION_COLOR] =
-        {.name = "color",
-         .takes = "WHEN",
-         .use = BOTH,
-         .help = "auto, always or never (auto)",
-         .details = "Colour in text: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never. "
-                    "On a terminal text is as wide as it is, and tables leave columns out that it has no room for.",
-         .values = "auto always never"},
-    [OPTION_VERSION] = {.name = "version", .use = ALL, .help = "print the version"},
+    [OPTION_TIMING] = OPTION_ROW("timing", NULL, BOTH | USE_EMIT, .help = "print on stderr how long it took",
+                                 .details = "Say on standard error how long it took."),
+    [OPTION_VERBOSE] =
+        OPTION_ROW("verbose", NULL, BOTH | USE_EMIT, .letter = 'v',
+                   .help = "the whole report, not a screen of it; of other forms, what is searched (stderr)",
+                   .details = "Print the whole text report, where a screen of it is the default: why plan 1 wins, "
+                              "what would help, what is assumed, the proof. A text in a file (-o) is always "
+                              "whole. With another --format, and of `explain` and `emit`: say on standard error "
+                              "what is searched."),
+    [OPTION_QUIET] = OPTION_ROW("quiet", NULL, ALL, .letter = 'q', .help = "no warnings"),
+    [OPTION_COLOR] = OPTION_ROW(
+        "color", "WHEN", BOTH, .help = "auto, always or never (auto)",
+        .details = "Colour in text: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or never. "
+                   "On a terminal text is as wide as it is, and tables leave columns out that it has no room for.",
+        .values = "auto always never"),
+    [OPTION_VERSION] = OPTION_ROW("version", NULL, ALL, .help = "print the version"),
 };
 
 const char *option_name(Option option) {

@@ -73,16 +73,16 @@ typedef enum {
     OPTION_FROM_CONFIG,
     OPTION_CONFIG_FORMAT, /* of `explain` and `emit` */
     OPTION_WHY_NOT,       /* of `explain` */
-    OPTION_READ,
-    OPTION_REFIT,
-    OPTION_TRACE_FORMAT,
-    OPTION_BENCH_FORMAT, /* of `trace` and `bench` */
     OPTION_SHARD,
     OPTION_RESUME,
     OPTION_DEADLINE,
     OPTION_BUDGET, /* of `sweep` */
     OPTION_CERTIFICATE,
     OPTION_FORMAT,
+    OPTION_READ,
+    OPTION_REFIT,
+    OPTION_TRACE_FORMAT,
+    OPTION_BENCH_FORMAT, /* of `trace` and `bench` */
     OPTION_OUTPUT,
     OPTION_TIMING,
     OPTION_VERBOSE,

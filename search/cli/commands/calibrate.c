@@ -252,49 +252,41 @@ enum { OUTPUT, PROFILE, BEGIN, ONLY, EXCLUDE, FOLDS, DATE, FORMAT, THREADS, VERB
 
 /* The values of BEGIN and FORMAT are in the order of CalibrateBegin (after AUTO) and of CalibrateFormat. */
 static const CommandOption OPTIONS[] = {
-    [OUTPUT] = {.name = "output",
-                .letter = 'o',
-                .takes = "SET.json",
-                .help = "write the fitted set to this file; - means stdout, in place of the report",
-                .details = "Write the fitted set there, for --profile of all commands; -: to standard output, in "
-                           "place of the report.",
-                .values = "@files",
-                .writes = true},
-    [PROFILE] = {.name = "profile",
-                 .takes = "SET",
-                 .help = "begin with this set of profiles: default, or a file (default)",
-                 .values = "default"},
-    [BEGIN] = {.name = "begin",
-               .takes = "WHERE",
-               .help = "priors, or values: go on from what the set was fitted to (see below)",
-               .details = "priors: with what the set believes without runs. values: go on from what it was "
-                          "fitted to, so that a few runs of one's own move what they determine of their own "
-                          "chips and software, and nothing else (values where the set was fitted to other runs, "
-                          "else priors).",
-               .values = "priors values"},
-    [ONLY] = {.name = "only",
-              .takes = "STACK",
-              .help = "fit the figures of this software alone; all others, and likely ranges, stay",
-              .details = "Fits the figures of one software, and of those that follow it, from their priors; all "
-                         "others, likely ranges, and what the set says it was fitted to stay as they are. Left out "
-                         "are cells of one model and number of chips."},
-    [EXCLUDE] = {.name = "exclude-flagged",
-                 .help = "leave out the runs of cost/measured/data/flagged.tsv",
-                 .details = "Without the runs of cost/measured/data/flagged.tsv. A fit keeps them else, with a "
-                            "bounded pull."},
-    [FOLDS] = {.name = "folds",
-               .takes = "N",
-               .help = "of the cross-validation by groups; 0: none, likely ranges stay (10)",
-               .details = "Of the cross-validation by groups; 0: no cross-validation, and likely ranges stay as "
-                          "they were (10)."},
-    [DATE] = {.name = "date", .takes = "YYYY-MM-DD", .help = "of the set (today, UTC)"},
-    [FORMAT] = {.name = "format",
-                .takes = "FORMAT",
-                .help = "text, json or markdown (text)",
-                .values = "text json markdown"},
+    [OUTPUT] =
+        OPTION_ROW("output", "SET.json", 0, .letter = 'o',
+                   .help = "write the fitted set to this file; - means stdout, in place of the report",
+                   .details = "Write the fitted set there, for --profile of all commands; -: to standard output, in "
+                              "place of the report.",
+                   .values = "@files", .writes = true),
+    [PROFILE] = OPTION_ROW("profile", "SET", 0, .help = "begin with this set of profiles: default, or a file (default)",
+                           .values = "default"),
+    [BEGIN] =
+        OPTION_ROW("begin", "WHERE", 0, .help = "priors, or values: go on from what the set was fitted to (see below)",
+                   .details = "priors: with what the set believes without runs. values: go on from what it was "
+                              "fitted to, so that a few runs of one's own move what they determine of their own "
+                              "chips and software, and nothing else (values where the set was fitted to other runs, "
+                              "else priors).",
+                   .values = "priors values"),
+    [ONLY] = OPTION_ROW(
+        "only", "STACK", 0, .help = "fit the figures of this software alone; all others, and likely ranges, stay",
+        .details = "Fits the figures of one software, and of those that follow it, from their priors; all "
+                   "others, likely ranges, and what the set says it was fitted to stay as they are. Left out "
+                   "are cells of one model and number of chips."),
+    [EXCLUDE] =
+        OPTION_ROW("exclude-flagged", NULL, 0, .help = "leave out the runs of cost/measured/data/flagged.tsv",
+                   .details = "Without the runs of cost/measured/data/flagged.tsv. A fit keeps them else, with a "
+                              "bounded pull."),
+    [FOLDS] =
+        OPTION_ROW("folds", "N", 0, .help = "of the cross-validation by groups; 0: none, likely ranges stay (10)",
+                   .details = "Of the cross-validation by groups; 0: no cross-validation, and likely ranges stay as "
+                              "they were (10)."),
+    [DATE] = OPTION_ROW("date", "YYYY-MM-DD", 0, .help = "of the set (today, UTC)"),
+    [FORMAT] =
+        OPTION_ROW("format", "FORMAT", 0, .help = "text, json or markdown (text)", .values = "text json markdown"),
     [THREADS] = {OPTION_ROW_THREADS},
     [FACTS] = {OPTION_ROW_FACTS},
-    [VERBOSE] = {.name = "verbose", .letter = 'v', .help = "list the runs that were not replayed, with the reason"},
+    [VERBOSE] =
+        OPTION_ROW("verbose", NULL, 0, .letter = 'v', .help = "list the runs that were not replayed, with the reason"),
 };
 
 static bool is_date(const char *text) {

@@ -9,7 +9,7 @@
 enum { FORMAT };
 
 static const CommandOption OPTIONS[] = {
-    [FORMAT] = {.name = "format", .takes = "FORMAT", .help = "text (default) or json", .values = "text json"},
+    [FORMAT] = OPTION_ROW("format", "FORMAT", 0, .help = "text (default) or json", .values = "text json"),
 };
 
 static bool unknown_chip(const Catalog *catalog, const char *name, Arena *arena, Error *error) {

@@ -13,17 +13,16 @@ enum { FORMAT, OUTPUT, EXIT_CODE, QUIET };
 
 /* The values of FORMAT are in the order of DiffFormat. */
 static const CommandOption OPTIONS[] = {
-    [FORMAT] = {.name = "format",
-                .takes = "FORMAT",
-                .help = "how the answer is written: text, json, markdown or html (text)",
-                .details = "How the answer is written: text, json, markdown, or html, a page that loads nothing, with "
-                           "the step and the HBM of both best plans drawn part by part (text).",
-                .values = "text json markdown html"},
+    [FORMAT] = OPTION_ROW(
+        "format", "FORMAT", 0, .help = "how the answer is written: text, json, markdown or html (text)",
+        .details = "How the answer is written: text, json, markdown, or html, a page that loads nothing, with "
+                   "the step and the HBM of both best plans drawn part by part (text).",
+        .values = "text json markdown html"),
     [OUTPUT] = {OPTION_ROW_OUTPUT},
-    [EXIT_CODE] = {.name = "exit-code",
-                   .help = "exit with 1 where the reports differ",
-                   .details = "Exit with 1 where the reports differ, as git does; `-q` prints nothing then."},
-    [QUIET] = {.name = "quiet", .letter = 'q', .help = "print nothing: the exit code says it (with --exit-code)"},
+    [EXIT_CODE] = OPTION_ROW("exit-code", NULL, 0, .help = "exit with 1 where the reports differ",
+                             .details = "Exit with 1 where the reports differ, as git does; `-q` prints nothing then."),
+    [QUIET] =
+        OPTION_ROW("quiet", NULL, 0, .letter = 'q', .help = "print nothing: the exit code says it (with --exit-code)"),
 };
 
 static bool read_choice(const CommandLine *line, DiffChoice *out, Error *error) {

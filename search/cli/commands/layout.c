@@ -144,35 +144,27 @@ typedef struct {
 enum { TIME_LIMIT, EFFORT, SOLUTION, FORMAT, OUTPUT, THREADS, TIMING, VERBOSE, QUIET };
 
 static const CommandOption LAYOUT_OPTIONS[] = {
-    [TIME_LIMIT] = {.name = "time-limit",
-                    .takes = "S",
-                    .help = "search until then, reading included (without: an amount of work)",
-                    .details =
-                        "Search until then, reading and writing included. How large graphs come out depends on it; "
-                        "what is proven before does not."},
-    [EFFORT] = {.name = "effort",
-                .takes = "N",
-                .help = "work without a time limit; 1 is about two minutes of a core at most (1)",
-                .details = "Without a time limit: how much work, from 1e-6 to 1e6; 1 is about two minutes of a core "
-                           "at most. The answer is the same on every machine and for any number of threads (1)."},
-    [SOLUTION] = {.name = "solution",
-                  .takes = "FILE",
-                  .help = "write the strategy of each node to this file, as a JSON array",
-                  .details = "Write the index of each node's strategy there, as a JSON array (the contest's form); "
-                             "nothing where no choice is known.",
-                  .values = "@files",
-                  .writes = true},
-    [FORMAT] = {.name = "format", .takes = "FORMAT", .help = "text or json (text)", .values = "text json"},
+    [TIME_LIMIT] = OPTION_ROW(
+        "time-limit", "S", 0, .help = "search until then, reading included (without: an amount of work)",
+        .details = "Search until then, reading and writing included. How large graphs come out depends on it; "
+                   "what is proven before does not."),
+    [EFFORT] =
+        OPTION_ROW("effort", "N", 0, .help = "work without a time limit; 1 is about two minutes of a core at most (1)",
+                   .details = "Without a time limit: how much work, from 1e-6 to 1e6; 1 is about two minutes of a core "
+                              "at most. The answer is the same on every machine and for any number of threads (1)."),
+    [SOLUTION] =
+        OPTION_ROW("solution", "FILE", 0, .help = "write the strategy of each node to this file, as a JSON array",
+                   .details = "Write the index of each node's strategy there, as a JSON array (the contest's form); "
+                              "nothing where no choice is known.",
+                   .values = "@files", .writes = true),
+    [FORMAT] = OPTION_ROW("format", "FORMAT", 0, .help = "text or json (text)", .values = "text json"),
     [OUTPUT] = {OPTION_ROW_OUTPUT},
-    [THREADS] = {.name = "threads",
-                 .takes = "N",
-                 .help = "threads to use; without a time limit the answer is the same for any number"},
-    [TIMING] = {.name = "timing", .help = "print on stderr how long it took"},
-    [VERBOSE] = {.name = "verbose",
-                 .letter = 'v',
-                 .help = "print the progress on stderr",
-                 .details = "Say on standard error every second how far it is."},
-    [QUIET] = {.name = "quiet", .letter = 'q', .help = "print nothing on stderr"},
+    [THREADS] = OPTION_ROW("threads", "N", 0,
+                           .help = "threads to use; without a time limit the answer is the same for any number"),
+    [TIMING] = OPTION_ROW("timing", NULL, 0, .help = "print on stderr how long it took"),
+    [VERBOSE] = OPTION_ROW("verbose", NULL, 0, .letter = 'v', .help = "print the progress on stderr",
+                           .details = "Say on standard error every second how far it is."),
+    [QUIET] = OPTION_ROW("quiet", NULL, 0, .letter = 'q', .help = "print nothing on stderr"),
 };
 
 static bool layout_options_read(const CommandLine *line, LayoutOptions *out, Error *error) {

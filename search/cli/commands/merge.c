@@ -15,12 +15,11 @@ enum { PARTS_MAX = SWEEP_POINTS_MAX };
 enum { FORMAT, OUTPUT, QUIET, DEADLINE, BUDGET };
 
 static const CommandOption OPTIONS[] = {
-    [FORMAT] = {.name = "format",
-                .takes = "FORMAT",
-                .help = "how the answer is written: text, json, csv, markdown or html (text)",
-                .values = "text json csv markdown html"},
+    [FORMAT] =
+        OPTION_ROW("format", "FORMAT", 0, .help = "how the answer is written: text, json, csv, markdown or html (text)",
+                   .values = "text json csv markdown html"),
     [OUTPUT] = {OPTION_ROW_OUTPUT},
-    [QUIET] = {.name = "quiet", .letter = 'q', .help = "no warnings"},
+    [QUIET] = OPTION_ROW("quiet", NULL, 0, .letter = 'q', .help = "no warnings"),
     [DEADLINE] = {OPTION_ROW_DEADLINE},
     [BUDGET] = {OPTION_ROW_BUDGET},
 };

@@ -122,52 +122,39 @@ enum {
 
 /* The values of FORMAT are in the order of ValidateFormat. */
 static const CommandOption OPTIONS[] = {
-    [FORMAT] = {.name = "format",
-                .takes = "FORMAT",
-                .help = "text, json, markdown or html (text)",
-                .values = "text json markdown html"},
+    [FORMAT] = OPTION_ROW("format", "FORMAT", 0, .help = "text, json, markdown or html (text)",
+                          .values = "text json markdown html"),
     [OUTPUT] = {OPTION_ROW_OUTPUT},
-    [PLOT] = {.name = "plot",
-              .takes = "FILE",
-              .help = "write predicted against measured times to this file, as SVG",
-              .details = "Write predicted against measured steps there, as SVG.",
-              .values = "@files",
-              .writes = true},
-    [PROFILE] = {.name = "profile",
-                 .takes = "NAME",
-                 .help = "default, ideal, a name of cost/profiles, or a file, as calibrate writes it (default)",
-                 .details = "default, ideal, a name of cost/profiles, or a file: a set of profiles in the form of "
-                            "default.json, or one whole profile, then for every chip (default).",
-                 .values = "default ideal"},
-    [SOURCE] = {.name = "source",
-                .takes = "LIST",
-                .help = "only runs of these sources: bloom,mlperf-v5.0",
-                .details = "Only runs of these sources (the first word of an id, of MLPerf with the round: "
-                           "bloom,mlperf-v5.0)."},
-    [CHIP] = {.name = "chip", .takes = "LIST", .help = "only runs on these chips: h100,v5p", .values = "@chips"},
-    [MAX_ERROR] = {.name = "max-error",
-                   .takes = "LIMITS",
-                   .help = "exit 1 beyond median=4%,p90=13%,bias=8% ...; 4% is of the median",
-                   .details =
-                       "Exit with 1, and a line for each limit that does not hold: median, p90, worst, bias (of "
-                       "each source), skipped, memory-median, memory-p90, memory-fitting (plans called fitting "
-                       "that were measured not to), as in \"median=4%,p90=13%,bias=8%\"; a share alone is of the "
-                       "median."},
-    [MIN_RANKING] =
-        {.name = "min-ranking",
-         .takes = "LIMITS",
-         .help = "exit 1 below tau=0.8,tau-all=0.6,best=90%",
-         .details =
-             "The same as of --max-error for tau (Kendall's, without bloom's trials), tau-all and best (groups whose "
-             "plan predicted best was measured within 3% of the best)."},
-    [WORST] = {.name = "worst", .takes = "N", .help = "how many of the worst runs to show (10)"},
+    [PLOT] = OPTION_ROW("plot", "FILE", 0, .help = "write predicted against measured times to this file, as SVG",
+                        .details = "Write predicted against measured steps there, as SVG.", .values = "@files",
+                        .writes = true),
+    [PROFILE] =
+        OPTION_ROW("profile", "NAME", 0,
+                   .help = "default, ideal, a name of cost/profiles, or a file, as calibrate writes it (default)",
+                   .details = "default, ideal, a name of cost/profiles, or a file: a set of profiles in the form of "
+                              "default.json, or one whole profile, then for every chip (default).",
+                   .values = "default ideal"),
+    [SOURCE] = OPTION_ROW("source", "LIST", 0, .help = "only runs of these sources: bloom,mlperf-v5.0",
+                          .details = "Only runs of these sources (the first word of an id, of MLPerf with the round: "
+                                     "bloom,mlperf-v5.0)."),
+    [CHIP] = OPTION_ROW("chip", "LIST", 0, .help = "only runs on these chips: h100,v5p", .values = "@chips"),
+    [MAX_ERROR] = OPTION_ROW(
+        "max-error", "LIMITS", 0, .help = "exit 1 beyond median=4%,p90=13%,bias=8% ...; 4% is of the median",
+        .details = "Exit with 1, and a line for each limit that does not hold: median, p90, worst, bias (of "
+                   "each source), skipped, memory-median, memory-p90, memory-fitting (plans called fitting "
+                   "that were measured not to), as in \"median=4%,p90=13%,bias=8%\"; a share alone is of the "
+                   "median."),
+    [MIN_RANKING] = OPTION_ROW(
+        "min-ranking", "LIMITS", 0, .help = "exit 1 below tau=0.8,tau-all=0.6,best=90%",
+        .details =
+            "The same as of --max-error for tau (Kendall's, without bloom's trials), tau-all and best (groups whose "
+            "plan predicted best was measured within 3% of the best)."),
+    [WORST] = OPTION_ROW("worst", "N", 0, .help = "how many of the worst runs to show (10)"),
     [THREADS] = {OPTION_ROW_THREADS},
     [FACTS] = {OPTION_ROW_FACTS},
-    [VERBOSE] = {.name = "verbose",
-                 .letter = 'v',
-                 .help = "show every run",
-                 .details = "Show every run: measured, predicted, error, likely range, what bounds it, plan, "
-                            "software, what is odd or was assumed."},
+    [VERBOSE] = OPTION_ROW("verbose", NULL, 0, .letter = 'v', .help = "show every run",
+                           .details = "Show every run: measured, predicted, error, likely range, what bounds it, plan, "
+                                      "software, what is odd or was assumed."),
 };
 
 /* "a,b" to its words, in the arena. */
