@@ -136,7 +136,7 @@ SHARDOPT_API void shardopt_report_proof(const shardopt_report *report, shardopt_
 
 /* The report as "text", "json", "markdown", "html", "csv" or, where the request has the option "certificate",
  * "certificate": *text ends with a zero byte that *length does not count, and belongs to the caller (shardopt_free). A page
- * of HTML runs up to fifty searches of its own (`--helps`). */
+ * of HTML runs up to fifty searches of its own (`--sensitivity`). */
 SHARDOPT_API int shardopt_report_write(shardopt_report *report, const char *format, char **text, size_t *length,
                                        shardopt_error *error);
 

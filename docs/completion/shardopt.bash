@@ -11,7 +11,7 @@ _shardopt_commands='plan explain emit models chips validate calibrate check layo
 
 _shardopt_options() { # COMMAND
     case $1 in
-    plan) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --top --variants --helps --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --memory-limit --gap --threads --certificate --format --output --timing --verbose --quiet --color --version --help' ;;
+    plan) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --top --variants --sensitivity --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --memory-limit --gap --threads --certificate --format --output --timing --verbose --quiet --color --version --help' ;;
     explain) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --from --rank --from-config --config-format --why-not --format --output --timing --verbose --quiet --color --version --help' ;;
     emit) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --from --rank --from-config --config-format --output --timing --verbose --quiet --version --help' ;;
     models) echo '--format --help' ;;
@@ -107,7 +107,7 @@ _shardopt_values() { # COMMAND OPTION
         --schedules) echo 'launchable all gpipe 1f1b interleaved circular zb_h1 dualpipe' ;;
         --nesting) echo 'default maxtext jax megatron megatron-pp-dp torchtitan all' ;;
         --objective) echo 'time chip-hours cost' ;;
-        --helps) echo 'none fast all' ;;
+        --sensitivity) echo 'none fast all' ;;
         --precision) echo 'bf16 fp8 mxfp8 nvfp4 int8' ;;
         --optimizer) echo 'adamw adafactor muon sgd sgd-momentum' ;;
         --remat) echo 'auto none full' ;;

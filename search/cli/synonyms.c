@@ -53,6 +53,7 @@ static const Synonym SYNONYMS[] = {
     {.word = "html", .option = "format", .value = "html"},
     {.word = "csv", .option = "format", .value = "csv"},
     {.word = "markdown", .option = "format", .value = "markdown"},
+    {.word = "helps", .option = "sensitivity", .advised = true},
     {.word = "osl", .option = "answer"},
     {.word = "isl", .option = "prompt"},
     {.word = "tp", .condition = "tensor"},

@@ -115,13 +115,15 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                              "of HBM left free, and, on TPUs, with fsdp and data alone."),
     [OPTION_VARIANTS] =
         ASKED_ROW("variants", NULL, USE_PLAN, .help = "show every placement and knob setting as a plan of its own"),
-    [OPTION_HELPS] =
-        OPTION_ROW("helps", "WHICH", USE_PLAN, .help = "none, fast or all searches around the plan (fast)",
-                   .details = "Which searches are made around the plan's, for other kinds of rows, headroom, ways out "
-                              "and what would help: none, those that take no more work than the plan's (fast), or "
-                              "all. The report says how many were left out. So does a page (--format html), whose "
-                              "searches together take no more work than its plan did, with fast.",
-                   .values = "none fast all"),
+    [OPTION_SENSITIVITY] = OPTION_ROW(
+        "sensitivity", "WHICH", USE_PLAN,
+        .help = "extra searches for sensitivities and alternatives: none, fast, all (fast)",
+        .details =
+            "Which searches are made in addition to the plan's, for other kinds of rows, headroom, other machine "
+            "sizes and what one change would gain: none, those that take no more work than the plan's (fast), or "
+            "all. The report says how many were left out. So does a page (--format html), whose "
+            "searches together take no more work than its plan did, with fast.",
+        .values = "none fast all"),
     [OPTION_PRECISION] = ASKED_ROW("precision", "TYPE", ALL | RUN, .heading = "Physics",
                                    .help = "bf16, fp8, mxfp8, nvfp4 or int8, where the chip has it (bf16)",
                                    .values = "bf16 fp8 mxfp8 nvfp4 int8"),
@@ -281,7 +283,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "chips, time against machine and batch, and how the step and the winner move when each figure of "
                    "the chip and of the profile is a tenth lower or higher. The last three are up to "
                    "fifty searches of their own, on machines like the first plan's: as many as take about as long as "
-                   "the plan did, and all of them with --helps all. "
+                   "the plan did, and all of them with --sensitivity all. "
                    "docs/json.md has the columns of csv.",
         .values = "text json markdown html csv junit"),
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT, .use = ALL | RUN},

@@ -59,7 +59,7 @@ static void keep_words(const Options *options, Asked *asked) {
 /* ---- the readers ---- */
 
 static const char *padding_at(unsigned i) { return padding_rule_name((PaddingRule)i); }
-static const char *helps_at(unsigned i) { return sensitivity_mode_name((SensitivityMode)i); }
+static const char *sensitivity_at(unsigned i) { return sensitivity_mode_name((SensitivityMode)i); }
 static const char *objective_at(unsigned i) { return objective_name((Objective)i); }
 static const char *precision_at(unsigned i) { return precision_name((Precision)i); }
 
@@ -220,7 +220,7 @@ static bool read_nesting(const Words *words, Request *request, Subproblem *subpr
 }
 
 static bool read_space(const Words *words, Request *request) {
-    unsigned padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME, helps = SENSITIVITY_FAST;
+    unsigned padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME, sensitivity = SENSITIVITY_FAST;
     int64_t top = 5;
     request->space.max_idle = 0.1;
     if (given(words, OPTION_REQUIRE) &&
@@ -242,7 +242,7 @@ static bool read_space(const Words *words, Request *request) {
         !words_share(words, OPTION_BATCH_TOLERANCE, 0.5, &request->space.batch_tolerance) ||
         !words_choice(words, OPTION_PADDING, padding_at, 3, &padding) ||
         !words_choice(words, OPTION_OBJECTIVE, objective_at, OBJECTIVE_COUNT, &objective) ||
-        !words_choice(words, OPTION_HELPS, helps_at, SENSITIVITY_COUNT, &helps) ||
+        !words_choice(words, OPTION_SENSITIVITY, sensitivity_at, SENSITIVITY_COUNT, &sensitivity) ||
         !words_whole(words, OPTION_TOP, 1, TOP_MAX, &top))
         return false;
     if (objective == OBJECTIVE_COST && !(request->question.chip.usd_per_chip_hour.value > 0))
@@ -251,7 +251,7 @@ static bool read_space(const Words *words, Request *request) {
     request->space.padding = (PaddingRule)padding;
     request->question.objective = (Objective)objective;
     request->control.top = (int)top;
-    request->control.sensitivity = (SensitivityMode)helps;
+    request->control.sensitivity = (SensitivityMode)sensitivity;
     request->control.variants = given(words, OPTION_VARIANTS);
     request->control.tie = request->control.variants ? 0 : TIE; /* near twins are what was asked for */
     request->control.different =
@@ -366,7 +366,7 @@ static bool read_launchers(const Words *words, Request *request, const ProfileFi
 
 /* The software, the layouts and the order of roles of one launcher, or (0) of none in particular. */
 static bool read_subproblem(const Words *words, Request *request, const ProfileFile *file, LauncherSet launchers,
-                           Subproblem *out) {
+                            Subproblem *out) {
     const Question *question = &request->question;
     SoftwareAsk ask = {.stack = request->asked.stack, .launcher = words->options->software_of};
     for (int i = 0; i < launcher_count(); i++)

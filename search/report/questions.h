@@ -7,7 +7,7 @@
 /* The best plan of a changed request, in an arena of its own that ends here; *found false: none fits. */
 typedef struct {
     bool found, cut_short;
-    bool left_out;  /* cut short because it took more work than --helps fast lets it have */
+    bool left_out;  /* cut short because it took more work than --sensitivity fast lets it have */
     int64_t effort; /* what it took: search_effort() */
     RankedPlan best;
 } SideAnswer;

@@ -23,7 +23,7 @@ static const double ALTERNATIVE_TOLERANCE = 0.1; /* of ALTERNATIVE_BATCH, where 
 typedef struct {
     bool tried, found;
     bool cut_short;   /* a time limit ended its search */
-    bool left_out;    /* cut short because it took more work than --helps fast lets it have */
+    bool left_out;    /* cut short because it took more work than --sensitivity fast lets it have */
     bool none_faster; /* only what is no slower than plan 1 was looked for, and there is nothing */
     bool skipped;     /* not searched: more batches of a mixture on GPUs than a side question is worth */
     RankedPlan best;
@@ -86,7 +86,7 @@ typedef struct {
     DataFile data[DATA_COUNT];               /* those that this very answer rests on; likewise */
     const struct BestComparison *comparison; /* search/report/compare_to_best.h; NULL: not asked */
     const MeasuredRun *measured;             /* likewise; NULL: none is near */
-    int left_out;        /* searches around the search that took more work than --helps fast lets them have */
+    int left_out;        /* searches around the search that took more work than --sensitivity fast lets them have */
     int64_t work_limit;  /* of each of them; 0: none */
     double seconds_left; /* of --time-limit, for the searches around the search; below 0: no limit */
     int64_t effort;      /* of all searches so far: search_effort() of search/report/questions.h */
@@ -112,7 +112,7 @@ typedef struct {
      * enough what it gains at least. */
     bool plans_alone;
     /* Headroom is not read, and of a free layout likewise; there is more to search for it (a page's pictures): a way out
-     * takes no more than a sixth of what the plan took, with --helps fast. */
+     * takes no more than a sixth of what the plan took, with --sensitivity fast. */
     bool thrifty;
 } ReportReader;
 

@@ -6,7 +6,7 @@ import collections, concurrent.futures, json, os, pathlib, shutil, subprocess, t
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
 DATA = SOURCE / "tests/data"
-SMALL = ["--chip", "v5e", "--slice", "2x2", "--batch", "64Ki", "--seq", "1024", "--threads", "1", "--helps", "none"]
+SMALL = ["--chip", "v5e", "--slice", "2x2", "--batch", "64Ki", "--seq", "1024", "--threads", "1", "--sensitivity", "none"]
 PLAN = ["--model", "gpt2"] + SMALL
 SWEEP = ["sweep", "--model", "gpt2,llama3.2-1b", "--chip", "v5e", "--chips", "4,8", "--batch", "64Ki", "--seq", "1024",
          "--threads", "1"]

@@ -22,7 +22,7 @@ REQUESTS = [
     "--model 405b --chip v5p --pods 100 --nesting all --padding any --max-idle 0.5",
     "--model deepseek-v3 --chip gb300 --nodes 1024 --batch-tolerance 50% --max-idle 0.3",
     "--model kimi-k2 --chip v5p --pods 16 --nesting all --schedules all",
-    "--model 70b --chip h100 --nodes 5040 --batch 1e9 --padding any --helps all",
+    "--model 70b --chip h100 --nodes 5040 --batch 1e9 --padding any --sensitivity all",
     "sweep --model 405b --chip v5p,v6e --chips 4096 --batch 16Mi,64Mi",
     "emit maxtext --model 405b --pods 8 --nesting all",
 ]

@@ -28,7 +28,7 @@ ROWS = [
     ("report", True, "plan --model 405b --chip h100 --nodes 131072 --time-limit 2 --memory-limit 1G"),
     ("report", True, "plan --model 405b --chip h100 --nodes 1"),
     ("report", True, f"plan {SMALL} --profile ideal --mtbf none --variants --top 5"),
-    ("report", True, f"plan {SMALL} --nesting all --brute-force --helps none --max-idle 0"),
+    ("report", True, f"plan {SMALL} --nesting all --brute-force --sensitivity none --max-idle 0"),
     ("report", True, "plan --model mixtral-8x7b --chip h100 --nodes 8 --batch 1Mi --precision fp8 --for any"),
     ("report", True, "plan --model deepseek-v2-lite --chip tpu7x --slice 4x4x4 --batch 1Mi --batch-tolerance 5%"),
     ("report", True, "plan --model 8b --chip h100 --nodes 3 --batch 1000000 --objective cost --padding any -q"),

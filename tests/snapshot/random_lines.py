@@ -79,7 +79,7 @@ def line(kind):
     ask = asked(chip, where, model)
     if kind == "plan":
         return f"shardopt {ask}" + some([f"--for {n}" for n in [*LAUNCHERS, "any"]], ["--objective cost", "--objective chip-hours"], ["--nesting all", "--nesting megatron"],
-                                        ["--batch-tolerance 20%"], ["--max-idle 50%"], ["--padding any", "--padding none"], ["--helps all", "--helps none"],
+                                        ["--batch-tolerance 20%"], ["--max-idle 50%"], ["--padding any", "--padding none"], ["--sensitivity all", "--sensitivity none"],
                                         ["--top 3", "--variants --top 5"], ["--tokens 1T --mtbf 3h", "--restart 30m --storage 5G"],
                                         ["--require pipeline=2", "--require 'tensor<=4'", "--require 'fsdp>=2 sequence=1'"], share=0.2
                                         ) + some(["--format json", "--format markdown", "--format csv", "--format html", "-v"], share=0.8)

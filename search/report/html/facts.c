@@ -346,7 +346,7 @@ static void ask_shown(Asking *asking, const int *which) {
 void page_say_left_out(const PageFacts *facts, PagePart part, Prose *words) {
     int count = facts->left_out[part];
     if (count > 0)
-        prose_add(words, " %d search%s left out, so that this page takes no longer than its plan did: --helps all.",
+        prose_add(words, " %d search%s left out, so that this page takes no longer than its plan did: --sensitivity all.",
                   count, count > 1 ? "es were" : " was");
 }
 

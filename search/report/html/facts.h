@@ -61,7 +61,7 @@ typedef struct {
     int miss_count;
     bool thin;                /* a large search: the machine halved and doubled, one batch, no efficiencies */
     bool cut_short;           /* a time limit ended some */
-    int left_out[PAGE_PARTS]; /* searches that would have cost the page more than its plan: --helps all makes them */
+    int left_out[PAGE_PARTS]; /* searches that would have cost the page more than its plan: --sensitivity all makes them */
 } PageFacts;
 
 /* Expressible before each handful of searches; NULL: nobody listens. */
@@ -72,7 +72,7 @@ typedef struct {
 
 /* Of a report with plans; one without has no facts (*out all zero). `report`: its time that is left is used up.
  *
- * What the report's own searches answered is not asked again. With --helps fast what matters most is asked first, and as
+ * What the report's own searches answered is not asked again. With --sensitivity fast what matters most is asked first, and as
  * much of it as takes no more work than the plan did; with all, all; with none nothing, so that figures have what plan 1
  * takes unchanged. */
 bool page_facts(Report *report, PageProgress progress, PageFacts *out, Error *error);

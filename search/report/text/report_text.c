@@ -150,11 +150,12 @@ void sensitivities_write(const Report *report, TextOut out) {
 static void write_left_out(const Report *report, TextOut out) {
     Prose line = {0};
     if (report->left_out == 0) return;
-    prose_add(&line,
-              "%d search%s around this plan %s left out, since %s more work than the plan itself (--helps all makes "
-              "%s).",
-              report->left_out, report->left_out > 1 ? "es" : "", report->left_out > 1 ? "were" : "was",
-              report->left_out > 1 ? "each takes" : "it takes", report->left_out > 1 ? "them" : "it");
+    prose_add(
+        &line,
+        "%d search%s around this plan %s left out, since %s more work than the plan itself (--sensitivity all makes "
+        "%s).",
+        report->left_out, report->left_out > 1 ? "es" : "", report->left_out > 1 ? "were" : "was",
+        report->left_out > 1 ? "each takes" : "it takes", report->left_out > 1 ? "them" : "it");
     fputc('\n', out.file);
     prose_write(out, "", "  ", line.text);
 }

@@ -237,7 +237,7 @@ void alternative_words(const Report *report, Alternative way, char cells[ALTERNA
     if (!result->found) {
         const Request *request = report->request;
         const char *none = result->skipped       ? "not searched (many batches): ask with --batch-tolerance 10%"
-                           : result->left_out    ? "takes more work than the plan itself: ask with --helps all"
+                           : result->left_out    ? "takes more work than the plan itself: ask with --sensitivity all"
                            : result->cut_short   ? "the search ended early"
                            : result->none_faster ? "none is faster than plan 1"
                                                  : "no plan is possible";

@@ -97,9 +97,9 @@ Test(tie, the_answer_and_what_is_written_are_one_plan) {
     Arena arena = {0};
     Error error = {0};
     static const char *const QUESTIONS[] = {
-        "plan --model 8b --chip h100 --nodes 1 --helps none",
-        "plan --model 8b --chip h100 --nodes 1 --helps none --top 7",
-        "plan --model 8b --chip h100 --nodes 1 --helps none --for megatron --top 1"};
+        "plan --model 8b --chip h100 --nodes 1 --sensitivity none",
+        "plan --model 8b --chip h100 --nodes 1 --sensitivity none --top 7",
+        "plan --model 8b --chip h100 --nodes 1 --sensitivity none --for megatron --top 1"};
     for (size_t i = 0; i < COUNT_OF(QUESTIONS); i++) {
         Report *report = ARENA_NEW(&arena, Report, 1);
         Request *request = ARENA_NEW(&arena, Request, 1);

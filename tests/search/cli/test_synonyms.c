@@ -37,8 +37,8 @@ static void release(Ran *ran) {
     free(ran->err);
 }
 
-#define SMALL "--model 8b --chip v5e --slice 4x4 --batch 64Ki --seq 2048 --helps none"
-#define PLAIN "--model 8b --chip h100 --nodes 1 --batch 64Ki --seq 2048 --helps none --quiet"
+#define SMALL "--model 8b --chip v5e --slice 4x4 --batch 64Ki --seq 2048 --sensitivity none"
+#define PLAIN "--model 8b --chip h100 --nodes 1 --batch 64Ki --seq 2048 --sensitivity none --quiet"
 #define EXPLAINED "--model 8b --chip h100 --nodes 1 --batch 64Ki --seq 2048 --quiet"
 
 Test(synonyms, lines_are_other_lines) {
@@ -69,8 +69,8 @@ Test(synonyms, lines_are_other_lines) {
         {"version", "--version"},
         {"list", "models"},
         {"--list-models", "models"},
-        {"--model meta-llama/Llama-3.1-8B --chip v5e --slice 4x4 --helps none",
-         "--model llama3.1-8b --chip v5e --slice 4x4 --helps none"},
+        {"--model meta-llama/Llama-3.1-8B --chip v5e --slice 4x4 --sensitivity none",
+         "--model llama3.1-8b --chip v5e --slice 4x4 --sensitivity none"},
     };
     for (size_t i = 0; i < COUNT_OF(LINES); i++) {
         Ran typed = run(LINES[i].typed), ours = run(LINES[i].ours);
@@ -122,7 +122,7 @@ Test(synonyms, what_looks_decimal_is_planned_with_a_warning) {
     };
     for (size_t i = 0; i < COUNT_OF(LINES); i++) {
         char line[LINE_SIZE];
-        snprintf(line, sizeof line, "--model 8b --chip v5e --slice 4x4 --helps none %s", LINES[i].typed);
+        snprintf(line, sizeof line, "--model 8b --chip v5e --slice 4x4 --sensitivity none %s", LINES[i].typed);
         Ran ran = run(line);
         cr_expect_eq(ran.code, 0, "%s: %s", line, ran.err);
         if (LINES[i].says)

@@ -343,7 +343,7 @@ Test(options, help_names_every_option) {
         "--model",    "--pods",        "--slice",           "--slices",      "--chips",       "--nodes",
         "--chip",     "--batch",       "--sequences",       "--seq",         "--tokens",      "--require",
         "--for",      "--max-idle",    "--batch-tolerance", "--padding",     "--objective",   "--top",
-        "--variants", "--helps",       "--precision",       "--optimizer",   "--hbm-reserve", "--profile",
+        "--variants", "--sensitivity",       "--precision",       "--optimizer",   "--hbm-reserve", "--profile",
         "--format",   "-o, --output",  "--threads",         "--brute-force", "--time-limit",  "--memory-limit",
         "--timing",   "-v, --verbose", "-q, --quiet",       "--color",       "--certificate", "--help"};
     for (size_t i = 0; i < COUNT_OF(NAMED); i++) cr_expect(strstr(text, NAMED[i]), "%s", NAMED[i]);

@@ -134,9 +134,10 @@ static Report *report_of(const char *words, int64_t *work, Arena *arena) {
 Test(rows, none_are_searched_where_none_are_asked_for) {
     Arena arena = {0};
     int64_t work[4];
-    const Report *fast = report_of(WORDS, &work[0], &arena), *all = report_of(WORDS " --helps all", &work[1], &arena),
-                 *none = report_of(WORDS " --helps none", &work[2], &arena);
-    report_of(WORDS " --helps none --threads 3", &work[3], &arena);
+    const Report *fast = report_of(WORDS, &work[0], &arena),
+                 *all = report_of(WORDS " --sensitivity all", &work[1], &arena),
+                 *none = report_of(WORDS " --sensitivity none", &work[2], &arena);
+    report_of(WORDS " --sensitivity none --threads 3", &work[3], &arena);
     cr_expect(work[0] > 0 && work[0] == work[1] && work[0] == work[2] && work[0] == work[3]);
     cr_expect_eq(none->result.plans[0].ranked_seconds, fast->result.plans[0].ranked_seconds);
     cr_expect(none->headroom_count == 0 && none->sensitivity_count == 0 && !none->has_free && none->left_out == 0);
@@ -151,7 +152,7 @@ Test(rows, what_takes_too_much_work_is_counted) {
     Arena arena = {0};
     Error error = {0};
     int64_t work;
-    Report *report = report_of(WORDS " --helps none", &work, &arena);
+    Report *report = report_of(WORDS " --sensitivity none", &work, &arena);
     Request *changed = ARENA_NEW(&arena, Request, 1);
     report->work_limit = 1;
     for (int asked = 1; asked <= 2; asked++) {
@@ -203,7 +204,7 @@ static bool read_stage(void *of, Report *report, ReportStage stage, Error *error
 
 /* What is told in stages is the whole text, plan 1 first, before anything around it is searched. */
 Test(rows, the_answer_is_told_before_what_is_around_it) {
-    static const char *const ASKED[] = {WORDS, WORDS " --top 2", WORDS " --helps none",
+    static const char *const ASKED[] = {WORDS, WORDS " --top 2", WORDS " --sensitivity none",
                                         "plan --model 405b --chip v5e --slice 2x2 --batch 64Ki --seq 8192"};
     for (size_t i = 0; i < COUNT_OF(ASKED); i++) {
         Arena arena = {0};
@@ -301,7 +302,7 @@ Test(rows, one_answer_is_one_row) {
     Arena arena = {0};
     Error error = {0};
     int64_t work;
-    Report *report = report_of(WORDS " --helps none", &work, &arena);
+    Report *report = report_of(WORDS " --sensitivity none", &work, &arena);
     Request *other = ARENA_NEW(&arena, Request, 1);
     const RankedPlan first = report->result.plans[0];
     *other = *first.request;

@@ -219,8 +219,9 @@ Test(facts, page_takes_twice_its_plan) {
     static const struct {
         const char *words;
         bool searches;
-    } ROWS[] = {{"plan --model 70b --chip h100 --nodes 64 --batch 4Mi --seq 8192 --for megatron --helps none", false},
-                {"plan --model 70b --chip h100 --nodes 64 --batch 4Mi --seq 8192", true}};
+    } ROWS[] = {
+        {"plan --model 70b --chip h100 --nodes 64 --batch 4Mi --seq 8192 --for megatron --sensitivity none", false},
+        {"plan --model 70b --chip h100 --nodes 64 --batch 4Mi --seq 8192", true}};
     for (size_t row = 0; row < ROWS_TRIED(ROWS); row++) {
         Made made;
         int left_out = 0, found = 0;
