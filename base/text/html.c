@@ -140,6 +140,24 @@ void html_paragraph(FILE *out, const char *text) {
     fputs("</p>\n", out);
 }
 
+void html_list(FILE *out, const char *tag, const char *const *texts, int64_t count) {
+    fprintf(out, "<%s>\n", tag);
+    for (int64_t i = 0; i < count; i++) {
+        fputs("<li>", out);
+        write_text(texts[i], out);
+        fputs("</li>\n", out);
+    }
+    fprintf(out, "</%s>\n", tag);
+}
+
+void html_again(FILE *out, const char *command) {
+    html_section_open(out, "again", "This page again");
+    fputs("<p><code>", out);
+    write_text(command, out);
+    fputs("</code></p>\n", out);
+    html_section_close(out);
+}
+
 void html_card(FILE *out, const char *name, const char *value, const char *more) {
     fputs("<div><dt>", out);
     write_text(name, out);

@@ -4,6 +4,7 @@
  * it. */
 #pragma once
 
+#include <stdint.h>
 #include <stdio.h>
 
 /* Everything up to the first section: <main> is open. `lead` stands under the heading; NULL: nothing. */
@@ -35,3 +36,7 @@ void page_script_write(FILE *out);
 /* The script's SHA-256 as a policy names it, "sha256-" and Base64, into `text`, returned. */
 enum { PAGE_SCRIPT_HASH_SIZE = 7 + 44 + 1 };
 const char *page_script_hash(char text[PAGE_SCRIPT_HASH_SIZE]);
+/* A list of texts; `tag` is "ol" or "ul". */
+void html_list(FILE *out, const char *tag, const char *const *texts, int64_t count);
+/* A section with the command line that writes the page again. */
+void html_again(FILE *out, const char *command);

@@ -120,10 +120,9 @@ static bool is_one_word(const char *text) {
 }
 
 void diff_page_again(const char *a, const char *b, FILE *out) {
-    if (!is_one_word(a) || !is_one_word(b)) return;
-    html_section_open(out, "again", "This page again");
-    fprintf(out, "<p><code>shardopt diff %s %s --format html -o page.html</code></p>\n", a, b);
-    html_section_close(out);
+    Prose command = {0};
+    prose_add(&command, "shardopt diff %s %s --format html -o page.html", a, b);
+    if (is_one_word(a) && is_one_word(b)) html_again(out, command.text);
 }
 
 static void write_side(const char *side, const char *file, const char *words, FILE *out) {

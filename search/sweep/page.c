@@ -3,7 +3,6 @@
  * each point; days against dollars; the table, and what was wrong below it. */
 #include "search/sweep/page.h"
 
-#include "base/escape.h"
 #include "base/number.h"
 #include "base/text/bars.h"
 #include "base/text/html.h"
@@ -11,7 +10,6 @@
 #include "base/text/prose.h"
 #include "base/util.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +26,7 @@ static bool of_the_machine(const char *option) {
     return false;
 }
 
-/* What varies beside the size of the machine. */
+/* What varies except the size of the machine. */
 static void series_label(const SweepGrid *grid, int64_t point, char label[LABEL_SIZE]) {
     size_t used = 0;
     label[0] = '\0';
@@ -47,17 +45,6 @@ static int series_of(const SweepGrid *grid, int64_t point, Series *series, int *
     if (*count == SERIES_MAX) return SERIES_MAX - 1;
     snprintf(series[*count].label, LABEL_SIZE, "%s", label);
     return (*count)++;
-}
-
-typedef double Measure(const SweepRow *row);
-static double chips_of(const SweepRow *row) { return (double)row->chips; }
-
-/* Of all points with a plan. False: there is none. */
-static bool range_of(const SweepGrid *grid, const SweepRow *rows, Measure *of, double *low, double *high) {
-    *low = INFINITY, *high = 0;
-    for (int64_t i = 0; i < grid->points; i++)
-        if (rows[i].has_plan) *low = min_real(*low, of(&rows[i])), *high = max_real(*high, of(&rows[i]));
-    return *high > 0;
 }
 
 static const char *tip_of(const SweepGrid *grid, const SweepRow *row, Prose *tip) {
@@ -151,19 +138,13 @@ static bool draw_bars(const SweepGrid *grid, const SweepRow *rows, const char *l
     return true;
 }
 
-static int64_t points_with_plan(const SweepGrid *grid, const SweepRow *rows) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < grid->points; i++) count += rows[i].has_plan;
-    return count;
-}
-
-static bool write_pictures(const SweepPage *page, bool lines, FILE *out) {
+static bool write_pictures(const SweepPage *page, int64_t planned, bool lines, FILE *out) {
     bool ok = true;
     html_section_open(out, "picture", "The points");
     html_paragraph(out, page->summary);
     Prose more = {0};
     prose_add(&more, "The picture shows the first %d points that have a plan; the table has all.", BAR_ROWS_MAX);
-    if (!lines && points_with_plan(page->grid, page->rows) > BAR_ROWS_MAX) html_paragraph(out, more.text);
+    if (!lines && planned > BAR_ROWS_MAX) html_paragraph(out, more.text);
     html_figure_open(out, "the points");
     if (lines)
         ok = draw_series_of(page->grid, page->rows, page->lead, out);
@@ -175,37 +156,26 @@ static bool write_pictures(const SweepPage *page, bool lines, FILE *out) {
     return ok;
 }
 
-static void write_notes(const SweepPage *page, FILE *out) {
-    if (page->note_count == 0) return;
-    html_heading(out, "Errors");
-    fputs("<ol>\n", out);
-    for (int64_t i = 0; i < page->note_count; i++) {
-        fputs("<li>", out);
-        escape_write(ESCAPE_HTML, page->notes[i], out);
-        fputs("</li>\n", out);
-    }
-    fputs("</ol>\n", out);
-}
-
 bool sweep_page_write(const SweepPage *page, FILE *out) {
-    double low = 0, high = 0;
-    bool any = range_of(page->grid, page->rows, chips_of, &low, &high), ok = true;
     static const HtmlLink LINKS[] = {{"picture", "The points"}, {"points", "The table"}};
-    html_open(out, "A sweep of shardopt", page->lead);
-    html_contents(out, any ? LINKS : LINKS + 1, any ? 2 : 1);
-    if (any) ok = write_pictures(page, low < high, out);
-    html_section_open(out, "points", "The table");
-    if (!any) html_paragraph(out, page->summary);
-    table_write_html(page->table, out);
-    write_notes(page, out);
-    html_section_close(out);
-    if (page->command) {
-        html_section_open(out, "again", "This page again");
-        fputs("<p><code>", out);
-        escape_write(ESCAPE_HTML, page->command, out);
-        fputs("</code></p>\n", out);
-        html_section_close(out);
+    int64_t planned = 0, low = INT64_MAX, high = 0; /* points with a plan; their chips */
+    bool ok = true;
+    for (int64_t i = 0; i < page->grid->points; i++) {
+        if (!page->rows[i].has_plan) continue;
+        planned++, low = min_whole(low, page->rows[i].chips), high = max_whole(high, page->rows[i].chips);
     }
+    html_open(out, "A sweep of shardopt", page->lead);
+    html_contents(out, planned ? LINKS : LINKS + 1, planned ? 2 : 1);
+    if (planned) ok = write_pictures(page, planned, low < high, out);
+    html_section_open(out, "points", "The table");
+    if (!planned) html_paragraph(out, page->summary);
+    table_write_html(page->table, out);
+    if (page->note_count > 0) {
+        html_heading(out, "Errors");
+        html_list(out, "ol", page->notes, page->note_count);
+    }
+    html_section_close(out);
+    if (page->command) html_again(out, page->command);
     html_close(out);
     return ok;
 }

@@ -252,21 +252,11 @@ static void write_cards(const Comparison *compared, FILE *out) {
     fputs("</dl>\n", out);
 }
 
-static void write_list(const char *tag, const char *const *texts, int count, FILE *out) {
-    fprintf(out, "<%s>\n", tag);
-    for (int i = 0; i < count; i++) {
-        fputs("<li>", out);
-        escape_write(ESCAPE_HTML, texts[i], out);
-        fputs("</li>\n", out);
-    }
-    fprintf(out, "</%s>\n", tag);
-}
-
 static void write_difference_list(const Comparison *compared, FILE *out) {
     if (!compared->plan) return;
     html_heading(out, "Largest differences");
     if (compared->difference_count == 0) html_paragraph(out, "No term differs by more than 0.5% of the step.");
-    if (compared->difference_count > 0) write_list("ol", compared->differences, compared->difference_count, out);
+    if (compared->difference_count > 0) html_list(out, "ol", compared->differences, compared->difference_count);
 }
 
 static bool write_result(const Comparison *compared, Arena *arena, FILE *out) {
@@ -298,7 +288,7 @@ static void write_basis(const Comparison *compared, const char *more, FILE *out)
         BASIS[i](compared, &prose);
         html_paragraph(out, prose.text);
     }
-    if (compared->note_count > 0) write_list("ul", compared->notes, compared->note_count, out);
+    if (compared->note_count > 0) html_list(out, "ul", compared->notes, compared->note_count);
     if (more[0]) {
         fputs("<pre>", out);
         escape_write(ESCAPE_HTML, more, out);
