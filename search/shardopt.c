@@ -11,10 +11,10 @@
 #include "base/locale.h"
 #include "base/memory_stream.h"
 #include "base/util.h"
+#include "search/engine/proof/certificate.h"
 #include "search/launch/launcher.h"
 #include "search/options/data_files.h"
 #include "search/options/options.h"
-#include "search/engine/proof/certificate.h"
 #include "search/report/html/write.h"
 #include "search/report/report.h"
 #include "search/shardopt_inside.h"
@@ -55,7 +55,7 @@ void shardopt_request_free(shardopt_request *request) {
 
 /* Options of a request: those that `shardopt plan` asks with, and the two that say how the search is run. */
 static bool is_settable(Option option) {
-    return option_asks(option) || option == OPTION_THREADS || option == OPTION_CERTIFICATE;
+    return option_is_input(option) || option == OPTION_THREADS || option == OPTION_CERTIFICATE;
 }
 
 static bool find_option(const char *name, Option *out, Error *error) {

@@ -28,7 +28,7 @@ void shardopt_serving_request_free(shardopt_serving_request *request) {
 
 /* Options that ask, and the two that say how the search is run. */
 static bool is_settable(int option) {
-    return SERVING_OPTIONS[option].asks || option == OPTION_TIME_LIMIT || option == OPTION_BRUTE_FORCE;
+    return SERVING_OPTIONS[option].is_input || option == OPTION_TIME_LIMIT || option == OPTION_BRUTE_FORCE;
 }
 
 int shardopt_serving_request_set(shardopt_serving_request *request, const char *option, const char *value,
@@ -95,7 +95,7 @@ void shardopt_front_free(shardopt_front *front) {
 int shardopt_front_count(const shardopt_front *front) { return front->served.answer.front.count; }
 
 int shardopt_front_best(const shardopt_front *front) {
-    return answer_best_rank(&front->served.asked.question, &front->served.answer);
+    return answer_best_rank(&front->served.request.question, &front->served.answer);
 }
 
 bool shardopt_front_point(const shardopt_front *front, int rank, shardopt_point *point) {

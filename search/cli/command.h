@@ -18,7 +18,7 @@ typedef struct {
     Terminal terminal; /* what `out` is: its width and its colours */
 } Streams;
 
-/* What the manual says of a command beside its options. */
+/* What the manual says of a command in addition to its options. */
 typedef struct {
     const char *tag, *text; /* a tag of NULL ends a list */
 } CommandNote;
@@ -33,7 +33,7 @@ typedef struct {
     const char *where[OPTIONS_MAX]; /* what errors name: "--pods" */
     const char **arguments;         /* the words that are no options; ends with NULL */
     int argument_count;
-    bool asks_help, asks_version;
+    bool wants_help, wants_version;
     const char *advice; /* what an option is called now that was given by an old word; NULL: none was */
 } CommandLine;
 
@@ -46,7 +46,7 @@ struct Command {
     int option_count;
     unsigned use;                /* which rows of the table it has; 0 means all */
     bool takes_arguments;        /* false: a word that is no option is an error */
-    const char *argument_values; /* what completion offers in its place, as in CommandOption.values */
+    const char *argument_values; /* what completion proposes in its place, as in CommandOption.values */
     const char *footer;          /* the end of its --help: numbers, exit codes */
     void (*list)(FILE *out);     /* prints what else its --help lists; NULL means nothing */
     const CommandNote *notes;    /* NULL means none */
@@ -61,7 +61,7 @@ struct Command {
 
 enum {
     EXIT_DONE = 0,
-    EXIT_GATE = 1,    /* a gate failed */
+    EXIT_GATE = 1,    /* a check failed */
     EXIT_USAGE = 2,   /* usage or input is wrong, or a file cannot be read or written */
     EXIT_NO_PLAN = 3, /* no plan fits */
     EXIT_LIMIT = 4,   /* a limit ended the search before the proof */
@@ -95,8 +95,8 @@ bool line_one_file(const CommandLine *line, const char *missing, const char **ou
 /* The exit code that an error stands for; EXIT_DONE when there is none. */
 int exit_of_error(const Error *error);
 
-/* Writes a result that is complete in memory: to the file `path` (beside, synced, renamed), or to `out` when it is NULL
- * or "-"; `out` of NULL: to a file whatever its name. */
+/* Writes a result that is complete in memory: to the file `path` (a new file, synced, renamed), or to `out` when it is
+ * NULL or "-"; `out` of NULL: to a file whatever its name. */
 bool output_write(FILE *out, const char *path, const char *text, size_t length, Error *error);
 
 /* A result in the making: whole in memory first, so that nothing is half-written; nothing is printed on failure. */

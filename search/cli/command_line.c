@@ -57,7 +57,7 @@ static bool take_option(CommandLine *line, int number, const char *value, Error 
     if (line->text[number]) return error_set(error, ERROR_INPUT, where, "is given twice; give it once");
     line->text[number] = text;
     line->where[number] = where;
-    line->asks_version = line->asks_version || strcmp(where, "--version") == 0;
+    line->wants_version = line->wants_version || strcmp(where, "--version") == 0;
     return true;
 }
 
@@ -65,7 +65,7 @@ static bool take_options(CommandLine *line, poptContext context, Error *error) {
     int code;
     while ((code = poptGetNextOpt(context)) > 0) {
         char *value = poptGetOptArg(context);
-        line->asks_help = line->asks_help || code == VALUE_HELP;
+        line->wants_help = line->wants_help || code == VALUE_HELP;
         bool lost = code != VALUE_HELP && line->command->options[code - 1].takes && !value; /* popt could not copy it */
         bool ok = code == VALUE_HELP || (lost ? error_memory(error) : take_option(line, code - 1, value, error));
         free(value);
@@ -145,11 +145,11 @@ bool command_line_read(const Command *command, int argc, char **argv, Arena *are
 }
 
 bool command_line_answered(const CommandLine *line, FILE *out) {
-    if (line->asks_help)
+    if (line->wants_help)
         help_of_command(line->command, out);
-    else if (line->asks_version)
+    else if (line->wants_version)
         fprintf(out, "shardopt %s\n", program_version());
-    return line->asks_help || line->asks_version;
+    return line->wants_help || line->wants_version;
 }
 
 int command_run(const Command *command, int argc, char **argv, Streams streams, Error *error) {

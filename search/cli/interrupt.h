@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/interrupt.h: Ctrl-C as a wish to end with what is known, and the world that searches are handed. */
+/* search/cli/interrupt.h: Ctrl-C as a wish to end with what is known, and the environment that searches are handed. */
 #pragma once
 
 #include "search/request/environment.h"
@@ -19,5 +19,5 @@ void interrupt_end(const InterruptScope *scope);
 /* Whether a SIGINT has come since the last interrupt_begin(): Environment.interrupted, GraphControl.interrupted. */
 bool interrupt_came(void *context);
 
-/* The world of the command line: a monotonic clock, and SIGINT between interrupt_begin() and interrupt_end(). */
+/* The environment of the command line: a monotonic clock, and SIGINT between interrupt_begin() and interrupt_end(). */
 Environment cli_environment(void);

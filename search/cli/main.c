@@ -14,7 +14,7 @@
 #include <malloc.h>
 #endif
 
-/* Results are written beside and renamed: nothing is to be put right but the file that was not yet renamed. */
+/* Results are written to a new file and renamed: nothing is to be put right but the file that was not yet renamed. */
 static void interrupted(int number) {
     (void)number;
     file_leave_nothing();

@@ -46,12 +46,12 @@ static const ManualSection MANUAL_AFTER[] = {
     {"REPORT", NULL,
      "Degrees above 1, then the schedule, v chunks a stage and m microbatches. expert=64(folded) are experts on "
      "ranks of data, sequence and tensor. A likely range is where nine of ten measured steps of that chip would lie, "
-     "by runs that the fit of its profile had not seen; the two bounds beside it have all communication hidden, and "
-     "none. What the keys of `--format json` mean is in json.md, beside this page in the sources and in "
+     "by runs that the fit of its profile had not seen; the two bounds next to it have all communication hidden, and "
+     "none. What the keys of `--format json` mean is in json.md, next to this page in the sources and in "
      "PREFIX/share/doc/shardopt."},
     {"EXIT STATUS", "`0`", "Done."},
     {"EXIT STATUS", "`1`",
-     "A gate failed: a limit of `validate` does not hold, `check` found something worse, or `diff --exit-code` a "
+     "A check failed: a limit of `validate` does not hold, `check` found something worse, or `diff --exit-code` a "
      "difference."},
     {"EXIT STATUS", "`2`", "The usage or the input is wrong: one line on standard error, nothing on standard output."},
     {"EXIT STATUS", "`3`", "No plan fits; the report says how far off. Of a sweep: at no point."},
@@ -73,14 +73,15 @@ static const ManualSection MANUAL_AFTER[] = {
      "head_dim, window, d_ff, experts, top_k, d_ff_expert, d_ff_shared and so on."},
     {"FILES", "PREFIX/share/shardopt/mesh/catalog/*.json", "Chips: every figure with its unit and source."},
     {"FILES", "PREFIX/share/shardopt/cost/measured/data/*.tsv",
-     "Measured runs, published by others: one run a line, columns by name, tab-separated; README.md beside says how. "
+     "Measured runs, published by others: one run a line, columns by name, tab-separated; README.md next to them says "
+     "how. "
      "flagged.tsv: which of them are odd."},
     {"FILES", "PREFIX/share/shardopt/cost/profiles/*.json",
      "Profiles: which share of these figures a machine and its software reach."},
     {"FILES", "PREFIX/share/shardopt/cost/optimizers/*.json",
      "Optimizers: which moments they keep of which parameters, and whether updates are made orthogonal."},
     {"FILES", NULL,
-     "They are looked for beside the program (../share/shardopt from its folder), then in the source folder it was "
+     "They are looked for next to the program (../share/shardopt from its folder), then in the source folder it was "
      "built from, then where it was to be installed. New files need no recompilation."},
     {NULL, NULL, NULL},
 };
@@ -288,7 +289,7 @@ static void write_shared_options(FILE *out, const Command *first) {
     write_text(out, "Print the options of the command, and nothing else. Every command has it.", ".IP\n");
 }
 
-/* What a command has beside the options that were described: a table of its own, and notes. */
+/* What a command has in addition to the options that were described: a table of its own, and notes. */
 static void write_own_options(FILE *out, const Command *command, const CommandOption *shared) {
     bool own = command->options != shared;
     if (own || command->notes) fprintf(out, ".SS Of %s\n", command->name);

@@ -110,7 +110,7 @@ bool operand_take_plan(CommandLine *line, const char *word, Error *error) {
     size_t length;
     for (size_t i = 0; i < COUNT_OF(PLANS); i++)
         if (line->text[PLANS[i]])
-            return error_set(error, ERROR_INPUT, word, "is a second plan beside %s; give one", line->where[PLANS[i]]);
+            return error_set(error, ERROR_INPUT, word, "is a second plan, next to %s; give one", line->where[PLANS[i]]);
     if (!file_read(word, OPERAND_BYTES_MAX, line->arena, &text, &length, error)) return false;
     Option option = is_report(text) ? OPTION_FROM : OPTION_FROM_CONFIG;
     line->text[option] = word;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/planning.h: what the commands that plan have in common: how their words are read, what they say beside the
- * result, and how they end. */
+/* search/cli/planning.h: what the commands that plan have in common: how their words are read, what they say next to
+ * the result, and how they end. */
 #pragma once
 
 #include "base/text/terminal.h"

@@ -16,7 +16,7 @@ struct Progress {
     FILE *err;
     const char *what;
     int done, all;
-    SearchProgress search; /* of the search that told last */
+    SearchProgress search; /* of the search that reported last */
     bool searches;
     bool shown; /* there is a line to take away */
     double start;
@@ -87,7 +87,7 @@ void progress_tell(void *of, const char *what, int done, int all) {
     if (!progress) return;
     pthread_mutex_lock(&progress->mutex);
     progress->what = what;
-    progress->searches = false; /* what is told of is something else */
+    progress->searches = false; /* what is reported is something else */
     progress->done = done;
     progress->all = all;
     pthread_mutex_unlock(&progress->mutex);

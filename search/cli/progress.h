@@ -16,7 +16,7 @@ Progress *progress_start(FILE *err, bool quiet, const char *what);
 /* What is done now (it outlives the progress); `all` 0: how much there is is not known. Like PageProgress.tell. */
 void progress_tell(void *progress, const char *what, int done, int all);
 
-/* How far the search is, beside what it is called: the best so far, its gap to the bound, the share that is done;
+/* How far the search is, next to what it is called: the best so far, its gap to the bound, the share that is done;
  * before there is a bound, what is listed and bounded. Until progress_tell(), which is of something else. */
 void progress_search(void *progress, const SearchProgress *search);
 

@@ -12,11 +12,11 @@ typedef struct {
     char letter;         /* 'o' for -o; 0 means none */
     const char *takes;   /* what the value is called, "FILE"; NULL means that the option is a flag */
     unsigned use;        /* the commands that have it, as bits of Command.use; 0 means each command of the table */
-    bool asks;           /* it is part of what is asked of a search, and therefore of a report's `request` */
+    bool is_input;       /* it is an input of a search, and therefore in a report's `request` */
     const char *heading; /* stands before it in the help; NULL means none */
     const char *help;    /* one line */
     const char *details; /* the manual's text; NULL means that the line is all there is to say */
-    /* What completion offers and line_choice() reads: words with blanks between them; "@models" and "@chips" mean the
+    /* What completion proposes and line_choice() reads: words with blanks between them; "@models" and "@chips" mean the
      * names that those commands list, "@files" means files; NULL means nothing. */
     const char *values;
     const char *key; /* what a report calls it; NULL: its name */
@@ -24,9 +24,11 @@ typedef struct {
 } CommandOption;
 
 /* A row: its name, what its value is called (NULL: a flag), the commands that have it (0: all of the table), and any
- * other fields. One that is asked of a search is an ASKED_ROW. */
-#define OPTION_ROW(NAME, TAKES, USE, ...) {.name = NAME, .takes = TAKES, .use = (USE), __VA_ARGS__}
-#define ASKED_ROW(NAME, TAKES, USE, ...) {.name = NAME, .takes = TAKES, .use = (USE), .asks = true, __VA_ARGS__}
+ * other fields. One that is asked of a search is an INPUT_ROW. */
+#define OPTION_ROW(NAME, TAKES, USE, ...)                                                                              \
+    { .name = NAME, .takes = TAKES, .use = (USE), __VA_ARGS__ }
+#define INPUT_ROW(NAME, TAKES, USE, ...)                                                                               \
+    { .name = NAME, .takes = TAKES, .use = (USE), .is_input = true, __VA_ARGS__ }
 
 /* Options that several tables have, described once. */
 #define OPTION_ROW_DEADLINE                                                                                            \
@@ -42,8 +44,7 @@ typedef struct {
                "A point is in the budget if one of its prices is."
 #define OPTION_ROW_OUTPUT                                                                                              \
     .name = "output", .letter = 'o', .takes = "FILE", .help = "write the result to this file instead of to stdout",    \
-    .details = "Write the result there. The file is written beside and renamed: the old content or the new, never "    \
-               "half.",                                                                                                \
+    .details = "Write the result there. A new file is written and renamed: the old content or the new, never half.",   \
     .values = "@files", .writes = true
 #define OPTION_ROW_TEXT_OR_JSON                                                                                        \
     .name = "format", .takes = "FORMAT", .help = "how the answer is written: text or json (text)", .values = "text json"

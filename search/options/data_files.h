@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/options/data_files.h: the data that a report rests on, by name and by hash: of one file, and of the whole data
- * folder, so that two reports can be told to rest on the same facts. */
+ * folder, so that two reports can be seen to rest on the same data. */
 #pragma once
 
 #include "base/arena.h"

@@ -6,25 +6,25 @@
 #include "search/options/options.h"
 
 #define MACHINE_OPTION_ROWS(USE)                                                                                       \
-    [OPTION_MODEL] = ASKED_ROW(                                                                                        \
+    [OPTION_MODEL] = INPUT_ROW(                                                                                        \
         "model", "NAME", USE, .heading = "Model and machine",                                                          \
         .help = "a model of `shardopt models`, a Hugging Face config.json, or its folder",                             \
         .details = "A name of `shardopt models` (case and the characters - _ . do not matter; 8b, 70b and 405b are "   \
                    "Llama 3.1), a Hugging Face config.json, or its folder.",                                           \
         .values = "@models"),                                                                                          \
-    [OPTION_CHIP] = ASKED_ROW("chip", "NAME", USE, .help = "a chip of `shardopt chips` (v5p)",                         \
+    [OPTION_CHIP] = INPUT_ROW("chip", "NAME", USE, .help = "a chip of `shardopt chips` (v5p)",                         \
                               .details = "A name of `shardopt chips` (v5p).", .values = "@chips"),                     \
-    [OPTION_PODS] = ASKED_ROW("pods", "N", USE, .help = "whole TPU pods joined by DCN (1)",                            \
+    [OPTION_PODS] = INPUT_ROW("pods", "N", USE, .help = "whole TPU pods joined by DCN (1)",                            \
                               .details = "Whole physical TPU pods, joined by DCN (1)."),                               \
-    [OPTION_SLICE] = ASKED_ROW(                                                                                        \
+    [OPTION_SLICE] = INPUT_ROW(                                                                                        \
         "slice", "SHAPE", USE, .help = "one TPU slice: 16x20x28, v5p-1024, v6e-16",                                    \
         .details = "A TPU slice: 16x20x28, or a vendor's name, which implies the chip: v5p-1024 (512 chips), v6e-16, " \
                    "v5litepod-256."),                                                                                  \
-    [OPTION_SLICES] = ASKED_ROW("slices", "N", USE, .help = "the number of slices of --slice, joined by DCN (1)"),     \
+    [OPTION_SLICES] = INPUT_ROW("slices", "N", USE, .help = "the number of slices of --slice, joined by DCN (1)"),     \
     [OPTION_CHIPS] =                                                                                                   \
-        ASKED_ROW("chips", "N", USE, .help = "the number of chips, in the vendor's default shape (8 of `inference`)"), \
-    [OPTION_NODES] = ASKED_ROW("nodes", "N", USE, .help = "GPU hosts, or racks of an NVL72 (1)"),                      \
-    [OPTION_OVERSUBSCRIPTION] = ASKED_ROW(                                                                             \
+        INPUT_ROW("chips", "N", USE, .help = "the number of chips, in the vendor's default shape (8 of `inference`)"), \
+    [OPTION_NODES] = INPUT_ROW("nodes", "N", USE, .help = "GPU hosts, or racks of an NVL72 (1)"),                      \
+    [OPTION_OVERSUBSCRIPTION] = INPUT_ROW(                                                                             \
         "oversubscription", "RATIO", USE,                                                                              \
         .help = "oversubscription of the GPU network's spine: 2 is half of full bisection (1)",                        \
         .details = "Of the GPU network above its leaves: what the nodes of a leaf can send over what its uplinks "     \

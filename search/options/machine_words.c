@@ -129,7 +129,7 @@ static bool read_size(const Words *words, Option *out) {
     for (size_t i = 0; i < COUNT_OF(SIZES); i++) {
         if (!given(words, SIZES[i])) continue;
         if (*out != OPTION_COUNT)
-            return words_wrong(words, SIZES[i], "is a second machine beside %s; give one of them",
+            return words_wrong(words, SIZES[i], "is a second machine, next to %s; give one of them",
                                words_where(words, *out));
         *out = SIZES[i];
     }
@@ -146,10 +146,10 @@ static bool name_default_chip(const Chip *chip, Error *error) {
     return false;
 }
 
-bool machine_from_words(const Words *words, int64_t chips, Chip *chip, AskedMachine *asked, Machine *out) {
-    MachineRequest *request = &asked->request;
-    char *text = asked->text;
-    size_t room = sizeof asked->text;
+bool machine_from_words(const Words *words, int64_t chips, Chip *chip, RequestedMachine *requested, Machine *out) {
+    MachineRequest *request = &requested->request;
+    char *text = requested->text;
+    size_t room = sizeof requested->text;
     Option size;
     if (!read_size(words, &size) || !words_whole(words, OPTION_PODS, 1, MACHINE_CHIPS_MAX, &request->pods) ||
         !words_whole(words, OPTION_SLICES, 1, MACHINE_CHIPS_MAX, &request->slices) ||

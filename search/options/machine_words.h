@@ -31,10 +31,10 @@ bool model_from_words(const Words *words, Model *out);
 /* A vendor's slice name says which chip it is; the default is v5p. */
 bool chip_from_words(const Words *words, Chip *chip, Chip *device);
 
-/* A machine as it was asked for; `text`: "--pods 8". */
+/* A machine as it was requested; `text`: "--pods 8". */
 typedef struct {
     MachineRequest request;
     char text[96];
-} AskedMachine;
+} RequestedMachine;
 /* Without any size it is one pod or one node, or, where `chips` is not 0, so many chips. */
-bool machine_from_words(const Words *words, int64_t chips, Chip *chip, AskedMachine *asked, Machine *out);
+bool machine_from_words(const Words *words, int64_t chips, Chip *chip, RequestedMachine *requested, Machine *out);

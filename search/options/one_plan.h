@@ -43,7 +43,7 @@ typedef struct {
     Arena *arena;
 } NamedPlan;
 
-/* Prices the plan into the result of the report. What does not fit beside the reserve but in HBM is priced so before
+/* Prices the plan into the result of the report. What does not fit with the reserve but in HBM is priced so before
  * anything goes to the host that nobody said is there: who names a plan that keeps everything in HBM has probably seen
  * it run. *lacking: the bytes of HBM that a chip lacks by this model. No plan in the result: it is not HBM alone, or an
  * interrupt came. */

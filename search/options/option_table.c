@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The options of the commands that plan, one row each: how it is typed, what --help and the manual say of it, and what
- * completion offers. */
+ * completion proposes. */
 #include "search/options/machine_rows.h"
 #include "search/options/options.h"
 
@@ -15,11 +15,10 @@ enum {
 
 const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_BASELINE] = OPTION_ROW(
-        "baseline", "FILE", USE_CHECK, .heading = "The gate",
+        "baseline", "FILE", USE_CHECK, .heading = "Regression check",
         .help = "the plans to compare with: a report written by --format json, or an array of them",
         .details = "A report of `plan --format json`, an array of reports, or what `sweep --format json` prints. "
-                   "What is asked stands in them; of the options of `plan` only --time-limit is taken beside it, for "
-                   "each plan.",
+                   "They have the requests; of the options of `plan` only --time-limit is taken, for each plan.",
         .values = "@files"),
     [OPTION_TOLERANCE] = OPTION_ROW(
         "tolerance", "SHARE", USE_CHECK,
@@ -44,25 +43,25 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         .details = "Write the answer there too, for the summary of a job and for whoever collects test results.",
         .values = "@files", .writes = true),
     MACHINE_OPTION_ROWS(ALL | RUN),
-    [OPTION_BATCH] = ASKED_ROW(
+    [OPTION_BATCH] = INPUT_ROW(
         "batch", "TOKENS", ALL | RUN, .heading = "Work", .help = "tokens of one step (the model's training, else 4Mi)",
         .details = "Tokens of one step, rounded to whole sequences, at least one (the model's training, else 4Mi)."),
     [OPTION_SEQUENCES] =
-        ASKED_ROW("sequences", "N", ALL | RUN, .help = "the batch as a number of sequences, instead of --batch"),
-    [OPTION_SEQ] = ASKED_ROW(
+        INPUT_ROW("sequences", "N", ALL | RUN, .help = "the batch as a number of sequences, instead of --batch"),
+    [OPTION_SEQ] = INPUT_ROW(
         "seq", "LEN", ALL | RUN, .help = "tokens of a sequence (the model's training, else 8,192 or its longest)",
         .details = "Tokens of a sequence (the model's training, else the smaller of 8,192 and the model's longest)."),
     [OPTION_TOKENS] =
-        ASKED_ROW("tokens", "N", ALL, .help = "tokens of the whole training: 15T (the model's, else 20 per parameter)",
+        INPUT_ROW("tokens", "N", ALL, .help = "tokens of the whole training: 15T (the model's, else 20 per parameter)",
                   .details = "Tokens of the whole training (the model's, else 20 per parameter)."),
-    [OPTION_MTBF] = ASKED_ROW(
+    [OPTION_MTBF] = INPUT_ROW(
         "mtbf", "TIME", ALL, .help = "mean time between failures of the job, 3h or none (the chip's, over the chips)",
         .details = "Mean time between failures that stop the whole job: 3h, 40m, or none. By default the "
                    "catalog's hours of one chip over the chips of the plan."),
-    [OPTION_RESTART] = ASKED_ROW("restart", "TIME", ALL, .help = "from a failure until steps run again (10 minutes)"),
-    [OPTION_STORAGE] = ASKED_ROW("storage", "BYTES", ALL,
+    [OPTION_RESTART] = INPUT_ROW("restart", "TIME", ALL, .help = "from a failure until steps run again (10 minutes)"),
+    [OPTION_STORAGE] = INPUT_ROW("storage", "BYTES", ALL,
                                  .help = "bytes a second that a checkpoint is written at (0.15G a chip, 100G at most)"),
-    [OPTION_REQUIRE] = ASKED_ROW(
+    [OPTION_REQUIRE] = INPUT_ROW(
         "require", "CONDITIONS", ALL, .heading = "Space",
         .help = "only plans like \"tensor=4 pipeline<=8 schedule=1f1b\"",
         .details = "Only plans like \"tensor=4 pipeline<=8 schedule=1f1b\": a role, one of = <= >=, and a number, or "
@@ -71,24 +70,24 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "context_method (context), regather, stages, ulysses, sequence_parameters, tensor_overlap "
                    "(overlap), offload_optimizer, folded_expert (folded: experts on ranks of data, sequence and "
                    "tensor, so many ways) and folded_expert_tensor (expert_tensor)."),
-    [OPTION_FOR] = ASKED_ROW(
+    [OPTION_FOR] = INPUT_ROW(
         "for", "LAUNCHER", ALL,
         .help = "only what these can launch: maxtext, megatron ... or any (the chip's usual ones)",
         .details = "Only what it can launch, placed where it can place it, priced with its own software: maxtext, "
                    "jax, megatron, torchtitan, deepspeed, or several with commas, of which the best is the answer. "
-                   "Layouts keep, recompute and offload activations only as the launcher can be told. The default "
+                   "Layouts keep, recompute and offload activations only as the launcher can express. The default "
                    "is what is usually run: maxtext on TPUs, megatron, torchtitan and deepspeed on GPUs. \"any\" is a "
                    "free layout, which a JAX program of one's own may take; it is the default where an option asks "
                    "for what no launcher does (--padding any, --schedules all, --profile ideal, --nesting), and the "
-                   "last resort where no plan of theirs fits.",
+                   "fallback where no plan of theirs fits.",
         .values = "maxtext torchtitan megatron jax deepspeed any"),
-    [OPTION_MAX_IDLE] = ASKED_ROW("max-idle", "SHARE", ALL, .help = "the share of chips that may stay unused (10%)"),
+    [OPTION_MAX_IDLE] = INPUT_ROW("max-idle", "SHARE", ALL, .help = "the share of chips that may stay unused (10%)"),
     [OPTION_BATCH_TOLERANCE] =
-        ASKED_ROW("batch-tolerance", "SHARE", ALL, .help = "the share by which the batch may change (0)"),
-    [OPTION_PADDING] = ASKED_ROW("padding", "RULE", ALL, .help = "none, launchable or any (launchable)",
+        INPUT_ROW("batch-tolerance", "SHARE", ALL, .help = "the share by which the batch may change (0)"),
+    [OPTION_PADDING] = INPUT_ROW("padding", "RULE", ALL, .help = "none, launchable or any (launchable)",
                                  .details = "none, launchable (what some launcher accepts) or any (launchable).",
                                  .values = "none launchable any"),
-    [OPTION_SCHEDULES] = ASKED_ROW(
+    [OPTION_SCHEDULES] = INPUT_ROW(
         "schedules", "LIST", ALL,
         .help = "launchable, all, or some of gpipe,1f1b,interleaved,circular,zb_h1,dualpipe (launchable)",
         .details = "Pipeline schedules in the space: launchable (those that some launcher runs: gpipe, 1f1b, "
@@ -96,7 +95,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "(launchable). No launcher known here runs zb_h1 and dualpipe, so that uneven stages under them "
                    "need `--padding any`.",
         .values = "launchable all gpipe 1f1b interleaved circular zb_h1 dualpipe"),
-    [OPTION_NESTING] = ASKED_ROW(
+    [OPTION_NESTING] = INPUT_ROW(
         "nesting", "NAME", ALL,
         .help = "how roles nest: default, maxtext, jax, megatron, megatron-pp-dp, torchtitan; or all",
         .details = "How roles nest on an axis, neighbours first: default (tensor, expert, sequence, fsdp, data, "
@@ -105,16 +104,16 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "says its own; degrees are counted in all orders of their roles above 1, up to 720 times as many "
                    "plans.",
         .values = "default maxtext jax megatron megatron-pp-dp torchtitan all"),
-    [OPTION_OBJECTIVE] = ASKED_ROW(
+    [OPTION_OBJECTIVE] = INPUT_ROW(
         "objective", "WHAT", ALL, .help = "least time, chip-hours or cost, per requested token (time)",
         .details = "time, chip-hours or cost, each per requested token (time).", .values = "time chip-hours cost"),
     [OPTION_TOP] =
-        ASKED_ROW("top", "K", USE_PLAN, .help = "show the K best plans (else up to 5 that differ in kind)",
-                  .details = "The K best plans, also where they are near twins. Without it the report has up to five "
+        INPUT_ROW("top", "K", USE_PLAN, .help = "show the K best plans (else up to 5 that differ in kind)",
+                  .details = "The K best plans, also where they are nearly alike. Without it the report has up to five "
                              "that differ in kind: the best of each launcher, with and without a pipeline, with 15% "
                              "of HBM left free, and, on TPUs, with fsdp and data alone."),
     [OPTION_VARIANTS] =
-        ASKED_ROW("variants", NULL, USE_PLAN, .help = "show every placement and knob setting as a plan of its own"),
+        INPUT_ROW("variants", NULL, USE_PLAN, .help = "show every placement and knob setting as a plan of its own"),
     [OPTION_SENSITIVITY] = OPTION_ROW(
         "sensitivity", "WHICH", USE_PLAN,
         .help = "extra searches for sensitivities and alternatives: none, fast, all (fast)",
@@ -124,21 +123,21 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
             "all. The report says how many were left out. So does a page (--format html), whose "
             "searches together take no more work than its plan did, with fast.",
         .values = "none fast all"),
-    [OPTION_PRECISION] = ASKED_ROW("precision", "TYPE", ALL | RUN, .heading = "Physics",
+    [OPTION_PRECISION] = INPUT_ROW("precision", "TYPE", ALL | RUN, .heading = "Physics",
                                    .help = "bf16, fp8, mxfp8, nvfp4 or int8, where the chip has it (bf16)",
                                    .values = "bf16 fp8 mxfp8 nvfp4 int8"),
-    [OPTION_OPTIMIZER] = ASKED_ROW(
+    [OPTION_OPTIMIZER] = INPUT_ROW(
         "optimizer", "NAME", ALL | RUN, .help = "adamw, adafactor, muon, sgd, sgd-momentum, or a file (adamw)",
         .details = "adamw, adafactor, muon, sgd, sgd-momentum (cost/optimizers), or a file (adamw).",
         .values = "adamw adafactor muon sgd sgd-momentum"),
-    [OPTION_STATE_DTYPES] = ASKED_ROW(
+    [OPTION_STATE_DTYPES] = INPUT_ROW(
         "state-dtypes", "TYPES", ALL, .help = "like \"parameters=bf16 gradients=fp32 master=fp32 moments=bf16\"",
         .details = "What is kept in which dtype, like \"`parameters=bf16 gradients=fp32 master=fp32 moments=bf16`\": "
                    "parameters (the copy for compute, and what is gathered) fp8, bf16, fp16 or fp32 (bf16); "
                    "gradients bf16, fp16 or fp32 (fp32 when accumulated over microbatches, else bf16); master fp32, "
                    "bf16, fp16 or none (fp32, none where parameters are); moments, or m and v for one of them, fp8, "
                    "bf16, fp16 or fp32 (fp32)."),
-    [OPTION_REMAT] = ASKED_ROW(
+    [OPTION_REMAT] = INPUT_ROW(
         "remat", "POLICY", ALL | RUN, .help = "auto, none, full, full:40, save_qkv_proj ..., \"qkv=saved\" (auto)",
         .details = "Which activations every plan saves, recomputes or offloads: auto (the layout decides, by "
                    "layers); none; full; MaxText's minimal, minimal_with_context, save_dot_except_mlp, "
@@ -148,38 +147,39 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "context=offloaded`\", the rest recomputed), of attention_input, qkv, context, middle, mlp_input, "
                    "gate_up, product (auto).",
         .values = "auto none full"),
-    [OPTION_OFFLOAD] = ASKED_ROW(
+    [OPTION_OFFLOAD] = INPUT_ROW(
         "offload", "WHAT", ALL, .help = "what may go to the host: none, optimizer, activations, all (auto)",
         .details = "What plans may keep in the memory of the host: none, optimizer (its state), activations, or all. "
                    "By itself (auto): activations on TPUs and where the link to the host is coherent (GH200, GB200, "
                    "GB300), and all where that makes a step 5% faster; over PCIe none, but what --require or --remat "
                    "ask for. Where nothing fits so, all, which the report then says.",
         .values = "auto none optimizer activations all"),
-    [OPTION_HBM_RESERVE] = ASKED_ROW(
-        "hbm-reserve", "SHARE", ALL, .help = "the share of HBM that is kept free (what makes it fit nine times in ten)",
-        .details = "The share of HBM that no plan may use. By default what the device holds beside "
-                   "the plan's own bytes and the errors of the memory model on measured runs need, "
-                   "so that a plan that fills the rest fits nine times in ten: 14% of an H100 under "
-                   "Megatron, 10% of a TPU under MaxText; 8% with --profile ideal."),
-    [OPTION_PROFILE] = ASKED_ROW(
+    [OPTION_HBM_RESERVE] =
+        INPUT_ROW("hbm-reserve", "SHARE", ALL,
+                  .help = "fraction of HBM to keep free (default: enough to fit with 90% probability)",
+                  .details = "The share of HBM that no plan may use. By default what the device holds in addition to "
+                             "the plan's own bytes and the errors of the memory model on measured runs need, "
+                             "so that a plan that fills the rest fits nine times in ten: 14% of an H100 under "
+                             "Megatron, 10% of a TPU under MaxText; 8% with --profile ideal."),
+    [OPTION_PROFILE] = INPUT_ROW(
         "profile", "NAME", ALL | RUN,
         .help = "ideal, default, a name of cost/profiles, or a file (default: the chip's)",
         .details = "Efficiencies: ideal (peak rates), default (the chip's), a name of cost/profiles, or a file: a "
                    "set of chips and software, or one whole profile (default).",
         .values = "default ideal"),
-    [OPTION_STACK] = ASKED_ROW(
+    [OPTION_STACK] = INPUT_ROW(
         "stack", "NAME", ALL | RUN,
         .help = "the software: megatron-core, torch-fsdp, maxtext-tpu ... (the chip's best current)",
         .details = "The software that the chip runs, of the profile's file: megatron-core, megatron-bridge-26.06, "
                    "torch-fsdp, maxtext-tpu and others. The default is what the launcher runs (--for), and for a "
                    "free layout the best current one known for the chip."),
-    [OPTION_BRUTE_FORCE] = ASKED_ROW("brute-force", NULL, USE_PLAN | USE_SWEEP, .heading = "Search and output",
+    [OPTION_BRUTE_FORCE] = INPUT_ROW("brute-force", NULL, USE_PLAN | USE_SWEEP, .heading = "Search and output",
                                      .help = "evaluate every plan, without cutting any by bounds"),
-    [OPTION_TIME_LIMIT] = ASKED_ROW(
+    [OPTION_TIME_LIMIT] = INPUT_ROW(
         "time-limit", "S", ALL, .help = "stop after this many seconds and report the remaining gap (exit code 4)",
         .details = "Stop after so many seconds (60, 60s, 1.5s) with the best so far and the gap that is left; exit "
                    "code 4."),
-    [OPTION_MEMORY_LIMIT] = ASKED_ROW(
+    [OPTION_MEMORY_LIMIT] = INPUT_ROW(
         "memory-limit", "SIZE", ALL, .help = "bytes that a search may take (4G); it stops there as at --time-limit",
         .details = "Stop when a search has taken so many bytes (512M, 8G; at least 256M) with the best so far and the "
                    "gap that is left; exit code 4. Near the limit what can be worked out again is not kept, which "
@@ -188,9 +188,9 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "more."),
     [OPTION_GAP] =
         OPTION_ROW("gap", "SHARE", USE_PLAN | USE_SWEEP,
-                   .help = "a first plan that a limit leaves open by no more counts as proven (0.5%)",
+                   .help = "treat the best plan as proven if the remaining gap is at most this (0.5%)",
                    .details = "What a limit may leave open of the first plan for it to count as proven: the exit code "
-                              "is 0 then. The default, 0.5%, is what the cost model cannot tell apart."),
+                              "is 0 then. The default, 0.5%, is what the cost model cannot distinguish."),
     [OPTION_THREADS] = {OPTION_ROW_THREADS, .use = ALL},
     [OPTION_PLAN] = OPTION_ROW(
         "plan", "PLAN", ONE, .help = "the plan, such as \"data=2 fsdp=1024 tensor=4 microbatches=8\"",
@@ -267,8 +267,10 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_BUDGET] = {OPTION_ROW_BUDGET, .use = USE_SWEEP},
     [OPTION_CERTIFICATE] = OPTION_ROW(
         "certificate", "FILE", USE_PLAN,
-        .help = "write the fate of every degree tuple to this file, for others to check",
-        .details = "Write there, as a table with tabs, what became of every degree tuple on every machine and batch "
+        .help = "write the bound or result of every parallelism configuration to this file, so that the proof can be "
+                "checked",
+        .details = "Write there, as a table with tabs, what became of every parallelism configuration (dp, tp, pp ...) "
+                   "on every machine and batch "
                    "of the space: placements, knobs, the bound and the reason why it was cut, or what was evaluated "
                    "and cut in it; docs/json.md has the columns. A script of a hundred lines can check it "
                    "(tests/certificate/check.py). The same file for any number of threads; 112 MB for 405b on 8 pods.",
@@ -317,4 +319,4 @@ int option_named(const CommandOption *table, const char *name) {
     return -1;
 }
 
-bool option_asks(Option option) { return PLANNING_OPTIONS[option].asks; }
+bool option_is_input(Option option) { return PLANNING_OPTIONS[option].is_input; }

@@ -16,7 +16,7 @@ static Option option_of_key(const char *key) {
         const char *name = option_name(option);
         size_t i = 0;
         while (name[i] && key[i] == (name[i] == '-' ? '_' : name[i])) i++;
-        if (option_asks(option) && name[i] == '\0' && key[i] == '\0') return option;
+        if (option_is_input(option) && name[i] == '\0' && key[i] == '\0') return option;
     }
     return OPTION_COUNT;
 }
@@ -98,7 +98,7 @@ static bool read_knobs(const cJSON *knobs, const char *where, ReportPlan *out, E
     return true;
 }
 
-/* The grid of folded experts stands beside the knobs; a plan without one has none. */
+/* The grid of folded experts is next to the knobs; a plan without one has none. */
 static bool read_grid(const cJSON *plan, const char *where, ReportPlan *out, Error *error) {
     ExpertGrid *to = &out->knobs.methods.grid;
     const cJSON *grid = cJSON_GetObjectItemCaseSensitive(plan, "expert_grid");
@@ -171,9 +171,9 @@ bool report_plan_read(const cJSON *report, const char *file, int64_t rank, Repor
     return out->known = true;
 }
 
-bool options_ask_nothing(const CommandOption *table, const Options *options, Error *error) {
+bool options_have_no_input(const CommandOption *table, const Options *options, Error *error) {
     for (Option option = 0; option < OPTION_COUNT; option++)
-        if (table[option].asks && options->text[option])
+        if (table[option].is_input && options->text[option])
             return error_set(error, ERROR_INPUT, options->where[option],
                              "contradicts --from, whose report has the request; leave it out");
     return true;
@@ -183,7 +183,7 @@ bool options_of_report(const cJSON *report, const Options *given, Arena *arena, 
                        Error *error) {
     const char *file = given->text[OPTION_FROM];
     int64_t rank = 1, version;
-    if (!options_ask_nothing(PLANNING_OPTIONS, given, error)) return false;
+    if (!options_have_no_input(PLANNING_OPTIONS, given, error)) return false;
     if (given->text[OPTION_RANK] && !number_whole(given->text[OPTION_RANK], "--rank", 1, 1000000, &rank, error))
         return false;
     *out = *given;

@@ -5,7 +5,7 @@
 
 #include "search/options/options.h"
 
-/* What tells a plan among those of one search; from a report, or from a launch configuration (config_options.h). */
+/* What identifies a plan among those of one search; from a report, or from a launch configuration (config_options.h). */
 typedef struct {
     bool known;      /* false: none was read */
     Degrees degrees; /* all six */
@@ -23,7 +23,7 @@ typedef struct {
 } ReportPlan;
 
 /* Whether no option of the table is given that a report has in its request; else an error. */
-bool options_ask_nothing(const CommandOption *table, const Options *options, Error *error);
+bool options_have_no_input(const CommandOption *table, const Options *options, Error *error);
 
 /* Reads the file that --from names. `given` may say how to write the answer, and --rank and --threads; options that ask
  * are in the report and are errors. Strict: a key that is no option, a value of the wrong kind, a missing plan are

@@ -48,7 +48,7 @@ static void keep_words(const Options *options, Asked *asked) {
     Line words = {asked->words, sizeof asked->words, false}, choices = {asked->choices, sizeof asked->choices, false};
     for (Option option = 0; option < OPTION_COUNT; option++) {
         bool of_one_search = option == OPTION_FOR || option == OPTION_TOP || option == OPTION_VARIANTS;
-        if (option_asks(option) && options->text[option])
+        if (option_is_input(option) && options->text[option])
             add_word(of_one_search ? &choices : &words, option_name(option), options->text[option]);
     }
     if (words.failed || choices.failed) asked->words[0] = asked->choices[0] = '\0';
@@ -82,12 +82,12 @@ static bool read_model(const Words *words, Request *request) {
 
 static bool read_machine(const Words *words, Request *request) {
     Question *question = &request->question;
-    AskedMachine asked = {{0}, ""};
+    RequestedMachine requested = {{0}, ""};
     if (!chip_from_words(words, &question->chip, &question->device) ||
-        !machine_from_words(words, 0, &question->chip, &asked, &question->machine))
+        !machine_from_words(words, 0, &question->chip, &requested, &question->machine))
         return false;
-    request->asked.machine_request = asked.request;
-    snprintf(request->asked.machine, sizeof request->asked.machine, "%s", asked.text);
+    request->asked.machine_request = requested.request;
+    snprintf(request->asked.machine, sizeof request->asked.machine, "%s", requested.text);
     host_set_job(&question->chip, question->machine.mesh.chips);
     host_set_job(&question->device, question->machine.mesh.chips);
     return true;
@@ -123,7 +123,7 @@ static bool read_batch(const Words *words, Request *request) {
     char tokens[NUMBER_TEXT_SIZE], length[NUMBER_TEXT_SIZE];
     bool asked = given(words, OPTION_BATCH) || given(words, OPTION_SEQUENCES);
     if (given(words, OPTION_BATCH) && given(words, OPTION_SEQUENCES))
-        return words_wrong(words, OPTION_SEQUENCES, "is a second batch beside --batch; give one of them");
+        return words_wrong(words, OPTION_SEQUENCES, "is a second batch, next to --batch; give one of them");
     request->asked.batch_origin = asked ? FROM_OPTION : batch > 0 ? FROM_MODEL : FROM_DEFAULT;
     if (batch <= 0) batch = BATCH_DEFAULT;
     if (!words_whole(words, OPTION_BATCH, 1, BATCH_TOKENS_MAX, &batch) ||
@@ -253,7 +253,7 @@ static bool read_space(const Words *words, Request *request) {
     request->control.top = (int)top;
     request->control.sensitivity = (SensitivityMode)sensitivity;
     request->control.variants = given(words, OPTION_VARIANTS);
-    request->control.tie = request->control.variants ? 0 : TIE; /* near twins are what was asked for */
+    request->control.tie = request->control.variants ? 0 : TIE; /* plans that are nearly alike are what was requested */
     request->control.different =
         !given(words, OPTION_TOP) && !given(words, OPTION_VARIANTS) && !given(words, OPTION_BRUTE_FORCE);
     return true;
@@ -385,7 +385,7 @@ static bool read_subproblem(const Words *words, Request *request, const ProfileF
     return true;
 }
 
-/* One contender for each launcher, and, where nobody said who launches, a free layout as the last resort. The request
+/* One subproblem for each launcher, and, where nobody said who launches, a free layout as the fallback. The request
  * becomes that of the first; a single one needs no list. */
 static bool read_subproblems(const Words *words, Request *request) {
     const ProfileFile *file = NULL;
@@ -402,9 +402,9 @@ static bool read_subproblems(const Words *words, Request *request) {
     for (int i = 0; i < launcher_count(); i++)
         if (request->asked.launchers >> i & 1 && !read_subproblem(words, request, file, 1u << i, &list[count++]))
             return false;
-    bool resort = request->asked.launchers_origin == FROM_DEFAULT || count == 0;
-    if (resort && !read_subproblem(words, request, file, 0, &list[count++])) return false;
-    list[count - 1].fallback = resort && count > 1;
+    bool fallback = request->asked.launchers_origin == FROM_DEFAULT || count == 0;
+    if (fallback && !read_subproblem(words, request, file, 0, &list[count++])) return false;
+    list[count - 1].fallback = fallback && count > 1;
     request_for(request, &list[0], request);
     if (count > 1) {
         request->subproblems = list;

@@ -4,9 +4,9 @@
 
 const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
     MACHINE_OPTION_ROWS(0),
-    [OPTION_PROMPT] = ASKED_ROW("prompt", "TOKENS", 0, .heading = "Load", .help = "tokens of a prompt (1,024)"),
-    [OPTION_ANSWER] = ASKED_ROW("answer", "TOKENS", 0, .key = "output", .help = "tokens of an answer (256)"),
-    [OPTION_LENGTHS] = ASKED_ROW(
+    [OPTION_PROMPT] = INPUT_ROW("prompt", "TOKENS", 0, .heading = "Load", .help = "tokens of a prompt (1,024)"),
+    [OPTION_ANSWER] = INPUT_ROW("answer", "TOKENS", 0, .key = "output", .help = "tokens of an answer (256)"),
+    [OPTION_LENGTHS] = INPUT_ROW(
         "lengths", "NAME", 0, .help = "lengths that vary: azure-chat, sharegpt, rag and others, or a file of them",
         .details = "Lengths that vary, in place of --prompt and --answer: a workload of cost/serving/workloads "
                    "(azure-chat, azure-code, long-documents, mooncake-agent, mooncake-chat, rag, reasoning, sharegpt, "
@@ -16,52 +16,52 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
                    "flight, which are weighed by how long they stay.",
         .values = "azure-chat azure-code long-documents mooncake-agent mooncake-chat rag reasoning sharegpt "
                   "short-chat summarization"),
-    [OPTION_CACHED] = ASKED_ROW("cached", "SHARE", 0, .help = "the share of a prompt in the prefix cache (0)"),
+    [OPTION_CACHED] = INPUT_ROW("cached", "SHARE", 0, .help = "the share of a prompt in the prefix cache (0)"),
     [OPTION_TTFT] =
-        ASKED_ROW("ttft", "TIME", 0, .help = "the first token comes within: 1s, 500ms (no limit; 2s for the best)",
+        INPUT_ROW("ttft", "TIME", 0, .help = "the first token comes within: 1s, 500ms (no limit; 2s for the best)",
                   .details = "The longest wait for the first token, at the load that is stated. Without it points "
                              "are not limited, and the best is chosen within 2 s."),
     [OPTION_TPOT] =
-        ASKED_ROW("tpot", "TIME", 0, .help = "each further token comes within: 30ms (no limit; 50ms for the best)",
+        INPUT_ROW("tpot", "TIME", 0, .help = "each further token comes within: 30ms (no limit; 50ms for the best)",
                   .details = "The longest mean time of each further token. Without it points are not limited, and "
                              "the best is chosen within 50 ms."),
-    [OPTION_RATE] = ASKED_ROW("rate", "REQUESTS/s", 0, .help = "requests per second that have to be carried: 40/s"),
-    [OPTION_CONCURRENCY] = ASKED_ROW("concurrency", "N", 0, .help = "requests that are always in flight"),
+    [OPTION_RATE] = INPUT_ROW("rate", "REQUESTS/s", 0, .help = "sustained requests per second: 40/s"),
+    [OPTION_CONCURRENCY] = INPUT_ROW("concurrency", "N", 0, .help = "requests that are always in flight"),
     [OPTION_SPECULATE] =
-        ASKED_ROW("speculate", "K:ACCEPTANCE", 0, .help = "drafts of a step, and how often one is accepted: 3:0.7"),
+        INPUT_ROW("speculate", "K:ACCEPTANCE", 0, .help = "drafts of a step, and how often one is accepted: 3:0.7"),
     [OPTION_ENGINE] =
-        ASKED_ROW("engine", "NAME", 0, .heading = "Space",
+        INPUT_ROW("engine", "NAME", 0, .heading = "Space",
                   .help = "vllm, sglang, tensorrt-llm, maxtext, several with commas, or any (the chip's)",
                   .details = "Only what these engines can launch: vllm, sglang, tensorrt-llm, maxtext, or "
                              "several with commas (those of the chip). With any: what divides and fits, under "
                              "the rules of none.",
                   .values = "vllm sglang tensorrt-llm maxtext any"),
     [OPTION_MODE] =
-        ASKED_ROW("mode", "MODE", 0, .help = "aggregated, disaggregated, any; or one phase: decode, prefill (any)",
+        INPUT_ROW("mode", "MODE", 0, .help = "aggregated, disaggregated, any; or one phase: decode, prefill (any)",
                   .details = "One pool that mixes prompts with decoding (aggregated), two pools with caches moved "
                              "between them (disaggregated), or both (any). decode and prefill are one phase alone, "
                              "for questions about a pool.",
                   .values = "aggregated disaggregated any decode prefill"),
     [OPTION_REQUIRE] =
-        ASKED_ROW("require", "CONDITIONS", 0, .help = "only layouts like \"tensor=4 pipeline<=2\"",
+        INPUT_ROW("require", "CONDITIONS", 0, .help = "only layouts like \"tensor=4 pipeline<=2\"",
                   .details = "Only layouts like \"tensor=4 pipeline<=2\": tensor, pipeline, attention_data, expert, "
                              "expert_tensor, kv_sequence, kv_batch, stationary, copies or batch, one of = <= >=, "
                              "and a number."),
     [OPTION_OBJECTIVE] =
-        ASKED_ROW("objective", "WHAT", 0, .help = "throughput, latency, cost or chips (throughput)",
+        INPUT_ROW("objective", "WHAT", 0, .help = "throughput, latency, cost or chips (throughput)",
                   .details = "What is best within the limits: most tokens per second, least time per token, "
                              "least cost per token, or the fewest chips that carry --rate (throughput).",
                   .values = "throughput latency cost chips"),
-    [OPTION_PRECISION] = ASKED_ROW("precision", "TYPES", 0, .heading = "Physics",
+    [OPTION_PRECISION] = INPUT_ROW("precision", "TYPES", 0, .heading = "Physics",
                                    .help = "of weights: bf16, fp8, int8, mxfp4, nvfp4, int4, or several (as published)",
                                    .values = "bf16 fp8 int8 mxfp4 nvfp4 int4"),
     [OPTION_KV_DTYPE] =
-        ASKED_ROW("kv-dtype", "TYPES", 0, .help = "of the cache: bf16, fp8, int8, int4, or several with commas (bf16)",
+        INPUT_ROW("kv-dtype", "TYPES", 0, .help = "of the cache: bf16, fp8, int8, int4, or several with commas (bf16)",
                   .values = "bf16 fp8 int8 int4"),
-    [OPTION_PROFILE] = ASKED_ROW("profile", "NAME", 0, .help = "ideal (the book), default, or a file (default)",
+    [OPTION_PROFILE] = INPUT_ROW("profile", "NAME", 0, .help = "ideal (roofline only), default, or a file (default)",
                                  .values = "default ideal"),
-    [OPTION_TOP] = ASKED_ROW("top", "K", USE_INFERENCE, .heading = "Search and output",
-                             .help = "show K points of the front (else up to 4 that differ in kind)"),
+    [OPTION_TOP] = INPUT_ROW("top", "K", USE_INFERENCE, .heading = "Search and output",
+                             .help = "show K points of the Pareto front (else up to 4 that differ in kind)"),
     [OPTION_BRUTE_FORCE] =
         OPTION_ROW("brute-force", NULL, USE_INFERENCE, .help = "evaluate every point, to check the bounds"),
     [OPTION_TIME_LIMIT] =
@@ -73,7 +73,7 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
         "certificate", "FILE", USE_INFERENCE, .help = "write what became of every layout and batch to this file too",
         .details = "Writes a table too, with a line for each layout that was visited or left out "
                    "and for each range of batches that was cut, with its bound. "
-                   "`tests/certificate/check_serving.py` checks it beside the JSON report.",
+                   "`tests/certificate/check_serving.py` checks it together with the JSON report.",
         .values = "@files", .writes = true),
     [OPTION_TIMING] = OPTION_ROW("timing", NULL, 0, .help = "print on stderr how long it took"),
     [OPTION_FROM] = OPTION_ROW("from", "REPORT", USE_EMIT,

@@ -166,7 +166,7 @@ static void write_list(const Bench *bench, TextOut out) {
     add_likely(bench, list->deviation, ", likely ", &head);
     prose_add(&head, "; with all of these it would be known to %s", share_text(list->after, b));
     add_likely(bench, list->after, ", likely ", &head);
-    prose_add(&head, ". First what tells most:");
+    prose_add(&head, ". The most informative first:");
     prose_write(out, "", "", head.text);
     for (int i = 0; i < list->count; i++) {
         const Measurement *own = &list->of[i];
@@ -294,7 +294,7 @@ const Command COMMAND_BENCH = {
     .usage = "bench --from REPORT [--rank N] [--read FOLDER [--refit FILE]] [--format text|json] [-o OUT]\n"
              "bench --from-config FILE [OPTIONS]    (the launch file of the plan)",
     .about =
-        "The short list of measurements that tell most about a plan on your cluster, with what each would pin down; "
+        "The short list of measurements that say most about a plan on your cluster, with what each would pin down; "
         "with\n--read, what they found, and with --refit the profile made of it and what now wins.",
     .details = "What to measure on a cluster so that a plan is known better: each line with the figures of the profile "
                "that it pins down and with what would be left of the doubt about the step, by the deviations of the "

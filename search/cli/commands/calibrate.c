@@ -337,7 +337,7 @@ const Command COMMAND_CALIBRATE = {
     .summary = "fit profiles to measured runs, with the error of unseen ones",
     .usage = "calibrate FILE.tsv [-o SET.json] [OPTIONS]",
     .about = "Fits a set of profiles to measured runs (cost/measured/README.md says how a table of them looks), and "
-             "tells how "
+             "says how "
              "far off\nit is, of runs that it has not seen too. --profile ./SET.json then plans with it.",
     .details = "Fits a set of profiles to a table of measured training runs (columns: cost/measured/README.md), and "
                "says what that is worth: the error before the fit, fitted, fitted without runs known to be odd, and "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `shardopt check`: plans held against a committed baseline, or one that is launched against the best: the gate for CI. */
+/* `shardopt check`: plans compared with a committed baseline, or one that is launched with the best, for CI. */
 #include "base/build.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -50,7 +50,7 @@ static bool check_contradictions(const Options *options, Error *error) {
     static const Option GATED[] = {OPTION_TOLERANCE, OPTION_UPDATE};
     bool baseline = options->text[OPTION_BASELINE];
     for (Option option = 0; option < OPTION_COUNT && baseline; option++)
-        if (option_asks(option) && option != OPTION_TIME_LIMIT && option != OPTION_MEMORY_LIMIT &&
+        if (option_is_input(option) && option != OPTION_TIME_LIMIT && option != OPTION_MEMORY_LIMIT &&
             options->text[option])
             return error_set(error, ERROR_INPUT, options->where[option],
                              "contradicts --baseline, whose reports have the requests; leave it out");
@@ -177,7 +177,7 @@ int training_check(const CheckChoice *choice, const Options *options, const cJSO
     return code;
 }
 
-/* One plan that is launched beside the best. */
+/* One plan that is launched, compared with the best. */
 static int check_one(const CheckChoice *choice, const Options *options, Arena *arena, Streams streams, Error *error) {
     CheckDocuments documents = {0};
     char data_sha256[SHA256_HEX_SIZE];
@@ -228,7 +228,7 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     return EXIT_INTERRUPTED;
 }
 
-/* What the manual says beside the options. */
+/* What the manual says in addition to the options. */
 static const CommandNote NOTES[] = {
     {"--format FORMAT", "text, json, markdown or junit (text)."},
     {0},
@@ -236,13 +236,13 @@ static const CommandNote NOTES[] = {
 
 const Command COMMAND_CHECK = {
     .name = "check",
-    .summary = "plan again what a baseline has, and fail where that got worse: the gate for CI",
+    .summary = "plan again what a baseline has, and fail where that got worse: a regression check for CI",
     .usage = "check --baseline FILE [--tolerance SHARE] [--update] [OPTIONS]\n"
              "check --plan PLAN --model NAME [--within SHARE] [OPTIONS]\n"
              "check --from REPORT [--rank N] [--within SHARE] [OPTIONS]\n"
              "check --from-config FILE [--within SHARE] [OPTIONS]",
     .about =
-        "Plans every report of --baseline again, or prices one plan beside the best that there is now. Fails (exit 1)\n"
+        "Plans every report of --baseline again, or compares one plan with the best that there is now. Fails (exit 1)\n"
         "where that is worse. With --baseline what is asked stands in its reports.",
     .details = "Plans every report of a committed baseline again, and exits with 1 where the predicted step, MFU or "
                "the share of HBM got worse beyond the tolerance, where a plan no longer fits or its proof is lost, "
@@ -251,7 +251,7 @@ const Command COMMAND_CHECK = {
                "data file of model, chip, profile or optimizer that changed since, with the figures of it that a "
                "report has, the program's version, or the program itself where nothing else changed. What is better "
                "is said, and passes.\nWith --plan or --from in place of a baseline: the plan that is launched, "
-               "beside the best plan there is now of the same request; exit 1 where it is slower by more than "
+               "compared with the best plan there is now of the same request; exit 1 where it is slower by more than "
                "--within, or does not fit.",
     .options = PLANNING_OPTIONS,
     .option_count = OPTION_COUNT,

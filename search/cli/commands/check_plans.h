@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/commands/check_plans.h: the plans of a baseline planned again, and a plan that is launched beside the best. */
+/* search/cli/commands/check_plans.h: the plans of a baseline planned again, and a plan that is launched compared
+ * with the best. */
 #pragma once
 
 #include "search/baseline/baseline.h"
@@ -15,13 +16,13 @@ typedef struct {
 void check_documents_free(CheckDocuments *documents);
 
 /* One entry for each of the baseline, planned again under --time-limit and --threads of `options`; several side by side.
- * `progress`: told of each that is done; NULL: nobody looks. In the arena. False: something is wrong with more than an
+ * `progress`: gets a line for each that is done; NULL: none. In the arena. False: something is wrong with more than an
  * entry. */
 bool check_baseline(const Options *options, const Baseline *baseline, const Tolerance *tolerance,
                     const char *data_sha256, FILE *progress, Arena *arena, CheckedEntry **entries,
                     CheckDocuments *documents, Error *error);
 
-/* One entry: the plan of --plan or --from beside the best plan of its request, which is found first. *code is
+/* One entry: the plan of --plan or --from compared with the best plan of its request, which is found first. *code is
  * EXIT_NO_PLAN where there is no best, EXIT_LIMIT where a limit ended a search before it was known whether the plan is
  * close enough; else EXIT_DONE or EXIT_GATE. Says on `err` what is odd in the request. */
 bool check_launched(const Options *options, const Tolerance *within, const char *data_sha256, FILE *err, Arena *arena,

@@ -57,13 +57,13 @@ static bool best_plan_request(const Options *options, const EmitFormat *format, 
     return true;
 }
 
-/* A report's plan was laid out freely, and takes longer as the launcher can be told. */
+/* A report's plan was laid out freely, and takes longer in what the launcher can express. */
 static void say_what_it_takes(const EmitFormat *format, const SearchResult *result, const ReportPlan *from, FILE *err) {
     char then[NUMBER_TEXT_SIZE], now[NUMBER_TEXT_SIZE];
     double seconds = result->plan_count > 0 ? result->plans[0].estimate.time.seconds : 0;
     if (!(from->seconds > 0) || !(seconds > from->seconds * (1 + 1e-9))) return;
     fprintf(err,
-            "shardopt: warning: emit %s: as it can be told, the plan takes %s, and %s with the layout of the report; "
+            "shardopt: warning: emit %s: in what it can express the plan takes %s, with the layout of the report %s; "
             "plan with --for %s finds the best for it\n",
             format->name, step_text(seconds, now), step_text(from->seconds, then),
             launcher_name(emit_format_launcher(format)));
@@ -78,7 +78,7 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
     if (named ? !one_plan_request(options, "emit", arena, request, &from, error)
               : !best_plan_request(options, format, arena, request, &row, error))
         return false;
-    /* Laid out, and updated, as the launcher can be told, so that what is predicted is what is written. */
+    /* Laid out, and updated, in what the launcher can express, so that what is predicted is what is written. */
     request->question.host_update = launchers_host_update(1u << emit_format_launcher(format));
     if (!launch_remat(1u << emit_format_launcher(format), &request->question.model, arena, &request->question.domain,
                       error))

@@ -61,7 +61,7 @@ static bool begin(const CommandLine *line, Streams streams, ServingWork *out, Er
 static bool ask_again(ServingWork *work, const cJSON *report, Error *error) {
     const char *file = work->options.text[OPTION_FROM];
     work->report = report;
-    return options_ask_nothing(work->line->command->options, &work->options, error) &&
+    return options_have_no_input(work->line->command->options, &work->options, error) &&
            serving_options_of_report(report, file, &work->options, error);
 }
 
@@ -132,7 +132,7 @@ static int explain_script(const CommandLine *line, Streams streams, Error *error
 /* ---- inference ---- */
 
 static bool make_report(ServingWork *work, Served *served, Error *error) {
-    const ServingQuestion *question = &served->asked.question;
+    const ServingQuestion *question = &served->request.question;
     Draft *certificate = &work->certificate;
     FILE *err = work->streams.err;
     if (certificate->file && !draft_write(certificate, true, NULL, work->choice.certificate, error)) return false;
@@ -156,14 +156,15 @@ static int infer(const CommandLine *line, Streams streams, Error *error) {
 
 const Command COMMAND_INFERENCE = {
     .name = "inference",
-    .summary = "every way to serve a model: the exact front of latency and throughput",
+    .summary = "every way to serve a model: the exact Pareto front of latency and throughput",
     .usage = "inference --model NAME [--chip NAME] [--nodes N | --slice SHAPE | --chips N] [OPTIONS]\n"
              "inference --from-config FILE [OPTIONS]",
-    .about = "Every layout, batch and split into pools, and the points of which none is beaten in tokens per second\n"
-             "for each user and for each chip.",
-    .details = "Every way to serve a model: the points of which none is beaten both in tokens per second for each user "
-               "and for each chip, by engines' own rules and beside them by what divides and fits alone; the best for "
-               "the limits, with a margin for the model's error; what the usual layout loses.",
+    .about = "Every layout, batch and split into pools, and the Pareto front of tokens/s per user against tokens/s\n"
+             "per chip.",
+    .details =
+        "Every way to serve a model: the points of which none is beaten both in tokens per second for each user "
+        "and for each chip, by engines' own rules and, in addition, by what divides and fits alone; the best for "
+        "the limits, with a margin for the model's error; what the usual layout loses.",
     .options = SERVING_OPTIONS,
     .option_count = OPTION_COUNT,
     .use = USE_INFERENCE,
@@ -191,7 +192,7 @@ static void warn_of_change(const cJSON *report, int64_t rank, const ServingPoint
 static bool make_explanation(ServingWork *work, Served *served, Error *error) {
     int64_t rank = 0;
     if (work->rank && !number_whole(work->rank, "--rank", 1, 1000000, &rank, error)) return false;
-    if (rank == 0) rank = answer_best_rank(&served->asked.question, &served->answer);
+    if (rank == 0) rank = answer_best_rank(&served->request.question, &served->answer);
     const ServingPoint *point =
         served_point(served, rank, work->rank ? "--rank" : work->line->text[OPTION_FROM], error);
     if (!point) return false;
@@ -291,7 +292,7 @@ void serving_emit_list(FILE *out) {
 
 /* The point asked for by its rank; else the best. NULL: *error. */
 static const ServingPoint *point_of(const Served *served, const Engine *engine, const char *rank_text, Error *error) {
-    int64_t rank = answer_best_rank(&served->asked.question, &served->answer);
+    int64_t rank = answer_best_rank(&served->request.question, &served->answer);
     if (rank_text && !number_whole(rank_text, "--rank", 1, 1000000, &rank, error)) return NULL;
     const ServingPoint *point =
         !rank_text && served->answer.has_best ? &served->answer.best : served_point(served, rank, "--rank", error);

@@ -37,7 +37,7 @@ static void write_infeasible(FILE *out, const GraphResult *result) {
     char time[NUMBER_TEXT_SIZE], excess[NUMBER_TEXT_SIZE];
     if (result->empty_node >= 0)
         fprintf(out,
-                "Nothing fits: every strategy of node %d is forbidden, by itself, beside every strategy of a "
+                "Nothing fits: every strategy of node %d is forbidden, by itself, with every strategy of a "
                 "neighbour, or by the memory that all others need at least.\n",
                 result->empty_node);
     else if (result->excess_known)
@@ -285,7 +285,7 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     return code;
 }
 
-/* What the manual says beside the options. */
+/* What the manual says in addition to the options. */
 static const CommandNote NOTES[] = {
     {"INTERRUPTS", "An interrupt ends the search, and the best so far is printed; a second one ends the program."},
     {0},

@@ -12,20 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A report in the making. */
+/* Where a report goes as its stages are made. */
 typedef struct {
     const OutputChoice *choice;
     Streams streams;
     Arena *arena;
     Progress *progress;
-    bool proven; /* the first search is over: what is told now is of searches around the plan */
-} Making;
+    bool proven; /* the first search is over: what is reported now is of searches around the plan */
+} PlanOutput;
 
 static const char AROUND[] = "searching around the plan";
 
 static void watch(void *of, const SearchProgress *search) {
-    const Making *making = of;
-    if (!making->proven) progress_search(making->progress, search);
+    const PlanOutput *output = of;
+    if (!output->proven) progress_search(output->progress, search);
 }
 
 /* Text that goes to the standard output is printed as it comes: the plan is there before what surrounds it. A
@@ -37,30 +37,30 @@ static bool prints_at_once(const OutputChoice *choice) {
 /* A screen of it, unless all was asked for, or there is a file to hold it. */
 static bool is_brief(const OutputChoice *choice) { return prints_at_once(choice) && !choice->verbose; }
 
-static bool print_stage(const Report *report, ReportStage stage, const Making *making, Error *error) {
+static bool print_stage(const Report *report, ReportStage stage, const PlanOutput *output, Error *error) {
     Draft draft;
     if (!draft_open(&draft, error)) return false;
-    TextOut out = planning_text_out(draft.file, making->choice, making->streams);
-    bool ok = is_brief(making->choice) ? report_write_brief_stage(report, stage, out, error)
+    TextOut out = planning_text_out(draft.file, output->choice, output->streams);
+    bool ok = is_brief(output->choice) ? report_write_brief_stage(report, stage, out, error)
                                        : report_write_text_stage(report, stage, out, error);
-    return draft_write(&draft, ok, making->streams.out, making->choice->path, error);
+    return draft_write(&draft, ok, output->streams.out, output->choice->path, error);
 }
 
 /* What a stage has to say, with what the command adds to a plan. */
 static bool take_stage(void *of, Report *report, ReportStage stage, Error *error) {
-    Making *making = of;
+    PlanOutput *output = of;
     if (stage == STAGE_PLAN &&
-        (!data_files_name_all(report, making->arena, error) || !measured_run_add(report, making->arena, error)))
+        (!data_files_name_all(report, output->arena, error) || !measured_run_add(report, output->arena, error)))
         return false;
-    making->proven = true;
-    if (!prints_at_once(making->choice)) {
-        progress_tell(making->progress, AROUND, 0, 0);
+    output->proven = true;
+    if (!prints_at_once(output->choice)) {
+        progress_tell(output->progress, AROUND, 0, 0);
         return true;
     }
-    progress_stop(making->progress);
-    making->progress = NULL;
-    if (!print_stage(report, stage, making, error)) return false;
-    if (stage != STAGE_WHOLE) making->progress = progress_start(making->streams.err, making->choice->quiet, AROUND);
+    progress_stop(output->progress);
+    output->progress = NULL;
+    if (!print_stage(report, stage, output, error)) return false;
+    if (stage != STAGE_WHOLE) output->progress = progress_start(output->streams.err, output->choice->quiet, AROUND);
     return true;
 }
 
@@ -90,20 +90,20 @@ static bool write_certificate(const Report *report, const OutputChoice *choice, 
 /* The search, and for a page what its pictures need around it. */
 static bool answer(Request *request, const OutputChoice *choice, Streams streams, Arena *arena, Report *report,
                    PageFacts **facts, Error *error) {
-    Making *making = ARENA_NEW(arena, Making, 1); /* as long as requests that know of it */
-    if (!making) return error_memory(error);
-    *making = (Making){choice, streams, arena, progress_start(streams.err, choice->quiet, "searching"), false};
-    ReportReader reader = {take_stage, making, .plans_alone = choice->format == FORMAT_CSV || is_brief(choice),
+    PlanOutput *output = ARENA_NEW(arena, PlanOutput, 1); /* as long as requests that know of it */
+    if (!output) return error_memory(error);
+    *output = (PlanOutput){choice, streams, arena, progress_start(streams.err, choice->quiet, "searching"), false};
+    ReportReader reader = {take_stage, output, .plans_alone = choice->format == FORMAT_CSV || is_brief(choice),
                            .thrifty = choice->format == FORMAT_HTML};
-    request->control.environment.context = making;
+    request->control.environment.context = output;
     request->control.environment.progress = watch;
     bool ok = report_make_for(request, &reader, arena, report, error);
     if (ok && choice->format == FORMAT_HTML) {
         *facts = ARENA_NEW(arena, PageFacts, 1);
-        ok = *facts ? page_facts(report, (PageProgress){progress_tell, making->progress}, *facts, error)
+        ok = *facts ? page_facts(report, (PageProgress){progress_tell, output->progress}, *facts, error)
                     : error_memory(error);
     }
-    progress_stop(making->progress);
+    progress_stop(output->progress);
     return ok;
 }
 
@@ -115,16 +115,16 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     PageFacts *facts = NULL;
     if (!output_from_options(options, &choice, error) || !request_from_options(options, arena, request, error))
         return false;
-    OutputChoice beside = choice; /* the whole text has what --verbose says beside other forms */
-    beside.verbose = choice.verbose && choice.format != FORMAT_TEXT;
-    planning_announce(request, &beside, streams.err);
+    OutputChoice notes = choice; /* the whole text has what --verbose says with other forms */
+    notes.verbose = choice.verbose && choice.format != FORMAT_TEXT;
+    planning_announce(request, &notes, streams.err);
     request->control.keep_search_log = choice.certificate != NULL;
     if (!answer(request, &choice, streams, arena, report, &facts, error) ||
         !write_certificate(report, &choice, streams, error))
         return false;
     if (!prints_at_once(&choice) && !write_report(report, facts, &choice, streams, error)) return false;
     if (!thousands_warn_after(report, &choice, streams.err, error)) return false;
-    planning_conclude(&report->result, &beside, clock_seconds() - start, streams.err);
+    planning_conclude(&report->result, &notes, clock_seconds() - start, streams.err);
     return true;
 }
 
@@ -134,7 +134,7 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     return planning_end(&planning, plan(&planning.options, line->arena, streams, planning.report, error));
 }
 
-/* What the manual says beside the options. */
+/* What the manual says in addition to the options. */
 static const CommandNote NOTES[] = {
     {"WORDS",
      "The field's words for options are understood too: --gpus and --tpus (--chips), --gpu (--chip), --gbs and "

@@ -79,8 +79,8 @@ static bool ask_again(const Check *check, Entry *entry, Error *error) {
     if (ok) {
         entry->now = serving_json(&served->report);
         if (entry->now) json_settle(entry->now);
-        snprintf(entry->name, sizeof entry->name, "%.60s on %.60s", served->asked.question.model.name,
-                 served->asked.question.machine.text);
+        snprintf(entry->name, sizeof entry->name, "%.60s on %.60s", served->request.question.model.name,
+                 served->request.question.machine.text);
     } else {
         entry->status = STATUS_ERROR;
         snprintf(entry->name, sizeof entry->name, "%.150s", text_of(entry->was, "request.model"));

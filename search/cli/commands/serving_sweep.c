@@ -16,7 +16,7 @@ static void add_found(Table *table, const Served *served) {
     const ServingAnswer *answer = &served->answer;
     const ServingPoint *best = &answer->best;
     char way[POINT_TEXT_SIZE];
-    double usd = point_usd_per_million(&served->asked.question, best, best->tokens_per_second);
+    double usd = point_usd_per_million(&served->request.question, best, best->tokens_per_second);
     table_cell(table, "%s", point_notation(best, way));
     table_cell(table, "%s", point_engine(best));
     table_cell(table, "%.1f", best->per_user);

@@ -137,7 +137,7 @@ bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams stream
     return ok;
 }
 
-/* `shardopt validate` of a table of serving runs, told by its columns. */
+/* `shardopt validate` of a table of serving runs, recognised by its columns. */
 
 static bool matches(const char *const *names, int count, const char *name) {
     for (int i = 0; i < count; i++)

@@ -47,7 +47,7 @@ static bool read_sweep(int argc, char **argv, Arena *arena, Sweep *out, Error *e
     SweepHeader *header = &out->header;
     if (!command_line_read(&COMMAND_SWEEP, argc, argv, arena, &out->line, error)) return false;
     options_of_line(&out->line, &out->options);
-    out->answered = out->line.asks_help || out->line.asks_version;
+    out->answered = out->line.wants_help || out->line.wants_version;
     if (out->answered) return true;
     *header = (SweepHeader){.version = program_version(), .shard = 1, .shards = 1};
     out->sharded = text[OPTION_SHARD] != NULL;
@@ -162,7 +162,7 @@ static bool plan_all(const Sweep *sweep, const SweepLog *search_log, Error *erro
     return ok;
 }
 
-/* ---- the ledger of this process ---- */
+/* ---- the queue of this process ---- */
 
 typedef struct {
     const Sweep *sweep;
@@ -322,7 +322,7 @@ static bool plan_alone(const Sweep *sweep, SearchLog *search_log, const SweepLog
     return ok && (!*interrupted || fill_unplanned(search_log, error));
 }
 
-/* Rank 0, or the only process: keeps the ledger, and prints. */
+/* Rank 0, or the only process: keeps the queue, and prints. */
 static int lead(SweepCrew crew, int argc, char **argv, Arena *arena, Streams streams, Error *error) {
     Sweep *sweep = ARENA_NEW(arena, Sweep, 1);
     SearchLog search_log = {.resume = {.descriptor = -1}};
@@ -378,7 +378,7 @@ static int run_words(int argc, char **argv, Streams streams, Error *error) {
     return kind ? kind->sweep(argc - 1, argv + 1, streams, error) : training_sweep(argc, argv, streams, error);
 }
 
-/* What the manual says beside the options. */
+/* What the manual says in addition to the options. */
 static const CommandNote NOTES[] = {
     {"LISTS",
      "Values stand between commas: --model 8b,70b --pods 1,2,4,8; numbers of pods, slices, chips, nodes and "

@@ -265,19 +265,21 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
 
 const Command COMMAND_TRACE = {
     .name = "trace",
-    .summary = "a profiler's trace of a run beside its plan, term by term",
+    .summary = "a profiler's trace of a run compared with its plan, term by term",
     .usage = "trace FILE... [--from REPORT [--rank N]] [--refit FILE] [--format text|json|html] [-o OUT]\n"
              "trace FILE... --from-config FILE [OPTIONS]    (the launch file that was run)",
-    .about = "Where the time of a step went, by what a profiler recorded: matmuls, attention, collectives by role, and "
-             "idle,\neach measured beside the plan's, with the largest differences in words. A folder holds one file a "
-             "rank.",
-    .details = "What a profiler recorded of a run, beside the plan that was run: traces of PyTorch (Kineto, .json and "
-               ".json.gz), of XProf and JAX (.xplane.pb, .trace.json.gz) and of Nsight Systems (.sqlite), one rank or "
-               "a folder of "
-               "ranks. Each kernel is put to a term of the model by the rules of cost/trace/names; times are unions "
-               "of intervals, so that what overlaps does not count twice. What no rule knows is named. Nothing of a "
-               "trace's environment, command lines or hosts is printed. With --from-config the machine, and what the "
-               "file leaves to others, come from options, as `explain` has them.",
+    .about =
+        "Where the time of a step went, by what a profiler recorded: matmuls, attention, collectives by role, and "
+        "idle,\neach measured next to the plan's, with the largest differences in words. A folder holds one file a "
+        "rank.",
+    .details =
+        "What a profiler recorded of a run, compared with the plan that was run: traces of PyTorch (Kineto, .json and "
+        ".json.gz), of XProf and JAX (.xplane.pb, .trace.json.gz) and of Nsight Systems (.sqlite), one rank or "
+        "a folder of "
+        "ranks. Each kernel is put to a term of the model by the rules of cost/trace/names; times are unions "
+        "of intervals, so that what overlaps does not count twice. What no rule knows is named. Nothing of a "
+        "trace's environment, command lines or hosts is printed. With --from-config the machine, and what the "
+        "file leaves to others, come from options, as `explain` has them.",
     .options = PLANNING_OPTIONS,
     .option_count = OPTION_COUNT,
     .use = USE_TRACE,

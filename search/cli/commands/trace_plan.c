@@ -70,7 +70,7 @@ static bool price_config(const CommandLine *line, FILE *err, TracePlan *out, Rep
 /* Options that go with a launch file, without one. */
 static bool check_alone(const CommandLine *line, Error *error) {
     for (Option option = 0; option < OPTION_COUNT; option++)
-        if ((option_asks(option) || option == OPTION_CONFIG_FORMAT) && line->text[option])
+        if ((option_is_input(option) || option == OPTION_CONFIG_FORMAT) && line->text[option])
             return error_set(error, ERROR_INPUT, line->where[option], "belongs to --from-config; a report has its own");
     return true;
 }

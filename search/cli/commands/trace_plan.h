@@ -6,7 +6,7 @@
 #include "search/cli/command.h"
 #include "search/trace/plan_terms.h"
 
-/* The plan beside which a trace is read. */
+/* The plan that a trace is compared with. */
 typedef struct {
     const char *name;     /* the file that names it; NULL: none was given */
     const char *rank;     /* as --rank has it; NULL: the first */

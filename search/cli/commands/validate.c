@@ -210,7 +210,7 @@ const Command COMMAND_VALIDATE = {
     .summary = "how wrong it is: measured runs (a table of them) replayed",
     .usage = "validate FILE.tsv [OPTIONS]",
     .about =
-        "Replays measured runs (cost/measured/README.md says how a table of them looks) and tells how wrong the model "
+        "Replays measured runs (cost/measured/README.md says how a table of them looks) and says how wrong the model "
         "is.",
     .details = "How wrong the model is: every measured run of a table (FILES) is priced as plans are, in its "
                "source's own convention, and the errors are summed up by source, chip, framework, software and kind "

@@ -98,7 +98,7 @@ bool sweep_grid_from_options(const CommandOption *table, const Options *options,
     memset(out, 0, sizeof *out);
     out->points = 1;
     for (Option option = 0; option < OPTION_COUNT; option++) {
-        if (!table[option].asks || !options->text[option]) continue;
+        if (!table[option].is_input || !options->text[option]) continue;
         SweepOption *to = &out->options[out->option_count++];
         Listing listing = {options->where[option], arena, SWEEP_POINTS_MAX / out->points, to, error};
         *to = (SweepOption){.option = option_name(option)};
@@ -118,7 +118,7 @@ void sweep_point_options(const CommandOption *table, const Options *base, const 
     *out = *base;
     int i = 0;
     for (Option option = 0; option < OPTION_COUNT; option++)
-        if (table[option].asks && base->text[option]) out->text[option] = sweep_value(grid, point, i++);
+        if (table[option].is_input && base->text[option]) out->text[option] = sweep_value(grid, point, i++);
 }
 
 /* A path as the loaders of models, profiles and optimizers tell one from a name. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/sweep/spread.h: who plans which point. One process asks its own ledger; under `mpirun`, where the program
- * was built with SHARDOPT_MPI, rank 0 keeps the ledger and every other rank asks it. search/cli/sweep/mpi.c speaks MPI
+/* search/cli/sweep/spread.h: who plans which point. One process asks its own queue; under `mpirun`, where the program
+ * was built with SHARDOPT_MPI, rank 0 keeps the queue and every other rank asks it. search/cli/sweep/mpi.c speaks MPI
  * and is of the program alone; search/cli/sweep/alone.c stands in for it in the library, and where there is none. */
 #pragma once
 
@@ -27,10 +27,10 @@ SweepCrew spread_start(void);
 void spread_end(SweepCrew crew);
 
 /* Rank 0 of several: answers the others until all of them have gone. `mark` names grid, data and program: a rank with
- * another mark is an error. NULL for the ledger sends them home. After an error no more points are handed out. */
+ * another mark is an error. NULL for the queue sends them home. After an error no more points are handed out. */
 bool spread_serve(SweepCrew crew, const SweepLog *search_log, const char *mark, Error *error);
 
-/* The others: a ledger that asks rank 0. One at a time. */
+/* The others: a queue that asks rank 0. One at a time. */
 SweepLog spread_remote(const char *mark);
 
 /* The others, instead of asking for a point: rank 0 is to end with this error. */

@@ -107,7 +107,7 @@ static int by_gain(const void *a, const void *b) {
 }
 
 bool served_against(const ServedConfig *config, const Served *served, Arena *arena, ServedAgainst *out, Error *error) {
-    const ServingQuestion *free = &served->asked.question;
+    const ServingQuestion *free = &served->request.question;
     ServingQuestion *pinned = ARENA_NEW(arena, ServingQuestion, 1);
     memset(out, 0, sizeof *out);
     if (!pinned) return error_memory(error);
@@ -154,8 +154,8 @@ static void write_why(const Served *served, const ServedAgainst *against, TextOu
     Arena arena = {0};
     char text[NUMBER_TEXT_SIZE], other[NUMBER_TEXT_SIZE];
     if (!answer->has_best || fabs(answer->best.per_chip / against->now.per_chip - 1) < LEAST_GAIN) return;
-    chip_time(&served->asked.question, &against->now, &now);
-    chip_time(&served->asked.question, &answer->best, &best);
+    chip_time(&served->request.question, &against->now, &now);
+    chip_time(&served->request.question, &answer->best, &best);
     int most = now.total > best.total ? chip_time_most(&now, &best) : chip_time_most(&best, &now);
     prose_add(&prose, "A token takes %s of a chip, and %s there", step_text(now.total, text),
               step_text(best.total, other));
@@ -185,11 +185,11 @@ static void write_changes(const Served *served, const ServedAgainst *against, Te
     ChipTime now, then;
     Table table =
         table_new(&arena, "Changes", "one change|way|engine|>tokens/s/chip|>per token|>first token|>gains|mostly of");
-    chip_time(&served->asked.question, &against->now, &now);
+    chip_time(&served->request.question, &against->now, &now);
     for (int i = 0; i < against->change_count; i++) {
         const ServedChange *change = &against->changes[i];
         char way[POINT_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
-        chip_time(&served->asked.question, &change->point, &then);
+        chip_time(&served->request.question, &change->point, &then);
         int most = chip_time_most(&now, &then);
         table_cell(&table, "%s", change->what);
         table_cell(&table, "%s", point_notation(&change->point, way));
@@ -210,7 +210,7 @@ static void write_changes(const Served *served, const ServedAgainst *against, Te
 
 bool served_against_write(const ServedConfig *config, const Served *served, const ServedAgainst *against, bool full,
                           TextOut out, Error *error) {
-    const ServingQuestion *question = &served->asked.question;
+    const ServingQuestion *question = &served->request.question;
     char way[POINT_TEXT_SIZE], name[PROSE_NAME_SIZE], model[PROSE_NAME_SIZE];
     Prose head = {0};
     prose_add(&head, "%s serves %s on %s of %s with %s", clean_name(config->name, name),

@@ -204,7 +204,7 @@ static void read_asked(Reading *to) {
         for (int64_t i = 0; i + 1 < variable->words.count; i++)
             if (strncmp(variable->words.items[i].text, "--", 2) == 0) {
                 int option = option_named(SERVING_OPTIONS, variable->words.items[i].text + 2);
-                if (option >= 0 && SERVING_OPTIONS[option].asks && SERVING_OPTIONS[option].takes)
+                if (option >= 0 && SERVING_OPTIONS[option].is_input && SERVING_OPTIONS[option].takes)
                     to->out->options.text[option] = variable->words.items[i + 1].text;
             }
     }

@@ -51,7 +51,7 @@ static void keep(const ServingOutcome *outcome, const Served *served, double con
 /* The most that it serves within the limits, over numbers of requests in flight. */
 static bool price(ServingReplay *with, const Served *served, const ServingRun *published, ServingPublished *out,
                   Error *error) {
-    const ServingQuestion *question = &served->asked.question;
+    const ServingQuestion *question = &served->request.question;
     ServingRun run = run_of(question, published);
     double high = question->concurrency > 0 ? (double)question->concurrency : 1 << 15;
     for (double clients = question->concurrency > 0 ? high : 1; clients <= high;
@@ -85,25 +85,25 @@ static bool add(Served *served, ServingReplay *with, const ServingRun *run, Aren
     one->engine = engine_at(engine_named(run->engine))->title;
     one->layout = arena_format(arena, "%s + %s", prompts, decode);
     if (!one->layout) return error_memory(error);
-    one->fits = run->chips <= served->asked.question.machine.mesh.chips;
+    one->fits = run->chips <= served->request.question.machine.mesh.chips;
     return !one->fits || price(with, served, run, one, error);
 }
 
 static bool add_all(Served *served, const char *path, Arena *arena, Error *error) {
     ServingRuns runs;
     ServingReplay with = {.arena = arena};
-    cJSON *profile = serving_profile_open(served->asked.profile, arena, &with.where, error);
+    cJSON *profile = serving_profile_open(served->request.profile, arena, &with.where, error);
     with.profile = profile;
     bool ok = profile && serving_runs_load(path, NULL, arena, &runs, error);
     for (int64_t i = 0; ok && i < runs.count; i++)
-        if (is_asked(&served->asked.question, &runs.runs[i])) ok = add(served, &with, &runs.runs[i], arena, error);
+        if (is_asked(&served->request.question, &runs.runs[i])) ok = add(served, &with, &runs.runs[i], arena, error);
     cJSON_Delete(profile);
     return ok;
 }
 
 bool served_add_published(Served *served, Arena *arena, Error *error) {
     Error missing = {0};
-    const ServingQuestion *question = &served->asked.question;
+    const ServingQuestion *question = &served->request.question;
     const char *folder = file_data_folder("cost/serving/published", arena, &missing);
     const char *path = folder ? arena_format(arena, "%s/layouts.tsv", folder) : NULL;
     bool two = question->modes >> SERVE_DISAGGREGATED & 1 && question->requirement_count == 0;

@@ -15,7 +15,7 @@ static void say(const Options *options, Served *out) {
     bool lengths = options->text[OPTION_LENGTHS] != NULL;
     for (int i = 0; i < OPTION_COUNT; i++) {
         const char *value = options->text[i];
-        if (!SERVING_OPTIONS[i].asks) continue;
+        if (!SERVING_OPTIONS[i].is_input) continue;
         if (!value && i == OPTION_PROMPT && !lengths) value = "1024";
         if (!value && i == OPTION_ANSWER && !lengths) value = "256";
         if (value) out->said[count++] = (ServingSaid){option_name(i), SERVING_OPTIONS[i].key, value};
@@ -26,23 +26,23 @@ static void say(const Options *options, Served *out) {
 
 bool serve(const Options *options, Arena *arena, Served *out, Error *error) {
     memset(out, 0, sizeof *out);
-    ServingRequested *asked = &out->asked;
-    if (!serving_question(options, arena, asked, error) || !file_data_sha256(out->data_sha256, arena, error) ||
-        !file_sha256(asked->profile_path, out->profile_sha256, error) ||
-        !serving_answer(&asked->question, arena, &out->answer, error))
+    ServingRequested *request = &out->request;
+    if (!serving_question(options, arena, request, error) || !file_data_sha256(out->data_sha256, arena, error) ||
+        !file_sha256(request->profile_path, out->profile_sha256, error) ||
+        !serving_answer(&request->question, arena, &out->answer, error))
         return false;
-    out->report = (ServingReport){.question = &asked->question,
+    out->report = (ServingReport){.question = &request->question,
                                   .answer = &out->answer,
-                                  .machine = asked->machine.text,
-                                  .model = asked->model,
-                                  .lengths = asked->lengths,
-                                  .profile = asked->profile,
+                                  .machine = request->machine.text,
+                                  .model = request->model,
+                                  .lengths = request->lengths,
+                                  .profile = request->profile,
                                   .version = program_version(),
                                   .data_sha256 = out->data_sha256,
                                   .profile_sha256 = out->profile_sha256,
-                                  .weights_said = asked->weights_said,
-                                  .engines_said = asked->engines_said,
-                                  .top = asked->top};
+                                  .weights_said = request->weights_said,
+                                  .engines_said = request->engines_said,
+                                  .top = request->top};
     say(options, out);
     return served_add_nearest(out, arena, error) && served_add_published(out, arena, error);
 }
@@ -68,7 +68,7 @@ bool serving_options_of_report(const cJSON *report, const char *file, Options *o
         return error_set(error, ERROR_INPUT, file, "request.options is missing; write the report again");
     for (const cJSON *one = options->child; one; one = one->next) {
         int at = option_named(SERVING_OPTIONS, one->string);
-        if (at < 0 || !SERVING_OPTIONS[at].asks || !cJSON_IsString(one))
+        if (at < 0 || !SERVING_OPTIONS[at].is_input || !cJSON_IsString(one))
             return error_set(error, ERROR_INPUT, file,
                              "request.options.%.40s is no option of `shardopt inference`; leave it out", one->string);
         out->text[at] = one->valuestring;
@@ -88,10 +88,10 @@ const ServingPoint *served_point(const Served *served, int64_t rank, const char 
 static bool find(Served *served, const char *path, Arena *arena, ServingOutcome *outcome, Error *error) {
     ServingRuns runs;
     ServingReplay with = {.arena = arena};
-    cJSON *profile = serving_profile_open(served->asked.profile, arena, &with.where, error);
+    cJSON *profile = serving_profile_open(served->request.profile, arena, &with.where, error);
     with.profile = profile;
     bool ok = profile && serving_runs_load(path, NULL, arena, &runs, error) &&
-              serving_nearest(&with, &runs, &served->asked.question, &served->answer.best, outcome, error);
+              serving_nearest(&with, &runs, &served->request.question, &served->answer.best, outcome, error);
     cJSON_Delete(profile);
     return ok;
 }
@@ -101,7 +101,7 @@ bool served_add_nearest(Served *served, Arena *arena, Error *error) {
     ServingOutcome outcome;
     const char *folder = file_data_folder("cost/measured/data", arena, &missing);
     const char *path = folder ? arena_format(arena, "%s/serving.tsv", folder) : NULL;
-    bool measured = strcmp(served->asked.profile, "ideal") != 0 && strcmp(served->asked.profile, "book") != 0;
+    bool measured = strcmp(served->request.profile, "ideal") != 0 && strcmp(served->request.profile, "book") != 0;
     if (!served->answer.has_best || served->answer.best.mode == SERVE_PREFILL || !measured) return true;
     if (error_of_machine(&missing)) return *error = missing, false;
     if (!path) return !folder || error_memory(error); /* an installation without the runs */

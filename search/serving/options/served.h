@@ -9,7 +9,7 @@
 
 /* Large: from an arena, not from the stack. */
 typedef struct {
-    ServingRequested asked;
+    ServingRequested request;
     ServingAnswer answer;
     ServingReport report;
     ServingSaid said[OPTION_COUNT];
@@ -32,7 +32,7 @@ int served_code(const Served *served);
 /* Whether a document is a report of `shardopt inference`. */
 bool serving_report_is(const cJSON *json);
 
-/* The options that a report was asked with; what *out has of the world stays. Texts point into the report. */
+/* The options that a report was asked with; the environment of *out stays. Texts point into the report. */
 bool serving_options_of_report(const cJSON *report, const char *file, Options *out, Error *error);
 
 /* Points of a report as they were, by its rank; NULL with an error: there is none. */

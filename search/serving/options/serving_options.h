@@ -9,7 +9,7 @@
 /* The question, with what was given in words for the report to print again. */
 typedef struct {
     ServingQuestion question;
-    AskedMachine machine;
+    RequestedMachine machine;
     const char *model;   /* as given */
     const char *profile; /* as given */
     const char *profile_path;

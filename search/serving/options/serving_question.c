@@ -27,9 +27,9 @@ static bool read_time(const Words *words, Option option, double *out) {
                                    given(words, option));
 }
 
-static bool read_model(const Words *words, ServingRequested *asked) {
-    ServingQuestion *question = &asked->question;
-    asked->model = given(words, OPTION_MODEL);
+static bool read_model(const Words *words, ServingRequested *request) {
+    ServingQuestion *question = &request->question;
+    request->model = given(words, OPTION_MODEL);
     if (!model_from_words(words, &question->model)) return false;
     for (int i = 0; i < question->model.kind_count; i++)
         if (question->model.kinds[i].heads < 1)
@@ -40,14 +40,14 @@ static bool read_model(const Words *words, ServingRequested *asked) {
     return true;
 }
 
-static bool read_machine(const Words *words, ServingRequested *asked) {
-    ServingQuestion *question = &asked->question;
+static bool read_machine(const Words *words, ServingRequested *request) {
+    ServingQuestion *question = &request->question;
     return chip_from_words(words, &question->chip, &question->device) &&
-           machine_from_words(words, CHIPS_DEFAULT, &question->chip, &asked->machine, &question->machine);
+           machine_from_words(words, CHIPS_DEFAULT, &question->chip, &request->machine, &question->machine);
 }
 
-static bool read_lengths(const Words *words, ServingRequested *asked) {
-    ServingQuestion *question = &asked->question;
+static bool read_lengths(const Words *words, ServingRequested *request) {
+    ServingQuestion *question = &request->question;
     int64_t prompt = PROMPT_DEFAULT, output = OUTPUT_DEFAULT;
     double cached = 0;
     if (!words_whole(words, OPTION_PROMPT, 1, TOKENS_MAX, &prompt) ||
@@ -55,16 +55,16 @@ static bool read_lengths(const Words *words, ServingRequested *asked) {
         !words_share(words, OPTION_CACHED, 0.9999, &cached))
         return false;
     question->request = (ServedRequest){(double)prompt, (double)output, cached};
-    asked->lengths = given(words, OPTION_LENGTHS);
-    if (asked->lengths) {
+    request->lengths = given(words, OPTION_LENGTHS);
+    if (request->lengths) {
         char *text;
         const char *path;
         size_t length;
         if (given(words, OPTION_PROMPT) || given(words, OPTION_ANSWER))
             return words_wrong(words, OPTION_LENGTHS,
-                               "\"%.60s\" stands beside --prompt or --answer; give one or the other",
+                               "\"%.60s\" contradicts --prompt or --answer; give one or the other",
                                given(words, OPTION_LENGTHS));
-        return serving_workload_path(asked->lengths, words_where(words, OPTION_LENGTHS), words->arena, &path,
+        return serving_workload_path(request->lengths, words_where(words, OPTION_LENGTHS), words->arena, &path,
                                      words->error) &&
                file_read(path, 64 << 20, words->arena, &text, &length, words->error) &&
                serving_lengths(text, path, question, words->error);
@@ -74,8 +74,8 @@ static bool read_lengths(const Words *words, ServingRequested *asked) {
 }
 
 /* Nothing is learned about positions beyond a learned table. */
-static bool check_length(const Words *words, const ServingRequested *asked) {
-    const ServingQuestion *question = &asked->question;
+static bool check_length(const Words *words, const ServingRequested *request) {
+    const ServingQuestion *question = &request->question;
     const Model *model = &question->model;
     if (model->positions != POSITIONS_LEARNED || model->learned_positions <= 0 ||
         question->longest <= (double)model->learned_positions)
@@ -86,8 +86,8 @@ static bool check_length(const Words *words, const ServingRequested *asked) {
                        question->longest, (long long)model->learned_positions, model->name);
 }
 
-static bool read_speculation(const Words *words, ServingRequested *asked) {
-    Speculation *out = &asked->question.speculation;
+static bool read_speculation(const Words *words, ServingRequested *request) {
+    Speculation *out = &request->question.speculation;
     const char *text = given(words, OPTION_SPECULATE), *colon = text ? strchr(text, ':') : NULL;
     if (!text) return true;
     if (!colon)
@@ -100,17 +100,17 @@ static bool read_speculation(const Words *words, ServingRequested *asked) {
            number_share(colon + 1, words_where(words, OPTION_SPECULATE), 0, 1, &out->acceptance, words->error);
 }
 
-static bool read_limits(const Words *words, ServingRequested *asked) {
-    ServingQuestion *question = &asked->question;
+static bool read_limits(const Words *words, ServingRequested *request) {
+    ServingQuestion *question = &request->question;
     if (!read_time(words, OPTION_TTFT, &question->ttft_limit_seconds) ||
-        !read_time(words, OPTION_TPOT, &question->tpot_limit_seconds) || !read_speculation(words, asked) ||
+        !read_time(words, OPTION_TPOT, &question->tpot_limit_seconds) || !read_speculation(words, request) ||
         !words_whole(words, OPTION_CONCURRENCY, 1, 1 << 24, &question->concurrency) ||
-        !words_whole(words, OPTION_TOP, 1, 1000000, &asked->top))
+        !words_whole(words, OPTION_TOP, 1, 1000000, &request->top))
         return false;
     const char *rate = given(words, OPTION_RATE);
     if (!rate) return true;
     if (question->concurrency > 0)
-        return words_wrong(words, OPTION_RATE, "\"%.60s\" stands beside --concurrency; give one of them",
+        return words_wrong(words, OPTION_RATE, "\"%.60s\" contradicts --concurrency; give one of them",
                            given(words, OPTION_RATE));
     size_t length = strlen(rate);
     if (length > 2 && strcmp(rate + length - 2, "/s") == 0) length -= 2;
@@ -120,13 +120,13 @@ static bool read_limits(const Words *words, ServingRequested *asked) {
 }
 
 /* Words with commas between them, each handed to `take`, which says whether it knows it. */
-static bool each_word(const Words *words, ServingRequested *asked, Option option,
-                      bool (*take)(ServingRequested *asked, const char *word), const char *right) {
+static bool each_word(const Words *words, ServingRequested *request, Option option,
+                      bool (*take)(ServingRequested *request, const char *word), const char *right) {
     char *copy = arena_text(words->arena, given(words, option)), *rest = NULL;
     if (!copy) return error_memory(words->error);
     int count = 0;
     for (char *word = strtok_r(copy, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest), count++)
-        if (!take(asked, word))
+        if (!take(request, word))
             return words_wrong(words, option, "\"%.40s\" is not one of its values; give %s", word, right);
     return count > 0 || words_wrong(words, option, "is empty; give %s", right);
 }
@@ -143,46 +143,46 @@ static bool add_type(const char *word, bool cache, StoredType list[SERVING_TYPES
     return false;
 }
 
-static bool take_weights(ServingRequested *asked, const char *word) {
-    return add_type(word, false, asked->question.weights, &asked->question.weights_count);
+static bool take_weights(ServingRequested *request, const char *word) {
+    return add_type(word, false, request->question.weights, &request->question.weights_count);
 }
 
-static bool take_cache(ServingRequested *asked, const char *word) {
-    return add_type(word, true, asked->question.caches, &asked->question.caches_count);
+static bool take_cache(ServingRequested *request, const char *word) {
+    return add_type(word, true, request->question.caches, &request->question.caches_count);
 }
 
-static bool take_engine(ServingRequested *asked, const char *word) {
+static bool take_engine(ServingRequested *request, const char *word) {
     int engine = engine_named(word);
-    if (strcmp(word, "any") == 0) return asked->question.any_engine = true;
-    if (engine >= 0) asked->question.engines |= 1u << engine;
+    if (strcmp(word, "any") == 0) return request->question.any_engine = true;
+    if (engine >= 0) request->question.engines |= 1u << engine;
     return engine >= 0;
 }
 
-static bool take_mode(ServingRequested *asked, const char *word) {
+static bool take_mode(ServingRequested *request, const char *word) {
     for (int mode = 0; mode < SERVE_MODE_COUNT; mode++)
-        if (strcmp(word, serving_mode_name((ServingMode)mode)) == 0) return asked->question.modes = 1u << mode, true;
+        if (strcmp(word, serving_mode_name((ServingMode)mode)) == 0) return request->question.modes = 1u << mode, true;
     if (strcmp(word, "any") != 0) return false;
-    asked->question.modes = 1u << SERVE_AGGREGATED | 1u << SERVE_DISAGGREGATED;
+    request->question.modes = 1u << SERVE_AGGREGATED | 1u << SERVE_DISAGGREGATED;
     return true;
 }
 
-static bool take_objective(ServingRequested *asked, const char *word) {
+static bool take_objective(ServingRequested *request, const char *word) {
     for (int objective = 0; objective < SERVE_OBJECTIVE_COUNT; objective++)
         if (strcmp(word, serving_objective_name((ServingObjective)objective)) == 0)
-            return asked->question.objective = (ServingObjective)objective, true;
+            return request->question.objective = (ServingObjective)objective, true;
     return false;
 }
 
-static bool read_engines(const Words *words, ServingRequested *asked) {
-    ServingQuestion *question = &asked->question;
+static bool read_engines(const Words *words, ServingRequested *request) {
+    ServingQuestion *question = &request->question;
     EngineSet chip = engines_of_chip(&question->chip);
-    asked->engines_said = given(words, OPTION_ENGINE) != NULL;
-    if (!asked->engines_said) {
+    request->engines_said = given(words, OPTION_ENGINE) != NULL;
+    if (!request->engines_said) {
         question->engines = chip;
         question->any_engine = strcmp(question->profiles[NO_ENGINE].name, "ideal") == 0;
         return true;
     }
-    if (!each_word(words, asked, OPTION_ENGINE, take_engine, "vllm, sglang, tensorrt-llm, maxtext or any"))
+    if (!each_word(words, request, OPTION_ENGINE, take_engine, "vllm, sglang, tensorrt-llm, maxtext or any"))
         return false;
     for (int e = 0; e < engine_count(); e++)
         if (question->engines >> e & 1 && !(chip >> e & 1))
@@ -191,15 +191,15 @@ static bool read_engines(const Words *words, ServingRequested *asked) {
     return true;
 }
 
-static bool read_space(const Words *words, ServingRequested *asked) {
-    ServingQuestion *question = &asked->question;
+static bool read_space(const Words *words, ServingRequested *request) {
+    ServingQuestion *question = &request->question;
     question->modes = 1u << SERVE_AGGREGATED | 1u << SERVE_DISAGGREGATED;
-    asked->modes_said = given(words, OPTION_MODE) != NULL;
-    if (asked->modes_said &&
-        !each_word(words, asked, OPTION_MODE, take_mode, "aggregated, disaggregated, any, decode or prefill"))
+    request->modes_said = given(words, OPTION_MODE) != NULL;
+    if (request->modes_said &&
+        !each_word(words, request, OPTION_MODE, take_mode, "aggregated, disaggregated, any, decode or prefill"))
         return false;
     if (given(words, OPTION_OBJECTIVE) &&
-        !each_word(words, asked, OPTION_OBJECTIVE, take_objective, "throughput, latency, cost or chips"))
+        !each_word(words, request, OPTION_OBJECTIVE, take_objective, "throughput, latency, cost or chips"))
         return false;
     if (question->objective == SERVE_CHIPS && !(question->rate > 0))
         return words_wrong(words, OPTION_OBJECTIVE, "\"%.60s\" needs a load to carry; give --rate as well",
@@ -215,17 +215,17 @@ static bool read_space(const Words *words, ServingRequested *asked) {
     static const int64_t BUDGETS[] = {512, 1024, 2048, 4096, 8192, 16384};
     memcpy(question->budgets, BUDGETS, sizeof BUDGETS);
     question->budget_count = (int)COUNT_OF(BUDGETS);
-    return read_engines(words, asked);
+    return read_engines(words, request);
 }
 
 /* The profile of each engine, and the types of weights and cache. */
-static bool read_physics(const Words *words, ServingRequested *asked) {
-    ServingQuestion *question = &asked->question;
+static bool read_physics(const Words *words, ServingRequested *request) {
+    ServingQuestion *question = &request->question;
     const char *path;
-    asked->profile = given(words, OPTION_PROFILE) ? given(words, OPTION_PROFILE) : "default";
-    cJSON *json = serving_profile_open(asked->profile, words->arena, &path, words->error);
+    request->profile = given(words, OPTION_PROFILE) ? given(words, OPTION_PROFILE) : "default";
+    cJSON *json = serving_profile_open(request->profile, words->arena, &path, words->error);
     if (!json) return false;
-    asked->profile_path = path;
+    request->profile_path = path;
     bool ok = true;
     for (int e = 0; e <= engine_count() && ok; e++) {
         int at = e == engine_count() ? NO_ENGINE : e;
@@ -236,20 +236,20 @@ static bool read_physics(const Words *words, ServingRequested *asked) {
         chip_use_driver_memory(&question->chip);
         chip_use_driver_memory(&question->device);
     }
-    asked->weights_said = given(words, OPTION_PRECISION) != NULL;
-    if (ok && asked->weights_said)
-        ok = each_word(words, asked, OPTION_PRECISION, take_weights, "bf16, fp8, int8, mxfp4, nvfp4 or int4");
+    request->weights_said = given(words, OPTION_PRECISION) != NULL;
+    if (ok && request->weights_said)
+        ok = each_word(words, request, OPTION_PRECISION, take_weights, "bf16, fp8, int8, mxfp4, nvfp4 or int4");
     else if (ok)
         question->weights[question->weights_count++] = serving_published_weights(json, question->model.name);
     cJSON_Delete(json);
     if (ok && given(words, OPTION_KV_DTYPE))
-        return each_word(words, asked, OPTION_KV_DTYPE, take_cache, "bf16, fp8, int8 or int4");
+        return each_word(words, request, OPTION_KV_DTYPE, take_cache, "bf16, fp8, int8 or int4");
     question->caches[question->caches_count++] = STORED_BF16;
     return ok;
 }
 
-static bool read_search(const Words *words, ServingRequested *asked) {
-    ServingQuestion *question = &asked->question;
+static bool read_search(const Words *words, ServingRequested *request) {
+    ServingQuestion *question = &request->question;
     question->brute_force = given(words, OPTION_BRUTE_FORCE) != NULL;
     question->environment = words->options->environment;
     question->certificate = words->options->certificate;
