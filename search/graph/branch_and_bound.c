@@ -181,7 +181,7 @@ static void block(Search *search) {
     search->dual->blocked = search->block;
 }
 
-/* Moves prices while that helps; leaves the best ones in force, with messages that suit them. */
+/* Moves prices while that raises the bound; leaves the best ones in force, with messages that suit them. */
 static void bound_part(Search *search) {
     Dual *dual = search->dual;
     const Core *core = search->core;

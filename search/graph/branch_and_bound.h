@@ -22,7 +22,7 @@ typedef struct {
     int64_t branches; /* the number of branches looked at */
 } BranchResult;
 
-/* What the search works with: `dual` has prices and messages to start from; `descent` helps to better what is found. */
+/* What the search works with: `dual` has prices and messages to start from; `descent` betters what is found. */
 typedef struct {
     Dual *dual;
     ExactBound *exact;

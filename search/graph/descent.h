@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/graph/descent.h: improves a choice. A random tree is grown inside the core (no edge joins its nodes but the
  * tree's), its best assignment with everything else fixed is found by dynamic programming under prices for memory, and
- * the changes fall apart into connected pieces, each of which is taken or left on its own: pieces that free memory come
- * first, so that others fit. */
+ * the changes fall apart into connected pieces, each of which is taken or refused on its own: pieces that free memory
+ * come first, so that others fit. */
 #pragma once
 
 #include "search/graph/core.h"

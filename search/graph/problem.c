@@ -228,7 +228,7 @@ static bool skip_value(Scanner *scanner, int depth) {
                 return false;
             if (!skip_value(scanner, depth + 1)) return false;
         } while (pass(scanner, ','));
-        return need(scanner, close, "a comma or the end of what was opened");
+        return need(scanner, close, "a comma or the closing bracket");
     }
     const char *start = scanner->next;
     while (scanner->next < scanner->end && strchr("+-.0123456789abcdefghijklmnopqrstuvwxyzE", *scanner->next) &&

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *left_out_name(LeftOut reason) {
-    static const char *const NAMES[LEFT_COUNT] = {"indivisible", "require", "engine", "equal"};
+const char *exclusion_name(Exclusion reason) {
+    static const char *const NAMES[EXCLUDED_COUNT] = {"indivisible", "require", "engine", "equal"};
     return NAMES[reason];
 }
 
@@ -151,19 +151,19 @@ bool engine_takes(const ServingQuestion *question, int engine, const WorkerLayou
     return of->weights >> layout->weights & 1 && of->caches >> layout->cache & 1 && !of->refuses(&request);
 }
 
-static bool leave_out(Walk *walk, LeftOut reason) {
+static bool exclude(Walk *walk, Exclusion reason) {
     walk->count->layouts++;
-    walk->count->left[reason]++;
-    serving_log_add(walk->count->log, walk->phase, &walk->layout, (LogLine){.what = left_out_name(reason)});
+    walk->count->excluded[reason]++;
+    serving_log_add(walk->count->log, walk->phase, &walk->layout, (LogLine){.what = exclusion_name(reason)});
     return true;
 }
 
 static bool try_layout(Walk *walk) {
     walk->layout.key++;
-    if (!layout_divides(&walk->question->model, &walk->layout.layout)) return leave_out(walk, LEFT_INDIVISIBLE);
-    if (!admitted(walk)) return leave_out(walk, LEFT_REQUIRE);
+    if (!layout_divides(&walk->question->model, &walk->layout.layout)) return exclude(walk, EXCLUDED_INDIVISIBLE);
+    if (!admitted(walk)) return exclude(walk, EXCLUDED_REQUIRE);
     if (walk->layout.engine != NO_ENGINE && !engine_takes(walk->question, walk->layout.engine, &walk->layout.layout))
-        return leave_out(walk, LEFT_ENGINE);
+        return exclude(walk, EXCLUDED_ENGINE);
     walk->count->layouts++;
     return walk->visit(walk->context, &walk->layout, &walk->links);
 }
@@ -257,7 +257,7 @@ static bool each_placement(Walk *walk) {
         bool known = false;
         for (int64_t s = 0; s < kept && !known; s++) known = same_links(&seen[s], &walk->links);
         if (!known) seen[kept++] = walk->links;
-        ok = known ? leave_out(walk, LEFT_EQUAL) : each_expert_grid(walk);
+        ok = known ? exclude(walk, EXCLUDED_EQUAL) : each_expert_grid(walk);
     }
     arena_free(&arena);
     return ok;
@@ -277,11 +277,11 @@ static bool each_tuple(Walk *walk, int64_t tensor, int64_t data) {
     int64_t pipeline = walk->layout.submesh->devices / tensor / data;
     walk->layout.layout = (WorkerLayout){tensor, data, pipeline, 0, 0, 0, 0, 0, 0, 0};
     walk->layout.number = 0;
-    if (!degrees_possible(&question->model, &walk->layout.layout)) return leave_out(walk, LEFT_INDIVISIBLE);
+    if (!degrees_possible(&question->model, &walk->layout.layout)) return exclude(walk, EXCLUDED_INDIVISIBLE);
     if (!question_admits(question, phase, LAYOUT_TENSOR, tensor) ||
         !question_admits(question, phase, LAYOUT_ATTENTION_DATA, data) ||
         !question_admits(question, phase, LAYOUT_PIPELINE, pipeline))
-        return leave_out(walk, LEFT_REQUIRE);
+        return exclude(walk, EXCLUDED_REQUIRE);
     return each_placement(walk);
 }
 

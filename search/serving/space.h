@@ -62,12 +62,12 @@ void serving_log_begin(ServingLog *log);
 void serving_log_add(ServingLog *log, ServingPhase phase, const ServingLayout *layout, LogLine line);
 
 /* Why layouts never came to be priced, for the certificate. */
-typedef enum { LEFT_INDIVISIBLE, LEFT_REQUIRE, LEFT_ENGINE, LEFT_EQUAL, LEFT_COUNT } LeftOut;
-const char *left_out_name(LeftOut reason);
+typedef enum { EXCLUDED_INDIVISIBLE, EXCLUDED_REQUIRE, EXCLUDED_ENGINE, EXCLUDED_EQUAL, EXCLUDED_COUNT } Exclusion;
+const char *exclusion_name(Exclusion reason);
 
 typedef struct {
     Count layouts; /* all: visited, and left out */
-    Count left[LEFT_COUNT];
+    Count excluded[EXCLUDED_COUNT];
     ServingLog *log; /* of each; NULL: none is kept */
 } SpaceCount;
 

@@ -12,7 +12,7 @@ typedef struct {
     const ProfileFigure *figure;
     const char *entry; /* of the set: "h100" */
     double was, now;   /* was: before the first step */
-    double wanted;     /* what the trace asks for; another than `now` where that is beyond what the figure can be */
+    double wanted;     /* what the trace implies; another than `now` where that is beyond what the figure can be */
 } RefitChange;
 
 enum { REFIT_CHANGES_MAX = 16 };

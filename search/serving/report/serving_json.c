@@ -188,10 +188,11 @@ static void add_mesh(cJSON *json, const ServingQuestion *q) {
 }
 
 static void add_search(cJSON *json, const char *key, const ServingCount *count) {
-    cJSON *search = json_add_object(json, key), *left, *cut;
+    cJSON *search = json_add_object(json, key), *excluded, *cut;
     json_add_count(search, "layouts", count->space.layouts);
-    left = json_add_object(search, "layouts_left_out");
-    for (int i = 0; i < LEFT_COUNT; i++) json_add_count(left, left_out_name((LeftOut)i), count->space.left[i]);
+    excluded = json_add_object(search, "layouts_left_out");
+    for (int i = 0; i < EXCLUDED_COUNT; i++)
+        json_add_count(excluded, exclusion_name((Exclusion)i), count->space.excluded[i]);
     json_add_count(search, "points_covered", count->covered);
     json_add_count(search, "points_evaluated", count->evaluated);
     cut = json_add_object(search, "points_pruned");

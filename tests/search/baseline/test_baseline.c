@@ -62,7 +62,7 @@ static const struct {
     const char *name;
     Sample now;
     BaselineStatus status;
-    const char *words[BASELINE_LINES]; /* what each line has; NULL: nothing is asked */
+    const char *words[BASELINE_LINES]; /* what each line has; NULL: nothing is required */
 } CASES[] = {
     {"nothing moved",
      {2, 0.5, 10e9, 16e9, 0.5, 45e9, "optimal", "aa", "cc", "0.1.0", false, false},
@@ -253,7 +253,7 @@ Test(check, hostile_names) {
     cJSON_Delete(now);
 }
 
-/* A step of GitHub shows ten errors: nine, and one for what is left. */
+/* A step of GitHub shows ten errors: nine, and one for all others. */
 Test(check, at_most_ten_annotations) {
     CheckedEntry entries[12];
     for (size_t i = 0; i < COUNT_OF(entries); i++)
@@ -311,7 +311,7 @@ Test(check, baselines_that_are_none) {
     }
 }
 
-/* Names say what tells the entries apart, and nothing else. */
+/* Names say what distinguishes the entries, and nothing else. */
 Test(check, names) {
     static const char *const TEXT =
         "[{\"format_version\":1,\"request\":{\"model\":\"8b\",\"chip\":\"tpu-v5e\",\"slice\":\"4x4\",\"batch\":262144,"

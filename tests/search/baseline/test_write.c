@@ -18,9 +18,9 @@ static cJSON *add_entry(cJSON *all) {
 }
 
 /* A file pasted together has thousands of entries of one name, some alike, some not. Each is named in a walk, not
- * beside all others: by pairs these would take minutes. */
+ * against all others: by pairs these would take minutes. */
 Test(baseline_names, thousands_of_one_name) {
-    enum { COUNT = 10000, ASKED = 7 };
+    enum { COUNT = 10000, CHANGED = 7 };
     Arena arena = {0};
     Error error = {0};
     Baseline baseline;
@@ -28,7 +28,7 @@ Test(baseline_names, thousands_of_one_name) {
     for (int i = 0; i < COUNT; i++) {
         cJSON *request = add_entry(all);
         for (int k = 0; k < 40; k++)
-            json_add_whole(request, arena_format(&arena, "option_%d", k), k == ASKED ? i / 2 : k);
+            json_add_whole(request, arena_format(&arena, "option_%d", k), k == CHANGED ? i / 2 : k);
     }
     json_settle(all);
     cr_assert(baseline_read(all, "pasted", true, &arena, &baseline, &error), "%s", error.text);
@@ -40,7 +40,7 @@ Test(baseline_names, thousands_of_one_name) {
     arena_free(&arena);
 }
 
-/* An option that only some have tells them apart, whichever comes first. */
+/* An option that only some have distinguishes them, whichever comes first. */
 Test(baseline_names, an_option_that_some_lack) {
     for (int with = 0; with < 2; with++) {
         Arena arena = {0};

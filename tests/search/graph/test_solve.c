@@ -76,7 +76,7 @@ Test(graph_solve, large_is_the_same_for_any_threads) {
     for (int n = 0; n < 6; n++) {
         Arena arena = {0};
         StrategyGraph graph = random_graph(&draws, SHAPE, &arena);
-        if (graph.node_count < 3000) { /* nothing large would be left of it */
+        if (graph.node_count < 3000) { /* nothing large would remain of it */
             arena_free(&arena);
             continue;
         }
@@ -158,8 +158,8 @@ Test(graph_solve, is_as_strong_as_it_was) {
             if (result.found) gap += ((double)result.value.cost - (double)result.bound) / (double)result.value.cost;
             arena_free(&arena);
         }
-        cr_expect_leq(nodes, STRENGTH[k].nodes, "%s: %lld nodes are left", STRENGTH[k].name, (long long)nodes);
-        cr_expect_leq(strategies, STRENGTH[k].strategies, "%s: %lld are left", STRENGTH[k].name, (long long)strategies);
+        cr_expect_leq(nodes, STRENGTH[k].nodes, "%s: %lld nodes remain", STRENGTH[k].name, (long long)nodes);
+        cr_expect_leq(strategies, STRENGTH[k].strategies, "%s: %lld remain", STRENGTH[k].name, (long long)strategies);
         cr_expect_leq(branches, STRENGTH[k].branches, "%s: %lld branches", STRENGTH[k].name, (long long)branches);
         cr_expect_leq(gap, STRENGTH[k].gap + 1e-6, "%s: %.9g from the bounds", STRENGTH[k].name, gap);
     }

@@ -74,7 +74,7 @@ Test(space, submeshes) {
 enum { COLUMNS = 20, WHAT = 15, LOW, HIGH, USER, CHIP, PROBLEMS = 24 };
 
 typedef struct {
-    Count covered, cut[CUT_COUNT], left[LEFT_COUNT];
+    Count covered, cut[CUT_COUNT], excluded[EXCLUDED_COUNT];
 } Tally;
 
 static int split(char *line, char *cells[COLUMNS]) {
@@ -96,8 +96,8 @@ static void add_line(char *line, Tally *tally) {
         cr_expect(i != CUT_TIME || (user == 0 && chip == 0), "nothing is known of what time cut off");
         cr_expect(i != CUT_BOUND || (user > 0 && chip > 0));
     }
-    for (int i = 0; i < LEFT_COUNT; i++)
-        if (strcmp(cells[WHAT], left_out_name((LeftOut)i)) == 0) tally->left[i]++, known = true;
+    for (int i = 0; i < EXCLUDED_COUNT; i++)
+        if (strcmp(cells[WHAT], exclusion_name((Exclusion)i)) == 0) tally->excluded[i]++, known = true;
     if (known) return;
     cr_expect_str_eq(cells[WHAT], "layout");
     tally->covered += batches;
@@ -138,8 +138,9 @@ static void check_log(uint64_t seed, const Catalog *catalog, const cJSON *profil
     const ServingCount *count = &out.count;
     for (int i = 0; i < CUT_COUNT; i++)
         cr_expect(tally.cut[i] == count->cut[i], "problem %d: %s", (int)seed, cut_reason_name((CutReason)i));
-    for (int i = 0; i < LEFT_COUNT; i++)
-        cr_expect(tally.left[i] == count->space.left[i], "problem %d: %s", (int)seed, left_out_name((LeftOut)i));
+    for (int i = 0; i < EXCLUDED_COUNT; i++)
+        cr_expect(tally.excluded[i] == count->space.excluded[i], "problem %d: %s", (int)seed,
+                  exclusion_name((Exclusion)i));
     Count evaluated = tally.covered;
     for (int i = 0; i < CUT_COUNT; i++) evaluated -= tally.cut[i];
     cr_expect(tally.covered == count->covered && evaluated == count->evaluated, "problem %d", (int)seed);

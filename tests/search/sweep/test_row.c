@@ -89,7 +89,7 @@ Test(sweep_row, says_what_is_open_and_what_would_fit) {
     fixture.request.control.time_limit_seconds = 1;
     fixture.report.result.certificate.proof = PROOF_GAP;
     fixture.report.result.certificate.best_bound_seconds = 3.2;
-    fixture.report.result.plan_count = 1; /* all that a sweep asks for */
+    fixture.report.result.plan_count = 1; /* all that a sweep needs */
     SweepRow row = row_of_fixture(&arena);
     cr_expect(row.state == POINT_NOT_PROVEN && row.has_plan);
     cr_expect_str_eq(row.message, "at most 6.4% slower than the best");
