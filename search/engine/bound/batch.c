@@ -11,7 +11,6 @@
 #include "cost/time/slack.h"
 #include "cost/time/step_terms.h"
 #include "search/engine/bound/batch_loops.h"
-#include "search/engine/bound/batch_table.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "search/engine/explore/explore.h"
 
 #include "base/util.h"
-#include "search/engine/explore/admission.h"
 #include "search/engine/explore/candidate.h"
 #include "search/engine/explore/knob_list.h"
 

@@ -4,6 +4,7 @@
 #include "base/util.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 ExploreStats explore_stats_new(double threshold) {
     return (ExploreStats){.least_cut_bound = INFINITY,
@@ -65,4 +66,68 @@ bool explorer_stops(Explorer *explorer) {
     explorer->late = explorer->late || (explorer->until > 0 && environment_clock(environment) > explorer->until);
     explorer->interrupted = explorer->interrupted || explorer->late || environment_stops(environment);
     return explorer->interrupted;
+}
+
+bool deferred_add(DeferredList *list, const Deferred *left) {
+    if (list->count == list->room) {
+        int64_t room = list->room ? 2 * list->room : 8;
+        Deferred *grown = realloc(list->items, (size_t)room * sizeof(Deferred));
+        if (!grown) return false;
+        list->items = grown;
+        list->room = room;
+    }
+    list->items[list->count++] = *left;
+    return true;
+}
+
+static int compare_reals(double a, double b) { return (a > b) - (a < b); }
+
+int best_plan_compare(const BestPlan *a, const BestPlan *b) {
+    int order = compare_reals(a->ranked_seconds, b->ranked_seconds);
+    if (order == 0) order = compare_reals(a->memory_bytes, b->memory_bytes);
+    if (order == 0) order = degrees_compare(&a->degrees, &b->degrees);
+    if (order == 0) order = knobs_compare(&a->knobs, &b->knobs);
+    if (order == 0) order = compare_reals((double)a->sequences, (double)b->sequences);
+    if (order == 0) order = (a->machine > b->machine) - (a->machine < b->machine);
+    if (order == 0) order = placement_compare(&a->placement, &b->placement);
+    return order != 0 ? order : nesting_compare(&a->nesting, &b->nesting);
+}
+
+bool knobs_compete(const Knobs *a, const Knobs *b) {
+    return a->schedule == b->schedule && a->methods.grid.expert == b->methods.grid.expert &&
+           a->methods.grid.expert_tensor == b->methods.grid.expert_tensor;
+}
+
+bool best_plan_list_add(BestPlanList *list, const BestPlan *plan, Error *error) {
+    if (list->count == list->room) {
+        int64_t room = list->room ? 2 * list->room : SCHEDULE_COUNT;
+        BestPlan *grown = realloc(list->items, (size_t)room * sizeof(BestPlan));
+        if (!grown) return error_memory(error);
+        list->items = grown;
+        list->room = room;
+    }
+    list->items[list->count++] = *plan;
+    return true;
+}
+
+static int compare(const void *a, const void *b) {
+    const BoundedIndex *x = a, *y = b;
+    int order = (x->bound > y->bound) - (x->bound < y->bound);
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+void bounded_indices_sort(BoundedIndex *items, int64_t count) {
+    if (count > 0) qsort(items, (size_t)count, sizeof(BoundedIndex), compare);
+}
+
+bool bounded_index_add(BoundedIndexList *list, BoundedIndex item, Error *error) {
+    if (list->count == list->room) {
+        int64_t room = list->room ? 2 * list->room : 256;
+        BoundedIndex *grown = realloc(list->items, (size_t)room * sizeof(BoundedIndex));
+        if (!grown) return error_memory(error);
+        list->items = grown;
+        list->room = room;
+    }
+    list->items[list->count++] = item;
+    return true;
 }

@@ -3,15 +3,96 @@
  * tuple, and where it puts what it finds. */
 #pragma once
 
+#include "base/error.h"
+#include "base/number.h"
+#include "cost/plan/plan.h"
 #include "cost/time/slack.h"
 #include "mesh/collective.h"
+#include "mesh/nesting.h"
 #include "search/answer/search_result.h"
 #include "search/engine/bound/knob_bound.h"
 #include "search/engine/bound/lower_rates.h"
-#include "search/engine/explore/best_plan.h"
-#include "search/engine/explore/left.h"
 #include "search/engine/layout/layout.h"
 #include "search/request/request.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Things named by their index, in the order of their bounds. */
+
+typedef struct {
+    double bound;
+    int64_t index;
+} BoundedIndex;
+
+/* Sorts by rising bound; ties go by index. */
+void bounded_indices_sort(BoundedIndex *items, int64_t count);
+
+/* A list that grows; the caller frees `items`. */
+typedef struct {
+    BoundedIndex *items;
+    int64_t count, room;
+} BoundedIndexList;
+bool bounded_index_add(BoundedIndexList *list, BoundedIndex item, Error *error);
+
+/* A plan that was found, the order of plans, and lists of them. */
+
+/* The best plan of one (degrees, expert grid, schedule). */
+typedef struct {
+    bool found;
+    double ranked_seconds;
+    double memory_bytes;
+    Degrees degrees;
+    Knobs knobs;
+    Placement placement;
+    Layout layout;
+    Nesting nesting;   /* the order of roles in which the placement is to be read */
+    int machine;       /* index of the machine among those that are searched */
+    int64_t sequences; /* of its batch */
+} BestPlan;
+
+/* The total order of plans: ranked time, memory, degrees, knobs, batch, machine, placement, nesting. A negative result
+ * means that `a` is better. */
+int best_plan_compare(const BestPlan *a, const BestPlan *b);
+
+/* Whether knob settings of the same degrees compete for one row of the answer: they have one schedule and one expert
+ * grid. */
+bool knobs_compete(const Knobs *a, const Knobs *b);
+
+/* A list that grows; the caller frees `items`. */
+typedef struct {
+    BestPlan *items;
+    int64_t count, room;
+} BestPlanList;
+bool best_plan_list_add(BestPlanList *list, const BestPlan *plan, Error *error);
+
+/* What an opened entry has left closed because its bound is above the threshold: disjoint sets
+ * of its plans, each with a bound. With a higher threshold the search goes on with them, and looks at nothing twice. */
+
+typedef enum {
+    LEFT_BATCHES,   /* batches first_batch .. last_batch */
+    LEFT_RANGE,     /* methods `index` with every context method and one split; microbatches first .. last */
+    LEFT_FAMILY,    /* knob family `index` */
+    LEFT_KNOBS,     /* knob setting `index` */
+    LEFT_CANDIDATE, /* the same, of which the placements up to the threshold have been looked at */
+} DeferredKind;
+
+typedef struct {
+    double bound; /* ranked; no plan of the set takes less */
+    DeferredKind kind;
+    int split;                       /* of LEFT_RANGE: a StageSplit */
+    int64_t first_batch, last_batch; /* numbers of the entry's batches; one number but for LEFT_BATCHES */
+    int64_t index;
+    int64_t first, last;              /* of LEFT_RANGE: numbers of its microbatches among those that may divide */
+    Count plans, evaluated, required; /* in all; those of a candidate that were evaluated, and that are not admitted */
+} Deferred;
+
+/* A list that grows; the caller frees `items`. */
+typedef struct {
+    Deferred *items;
+    int64_t count, room;
+} DeferredList;
+bool deferred_add(DeferredList *list, const Deferred *left); /* false means that memory is out */
 
 /* What became of plans, in numbers. Bounds are ranked seconds, INFINITY where there is none. */
 typedef struct {
@@ -71,9 +152,9 @@ typedef struct {
     BestPlanList plans; /* what was found; the caller frees plans.items */
     ExploreStats stats;
     DeferredList *left; /* where plans above the threshold are kept to go on with; NULL: they are counted as cut */
-    int64_t batch;  /* number of the problem's batch, which is noted with them */
-    Budget *budget; /* that an opened tuple is taken from; NULL: none */
-    double until;   /* when the world's clock reads this, it ends as if it was interrupted; 0: no limit */
+    int64_t batch;      /* number of the problem's batch, which is noted with them */
+    Budget *budget;     /* that an opened tuple is taken from; NULL: none */
+    double until;       /* when the world's clock reads this, it ends as if it was interrupted; 0: no limit */
     bool interrupted;
     bool late; /* time was up, or memory, that is why it is interrupted */
     Error error;

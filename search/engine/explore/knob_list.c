@@ -4,11 +4,11 @@
 #include "search/engine/explore/knob_list.h"
 
 #include "base/util.h"
-#include "search/engine/bound/admitted.h"
 #include "search/engine/bound/context_bound.h"
 #include "search/engine/bound/range_bound.h"
-#include "search/engine/explore/admission.h"
-#include "search/engine/explore/family_frontier.h"
+#include "search/engine/bound/tuple_bound.h"
+#include "search/engine/explore/candidate.h"
+#include "search/engine/explore/frontier.h"
 #include "search/engine/explore/larger_batch.h"
 #include "search/engine/explore/microbatch_bound.h"
 
@@ -130,10 +130,10 @@ static void begin_family(KnobListing *listing, int64_t first, const Knobs *knobs
 static bool leave_family(const KnobListing *listing, int64_t family, int64_t from, double bound) {
     const TupleNode *tuple = listing->tuple;
     Deferred left = {.kind = LEFT_FAMILY,
-                 .bound = bound,
-                 .index = family,
-                 .first = from,
-                 .plans = tuple->placement_total * (Count)(knob_family_size(&tuple->space) - from)};
+                     .bound = bound,
+                     .index = family,
+                     .first = from,
+                     .plans = tuple->placement_total * (Count)(knob_family_size(&tuple->space) - from)};
     return explorer_leave(tuple->explorer, left);
 }
 
@@ -268,12 +268,12 @@ static bool microbatches_are_cut(KnobListing *listing, const MethodFamily *metho
 static bool leave_range(const KnobListing *listing, const MethodFamily *methods, int64_t first, int64_t last,
                         double bound) {
     Deferred left = {.kind = LEFT_RANGE,
-                 .bound = bound,
-                 .index = methods->first_index,
-                 .split = (int)methods->split,
-                 .first = first,
-                 .last = last,
-                 .plans = plans_of_range(listing, first, last)};
+                     .bound = bound,
+                     .index = methods->first_index,
+                     .split = (int)methods->split,
+                     .first = first,
+                     .last = last,
+                     .plans = plans_of_range(listing, first, last)};
     return explorer_leave(listing->tuple->explorer, left);
 }
 

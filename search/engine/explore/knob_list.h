@@ -3,8 +3,8 @@
  * "Family bound" and "Knob bound". */
 #pragma once
 
-#include "search/engine/explore/bounded_index.h"
-#include "search/engine/explore/open_tuple.h"
+#include "search/engine/explore/explorer.h"
+#include "search/engine/explore/tuple_node.h"
 
 /* Adds the knob settings that sizes, memory and bounds leave against the explorer's threshold, by their index in
  * tuple->space with their ranked bounds, in rising order; all others are counted in the explorer's stats. The caller

@@ -2,8 +2,8 @@
 #include "search/engine/explore/larger_batch.h"
 
 #include "base/util.h"
-#include "search/launch/launcher.h"
 #include "search/engine/space/plan_count.h"
+#include "search/launch/launcher.h"
 
 static bool microbatches_required(const Request *request) {
     for (int i = 0; i < request->space.requirement_count; i++)

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "search/engine/bound/knob_bound.h"
-#include "search/engine/explore/open_tuple.h"
+#include "search/engine/explore/tuple_node.h"
 
 /* What all context methods with one microbatch take at least, ranked. */
 typedef struct {

@@ -64,10 +64,6 @@ static bool requires_degrees(const Request *request) {
     return false;
 }
 
-bool too_many_plans(Error *error) {
-    return error_set(error, ERROR_INPUT, "search", "the space has more than 2^128 plans");
-}
-
 /* Makes the tables of a group's machines. */
 static bool group_tables(TupleList *tuples, DeviceCountGroup *group, Error *error) {
     group->arena.budget = tuples->budget;
@@ -194,17 +190,6 @@ static bool prepare_groups(TupleList *tuples, int from, int to, bool open, Error
     tuples->interrupted = tuples->interrupted || environment_stops(environment);
     tuples->late = tuples->late || is_late(tuples);
     return !failed;
-}
-
-void tuple_list_tell(const TupleList *tuples, SearchStage stage, int64_t done, int64_t all) {
-    const Environment *environment = &tuples->request->control.environment;
-    if (!environment->progress || omp_get_thread_num() != 0 || done == all) return;
-    SearchProgress progress = {.stage = stage,
-                               .seconds = environment_clock(environment) - tuples->started,
-                               .best_seconds = INFINITY,
-                               .done = done,
-                               .all = all};
-    environment->progress(environment->context, &progress);
 }
 
 void tuple_list_drop_share(TupleList *tuples) {

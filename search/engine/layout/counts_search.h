@@ -7,6 +7,7 @@
  * less than a millisecond). */
 #pragma once
 
+#include "search/engine/layout/branch.h"
 #include "search/engine/layout/branch_solve.h"
 #include "search/engine/layout/decisions.h"
 
@@ -21,3 +22,11 @@ typedef struct {
 /* Improves best->seconds and best->counts (the best so far; INFINITY means none) to the best, and sets best->found
  * where it did. True means that nothing that fits is faster, to 1e-10; false that the limit on nodes was reached. */
 bool counts_search(const StepRule *rule, const Rates *rates, const RelaxedBranch *relaxed, BranchSolution *best);
+
+/* Whole layer counts near given ones: made to fit, then improved, in exact doubles. What the
+ * solver returns passes through here, so that its tolerances decide nothing. Internal to engine/layout. */
+
+/* Rounds `values` (one per item) down, takes layers as they cost least per missing byte until memory fits, then gives
+ * back and exchanges single layers while the step gets shorter. False: it does not come to fit. */
+bool counts_near(const StepRule *rule, const Branch *branch, const Rates *rates, const double *values,
+                 int64_t counts[ITEMS_MAX], double *seconds);

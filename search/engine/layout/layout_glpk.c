@@ -6,7 +6,6 @@
 
 #include "base/util.h"
 #include "cost/time/slack.h"
-#include "search/engine/layout/counts.h"
 #include "search/engine/layout/counts_search.h"
 #include "search/engine/layout/counts_table.h"
 #include "search/engine/layout/relax_sum.h"

@@ -11,7 +11,7 @@
 #include "search/engine/walk/walk.h"
 
 #include "base/util.h"
-#include "search/engine/explore/bounded_index.h"
+#include "search/engine/explore/explorer.h"
 #include "search/engine/explore/explore.h"
 #include "search/engine/explore/orders.h"
 

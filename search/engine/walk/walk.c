@@ -11,22 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-bool search_is_over(Search *search) {
-    const SearchControl *control = &search->request->control;
-    double limit = control->time_limit_seconds;
-    search->interrupted = search->interrupted || search->tuples.interrupted || environment_stops(&control->environment);
-    search->full = search->full || budget_is_met(search->budget);
-    search->timed_out = search->timed_out || search->interrupted || search->full ||
-                        (control->work_limit > 0 && search->work > control->work_limit) ||
-                        (limit > 0 && environment_clock(&control->environment) > search_until(search));
-    return search->timed_out;
-}
-
-double search_until(const Search *search) {
-    double limit = search->request->control.time_limit_seconds;
-    return limit > 0 ? search->started + limit : 0;
-}
-
 /* ---- caches ---- */
 
 /* As many threads as may be, and no more than half of the memory has caches for. */

@@ -46,7 +46,7 @@ bool search_is_over(Search *search);
 /* What the clock reads when time is up; 0: there is no limit. */
 double search_until(const Search *search);
 
-/* ---- the k best (best_plans.c) ---- */
+/* ---- the k best (threshold.c) ---- */
 
 /* How many plans are kept at most. */
 int search_room(const Search *search);

@@ -4,12 +4,15 @@
 #include "search/answer/doubts.h"
 
 #include "base/util.h"
+#include "models/parameters.h"
 #include "search/answer/plan_words.h"
 #include "search/report/report.h"
+#include "search/request/request.h"
 #include "tests/search/asked.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DRAWS = 3000, DRAWN_MOST = 512 };
@@ -157,4 +160,157 @@ Test(doubts, figures_that_no_run_moved_widen_the_range) {
     cr_expect_eq(ranked->doubt.deviation, 0);
     cr_expect_eq(ranked->doubt.likely_low, profile->likely_low);
     arena_free(&arena);
+}
+
+/* The training with failures, against figures worked out by hand: 1,024 chips in hosts of 8, a failure of a chip every
+ * 50,000 hours, 12 bytes a parameter. */
+
+static Request *request_new(void) {
+    Request *request = calloc(1, sizeof *request);
+    cr_assert(request);
+    Question *question = &request->question;
+    question->work = (Work){.sequences = 1024, .seq = 4096};
+    question->model.kind_count = 1;
+    question->model.kinds[0] = (LayerKind){.count = 32, .heads = 32, .kv_heads = 32, .head_dim = 128, .d_ff = 16384};
+    question->model.d_model = 4096;
+    question->model.layers = 32;
+    question->model.vocab = 32000;
+    question->training_tokens = 1e12;
+    question->chip.hbm_bytes.value = 80e9;
+    question->chip.bf16_flops_per_second.value = 1e15;
+    question->chip.usd_per_chip_hour.value = 2;
+    question->chip.hours_per_failure.value = 50000;
+    question->chip.chips_per_host = 8;
+    question->machine.mesh.chips = 1088;
+    question->failing.restart_seconds = -1;
+    question->profile = (Profile){.restart_seconds = 600,
+                                  .repair_seconds = 86400,
+                                  .checkpoint_seconds = 1,
+                                  .storage_bytes_per_second = 1e11,
+                                  .storage_chip_bytes_per_second = 1e7,
+                                  .pcie_efficiency = 1};
+    return request;
+}
+
+static RankedPlan ranked_new(void) {
+    RankedPlan ranked = {.work = {.sequences = 1024, .seq = 4096}};
+    ranked.machine.mesh.chips = 1024;
+    ranked.estimate.time.seconds = 2;
+    return ranked;
+}
+
+Test(failing, by_hand) {
+    Request *request = request_new();
+    RankedPlan ranked = ranked_new();
+    Failing failing = failing_of(request, &ranked);
+    double bytes = 12 * (double)model_parameters(&request->question.model).total;
+    double mean = 50000.0 * 3600 / 1024, write = bytes / (1024 * 1e7), blocking = 1 + write; /* no host is known */
+    cr_expect_float_eq(failing.mtbf_seconds, mean, 1e-6);
+    cr_expect_float_eq(failing.checkpoint_bytes, bytes, 1);
+    cr_expect_float_eq(failing.write_seconds, write, 1e-9);
+    cr_expect_float_eq(failing.blocking_seconds, blocking, 1e-9);
+    double interval = failing.interval_seconds;
+    cr_expect_float_eq(interval, sqrt(2 * blocking * mean) - blocking + 2 * blocking / 3, 0.01 * interval); /* Daly */
+    double good = interval / mean * exp(-600 / mean) / (exp((interval + blocking) / mean) - 1);
+    cr_expect_float_eq(failing.goodput, good, 1e-9);
+    double steps = 1e12 / (1024.0 * 4096);
+    cr_expect_float_eq(failing.seconds, 2 * steps / good, 1e-3);
+    cr_expect_float_eq(failing.usd, 2 * 1088 * 2 * steps / 3600 / good, 1); /* idle chips are paid for */
+    cr_expect_eq(failing.hosts, 128);
+    cr_expect_eq(failing.idle_hosts, 8);
+    cr_expect_eq(failing.spares, 2); /* 6,250 hours a host, 24 of repair */
+    free(request);
+}
+
+Test(failing, as_the_user_says) {
+    Request *request = request_new();
+    RankedPlan ranked = ranked_new();
+    request->question.failing =
+        (FailureRequest){.mtbf_seconds = 7200, .restart_seconds = 60, .storage_bytes_per_second = 1e12};
+    Failing failing = failing_of(request, &ranked);
+    cr_expect_float_eq(failing.mtbf_seconds, 7200, 0);
+    cr_expect_float_eq(failing.restart_seconds, 60, 0);
+    cr_expect_float_eq(failing.write_seconds, failing.checkpoint_bytes / 1e12, 1e-9);
+    request->question.failing.never = true;
+    cr_expect_eq(failing_of(request, &ranked).mtbf_seconds, 0);
+    request->question.failing = (FailureRequest){.restart_seconds = -1};
+    request->question.chip.hours_per_failure.value = 0; /* not known */
+    cr_expect_eq(failing_of(request, &ranked).mtbf_seconds, 0);
+    /* a job that fails before it can restart gets nowhere, and no infinity is printed */
+    request->question.failing = (FailureRequest){.mtbf_seconds = 1e-3, .restart_seconds = 1e6};
+    cr_expect_eq(failing_of(request, &ranked).mtbf_seconds, 0);
+    free(request);
+}
+
+/* The probability that a plan fits, and the reserve that makes it nine in ten, against closed forms: the logistic
+ * distribution is at 1/2 where the device holds as much as it has, and at 0.9 where ln(HBM / held) = scale ln 9. */
+
+static const double HBM = 80e9, CONTEXT = 2e9, COMMUNICATOR = 0.5e9, EXCHANGE = 3e9, SPARE = 0.05, SCALE = 0.02;
+
+static Request *request_of_memory(void) {
+    Request *request = calloc(1, sizeof *request);
+    cr_assert(request);
+    request->question.work = (Work){.sequences = 8, .seq = 4096};
+    request->question.model.kind_count = 1;
+    request->question.model.kinds[0] = (LayerKind){.count = 4, .heads = 8, .kv_heads = 8, .head_dim = 64, .d_ff = 2048};
+    request->question.model.d_model = 512;
+    request->question.model.layers = 4;
+    request->question.model.vocab = 1000;
+    request->question.chip.hbm_bytes.value = HBM;
+    request->question.chip.bf16_flops_per_second.value = 1e15;
+    request->question.profile = (Profile){.hbm_error = SCALE,
+                                          .context_bytes = CONTEXT,
+                                          .communicator_bytes = COMMUNICATOR,
+                                          .all_to_all_bytes = EXCHANGE,
+                                          .fragmentation_share = SPARE};
+    return request;
+}
+
+/* A plan over tensor and data whose rows add up to so many bytes. */
+static RankedPlan ranked_of(double bytes, double folded_expert) {
+    RankedPlan ranked = {.work = {.sequences = 8, .seq = 4096}};
+    ranked.estimate.memory.parameters_bytes = 0.25 * bytes;
+    ranked.estimate.memory.activations_bytes = 0.75 * bytes;
+    ranked.estimate.shard = (Shard){
+        .tensor = 2, .data = 4, .fsdp = 1, .sequence = 1, .expert = 1, .pipeline = 1, .grid_expert = folded_expert};
+    return ranked;
+}
+
+Test(fits_chance, is_the_logistic_distribution) {
+    Request *request = request_of_memory();
+    const struct {
+        double held, chance;
+    } ROWS[] = {{HBM, 0.5}, {HBM * pow(9, -SCALE), 0.9}, {HBM * pow(9, SCALE), 0.1}, {HBM * pow(99, -SCALE), 0.99}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        double plain = (ROWS[i].held - CONTEXT - 2 * COMMUNICATOR) / (1 + SPARE);
+        RankedPlan dense = ranked_of(plain, 0);
+        cr_expect_float_eq(plan_fits_chance(request, &dense), ROWS[i].chance, 1e-9);
+        /* experts on a folded grid have a communicator and the connections of all_to_all too */
+        double mixture = (ROWS[i].held - CONTEXT - 3 * COMMUNICATOR - EXCHANGE) / (1 + SPARE);
+        RankedPlan folded = ranked_of(mixture, 8);
+        cr_expect_float_eq(plan_fits_chance(request, &folded), ROWS[i].chance, 1e-9);
+    }
+    request->question.profile.hbm_error = 0;
+    RankedPlan any = ranked_of(1e9, 0);
+    cr_expect_eq(plan_fits_chance(request, &any), 0);
+    free(request);
+}
+
+/* A plan of three roles that fills what the reserve leaves fits nine times in ten; the reserve is rounded up to a
+ * thousandth of HBM. */
+Test(fits_chance, the_default_reserve_makes_it_nine_in_ten) {
+    Request *request = request_of_memory();
+    for (int experts = 0; experts < 2; experts++) {
+        request->question.model.kinds[0].experts = 8 * experts;
+        double reserve = request_default_reserve(request);
+        RankedPlan full = ranked_of(HBM * (1 - reserve), experts ? 8 : 0);
+        full.estimate.shard.pipeline = 4;
+        double chance = plan_fits_chance(request, &full);
+        cr_expect(chance >= 0.9 && chance < 0.91, "%g with %g", chance, reserve);
+    }
+    request->question.profile.least_reserve = 0.3;
+    cr_expect_float_eq(request_default_reserve(request), 0.3, 0);
+    request->question.profile = (Profile){0};
+    cr_expect_float_eq(request_default_reserve(request), 0.08, 0);
+    free(request);
 }

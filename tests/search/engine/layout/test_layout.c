@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/util.h"
-#include "search/engine/layout/sums.h"
+#include "search/engine/layout/decisions.h"
 #include "tests/sanitizer.h"
 #include "tests/search/layout_random.h"
 

@@ -72,3 +72,21 @@ void search_merge_stats(ExploreStats *to, const ExploreStats *from) {
         to->missing_knobs = from->missing_knobs;
     }
 }
+
+/* ---- limits ---- */
+
+bool search_is_over(Search *search) {
+    const SearchControl *control = &search->request->control;
+    double limit = control->time_limit_seconds;
+    search->interrupted = search->interrupted || search->tuples.interrupted || environment_stops(&control->environment);
+    search->full = search->full || budget_is_met(search->budget);
+    search->timed_out = search->timed_out || search->interrupted || search->full ||
+                        (control->work_limit > 0 && search->work > control->work_limit) ||
+                        (limit > 0 && environment_clock(&control->environment) > search_until(search));
+    return search->timed_out;
+}
+
+double search_until(const Search *search) {
+    double limit = search->request->control.time_limit_seconds;
+    return limit > 0 ? search->started + limit : 0;
+}

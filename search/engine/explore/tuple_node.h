@@ -6,8 +6,8 @@
 #include "cost/time/rates_walk.h"
 #include "search/engine/bound/batch.h"
 #include "search/engine/explore/explorer.h"
-#include "search/launch/launcher.h"
 #include "search/engine/space/knob_space.h"
+#include "search/launch/launcher.h"
 
 /* No launcher has to take a plan. */
 static const LauncherSet ANY_LAUNCHER = ~0u;
