@@ -96,7 +96,7 @@ complete -c shardopt -n '__shardopt_in sweep' -l shard -x -d 'only every N-th po
 complete -c shardopt -n '__shardopt_in sweep' -l resume -r -F -d 'keep finished points in this file, and continue from those already in it'
 complete -c shardopt -n '__shardopt_in sweep' -l deadline -x -d 'mark the cheapest point whose training ends within 30d, failures and idle chips counted'
 complete -c shardopt -n '__shardopt_in sweep' -l budget -x -d 'the same for what the training may cost: 20M'
-complete -c shardopt -n '__shardopt_in plan' -l certificate -r -F -d 'write the bound or result of every parallelism configuration to this file, so that the proof can be checked'
+complete -c shardopt -n '__shardopt_in plan' -l certificate -r -F -d 'write the bound or result of every parallelism configuration to FILE, to be checked'
 complete -c shardopt -n '__shardopt_in plan explain check sweep' -l format -x -a 'text json markdown html csv junit' -d 'text, json or markdown; html, csv; of a check junit (text)'
 complete -c shardopt -n '__shardopt_in bench' -l read -r -F -d 'read what the benchmarks printed: nccl-tests, nvbandwidth, perftest, matmul sweeps'
 complete -c shardopt -n '__shardopt_in trace bench' -l refit -r -F -d 'write the profile moved to what was measured, and say what now wins with it'

@@ -267,8 +267,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_BUDGET] = {OPTION_ROW_BUDGET, .use = USE_SWEEP},
     [OPTION_CERTIFICATE] = OPTION_ROW(
         "certificate", "FILE", USE_PLAN,
-        .help = "write the bound or result of every parallelism configuration to this file, so that the proof can be "
-                "checked",
+        .help = "write the bound or result of every parallelism configuration to FILE, to be checked",
         .details = "Write there, as a table with tabs, what became of every parallelism configuration (dp, tp, pp ...) "
                    "on every machine and batch "
                    "of the space: placements, knobs, the bound and the reason why it was cut, or what was evaluated "
