@@ -159,11 +159,9 @@ bool output_from_options(const Options *options, OutputChoice *out, Error *error
         return error_set(error, ERROR_INPUT, "--verbose", "contradicts --quiet; give one of them");
     if (options->text[OPTION_OUTPUT] && options->text[OPTION_OUTPUT][0] == '\0')
         return error_set(error, ERROR_INPUT, "--output", "is empty; give a file");
-    const char *certificate = options->text[OPTION_CERTIFICATE], *output = options->text[OPTION_OUTPUT];
+    const char *certificate = options->text[OPTION_CERTIFICATE];
     if (certificate && (certificate[0] == '\0' || strcmp(certificate, "-") == 0))
         return error_set(error, ERROR_INPUT, "--certificate", "is no file; give the name of one");
-    if (certificate && output && strcmp(certificate, output) == 0)
-        return error_set(error, ERROR_INPUT, "--certificate", "is the file of --output; give another one");
     *out = (OutputChoice){.format = (OutputFormat)format,
                           .color = (OutputColor)color,
                           .timing = options->text[OPTION_TIMING],

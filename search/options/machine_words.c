@@ -68,17 +68,17 @@ bool model_from_words(const Words *words, Model *out) {
                 : model_load(name, words->arena, out, words->error);
 }
 
-static bool unknown_chip(const Words *words, const Catalog *catalog) {
-    const char **names = ARENA_NEW(words->arena, const char *, 2 * (size_t)catalog->count);
-    if (!names) return error_memory(words->error);
+bool unknown_chip(const Catalog *catalog, const char *name, const char *where, Arena *arena, Error *error) {
+    const char **names = ARENA_NEW(arena, const char *, 2 * (size_t)catalog->count);
+    if (!names) return error_memory(error);
     for (int i = 0; i < catalog->count; i++) { /* v5p is also what tpu-v5p is called */
         const char *full = catalog->chips[i].name;
         names[2 * i] = full;
         names[2 * i + 1] = strncmp(full, "tpu-", 4) == 0 ? full + 4 : full;
     }
-    const char *nearest = name_nearest(given(words, OPTION_CHIP), names, 2 * (size_t)catalog->count);
-    return words_wrong(words, OPTION_CHIP, "there is no chip \"%.60s\"; %s%s", given(words, OPTION_CHIP),
-                       nearest ? "nearest: " : "`shardopt chips` lists them", nearest ? nearest : "");
+    const char *nearest = name_nearest(name, names, 2 * (size_t)catalog->count);
+    return error_set(error, ERROR_INPUT, where, "there is no chip \"%.60s\"; %s%s", name,
+                     nearest ? "nearest: " : "`shardopt chips` lists them", nearest ? nearest : "");
 }
 
 bool chip_from_words(const Words *words, Chip *out, Chip *device) {
@@ -87,7 +87,7 @@ bool chip_from_words(const Words *words, Chip *out, Chip *device) {
     if (!catalog_load(words->arena, &catalog, words->error)) return false;
     const Chip *implied = slice ? machine_chip_of_slice(&catalog, slice) : NULL;
     const Chip *chip = name ? catalog_find(&catalog, name) : implied ? implied : catalog_find(&catalog, "v5p");
-    if (name && !chip) return unknown_chip(words, &catalog);
+    if (name && !chip) return unknown_chip(&catalog, name, words_where(words, OPTION_CHIP), words->arena, words->error);
     if (!chip) return error_set(words->error, ERROR_INPUT, "mesh/catalog", "has no tpu-v5p, the default; give --chip");
     if (name && implied && implied != chip)
         return words_wrong(words, OPTION_CHIP, "%s contradicts the slice %.60s, which is of %s; give one of them",

@@ -28,6 +28,9 @@ bool words_seconds(const Words *words, Option option, double *out);
 bool words_choice(const Words *words, Option option, const char *(*name)(unsigned), unsigned count, unsigned *out);
 
 bool model_from_words(const Words *words, Model *out);
+/* Says that the catalog has no chip of this name, and which is nearest; always false. */
+bool unknown_chip(const Catalog *catalog, const char *name, const char *where, Arena *arena, Error *error);
+
 /* A vendor's slice name says which chip it is; the default is v5p. */
 bool chip_from_words(const Words *words, Chip *chip, Chip *device);
 

@@ -28,22 +28,15 @@ static bool read_format(const char *text, BaselineFormat *out, Error *error) {
                               "\"%.40s\" is not available; give text, json, markdown or junit", text);
 }
 
-/* Files of their own each, and not the one that is read. */
 static bool check_paths(const Options *options, Error *error) {
     static const Option FILES[] = {OPTION_BASELINE, OPTION_OUTPUT, OPTION_MARKDOWN, OPTION_JUNIT};
-    for (size_t i = 0; i < COUNT_OF(FILES); i++) {
-        const char *path = options->text[FILES[i]];
-        if (!path) continue;
-        if (path[0] == '\0') return error_set(error, ERROR_INPUT, options->where[FILES[i]], "is empty; give a file");
-        for (size_t j = 0; j < i; j++)
-            if (options->text[FILES[j]] && strcmp(options->text[FILES[j]], path) == 0)
-                return error_set(error, ERROR_INPUT, options->where[FILES[i]],
-                                 "is the file of %s too; give another one", options->where[FILES[j]]);
-    }
+    for (size_t i = 0; i < COUNT_OF(FILES); i++)
+        if (options->text[FILES[i]] && options->text[FILES[i]][0] == '\0')
+            return error_set(error, ERROR_INPUT, options->where[FILES[i]], "is empty; give a file");
     return true;
 }
 
-/* What is asked stands in the baseline. */
+/* The baseline has the requests. */
 static bool check_contradictions(const Options *options, Error *error) {
     static const Option LAUNCHED[] = {OPTION_PLAN,        OPTION_FROM,          OPTION_RANK,
                                       OPTION_FROM_CONFIG, OPTION_CONFIG_FORMAT, OPTION_WITHIN};

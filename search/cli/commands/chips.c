@@ -3,6 +3,7 @@
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/views/chips_view.h"
+#include "search/options/machine_words.h"
 
 #include <string.h>
 
@@ -12,25 +13,11 @@ static const CommandOption OPTIONS[] = {
     [FORMAT] = OPTION_ROW("format", "FORMAT", 0, .help = "text (default) or json", .values = "text json"),
 };
 
-static bool unknown_chip(const Catalog *catalog, const char *name, Arena *arena, Error *error) {
-    size_t count = (size_t)catalog->count;
-    const char **names = ARENA_NEW(arena, const char *, 2 * count);
-    if (!names) return error_memory(error);
-    for (size_t i = 0; i < count; i++) { /* v5p is also what tpu-v5p is called */
-        const char *full = catalog->chips[i].name;
-        names[i] = full;
-        names[count + i] = strncmp(full, "tpu-", 4) == 0 ? full + 4 : full;
-    }
-    const char *nearest = name_nearest(name, names, 2 * count);
-    return error_set(error, ERROR_INPUT, "chips", "%.64s is not a chip of the catalog; %s%s", name,
-                     nearest ? "nearest: " : "shardopt chips lists them", nearest ? nearest : "");
-}
-
 static bool write_result(TextOut out, const char *name, bool json, Arena *arena, Error *error) {
     Catalog catalog;
     if (!catalog_load(arena, &catalog, error)) return false;
     const Chip *one = name ? catalog_find(&catalog, name) : NULL;
-    if (name && !one) return unknown_chip(&catalog, name, arena, error);
+    if (name && !one) return unknown_chip(&catalog, name, "chips", arena, error);
     return json  ? chips_write_json(&catalog, one, out.file, arena)
            : one ? chips_write_one(one, out, arena, error)
                  : chips_write_table(&catalog, out);

@@ -260,9 +260,6 @@ static bool layout(const LayoutOptions *options, Arena *arena, Streams streams, 
         .time_limit = fmax((1 - RESERVE_SHARE) * options->time_limit - RESERVE_SECONDS, options->time_limit / 2),
         .effort = options->effort,
         .threads = options->threads};
-    bool same = options->output && options->solution && strcmp(options->output, options->solution) == 0;
-    if (same && strcmp(options->output, "-") != 0)
-        return error_set(error, ERROR_INPUT, "--solution", "is the file of --output too; give another one");
     bool ok = read_graph(options->path, &graph, error);
     if (ok && options->verbose && !options->quiet)
         fprintf(streams.err, "shardopt: %.1f s: read\n", world_seconds(&world));

@@ -95,8 +95,6 @@ bool training_validate(const ValidateOptions *options, Arena *arena, Streams str
                          .flagged = &flagged,
                          .worst = options->worst,
                          .verbose = options->verbose};
-    if (options->plot && options->output && strcmp(options->plot, options->output) == 0)
-        return error_set(error, ERROR_INPUT, "--plot", "is the file of --output too; give another one");
     if (options->plot && !write_form(validate_write_plot, &view, streams, options->plot, error)) return false;
     if (!write_form(writer_of(options->format), &view, streams, options->output, error)) return false;
     *code = gate_check(&options->gate, &validation, streams.err) > 0 ? EXIT_GATE : EXIT_DONE;
