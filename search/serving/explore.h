@@ -4,7 +4,7 @@
  * quicker by having more to do. */
 #pragma once
 
-#include "search/serving/front.h"
+#include "search/serving/point.h"
 
 typedef enum { CUT_MEMORY, CUT_BOUND, CUT_LIMIT, CUT_TIME, CUT_COUNT } CutReason;
 const char *cut_reason_name(CutReason reason);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/serving/point.h: one way to serve, priced: its pools, what a user and a chip get, and the first token's wait.
- * */
+/* search/serving/point.h: one way to serve, priced: its pools, what a user and a chip get, and the first token's wait;
+ * and the Pareto front of such points. */
 #pragma once
 
+#include "base/error.h"
 #include "search/serving/space.h"
 
 typedef struct {
@@ -73,3 +74,19 @@ PromptTime prompt_time(const ServingQuestion *question, const PricedLayout *layo
 double point_chips_paid(const ServingQuestion *question, const ServingPoint *point);
 /* USD for a million tokens at so many a second; negative: no price is known, or there are no tokens. */
 double point_usd_per_million(const ServingQuestion *question, const ServingPoint *point, double tokens_per_second);
+
+/* The points of which none is beaten, since no other has at least as many tokens per second for each user and for each
+ * chip, and more of one of them. Of equals the one with the sooner first token stays, then the one that comes first in
+ * the enumeration, so that the front does not depend on the way of a search. */
+typedef struct {
+    ServingPoint *points; /* falling per_user, rising per_chip; malloc'd */
+    int count, room;
+} ServingFront;
+
+/* Whether a point with these rates, or any worse one, is beaten by one that is there. Equal rates are not beaten. */
+bool front_beats(const ServingFront *front, double per_user, double per_chip);
+
+/* Adds a point unless it is beaten, and drops those that it beats. False: memory is out. */
+bool front_add(ServingFront *front, const ServingPoint *point, Error *error);
+
+void front_free(ServingFront *front);

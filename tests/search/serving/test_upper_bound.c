@@ -2,7 +2,7 @@
 /* What nothing exceeds: by hand for the book's roofline, and on random problems. */
 #include "search/serving/answer.h"
 
-#include "search/serving/front.h"
+#include "search/serving/point.h"
 #include "tests/search/serving/problems.h"
 
 #include <math.h>
