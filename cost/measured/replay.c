@@ -14,52 +14,10 @@
 
 enum { NOTES_MOST = 4096 };
 
-bool replay_skip(Replay *replay, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    vsnprintf(replay->skipped, sizeof replay->skipped, format, list);
-    va_end(list);
-    return false;
-}
-
-void replay_note(Replay *replay, bool guess, const char *format, ...) {
-    size_t used = strlen(replay->notes);
-    va_list list;
-    if (guess) replay->unknowns++;
-    if (used > 0 && used + 2 < sizeof replay->notes) {
-        strcpy(replay->notes + used, "; ");
-        used += 2;
-    }
-    va_start(list, format);
-    vsnprintf(replay->notes + used, sizeof replay->notes - used, format, list);
-    va_end(list);
-}
-
-bool replay_on_jax(const Replay *replay) {
-    static const char *const NAMES[] = {"JAX", "MaxText", "AXLearn", "Pax", "T5X"};
-    bool is = false;
-    for (size_t i = 0; i < COUNT_OF(NAMES); i++) is = is || text_has(replay->run->framework, NAMES[i]);
-    return is;
-}
-
-bool replay_on_torch(const Replay *replay) {
-    return text_has(replay->run->framework, "torchtitan") || text_has(replay->run->framework, "FSDP");
-}
-
-/* A user's own data folder need not have the file. */
-static bool load_networks(Arena *arena, Networks *out, Error *error) {
-    Error missing = {0};
-    const char *folder = file_data_folder("cost/measured/data", arena, &missing);
-    *out = (Networks){0};
-    if (!folder) return missing.kind != ERROR_MEMORY || error_memory(error);
-    const char *path = arena_format(arena, "%s/networks.tsv", folder);
-    return path ? networks_read(path, arena, out, error) : error_memory(error);
-}
-
 bool replay_data_load(Arena *arena, ReplayData *out, Error *error) {
     return zoo_load(arena, &out->zoo, error) && catalog_load(arena, &out->chips, error) &&
            optimizer_load("adamw", "optimizer", arena, &out->optimizer, error) &&
-           load_networks(arena, &out->networks, error) && aside_load(arena, &out->asides, error);
+           networks_load(arena, &out->networks, error) && excluded_load(arena, &out->asides, error);
 }
 
 static CostContext setting_of(const Replay *replay, const Profile *profile) {
@@ -156,7 +114,7 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     out->run = run;
     if (run->rounded) replay_note(out, true, "%s rounded up", run->rounded);
     out->step_factor = 1;
-    out->aside = aside_reason(&data->asides, run);
+    out->aside = excluded_reason(&data->asides, run);
     if (!replay_model(&data->zoo, out) || !replay_machine(data, out) || !replay_plan(&data->optimizer, out) ||
         !replay_placement(out) || !replay_measured(out))
         return;

@@ -4,8 +4,7 @@
 #pragma once
 
 #include "cost/estimate.h"
-#include "cost/measured/aside.h"
-#include "cost/measured/networks.h"
+#include "cost/measured/side_tables.h"
 #include "cost/measured/run.h"
 #include "cost/profile/profile_set.h"
 #include "cost/state/optimizer.h"
@@ -63,7 +62,7 @@ typedef struct {
     Catalog chips;
     Optimizer optimizer; /* AdamW */
     Networks networks;
-    AsideKinds asides;
+    ExcludedKinds asides;
 } ReplayData;
 bool replay_data_load(Arena *arena, ReplayData *out, Error *error);
 

@@ -22,7 +22,7 @@ typedef struct {
     double flops;                            /* of the model, causal, in a step */
     double measured_seconds, measured_bytes; /* 0 means not measured */
     bool failed;                             /* it did not run */
-    const char *aside;                       /* why it is not scored (cost/measured/aside.h); NULL: it is */
+    const char *aside;                       /* why it is not scored (cost/measured/side_tables.h); NULL: it is */
     double limit_bytes;                      /* HBM of one device in the plan's sense */
     Prediction prediction;
     double error; /* predicted / measured - 1 of the step; 0 where it was not measured */

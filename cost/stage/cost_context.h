@@ -6,7 +6,6 @@
 #include "cost/profile/profile.h"
 #include "cost/state/state.h"
 #include "cost/state/remat.h"
-#include "cost/state/state.h"
 
 typedef struct {
     const Model *model;

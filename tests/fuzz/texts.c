@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/fuzz/fuzz.h"
 
-#include "cost/measured/aside.h"
-#include "cost/measured/flagged.h"
+#include "cost/measured/side_tables.h"
 #include "cost/measured/labels.h"
-#include "cost/measured/networks.h"
 #include "models/config/model_json.h"
 #include "models/parameters.h"
 #include "search/cli/commands.h"
@@ -256,7 +254,7 @@ void fuzz_tables(char *text, size_t size) {
     Arena arena = {0};
     Error error = {0};
     FlaggedRuns flagged;
-    AsideKinds aside;
+    ExcludedKinds aside;
     Networks networks;
     char path[64];
     int file = memfd_create("fuzz", 0);
@@ -264,7 +262,7 @@ void fuzz_tables(char *text, size_t size) {
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     if (checked(flagged_read(path, &arena, &flagged, &error), &error)) (void)flagged_find(&flagged, "one");
     Run run = {.id = "one-1", .family = "one", .notes = "", .version = "", .confidence = "", .check = ""};
-    if (checked(aside_read(path, &arena, &aside, &error), &error)) (void)aside_reason(&aside, &run);
+    if (checked(excluded_read(path, &arena, &aside, &error), &error)) (void)excluded_reason(&aside, &run);
     if (checked(networks_read(path, &arena, &networks, &error), &error))
         for (int i = 0; i < networks.count; i++)
             if (!networks.networks[i].word[0] || !isfinite(networks.networks[i].gigabits)) abort();

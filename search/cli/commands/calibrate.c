@@ -5,7 +5,7 @@
 #include "base/threads.h"
 #include "base/util.h"
 #include "cost/measured/fit_own.h"
-#include "cost/measured/flagged.h"
+#include "cost/measured/side_tables.h"
 #include "cost/measured/labels.h"
 #include "cost/measured/replay.h"
 #include "cost/profile/profile_set_json.h"

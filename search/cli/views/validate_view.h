@@ -6,7 +6,7 @@
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/text/terminal.h"
-#include "cost/measured/flagged.h"
+#include "cost/measured/side_tables.h"
 #include "cost/measured/validate.h"
 
 typedef struct {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The network between nodes of eight chips in topology notes, read by hand. */
 #include "base/util.h"
-#include "cost/measured/networks.h"
+
+#include "cost/measured/side_tables.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static Network WORDS[] = {{"TCPXO", 1600}, {"TCPX", 800}};
@@ -64,4 +66,59 @@ Test(networks, file) {
     static const char *const WRONG[] = {"name\tx\ty\n", "word\tgigabits_per_node\tsource\nEFA\t400\t\n",
                                         "word\tgigabits_per_node\tsource\nEFA\t4\tAWS\n"};
     for (size_t i = 0; i < COUNT_OF(WRONG); i++) cr_expect(!read_text(WRONG[i], &found, &error), "%s", WRONG[i]);
+}
+
+/* Kinds of runs that are replayed but not scored, and tables that are none. */
+
+#define HEADING "family\tnotes\tconfidence\tchips_over\treason\n"
+
+static bool read_kinds(const char *text, Arena *arena, ExcludedKinds *out, Error *error) {
+    char path[] = "/tmp/shardopt-aside-XXXXXX";
+    int file = mkstemp(path);
+    cr_assert(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text) && close(file) == 0);
+    bool ok = excluded_read(path, arena, out, error);
+    unlink(path);
+    return ok;
+}
+
+Test(aside, kinds) {
+    static const struct {
+        const char *family, *notes, *confidence;
+        int64_t chips;
+        const char *reason;
+    } RUNS[] = {
+        {"sweep", "tied; Slow-p2p", "B", 8, "early code"},
+        {"sweep", "tied", "B", 8, NULL},
+        {"sweep", "tied", "C", 8, "open"},
+        {"sweep", "", "B", 256, NULL},
+        {"sweep", "", "B", 257, "large"},
+        {"other", "slow-p2p", "C", 512, NULL},
+    };
+    Arena arena = {0};
+    Error error = {0};
+    ExcludedKinds kinds;
+    cr_assert(read_kinds(HEADING "sweep\tslow-p2p\t\t\tearly code\nsweep\t\tC\t\topen\nsweep\t\t\t256\tlarge\n", &arena,
+                        &kinds, &error),
+              "%s: %s", error.where, error.text);
+    for (size_t i = 0; i < COUNT_OF(RUNS); i++) {
+        Run run = {.notes = RUNS[i].notes, .confidence = RUNS[i].confidence, .chips = RUNS[i].chips};
+        snprintf(run.family, sizeof run.family, "%s", RUNS[i].family);
+        const char *reason = excluded_reason(&kinds, &run);
+        cr_expect(RUNS[i].reason ? reason && strcmp(reason, RUNS[i].reason) == 0 : !reason, "%zu: %s", i,
+                  reason ? reason : "none");
+    }
+    arena_free(&arena);
+}
+
+Test(aside, broken_tables) {
+    static const char *const TEXTS[] = {"family\tnotes\n", "x\tnotes\tconfidence\tchips_over\treason\n",
+                                        HEADING "sweep\t\t\t\t\n", HEADING "sweep\t\t\tmany\twhy\n"};
+    for (size_t i = 0; i < COUNT_OF(TEXTS); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        ExcludedKinds kinds;
+        cr_expect_not(read_kinds(TEXTS[i], &arena, &kinds, &error), "%zu", i);
+        cr_expect_eq(error.kind, ERROR_INPUT, "%zu", i);
+        arena_free(&arena);
+    }
 }
