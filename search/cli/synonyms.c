@@ -174,14 +174,14 @@ typedef struct {
     bool any;
 } Replaced;
 
-static bool add_condition(Replaced *to, const char *condition) {
-    to->conditions =
-        to->conditions ? arena_format(to->arena, "%s %s", to->conditions, condition) : arena_text(to->arena, condition);
-    return to->conditions != NULL;
+static bool add_condition(Replaced *out, const char *condition) {
+    out->conditions = out->conditions ? arena_format(out->arena, "%s %s", out->conditions, condition)
+                                      : arena_text(out->arena, condition);
+    return out->conditions != NULL;
 }
 
 /* `--output` of a command that answers with tokens, and a number: how many tokens, as it once was. */
-static bool is_answer_length(const Replaced *to, const char *word, const char *value) {
+static bool is_answer_length(const Replaced *out, const char *word, const char *value) {
     double tokens;
     Error ignored = {0};
     size_t first = value ? strcspn(value, ",") : 0; /* of a list of `sweep inference` the first */
@@ -189,48 +189,48 @@ static bool is_answer_length(const Replaced *to, const char *word, const char *v
     if (strncmp(word, "--output", 8) != 0 || (word[8] && word[8] != '=') || first == 0 || first >= sizeof number)
         return false;
     snprintf(number, sizeof number, "%.*s", (int)first, value);
-    return option_of(to->command, "answer", 6) >= 0 && number_real(number, "", 0, 1e18, &tokens, &ignored);
+    return option_of(out->command, "answer", 6) >= 0 && number_real(number, "", 0, 1e18, &tokens, &ignored);
 }
 
 /* One word and, where its option takes a value that is not in the word, the next one. Returns how many were read; 0:
  * memory is out. */
-static int replace_word(Replaced *to, char **words, int left) {
+static int replace_word(Replaced *out, char **words, int left) {
     if (strcmp(words[0], "--format=md") == 0 ||
         (left > 1 && strcmp(words[0], "--format") == 0 && strcmp(words[1], "md") == 0)) {
-        to->any = true;
-        to->words[to->count++] = arena_text(to->arena, "--format=markdown");
-        return !to->words[to->count - 1] ? 0 : words[0][8] ? 1 : 2;
+        out->any = true;
+        out->words[out->count++] = arena_text(out->arena, "--format=markdown");
+        return !out->words[out->count - 1] ? 0 : words[0][8] ? 1 : 2;
     }
-    const Synonym *synonym = synonym_of(to->command, words[0]);
+    const Synonym *synonym = synonym_of(out->command, words[0]);
     const char *inside = strchr(words[0], '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
-    if (is_answer_length(to, words[0], value)) {
+    if (is_answer_length(out, words[0], value)) {
         static const Synonym LENGTH = {.word = "output N", .option = "answer", .advised = true};
         synonym = &LENGTH;
     }
     bool asks = strcmp(words[0], "--require") == 0 || strncmp(words[0], "--require=", 10) == 0;
     if (!synonym && !asks) {
-        to->words[to->count++] = words[0];
+        out->words[out->count++] = words[0];
         return 1;
     }
-    to->any = to->any || synonym;
+    out->any = out->any || synonym;
     if (synonym && synonym->advised)
-        to->advice = arena_format(to->arena, "--%s is called --%s now", synonym->word, synonym->option);
+        out->advice = arena_format(out->arena, "--%s is called --%s now", synonym->word, synonym->option);
     if (synonym && synonym->value) {
-        to->words[to->count++] = arena_format(to->arena, "--%s=%s", synonym->option, synonym->value);
-        return to->words[to->count - 1] ? 1 : 0;
+        out->words[out->count++] = arena_format(out->arena, "--%s=%s", synonym->option, synonym->value);
+        return out->words[out->count - 1] ? 1 : 0;
     }
     if (!value) { /* the error of a missing value is popt's */
-        to->words[to->count++] =
-            arena_format(to->arena, "--%s", asks || synonym->condition ? "require" : synonym->option);
-        return to->words[to->count - 1] ? 1 : 0;
+        out->words[out->count++] =
+            arena_format(out->arena, "--%s", asks || synonym->condition ? "require" : synonym->option);
+        return out->words[out->count - 1] ? 1 : 0;
     }
     bool ok;
     if (asks)
-        ok = add_condition(to, value);
+        ok = add_condition(out, value);
     else if (synonym->condition)
-        ok = (value = arena_format(to->arena, "%s=%s", synonym->condition, value)) && add_condition(to, value);
+        ok = (value = arena_format(out->arena, "%s=%s", synonym->condition, value)) && add_condition(out, value);
     else
-        ok = (to->words[to->count++] = arena_format(to->arena, "--%s=%s", synonym->option, value)) != NULL;
+        ok = (out->words[out->count++] = arena_format(out->arena, "--%s=%s", synonym->option, value)) != NULL;
     return !ok ? 0 : inside ? 1 : 2;
 }
 
@@ -241,12 +241,12 @@ static bool is_option(const char *word, const char *name) {
 }
 
 /* Who counts GPUs does not mean the default chip, which is none. */
-static bool counts_gpus_of_nothing(const Replaced *to, int argc, char **argv, Error *error) {
-    bool gpus = false, chip = option_of(to->command, "chip", 4) < 0;
+static bool counts_gpus_of_nothing(const Replaced *out, int argc, char **argv, Error *error) {
+    bool gpus = false, chip = option_of(out->command, "chip", 4) < 0;
     for (int i = 1; i < argc; i++) gpus = gpus || is_option(argv[i], "--gpus") || is_option(argv[i], "--num-gpus");
-    for (int i = 0; i < to->count; i++)
-        chip = chip || is_option(to->words[i], "--chip") || strncmp(to->words[i], "--from", 6) == 0 ||
-               is_option(to->words[i], "--help");
+    for (int i = 0; i < out->count; i++)
+        chip = chip || is_option(out->words[i], "--chip") || strncmp(out->words[i], "--from", 6) == 0 ||
+               is_option(out->words[i], "--help");
     if (!gpus || chip) return false;
     error_set(error, ERROR_INPUT, "--gpus", "has no chip; give one of `shardopt chips` too, say --chip h100");
     return true;
@@ -255,21 +255,21 @@ static bool counts_gpus_of_nothing(const Replaced *to, int argc, char **argv, Er
 bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) {
     const Command *command = line->command;
     Arena *arena = line->arena;
-    Replaced to = {.command = command, .arena = arena, .words = ARENA_NEW(arena, char *, (size_t)*argc + 2)};
-    if (!to.words) return error_memory(error);
+    Replaced out = {.command = command, .arena = arena, .words = ARENA_NEW(arena, char *, (size_t)*argc + 2)};
+    if (!out.words) return error_memory(error);
     for (int i = 0; i < *argc;) {
         bool ends = i > 0 && strcmp((*argv)[i], "--") == 0; /* what follows is no option */
-        int read = i == 0 ? 1 : ends ? *argc - i : replace_word(&to, *argv + i, *argc - i);
+        int read = i == 0 ? 1 : ends ? *argc - i : replace_word(&out, *argv + i, *argc - i);
         if (read == 0) return error_memory(error);
-        for (int k = 0; (i == 0 || ends) && k < read; k++) to.words[to.count++] = (*argv)[i + k];
+        for (int k = 0; (i == 0 || ends) && k < read; k++) out.words[out.count++] = (*argv)[i + k];
         i += read;
     }
-    if (counts_gpus_of_nothing(&to, *argc, *argv, error)) return false;
-    if (!to.any) return true; /* as it was, a --require that is given twice with it */
-    if (to.conditions && !(to.words[to.count++] = arena_format(arena, "--require=%s", to.conditions)))
+    if (counts_gpus_of_nothing(&out, *argc, *argv, error)) return false;
+    if (!out.any) return true; /* as it was, a --require that is given twice with it */
+    if (out.conditions && !(out.words[out.count++] = arena_format(arena, "--require=%s", out.conditions)))
         return error_memory(error);
-    line->advice = to.advice;
-    *argc = to.count;
-    *argv = to.words;
+    line->advice = out.advice;
+    *argc = out.count;
+    *argv = out.words;
     return true;
 }

@@ -50,24 +50,24 @@ typedef struct {
     const Tolerance *tolerance;
     const char *data_sha256;
     bool apart; /* several entries at once: one thread for each */
-} Checking;
+} CheckRun;
 
 static bool of_the_entry(const Error *failure) { return failure->kind == ERROR_INPUT || failure->kind == ERROR_IO; }
 
-static bool resolve(const Checking *checking, const BaselineEntry *from, Arena *arena, Request *out, Error *error) {
-    Options words = *checking->options;
+static bool resolve(const CheckRun *run, const BaselineEntry *from, Arena *arena, Request *out, Error *error) {
+    Options words = *run->options;
     if (!report_request_read(from->report, from->where, arena, &words, error)) return false;
     words.text[OPTION_TOP] = words.text[OPTION_VARIANTS] = NULL;
     static const Option LIMITS[] = {OPTION_TIME_LIMIT, OPTION_MEMORY_LIMIT};
     for (size_t i = 0; i < COUNT_OF(LIMITS); i++) {
-        if (!checking->options->text[LIMITS[i]]) continue;
-        words.text[LIMITS[i]] = checking->options->text[LIMITS[i]];
-        words.where[LIMITS[i]] = checking->options->where[LIMITS[i]];
+        if (!run->options->text[LIMITS[i]]) continue;
+        words.text[LIMITS[i]] = run->options->text[LIMITS[i]];
+        words.where[LIMITS[i]] = run->options->where[LIMITS[i]];
     }
     if (!request_from_options(&words, arena, out, error)) return false;
     out->control.top = 1;
     out->control.different = false;
-    if (checking->apart) out->control.threads = 1;
+    if (run->apart) out->control.threads = 1;
     return true;
 }
 
@@ -96,7 +96,7 @@ static bool price_old_plan(const Report *best, const BaselineEntry *from, Arena 
 }
 
 /* What is wrong with an entry is its status; what is wrong with the machine we run on ends the check. */
-static bool check_entry(const Checking *checking, const BaselineEntry *from, CheckedEntry *entry, cJSON **json,
+static bool check_entry(const CheckRun *run, const BaselineEntry *from, CheckedEntry *entry, cJSON **json,
                         Error *error) {
     IN_LOCALE_C; /* a thread of its own */
     Arena arena = {0};
@@ -105,14 +105,14 @@ static bool check_entry(const Checking *checking, const BaselineEntry *from, Che
     Report *report = ARENA_NEW(&arena, Report, 1);
     Request *request = ARENA_NEW(&arena, Request, 1);
     *entry = (CheckedEntry){.name = from->name, .was = from->was, .edited = from->edited, .has_was = from->has_plans};
-    bool ok = report && request ? resolve(checking, from, &arena, request, &failure) : error_memory(&failure);
+    bool ok = report && request ? resolve(run, from, &arena, request, &failure) : error_memory(&failure);
     ok = ok && sweep_search(request, &arena, report, &failure) &&
-         snapshot_take(report, own, checking->data_sha256, &arena, json, &entry->now, &failure);
+         snapshot_take(report, own, run->data_sha256, &arena, json, &entry->now, &failure);
     if (!ok && of_the_entry(&failure)) {
         entry->now = (Snapshot){0};
         snprintf(entry->message, sizeof entry->message, "%s: %s", failure.where, failure.text);
     }
-    if (ok || of_the_entry(&failure)) baseline_compare(checking->tolerance, entry);
+    if (ok || of_the_entry(&failure)) baseline_compare(run->tolerance, entry);
     if (ok && !entry->same_plan && baseline_has_both(entry)) ok = price_old_plan(report, from, &arena, entry, &failure);
     if (!ok && !of_the_entry(&failure)) *error = failure;
     arena_free(&arena);
@@ -137,14 +137,14 @@ bool check_baseline(const Options *options, const Baseline *baseline, const Tole
     if (threads > 0) omp_set_num_threads(threads_usable((int)threads));
     int lanes = (int)min_whole(threads_usable(0), count);
     /* Few plans are planned one by one, by all threads together. */
-    Checking checking = {options, tolerance, data_sha256, .apart = lanes > 1 && count >= 2 * lanes};
+    CheckRun run = {options, tolerance, data_sha256, .apart = lanes > 1 && count >= 2 * lanes};
     Error *errors = ARENA_NEW(arena, Error, (size_t)count);
     *entries = ARENA_NEW(arena, CheckedEntry, (size_t)count);
     if (!errors || !*entries) return error_memory(error);
     if (!documents_new(count, arena, documents, error)) return false;
-#pragma omp parallel for schedule(dynamic, 1) num_threads(checking.apart ? lanes : 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(run.apart ? lanes : 1)
     for (int i = 0; i < count; i++) {
-        check_entry(&checking, &baseline->entries[i], &(*entries)[i], &documents->json[i], &errors[i]);
+        check_entry(&run, &baseline->entries[i], &(*entries)[i], &documents->json[i], &errors[i]);
 #pragma omp critical(progress)
         {
             done++;

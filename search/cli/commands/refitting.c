@@ -20,9 +20,9 @@ typedef struct {
     ProfileSet set;
     RefitInto into;
     const char *argument; /* the path as --profile takes it */
-} Refitting;
+} RefitWork;
 
-static bool write_set(const Refitting *work, Error *error) {
+static bool write_set(const RefitWork *work, Error *error) {
     Draft draft;
     return draft_open(&draft, error) &&
            draft_write(&draft, profile_set_write(draft.file, &work->set), NULL, work->ask->path, error);
@@ -35,7 +35,7 @@ static SetEntry *entry_named(SetEntry *entries, int count, const char *name) {
 }
 
 /* The set that priced the report, and its entries. */
-static bool load_set(Refitting *work, Error *error) {
+static bool load_set(RefitWork *work, Error *error) {
     const cJSON *json = work->ask->json;
     const char *file = cJSON_GetStringValue(json_at(json, "request.profile"));
     const char *profile = cJSON_GetStringValue(json_at(json, "program.profile"));
@@ -89,7 +89,7 @@ static bool terms_of(const Report *report, const char *where, PlanTerms *out, cJ
 }
 
 /* The words of --require that name a whole plan are those of `explain`: what wins is looked for without them. */
-static bool search_again(const Refitting *work, RefitAnswer *out, Error *error) {
+static bool search_again(const RefitWork *work, RefitAnswer *out, Error *error) {
     Options options;
     ReportPlan plan = {0};
     SearchResult *result = ARENA_NEW(work->arena, SearchResult, 1);
@@ -111,7 +111,7 @@ static bool search_again(const Refitting *work, RefitAnswer *out, Error *error) 
 
 /* A step of the profile, and the plan priced with it. Terms keep texts of the document that they were read from, which
  * nobody reads after it is gone. */
-static bool make_step(Refitting *work, Report **report, PlanTerms *terms, RefitAnswer *out, Error *error) {
+static bool make_step(RefitWork *work, Report **report, PlanTerms *terms, RefitAnswer *out, Error *error) {
     cJSON *json = NULL;
     bool ok = work->ask->step(work->ask->context, &work->into, *report, terms, &out->refit, error) &&
               write_set(work, error) && refitting_price(work->ask, work->argument, work->arena, report, error) &&
@@ -122,7 +122,7 @@ static bool make_step(Refitting *work, Report **report, PlanTerms *terms, RefitA
 }
 
 bool refitting_run(const RefitAsk *ask, Arena *arena, RefitAnswer *out, Error *error) {
-    Refitting work = {.ask = ask, .arena = arena};
+    RefitWork work = {.ask = ask, .arena = arena};
     Report *report;
     PlanTerms terms;
     cJSON *json = NULL;

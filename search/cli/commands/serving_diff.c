@@ -48,19 +48,19 @@ static double number_at(const cJSON *json, const char *path) {
     return cJSON_IsNumber(found) ? found->valuedouble : NAN;
 }
 
-static void add_change(Sides *to, DiffRows *rows, const char *name, double a, double b, DiffUnit *unit) {
+static void add_change(Sides *sides, DiffRows *rows, const char *name, double a, double b, DiffUnit *unit) {
     if (isnan(a) && isnan(b)) return;
     bool whole = strcmp(name, "limit_bytes") == 0 || strcmp(name, "total_bytes") == 0;
     DiffRow row = {.key = name, .name = name, .x = a, .y = b, .is_whole = whole};
     if (!(a > 0 && b > 0)) row.change = "-";
-    to->failed |= !diff_add_number(rows, row, unit, to->arena);
+    sides->failed |= !diff_add_number(rows, row, unit, sides->arena);
 }
 
-static void add_text(Sides *to, const char *name, const char *a, const char *b) {
+static void add_text(Sides *sides, const char *name, const char *a, const char *b) {
     char x[PROSE_NAME_SIZE], y[PROSE_NAME_SIZE];
     if (strcmp(a, b) == 0) return;
-    const char *one = arena_text(to->arena, clean_name(a, x)), *other = arena_text(to->arena, clean_name(b, y));
-    to->failed |= !one || !other || !diff_add_text(&to->asked, name, one, other, to->arena);
+    const char *one = arena_text(sides->arena, clean_name(a, x)), *other = arena_text(sides->arena, clean_name(b, y));
+    sides->failed |= !one || !other || !diff_add_text(&sides->asked, name, one, other, sides->arena);
 }
 
 static const char *text_at(const cJSON *json, const char *path) {
@@ -69,19 +69,19 @@ static const char *text_at(const cJSON *json, const char *path) {
 }
 
 /* Options of either, in the order of the first. */
-static void compare_options(Sides *to, const cJSON *a, const cJSON *b) {
+static void compare_options(Sides *sides, const cJSON *a, const cJSON *b) {
     for (const cJSON *one = a ? a->child : NULL; one; one = one->next)
-        add_text(to, one->string, cJSON_IsString(one) ? one->valuestring : "-", text_at(b, one->string));
+        add_text(sides, one->string, cJSON_IsString(one) ? one->valuestring : "-", text_at(b, one->string));
     for (const cJSON *one = b ? b->child : NULL; one; one = one->next)
         if (!cJSON_GetObjectItemCaseSensitive(a, one->string))
-            add_text(to, one->string, "-", cJSON_IsString(one) ? one->valuestring : "-");
+            add_text(sides, one->string, "-", cJSON_IsString(one) ? one->valuestring : "-");
 }
 
 /* Terms of the step and rows of the memory of the last pool, which decodes. */
-static void compare_parts(Sides *to, DiffRows *rows, const cJSON *a, const cJSON *b, DiffUnit *unit) {
+static void compare_parts(Sides *sides, DiffRows *rows, const cJSON *a, const cJSON *b, DiffUnit *unit) {
     for (const cJSON *one = a ? a->child : NULL; one; one = one->next) {
         double was = cJSON_IsNumber(one) ? one->valuedouble : NAN, now = number_at(b, one->string);
-        if (was > 0 || now > 0) add_change(to, rows, one->string, was, now, unit);
+        if (was > 0 || now > 0) add_change(sides, rows, one->string, was, now, unit);
     }
 }
 
@@ -90,30 +90,31 @@ static const cJSON *last_pool(const cJSON *point) {
     return cJSON_GetArrayItem(pools, cJSON_GetArraySize(pools) - 1);
 }
 
-static void compare_all(Sides *to, const cJSON *a, const cJSON *b) {
+static void compare_all(Sides *sides, const cJSON *a, const cJSON *b) {
     static const char *const HEADERS[][2] = {{"program.version", "version of the program"},
                                              {"program.data_sha256", "data files"},
                                              {"program.profile_sha256", "serving profile"},
                                              {"search.proof", "proof"}};
     const cJSON *x = json_at(a, "best_point"), *y = json_at(b, "best_point");
-    compare_options(to, json_at(a, "request.options"), json_at(b, "request.options"));
+    compare_options(sides, json_at(a, "request.options"), json_at(b, "request.options"));
     for (size_t i = 0; i < sizeof HEADERS / sizeof HEADERS[0]; i++)
-        add_text(to, HEADERS[i][1], text_at(a, HEADERS[i][0]), text_at(b, HEADERS[i][0]));
-    add_text(to, "best", text_at(x, "notation"), text_at(y, "notation"));
-    add_text(to, "engine of the best", text_at(x, "engine"), text_at(y, "engine"));
+        add_text(sides, HEADERS[i][1], text_at(a, HEADERS[i][0]), text_at(b, HEADERS[i][0]));
+    add_text(sides, "best", text_at(x, "notation"), text_at(y, "notation"));
+    add_text(sides, "engine of the best", text_at(x, "engine"), text_at(y, "engine"));
     for (size_t i = 0; i < sizeof FIGURES / sizeof FIGURES[0]; i++)
-        add_change(to, &to->figures, FIGURES[i].name, number_at(x, FIGURES[i].path), number_at(y, FIGURES[i].path),
-                   FIGURES[i].unit);
-    add_change(to, &to->figures, "points of the front", cJSON_GetArraySize(json_at(a, "front")),
+        add_change(sides, &sides->figures, FIGURES[i].name, number_at(x, FIGURES[i].path),
+                   number_at(y, FIGURES[i].path), FIGURES[i].unit);
+    add_change(sides, &sides->figures, "points of the front", cJSON_GetArraySize(json_at(a, "front")),
                cJSON_GetArraySize(json_at(b, "front")), count_or_dash);
-    to->best[0] = text_at(x, "notation"), to->best[1] = text_at(y, "notation");
+    sides->best[0] = text_at(x, "notation"), sides->best[1] = text_at(y, "notation");
     x = last_pool(x), y = last_pool(y);
     if (x && y) {
-        compare_parts(to, &to->step, json_at(x, "step.terms_seconds"), json_at(y, "step.terms_seconds"), time_or_dash);
-        compare_parts(to, &to->memory, json_at(x, "memory"), json_at(y, "memory"), bytes_or_dash);
+        compare_parts(sides, &sides->step, json_at(x, "step.terms_seconds"), json_at(y, "step.terms_seconds"),
+                      time_or_dash);
+        compare_parts(sides, &sides->memory, json_at(x, "memory"), json_at(y, "memory"), bytes_or_dash);
     }
-    to->different = diff_rows_differ(&to->asked) || diff_rows_differ(&to->figures) || diff_rows_differ(&to->step) ||
-                    diff_rows_differ(&to->memory);
+    sides->different = diff_rows_differ(&sides->asked) || diff_rows_differ(&sides->figures) ||
+                       diff_rows_differ(&sides->step) || diff_rows_differ(&sides->memory);
 }
 
 static void add_rows(cJSON *json, const char *key, const DiffRows *rows) {

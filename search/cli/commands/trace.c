@@ -189,12 +189,12 @@ typedef struct {
     Comparison compared;
     PlanTerms terms;
     const double *stage_share;
-} Towards;
+} RefitSteps;
 
 static bool step_towards(void *context, const RefitInto *into, const Report *report, const PlanTerms *terms, Refit *out,
                          Error *error) {
     (void)report;
-    Towards *own = context;
+    RefitSteps *own = context;
     own->terms = *terms;
     own->terms.stage_share = own->stage_share;
     comparison_price(&own->compared, &own->terms);
@@ -204,10 +204,10 @@ static bool step_towards(void *context, const RefitInto *into, const Report *rep
 /* What --refit asks for; *out stays NULL without it. */
 static bool refit(const CommandLine *line, const TracePlan *plan, const Comparison *compared, RefitAnswer **out,
                   Error *error) {
-    Towards *own = ARENA_NEW(line->arena, Towards, 1);
+    RefitSteps *own = ARENA_NEW(line->arena, RefitSteps, 1);
     RefitAsk ask = {.report = plan->name, .json = plan->report, .rank = plan->rank, .steps = REFIT_STEPS};
     if (!own) return error_memory(error);
-    *own = (Towards){.compared = *compared, .stage_share = plan->terms.stage_share};
+    *own = (RefitSteps){.compared = *compared, .stage_share = plan->terms.stage_share};
     ask.step = step_towards;
     ask.context = own;
     if (!line_file(line, OPTION_REFIT, &ask.path, error)) return false;

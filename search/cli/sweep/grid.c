@@ -42,51 +42,52 @@ typedef struct {
     int64_t room; /* values that the grid still takes */
     SweepOption *out;
     Error *error;
-} Listing;
+} ListParser;
 
-static bool add_value(const Listing *to, const char *value) {
-    if (!value) return error_memory(to->error);
-    if (to->out->count >= to->room)
-        return error_set(to->error, ERROR_INPUT, to->where, "makes a grid of more than %d points; give shorter lists",
-                         SWEEP_POINTS_MAX);
-    for (int i = 0; i < to->out->count; i++)
-        if (strcmp(to->out->values[i], value) == 0)
-            return error_set(to->error, ERROR_INPUT, to->where, "has %.60s twice; give each value once", value);
-    to->out->values[to->out->count++] = value;
+static bool add_value(const ListParser *parser, const char *value) {
+    if (!value) return error_memory(parser->error);
+    if (parser->out->count >= parser->room)
+        return error_set(parser->error, ERROR_INPUT, parser->where,
+                         "makes a grid of more than %d points; give shorter lists", SWEEP_POINTS_MAX);
+    for (int i = 0; i < parser->out->count; i++)
+        if (strcmp(parser->out->values[i], value) == 0)
+            return error_set(parser->error, ERROR_INPUT, parser->where, "has %.60s twice; give each value once", value);
+    parser->out->values[parser->out->count++] = value;
     return true;
 }
 
 /* "1..8", both ends within: 1 added or wrong, 0 it is no range. */
-static bool add_range(const Listing *to, const char *value, bool *is_range) {
+static bool add_range(const ListParser *parser, const char *value, bool *is_range) {
     size_t low_digits = strspn(value, "0123456789"), high_digits = 0;
     *is_range = low_digits > 0 && strncmp(value + low_digits, "..", 2) == 0;
     if (!*is_range) return true;
     high_digits = strspn(value + low_digits + 2, "0123456789");
     if (high_digits == 0 || value[low_digits + 2 + high_digits] != '\0' || low_digits > RANGE_DIGITS_MAX ||
         high_digits > RANGE_DIGITS_MAX || atol(value) > atol(value + low_digits + 2))
-        return error_set(to->error, ERROR_INPUT, to->where, "%.40s is no range; give one such as 1..8", value);
+        return error_set(parser->error, ERROR_INPUT, parser->where, "%.40s is no range; give one such as 1..8", value);
     for (long number = atol(value); number <= atol(value + low_digits + 2); number++)
-        if (!add_value(to, arena_format(to->arena, "%ld", number))) return false;
+        if (!add_value(parser, arena_format(parser->arena, "%ld", number))) return false;
     return true;
 }
 
-static bool add_list(const Listing *to, Option option, const char *text) {
+static bool add_list(const ListParser *parser, Option option, const char *text) {
     char between = separator(option);
     for (size_t left = strlen(text), at = 0; left > 0;) {
         size_t size = utf8_size(text + at, left);
-        if (size == 0) return error_set(to->error, ERROR_INPUT, to->where, "is not UTF-8; give a text that is");
+        if (size == 0) return error_set(parser->error, ERROR_INPUT, parser->where, "is not UTF-8; give a text that is");
         at += size;
         left -= size;
     }
     for (bool more = true; more;) {
         size_t length = between ? strcspn(text, (char[2]){between, '\0'}) : strlen(text);
-        char *value = arena_format(to->arena, "%.*s", (int)length, text);
+        char *value = arena_format(parser->arena, "%.*s", (int)length, text);
         bool is_range = false;
-        if (!value) return error_memory(to->error);
+        if (!value) return error_memory(parser->error);
         if (length == 0 && option != OPTION_BRUTE_FORCE)
-            return error_set(to->error, ERROR_INPUT, to->where, "has an empty value; give one, or a list like 1,2");
-        if (counts(option) && !add_range(to, value, &is_range)) return false;
-        if (!is_range && !add_value(to, value)) return false;
+            return error_set(parser->error, ERROR_INPUT, parser->where,
+                             "has an empty value; give one, or a list like 1,2");
+        if (counts(option) && !add_range(parser, value, &is_range)) return false;
+        if (!is_range && !add_value(parser, value)) return false;
         more = text[length] != '\0';
         text += length + more;
     }
@@ -99,13 +100,13 @@ bool sweep_grid_from_options(const CommandOption *table, const Options *options,
     out->points = 1;
     for (Option option = 0; option < OPTION_COUNT; option++) {
         if (!table[option].is_input || !options->text[option]) continue;
-        SweepOption *to = &out->options[out->option_count++];
-        Listing listing = {options->where[option], arena, SWEEP_POINTS_MAX / out->points, to, error};
-        *to = (SweepOption){.option = option_name(option)};
-        to->values = ARENA_NEW(arena, const char *, (size_t)listing.room);
-        if (!to->values) return error_memory(error);
-        if (!add_list(&listing, option, options->text[option])) return false;
-        out->points *= to->count;
+        SweepOption *list = &out->options[out->option_count++];
+        const ListParser parser = {options->where[option], arena, SWEEP_POINTS_MAX / out->points, list, error};
+        *list = (SweepOption){.option = option_name(option)};
+        list->values = ARENA_NEW(arena, const char *, (size_t)parser.room);
+        if (!list->values) return error_memory(error);
+        if (!add_list(&parser, option, options->text[option])) return false;
+        out->points *= list->count;
     }
     if (!options->text[OPTION_MODEL])
         return error_set(error, ERROR_INPUT, "--model",
