@@ -8,6 +8,7 @@
 #include "search/cli/command.h"
 #include "search/cli/commands.h"
 #include "search/cli/synonyms.h"
+#include "search/options/machine_words.h"
 
 #include <assert.h>
 #include <popt.h>
@@ -169,34 +170,8 @@ int command_run(const Command *command, int argc, char **argv, Streams streams, 
 
 /* ---- values ---- */
 
-/* The words of `values` as a person lists them: "text, json or markdown". */
-static void list_values(const char *values, char *out, size_t size) {
-    size_t used = 0;
-    out[0] = '\0';
-    while (*values && used + 1 < size) {
-        size_t length = strcspn(values, " ");
-        const char *next = values + length + (values[length] == ' ');
-        const char *between = used == 0 ? "" : *next ? ", " : " or ";
-        used += (size_t)snprintf(out + used, size - used, "%s%.*s", between, (int)length, values);
-        values = next;
-    }
-}
-
 bool line_choice(const CommandLine *line, int option, int *out, Error *error) {
-    const char *given = line->text[option], *values = line->command->options[option].values;
-    char all[128];
-    if (!given) return true;
-    int i = 0;
-    for (const char *word = values; *word; i++) {
-        size_t length = strcspn(word, " ");
-        if (strlen(given) == length && strncmp(word, given, length) == 0) {
-            *out = i;
-            return true;
-        }
-        word += length + (word[length] == ' ');
-    }
-    list_values(values, all, sizeof all);
-    return error_set(error, ERROR_INPUT, line->where[option], "\"%.40s\" is not available; give %s", given, all);
+    return choice_read(line->text[option], line->where[option], line->command->options[option].values, out, error);
 }
 
 bool line_file(const CommandLine *line, int option, const char **out, Error *error) {

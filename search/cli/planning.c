@@ -9,7 +9,7 @@
 #include "search/answer/gap.h"
 #include "search/cli/interrupt.h"
 #include "search/launch/launcher.h"
-#include "search/options/options.h"
+#include "search/options/machine_words.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -135,26 +135,12 @@ bool options_parse(int argc, char **argv, const Command *command, Arena *arena, 
     return true;
 }
 
-/* The value of an option as one of `names`; `fallback` when it is not given. */
-static bool choose(const Options *options, Option option, const char *const *names, int count, int fallback,
-                   const char *right, int *out, Error *error) {
-    *out = fallback;
-    if (!options->text[option]) return true;
-    for (int i = 0; i < count; i++) {
-        *out = i;
-        if (strcmp(options->text[option], names[i]) == 0) return true;
-    }
-    return error_set(error, ERROR_INPUT, options->where[option], "\"%.40s\" is not available; give %s",
-                     options->text[option], right);
-}
-
 bool output_from_options(const Options *options, OutputChoice *out, Error *error) {
-    static const char *const FORMATS[FORMAT_COUNT] = {"text", "json", "markdown", "html", "csv"};
-    static const char *const COLORS[] = {[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
-    int format, color;
-    if (!choose(options, OPTION_FORMAT, FORMATS, FORMAT_COUNT, 0, "text, json, markdown, html or csv", &format, error))
+    int format = FORMAT_TEXT, color = COLOR_AUTO;
+    const char *const *text = options->text;
+    if (!choice_read(text[OPTION_FORMAT], "--format", "text json markdown html csv", &format, error) ||
+        !choice_read(text[OPTION_COLOR], "--color", "auto always never", &color, error))
         return false;
-    if (!choose(options, OPTION_COLOR, COLORS, 3, 0, "auto, always or never", &color, error)) return false;
     if (options->text[OPTION_VERBOSE] && options->text[OPTION_QUIET])
         return error_set(error, ERROR_INPUT, "--verbose", "contradicts --quiet; give one of them");
     if (options->text[OPTION_OUTPUT] && options->text[OPTION_OUTPUT][0] == '\0')

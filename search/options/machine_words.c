@@ -46,15 +46,35 @@ bool words_seconds(const Words *words, Option option, double *out) {
     return !text || number_seconds(text, words_where(words, option), out, words->error);
 }
 
-bool words_choice(const Words *words, Option option, const char *(*name)(unsigned), unsigned count, unsigned *out) {
-    if (!given(words, option)) return true;
-    char all[96] = "";
-    for (unsigned i = 0; i < count; i++) {
-        size_t length = strlen(all);
-        if (strcmp(given(words, option), name(i)) == 0) return *out = i, true;
-        snprintf(all + length, sizeof all - length, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " or ", name(i));
+/* The words of `values` as a person lists them: "text, json or markdown". */
+static void list_values(const char *values, char *out, size_t size) {
+    size_t used = 0;
+    out[0] = '\0';
+    while (*values && used + 1 < size) {
+        size_t length = strcspn(values, " ");
+        const char *next = values + length + (values[length] == ' ');
+        const char *between = used == 0 ? "" : *next ? ", " : " or ";
+        used += (size_t)snprintf(out + used, size - used, "%s%.*s", between, (int)length, values);
+        values = next;
     }
-    return words_wrong(words, option, "\"%.60s\" is not one of its values; give %s", given(words, option), all);
+}
+
+bool choice_read(const char *text, const char *where, const char *values, int *out, Error *error) {
+    char all[128];
+    int i = 0;
+    if (!text) return true;
+    for (const char *word = values; *word; i++) {
+        size_t length = strcspn(word, " ");
+        if (strlen(text) == length && strncmp(word, text, length) == 0) return *out = i, true;
+        word += length + (word[length] == ' ');
+    }
+    list_values(values, all, sizeof all);
+    return error_set(error, ERROR_INPUT, where, "\"%.60s\" is not one of its values; give %s", text, all);
+}
+
+bool words_choice(const Words *words, Option option, int *out) {
+    const char *text = given(words, option);
+    return !text || choice_read(text, words_where(words, option), PLANNING_OPTIONS[option].values, out, words->error);
 }
 
 /* ---- model and chip ---- */

@@ -24,8 +24,10 @@ bool words_whole(const Words *words, Option option, int64_t low, int64_t high, i
 bool words_real(const Words *words, Option option, double low, double high, double *out);
 bool words_share(const Words *words, Option option, double high, double *out);
 bool words_seconds(const Words *words, Option option, double *out);
-/* One of `count` names. */
-bool words_choice(const Words *words, Option option, const char *(*name)(unsigned), unsigned count, unsigned *out);
+bool words_choice(const Words *words, Option option, int *out); /* the number of its value in its row's `values` */
+
+/* The number of `text` among `values`, words with blanks between them; NULL: *out stays as it is. */
+bool choice_read(const char *text, const char *where, const char *values, int *out, Error *error);
 
 bool model_from_words(const Words *words, Model *out);
 /* Says that the catalog has no chip of this name, and which is nearest; always false. */

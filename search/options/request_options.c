@@ -58,11 +58,6 @@ static void keep_words(const Options *options, Asked *asked) {
 
 /* ---- the readers ---- */
 
-static const char *padding_at(unsigned i) { return padding_rule_name((PaddingRule)i); }
-static const char *sensitivity_at(unsigned i) { return sensitivity_mode_name((SensitivityMode)i); }
-static const char *objective_at(unsigned i) { return objective_name((Objective)i); }
-static const char *precision_at(unsigned i) { return precision_name((Precision)i); }
-
 static bool copy_argument(const Words *words, Option option, const char *text, char *out, size_t size) {
     if ((size_t)snprintf(out, size, "%s", text) < size) return true;
     return words_wrong(words, option, "is too long; give at most %zu bytes", size - 1);
@@ -220,7 +215,7 @@ static bool read_nesting(const Words *words, Request *request, Subproblem *subpr
 }
 
 static bool read_space(const Words *words, Request *request) {
-    unsigned padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME, sensitivity = SENSITIVITY_FAST;
+    int padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME, sensitivity = SENSITIVITY_FAST;
     int64_t top = 5;
     request->space.max_idle = 0.1;
     if (given(words, OPTION_REQUIRE) &&
@@ -240,10 +235,8 @@ static bool read_space(const Words *words, Request *request) {
         return false;
     if (!words_share(words, OPTION_MAX_IDLE, 0.9, &request->space.max_idle) ||
         !words_share(words, OPTION_BATCH_TOLERANCE, 0.5, &request->space.batch_tolerance) ||
-        !words_choice(words, OPTION_PADDING, padding_at, 3, &padding) ||
-        !words_choice(words, OPTION_OBJECTIVE, objective_at, OBJECTIVE_COUNT, &objective) ||
-        !words_choice(words, OPTION_SENSITIVITY, sensitivity_at, SENSITIVITY_COUNT, &sensitivity) ||
-        !words_whole(words, OPTION_TOP, 1, TOP_MAX, &top))
+        !words_choice(words, OPTION_PADDING, &padding) || !words_choice(words, OPTION_OBJECTIVE, &objective) ||
+        !words_choice(words, OPTION_SENSITIVITY, &sensitivity) || !words_whole(words, OPTION_TOP, 1, TOP_MAX, &top))
         return false;
     if (objective == OBJECTIVE_COST && !(request->question.chip.usd_per_chip_hour.value > 0))
         return words_wrong(words, OPTION_OBJECTIVE,
@@ -299,9 +292,9 @@ static bool read_stack(const Words *words, Request *request) {
 
 static bool read_physics(const Words *words, Request *request) {
     const char *profile = given(words, OPTION_PROFILE) ? given(words, OPTION_PROFILE) : "default";
-    unsigned precision = PRECISION_BF16;
-    if (!words_choice(words, OPTION_PRECISION, precision_at, PRECISION_COUNT, &precision) ||
-        !read_state(words, request) || !read_remat(words, request) ||
+    int precision = PRECISION_BF16;
+    if (!words_choice(words, OPTION_PRECISION, &precision) || !read_state(words, request) ||
+        !read_remat(words, request) ||
         !request_offload(given(words, OPTION_OFFLOAD), words_where(words, OPTION_OFFLOAD), request, words->error) ||
         !words_share(words, OPTION_HBM_RESERVE, RESERVE_MOST, &request->question.hbm_reserve) ||
         !copy_argument(words, OPTION_PROFILE, profile, request->asked.profile, sizeof request->asked.profile) ||

@@ -10,6 +10,7 @@
 #include "search/cli/interrupt.h"
 #include "search/cli/planning.h"
 #include "search/options/data_files.h"
+#include "search/options/machine_words.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,14 +20,6 @@
 static const char *const TOLERANCE_DEFAULT = "1%", *const WITHIN_DEFAULT = "5%";
 
 /* ---- reading ---- */
-
-static bool read_format(const char *text, BaselineFormat *out, Error *error) {
-    for (*out = 0; text && *out < BASELINE_FORMATS; ++*out)
-        if (strcmp(text, baseline_format_name(*out)) == 0) return true;
-    *out = BASELINE_TEXT;
-    return !text || error_set(error, ERROR_INPUT, "--format",
-                              "\"%.40s\" is not available; give text, json, markdown or junit", text);
-}
 
 static bool check_paths(const Options *options, Error *error) {
     static const Option FILES[] = {OPTION_BASELINE, OPTION_OUTPUT, OPTION_MARKDOWN, OPTION_JUNIT};
@@ -69,9 +62,11 @@ static bool read_choice(const Options *options, CheckChoice *out, Error *error) 
                          .junit = text[OPTION_JUNIT],
                          .baseline = text[OPTION_BASELINE],
                          .update = text[OPTION_UPDATE]};
-    if (!read_format(text[OPTION_FORMAT], &out->format, error) || !check_paths(options, error) ||
-        !check_contradictions(options, error))
+    int format = BASELINE_TEXT;
+    if (!choice_read(text[OPTION_FORMAT], "--format", "text json markdown junit", &format, error) ||
+        !check_paths(options, error) || !check_contradictions(options, error))
         return false;
+    out->format = (BaselineFormat)format;
     if (out->baseline)
         return tolerance_parse(TOLERANCE_DEFAULT, "--tolerance", &out->tolerance, error) &&
                (!text[OPTION_TOLERANCE] ||

@@ -7,14 +7,10 @@
 #include <string.h>
 
 bool sweep_format_parse(const char *text, SweepFormat *out, Error *error) {
-    *out = SWEEP_TEXT;
-    if (!text) return true;
-    for (SweepFormat format = 0; format < SWEEP_FORMATS; format++) {
-        *out = format;
-        if (strcmp(text, sweep_format_name(format)) == 0) return true;
-    }
-    return error_set(error, ERROR_INPUT, "--format",
-                     "\"%.40s\" is not available; give text, json, csv, markdown or html", text);
+    int format = SWEEP_TEXT;
+    bool ok = choice_read(text, "--format", "text json csv markdown html", &format, error);
+    *out = (SweepFormat)format;
+    return ok;
 }
 
 static void warn(const SweepGrid *grid, const SweepRow *rows, FILE *err) {
