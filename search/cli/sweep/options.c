@@ -2,6 +2,7 @@
 #include "search/cli/sweep/options.h"
 
 #include "base/text/prose.h"
+#include "search/options/machine_words.h"
 #include "search/sweep/sweep.h"
 
 #include <string.h>
