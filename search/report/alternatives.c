@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The alternatives where sizes do not divide, and the nearest machines where no plan fits. */
-#include "search/report/questions.h"
+#include "search/report/side_searches.h"
 
 #include "base/util.h"
 #include "mesh/slice.h"

@@ -4,7 +4,7 @@
 #include "base/util.h"
 #include "mesh/prime.h"
 #include "search/answer/contradiction.h"
-#include "search/report/questions.h"
+#include "search/report/side_searches.h"
 #include "search/request/knobs.h"
 
 #include <stdlib.h>

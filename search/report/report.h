@@ -89,7 +89,7 @@ typedef struct {
     int left_out;        /* searches around the search that took more work than --sensitivity fast lets them have */
     int64_t work_limit;  /* of each of them; 0: none */
     double seconds_left; /* of --time-limit, for the searches around the search; below 0: no limit */
-    int64_t effort;      /* of all searches so far: search_effort() of search/report/questions.h */
+    int64_t effort;      /* of all searches so far: search_effort() of search/report/side_searches.h */
     int64_t plan_effort; /* of those that the shortest text of it has: what STAGE_WAYS begins with */
     int searches;        /* how many there were beside the plan's */
 } Report;

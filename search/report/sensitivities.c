@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What would help most: one thing of the request changes, and the whole search is asked again. */
-#include "search/report/questions.h"
+#include "search/report/side_searches.h"
 
 #include "base/text/prose.h"
 #include "base/util.h"

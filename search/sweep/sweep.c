@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "search/answer/contradiction.h"
 #include "search/answer/doubts.h"
-#include "search/report/questions.h"
+#include "search/report/side_searches.h"
 
 #include <stdlib.h>
 #include <string.h>

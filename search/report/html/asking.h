@@ -4,7 +4,7 @@
 #pragma once
 
 #include "search/report/html/facts.h"
-#include "search/report/questions.h"
+#include "search/report/side_searches.h"
 
 /* Where an answer goes: to a point, or to a figure's move. */
 typedef struct {

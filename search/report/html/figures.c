@@ -3,7 +3,7 @@
 
 #include "base/util.h"
 #include "cost/profile/profile_figure.h"
-#include "search/report/questions.h"
+#include "search/report/side_searches.h"
 
 #include <string.h>
 

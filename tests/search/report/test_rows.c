@@ -4,7 +4,7 @@
 #include "search/answer/tie.h"
 #include "search/cli/commands.h"
 #include "search/launch/launcher.h"
-#include "search/report/questions.h"
+#include "search/report/side_searches.h"
 #include "tests/sanitizer.h"
 #include "tests/search/asked.h"
 

@@ -6,7 +6,7 @@
 #include "search/cli/request_text.h"
 #include "search/report/html/figures.h"
 #include "search/report/html/write.h"
-#include "search/report/questions.h"
+#include "search/report/side_searches.h"
 #include "tests/sanitizer.h"
 #include "tests/search/report/html/page_text.h"
 

@@ -7,7 +7,7 @@
 #include "search/cli/request_text.h"
 #include "search/report/html/pictures.h"
 #include "search/report/html/write.h"
-#include "search/report/questions.h"
+#include "search/report/side_searches.h"
 
 #include <criterion/criterion.h>
 #include <ctype.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/questions.h: the searches around the search. Internal to the report. */
+/* The searches around the search of a report, and what is made of them. Internal to the report. */
 #pragma once
 
 #include "search/report/report.h"
@@ -58,7 +58,7 @@ bool report_make_sensitivities(Report *report, Arena *arena, Error *error);
 bool report_make_rows(Report *report, bool glance, Arena *arena, Error *error);
 /* What headroom costs: three searches, each about as long as the plan's own. */
 bool report_make_headroom(Report *report, Arena *arena, Error *error);
-/* What each of the first rows takes under launchers that cannot be told its layout (told.c). */
+/* What each of the first rows takes under launchers that cannot be told its layout. */
 bool report_make_expressible(Report *report, Arena *arena, Error *error);
 bool report_make_nearest(Report *report, Request *scratch, Error *error);
 
