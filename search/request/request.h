@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/request/request.h: what was asked, resolved: every option that can change the answer, with the defaults
- * filled in. */
+/* search/request/request.h: what was requested, resolved: every option that can change the answer, with the defaults
+ * filled in. Words are what is stored: a report keeps its options as they are typed, and whoever reads it (explain,
+ * check, emit, a refit, the library) resolves them again by request_from_options(), so that there is one reader. */
 #pragma once
 
 #include "cost/profile/doubt.h"

@@ -4,7 +4,6 @@
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/sweep/file.h"
-#include "search/cli/sweep/options.h"
 #include "search/sweep/sweep.h"
 
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include "search/cli/planning.h"
 #include "search/cli/sweep/file.h"
 #include "search/cli/sweep/grid.h"
-#include "search/cli/sweep/options.h"
 #include "search/cli/sweep/spread.h"
 #include "search/options/data_files.h"
 
