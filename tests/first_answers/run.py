@@ -53,7 +53,7 @@ def emitted_seconds(program, launcher, report, folder):
     done = run(program, "emit", launcher, "--from", report, "-o", path)
     if done.returncode:
         return None, done.stderr.strip()
-    if "as it can be told, the plan takes" in done.stderr:
+    if "in what it can express the plan takes" in done.stderr:
         return None, done.stderr.strip()
     told = run(program, "explain", "--from", report, "--format", "json")
     return (json.loads(told.stdout)["plans"][0]["step"]["seconds"] if told.returncode in (0, 4) else None), done.stderr
