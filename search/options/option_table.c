@@ -122,7 +122,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
             "sizes and what one change would gain: none, those that take no more work than the plan's (fast), or "
             "all. The report says how many were left out. So does a page (--format html), whose "
             "searches together take no more work than its plan did, with fast.",
-        .values = "none fast all"),
+        .values = "fast none all"),
     [OPTION_PRECISION] = INPUT_ROW("precision", "TYPE", ALL | RUN, .heading = "Physics",
                                    .help = "bf16, fp8, mxfp8, nvfp4 or int8, where the chip has it (bf16)",
                                    .values = "bf16 fp8 mxfp8 nvfp4 int8"),
