@@ -16,7 +16,7 @@ static void add_column(Table *table, const char *name, bool right) {
 
 /* Adds a column for each name of a list with blanks between them. */
 static void add_columns(Table *table, const char *names, bool right) {
-    char *name = arena_text(table->arena, names), *rest = name;
+    char *name = arena_text(table->arena, names), *rest;
     do {
         rest = name ? strchr(name, ' ') : NULL;
         if (rest) *rest++ = '\0';
