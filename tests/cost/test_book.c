@@ -331,6 +331,7 @@ static const struct {
     double (*number)(const Case *);
 } HANDLERS[] = {
 #define CASE(id, ...) {#id, case_##id},
+#include "tests/cost/book_cases.h"
 #undef CASE
 };
 

@@ -371,6 +371,7 @@ static const struct {
     double (*number)(const Case *);
 } HANDLERS[] = {
 #define CASE(id, ...) {#id, case_##id},
+#include "tests/cost/serving/book_cases.h"
 #undef CASE
 };
 

@@ -123,7 +123,7 @@ static void fill(void) {
                              .has_usual = true,
                              .usual = front[0],
                              .likely_factor = 1.25};
-    answer.count = (ServingCount){.space = {.layouts = 20, .left = {3, 2, 4, 1}},
+    answer.count = (ServingCount){.space = {.layouts = 20, .excluded = {3, 2, 4, 1}},
                                   .covered = 1000,
                                   .evaluated = 60,
                                   .cut = {500, 440, 0, 0},
