@@ -55,6 +55,7 @@ static const Synonym SYNONYMS[] = {
     {.word = "markdown", .option = "format", .value = "markdown"},
     {.word = "helps", .option = "sensitivity", .advised = true},
     {.word = "osl", .option = "answer"},
+    {.word = "file", .option = "output", .advised = true},
     {.word = "isl", .option = "prompt"},
     {.word = "tp", .condition = "tensor"},
     {.word = "pp", .condition = "pipeline"},
