@@ -6,8 +6,8 @@ check.py [--root DIR] [--only RULE]     each fault as `FILE:LINE: RULE: what`; e
 check.py --drop-stale                   deletes the exceptions that nothing needs any more
 check.py [--root DIR] --graph           rooms, levels and arrows between rooms, of any checkout
 
-rooms.txt lists the rooms and who may include whom; budget.txt how many lines of C each may have; exceptions.txt lists
-what is tolerated, each line with its reason.
+rooms.txt lists the rooms and who may include whom; budget.txt how many lines of C each may have; words.txt private words
+that are given up; exceptions.txt lists what is tolerated, each line with its reason.
 An exception that nothing needs any more is a fault too. planted.py shows that every rule is able to fail.
 """
 import argparse, concurrent.futures, os, pathlib, re, shlex, subprocess, sys
@@ -128,15 +128,19 @@ def check_circles(house, registries):
         yield Fault("circle", min(circle), 1, "", "these call each other: " + " ".join(sorted(circle)))
 
 
-def check_budget(house, beside, path):
-    """Lines of C by room, and of the whole, against budget.txt."""
+def lines_by_room(house, beside):
     lines = {"all": 0, "tests": 0}
-    for source in house + beside:
+    for source in sorted(house + beside, key=lambda s: s.folder):
         kind = "tests" if inside(source.path, "tests") else "all"
         lines[kind] += len(source.lines)
         if kind == "all":
             lines[source.folder] = lines.get(source.folder, 0) + len(source.lines)
-    budget = {}
+    return lines
+
+
+def check_budget(house, beside, rooms, path):
+    """Lines of C by room, and of the whole, against budget.txt."""
+    lines, budget = lines_by_room(house, beside), {}
     for number, line in enumerate(path.read_text().splitlines() if path.is_file() else [], 1):
         words = line.split()
         if words and not line.startswith("#"):
@@ -144,11 +148,24 @@ def check_budget(house, beside, path):
             if words[0] not in lines:
                 yield Fault("budget", path.name, number, words[0], f"there is no room {words[0]}")
     for room, count in lines.items():
-        if room not in budget:
+        if room not in budget and room in rooms.order:
             yield Fault("budget", room, 1, "", f"has {count} lines of C, and no budget")
-        elif count > budget[room]:
+        elif count > budget.get(room, count):
             yield Fault("budget", room, 1, "", f"has {count} lines of C, its budget is {budget[room]}: what does a user "
                         "get for them? budget.txt is raised by a commit that says it")
+
+
+def check_words(house, root, path):
+    """Private words that the house gave up: none more than words.txt still tolerates, in C and in pages."""
+    pages = [p for p in pathlib.Path(root).glob("**/*.md") if p.name != "CHANGELOG.md" and "build" not in str(p)]
+    text = "\n".join(s.text for s in house if not inside(s.path, "search/graph"))
+    text += "\n".join(p.read_text(encoding="utf-8") for p in pages)
+    for number, line in enumerate(path.read_text().splitlines() if path.is_file() else [], 1):
+        if line.strip() and not line.startswith("#"):
+            word, most, instead = line.split(None, 2)
+            count = len(re.findall(rf"\b{word.replace('+', ' ')}\b", text))
+            if count > int(most):
+                yield Fault("word", path.name, number, word, f"{count} of \"{word}\", at most {most} are left: say {instead}")
 
 
 def reads_world(path):
@@ -245,6 +262,13 @@ def tolerated(faults, path, only):
             yield Fault("exception", path.name, number, "", what)
 
 
+def take_budget(house, beside, here):
+    """Writes budget.txt with the lines that are there."""
+    (here / "budget.txt").write_text("""# Lines of C (comments and blanks too) that each room may have, all outside tests, and the tests. A commit that raises a
+# line says in its message what a user gets for it; one that makes a room smaller lowers it (check.py --take-budget).
+""" + "".join(f"{room:30} {count}\n" for room, count in lines_by_room(house, beside).items()))
+
+
 def drop_stale(path, stale):
     """Deletes the lines of the file that no fault needs."""
     lines = path.read_text().splitlines(keepends=True)
@@ -263,15 +287,15 @@ def all_faults(root, only=None):
         (("include",), lambda: check_includes(house, rooms, root)),
         (("cycle",), lambda: check_cycles(house)),
         (("circle",), lambda: check_circles(house, rooms.registries)),
-        (("budget",), lambda: check_budget(house, beside + plain, here / "budget.txt")),
+        (("budget",), lambda: check_budget(house, beside + plain, rooms, here / "budget.txt")),
+        (("word",), lambda: check_words(house, root, here / "words.txt")),
         (("call",), lambda: check_calls(house)),
         (("variable",), lambda: check_variables(house)),
         (("alone",), lambda: check_alone(house, root)),
         (("line", "file", "function", "parameters"), lambda: check_sizes(house, beside)),
         (("mirror",), lambda: check_mirror([s.path for s in beside], root)),
     ]
-    pending = () if only else ("circle", "budget")
-    faults = [f for names, rule in rules if (only is None or only in names) and names[0] not in pending for f in rule()]
+    faults = [f for names, rule in rules if only is None or only in names for f in rule()]
     return list(tolerated([f for f in faults if only in (None, f.rule)], here / "exceptions.txt", only))
 
 
@@ -281,7 +305,12 @@ def main():
     parser.add_argument("--only", metavar="RULE")
     parser.add_argument("--graph", action="store_true")
     parser.add_argument("--drop-stale", action="store_true", help="delete the exceptions that nothing needs any more")
+    parser.add_argument("--take-budget", action="store_true", help="write budget.txt with the lines that are there")
     options = parser.parse_args()
+    if options.take_budget:
+        house, beside = ([Source(options.root, p) for p in list_sources(options.root, folders)]
+                         for folders in (HOUSE, ["tests", "benchmarks", "examples"]))
+        take_budget(house, beside, pathlib.Path(options.root, "tests/architecture"))
     if options.graph:
         graph.draw(options.root)
         return 0

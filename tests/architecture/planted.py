@@ -25,6 +25,12 @@ PLANTED = [
     ("cycle", "mesh/planted_one.h", "", {
         "mesh/planted_one.h": '#pragma once\n#include "mesh/planted_two.h"\n',
         "mesh/planted_two.h": '#pragma once\n#include "mesh/planted_one.h"\n'}),
+    ("circle", "mesh/planted_one.c", "", {
+        "mesh/planted_one.c": "int planted_first(int x) {\n    return x > 0 ? planted_second(x - 1) : 0;\n}\n",
+        "mesh/planted_two.c": "int planted_second(int x) {\n    return planted_first(x);\n}\n"}),
+    ("word", "words.txt", "planted", {"tests/architecture/words.txt": "planted 0 nothing\n",
+                                      "mesh/planted.h": "/* planted */\n"}),
+    ("budget", "budget.txt", "base/nobody", {"tests/architecture/budget.txt": "base/nobody 5 rooms that are gone\n"}),
     ("call", "cost/planted.c", "fopen", {"cost/planted.c": 'void *planted(void) { return fopen("x", "r"); }\n'}),
     ("call", "search/engine/walk/planted.c", "getenv",
      {"search/engine/walk/planted.c": 'char *planted(void) {\n    return getenv("x"); /* not "getenv" */\n}\n'}),
@@ -77,7 +83,7 @@ def copied(folder):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, folder / path)
     (folder / "tests/architecture").mkdir(parents=True, exist_ok=True)
-    for name in ("rooms.txt", "exceptions.txt"):
+    for name in ("rooms.txt", "exceptions.txt", "budget.txt", "words.txt"):
         shutil.copy(ROOT / "tests/architecture" / name, folder / "tests/architecture" / name)
 
 
