@@ -228,9 +228,9 @@ static int by_name(const void *a, const void *b) {
 /* Ends the object whose keys begin at `first`; the error names the earliest key that repeats another. */
 static bool close_object(Parser *parser, size_t first) {
     size_t count = parser->key_count - first, repeated = parser->length;
-    Key *keys = parser->keys + first;
     parser->key_count = first;
     if (count < 2) return true; /* a document without keys has no array either */
+    Key *keys = parser->keys + first;
     qsort(keys, count, sizeof *keys, by_name);
     for (size_t i = 1; i < count; i++)
         if (keys[i].at < repeated && strcmp(keys[i - 1].name, keys[i].name) == 0) repeated = keys[i].at;
