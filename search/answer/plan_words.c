@@ -2,6 +2,7 @@
 #include "search/answer/plan_words.h"
 
 #include "base/util.h"
+#include "cost/time/step_terms.h"
 
 #include <string.h>
 
@@ -155,4 +156,8 @@ int peak_parts(const Request *request, const RankedPlan *ranked, MemoryPart part
     const Estimate *estimate = &ranked->estimate;
     CostContext setting = ranked_cost_context(request, ranked);
     return memory_parts(&setting, &estimate->shard, &ranked->plan, estimate->moment, parts, in_flight);
+}
+
+Traffic group_traffic(const Estimate *estimate, Group group, Phase phase) {
+    return step_traffic(&estimate->rule, &estimate->resources, group, phase);
 }

@@ -75,8 +75,3 @@ void loop_add_hiding(const Hiding *terms, int n, int axis_count, const uint64_t 
 /* best = min(best, max(step + a + b, factor * serial + constant) * slack). */
 void loop_finish(const double *step, const double *a, const double *b, const double *serial, double factor,
                  double constant, double slack, int count, double *best);
-
-/* What the table of rates and the sums over it agree on. Internal to batch.c. */
-
-/* Placements that are summed up at once: all arrays that one row reads and writes stay in the first-level cache. */
-enum { BATCH_BLOCK = 256 };

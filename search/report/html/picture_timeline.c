@@ -32,7 +32,7 @@ static Microbatch microbatch_of(const RankedPlan *ranked) {
         one.all[phase] = one.compute[phase];
         for (int group = 0; group < GROUP_DATA; group++) {
             double whole = estimate->time.group_seconds[group],
-                   seconds = lane_seconds(estimate, (Group)group, (Phase)phase);
+                   seconds = timeline_lane_seconds(estimate, (Group)group, (Phase)phase);
             double share = whole > 0 ? estimate->time.group_exposed_seconds[group] / whole : 0;
             if (group < GROUP_WEIGHTS) one.exposed[group][phase] = share * seconds;
             one.hidden[group][phase] = (group < GROUP_WEIGHTS ? 1 - share : 1) * seconds;
@@ -255,7 +255,7 @@ static int list_lanes(const Microbatch *one, const Estimate *estimate, Lane lane
             const char *name = phase == PHASE_BACKWARD ? lane_name((Group)group)
                                : group == GROUP_DATA   ? "parameters"
                                                        : "expert params";
-            if (lane_seconds(estimate, (Group)group, (Phase)phase) > least)
+            if (timeline_lane_seconds(estimate, (Group)group, (Phase)phase) > least)
                 lanes[count++] = (Lane){name, group, (Phase)phase};
         }
     return count;
@@ -300,7 +300,7 @@ static void draw_data(Svg *svg, const Window *window, const RankedPlan *ranked, 
     for (int i = 1; i < stage->count; i++) {
         int group = lanes[i].group;
         if (group < GROUP_DATA) continue;
-        double seconds = lane_seconds(estimate, (Group)group, lanes[i].phase);
+        double seconds = timeline_lane_seconds(estimate, (Group)group, lanes[i].phase);
         double from = lanes[i].phase == PHASE_FORWARD ? 0 : end - one->all[PHASE_BACKWARD], x = x_of(window, from);
         char tip[96], text[NUMBER_TEXT_SIZE];
         snprintf(tip, sizeof tip, "%s%s: %s", lanes[i].name,

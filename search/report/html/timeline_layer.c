@@ -26,7 +26,7 @@ const char *lane_name(Group group) {
     return NAMES[group];
 }
 
-double lane_seconds(const Estimate *estimate, Group group, Phase phase) {
+double timeline_lane_seconds(const Estimate *estimate, Group group, Phase phase) {
     Traffic traffic = group_traffic(estimate, group, phase);
     return collective_seconds(estimate->rates.cost[group], traffic.messages, traffic.bytes);
 }
@@ -85,7 +85,7 @@ static void add_weights(LayerLine *line, const Estimate *estimate, Phase phase, 
     static const Group GROUPS[] = {GROUP_WEIGHTS, GROUP_EXPERT_WEIGHTS, GROUP_TENSOR_WEIGHTS};
     for (size_t i = 0; i < COUNT_OF(GROUPS); i++) {
         Group group = GROUPS[i];
-        double seconds = lane_seconds(estimate, group, phase) / max_real(1, estimate->shard.layers);
+        double seconds = timeline_lane_seconds(estimate, group, phase) / max_real(1, estimate->shard.layers);
         bool there = false;
         for (int b = 0; b < line->count; b++)
             there = there || (line->bars[b].lane > 0 && line->group[line->bars[b].lane] == (int)group);

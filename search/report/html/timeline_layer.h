@@ -28,7 +28,7 @@ typedef struct {
 const char *lane_name(Group group);
 
 /* Seconds of what it moves in one phase of one microbatch; over replicas at the start and at the end of a step. */
-double lane_seconds(const Estimate *estimate, Group group, Phase phase);
+double timeline_lane_seconds(const Estimate *estimate, Group group, Phase phase);
 
 /* Of the kind of layer that the model has most of; recomputation is left out. */
 void layer_line(const Request *request, const RankedPlan *ranked, LayerLine *out);

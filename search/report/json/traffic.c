@@ -7,10 +7,6 @@
 #include "base/util.h"
 #include "cost/time/step_terms.h"
 
-Traffic group_traffic(const Estimate *estimate, Group group, Phase phase) {
-    return step_traffic(&estimate->rule, &estimate->resources, group, phase);
-}
-
 /* Over a step, both phases. */
 static Traffic group_step_traffic(const Estimate *estimate, Group group) {
     double times = step_moves_once(group) ? 1 : estimate->rule.microbatches;
