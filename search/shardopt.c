@@ -3,7 +3,7 @@
  * callers may search side by side. */
 #include "search/shardopt.h"
 #include "search/answer/doubts.h"
-#include "search/answer/gap.h"
+#include "search/answer/tie.h"
 
 #include "base/build.h"
 #include "base/clock.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cost/serving/serving_profile.h"
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/util.h"
 
@@ -253,4 +254,68 @@ StoredType serving_published_weights(const cJSON *json, const char *model) {
         if (cJSON_IsString(said) && strcmp(said->valuestring, stored_name((StoredType)type)) == 0)
             return (StoredType)type;
     return STORED_BF16;
+}
+
+static const struct {
+    const char *name;
+    double bytes;
+} TYPES[STORED_COUNT] = {
+    [STORED_BF16] = {"bf16", 2},
+    [STORED_FP8] = {"fp8", 1},
+    [STORED_INT8] = {"int8", 1},
+    [STORED_MXFP4] = {"mxfp4", 0.5 + 1.0 / 32},
+    [STORED_NVFP4] = {"nvfp4", 0.5 + 1.0 / 16},
+    [STORED_INT4] = {"int4", 0.5},
+};
+
+const char *stored_name(StoredType type) { return TYPES[type].name; }
+
+double stored_bytes(StoredType type) { return TYPES[type].bytes; }
+
+Arithmetic stored_arithmetic(StoredType type, const Chip *chip) {
+    if (type == STORED_FP8 && chip->fp8_flops_per_second.value > 0) return ARITHMETIC_FP8;
+    if ((type == STORED_MXFP4 || type == STORED_NVFP4) && chip->fp4_flops_per_second.value > 0) return ARITHMETIC_FP4;
+    return ARITHMETIC_BF16;
+}
+
+double arithmetic_peak(const Chip *chip, Arithmetic arithmetic) {
+    switch (arithmetic) {
+    case ARITHMETIC_FP8:
+        return chip->fp8_flops_per_second.value;
+    case ARITHMETIC_FP4:
+        return chip->fp4_flops_per_second.value;
+    default:
+        return chip->bf16_flops_per_second.value;
+    }
+}
+
+/* Finds the serving profile that --profile names. */
+
+static bool is_path(const char *argument) {
+    size_t length = strlen(argument);
+    return strchr(argument, '/') || (length > 5 && strcmp(argument + length - 5, ".json") == 0);
+}
+
+cJSON *serving_profile_open(const char *argument, Arena *arena, const char **path, Error *error) {
+    *path = argument;
+    if (argument[0] == '\0')
+        return error_set(error, ERROR_INPUT, "--profile", "is empty; give default, ideal, a name or a file"), NULL;
+    if (!is_path(argument)) {
+        char **names;
+        size_t count, at = 0;
+        const char *folder = file_data_folder("cost/serving/profiles", arena, error);
+        if (!folder || !file_list(folder, ".json", arena, &names, &count, error)) return NULL;
+        while (at < count && (strncmp(names[at], argument, strlen(argument)) != 0 ||
+                              strcmp(names[at] + strlen(argument), ".json") != 0))
+            at++;
+        if (at == count)
+            return error_set(error, ERROR_INPUT, "--profile",
+                             "there is no serving profile \"%.60s\"; give default, ideal, "
+                             "a name in cost/serving/profiles, or a file",
+                             argument),
+                   NULL;
+        *path = arena_format(arena, "%s/%s", folder, names[at]);
+        if (!*path) return error_memory(error), NULL;
+    }
+    return json_read_file(*path, error);
 }

@@ -65,7 +65,7 @@ typedef struct {
     /* plans are ordered by this: step seconds x requested tokens / its tokens (x chips for chip-hours and cost) */
     double ranked_seconds;
     /* By how much a plan that is undecided might be faster than this one, of those that the row is the best of, as a
-     * share of its time; 0: none is, the row is proven (search/answer/gap.h). */
+     * share of its time; 0: none is, the row is proven (search/answer/tie.h). */
     double gap;
     PaddingSet padding;
     LauncherSet launchable_by;          /* those that take its degrees, knobs and placement */

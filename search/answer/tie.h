@@ -28,3 +28,17 @@ TieReason tie_reason(const RankedPlan *a, const RankedPlan *b, bool *less);
  * are tied with the fastest, which takes `fastest`, by what is surer (the first TIE_MOST of them), the rest by time.
  * Fills the `doubt` of those that are tied, and `tied` of all. */
 void tie_order(const SearchControl *control, double fastest, RankedPlan *plans, int count);
+
+/* How far a search that did not end is from having proven its first plan. */
+
+/* By how much what is undecided might be faster than the fastest plan, as a share of its time: 0 where that is proven,
+ * though a row below may be open; 1 where there is no plan. Certificate.gap is that of the last row. */
+double search_gap(const SearchResult *result);
+
+/* The same of one row that takes `seconds` (ranked), where nothing that is undecided takes less than `open` (INFINITY:
+ * nothing is). What a layout may be off by and count as solved is no gap. */
+double row_gap(double seconds, double open);
+
+/* Whether a limit that was asked for, an interrupt, or a machine with more plans than can be listed left the first plan
+ * open by more than counts as proven. */
+bool search_left_open(const SearchResult *result);

@@ -6,7 +6,7 @@
 #include "base/text/prose.h"
 #include "base/threads.h"
 #include "base/util.h"
-#include "search/answer/gap.h"
+#include "search/answer/tie.h"
 #include "search/cli/interrupt.h"
 #include "search/launch/launcher.h"
 #include "search/options/machine_words.h"

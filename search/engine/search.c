@@ -4,7 +4,6 @@
 #include "search/engine/search.h"
 
 #include "base/util.h"
-#include "search/answer/gap.h"
 #include "search/answer/tie.h"
 #include "search/engine/explore/cache_pool.h"
 #include "search/engine/walk/walk.h"

@@ -4,8 +4,7 @@
 #include "base/text/prose.h"
 #include "base/util.h"
 #include "search/options/config_options.h"
-#include "search/request/knobs.h"
-#include "search/request/offload.h"
+#include "search/request/request.h"
 
 #include <math.h>
 #include <string.h>

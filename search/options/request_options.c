@@ -9,7 +9,7 @@
 #include "models/parameters.h"
 #include "search/launch/launcher.h"
 #include "search/options/machine_words.h"
-#include "search/request/offload.h"
+#include "search/request/request.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,8 +8,8 @@
 #include "cost/profile/profile.h"
 #include "cost/stage/stage.h"
 #include "mesh/machine.h"
-#include "search/request/knobs.h"
 #include "search/request/environment.h"
+#include "search/request/knobs.h"
 
 #include <cjson/cJSON.h>
 
@@ -178,7 +178,7 @@ typedef struct {
     LauncherSet launchers;         /* --for, or the usual launchers of the chip; 0 means any */
     Origin launchers_origin;       /* FROM_OPTION or FROM_DEFAULT */
     double requested_batch_tokens; /* before rounding to whole sequences */
-    bool offload;                  /* --offload was given: search/request/offload.h */
+    bool offload;                  /* --offload was given: request_offload() */
     double hbm_reserve;            /* --hbm-reserve */
     Origin reserve_origin;         /* FROM_DEFAULT: request_default_reserve() */
     Origin batch_origin, seq_origin, tokens_origin;
@@ -253,3 +253,14 @@ const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEX
  * with _ for -, values what the option takes (shares as numbers, "for" with commas). The command line reads it back
  * (`explain --from`). `launchers`: who is asked for, as --for takes it (request_launchers()). False: memory is out. */
 bool request_add_json(const Request *request, const char *launchers, cJSON *to);
+
+/* What may go to the host, as --offload says it, or by default. */
+
+/* Settles what may go to the host where nobody said so: everything on TPUs and where the link to the host is coherent;
+ * over PCIe, whose copies no published recipe finds worth while, only what --require or --remat ask for, and the rest
+ * where nothing fits without (SpaceRules.offload_open). To be called when a condition was added. */
+void request_settle_offload(Request *request);
+
+/* Takes what --offload says, "auto" and NULL for the default. False: *error says how that contradicts --require,
+ * --remat or the machine; `where` names the option. */
+bool request_offload(const char *text, const char *where, Request *request, Error *error);

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/text/prose.h"
 #include "base/util.h"
-#include "search/answer/gap.h"
+#include "search/answer/tie.h"
 #include "search/answer/plan_words.h"
 
 #include <string.h>

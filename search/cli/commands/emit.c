@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "base/text/prose.h"
 #include "base/util.h"
-#include "search/answer/gap.h"
+#include "search/answer/tie.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "search/engine/explore/explorer.h"
+#include "search/engine/space/plan_count.h"
 
 /* Adds the best plan of each schedule and expert grid (with --variants: of each knob setting) that is not above the
  * threshold (ranked) to explorer->plans; what is above may be left out. */
@@ -29,3 +30,14 @@ bool tuple_range_is_cut(Explorer *explorer, const Degrees *degrees, int64_t fewe
 
 /* How many plans (knobs and placements) of a plan's degrees and schedule have a relaxed time within `limit` (ranked). */
 bool explore_count_within(Explorer *explorer, const BestPlan *plan, double limit, Count *within);
+
+/* One degree tuple in every order of its roles that was asked for. */
+
+/* explore_tuple() in the request's order of roles or, with --nesting all, in all of them, the canonical one first.
+ * What the first order leaves out before anything was asked that depends on the order is out in all. Where one plan is
+ * wanted, the best of an order is the limit of the next: *limit (ranked) falls to it. */
+bool explore_orders(Explorer *explorer, const Degrees *degrees, double *limit);
+
+/* The same with what was left, in the one order that was asked for: explore_left(). */
+bool explore_orders_left(Explorer *explorer, const Degrees *degrees, const Deferred *left, int64_t count,
+                         double *limit);

@@ -3,7 +3,6 @@
 #include "search/engine/walk/walk.h"
 
 #include "base/util.h"
-#include "search/answer/gap.h"
 #include "search/answer/tie.h"
 #include "search/engine/explore/explore.h"
 #include "search/launch/launcher.h"

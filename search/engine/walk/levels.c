@@ -13,7 +13,6 @@
 #include "base/util.h"
 #include "search/engine/explore/explorer.h"
 #include "search/engine/explore/explore.h"
-#include "search/engine/explore/orders.h"
 
 #include <math.h>
 #include <omp.h>

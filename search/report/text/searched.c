@@ -3,7 +3,7 @@
 #include "search/report/text/parts.h"
 
 #include "base/util.h"
-#include "search/answer/gap.h"
+#include "search/answer/tie.h"
 
 #include <inttypes.h>
 #include <math.h>
