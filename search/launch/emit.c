@@ -30,12 +30,6 @@ int emit_format_launcher(const EmitFormat *format) {
     return launcher;
 }
 
-const LaunchAnswer *emit_launch_answer(const RankedPlan *ranked, const Launcher *launcher) {
-    for (int i = 0; i < ranked->launch_count; i++)
-        if (launcher_at(ranked->launch[i].launcher) == launcher) return &ranked->launch[i];
-    return NULL;
-}
-
 StateDtypes emit_state_dtypes(const Request *request, const RankedPlan *ranked) {
     CostContext setting = request_cost_context(request);
     StateDtypes dtypes = cost_context_state(&setting)->dtypes;

@@ -8,6 +8,12 @@
 #include <math.h>
 #include <string.h>
 
+const LaunchAnswer *emit_launch_answer(const RankedPlan *ranked, const Launcher *launcher) {
+    for (int i = 0; i < ranked->launch_count; i++)
+        if (launcher_at(ranked->launch[i].launcher) == launcher) return &ranked->launch[i];
+    return NULL;
+}
+
 bool launch_job(const Request *request, const RankedPlan *ranked, const Launcher *launcher, LaunchJob *out,
                 Error *error) {
     const Plan *plan = &ranked->plan;

@@ -286,7 +286,7 @@ bool maxtext_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Erro
                          clean_name(request->question.model.name, name));
     fprintf(out, "\n# Mesh: degrees inside a %s, then across; allow_split_physical_axes where a ring is shared.\n",
             tpu ? "slice" : "node");
-    if (!maxtext_write_mesh(ranked, tpu, out, error)) return false;
+    if (!maxtext_write_mesh(job, tpu, out, error)) return false;
     fprintf(out, "\n# Batch\n");
     if (!write_batch(ranked, out, error)) return false;
     fprintf(out, "\n# Numbers and state\n");

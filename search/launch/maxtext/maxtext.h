@@ -5,7 +5,6 @@
 #include "search/launch/emit.h"
 #include "search/launch/import.h"
 
-extern const Launcher MAXTEXT_LAUNCHER;
 EmitWriter maxtext_write;
 EmitNoter maxtext_notes;
 ImportWork maxtext_work;
@@ -40,7 +39,7 @@ MaxtextDivision maxtext_division(const RankedPlan *ranked);
 
 /* Every ici_* and dcn_* degree, and how physical axes may be split. False: two axes of the mesh for one role (usp)
  * would land elsewhere than it was costed. */
-bool maxtext_write_mesh(const RankedPlan *ranked, bool tpu, FILE *out, Error *error);
+bool maxtext_write_mesh(const LaunchJob *job, bool tpu, FILE *out, Error *error);
 
 /* "a=b c=d" as keys, a line each. */
 void maxtext_write_pairs(const char *pairs, FILE *out);

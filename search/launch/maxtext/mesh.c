@@ -58,12 +58,13 @@ static void write_network(const char *network, const int64_t degree[ROLE_COUNT],
 
 /* `usp` has two axes where the plan has one role, which JAX lays one after the other, heads inside the ring: whether it
  * has to split physical axes for them, and that together they lie as the role was costed. */
-static bool place_usp(const RankedPlan *ranked, const MaxtextDivision *division, bool *split, Error *error) {
+static bool place_usp(const LaunchJob *job, const MaxtextDivision *division, bool *split, Error *error) {
+    const RankedPlan *ranked = job->ranked;
     const Mesh *mesh = &ranked->machine.mesh;
     JaxShape physical = jax_physical_shape(mesh), logical = {.count = 0};
     Role roles[ROLE_COUNT + 1];
     JaxAssignment assignment;
-    Nesting nesting = MAXTEXT_LAUNCHER.nestings[0].order;
+    Nesting nesting = job->launcher->nestings[0].order;
     int64_t heads = max_whole(1, ranked->plan.knobs.methods.ulysses);
     for (int l = 0; l < ROLE_COUNT; l++) {
         Role role = jax_role(&nesting, l);
@@ -90,11 +91,11 @@ static bool place_usp(const RankedPlan *ranked, const MaxtextDivision *division,
 }
 
 /* What has to be said about physical axes; GPUs have none. */
-static bool write_axes(const RankedPlan *ranked, const MaxtextDivision *division, bool tpu, FILE *out, Error *error) {
-    const LaunchAnswer *answer = emit_launch_answer(ranked, &MAXTEXT_LAUNCHER);
+static bool write_axes(const LaunchJob *job, const MaxtextDivision *division, bool tpu, FILE *out, Error *error) {
+    const LaunchAnswer *answer = emit_launch_answer(job->ranked, job->launcher);
     bool split = false;
-    if (tpu && ranked->plan.knobs.methods.context == CONTEXT_ULYSSES_RING) {
-        if (!place_usp(ranked, division, &split, error)) return false;
+    if (tpu && job->knobs->methods.context == CONTEXT_ULYSSES_RING) {
+        if (!place_usp(job, division, &split, error)) return false;
         fprintf(out, "allow_split_physical_axes: %s\n", split ? "true" : "false");
     } else if (tpu && answer && answer->needs) {
         maxtext_write_pairs(answer->needs, out);
@@ -104,9 +105,10 @@ static bool write_axes(const RankedPlan *ranked, const MaxtextDivision *division
     return true;
 }
 
-bool maxtext_write_mesh(const RankedPlan *ranked, bool tpu, FILE *out, Error *error) {
-    MaxtextDivision division = maxtext_division(ranked);
-    write_network("ici", division.inside, &ranked->plan, out);
-    write_network("dcn", division.across, &ranked->plan, out);
-    return write_axes(ranked, &division, tpu, out, error);
+bool maxtext_write_mesh(const LaunchJob *job, bool tpu, FILE *out, Error *error) {
+    const Plan *plan = &job->ranked->plan;
+    MaxtextDivision division = maxtext_division(job->ranked);
+    write_network("ici", division.inside, plan, out);
+    write_network("dcn", division.across, plan, out);
+    return write_axes(job, &division, tpu, out, error);
 }

@@ -2,12 +2,109 @@
 #include "search/launch/syntax/shell_word.h"
 
 #include "base/util.h"
-#include "search/launch/syntax/shell_sum.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the arithmetic of $((...)): + - * / %, brackets, names with or without $ ---- */
+
+enum { DEPTH_MAX = 32 };
+
+typedef struct {
+    const char *at, *end;
+    const ShellScript *script;
+    int depth;
+} Sum;
+
+/* The number that a name stands for; false: nobody knows. */
+static bool number_of_name(const ShellScript *script, const char *name, size_t length, int64_t *out) {
+    const ShellVariable *variable = shell_variable(script, name, length);
+    char *end;
+    if (!variable || variable->words.count != 1) return false;
+    const char *text = variable->words.items[0].text;
+    if (!isdigit((unsigned char)*text) || strlen(text) > 15) return false;
+    *out = strtoll(text, &end, 10);
+    return *end == '\0';
+}
+
+static char peek(Sum *sum) {
+    while (sum->at < sum->end && isspace((unsigned char)*sum->at)) sum->at++;
+    return sum->at < sum->end ? *sum->at : '\0';
+}
+
+static bool read_sum(Sum *sum, int64_t *out);
+
+static bool read_digits(Sum *sum, int64_t *out) {
+    *out = 0;
+    for (; sum->at < sum->end && isdigit((unsigned char)*sum->at); sum->at++)
+        if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, *sum->at - '0', out)) return false;
+    return true;
+}
+
+/* A number, a name, or a sum in brackets. */
+static bool read_operand(Sum *sum, int64_t *out) {
+    char c = peek(sum);
+    if (isdigit((unsigned char)c)) return read_digits(sum, out);
+    if (c == '(') {
+        if (++sum->depth > DEPTH_MAX) return false;
+        sum->at++;
+        if (!read_sum(sum, out) || peek(sum) != ')') return false;
+        sum->at++;
+        sum->depth--;
+        return true;
+    }
+    bool braced = false;
+    if (c == '$') {
+        sum->at++;
+        braced = sum->at < sum->end && *sum->at == '{';
+        sum->at += braced;
+    }
+    const char *name = sum->at;
+    while (sum->at < sum->end && (isalnum((unsigned char)*sum->at) || *sum->at == '_')) sum->at++;
+    size_t length = (size_t)(sum->at - name);
+    if (braced && (sum->at == sum->end || *sum->at++ != '}')) return false;
+    return length > 0 && number_of_name(sum->script, name, length, out);
+}
+
+static bool read_product(Sum *sum, int64_t *out) {
+    if (!read_operand(sum, out)) return false;
+    for (;;) {
+        char op = peek(sum);
+        int64_t other;
+        if (op != '*' && op != '/' && op != '%') return true;
+        sum->at++;
+        if (!read_operand(sum, &other)) return false;
+        if (op == '*') {
+            if (__builtin_mul_overflow(*out, other, out)) return false;
+            continue;
+        }
+        if (other <= 0) return false;
+        *out = op == '/' ? *out / other : *out % other;
+    }
+}
+
+static bool read_sum(Sum *sum, int64_t *out) {
+    if (!read_product(sum, out)) return false;
+    for (;;) {
+        char op = peek(sum);
+        int64_t other;
+        if (op != '+' && op != '-') return true;
+        sum->at++;
+        if (!read_product(sum, &other)) return false;
+        if (op == '+' ? __builtin_add_overflow(*out, other, out) : __builtin_sub_overflow(*out, other, out))
+            return false;
+    }
+}
+
+/* False: a name is not known, it overflows, divides by zero, or is none of that arithmetic. */
+static bool sum_of(const char *text, size_t length, const ShellScript *script, int64_t *out) {
+    Sum sum = {text, text + length, script, 0};
+    return read_sum(&sum, out) && peek(&sum) == '\0';
+}
+
+/* ---- words ---- */
 
 static const char BLANKS[] = " \t\r\n";
 
@@ -116,16 +213,6 @@ static bool inside(Shell *shell, char open, char close, const char **from, size_
     }
 }
 
-static bool number_of_name(const void *script, const char *name, size_t length, int64_t *out) {
-    const ShellVariable *variable = shell_variable(script, name, length);
-    char *end;
-    if (!variable || variable->words.count != 1) return false;
-    const char *text = variable->words.items[0].text;
-    if (!isdigit((unsigned char)*text) || strlen(text) > 15) return false;
-    *out = strtoll(text, &end, 10);
-    return *end == '\0';
-}
-
 /* Blanks in what is left as it is written would end the word. */
 static bool put_unknown(Shell *shell, const char *from, size_t length) {
     for (size_t i = 0; i < length; i++)
@@ -145,7 +232,7 @@ static bool expand(Shell *shell, bool quoted) {
         int64_t value;
         char digits[32];
         if (!inside(shell, '(', ')', &from, &length)) return false;
-        if (sum && length >= 2 && shell_sum(from + 1, length - 2, number_of_name, shell->script, &value)) {
+        if (sum && length >= 2 && sum_of(from + 1, length - 2, shell->script, &value)) {
             snprintf(digits, sizeof digits, "%lld", (long long)value);
             return put(shell, digits, strlen(digits));
         }
