@@ -20,6 +20,7 @@ typedef struct LaunchWay LaunchWay;   /* search/launch/placement.h */
 typedef struct RematList RematList;
 typedef struct EmitNotes EmitNotes;       /* search/launch/emit.h */
 typedef struct LaunchJob LaunchJob;       /* search/launch/emit.h */
+typedef struct LaunchKey LaunchKey;       /* search/launch/keys.h */
 typedef struct ConfigFile ConfigFile;     /* search/launch/syntax/config_file.h */
 typedef struct ImportedWork ImportedWork; /* search/launch/import.h */
 typedef struct ImportedPlan ImportedPlan; /* search/launch/import.h */
@@ -95,6 +96,7 @@ typedef struct {
     /* Keys of which one is enough to recognise a file; a trailing . or _ means that the key begins so. */
     const char *signs[LAUNCHER_SIGNS_MAX];
     bool signs_yield; /* its keys stand in files of others too, whose signs count first */
+    const LaunchKey *keys; /* what is both written and read as it stands; NULL: all is irregular */
     ImportWork *import_work;
     ImportPlan *import_plan;
     /* Which of the ways a file means; *out NULL: none. No function: the one whose option is plan->option. */

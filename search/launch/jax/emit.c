@@ -172,26 +172,6 @@ static void write_remat(const Request *request, const RankedPlan *ranked, FILE *
 
 /* ---- the rest ---- */
 
-static const char *python_bool(bool value) { return value ? "True" : "False"; }
-
-static void write_schedule(const RankedPlan *ranked, FILE *out) {
-    const Knobs *knobs = &ranked->plan.knobs;
-    int64_t chunks = max_whole(1, knobs->virtual_stages);
-    fprintf(out, "# The step.\nSEQUENCES = %lld  # of one step\nSEQUENCE_LENGTH = %lld\n",
-            (long long)ranked->work.sequences, (long long)ranked->work.seq);
-    fprintf(out, "MICROBATCHES = %lld  # of each replica\nMICROBATCH_SEQUENCES = %lld\n",
-            (long long)knobs->microbatches, (long long)knobs->microbatch_sequences);
-    fprintf(out, "SCHEDULE = \"%s\"\nVIRTUAL_STAGES = %lld\nLAYERS_PER_STAGE = %lld\n", schedule_name(knobs->schedule),
-            (long long)chunks, (long long)stage_layers(&ranked->plan));
-    fprintf(out, "ZERO_STAGE = %d  # over data: 1 shards the optimizer's state, 2 gradients too\n", knobs->zero_stage);
-    fprintf(out, "REGATHER = %s  # weights come together again for backward\n", python_bool(knobs->regather));
-    fprintf(out, "OFFLOAD_OPTIMIZER = %s\n", python_bool(knobs->offload_optimizer));
-    fprintf(out, "CONTEXT_METHOD = \"%s\"\nULYSSES = %lld\n", context_method_name(knobs->methods.context),
-            (long long)max_whole(1, knobs->methods.ulysses));
-    fprintf(out, "TENSOR_OVERLAP = %s  # matmuls in chunks beside their collectives\n",
-            python_bool(knobs->methods.tensor_overlap));
-}
-
 static void write_numbers(const Request *request, const RankedPlan *ranked, FILE *out) {
     StateDtypes dtypes = emit_state_dtypes(request, ranked);
     fprintf(out,
@@ -238,7 +218,10 @@ bool jax_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *e
     if (!write_parameters(request, ranked, out, error)) return false;
     write_activations(request, ranked, out);
     write_remat(request, ranked, out);
-    write_schedule(ranked, out);
+    LaunchTerms terms = launch_terms(job);
+    terms.of[TERM_STAGE_LAYERS] = stage_layers(&ranked->plan);
+    fprintf(out, "# The step.\n");
+    keys_write(JAX_KEYS, "s", &terms, KEYS_PYTHON, out);
     write_numbers(request, ranked, out);
     jax_write_functions(out);
     return true;

@@ -234,35 +234,24 @@ static void read_remat(ConfigFile *file, ImportedPlan *plan) {
 bool jax_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     static const char IGNORED[] = "*"; /* shardings follow from the roles */
     Axes axes;
-    int64_t sequences, micro, chunks, ulysses, zero;
-    bool again, host, overlap;
-    if (!read_axes(file, request, &axes, plan, error) ||
-        !config_whole(file, "SEQUENCES", 1, INT64_C(1) << 40, 0, &sequences, error) ||
-        !config_whole(file, "MICROBATCH_SEQUENCES", 1, INT64_C(1) << 32, 0, &micro, error) ||
-        !config_whole(file, "VIRTUAL_STAGES", 1, INT64_C(1) << 20, 1, &chunks, error) ||
-        !config_whole(file, "ULYSSES", 1, INT64_C(1) << 24, 1, &ulysses, error) ||
-        !config_whole(file, "ZERO_STAGE", 0, 2, 0, &zero, error) ||
-        !config_flag(file, "REGATHER", true, &again, error) ||
-        !config_flag(file, "OFFLOAD_OPTIMIZER", false, &host, error) ||
-        !config_flag(file, "TENSOR_OVERLAP", false, &overlap, error))
-        return false;
+    LaunchTerms terms;
+    if (!read_axes(file, request, &axes, plan, error) || !keys_read(JAX_KEYS, NULL, file, &terms, error)) return false;
+    int64_t sequences = terms.of[TERM_BATCH], micro = terms.of[TERM_MICRO];
     if (sequences == 0 || micro == 0)
         return config_wrong(file, NULL, "SEQUENCES", error, "is missing; give a module that `shardopt emit jax` wrote");
     if (!import_batch(file, request, "SEQUENCES", sequences, micro, plan, error)) return false;
-    const char *schedule = config_text(file, "SCHEDULE", "none"),
-               *context = config_text(file, "CONTEXT_METHOD", "none");
-    if (!import_knob_named(plan, KNOB_SCHEDULE, schedule, file, error)) return false;
-    import_knob(plan, KNOB_VIRTUAL_STAGES, chunks);
-    import_knob(plan, KNOB_ZERO_STAGE, zero);
-    import_knob(plan, KNOB_REGATHER, again);
+    import_knob(plan, KNOB_SCHEDULE, terms.of[TERM_SCHEDULE]);
+    import_knob(plan, KNOB_VIRTUAL_STAGES, terms.of[TERM_VIRTUAL_STAGES]);
+    import_knob(plan, KNOB_ZERO_STAGE, terms.of[TERM_ZERO]);
+    import_knob(plan, KNOB_REGATHER, terms.of[TERM_REGATHER]);
     if (plan->degrees.of[ROLE_SEQUENCE] > 1) {
-        if (!import_knob_named(plan, KNOB_CONTEXT_METHOD, context, file, error)) return false;
-        import_knob(plan, KNOB_ULYSSES, ulysses);
+        import_knob(plan, KNOB_CONTEXT_METHOD, terms.of[TERM_CONTEXT]);
+        import_knob(plan, KNOB_ULYSSES, terms.of[TERM_ULYSSES]);
         bool shards = strstr(config_text(file, "PARAMETERS", ""), "\"sequence") != NULL;
         if (chip_has_domains(&request->question.chip)) import_knob(plan, KNOB_SEQUENCE_PARAMETERS, !shards);
     }
-    import_overlap(file, request, overlap, plan);
-    import_offload(file, request, host, plan);
+    import_overlap(file, request, terms.of[TERM_OVERLAP], plan);
+    import_offload(file, request, terms.of[TERM_OFFLOAD], plan);
     plan->placed = true;
     read_placement(file, &axes, plan);
     read_remat(file, plan);

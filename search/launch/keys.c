@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/launch/keys.h"
+
+#include "base/text/prose.h"
+#include "base/util.h"
+#include "search/request/knobs.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+LaunchTerms launch_terms(const LaunchJob *job) {
+    const LayerKind *kind = &job->model->kinds[0];
+    const Knobs *knobs = job->knobs;
+    bool mixture = kind->experts > 0;
+    LaunchTerms terms = {{[ROLE_TENSOR] = job->tensor,
+                          [ROLE_PIPELINE] = job->pipeline,
+                          [ROLE_SEQUENCE] = job->sequence,
+                          [ROLE_FSDP] = job->fsdp,
+                          [ROLE_DATA] = job->data,
+                          [ROLE_EXPERT] = job->expert,
+                          [TERM_EXPERT_TENSOR] = job->expert_tensor,
+                          [TERM_SEQ] = job->ranked->work.seq,
+                          [TERM_BATCH] = job->batch,
+                          [TERM_MICRO] = knobs->microbatch_sequences,
+                          [TERM_MICROBATCHES] = knobs->microbatches,
+                          [TERM_SCHEDULE] = knobs->schedule,
+                          [TERM_VIRTUAL_STAGES] = job->virtual_stages,
+                          [TERM_ZERO] = knobs->zero_stage,
+                          [TERM_REGATHER] = knobs->regather,
+                          [TERM_OFFLOAD] = knobs->offload_optimizer,
+                          [TERM_OVERLAP] = job->tensor > 1 && knobs->methods.tensor_overlap,
+                          [TERM_CONTEXT] = knobs->methods.context,
+                          [TERM_ULYSSES] = max_whole(1, knobs->methods.ulysses),
+                          [TERM_LAYERS] = job->model->layers,
+                          [TERM_D_MODEL] = job->model->d_model,
+                          [TERM_HEADS] = kind->heads,
+                          [TERM_KV_HEADS] = kind->kv_heads,
+                          [TERM_D_FF] = mixture ? kind->d_ff_expert : kind->d_ff,
+                          [TERM_EXPERTS] = mixture ? kind->experts : TERM_SILENT,
+                          [TERM_VOCAB] = job->model->vocab}};
+    for (int own = TERM_OWN; own < TERM_COUNT; own++) terms.of[own] = TERM_SILENT;
+    return terms;
+}
+
+/* ---- writing ---- */
+
+static const struct {
+    const char *before, *equals, *off, *on, *quote;
+    bool tables; /* what stands before a dot is a table's name, and not the key's */
+} SYNTAX[] = {[KEYS_FLAGS] = {"    --", " ", NULL, NULL, "", false},
+              [KEYS_YAML] = {"", ": ", "false", "true", "", false},
+              [KEYS_TOML] = {"", " = ", "false", "true", "\"", true},
+              [KEYS_PYTHON] = {"", " = ", "False", "True", "\"", false}};
+
+/* Whether the row is written for these terms. */
+static bool is_said(const LaunchKey *key, char group, const LaunchTerms *terms) {
+    return key->group == group && terms->of[key->term] != TERM_SILENT;
+}
+
+static const char *word_of(const LaunchKey *key, int64_t value, char text[KNOB_TEXT_SIZE]) {
+    if (key->kind == KEY_KNOB) return knob_text((Knob)key->low, value, text);
+    const KeyWord *word = key->words;
+    while (word->word && word->value != value) word++;
+    return word->word;
+}
+
+static void write_key(const LaunchKey *key, int64_t value, KeySyntax syntax, FILE *out) {
+    const char *dot = SYNTAX[syntax].tables ? strrchr(key->key, '.') : NULL, *quote = SYNTAX[syntax].quote;
+    bool flag = key->kind == KEY_SWITCH && !SYNTAX[syntax].on; /* is there, or is not */
+    if (flag && !value) return;
+    fprintf(out, "%s%s%s", SYNTAX[syntax].before, dot ? dot + 1 : key->key, flag ? "" : SYNTAX[syntax].equals);
+    char text[KNOB_TEXT_SIZE];
+    if (key->kind == KEY_WORD || key->kind == KEY_KNOB)
+        fprintf(out, "%s%s%s", quote, word_of(key, value, text), quote);
+    else if (key->kind != KEY_SWITCH)
+        fprintf(out, "%" PRId64, value);
+    else if (!flag)
+        fputs(value ? SYNTAX[syntax].on : SYNTAX[syntax].off, out);
+    fprintf(out, "%s\n", key->comment ? key->comment : "");
+}
+
+void keys_write(const LaunchKey *keys, const char *groups, const LaunchTerms *terms, KeySyntax syntax, FILE *out) {
+    for (; *groups; groups++)
+        for (const LaunchKey *key = keys; key->key; key++)
+            if (is_said(key, *groups, terms)) write_key(key, terms->of[key->term], syntax, out);
+}
+
+static bool add_key(const LaunchKey *key, int64_t value, cJSON *out) {
+    const char *dot = strchr(key->key, '.'), *name = dot ? dot + 1 : key->key;
+    char outer[64], text[KNOB_TEXT_SIZE];
+    snprintf(outer, sizeof outer, "%.*s", dot ? (int)(dot - key->key) : 0, key->key);
+    cJSON *inside = dot ? cJSON_GetObjectItemCaseSensitive(out, outer) : out;
+    if (!inside) inside = json_add_object(out, outer);
+    if (key->kind == KEY_WORD) return json_add_text(inside, name, word_of(key, value, text));
+    return key->kind == KEY_SWITCH ? json_add_bool(inside, name, value != 0) : json_add_whole(inside, name, value);
+}
+
+bool keys_add(const LaunchKey *keys, const char *groups, const LaunchTerms *terms, cJSON *out) {
+    bool ok = true;
+    for (; *groups; groups++)
+        for (const LaunchKey *key = keys; key->key; key++)
+            if (is_said(key, *groups, terms)) ok = ok && add_key(key, terms->of[key->term], out);
+    return ok;
+}
+
+/* ---- reading ---- */
+
+static int64_t read_word(const LaunchKey *key, const char *text) {
+    for (const KeyWord *word = key->words; word->word; word++)
+        if (strcasecmp(word->word, text) == 0) return word->value;
+    return TERM_UNKNOWN;
+}
+
+static bool read_key(const LaunchKey *key, ConfigFile *file, int64_t *out, Error *error) {
+    const char *text;
+    bool on;
+    switch (key->kind) {
+    case KEY_WORD:
+        text = config_text(file, key->key, NULL);
+        *out = text ? read_word(key, text) : key->absent;
+        return true;
+    case KEY_KNOB:
+        *out = key->absent;
+        text = config_text(file, key->key, NULL);
+        return !text || knob_parse((Knob)key->low, text, file->name, out, error);
+    case KEY_SWITCH:
+        if (!config_flag(file, key->key, key->absent, &on, error)) return false;
+        *out = on;
+        return true;
+    case KEY_WHOLE_OR_AUTO: /* "auto" is what Hugging Face writes for what the trainer's arguments say */
+        *out = key->absent;
+        if (strcasecmp(config_text(file, key->key, "auto"), "auto") == 0) return true;
+        break;
+    case KEY_WHOLE:
+        break;
+    }
+    return config_whole(file, key->key, key->low, key->high, key->absent, out, error);
+}
+
+bool keys_read(const LaunchKey *keys, const char *groups, ConfigFile *file, LaunchTerms *out, Error *error) {
+    bool there[TERM_COUNT] = {false};
+    *out = (LaunchTerms){{0}};
+    for (const LaunchKey *key = keys; key->key; key++) {
+        if (groups && !(key->group && strchr(groups, key->group))) continue;
+        if (there[key->term] && !config_has(file, key->key)) continue;
+        there[key->term] = true;
+        if (!read_key(key, file, &out->of[key->term], error)) return false;
+    }
+    return true;
+}
+
+bool keys_unknown(const LaunchKey *keys, int term, ConfigFile *file, Error *error) {
+    Prose words = {0};
+    while (keys->term != term || !config_has(file, keys->key)) keys++;
+    for (const KeyWord *word = keys->words; word->word; word++) {
+        bool first = word == keys->words, last = !word[1].word;
+        prose_add(&words, "%s%s", first ? "" : last ? " or " : ", ", word->word);
+    }
+    return config_wrong(file, NULL, keys->key, error, "\"%.40s\" is none; give %s", config_text(file, keys->key, ""),
+                        words.text);
+}
