@@ -58,11 +58,13 @@ static bool is_said(const LaunchKey *key, char group, const LaunchTerms *terms) 
     return key->group == group && terms->of[key->term] != TERM_SILENT;
 }
 
+const char *key_word(const KeyWord *words, int64_t value) {
+    while (words->word && words->value != value) words++;
+    return words->word;
+}
+
 static const char *word_of(const LaunchKey *key, int64_t value, char text[KNOB_TEXT_SIZE]) {
-    if (key->kind == KEY_KNOB) return knob_text((Knob)key->low, value, text);
-    const KeyWord *word = key->words;
-    while (word->word && word->value != value) word++;
-    return word->word;
+    return key->kind == KEY_KNOB ? knob_text((Knob)key->low, value, text) : key_word(key->words, value);
 }
 
 static void write_key(const LaunchKey *key, int64_t value, KeySyntax syntax, FILE *out) {
@@ -142,7 +144,8 @@ bool keys_read(const LaunchKey *keys, const char *groups, ConfigFile *file, Laun
     bool there[TERM_COUNT] = {false};
     *out = (LaunchTerms){{0}};
     for (const LaunchKey *key = keys; key->key; key++) {
-        if (groups && !(key->group && strchr(groups, key->group))) continue;
+        bool unread = key->kind == KEY_WHOLE && key->low > key->high; /* KEY_WRITTEN */
+        if (unread || (groups && !(key->group && strchr(groups, key->group)))) continue;
         if (there[key->term] && !config_has(file, key->key)) continue;
         there[key->term] = true;
         if (!read_key(key, file, &out->of[key->term], error)) return false;

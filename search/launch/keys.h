@@ -47,6 +47,7 @@ typedef struct {
     const char *word; /* NULL behind the last */
     int64_t value;
 } KeyWord;
+const char *key_word(const KeyWord *words, int64_t value); /* NULL: there is none */
 
 typedef enum { KEY_WHOLE, KEY_WHOLE_OR_AUTO, KEY_SWITCH, KEY_WORD, KEY_KNOB } KeyKind;
 
@@ -66,6 +67,8 @@ struct LaunchKey {
     { key, term, group, KEY_WHOLE, low, high, absent, NULL, NULL }
 #define KEY_DEGREE(group, key, term) KEY_NUMBER(group, key, term, 1, 1 << 24, 1)
 #define KEY_SIZE(group, key, term) KEY_NUMBER(group, key, term, 1, INT64_C(1) << 40, 0)
+/* Others read it for themselves, or nobody does. */
+#define KEY_WRITTEN(group, key, term) KEY_NUMBER(group, key, term, 1, 0, 0)
 #define KEY_FLAG(group, key, term)                                                                                     \
     { key, term, group, KEY_SWITCH, 0, 1, 0, NULL, NULL }
 #define KEY_NAME(group, key, term, absent, words)                                                                      \

@@ -1,9 +1,209 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* For torchtitan 0.3: a bash script with a config function of a few lines, which says what flags cannot (the model's
- * converters, activation checkpointing, modules of uneven stages), and flags for all else. */
+/* What torchtitan is given, in the words of its two eras. For 0.3 a bash script with a config function of a few lines,
+ * which says what flags cannot (the model's converters, activation checkpointing, modules of uneven stages), and flags
+ * for all else; up to 0.2 a TOML file. */
+#include "base/util.h"
+#include "cost/stage/stage.h"
+#include "search/answer/plan_words.h"
 #include "search/launch/torchtitan/torchtitan.h"
 
 #include <inttypes.h>
+
+/* A model that its registry has, under both spellings. */
+typedef struct {
+    const char *name;   /* in our catalog */
+    const char *module; /* torchtitan.models.MODULE, and [model] name */
+    const char *flavor; /* of 0.2 and of model_registry() in 0.3 */
+    const char *base;   /* 0.3: the config function whose optimizer, data and metrics a run takes */
+    const char *assets; /* hf_assets_path */
+} TitanModel;
+
+/* torchtitan 0.3.0 models/NAME/__init__.py and config_registry.py; 0.2.2 models/NAME/__init__.py. */
+static const TitanModel MODELS[] = {
+    {"llama3-8b", "llama3", "8B", "llama3_8b", "./assets/hf/Meta-Llama-3-8B"},
+    {"llama3.1-8b", "llama3", "8B", "llama3_8b", "./assets/hf/Llama-3.1-8B"},
+    {"llama3-70b", "llama3", "70B", "llama3_70b", "./assets/hf/Meta-Llama-3-70B"},
+    {"llama3.1-70b", "llama3", "70B", "llama3_70b", "./assets/hf/Llama-3.1-70B"},
+    {"llama3.3-70b", "llama3", "70B", "llama3_70b", "./assets/hf/Llama-3.3-70B-Instruct"},
+    {"llama3.1-405b", "llama3", "405B", "llama3_70b", "./assets/hf/Llama-3.1-405B"},
+    {"qwen3-0.6b", "qwen3", "0.6B", "qwen3_0_6b", "./assets/hf/Qwen3-0.6B"},
+    {"qwen3-1.7b", "qwen3", "1.7B", "qwen3_1_7b", "./assets/hf/Qwen3-1.7B"},
+    {"qwen3-4b", "qwen3", "4B", "qwen3_14b", "./assets/hf/Qwen3-4B"},
+    {"qwen3-8b", "qwen3", "8B", "qwen3_14b", "./assets/hf/Qwen3-8B"},
+    {"qwen3-14b", "qwen3", "14B", "qwen3_14b", "./assets/hf/Qwen3-14B"},
+    {"qwen3-32b", "qwen3", "32B", "qwen3_32b", "./assets/hf/Qwen3-32B"},
+    {"qwen3-30b-a3b", "qwen3", "30B-A3B", "qwen3_30b_a3b", "./assets/hf/Qwen3-30B-A3B"},
+    {"qwen3-235b-a22b", "qwen3", "235B-A22B", "qwen3_30b_a3b", "./assets/hf/Qwen3-235B-A22B"},
+    {"deepseek-v2-lite", "deepseek_v3", "16B", "deepseek_v3_16b", "./assets/hf/deepseek-moe-16b-base"},
+    {"deepseek-v2-236b", "deepseek_v3", "236B", "deepseek_v3_671b", "./assets/hf/DeepSeek-V2"},
+    {"deepseek-v3", "deepseek_v3", "671B", "deepseek_v3_671b", "./assets/hf/DeepSeek-V3.1-Base"},
+    {"gpt-oss-20b", "gpt_oss", "20b", "gpt_oss_20b", "./assets/hf/gpt-oss-20b"},
+    {"gpt-oss-120b", "gpt_oss", "120b", "gpt_oss_120b", "./assets/hf/gpt-oss-120b"},
+};
+
+/* NULL: there is none. */
+static const TitanModel *titan_model(const Model *model) {
+    for (size_t i = 0; i < COUNT_OF(MODELS); i++)
+        if (name_matches(MODELS[i].name, model->name)) return &MODELS[i];
+    return NULL;
+}
+
+/* Activation checkpointing: of the three ways the one that recomputes least among those that keep no more than the plan
+ * does. */
+typedef enum { TITAN_KEEP, TITAN_SELECTIVE, TITAN_FULL } TitanCheckpoint;
+
+/* The state of an activation under a way of checkpointing. */
+static ActivationState checkpointed(TitanCheckpoint way, Activation activation) {
+    if (way == TITAN_FULL) return activation == ACTIVATION_LAYER_INPUT ? STATE_SAVED : STATE_RECOMPUTED;
+    return way == TITAN_SELECTIVE ? remat_selective_by_op(activation) : STATE_SAVED;
+}
+
+/* The way with the least recomputation whose layers keep no more bytes than the plan's. */
+static TitanCheckpoint titan_checkpoint(const LaunchJob *job) {
+    CostContext setting = ranked_cost_context(job->request, job->ranked);
+    const Plan *plan = &job->ranked->plan;
+    ActivationCost costs[ACTIVATION_COUNT];
+    Shard shard;
+    if (!shard_of_plan(job->model, &setting.work, &plan->degrees, &plan->knobs, PADDING_ANY, &shard)) return TITAN_FULL;
+    activation_costs(&setting, &shard, &plan->knobs, &plan->layout.sharding, costs);
+    for (TitanCheckpoint way = TITAN_KEEP; way < TITAN_FULL; way++) {
+        double kept = 0, wanted = 0;
+        for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
+            wanted += layout_kept_bytes(&costs[a], &plan->layout, a);
+            kept += (double)job->layers * activation_kept_bytes(&costs[a], checkpointed(way, a));
+        }
+        if (kept <= wanted * (1 + 1e-9)) return way;
+    }
+    return TITAN_FULL;
+}
+
+/* What torch.distributed.pipelining.schedules.get_schedule_class() knows; LoopedBFS is GPipe over chunks. Those behind it
+ * are read as what is nearest. */
+static const KeyWord SCHEDULES[] = {{"GPipe", SCHEDULE_GPIPE},
+                                    {"1F1B", SCHEDULE_1F1B},
+                                    {"Interleaved1F1B", SCHEDULE_INTERLEAVED},
+                                    {"LoopedBFS", SCHEDULE_CIRCULAR},
+                                    {"InterleavedZeroBubble", SCHEDULE_INTERLEAVED},
+                                    {"ZBVZeroBubble", SCHEDULE_ZB_H1},
+                                    {"DualPipeV", SCHEDULE_DUALPIPE},
+                                    {NULL, 0}};
+static const KeyWord ROTATIONS[] = {{"allgather", CONTEXT_ALL_GATHER}, {"alltoall", CONTEXT_RING}, {NULL, 0}};
+static const KeyWord RESHARDS[] = {{"never", false}, {"always", true}, {"default", TITAN_RESHARD_DEFAULT}, {NULL, 0}};
+static const KeyWord DTYPES[] = {{"float32", DTYPE_FP32}, {"bfloat16", DTYPE_BF16}, {NULL, 0}};
+
+/* Groups, as the two eras have them in other orders. */
+const LaunchKey TITAN_KEYS[] = {
+    KEY_DEGREE('d', "parallelism.data_parallel_replicate_degree", ROLE_DATA),
+    KEY_NUMBER('d', "parallelism.data_parallel_shard_degree", ROLE_FSDP, -1, 1 << 24, -1),
+    KEY_NAME('r', "parallelism.fsdp_reshard_after_forward", TERM_REGATHER, TITAN_RESHARD_DEFAULT, RESHARDS),
+    KEY_DEGREE('t', "parallelism.tensor_parallel_degree", ROLE_TENSOR),
+    KEY_FLAG('a', "parallelism.enable_async_tensor_parallel", TERM_OVERLAP), /* 0.2 */
+    KEY_DEGREE('c', "parallelism.context_parallel_degree", ROLE_SEQUENCE),
+    KEY_DEGREE('c', "parallelism.pipeline_parallel_degree", ROLE_PIPELINE),
+    KEY_DEGREE('c', "parallelism.expert_parallel_degree", ROLE_EXPERT),
+    KEY_DEGREE('x', "parallelism.expert_tensor_parallel_degree", TERM_EXPERT_TENSOR), /* 0.2 */
+    {"parallelism.enable_sequence_parallel", TERM_ALONG, '\0', KEY_SWITCH, 0, 1, true, NULL, NULL},
+    KEY_NAME('z', "parallelism.context_parallel_rotate_method", TERM_CONTEXT, CONTEXT_ALL_GATHER, ROTATIONS), /* 0.2 */
+    KEY_NAME('p', "parallelism.pipeline_parallel_schedule", TERM_SCHEDULE, SCHEDULE_1F1B, SCHEDULES),
+    KEY_NUMBER('p', "parallelism.pipeline_parallel_microbatch_size", TERM_MICRO, 1, IMPORT_BATCH_MAX, 1),
+    KEY_NUMBER('s', "parallelism.pipeline_parallel_layers_per_stage", TERM_OF_STAGE, 1, 1 << 20, 0),
+    KEY_NUMBER('s', "parallelism.pipeline_parallel_first_stage_less_layers", TERM_FIRST_LESS, 0, 1 << 20, 1),
+    KEY_NUMBER('s', "parallelism.pipeline_parallel_last_stage_less_layers", TERM_LAST_LESS, 0, 1 << 20, 1),
+    KEY_NUMBER('\0', "parallelism.num_pp_microbatches", TERM_MICROBATCHES, 1, 1 << 20, 1),
+    KEY_SIZE('b', "training.seq_len", TERM_SEQ),
+    KEY_NUMBER('b', "training.local_batch_size", TERM_LOCAL, 1, IMPORT_BATCH_MAX, 8),
+    KEY_NUMBER('\0', "training.batch_size", TERM_LOCAL, 1, IMPORT_BATCH_MAX, 8),
+    KEY_NUMBER('b', "training.global_batch_size", TERM_BATCH, -1, IMPORT_BATCH_MAX, -1),
+    KEY_NUMBER('\0', "training.num_tokens_per_microbatch_per_dp_rank", TERM_TOKENS, 1, IMPORT_BATCH_MAX, 0), /* HEAD */
+    KEY_NUMBER('\0', "training.num_tokens_per_train_step", TERM_STEP_TOKENS, -1, IMPORT_BATCH_MAX, -1),
+    KEY_WRITTEN('b', "training.steps", TERM_STEPS),
+    KEY_NAME('w', "training.dtype", TERM_DTYPE, DTYPE_FP32, DTYPES),
+    KEY_FLAG('o', "training.enable_cpu_offload", TERM_OFFLOAD),
+    KEY_FLAG('e', "compile.enable", TERM_COMPILES),
+    KEY_FLAG('\0', "training.compile", TERM_COMPILES),
+    KEY_FLAG('y', "compile.enable_async_tensor_parallel", TERM_OVERLAP),
+    {NULL},
+};
+
+/* Sequences of one forward-backward call on a data rank: all microbatches where a pipeline cuts them up, else one. */
+static LaunchTerms terms_of(const LaunchJob *job) {
+    LaunchTerms terms = launch_terms(job);
+    int slots = job->knobs->stages == STAGES_SLOTS;
+    terms.of[TERM_EXPERT_TENSOR] = 1;
+    terms.of[TERM_LOCAL] = job->knobs->microbatch_sequences * (job->pipeline > 1 ? job->knobs->microbatches : 1);
+    terms.of[TERM_STEPS] = job->steps;
+    terms.of[TERM_DTYPE] = job->request->question.state_dtypes.master == DTYPE_NONE ? DTYPE_BF16 : DTYPE_FP32;
+    terms.of[TERM_COMPILES] = terms.of[TERM_OVERLAP] || job->request->question.precision != PRECISION_BF16;
+    if (job->pipeline == 1 || !(job->even || slots)) return terms;
+    terms.of[TERM_OF_STAGE] = job_chunk_layers(job, 0) + slots;
+    terms.of[TERM_FIRST_LESS] = terms.of[TERM_LAST_LESS] = slots;
+    return terms;
+}
+
+/* The chunks' modules as a list of lists, Python's and TOML's alike; `head`: what the logits are called. */
+static void write_chunks(const LaunchJob *job, const char *head, const char *indent, FILE *out) {
+    int64_t layer = 0;
+    fprintf(out, "[\n");
+    for (int64_t chunk = 0; chunk < job->chunks; chunk++) {
+        fprintf(out, "%s    [%s", indent, chunk == 0 ? "\"tok_embeddings\"" : "");
+        int64_t count = job_chunk_layers(job, chunk);
+        for (int64_t i = 0; i < count; i++, layer++)
+            fprintf(out, "%s\"layers.%" PRId64 "\"", i > 0 || chunk == 0 ? ", " : "", layer);
+        if (chunk == job->chunks - 1) fprintf(out, "%s\"norm\", \"%s\"", count > 0 || chunk == 0 ? ", " : "", head);
+        fprintf(out, "],\n");
+    }
+    fprintf(out, "%s]\n", indent);
+}
+
+const char *torchtitan_cannot(const LaunchJob *job) {
+    if (job->request->question.precision == PRECISION_INT8) return "it has no int8";
+    return NULL;
+}
+
+/* What differs from what was costed, in both eras. */
+static void note_both(const LaunchJob *job, EmitNotes *notes) {
+    char text[ACTIVATIONS_TEXT_SIZE];
+    const Layout *layout = &job->ranked->plan.layout;
+    const Sharding *sharding = &layout->sharding;
+    TitanCheckpoint checkpoint = titan_checkpoint(job);
+    bool exact = true;
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
+        exact = exact &&
+                (!activation_exists(job->model, a) || layout->layers[a][checkpointed(checkpoint, a)] == job->layers);
+    }
+    if (!exact) {
+        emit_note(notes,
+                  "torchtitan checkpoints all layers alike and offloads nothing: %s, which keeps no more than the plan "
+                  "does and takes longer%s",
+                  checkpoint == TITAN_FULL ? "full" : "selective, op by op",
+                  checkpoint == TITAN_FULL ? "; --remat full costs that" : "");
+        emit_note(notes, "the plan's activations: %s", job_activations(job, text));
+    }
+    if (job->tensor > 1 && (sharding->mlp == MLP_GATHERED || sharding->kv == KV_GATHERED))
+        emit_note(notes, "weights or KV gathered over tensor were costed; torchtitan moves activations");
+    if (!titan_model(job->model))
+        emit_note(notes, "torchtitan has no %.60s: name a module of yours that has it", job->model->name);
+    if (strcmp(job->request->asked.optimizer, "adamw") != 0 && job->request->asked.optimizer[0] != '\0')
+        emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here", job->request->asked.optimizer);
+}
+
+/* ---- a plan as people who run it say it ---- */
+
+void torchtitan_plan_words(const LaunchJob *job, Prose *out) {
+    static const char *const CHECKPOINTS[] = {
+        [TITAN_KEEP] = "no activation checkpointing", [TITAN_SELECTIVE] = "SelectiveAC", [TITAN_FULL] = "FullAC"};
+    LaunchTerms terms = terms_of(job);
+    prose_add(out, "dp_replicate %" PRId64 ", dp_shard %" PRId64 ", tp %" PRId64 ", cp %" PRId64 ", pp %" PRId64,
+              job->data, job->fsdp, job->tensor, job->sequence, job->pipeline);
+    if (job->pipeline > 1) prose_item(out, " ", "(%s)", key_word(SCHEDULES, job->knobs->schedule));
+    if (model_layers_with(job->model, true) > 0) prose_item(out, ", ", "ep %" PRId64, job->expert);
+    prose_item(out, ", ", "local batch %" PRId64 ", global batch %" PRId64, terms.of[TERM_LOCAL], job->batch);
+    prose_item(out, ", ", "%s", CHECKPOINTS[titan_checkpoint(job)]);
+    if (job->shards) prose_item(out, ", ", "reshard after forward: %s", job->knobs->regather ? "always" : "never");
+    if (job->knobs->offload_optimizer) prose_item(out, ", ", "CPU offload");
+}
+
+/* ---- 0.3 ---- */
 
 static void write_converters(const LaunchJob *job, FILE *out) {
     bool mixture = model_layers_with(job->model, true) > 0;
@@ -54,52 +254,31 @@ static void write_function(const LaunchJob *job, const TitanModel *model, FILE *
             model->assets, CHECKPOINTS[checkpoint]);
     if (job->pipeline > 1 && !job->even) {
         fprintf(out, "    config.parallelism.module_fqns_per_model_part = ");
-        titan_write_chunks(job, "lm_head", "    ", out);
+        write_chunks(job, "lm_head", "    ", out);
     }
     fprintf(out, "    return config\nPYTHON\nMODULE=shardopt_plan CONFIG=plan\n");
 }
 
 static void write_flags(const LaunchJob *job, FILE *out) {
-    fprintf(out,
-            "\nPARALLEL=(\n    --parallelism.data_parallel_replicate_degree %" PRId64
-            "\n    --parallelism.data_parallel_shard_degree %" PRId64
-            "\n    --parallelism.tensor_parallel_degree %" PRId64 "\n    --parallelism.context_parallel_degree %" PRId64
-            "\n    --parallelism.pipeline_parallel_degree %" PRId64
-            "\n    --parallelism.expert_parallel_degree %" PRId64 "\n    --parallelism.fsdp_reshard_after_forward %s\n",
-            job->data, job->fsdp, job->tensor, job->sequence, job->pipeline, job->expert,
-            job->knobs->regather ? "always" : "never");
+    LaunchTerms terms = terms_of(job);
+    fprintf(out, "\nPARALLEL=(\n");
+    keys_write(TITAN_KEYS, "dtcr", &terms, KEYS_FLAGS, out);
     if (job->tensor > 1 && job->ranked->plan.layout.sharding.residual == RESIDUAL_REPLICATED && job->expert == 1)
         fprintf(out, "    --parallelism.no-enable_sequence_parallel\n");
     if (job->sequence > 1) fprintf(out, "    --parallelism.context_parallel_load_balancer headtail\n");
-    if (job->pipeline > 1)
-        fprintf(out,
-                "    --parallelism.pipeline_parallel_schedule %s\n"
-                "    --parallelism.pipeline_parallel_microbatch_size %" PRId64 "\n",
-                titan_schedule(job->knobs->schedule), job->knobs->microbatch_sequences);
-    int slots = job->knobs->stages == STAGES_SLOTS;
-    if (job->pipeline > 1 && (job->even || slots))
-        fprintf(out,
-                "    --parallelism.pipeline_parallel_layers_per_stage %" PRId64
-                "\n    --parallelism.pipeline_parallel_first_stage_less_layers %d\n"
-                "    --parallelism.pipeline_parallel_last_stage_less_layers %d\n",
-                job_chunk_layers(job, 0) + slots, slots, slots);
-    fprintf(out,
-            ")\n\nTRAINING=(\n    --training.seq_len %" PRId64 "\n    --training.local_batch_size %" PRId64
-            "\n    --training.global_batch_size %" PRId64 "\n    --training.steps %" PRId64 "\n",
-            job->ranked->work.seq, titan_local_batch(job), job->batch, job->steps);
-    if (job->request->question.state_dtypes.master == DTYPE_NONE) fprintf(out, "    --training.dtype bfloat16\n");
-    if (job->knobs->offload_optimizer) fprintf(out, "    --training.enable_cpu_offload\n");
+    if (job->pipeline > 1) keys_write(TITAN_KEYS, "ps", &terms, KEYS_FLAGS, out);
+    fprintf(out, ")\n\nTRAINING=(\n");
+    keys_write(TITAN_KEYS, terms.of[TERM_DTYPE] == DTYPE_BF16 ? "bwo" : "bo", &terms, KEYS_FLAGS, out);
     /* trainer.py: no CUDA graphs with a pipeline, nor with experts that ask the host how many tokens come */
     if (job->pipeline > 1 || job->expert > 1) fprintf(out, "    --training.disable_cuda_graphs\n");
-    bool overlap = job->tensor > 1 && job->knobs->methods.tensor_overlap;
-    if (overlap || job->request->question.precision != PRECISION_BF16)
-        fprintf(out, "    --compile.enable\n    --compile.components model,loss\n");
-    if (overlap) fprintf(out, "    --compile.enable_async_tensor_parallel\n");
+    keys_write(TITAN_KEYS, "e", &terms, KEYS_FLAGS, out);
+    if (terms.of[TERM_COMPILES]) fprintf(out, "    --compile.components model,loss\n");
+    keys_write(TITAN_KEYS, "y", &terms, KEYS_FLAGS, out);
     fprintf(out, ")\n");
 }
 
 void torchtitan_notes(const LaunchJob *job, EmitNotes *notes) {
-    titan_note(job, notes);
+    note_both(job, notes);
     if (!titan_model(job->model))
         emit_note(notes, "activation checkpointing%s is in your config function's hands",
                   job->pipeline > 1 && !job->even ? ", and which layers are in which stage," : "");
@@ -130,5 +309,75 @@ bool torchtitan_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, E
     job_write_torchrun(job, out);
     fprintf(out, "-m torchtitan.train --module \"$MODULE\" --config \"$CONFIG\" \"${PARALLEL[@]}\" \"${TRAINING[@]}\" "
                  "\"$@\"\n");
+    return true;
+}
+
+/* ---- up to 0.2: the TOML file of --job.config_file ---- */
+
+/* Strings as emit_quoted() writes them are JSON's, and so TOML's basic strings. */
+static void write_toml_model(const LaunchJob *job, FILE *out) {
+    const TitanModel *model = titan_model(job->model);
+    fprintf(out, "\n[model]\nname = ");
+    emit_quoted(model ? model->module : job->model->name, out);
+    fprintf(out, "\nflavor = ");
+    emit_quoted(model ? model->flavor : job->model->name, out);
+    if (model) fprintf(out, "\nhf_assets_path = \"%s\"", model->assets);
+    bool mixture = model_layers_with(job->model, true) > 0;
+    if (job->request->question.precision == PRECISION_FP8)
+        fprintf(out, "\nconverters = [\"quantize.linear.float8\"%s]",
+                mixture ? ", \"quantize.grouped_mm.float8\"" : "");
+    else if (job->request->question.precision == PRECISION_MXFP8)
+        fprintf(out, "\nconverters = [\"quantize.linear.mx\"%s]", mixture ? ", \"quantize.grouped_mm.mx\"" : "");
+    fprintf(out, "\n");
+}
+
+static void write_parallelism(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
+    fprintf(out, "\n[parallelism]\n");
+    keys_write(TITAN_KEYS, job->expert > 1 ? "drtacx" : "drtac", terms, KEYS_TOML, out);
+    if (job->sequence > 1) fprintf(out, "context_parallel_load_balancer = \"headtail\"\n");
+    if (job->sequence > 1) keys_write(TITAN_KEYS, "z", terms, KEYS_TOML, out);
+    if (job->pipeline == 1) return;
+    keys_write(TITAN_KEYS, "ps", terms, KEYS_TOML, out);
+    if (terms->of[TERM_OF_STAGE] != TERM_SILENT) return;
+    fprintf(out, "module_fqns_per_model_part = ");
+    write_chunks(job, "output", "", out);
+}
+
+void torchtitan_toml_notes(const LaunchJob *job, EmitNotes *notes) {
+    note_both(job, notes);
+    if (job->tensor > 1 && job->ranked->plan.layout.sharding.residual == RESIDUAL_REPLICATED)
+        emit_note(notes, "the residual stream was costed whole on each chip; torchtitan splits it over tensor");
+}
+
+const char *torchtitan_toml_cannot(const LaunchJob *job) {
+    const char *refusal = torchtitan_cannot(job);
+    return !refusal && job->request->question.precision == PRECISION_NVFP4
+               ? "0.2 has no nvfp4; 0.3 has: emit torchtitan"
+               : refusal;
+}
+
+bool torchtitan_toml_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {
+    static const char *const MODES[] = {[TITAN_KEEP] = "none", [TITAN_SELECTIVE] = "selective", [TITAN_FULL] = "full"};
+    (void)error;
+    emit_header(job, notes, out);
+    fprintf(out,
+            "# For torchtitan up to 0.2 (from 0.3 on: emit torchtitan), on each of %" PRId64
+            " hosts, ranks in the order of hosts:\n# ",
+            job->hosts);
+    fprintf(out,
+            "torchrun --nproc-per-node %" PRId64 " --nnodes %" PRId64
+            " --node-rank RANK --master-addr HOST0 -m torchtitan.train --job.config_file FILE\n",
+            job->per_host, job->hosts);
+    if (job->host_order)
+        fprintf(out, "# The hosts want an order of their own: RANKS in what emit torchtitan writes.\n");
+    write_toml_model(job, out);
+    LaunchTerms terms = terms_of(job);
+    fprintf(out, "\n[training]\n");
+    keys_write(TITAN_KEYS, "bwo", &terms, KEYS_TOML, out);
+    write_parallelism(job, &terms, out);
+    TitanCheckpoint checkpoint = titan_checkpoint(job);
+    fprintf(out, "\n[activation_checkpoint]\nmode = \"%s\"\n", MODES[checkpoint]);
+    if (checkpoint == TITAN_SELECTIVE) fprintf(out, "selective_ac_option = \"op\"\n");
+    if (terms.of[TERM_COMPILES]) fprintf(out, "\n[compile]\nenable = true\ncomponents = [\"model\", \"loss\"]\n");
     return true;
 }

@@ -75,20 +75,16 @@ bool torchtitan_work(ConfigFile *file, ImportedWork *out, Error *error) {
     const char *reduce = config_text(file, "training.mixed_precision_reduce", NULL);
     if (reduce) out->state_dtypes = strcmp(reduce, "bfloat16") == 0 ? "gradients=bf16" : "gradients=fp32";
     config_text(file, "training.mixed_precision_param", "");
-    config_text(file, "training.dtype", "");
     const char *optimizer = config_text(file, "optimizer.name", "AdamW");
     if (strncasecmp(optimizer, "adam", 4) != 0) out->optimizer = strcasecmp(optimizer, "muon") == 0 ? "muon" : NULL;
     return true;
 }
 
-static bool read_degrees(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
-    int64_t *of = plan->degrees.of, shard, left;
-    if (!config_whole(file, "parallelism.tensor_parallel_degree", 1, 1 << 24, 1, &of[ROLE_TENSOR], error) ||
-        !config_whole(file, "parallelism.pipeline_parallel_degree", 1, 1 << 24, 1, &of[ROLE_PIPELINE], error) ||
-        !config_whole(file, "parallelism.context_parallel_degree", 1, 1 << 24, 1, &of[ROLE_SEQUENCE], error) ||
-        !config_whole(file, "parallelism.data_parallel_replicate_degree", 1, 1 << 24, 1, &of[ROLE_DATA], error) ||
-        !config_whole(file, "parallelism.data_parallel_shard_degree", -1, 1 << 24, -1, &shard, error))
-        return false;
+static bool read_degrees(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
+                         Error *error) {
+    int64_t *of = plan->degrees.of, shard = terms->of[ROLE_FSDP], left;
+    for (int role = 0; role < ROLE_COUNT; role++)
+        if (role != ROLE_EXPERT) of[role] = terms->of[role];
     of[ROLE_FSDP] = max_whole(1, shard);
     if (!import_left_over(file, request, "parallelism", plan, &left, error)) return false;
     if (shard == -1) of[ROLE_FSDP] = left;
@@ -102,72 +98,68 @@ static bool read_degrees(ConfigFile *file, const Request *request, ImportedPlan 
 }
 
 /* Experts borrow ranks of dp_shard, cp and tp. */
-static bool read_experts(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
-    static const char KEY[] = "parallelism.expert_parallel_degree";
+static bool read_experts(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
+                         Error *error) {
     const int64_t *of = plan->degrees.of;
-    int64_t ways, width, experts = import_experts(request), lent = of[ROLE_FSDP] * of[ROLE_SEQUENCE] * of[ROLE_TENSOR];
-    if (!config_whole(file, KEY, 1, 1 << 24, 1, &ways, error) ||
-        !config_whole(file, "parallelism.expert_tensor_parallel_degree", 1, 1 << 24, 1, &width, error))
-        return false;
+    int64_t ways = terms->of[ROLE_EXPERT], experts = import_experts(request);
+    int64_t lent = of[ROLE_FSDP] * of[ROLE_SEQUENCE] * of[ROLE_TENSOR];
     if (ways == 1 || experts == 0) return true;
     if (experts % ways != 0 || lent % ways != 0)
-        return config_wrong(file, NULL, KEY, error,
+        return config_wrong(file, NULL, "parallelism.expert_parallel_degree", error,
                             "%" PRId64 " does not divide the %" PRId64 " experts and the %" PRId64
                             " ranks of dp_shard x cp x tp; give one that does",
                             ways, experts, lent);
     import_knob(plan, KNOB_FOLDED_EXPERT, ways);
-    import_knob(plan, KNOB_FOLDED_EXPERT_TENSOR, width);
+    import_knob(plan, KNOB_FOLDED_EXPERT_TENSOR, terms->of[TERM_EXPERT_TENSOR]);
     return true;
 }
 
-/* The schedule, by its class in torch.distributed.pipelining. */
-static bool read_schedule(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
+/* Those that are priced as others. */
+static void note_schedule(ConfigFile *file, const char *name) {
     static const struct {
-        const char *name;
-        Schedule ours;
-        bool chunks;
-        const char *said;
-    } SCHEDULES[] = {
-        {"GPipe", SCHEDULE_GPIPE, false, NULL},
-        {"1F1B", SCHEDULE_1F1B, false, NULL},
-        {"Interleaved1F1B", SCHEDULE_INTERLEAVED, true, NULL},
-        {"LoopedBFS", SCHEDULE_CIRCULAR, true, NULL},
-        {"InterleavedZeroBubble", SCHEDULE_INTERLEAVED, true,
-         "InterleavedZeroBubble is priced as Interleaved1F1B: a larger bubble"},
-        {"ZBVZeroBubble", SCHEDULE_ZB_H1, false, "ZBVZeroBubble is priced as ZB-H1: a larger bubble"},
-        {"DualPipeV", SCHEDULE_DUALPIPE, false, "DualPipeV is priced as DualPipe, which holds parameters twice"},
-    };
-    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->question.model.layers, of_stage, first, last,
-            chunks;
+        const char *name, *as;
+    } OTHERS[] = {{"InterleavedZeroBubble", "Interleaved1F1B: a larger bubble"},
+                  {"ZBVZeroBubble", "ZB-H1: a larger bubble"},
+                  {"DualPipeV", "DualPipe, which holds parameters twice"}};
+    for (size_t i = 0; i < COUNT_OF(OTHERS); i++)
+        if (strcasecmp(name, OTHERS[i].name) == 0)
+            config_note(file, "%s is priced as %s", OTHERS[i].name, OTHERS[i].as);
+}
+
+/* The schedule, by its class in torch.distributed.pipelining. */
+static bool read_schedule(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
+                          Error *error) {
+    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->question.model.layers;
+    int64_t of_stage = terms->of[TERM_OF_STAGE], first = terms->of[TERM_FIRST_LESS], last = terms->of[TERM_LAST_LESS];
     const char *name = config_text(file, "parallelism.pipeline_parallel_schedule", "1F1B");
-    if (!config_whole(file, "parallelism.pipeline_parallel_layers_per_stage", 1, layers + 2, 0, &of_stage, error) ||
-        !config_whole(file, "parallelism.pipeline_parallel_first_stage_less_layers", 0, layers, 1, &first, error) ||
-        !config_whole(file, "parallelism.pipeline_parallel_last_stage_less_layers", 0, layers, 1, &last, error))
-        return false;
     const char *split = config_text(file, "parallelism.module_fqns_per_model_part", NULL);
+    if (of_stage > layers + 2 || first > layers || last > layers)
+        return config_wrong(file, NULL, "parallelism.pipeline_parallel_layers_per_stage", error,
+                            "%" PRId64 ", less %" PRId64 " and %" PRId64 ", are more than the %" PRId64 " layers of %s",
+                            of_stage, first, last, layers, request->question.model.name);
     if (!split) split = config_text(file, "parallelism.pipeline_parallel_split_points", NULL);
     if (config_text(file, "parallelism.pipeline_parallel_schedule_csv", NULL))
         config_note(file, "the schedule's own CSV is not read: priced as %s", name);
     if (stages == 1) return true;
-    size_t found = 0;
-    while (found < COUNT_OF(SCHEDULES) && strcasecmp(name, SCHEDULES[found].name) != 0) found++;
-    if (found == COUNT_OF(SCHEDULES))
+    if (terms->of[TERM_SCHEDULE] == TERM_UNKNOWN)
         return config_wrong(file, NULL, "parallelism.pipeline_parallel_schedule", error,
                             "\"%.40s\" is no schedule that is known; give 1F1B, Interleaved1F1B, GPipe or LoopedBFS",
                             name);
-    if (SCHEDULES[found].said) config_note(file, "%s", SCHEDULES[found].said);
-    chunks = SCHEDULES[found].chunks ? 2 : 1;
+    note_schedule(file, name);
+    Schedule schedule = (Schedule)terms->of[TERM_SCHEDULE];
+    bool in_chunks = schedule == SCHEDULE_INTERLEAVED || schedule == SCHEDULE_CIRCULAR;
+    bool whole = schedule == SCHEDULE_GPIPE || schedule == SCHEDULE_1F1B;
+    int64_t chunks = in_chunks ? 2 : 1;
     if (of_stage > 0) {
         int64_t all = divide_up(layers + first + last, of_stage);
-        if (all % stages != 0 ||
-            (SCHEDULES[found].chunks ? all / stages < 2 : all != stages && chunks == 1 && found < 2))
+        if (all % stages != 0 || (in_chunks ? all / stages < 2 : all != stages && whole))
             return config_wrong(file, NULL, "parallelism.pipeline_parallel_layers_per_stage", error,
                                 "%" PRId64 " makes %" PRId64 " stages of %" PRId64
                                 " layers: no whole number on each of %" PRId64 " ranks that %s takes",
                                 of_stage, all, layers, stages, name);
-        chunks = SCHEDULES[found].chunks ? all / stages : 1;
+        chunks = in_chunks ? all / stages : 1;
     }
-    if (split && SCHEDULES[found].chunks) { /* a list of lists: one for each chunk */
+    if (split && in_chunks) { /* a list of lists: one for each chunk */
         int64_t lists = -1;
         for (const char *at = split; *at; at++) lists += *at == '[';
         if (lists > stages && lists % stages == 0) chunks = lists / stages;
@@ -176,7 +168,7 @@ static bool read_schedule(ConfigFile *file, const Request *request, ImportedPlan
         return config_wrong(file, NULL, "parallelism.pipeline_parallel_degree", error,
                             "%" PRId64 " stages are more than the %" PRId64 " layers of %s; give fewer",
                             stages * chunks, layers, request->question.model.name);
-    import_knob(plan, KNOB_SCHEDULE, SCHEDULES[found].ours);
+    import_knob(plan, KNOB_SCHEDULE, schedule);
     import_knob(plan, KNOB_VIRTUAL_STAGES, chunks);
     /* stages differ by a layer at most, the first and the last with less: that is balanced, but where all have as many
      * slots and two are taken */
@@ -192,24 +184,19 @@ static bool read_schedule(ConfigFile *file, const Request *request, ImportedPlan
 }
 
 /* What is not given by its number of tokens (HEAD) is by sequences. */
-static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
-    int64_t replicas = degrees_replicas(&plan->degrees), stages = plan->degrees.of[ROLE_PIPELINE], local, global, micro;
-    int64_t tokens, step_tokens, passes, seq = request->question.work.seq;
+static bool read_batch(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
+                       Error *error) {
+    int64_t replicas = degrees_replicas(&plan->degrees), stages = plan->degrees.of[ROLE_PIPELINE];
+    int64_t local = terms->of[TERM_LOCAL], global = terms->of[TERM_BATCH], micro = terms->of[TERM_MICRO];
+    int64_t tokens = terms->of[TERM_TOKENS], seq = request->question.work.seq;
     const char *key = config_has(file, "training.batch_size") ? "training.batch_size" : "training.local_batch_size";
-    if (!config_whole(file, key, 1, IMPORT_BATCH_MAX, 8, &local, error) ||
-        !config_whole(file, "training.global_batch_size", -1, IMPORT_BATCH_MAX, -1, &global, error) ||
-        !config_whole(file, "parallelism.pipeline_parallel_microbatch_size", 1, IMPORT_BATCH_MAX, 1, &micro, error) ||
-        !config_whole(file, "parallelism.num_pp_microbatches", 1, 1 << 20, 1, &passes, error) ||
-        !config_whole(file, "training.num_tokens_per_microbatch_per_dp_rank", 1, IMPORT_BATCH_MAX, 0, &tokens, error) ||
-        !config_whole(file, "training.num_tokens_per_train_step", -1, IMPORT_BATCH_MAX, -1, &step_tokens, error))
-        return false;
     if (tokens > 0) {
         micro = max_whole(1, tokens / seq);
-        local = micro * passes;
+        local = micro * terms->of[TERM_MICROBATCHES];
         if (tokens % seq != 0)
             return config_wrong(file, NULL, "training.num_tokens_per_microbatch_per_dp_rank", error,
                                 "%" PRId64 " tokens are no whole sequences of %" PRId64, tokens, seq);
-        if (step_tokens > 0) global = step_tokens / seq;
+        if (terms->of[TERM_STEP_TOKENS] > 0) global = terms->of[TERM_STEP_TOKENS] / seq;
     } else if (!config_has(file, key) && request->asked.batch_origin != FROM_OPTION) {
         config_note(file, "training.local_batch_size is not given: torchtitan's 8");
     }
@@ -258,35 +245,30 @@ static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *p
 
 bool torchtitan_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     const int64_t *of = plan->degrees.of;
-    bool async, compile, older, offload;
-    if (!import_check_gpus(file, request, "torchtitan", error) || !read_degrees(file, request, plan, error) ||
+    LaunchTerms terms;
+    if (!import_check_gpus(file, request, "torchtitan", error) || !keys_read(TITAN_KEYS, NULL, file, &terms, error) ||
+        !read_degrees(file, request, &terms, plan, error) ||
         !import_check_heads(file, request, "parallelism.tensor_parallel_degree", of[ROLE_TENSOR], false, error) ||
         !import_check_seq(file, request, "training.seq_len", of[ROLE_TENSOR] * 2 * of[ROLE_SEQUENCE], error) ||
-        !read_experts(file, request, plan, error) || !read_schedule(file, request, plan, error) ||
-        !read_batch(file, request, plan, error) || !read_remat(file, request, plan, error) ||
-        !config_flag(file, "parallelism.enable_async_tensor_parallel", false, &async, error) ||
-        !config_flag(file, "compile.enable_async_tensor_parallel", async, &async, error) ||
-        !config_flag(file, "compile.enable", false, &compile, error) ||
-        !config_flag(file, "training.compile", compile, &older, error) ||
-        !config_flag(file, "training.enable_cpu_offload", false, &offload, error))
+        !read_experts(file, request, &terms, plan, error) || !read_schedule(file, request, &terms, plan, error) ||
+        !read_batch(file, request, &terms, plan, error) || !read_remat(file, request, plan, error))
         return false;
     if (of[ROLE_SEQUENCE] > 1) {
-        bool rotates =
-            strcmp(config_text(file, "parallelism.context_parallel_rotate_method", "allgather"), "alltoall") == 0;
+        bool rotates = terms.of[TERM_CONTEXT] == CONTEXT_RING;
         import_knob(plan, KNOB_CONTEXT_METHOD, rotates ? CONTEXT_RING : CONTEXT_ALL_GATHER);
         import_knob(plan, KNOB_SEQUENCE_PARAMETERS, false);
     }
     config_text(file, "parallelism.context_parallel_load_balancer", "");
-    const char *reshard = config_text(file, "parallelism.fsdp_reshard_after_forward", "default");
-    bool again = strcmp(reshard, "always") == 0 || (strcmp(reshard, "never") != 0 && of[ROLE_PIPELINE] == 1);
+    int64_t reshard = terms.of[TERM_REGATHER];
+    bool again = reshard == true || (reshard != false && of[ROLE_PIPELINE] == 1);
     if (of[ROLE_FSDP] * of[ROLE_SEQUENCE] > 1) import_knob(plan, KNOB_REGATHER, again);
     if (of[ROLE_DATA] > 1) import_knob(plan, KNOB_ZERO_STAGE, 0);
-    import_overlap(file, request, async && (compile || older), plan);
-    import_offload(file, request, offload, plan);
-    if (offload) config_note(file, "enable_cpu_offload is priced for the optimizer's state; parameters lie in HBM");
-    bool sequence;
-    if (!config_flag(file, "parallelism.enable_sequence_parallel", true, &sequence, error)) return false;
-    if (!sequence) config_note(file, "without sequence parallelism: how the residual stream lies is chosen best");
+    import_overlap(file, request, terms.of[TERM_OVERLAP] && terms.of[TERM_COMPILES], plan);
+    import_offload(file, request, terms.of[TERM_OFFLOAD], plan);
+    if (terms.of[TERM_OFFLOAD])
+        config_note(file, "enable_cpu_offload is priced for the optimizer's state; parameters lie in HBM");
+    if (!terms.of[TERM_ALONG])
+        config_note(file, "without sequence parallelism: how the residual stream lies is chosen best");
     config_ignore(file, IGNORED);
     return true;
 }

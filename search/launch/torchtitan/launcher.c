@@ -78,21 +78,6 @@ static void remat_rules(RematList *list, const Model *model) {
     remat_list_add_full(list, 0);
 }
 
-/* ---- a plan as people who run it say it ---- */
-
-static void plan_words(const LaunchJob *job, Prose *out) {
-    static const char *const CHECKPOINTS[] = {
-        [TITAN_KEEP] = "no activation checkpointing", [TITAN_SELECTIVE] = "SelectiveAC", [TITAN_FULL] = "FullAC"};
-    prose_add(out, "dp_replicate %" PRId64 ", dp_shard %" PRId64 ", tp %" PRId64 ", cp %" PRId64 ", pp %" PRId64,
-              job->data, job->fsdp, job->tensor, job->sequence, job->pipeline);
-    if (job->pipeline > 1) prose_item(out, " ", "(%s)", titan_schedule(job->knobs->schedule));
-    if (model_layers_with(job->model, true) > 0) prose_item(out, ", ", "ep %" PRId64, job->expert);
-    prose_item(out, ", ", "local batch %" PRId64 ", global batch %" PRId64, titan_local_batch(job), job->batch);
-    prose_item(out, ", ", "%s", CHECKPOINTS[titan_checkpoint(job)]);
-    if (job->shards) prose_item(out, ", ", "reshard after forward: %s", job->knobs->regather ? "always" : "never");
-    if (job->knobs->offload_optimizer) prose_item(out, ", ", "CPU offload");
-}
-
 /* Order: b5bcd76c distributed/parallel_dims.py (pp, dp_replicate, dp_shard, cp, tp; ep innermost of dp_shard). Uneven
  * stages by module_fqns_per_model_part. */
 const Launcher TORCHTITAN_LAUNCHER = {
@@ -109,12 +94,13 @@ const Launcher TORCHTITAN_LAUNCHER = {
     .counts_microbatches = true,
     .remat = remat_rules,
     .remat_words = remat_words,
-    .plan_words = plan_words,
+    .plan_words = torchtitan_plan_words,
     .signs = {"parallelism.", "training.", "activation_checkpoint."},
+    .keys = TITAN_KEYS,
     .import_work = torchtitan_work,
     .import_plan = torchtitan_plan,
     .formats = {{"torchtitan", torchtitan_write, torchtitan_notes, "a bash script that runs torchtitan 0.3", "train.sh",
-                 titan_cannot},
+                 torchtitan_cannot},
                 {"torchtitan-toml", torchtitan_toml_write, torchtitan_toml_notes,
                  "a TOML file for torchtitan up to 0.2", "train.toml", torchtitan_toml_cannot, "torchtitan 0.2"}},
 };

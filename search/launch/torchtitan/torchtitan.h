@@ -5,37 +5,27 @@
  * models/common/decoder.py) and 0.2.2 (config/job_config.py). */
 #pragma once
 
-#include "search/launch/emit.h"
 #include "search/launch/import.h"
+#include "search/launch/keys.h"
 
 EmitWriter torchtitan_write, torchtitan_toml_write;
 EmitNoter torchtitan_notes, torchtitan_toml_notes;
-EmitRefusal titan_cannot, torchtitan_toml_cannot; /* the first: of both eras */
+void torchtitan_plan_words(const LaunchJob *job, Prose *out);
+EmitRefusal torchtitan_cannot, torchtitan_toml_cannot;
 ImportWork torchtitan_work;
 ImportPlan torchtitan_plan;
 
-/* A model that its registry has, under both spellings. */
-typedef struct {
-    const char *name;   /* in our catalog */
-    const char *module; /* torchtitan.models.MODULE, and [model] name */
-    const char *flavor; /* of 0.2 and of model_registry() in 0.3 */
-    const char *base;   /* 0.3: the config function whose optimizer, data and metrics a run takes */
-    const char *assets; /* hf_assets_path */
-} TitanModel;
-const TitanModel *titan_model(const Model *model); /* NULL: there is none */
-
-/* Activation checkpointing: of the three ways the one that recomputes least among those that keep no more than the plan
- * does. */
-typedef enum { TITAN_KEEP, TITAN_SELECTIVE, TITAN_FULL } TitanCheckpoint;
-TitanCheckpoint titan_checkpoint(const LaunchJob *job);
-
-const char *titan_schedule(Schedule schedule);
-
-/* Sequences of one forward-backward call on a data rank: all microbatches where a pipeline cuts them up, else one. */
-int64_t titan_local_batch(const LaunchJob *job);
-
-/* The chunks' modules as a list of lists, Python's and TOML's alike; `head`: what the logits are called. */
-void titan_write_chunks(const LaunchJob *job, const char *head, const char *indent, FILE *out);
-
-/* What differs from what was costed, in both eras. */
-void titan_note(const LaunchJob *job, EmitNotes *notes);
+enum {
+    TERM_LOCAL = TERM_OWN, /* sequences of one forward-backward call */
+    TERM_STEPS,
+    TERM_DTYPE,
+    TERM_COMPILES,
+    TERM_OF_STAGE, /* layers of a chunk, and how many fewer the first and the last have */
+    TERM_FIRST_LESS,
+    TERM_LAST_LESS,
+    TERM_TOKENS, /* of a microbatch of a rank, and of a step */
+    TERM_STEP_TOKENS,
+    TERM_ALONG /* the residual stream is split over tensor */
+};
+enum { TITAN_RESHARD_DEFAULT = 2 }; /* TERM_REGATHER: unless there are stages */
+extern const LaunchKey TITAN_KEYS[];
