@@ -114,6 +114,11 @@ static int64_t read_word(const LaunchKey *key, const char *text) {
     return TERM_UNKNOWN;
 }
 
+int64_t keys_value(const LaunchKey *keys, int term, const char *text) {
+    while (keys->term != term) keys++;
+    return read_word(keys, text);
+}
+
 static bool read_key(const LaunchKey *key, ConfigFile *file, int64_t *out, Error *error) {
     const char *text;
     bool on;

@@ -33,7 +33,7 @@ enum {
     TERM_EXPERTS,
     TERM_VOCAB,
     TERM_OWN, /* from here on what a launcher has for itself */
-    TERM_COUNT = TERM_OWN + 14
+    TERM_COUNT = TERM_OWN + 16
 };
 typedef struct {
     int64_t of[TERM_COUNT];
@@ -87,6 +87,9 @@ bool keys_add(const LaunchKey *keys, const char *groups, const LaunchTerms *term
 
 /* Takes every key, or those of some groups; of several of one term the last that is there counts. */
 bool keys_read(const LaunchKey *keys, const char *groups, ConfigFile *file, LaunchTerms *out, Error *error);
+
+/* The value of a word of a term's first key; TERM_UNKNOWN: it has it not. */
+int64_t keys_value(const LaunchKey *keys, int term, const char *text);
 
 /* A term is TERM_UNKNOWN: always false, with an error that names the key's words. */
 bool keys_unknown(const LaunchKey *keys, int term, ConfigFile *file, Error *error);

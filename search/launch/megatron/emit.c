@@ -7,38 +7,234 @@
 
 #include <inttypes.h>
 
-/* Weights that fsdp or sequence shard, and gradients that data shards (ZeRO-2), are Megatron-FSDP's; the optimizer's
- * state over data alone (ZeRO-1) is the distributed optimizer's. */
-static bool by_fsdp(const LaunchJob *job) { return job->shards || job->knobs->zero_stage == 2; }
-
-static void write_sizes(const LaunchJob *job, FILE *out) {
-    fprintf(out,
-            "    --tensor-model-parallel-size %" PRId64 "\n    --pipeline-model-parallel-size %" PRId64
-            "\n    --context-parallel-size %" PRId64 "\n",
-            job->tensor, job->pipeline, job->sequence);
-    bool mixture = model_layers_with(job->model, true) > 0;
-    if (mixture)
-        fprintf(out, "    --expert-model-parallel-size %" PRId64 "\n    --expert-tensor-parallel-size %" PRId64 "\n",
-                job->expert, job->expert_tensor);
-    /* moe_layer.py raises for a mixture over tensor without it */
-    bool along = job->ranked->plan.layout.sharding.residual == RESIDUAL_SEQUENCE || mixture;
-    if (job->tensor > 1 && (along || job->knobs->methods.tensor_overlap)) fprintf(out, "    --sequence-parallel\n");
-    if (job->knobs->methods.tensor_overlap && job->tensor > 1) fprintf(out, "    --tp-comm-overlap\n");
-    if (job->option) fprintf(out, "    %s\n", job->option);
+/* Of the kinds of layers the first with experts, and the first without; NULL: there is none. */
+static const LayerKind *kind_with(const Model *model, bool experts) {
+    for (int i = 0; i < model->kind_count; i++)
+        if ((model->kinds[i].experts > 0) == experts) return &model->kinds[i];
+    return NULL;
 }
 
-/* p2p: a ring; a2a: Ulysses. The core field and Transformer Engine spell all_gather with the underscore. The first
- * number of the hierarchy is the group that exchanges heads. */
-static void write_context(const LaunchJob *job, FILE *out) {
-    static const char *const TYPES[CONTEXT_COUNT] = {[CONTEXT_NONE] = "p2p",
-                                                     [CONTEXT_RING] = "p2p",
-                                                     [CONTEXT_ALL_GATHER] = "all_gather",
-                                                     [CONTEXT_ULYSSES] = "a2a",
-                                                     [CONTEXT_ULYSSES_RING] = "a2a+p2p"};
+/* Vocabulary is padded to a multiple of this x tensor (build_tokenizer.py). */
+enum { MEGATRON_VOCAB_DIVISOR = 128 };
+
+/* ---- its keys ---- */
+
+static const KeyWord CONTEXTS[] = {
+    {"p2p", CONTEXT_RING},    {"all_gather", CONTEXT_ALL_GATHER}, {"allgather", CONTEXT_ALL_GATHER},
+    {"a2a", CONTEXT_ULYSSES}, {"a2a+p2p", CONTEXT_ULYSSES_RING},  {NULL, 0}};
+static const KeyWord STRATEGIES[] = {{"no_shard", STRATEGY_NONE},
+                                     {"optim", STRATEGY_OPTIM},
+                                     {"optim_grads", STRATEGY_GRADS},
+                                     {"optim_grads_params", STRATEGY_ALL},
+                                     {NULL, 0}};
+static const KeyWord GRANULARITIES[] = {{"selective", GRANULARITY_SELECTIVE}, {"full", GRANULARITY_FULL}, {NULL, 0}};
+static const KeyWord METHODS[] = {{"uniform", METHOD_UNIFORM}, {"block", METHOD_BLOCK}, {NULL, 0}};
+
+/* p2p is a ring, a2a Ulysses. The core field and Transformer Engine spell all_gather with the underscore. */
+const LaunchKey MEGATRON_KEYS[] = {
+    KEY_NUMBER('m', "num-layers", TERM_LAYERS, 1, 1 << 20, 0),
+    KEY_NUMBER('m', "hidden-size", TERM_D_MODEL, 1, INT64_C(1) << 31, 0),
+    KEY_NUMBER('m', "ffn-hidden-size", TERM_D_FF, 1, INT64_C(1) << 31, 0),
+    KEY_NUMBER('m', "num-attention-heads", TERM_HEADS, 1, INT64_C(1) << 31, 0),
+    KEY_FLAG('q', "group-query-attention", TERM_GROUPED),
+    KEY_NUMBER('q', "num-query-groups", TERM_KV_HEADS, 1, INT64_C(1) << 31, 0),
+    KEY_NUMBER('e', "num-experts", TERM_EXPERTS, 1, 1 << 20, 0),
+    KEY_DEGREE('p', "tensor-model-parallel-size", ROLE_TENSOR),
+    KEY_DEGREE('p', "pipeline-model-parallel-size", ROLE_PIPELINE),
+    KEY_DEGREE('p', "context-parallel-size", ROLE_SEQUENCE),
+    KEY_DEGREE('x', "expert-model-parallel-size", ROLE_EXPERT),
+    KEY_NUMBER('x', "expert-tensor-parallel-size", TERM_EXPERT_TENSOR, 1, 1 << 24, 0),
+    KEY_FLAG('a', "sequence-parallel", TERM_ALONG),
+    KEY_FLAG('a', "tp-comm-overlap", TERM_OVERLAP),
+    KEY_FLAG('a', "use-tp-pp-dp-mapping", TERM_STAGES_INSIDE),
+    KEY_NAME('c', "cp-comm-type", TERM_CONTEXT, CONTEXT_RING, CONTEXTS),
+    KEY_FLAG('s', "account-for-embedding-in-pipeline-split", TERM_EMBEDDING_SLOT),
+    KEY_FLAG('s', "account-for-loss-in-pipeline-split", TERM_LOSS_SLOT),
+    KEY_NUMBER('v', "num-virtual-stages-per-pipeline-rank", TERM_VIRTUAL_STAGES, 1, 1 << 20, 0),
+    KEY_FLAG('d', "use-megatron-fsdp", TERM_BY_FSDP),
+    KEY_FLAG('\0', "use-custom-fsdp", TERM_BY_FSDP), /* its older name */
+    KEY_FLAG('d', "use-distributed-optimizer", TERM_DISTRIBUTED),
+    KEY_NAME('d', "data-parallel-sharding-strategy", TERM_STRATEGY, STRATEGY_ALL, STRATEGIES),
+    KEY_NUMBER('d', "num-distributed-optimizer-instances", TERM_INSTANCES, 1, 1 << 20, 1),
+    KEY_NAME('d', "outer-dp-sharding-strategy", TERM_OUTER, STRATEGY_NONE, STRATEGIES),
+    KEY_SIZE('b', "seq-length", TERM_SEQ),
+    KEY_NUMBER('b', "micro-batch-size", TERM_MICRO, 1, IMPORT_BATCH_MAX, 0),
+    KEY_NUMBER('b', "global-batch-size", TERM_BATCH, 1, IMPORT_BATCH_MAX, 0),
+    KEY_FLAG('o', "optimizer-cpu-offload", TERM_OFFLOAD),
+    KEY_FLAG('h', "grad-reduce-in-bf16", TERM_HALF),
+    KEY_NAME('g', "recompute-granularity", TERM_GRANULARITY, GRANULARITY_NONE, GRANULARITIES),
+    KEY_FLAG('\0', "recompute-activations", TERM_SELECTIVE),
+    KEY_NAME('r', "recompute-method", TERM_METHOD, METHOD_NONE, METHODS),
+    KEY_NUMBER('r', "recompute-num-layers", TERM_RECOMPUTED, 1, 1 << 20, 0),
+    {NULL},
+};
+
+/* Weights that fsdp or sequence shard, and gradients that data shards (ZeRO-2), are Megatron-FSDP's; the optimizer's
+ * state over data alone (ZeRO-1) is the distributed optimizer's. Gradients: bf16 where the cost model has them so
+ * (scattered by FSDP, or of one microbatch), else fp32, its default. */
+static LaunchTerms terms_of(const LaunchJob *job) {
+    LaunchTerms terms = launch_terms(job);
+    const LayerKind *kind = &job->model->kinds[0], *dense = kind_with(job->model, false);
+    const LayerKind *mixture = kind_with(job->model, true);
+    Dtype gradients = job->request->question.state_dtypes.gradients;
+    int zero = job->knobs->zero_stage;
+    int64_t *of = terms.of;
+    of[TERM_D_FF] = dense ? dense->d_ff : kind->d_ff_expert;
+    if (mixture) of[TERM_EXPERTS] = mixture->experts;
+    of[TERM_GROUPED] = kind->kv_heads != kind->heads;
+    if (!of[TERM_GROUPED]) of[TERM_KV_HEADS] = TERM_SILENT;
+    /* moe_layer.py raises for a mixture over tensor without it */
+    bool along = job->ranked->plan.layout.sharding.residual == RESIDUAL_SEQUENCE || mixture;
+    of[TERM_ALONG] = job->tensor > 1 && (along || of[TERM_OVERLAP]);
+    of[TERM_STAGES_INSIDE] = job->option != NULL;
+    if (of[TERM_CONTEXT] == CONTEXT_NONE) of[TERM_CONTEXT] = CONTEXT_RING;
+    of[TERM_EMBEDDING_SLOT] = of[TERM_LOSS_SLOT] = job->knobs->stages == STAGES_SLOTS;
+    of[TERM_BY_FSDP] = job->shards || zero == 2;
+    of[TERM_DISTRIBUTED] = of[TERM_BY_FSDP] || zero == 1;
+    if (of[TERM_BY_FSDP]) of[TERM_STRATEGY] = job->shards ? STRATEGY_ALL : STRATEGY_GRADS;
+    if (job->shards && job->data > 1) {
+        of[TERM_INSTANCES] = job->data;
+        of[TERM_OUTER] = zero == 1 ? STRATEGY_OPTIM : STRATEGY_NONE;
+    }
+    of[TERM_HALF] =
+        gradients == DTYPE_BF16 || (gradients == DTYPE_DEFAULT && (job->shards || job->knobs->microbatches == 1));
+    return terms;
+}
+
+/* ---- the model ---- */
+
+static int64_t layers_without_window(const Model *model) {
+    int64_t layers = 0;
+    for (int i = 0; i < model->kind_count; i++) layers += model->kinds[i].window == 0 ? model->kinds[i].count : 0;
+    return layers;
+}
+
+static int64_t widest_window(const Model *model) {
+    int64_t window = 0;
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].window > window) window = model->kinds[i].window;
+    return window;
+}
+
+static bool biased(const Model *model) {
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].out_bias || model->kinds[i].mlp_bias || model->kinds[i].expert_bias) return true;
+    return false;
+}
+
+static bool alternates(const Model *model) { return model_layers_with(model, true) == model_layers_with(model, false); }
+
+static void write_attention(const LayerKind *kind, const LaunchTerms *terms, FILE *out) {
+    if (kind->attention == ATTENTION_LATENT) {
+        fprintf(out, "    --multi-latent-attention\n");
+        if (kind->q_lora_rank > 0) fprintf(out, "    --q-lora-rank %" PRId64 "\n", kind->q_lora_rank);
+        fprintf(out,
+                "    --kv-lora-rank %" PRId64 "\n    --qk-head-dim %" PRId64 "\n    --qk-pos-emb-head-dim %" PRId64
+                "\n    --v-head-dim %" PRId64 "\n",
+                kind->kv_lora_rank, kind->qk_nope_head_dim, kind->qk_rope_head_dim, kind->v_head_dim);
+    } else {
+        fprintf(out, "    --kv-channels %" PRId64 "\n", kind->head_dim);
+        keys_write(MEGATRON_KEYS, "q", terms, KEYS_FLAGS, out);
+    }
+    if (kind->qk_norm_parameters > 0 && kind->attention != ATTENTION_LATENT) fprintf(out, "    --qk-layernorm\n");
+    if (kind->sinks) fprintf(out, "    --softmax-type learnable\n");
+}
+
+static void write_positions(const Model *model, FILE *out) {
+    const char *type = model->positions == POSITIONS_ROTARY    ? "rope"
+                       : model->positions == POSITIONS_LEARNED ? "learned_absolute"
+                                                               : "none";
+    fprintf(out, "    --position-embedding-type %s\n", type);
+    if (model->positions != POSITIONS_ROTARY) return;
+    if (model->rope.theta > 0) fprintf(out, "    --rotary-base %.0f\n", model->rope.theta);
+    if (model->rope.share > 0 && model->rope.share < 1) fprintf(out, "    --rotary-percent %.9g\n", model->rope.share);
+}
+
+/* Windows everywhere, or everywhere but in every so many-th layer. */
+static void write_windows(const Model *model, FILE *out) {
+    int64_t window = widest_window(model), full = layers_without_window(model);
+    if (window == 0) return;
+    fprintf(out, "    --window-size %" PRId64 ",0\n", window - 1);
+    if (full > 0) fprintf(out, "    --window-attn-skip-freq %" PRId64 "\n", (model->layers + full / 2) / full);
+}
+
+/* Which layers have experts: dense ones first (DeepSeek-V3, Kimi K2), or in turns where there are as many of each. */
+static void write_experts(const Model *model, const LaunchTerms *terms, FILE *out) {
+    const LayerKind *mixture = kind_with(model, true);
+    int64_t dense = model_layers_with(model, false);
+    if (!mixture) return;
+    keys_write(MEGATRON_KEYS, "e", terms, KEYS_FLAGS, out);
+    fprintf(out, "    --moe-router-topk %" PRId64 "\n    --moe-ffn-hidden-size %" PRId64 "\n", mixture->top_k,
+            mixture->d_ff_expert);
+    fprintf(out, "    --moe-grouped-gemm\n    --moe-token-dispatcher-type alltoall\n");
+    if (mixture->top_k == 1) fprintf(out, "    --moe-router-pre-softmax\n");
+    if (mixture->d_ff_shared > 0)
+        fprintf(out, "    --moe-shared-expert-intermediate-size %" PRId64 "\n", mixture->d_ff_shared);
+    if (dense > 0 && alternates(model))
+        fprintf(out, "    --moe-layer-freq '([0,1]*%" PRId64 ")'\n", dense);
+    else if (dense > 0)
+        fprintf(out, "    --moe-layer-freq '([0]*%" PRId64 "+[1]*%" PRId64 ")'\n", dense, model->layers - dense);
+    if (model->training.capacity_factor > 0)
+        fprintf(out,
+                "    --moe-router-load-balancing-type aux_loss\n    --moe-expert-capacity-factor %.9g\n"
+                "    --moe-pad-expert-input-to-capacity\n",
+                model->training.capacity_factor);
+}
+
+static void write_model(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
+    const Model *model = job->model;
+    const LayerKind *kind = &model->kinds[0];
+    bool bias = biased(model);
+    fprintf(out, "\nMODEL=(\n");
+    keys_write(MEGATRON_KEYS, "m", terms, KEYS_FLAGS, out);
+    write_attention(kind, terms, out);
+    write_positions(model, out);
+    write_windows(model, out);
+    fprintf(out,
+            "    --max-position-embeddings %" PRId64 "\n    --normalization %s\n    --vocab-size %" PRId64
+            " # of NullTokenizer, which adds one; others bring their own\n"
+            "    --make-vocab-size-divisible-by %d\n",
+            model->max_seq > job->ranked->work.seq ? model->max_seq : job->ranked->work.seq,
+            model->norm == NORM_RMS ? "RMSNorm" : "LayerNorm", model->vocab - 1, MEGATRON_VOCAB_DIVISOR);
+    if (kind->gated) fprintf(out, "    --swiglu\n");
+    if (!bias) fprintf(out, "    --disable-bias-linear\n");
+    if (!bias && kind->qkv_bias) fprintf(out, "    --add-qkv-bias\n");
+    if (!model->tied) fprintf(out, "    --untie-embeddings-and-output-weights\n");
+    write_experts(model, terms, out);
+    fprintf(out, "    --attention-dropout 0.0\n    --hidden-dropout 0.0\n)\n");
+}
+
+static void note_model(const LaunchJob *job, EmitNotes *notes) {
+    const Model *model = job->model;
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].norms > 2) {
+            emit_note(notes,
+                      "Megatron has two norms in a layer where %s has %" PRId64 ": write them into the layer's spec",
+                      model->name, model->kinds[i].norms);
+            break;
+        }
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].chunked) {
+            emit_note(notes, "attention in fixed chunks was costed; --window-size slides, at the same cost");
+            break;
+        }
+    if (layers_without_window(model) > 0 && widest_window(model) > 0)
+        emit_note(notes, "which layers attend without a window (--window-attn-skip-freq) is taken as evenly spaced");
+    if (kind_with(model, true) && kind_with(model, false))
+        emit_note(notes,
+                  "layers with experts are taken %s (--moe-layer-freq); how the router scores and balances "
+                  "is yours to say",
+                  alternates(model) ? "in turns with dense ones" : "behind the dense ones");
+}
+
+/* ---- the plan ---- */
+
+static void write_sizes(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
     const Methods *methods = &job->knobs->methods;
+    keys_write(MEGATRON_KEYS, model_layers_with(job->model, true) > 0 ? "pxa" : "pa", terms, KEYS_FLAGS, out);
     if (job->sequence == 1) return;
-    fprintf(out, "    --cp-comm-type %s\n", TYPES[methods->context]);
-    if (methods->context == CONTEXT_ULYSSES_RING)
+    keys_write(MEGATRON_KEYS, "c", terms, KEYS_FLAGS, out);
+    if (methods->context == CONTEXT_ULYSSES_RING) /* the first is the group that exchanges heads */
         fprintf(out, "    --hierarchical-context-parallel-sizes %" PRId64 " %" PRId64 "\n", methods->ulysses,
                 job->sequence / methods->ulysses);
 }
@@ -68,14 +264,11 @@ static void write_layout(const LaunchJob *job, FILE *out) {
     fputc('L', out);
 }
 
-static void write_stages(const LaunchJob *job, FILE *out) {
+static void write_stages(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
     if (job->pipeline == 1) return;
-    bool slots = job->knobs->stages == STAGES_SLOTS;
-    if (slots)
-        fprintf(out, "    --account-for-embedding-in-pipeline-split\n    --account-for-loss-in-pipeline-split\n");
-    if (job->even || slots) {
-        if (job->virtual_stages > 1)
-            fprintf(out, "    --num-virtual-stages-per-pipeline-rank %" PRId64 "\n", job->virtual_stages);
+    keys_write(MEGATRON_KEYS, "s", terms, KEYS_FLAGS, out);
+    if (job->even || terms->of[TERM_LOSS_SLOT]) {
+        if (job->virtual_stages > 1) keys_write(MEGATRON_KEYS, "v", terms, KEYS_FLAGS, out);
         return;
     }
     fprintf(out, "    --pipeline-model-parallel-layout '");
@@ -83,33 +276,25 @@ static void write_stages(const LaunchJob *job, FILE *out) {
     fprintf(out, "'\n");
 }
 
-static void write_sharding(const LaunchJob *job, FILE *out) {
-    int zero = job->knobs->zero_stage;
-    if (by_fsdp(job)) {
-        fprintf(out,
-                "    --use-megatron-fsdp\n    --use-distributed-optimizer\n    --data-parallel-sharding-strategy %s\n",
-                job->shards ? "optim_grads_params" : "optim_grads");
-        if (job->shards && job->data > 1)
-            fprintf(out, "    --num-distributed-optimizer-instances %" PRId64 "\n    --outer-dp-sharding-strategy %s\n",
-                    job->data, zero == 1 ? "optim" : "no_shard");
+static void write_sharding(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
+    bool shared = job->replicas * job->sequence > 1;
+    keys_write(MEGATRON_KEYS, "d", terms, KEYS_FLAGS, out);
+    if (terms->of[TERM_BY_FSDP])
         fprintf(out, "    --no-gradient-accumulation-fusion\n    --ckpt-format fsdp_dtensor\n");
-    } else if (zero == 1) {
-        fprintf(out, "    --use-distributed-optimizer\n");
-    }
-    if (job->replicas * job->sequence > 1) fprintf(out, "    --overlap-grad-reduce\n");
-    if (job->replicas * job->sequence > 1 && (by_fsdp(job) || zero == 1)) fprintf(out, "    --overlap-param-gather\n");
+    if (shared) fprintf(out, "    --overlap-grad-reduce\n");
+    if (shared && terms->of[TERM_DISTRIBUTED]) fprintf(out, "    --overlap-param-gather\n");
 }
 
 static const char *dtype_word(Dtype dtype) { /* training/arguments.py: main-grads-dtype .. exp-avg-sq-dtype */
     return dtype == DTYPE_DEFAULT || dtype == DTYPE_NONE ? NULL : dtype_name(dtype);
 }
 
-static void write_optimizer(const LaunchJob *job, FILE *out) {
+static void write_optimizer(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
     const StateDtypes *dtypes = &job->request->question.state_dtypes;
     const char *master = dtype_word(dtypes->master), *first = dtype_word(dtypes->first),
                *second = dtype_word(dtypes->second);
-    if (job->knobs->offload_optimizer)
-        fprintf(out, "    --optimizer-cpu-offload\n    --optimizer-offload-fraction 1.0\n");
+    keys_write(MEGATRON_KEYS, "o", terms, KEYS_FLAGS, out);
+    if (job->knobs->offload_optimizer) fprintf(out, "    --optimizer-offload-fraction 1.0\n");
     if (job->knobs->offload_optimizer || master || first || second)
         fprintf(out, "    --use-precision-aware-optimizer\n");
     if (master) fprintf(out, "    --main-params-dtype %s\n", master);
@@ -117,13 +302,9 @@ static void write_optimizer(const LaunchJob *job, FILE *out) {
     if (second) fprintf(out, "    --exp-avg-sq-dtype %s\n", second);
 }
 
-/* Gradients: bf16 where the cost model has them so (scattered by FSDP, or of one microbatch), else fp32, its default. */
-static void write_precision(const LaunchJob *job, FILE *out) {
-    Dtype gradients = job->request->question.state_dtypes.gradients;
-    bool half =
-        gradients == DTYPE_BF16 || (gradients == DTYPE_DEFAULT && (job->shards || job->knobs->microbatches == 1));
+static void write_precision(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
     fprintf(out, "\nPRECISION=(\n    --bf16\n");
-    if (half) fprintf(out, "    --grad-reduce-in-bf16\n");
+    keys_write(MEGATRON_KEYS, "h", terms, KEYS_FLAGS, out);
     switch (job->request->question.precision) {
     case PRECISION_FP8:
         fprintf(out, "    --fp8-format hybrid\n    --fp8-recipe tensorwise\n");
@@ -142,19 +323,19 @@ static void write_precision(const LaunchJob *job, FILE *out) {
 
 /* arguments.py: tensor and context parallelism want one connection, so that kernels start in the order of their calls;
  * FSDP wants more than one. */
-static void write_environment(const LaunchJob *job, FILE *out) {
-    if (by_fsdp(job))
+static void write_environment(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
+    if (terms->of[TERM_BY_FSDP])
         fprintf(out, "unset CUDA_DEVICE_MAX_CONNECTIONS # FSDP overlaps on several\n");
     else if (job->tensor > 1 || job->sequence > 1)
         fprintf(out, "export CUDA_DEVICE_MAX_CONNECTIONS=1 # kernels start in the order of their calls\n");
 }
 
-static void write_run(const LaunchJob *job, FILE *out) {
+static void write_run(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
     fprintf(out,
             "\n# Data, tokenizer, learning rate and checkpoints are yours: arguments of this script, which take the "
             "place of\n# these steps on mock data, to time them.\nDATA=(--mock-data --tokenizer-type NullTokenizer "
             "--lr 1e-4 --train-iters 20 --log-interval 1 --log-throughput)\nif [ $# -gt 0 ]; then DATA=(\"$@\"); fi\n");
-    write_environment(job, out);
+    write_environment(job, terms, out);
     fprintf(out, "\nexec ");
     job_write_torchrun(job, out);
     fprintf(out, "\"${MEGATRON:-.}/pretrain_gpt.py\" \\\n    --transformer-impl transformer_engine "
@@ -172,7 +353,7 @@ void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
     const Sharding *sharding = &job->ranked->plan.layout.sharding;
     int64_t block = MEGATRON_VOCAB_DIVISOR * job->tensor, padded = divide_up(job->model->vocab, block) * block;
     megatron_note_activations(job, notes);
-    megatron_note_model(job, notes);
+    note_model(job, notes);
     if (padded != job->model->vocab)
         emit_note(notes, "the vocabulary of %" PRId64 " is padded to %" PRId64 ", a multiple of %d x tensor",
                   job->model->vocab, padded, MEGATRON_VOCAB_DIVISOR);
@@ -197,20 +378,19 @@ bool megatron_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Err
     emit_header(job, notes, out);
     fprintf(out, "set -euo pipefail\n");
     job_write_hosts(job, out);
-    megatron_write_model(job, out);
+    LaunchTerms terms = terms_of(job);
+    write_model(job, &terms, out);
     fprintf(out, "\nPARALLEL=(\n");
-    write_sizes(job, out);
-    write_context(job, out);
-    write_stages(job, out);
-    write_sharding(job, out);
-    fprintf(out,
-            ")\n\nBATCH=(\n    --seq-length %" PRId64 "\n    --micro-batch-size %" PRId64
-            "\n    --global-batch-size %" PRId64 "\n)\n\nMEMORY=(\n",
-            job->ranked->work.seq, job->knobs->microbatch_sequences, job->batch);
+    write_sizes(job, &terms, out);
+    write_stages(job, &terms, out);
+    write_sharding(job, &terms, out);
+    fprintf(out, ")\n\nBATCH=(\n");
+    keys_write(MEGATRON_KEYS, "b", &terms, KEYS_FLAGS, out);
+    fprintf(out, ")\n\nMEMORY=(\n");
     megatron_write_activations(job, out);
-    write_optimizer(job, out);
+    write_optimizer(job, &terms, out);
     fprintf(out, ")\n");
-    write_precision(job, out);
-    write_run(job, out);
+    write_precision(job, &terms, out);
+    write_run(job, &terms, out);
     return true;
 }

@@ -33,18 +33,17 @@ static const char IGNORED[] =
 
 bool megatron_work(ConfigFile *file, ImportedWork *out, Error *error) {
     ImportedSizes *sizes = &out->sizes;
-    bool grouped;
-    if (!config_whole(file, "num-layers", 1, INT64_C(1) << 20, 0, &sizes->layers, error) ||
-        !config_whole(file, "hidden-size", 1, INT64_C(1) << 31, 0, &sizes->d_model, error) ||
-        !config_whole(file, "ffn-hidden-size", 1, INT64_C(1) << 31, 0, &sizes->d_ff, error) ||
-        !config_whole(file, "num-attention-heads", 1, INT64_C(1) << 31, 0, &sizes->heads, error) ||
-        !config_flag(file, "group-query-attention", false, &grouped, error) ||
-        !config_whole(file, "num-query-groups", 1, INT64_C(1) << 31, 0, &sizes->kv_heads, error) ||
-        !config_whole(file, "num-experts", 1, INT64_C(1) << 20, 0, &sizes->experts, error))
-        return false;
+    LaunchTerms terms;
+    if (!keys_read(MEGATRON_KEYS, "mqeh", file, &terms, error)) return false;
+    *sizes = (ImportedSizes){.layers = terms.of[TERM_LAYERS],
+                             .d_model = terms.of[TERM_D_MODEL],
+                             .heads = terms.of[TERM_HEADS],
+                             .kv_heads = terms.of[TERM_KV_HEADS],
+                             .d_ff = terms.of[TERM_D_FF],
+                             .experts = terms.of[TERM_EXPERTS]};
     const char *moe_width = config_text(file, "moe-ffn-hidden-size", NULL);
     if (moe_width && sizes->experts > 0) sizes->d_ff = 0; /* of layers that may be none */
-    if (!grouped && sizes->kv_heads == 0) sizes->kv_heads = sizes->heads;
+    if (!terms.of[TERM_GROUPED] && sizes->kv_heads == 0) sizes->kv_heads = sizes->heads;
     if (!config_whole(file, "max-position-embeddings", 1, INT64_C(1) << 40, 0, &sizes->max_seq, error)) return false;
     const ConfigEntry *vocab = config_take(file, "vocab-size");
     if (vocab) sizes->vocab = strtoll(vocab->value, NULL, 10);
@@ -54,13 +53,11 @@ bool megatron_work(ConfigFile *file, ImportedWork *out, Error *error) {
     const char *recipe = config_text(file, "fp8-recipe", "");
     if (fp8) out->precision = strcmp(recipe, "mxfp8") == 0 ? "mxfp8" : "fp8";
     if (config_take_either(file, "fp4-format", "fp4")) out->precision = "nvfp4";
-    bool in_bf16, in_fp32;
-    if (!config_flag(file, "grad-reduce-in-bf16", false, &in_bf16, error) ||
-        !config_flag(file, "accumulate-allreduce-grads-in-fp32", false, &in_fp32, error))
+    bool in_bf16 = terms.of[TERM_HALF], in_fp32, narrow;
+    if (!config_flag(file, "accumulate-allreduce-grads-in-fp32", false, &in_fp32, error) ||
+        !config_flag(file, "fp8-param-gather", false, &narrow, error))
         return false;
     if (in_bf16 || in_fp32) out->state_dtypes = in_bf16 ? "gradients=bf16" : "gradients=fp32";
-    bool narrow;
-    if (!config_flag(file, "fp8-param-gather", false, &narrow, error)) return false;
     if (narrow)
         out->state_dtypes = arena_format(file->arena, "parameters=fp8 master=fp32%s%s", out->state_dtypes ? " " : "",
                                          out->state_dtypes ? out->state_dtypes : "");
@@ -92,36 +89,25 @@ typedef struct {
     int64_t outer; /* groups of replicas outside of those that share */
 } DataSharding;
 
-static bool read_sharding(ConfigFile *file, DataSharding *out, Error *error) {
-    bool distributed, fsdp, custom, torch;
-    if (!config_flag(file, "use-distributed-optimizer", false, &distributed, error) ||
-        !config_flag(file, "use-megatron-fsdp", false, &fsdp, error) ||
-        !config_flag(file, "use-custom-fsdp", false, &custom, error) ||
-        !config_flag(file, "use-torch-fsdp2", false, &torch, error) ||
-        !config_whole(file, "num-distributed-optimizer-instances", 1, 1 << 20, 1, &out->outer, error))
-        return false;
-    const char *strategy = config_text(file, "data-parallel-sharding-strategy", "optim_grads_params");
-    const char *outer = config_text(file, "outer-dp-sharding-strategy", "no_shard");
-    *out = (DataSharding){.outer = out->outer, .zero = distributed ? 1 : 0, .shards = torch};
-    if (!fsdp && !custom) return true;
-    out->shards = strcmp(strategy, "optim_grads_params") == 0;
-    out->zero = out->shards                            ? strcmp(outer, "optim") == 0
-                : strcmp(strategy, "optim_grads") == 0 ? 2
-                : strcmp(strategy, "optim") == 0       ? 1
-                                                       : 0;
-    if (out->shards || strcmp(strategy, "no_shard") == 0 || out->zero > 0) return true;
-    return config_wrong(file, NULL, "data-parallel-sharding-strategy", error,
-                        "\"%.40s\" is none; give no_shard, optim, optim_grads or optim_grads_params", strategy);
+static bool read_sharding(ConfigFile *file, const LaunchTerms *terms, DataSharding *out, Error *error) {
+    int64_t strategy = terms->of[TERM_STRATEGY];
+    bool torch;
+    if (!config_flag(file, "use-torch-fsdp2", false, &torch, error)) return false;
+    *out =
+        (DataSharding){.outer = terms->of[TERM_INSTANCES], .zero = terms->of[TERM_DISTRIBUTED] != 0, .shards = torch};
+    if (!terms->of[TERM_BY_FSDP]) return true;
+    if (strategy == TERM_UNKNOWN) return keys_unknown(MEGATRON_KEYS, TERM_STRATEGY, file, error);
+    out->shards = strategy == STRATEGY_ALL;
+    out->zero = out->shards ? terms->of[TERM_OUTER] == STRATEGY_OPTIM : (int)strategy;
+    return true;
 }
 
-static bool read_degrees(ConfigFile *file, const Request *request, const DataSharding *sharding, ImportedPlan *plan,
-                         Error *error) {
+static bool read_degrees(ConfigFile *file, const Request *request, const LaunchTerms *terms,
+                         const DataSharding *sharding, ImportedPlan *plan, Error *error) {
+    static const Role READ[] = {ROLE_TENSOR, ROLE_PIPELINE, ROLE_SEQUENCE};
     int64_t *of = plan->degrees.of, ranks;
-    if (!config_whole(file, "tensor-model-parallel-size", 1, 1 << 24, 1, &of[ROLE_TENSOR], error) ||
-        !config_whole(file, "pipeline-model-parallel-size", 1, 1 << 24, 1, &of[ROLE_PIPELINE], error) ||
-        !config_whole(file, "context-parallel-size", 1, 1 << 24, 1, &of[ROLE_SEQUENCE], error) ||
-        !import_left_over(file, request, "tensor x pipeline x context", plan, &ranks, error))
-        return false;
+    for (size_t i = 0; i < COUNT_OF(READ); i++) of[READ[i]] = terms->of[READ[i]];
+    if (!import_left_over(file, request, "tensor x pipeline x context", plan, &ranks, error)) return false;
     if (ranks % sharding->outer != 0)
         return config_wrong(file, NULL, "num-distributed-optimizer-instances", error,
                             "%" PRId64 " does not divide the %" PRId64 " data-parallel ranks", sharding->outer, ranks);
@@ -144,18 +130,14 @@ static bool read_context(ConfigFile *file, const Request *request, const DataSha
     if (ways == 1) return true;
     if (config_list(file, types, &type, 1) > 1)
         config_note(file, "cp-comm-type: that of the first layer is taken for all");
-    const char *method = strcmp(type, "p2p") == 0                                            ? "ring"
-                         : strcmp(type, "allgather") == 0 || strcmp(type, "all_gather") == 0 ? "all_gather"
-                         : strcmp(type, "a2a") == 0                                          ? "ulysses"
-                         : strcmp(type, "a2a+p2p") == 0                                      ? "ulysses_ring"
-                                                                                             : NULL;
-    if (!method)
+    int64_t method = keys_value(MEGATRON_KEYS, TERM_CONTEXT, type);
+    if (method == TERM_UNKNOWN)
         return config_wrong(file, NULL, "cp-comm-type", error, "\"%.40s\" is none; give p2p, allgather, a2a or a2a+p2p",
                             type);
     if (!import_check_seq(file, request, "seq-length", 2 * ways, error)) return false;
     import_knob(plan, KNOB_SEQUENCE_PARAMETERS, !sharding->shards);
-    if (!import_knob_named(plan, KNOB_CONTEXT_METHOD, method, file, error)) return false;
-    if (strcmp(method, "ulysses_ring") != 0) return true;
+    import_knob(plan, KNOB_CONTEXT_METHOD, method);
+    if (method != CONTEXT_ULYSSES_RING) return true;
     if (config_list(file, levels, sizes, 2) != 2 || strtoll(sizes[0], NULL, 10) < 2)
         return config_wrong(file, NULL, "hierarchical-context-parallel-sizes", error,
                             "a2a+p2p has two sizes, that of a2a first; give them");
@@ -163,15 +145,13 @@ static bool read_context(ConfigFile *file, const Request *request, const DataSha
     return true;
 }
 
-static bool read_experts(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
+static bool read_experts(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
+                         Error *error) {
     const int64_t *of = plan->degrees.of;
-    int64_t experts = import_experts(request), ways, width;
+    int64_t experts = import_experts(request), ways = terms->of[ROLE_EXPERT], width = terms->of[TERM_EXPERT_TENSOR];
     int64_t ranks = of[ROLE_TENSOR] * of[ROLE_SEQUENCE] * of[ROLE_FSDP] * of[ROLE_DATA];
-    bool along;
-    if (!config_whole(file, "expert-model-parallel-size", 1, 1 << 24, 1, &ways, error) ||
-        !config_whole(file, "expert-tensor-parallel-size", 1, 1 << 24, of[ROLE_TENSOR], &width, error) ||
-        !config_flag(file, "sequence-parallel", false, &along, error))
-        return false;
+    bool along = terms->of[TERM_ALONG];
+    if (width == 0) width = of[ROLE_TENSOR];
     if (!along && of[ROLE_TENSOR] > 1 && experts > 0)
         return config_wrong(file, NULL, "sequence-parallel", error,
                             "is not given, and Megatron trains no mixture with tensor parallelism without it; give it");
@@ -208,19 +188,17 @@ static int64_t layout_stages(const char *text) {
     return stages;
 }
 
-static bool read_schedule(ConfigFile *file, const Request *request, int64_t *chunks, ImportedPlan *plan, Error *error) {
+static bool read_schedule(ConfigFile *file, const Request *request, const LaunchTerms *terms, int64_t *chunks,
+                          ImportedPlan *plan, Error *error) {
     int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->question.model.layers, of_chunk, first, last;
-    bool embedding, loss, plain;
+    bool embedding = terms->of[TERM_EMBEDDING_SLOT], loss = terms->of[TERM_LOSS_SLOT], plain;
+    *chunks = max_whole(1, terms->of[TERM_VIRTUAL_STAGES]);
     if (!config_whole(file, "num-layers-per-virtual-pipeline-stage", 1, layers, 0, &of_chunk, error) ||
-        !config_whole(file, "num-virtual-stages-per-pipeline-rank", 1, layers, 0, chunks, error) ||
         !config_whole(file, "decoder-first-pipeline-num-layers", 1, layers, 0, &first, error) ||
         !config_whole(file, "decoder-last-pipeline-num-layers", 1, layers, 0, &last, error) ||
-        !config_flag(file, "account-for-embedding-in-pipeline-split", false, &embedding, error) ||
-        !config_flag(file, "account-for-loss-in-pipeline-split", false, &loss, error) ||
         !config_flag(file, "no-overlap-p2p-communication", false, &plain, error))
         return false;
     const char *layout = config_text(file, "pipeline-model-parallel-layout", NULL);
-    *chunks = max_whole(1, *chunks);
     if (stages == 1) return true;
     bool uneven = first > 0 || last > 0 || embedding || loss || layout;
     int64_t slots = layers + embedding + loss;
@@ -245,7 +223,7 @@ static bool read_schedule(ConfigFile *file, const Request *request, int64_t *chu
         *chunks = slots / stages / of_chunk;
     }
     *chunks = max_whole(1, *chunks);
-    if (slots / stages % *chunks != 0 && !uneven)
+    if (*chunks > layers || (slots / stages % *chunks != 0 && !uneven))
         return config_wrong(file, NULL, "num-virtual-stages-per-pipeline-rank", error,
                             "%" PRId64 " does not divide the %" PRId64 " layers of a stage", *chunks, slots / stages);
     import_knob(plan, KNOB_SCHEDULE, *chunks > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B);
@@ -262,11 +240,9 @@ static bool read_schedule(ConfigFile *file, const Request *request, int64_t *chu
     return true;
 }
 
-static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
-    int64_t micro, global;
-    if (!config_whole(file, "micro-batch-size", 1, IMPORT_BATCH_MAX, 0, &micro, error) ||
-        !config_whole(file, "global-batch-size", 1, IMPORT_BATCH_MAX, 0, &global, error))
-        return false;
+static bool read_batch(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
+                       Error *error) {
+    int64_t micro = terms->of[TERM_MICRO], global = terms->of[TERM_BATCH];
     if (config_take(file, "rampup-batch-size")) config_note(file, "rampup-batch-size: the full batch is priced");
     if (micro == 0)
         return config_wrong(file, NULL, "micro-batch-size", error, "is missing; Megatron has no default for it");
@@ -280,22 +256,22 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
 
 bool megatron_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     DataSharding sharding;
-    bool overlap, offload, activations, stages_inside;
+    LaunchTerms terms;
+    bool activations;
     int64_t chunks;
     if (!import_check_gpus(file, request, "Megatron", error) || !check_world(file, request, error) ||
-        !read_sharding(file, &sharding, error) || !read_degrees(file, request, &sharding, plan, error) ||
+        !keys_read(MEGATRON_KEYS, NULL, file, &terms, error) || !read_sharding(file, &terms, &sharding, error) ||
+        !read_degrees(file, request, &terms, &sharding, plan, error) ||
         !import_check_heads(file, request, "tensor-model-parallel-size", plan->degrees.of[ROLE_TENSOR], true, error) ||
-        !read_context(file, request, &sharding, plan, error) || !read_experts(file, request, plan, error) ||
-        !read_schedule(file, request, &chunks, plan, error) || !read_batch(file, request, plan, error) ||
-        !megatron_import_remat(file, request, chunks, plan, error) ||
-        !config_flag(file, "tp-comm-overlap", false, &overlap, error) ||
-        !config_flag(file, "optimizer-cpu-offload", false, &offload, error) ||
-        !config_flag(file, "cpu-offloading", false, &activations, error) ||
-        !config_flag(file, "use-tp-pp-dp-mapping", false, &stages_inside, error))
+        !read_context(file, request, &sharding, plan, error) || !read_experts(file, request, &terms, plan, error) ||
+        !read_schedule(file, request, &terms, &chunks, plan, error) ||
+        !read_batch(file, request, &terms, plan, error) ||
+        !megatron_import_remat(file, request, &terms, chunks, plan, error) ||
+        !config_flag(file, "cpu-offloading", false, &activations, error))
         return false;
-    if (stages_inside) plan->option = "--use-tp-pp-dp-mapping", plan->nesting = "megatron-pp-dp";
-    import_overlap(file, request, overlap, plan);
-    import_offload(file, request, offload, plan);
+    if (terms.of[TERM_STAGES_INSIDE]) plan->option = "--use-tp-pp-dp-mapping", plan->nesting = "megatron-pp-dp";
+    import_overlap(file, request, terms.of[TERM_OVERLAP], plan);
+    import_offload(file, request, terms.of[TERM_OFFLOAD], plan);
     if (config_take(file, "moe-expert-capacity-factor"))
         config_note(file, "moe-expert-capacity-factor: tokens are dropped as %s is known to be trained",
                     request->question.model.name);

@@ -131,6 +131,7 @@ const Launcher MEGATRON_LAUNCHER = {
     .signs = {"tensor-model-parallel-size", "pipeline-model-parallel-size", "micro-batch-size", "num-layers",
               "global-batch-size", "context-parallel-size", "use-distributed-optimizer"},
     .signs_yield = true,
+    .keys = MEGATRON_KEYS,
     .import_work = megatron_work,
     .import_plan = megatron_plan,
     .formats = {{"megatron", megatron_write, megatron_notes, "a bash script that runs Megatron-LM", "train.sh",

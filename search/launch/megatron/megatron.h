@@ -4,8 +4,8 @@
  * core/model_parallel_config.py, core/distributed/distributed_data_parallel_config.py, training/arguments.py). */
 #pragma once
 
-#include "search/launch/emit.h"
 #include "search/launch/import.h"
+#include "search/launch/keys.h"
 
 EmitWriter megatron_write;
 EmitNoter megatron_notes;
@@ -18,7 +18,8 @@ ImportPlan megatron_plan;
 void megatron_remat_rules(RematList *list, const Model *model);
 const char *megatron_remat_words(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]);
 /* Its recomputation; recompute-num-layers counts in each of the `chunks` of layers that a stage has. */
-bool megatron_import_remat(ConfigFile *file, const Request *request, int64_t chunks, ImportedPlan *plan, Error *error);
+bool megatron_import_remat(ConfigFile *file, const Request *request, const LaunchTerms *terms, int64_t chunks,
+                           ImportedPlan *plan, Error *error);
 
 /* Modules, recomputed in all layers (--recompute-modules). `layernorm`: input norm and the one before the MLP;
  * `moe_act`: the experts' non-linearity; `mlp`: a dense MLP. */
@@ -32,15 +33,31 @@ const char *megatron_input(const Model *model, Activation activation);
 /* Whether it can send a set of activations, a bit each, to the host in all layers. */
 bool megatron_offloads(const Model *model, unsigned activations);
 
-/* ---- parts of its script ---- */
-
-/* Vocabulary is padded to a multiple of this x tensor (build_tokenizer.py). */
-enum { MEGATRON_VOCAB_DIVISOR = 128 };
-
-void megatron_write_model(const LaunchJob *job, FILE *out);
-void megatron_note_model(const LaunchJob *job, EmitNotes *notes);
-
 /* Recomputation and offloading: the nearest that keeps no more than the plan does, so that memory still fits. */
 const char *megatron_cannot_offload(const LaunchJob *job); /* a sentence where nothing keeps so little; NULL */
 void megatron_write_activations(const LaunchJob *job, FILE *out);
 void megatron_note_activations(const LaunchJob *job, EmitNotes *notes);
+
+/* ---- its keys ---- */
+
+enum {
+    TERM_GROUPED = TERM_OWN, /* queries share keys and values */
+    TERM_ALONG,              /* the residual stream is split over tensor */
+    TERM_STAGES_INSIDE,      /* stages nest inside data */
+    TERM_EMBEDDING_SLOT,     /* takes the place of a layer */
+    TERM_LOSS_SLOT,
+    TERM_BY_FSDP,
+    TERM_DISTRIBUTED, /* the optimizer's state is */
+    TERM_STRATEGY,    /* of FSDP's ranks, and of the groups of them: */
+    TERM_OUTER,
+    TERM_INSTANCES, /* how many groups */
+    TERM_HALF,      /* gradients are bf16 */
+    TERM_GRANULARITY,
+    TERM_METHOD,
+    TERM_RECOMPUTED, /* layers of a chunk */
+    TERM_SELECTIVE   /* an older word for that granularity */
+};
+enum { STRATEGY_NONE, STRATEGY_OPTIM, STRATEGY_GRADS, STRATEGY_ALL }; /* what is sharded: ZeRO's stages */
+enum { GRANULARITY_NONE, GRANULARITY_SELECTIVE, GRANULARITY_FULL };
+enum { METHOD_NONE, METHOD_UNIFORM, METHOD_BLOCK };
+extern const LaunchKey MEGATRON_KEYS[];

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What Megatron can be told to recompute and to offload: nothing; whole layers, a number of them in a stage
  * (--recompute-method block); modules in all layers (selective: layernorm, mlp or moe_act); of models all of whose
- * layers have experts, the inputs of modules to the host instead. Source: core/transformer/transformer_config.py
- * recompute_granularity, recompute_modules, offload_modules (d98e8a64dd). */
+ * layers have experts, the inputs of modules to the host instead. How a plan is told so, and how it is read. Source:
+ * core/transformer/transformer_config.py recompute_granularity, recompute_modules, offload_modules (d98e8a64dd). */
 #include "search/launch/megatron/megatron.h"
 
 #include "base/util.h"
+#include "cost/state/remat.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Source: transformer_config.py, recompute_modules (d98e8a64dd). */
@@ -46,7 +48,7 @@ bool megatron_offloads(const Model *model, unsigned activations) {
 }
 
 const char *megatron_remat_words(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]) {
-    static const char *const MODULES[] = {"layernorm", "moe_act", "mlp"};
+    static const char *const NAMES[] = {"layernorm", "moe_act", "mlp"};
     int64_t some, layers = 0;
     const char *policy = remat_policy(model, layout, &some);
     for (int s = 0; s < STATE_COUNT; s++) layers += layout->layers[ACTIVATION_LAYER_INPUT][s];
@@ -59,8 +61,8 @@ const char *megatron_remat_words(const Model *model, const Layout *layout, char 
     }
     if (some > 0) return NULL;
     if (strcmp(policy, "none") == 0) return strcpy(text, "no --recompute-granularity");
-    for (size_t i = 0; i < COUNT_OF(MODULES); i++)
-        if (strcmp(policy, MODULES[i]) == 0) {
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++)
+        if (strcmp(policy, NAMES[i]) == 0) {
             snprintf(text, REMAT_TEXT_SIZE, "--recompute-granularity selective --recompute-modules %s", policy);
             return text;
         }
@@ -92,4 +94,186 @@ void megatron_remat_rules(RematList *list, const Model *model) {
     add_modules(list, model, MLPS);
     add_modules(list, model, NORMS | MLPS);
     if (model_layers_with(model, false) == 0) add_offloads(list, model);
+}
+
+/* ---- written ---- */
+
+/* Modules whose activations are made again in backward; what is kept behind them is no less. `written`: what a plan is
+ * told of them, if anything. */
+static const struct {
+    const char *name;
+    Activation activation[2];
+    int count;
+    MegatronModule written;
+} MODULES[] = {
+    {"core_attn", {ACTIVATION_LAYER_INPUT}, 0, 0}, /* flash attention does so by itself */
+    {"layernorm", {ACTIVATION_ATTENTION_INPUT, ACTIVATION_MLP_INPUT}, 2, MEGATRON_LAYERNORM},
+    {"moe_act", {ACTIVATION_PRODUCT}, 1, MEGATRON_MOE_ACT},
+    {"mla_up_proj", {ACTIVATION_QKV}, 1, 0},
+    {"mlp", {ACTIVATION_GATE_UP, ACTIVATION_PRODUCT}, 2, MEGATRON_MLP},
+    {"moe", {ACTIVATION_GATE_UP, ACTIVATION_PRODUCT}, 2, 0},
+    {"shared_experts", {ACTIVATION_LAYER_INPUT}, 0, 0},
+};
+
+/* Which activations are kept: a plan says it by activation and by count of layers; what has no such words becomes the
+ * cheapest of these ways that keeps no more. */
+typedef enum { KEEP_ALL, RECOMPUTE_MODULES, RECOMPUTE_LAYERS, OFFLOAD_MODULES } Way;
+typedef struct {
+    Way way;
+    unsigned modules; /* a bit per MegatronModule, or per Activation that is offloaded */
+    int64_t layers;   /* of a stage, recomputed whole */
+    bool exact;       /* what the plan says */
+} Choice;
+
+static bool is_offload(const LaunchJob *job, Choice *out) {
+    unsigned sent = 0;
+    for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
+        const int64_t *layers = job->ranked->plan.layout.layers[a];
+        if (!activation_exists(job->model, a) || job_dropped(job, a) == 0) continue;
+        if (layers[STATE_OFFLOADED] != job->layers) return false;
+        sent |= 1u << a;
+    }
+    *out = (Choice){.way = OFFLOAD_MODULES, .modules = sent, .exact = true};
+    return sent != 0 && megatron_offloads(job->model, sent);
+}
+
+static Choice choose(const LaunchJob *job) {
+    Choice choice = {.exact = true};
+    const Layout *layout = &job->ranked->plan.layout;
+    int64_t most = job_dropped_most(job);
+    unsigned modules = 0;
+    bool everywhere = true, all = true;
+    if (is_offload(job, &choice)) return choice;
+    for (Activation a = ACTIVATION_ATTENTION_INPUT; a < ACTIVATION_COUNT; a++) {
+        if (!activation_exists(job->model, a)) continue;
+        int64_t dropped = job_dropped(job, a);
+        bool offloaded = layout->layers[a][STATE_OFFLOADED] > 0;
+        if (dropped > 0) modules |= megatron_modules(job->model, a);
+        all = all && dropped == most && !offloaded;
+        everywhere = everywhere && (dropped == 0 || (dropped == job->layers && !offloaded));
+    }
+    int64_t inputs = job_layers_for_inputs(job);
+    if (inputs > 0) return (Choice){.way = RECOMPUTE_LAYERS, .layers = max_whole(most, inputs)};
+    if (most == 0) return (Choice){.way = KEEP_ALL, .exact = true};
+    /* Norms and non-linearities cost next to nothing to make again; an MLP is worth it where nearly all layers do. */
+    bool cheap = !(modules & MEGATRON_MLP) || job_dropped(job, ACTIVATION_GATE_UP) * 2 > job->layers ||
+                 job_dropped(job, ACTIVATION_PRODUCT) * 2 > job->layers;
+    if (!(modules & MEGATRON_NONE) && cheap)
+        return (Choice){.way = RECOMPUTE_MODULES, .modules = modules, .exact = everywhere};
+    return (Choice){.way = RECOMPUTE_LAYERS, .layers = most, .exact = all};
+}
+
+const char *megatron_cannot_offload(const LaunchJob *job) {
+    Choice choice = choose(job);
+    return choice.way == RECOMPUTE_LAYERS && choice.layers > job->layers
+               ? "it keeps the inputs of layers that it recomputes, which this plan has on the host; plan with --remat "
+                 "full"
+               : NULL;
+}
+
+/* --recompute-num-layers counts those of a chunk (transformer_block.py goes over its own layers): enough for the
+ * stage. */
+static int64_t layers_of_chunk(const LaunchJob *job, int64_t layers) { return divide_up(layers, job->virtual_stages); }
+
+void megatron_write_activations(const LaunchJob *job, FILE *out) {
+    Choice choice = choose(job);
+    LaunchTerms terms = {{[TERM_GRANULARITY] = GRANULARITY_FULL,
+                          [TERM_METHOD] = METHOD_BLOCK,
+                          [TERM_RECOMPUTED] = layers_of_chunk(job, choice.layers)}};
+    switch (choice.way) {
+    case KEEP_ALL:
+        return;
+    case RECOMPUTE_MODULES:
+        terms.of[TERM_GRANULARITY] = GRANULARITY_SELECTIVE;
+        keys_write(MEGATRON_KEYS, "g", &terms, KEYS_FLAGS, out);
+        fprintf(out, "    --recompute-modules");
+        for (size_t m = 0; m < COUNT_OF(MODULES); m++)
+            if (choice.modules & MODULES[m].written) fprintf(out, " %s", MODULES[m].name);
+        break;
+    case RECOMPUTE_LAYERS:
+        if (choice.layers == job->layers) /* each by itself, whatever a chunk has */
+            terms.of[TERM_METHOD] = METHOD_UNIFORM, terms.of[TERM_RECOMPUTED] = 1;
+        keys_write(MEGATRON_KEYS, "gr", &terms, KEYS_FLAGS, out);
+        return;
+    case OFFLOAD_MODULES:
+        fprintf(out, "    --fine-grained-activation-offloading\n    --offload-modules");
+        for (Activation a = 0; a < ACTIVATION_COUNT; a++)
+            if (choice.modules >> a & 1) fprintf(out, " %s", megatron_input(job->model, a));
+        break;
+    }
+    fprintf(out, "\n");
+}
+
+void megatron_note_activations(const LaunchJob *job, EmitNotes *notes) {
+    char text[ACTIVATIONS_TEXT_SIZE];
+    Choice choice = choose(job);
+    if (choice.exact) return;
+    if (choice.way == RECOMPUTE_LAYERS)
+        emit_note(notes,
+                  "Megatron recomputes whole layers: %" PRId64
+                  " of a stage, which keeps no more than the plan does and "
+                  "takes longer; --remat full:%" PRId64 " costs that",
+                  choice.layers, choice.layers);
+    else
+        emit_note(notes, "Megatron recomputes modules in all layers, which keeps no more than the plan does");
+    emit_note(notes, "the plan's activations: %s", job_activations(job, text));
+}
+
+/* ---- read ---- */
+
+static bool read_selective(ConfigFile *file, ImportedPlan *plan) {
+    const char *items[16];
+    const char *modules = config_text(file, "recompute-modules", "core_attn");
+    int count = config_list(file, modules, items, (int)COUNT_OF(items));
+    bool again[ACTIVATION_COUNT] = {false}, any = false;
+    for (int i = 0; i < count && i < (int)COUNT_OF(items); i++) {
+        size_t m = 0;
+        while (m < COUNT_OF(MODULES) && strcmp(items[i], MODULES[m].name) != 0) m++;
+        if (m == COUNT_OF(MODULES)) {
+            config_note(file, "recompute-modules: %.40s is not priced", items[i]);
+            continue;
+        }
+        for (int a = 0; a < MODULES[m].count; a++) any = again[MODULES[m].activation[a]] = true;
+    }
+    if (!any) {
+        snprintf(plan->remat, sizeof plan->remat, "none");
+        return true;
+    }
+    for (int a = 1; a < ACTIVATION_COUNT; a++) {
+        size_t used = strlen(plan->remat);
+        if (!again[a])
+            snprintf(plan->remat + used, sizeof plan->remat - used, "%s%s=saved", used > 0 ? " " : "",
+                     activation_name((Activation)a));
+    }
+    return true;
+}
+
+bool megatron_import_remat(ConfigFile *file, const Request *request, const LaunchTerms *terms, int64_t chunks,
+                           ImportedPlan *plan, Error *error) {
+    int64_t layers = terms->of[TERM_RECOMPUTED], granularity = terms->of[TERM_GRANULARITY];
+    int64_t of_stage = divide_up(request->question.model.layers, plan->degrees.of[ROLE_PIPELINE]);
+    int64_t of_chunk = divide_up(of_stage, chunks), method = terms->of[TERM_METHOD];
+    config_text(file, "distribute-saved-activations", "");
+    if (terms->of[TERM_SELECTIVE] || granularity == GRANULARITY_SELECTIVE) return read_selective(file, plan);
+    if (granularity == GRANULARITY_NONE) {
+        snprintf(plan->remat, sizeof plan->remat, "none");
+        return true;
+    }
+    if (granularity != GRANULARITY_FULL || (method != METHOD_BLOCK && method != METHOD_UNIFORM))
+        return config_wrong(
+            file, NULL, "recompute-granularity", error,
+            "\"%.30s\" with method \"%.30s\" is none; give selective, or full with method uniform or block",
+            config_text(file, "recompute-granularity", ""), config_text(file, "recompute-method", ""));
+    if (layers == 0 || layers > of_chunk)
+        return config_wrong(file, NULL, "recompute-num-layers", error,
+                            "is %" PRId64 "; with full recomputation Megatron wants 1 to %" PRId64
+                            ", the layers of a stage",
+                            layers, of_stage);
+    if (method == METHOD_UNIFORM && layers > 1)
+        config_note(file, "recompute-method uniform is priced as one checkpoint a layer");
+    if (method == METHOD_BLOCK && layers < of_chunk)
+        snprintf(plan->remat, sizeof plan->remat, "full:%" PRId64, layers * chunks);
+    else
+        snprintf(plan->remat, sizeof plan->remat, "full");
+    return true;
 }
