@@ -9,37 +9,53 @@
 #include <string.h>
 #include <strings.h>
 
+LaunchTerms model_terms(const Model *model) {
+    const LayerKind *kind = &model->kinds[0];
+    LaunchTerms terms;
+    for (int term = 0; term < TERM_COUNT; term++) terms.of[term] = TERM_SILENT;
+    terms.of[TERM_LAYERS] = model->layers;
+    terms.of[TERM_D_MODEL] = model->d_model;
+    terms.of[TERM_HEADS] = kind->heads;
+    terms.of[TERM_KV_HEADS] = kind->kv_heads;
+    terms.of[TERM_D_FF] = kind->experts > 0 ? kind->d_ff_expert : kind->d_ff;
+    if (kind->experts > 0) terms.of[TERM_EXPERTS] = kind->experts;
+    terms.of[TERM_VOCAB] = model->vocab;
+    return terms;
+}
+
+ImportedSizes keys_sizes(const LaunchTerms *terms) {
+    return (ImportedSizes){.layers = terms->of[TERM_LAYERS],
+                           .d_model = terms->of[TERM_D_MODEL],
+                           .heads = terms->of[TERM_HEADS],
+                           .kv_heads = terms->of[TERM_KV_HEADS],
+                           .d_ff = terms->of[TERM_D_FF],
+                           .experts = terms->of[TERM_EXPERTS],
+                           .vocab = terms->of[TERM_VOCAB]};
+}
+
 LaunchTerms launch_terms(const LaunchJob *job) {
-    const LayerKind *kind = &job->model->kinds[0];
     const Knobs *knobs = job->knobs;
-    bool mixture = kind->experts > 0;
-    LaunchTerms terms = {{[ROLE_TENSOR] = job->tensor,
-                          [ROLE_PIPELINE] = job->pipeline,
-                          [ROLE_SEQUENCE] = job->sequence,
-                          [ROLE_FSDP] = job->fsdp,
-                          [ROLE_DATA] = job->data,
-                          [ROLE_EXPERT] = job->expert,
-                          [TERM_EXPERT_TENSOR] = job->expert_tensor,
-                          [TERM_SEQ] = job->ranked->work.seq,
-                          [TERM_BATCH] = job->batch,
-                          [TERM_MICRO] = knobs->microbatch_sequences,
-                          [TERM_MICROBATCHES] = knobs->microbatches,
-                          [TERM_SCHEDULE] = knobs->schedule,
-                          [TERM_VIRTUAL_STAGES] = job->virtual_stages,
-                          [TERM_ZERO] = knobs->zero_stage,
-                          [TERM_REGATHER] = knobs->regather,
-                          [TERM_OFFLOAD] = knobs->offload_optimizer,
-                          [TERM_OVERLAP] = job->tensor > 1 && knobs->methods.tensor_overlap,
-                          [TERM_CONTEXT] = knobs->methods.context,
-                          [TERM_ULYSSES] = max_whole(1, knobs->methods.ulysses),
-                          [TERM_LAYERS] = job->model->layers,
-                          [TERM_D_MODEL] = job->model->d_model,
-                          [TERM_HEADS] = kind->heads,
-                          [TERM_KV_HEADS] = kind->kv_heads,
-                          [TERM_D_FF] = mixture ? kind->d_ff_expert : kind->d_ff,
-                          [TERM_EXPERTS] = mixture ? kind->experts : TERM_SILENT,
-                          [TERM_VOCAB] = job->model->vocab}};
-    for (int own = TERM_OWN; own < TERM_COUNT; own++) terms.of[own] = TERM_SILENT;
+    LaunchTerms terms = model_terms(job->model);
+    int64_t *of = terms.of;
+    of[ROLE_TENSOR] = job->tensor;
+    of[ROLE_PIPELINE] = job->pipeline;
+    of[ROLE_SEQUENCE] = job->sequence;
+    of[ROLE_FSDP] = job->fsdp;
+    of[ROLE_DATA] = job->data;
+    of[ROLE_EXPERT] = job->expert;
+    of[TERM_EXPERT_TENSOR] = job->expert_tensor;
+    of[TERM_SEQ] = job->ranked->work.seq;
+    of[TERM_BATCH] = job->batch;
+    of[TERM_MICRO] = knobs->microbatch_sequences;
+    of[TERM_MICROBATCHES] = knobs->microbatches;
+    of[TERM_SCHEDULE] = knobs->schedule;
+    of[TERM_VIRTUAL_STAGES] = job->virtual_stages;
+    of[TERM_ZERO] = knobs->zero_stage;
+    of[TERM_REGATHER] = knobs->regather;
+    of[TERM_OFFLOAD] = knobs->offload_optimizer;
+    of[TERM_OVERLAP] = job->tensor > 1 && knobs->methods.tensor_overlap;
+    of[TERM_CONTEXT] = knobs->methods.context;
+    of[TERM_ULYSSES] = max_whole(1, knobs->methods.ulysses);
     return terms;
 }
 

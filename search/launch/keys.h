@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "search/launch/emit.h"
-#include "search/launch/syntax/config_file.h"
+#include "search/launch/import.h"
 
 /* What a key can be: the degree of a Role; ... */
 enum {
@@ -77,8 +77,11 @@ struct LaunchKey {
 /* How a file spells them. */
 typedef enum { KEYS_FLAGS, KEYS_YAML, KEYS_TOML, KEYS_PYTHON } KeySyntax;
 
-/* The terms of a plan; those of the launcher's own are silent. */
+/* The terms of a plan, those of the launcher's own silent; the sizes of a model alone, all else silent. */
 LaunchTerms launch_terms(const LaunchJob *job);
+LaunchTerms model_terms(const Model *model);
+/* The way back: the sizes that were read. */
+ImportedSizes keys_sizes(const LaunchTerms *terms);
 
 /* Writes the groups in the order in which they are named, without what is silent. */
 void keys_write(const LaunchKey *keys, const char *groups, const LaunchTerms *terms, KeySyntax syntax, FILE *out);

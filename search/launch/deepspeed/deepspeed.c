@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "cost/state/remat.h"
-#include "search/launch/import.h"
 #include "search/launch/keys.h"
 #include "search/launch/rules.h"
 

@@ -2,7 +2,6 @@
 /* search/launch/jax/jax.h: a program in plain JAX. Internal to its folder. */
 #pragma once
 
-#include "search/launch/import.h"
 #include "search/launch/keys.h"
 
 EmitWriter jax_write;

@@ -26,7 +26,8 @@ static double per_device_batch(int64_t sequences, int64_t devices, int64_t seq) 
 }
 
 /* Microbatches of a pipeline go in together; without one they are accumulated one after the other. */
-static bool write_batch(const RankedPlan *ranked, FILE *out, Error *error) {
+static bool write_batch(const LaunchJob *job, FILE *out, Error *error) {
+    const RankedPlan *ranked = job->ranked;
     const Knobs *knobs = &ranked->plan.knobs;
     int64_t stages = ranked->plan.degrees.of[ROLE_PIPELINE], devices = ranked->machine.mesh.devices;
     int64_t passes = stages > 1 ? 1 : knobs->microbatches;
@@ -38,15 +39,14 @@ static bool write_batch(const RankedPlan *ranked, FILE *out, Error *error) {
                          "no per_device_batch_size makes %lld sequences on %lld devices and whole tokens on each; "
                          "give another --batch",
                          (long long)sequences, (long long)devices);
-    fprintf(out, "max_target_length: %lld\n", (long long)ranked->work.seq);
+    LaunchTerms terms = launch_terms(job);
+    terms.of[TERM_PASSES] = passes;
+    terms.of[TERM_OF_STAGE] = stage_layers(&ranked->plan) / max_whole(1, knobs->virtual_stages);
+    keys_write(MAXTEXT_KEYS, "b", &terms, KEYS_YAML, out);
     fprintf(out, "per_device_batch_size: %.17g  # %lld sequences in one pass over all devices\n", share,
             (long long)sequences);
-    fprintf(out, "gradient_accumulation_steps: %lld\n", (long long)passes);
+    keys_write(MAXTEXT_KEYS, stages == 1 ? "g" : "gp", &terms, KEYS_YAML, out);
     if (stages == 1) return true;
-    fprintf(out, "num_pipeline_microbatches: %lld\n", (long long)knobs->microbatches);
-    fprintf(out, "num_pipeline_repeats: %lld\n", (long long)knobs->virtual_stages);
-    fprintf(out, "num_layers_per_pipeline_stage: %lld\n",
-            (long long)(stage_layers(&ranked->plan) / max_whole(1, knobs->virtual_stages)));
     fprintf(out, "scan_layers: false  # base.yml: the iterations of the pipeline are scanned instead\n");
     return true;
 }
@@ -88,7 +88,9 @@ static void note_remat(const Request *request, const RankedPlan *ranked, EmitNot
               remat_text(&written, text));
 }
 
-static void write_remat(const Request *request, const RankedPlan *ranked, FILE *out) {
+static void write_remat(const LaunchJob *job, FILE *out) {
+    const Request *request = job->request;
+    const RankedPlan *ranked = job->ranked;
     static const char *const OTHERS[] = {"mlpwo", "moe_mlpwo", "kv_proj", "mla_q", "mla_kv", "attention_out"};
     char text[REMAT_TEXT_SIZE];
     const char *words = maxtext_remat_words(&request->question.model, &ranked->plan.layout, text);
@@ -106,18 +108,17 @@ static void write_remat(const Request *request, const RankedPlan *ranked, FILE *
         }
         for (size_t i = 0; i < COUNT_OF(OTHERS); i++) fprintf(out, "%s: remat\n", OTHERS[i]);
     }
-    fprintf(out, "optimizer_memory_host_offload: %s\n", ranked->plan.knobs.offload_optimizer ? "true" : "false");
-    fprintf(out, "parameter_memory_host_offload: false\n");
+    LaunchTerms terms = launch_terms(job);
+    terms.of[TERM_PARAMETERS_ON_HOST] = false;
+    keys_write(MAXTEXT_KEYS, "o", &terms, KEYS_YAML, out);
 }
 
 /* ---- attention ---- */
 
 /* types.py: rings and exchanges of heads on TPUs run on the Tokamax splash kernel; what is exchanged need not be
  * balanced. On GPUs context parallelism is Transformer Engine's. */
-static bool write_context(const RankedPlan *ranked, bool tpu, const MaxtextDivision *division, FILE *out,
-                          Error *error) {
-    static const char *const STRATEGIES[CONTEXT_COUNT] = {"all_gather", "ring", "all_gather", "ulysses", "usp"};
-    ContextMethod context = ranked->plan.knobs.methods.context;
+static bool write_context(const LaunchJob *job, bool tpu, const MaxtextDivision *division, FILE *out, Error *error) {
+    ContextMethod context = job->knobs->methods.context;
     bool exchanges = context == CONTEXT_ULYSSES || context == CONTEXT_ULYSSES_RING;
     if (exchanges && division->across[ROLE_SEQUENCE] > 1)
         return error_set(error, ERROR_INPUT, WHERE,
@@ -127,17 +128,14 @@ static bool write_context(const RankedPlan *ranked, bool tpu, const MaxtextDivis
     fprintf(out, "attention: %s\n", tpu ? "flash" : "cudnn_flash_te");
     if (!tpu) fprintf(out, "max_segments_per_seq: 32\n");
     if (context == CONTEXT_NONE) return true;
-    fprintf(out, "context_parallel_strategy: %s\n", STRATEGIES[context]);
-    fprintf(out, "context_parallel_load_balance: %s\n", context == CONTEXT_ULYSSES ? "false" : "true");
+    LaunchTerms terms = launch_terms(job);
+    terms.of[TERM_BALANCED] = context != CONTEXT_ULYSSES;
+    keys_write(MAXTEXT_KEYS, "c", &terms, KEYS_YAML, out);
     if (tpu && (exchanges || context == CONTEXT_RING)) fprintf(out, "use_tokamax_splash: true\n");
     return true;
 }
 
 /* ---- numbers ---- */
-
-static const char *dtype_words(Dtype dtype) {
-    return dtype == DTYPE_BF16 ? "bfloat16" : dtype == DTYPE_FP16 ? "float16" : dtype == DTYPE_FP32 ? "float32" : NULL;
-}
 
 static Dtype weight_dtype(const StateDtypes *dtypes) {
     return dtypes->master != DTYPE_NONE && dtypes->master != DTYPE_DEFAULT ? dtypes->master : dtypes->parameters;
@@ -145,12 +143,16 @@ static Dtype weight_dtype(const StateDtypes *dtypes) {
 
 static bool write_numbers(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
     StateDtypes dtypes = emit_state_dtypes(request, ranked);
-    const char *weights = dtype_words(weight_dtype(&dtypes)), *gradient = dtype_words(dtypes.gradients);
-    const char *moment =
-        dtypes.first == DTYPE_NONE || dtypes.first == DTYPE_DEFAULT ? weights : dtype_words(dtypes.first);
-    if (!weights || !gradient || !moment)
-        return error_set(error, ERROR_INPUT, WHERE, "weights, gradients and moments are bf16, fp16 or fp32 there");
-    fprintf(out, "dtype: bfloat16\nweight_dtype: %s\ngrad_dtype: %s\nmu_dtype: %s\n", weights, gradient, moment);
+    Dtype weights = weight_dtype(&dtypes);
+    bool same = dtypes.first == DTYPE_NONE || dtypes.first == DTYPE_DEFAULT;
+    LaunchTerms terms = {{[TERM_WEIGHTS] = weights,
+                          [TERM_GRADIENTS] = dtypes.gradients,
+                          [TERM_MOMENTS] = same ? weights : dtypes.first}};
+    for (int term = TERM_WEIGHTS; term <= TERM_MOMENTS; term++)
+        if (key_word(MAXTEXT_DTYPES, terms.of[term]) == NULL)
+            return error_set(error, ERROR_INPUT, WHERE, "weights, gradients and moments are bf16, fp16 or fp32 there");
+    fprintf(out, "dtype: bfloat16\n");
+    keys_write(MAXTEXT_KEYS, "n", &terms, KEYS_YAML, out);
     return true;
 }
 
@@ -176,15 +178,16 @@ static bool write_quantization(const Request *request, const RankedPlan *ranked,
     return true;
 }
 
-static bool write_optimizer(const Request *request, const RankedPlan *ranked, bool muon, FILE *out, Error *error) {
-    const char *name = request->asked.optimizer[0] ? request->asked.optimizer : "adamw";
+static bool write_optimizer(const LaunchJob *job, bool muon, FILE *out, Error *error) {
+    const char *asked = job->request->asked.optimizer, *name = asked[0] ? asked : "adamw";
     bool known = strcmp(name, "adamw") == 0 || strcmp(name, "sgd") == 0 || (strcmp(name, "muon") == 0 && muon);
     if (!known && strcmp(name, "muon") == 0)
         return error_set(error, ERROR_INPUT, WHERE, "its muon does not know this model's layers; plan with adamw");
     if (!known)
         return error_set(error, ERROR_INPUT, WHERE, "opt_type has no \"%.60s\"; plan with adamw, muon or sgd", name);
     fprintf(out, "opt_type: %s\n", name);
-    fprintf(out, "shard_optimizer_over_data: %s\n", ranked->plan.knobs.zero_stage == 1 ? "true" : "false");
+    LaunchTerms terms = launch_terms(job);
+    keys_write(MAXTEXT_KEYS, "z", &terms, KEYS_YAML, out);
     return true;
 }
 
@@ -288,15 +291,15 @@ bool maxtext_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Erro
             tpu ? "slice" : "node");
     if (!maxtext_write_mesh(job, tpu, out, error)) return false;
     fprintf(out, "\n# Batch\n");
-    if (!write_batch(ranked, out, error)) return false;
+    if (!write_batch(job, out, error)) return false;
     fprintf(out, "\n# Numbers and state\n");
     if (!write_numbers(request, ranked, out, error) || !write_quantization(request, ranked, tpu, out, error) ||
-        !write_optimizer(request, ranked, muon, out, error))
+        !write_optimizer(job, muon, out, error))
         return false;
     fprintf(out, "\n# Attention and experts\n");
-    if (!write_context(ranked, tpu, &division, out, error)) return false;
+    if (!write_context(job, tpu, &division, out, error)) return false;
     write_mixture(&request->question.model, out);
     fprintf(out, "\n# Activations\n");
-    write_remat(request, ranked, out);
+    write_remat(job, out);
     return true;
 }

@@ -10,31 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const int64_t SIZE_MAX_READ = INT64_C(1) << 40;
-
-/* Axes of its mesh by the middle of their keys, ici_X_parallelism and dcn_X_parallelism. */
-static const struct {
-    const char *name;
-    Role role;
-    const char *said; /* what is said of it where it is above 1; NULL: it is what the role is */
-} AXES[] = {
-    {"data", ROLE_DATA, NULL},
-    {"pipeline", ROLE_PIPELINE, NULL},
-    {"fsdp", ROLE_FSDP, NULL},
-    {"fsdp_transpose", ROLE_FSDP, "fsdp_transpose is priced as fsdp"},
-    {"context", ROLE_SEQUENCE, NULL},
-    {"sequence", ROLE_SEQUENCE, "sequence is priced as context"},
-    {"context_usp_ulysses", ROLE_SEQUENCE, NULL},
-    {"tensor", ROLE_TENSOR, NULL},
-    {"tensor_transpose", ROLE_TENSOR, "tensor_transpose is priced as tensor"},
-    {"tensor_sequence", ROLE_TENSOR, NULL},
-    {"expert", ROLE_EXPERT, NULL},
-};
-enum { AXIS_FSDP = 2, AXIS_USP = 6 };
-
-/* Axes that are for decoding or for what is not priced. */
-static const char *const NOT_PRICED[] = {"context_autoregressive", "autoregressive", "diloco"};
-
 static const char IGNORED[] =
     "*_path *_file *_dir *directory* run_name steps *checkpoint* *dataset* *tokenizer* tokenize_* *eval* "
     "*learning_rate* adam_* opt_eps *profil* *metrics* *gcs* *tensorboard* *log_* log*_period hf_* grain_* "
@@ -49,18 +24,16 @@ static const char IGNORED[] =
 
 /* Weights of bf16 are their own master, and moments and gradients are like them unless they are said to be others; of
  * what is not given nothing is said. */
-static bool read_dtypes(ConfigFile *file, ImportedWork *out, Error *error) {
+static bool read_dtypes(ConfigFile *file, const LaunchTerms *terms, ImportedWork *out, Error *error) {
+    static const int TERMS[] = {TERM_WEIGHTS, TERM_GRADIENTS, TERM_MOMENTS};
     static const char *const KEYS[] = {"weight_dtype", "grad_dtype", "mu_dtype"};
     const char *given[COUNT_OF(KEYS)];
     for (size_t i = 0; i < COUNT_OF(KEYS); i++) {
-        const char *dtype = config_text(file, KEYS[i], NULL);
-        given[i] = !dtype                           ? NULL
-                   : strcmp(dtype, "bfloat16") == 0 ? "bf16"
-                   : strcmp(dtype, "float32") == 0  ? "fp32"
-                   : strcmp(dtype, "float16") == 0  ? "fp16"
-                                                    : "";
-        if (given[i] && !given[i][0])
-            return config_wrong(file, NULL, KEYS[i], error, "\"%.40s\" is not priced; give bfloat16 or float32", dtype);
+        int64_t dtype = terms->of[TERMS[i]];
+        if (dtype == TERM_UNKNOWN)
+            return config_wrong(file, NULL, KEYS[i], error, "\"%.40s\" is not priced; give bfloat16 or float32",
+                                config_text(file, KEYS[i], ""));
+        given[i] = dtype == DTYPE_DEFAULT ? NULL : dtype_name((Dtype)dtype);
     }
     bool narrow = given[0] && strcmp(given[0], "fp32") != 0;
     const char *gradients = given[1] ? given[1] : narrow ? given[0] : NULL;
@@ -75,19 +48,15 @@ static bool read_dtypes(ConfigFile *file, ImportedWork *out, Error *error) {
 bool maxtext_work(ConfigFile *file, ImportedWork *out, Error *error) {
     ImportedSizes *sizes = &out->sizes;
     int64_t scale, slices;
+    LaunchTerms terms;
     const char *model = config_text(file, "model_name", NULL);
     const char *ours = model ? maxtext_model_ours(model) : NULL;
     out->model = ours ? ours : model && strcmp(model, "default") != 0 ? model : NULL;
-    if (!config_whole(file, "base_num_decoder_layers", 1, SIZE_MAX_READ, 0, &sizes->layers, error) ||
-        !config_whole(file, "base_emb_dim", 1, SIZE_MAX_READ, 0, &sizes->d_model, error) ||
-        !config_whole(file, "base_num_query_heads", 1, SIZE_MAX_READ, 0, &sizes->heads, error) ||
-        !config_whole(file, "base_num_kv_heads", 1, SIZE_MAX_READ, 0, &sizes->kv_heads, error) ||
-        !config_whole(file, "base_mlp_dim", 1, SIZE_MAX_READ, 0, &sizes->d_ff, error) ||
-        !config_whole(file, "num_experts", 1, SIZE_MAX_READ, 0, &sizes->experts, error) ||
-        !config_whole(file, "vocab_size", 1, SIZE_MAX_READ, 0, &sizes->vocab, error) ||
+    if (!keys_read(MAXTEXT_KEYS, "mevn", file, &terms, error) ||
         !config_whole(file, "global_parameter_scale", 1, 1024, 1, &scale, error) ||
         !config_whole(file, "compile_topology_num_slices", -1, 1 << 20, -1, &slices, error))
         return false;
+    *sizes = keys_sizes(&terms);
     if (sizes->experts == 1) sizes->experts = 0;
     if (scale > 1) *sizes = (ImportedSizes){0}; /* a rule of its own says what it scales */
     if (!config_number_text(file, "max_target_length", &out->seq, error)) return false;
@@ -104,7 +73,7 @@ bool maxtext_work(ConfigFile *file, ImportedWork *out, Error *error) {
         out->precision = "int8";
     else if (quantization[0])
         config_note(file, "quantization=%.40s is not priced: bf16", quantization);
-    if (!read_dtypes(file, out, error)) return false;
+    if (!read_dtypes(file, &terms, out, error)) return false;
     const char *optimizer = config_text(file, "opt_type", "adamw");
     if (strcmp(optimizer, "adamw") != 0 && strcmp(optimizer, "adam_pax") != 0)
         out->optimizer = strcmp(optimizer, "muon") == 0 || strcmp(optimizer, "sgd") == 0 ? optimizer : NULL;
@@ -113,106 +82,32 @@ bool maxtext_work(ConfigFile *file, ImportedWork *out, Error *error) {
     return true;
 }
 
-/* The degrees of one network, ici or dcn: at most one is -1, and takes what is left of `total`. */
-static bool read_network(ConfigFile *file, const char *network, int64_t total, const char *of,
-                         int64_t out[COUNT_OF(AXES)], Error *error) {
-    int open = -1;
-    int64_t product = 1;
-    char key[64], open_key[64] = "";
-    for (size_t i = 0; i < COUNT_OF(AXES); i++) {
-        bool rest = strcmp(AXES[i].name, network[0] == 'i' ? "fsdp" : "data") == 0;
-        snprintf(key, sizeof key, "%s_%s_parallelism", network, AXES[i].name);
-        if (!config_whole(file, key, -1, 1 << 24, rest ? -1 : 1, &out[i], error)) return false;
-        if (out[i] == -1 && open >= 0)
-            return config_wrong(file, NULL, key, error,
-                                "is -1 beside %s, which is -1 too (or not given); give one of them", open_key);
-        if (out[i] == -1) {
-            open = (int)i;
-            snprintf(open_key, sizeof open_key, "%s", key);
-        } else if (__builtin_mul_overflow(product, out[i], &product)) {
-            product = INT64_MAX;
-        }
-    }
-    for (size_t i = 0; i < COUNT_OF(NOT_PRICED); i++) {
-        int64_t degree;
-        snprintf(key, sizeof key, "%s_%s_parallelism", network, NOT_PRICED[i]);
-        if (!config_whole(file, key, -1, 1 << 24, 1, &degree, error)) return false;
-        if (degree != 1)
-            return config_wrong(file, NULL, key, error, "%" PRId64 " is a way of training that is not priced; give 1",
-                                degree);
-    }
-    if (open >= 0 && product <= total && total % product == 0) {
-        out[open] = total / product;
-        product = total;
-    }
-    if (product == total) return true;
-    snprintf(key, sizeof key, "%s_*_parallelism", network);
-    return config_wrong(file, NULL, key, error,
-                        "multiply to %" PRId64 "%s, not to the %" PRId64
-                        " %s; give degrees that do, or another machine",
-                        product, open >= 0 ? " without the -1" : "", total, of);
-}
-
-static bool read_degrees(ConfigFile *file, const Request *request, int64_t *ulysses, ImportedPlan *plan, Error *error) {
-    int64_t inside[COUNT_OF(AXES)], across[COUNT_OF(AXES)];
-    bool gpus = chip_has_domains(&request->question.chip);
-    int64_t parts = 1; /* slices, or domains of GPUs: what JAX numbers by slice_index */
-    const Mesh *mesh = &request->question.machine.mesh;
-    for (int a = 0; a < mesh->axis_count; a++)
-        if (axis_is_across(&mesh->axes[a])) parts *= mesh->axes[a].size;
-    if (!read_network(file, "ici", mesh->devices / parts, gpus ? "GPUs of a domain" : "devices of a slice", inside,
-                      error) ||
-        !read_network(file, "dcn", parts, gpus ? "domains" : "slices", across, error))
-        return false;
-    plan->expressible_across = true;
-    for (size_t i = 0; i < COUNT_OF(AXES); i++) {
-        plan->degrees.of[AXES[i].role] *= inside[i] * across[i];
-        plan->across[AXES[i].role] *= across[i];
-        if (AXES[i].said && inside[i] * across[i] > 1) config_note(file, "%s", AXES[i].said);
-    }
-    *ulysses = inside[AXIS_USP] * across[AXIS_USP];
-    if (plan->degrees.of[ROLE_EXPERT] > 1 && import_experts(request) == 0)
-        return config_wrong(file, NULL, "ici_expert_parallelism", error,
-                            "%s has no experts; give 1, and its ways to fsdp", request->question.model.name);
-    return true;
-}
-
 /* context_parallel_strategy, and what types.py raises on. */
-static bool read_context(ConfigFile *file, const Request *request, int64_t ulysses, ImportedPlan *plan, Error *error) {
-    const char *strategy = config_text(file, "context_parallel_strategy", "all_gather");
-    int64_t context = plan->degrees.of[ROLE_SEQUENCE];
-    bool balance;
-    if (!config_flag(file, "context_parallel_load_balance", true, &balance, error)) return false;
+static bool read_context(ConfigFile *file, const Request *request, const LaunchTerms *terms, int64_t ulysses,
+                         ImportedPlan *plan, Error *error) {
+    int64_t context = plan->degrees.of[ROLE_SEQUENCE], method = terms->of[TERM_CONTEXT];
     config_text(file, "context_parallel_reorder_strategy", "");
     if (context == 1) return true;
-    const char *method = strcmp(strategy, "usp") == 0 ? "ulysses_ring" : strategy;
-    bool known = false;
-    for (int i = CONTEXT_RING; i < CONTEXT_COUNT; i++)
-        known = known || strcmp(method, context_method_name((ContextMethod)i)) == 0;
-    if (!known)
-        return config_wrong(file, NULL, "context_parallel_strategy", error,
-                            "\"%.40s\" is none; give all_gather, ring, ulysses or usp", strategy);
+    if (method == TERM_UNKNOWN) return keys_unknown(MAXTEXT_KEYS, TERM_CONTEXT, file, error);
     if (!import_check_seq(file, request, "max_target_length", context, error)) return false;
-    if (strcmp(method, "ring") == 0 && !import_check_seq(file, request, "max_target_length", context * context, error))
+    if (method == CONTEXT_RING && !import_check_seq(file, request, "max_target_length", context * context, error))
         return false;
-    if (!balance && strcmp(method, "ulysses") != 0)
+    if (!terms->of[TERM_BALANCED] && method != CONTEXT_ULYSSES)
         config_note(file, "context_parallel_load_balance=false is priced as if balanced");
-    if (!import_knob_named(plan, KNOB_CONTEXT_METHOD, method, file, error)) return false;
+    import_knob(plan, KNOB_CONTEXT_METHOD, method);
     if (ulysses > 1) import_knob(plan, KNOB_ULYSSES, ulysses);
     if (chip_has_domains(&request->question.chip)) import_knob(plan, KNOB_SEQUENCE_PARAMETERS, false);
     return true;
 }
 
 /* Stages and repeats; microbatches of one pass in *passes. */
-static bool read_pipeline(ConfigFile *file, const Request *request, int64_t sequences, int64_t *microbatches,
-                          ImportedPlan *plan, Error *error) {
-    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->question.model.layers, of_stage, repeats,
-            pipelined;
+static bool read_pipeline(ConfigFile *file, const Request *request, const LaunchTerms *terms, int64_t sequences,
+                          int64_t *microbatches, ImportedPlan *plan, Error *error) {
+    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->question.model.layers, pipelined;
+    int64_t of_stage = terms->of[TERM_OF_STAGE], repeats = terms->of[TERM_VIRTUAL_STAGES];
     bool delay;
-    if (!config_whole(file, "num_layers_per_pipeline_stage", 1, layers, 1, &of_stage, error) ||
-        !config_whole(file, "num_pipeline_repeats", -1, layers, -1, &repeats, error) ||
-        !config_whole(file, "pipeline_parallel_layers", -1, layers, -1, &pipelined, error) ||
-        !config_whole(file, "num_pipeline_microbatches", -1, 1 << 24, -1, microbatches, error) ||
+    *microbatches = terms->of[TERM_MICROBATCHES];
+    if (!config_whole(file, "pipeline_parallel_layers", -1, layers, -1, &pipelined, error) ||
         !config_flag(file, "pipeline_delay_activation_forwarding", false, &delay, error))
         return false;
     if (stages == 1) {
@@ -239,12 +134,11 @@ static bool read_pipeline(ConfigFile *file, const Request *request, int64_t sequ
     return true;
 }
 
-static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
-    int64_t accumulation, microbatches, devices = request->question.machine.mesh.devices;
+static bool read_batch(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
+                       Error *error) {
+    int64_t accumulation = terms->of[TERM_PASSES], microbatches, devices = request->question.machine.mesh.devices;
     double per_device;
-    if (!config_real(file, "per_device_batch_size", 1e-9, 1e9, 12, &per_device, error) ||
-        !config_whole(file, "gradient_accumulation_steps", 1, 1 << 20, 1, &accumulation, error))
-        return false;
+    if (!config_real(file, "per_device_batch_size", 1e-9, 1e9, 12, &per_device, error)) return false;
     double of_pass = per_device * (double)devices * (1 + 1e-12); /* 0.1 times 80 is 8 */
     bool asked = request->asked.batch_origin == FROM_OPTION;
     int64_t pass = of_pass < 6e10 ? (int64_t)of_pass : 0, replicas = degrees_replicas(&plan->degrees);
@@ -252,7 +146,7 @@ static bool read_batch(ConfigFile *file, const Request *request, ImportedPlan *p
     if (pass < 1)
         return config_wrong(file, NULL, "per_device_batch_size", error,
                             "%g on %" PRId64 " devices is no batch; give another one", per_device, devices);
-    if (!read_pipeline(file, request, pass, &microbatches, plan, error)) return false;
+    if (!read_pipeline(file, request, terms, pass, &microbatches, plan, error)) return false;
     if (pass % (replicas * microbatches) != 0)
         return config_wrong(file, NULL, asked ? "the batch asked for" : "per_device_batch_size", error,
                             "%" PRId64 " sequences of a pass do not divide by %" PRId64
@@ -333,22 +227,22 @@ static const char SPLIT[] = "allow_split_physical_axes=true", CUSTOM[] = "custom
 
 bool maxtext_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     int64_t ulysses;
-    bool zero, optimizer, parameters, again, splits;
-    if (!read_degrees(file, request, &ulysses, plan, error) ||
+    LaunchTerms terms;
+    bool again, splits;
+    if (!keys_read(MAXTEXT_KEYS, NULL, file, &terms, error) ||
+        !maxtext_read_mesh(file, request, &ulysses, plan, error) ||
         !import_check_heads(file, request, "ici_tensor_parallelism", plan->degrees.of[ROLE_TENSOR], false, error) ||
-        !read_context(file, request, ulysses, plan, error) || !read_batch(file, request, plan, error) ||
-        !read_remat(file, plan, error) || !config_flag(file, "shard_optimizer_over_data", false, &zero, error) ||
-        !config_flag(file, "optimizer_memory_host_offload", false, &optimizer, error) ||
-        !config_flag(file, "parameter_memory_host_offload", false, &parameters, error) ||
-        !config_flag(file, "pipeline_fsdp_ag_once", false, &again, error) ||
+        !read_context(file, request, &terms, ulysses, plan, error) || !read_batch(file, request, &terms, plan, error) ||
+        !read_remat(file, plan, error) || !config_flag(file, "pipeline_fsdp_ag_once", false, &again, error) ||
         !config_flag(file, "allow_split_physical_axes", false, &splits, error))
         return false;
     const int64_t *of = plan->degrees.of;
-    if (of[ROLE_DATA] > 1) import_knob(plan, KNOB_ZERO_STAGE, zero ? 1 : 0);
+    if (of[ROLE_DATA] > 1) import_knob(plan, KNOB_ZERO_STAGE, terms.of[TERM_ZERO]);
     /* no policy has a name for gathered weights: they come together again for backward */
     if (of[ROLE_FSDP] * of[ROLE_SEQUENCE] * of[ROLE_EXPERT] > 1) import_knob(plan, KNOB_REGATHER, true);
-    import_offload(file, request, optimizer, plan);
-    if (parameters) config_note(file, "parameter_memory_host_offload is not priced: parameters in HBM");
+    import_offload(file, request, terms.of[TERM_OFFLOAD], plan);
+    if (terms.of[TERM_PARAMETERS_ON_HOST])
+        config_note(file, "parameter_memory_host_offload is not priced: parameters in HBM");
     if (again) config_note(file, "pipeline_fsdp_ag_once is priced as gathers in every microbatch");
     const char *custom = config_text(file, "custom_mesh", NULL);
     if (custom || splits)

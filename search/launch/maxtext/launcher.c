@@ -164,6 +164,7 @@ const Launcher MAXTEXT_LAUNCHER = {
     .remat_words = maxtext_remat_words,
     .plan_words = plan_words,
     .signs = {"ici_", "dcn_", "per_device_batch_size", "max_target_length", "remat_policy"},
+    .keys = MAXTEXT_KEYS,
     .import_work = maxtext_work,
     .import_plan = maxtext_plan,
     .import_way = maxtext_import_way,

@@ -2,8 +2,7 @@
 /* search/launch/maxtext/maxtext.h: MaxText. Internal to its folder, and for tests. */
 #pragma once
 
-#include "search/launch/emit.h"
-#include "search/launch/import.h"
+#include "search/launch/keys.h"
 
 EmitWriter maxtext_write;
 EmitNoter maxtext_notes;
@@ -11,6 +10,20 @@ ImportWork maxtext_work;
 ImportPlan maxtext_plan;
 bool maxtext_import_way(ConfigFile *file, const Request *request, const ImportedPlan *plan, const LaunchWays *ways,
                         const LaunchWay **out, Error *error);
+
+enum {
+    TERM_HEAD_DIM = TERM_OWN,
+    TERM_TOP_K,
+    TERM_PASSES,   /* one after the other */
+    TERM_OF_STAGE, /* layers of a stage in one repeat */
+    TERM_WEIGHTS,  /* Dtypes */
+    TERM_GRADIENTS,
+    TERM_MOMENTS,
+    TERM_BALANCED, /* a sequence's parts are as heavy */
+    TERM_PARAMETERS_ON_HOST
+};
+extern const LaunchKey MAXTEXT_KEYS[];
+extern const KeyWord MAXTEXT_DTYPES[];
 
 void maxtext_remat_rules(RematList *list, const Model *model);
 const char *maxtext_remat_words(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]);
@@ -40,6 +53,9 @@ MaxtextDivision maxtext_division(const RankedPlan *ranked);
 /* Every ici_* and dcn_* degree, and how physical axes may be split. False: two axes of the mesh for one role (usp)
  * would land elsewhere than it was costed. */
 bool maxtext_write_mesh(const LaunchJob *job, bool tpu, FILE *out, Error *error);
+
+/* The way back: degrees and what of them is across slices or domains; of `usp` the ways that exchange heads in *ulysses. */
+bool maxtext_read_mesh(ConfigFile *file, const Request *request, int64_t *ulysses, ImportedPlan *plan, Error *error);
 
 /* "a=b c=d" as keys, a line each. */
 void maxtext_write_pairs(const char *pairs, FILE *out);

@@ -56,6 +56,45 @@ static const struct {
     {"qwen3-coder-480b-a35b", "qwen3-480b-a35b", 62, 6144, true},
 };
 
+/* ---- keys that are both written and read ---- */
+
+static const KeyWord STRATEGIES[] = {{"all_gather", CONTEXT_ALL_GATHER},
+                                     {"ring", CONTEXT_RING},
+                                     {"ulysses", CONTEXT_ULYSSES},
+                                     {"usp", CONTEXT_ULYSSES_RING},
+                                     {NULL, 0}};
+const KeyWord MAXTEXT_DTYPES[] = {
+    {"bfloat16", DTYPE_BF16}, {"float16", DTYPE_FP16}, {"float32", DTYPE_FP32}, {NULL, 0}};
+
+const LaunchKey MAXTEXT_KEYS[] = {
+    KEY_SIZE('m', "base_emb_dim", TERM_D_MODEL),
+    KEY_SIZE('m', "base_num_decoder_layers", TERM_LAYERS),
+    KEY_SIZE('m', "base_num_query_heads", TERM_HEADS),
+    KEY_SIZE('m', "base_num_kv_heads", TERM_KV_HEADS),
+    KEY_WRITTEN('m', "head_dim", TERM_HEAD_DIM),
+    KEY_SIZE('m', "base_mlp_dim", TERM_D_FF),
+    KEY_WRITTEN('e', "base_moe_mlp_dim", TERM_D_FF),
+    KEY_SIZE('e', "num_experts", TERM_EXPERTS),
+    KEY_WRITTEN('e', "num_experts_per_tok", TERM_TOP_K),
+    KEY_SIZE('v', "vocab_size", TERM_VOCAB),
+    KEY_SIZE('b', "max_target_length", TERM_SEQ),
+    KEY_NUMBER('g', "gradient_accumulation_steps", TERM_PASSES, 1, 1 << 20, 1),
+    KEY_NUMBER('p', "num_pipeline_microbatches", TERM_MICROBATCHES, -1, 1 << 24, -1),
+    KEY_NUMBER('p', "num_pipeline_repeats", TERM_VIRTUAL_STAGES, -1, 1 << 20, -1),
+    KEY_NUMBER('p', "num_layers_per_pipeline_stage", TERM_OF_STAGE, 1, 1 << 20, 1),
+    KEY_NAME('n', "weight_dtype", TERM_WEIGHTS, DTYPE_DEFAULT, MAXTEXT_DTYPES),
+    KEY_NAME('n', "grad_dtype", TERM_GRADIENTS, DTYPE_DEFAULT, MAXTEXT_DTYPES),
+    KEY_NAME('n', "mu_dtype", TERM_MOMENTS, DTYPE_DEFAULT, MAXTEXT_DTYPES),
+    KEY_FLAG('z', "shard_optimizer_over_data", TERM_ZERO),
+    KEY_NAME('c', "context_parallel_strategy", TERM_CONTEXT, CONTEXT_ALL_GATHER, STRATEGIES),
+    {"context_parallel_load_balance", TERM_BALANCED, 'c', KEY_SWITCH, 0, 1, true, NULL, NULL},
+    KEY_FLAG('o', "optimizer_memory_host_offload", TERM_OFFLOAD),
+    KEY_FLAG('o', "parameter_memory_host_offload", TERM_PARAMETERS_ON_HOST),
+    {NULL},
+};
+
+/* ---- a model in its words ---- */
+
 /* Llama's layer, or Mixtral's: one kind, RMSNorm, rotary positions, a gated MLP, no windows, biases or latents. */
 static bool is_plain(const Model *model) {
     const LayerKind *kind = &model->kinds[0];
@@ -83,16 +122,11 @@ bool maxtext_write_model(const Model *model, bool *muon, FILE *out) {
     fprintf(out, "model_name: \"default\"  # MaxText has no name for it: its sizes, with %s's layer\n",
             kind->experts > 0 ? "Mixtral" : "Llama");
     fprintf(out, "decoder_block: \"%s\"\n", kind->experts > 0 ? "mixtral" : "llama2");
-    fprintf(out, "base_emb_dim: %lld\nbase_num_decoder_layers: %lld\n", (long long)model->d_model,
-            (long long)model->layers);
-    fprintf(out, "base_num_query_heads: %lld\nbase_num_kv_heads: %lld\nhead_dim: %lld\n", (long long)kind->heads,
-            (long long)kind->kv_heads, (long long)kind->head_dim);
-    fprintf(out, "base_mlp_dim: %lld\n", (long long)(kind->experts > 0 ? kind->d_ff_expert : kind->d_ff));
-    if (kind->experts > 0)
-        fprintf(out, "base_moe_mlp_dim: %lld\nnum_experts: %lld\nnum_experts_per_tok: %lld\n",
-                (long long)kind->d_ff_expert, (long long)kind->experts, (long long)kind->top_k);
-    fprintf(out, "vocab_size: %lld\nlogits_via_embedding: %s\n", (long long)model->vocab,
-            model->tied ? "true" : "false");
+    LaunchTerms terms = model_terms(model);
+    terms.of[TERM_HEAD_DIM] = kind->head_dim;
+    terms.of[TERM_TOP_K] = kind->top_k;
+    keys_write(MAXTEXT_KEYS, kind->experts > 0 ? "mev" : "mv", &terms, KEYS_YAML, out);
+    fprintf(out, "logits_via_embedding: %s\n", model->tied ? "true" : "false");
     if (model->rope.theta > 0) fprintf(out, "rope_max_timescale: %.17g\n", model->rope.theta);
     return true;
 }

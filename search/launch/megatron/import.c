@@ -35,12 +35,7 @@ bool megatron_work(ConfigFile *file, ImportedWork *out, Error *error) {
     ImportedSizes *sizes = &out->sizes;
     LaunchTerms terms;
     if (!keys_read(MEGATRON_KEYS, "mqeh", file, &terms, error)) return false;
-    *sizes = (ImportedSizes){.layers = terms.of[TERM_LAYERS],
-                             .d_model = terms.of[TERM_D_MODEL],
-                             .heads = terms.of[TERM_HEADS],
-                             .kv_heads = terms.of[TERM_KV_HEADS],
-                             .d_ff = terms.of[TERM_D_FF],
-                             .experts = terms.of[TERM_EXPERTS]};
+    *sizes = keys_sizes(&terms);
     const char *moe_width = config_text(file, "moe-ffn-hidden-size", NULL);
     if (moe_width && sizes->experts > 0) sizes->d_ff = 0; /* of layers that may be none */
     if (!terms.of[TERM_GROUPED] && sizes->kv_heads == 0) sizes->kv_heads = sizes->heads;

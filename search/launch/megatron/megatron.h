@@ -4,7 +4,6 @@
  * core/model_parallel_config.py, core/distributed/distributed_data_parallel_config.py, training/arguments.py). */
 #pragma once
 
-#include "search/launch/import.h"
 #include "search/launch/keys.h"
 
 EmitWriter megatron_write;

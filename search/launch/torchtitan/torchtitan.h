@@ -5,7 +5,6 @@
  * models/common/decoder.py) and 0.2.2 (config/job_config.py). */
 #pragma once
 
-#include "search/launch/import.h"
 #include "search/launch/keys.h"
 
 EmitWriter torchtitan_write, torchtitan_toml_write;
