@@ -10,31 +10,12 @@
 #include "search/launch/emit.h"
 #include "search/launch/import.h"
 
-/* What a key can be: the degree of a Role; ... */
-enum {
-    TERM_EXPERT_TENSOR = ROLE_COUNT, /* ways of each expert's width */
-    TERM_SEQ,                        /* tokens of a sequence */
-    TERM_BATCH,                      /* sequences of a step */
-    TERM_MICRO,                      /* sequences of a microbatch of a replica */
-    TERM_MICROBATCHES,               /* of a replica */
-    TERM_SCHEDULE,
-    TERM_VIRTUAL_STAGES,
-    TERM_ZERO,
-    TERM_REGATHER,
-    TERM_OFFLOAD,
-    TERM_OVERLAP,
-    TERM_CONTEXT,
-    TERM_ULYSSES,
-    TERM_LAYERS, /* sizes of the model */
-    TERM_D_MODEL,
-    TERM_HEADS,
-    TERM_KV_HEADS,
-    TERM_D_FF,
-    TERM_EXPERTS,
-    TERM_VOCAB,
-    TERM_OWN, /* from here on what a launcher has for itself */
-    TERM_COUNT = TERM_OWN + 16
-};
+/* What a key can be: the degree of a Role, ways of each expert's width; tokens of a sequence, sequences of a step and of a
+ * microbatch of a replica, microbatches of a replica; knobs; sizes of the model. */
+enum { TERM_EXPERT_TENSOR = ROLE_COUNT, TERM_SEQ, TERM_BATCH, TERM_MICRO, TERM_MICROBATCHES, TERM_SCHEDULE };
+enum { TERM_VIRTUAL_STAGES = TERM_SCHEDULE + 1, TERM_ZERO, TERM_REGATHER, TERM_OFFLOAD, TERM_OVERLAP, TERM_CONTEXT };
+enum { TERM_ULYSSES = TERM_CONTEXT + 1, TERM_LAYERS, TERM_D_MODEL, TERM_HEADS, TERM_KV_HEADS, TERM_D_FF, TERM_EXPERTS };
+enum { TERM_VOCAB = TERM_EXPERTS + 1, TERM_OWN, TERM_COUNT = TERM_OWN + 16 }; /* from TERM_OWN on a launcher's own */
 typedef struct {
     int64_t of[TERM_COUNT];
 } LaunchTerms;
@@ -47,6 +28,7 @@ typedef struct {
     const char *word; /* NULL behind the last */
     int64_t value;
 } KeyWord;
+#define KEY_WORDS(name, ...) static const KeyWord name[] = {__VA_ARGS__, {NULL, 0}}
 const char *key_word(const KeyWord *words, int64_t value); /* NULL: there is none */
 
 typedef enum { KEY_WHOLE, KEY_WHOLE_OR_AUTO, KEY_SWITCH, KEY_WORD, KEY_KNOB } KeyKind;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* DeepSpeed: its JSON, which has no comments. Neither model nor sequence length stands there, nor how many stages a
- * PipelineModule has: that is in the program. What is not in its schema stands in an object "shardopt", which DeepSpeed,
- * as it does with every key it does not know at the top, leaves alone. Keys, defaults and what it raises on: the package
+ * PipelineModule has: that is in the program. What is not in its schema stands in an object "shardopt", which it leaves
+ * alone, as every key that it does not know at the top. Keys, defaults and what it raises on: the package
  * deepspeed 0.19.8 and DeepSpeed edaa72212 (runtime/config.py, runtime/zero/config.py,
  * runtime/tensor_parallel/config.py, runtime/pipe/engine.py, module_inject/auto_ep_config.py; docs/launch.md). */
 #include "base/json.h"
@@ -63,18 +63,9 @@ static bool offloads_optimizer(const PlanFacts *facts) {
 
 /* ---- its keys ---- */
 
-enum {
-    TERM_SECONDARY = TERM_OWN,
-    TERM_GROUP,
-    TERM_OLDER_TENSOR,
-    TERM_GRADIENTS,
-    TERM_INTERVAL,
-    TERM_PARTITIONED,
-    TERM_ON_HOST,
-    TERM_CHECKPOINTS
-};
-
-static const KeyWord DTYPES[] = {{"fp32", DTYPE_FP32}, {"bf16", DTYPE_BF16}, {NULL, 0}};
+enum { TERM_SECONDARY = TERM_OWN, TERM_GROUP, TERM_OLDER_TENSOR, TERM_GRADIENTS, TERM_INTERVAL, TERM_PARTITIONED };
+enum { TERM_ON_HOST = TERM_PARTITIONED + 1, TERM_CHECKPOINTS };
+KEY_WORDS(DTYPES, {"fp32", DTYPE_FP32}, {"bf16", DTYPE_BF16});
 
 #define KEY_OR_AUTO(group, key, term)                                                                                  \
     { key, term, group, KEY_WHOLE_OR_AUTO, 1, IMPORT_BATCH_MAX, 0, NULL, NULL }

@@ -100,13 +100,13 @@ static bool read_context(ConfigFile *file, const Request *request, const LaunchT
     return true;
 }
 
-/* Stages and repeats; microbatches of one pass in *passes. */
-static bool read_pipeline(ConfigFile *file, const Request *request, const LaunchTerms *terms, int64_t sequences,
-                          int64_t *microbatches, ImportedPlan *plan, Error *error) {
+/* Stages and repeats; the microbatches of one pass, where there is one. */
+static bool read_pipeline(ConfigFile *file, const Request *request, LaunchTerms *terms, int64_t sequences,
+                          ImportedPlan *plan, Error *error) {
+    int64_t *microbatches = &terms->of[TERM_MICROBATCHES];
     int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->question.model.layers, pipelined;
     int64_t of_stage = terms->of[TERM_OF_STAGE], repeats = terms->of[TERM_VIRTUAL_STAGES];
     bool delay;
-    *microbatches = terms->of[TERM_MICROBATCHES];
     if (!config_whole(file, "pipeline_parallel_layers", -1, layers, -1, &pipelined, error) ||
         !config_flag(file, "pipeline_delay_activation_forwarding", false, &delay, error))
         return false;
@@ -134,9 +134,8 @@ static bool read_pipeline(ConfigFile *file, const Request *request, const Launch
     return true;
 }
 
-static bool read_batch(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
-                       Error *error) {
-    int64_t accumulation = terms->of[TERM_PASSES], microbatches, devices = request->question.machine.mesh.devices;
+static bool read_batch(ConfigFile *file, const Request *request, LaunchTerms *terms, ImportedPlan *plan, Error *error) {
+    int64_t accumulation = terms->of[TERM_PASSES], devices = request->question.machine.mesh.devices;
     double per_device;
     if (!config_real(file, "per_device_batch_size", 1e-9, 1e9, 12, &per_device, error)) return false;
     double of_pass = per_device * (double)devices * (1 + 1e-12); /* 0.1 times 80 is 8 */
@@ -146,7 +145,8 @@ static bool read_batch(ConfigFile *file, const Request *request, const LaunchTer
     if (pass < 1)
         return config_wrong(file, NULL, "per_device_batch_size", error,
                             "%g on %" PRId64 " devices is no batch; give another one", per_device, devices);
-    if (!read_pipeline(file, request, terms, pass, &microbatches, plan, error)) return false;
+    if (!read_pipeline(file, request, terms, pass, plan, error)) return false;
+    int64_t microbatches = terms->of[TERM_MICROBATCHES];
     if (pass % (replicas * microbatches) != 0)
         return config_wrong(file, NULL, asked ? "the batch asked for" : "per_device_batch_size", error,
                             "%" PRId64 " sequences of a pass do not divide by %" PRId64

@@ -11,17 +11,9 @@ ImportPlan maxtext_plan;
 bool maxtext_import_way(ConfigFile *file, const Request *request, const ImportedPlan *plan, const LaunchWays *ways,
                         const LaunchWay **out, Error *error);
 
-enum {
-    TERM_HEAD_DIM = TERM_OWN,
-    TERM_TOP_K,
-    TERM_PASSES,   /* one after the other */
-    TERM_OF_STAGE, /* layers of a stage in one repeat */
-    TERM_WEIGHTS,  /* Dtypes */
-    TERM_GRADIENTS,
-    TERM_MOMENTS,
-    TERM_BALANCED, /* a sequence's parts are as heavy */
-    TERM_PARAMETERS_ON_HOST
-};
+/* Passes one after the other; layers of a stage in one repeat; Dtypes; whether a sequence's parts are as heavy. */
+enum { TERM_HEAD_DIM = TERM_OWN, TERM_TOP_K, TERM_PASSES, TERM_OF_STAGE, TERM_WEIGHTS, TERM_GRADIENTS, TERM_MOMENTS };
+enum { TERM_BALANCED = TERM_MOMENTS + 1, TERM_PARAMETERS_ON_HOST };
 extern const LaunchKey MAXTEXT_KEYS[];
 extern const KeyWord MAXTEXT_DTYPES[];
 
@@ -54,7 +46,7 @@ MaxtextDivision maxtext_division(const RankedPlan *ranked);
  * would land elsewhere than it was costed. */
 bool maxtext_write_mesh(const LaunchJob *job, bool tpu, FILE *out, Error *error);
 
-/* The way back: degrees and what of them is across slices or domains; of `usp` the ways that exchange heads in *ulysses. */
+/* The way back: degrees, and what of them is across slices or domains; *ulysses: the ways that exchange heads (usp). */
 bool maxtext_read_mesh(ConfigFile *file, const Request *request, int64_t *ulysses, ImportedPlan *plan, Error *error);
 
 /* "a=b c=d" as keys, a line each. */

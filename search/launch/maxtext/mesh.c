@@ -31,8 +31,8 @@ MaxtextDivision maxtext_division(const RankedPlan *ranked) {
     return division;
 }
 
-/* Axes of its mesh by the middle of their keys, ici_X_parallelism and dcn_X_parallelism. `tensor_sequence` is tensor with
- * the residual stream split along the sequence; of `usp` the exchange of heads is an axis of its own. */
+/* Axes of its mesh by the middle of their keys, ici_X_parallelism and dcn_X_parallelism. `tensor_sequence` is tensor
+ * with the residual stream split along the sequence; of `usp` the exchange of heads is an axis of its own. */
 enum { NO_ROLE = ROLE_COUNT }; /* for decoding, or for what is not priced */
 static const struct {
     const char *name;

@@ -58,11 +58,8 @@ static const struct {
 
 /* ---- keys that are both written and read ---- */
 
-static const KeyWord STRATEGIES[] = {{"all_gather", CONTEXT_ALL_GATHER},
-                                     {"ring", CONTEXT_RING},
-                                     {"ulysses", CONTEXT_ULYSSES},
-                                     {"usp", CONTEXT_ULYSSES_RING},
-                                     {NULL, 0}};
+KEY_WORDS(STRATEGIES, {"all_gather", CONTEXT_ALL_GATHER}, {"ring", CONTEXT_RING}, {"ulysses", CONTEXT_ULYSSES},
+          {"usp", CONTEXT_ULYSSES_RING});
 const KeyWord MAXTEXT_DTYPES[] = {
     {"bfloat16", DTYPE_BF16}, {"float16", DTYPE_FP16}, {"float32", DTYPE_FP32}, {NULL, 0}};
 

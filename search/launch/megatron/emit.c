@@ -19,16 +19,12 @@ enum { MEGATRON_VOCAB_DIVISOR = 128 };
 
 /* ---- its keys ---- */
 
-static const KeyWord CONTEXTS[] = {
-    {"p2p", CONTEXT_RING},    {"all_gather", CONTEXT_ALL_GATHER}, {"allgather", CONTEXT_ALL_GATHER},
-    {"a2a", CONTEXT_ULYSSES}, {"a2a+p2p", CONTEXT_ULYSSES_RING},  {NULL, 0}};
-static const KeyWord STRATEGIES[] = {{"no_shard", STRATEGY_NONE},
-                                     {"optim", STRATEGY_OPTIM},
-                                     {"optim_grads", STRATEGY_GRADS},
-                                     {"optim_grads_params", STRATEGY_ALL},
-                                     {NULL, 0}};
-static const KeyWord GRANULARITIES[] = {{"selective", GRANULARITY_SELECTIVE}, {"full", GRANULARITY_FULL}, {NULL, 0}};
-static const KeyWord METHODS[] = {{"uniform", METHOD_UNIFORM}, {"block", METHOD_BLOCK}, {NULL, 0}};
+KEY_WORDS(CONTEXTS, {"p2p", CONTEXT_RING}, {"all_gather", CONTEXT_ALL_GATHER}, {"allgather", CONTEXT_ALL_GATHER},
+          {"a2a", CONTEXT_ULYSSES}, {"a2a+p2p", CONTEXT_ULYSSES_RING});
+KEY_WORDS(STRATEGIES, {"no_shard", STRATEGY_NONE}, {"optim", STRATEGY_OPTIM}, {"optim_grads", STRATEGY_GRADS},
+          {"optim_grads_params", STRATEGY_ALL});
+KEY_WORDS(GRANULARITIES, {"selective", GRANULARITY_SELECTIVE}, {"full", GRANULARITY_FULL});
+KEY_WORDS(METHODS, {"uniform", METHOD_UNIFORM}, {"block", METHOD_BLOCK});
 
 /* p2p is a ring, a2a Ulysses. The core field and Transformer Engine spell all_gather with the underscore. */
 const LaunchKey MEGATRON_KEYS[] = {

@@ -39,23 +39,13 @@ void megatron_note_activations(const LaunchJob *job, EmitNotes *notes);
 
 /* ---- its keys ---- */
 
-enum {
-    TERM_GROUPED = TERM_OWN, /* queries share keys and values */
-    TERM_ALONG,              /* the residual stream is split over tensor */
-    TERM_STAGES_INSIDE,      /* stages nest inside data */
-    TERM_EMBEDDING_SLOT,     /* takes the place of a layer */
-    TERM_LOSS_SLOT,
-    TERM_BY_FSDP,
-    TERM_DISTRIBUTED, /* the optimizer's state is */
-    TERM_STRATEGY,    /* of FSDP's ranks, and of the groups of them: */
-    TERM_OUTER,
-    TERM_INSTANCES, /* how many groups */
-    TERM_HALF,      /* gradients are bf16 */
-    TERM_GRANULARITY,
-    TERM_METHOD,
-    TERM_RECOMPUTED, /* layers of a chunk */
-    TERM_SELECTIVE   /* an older word for that granularity */
-};
+/* Whether queries share keys and values, the residual stream is split over tensor, stages nest inside data, embedding
+ * and loss take the place of a layer, FSDP is used, the optimizer's state is distributed; how FSDP's ranks share, and how
+ * the groups of them do, and how many groups; whether gradients are bf16; recomputation, its layers of a chunk, and an
+ * older word for selective. */
+enum { TERM_GROUPED = TERM_OWN, TERM_ALONG, TERM_STAGES_INSIDE, TERM_EMBEDDING_SLOT, TERM_LOSS_SLOT, TERM_BY_FSDP };
+enum { TERM_DISTRIBUTED = TERM_BY_FSDP + 1, TERM_STRATEGY, TERM_OUTER, TERM_INSTANCES, TERM_HALF, TERM_GRANULARITY };
+enum { TERM_METHOD = TERM_GRANULARITY + 1, TERM_RECOMPUTED, TERM_SELECTIVE };
 enum { STRATEGY_NONE, STRATEGY_OPTIM, STRATEGY_GRADS, STRATEGY_ALL }; /* what is sharded: ZeRO's stages */
 enum { GRANULARITY_NONE, GRANULARITY_SELECTIVE, GRANULARITY_FULL };
 enum { METHOD_NONE, METHOD_UNIFORM, METHOD_BLOCK };

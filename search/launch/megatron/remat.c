@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What Megatron can be told to recompute and to offload: nothing; whole layers, a number of them in a stage
  * (--recompute-method block); modules in all layers (selective: layernorm, mlp or moe_act); of models all of whose
- * layers have experts, the inputs of modules to the host instead. How a plan is told so, and how it is read. Source:
+ * layers have experts, the inputs of modules to the host instead. How that is written and read. Source:
  * core/transformer/transformer_config.py recompute_granularity, recompute_modules, offload_modules (d98e8a64dd). */
 #include "search/launch/megatron/megatron.h"
 
@@ -98,8 +98,8 @@ void megatron_remat_rules(RematList *list, const Model *model) {
 
 /* ---- written ---- */
 
-/* Modules whose activations are made again in backward; what is kept behind them is no less. `written`: what a plan is
- * told of them, if anything. */
+/* Modules whose activations are made again in backward; what is kept behind them is no less. `written`: as what
+ * it is written, if it is. */
 static const struct {
     const char *name;
     Activation activation[2];
@@ -185,7 +185,7 @@ void megatron_write_activations(const LaunchJob *job, FILE *out) {
         return;
     case RECOMPUTE_MODULES:
         terms.of[TERM_GRANULARITY] = GRANULARITY_SELECTIVE;
-        keys_write(MEGATRON_KEYS, "g", &terms, KEYS_FLAGS, out);
+        keys_write(job->launcher->keys, "g", &terms, KEYS_FLAGS, out);
         fprintf(out, "    --recompute-modules");
         for (size_t m = 0; m < COUNT_OF(MODULES); m++)
             if (choice.modules & MODULES[m].written) fprintf(out, " %s", MODULES[m].name);
@@ -193,7 +193,7 @@ void megatron_write_activations(const LaunchJob *job, FILE *out) {
     case RECOMPUTE_LAYERS:
         if (choice.layers == job->layers) /* each by itself, whatever a chunk has */
             terms.of[TERM_METHOD] = METHOD_UNIFORM, terms.of[TERM_RECOMPUTED] = 1;
-        keys_write(MEGATRON_KEYS, "gr", &terms, KEYS_FLAGS, out);
+        keys_write(job->launcher->keys, "gr", &terms, KEYS_FLAGS, out);
         return;
     case OFFLOAD_MODULES:
         fprintf(out, "    --fine-grained-activation-offloading\n    --offload-modules");

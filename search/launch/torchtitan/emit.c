@@ -77,19 +77,14 @@ static TitanCheckpoint titan_checkpoint(const LaunchJob *job) {
     return TITAN_FULL;
 }
 
-/* What torch.distributed.pipelining.schedules.get_schedule_class() knows; LoopedBFS is GPipe over chunks. Those behind it
- * are read as what is nearest. */
-static const KeyWord SCHEDULES[] = {{"GPipe", SCHEDULE_GPIPE},
-                                    {"1F1B", SCHEDULE_1F1B},
-                                    {"Interleaved1F1B", SCHEDULE_INTERLEAVED},
-                                    {"LoopedBFS", SCHEDULE_CIRCULAR},
-                                    {"InterleavedZeroBubble", SCHEDULE_INTERLEAVED},
-                                    {"ZBVZeroBubble", SCHEDULE_ZB_H1},
-                                    {"DualPipeV", SCHEDULE_DUALPIPE},
-                                    {NULL, 0}};
-static const KeyWord ROTATIONS[] = {{"allgather", CONTEXT_ALL_GATHER}, {"alltoall", CONTEXT_RING}, {NULL, 0}};
-static const KeyWord RESHARDS[] = {{"never", false}, {"always", true}, {"default", TITAN_RESHARD_DEFAULT}, {NULL, 0}};
-static const KeyWord DTYPES[] = {{"float32", DTYPE_FP32}, {"bfloat16", DTYPE_BF16}, {NULL, 0}};
+/* What torch.distributed.pipelining.schedules.get_schedule_class() knows; LoopedBFS is GPipe over chunks. Those behind
+ * it are read as what is nearest. */
+KEY_WORDS(SCHEDULES, {"GPipe", SCHEDULE_GPIPE}, {"1F1B", SCHEDULE_1F1B}, {"Interleaved1F1B", SCHEDULE_INTERLEAVED},
+          {"LoopedBFS", SCHEDULE_CIRCULAR}, {"InterleavedZeroBubble", SCHEDULE_INTERLEAVED},
+          {"ZBVZeroBubble", SCHEDULE_ZB_H1}, {"DualPipeV", SCHEDULE_DUALPIPE});
+KEY_WORDS(ROTATIONS, {"allgather", CONTEXT_ALL_GATHER}, {"alltoall", CONTEXT_RING});
+KEY_WORDS(RESHARDS, {"never", false}, {"always", true}, {"default", TITAN_RESHARD_DEFAULT});
+KEY_WORDS(DTYPES, {"float32", DTYPE_FP32}, {"bfloat16", DTYPE_BF16});
 
 /* Groups, as the two eras have them in other orders. */
 const LaunchKey TITAN_KEYS[] = {

@@ -4,11 +4,8 @@
 #include "tests/search/launch/new_launcher/wombat.h"
 
 #include "search/answer/plan_words.h"
-#include "search/launch/emit.h"
-#include "search/launch/import.h"
+#include "search/launch/keys.h"
 #include "search/launch/rules.h"
-
-#include <inttypes.h>
 
 static const char *refuses(const PlanFacts *facts) {
     REFUSE_UNLESS(facts_heads_divide(facts), REFUSES_HEADS);
@@ -32,6 +29,14 @@ static void remat_rules(RematList *list, const Model *model) {
 
 /* ---- its file ---- */
 
+static const LaunchKey KEYS[] = {
+    KEY_SIZE('w', "wombat_seq", TERM_SEQ),
+    KEY_DEGREE('w', "wombat_tensor", ROLE_TENSOR),
+    KEY_NUMBER('w', "wombat_sequences", TERM_BATCH, 1, IMPORT_BATCH_MAX, 1),
+    KEY_NUMBER('w', "wombat_at_once", TERM_MICRO, 1, IMPORT_BATCH_MAX, 1),
+    {NULL},
+};
+
 static void write_notes(const LaunchJob *job, EmitNotes *notes) {
     (void)job;
     emit_note(notes, "wombats sleep by day");
@@ -42,9 +47,9 @@ static bool write_file(const LaunchJob *job, const EmitNotes *notes, FILE *out, 
     emit_header(job, notes, out);
     fprintf(out, "wombat_model: ");
     emit_quoted(job->model->name, out);
-    fprintf(out, "\nwombat_seq: %" PRId64 "\nwombat_tensor: %" PRId64 "\n", job->ranked->work.seq, job->tensor);
-    fprintf(out, "wombat_sequences: %" PRId64 "\nwombat_at_once: %" PRId64 "\n", job->batch,
-            job->knobs->microbatch_sequences);
+    fputc('\n', out);
+    LaunchTerms terms = launch_terms(job);
+    keys_write(KEYS, "w", &terms, KEYS_YAML, out);
     return true;
 }
 
@@ -55,14 +60,13 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
 
 /* The devices that tensor leaves are fsdp's. */
 static bool read_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
-    int64_t *of = plan->degrees.of, sequences, at_once;
-    if (!import_check_gpus(file, request, "Wombat", error) ||
-        !config_whole(file, "wombat_tensor", 1, 1 << 24, 1, &of[ROLE_TENSOR], error) ||
-        !config_whole(file, "wombat_sequences", 1, IMPORT_BATCH_MAX, 1, &sequences, error) ||
-        !config_whole(file, "wombat_at_once", 1, IMPORT_BATCH_MAX, 1, &at_once, error) ||
-        !import_check_heads(file, request, "wombat_tensor", of[ROLE_TENSOR], true, error) ||
+    int64_t *of = plan->degrees.of;
+    LaunchTerms terms;
+    if (!import_check_gpus(file, request, "Wombat", error) || !keys_read(KEYS, NULL, file, &terms, error)) return false;
+    of[ROLE_TENSOR] = terms.of[ROLE_TENSOR];
+    if (!import_check_heads(file, request, "wombat_tensor", of[ROLE_TENSOR], true, error) ||
         !import_left_over(file, request, "wombat_tensor", plan, &of[ROLE_FSDP], error) ||
-        !import_batch(file, request, "wombat_sequences", sequences, at_once, plan, error))
+        !import_batch(file, request, "wombat_sequences", terms.of[TERM_BATCH], terms.of[TERM_MICRO], plan, error))
         return false;
     import_knob(plan, KNOB_REGATHER, true);
     import_offload(file, request, false, plan);
@@ -80,6 +84,7 @@ const Launcher WOMBAT_LAUNCHER = {
     .offloads_optimizer = offloads_optimizer,
     .remat = remat_rules,
     .signs = {"wombat_"},
+    .keys = KEYS,
     .import_work = read_work,
     .import_plan = read_plan,
     .formats = {{"wombat", write_file, write_notes, "a YAML file for Wombat"}},
