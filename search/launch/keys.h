@@ -10,8 +10,8 @@
 #include "search/launch/emit.h"
 #include "search/launch/import.h"
 
-/* What a key can be: the degree of a Role, ways of each expert's width; tokens of a sequence, sequences of a step and of a
- * microbatch of a replica, microbatches of a replica; knobs; sizes of the model. */
+/* What a key can be: the degree of a Role, ways of each expert's width; tokens of a sequence, sequences of a step and of
+ * a microbatch of a replica, microbatches of a replica; knobs; sizes of the model. */
 enum { TERM_EXPERT_TENSOR = ROLE_COUNT, TERM_SEQ, TERM_BATCH, TERM_MICRO, TERM_MICROBATCHES, TERM_SCHEDULE };
 enum { TERM_VIRTUAL_STAGES = TERM_SCHEDULE + 1, TERM_ZERO, TERM_REGATHER, TERM_OFFLOAD, TERM_OVERLAP, TERM_CONTEXT };
 enum { TERM_ULYSSES = TERM_CONTEXT + 1, TERM_LAYERS, TERM_D_MODEL, TERM_HEADS, TERM_KV_HEADS, TERM_D_FF, TERM_EXPERTS };

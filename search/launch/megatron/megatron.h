@@ -40,9 +40,9 @@ void megatron_note_activations(const LaunchJob *job, EmitNotes *notes);
 /* ---- its keys ---- */
 
 /* Whether queries share keys and values, the residual stream is split over tensor, stages nest inside data, embedding
- * and loss take the place of a layer, FSDP is used, the optimizer's state is distributed; how FSDP's ranks share, and how
- * the groups of them do, and how many groups; whether gradients are bf16; recomputation, its layers of a chunk, and an
- * older word for selective. */
+ * and loss take the place of a layer, FSDP is used, the optimizer's state is distributed; how FSDP's ranks share, and
+ * how the groups of them do, and how many groups; whether gradients are bf16; recomputation, its layers of a chunk, and
+ * an older word for selective. */
 enum { TERM_GROUPED = TERM_OWN, TERM_ALONG, TERM_STAGES_INSIDE, TERM_EMBEDDING_SLOT, TERM_LOSS_SLOT, TERM_BY_FSDP };
 enum { TERM_DISTRIBUTED = TERM_BY_FSDP + 1, TERM_STRATEGY, TERM_OUTER, TERM_INSTANCES, TERM_HALF, TERM_GRANULARITY };
 enum { TERM_METHOD = TERM_GRANULARITY + 1, TERM_RECOMPUTED, TERM_SELECTIVE };

@@ -14,8 +14,8 @@ EmitRefusal torchtitan_cannot, torchtitan_toml_cannot;
 ImportWork torchtitan_work;
 ImportPlan torchtitan_plan;
 
-/* Sequences of one forward-backward call; layers of a chunk, and how many fewer the first and the last have; tokens of a
- * microbatch of a rank, and of a step; whether the residual stream is split over tensor. */
+/* Sequences of one forward-backward call; layers of a chunk, and how many fewer the first and the last have; tokens of
+ * a microbatch of a rank, and of a step; whether the residual stream is split over tensor. */
 enum { TERM_LOCAL = TERM_OWN, TERM_STEPS, TERM_DTYPE, TERM_COMPILES, TERM_OF_STAGE, TERM_FIRST_LESS, TERM_LAST_LESS };
 enum { TERM_TOKENS = TERM_LAST_LESS + 1, TERM_STEP_TOKENS, TERM_ALONG };
 enum { TITAN_RESHARD_DEFAULT = 2 }; /* TERM_REGATHER: unless there are stages */

@@ -4,7 +4,7 @@
 #include "search/launch/emit.h"
 
 #include "base/util.h"
-#include "search/launch/jax/axes.h"
+#include "search/launch/jax/jax.h"
 #include "search/launch/maxtext/maxtext.h"
 #include "tests/search/report_fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A key is one row, written and read by it. Of every row of every launcher, each value of its domain is written in each
  * syntax that the launcher's files have, read back by that syntax's own reader, and is the same, and nothing else is;
- * every word of a row means its value. The law is seen to fail: rows are spoilt as twins drift apart, and each is found. */
+ * every word of a row means its value. The law is seen to fail: rows are spoilt as twins drift apart, each is found. */
 #include "search/launch/keys.h"
 
 #include "base/util.h"

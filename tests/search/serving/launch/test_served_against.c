@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A chip's time of a token, parted by hand. */
-#include "search/serving/launch/chip_time.h"
+#include "search/serving/launch/served_against.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
