@@ -10,7 +10,7 @@
 #include "search/launch/emit.h"
 #include "search/launch/import.h"
 
-/* What a key can be: the degree of a Role, ways of each expert's width; tokens of a sequence, sequences of a step and of
+/* What a key can be: the degree of a Role, ways of an expert's width; tokens of a sequence, sequences of a step and of
  * a microbatch of a replica, microbatches of a replica; knobs; sizes of the model. */
 enum { TERM_EXPERT_TENSOR = ROLE_COUNT, TERM_SEQ, TERM_BATCH, TERM_MICRO, TERM_MICROBATCHES, TERM_SCHEDULE };
 enum { TERM_VIRTUAL_STAGES = TERM_SCHEDULE + 1, TERM_ZERO, TERM_REGATHER, TERM_OFFLOAD, TERM_OVERLAP, TERM_CONTEXT };
