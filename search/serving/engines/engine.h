@@ -36,6 +36,32 @@ typedef struct {
     char text[ENGINE_WORD_SIZE]; /* of WORD_SHELL: the shell's own, quotes included */
 } EngineWord;
 
+/* What a flag says: a number, or of SERVED_DATA_ATTENDS (SERVED_DATA is of attention alone) and SERVED_EXPERT_ALL that
+ * it is there. */
+typedef enum {
+    SERVED_TENSOR,
+    SERVED_PIPELINE,
+    SERVED_DATA,
+    SERVED_ATTENTION_DATA,
+    SERVED_DATA_ATTENDS,
+    SERVED_EXPERT,
+    SERVED_EXPERT_ALL,
+    SERVED_CONTEXT,
+    SERVED_KV_BATCH,
+    SERVED_SEQUENCES,
+    SERVED_TOKENS,
+    SERVED_DRAFTS,
+    SERVED_FLAGS
+} ServedFlag;
+
+/* A flag as one row, which is written and read: a script that starts an engine, and one that is read back. */
+typedef struct {
+    const char *name; /* "--tp-size", or a key without dashes in front, whose number stands behind "="; NULL: the end */
+    ServedFlag says;
+    char group; /* those of a group are written together, in this order; '\0': it is only read */
+    bool more;  /* is written where it is more than 1 */
+} EngineFlag;
+
 /* What starts one worker. Too much is left out, and `full` says so. */
 typedef struct {
     EngineWord word[ENGINE_WORDS_MAX];
@@ -90,6 +116,7 @@ typedef struct {
     unsigned caches;
     /* The rule that the layout breaks, as a text that outlives the call; NULL: it can be launched. */
     const char *(*refuses)(const EngineAsk *ask);
+    const EngineFlag *flags;
     /* The words that start one worker. */
     void (*words)(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *out);
     EngineStart start;
@@ -109,10 +136,16 @@ const char *engine_common_refuses(const EngineAsk *ask);
 /* Whether the weights of the model bring a head that drafts (MTP), so that no draft is loaded beside them. */
 bool engine_drafts_itself(const Model *model);
 
-/* Adds words: those of a text, which has one blank between two; one word; a flag and its number. */
-void engine_words(EngineWords *words, const char *text);
+/* Adds words: those of a text, printf, which has one blank between two, and of which those in double quotes are the
+ * shell's; one word; a flag and its number. */
+void engine_words(EngineWords *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void engine_word(EngineWords *words, EngineWordKind kind, const char *text);
 void engine_flag(EngineWords *words, const char *flag, int64_t value);
+/* The flags of a group, for what is started: engine_says(). Batch and tokens of a step are those of a rank of attention
+ * data. */
+void engine_says(const EngineAsk *ask, const EngineKnobs *knobs, int64_t says[SERVED_FLAGS]);
+void engine_flags(EngineWords *words, const EngineFlag *flags, char group, const int64_t says[SERVED_FLAGS]);
+bool served_flag_switches(ServedFlag flag);
 /* printf to the end of the settings or of the environment. */
 void engine_setting(EngineWords *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void engine_export(EngineWords *words, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -26,29 +26,29 @@ static const char *refuses(const EngineAsk *ask) {
     return NULL;
 }
 
-static void key(EngineWords *out, const char *name, int64_t value) {
-    char text[ENGINE_WORD_SIZE];
-    snprintf(text, sizeof text, "%s=%lld", name, (long long)value);
-    engine_word(out, WORD_TEXT, text);
-}
+static const EngineFlag FLAGS[] = {
+    {"ici_tensor_parallelism", SERVED_TENSOR, 'w', false},
+    {"ici_autoregressive_parallelism", SERVED_KV_BATCH, 'w', true},
+    {"ici_expert_parallelism", SERVED_EXPERT, '\0', false},
+    {"ici_context_autoregressive_parallelism", SERVED_CONTEXT, '\0', false},
+    {NULL},
+};
 
 static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *out) {
     const WorkerLayout *layout = ask->layout;
-    char text[ENGINE_WORD_SIZE];
+    int64_t says[SERVED_FLAGS];
     engine_words(out, "python -m maxtext.inference.maxengine.maxengine_server");
-    engine_words(out, layout->kv_batch > 1 ? "inference/multihost/interleaved/llama3_405b_v5e-64.yml" : "base.yml");
-    key(out, "ici_tensor_parallelism", layout->tensor / layout->kv_batch);
-    if (layout->kv_batch > 1) key(out, "ici_autoregressive_parallelism", layout->kv_batch);
-    snprintf(text, sizeof text, "per_device_batch_size=%.17g",
-             (double)knobs->sequences / (double)worker_devices(layout));
-    engine_word(out, WORD_TEXT, text);
-    key(out, "max_target_length", knobs->length);
+    engine_words(out, "%s",
+                 layout->kv_batch > 1 ? "inference/multihost/interleaved/llama3_405b_v5e-64.yml" : "base.yml");
+    engine_says(ask, knobs, says);
+    says[SERVED_TENSOR] = layout->tensor / layout->kv_batch;
+    engine_flags(out, FLAGS, 'w', says);
+    engine_words(out, "per_device_batch_size=%.17g", (double)knobs->sequences / (double)worker_devices(layout));
+    engine_flag(out, "max_target_length", knobs->length);
     if (layout->weights == STORED_INT8) engine_words(out, "quantization=int8 checkpoint_is_quantized=true");
     if (layout->weights == STORED_INT4) engine_words(out, "quantization=int4 checkpoint_is_quantized=true");
     if (layout->cache != STORED_INT8 && layout->cache != STORED_INT4) return;
-    snprintf(text, sizeof text, "kv_quant_dtype=%s", stored_name(layout->cache));
-    engine_words(out, "quantize_kvcache=true");
-    engine_word(out, WORD_TEXT, text);
+    engine_words(out, "quantize_kvcache=true kv_quant_dtype=%s", stored_name(layout->cache));
 }
 
 static const char *cannot(const EngineAsk *ask, const EnginePlace *place) {
@@ -63,11 +63,9 @@ static void place(const EngineAsk *ask, const EnginePlace *place, EngineWords *o
     (void)ask;
     engine_export(out, ": \"${MODEL_NAME:?give what MaxText calls the model}\" \"${TOKENIZER:?give its tokenizer}\"\n"
                        "    cd \"$(python -c 'import maxtext; print(maxtext.__path__[0])')/configs\"\n");
-    engine_word(out, WORD_SHELL, "\"model_name=$MODEL_NAME\"");
-    engine_word(out, WORD_SHELL, "\"tokenizer_path=$TOKENIZER\"");
-    engine_word(out, WORD_SHELL, "\"load_parameters_path=$MODEL\"");
+    engine_words(out, "\"model_name=$MODEL_NAME\" \"tokenizer_path=$TOKENIZER\" \"load_parameters_path=$MODEL\"");
     engine_words(out, "ici_fsdp_parallelism=1 dcn_data_parallelism=1 inference_server=MaxtextInterleavedServer");
-    key(out, "max_prefill_predict_length", place->longest_prompt);
+    engine_flag(out, "max_prefill_predict_length", place->longest_prompt);
 }
 
 /* JetStream speaks gRPC, and has nothing that stands before copies. */
@@ -94,6 +92,7 @@ const Engine ENGINE_MAXTEXT = {
     .weights = 1u << STORED_BF16 | 1u << STORED_INT8 | 1u << STORED_INT4,
     .caches = 1u << STORED_BF16 | 1u << STORED_INT8 | 1u << STORED_INT4,
     .refuses = refuses,
+    .flags = FLAGS,
     .words = words,
     .start = {false, 9000, "maxtext 0.2.5", cannot, place, route, test},
 };

@@ -20,59 +20,65 @@ static const char *refuses(const EngineAsk *ask) {
 
 /* --tp-size counts all ranks of a stage: attention data parallel lies inside it. --max-running-requests and
  * --chunked-prefill-size are of all of them, and are divided by it (arg_groups/parallel_hook.py). */
+static const EngineFlag FLAGS[] = {
+    {"--tp-size", SERVED_TENSOR, 'w', false},
+    {"--tp", SERVED_TENSOR, '\0', false},
+    {"--pp-size", SERVED_PIPELINE, 'w', true},
+    {"--pp", SERVED_PIPELINE, '\0', false},
+    {"--attn-dp-size", SERVED_ATTENTION_DATA, 'w', true},
+    {"--attention-data-parallel-size", SERVED_ATTENTION_DATA, '\0', false},
+    {"--dp-size", SERVED_DATA, '\0', false},
+    {"--dp", SERVED_DATA, '\0', false},
+    {"--enable-dp-attention", SERVED_DATA_ATTENDS, '\0', false},
+    {"--ep-size", SERVED_EXPERT, 'w', true},
+    {"--expert-parallel-size", SERVED_EXPERT, '\0', false},
+    {"--ep", SERVED_EXPERT, '\0', false},
+    {"--max-running-requests", SERVED_SEQUENCES, 'r', false},
+    {"--chunked-prefill-size", SERVED_TOKENS, 'c', false},
+    {"--speculative-num-steps", SERVED_DRAFTS, 's', false},
+    {NULL},
+};
 static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *out) {
     const WorkerLayout *layout = ask->layout;
-    char share[32];
+    int64_t says[SERVED_FLAGS];
+    engine_says(ask, knobs, says);
+    says[SERVED_TENSOR] = worker_group(layout);
+    says[SERVED_SEQUENCES] = knobs->sequences;
+    says[SERVED_TOKENS] = knobs->step_tokens;
     engine_words(out, "python -m sglang.launch_server --model-path");
     engine_word(out, WORD_MODEL, "");
-    engine_flag(out, "--tp-size", worker_group(layout));
-    if (layout->pipeline > 1) engine_flag(out, "--pp-size", layout->pipeline);
-    if (layout->attention_data > 1) engine_flag(out, "--attn-dp-size", layout->attention_data);
-    if (layout->expert > 1) engine_flag(out, "--ep-size", layout->expert);
+    engine_flags(out, FLAGS, 'w', says);
     if (layout->expert > 1 && layout->attention_data > 1) engine_words(out, "--moe-a2a-backend deepep");
-    engine_flag(out, "--max-running-requests", knobs->sequences);
-    if (knobs->role != ENGINE_DECODES) engine_flag(out, "--chunked-prefill-size", knobs->step_tokens);
+    engine_flags(out, FLAGS, 'r', says);
+    if (knobs->role != ENGINE_DECODES) engine_flags(out, FLAGS, 'c', says);
     if (knobs->role == ENGINE_ALONE) engine_words(out, "--enable-mixed-chunk");
     engine_flag(out, "--context-length", knobs->length);
-    snprintf(share, sizeof share, "%.2f", knobs->memory_fraction);
-    engine_word(out, WORD_TEXT, "--mem-fraction-static");
-    engine_word(out, WORD_TEXT, share);
+    engine_words(out, "--mem-fraction-static %.2f", knobs->memory_fraction);
     if (layout->weights == STORED_FP8) engine_words(out, "--quantization fp8");
     if (layout->cache == STORED_FP8) engine_words(out, "--kv-cache-dtype fp8_e4m3");
     if (knobs->drafts < 1) return;
-    engine_words(out, "--speculative-algorithm");
-    engine_words(out, engine_drafts_itself(ask->model) ? "NEXTN" : "EAGLE3");
+    engine_words(out, "--speculative-algorithm %s", engine_drafts_itself(ask->model) ? "NEXTN" : "EAGLE3");
     if (!engine_drafts_itself(ask->model)) {
         engine_words(out, "--speculative-draft-model-path");
         engine_word(out, WORD_DRAFT, "");
     }
-    engine_flag(out, "--speculative-num-steps", knobs->drafts);
+    engine_flags(out, FLAGS, 's', says);
     engine_words(out, "--speculative-eagle-topk 1");
     engine_flag(out, "--speculative-num-draft-tokens", knobs->drafts + 1);
 }
 
 static void place(const EngineAsk *ask, const EnginePlace *place, EngineWords *out) {
     (void)ask;
-    engine_words(out, "--host 0.0.0.0 --port");
-    engine_word(out, WORD_SHELL, "\"$port\"");
-    if (place->role != ENGINE_PROMPTS) {
-        engine_word(out, WORD_TEXT, "--cuda-graph-max-bs-decode");
-        engine_word(out, WORD_SHELL, "\"$GRAPHS\"");
-    }
-    if (place->hosts > 1) {
-        engine_flag(out, "--nnodes", place->hosts);
-        engine_word(out, WORD_TEXT, "--node-rank");
-        engine_word(out, WORD_SHELL, "\"$node\"");
-        engine_word(out, WORD_TEXT, "--dist-init-addr");
-        engine_word(out, WORD_SHELL, "\"$head:$((29000 + worker))\"");
-    }
+    engine_words(out, "--host 0.0.0.0 --port \"$port\"");
+    if (place->role != ENGINE_PROMPTS) engine_words(out, "--cuda-graph-max-bs-decode \"$GRAPHS\"");
+    if (place->hosts > 1)
+        engine_words(out, "--nnodes %lld --node-rank \"$node\" --dist-init-addr \"$head:$((29000 + worker))\"",
+                     (long long)place->hosts);
     if (place->role == ENGINE_ALONE) return;
     bool prompts = place->role == ENGINE_PROMPTS;
-    engine_words(out, prompts ? "--disaggregation-mode prefill" : "--disaggregation-mode decode");
-    engine_words(out, "--disaggregation-transfer-backend nixl");
-    if (!prompts) return;
-    engine_word(out, WORD_TEXT, "--disaggregation-bootstrap-port");
-    engine_word(out, WORD_SHELL, "\"$((9000 + worker))\"");
+    engine_words(out, "--disaggregation-mode %s --disaggregation-transfer-backend nixl",
+                 prompts ? "prefill" : "decode");
+    if (prompts) engine_words(out, "--disaggregation-bootstrap-port \"$((9000 + worker))\"");
 }
 
 static void route(const EngineRoute *to, FILE *out) {
@@ -112,6 +118,7 @@ const Engine ENGINE_SGLANG = {
                1u << STORED_INT4,
     .caches = 1u << STORED_BF16 | 1u << STORED_FP8,
     .refuses = refuses,
+    .flags = FLAGS,
     .words = words,
     .start = {false, 0, "SGLang 0.5.23 and sglang-router 0.3.2", NULL, place, route, test},
 };

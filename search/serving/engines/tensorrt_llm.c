@@ -20,16 +20,26 @@ static const char *refuses(const EngineAsk *ask) {
 
 /* Its knobs are options of trtllm-serve and keys of a YAML file, of which each object replaces what options say. With
  * attention data parallel the batch and the tokens of a step are of each rank. */
+static const EngineFlag FLAGS[] = {
+    {"--tp_size", SERVED_TENSOR, 'w', false},
+    {"--pp_size", SERVED_PIPELINE, 'w', true},
+    {"--ep_size", SERVED_EXPERT, 'w', true},
+    {"--moe_expert_parallel_size", SERVED_EXPERT, '\0', false},
+    {"--enable_attention_dp", SERVED_DATA_ATTENDS, '\0', false},
+    {"--max_batch_size", SERVED_SEQUENCES, 'w', false},
+    {"--max_num_tokens", SERVED_TOKENS, 'w', false},
+    {"--num_nextn_predict_layers", SERVED_DRAFTS, '\0', false},
+    {"--max_draft_len", SERVED_DRAFTS, '\0', false},
+    {NULL},
+};
 static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *out) {
     const WorkerLayout *layout = ask->layout;
-    int64_t sequences = divide_up(knobs->sequences, layout->attention_data);
+    int64_t says[SERVED_FLAGS];
+    engine_says(ask, knobs, says);
+    says[SERVED_TENSOR] = worker_group(layout);
     engine_words(out, "trtllm-serve");
     engine_word(out, WORD_MODEL, "");
-    engine_flag(out, "--tp_size", worker_group(layout));
-    if (layout->pipeline > 1) engine_flag(out, "--pp_size", layout->pipeline);
-    if (layout->expert > 1) engine_flag(out, "--ep_size", layout->expert);
-    engine_flag(out, "--max_batch_size", sequences);
-    engine_flag(out, "--max_num_tokens", max_whole(sequences, divide_up(knobs->step_tokens, layout->attention_data)));
+    engine_flags(out, FLAGS, 'w', says);
     engine_flag(out, "--max_seq_len", knobs->length);
     if (layout->attention_data > 1) engine_setting(out, "enable_attention_dp: true\n");
     engine_setting(out, "enable_chunked_prefill: true\n");
@@ -53,10 +63,7 @@ static void place(const EngineAsk *ask, const EnginePlace *place, EngineWords *o
         engine_setting(out, "cache_transceiver_config:\n  backend: DEFAULT\n  max_tokens_in_buffer: %lld\n",
                        (long long)place->longest_prompt);
     if (place->role == ENGINE_PROMPTS) engine_setting(out, "disable_overlap_scheduler: true\n");
-    engine_words(out, "--host 0.0.0.0 --port");
-    engine_word(out, WORD_SHELL, "\"$port\"");
-    engine_word(out, WORD_TEXT, "--config");
-    engine_word(out, WORD_SHELL, "\"$config\"");
+    engine_words(out, "--host 0.0.0.0 --port \"$port\" --config \"$config\"");
     if (place->hosts == 1) return;
     engine_flag(out, "--gpus_per_node", place->host_devices);
     engine_export(out, "if ((node > 0)); then exec sleep infinity; fi # mpirun on the first host starts all ranks\n");
@@ -89,6 +96,7 @@ const Engine ENGINE_TENSORRT_LLM = {
                1u << STORED_INT8,
     .caches = 1u << STORED_BF16 | 1u << STORED_FP8,
     .refuses = refuses,
+    .flags = FLAGS,
     .words = words,
     .start = {true, 0, "trtllm-serve @00209af", NULL, place, route, engine_test_genai_perf},
 };

@@ -38,34 +38,36 @@ static const char *refuses(const EngineAsk *ask) {
 }
 
 /* --max-num-seqs and --max-num-batched-tokens are of each rank of data parallel. */
+static const EngineFlag FLAGS[] = {
+    {"--tensor-parallel-size", SERVED_TENSOR, 'w', false},
+    {"--pipeline-parallel-size", SERVED_PIPELINE, 'w', true},
+    {"--data-parallel-size", SERVED_DATA, 'w', true},
+    {"--enable-expert-parallel", SERVED_EXPERT_ALL, 'w', false},
+    {"--decode-context-parallel-size", SERVED_CONTEXT, 'w', true},
+    {"--max-num-seqs", SERVED_SEQUENCES, 'w', false},
+    {"--max-num-batched-tokens", SERVED_TOKENS, 'w', false},
+    {"--speculative-config.num_speculative_tokens", SERVED_DRAFTS, 's', false},
+    {NULL},
+};
+
 static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *out) {
     const WorkerLayout *layout = ask->layout;
-    char share[32];
-    int64_t sequences = divide_up(knobs->sequences, layout->attention_data);
+    int64_t says[SERVED_FLAGS];
+    engine_says(ask, knobs, says);
     engine_words(out, "vllm serve");
     engine_word(out, WORD_MODEL, "");
-    engine_flag(out, "--tensor-parallel-size", layout->tensor);
-    if (layout->pipeline > 1) engine_flag(out, "--pipeline-parallel-size", layout->pipeline);
-    if (layout->attention_data > 1) engine_flag(out, "--data-parallel-size", layout->attention_data);
-    if (layout->expert > 1) engine_words(out, "--enable-expert-parallel");
-    if (layout->kv_sequence > 1) engine_flag(out, "--decode-context-parallel-size", layout->kv_sequence);
-    engine_flag(out, "--max-num-seqs", sequences);
-    engine_flag(out, "--max-num-batched-tokens",
-                max_whole(sequences, divide_up(knobs->step_tokens, layout->attention_data)));
+    engine_flags(out, FLAGS, 'w', says);
     engine_flag(out, "--max-model-len", knobs->length);
-    snprintf(share, sizeof share, "%.2f", knobs->memory_fraction);
-    engine_word(out, WORD_TEXT, "--gpu-memory-utilization");
-    engine_word(out, WORD_TEXT, share);
+    engine_words(out, "--gpu-memory-utilization %.2f", knobs->memory_fraction);
     if (layout->weights == STORED_FP8) engine_words(out, "--quantization fp8");
     if (layout->cache == STORED_FP8) engine_words(out, "--kv-cache-dtype fp8");
     if (knobs->drafts < 1) return;
-    engine_words(out, engine_drafts_itself(ask->model) ? "--speculative-config.method mtp"
-                                                       : "--speculative-config.method eagle3");
+    engine_words(out, "--speculative-config.method %s", engine_drafts_itself(ask->model) ? "mtp" : "eagle3");
     if (!engine_drafts_itself(ask->model)) {
-        engine_word(out, WORD_TEXT, "--speculative-config.model");
+        engine_words(out, "--speculative-config.model");
         engine_word(out, WORD_DRAFT, "");
     }
-    engine_flag(out, "--speculative-config.num_speculative_tokens", knobs->drafts);
+    engine_flags(out, FLAGS, 's', says);
 }
 
 static const char *cannot(const EngineAsk *ask, const EnginePlace *place) {
@@ -80,44 +82,31 @@ static const char *cannot(const EngineAsk *ask, const EnginePlace *place) {
  * nodes. Graphs are captured for every batch that was priced: the default ends at 512. */
 static void place(const EngineAsk *ask, const EnginePlace *place, EngineWords *out) {
     const WorkerLayout *layout = ask->layout;
-    engine_words(out, "--host 0.0.0.0 --port");
-    engine_word(out, WORD_SHELL, "\"$port\"");
-    if (place->role != ENGINE_PROMPTS) {
-        engine_word(out, WORD_TEXT, "--max-cudagraph-capture-size");
-        engine_word(out, WORD_SHELL, "\"$GRAPHS\"");
-    }
+    engine_words(out, "--host 0.0.0.0 --port \"$port\"");
+    if (place->role != ENGINE_PROMPTS) engine_words(out, "--max-cudagraph-capture-size \"$GRAPHS\"");
     if (place->hosts > 1 && layout->attention_data > 1) {
-        int64_t local = place->host_devices / (layout->tensor * layout->pipeline);
-        char start[ENGINE_WORD_SIZE];
-        engine_flag(out, "--data-parallel-size-local", local);
-        snprintf(start, sizeof start, "\"$((node * %lld))\"", (long long)local);
-        engine_word(out, WORD_TEXT, "--data-parallel-start-rank");
-        engine_word(out, WORD_SHELL, start);
-        engine_word(out, WORD_TEXT, "--data-parallel-address");
-        engine_word(out, WORD_SHELL, "\"$head\"");
-        engine_word(out, WORD_TEXT, "--data-parallel-rpc-port");
-        engine_word(out, WORD_SHELL, "\"$((29000 + worker))\"");
+        long long local = place->host_devices / (layout->tensor * layout->pipeline);
+        engine_words(out,
+                     "--data-parallel-size-local %lld --data-parallel-start-rank \"$((node * %lld))\" "
+                     "--data-parallel-address \"$head\" --data-parallel-rpc-port \"$((29000 + worker))\"",
+                     local, local);
     } else if (place->hosts > 1) {
-        engine_flag(out, "--nnodes", place->hosts);
-        engine_word(out, WORD_TEXT, "--node-rank");
-        engine_word(out, WORD_SHELL, "\"$node\"");
-        engine_word(out, WORD_TEXT, "--master-addr");
-        engine_word(out, WORD_SHELL, "\"$head\"");
-        engine_word(out, WORD_TEXT, "--master-port");
-        engine_word(out, WORD_SHELL, "\"$((29000 + worker))\"");
+        engine_words(out,
+                     "--nnodes %lld --node-rank \"$node\" --master-addr \"$head\" --master-port "
+                     "\"$((29000 + worker))\"",
+                     (long long)place->hosts);
     }
     if (place->hosts > 1) {
         engine_export(out, "local also=()\n    if ((node > 0)); then also=(--headless); fi\n");
-        engine_word(out, WORD_SHELL, "\"${also[@]}\"");
+        engine_words(out, "\"${also[@]}\"");
     }
     if (place->role == ENGINE_ALONE) return;
     bool prompts = place->role == ENGINE_PROMPTS;
     engine_export(out,
                   "export VLLM_NIXL_SIDE_CHANNEL_HOST=$here VLLM_NIXL_SIDE_CHANNEL_PORT=$((5600 + 64 * worker))\n");
     if (layout->expert > 1 && layout->attention_data > 1)
-        engine_words(out,
-                     prompts ? "--all2all-backend deepep_high_throughput" : "--all2all-backend deepep_low_latency");
-    engine_word(out, WORD_TEXT, "--kv-transfer-config");
+        engine_words(out, "--all2all-backend deepep_%s", prompts ? "high_throughput" : "low_latency");
+    engine_words(out, "--kv-transfer-config");
     engine_word(out, WORD_TEXT,
                 prompts ? "{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_producer\"}"
                         : "{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_consumer\"}");
@@ -148,6 +137,7 @@ const Engine ENGINE_VLLM = {
                1u << STORED_INT4,
     .caches = 1u << STORED_BF16 | 1u << STORED_FP8,
     .refuses = refuses,
+    .flags = FLAGS,
     .words = words,
     .start = {false, 0, "vLLM 0.33.0 and vllm-router 0.1.17", cannot, place, route, engine_test_vllm},
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Words of command lines: gathered, and printed for people and for shells. */
+#include "base/util.h"
 #include "search/serving/engines/engine.h"
 
 #include <inttypes.h>
@@ -16,18 +17,56 @@ void engine_word(EngineWords *words, EngineWordKind kind, const char *text) {
     snprintf(word->text, sizeof word->text, "%s", text);
 }
 
-void engine_words(EngineWords *words, const char *text) {
-    char copy[ENGINE_LINE_SIZE], *rest = NULL;
-    snprintf(copy, sizeof copy, "%s", text);
-    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
-        engine_word(words, WORD_TEXT, word);
+void engine_words(EngineWords *words, const char *format, ...) {
+    char text[ENGINE_LINE_SIZE], word[ENGINE_WORD_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    words->full |= vsnprintf(text, sizeof text, format, arguments) >= (int)sizeof text;
+    va_end(arguments);
+    for (const char *at = text; *at; at += *at == ' ') {
+        bool quoted = *at == '"';
+        size_t length = quoted ? strcspn(at + 1, "\"") + 2 : strcspn(at, " ");
+        words->full |= snprintf(word, sizeof word, "%.*s", (int)length, at) >= (int)sizeof word;
+        engine_word(words, quoted ? WORD_SHELL : WORD_TEXT, word);
+        at += strnlen(at, length);
+    }
 }
 
 void engine_flag(EngineWords *words, const char *flag, int64_t value) {
-    char number[32];
-    snprintf(number, sizeof number, "%" PRId64, value);
-    engine_word(words, WORD_TEXT, flag);
+    char number[ENGINE_WORD_SIZE];
+    bool key = flag[0] != '-';
+    snprintf(number, sizeof number, "%s%s%" PRId64, key ? flag : "", key ? "=" : "", value);
+    if (!key) engine_word(words, WORD_TEXT, flag);
     engine_word(words, WORD_TEXT, number);
+}
+
+bool served_flag_switches(ServedFlag flag) { return flag == SERVED_DATA_ATTENDS || flag == SERVED_EXPERT_ALL; }
+
+void engine_says(const EngineAsk *ask, const EngineKnobs *knobs, int64_t says[SERVED_FLAGS]) {
+    const WorkerLayout *layout = ask->layout;
+    says[SERVED_TENSOR] = layout->tensor;
+    says[SERVED_PIPELINE] = layout->pipeline;
+    says[SERVED_DATA] = says[SERVED_ATTENTION_DATA] = layout->attention_data;
+    says[SERVED_DATA_ATTENDS] = layout->attention_data > 1;
+    says[SERVED_EXPERT] = layout->expert;
+    says[SERVED_EXPERT_ALL] = layout->expert > 1;
+    says[SERVED_CONTEXT] = layout->kv_sequence;
+    says[SERVED_KV_BATCH] = layout->kv_batch;
+    says[SERVED_SEQUENCES] = divide_up(knobs->sequences, layout->attention_data);
+    says[SERVED_TOKENS] = max_whole(says[SERVED_SEQUENCES], divide_up(knobs->step_tokens, layout->attention_data));
+    says[SERVED_DRAFTS] = knobs->drafts;
+}
+
+void engine_flags(EngineWords *words, const EngineFlag *flags, char group, const int64_t says[SERVED_FLAGS]) {
+    for (; flags->name; flags++) {
+        int64_t value = says[flags->says];
+        bool switches = served_flag_switches(flags->says);
+        if (flags->group != group || value <= (flags->more ? 1 : switches ? 0 : -1)) continue;
+        if (switches)
+            engine_word(words, WORD_TEXT, flags->name);
+        else
+            engine_flag(words, flags->name, value);
+    }
 }
 
 static void append(EngineWords *words, char to[ENGINE_SETTINGS_SIZE], const char *format, va_list arguments) {

@@ -9,46 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By the name without dashes in front, underscores as dashes. A flag of one engine that another has not stays alone. */
-static const struct {
-    const char *name;
-    ServedFlag flag;
-} FLAGS[] = {
-    {"tensor-parallel-size", SERVED_TENSOR},
-    {"tp-size", SERVED_TENSOR},
-    {"tp", SERVED_TENSOR},
-    {"ici-tensor-parallelism", SERVED_TENSOR},
-    {"pipeline-parallel-size", SERVED_PIPELINE},
-    {"pp-size", SERVED_PIPELINE},
-    {"pp", SERVED_PIPELINE},
-    {"data-parallel-size", SERVED_DATA},
-    {"dp-size", SERVED_DATA},
-    {"dp", SERVED_DATA},
-    {"attn-dp-size", SERVED_ATTENTION_DATA},
-    {"attention-data-parallel-size", SERVED_ATTENTION_DATA},
-    {"enable-dp-attention", SERVED_DATA_ATTENDS},
-    {"enable-attention-dp", SERVED_DATA_ATTENDS},
-    {"ep-size", SERVED_EXPERT},
-    {"expert-parallel-size", SERVED_EXPERT},
-    {"ep", SERVED_EXPERT},
-    {"moe-expert-parallel-size", SERVED_EXPERT},
-    {"ici-expert-parallelism", SERVED_EXPERT},
-    {"enable-expert-parallel", SERVED_EXPERT_ALL},
-    {"decode-context-parallel-size", SERVED_CONTEXT},
-    {"ici-context-autoregressive-parallelism", SERVED_CONTEXT},
-    {"ici-autoregressive-parallelism", SERVED_KV_BATCH},
-    {"max-num-seqs", SERVED_SEQUENCES},
-    {"max-running-requests", SERVED_SEQUENCES},
-    {"max-batch-size", SERVED_SEQUENCES},
-    {"max-num-batched-tokens", SERVED_TOKENS},
-    {"chunked-prefill-size", SERVED_TOKENS},
-    {"max-num-tokens", SERVED_TOKENS},
-    {"speculative-num-steps", SERVED_DRAFTS},
-    {"speculative-config.num-speculative-tokens", SERVED_DRAFTS},
-    {"num-nextn-predict-layers", SERVED_DRAFTS},
-    {"max-draft-len", SERVED_DRAFTS},
-};
-
 /* Options of load tests, and the option of `inference` that each is. */
 static const struct {
     const char *name;
@@ -79,17 +39,27 @@ static bool is_number(const char *text) { return text && text[0] && strspn(text,
 
 /* ---- one worker's command ---- */
 
+/* The row of that name in some engine's table: a flag of one that another has not stays alone. */
+static const EngineFlag *flag_named(const char *name) {
+    char plain[64];
+    for (int engine = 0; engine < engine_count(); engine++)
+        for (const EngineFlag *flag = engine_at(engine)->flags; flag->name; flag++) {
+            plain_name(flag->name, plain);
+            if (strcmp(plain, name) == 0) return flag;
+        }
+    return NULL;
+}
+
 static bool read_flag(Reading *to, ServedPool *pool, const char *name, const char *value, const ShellWord *at) {
-    for (size_t i = 0; i < COUNT_OF(FLAGS); i++) {
-        if (strcmp(FLAGS[i].name, name) != 0) continue;
-        bool switches = FLAGS[i].flag == SERVED_DATA_ATTENDS || FLAGS[i].flag == SERVED_EXPERT_ALL;
+    const EngineFlag *flag = flag_named(name);
+    if (flag) {
         char where[192];
         snprintf(where, sizeof where, "%.120s:%lld:%lld: %s", to->file->name, (long long)at->line,
                  (long long)at->column, name);
-        if (switches) return pool->flag[FLAGS[i].flag] = 1, true;
+        if (served_flag_switches(flag->says)) return pool->flag[flag->says] = 1, true;
         if (!value) return error_set(to->error, ERROR_INPUT, where, "has no number; give one");
         if (value[0] == '$') return true; /* only the shell knows: as if it were silent */
-        return number_whole(value, where, 0, INT64_C(1) << 31, &pool->flag[FLAGS[i].flag], to->error);
+        return number_whole(value, where, 0, INT64_C(1) << 31, &pool->flag[flag->says], to->error);
     }
     if (!value) return true;
     if (strcmp(name, "per-device-batch-size") == 0) pool->device_batch = strtod(value, NULL);

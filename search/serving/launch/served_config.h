@@ -1,26 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/launch/served_config.h: what a script or a command line serves with today, in our words. Pure: from a
- * buffer. Flags are those of the engines' files (search/serving/engines/), dashes or underscores in them. */
+ * buffer. Flags are the rows of the engines' tables (search/serving/engines/), dashes or underscores in them. */
 #pragma once
 
 #include "search/serving/options/served.h"
-
-/* A flag that says a number, or that it is there; 0: the file is silent. */
-typedef enum {
-    SERVED_TENSOR,
-    SERVED_PIPELINE,
-    SERVED_DATA,
-    SERVED_ATTENTION_DATA,
-    SERVED_DATA_ATTENDS, /* SERVED_DATA is of attention alone */
-    SERVED_EXPERT,
-    SERVED_EXPERT_ALL,
-    SERVED_CONTEXT,
-    SERVED_KV_BATCH,
-    SERVED_SEQUENCES,
-    SERVED_TOKENS,
-    SERVED_DRAFTS,
-    SERVED_FLAGS
-} ServedFlag;
 
 typedef struct {
     EngineRole role;

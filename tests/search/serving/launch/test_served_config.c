@@ -119,6 +119,41 @@ Test(served_config, commands) {
 
 /* ---- there and back ---- */
 
+/* Every row of an engine's table, whether it is written or only read, is what it says. `as`: whose row writes it. */
+static bool comes_back(const Engine *engine, const EngineFlag *row, const EngineFlag *as, int64_t value) {
+    static const char *const COMMANDS[] = {"vllm serve m", "python -m sglang.launch_server --model-path m",
+                                           "trtllm-serve m",
+                                           "python -m maxtext.inference.maxengine.maxengine_server base.yml"};
+    EngineFlag one[2] = {{as->name, as->says, 'x', false}, {NULL, 0, 0, false}};
+    int64_t says[SERVED_FLAGS], read_back[SERVED_FLAGS] = {0};
+    EngineWords words = {0};
+    char line[ENGINE_LINE_SIZE];
+    Error error;
+    for (int i = 0; i < SERVED_FLAGS; i++) says[i] = value;
+    engine_words(&words, "%s", COMMANDS[engine_named(engine->name)]);
+    engine_flags(&words, one, 'x', says);
+    engine_line(&words, line);
+    (void)read(line, true, false, &error); /* whether the layout can be launched is not asked here */
+    if (config.pool_count == 1) memcpy(read_back, config.pools[0].flag, sizeof read_back);
+    for (int i = 0; i < SERVED_FLAGS; i++)
+        if (read_back[i] != (i == (int)row->says ? value : 0)) return false;
+    return true;
+}
+
+Test(served_config, every_flag_is_one_row) {
+    for (int e = 0; e < engine_count(); e++)
+        for (const EngineFlag *row = engine_at(e)->flags; row->name; row++) {
+            EngineFlag other = *row, misspelt = *row;
+            other.says = row->says == SERVED_TOKENS ? SERVED_SEQUENCES : SERVED_TOKENS;
+            misspelt.name = "--tensor-parallel-sizes";
+            cr_expect(comes_back(engine_at(e), row, row, 1), "%s", row->name);
+            if (served_flag_switches(row->says)) continue;
+            cr_expect(comes_back(engine_at(e), row, row, 4096), "%s", row->name);
+            cr_expect_not(comes_back(engine_at(e), &other, row, 8), "%s: what it says is not found wrong", row->name);
+            cr_expect_not(comes_back(engine_at(e), row, &misspelt, 8), "%s: another name is not found", row->name);
+        }
+}
+
 /* A layout that the engine takes, as it writes it and as it is read. */
 static bool there_and_back(int number, bool mixture, bool tpu, const WorkerLayout *layout) {
     const Engine *engine = engine_at(number);
