@@ -238,19 +238,15 @@ const char *job_activations(const LaunchJob *job, char text[ACTIVATIONS_TEXT_SIZ
 
 /* ---- hosts and their ranks: the part of a script that every launcher by torchrun shares ---- */
 
-static const int32_t *network_factors(const LaunchJob *job) {
+/* The axis between NVLink domains; NULL: there is none. */
+static const Axis *network_of(const LaunchJob *job) {
     const Mesh *mesh = &job->ranked->machine.mesh;
     for (int a = 0; a < mesh->axis_count; a++)
-        if (mesh->axes[a].level == LEVEL_NETWORK) return job->ranked->plan.placement.factor[a];
+        if (mesh->axes[a].level == LEVEL_NETWORK) return &mesh->axes[a];
     return NULL;
 }
 
-int64_t job_domains(const LaunchJob *job) {
-    const Mesh *mesh = &job->ranked->machine.mesh;
-    for (int a = 0; a < mesh->axis_count; a++)
-        if (mesh->axes[a].level == LEVEL_NETWORK) return mesh->axes[a].size;
-    return 1;
-}
+int64_t job_domains(const LaunchJob *job) { return network_of(job) ? network_of(job)->size : 1; }
 
 /* The order of roles that its option makes; without one, the launcher's own. */
 static Nesting nesting_of(const LaunchJob *job) {
@@ -263,8 +259,9 @@ static Nesting nesting_of(const LaunchJob *job) {
 /* A domain's place along the network is a number whose digits are the roles' members there, in the plan's order; its
  * rank is the number with the same digits in the launcher's. */
 int64_t job_domain_rank(const LaunchJob *job, int64_t domain) {
-    const int32_t *factor = network_factors(job);
-    if (!factor) return 0;
+    const Axis *network = network_of(job);
+    if (!network) return 0;
+    const int32_t *factor = job->ranked->plan.placement.factor[network - job->ranked->machine.mesh.axes];
     Nesting own = nesting_of(job);
     int64_t member[ROLE_COUNT], rank = 0, stride = 1;
     for (int i = 0; i < ROLE_COUNT; i++) {

@@ -32,13 +32,6 @@ void import_knob(ImportedPlan *plan, Knob knob, int64_t setting) {
     plan->said |= (KnobSet)1 << knob;
 }
 
-bool import_knob_named(ImportedPlan *plan, Knob knob, const char *name, const ConfigFile *file, Error *error) {
-    int64_t setting;
-    if (!knob_parse(knob, name, file->name, &setting, error)) return false;
-    import_knob(plan, knob, setting);
-    return true;
-}
-
 bool import_says(const ImportedPlan *plan, Knob knob) { return plan->said >> knob & 1; }
 
 bool import_batch(ConfigFile *file, const Request *request, const char *key, int64_t sequences, int64_t micro,

@@ -64,8 +64,6 @@ bool import_sizes_known(const ImportedSizes *sizes); /* enough of them to tell a
 
 /* The file says this setting of a knob (search/request/knobs.h). */
 void import_knob(ImportedPlan *plan, Knob knob, int64_t setting);
-/* The same by the setting's name; false: *error says which names there are. */
-bool import_knob_named(ImportedPlan *plan, Knob knob, const char *name, const ConfigFile *file, Error *error);
 bool import_says(const ImportedPlan *plan, Knob knob);
 
 /* Numbers of a batch are up to this: products with ranks stay below 2^63. */

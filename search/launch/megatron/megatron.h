@@ -20,18 +20,6 @@ const char *megatron_remat_words(const Model *model, const Layout *layout, char 
 bool megatron_import_remat(ConfigFile *file, const Request *request, const LaunchTerms *terms, int64_t chunks,
                            ImportedPlan *plan, Error *error);
 
-/* Modules, recomputed in all layers (--recompute-modules). `layernorm`: input norm and the one before the MLP;
- * `moe_act`: the experts' non-linearity; `mlp`: a dense MLP. */
-typedef enum { MEGATRON_LAYERNORM = 1, MEGATRON_MOE_ACT = 2, MEGATRON_MLP = 4, MEGATRON_NONE = 8 } MegatronModule;
-/* The set of modules that have to be recomputed so that an activation is given up; MEGATRON_NONE: that needs whole
- * layers. */
-unsigned megatron_modules(const Model *model, Activation activation);
-
-/* The module whose input an activation is (--offload-modules); NULL: none. */
-const char *megatron_input(const Model *model, Activation activation);
-/* Whether it can send a set of activations, a bit each, to the host in all layers. */
-bool megatron_offloads(const Model *model, unsigned activations);
-
 /* Recomputation and offloading: the nearest that keeps no more than the plan does, so that memory still fits. */
 const char *megatron_cannot_offload(const LaunchJob *job); /* a sentence where nothing keeps so little; NULL */
 void megatron_write_activations(const LaunchJob *job, FILE *out);

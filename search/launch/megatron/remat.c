@@ -12,8 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Source: transformer_config.py, recompute_modules (d98e8a64dd). */
-unsigned megatron_modules(const Model *model, Activation activation) {
+/* Modules, recomputed in all layers (--recompute-modules). `layernorm`: input norm and the one before the MLP;
+ * `moe_act`: the experts' non-linearity; `mlp`: a dense MLP. */
+typedef enum { MEGATRON_LAYERNORM = 1, MEGATRON_MOE_ACT = 2, MEGATRON_MLP = 4, MEGATRON_NONE = 8 } MegatronModule;
+
+/* The set of modules that have to be recomputed so that an activation is given up; MEGATRON_NONE: that needs whole
+ * layers. */
+static unsigned modules_of(const Model *model, Activation activation) {
     bool experts = model_layers_with(model, true) > 0, dense = model_layers_with(model, false) > 0;
     switch (activation) {
     case ACTIVATION_ATTENTION_INPUT:
@@ -29,8 +34,8 @@ unsigned megatron_modules(const Model *model, Activation activation) {
     }
 }
 
-/* Source: transformer_config.py, offload_modules. */
-const char *megatron_input(const Model *model, Activation activation) {
+/* The module whose input an activation is (--offload-modules); NULL: none. */
+static const char *input_of(const Model *model, Activation activation) {
     static const char *const INPUTS[ACTIVATION_COUNT] = {
         [ACTIVATION_LAYER_INPUT] = "attn_norm", [ACTIVATION_ATTENTION_INPUT] = "qkv_linear",
         [ACTIVATION_QKV] = "core_attn",         [ACTIVATION_CONTEXT] = "attn_proj",
@@ -40,9 +45,10 @@ const char *megatron_input(const Model *model, Activation activation) {
     return of_experts && model_layers_with(model, false) > 0 ? NULL : INPUTS[activation];
 }
 
-bool megatron_offloads(const Model *model, unsigned activations) {
+/* Whether it can send a set of activations, a bit each, to the host in all layers. */
+static bool can_offload(const Model *model, unsigned activations) {
     for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-        if ((activations >> a & 1) && !megatron_input(model, a)) return false;
+        if ((activations >> a & 1) && !input_of(model, a)) return false;
     /* attn_proj's input is core_attn's output, which its backward needs: not without core_attn */
     return !(activations >> ACTIVATION_CONTEXT & 1) || (activations >> ACTIVATION_QKV & 1);
 }
@@ -72,7 +78,7 @@ const char *megatron_remat_words(const Model *model, const Layout *layout, char 
 static void add_modules(RematList *list, const Model *model, unsigned modules) {
     ActivationState state[ACTIVATION_COUNT];
     for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-        state[a] = (megatron_modules(model, a) & ~modules) == 0 ? STATE_RECOMPUTED : STATE_SAVED;
+        state[a] = (modules_of(model, a) & ~modules) == 0 ? STATE_RECOMPUTED : STATE_SAVED;
     remat_list_add(list, state, 0);
 }
 
@@ -80,7 +86,7 @@ static void add_modules(RematList *list, const Model *model, unsigned modules) {
 static void add_offloads(RematList *list, const Model *model) {
     for (unsigned set = 1; set < 1u << ACTIVATION_COUNT; set++) {
         ActivationState state[ACTIVATION_COUNT];
-        if (!megatron_offloads(model, set)) continue;
+        if (!can_offload(model, set)) continue;
         for (int a = 0; a < ACTIVATION_COUNT; a++) state[a] = set >> a & 1 ? STATE_OFFLOADED : STATE_SAVED;
         remat_list_add(list, state, 0);
     }
@@ -134,7 +140,7 @@ static bool is_offload(const LaunchJob *job, Choice *out) {
         sent |= 1u << a;
     }
     *out = (Choice){.way = OFFLOAD_MODULES, .modules = sent, .exact = true};
-    return sent != 0 && megatron_offloads(job->model, sent);
+    return sent != 0 && can_offload(job->model, sent);
 }
 
 static Choice choose(const LaunchJob *job) {
@@ -148,7 +154,7 @@ static Choice choose(const LaunchJob *job) {
         if (!activation_exists(job->model, a)) continue;
         int64_t dropped = job_dropped(job, a);
         bool offloaded = layout->layers[a][STATE_OFFLOADED] > 0;
-        if (dropped > 0) modules |= megatron_modules(job->model, a);
+        if (dropped > 0) modules |= modules_of(job->model, a);
         all = all && dropped == most && !offloaded;
         everywhere = everywhere && (dropped == 0 || (dropped == job->layers && !offloaded));
     }
@@ -198,7 +204,7 @@ void megatron_write_activations(const LaunchJob *job, FILE *out) {
     case OFFLOAD_MODULES:
         fprintf(out, "    --fine-grained-activation-offloading\n    --offload-modules");
         for (Activation a = 0; a < ACTIVATION_COUNT; a++)
-            if (choice.modules >> a & 1) fprintf(out, " %s", megatron_input(job->model, a));
+            if (choice.modules >> a & 1) fprintf(out, " %s", input_of(job->model, a));
         break;
     }
     fprintf(out, "\n");

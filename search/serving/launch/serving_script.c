@@ -28,7 +28,8 @@ static EngineRole role_of(const ServingPool *pool) {
     return pool->phase == PHASE_BOTH ? ENGINE_ALONE : pool->phase == PHASE_PROMPTS ? ENGINE_PROMPTS : ENGINE_DECODES;
 }
 
-int64_t point_in_flight(const ServingQuestion *question, const ServingPoint *point) {
+/* Requests in flight that fill the point: of all workers, as many as were asked for. */
+static int64_t point_in_flight(const ServingQuestion *question, const ServingPoint *point) {
     const ServingPool *pool = &point->pools[point->pool_count - 1];
     int64_t all = pool->batch * pool->workers;
     return question->concurrency > 0 ? question->concurrency : all;

@@ -7,6 +7,3 @@
 
 /* False: the engine cannot start this point (*error has the rule), or memory is out. */
 bool serving_script_write(const ServingReport *report, const ServingPoint *point, FILE *out, Error *error);
-
-/* Requests in flight that fill the point: of all workers, as many as were asked for. */
-int64_t point_in_flight(const ServingQuestion *question, const ServingPoint *point);
