@@ -11,7 +11,6 @@
 #include "search/launch/rules.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 

@@ -9,7 +9,6 @@
 #include "search/answer/plan_words.h"
 #include "search/launch/jax/jax.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char WHERE[] = "emit jax";

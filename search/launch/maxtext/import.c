@@ -7,7 +7,6 @@
 #include "search/launch/placement.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char IGNORED[] =

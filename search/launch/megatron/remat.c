@@ -9,7 +9,6 @@
 #include "cost/state/remat.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Modules, recomputed in all layers (--recompute-modules). `layernorm`: input norm and the one before the MLP;
