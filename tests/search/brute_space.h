@@ -64,7 +64,7 @@ static inline int64_t brute_knobs(const Request *request, const Mesh *mesh, cons
     const Model *model = &request->question.model;
     bool switched = true,
          overlaps = request->question.profile.tensor_overlapped < request->question.profile.tensor_exposed;
-    for (int i = 0; i < mesh->axis_count; i++) switched = switched && mesh->axes[i].kind == AXIS_SWITCH;
+    for (int i = 0; i < mesh->axis_count; i++) switched = switched && mesh->axes[i].level != LEVEL_ICI;
     int64_t replicas = degrees->of[ROLE_DATA] * degrees->of[ROLE_FSDP] * degrees->of[ROLE_EXPERT],
             stages = degrees->of[ROLE_PIPELINE];
     int64_t n = (sequences + replicas - 1) / replicas,

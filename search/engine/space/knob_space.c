@@ -22,7 +22,7 @@ KnobDomain knob_domain(const CostContext *setting, const Mesh *mesh, unsigned sc
         if (!domain.too_many_head_ways) domain.head_ways[domain.head_way_count++] = ways;
     }
     for (int axis = 0; axis < mesh->axis_count; axis++)
-        if (mesh->axes[axis].kind != AXIS_SWITCH) domain.switched = false;
+        if (mesh->axes[axis].level == LEVEL_ICI) domain.switched = false;
     for (Schedule schedule = SCHEDULE_NONE + 1; schedule < SCHEDULE_COUNT; schedule++) {
         if (!(schedules >> schedule & 1)) continue;
         if (schedule == SCHEDULE_INTERLEAVED || schedule == SCHEDULE_CIRCULAR)

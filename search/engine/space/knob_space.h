@@ -15,8 +15,8 @@ typedef struct {
     int head_way_count;
     bool too_many_head_ways; /* there are more */
     int64_t experts;         /* of the widest mixture; 0 where no layer has experts */
-    /* The machine is no torus: it has launchers of GPU clusters, which fold experts into other ranks and may let
-     * context ranks replicate. */
+    /* The machine is no torus, but switches or direct links join its GPUs: it has launchers of GPU clusters, which fold
+     * experts into other ranks and may let context ranks replicate. */
     bool switched;
     bool overlaps;                                           /* chunked matmuls hide tensor collectives */
     bool offloads;                                           /* the host has room for optimizer state */

@@ -10,7 +10,7 @@
 #include "tests/search/brute_space.h"
 #include "tests/search/results.h"
 
-enum { PROBLEMS = 112 / PROBLEMS_SHARE, CHIPS_MOST = 16, SEQUENCES_MOST = 24, TOP_MAX = 10 };
+enum { PROBLEMS = 120 / PROBLEMS_SHARE, CHIPS_MOST = 16, SEQUENCES_MOST = 24, TOP_MAX = 10 };
 
 /* ---- comparison ---- */
 
@@ -102,7 +102,7 @@ static void ask_for_more(Request *request, Draw *draw) {
 static bool may_fold(const Request *request) {
     const Mesh *mesh = &request->question.machine.mesh;
     for (int i = 0; i < mesh->axis_count; i++)
-        if (mesh->axes[i].kind != AXIS_SWITCH) return false;
+        if (mesh->axes[i].level == LEVEL_ICI) return false;
     return is_mixture(&request->question.model);
 }
 
