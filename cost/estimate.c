@@ -176,18 +176,30 @@ void plan_resources(const CostContext *setting, const Shard *shard, const Plan *
                                     out);
 }
 
-/* Shard, rule, resources, rates and time of a plan. False means that it cannot be used under `padding`. */
+/* Rule, resources and time of a plan whose shard and rates are known, priced as one of its stages. */
+static void estimate_stage(const CostContext *setting, const Plan *plan, Estimate *out) {
+    step_rule(setting, &out->shard, &plan->knobs, &out->rule);
+    plan_resources(setting, &out->shard, plan, &out->resources);
+    step_time(&out->rule, &out->resources, &out->rates, &out->time);
+}
+
+/* Shard, rule, resources, rates and time of a plan, those of the stage that takes longest. False means that it cannot
+ * be used under `padding`. */
 static bool estimate_time(const CostContext *setting, const NestedMesh *nested_mesh, const Plan *plan,
                           PaddingRule padding, Estimate *out) {
     memset(out, 0, sizeof(*out));
     if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, padding, &out->shard))
         return false;
     Mesh effective = profile_mesh(setting->profile, nested_mesh->mesh);
-    step_rule(setting, &out->shard, &plan->knobs, &out->rule);
-    plan_resources(setting, &out->shard, plan, &out->resources);
     NestedMesh effective_nested = {&effective, nested_mesh->nesting};
     rates_of_placement(&effective_nested, &plan->placement, &plan->knobs.methods, &out->rates);
-    step_time(&out->rule, &out->resources, &out->rates, &out->time);
+    estimate_stage(setting, plan, out);
+    Shard other;
+    if (!stage_other_pace(setting, &out->shard, &other)) return true;
+    Estimate by_other = *out;
+    by_other.shard = other;
+    estimate_stage(setting, plan, &by_other);
+    if (by_other.time.seconds > out->time.seconds) *out = by_other;
     return true;
 }
 

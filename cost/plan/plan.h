@@ -15,7 +15,7 @@ typedef struct {
     int64_t sequences; /* of one step */
     int64_t seq;       /* tokens of a sequence */
     /* Seconds of a FLOP of a layer over those of a FLOP of the logits (stage_layer_weight(), cost/stage/stage.h): it
-     * says how stages are balanced, and which stage sets the pace. 0 means 1. */
+     * says how stages are balanced, and which stage bounds look at. 0 means 1. */
     double layer_weight;
     /* layer_flops() of the model at `seq` (cost/plan/shard.h); 0 means that it is computed where needed */
     double layer_flops, layer_active;

@@ -20,6 +20,10 @@ typedef enum {
     PAD_COUNT
 } PaddingKind;
 
+/* The stage as which a shard of a pipeline is priced: the fullest, with the embedding; the last, with the logits; or
+ * that of these two which FLOPs make the longer, as a bound may have it, since a step is no shorter than either. */
+typedef enum { PACE_BY_FLOPS, PACE_FIRST, PACE_LAST } Pace;
+
 /* A bit per PaddingKind. */
 typedef unsigned PaddingSet;
 const char *padding_name(PaddingKind kind);
@@ -41,6 +45,7 @@ typedef struct {
     double layers_last; /* of the last stage */
     double slots_first; /* the number of layers that the first stage lacks against the fullest: the embedding's
                          * place; mostly 0 */
+    Pace pace;
     double microbatches;
     double layer_flops;  /* as layer_flops(); 0 means that it was not computed */
     double layer_active; /* parameters of the mean layer that a token meets; 0 means that it was not computed */

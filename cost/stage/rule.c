@@ -138,26 +138,16 @@ static void exposed_shares(const Profile *profile, const Knobs *knobs, StepRule 
         out->exposed_scale_out[group] = max_real(profile->fsdp_exposed, profile->data_exposed);
 }
 
-/* Share of the layers that have experts. */
-static double expert_layer_share(const Model *model) {
-    double layers = 0;
-    for (int i = 0; i < model->kind_count; i++)
-        if (model->kinds[i].experts > 0) layers += (double)model->kinds[i].count;
-    return layers / (double)model->layers;
-}
-
 void rule_once_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
                        StepRule *out) {
     const Profile *profile = setting->profile;
     LocalParameters local = local_parameters(setting, shard, knobs, sums, false),
                     owned = owned_parameters(shard, knobs, &local);
     double layers = stage_pace(setting, shard).layers;
-    double experts = expert_layer_share(setting->model) * profile->expert_layer_seconds;
     double ranks = knobs->zero_stage > 0 ? shard_data_ways(shard) * profile->rank_seconds : 0;
     for (int group = 0; group < DATA_GROUPS; group++) out->data_start[group] = out->data_end[group] = (Traffic){0, 0};
-    out->other_seconds =
-        profile->step_overhead_seconds + ranks +
-        shard->microbatches * (profile->microbatch_seconds + layers * (profile->layer_seconds + experts));
+    out->other_seconds = profile->step_overhead_seconds + ranks +
+                         shard->microbatches * (profile->microbatch_seconds + layers * fixed_layer_seconds(setting));
     gradient_traffic(setting, shard, knobs, &local, out);
     if (knobs->schedule == SCHEDULE_INTERLEAVED) reduce_by_chunk((double)knobs->virtual_stages, out);
     out->optimizer_seconds = update_seconds(setting, shard, knobs, &owned);

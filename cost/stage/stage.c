@@ -8,29 +8,6 @@
 
 #include <string.h>
 
-double stage_layer_weight(const CostContext *setting, int64_t seq) {
-    const Profile *profile = setting->profile;
-    const Model *model = setting->model;
-    /* forward FLOPs of a token in the mean layer: of all ops, of experts, and of experts over their rate beside plain
-     * matmuls */
-    double active, all = layer_flops(model, seq, &active), experts = 0, slowed = 0;
-    for (int i = 0; i < model->kind_count; i++) {
-        const LayerKind *kind = &model->kinds[i];
-        if (kind->experts == 0) continue;
-        double width = (double)kind->top_k * (double)kind->d_ff_expert * (double)model->d_model;
-        double flops = 2 * (kind->gated ? 3 : 2) * width * (double)kind->count / (double)model->layers;
-        double biased = kind->expert_bias ? profile->biased_expert_efficiency : 1;
-        experts += flops;
-        slowed += flops / (profile->grouped_efficiency * profile->grouped_factor * biased);
-    }
-    double plain = profile->matrix_efficiency * profile->compute_factor; /* the rate of logits */
-    double linear = (2 * active - experts + slowed) / (profile->linear_efficiency * profile->compute_factor);
-    double flash = profile->attention_efficiency * profile->attention_factor;
-    double attention = (all - 2 * active) * (1 + 2 / profile->attention_backward_rate) / 3 / flash;
-    if (profile->unfused_attention > 0.5) attention = 2 * (all - 2 * active) / plain; /* whole squares */
-    return (linear + attention) * plain / all;
-}
-
 /* FLOPs of a token in a layer, at the rates of logits, and in the logits. */
 static double layer_load(const CostContext *setting, const Shard *shard) {
     double layer = shard->layer_flops > 0 ? shard->layer_flops : layer_flops(setting->model, (int64_t)shard->seq, NULL);
@@ -41,17 +18,61 @@ static double logits_load(const CostContext *setting) {
     return 2.0 * (double)setting->model->vocab * (double)setting->model->d_model;
 }
 
+/* Share of the layers that have experts. */
+static double expert_layer_share(const Model *model) {
+    double layers = 0;
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].experts > 0) layers += (double)model->kinds[i].count;
+    return layers / (double)model->layers;
+}
+
+double fixed_layer_seconds(const CostContext *setting) {
+    const Profile *profile = setting->profile;
+    return profile->layer_seconds + expert_layer_share(setting->model) * profile->expert_layer_seconds;
+}
+
+static double part_seconds(const PartSums *part) {
+    double seconds = 0;
+    for (int phase = 0; phase < PHASE_COUNT; phase++) seconds += part->compute[phase] + part->attention[phase];
+    return seconds;
+}
+
+double stage_layer_weight(const CostContext *setting, int64_t seq) {
+    const Model *model = setting->model;
+    const Work work = {.sequences = 1, .seq = seq};
+    const Knobs plain = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1};
+    Degrees one;
+    Shard shard;
+    Sharding shardings[SHARDINGS_MAX];
+    StageTotals sums;
+    for (int role = 0; role < ROLE_COUNT; role++) one.of[role] = 1;
+    if (!shard_of_plan(model, &work, &one, &plain, PADDING_ANY, &shard)) return 1;
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].experts > 0) shard.experts = min_real(shard.experts, (double)model->kinds[i].top_k);
+    shardings_of(setting, &shard, shardings);
+    stage_sums(setting, &shard, &plain.methods, &shardings[0], &sums);
+    double layer = max_real(part_seconds(&sums.layer), setting->profile->host_layer_seconds);
+    layer = (layer + fixed_layer_seconds(setting)) / layer_flops(model, seq, NULL);
+    return layer * logits_load(setting) / part_seconds(&sums.logits);
+}
+
 StagePace stage_pace(const CostContext *setting, const Shard *shard) {
     if (shard->pipeline <= 1) return (StagePace){shard->layers, 0, true, true};
     double layers = (double)setting->model->layers;
     double layer = layer_load(setting, shard), head = logits_load(setting);
     double first = shard->layers * layer, last = shard->layers_last * layer + head, total = layers * layer + head;
-    double longest = max_real(first, last);
-    StagePace pace = {.layers = last > first ? shard->layers_last : shard->layers,
-                      .embedding = last <= first,
-                      .logits = last > first};
-    pace.others = max_real(0, (total - longest) / longest);
-    return pace;
+    bool by_last = shard->pace == PACE_BY_FLOPS ? last > first : shard->pace == PACE_LAST;
+    double own = by_last ? last : first;
+    return (StagePace){.layers = by_last ? shard->layers_last : shard->layers,
+                       .others = max_real(0, (total - own) / own),
+                       .embedding = !by_last,
+                       .logits = by_last};
+}
+
+bool stage_other_pace(const CostContext *setting, const Shard *shard, Shard *other) {
+    *other = *shard;
+    other->pace = stage_pace(setting, shard).logits ? PACE_FIRST : PACE_LAST;
+    return shard->pipeline > 1;
 }
 
 static double layers_of_stage(const Model *model, const Shard *shard, int64_t stage) {

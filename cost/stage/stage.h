@@ -30,8 +30,8 @@ double activation_kept_bytes(const ActivationCost *cost, ActivationState state);
 /* The same over all layers of a layout. */
 double layout_kept_bytes(const ActivationCost *cost, const Layout *layout, Activation activation);
 
-/* The stage that sets the pace, by FLOPs at the profile's rates alone, so that no layout choice moves it: the first
- * (most layers, embedding) or the last (fewer, but logits); one stage is both. */
+/* The stage as which a shard is priced (Shard.pace): the first (most layers, embedding) or the last (fewer, but
+ * logits); one stage is both. A step is the longer of both (estimate_plan()). */
 typedef struct {
     double layers;
     double others; /* all other stages over this one, in such FLOPs: stages - 1 when they are equal */
@@ -39,13 +39,16 @@ typedef struct {
 } StagePace;
 StagePace stage_pace(const CostContext *setting, const Shard *shard);
 
+/* The shard priced as the other of the two. False: there is one stage. */
+bool stage_other_pace(const CostContext *setting, const Shard *shard, Shard *other);
+
 /* What a stage of a pipeline, from 0, computes over what the one that sets the pace does, in the same FLOPs: at most 1.
  * Layers are dealt as launchers do: what is left over goes to the stages behind, the last apart. 1 with one stage, and
  * where ranks hold two stages, which together are alike. Pure. */
 double stage_share(const CostContext *setting, const Shard *shard, const Knobs *knobs, int64_t stage);
 
-/* Seconds of a FLOP of a layer over those of a FLOP of the logits, at the profile's rates for large sizes: logits are
- * bf16 matmuls; layers have other precisions, experts and attention. It is 1 in `ideal`. Work.layer_weight keeps it. */
+/* Seconds of a FLOP of a layer over those of a FLOP of the logits, by the ops of one sequence on one chip, which has as
+ * many experts as a token meets, and by what a layer takes in addition. Work.layer_weight keeps it. */
 double stage_layer_weight(const CostContext *setting, int64_t seq);
 
 /* Resources of the fullest stage with every activation saved, memory rows included (activations saved in all layers of
@@ -63,6 +66,6 @@ void stage_activations(const CostContext *setting, const Shard *shard, const Kno
                        ActivationCost costs[ACTIVATION_COUNT]);
 
 /* Adds to *resources the change from recomputing (or offloading) one activation in `count` of the fullest stage's
- * layers. */
+ * layers, as if the stage that is priced had as many. */
 void resources_add_state(const ActivationCost *cost, ActivationState state, double count,
                          const double weights[MOMENT_COUNT], Resources *resources);

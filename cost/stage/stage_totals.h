@@ -25,6 +25,8 @@ typedef struct {
 void stage_sums(const CostContext *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,
                 StageTotals *out);
 
+/* Seconds of a layer of one microbatch in addition to its ops. */
+double fixed_layer_seconds(const CostContext *setting);
 /* The parts alone. A layer depends on the sharding's residual, mlp and kv, the embedding on residual and embedding, the
  * logits on residual and logits. */
 void layer_sums(const CostContext *setting, const Shard *shard, const Methods *methods, const Sharding *sharding,

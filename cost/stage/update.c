@@ -50,7 +50,7 @@ static double cpu_seconds(const CostContext *setting, const Shard *shard, const 
     double down = share * owned->total * cost_context_gradient_bytes(setting, shard->microbatches > 1) / link,
            up = share * owned->total * state->parameter_bytes / link,
            update = share * update_bytes_of(state, owned) / memory;
-    double backward = 2 * weight_gradient_seconds(setting, shard, stage_pace(setting, shard).layers);
+    double backward = 2 * weight_gradient_seconds(setting, shard, shard->layers);
     return max_real(0, down - backward) + update + up;
 }
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Laws that every model of the zoo obeys under every way to cut it: chips share the work and the parameters without a
- * remainder, and weight gradients fit into the bubble that a schedule fills with them. */
+ * remainder, weight gradients fit into the bubble that a schedule fills with them, and no step is shorter than what any
+ * of its stages computes. */
 #include "tests/cost/workbench.h"
 
+#include "cost/estimate.h"
+#include "mesh/chip_json.h"
+#include "mesh/machine.h"
 #include "models/config/model_json.h"
+#include "tests/problems.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -205,4 +210,167 @@ Test(zoo_laws, weight_gradients_fit) {
                 }
         }
     cr_expect_gt(seen, 5000, "%d layouts", seen);
+}
+
+/* A pipeline of the zoo on chips of the catalog, with a layout. */
+typedef struct {
+    Model model;
+    Chip chip;
+    Mesh mesh;
+    Profile profile;
+    CostContext setting;
+    Plan plan;
+    Shard shard;
+} Pipeline;
+
+enum { CHIPS = 6 };
+static struct {
+    Chip chip;
+    Profile profile;
+    Machine machine;
+} machines[CHIPS];
+
+static void load_machines(void) {
+    static const char *const NAMES[CHIPS] = {"h100", "b200", "gb300", "mi300x", "tpu-v5p", "a100-80g"};
+    Error error = {0};
+    Catalog catalog;
+    cr_assert(catalog_load(&arena, &catalog, &error), "%s", error.text);
+    for (int i = 0; i < CHIPS; i++) {
+        for (int j = 0; j < catalog.count; j++)
+            if (strcmp(catalog.chips[j].name, NAMES[i]) == 0) machines[i].chip = catalog.chips[j];
+        cr_assert(profile_load("default", NULL, &machines[i].chip, &arena, &machines[i].profile, &error), "%s: %s",
+                  NAMES[i], error.text);
+        MachineRequest request = {.chips = 64};
+        cr_assert(machine_from_request(&machines[i].chip, &request, &machines[i].machine, &error), "%s: %s", NAMES[i],
+                  error.text);
+    }
+}
+
+/* Some layers of some activations are recomputed. */
+static void random_layout(uint64_t *state, Pipeline *out) {
+    Sharding shardings[SHARDINGS_MAX];
+    int count = shardings_of(&out->setting, &out->shard, shardings);
+    out->plan.layout = (Layout){.sharding = shardings[random_word(state) % (uint64_t)count]};
+    ActivationCost costs[ACTIVATION_COUNT];
+    stage_activations(&out->setting, &out->shard, &out->plan.knobs, &out->plan.layout.sharding, costs);
+    int kind = (int)(random_word(state) % 3); /* none, all, some */
+    for (int a = 0; a < ACTIVATION_COUNT; a++) {
+        int64_t layers = (int64_t)out->shard.layers, *of = out->plan.layout.layers[a];
+        bool may = costs[a].exists && costs[a].recomputable && kind > 0;
+        int64_t some = (int64_t)(random_word(state) % (uint64_t)(layers + 1));
+        of[STATE_RECOMPUTED] = !may ? 0 : kind == 1 ? layers : some;
+        of[STATE_SAVED] = layers - of[STATE_RECOMPUTED];
+    }
+}
+
+/* False: the sizes do not allow it. */
+static bool random_pipeline(uint64_t *state, Pipeline *out) {
+    const int machine = (int)(random_word(state) % CHIPS);
+    memset(out, 0, sizeof *out);
+    out->model = zoo.models[random_word(state) % (uint64_t)zoo.count];
+    out->chip = machines[machine].chip;
+    Precision precision =
+        random_word(state) % 2 && precision_peak(&out->chip, PRECISION_FP8) > 0 ? PRECISION_FP8 : PRECISION_BF16;
+    Degrees degrees = {{random_power(state, 4), 1, 1, random_power(state, 3), random_power(state, 3),
+                        2 + (int64_t)(random_word(state) % 31)}};
+    Knobs knobs = {.microbatches = (int64_t)(1 + random_word(state) % 64),
+                   .microbatch_sequences = random_power(state, 3),
+                   .virtual_stages = 1,
+                   .regather = random_word(state) % 2 == 0,
+                   .schedule = (Schedule)(SCHEDULE_GPIPE + random_word(state) % (SCHEDULE_COUNT - SCHEDULE_GPIPE)),
+                   .stages = (StageSplit)(random_word(state) % 3)};
+    int64_t stages = degrees.of[ROLE_PIPELINE], ways = random_power(state, 7);
+    for (int i = 0; i < out->model.kind_count; i++)
+        if (out->model.kinds[i].experts > 0) knobs.methods.grid = (ExpertGrid){ways, 1};
+    if (knobs.schedule == SCHEDULE_INTERLEAVED || knobs.schedule == SCHEDULE_CIRCULAR)
+        knobs.virtual_stages = 2 + (int64_t)(random_word(state) % 4);
+    if (!schedule_allowed(knobs.schedule, stages, knobs.microbatches, knobs.virtual_stages)) return false;
+    Work work = {.sequences = knobs.microbatches * knobs.microbatch_sequences * degrees_replicas(&degrees), .seq = SEQ};
+    out->plan = (Plan){.degrees = degrees, .knobs = knobs};
+    out->profile = profile_of_work(&machines[machine].profile, &out->chip, precision, &out->model, 64, 1);
+    out->setting = (CostContext){.model = &out->model,
+                                 .chip = &out->chip,
+                                 .profile = &out->profile,
+                                 .work = work,
+                                 .precision_flops_per_second = out->chip.bf16_flops_per_second.value};
+    out->setting.work.layer_weight = stage_layer_weight(&out->setting, SEQ);
+    if (!shard_of_plan(&out->model, &out->setting.work, &degrees, &knobs, PADDING_ANY, &out->shard)) return false;
+    random_layout(state, out);
+    /* all chips on one axis, like the machine's innermost */
+    out->mesh = machines[machine].machine.mesh;
+    out->mesh.axis_count = 1;
+    out->mesh.axes[0].size = 1;
+    for (int role = 0; role < ROLE_COUNT; role++) {
+        out->plan.placement.factor[0][role] = (int32_t)degrees.of[role];
+        out->mesh.axes[0].size *= degrees.of[role];
+    }
+    out->mesh.chips = out->mesh.devices = out->mesh.axes[0].size;
+    return true;
+}
+
+static double seconds_of_ops(const Pipeline *of, const Op *ops, int count) {
+    double seconds = 0;
+    for (int i = 0; i < count; i++)
+        for (int phase = 0; phase < PHASE_COUNT; phase++) {
+            bool by_memory;
+            seconds += op_seconds(&ops[i], (Phase)phase, &of->chip, &of->profile, &by_memory);
+        }
+    return seconds;
+}
+
+/* What a stage computes in one microbatch, op by op, with the layers that launchers deal to it: what is left over goes
+ * to the stages behind, the last apart. */
+static double stage_computes(const Pipeline *of, int64_t stage) {
+    const Sharding *sharding = &of->plan.layout.sharding;
+    const LayerSoftware software = cost_context_software(&of->setting);
+    int64_t stages = of->plan.degrees.of[ROLE_PIPELINE], last = (int64_t)of->shard.layers_last,
+            rest = of->model.layers - last, others = stages - 1, layers = rest / others;
+    Op ops[OPS_MAX];
+    double seconds = 0;
+    if (of->plan.knobs.stages == STAGES_SLOTS)
+        layers = (int64_t)of->shard.layers - (stage == 0);
+    else
+        layers += others - stage <= rest % others;
+    if (stage == others) layers = last;
+    for (int i = 0; i < of->model.kind_count; i++) {
+        int count = ops_of_layer_under(&(ShardedLayer){&of->model, &of->model.kinds[i], &of->shard, sharding},
+                                       &of->plan.knobs.methods, &software, ops);
+        seconds += (double)layers * (double)of->model.kinds[i].count / (double)of->model.layers *
+                   seconds_of_ops(of, ops, count);
+    }
+    if (stage == 0) seconds += seconds_of_ops(of, ops, ops_of_embedding(&of->model, &of->shard, sharding, ops));
+    if (stage == others) seconds += seconds_of_ops(of, ops, ops_of_logits(&of->model, &of->shard, sharding, ops));
+    ActivationCost costs[ACTIVATION_COUNT];
+    stage_activations(&of->setting, &of->shard, &of->plan.knobs, sharding, costs);
+    for (int a = 0; a < ACTIVATION_COUNT; a++)
+        seconds += (double)min_whole(layers, of->plan.layout.layers[a][STATE_RECOMPUTED]) * costs[a].recompute_seconds;
+    return seconds;
+}
+
+/* The step of a plan is never below what all microbatches take on any of its stages, by their own ops.
+ * SHARDOPT_PROBLEMS draws so many. */
+Test(zoo_laws, no_step_below_a_stage) {
+    int priced = 0, by_last = 0, by_other = 0, asked = problems_asked(3000);
+    load_machines();
+    for (uint64_t seed = problems_first(); priced < asked; seed++) {
+        static Pipeline of;
+        uint64_t state = seed;
+        if (!random_pipeline(&state, &of)) continue;
+        NestedMesh nested_mesh = {&of.mesh, nesting_canonical()};
+        double step = estimate_seconds(&of.setting, &nested_mesh, &of.plan);
+        double first = stage_computes(&of, 0), longest = 0;
+        int64_t stages = of.plan.degrees.of[ROLE_PIPELINE];
+        for (int64_t stage = 0; stage < stages; stage++) {
+            double all = (double)of.plan.knobs.microbatches * stage_computes(&of, stage);
+            cr_expect(all <= step * (1 + 1e-12), "%llu: %s on %s, %lld stages, %s: %.9g s of a step, stage %lld %.9g s",
+                      (unsigned long long)seed, of.model.name, of.chip.name, (long long)stages,
+                      stage_split_name(of.plan.knobs.stages), step, (long long)stage, all);
+            longest = max_real(longest, all);
+        }
+        priced++;
+        by_last += stage_computes(&of, stages - 1) > first;
+        by_other += stage_pace(&of.setting, &of.shard).logits != (stage_computes(&of, stages - 1) > first);
+    }
+    cr_expect(by_last > asked / 20 && by_other > asked / 1000, "%d by the last stage, %d other than by FLOPs", by_last,
+              by_other);
 }

@@ -150,8 +150,8 @@ typedef struct {
     const Rates *rates;
 } Exhaustive;
 
-static inline void exhaustive_price(Exhaustive *search) {
-    const LayoutGraph *graph = &search->of->graph;
+/* What the layout takes of a stage in seconds; INFINITY: it does not fit, or is forbidden. */
+static inline double exhaustive_seconds(const Exhaustive *search, const LayoutGraph *graph) {
     Resources sum = graph->base;
     for (int node = 0; node < NODE_COUNT; node++)
         for (int j = 0; j < graph->nodes[node].strategy_count; j++) {
@@ -164,13 +164,20 @@ static inline void exhaustive_price(Exhaustive *search) {
         for (int j = 0; j < graph->nodes[edge->second].strategy_count; j++) {
             double times =
                 edge->second < NODE_ACTIVATION ? search->strategy[edge->second] == j : search->counts[edge->second][j];
-            if (times > 0 && edge->forbidden[i][j]) return;
+            if (times > 0 && edge->forbidden[i][j]) return INFINITY;
             for (int r = 0; r < RESOURCE_COUNT; r++) sum.of[r] += times * edge->adds[i][j].of[r];
         }
     }
     for (int moment = 0; moment < MOMENT_COUNT; moment++)
-        if (sum.of[RES_MEMORY + moment] > graph->rule.memory_limit_bytes) return;
-    double seconds = step_seconds(&graph->rule, &sum, search->rates);
+        if (sum.of[RES_MEMORY + moment] > graph->rule.memory_limit_bytes) return INFINITY;
+    return step_seconds(&graph->rule, &sum, search->rates);
+}
+
+/* A step is the longer of both stages that may set the pace. */
+static inline void exhaustive_price(Exhaustive *search) {
+    const LayoutGraph *graph = &search->of->graph;
+    double seconds = exhaustive_seconds(search, graph);
+    if (seconds < search->best && graph->other) seconds = max_real(seconds, exhaustive_seconds(search, graph->other));
     if (seconds < search->best) search->best = seconds;
 }
 

@@ -33,7 +33,10 @@ typedef struct {
     Resources adds[STRATEGIES_MAX][STRATEGIES_MAX];
 } LayoutEdge;
 
-typedef struct {
+typedef struct LayoutGraph LayoutGraph;
+struct LayoutGraph {
+    const LayoutGraph
+        *other; /* the same layouts priced as the other stage that may set the pace; NULL: there is none */
     Resources base;
     LayoutNode nodes[NODE_COUNT];
     LayoutEdge *edges;
@@ -46,9 +49,9 @@ typedef struct {
     const RematDomain *domain; /* not NULL: a layout follows one of its rules, under a plain sharding */
     bool exists[ACTIVATION_COUNT];
     int64_t chunks; /* of a stage */
-} LayoutGraph;
+};
 
-/* The graph of a plan's degrees and knobs, in the arena. Placement plays no part. A required policy (setting->remat) that
+/* The graph of a plan's degrees and knobs, in the arena, priced as the shard says. Placement plays no part. A required policy (setting->remat) that
  * cannot be followed, because the host has no room, makes a graph of which no layout fits. */
 bool layout_graph(const CostContext *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out,
                   Error *error);
@@ -56,7 +59,7 @@ bool layout_graph(const CostContext *setting, const Shard *shard, const Knobs *k
 /* The resources of one layout in the graph (base + nodes + edges): what step_seconds takes. */
 void layout_resources(const LayoutGraph *graph, const Layout *layout, Resources *out);
 
-/* Admissible relaxation. For every layout of the graph that fits and all rates >= `least`:
+/* Admissible relaxation, of the graph's own stage. For every layout of the graph that fits and all rates >= `least`:
  *   step of the layout >= relaxed_seconds(relaxation, rates), which never falls when rates rise,
  * and equal to the best layout's when the fastest layout fits and is least in every resource. One row per choice of
  * NODE_MLP (its strategies trade exposed for hidden traffic), component-wise least over the other choices. A row's
@@ -85,13 +88,15 @@ double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const
  * Where everything saved has something on the host link, behind which they may hide, they do not count. */
 double relaxed_seconds_beside(const StepRule *rule, const Relaxation *relaxation, const Rates *rates, double beside);
 
-/* The exact best layout for these rates. found = false: none fits. Ties: deterministic. `solver_calls` counts linear
+/* The exact best layout for these rates, whose seconds are those of the longer stage. found = false: none fits. Ties:
+ * deterministic. `solver_calls` counts linear
  * programs (0 when the fastest layout fits and no program had to be solved). GLPK is silenced, its abort hooked (a defect of
  * GLPK becomes ERROR_INTERNAL). */
 typedef struct {
     bool found;
     double seconds;
-    double bound_seconds; /* nothing is faster: `seconds`, to 1e-9; less only when a limit on work ended the proof */
+    double bound_seconds; /* nothing is faster: `seconds`, to 1e-9; less only when a limit on work ended the proof, or
+                           * each stage has the other as the longer one under its own best layout */
     Layout layout;
     Resources resources;
     int solver_calls;

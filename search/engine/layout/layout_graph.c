@@ -5,6 +5,7 @@
 #include "search/engine/layout/branch.h"
 
 #include "base/util.h"
+#include "cost/stage/stage_totals.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,6 +17,10 @@ typedef struct {
     const Knobs *knobs;
     double weights[MOMENT_COUNT];
     LayoutGraph *graph;
+    bool second; /* of two stages: the activations are those of the first */
+    const Sharding *shardings;
+    StageTotals *sums; /* of each sharding, which both stages have: those that are summed up */
+    bool summed[SHARDINGS_MAX];
     bool known[NODE_ACTIVATION][STRATEGIES_MAX];
     bool pair_known[NODE_ACTIVATION][NODE_ACTIVATION][STRATEGIES_MAX][STRATEGIES_MAX];
     LayoutEdge edges[EDGES_MAX];
@@ -71,9 +76,13 @@ static void activation_adds(const Builder *builder, const ActivationCost *cost, 
 }
 
 /* What a stage takes where no activation's strategy says otherwise: everything saved, or what the required policy has. */
-static void stage_as_required(const Builder *builder, const Sharding *sharding,
-                              const ActivationCost costs[ACTIVATION_COUNT], Resources *out) {
-    stage_resources(builder->setting, builder->shard, builder->knobs, sharding, out);
+static void stage_as_required(Builder *builder, const Sharding *sharding, const ActivationCost costs[ACTIVATION_COUNT],
+                              Resources *out) {
+    int at = (int)(sharding - builder->shardings);
+    if (!builder->summed[at])
+        stage_sums(builder->setting, builder->shard, &builder->knobs->methods, sharding, &builder->sums[at]);
+    builder->summed[at] = true;
+    resources_of_sums(builder->setting, builder->shard, builder->knobs, sharding, &builder->sums[at], out);
     for (int a = 0; a < ACTIVATION_COUNT; a++)
         for (int state = STATE_RECOMPUTED; state < STATE_COUNT; state++)
             if (builder->graph->required[a][state] > 0)
@@ -184,7 +193,8 @@ static void learn(Builder *builder, const Sharding *sharding, const Change *chan
     Resources wanted, saved, adds, states[NODE_COUNT][STRATEGIES_MAX];
     predict(builder, changes, count, &saved, states);
     ActivationCost costs[ACTIVATION_COUNT];
-    stage_activations(builder->setting, builder->shard, builder->knobs, sharding, costs);
+    if (!builder->second || cost_context_remat(builder->setting))
+        stage_activations(builder->setting, builder->shard, builder->knobs, sharding, costs);
     stage_as_required(builder, sharding, costs, &wanted);
     if (difference(&wanted, &saved, &adds)) {
         if (single)
@@ -192,7 +202,7 @@ static void learn(Builder *builder, const Sharding *sharding, const Change *chan
         else
             edge_between(builder, node, unknown[1].node)->adds[strategy][unknown[1].strategy] = adds;
     }
-    if (!single) return;
+    if (!single || builder->second) return;
     for (int a = 0; a < ACTIVATION_COUNT; a++) {
         int second = NODE_ACTIVATION + a;
         for (int j = 1; j < graph->nodes[second].strategy_count; j++) {
@@ -228,14 +238,28 @@ static void know_defaults(Builder *builder, const Sharding *shardings, int count
 typedef struct {
     Builder builder;
     Sharding shardings[SHARDINGS_MAX];
+    StageTotals sums[SHARDINGS_MAX];
 } Room;
 
-static bool build(Room *work, LayoutGraph *out, Arena *arena, Error *error) {
+/* Leaves of the first stage's graph what does not depend on the stage: its nodes, and what activations add. */
+static void keep_activations(Builder *builder, const LayoutGraph *first) {
+    LayoutGraph *graph = builder->graph;
+    *graph = *first;
+    graph->edge_count = 0;
+    for (int e = 0; e < first->edge_count; e++)
+        if (builder->edges[e].second >= NODE_ACTIVATION) builder->edges[graph->edge_count++] = builder->edges[e];
+    for (int node = 0; node < NODE_ACTIVATION; node++)
+        for (int i = 0; i < graph->nodes[node].strategy_count; i++)
+            memset(&graph->nodes[node].strategies[i].adds, 0, sizeof(Resources));
+    memset(builder->known, 0, sizeof builder->known);
+    memset(builder->pair_known, 0, sizeof builder->pair_known);
+}
+
+/* The nodes and edges of a stage; `count` shardings are allowed. */
+static bool build(Room *work, int count, Arena *arena, Error *error) {
     Builder *builder = &work->builder;
+    LayoutGraph *out = builder->graph;
     const Sharding *shardings = work->shardings;
-    int count = shardings_of(builder->setting, builder->shard, work->shardings);
-    if (!add_nodes(builder, shardings, count))
-        return error_set(error, ERROR_INTERNAL, "layout", "no sharding is allowed under these degrees");
     know_defaults(builder, shardings, count);
     for (int level = 1; level <= NODE_ACTIVATION; level++)
         for (int s = 1; s < count; s++) {
@@ -249,20 +273,49 @@ static bool build(Room *work, LayoutGraph *out, Arena *arena, Error *error) {
     return true;
 }
 
+/* The graph of the other stage, where there is one. */
+static bool build_other(Room *work, int count, Arena *arena, LayoutGraph *first, Error *error) {
+    Builder *builder = &work->builder;
+    Shard shard;
+    if (!stage_other_pace(builder->setting, builder->shard, &shard)) return true;
+    LayoutGraph *other = builder->graph = ARENA_NEW(arena, LayoutGraph, 1);
+    if (!other) return error_memory(error);
+    builder->shard = &shard;
+    builder->second = true;
+    keep_activations(builder, first);
+    double limit = first->rule.memory_limit_bytes;
+    step_rule(builder->setting, &shard, builder->knobs, &other->rule);
+    other->rule.memory_limit_bytes = limit; /* nothing fits where a policy cannot be followed */
+    ActivationCost costs[ACTIVATION_COUNT];
+    if (cost_context_remat(builder->setting))
+        stage_activations(builder->setting, &shard, builder->knobs, &work->shardings[0], costs);
+    stage_as_required(builder, &work->shardings[0], costs, &other->base);
+    for (int node = 0; node < NODE_ACTIVATION; node++) builder->known[node][0] = true;
+    if (!build(work, count, arena, error)) return false;
+    first->other = other;
+    return true;
+}
+
 bool layout_graph(const CostContext *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out,
                   Error *error) {
     Room *work = malloc(sizeof *work);
     memset(out, 0, sizeof(*out));
     if (!work) return error_memory(error);
-    memset(&work->builder, 0, sizeof work->builder);
-    work->builder.setting = setting;
-    work->builder.shard = shard;
-    work->builder.knobs = knobs;
-    work->builder.graph = out;
+    Builder *builder = &work->builder;
+    memset(builder, 0, sizeof *builder);
+    builder->setting = setting;
+    builder->shard = shard;
+    builder->knobs = knobs;
+    builder->graph = out;
+    builder->shardings = work->shardings;
+    builder->sums = work->sums;
     out->layers = shard->layers;
     step_rule(setting, shard, knobs, &out->rule);
-    microbatches_in_flight(setting, shard, knobs, work->builder.weights);
-    bool ok = build(work, out, arena, error);
+    microbatches_in_flight(setting, shard, knobs, builder->weights);
+    int count = shardings_of(setting, shard, work->shardings);
+    bool ok = add_nodes(builder, work->shardings, count) && build(work, count, arena, error) &&
+              build_other(work, count, arena, out, error);
     free(work);
+    if (count < 1) return error_set(error, ERROR_INTERNAL, "layout", "no sharding is allowed under these degrees");
     return ok;
 }

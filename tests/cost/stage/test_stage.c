@@ -423,11 +423,14 @@ Test(stage, pipeline) {
     }
 }
 
-/* In `ideal` all FLOPs weigh the same. With plain matmuls at 0.8, the blocks' in fp8 at 1.2 of the bf16 peak, experts
- * at half of that and attention at 0.4 forward and 0.2 backward, by hand: a layer of 4 d^2 + experts of 2 x 3 d f and a
- * full square of d x seq / 2 keys. */
+/* Where no byte takes time FLOPs weigh the same in `ideal`, but for attention's, whose backward is 2.5 forwards, of
+ * which 2 count. With plain matmuls, the router's too, at 0.8, the blocks' in fp8 at 1.2 of the bf16 peak, experts at
+ * half of that and attention at 0.4 forward and 0.2 backward, by hand: a layer of 4 d^2 + experts of 2 x 3 d f, as many
+ * on a chip as a token meets, so that half of what groups cost is there, and a full square of d x seq / 2 keys. A
+ * layer's fixed seconds count too, and a host that launches slower. */
 Test(stage, layers_against_logits) {
-    Bench bench = {.model = {.layers = 4, .d_model = 64, .vocab = 1000, .kind_count = 1}};
+    Bench bench = {.model = {.layers = 4, .d_model = 64, .vocab = 1000, .kind_count = 1},
+                   .chip = bench_chip(1e12, 1e30)};
     bench.model.kinds[0] = (LayerKind){.count = 4,
                                        .heads = 4,
                                        .kv_heads = 4,
@@ -437,12 +440,22 @@ Test(stage, layers_against_logits) {
                                        .top_k = 2,
                                        .d_ff_expert = 32};
     CostContext setting = {.model = &bench.model, .chip = &bench.chip, .profile = &IDEAL};
-    cr_expect_float_eq(stage_layer_weight(&setting, 256), 1, 1e-12);
+    double d = 64, router = 2 * d * 8, dense = 2 * 4 * d * d, experts = 2 * 2 * 3 * d * 32, attention = 4 * 128 * d,
+           flops = router + dense + experts + attention, weight = stage_layer_weight(&setting, 256);
+    cr_expect_float_eq(weight, (flops + attention * 0.5 / 3) / flops, 1e-9, "%.12g", weight);
     Profile profile = IDEAL;
     profile.matrix_efficiency = 0.8, profile.linear_efficiency = 1.2, profile.grouped_efficiency = 0.5;
     profile.attention_efficiency = 0.4, profile.attention_backward_rate = 0.5;
     setting.profile = &profile;
-    double d = 64, dense = 2 * (4 * d * d + d * 8), experts = 2 * 2 * 3 * d * 32, attention = 4 * 128 * d;
-    double seconds = dense / 1.2 + experts / 0.6 + attention * (1 + 2 / 0.5) / 3 / 0.4;
-    cr_expect_float_eq(stage_layer_weight(&setting, 256), seconds / ((dense + experts + attention) / 0.8), 1e-12);
+    double seconds = router / 0.8 + dense / 1.2 + experts / 0.8 + attention * (1 + 2.5 / 0.5) / 3 / 0.4,
+           all = flops / 0.8;
+    weight = stage_layer_weight(&setting, 256);
+    cr_expect_float_eq(weight, seconds / all, 1e-9, "%.12g, not %.12g", weight, seconds / all);
+    double once = 3 * 256 / 1e12; /* forward and backward of a FLOP of each token */
+    profile.layer_seconds = 0.25 * once * all, profile.expert_layer_seconds = 0.5 * once * all;
+    weight = stage_layer_weight(&setting, 256);
+    cr_expect_float_eq(weight, seconds / all + 0.75, 1e-9, "%.12g", weight);
+    profile.host_layer_seconds = 3 * once * all;
+    weight = stage_layer_weight(&setting, 256);
+    cr_expect_float_eq(weight, 3.75, 1e-9, "%.12g", weight);
 }
