@@ -24,6 +24,10 @@ KEY_WORDS(CONTEXTS, {"p2p", CONTEXT_RING}, {"all_gather", CONTEXT_ALL_GATHER}, {
 KEY_WORDS(STRATEGIES, {"no_shard", STRATEGY_NONE}, {"optim", STRATEGY_OPTIM}, {"optim_grads", STRATEGY_GRADS},
           {"optim_grads_params", STRATEGY_ALL});
 KEY_WORDS(GRANULARITIES, {"selective", GRANULARITY_SELECTIVE}, {"full", GRANULARITY_FULL});
+KEY_WORDS(DISPATCHERS, {"allgather", DISPATCHER_ALL_GATHER}, {"alltoall", DISPATCHER_ALL_TO_ALL},
+          {"flex", DISPATCHER_FLEX});
+KEY_WORDS(BACKENDS, {"deepep", BACKEND_DEEPEP}, {"hybridep", BACKEND_HYBRIDEP});
+KEY_WORDS(ROUTERS, {"fp32", DTYPE_FP32});
 KEY_WORDS(METHODS, {"uniform", METHOD_UNIFORM}, {"block", METHOD_BLOCK});
 
 /* p2p is a ring, a2a Ulysses. The core field and Transformer Engine spell all_gather with the underscore. */
@@ -35,6 +39,12 @@ const LaunchKey MEGATRON_KEYS[] = {
     KEY_FLAG('q', "group-query-attention", TERM_GROUPED),
     KEY_NUMBER('q', "num-query-groups", TERM_KV_HEADS, 1, INT64_C(1) << 31, 0),
     KEY_NUMBER('e', "num-experts", TERM_EXPERTS, 1, 1 << 20, 0),
+    KEY_NAME('f', "moe-token-dispatcher-type", TERM_DISPATCHER, DISPATCHER_ALL_GATHER, DISPATCHERS),
+    {"moe-flex-dispatcher-backend", TERM_BACKEND, 'f', KEY_WORD, 0, 0, BACKEND_DEEPEP, BACKENDS,
+     " # of the library DeepEP, which has to be there"},
+    KEY_NAME('f', "moe-router-dtype", TERM_ROUTER, DTYPE_DEFAULT, ROUTERS),
+    KEY_FLAG('f', "moe-permute-fusion", TERM_PERMUTE_FUSED),
+    KEY_FLAG('f', "moe-router-fusion", TERM_ROUTER_FUSED),
     KEY_DEGREE('p', "tensor-model-parallel-size", ROLE_TENSOR),
     KEY_DEGREE('p', "pipeline-model-parallel-size", ROLE_PIPELINE),
     KEY_DEGREE('p', "context-parallel-size", ROLE_SEQUENCE),
@@ -65,6 +75,31 @@ const LaunchKey MEGATRON_KEYS[] = {
     {NULL},
 };
 
+/* Why a fused dispatcher cannot be requested; NULL: it can. DeepEP knows so many ranks (deep_ep/buffer.py,
+ * get_dispatch_config()), and pads no expert to a capacity (transformer_config.py). */
+static const char *not_fused(const LaunchJob *job) {
+    static const int64_t RANKS[] = {2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 144, 160};
+    int64_t ranks = job->expert * job->expert_tensor;
+    bool known = false;
+    if (ranks == 1) return "no token leaves its rank";
+    if (job->model->training.capacity_factor > 0) return "DeepEP does not pad experts to a capacity";
+    for (size_t i = 0; i < COUNT_OF(RANKS); i++) known = known || RANKS[i] == ranks;
+    return known ? NULL : "DeepEP has no kernels for so many ranks";
+}
+
+static bool priced_fused(const LaunchJob *job) { return job->request->question.profile.dispatch_per_node > 0.5; }
+
+/* How tokens go to experts: by what was priced. HybridEP is for racks (moe/README.md); both want probabilities in fp32
+ * (token_dispatcher.py). */
+static void set_dispatcher(const LaunchJob *job, int64_t of[TERM_COUNT]) {
+    const Chip *chip = &job->request->question.chip;
+    bool fused = priced_fused(job), flex = fused && !not_fused(job);
+    of[TERM_DISPATCHER] = flex ? DISPATCHER_FLEX : DISPATCHER_ALL_TO_ALL;
+    if (flex) of[TERM_BACKEND] = chip->domain_chips > chip->chips_per_host ? BACKEND_HYBRIDEP : BACKEND_DEEPEP;
+    if (flex) of[TERM_ROUTER] = DTYPE_FP32;
+    of[TERM_PERMUTE_FUSED] = of[TERM_ROUTER_FUSED] = fused;
+}
+
 /* Weights that fsdp or sequence shard, and gradients that data shards (ZeRO-2), are Megatron-FSDP's; the optimizer's
  * state over data alone (ZeRO-1) is the distributed optimizer's. Gradients: bf16 where the cost model has them so
  * (scattered by FSDP, or of one microbatch), else fp32, its default. */
@@ -77,6 +112,7 @@ static LaunchTerms terms_of(const LaunchJob *job) {
     int64_t *of = terms.of;
     of[TERM_D_FF] = dense ? dense->d_ff : kind->d_ff_expert;
     if (mixture) of[TERM_EXPERTS] = mixture->experts;
+    if (mixture) set_dispatcher(job, of);
     of[TERM_GROUPED] = kind->kv_heads != kind->heads;
     if (!of[TERM_GROUPED]) of[TERM_KV_HEADS] = TERM_SILENT;
     /* moe_layer.py raises for a mixture over tensor without it */
@@ -162,7 +198,8 @@ static void write_experts(const Model *model, const LaunchTerms *terms, FILE *ou
     keys_write(MEGATRON_KEYS, "e", terms, KEYS_FLAGS, out);
     fprintf(out, "    --moe-router-topk %" PRId64 "\n    --moe-ffn-hidden-size %" PRId64 "\n", mixture->top_k,
             mixture->d_ff_expert);
-    fprintf(out, "    --moe-grouped-gemm\n    --moe-token-dispatcher-type alltoall\n");
+    fprintf(out, "    --moe-grouped-gemm\n");
+    keys_write(MEGATRON_KEYS, "f", terms, KEYS_FLAGS, out);
     if (mixture->top_k == 1) fprintf(out, "    --moe-router-pre-softmax\n");
     if (mixture->d_ff_shared > 0)
         fprintf(out, "    --moe-shared-expert-intermediate-size %" PRId64 "\n", mixture->d_ff_shared);
@@ -216,6 +253,9 @@ static void note_model(const LaunchJob *job, EmitNotes *notes) {
         }
     if (layers_without_window(model) > 0 && widest_window(model) > 0)
         emit_note(notes, "which layers attend without a window (--window-attn-skip-freq) is taken as evenly spaced");
+    if (kind_with(model, true) && priced_fused(job) && not_fused(job) && job->expert * job->expert_tensor > 1)
+        emit_note(notes, "a fused dispatcher was costed, and alltoall is requested, which is slower: %s",
+                  not_fused(job));
     if (kind_with(model, true) && kind_with(model, false))
         emit_note(notes,
                   "layers with experts are taken %s (--moe-layer-freq); how the router scores and balances "

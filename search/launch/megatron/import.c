@@ -160,6 +160,10 @@ static bool read_experts(ConfigFile *file, const Request *request, const LaunchT
                             "%" PRId64 " x expert-tensor-parallel-size %" PRId64 " do not divide the %" PRId64
                             " ranks of a stage, or the %" PRId64 " experts; give sizes that do",
                             ways, width, ranks, experts);
+    if (ways * width > 1 && terms->of[TERM_DISPATCHER] != DISPATCHER_FLEX &&
+        request->question.profile.dispatch_per_node > 0.5)
+        config_note(file, "moe-token-dispatcher-type is not flex, and a fused dispatcher is priced, which is faster: "
+                          "--stack megatron-bridge-25 has a plain one");
     import_knob(plan, KNOB_FOLDED_EXPERT, ways);
     import_knob(plan, KNOB_FOLDED_EXPERT_TENSOR, width);
     return true;
