@@ -6,8 +6,6 @@
 
 EmitWriter jax_write;
 EmitNoter jax_notes;
-ImportWork jax_work;
-ImportPlan jax_plan;
 enum { TERM_STAGE_LAYERS = TERM_OWN };
 extern const LaunchKey JAX_KEYS[];
 

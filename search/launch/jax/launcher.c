@@ -68,7 +68,7 @@ static int64_t degree_of(const Word *words, int count, const char *role, Axes *a
     return degree;
 }
 
-bool jax_work(ConfigFile *file, ImportedWork *out, Error *error) {
+static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     const char *machine = config_text(file, "MACHINE", ""), *dtypes = config_text(file, "DTYPES", "");
     out->model = config_text(file, "MODEL", NULL);
     out->chip = config_text(file, "CHIP", NULL);
@@ -233,7 +233,7 @@ static void read_remat(ConfigFile *file, ImportedPlan *plan) {
     }
 }
 
-bool jax_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
+static bool read_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     static const char IGNORED[] = "*"; /* shardings follow from the roles */
     Axes axes;
     LaunchTerms terms;
@@ -329,7 +329,7 @@ const Launcher JAX_LAUNCHER = {
     .device_order = "an array of devices in the plan's order",
     .signs = {"MESH_AXES"},
     .keys = JAX_KEYS,
-    .import_work = jax_work,
-    .import_plan = jax_plan,
+    .import_work = read_work,
+    .import_plan = read_plan,
     .formats = {{"jax", jax_write, jax_notes, "a Python module: mesh, PartitionSpecs, remat, schedule", "plan.py"}},
 };

@@ -6,10 +6,6 @@
 
 EmitWriter maxtext_write;
 EmitNoter maxtext_notes;
-ImportWork maxtext_work;
-ImportPlan maxtext_plan;
-bool maxtext_import_way(ConfigFile *file, const Request *request, const ImportedPlan *plan, const LaunchWays *ways,
-                        const LaunchWay **out, Error *error);
 
 /* Passes one after the other; layers of a stage in one repeat; Dtypes; whether a sequence's parts are as heavy. */
 enum { TERM_HEAD_DIM = TERM_OWN, TERM_TOP_K, TERM_PASSES, TERM_OF_STAGE, TERM_WEIGHTS, TERM_GRADIENTS, TERM_MOMENTS };

@@ -1,10 +1,283 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Megatron-LM: the arguments of pretrain_gpt.py, in a script or as a list. Names, defaults and what it raises on:
+ * Megatron-LM d98e8a64dd, training/arguments.py, core/parallel_state.py, core/transformer/transformer_config.py
+ * (docs/launch.md has the commit). */
+#include "base/util.h"
 #include "search/launch/megatron/megatron.h"
-
 #include "search/launch/rules.h"
 
+#include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+
+static const char IGNORED[] =
+    "lr lr-* *-lr *-lr-* *decay* adam-* clip-grad *dropout* *iters* train-* *interval* save* load* *ckpt* "
+    "*checkpoint-* "
+    "*tensorboard* wandb* log-* data-path data-args* data-cache* *-data-path *dataset* dataloader* *-in-dataloader "
+    "*token*-type tokenizer* vocab-* merge-* split seed init-method* "
+    "norm-epsilon *rotary* position-embedding-type no-position-embedding max-position-embeddings "
+    "use-mcore-models use-legacy-models transformer-impl use-flash-attn attention-backend no-*-fusion "
+    "*-fusion* disable-bias-linear add-*bias* untie-embeddings-and-output-weights swiglu normalization "
+    "group-query-attention kv-channels qk-* apply-layernorm-1p squared-relu attention-softmax-in-fp32 bf16 fp16 "
+    "*loss-scale* "
+    "mock-* num-workers distributed-* local-rank exit-* timing-* manual-gc* empty-unused-memory-level "
+    "profile* fp8-amax* fp8-margin calculate-per-token-loss moe-router* moe-aux* moe-z-loss* "
+    "moe-grouped-gemm moe-permute* moe-shared* moe-layer* moe-per* moe-enable* moe-pad* "
+    "multi-latent-attention *-lora-rank *-head-dim v-head-dim rope* use-rope* original-max* mscale* "
+    "make-vocab-size-divisible-by overlap-grad-reduce overlap-param-gather* overlap-p2p* no-create* no-mmap* "
+    "no-load* no-save* reset-* eod-* tiktoken* enable-experimental cross-entropy* ddp-* nccl-* async-save "
+    "dist-* rerun-* override-* finetune sft* tp-comm-* moe-token-dispatcher-type "
+    "microbatch-group-size-per-virtual-pipeline-stage accumulate-allreduce-grads-in-fp32 "
+    "use-cpu-initialization high-priority-stream-groups (*";
+
+static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
+    ImportedSizes *sizes = &out->sizes;
+    LaunchTerms terms;
+    if (!keys_read(MEGATRON_KEYS, "mqeh", file, &terms, error)) return false;
+    *sizes = keys_sizes(&terms);
+    const char *moe_width = config_text(file, "moe-ffn-hidden-size", NULL);
+    if (moe_width && sizes->experts > 0) sizes->d_ff = 0; /* of layers that may be none */
+    if (!terms.of[TERM_GROUPED] && sizes->kv_heads == 0) sizes->kv_heads = sizes->heads;
+    if (!config_whole(file, "max-position-embeddings", 1, INT64_C(1) << 40, 0, &sizes->max_seq, error)) return false;
+    const ConfigEntry *vocab = config_take(file, "vocab-size");
+    if (vocab) sizes->vocab = strtoll(vocab->value, NULL, 10);
+    if (sizes->vocab < 0 || sizes->vocab > INT64_C(1) << 31) sizes->vocab = 0;
+    if (!config_number_text(file, "seq-length", &out->seq, error)) return false;
+    const ConfigEntry *fp8 = config_take_either(file, "fp8-format", "fp8");
+    const char *recipe = config_text(file, "fp8-recipe", "");
+    if (fp8) out->precision = strcmp(recipe, "mxfp8") == 0 ? "mxfp8" : "fp8";
+    if (config_take_either(file, "fp4-format", "fp4")) out->precision = "nvfp4";
+    bool in_bf16 = terms.of[TERM_HALF], in_fp32, narrow;
+    if (!config_flag(file, "accumulate-allreduce-grads-in-fp32", false, &in_fp32, error) ||
+        !config_flag(file, "fp8-param-gather", false, &narrow, error))
+        return false;
+    if (in_bf16 || in_fp32) out->state_dtypes = in_bf16 ? "gradients=bf16" : "gradients=fp32";
+    if (narrow)
+        out->state_dtypes = arena_format(file->arena, "parameters=fp8 master=fp32%s%s", out->state_dtypes ? " " : "",
+                                         out->state_dtypes ? out->state_dtypes : "");
+    if (narrow && !out->state_dtypes) return error_memory(error);
+    const char *optimizer = config_text(file, "optimizer", "adam");
+    if (strcmp(optimizer, "adam") != 0)
+        out->optimizer = strcmp(optimizer, "sgd") == 0 || text_has(optimizer, "muon") ? optimizer : NULL;
+    return config_number_text(file, "(nodes)", &out->nodes, error);
+}
+
+/* What torchrun is told is the machine asked for. */
+static bool check_world(ConfigFile *file, const Request *request, Error *error) {
+    int64_t nodes, each;
+    if (!config_whole(file, "(nodes)", 1, 1 << 20, 0, &nodes, error) ||
+        !config_whole(file, "(devices of a node)", 1, 1 << 20, 0, &each, error))
+        return false;
+    if (nodes == 0 || each == 0 || nodes * each == request->question.machine.mesh.devices) return true;
+    return config_wrong(file, config_take(file, "(nodes)"), "nnodes", error,
+                        "%" PRId64 " nodes of %" PRId64 " processes are not the %" PRId64
+                        " devices of %s; name the machine "
+                        "it runs on",
+                        nodes, each, request->question.machine.mesh.devices, request->question.machine.text);
+}
+
+/* How data-parallel ranks share parameters: fsdp, or replicas with a ZeRO stage. */
+typedef struct {
+    bool shards;
+    int zero;
+    int64_t outer; /* groups of replicas outside of those that share */
+} DataSharding;
+
+static bool read_sharding(ConfigFile *file, const LaunchTerms *terms, DataSharding *out, Error *error) {
+    int64_t strategy = terms->of[TERM_STRATEGY];
+    bool torch;
+    if (!config_flag(file, "use-torch-fsdp2", false, &torch, error)) return false;
+    *out =
+        (DataSharding){.outer = terms->of[TERM_INSTANCES], .zero = terms->of[TERM_DISTRIBUTED] != 0, .shards = torch};
+    if (!terms->of[TERM_BY_FSDP]) return true;
+    if (strategy == TERM_UNKNOWN) return keys_unknown(MEGATRON_KEYS, TERM_STRATEGY, file, error);
+    out->shards = strategy == STRATEGY_ALL;
+    out->zero = out->shards ? terms->of[TERM_OUTER] == STRATEGY_OPTIM : (int)strategy;
+    return true;
+}
+
+static bool read_degrees(ConfigFile *file, const Request *request, const LaunchTerms *terms,
+                         const DataSharding *sharding, ImportedPlan *plan, Error *error) {
+    static const Role READ[] = {ROLE_TENSOR, ROLE_PIPELINE, ROLE_SEQUENCE};
+    int64_t *of = plan->degrees.of, ranks;
+    for (size_t i = 0; i < COUNT_OF(READ); i++) of[READ[i]] = terms->of[READ[i]];
+    if (!import_left_over(file, request, "tensor x pipeline x context", plan, &ranks, error)) return false;
+    if (ranks % sharding->outer != 0)
+        return config_wrong(file, NULL, "num-distributed-optimizer-instances", error,
+                            "%" PRId64 " does not divide the %" PRId64 " data-parallel ranks", sharding->outer, ranks);
+    of[ROLE_DATA] = sharding->shards ? sharding->outer : ranks;
+    of[ROLE_FSDP] = sharding->shards ? ranks / sharding->outer : 1;
+    if (!sharding->shards && sharding->outer > 1)
+        config_note(file, "%" PRId64 " instances of the distributed optimizer are priced as one", sharding->outer);
+    if (of[ROLE_DATA] > 1 || (!sharding->shards && of[ROLE_SEQUENCE] > 1))
+        import_knob(plan, KNOB_ZERO_STAGE, sharding->zero);
+    if (sharding->shards && of[ROLE_FSDP] * of[ROLE_SEQUENCE] > 1) import_knob(plan, KNOB_REGATHER, true);
+    return true;
+}
+
+/* --cp-comm-type, of all layers the first's. */
+static bool read_context(ConfigFile *file, const Request *request, const DataSharding *sharding, ImportedPlan *plan,
+                         Error *error) {
+    int64_t ways = plan->degrees.of[ROLE_SEQUENCE];
+    const char *types = config_text(file, "cp-comm-type", "p2p"), *type = types, *sizes[2] = {NULL, NULL};
+    const char *levels = config_text(file, "hierarchical-context-parallel-sizes", "");
+    if (ways == 1) return true;
+    if (config_list(file, types, &type, 1) > 1)
+        config_note(file, "cp-comm-type: that of the first layer is taken for all");
+    int64_t method = keys_value(MEGATRON_KEYS, TERM_CONTEXT, type);
+    if (method == TERM_UNKNOWN)
+        return config_wrong(file, NULL, "cp-comm-type", error, "\"%.40s\" is none; give p2p, allgather, a2a or a2a+p2p",
+                            type);
+    if (!import_check_seq(file, request, "seq-length", 2 * ways, error)) return false;
+    import_knob(plan, KNOB_SEQUENCE_PARAMETERS, !sharding->shards);
+    import_knob(plan, KNOB_CONTEXT_METHOD, method);
+    if (method != CONTEXT_ULYSSES_RING) return true;
+    if (config_list(file, levels, sizes, 2) != 2 || strtoll(sizes[0], NULL, 10) < 2)
+        return config_wrong(file, NULL, "hierarchical-context-parallel-sizes", error,
+                            "a2a+p2p has two sizes, that of a2a first; give them");
+    import_knob(plan, KNOB_ULYSSES, strtoll(sizes[0], NULL, 10));
+    return true;
+}
+
+static bool read_experts(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
+                         Error *error) {
+    const int64_t *of = plan->degrees.of;
+    int64_t experts = import_experts(request), ways = terms->of[ROLE_EXPERT], width = terms->of[TERM_EXPERT_TENSOR];
+    int64_t ranks = of[ROLE_TENSOR] * of[ROLE_SEQUENCE] * of[ROLE_FSDP] * of[ROLE_DATA];
+    bool along = terms->of[TERM_ALONG];
+    if (width == 0) width = of[ROLE_TENSOR];
+    if (!along && of[ROLE_TENSOR] > 1 && experts > 0)
+        return config_wrong(file, NULL, "sequence-parallel", error,
+                            "is not given, and Megatron trains no mixture with tensor parallelism without it; give it");
+    if (!along && of[ROLE_TENSOR] > 1)
+        config_note(file, "without --sequence-parallel: how the residual stream lies is chosen best");
+    if (experts == 0 && ways > 1)
+        return config_wrong(file, NULL, "expert-model-parallel-size", error, "%s has no experts; leave it out",
+                            request->question.model.name);
+    if (experts == 0 || (ways == 1 && width == of[ROLE_TENSOR])) return true;
+    if (ways > ranks || width > ranks || ranks % (ways * width) != 0 || experts % ways != 0)
+        return config_wrong(file, NULL, "expert-model-parallel-size", error,
+                            "%" PRId64 " x expert-tensor-parallel-size %" PRId64 " do not divide the %" PRId64
+                            " ranks of a stage, or the %" PRId64 " experts; give sizes that do",
+                            ways, width, ranks, experts);
+    if (ways * width > 1 && terms->of[TERM_DISPATCHER] != DISPATCHER_FLEX &&
+        request->question.profile.dispatch_per_node > 0.5)
+        config_note(file, "moe-token-dispatcher-type is not flex, and a fused dispatcher is priced, which is faster: "
+                          "--stack megatron-bridge-25 has a plain one");
+    import_knob(plan, KNOB_FOLDED_EXPERT, ways);
+    import_knob(plan, KNOB_FOLDED_EXPERT_TENSOR, width);
+    return true;
+}
+
+/* Stages of --pipeline-model-parallel-layout: "Et*3|(tt|)*29,m|L", of which | divides and (...)*n repeats; 0: not
+ * read. */
+static int64_t layout_stages(const char *text) {
+    int64_t stages = 1, inside = 0;
+    bool open = false;
+    for (; *text; text++) {
+        if (*text == '(') open = true, inside = 0;
+        if (*text == '|') open ? inside++ : stages++;
+        if (*text != ')' || !open) continue;
+        open = false;
+        int64_t times = text[1] == '*' && isdigit((unsigned char)text[2]) ? strtoll(text + 2, NULL, 10) : 1;
+        if (times > 1 << 20) return 0;
+        stages += inside * times;
+    }
+    return stages;
+}
+
+static bool read_schedule(ConfigFile *file, const Request *request, const LaunchTerms *terms, int64_t *chunks,
+                          ImportedPlan *plan, Error *error) {
+    int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = request->question.model.layers, of_chunk, first, last;
+    bool embedding = terms->of[TERM_EMBEDDING_SLOT], loss = terms->of[TERM_LOSS_SLOT], plain;
+    *chunks = max_whole(1, terms->of[TERM_VIRTUAL_STAGES]);
+    if (!config_whole(file, "num-layers-per-virtual-pipeline-stage", 1, layers, 0, &of_chunk, error) ||
+        !config_whole(file, "decoder-first-pipeline-num-layers", 1, layers, 0, &first, error) ||
+        !config_whole(file, "decoder-last-pipeline-num-layers", 1, layers, 0, &last, error) ||
+        !config_flag(file, "no-overlap-p2p-communication", false, &plain, error))
+        return false;
+    const char *layout = config_text(file, "pipeline-model-parallel-layout", NULL);
+    if (stages == 1) return true;
+    bool uneven = first > 0 || last > 0 || embedding || loss || layout;
+    int64_t slots = layers + embedding + loss;
+    if (layout) {
+        int64_t all = layout_stages(layout);
+        if (all == 0 || all % stages != 0)
+            return config_wrong(file, NULL, "pipeline-model-parallel-layout", error,
+                                "has %" PRId64 " stages, which are no multiple of the %" PRId64 " of the pipeline", all,
+                                stages);
+        *chunks = all / stages;
+    } else if (first == 0 && last == 0 && slots % stages != 0) {
+        return config_wrong(
+            file, NULL, "pipeline-model-parallel-size", error,
+            "%" PRId64 " does not divide the %" PRId64 " layers of %s%s; give a layout, or other stages", stages, slots,
+            request->question.model.name, slots > layers ? " with embedding and loss" : "");
+    }
+    if (of_chunk > 0) {
+        if (slots / stages % of_chunk != 0)
+            return config_wrong(file, NULL, "num-layers-per-virtual-pipeline-stage", error,
+                                "%" PRId64 " does not divide the %" PRId64 " layers of a stage", of_chunk,
+                                slots / stages);
+        *chunks = slots / stages / of_chunk;
+    }
+    *chunks = max_whole(1, *chunks);
+    if (*chunks > layers || (slots / stages % *chunks != 0 && !uneven))
+        return config_wrong(file, NULL, "num-virtual-stages-per-pipeline-rank", error,
+                            "%" PRId64 " does not divide the %" PRId64 " layers of a stage", *chunks, slots / stages);
+    import_knob(plan, KNOB_SCHEDULE, *chunks > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B);
+    import_knob(plan, KNOB_VIRTUAL_STAGES, *chunks);
+    bool in_slots =
+        embedding && loss && first == 0 && last == 0 && !layout && slots_of_stage(&request->question.model, stages) > 0;
+    if (in_slots)
+        import_knob(plan, KNOB_STAGES, STAGES_SLOTS);
+    else if (layers % (stages * *chunks) != 0)
+        import_knob(plan, KNOB_STAGES, STAGES_BALANCED);
+    if (uneven && !in_slots)
+        config_note(file, "the given split of layers is priced as %s one",
+                    layers % (stages * *chunks) != 0 ? "the best balanced" : "an even");
+    return true;
+}
+
+static bool read_batch(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
+                       Error *error) {
+    int64_t micro = terms->of[TERM_MICRO], global = terms->of[TERM_BATCH];
+    if (config_take(file, "rampup-batch-size")) config_note(file, "rampup-batch-size: the full batch is priced");
+    if (micro == 0)
+        return config_wrong(file, NULL, "micro-batch-size", error, "is missing; Megatron has no default for it");
+    if (global == 0) {
+        global = micro * degrees_replicas(&plan->degrees);
+        if (request->asked.batch_origin != FROM_OPTION)
+            config_note(file, "global-batch-size is not given: one microbatch, as Megatron has it");
+    }
+    return import_batch(file, request, "global-batch-size", global, micro, plan, error);
+}
+
+static bool read_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
+    DataSharding sharding;
+    LaunchTerms terms;
+    bool activations;
+    int64_t chunks;
+    if (!import_check_gpus(file, request, "Megatron", error) || !check_world(file, request, error) ||
+        !keys_read(MEGATRON_KEYS, NULL, file, &terms, error) || !read_sharding(file, &terms, &sharding, error) ||
+        !read_degrees(file, request, &terms, &sharding, plan, error) ||
+        !import_check_heads(file, request, "tensor-model-parallel-size", plan->degrees.of[ROLE_TENSOR], true, error) ||
+        !read_context(file, request, &sharding, plan, error) || !read_experts(file, request, &terms, plan, error) ||
+        !read_schedule(file, request, &terms, &chunks, plan, error) ||
+        !read_batch(file, request, &terms, plan, error) ||
+        !megatron_import_remat(file, request, &terms, chunks, plan, error) ||
+        !config_flag(file, "cpu-offloading", false, &activations, error))
+        return false;
+    if (terms.of[TERM_STAGES_INSIDE]) plan->option = "--use-tp-pp-dp-mapping", plan->nesting = "megatron-pp-dp";
+    import_overlap(file, request, terms.of[TERM_OVERLAP], plan);
+    import_offload(file, request, terms.of[TERM_OFFLOAD], plan);
+    if (config_take(file, "moe-expert-capacity-factor"))
+        config_note(file, "moe-expert-capacity-factor: tokens are dropped as %s is known to be trained",
+                    request->question.model.name);
+    if (activations) config_note(file, "--cpu-offloading of activations is not priced: they lie in HBM");
+    config_ignore(file, IGNORED);
+    return true;
+}
 
 /* ---- what it refuses ---- */
 
@@ -132,8 +405,8 @@ const Launcher MEGATRON_LAUNCHER = {
               "global-batch-size", "context-parallel-size", "use-distributed-optimizer"},
     .signs_yield = true,
     .keys = MEGATRON_KEYS,
-    .import_work = megatron_work,
-    .import_plan = megatron_plan,
+    .import_work = read_work,
+    .import_plan = read_plan,
     .formats = {{"megatron", megatron_write, megatron_notes, "a bash script that runs Megatron-LM", "train.sh",
                  megatron_cannot}},
 };

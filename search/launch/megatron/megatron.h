@@ -9,8 +9,6 @@
 EmitWriter megatron_write;
 EmitNoter megatron_notes;
 EmitRefusal megatron_cannot;
-ImportWork megatron_work;
-ImportPlan megatron_plan;
 
 /* ---- what it can express of recomputation ---- */
 

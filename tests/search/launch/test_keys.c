@@ -22,8 +22,6 @@ static const struct {
              {"torchtitan", {KEYS_FLAGS, KEYS_TOML}, 2},
              {"deepspeed", {JSON}, 1}};
 
-static bool is_read(const LaunchKey *key) { return key->kind != KEY_WHOLE || key->low <= key->high; }
-
 /* One group of a table as a file; the caller frees. */
 static char *written(const LaunchKey *keys, const LaunchKey *row, const LaunchTerms *terms, int syntax) {
     char *text = NULL, groups[2] = {row->group, '\0'};
@@ -101,7 +99,7 @@ static int lost(const LaunchKey *out, const LaunchKey *in, int syntax, int *trie
     int count = 0;
     for (const LaunchKey *row = out; row->key; row++) {
         int64_t values[VALUES_MAX];
-        int all = row->group && is_read(row) ? values_of(row, values) : 0;
+        int all = row->group ? values_of(row, values) : 0;
         for (int i = 0; i < all; i++, ++*tried) {
             if (comes_back(out, in, row, values[i], syntax)) continue;
             count++;
@@ -186,12 +184,10 @@ Test(keys, a_spoilt_row_is_found) {
 
 /* A key that is added as a row is written and read: nothing else knows of it. */
 Test(keys, a_row_is_all_there_is_to_add) {
-    const LaunchKey *keys = keys_of("maxtext");
     LaunchKey table[64] = {{NULL}};
-    int count = 0, tried = 0, more = 0;
-    for (; keys[count].key; count++) table[count] = keys[count];
-    lost(table, table, KEYS_YAML, &tried);
+    int count = 0, tried = 0;
+    for (const LaunchKey *keys = keys_of("maxtext"); keys[count].key; count++) table[count] = keys[count];
     table[count] = (LaunchKey)KEY_DEGREE('y', "ici_burrow_parallelism", TERM_COUNT - 1);
-    cr_expect_eq(lost(table, table, KEYS_YAML, &more), 0);
-    cr_expect_gt(more, tried);
+    cr_expect_eq(lost(&table[count], table, KEYS_YAML, &tried), 0);
+    cr_expect_geq(tried, 4);
 }

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
+extern const Launcher JAX_LAUNCHER;
+
 static const char *or_none(const char *text) { return text ? text : "none"; }
 
 static ConfigFile file_of(Arena *arena, const char *text) {
@@ -43,7 +45,7 @@ Test(jax_import, machines) {
         char text[128];
         snprintf(text, sizeof text, "MACHINE = '%s'\nMODEL = 'm'\nCHIP = 'c'\n", ROWS[i].machine);
         ConfigFile file = file_of(&arena, text);
-        cr_assert(jax_work(&file, &work, &error), "%s", error.text);
+        cr_assert(JAX_LAUNCHER.import_work(&file, &work, &error), "%s", error.text);
         cr_expect_str_eq(or_none(work.nodes), ROWS[i].nodes, "%s: %s", ROWS[i].machine, or_none(work.nodes));
         cr_expect_str_eq(or_none(work.slices), ROWS[i].slices, "%s: %s", ROWS[i].machine, or_none(work.slices));
         cr_expect_str_eq(or_none(work.slice), ROWS[i].slice, "%s: %s", ROWS[i].machine, or_none(work.slice));
@@ -73,7 +75,7 @@ Test(jax_import, types) {
         char text[512];
         snprintf(text, sizeof text, "MODEL = 'm'\nDTYPES = %s\n", ROWS[i].dtypes);
         ConfigFile file = file_of(&arena, text);
-        cr_assert(jax_work(&file, &work, &error), "%s", error.text);
+        cr_assert(JAX_LAUNCHER.import_work(&file, &work, &error), "%s", error.text);
         cr_expect_str_eq(or_none(work.precision), ROWS[i].precision, "%s", ROWS[i].dtypes);
         cr_expect_str_eq(or_none(work.state_dtypes), ROWS[i].state, "%s: %s", ROWS[i].dtypes,
                          or_none(work.state_dtypes));
@@ -136,7 +138,8 @@ Test(jax_import, plans) {
         cr_assert(request_from_text("plan --model 70b --slice 8x8x8 --seq 8192", &arena, request));
         for (int role = 0; role < ROLE_COUNT; role++) plan.degrees.of[role] = plan.across[role] = 1;
         ConfigFile file = file_of(&arena, PLANS[i].text);
-        cr_assert(jax_plan(&file, request, &plan, &error), "%s: %s: %s", PLANS[i].name, error.where, error.text);
+        cr_assert(JAX_LAUNCHER.import_plan(&file, request, &plan, &error), "%s: %s: %s", PLANS[i].name, error.where,
+                  error.text);
         degrees_words(&plan.degrees, degrees, sizeof degrees);
         cr_expect_str_eq(degrees, PLANS[i].degrees, "%s: %s", PLANS[i].name, degrees);
         for (int p = 0; p < plan.pin_count; p++)
@@ -188,7 +191,8 @@ Test(jax_import, knobs) {
         for (int role = 0; role < ROLE_COUNT; role++) plan.degrees.of[role] = plan.across[role] = 1;
         snprintf(text, sizeof text, WHOLE "%s", ROWS[i].text);
         ConfigFile file = file_of(&arena, text);
-        cr_expect_eq(jax_plan(&file, request, &plan, &error), ROWS[i].good, "%s: %s", ROWS[i].text, error.text);
+        cr_expect_eq(JAX_LAUNCHER.import_plan(&file, request, &plan, &error), ROWS[i].good, "%s: %s", ROWS[i].text,
+                     error.text);
         if (ROWS[i].good) {
             cr_expect_eq(plan.knobs.virtual_stages, ROWS[i].chunks, "%s", ROWS[i].text);
             cr_expect_eq(plan.knobs.zero_stage, ROWS[i].zero, "%s", ROWS[i].text);
