@@ -7,3 +7,24 @@
 
 /* False: the engine cannot start this point (*error has the rule), or memory is out. */
 bool serving_script_write(const ServingReport *report, const ServingPoint *point, FILE *out, Error *error);
+
+/* ---- on which hosts, and on which of their devices, the workers of a point lie ---- */
+
+typedef struct {
+    int pool;             /* of the point */
+    int64_t host, hosts;  /* the first, and how many */
+    int64_t first, count; /* devices on each of them, by their numbers on the host */
+} WorkerPlace;
+
+typedef struct {
+    WorkerPlace *workers; /* pool by pool */
+    int64_t count, hosts; /* hosts: those that are used, from 0 on */
+} WorkerPlaces;
+
+/* Devices of a host of the machine; a machine of fewer is one host. */
+int64_t devices_of_host(const ServingQuestion *question);
+
+/* Fills domains with the larger workers first; a worker that is larger than a domain takes whole ones. False: a worker
+ * would take parts of several hosts, or they do not lie side by side: *error says so in one line. */
+bool workers_place(const ServingQuestion *question, const ServingPoint *point, const char *where, Arena *arena,
+                   WorkerPlaces *out, Error *error);

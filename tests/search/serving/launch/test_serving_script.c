@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Workers on hosts: no device twice, none between two hosts or domains, at the places counted by hand. */
-#include "search/serving/launch/worker_hosts.h"
+#include "search/serving/launch/serving_script.h"
 
 #include "base/util.h"
 
