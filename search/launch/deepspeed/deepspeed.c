@@ -63,7 +63,7 @@ static bool offloads_optimizer(const PlanFacts *facts) {
 /* ---- its keys ---- */
 
 enum { TERM_SECONDARY = TERM_OWN, TERM_GROUP, TERM_OLDER_TENSOR, TERM_GRADIENTS, TERM_INTERVAL, TERM_PARTITIONED };
-enum { TERM_ON_HOST = TERM_PARTITIONED + 1, TERM_CHECKPOINTS };
+enum { TERM_ON_HOST = TERM_PARTITIONED + 1, TERM_CHECKPOINTS, TERM_EXPERTS_SPLIT };
 KEY_WORDS(DTYPES, {"fp32", DTYPE_FP32}, {"bf16", DTYPE_BF16});
 
 #define KEY_OR_AUTO(group, key, term)                                                                                  \
@@ -79,6 +79,9 @@ static const LaunchKey KEYS[] = {
     KEY_NUMBER('t', "tensor_parallel.autotp_size", ROLE_TENSOR, 0, 1 << 24, 0),
     KEY_DEGREE('\0', "tensor_parallel.tp_size", TERM_OLDER_TENSOR),
     KEY_DEGREE('s', "sequence_parallel_size", ROLE_SEQUENCE),
+    KEY_FLAG('e', "expert_parallel.enabled", TERM_EXPERTS_SPLIT),
+    KEY_DEGREE('e', "expert_parallel.autoep_size", ROLE_EXPERT),
+    KEY_DEGREE('e', "expert_parallel.expert_tensor_parallel_size", TERM_EXPERT_TENSOR),
     KEY_NUMBER('p', "pipeline.stages", ROLE_PIPELINE, 1, 1 << 20, 1),
     KEY_NUMBER('i', "pipeline.activation_checkpoint_interval", TERM_INTERVAL, 0, 1 << 20, 0),
     KEY_FLAG('a', "activation_checkpointing.partition_activations", TERM_PARTITIONED),
@@ -126,6 +129,7 @@ static LaunchTerms terms_of(const LaunchJob *job) {
     LaunchTerms terms = launch_terms(job);
     if (job->shards) terms.of[TERM_ZERO] = 3;
     terms.of[TERM_GRADIENTS] = whole ? DTYPE_FP32 : DTYPE_BF16;
+    terms.of[TERM_EXPERTS_SPLIT] = job->expert > 1;
     terms.of[TERM_INTERVAL] = checkpointed(job) > 0;
     terms.of[TERM_PARTITIONED] = job->ranked->plan.layout.sharding.residual == RESIDUAL_SEQUENCE && job->tensor > 1;
     terms.of[TERM_ON_HOST] = inputs_on_host(job);
@@ -170,11 +174,7 @@ static bool add_precision(const LaunchJob *job, const LaunchTerms *terms, cJSON 
 static bool add_parallelism(const LaunchJob *job, const LaunchTerms *terms, cJSON *to) {
     bool ok = job->tensor == 1 || keys_add(KEYS, "t", terms, to);
     ok = ok && (job->sequence == 1 || keys_add(KEYS, "s", terms, to));
-    if (job->expert > 1) {
-        cJSON *experts = json_add_object(to, "expert_parallel");
-        ok = ok && json_add_bool(experts, "enabled", true) && json_add_whole(experts, "autoep_size", job->expert) &&
-             json_add_whole(experts, "expert_tensor_parallel_size", job->expert_tensor);
-    }
+    ok = ok && (job->expert == 1 || keys_add(KEYS, "e", terms, to));
     if (job->pipeline == 1) return ok;
     ok = ok && keys_add(KEYS, "p", terms, to);
     return ok && json_add_text(cJSON_GetObjectItemCaseSensitive(to, "pipeline"), "partition", "parameters") &&
@@ -345,6 +345,22 @@ static bool read_batch(ConfigFile *file, const Request *request, const LaunchTer
     return import_batch(file, request, "train_batch_size", batch, micro, plan, error);
 }
 
+/* Expert ranks are data ranks (module_inject/auto_ep_config.py). */
+static bool read_experts(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan,
+                         Error *error) {
+    int64_t experts = import_experts(request), ways = terms->of[TERM_EXPERTS_SPLIT] ? terms->of[ROLE_EXPERT] : 1;
+    int64_t width = terms->of[TERM_EXPERT_TENSOR], ranks = plan->degrees.of[ROLE_DATA] * plan->degrees.of[ROLE_FSDP];
+    if (experts == 0 || ways == 1) return true;
+    if (ways > ranks || width > ranks || ranks % (ways * width) != 0 || experts % ways != 0)
+        return config_wrong(file, NULL, "expert_parallel.autoep_size", error,
+                            "%" PRId64 " x expert_tensor_parallel_size %" PRId64 " do not divide the %" PRId64
+                            " data ranks, or the %" PRId64 " experts; give sizes that do",
+                            ways, width, ranks, experts);
+    import_knob(plan, KNOB_FOLDED_EXPERT, ways);
+    import_knob(plan, KNOB_FOLDED_EXPERT_TENSOR, width);
+    return true;
+}
+
 static void read_remat(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan) {
     int64_t of_stage = divide_up(request->question.model.layers, plan->degrees.of[ROLE_PIPELINE]);
     int64_t checkpoints = terms->of[TERM_CHECKPOINTS];
@@ -374,6 +390,7 @@ static bool deepspeed_plan(ConfigFile *file, const Request *request, ImportedPla
         !import_check_seq(file, request, "sequence_parallel_size", of[ROLE_SEQUENCE], error) ||
         !read_zero(file, request, &terms, plan, error) || !read_batch(file, request, &terms, plan, error))
         return false;
+    if (!read_experts(file, request, &terms, plan, error)) return false;
     read_remat(file, request, &terms, plan);
     const char *optimizer = config_text(file, "zero_optimization.offload_optimizer.device", "none");
     const char *parameters = config_text(file, "zero_optimization.offload_param.device", "none");

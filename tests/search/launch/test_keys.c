@@ -94,7 +94,6 @@ static int values_of(const LaunchKey *row, int64_t out[VALUES_MAX]) {
     return count;
 }
 
-/* How many values of rows that are written and read do not come back. */
 static int lost(const LaunchKey *out, const LaunchKey *in, int syntax, int *tried) {
     int count = 0;
     for (const LaunchKey *row = out; row->key; row++) {

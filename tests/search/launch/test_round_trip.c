@@ -53,6 +53,7 @@ static const struct {
     {"deepspeed", H100, "--model 8b --batch 4Mi --seq 8192 --remat full --require tensor=4,zero_stage=2"},
     {"deepspeed", H100, "--model 70b --batch 4Mi --seq 8192 --remat full --require pipeline=8"},
     {"deepspeed", H100, "--model llama2-7b --batch 4Mi --seq 4096 --remat full --require sequence=4"},
+    {"deepspeed", "--chip h200 --nodes 8", "--model qwen3-30b-a3b --batch 2Mi --remat full --require folded_expert=8"},
 };
 
 /* What the plan's launcher is given, in a file. */
