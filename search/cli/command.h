@@ -117,7 +117,7 @@ bool output_reader_gone(FILE *out);
 bool output_failed(Error *error);
 
 /* Whether every file that the command line has written is another than all others it names; where one is not, what is
- * written would be lost, or what is read. */
+ * written would be lost, or what is read. Standard output takes one of them alone. */
 bool files_are_apart(const CommandLine *line, Error *error);
 
 /* The terminal behind `out`: its columns (those of $COLUMNS where it does not say), from TERMINAL_COLUMNS_LEAST to

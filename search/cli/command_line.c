@@ -197,7 +197,7 @@ bool line_one_file(const CommandLine *line, const char *missing, const char **ou
     return true;
 }
 
-/* That no file of a command line is written over another one of it. */
+/* ---- files ---- */
 
 /* Whether the word is that file. What an option reads is often a name of ours (a model, a set of profiles): there must
  * be a file of that name. */
@@ -206,11 +206,24 @@ static bool is_file(const char *word, bool may_not_be_there, const char *path) {
            file_same(word, path);
 }
 
+/* Of two that are written there the later one is named. */
+static bool is_alone_on_stdout(const CommandLine *line, int option, Error *error) {
+    for (int i = 0; i < option; i++)
+        if (line->command->options[i].writes && line->text[i] && strcmp(line->text[i], "-") == 0)
+            return error_set(error, ERROR_INPUT, line->where[option], "is standard output, as %s is; give a file",
+                             line->where[i]);
+    return true;
+}
+
 bool files_are_apart(const CommandLine *line, Error *error) {
     const Command *command = line->command;
     for (int i = 0; i < command->option_count; i++) {
         const char *path = line->text[i];
-        if (!command->options[i].writes || !path || path[0] == '\0' || strcmp(path, "-") == 0) continue;
+        if (!command->options[i].writes || !path || path[0] == '\0') continue;
+        if (strcmp(path, "-") == 0) {
+            if (!is_alone_on_stdout(line, i, error)) return false;
+            continue;
+        }
         for (int j = 0; j < command->option_count; j++) {
             bool earlier = j < i || !command->options[j].writes; /* of two that are written the later one is named */
             if (j != i && earlier && line->text[j] && command->options[j].takes &&
