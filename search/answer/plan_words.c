@@ -41,7 +41,7 @@ const char *machine_text(const Request *request, char text[WORDS_SIZE]) {
     char title[PROSE_NAME_SIZE], shape[PROSE_NAME_SIZE];
     clean_name(chip->title[0] ? chip->title : chip->name, title);
     clean_name(request->question.machine.text, shape);
-    int64_t pods = request->asked.machine_request.pods;
+    int64_t pods = request->requested.machine_request.pods;
     if (pods > 0)
         snprintf(text, WORDS_SIZE, "%lld pod%s of %s", (long long)pods, pods > 1 ? "s" : "", title);
     else if (chip_has_domains(chip)) /* "16 nodes of 8", or "4 chips of one node" */

@@ -22,7 +22,7 @@ void planning_announce(const Request *request, const OutputChoice *choice, FILE 
     char batch[NUMBER_TEXT_SIZE], seq[NUMBER_TEXT_SIZE], longest[NUMBER_TEXT_SIZE];
     if (request->control.threads > 0) omp_set_num_threads(threads_usable(request->control.threads));
     number_grouped(request->question.work.seq, seq);
-    if (request->asked.seq_beyond_model && !choice->quiet)
+    if (request->requested.seq_beyond_model && !choice->quiet)
         fprintf(err, "shardopt: warning: --seq: %s tokens are beyond the %s that %s is made for; planned as asked\n",
                 seq, number_grouped(request->question.model.max_seq, longest), request->question.model.name);
     if (request->question.model.left_out[0] && !choice->quiet)
@@ -184,11 +184,11 @@ static const char *size_in_thousands(const char *text, char words[SIZE_WORDS_SIZ
 
 /* "--seq: 8k is 8,000; 8,192 is 8Ki; --batch: ..."; false: nothing was typed so. */
 static bool name_sizes(const Request *request, Prose *to) {
-    const Asked *asked = &request->asked;
+    const Requested *requested = &request->requested;
     char words[SIZE_WORDS_SIZE];
     int64_t powers;
-    if (size_in_thousands(asked->typed_seq, words, &powers)) prose_item(to, "; ", "--seq: %s", words);
-    if (size_in_thousands(asked->typed_batch, words, &powers)) prose_item(to, "; ", "--batch: %s", words);
+    if (size_in_thousands(requested->typed_seq, words, &powers)) prose_item(to, "; ", "--seq: %s", words);
+    if (size_in_thousands(requested->typed_batch, words, &powers)) prose_item(to, "; ", "--batch: %s", words);
     return to->used > 0;
 }
 
@@ -204,13 +204,13 @@ static double seconds_per_token(const RankedPlan *ranked) {
 
 /* The work with powers of two, a batch as whole sequences as the options have it. */
 static Work in_powers(const Request *request) {
-    const Asked *asked = &request->asked;
+    const Requested *requested = &request->requested;
     char words[SIZE_WORDS_SIZE];
     Work work = request->question.work;
-    int64_t batch = (int64_t)asked->requested_batch_tokens;
-    bool in_sequences = asked->batch_origin == FROM_OPTION && !asked->typed_batch[0];
-    size_in_thousands(asked->typed_seq, words, &work.seq);
-    size_in_thousands(asked->typed_batch, words, &batch);
+    int64_t batch = (int64_t)requested->batch_tokens;
+    bool in_sequences = requested->batch_origin == FROM_OPTION && !requested->typed_batch[0];
+    size_in_thousands(requested->typed_seq, words, &work.seq);
+    size_in_thousands(requested->typed_batch, words, &batch);
     if (!in_sequences) work.sequences = sequences_of(batch, work.seq);
     return work;
 }
@@ -239,8 +239,8 @@ static bool ask_cost(const Report *report, double *cost, Error *error) {
 bool thousands_warn_after(const Report *report, const OutputChoice *choice, FILE *err, Error *error) {
     Prose text = {0};
     double cost = 0;
-    if (choice->quiet || !name_sizes(report->asked, &text)) return true;
-    bool alone = report->result.plan_count == 0 || report->asked->control.sensitivity == SENSITIVITY_NONE ||
+    if (choice->quiet || !name_sizes(report->requested, &text)) return true;
+    bool alone = report->result.plan_count == 0 || report->requested->control.sensitivity == SENSITIVITY_NONE ||
                  report->result.certificate.proof != PROOF_OPTIMAL;
     if (!alone && !ask_cost(report, &cost, error)) return false;
     prose_add(&text, "; planned as typed");

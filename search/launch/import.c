@@ -37,7 +37,7 @@ bool import_says(const ImportedPlan *plan, Knob knob) { return plan->said >> kno
 bool import_batch(ConfigFile *file, const Request *request, const char *key, int64_t sequences, int64_t micro,
                   ImportedPlan *plan, Error *error) {
     int64_t replicas = degrees_replicas(&plan->degrees);
-    bool asked = request->asked.batch_origin == FROM_OPTION;
+    bool asked = request->requested.batch_origin == FROM_OPTION;
     plan->sequences = asked ? request->question.work.sequences : sequences;
     if (plan->sequences % replicas != 0 || plan->sequences / replicas % micro != 0)
         return config_wrong(file, NULL, asked ? "the batch asked for" : key, error,

@@ -22,8 +22,8 @@ char *launcher_names(LauncherSet set, const char *between, const char *last, cha
 }
 
 char *request_launchers(const Request *request, char text[LAUNCHER_NAMES_SIZE]) {
-    bool any = request->asked.launchers == 0 || request->space.launchers == 0;
-    if (!any) return launcher_names(request->asked.launchers, ",", ",", text, LAUNCHER_NAMES_SIZE);
+    bool any = request->requested.launchers == 0 || request->space.launchers == 0;
+    if (!any) return launcher_names(request->requested.launchers, ",", ",", text, LAUNCHER_NAMES_SIZE);
     snprintf(text, LAUNCHER_NAMES_SIZE, "any");
     return text;
 }

@@ -67,8 +67,8 @@ bool data_file(const char *path, const char *folder, Arena *arena, DataFile *out
 bool data_files_name(Report *report, Arena *arena, Error *error) {
     const Request *request = report->request;
     DataFile *data = report->data;
-    const char *profile = profile_path(request->asked.profile, arena, error);
-    const char *optimizer = profile ? optimizer_path(request->asked.optimizer, "--optimizer", arena, error) : NULL;
+    const char *profile = profile_path(request->requested.profile, arena, error);
+    const char *optimizer = profile ? optimizer_path(request->requested.optimizer, "--optimizer", arena, error) : NULL;
     return optimizer &&
            (!request->question.model.path || /* a model that the caller gave as text has no file */
             data_file(request->question.model.path, "models/zoo", arena, &data[DATA_MODEL], error)) &&
@@ -109,7 +109,7 @@ bool measured_run_add(Report *report, Arena *arena, Error *error) {
     Error missing = {0};
     RunTable table;
     Validation validation;
-    if (report->result.plan_count == 0 || strcmp(request->asked.profile, "default") != 0) return true;
+    if (report->result.plan_count == 0 || strcmp(request->requested.profile, "default") != 0) return true;
     const char *folder = file_data_folder("cost/measured/data", arena, &missing);
     const char *path = folder ? arena_format(arena, "%s/train.tsv", folder) : NULL;
     ReplayData *data = ARENA_NEW(arena, ReplayData, 1);

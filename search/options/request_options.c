@@ -44,16 +44,17 @@ static void keep_short(const char *text, char *out, size_t size) {
 }
 
 /* The options that ask as one line, and what was typed of lengths. */
-static void keep_words(const Options *options, Asked *asked) {
-    Line words = {asked->words, sizeof asked->words, false}, choices = {asked->choices, sizeof asked->choices, false};
+static void keep_words(const Options *options, Requested *requested) {
+    Line words = {requested->words, sizeof requested->words, false},
+         choices = {requested->choices, sizeof requested->choices, false};
     for (Option option = 0; option < OPTION_COUNT; option++) {
         bool of_one_search = option == OPTION_FOR || option == OPTION_TOP || option == OPTION_VARIANTS;
         if (option_is_input(option) && options->text[option])
             add_word(of_one_search ? &choices : &words, option_name(option), options->text[option]);
     }
-    if (words.failed || choices.failed) asked->words[0] = asked->choices[0] = '\0';
-    keep_short(options->text[OPTION_SEQ], asked->typed_seq, sizeof asked->typed_seq);
-    keep_short(options->text[OPTION_BATCH], asked->typed_batch, sizeof asked->typed_batch);
+    if (words.failed || choices.failed) requested->words[0] = requested->choices[0] = '\0';
+    keep_short(options->text[OPTION_SEQ], requested->typed_seq, sizeof requested->typed_seq);
+    keep_short(options->text[OPTION_BATCH], requested->typed_batch, sizeof requested->typed_batch);
 }
 
 /* ---- the readers ---- */
@@ -66,7 +67,7 @@ static bool copy_argument(const Words *words, Option option, const char *text, c
 static bool read_model(const Words *words, Request *request) {
     const char *name = given(words, OPTION_MODEL);
     const Model *model = &request->question.model;
-    if (name && !copy_argument(words, OPTION_MODEL, name, request->asked.model, sizeof request->asked.model))
+    if (name && !copy_argument(words, OPTION_MODEL, name, request->requested.model, sizeof request->requested.model))
         return false;
     if (!model_from_words(words, &request->question.model)) return false;
     request->space.roles = ROLES_DENSE;
@@ -81,8 +82,8 @@ static bool read_machine(const Words *words, Request *request) {
     if (!chip_from_words(words, &question->chip, &question->device) ||
         !machine_from_words(words, 0, &question->chip, &requested, &question->machine))
         return false;
-    request->asked.machine_request = requested.request;
-    snprintf(request->asked.machine, sizeof request->asked.machine, "%s", requested.text);
+    request->requested.machine_request = requested.request;
+    snprintf(request->requested.machine, sizeof request->requested.machine, "%s", requested.text);
     host_set_job(&question->chip, question->machine.mesh.chips);
     host_set_job(&question->device, question->machine.mesh.chips);
     return true;
@@ -92,7 +93,7 @@ static bool read_machine(const Words *words, Request *request) {
 static bool read_seq(const Words *words, Request *request) {
     const Model *model = &request->question.model;
     int64_t seq = model->training.seq;
-    request->asked.seq_origin = given(words, OPTION_SEQ) ? FROM_OPTION : seq > 0 ? FROM_MODEL : FROM_DEFAULT;
+    request->requested.seq_origin = given(words, OPTION_SEQ) ? FROM_OPTION : seq > 0 ? FROM_MODEL : FROM_DEFAULT;
     if (seq <= 0) seq = model->max_seq > 0 ? min_whole(SEQ_DEFAULT, model->max_seq) : SEQ_DEFAULT;
     if (!words_whole(words, OPTION_SEQ, 1, SEQ_MAX, &seq)) return false;
     if (seq > SEQ_MAX)
@@ -100,8 +101,8 @@ static bool read_seq(const Words *words, Request *request) {
                          "the model's training has sequences of %lld tokens; give at most %d", (long long)seq, SEQ_MAX);
     int64_t longest = model->positions == POSITIONS_LEARNED && model->learned_positions > 0 ? model->learned_positions
                                                                                             : model->max_seq;
-    request->asked.seq_beyond_model = longest > 0 && seq > longest;
-    if (request->asked.seq_beyond_model && model->positions == POSITIONS_LEARNED)
+    request->requested.seq_beyond_model = longest > 0 && seq > longest;
+    if (request->requested.seq_beyond_model && model->positions == POSITIONS_LEARNED)
         return words_wrong(words, OPTION_SEQ,
                            "%lld is beyond the %lld positions that %s has learned; give at most %lld", (long long)seq,
                            (long long)longest, model->name, (long long)longest);
@@ -119,7 +120,7 @@ static bool read_batch(const Words *words, Request *request) {
     bool asked = given(words, OPTION_BATCH) || given(words, OPTION_SEQUENCES);
     if (given(words, OPTION_BATCH) && given(words, OPTION_SEQUENCES))
         return words_wrong(words, OPTION_SEQUENCES, "is a second batch, next to --batch; give one of them");
-    request->asked.batch_origin = asked ? FROM_OPTION : batch > 0 ? FROM_MODEL : FROM_DEFAULT;
+    request->requested.batch_origin = asked ? FROM_OPTION : batch > 0 ? FROM_MODEL : FROM_DEFAULT;
     if (batch <= 0) batch = BATCH_DEFAULT;
     if (!words_whole(words, OPTION_BATCH, 1, BATCH_TOKENS_MAX, &batch) ||
         !words_whole(words, OPTION_SEQUENCES, 1, BATCH_TOKENS_MAX / seq, &sequences))
@@ -133,13 +134,15 @@ static bool read_batch(const Words *words, Request *request) {
     else
         batch = sequences * seq;
     request->question.work.sequences = sequences;
-    request->asked.requested_batch_tokens = (double)batch;
+    request->requested.batch_tokens = (double)batch;
     return true;
 }
 
 static bool read_tokens(const Words *words, Request *request) {
     double tokens = request->question.model.training.tokens;
-    request->asked.tokens_origin = given(words, OPTION_TOKENS) ? FROM_OPTION : tokens > 0 ? FROM_MODEL : FROM_DEFAULT;
+    request->requested.tokens_origin = given(words, OPTION_TOKENS) ? FROM_OPTION
+                                       : tokens > 0                ? FROM_MODEL
+                                                                   : FROM_DEFAULT;
     if (!(tokens > 0)) tokens = TOKENS_PER_PARAMETER * (double)model_parameters(&request->question.model).total;
     request->question.training_tokens = tokens;
     return words_real(words, OPTION_TOKENS, 1, 1e21, &request->question.training_tokens);
@@ -257,7 +260,8 @@ static bool read_state(const Words *words, Request *request) {
     const char *name = given(words, OPTION_OPTIMIZER) ? given(words, OPTION_OPTIMIZER) : "adamw";
     const char *where = given(words, OPTION_OPTIMIZER) ? words_where(words, OPTION_OPTIMIZER) : "--optimizer";
     Optimizer optimizer;
-    if (!copy_argument(words, OPTION_OPTIMIZER, name, request->asked.optimizer, sizeof request->asked.optimizer) ||
+    if (!copy_argument(words, OPTION_OPTIMIZER, name, request->requested.optimizer,
+                       sizeof request->requested.optimizer) ||
         !optimizer_load(name, where, words->arena, &optimizer, words->error))
         return false;
     if (given(words, OPTION_STATE_DTYPES) &&
@@ -287,7 +291,7 @@ static bool read_stack(const Words *words, Request *request) {
     const char *stack = given(words, OPTION_STACK);
     if (!stack) return true;
     if (stack[0] == '\0') return words_wrong(words, OPTION_STACK, "is empty; give a name such as megatron-core");
-    return copy_argument(words, OPTION_STACK, stack, request->asked.stack, sizeof request->asked.stack);
+    return copy_argument(words, OPTION_STACK, stack, request->requested.stack, sizeof request->requested.stack);
 }
 
 static bool read_physics(const Words *words, Request *request) {
@@ -297,12 +301,12 @@ static bool read_physics(const Words *words, Request *request) {
         !read_remat(words, request) ||
         !request_offload(given(words, OPTION_OFFLOAD), words_where(words, OPTION_OFFLOAD), request, words->error) ||
         !words_share(words, OPTION_HBM_RESERVE, RESERVE_MOST, &request->question.hbm_reserve) ||
-        !copy_argument(words, OPTION_PROFILE, profile, request->asked.profile, sizeof request->asked.profile) ||
+        !copy_argument(words, OPTION_PROFILE, profile, request->requested.profile, sizeof request->requested.profile) ||
         !read_stack(words, request))
         return false;
     request->question.precision = (Precision)precision;
-    request->asked.hbm_reserve = request->question.hbm_reserve;
-    request->asked.reserve_origin = given(words, OPTION_HBM_RESERVE) ? FROM_OPTION : FROM_DEFAULT;
+    request->requested.hbm_reserve = request->question.hbm_reserve;
+    request->requested.reserve_origin = given(words, OPTION_HBM_RESERVE) ? FROM_OPTION : FROM_DEFAULT;
     if (!(precision_peak(&request->question.chip, request->question.precision) > 0))
         return words_wrong(
             words, OPTION_PRECISION, "%s has no %s; give bf16, or what `shardopt chips %s` shows a peak of",
@@ -330,30 +334,32 @@ static bool read_search(const Words *words, Request *request) {
 /* Whether an option asks for what no launcher does, so that the usual ones would have no plan. */
 static bool asks_beyond_launchers(const Words *words, const Request *request) {
     return given(words, OPTION_NESTING) || request->space.padding == PADDING_ANY ||
-           (request->space.schedules & ~(unsigned)SCHEDULES_LAUNCHABLE) || strcmp(request->asked.profile, "ideal") == 0;
+           (request->space.schedules & ~(unsigned)SCHEDULES_LAUNCHABLE) ||
+           strcmp(request->requested.profile, "ideal") == 0;
 }
 
 /* --for; else the usual launchers of the chip, as far as there is software for them. */
 static bool read_launchers(const Words *words, Request *request, const ProfileFile *file) {
-    Asked *asked = &request->asked;
+    Requested *requested = &request->requested;
     const Chip *chip = &request->question.chip;
     char names[LAUNCHER_NAMES_SIZE];
-    asked->launchers_origin = given(words, OPTION_FOR) ? FROM_OPTION : FROM_DEFAULT;
-    asked->nesting_said = given(words, OPTION_NESTING) != NULL;
+    requested->launchers_origin = given(words, OPTION_FOR) ? FROM_OPTION : FROM_DEFAULT;
+    requested->nesting_said = given(words, OPTION_NESTING) != NULL;
     if (given(words, OPTION_FOR)) {
-        if (!launchers_parse(given(words, OPTION_FOR), words_where(words, OPTION_FOR), &asked->launchers, words->error))
+        if (!launchers_parse(given(words, OPTION_FOR), words_where(words, OPTION_FOR), &requested->launchers,
+                             words->error))
             return false;
-        bool none = asked->launchers == 0;
-        if (!chip_has_domains(chip)) asked->launchers &= launchers_on_tpus();
-        if (none || asked->launchers) return true;
+        bool none = requested->launchers == 0;
+        if (!chip_has_domains(chip)) requested->launchers &= launchers_on_tpus();
+        if (none || requested->launchers) return true;
         return words_wrong(words, OPTION_FOR, "%s runs on GPUs, not on %s; give %s", given(words, OPTION_FOR),
                            chip->title, launcher_names(launchers_on_tpus(), ", ", " or ", names, sizeof names));
     }
     if (asks_beyond_launchers(words, request)) return true;
     LauncherSet usual = launchers_usual(chip);
     for (int i = 0; i < launcher_count(); i++)
-        if (usual >> i & 1 && profile_file_is_for(file, &(SoftwareAsk){asked->stack, launcher_name(i)}, chip))
-            asked->launchers |= 1u << i;
+        if (usual >> i & 1 && profile_file_is_for(file, &(SoftwareAsk){requested->stack, launcher_name(i)}, chip))
+            requested->launchers |= 1u << i;
     return true;
 }
 
@@ -361,7 +367,7 @@ static bool read_launchers(const Words *words, Request *request, const ProfileFi
 static bool read_subproblem(const Words *words, Request *request, const ProfileFile *file, LauncherSet launchers,
                             Subproblem *out) {
     const Question *question = &request->question;
-    SoftwareAsk ask = {.stack = request->asked.stack, .launcher = words->options->software_of};
+    SoftwareAsk ask = {.stack = request->requested.stack, .launcher = words->options->software_of};
     for (int i = 0; i < launcher_count(); i++)
         if (launchers == 1u << i) ask.launcher = launcher_name(i);
     LauncherSet updating = launchers;
@@ -385,17 +391,17 @@ static bool read_subproblems(const Words *words, Request *request) {
     Subproblem *list = ARENA_NEW(words->arena, Subproblem, CONTENDERS_MAX);
     int count = 0;
     if (!list) return error_memory(words->error);
-    if (strcmp(request->asked.profile, "ideal") != 0) { /* that one is the book's, and so is its HBM */
+    if (strcmp(request->requested.profile, "ideal") != 0) { /* that one is the book's, and so is its HBM */
         chip_use_driver_memory(&request->question.chip);
         chip_use_driver_memory(&request->question.device);
     }
-    if (!profile_file_open(request->asked.profile, words->arena, &file, words->error) ||
+    if (!profile_file_open(request->requested.profile, words->arena, &file, words->error) ||
         !read_launchers(words, request, file))
         return false;
     for (int i = 0; i < launcher_count(); i++)
-        if (request->asked.launchers >> i & 1 && !read_subproblem(words, request, file, 1u << i, &list[count++]))
+        if (request->requested.launchers >> i & 1 && !read_subproblem(words, request, file, 1u << i, &list[count++]))
             return false;
-    bool fallback = request->asked.launchers_origin == FROM_DEFAULT || count == 0;
+    bool fallback = request->requested.launchers_origin == FROM_DEFAULT || count == 0;
     if (fallback && !read_subproblem(words, request, file, 0, &list[count++])) return false;
     list[count - 1].fallback = fallback && count > 1;
     request_for(request, &list[0], request);
@@ -410,7 +416,7 @@ bool request_from_options(const Options *options, Arena *arena, Request *out, Er
     memset(out, 0, sizeof *out);
     out->control.environment = options->environment;
     const Words words = {options, arena, error};
-    keep_words(options, &out->asked);
+    keep_words(options, &out->requested);
     /* In this order because each leans on the ones before: defaults are the model's and the chip's. */
     return read_model(&words, out) && read_machine(&words, out) && read_seq(&words, out) && read_batch(&words, out) &&
            read_tokens(&words, out) && read_failures(&words, out) && check_sizes(&words, out) &&

@@ -39,7 +39,7 @@ static bool search_main(const Request *request, CachePool *caches, Arena *arena,
  * each is the fastest is said of all rows together. */
 static bool tell(Report *report, const ReportReader *reader, ReportStage stage, Error *error) {
     SearchResult *result = &report->result;
-    bool alone = stage == STAGE_PLAN && report->asked->control.different && result->plan_count > 1;
+    bool alone = stage == STAGE_PLAN && report->requested->control.different && result->plan_count > 1;
     bool doubts = (stage == STAGE_PLAN && reader->made) || stage == STAGE_ROWS;
     if (doubts && !plans_doubt(report->request, result->plans, alone ? 1 : result->plan_count, error)) return false;
     return !reader->made || reader->made(reader->context, report, stage, error);
@@ -50,7 +50,7 @@ static bool surround(Report *report, const ReportReader *reader, Arena *arena, E
     /* What a search may take at least, so that nothing is left out where all take a moment. Beyond that it may take a
      * quarter more than the plan's own: one that asks the same with a little less memory takes about as much. */
     static const int64_t WORK_LEAST = 200000, WAYS_LEAST = 50000;
-    SensitivityMode helps = report->asked->control.sensitivity;
+    SensitivityMode helps = report->requested->control.sensitivity;
     bool none = helps == SENSITIVITY_NONE, more = !none && !reader->plans_alone;
     bool divides = plan_is_as_asked(report->request, &report->result.plans[0]);
     bool short_answer = reader->plans_alone || reader->thrifty;
@@ -88,7 +88,7 @@ static bool make_rest(Report *report, const ReportReader *reader, Arena *arena, 
 static bool make_around(const Request *request, CachePool *caches, const ReportReader *reader, Arena *arena,
                         Report *report, Error *error) {
     memset(report, 0, sizeof *report);
-    report->asked = request;
+    report->requested = request;
     if (!search_main(request, caches, arena, report, error)) return false;
     double limit = request->control.time_limit_seconds;
     const SearchResult *result = &report->result;

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "base/text/terminal.h"
-#include "search/report/data_file.h"
 #include "search/engine/search.h"
+#include "search/report/data_file.h"
 
 #include <stdio.h>
 
@@ -66,8 +66,8 @@ typedef struct {
 enum { HEADROOM_STEPS = 3, ROWS_DIFFERENT = 5 };
 
 typedef struct {
-    const Request *request; /* as it was answered: of the launcher whose plan is the first */
-    const Request *asked;   /* with all its contenders */
+    const Request *request;   /* as it was answered: of the launcher whose plan is the first */
+    const Request *requested; /* with all its contenders */
     Headroom headroom[HEADROOM_STEPS];
     int headroom_count;
     bool has_free; /* a layout that no launcher has to take is faster than plan 1: */

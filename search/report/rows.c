@@ -127,7 +127,7 @@ static bool take_rows(Report *report, KindRow *kinds, int kind_count, Arena *are
 /* A layout that no launcher has to take, where it is faster. */
 static bool ask_free(const Report *report, bool glance, SideSearch *question) {
     enum { GLANCE_WORK = 20000 /* bounds */, TUPLES_FEW = 1000 /* are searched whole as soon */ };
-    const Request *asked = report->asked;
+    const Request *asked = report->requested;
     const Subproblem *last = asked->subproblem_count > 0 ? &asked->subproblems[asked->subproblem_count - 1] : NULL;
     if (!last || !last->fallback || report->request->space.launchers == 0) return false;
     request_for(asked, last, &question->changed);
@@ -186,7 +186,7 @@ static bool ask_headroom_step(Report *report, RankedPlan *best, SideSearch *ques
  * much free, it is the best here too, since less fits here; and where there was none up to the limit, there is none
  * here. */
 bool report_make_headroom(Report *report, Arena *arena, Error *error) {
-    if (!report->asked->control.different) return true;
+    if (!report->requested->control.different) return true;
     RankedPlan *best = ARENA_NEW(arena, RankedPlan, 1);
     bool none = false;
     if (!best) return error_memory(error);
@@ -208,10 +208,10 @@ bool report_make_headroom(Report *report, Arena *arena, Error *error) {
 }
 
 bool report_make_rows(Report *report, bool glance, Arena *arena, Error *error) {
-    if (!report->asked->control.different) return true;
+    if (!report->requested->control.different) return true;
     KindRow *kinds = ARENA_NEW(arena, KindRow, KINDS_MAX); /* too large for a small stack */
     if (!kinds) return error_memory(error);
-    if (report->asked->control.sensitivity == SENSITIVITY_NONE) return take_rows(report, kinds, 0, arena, error);
+    if (report->requested->control.sensitivity == SENSITIVITY_NONE) return take_rows(report, kinds, 0, arena, error);
     SideSearch *questions = side_searches_new(QUESTIONS_MAX, error);
     if (!questions) return false;
     int rows = list_kinds(report, kinds, questions, arena);

@@ -69,7 +69,7 @@ static bool set_batch(const Change *change, int64_t sequences) {
     Request *request = change->changed;
     char number[NUMBER_TEXT_SIZE];
     request->question.work.sequences = sequences;
-    request->asked.requested_batch_tokens = (double)sequences * (double)request->question.work.seq;
+    request->requested.batch_tokens = (double)sequences * (double)request->question.work.seq;
     snprintf(change->text, change->size, "batch of %s sequences", number_grouped(sequences, number));
     return true;
 }
@@ -91,10 +91,11 @@ static bool one_more(const Change *change) {
         snprintf(change->text, change->size, "one more node");
         return true;
     }
-    if (request->asked.machine_request.pods > 0 || machine->slices > 1) {
+    if (request->requested.machine_request.pods > 0 || machine->slices > 1) {
         if (!machine_may_scale_out(chip)) return false;
         machine_of_slice(chip, machine->slice, machine->slices + 1, machine);
-        snprintf(change->text, change->size, "one more %s", request->asked.machine_request.pods > 0 ? "pod" : "slice");
+        snprintf(change->text, change->size, "one more %s",
+                 request->requested.machine_request.pods > 0 ? "pod" : "slice");
         return true;
     }
     SliceShape shape;

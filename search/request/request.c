@@ -37,13 +37,13 @@ void request_for(const Request *request, const Subproblem *subproblem, Request *
     out->subproblem_count = 0;
     out->space.launchers = subproblem->launchers;
     out->space.nesting = subproblem->nesting;
-    out->asked.nesting = subproblem->nesting_name;
+    out->requested.nesting = subproblem->nesting_name;
     out->question.profile = subproblem->profile;
     out->question.doubts = subproblem->doubts;
     out->question.domain = subproblem->domain;
     out->question.host_update = subproblem->host_update;
-    out->question.hbm_reserve = out->asked.hbm_reserve;
-    if (out->asked.reserve_origin == FROM_DEFAULT) out->question.hbm_reserve = request_default_reserve(out);
+    out->question.hbm_reserve = out->requested.hbm_reserve;
+    if (out->requested.reserve_origin == FROM_DEFAULT) out->question.hbm_reserve = request_default_reserve(out);
 }
 
 /* What a plan runs on: a chip, or one of the devices that it has. */
@@ -351,7 +351,7 @@ static void required_there(const Request *request, bool *optimizer, bool *activa
 void request_settle_offload(Request *request) {
     const Chip *chip = &request->question.chip;
     bool optimizer, activations, roomy = !chip_has_domains(chip) || chip->coherent_host;
-    if (request->asked.offload) return;
+    if (request->requested.offload) return;
     required_there(request, &optimizer, &activations);
     activations = activations || roomy;
     bool all = optimizer && activations;
@@ -378,7 +378,7 @@ bool request_offload(const char *text, const char *where, Request *request, Erro
         return error_set(error, ERROR_INPUT, where, "the catalog knows no host memory of %s; give none",
                          request->question.chip.title);
     request->question.offload = asked;
-    request->asked.offload = true;
+    request->requested.offload = true;
     request->space.offload_open = false;
     request->space.offload_gain = 0;
     return true;

@@ -77,12 +77,12 @@ typedef struct {
     FailureRequest failing;
     Precision precision;
     StateDtypes state_dtypes;
-    TrainingState state;     /* of the model under both; all zero means training_state_default() */
-    RematRule remat;         /* not required: the layout decides, */
+    TrainingState state;       /* of the model under both; all zero means training_state_default() */
+    RematRule remat;           /* not required: the layout decides, */
     const RematDomain *domain; /* among what the launchers asked for can be told; NULL means freely */
-    Offload offload;         /* what may go to the host */
-    HostUpdate host_update;  /* who updates state there: the way of the launchers asked for */
-    double hbm_reserve;      /* share of HBM */
+    Offload offload;           /* what may go to the host */
+    HostUpdate host_update;    /* who updates state there: the way of the launchers asked for */
+    double hbm_reserve;        /* share of HBM */
     Objective objective;
 } Question;
 
@@ -97,7 +97,7 @@ typedef struct {
     LauncherSet launchers;  /* --for; 0 means any */
     bool offload_open;      /* where nothing fits under question.offload, everything may go to the host */
     double offload_gain;    /* and where the step is faster by this share with everything there; 0: not for that */
-    bool offload_allowed;    /* so it was */
+    bool offload_allowed;   /* so it was */
     double max_idle;        /* share */
     double batch_tolerance; /* share */
     PaddingRule padding;
@@ -132,14 +132,14 @@ typedef struct {
     bool different;
     bool each; /* with contenders: the best plan of each of them, whatever `top` says */
     bool brute_force;
-    bool keep_search_log;           /* the result keeps what --certificate writes */
+    bool keep_search_log;       /* the result keeps what --certificate writes */
     int threads;                /* 0 means OpenMP's own choice */
     double gap;                 /* a share: a first plan that is open by no more counts as proven */
     double time_limit_seconds;  /* 0 means none; it is kept only where the world has a clock */
     int64_t memory_limit_bytes; /* of one search; 0: MEMORY_USUAL, or more where there are many threads */
-    Environment environment;                /* clock, interrupt and progress, handed in by the caller */
+    Environment environment;    /* clock, interrupt and progress, handed in by the caller */
     struct PlanCounts *counts;  /* that searches hand on to each other (search/engine/space/plan_count.h); NULL: none */
-    struct CachePool *caches;   /* that searches hand on to each other (search/engine/explore/cache_pool.h); NULL: none */
+    struct CachePool *caches; /* that searches hand on to each other (search/engine/explore/cache_pool.h); NULL: none */
     /* Only plans up to this ranked time are wanted; 0 means all. No option sets it: searches around a known answer do. */
     double limit_seconds;
     /* The search ends with a gap after so much work, counted in bounds, so that any number of threads ends alike; 0: no
@@ -173,17 +173,17 @@ typedef struct {
     char profile[256];
     char stack[PROFILE_NAME_SIZE]; /* "" means the best current one of the chip */
     char optimizer[256];
-    const char *nesting;           /* as --nesting spells it */
-    bool nesting_said;             /* by --nesting; else each launcher has its own */
-    LauncherSet launchers;         /* --for, or the usual launchers of the chip; 0 means any */
-    Origin launchers_origin;       /* FROM_OPTION or FROM_DEFAULT */
-    double requested_batch_tokens; /* before rounding to whole sequences */
-    bool offload;                  /* --offload was given: request_offload() */
-    double hbm_reserve;            /* --hbm-reserve */
-    Origin reserve_origin;         /* FROM_DEFAULT: request_default_reserve() */
+    const char *nesting;     /* as --nesting spells it */
+    bool nesting_said;       /* by --nesting; else each launcher has its own */
+    LauncherSet launchers;   /* --for, or the usual launchers of the chip; 0 means any */
+    Origin launchers_origin; /* FROM_OPTION or FROM_DEFAULT */
+    double batch_tokens;     /* before rounding to whole sequences */
+    bool offload;            /* --offload was given: request_offload() */
+    double hbm_reserve;      /* --hbm-reserve */
+    Origin reserve_origin;   /* FROM_DEFAULT: request_default_reserve() */
     Origin batch_origin, seq_origin, tokens_origin;
     bool seq_beyond_model; /* the sequence is longer than the model's longest: a warning */
-} Asked;
+} Requested;
 
 /* What changes with who launches: the software that prices, what it can be told, the order of its roles. */
 typedef struct {
@@ -202,7 +202,7 @@ typedef struct {
     Question question;
     SpaceRules space;
     SearchControl control;
-    Asked asked;
+    Requested requested;
     /* Where plans are for one of several launchers, each with its own software: one search for each, and the best of
      * them is the answer (search/engine/search.h). The request's own fields are those of the first. None: the request is
      * searched as it is. */

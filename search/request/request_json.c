@@ -9,7 +9,7 @@
 
 /* The machine in the option that named it; the default machine by what it is. */
 static bool add_machine(const Request *request, cJSON *to) {
-    const MachineRequest *asked = &request->asked.machine_request;
+    const MachineRequest *asked = &request->requested.machine_request;
     if (!json_add_text(to, "chip", request->question.chip.name)) return false;
     if (request->question.chip.oversubscription > 1 &&
         !json_add_real(to, "oversubscription", request->question.chip.oversubscription))
@@ -37,9 +37,9 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
     requirements_text(request, required);
     /* Of several launchers each has its own order of roles and its own software, which stand beside its plans. */
     bool several = strchr(launchers, ',') != NULL;
-    const char *stack = several ? request->asked.stack : request->question.profile.stack;
-    return json_add_text(to, "model", request->asked.model) && add_machine(request, to) &&
-           json_add_whole(to, "batch", (int64_t)request->asked.requested_batch_tokens) &&
+    const char *stack = several ? request->requested.stack : request->question.profile.stack;
+    return json_add_text(to, "model", request->requested.model) && add_machine(request, to) &&
+           json_add_whole(to, "batch", (int64_t)request->requested.batch_tokens) &&
            json_add_whole(to, "seq", request->question.work.seq) &&
            json_add_real(to, "tokens", request->question.training_tokens) &&
            add_failures(&request->question.failing, to) &&
@@ -47,18 +47,20 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
            json_add_real(to, "max_idle", request->space.max_idle) &&
            json_add_real(to, "batch_tolerance", request->space.batch_tolerance) &&
            json_add_text(to, "padding", padding_rule_name(request->space.padding)) &&
-           ((several && !request->asked.nesting_said) || json_add_text(to, "nesting", request->asked.nesting)) &&
+           ((several && !request->requested.nesting_said) ||
+            json_add_text(to, "nesting", request->requested.nesting)) &&
            json_add_text(to, "schedules", schedules_text(request->space.schedules, schedules)) &&
            json_add_text(to, "objective", objective_name(request->question.objective)) &&
            (request->control.different || json_add_whole(to, "top", request->control.top)) &&
            json_add_bool(to, "variants", request->control.variants) &&
            json_add_text(to, "precision", precision_name(request->question.precision)) &&
-           json_add_text(to, "optimizer", request->asked.optimizer[0] ? request->asked.optimizer : "adamw") &&
+           json_add_text(to, "optimizer", request->requested.optimizer[0] ? request->requested.optimizer : "adamw") &&
            json_add_text(to, "state_dtypes", state_dtypes_text(&request->question.state_dtypes, dtypes)) &&
            json_add_text(to, "remat", remat_text(&request->question.remat, remat)) &&
-           json_add_text(to, "offload", request->asked.offload ? offload_name(request->question.offload) : "auto") &&
+           json_add_text(to, "offload",
+                         request->requested.offload ? offload_name(request->question.offload) : "auto") &&
            json_add_real(to, "hbm_reserve", request->question.hbm_reserve) &&
-           json_add_text(to, "profile", request->asked.profile) &&
+           json_add_text(to, "profile", request->requested.profile) &&
            (stack[0] == '\0' || json_add_text(to, "stack", stack)) &&
            json_add_bool(to, "brute_force", request->control.brute_force) &&
            (request->control.memory_limit_bytes == 0 ||

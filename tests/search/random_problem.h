@@ -347,8 +347,8 @@ static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t
         (Work){.sequences = draw_whole(draw, 1, sequences_most), .seq = DRAW_FROM(draw, 128, 512, 1000, 2048, 8192)};
     if (draw_chance(draw, 0.5))
         request.question.work.sequences = request.question.machine.mesh.devices * draw_whole(draw, 1, 2);
-    request.asked.nesting = nesting_name(draw_chance(draw, 0.5) ? 0 : (int)draw_below(draw, 6));
-    nesting_named(request.asked.nesting, &request.space.nesting);
+    request.requested.nesting = nesting_name(draw_chance(draw, 0.5) ? 0 : (int)draw_below(draw, 6));
+    nesting_named(request.requested.nesting, &request.space.nesting);
     request.space.schedules = draw_chance(draw, 0.3)   ? SCHEDULES_LAUNCHABLE
                               : draw_chance(draw, 0.5) ? SCHEDULES_ALL
                                                        : 1u << draw_whole(draw, SCHEDULE_GPIPE, SCHEDULE_COUNT - 1);
@@ -387,7 +387,7 @@ static inline const char *problem_text(const Request *request, char text[320]) {
                          (long long)request->question.machine.mesh.axes[i].size);
     snprintf(text + used, (size_t)(320 - used),
              " nested %s on %s, %lld layers, %lld sequences of %lld, %s, padding %s, idle %.2f, tolerance %.2f",
-             request->asked.nesting, request->question.chip.name, (long long)request->question.model.layers,
+             request->requested.nesting, request->question.chip.name, (long long)request->question.model.layers,
              (long long)request->question.work.sequences, (long long)request->question.work.seq,
              request->question.profile.name, padding_rule_name(request->space.padding), request->space.max_idle,
              request->space.batch_tolerance);

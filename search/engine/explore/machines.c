@@ -74,8 +74,8 @@ static bool add_shape(TupleList *tuples, const Machine *machine, Error *error) {
     }
     Count count;
     if (!degrees_count(&shape->mesh, request->space.roles, &count) || count > INT64_MAX / 2)
-        return error_set(error, ERROR_INPUT, request->asked.machine, "%s has too many ways to give degrees to roles",
-                         machine->text);
+        return error_set(error, ERROR_INPUT, request->requested.machine,
+                         "%s has too many ways to give degrees to roles", machine->text);
     tuples->groups[tuples->group_count++] =
         (DeviceCountGroup){.first = index,
                            .shape_count = 1,

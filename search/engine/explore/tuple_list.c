@@ -152,7 +152,7 @@ static bool group_open(TupleList *tuples, DeviceCountGroup *group, bool all, Err
     group->count = list.count;
     group->too_many = !ok && error->kind == ERROR_INPUT;
     if (group->too_many && (all || tuples->group_count == 1))
-        return error_set(error, ERROR_INPUT, request->asked.machine,
+        return error_set(error, ERROR_INPUT, request->requested.machine,
                          "%s has more than %d ways to give degrees to roles; ask for fewer chips", shape->machine.text,
                          TUPLES_MOST);
     if (group->too_many) group_drop(tuples, group);

@@ -311,7 +311,7 @@ static bool read_batch(ConfigFile *file, const Request *request, const LaunchTer
                        Error *error) {
     int64_t batch = terms->of[TERM_BATCH], micro = terms->of[TERM_MICRO], passes = terms->of[TERM_MICROBATCHES];
     int64_t replicas = degrees_replicas(&plan->degrees);
-    bool asked = request->asked.batch_origin == FROM_OPTION;
+    bool asked = request->requested.batch_origin == FROM_OPTION;
     if (passes > 1 << 20)
         return config_wrong(file, NULL, "gradient_accumulation_steps", error, "%" PRId64 " is absurd; give fewer",
                             passes);

@@ -179,7 +179,7 @@ static bool write_quantization(const Request *request, const RankedPlan *ranked,
 }
 
 static bool write_optimizer(const LaunchJob *job, bool muon, FILE *out, Error *error) {
-    const char *own = job->request->asked.optimizer, *name = own[0] ? own : "adamw";
+    const char *own = job->request->requested.optimizer, *name = own[0] ? own : "adamw";
     bool known = strcmp(name, "adamw") == 0 || strcmp(name, "sgd") == 0 || (strcmp(name, "muon") == 0 && muon);
     if (!known && strcmp(name, "muon") == 0)
         return error_set(error, ERROR_INPUT, WHERE, "its muon does not know this model's layers; plan with adamw");

@@ -140,7 +140,7 @@ static bool read_batch(ConfigFile *file, const Request *request, LaunchTerms *te
     double per_device;
     if (!config_real(file, "per_device_batch_size", 1e-9, 1e9, 12, &per_device, error)) return false;
     double of_pass = per_device * (double)devices * (1 + 1e-12); /* 0.1 times 80 is 8 */
-    bool asked = request->asked.batch_origin == FROM_OPTION;
+    bool asked = request->requested.batch_origin == FROM_OPTION;
     int64_t pass = of_pass < 6e10 ? (int64_t)of_pass : 0, replicas = degrees_replicas(&plan->degrees);
     if (asked) pass = request->question.work.sequences / accumulation;
     if (pass < 1)

@@ -403,9 +403,9 @@ void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
         emit_note(notes,
                   "gradients are reduced in bf16, as was costed, and Megatron-FSDP then accumulates them in bf16 too; "
                   "without --grad-reduce-in-bf16 both are fp32");
-    if (strcmp(request->asked.optimizer, "adamw") != 0 && request->asked.optimizer[0] != '\0')
+    if (strcmp(request->requested.optimizer, "adamw") != 0 && request->requested.optimizer[0] != '\0')
         emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here: --optimizer",
-                  request->asked.optimizer);
+                  request->requested.optimizer);
 }
 
 bool megatron_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {

@@ -247,7 +247,7 @@ static bool read_batch(ConfigFile *file, const Request *request, const LaunchTer
         return config_wrong(file, NULL, "micro-batch-size", error, "is missing; Megatron has no default for it");
     if (global == 0) {
         global = micro * degrees_replicas(&plan->degrees);
-        if (request->asked.batch_origin != FROM_OPTION)
+        if (request->requested.batch_origin != FROM_OPTION)
             config_note(file, "global-batch-size is not given: one microbatch, as Megatron has it");
     }
     return import_batch(file, request, "global-batch-size", global, micro, plan, error);

@@ -197,7 +197,7 @@ static bool read_batch(ConfigFile *file, const Request *request, const LaunchTer
             return config_wrong(file, NULL, "training.num_tokens_per_microbatch_per_dp_rank", error,
                                 "%" PRId64 " tokens are no whole sequences of %" PRId64, tokens, seq);
         if (terms->of[TERM_STEP_TOKENS] > 0) global = terms->of[TERM_STEP_TOKENS] / seq;
-    } else if (!config_has(file, key) && request->asked.batch_origin != FROM_OPTION) {
+    } else if (!config_has(file, key) && request->requested.batch_origin != FROM_OPTION) {
         config_note(file, "training.local_batch_size is not given: torchtitan's 8");
     }
     if (local > IMPORT_BATCH_MAX)

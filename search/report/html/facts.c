@@ -136,7 +136,7 @@ static bool ask_size(Asking *asking, int s, int b, Error *error) {
                          (double)request->question.machine.slices, (double)machine.mesh.chips, (double)machine.slices);
     changed->question.machine = machine;
     changed->question.work.sequences = (int64_t)sequences;
-    changed->asked.requested_batch_tokens = sequences * (double)asking->first->work.seq;
+    changed->requested.batch_tokens = sequences * (double)asking->first->work.seq;
     return true;
 }
 

@@ -115,7 +115,7 @@ static void write_launch(const PageView *view, FILE *out) {
     const Request *request = view->report->request;
     const RankedPlan *first = view_first(view);
     const Launcher *launcher = launcher_of(request);
-    const char *asked = request->asked.words;
+    const char *asked = request->requested.words;
     Prose words = {0}, line = {0}, plan = {0};
     html_heading(out, "Launch it");
     launcher_words(launcher, request, first, &words);
@@ -134,7 +134,7 @@ static void write_launch(const PageView *view, FILE *out) {
     }
     line = (Prose){0};
     prose_add(&line, view_is_named(view) ? "shardopt explain %s" : "shardopt plan %s", asked);
-    if (request->asked.choices[0]) prose_add(&line, " %s", request->asked.choices);
+    if (request->requested.choices[0]) prose_add(&line, " %s", request->requested.choices);
     if (view_is_named(view)) prose_add(&line, " --plan '%s'", plan.text);
     prose_add(&line, " --format html -o page.html");
     write_line("This page:", line.text, out);

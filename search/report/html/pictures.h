@@ -32,5 +32,5 @@ static inline const RankedPlan *view_first(const PageView *view) {
 }
 
 /* A plan that somebody named, and not the best of a search; and what texts call it. */
-static inline bool view_is_named(const PageView *view) { return !view->report->asked; }
+static inline bool view_is_named(const PageView *view) { return !view->report->requested; }
 static inline const char *view_plan(const PageView *view) { return view_is_named(view) ? "The plan" : "Plan 1"; }

@@ -355,10 +355,10 @@ static bool add_software(cJSON *json, const Request *request) {
 
 /* What this plan was searched with beside what the request says. */
 static bool add_own_options(cJSON *json, const Report *report, const Request *own) {
-    const Request *asked = report->asked ? report->asked : report->request;
+    const Request *requested = report->requested ? report->requested : report->request;
     char launcher[LAUNCHER_NAMES_SIZE];
-    bool several = asked->subproblem_count > 1 && own->space.launchers != asked->asked.launchers;
-    bool reserve = own->question.hbm_reserve != asked->question.hbm_reserve;
+    bool several = requested->subproblem_count > 1 && own->space.launchers != requested->requested.launchers;
+    bool reserve = own->question.hbm_reserve != requested->question.hbm_reserve;
     if (!several && !reserve) return true;
     cJSON *options = json_add_object(json, "options");
     if (own->space.launchers == 0)

@@ -99,7 +99,7 @@ static void add_profile(const Request *request, Prose *to) {
     prose_add(to, "; profile %s", clean_name(profile->name, name));
     if (profile->stack[0])
         prose_add(to, ", software %s%s", clean_name(profile->stack, name),
-                  request->asked.stack[0] ? "" : ", the best current software known for it");
+                  request->requested.stack[0] ? "" : ", the best current software known for it");
     if (profile->likely_low > 0 && profile->likely_high > 0)
         prose_add(to,
                   " (measured steps are likely %.2f to %.2f times the predicted, or more where a plan leans on figures "
@@ -116,15 +116,15 @@ void assumed_write(const Request *request, const RankedPlan *ranked, TextOut out
     double tokens = (double)work->sequences * (double)work->seq, price = request->question.chip.usd_per_chip_hour.value;
     Prose text = {0};
     prose_add(&text, "Assumed: batch of %s tokens (%s), ", number_grouped((int64_t)tokens, a),
-              origin_text(request->asked.batch_origin, "the default"));
+              origin_text(request->requested.batch_origin, "the default"));
     prose_add(&text, "%s sequences of %s (%s)", number_grouped(work->sequences, a), number_grouped(work->seq, b),
-              origin_text(request->asked.seq_origin, "the default"));
-    if (request->asked.requested_batch_tokens > 0 && fabs(request->asked.requested_batch_tokens - tokens) >= 1)
-        prose_add(&text, ", rounded from %s tokens", number_grouped((int64_t)request->asked.requested_batch_tokens, a));
-    if (request->asked.seq_beyond_model)
+              origin_text(request->requested.seq_origin, "the default"));
+    if (request->requested.batch_tokens > 0 && fabs(request->requested.batch_tokens - tokens) >= 1)
+        prose_add(&text, ", rounded from %s tokens", number_grouped((int64_t)request->requested.batch_tokens, a));
+    if (request->requested.seq_beyond_model)
         prose_add(&text, ", longer than the model's %s", number_grouped(request->question.model.max_seq, a));
     prose_add(&text, "; training of %s tokens (%s)", number_short(request->question.training_tokens, a),
-              origin_text(request->asked.tokens_origin, "20 per parameter"));
+              origin_text(request->requested.tokens_origin, "20 per parameter"));
     TrainingState state = *cost_context_state(&setting);
     if (cost_context_fp32_gradients(&setting)) state.dtypes.gradients = DTYPE_FP32;
     prose_add(&text, "; %s matmuls, %s", precision_name(request->question.precision),

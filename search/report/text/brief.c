@@ -92,7 +92,7 @@ static void write_words(const Report *report, const RankedPlan *first, TextOut o
         prose_add(&line, "In %s's words: %s", launcher->name, words.text);
         cut_words(&line);
         prose_write(out, "", "  ", line.text);
-    } else if (report->request->space.launchers == 0 && report->asked && report->asked->subproblem_count > 0) {
+    } else if (report->request->space.launchers == 0 && report->requested && report->requested->subproblem_count > 0) {
         prose_write(out, "", "  ", "No launcher that is usual there has a plan that fits: this is a free layout.");
     }
 }
@@ -278,8 +278,8 @@ static void write_doubt(const Report *report, TextOut out) {
 static void write_next(const Report *report, TextOut out) {
     const Launcher *launcher = launcher_of(report->request);
     const EmitFormat *format = launcher && launcher->formats[0].name ? &launcher->formats[0] : NULL;
-    if (format && report->request->asked.words[0])
-        fprintf(out.file, "Next: shardopt emit %s %s%s%s\n", format->name, report->request->asked.words,
+    if (format && report->request->requested.words[0])
+        fprintf(out.file, "Next: shardopt emit %s %s%s%s\n", format->name, report->request->requested.words,
                 format->file ? " -o " : "", format->file ? format->file : "");
 }
 

@@ -26,8 +26,8 @@ static void write_words(const Report *report, const RankedPlan *first, TextOut o
                number_grouped((int64_t)(first->estimate.tokens_per_second_per_chip + 0.5), tokens),
                rate_text(first->estimate.mfu * peak, "FLOP", flops));
     prose_write(out, "", "  ", line.text);
-    if (launcher && launcher->formats[0].name && request->asked.words[0])
-        fprintf(out.file, "  shardopt emit %s %s\n", launcher->formats[0].name, request->asked.words);
+    if (launcher && launcher->formats[0].name && request->requested.words[0])
+        fprintf(out.file, "  shardopt emit %s %s\n", launcher->formats[0].name, request->requested.words);
 }
 
 static void write_measured(const Report *report, const RankedPlan *first, TextOut out) {
@@ -99,7 +99,7 @@ void launching_write(const Report *report, TextOut out) {
     Prose line = {0};
     write_words(report, first, out);
     write_measured(report, first, out);
-    if (report->request->space.launchers == 0 && report->asked && report->asked->subproblem_count > 0)
+    if (report->request->space.launchers == 0 && report->requested && report->requested->subproblem_count > 0)
         prose_add(&line, "No launcher that is usual there has a plan that fits: this is a free layout (--for any).");
     add_others(report, first, &line);
     if (line.used > 0) prose_write(out, "", "  ", line.text);

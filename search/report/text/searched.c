@@ -94,7 +94,8 @@ void gap_words(const Report *report, Prose *to) {
 }
 
 bool interrupted_later(const Report *report) {
-    return report->asked && environment_stops(&report->asked->control.environment) && !report->result.interrupted;
+    return report->requested && environment_stops(&report->requested->control.environment) &&
+           !report->result.interrupted;
 }
 
 static void write_proof(const Report *report, TextOut out) {
@@ -104,7 +105,7 @@ static void write_proof(const Report *report, TextOut out) {
         gap_words(report, &text);
     } else if (count == 0) {
         prose_add(&text, "Proven: no plan fits.");
-    } else if (report->asked && report->asked->control.different) {
+    } else if (report->requested && report->requested->control.different) {
         prose_add(&text, "Proven, given the cost model: no plan that was cut is faster than plan 1 (%.9g s)",
                   report->result.plans[0].ranked_seconds);
         add_nearest(report, report->result.plans[0].ranked_seconds, &text);

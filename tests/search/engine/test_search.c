@@ -154,7 +154,7 @@ static void note_result(const Request *request, const SearchResult *result, cons
     seen.mixtures += is_mixture(&request->question.model);
     seen.launchers += request->space.launchers != 0;
     seen.unplaced += brute->unplaced > 0;
-    seen.nestings += strcmp(request->asked.nesting, "default") != 0;
+    seen.nestings += strcmp(request->requested.nesting, "default") != 0;
     for (int i = 0; i < brute->count; i++) {
         const Knobs *knobs = &brute->rows[i].knobs;
         seen.folded += knobs->methods.grid.expert > 0;

@@ -252,7 +252,7 @@ Test(emit, what_is_refused_names_the_rule) {
     cr_expect_null(written("maxtext", &request, &ranked, &error));
     cr_expect(strstr(error.text, "MaxText has neither"), "%s", error.text);
     make(&request, &ranked);
-    snprintf(request.asked.optimizer, sizeof request.asked.optimizer, "adafactor");
+    snprintf(request.requested.optimizer, sizeof request.requested.optimizer, "adafactor");
     cr_expect_null(written("maxtext", &request, &ranked, &error));
     cr_expect(strstr(error.text, "opt_type"), "%s", error.text);
 }

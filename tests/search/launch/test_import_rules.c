@@ -151,7 +151,7 @@ Test(import, whole_microbatches) {
             Error error = {0};
             for (int role = 0; role < ROLE_COUNT; role++) plan.degrees.of[role] = 1;
             plan.degrees.of[ROLE_DATA] = rows[i].replicas;
-            request.asked.batch_origin = asked ? FROM_OPTION : FROM_DEFAULT;
+            request.requested.batch_origin = asked ? FROM_OPTION : FROM_DEFAULT;
             request.question.work.sequences = rows[i].sequences;
             /* the file says something else where the command line counts */
             int64_t said = asked ? 7 : rows[i].sequences;

@@ -65,7 +65,7 @@ Test(options, good) {
         if (GOOD[i].sequences > 0) {
             cr_expect_eq(request->question.work.sequences, GOOD[i].sequences, "%s: %lld", GOOD[i].name,
                          (long long)request->question.work.sequences);
-            cr_expect_float_eq(request->asked.requested_batch_tokens, GOOD[i].requested, 0, "%s: batch", GOOD[i].name);
+            cr_expect_float_eq(request->requested.batch_tokens, GOOD[i].requested, 0, "%s: batch", GOOD[i].name);
         }
         arena_free(&arena);
     }
@@ -78,17 +78,17 @@ Test(options, defaults_are_the_contracts) {
     Request *request = ARENA_NEW(&arena, Request, 1);
     cr_assert(resolve(WORDS, &arena, request, &error), "%s", error.text);
     cr_expect_str_eq(request->question.chip.name, "tpu-v5p");
-    cr_expect_str_eq(request->asked.machine, "--pods 1");
+    cr_expect_str_eq(request->requested.machine, "--pods 1");
     cr_expect_float_eq(request->space.max_idle, 0.1, 1e-12);
     cr_expect_float_eq(request->space.batch_tolerance, 0, 0);
     cr_expect_float_eq(request->question.hbm_reserve, 0.1, 1e-12); /* XLA's */
     cr_expect_eq(request->space.padding, PADDING_LAUNCHABLE);
     cr_expect_eq(request->question.objective, OBJECTIVE_TIME);
     cr_expect_eq(request->control.top, 5);
-    cr_expect_eq(request->asked.launchers, 1u); /* MaxText, the launcher of TPUs */
-    cr_expect_eq(request->subproblem_count, 2);  /* and a free layout as the last resort */
+    cr_expect_eq(request->requested.launchers, 1u); /* MaxText, the launcher of TPUs */
+    cr_expect_eq(request->subproblem_count, 2);     /* and a free layout as the last resort */
     cr_expect_eq(request->space.roles, (RoleSet)ROLES_DENSE);
-    cr_expect_eq(request->asked.batch_origin, FROM_MODEL);
+    cr_expect_eq(request->requested.batch_origin, FROM_MODEL);
     cr_expect_str_eq(request->question.profile.name, "tpu-v5p");
     cr_expect_eq(request->control.threads, 0);
     arena_free(&arena);
@@ -127,7 +127,7 @@ Test(options, every_option_is_heard) {
                                 request->question.training_tokens,
                                 request->control.time_limit_seconds,
                                 request->control.threads,
-                                request->asked.launchers,
+                                request->requested.launchers,
                                 request->space.padding,
                                 request->question.objective,
                                 request->space.requirement_count,
@@ -160,7 +160,7 @@ Test(options, nesting) {
         Error error = {0};
         Request *request = ARENA_NEW(&arena, Request, 1);
         cr_assert(resolve(ROWS[i].words, &arena, request, &error), "row %zu: %s", i, error.text);
-        cr_expect_str_eq(request->asked.nesting, ROWS[i].name, "row %zu: %s", i, request->asked.nesting);
+        cr_expect_str_eq(request->requested.nesting, ROWS[i].name, "row %zu: %s", i, request->requested.nesting);
         cr_expect_eq(request->space.nesting.order[0], ROWS[i].innermost, "row %zu", i);
         arena_free(&arena);
     }
@@ -343,7 +343,7 @@ Test(options, help_names_every_option) {
         "--model",    "--pods",        "--slice",           "--slices",      "--chips",       "--nodes",
         "--chip",     "--batch",       "--sequences",       "--seq",         "--tokens",      "--require",
         "--for",      "--max-idle",    "--batch-tolerance", "--padding",     "--objective",   "--top",
-        "--variants", "--sensitivity",       "--precision",       "--optimizer",   "--hbm-reserve", "--profile",
+        "--variants", "--sensitivity", "--precision",       "--optimizer",   "--hbm-reserve", "--profile",
         "--format",   "-o, --output",  "--threads",         "--brute-force", "--time-limit",  "--memory-limit",
         "--timing",   "-v, --verbose", "-q, --quiet",       "--color",       "--certificate", "--help"};
     for (size_t i = 0; i < COUNT_OF(NAMED); i++) cr_expect(strstr(text, NAMED[i]), "%s", NAMED[i]);

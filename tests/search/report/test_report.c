@@ -336,7 +336,7 @@ static void small_request(int64_t slices, int64_t sequences, int64_t heads, Requ
     fixture_machine(slices, &request->question.machine);
     if (slices == 1) request->question.machine.mesh.axis_count = 3;
     request->question.work = (Work){.sequences = sequences, .seq = 1024};
-    request->asked.requested_batch_tokens = (double)sequences * 1024;
+    request->requested.batch_tokens = (double)sequences * 1024;
     request->space.max_idle = 0;
     request->control.top = 1;
 }

@@ -182,11 +182,11 @@ Test(request, setting_points_into_the_request) {
 /* The options that make the request again; what was not asked is left out, but for defaults. */
 Test(request, json) {
     Request *request = calloc(1, sizeof *request);
-    strcpy(request->asked.model, "405b");
+    strcpy(request->requested.model, "405b");
     strcpy(request->question.chip.name, "tpu-v5p");
-    strcpy(request->asked.profile, "ideal");
+    strcpy(request->requested.profile, "ideal");
     request->question.work = (Work){.sequences = 2048, .seq = 8192};
-    request->asked.requested_batch_tokens = 16777000;
+    request->requested.batch_tokens = 16777000;
     request->control.top = 5;
     Error error = {0};
     cr_assert(requirements_parse("tensor=4", "--require", request->space.requirements,
@@ -244,7 +244,7 @@ Test(offload, settled) {
         cr_expect_eq(request->question.offload, ROWS[i].offload, "%s: %s", ROWS[i].name,
                      offload_name(request->question.offload));
         cr_expect_eq(request->space.offload_open, ROWS[i].open, "%s", ROWS[i].name);
-        cr_expect_eq(request->asked.offload, ROWS[i].given, "%s", ROWS[i].name);
+        cr_expect_eq(request->requested.offload, ROWS[i].given, "%s", ROWS[i].name);
         arena_free(&arena);
     }
 }

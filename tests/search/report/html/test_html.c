@@ -93,11 +93,11 @@ Test(look, page_says_whose_plan_it_is) {
     static const char *const BEST[] = {"The best way", "Best of all plans", "Why plan 1"};
     static Fixture fixture;
     fixture_fill(&fixture);
-    snprintf(fixture.request.asked.words, sizeof fixture.request.asked.words, "--model demo --slice '8x4x4'");
-    snprintf(fixture.request.asked.choices, sizeof fixture.request.asked.choices, "--top 2");
-    fixture.report.asked = NULL;
+    snprintf(fixture.request.requested.words, sizeof fixture.request.requested.words, "--model demo --slice '8x4x4'");
+    snprintf(fixture.request.requested.choices, sizeof fixture.request.requested.choices, "--top 2");
+    fixture.report.requested = NULL;
     char *named = written(write_page, &fixture.report);
-    fixture.report.asked = fixture.report.request;
+    fixture.report.requested = fixture.report.request;
     char *searched = written(write_page, &fixture.report);
     for (size_t i = 0; i < sizeof BEST / sizeof BEST[0]; i++) {
         cr_expect_null(strstr(named, BEST[i]), "%s", BEST[i]);
@@ -287,7 +287,7 @@ Test(look, names_are_text) {
     fixture_fill(&fixture);
     snprintf(fixture.request.question.model.name, sizeof fixture.request.question.model.name, "%s", NAME);
     snprintf(fixture.request.question.chip.title, sizeof fixture.request.question.chip.title, "%s", NAME);
-    snprintf(fixture.request.asked.model, sizeof fixture.request.asked.model, "%s", NAME);
+    snprintf(fixture.request.requested.model, sizeof fixture.request.requested.model, "%s", NAME);
     char *page = written(write_page, &fixture.report), *markdown = written(report_write_markdown, &fixture.report),
          *table = written(report_write_csv, &fixture.report);
     cr_expect_null(first_flaw(page));

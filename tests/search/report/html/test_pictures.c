@@ -86,8 +86,9 @@ static PageFacts facts;
 static void fill(void) {
     fixture_fill(&fixture);
     memset(&facts, 0, sizeof facts);
-    fixture.report.asked = fixture.report.request;
-    snprintf(fixture.request.asked.words, sizeof fixture.request.asked.words, "--model demo --slice 8x4x4 --slices 6");
+    fixture.report.requested = fixture.report.request;
+    snprintf(fixture.request.requested.words, sizeof fixture.request.requested.words,
+             "--model demo --slice 8x4x4 --slices 6");
     fill_memory(&facts);
     fill_sizes(&facts);
     fill_figures(&facts);
