@@ -47,9 +47,9 @@ static const char *words_at(const cJSON *request, const char *key, char *text, s
 /* "4x4 of tpu-v5e", "2 slices of 4x4 of tpu-v5e", "64 nodes of h100". */
 static void machine_words(const cJSON *request, Prose *to) {
     static const char *const COUNTS[] = {"pods", "nodes", "chips"};
-    char value[128], chip[PROSE_NAME_SIZE];
+    char value[128], chip[PROSE_NAME_SIZE] = "the default chip"; /* options of serving are those that were given */
     const cJSON *slices = cJSON_GetObjectItemCaseSensitive(request, "slices");
-    words_at(request, "chip", chip, sizeof chip);
+    if (cJSON_GetObjectItemCaseSensitive(request, "chip")) words_at(request, "chip", chip, sizeof chip);
     if (cJSON_GetObjectItemCaseSensitive(request, "slice")) {
         if (slices) prose_add(to, "%s slices of ", value_words(slices, value, sizeof value));
         prose_add(to, "%s of %s", words_at(request, "slice", value, sizeof value), chip);
@@ -184,7 +184,7 @@ static bool name_entries(Baseline *baseline, Arena *arena, Error *error) {
     Named *all = ARENA_NEW(&own, Named, (size_t)count);
     bool ok = all != NULL;
     for (int i = 0; i < count && ok; i++) {
-        const cJSON *request = cJSON_GetObjectItemCaseSensitive(baseline->entries[i].report, "request");
+        const cJSON *request = report_options(baseline->entries[i].report);
         all[i] = (Named){baseline_name(request, arena), request, i};
         ok = all[i].name != NULL;
     }
@@ -233,8 +233,8 @@ static bool read_entry(const cJSON *json, const char *where, bool incomplete, Ba
     int64_t version;
     out->where = where;
     if (!unwrap(json, where, &out->report, error)) return false;
-    out->has_plans = !incomplete || cJSON_GetObjectItemCaseSensitive(out->report, "plans");
-    if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(out->report, "request")) > REQUEST_OPTIONS_MAX)
+    out->has_plans = !incomplete || cJSON_GetObjectItemCaseSensitive(out->report, report_kind(out->report)->plans);
+    if (cJSON_GetArraySize(report_options(out->report)) > REQUEST_OPTIONS_MAX)
         return error_set(error, ERROR_INPUT, where,
                          "request: has more than %d options; give a report as it was written", REQUEST_OPTIONS_MAX);
     if (out->has_plans) return snapshot_read(out->report, where, &out->was, error) && find_edit(out, error);
@@ -261,6 +261,9 @@ bool baseline_read(const cJSON *json, const char *file, bool incomplete, Arena *
         const char *where = out->is_array ? arena_format(arena, "%.150s: [%d]", file, i) : arena_text(arena, file);
         if (!where) return error_memory(error);
         if (!read_entry(item, where, incomplete, &out->entries[i], error)) return false;
+        if (report_kind(out->entries[i].report) != report_kind(out->entries[0].report))
+            return error_set(error, ERROR_INPUT, where,
+                             "is not of the same command as [0]; give a file for each command");
     }
     return name_entries(out, arena, error);
 }

@@ -6,10 +6,9 @@
 #include "base/text/terminal.h"
 #include "search/baseline/snapshot.h"
 
-/* What is compared: the step (for as many tokens as were requested, where the batch moved; under another objective what
- * that counts), MFU, and the share of usable HBM. */
-typedef enum { BASELINE_STEP, BASELINE_MFU, BASELINE_MEMORY, BASELINE_FIGURES } BaselineFigure;
-const char *baseline_figure_name(BaselineFigure figure); /* "step" "mfu" "memory": of --tolerance and of JSON */
+/* What is compared is the `checked` of the reports' kind; of training: the step (for as many tokens as were requested,
+ * where the batch moved; under another objective what that counts), MFU, and the share of usable HBM. */
+typedef enum { BASELINE_STEP, BASELINE_MFU, BASELINE_MEMORY, BASELINE_FIGURES = CHECKED_FIGURES } BaselineFigure;
 
 /* How much worse is still as good; shares. */
 typedef struct {
@@ -19,7 +18,7 @@ typedef struct {
 /* "1%" or "0.01"; a number above 1 is to have its sign. */
 bool share_parse(const char *text, const char *where, double *out, Error *error);
 
-/* "1%", of all three; or some of them: "step=1%,memory=5%", which leaves the others as they are. */
+/* "1%", of all three; or some of them by their keys: "step=1%,memory=5%", which leaves the others as they are. */
 bool tolerance_parse(const char *text, const char *where, Tolerance *out, Error *error);
 
 typedef enum {
@@ -106,6 +105,7 @@ typedef struct {
     const char *version, *data_sha256;
 } BaselineCheck;
 
+const ReportKind *baseline_kind(const BaselineCheck *check); /* of its entries, which are of one */
 int baseline_count(const BaselineCheck *check, BaselineStatus status);
 bool baseline_passes(const BaselineCheck *check);
 

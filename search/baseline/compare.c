@@ -9,11 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *baseline_figure_name(BaselineFigure figure) {
-    static const char *const NAMES[BASELINE_FIGURES] = {"step", "mfu", "memory"};
-    return NAMES[figure];
-}
-
 const char *baseline_status_name(BaselineStatus status) {
     static const char *const NAMES[STATUS_COUNT] = {"same", "better", "worse", "error", "new"};
     return NAMES[status];
@@ -38,12 +33,11 @@ bool tolerance_parse(const char *text, const char *where, Tolerance *out, Error 
     for (const char *at = text;; at++) {
         char word[64];
         size_t length = strcspn(at, ", ");
-        BaselineFigure figure = 0;
         snprintf(word, sizeof word, "%.*s", (int)min_whole((int64_t)length, sizeof word - 1), at);
         char *equals = strchr(word, '=');
         if (equals) *equals = '\0';
-        while (figure < BASELINE_FIGURES && strcmp(word, baseline_figure_name(figure)) != 0) figure++;
-        if (!equals || figure == BASELINE_FIGURES)
+        int figure = report_figure_named(word);
+        if (!equals || figure < 0)
             return error_set(error, ERROR_INPUT, where,
                              "\"%.40s\" is not a tolerance; give 1%%, or some of step=1%%,mfu=1%%,memory=5%%", word);
         if (given[figure]) return error_set(error, ERROR_INPUT, where, "%s is given twice; give it once", word);
@@ -152,7 +146,8 @@ static SideAnswer compare_files(const Snapshot *was, const Snapshot *now, DataPa
     if (part == DATA_PROFILE) answer = compare_texts(was, now, "program.data.profile.figures_sha256");
     if (answer != UNKNOWN) return answer;
     snprintf(path, sizeof path, "program.data.%s.sha256", data_part_name(part));
-    return compare_texts(was, now, path);
+    answer = compare_texts(was, now, path);
+    return answer == UNKNOWN && part == DATA_PROFILE ? compare_texts(was, now, "program.profile_sha256") : answer;
 }
 
 static Cause *new_cause(CauseKind kind, Cause out[CAUSES_MAX], int *count) {
@@ -165,6 +160,7 @@ static void say_file(const Snapshot *was, const Snapshot *now, DataPart part, Ca
     Prose seen = {0};
     snprintf(path, sizeof path, "program.data.%s.file", data_part_name(part));
     clean_text(json_text_at(now->report, path), cause->file, sizeof cause->file);
+    if (!cause->file[0]) clean_text(json_text_at(now->report, "program.profile"), cause->file, sizeof cause->file);
     snprintf(file, sizeof file, "%s", cause->file);
     clean_text(json_text_at(was->report, path), other, sizeof other);
     bool other_file = other[0] && strcmp(other, file) != 0;
@@ -240,6 +236,16 @@ static FigureChange change_of(double was, double now, double ratio, bool more_is
 
 static double ratio_of(double was, double now) { return was > 0 ? now / was : now > 0 ? INFINITY : 1; }
 
+/* Figures as they stand, of a point. */
+static void compare_points(const Tolerance *tolerance, CheckedEntry *entry) {
+    const ReportKind *kind = entry->now.kind;
+    for (int i = 0; i < BASELINE_FIGURES; i++) {
+        double was = json_real_at(entry->was.best.json, kind->checked[i].path, 0),
+               now = json_real_at(entry->now.best.json, kind->checked[i].path, 0);
+        entry->figures[i] = change_of(was, now, ratio_of(was, now), kind->less_is_better[i], tolerance->of[i]);
+    }
+}
+
 static void compare_plans(const Tolerance *tolerance, CheckedEntry *entry) {
     const SnapshotPlan *was = &entry->was.best, *now = &entry->now.best;
     const double *within = tolerance->of;
@@ -252,7 +258,6 @@ static void compare_plans(const Tolerance *tolerance, CheckedEntry *entry) {
     entry->figures[BASELINE_MFU] =
         change_of(was->mfu, now->mfu, ratio_of(was->mfu, now->mfu), false, within[BASELINE_MFU]);
     entry->figures[BASELINE_MEMORY] = change_of(was->hbm_bytes, now->hbm_bytes, memory, true, within[BASELINE_MEMORY]);
-    entry->same_plan = snapshot_same_plan(was, now);
 }
 
 static BaselineStatus status_of(const CheckedEntry *entry) {
@@ -286,9 +291,20 @@ void baseline_compare(const Tolerance *tolerance, CheckedEntry *entry) {
     entry->lost_plan = was->plan_count > 0 && now->plan_count == 0;
     entry->found_plan = was->plan_count == 0 && now->plan_count > 0;
     entry->found_proof = !was->proven && now->proven;
-    if (baseline_has_both(entry)) compare_plans(tolerance, entry);
+    if (baseline_has_both(entry)) {
+        (now->kind->command ? compare_points : compare_plans)(tolerance, entry);
+        entry->same_plan = snapshot_same_plan(&was->best, &now->best);
+    }
     entry->status = status_of(entry);
     entry->cause_count = causes_find(was, now, entry->edited, moved(entry), entry->causes);
+}
+
+const ReportKind *baseline_kind(const BaselineCheck *check) {
+    for (int i = 0; i < check->count; i++) {
+        const CheckedEntry *entry = &check->entries[i];
+        if (entry->was.kind || entry->now.kind) return entry->was.kind ? entry->was.kind : entry->now.kind;
+    }
+    return report_kind(NULL);
 }
 
 int baseline_count(const BaselineCheck *check, BaselineStatus status) {

@@ -48,14 +48,14 @@ static bool keep_row(DiffRows *to, DiffRow row, Arena *arena) {
     return true;
 }
 
-bool diff_add_text(DiffRows *to, const char *name, const char *a, const char *b, Arena *arena) {
+static bool add_text(DiffRows *to, const char *name, const char *a, const char *b, Arena *arena) {
     return strcmp(a, b) == 0 || keep_row(to, (DiffRow){.key = name, .name = name, .a = a, .b = b}, arena);
 }
 
 static bool add_value(const char *name, const cJSON *a, const cJSON *b, Arena *arena, DiffRows *to) {
     const char *x, *y;
     if (!a && !b) return true;
-    return words_of(a, arena, &x) && words_of(b, arena, &y) && diff_add_text(to, name, x, y, arena);
+    return words_of(a, arena, &x) && words_of(b, arena, &y) && add_text(to, name, x, y, arena);
 }
 
 /* All keys of two objects, those of the first in their order. */
@@ -76,7 +76,11 @@ static bool add_search(Diff *diff, Arena *arena) {
                     *b = json_at(json_at(diff->b.report, "search"), KEYS[i]);
         if (a && b && !add_value(KEYS[i], a, b, arena, &diff->search)) return false;
     }
-    return true;
+    const ReportKind *kind = diff->a.kind;
+    if (!kind->all) return true;
+    const char *a = arena_format(arena, "%d", cJSON_GetArraySize(json_at(diff->a.report, kind->plans))),
+               *b = arena_format(arena, "%d", cJSON_GetArraySize(json_at(diff->b.report, kind->plans)));
+    return a && b && add_text(&diff->search, kind->all, a, b, arena);
 }
 
 /* Where a role lies: "fsdp x 4, fsdp y 4". */
@@ -133,7 +137,7 @@ static bool add_layout(Diff *diff, Arena *arena) {
             if (said) continue;
             bool sharded = !one_sharding(of, tensor);
             if (!layout_words(of[0], tensor, sharded, arena, &a) || !layout_words(of[1], tensor, sharded, arena, &b) ||
-                !diff_add_text(&diff->plan, tensor, a, b, arena))
+                !add_text(&diff->plan, tensor, a, b, arena))
                 return false;
         }
     return true;
@@ -141,18 +145,16 @@ static bool add_layout(Diff *diff, Arena *arena) {
 
 /* Adds the settings in which the two best plans differ. */
 static bool add_plan(Diff *diff, Arena *arena) {
-    static const char *const PATHS[] = {"machine.text", "batch.tokens", "padding", "launchable_by", "bound_by"};
-    static const char *const NAMES[] = {"machine", "batch tokens", "padding", "launchable by", "bound by"};
     const cJSON *a = diff->a.best.json, *b = diff->b.best.json;
     const char *here, *there;
-    if (!diff_add_text(&diff->plan, "plan", diff->a.best.label, diff->b.best.label, arena)) return false;
-    for (size_t i = 0; i < COUNT_OF(PATHS); i++) {
-        const cJSON *x = json_at(a, PATHS[i]), *y = json_at(b, PATHS[i]);
-        if (x && y && !add_value(NAMES[i], x, y, arena, &diff->plan)) return false;
+    if (!add_text(&diff->plan, diff->a.kind->one, diff->a.best.label, diff->b.best.label, arena)) return false;
+    for (const ReportSetting *setting = diff->a.kind->settings; setting->path; setting++) {
+        const cJSON *x = json_at(a, setting->path), *y = json_at(b, setting->path);
+        if (x && y && !add_value(setting->name, x, y, arena, &diff->plan)) return false;
     }
     const cJSON *x = json_at(a, "placement"), *y = json_at(b, "placement");
     if (!placement_words(x, arena, &here) || !placement_words(y, arena, &there)) return false;
-    if (x && y && !diff_add_text(&diff->plan, "placement", here, there, arena)) return false;
+    if (x && y && !add_text(&diff->plan, "placement", here, there, arena)) return false;
     const cJSON *knob, *others = json_at(b, "knobs");
     cJSON_ArrayForEach(knob, json_at(a, "knobs")) {
         const cJSON *other = cJSON_GetObjectItemCaseSensitive(others, knob->string);
@@ -163,16 +165,6 @@ static bool add_plan(Diff *diff, Arena *arena) {
 
 /* ---- figures ---- */
 
-static const char *dollars(double value, char *text) {
-    char number[NUMBER_TEXT_SIZE];
-    snprintf(text, NUMBER_TEXT_SIZE, "$%.40s", number_short(value, number));
-    return text;
-}
-
-static const char *grouped(double value, char *text) {
-    return number_grouped(value < 9e15 ? (int64_t)(value + 0.5) : INT64_MAX, text);
-}
-
 const char *diff_change(double a, double b, char *text) {
     if (!(a > 0 && b > 0)) return strcpy(text, a == b ? "none" : "-");
     if (a == b) return strcpy(text, "none");
@@ -181,7 +173,7 @@ const char *diff_change(double a, double b, char *text) {
     return text;
 }
 
-bool diff_add_number(DiffRows *to, DiffRow row, DiffUnit *unit, Arena *arena) {
+static bool add_number(DiffRows *to, DiffRow row, FigureUnit *unit, Arena *arena) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     row.a = arena_text(arena, unit(row.x, a));
     row.b = arena_text(arena, unit(row.y, b));
@@ -191,30 +183,17 @@ bool diff_add_number(DiffRows *to, DiffRow row, DiffUnit *unit, Arena *arena) {
 }
 
 static bool add_figures(Diff *diff, Arena *arena) {
-    static const struct {
-        const char *key, *name, *path;
-        DiffUnit *unit;
-    } FIGURES[] = {
-        {"step_seconds", "step", "step.seconds", step_text},
-        {"tokens_per_second_per_chip", "tokens/s a chip", "tokens_per_second_per_chip", grouped},
-        {"mfu", "MFU", "mfu", share_text},
-        {"hbm_bytes", "HBM", "memory.total_bytes", number_bytes},
-        {"hbm_limit_bytes", "usable HBM", "memory.limit_bytes", number_bytes},
-        {"chips", "chips", "chips_used", grouped},
-        {"training_seconds", "training", "training.seconds", duration_text},
-        {"cost_usd", "cost", "training.cost_usd", dollars},
-    };
-    for (size_t i = 0; i < COUNT_OF(FIGURES); i++) {
-        const cJSON *a = json_at(diff->a.best.json, FIGURES[i].path), *b = json_at(diff->b.best.json, FIGURES[i].path);
+    for (const ReportFigure *figure = diff->a.kind->shown; figure->key; figure++) {
+        const cJSON *a = json_at(diff->a.best.json, figure->path), *b = json_at(diff->b.best.json, figure->path);
         if (!cJSON_IsNumber(a) || !cJSON_IsNumber(b)) continue; /* a short report has fewer figures */
-        DiffRow row = {.key = FIGURES[i].key, .name = FIGURES[i].name, .x = a->valuedouble, .y = b->valuedouble};
-        if (!diff_add_number(&diff->figures, row, FIGURES[i].unit, arena)) return false;
+        DiffRow row = {.key = figure->key, .name = figure->name, .x = a->valuedouble, .y = b->valuedouble};
+        if (!add_number(&diff->figures, row, figure->unit, arena)) return false;
     }
     return true;
 }
 
 /* Parts of a sum, with what each has more (+) or less (-) in B; what is nothing in both stands in JSON alone. */
-static bool add_parts(const PartChange *parts, int count, double whole, DiffUnit *unit, Arena *arena, DiffRows *to) {
+static bool add_parts(const PartChange *parts, int count, double whole, FigureUnit *unit, Arena *arena, DiffRows *to) {
     char size[NUMBER_TEXT_SIZE];
     for (int i = 0; i < count; i++) {
         DiffRow row = {.key = parts[i].name, .name = parts[i].name, .x = parts[i].was, .y = parts[i].now};
@@ -223,7 +202,7 @@ static bool add_parts(const PartChange *parts, int count, double whole, DiffUnit
         row.change = fabs(moved) < 1e-9 * whole
                          ? "none"
                          : arena_format(arena, "%c%s", moved > 0 ? '+' : '-', unit(fabs(moved), size));
-        if (!row.change || !diff_add_number(to, row, unit, arena)) return false;
+        if (!row.change || !add_number(to, row, unit, arena)) return false;
     }
     return true;
 }
@@ -233,7 +212,7 @@ static bool add_sums(Diff *diff, Arena *arena) {
     const SnapshotPlan *a = &diff->a.best, *b = &diff->b.best;
     int count = snapshot_step_changes(a, b, parts);
     if (!add_parts(parts, count, b->seconds, number_time, arena, &diff->step)) return false;
-    count = snapshot_memory_changes(a, b, parts);
+    count = snapshot_memory_changes(diff->a.kind, a, b, parts);
     return add_parts(parts, count, b->hbm_bytes, number_bytes, arena, &diff->memory);
 }
 
@@ -265,6 +244,7 @@ static bool read_plans(const Snapshot *of, const char *file, Arena *arena, Snaps
 
 static bool add_plans(Diff *diff, Arena *arena, Error *error) {
     SnapshotPlan *a, *b;
+    if (diff->a.kind->all) return true; /* too many to list */
     if (!read_plans(&diff->a, diff->a_file, arena, &a, error) || !read_plans(&diff->b, diff->b_file, arena, &b, error))
         return false;
     int of_a = diff->a.plan_count, of_b = diff->b.plan_count;
@@ -293,7 +273,7 @@ static bool add_plans(Diff *diff, Arena *arena, Error *error) {
 
 /* ---- all of it ---- */
 
-bool diff_rows_differ(const DiffRows *rows) {
+static bool rows_differ(const DiffRows *rows) {
     bool differ = !rows->numbers && rows->count > 0;
     for (int i = 0; i < rows->count && rows->numbers; i++) differ = differ || !(rows->row[i].x == rows->row[i].y);
     return differ;
@@ -314,7 +294,7 @@ static bool is_different(const Diff *diff) {
     const DiffRows *const ROWS[] = {&diff->request, &diff->search, &diff->plan,
                                     &diff->figures, &diff->step,   &diff->memory};
     bool other = false;
-    for (size_t i = 0; i < COUNT_OF(ROWS); i++) other = other || diff_rows_differ(ROWS[i]);
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) other = other || rows_differ(ROWS[i]);
     for (int i = 0; i < diff->plans_count; i++) {
         const DiffPlan *plan = &diff->plans[i];
         PlanMove move = plan_move(diff, plan);
@@ -328,8 +308,7 @@ bool diff_make(const ReportFile *a, const ReportFile *b, Arena *arena, Diff *out
     *out = (Diff){.a_file = a->name, .b_file = b->name};
     if (!snapshot_read(a->json, a->name, &out->a, error) || !snapshot_read(b->json, b->name, &out->b, error))
         return false;
-    const cJSON *x = cJSON_GetObjectItemCaseSensitive(a->json, "request"),
-                *y = cJSON_GetObjectItemCaseSensitive(b->json, "request");
+    const cJSON *x = report_options(a->json), *y = report_options(b->json);
     out->a_words = baseline_name(x, arena);
     out->b_words = baseline_name(y, arena);
     if (!out->a_words || !out->b_words || !add_object(x, y, arena, &out->request) || !add_search(out, arena))
@@ -354,16 +333,20 @@ void diff_headline(const Diff *diff, Prose *out) {
         prose_add(out, "A and B do not differ.");
     } else if (diff->both) {
         const SnapshotPlan *x = &diff->a.best, *y = &diff->b.best;
-        double per_a = x->tokens_per_second_per_chip, per_b = y->tokens_per_second_per_chip;
-        prose_add(out, "The best plan's step: %s -> %s (%s)", step_text(x->seconds, a), step_text(y->seconds, b),
-                  diff_change(x->seconds, y->seconds, change));
-        if (per_a > 0 && per_b > 0 && diff->request.count > 0)
+        const ReportFigure *first = diff->a.kind->checked;
+        double was = json_real_at(x->json, first->path, 0), now = json_real_at(y->json, first->path, 0),
+               per_a = x->tokens_per_second_per_chip, per_b = y->tokens_per_second_per_chip;
+        prose_add(out, "%s: %s -> %s (%s)", diff->a.kind->headline, first->unit(was, a), first->unit(now, b),
+                  diff_change(was, now, change));
+        if (per_a > 0 && per_b > 0 && diff->request.count > 0 && !diff->a.kind->command)
             prose_add(out, "; tokens per second per chip: %s", diff_change(per_a, per_b, change));
         prose_add(out, ".");
     } else {
-        const char *none = diff->a.proven && diff->b.proven ? "no plan fits" : "no plan was found";
-        prose_add(out, "A: %s. B: %s.", diff->a.plan_count ? "a plan fits" : none,
-                  diff->b.plan_count ? "a plan fits" : none);
+        const char *one = diff->a.kind->one, *fits = diff->a.proven && diff->b.proven ? "fits" : "was found";
+        const Snapshot *const SIDES[] = {&diff->a, &diff->b};
+        for (int i = 0; i < 2; i++)
+            prose_add(out, "%s: %s %s %s.", i ? " B" : "A", SIDES[i]->plan_count ? "a" : "no", one,
+                      SIDES[i]->plan_count ? "fits" : fits);
     }
 }
 

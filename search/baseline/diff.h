@@ -4,7 +4,6 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/text/svg.h"
 #include "base/text/table.h"
 #include "base/text/terminal.h"
 #include "search/baseline/baseline_check.h"
@@ -17,7 +16,6 @@ typedef struct {
     const char *change; /* of numbers */
     double x, y;        /* the numbers */
     bool is_hidden;     /* people do not see it: it is nothing in both */
-    bool is_whole;      /* a total or a limit: no part of the sum that its rows are */
 } DiffRow;
 
 /* Rows under one title: of texts those that differ, of numbers all that both have. */
@@ -64,39 +62,8 @@ bool diff_write(const Diff *diff, DiffFormat format, TextOut out, Error *error);
 /* "+1.9%", "none", "-" where there is no such share. Into `text` of NUMBER_TEXT_SIZE bytes, returned. */
 const char *diff_change(double a, double b, char *text);
 
-/* ---- what comparisons of plans and of serving are put together from ---- */
-
-/* Adds a row of texts where they differ, and a row of numbers, whose words `unit` makes; false: memory is out. */
-bool diff_add_text(DiffRows *to, const char *name, const char *a, const char *b, Arena *arena);
-typedef const char *DiffUnit(double value, char *text); /* into NUMBER_TEXT_SIZE bytes, returned */
-bool diff_add_number(DiffRows *to, DiffRow row, DiffUnit *unit, Arena *arena);
-
-/* Whether something in the rows differs. */
-bool diff_rows_differ(const DiffRows *rows);
-
-/* The rows as text, Markdown and page have them; no row: there is nothing to say. */
+/* Internal: what diff_write() is put together from. A table without rows: there is nothing to say. */
 Table diff_table(const DiffRows *rows, Arena *arena);
-
-/* A sum of A and of B, part by part: seconds or bytes. */
-typedef struct {
-    const char *id, *heading; /* of its section */
-    const char *a, *b;        /* what stands behind "A" and "B" above the bars; "": nothing */
-    const DiffRows *parts;
-    SvgSay *say, *amount; /* ticks, and figures */
-} DiffBars;
-
-/* A section that draws A in full, part under part, and next to it what each part has more or less of in B; its table
- * has the same. No picture where a part is negative or the sum of one side is not positive. False: memory is out. */
-bool diff_page_bars(const DiffBars *bars, Arena *arena, FILE *out);
-
-/* A table under its title, whose first column is named for who hears it; nothing where it has no rows. False: memory is
- * out. */
-bool diff_page_table(const char *title, Table table, FILE *out);
-
-/* The line that writes the page again; nothing where a shell would not take the names as they are. */
-void diff_page_again(const char *a, const char *b, FILE *out);
-
-/* Internal: what diff_write() is put together from. */
 bool diff_write_page(const Diff *diff, FILE *out, Error *error);
 Table diff_plans_table(const Diff *diff, Arena *arena);
 void diff_headline(const Diff *diff, Prose *out);

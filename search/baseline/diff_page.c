@@ -15,6 +15,14 @@
 
 /* ---- pictures ---- */
 
+/* A sum of A and of B, part by part: seconds or bytes. */
+typedef struct {
+    const char *id, *heading; /* of its section */
+    const char *a, *b;        /* the plans */
+    const DiffRows *parts;
+    SvgSay *say, *amount; /* ticks, and figures */
+} DiffBars;
+
 /* A term's own paint; other parts take the first that none before them has. */
 static Paint part_paint(const Bars *bars, const char *name) {
     static const Paint PAINTS[] = {PAINT_MATMUL, PAINT_TENSOR,   PAINT_OPTIMIZER, PAINT_ATTENTION,
@@ -27,15 +35,6 @@ static Paint part_paint(const Bars *bars, const char *name) {
         if (!used) return PAINTS[i];
     }
     return PAINT_OTHER;
-}
-
-/* "kv_bytes" of a report is kv in a picture of bytes. */
-static const char *part_name(const char *key, char name[BAR_NAME_SIZE]) {
-    static const char UNIT[] = "_bytes";
-    clean_text(key, name, BAR_NAME_SIZE);
-    size_t length = strlen(name), unit = sizeof UNIT - 1;
-    if (length > unit && strcmp(name + length - unit, UNIT) == 0) name[length - unit] = '\0';
-    return name;
 }
 
 static void name_whole(BarRow *whole, const char *side, const char *words) {
@@ -52,8 +51,7 @@ static bool fill(const DiffBars *from, Bars *to) {
     for (int i = 0; i < from->parts->count; i++) {
         const DiffRow *part = &from->parts->row[i];
         char name[BAR_NAME_SIZE];
-        if (part->is_whole) continue;
-        part_name(part->key, name);
+        clean_text(part->key, name, sizeof name);
         int own = bars_part(to, name, part_paint(to, name));
         double a = isnan(part->x) ? 0 : part->x, b = isnan(part->y) ? 0 : part->y;
         if (!(a >= 0 && b >= 0)) return false;
@@ -80,7 +78,9 @@ static void bars_words(const DiffBars *from, const Bars *bars, Prose *to) {
     prose_add(to, ".");
 }
 
-bool diff_page_bars(const DiffBars *from, Arena *arena, FILE *out) {
+/* A section that draws A in full, part under part, and next to it what each part has more or less of in B; its table
+ * has the same. No picture where the sum of one side is not positive. False: memory is out. */
+static bool write_bars(const DiffBars *from, Arena *arena, FILE *out) {
     static const double UNKNOWN[2] = {0, 0};
     Bars *bars = calloc(1, sizeof *bars);
     Drawn drawn = {.table = diff_table(from->parts, arena)};
@@ -107,7 +107,8 @@ bool diff_page_bars(const DiffBars *from, Arena *arena, FILE *out) {
 
 /* ---- the rest ---- */
 
-bool diff_page_table(const char *title, Table table, FILE *out) {
+/* A table under its title, whose first column is named for who hears it; nothing where it has no rows. */
+static bool write_table(const char *title, Table table, FILE *out) {
     if (table.failed || table.rows == 0) return !table.failed;
     table.caption = title;
     if (!table.column[0].name || !table.column[0].name[0]) table.column[0].name = "what";
@@ -119,7 +120,8 @@ static bool is_one_word(const char *text) {
     return text[0] && text[0] != '-' && text[strspn(text, PLAIN)] == '\0';
 }
 
-void diff_page_again(const char *a, const char *b, FILE *out) {
+/* The line that writes the page again; nothing where a shell would not take the names as they are. */
+static void write_again(const char *a, const char *b, FILE *out) {
     Prose command = {0};
     prose_add(&command, "shardopt diff %s %s --format html -o page.html", a, b);
     if (is_one_word(a) && is_one_word(b)) html_again(out, command.text);
@@ -145,7 +147,8 @@ static void write_cards(const Diff *diff, FILE *out) {
 
 static bool write_moved(const Diff *diff, Arena *arena, FILE *out) {
     Prose because = {0};
-    char clean[PROSE_SIZE];
+    char clean[PROSE_SIZE], settings[64];
+    snprintf(settings, sizeof settings, "Settings of the best %ss", diff->a.kind->one);
     html_section_open(out, "moved", "What moved");
     if (diff->both && diff->different) write_cards(diff, out);
     write_side("A", diff->a_file, diff->a_words, out);
@@ -153,9 +156,9 @@ static bool write_moved(const Diff *diff, Arena *arena, FILE *out) {
     for (int i = 0; i < diff->cause_count; i++)
         prose_item(&because, "; ", "%s%s", because.used ? "" : "Because: ", diff->causes[i].text);
     html_paragraph(out, clean_text(because.text, clean, sizeof clean));
-    bool ok = diff_page_table("The request", diff_table(&diff->request, arena), out) &&
-              diff_page_table("Settings of the best plans", diff_table(&diff->plan, arena), out) &&
-              diff_page_table("The searches", diff_table(&diff->search, arena), out);
+    bool ok = write_table("The request", diff_table(&diff->request, arena), out) &&
+              write_table(settings, diff_table(&diff->plan, arena), out) &&
+              write_table("The searches", diff_table(&diff->search, arena), out);
     html_section_close(out);
     return ok;
 }
@@ -164,12 +167,12 @@ static bool write_pictures(const Diff *diff, Arena *arena, FILE *out) {
     const char *a = diff->a.best.label, *b = diff->b.best.label;
     DiffBars step = {"step", "Where a step goes", a, b, &diff->step, svg_say_seconds, number_time};
     DiffBars memory = {"memory", "What is in HBM", a, b, &diff->memory, svg_say_bytes, number_bytes};
-    return diff_page_bars(&step, arena, out) && diff_page_bars(&memory, arena, out);
+    return write_bars(&step, arena, out) && write_bars(&memory, arena, out);
 }
 
 static bool write_ranks(const Diff *diff, Arena *arena, FILE *out) {
     html_section_open(out, "plans", "The plans of both");
-    bool ok = diff_page_table("Plans, by rank", diff_plans_table(diff, arena), out);
+    bool ok = write_table("Plans, by rank", diff_plans_table(diff, arena), out);
     html_section_close(out);
     return ok;
 }
@@ -181,7 +184,7 @@ static void write_links(const Diff *diff, FILE *out) {
                                     {"memory", "What is in HBM"},
                                     {"plans", "The plans of both"}};
     if (diff->both)
-        html_contents(out, BOTH, COUNT_OF(BOTH));
+        html_contents(out, BOTH, diff->plans_count > 0 ? COUNT_OF(BOTH) : COUNT_OF(BOTH) - 1);
     else
         html_contents(out, LINKS, diff->plans_count > 0 ? 2 : 1);
 }
@@ -190,12 +193,14 @@ bool diff_write_page(const Diff *diff, FILE *out, Error *error) {
     Arena arena = {0};
     Prose headline;
     diff_headline(diff, &headline);
-    html_open(out, "Two plans side by side", headline.text);
+    char title[64];
+    snprintf(title, sizeof title, "Two %ss side by side", diff->a.kind->one);
+    html_open(out, title, headline.text);
     if (diff->different) write_links(diff, out);
     bool ok = write_moved(diff, &arena, out) &&
               (!diff->different || !diff->both || write_pictures(diff, &arena, out)) &&
               (!diff->different || diff->plans_count == 0 || write_ranks(diff, &arena, out));
-    diff_page_again(diff->a_file, diff->b_file, out);
+    write_again(diff->a_file, diff->b_file, out);
     html_close(out);
     arena_free(&arena);
     return (ok && !ferror(out)) || error_memory(error);

@@ -41,6 +41,9 @@ static bool write_text(const Diff *diff, bool markdown, TextOut out) {
     Writer writer = {.out = out, .markdown = markdown, .ok = true};
     Arena *arena = &writer.arena;
     Prose a = {0}, b = {0}, headline, because = {0};
+    char best[32], settings[64];
+    snprintf(best, sizeof best, "Best %s", diff->a.kind->one);
+    snprintf(settings, sizeof settings, "Settings of the best %s", diff->a.kind->one);
     prose_add(&a, "%s: %s", diff->a_file, diff->a_words);
     prose_add(&b, "%s: %s", diff->b_file, diff->b_words);
     diff_headline(diff, &headline);
@@ -51,8 +54,8 @@ static bool write_text(const Diff *diff, bool markdown, TextOut out) {
     if (because.used > 0) write_line(&writer, "Because: ", because.text);
     if (diff->different) {
         write_table(&writer, "Request", diff_table(&diff->request, arena));
-        write_table(&writer, "Best plan", diff_table(&diff->figures, arena));
-        write_table(&writer, "Settings of the best plan", diff_table(&diff->plan, arena));
+        write_table(&writer, best, diff_table(&diff->figures, arena));
+        write_table(&writer, settings, diff_table(&diff->plan, arena));
         write_table(&writer, "Its step", diff_table(&diff->step, arena));
         write_table(&writer, "Its HBM", diff_table(&diff->memory, arena));
         write_table(&writer, "Plans, by rank", diff_plans_table(diff, arena));

@@ -9,6 +9,110 @@
 
 static const double MOST = 1e300;
 
+/* ---- kinds of reports ---- */
+
+static const char *dollars(double value, char *text) {
+    char number[NUMBER_TEXT_SIZE];
+    snprintf(text, NUMBER_TEXT_SIZE, "$%.40s", number_short(value, number));
+    return text;
+}
+
+static const char *grouped(double value, char *text) {
+    return number_grouped(value < 9e15 ? (int64_t)(value + 0.5) : INT64_MAX, text);
+}
+
+static const char *four_digits(double value, char *text) {
+    snprintf(text, NUMBER_TEXT_SIZE, "%.4g", value);
+    return text;
+}
+
+static const ReportFigure PLAN_FIGURES[] = {
+    {"step_seconds", "step", "step.seconds", step_text},
+    {"tokens_per_second_per_chip", "tokens/s a chip", "tokens_per_second_per_chip", grouped},
+    {"mfu", "MFU", "mfu", share_text},
+    {"hbm_bytes", "HBM", "memory.total_bytes", number_bytes},
+    {"hbm_limit_bytes", "usable HBM", "memory.limit_bytes", number_bytes},
+    {"chips", "chips", "chips_used", grouped},
+    {"training_seconds", "training", "training.seconds", duration_text},
+    {"cost_usd", "cost", "training.cost_usd", dollars},
+    {0},
+};
+
+static const ReportFigure POINT_FIGURES[] = {
+    {"tpot_seconds", "time of a token", "tpot_seconds", step_text},
+    {"ttft_seconds", "first token", "ttft_seconds", step_text},
+    {"tokens_per_second_per_user", "tokens/s of a user", "tokens_per_second_per_user", four_digits},
+    {"tokens_per_second_per_chip", "tokens/s of a chip", "tokens_per_second_per_chip", four_digits},
+    {"tokens_per_second", "tokens/s in all", "tokens_per_second", four_digits},
+    {"cost_usd_per_million_output_tokens", "USD per million tokens", "cost_usd_per_million_output_tokens", four_digits},
+    {"chips", "chips", "chips_used", grouped},
+    {0},
+};
+
+static const ReportSetting PLAN_SETTINGS[] = {
+    {"machine.text", "machine"},        {"batch.tokens", "batch tokens"}, {"padding", "padding"},
+    {"launchable_by", "launchable by"}, {"bound_by", "bound by"},         {0},
+};
+
+static const ReportSetting POINT_SETTINGS[] = {
+    {"engine", "engine"},
+    {"mode", "mode"},
+    {"launchable_by", "launchable by"},
+    {0},
+};
+
+static const char *plan_memory_row(int row) { return row <= MEMORY_TRANSIENT ? memory_row_name((MemoryRow)row) : NULL; }
+
+static const char *point_memory_row(int row) {
+    static const char *const ROWS[] = {"weights", "kv", "activations", "workspace", NULL};
+    return ROWS[row];
+}
+
+static const ReportKind KINDS[] = {
+    {.options = "request",
+     .plans = "plans",
+     .one = "plan",
+     .checked = {{"step", "step", "step.seconds", step_text},
+                 {"mfu", "MFU", "mfu", share_text},
+                 {"memory", "HBM", "memory.total_bytes", number_bytes}},
+     .less_is_better = {true, false, true},
+     .headline = "The best plan's step",
+     .shown = PLAN_FIGURES,
+     .settings = PLAN_SETTINGS,
+     .memory_row = plan_memory_row},
+    {.command = "inference",
+     .options = "request.options",
+     .plans = "front",
+     .one = "point",
+     .all = "points of the front",
+     .checked = {{"tokens_per_second_per_chip", "tokens/s of a chip", "tokens_per_second_per_chip", four_digits},
+                 {"tokens_per_second_per_user", "tokens/s of a user", "tokens_per_second_per_user", four_digits},
+                 {"ttft_seconds", "first token", "ttft_seconds", step_text}},
+     .less_is_better = {false, false, true},
+     .headline = "Tokens per second of a chip, at the best point",
+     .shown = POINT_FIGURES,
+     .settings = POINT_SETTINGS,
+     .memory_row = point_memory_row},
+};
+
+const ReportKind *report_kind(const cJSON *report) {
+    const char *command = cJSON_GetStringValue(json_at(report, "request.command"));
+    for (size_t i = 1; command && i < COUNT_OF(KINDS); i++)
+        if (strcmp(KINDS[i].command, command) == 0) return &KINDS[i];
+    return &KINDS[0];
+}
+
+int report_figure_named(const char *key) {
+    for (size_t i = 0; i < COUNT_OF(KINDS); i++)
+        for (int figure = 0; figure < CHECKED_FIGURES; figure++)
+            if (strcmp(key, KINDS[i].checked[figure].key) == 0) return figure;
+    return -1;
+}
+
+const cJSON *report_options(const cJSON *report) { return json_at(report, report_kind(report)->options); }
+
+/* ---- reading ---- */
+
 static bool read_label(const cJSON *plan, const char *where, char label[WORDS_SIZE], Error *error) {
     RankedPlan named = {0};
     Knobs *knobs = &named.plan.knobs;
@@ -34,14 +138,17 @@ static bool read_label(const cJSON *plan, const char *where, char label[WORDS_SI
     return true;
 }
 
+static bool sums_fit(const SnapshotPlan *plan, const char *where, Error *error) {
+    int terms = cJSON_GetArraySize(json_at(plan->step, "terms_seconds"));
+    return terms <= SNAPSHOT_TERMS_MAX ||
+           error_set(error, ERROR_INPUT, where, "step.terms_seconds: has %d terms; give at most %d", terms,
+                     SNAPSHOT_TERMS_MAX);
+}
+
 bool snapshot_plan_read(const cJSON *plan, const char *where, SnapshotPlan *out, Error *error) {
-    *out = (SnapshotPlan){.json = plan};
+    *out = (SnapshotPlan){.json = plan, .step = json_at(plan, "step"), .memory = json_at(plan, "memory")};
     if (!cJSON_IsObject(plan)) return error_set(error, ERROR_INPUT, where, "is not a plan; give an object");
-    int terms = cJSON_GetArraySize(json_at(plan, "step.terms_seconds"));
-    if (terms > SNAPSHOT_TERMS_MAX)
-        return error_set(error, ERROR_INPUT, where, "step.terms_seconds: has %d terms; give at most %d", terms,
-                         SNAPSHOT_TERMS_MAX);
-    return read_label(plan, where, out->label, error) &&
+    return sums_fit(out, where, error) && read_label(plan, where, out->label, error) &&
            json_real(plan, "step.seconds", 1e-12, MOST, where, &out->seconds, error) &&
            json_real_or(plan, "ranked_seconds", 0, MOST, 0, where, &out->ranked_seconds, error) &&
            json_real(plan, "mfu", 0, MOST, where, &out->mfu, error) &&
@@ -62,22 +169,40 @@ static bool read_proof(const cJSON *report, const char *where, Snapshot *out, Er
     return json_real_or(report, "search.gap", 0, MOST, 0, where, &out->gap, error);
 }
 
+/* Terms of the step and rows of the memory of the last pool, which decodes. */
+static bool read_point(const cJSON *point, const char *where, SnapshotPlan *out, Error *error) {
+    const cJSON *pools = json_at(point, "pools"), *pool = cJSON_GetArrayItem(pools, cJSON_GetArraySize(pools) - 1);
+    *out = (SnapshotPlan){.json = point, .step = json_at(pool, "step"), .memory = json_at(pool, "memory")};
+    clean_text(json_text_at(point, "notation"), out->label, sizeof out->label);
+    if (!out->label[0]) return error_set(error, ERROR_INPUT, where, "notation: is missing; leave it as it was");
+    return sums_fit(out, where, error) && json_real_or(out->step, "seconds", 0, MOST, 0, where, &out->seconds, error) &&
+           json_real(point, "tokens_per_second_per_chip", 0, MOST, where, &out->tokens_per_second_per_chip, error) &&
+           json_real_or(out->memory, "total_bytes", 0, MOST, 0, where, &out->hbm_bytes, error);
+}
+
 bool snapshot_read(const cJSON *report, const char *where, Snapshot *out, Error *error) {
     int64_t version;
     char at[160];
-    *out = (Snapshot){.report = report};
+    *out = (Snapshot){.report = report, .kind = report_kind(report)};
     if (!cJSON_IsObject(report))
         return error_set(error, ERROR_INPUT, where,
                          "is not a report; give one written by `shardopt plan --format json`");
-    const cJSON *plans = cJSON_GetObjectItemCaseSensitive(report, "plans");
+    const char *all = out->kind->plans, *command = out->kind->command ? out->kind->command : "plan";
+    const cJSON *plans = cJSON_GetObjectItemCaseSensitive(report, all);
     if (!json_whole(report, "format_version", 1, 1, where, &version, error)) return false;
     if (!cJSON_IsObject(cJSON_GetObjectItemCaseSensitive(report, "request")))
         return error_set(error, ERROR_INPUT, where,
                          "request: is missing; give a report written by `shardopt plan --format json`");
     if (!cJSON_IsArray(plans))
         return error_set(error, ERROR_INPUT, where,
-                         "plans: is missing; give a report written by `shardopt plan --format json`");
+                         "%s: is missing; give a report written by `shardopt %s --format json`", all, command);
     if (!read_proof(report, where, out, error)) return false;
+    if (out->kind->command) {
+        const cJSON *best = json_at(report, "best_point");
+        out->plan_count = cJSON_IsObject(best);
+        snprintf(at, sizeof at, "%.140s: best_point", where);
+        return out->plan_count == 0 || read_point(best, at, &out->best, error);
+    }
     out->plan_count = cJSON_GetArraySize(plans);
     snprintf(at, sizeof at, "%.140s: plans[0]", where);
     return out->plan_count == 0 || snapshot_plan_read(plans->child, at, &out->best, error);
@@ -95,30 +220,32 @@ static void add_part(const char *name, double value, bool now, PartChange out[PA
 
 int snapshot_step_changes(const SnapshotPlan *was, const SnapshotPlan *now, PartChange out[PART_CHANGES_MAX]) {
     static const char *const NAMES[] = {"compute", "exposed communication", "bubble", "optimizer", "other"};
-    static const char *const PATHS[] = {"step.compute_seconds", "step.exposed_communication_seconds",
-                                        "step.bubble_seconds", "step.optimizer_seconds", "step.other_seconds"};
+    static const char *const PATHS[] = {"compute_seconds", "exposed_communication_seconds", "bubble_seconds",
+                                        "optimizer_seconds", "other_seconds"};
     const SnapshotPlan *both[] = {was, now};
     bool fine = true;
     int count = 0;
-    for (int i = 0; i < 2; i++) fine = fine && cJSON_IsObject(json_at(both[i]->json, "step.terms_seconds"));
+    for (int i = 0; i < 2; i++) fine = fine && cJSON_IsObject(json_at(both[i]->step, "terms_seconds"));
     for (int i = 0; i < 2; i++) {
         const cJSON *term;
         if (fine)
-            cJSON_ArrayForEach(term, json_at(both[i]->json, "step.terms_seconds"))
+            cJSON_ArrayForEach(term, json_at(both[i]->step, "terms_seconds"))
                 add_part(term->string, cJSON_IsNumber(term) ? term->valuedouble : 0, i == 1, out, &count);
         for (size_t k = 0; k < COUNT_OF(PATHS) && !fine; k++)
-            add_part(NAMES[k], json_real_at(both[i]->json, PATHS[k], 0), i == 1, out, &count);
+            add_part(NAMES[k], json_real_at(both[i]->step, PATHS[k], 0), i == 1, out, &count);
     }
     return count;
 }
 
-int snapshot_memory_changes(const SnapshotPlan *was, const SnapshotPlan *now, PartChange out[PART_CHANGES_MAX]) {
+int snapshot_memory_changes(const ReportKind *kind, const SnapshotPlan *was, const SnapshotPlan *now,
+                            PartChange out[PART_CHANGES_MAX]) {
+    const char *name;
     int count = 0;
-    for (MemoryRow row = 0; row <= MEMORY_TRANSIENT; row++) {
-        char path[48];
-        snprintf(path, sizeof path, "memory.%s_bytes", memory_row_name(row));
-        add_part(memory_row_name(row), json_real_at(was->json, path, 0), false, out, &count);
-        add_part(memory_row_name(row), json_real_at(now->json, path, 0), true, out, &count);
+    for (int row = 0; (name = kind->memory_row(row)) != NULL; row++) {
+        char key[48];
+        snprintf(key, sizeof key, "%s_bytes", name);
+        add_part(name, json_real_at(was->memory, key, 0), false, out, &count);
+        add_part(name, json_real_at(now->memory, key, 0), true, out, &count);
     }
     return count;
 }
@@ -162,6 +289,7 @@ void snapshot_plan_changes(const SnapshotPlan *a, const SnapshotPlan *b, Prose *
     if (strcmp(before, after) != 0 || !same_at(a->json, b->json, "chips_used"))
         prose_item(to, ", ", "machine %s -> %s", clean_name(before, was), clean_name(after, now));
     if (!same_at(a->json, b->json, "batch.sequences")) prose_item(to, ", ", "another batch");
+    if (!same_at(a->json, b->json, "engine")) prose_item(to, ", ", "another engine");
     add_knobs(json_at(a->json, "knobs"), json_at(b->json, "knobs"), same_label, to);
     if (same_label && !same_at(a->json, b->json, "placement")) prose_item(to, ", ", "another placement");
 }

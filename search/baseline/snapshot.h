@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/baseline/snapshot.h: a report read back: the figures of its best plan, by which a check and a comparison see
- * whether something moved, and the parts that say what. Nothing is copied: the document must outlive what was read of
- * it, and its texts are as they stand there. Pure. */
+ * whether something moved, and the parts that say what. What such figures are is a table for each kind of report: of
+ * training, where a plan is a layout, and of serving, where it is a point of the front. Nothing is copied: the document
+ * must outlive what was read of it, and its texts are as they stand there. Pure. */
 #pragma once
 
 #include "base/error.h"
@@ -11,9 +12,46 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-/* One plan of `plans`. */
+typedef const char *FigureUnit(double value, char *text); /* into NUMBER_TEXT_SIZE bytes, returned */
+
+/* A figure of a plan, by its path in JSON. */
+typedef struct {
+    const char *key, *name; /* in an answer as JSON; for people */
+    const char *path;
+    FigureUnit *unit;
+} ReportFigure;
+
+enum { CHECKED_FIGURES = 3 };
+
+/* What else a comparison says of the best plan. */
+typedef struct {
+    const char *path, *name;
+} ReportSetting;
+
+/* What is compared of the reports of one kind. A new kind is a row of KINDS in snapshot.c. */
+typedef struct {
+    const char *command;         /* that answers so, as reports have it; NULL: `plan` */
+    const char *options, *plans; /* where a report has its options, and all its plans */
+    const char *one, *all;       /* "plan"; what the number of all is called; NULL: they are listed themselves */
+    ReportFigure checked[CHECKED_FIGURES]; /* that a check compares; the first decides */
+    bool less_is_better[CHECKED_FIGURES];
+    const char *headline;      /* of a comparison: of the first that is checked */
+    const ReportFigure *shown; /* of a comparison; ends with {0}, as the next does */
+    const ReportSetting *settings;
+    const char *(*memory_row)(int row); /* "weights", without its "_bytes"; NULL: there are no more */
+} ReportKind;
+
+/* By the words of its request; what is no report at all is of training, whose reader says what is wrong with it. */
+const ReportKind *report_kind(const cJSON *report);
+/* Which of the checked figures of any kind has this key; -1: none. */
+int report_figure_named(const char *key);
+/* The options that a report was made with; NULL: it has none. */
+const cJSON *report_options(const cJSON *report);
+
+/* One plan of a report. */
 typedef struct {
     const cJSON *json;
+    const cJSON *step, *memory;                    /* what has its sums: of serving the pool that decodes */
     char label[WORDS_SIZE];                        /* as plan_label() has it: "fsdp=16 tensor=4 1f1b m=32" */
     double seconds, ranked_seconds;                /* ranked 0: the report does not say */
     double mfu, hbm_bytes, hbm_limit_bytes;        /* limit 0: the report does not say */
@@ -22,14 +60,15 @@ typedef struct {
 
 typedef struct {
     const cJSON *report;
+    const ReportKind *kind;
     bool proven;
     double gap; /* of a search that is not */
     int plan_count;
     SnapshotPlan best; /* of plan_count > 0 */
 } Snapshot;
 
-/* Strict about what it needs (request, search.proof, plans; of a plan axes, knobs, step.seconds, mfu and
- * memory.total_bytes); `where` names the document in errors. */
+/* Strict about what it needs (request, search.proof, plans; of a plan of training axes, knobs, step.seconds, mfu and
+ * memory.total_bytes; of a point its notation and figures); `where` names the document in errors. */
 bool snapshot_read(const cJSON *report, const char *where, Snapshot *out, Error *error);
 bool snapshot_plan_read(const cJSON *plan, const char *where, SnapshotPlan *out, Error *error);
 
@@ -46,7 +85,8 @@ enum { SNAPSHOT_TERMS_MAX = 32, PART_CHANGES_MAX = 2 * SNAPSHOT_TERMS_MAX };
 int snapshot_step_changes(const SnapshotPlan *was, const SnapshotPlan *now, PartChange out[PART_CHANGES_MAX]);
 
 /* The rows of `memory`, in bytes, that add up to its total. */
-int snapshot_memory_changes(const SnapshotPlan *was, const SnapshotPlan *now, PartChange out[PART_CHANGES_MAX]);
+int snapshot_memory_changes(const ReportKind *kind, const SnapshotPlan *was, const SnapshotPlan *now,
+                            PartChange out[PART_CHANGES_MAX]);
 
 /* What distinguishes two plans in addition to their labels: "machine 4x4 -> 4x8, zero_stage 0 -> 1, another placement".
  * Nothing where both are one, or the labels say it all. */

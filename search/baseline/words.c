@@ -17,6 +17,17 @@ static void add_change(const FigureChange *figure, Prose *to) {
     if (fabs(figure->change) > 1e-9) prose_add(to, " (%s)", baseline_change_text(figure->change, change));
 }
 
+static void add_figures_of_point(const CheckedEntry *entry, Prose *to) {
+    for (int i = 0; i < BASELINE_FIGURES; i++) {
+        const ReportFigure *figure = &entry->now.kind->checked[i];
+        const FigureChange *of = &entry->figures[i];
+        char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+        prose_item(to, i ? ", " : "; ", "%s %s -> %s", figure->name, figure->unit(of->was, a),
+                   figure->unit(of->now, b));
+        add_change(of, to);
+    }
+}
+
 static void add_figures(const CheckedEntry *entry, Prose *to) {
     const FigureChange *step = &entry->figures[BASELINE_STEP], *mfu = &entry->figures[BASELINE_MFU],
                        *memory = &entry->figures[BASELINE_MEMORY];
@@ -43,7 +54,7 @@ static void add_lost_plan(const Snapshot *now, Prose *to) {
     char needed[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE], label[PROSE_NAME_SIZE];
     double bytes = json_real_at(now->report, "shortfall.needed_bytes", 0),
            room = json_real_at(now->report, "shortfall.limit_bytes", 0);
-    prose_item(to, "; ", now->proven ? "no plan fits any more" : "no plan was found before the limit");
+    prose_item(to, "; ", now->proven ? "no %s fits any more" : "no %s was found before the limit", now->kind->one);
     if (bytes > 0 && room > 0)
         prose_add(to, ": the nearest plan, %s, needs %s of HBM, and only %s are usable",
                   clean_name(json_text_at(now->report, "shortfall.notation"), label), number_bytes(bytes, needed),
@@ -88,7 +99,7 @@ static void add_what(const CheckedEntry *entry, Prose *to) {
     if (entry->lost_proof && !entry->lost_plan)
         prose_item(to, "; ", "the plan is not proven any more: the best may be %.2g%% faster", 100 * entry->now.gap);
     if (entry->found_proof) prose_item(to, "; ", "the plan is proven now");
-    if (baseline_has_both(entry)) add_figures(entry, to);
+    if (baseline_has_both(entry)) (entry->now.kind->command ? add_figures_of_point : add_figures)(entry, to);
 }
 
 /* ---- why ---- */
@@ -166,13 +177,13 @@ void baseline_words(const BaselineCheck *check, const CheckedEntry *entry, Basel
 /* ---- all of them ---- */
 
 /* "1.0%", or each figure's own. */
-static void add_tolerance(const Tolerance *tolerance, Prose *to) {
-    const double *of = tolerance->of;
+static void add_tolerance(const BaselineCheck *check, Prose *to) {
+    const double *of = check->tolerance.of;
     bool one = of[BASELINE_STEP] == of[BASELINE_MFU] && of[BASELINE_STEP] == of[BASELINE_MEMORY];
     prose_add(to, "tolerance ");
     for (BaselineFigure figure = 0; figure < (one ? 1 : BASELINE_FIGURES); figure++)
-        prose_add(to, "%s%s%s%.4g%%", figure ? ", " : "", one ? "" : baseline_figure_name(figure), one ? "" : " ",
-                  100 * of[figure]);
+        prose_add(to, "%s%s%s%.4g%%", figure ? ", " : "", one ? "" : baseline_kind(check)->checked[figure].key,
+                  one ? "" : " ", 100 * of[figure]);
 }
 
 static void add_count(int count, const char *one, const char *many, Prose *to) {
@@ -238,14 +249,14 @@ void baseline_headline(const BaselineCheck *check, Prose *out) {
     } else if (worse + errors == 0) {
         prose_add(out, "%s %d plan%s %s as good as in %s (", check->count == 1 ? "The" : "All", check->count,
                   check->count == 1 ? "" : "s", check->count == 1 ? "is" : "are", file);
-        add_tolerance(&check->tolerance, out);
+        add_tolerance(check, out);
         prose_add(out, ")");
         if (better > 0) prose_add(out, ", %d of them better", better);
         prose_add(out, ".");
     } else {
         prose_add(out, "%d of %d plan%s %s worse than in %s (", worse, check->count, check->count == 1 ? "" : "s",
                   worse == 1 ? "is" : "are", file);
-        add_tolerance(&check->tolerance, out);
+        add_tolerance(check, out);
         prose_add(out, ")");
         if (errors > 0) prose_add(out, ", %d cannot be planned any more", errors);
         if (better > 0) prose_add(out, ", %d %s better", better, better == 1 ? "is" : "are");

@@ -63,6 +63,13 @@ static bool add_side(cJSON *to, const char *key, const Snapshot *side) {
     const SnapshotPlan *plan = &side->best;
     if (!json_add_text(json, "proof", side->proven ? "optimal" : "gap")) return false;
     if (side->plan_count == 0) return json_add_text(json, "plan", NULL);
+    if (side->kind->command) {
+        bool ok = json_add_text(json, "plan", plan->label);
+        for (int i = 0; i < BASELINE_FIGURES && ok; i++)
+            ok = json_add_real(json, side->kind->checked[i].key,
+                               json_real_at(plan->json, side->kind->checked[i].path, 0));
+        return ok;
+    }
     return json_add_text(json, "plan", plan->label) && json_add_real(json, "step_seconds", plan->seconds) &&
            (plan->ranked_seconds == 0 || json_add_real(json, "ranked_seconds", plan->ranked_seconds)) &&
            json_add_real(json, "mfu", plan->mfu) && json_add_real(json, "hbm_bytes", plan->hbm_bytes) &&
@@ -73,17 +80,17 @@ static bool add_reasons(cJSON *to, const CheckedEntry *entry) {
     cJSON *json = json_add_array(to, "reasons");
     bool ok = json != NULL;
     for (BaselineFigure figure = 0; figure < BASELINE_FIGURES && ok; figure++)
-        if (entry->figures[figure].worse) ok = json_add_text(json, NULL, baseline_figure_name(figure));
+        if (entry->figures[figure].worse) ok = json_add_text(json, NULL, entry->now.kind->checked[figure].key);
     return ok && (!entry->lost_plan || json_add_text(json, NULL, "no_plan")) &&
            (!entry->lost_proof || json_add_text(json, NULL, "proof")) &&
            (entry->status != STATUS_ERROR || json_add_text(json, NULL, "error"));
 }
 
-static bool add_figures(cJSON *to, const char *key, const double of[BASELINE_FIGURES]) {
+static bool add_figures(cJSON *to, const char *key, const ReportKind *kind, const double of[BASELINE_FIGURES]) {
     cJSON *json = json_add_object(to, key);
     bool ok = json != NULL;
     for (BaselineFigure figure = 0; figure < BASELINE_FIGURES && ok; figure++)
-        ok = json_add_real(json, baseline_figure_name(figure), of[figure]);
+        ok = json_add_real(json, kind->checked[figure].key, of[figure]);
     return ok;
 }
 
@@ -106,7 +113,7 @@ static bool add_changes(cJSON *to, const CheckedEntry *entry, const char *was, c
     double change[BASELINE_FIGURES];
     for (BaselineFigure figure = 0; figure < BASELINE_FIGURES; figure++) change[figure] = entry->figures[figure].change;
     int count = snapshot_step_changes(&entry->was.best, &entry->now.best, parts);
-    cJSON *json = add_figures(to, "change", change) ? json_add_object(to, "terms_seconds") : NULL;
+    cJSON *json = add_figures(to, "change", entry->now.kind, change) ? json_add_object(to, "terms_seconds") : NULL;
     bool ok = json != NULL;
     for (int i = 0; i < count && ok; i++) {
         cJSON *item = json_add_object(json, parts[i].name);
@@ -138,7 +145,7 @@ static bool add_head(cJSON *to, const BaselineCheck *check) {
         return false;
     if (!check->baseline) return json_add_real(to, "within", check->tolerance.of[BASELINE_STEP]);
     cJSON *counts = json_add_text(to, "baseline", check->baseline) && json_add_bool(to, "updated", check->updated) &&
-                            add_figures(to, "tolerance", check->tolerance.of)
+                            add_figures(to, "tolerance", baseline_kind(check), check->tolerance.of)
                         ? json_add_object(to, "counts")
                         : NULL;
     bool ok = counts != NULL;
@@ -182,7 +189,7 @@ static const char *type_of(const CheckedEntry *entry) {
     if (entry->lost_plan) return "no_plan";
     if (entry->lost_proof) return "proof";
     for (BaselineFigure figure = 0; figure < BASELINE_FIGURES; figure++)
-        if (entry->figures[figure].worse) return baseline_figure_name(figure);
+        if (entry->figures[figure].worse) return entry->now.kind->checked[figure].key;
     return "error";
 }
 
@@ -230,15 +237,15 @@ static void escaped(const char *text, FILE *out) { escape_write(ESCAPE_MARKDOWN,
 
 /* "1.843 s → 1.921 s (+4.2%)", or one figure where it did not move. */
 static void add_figure(Table *table, const CheckedEntry *entry, BaselineFigure figure) {
-    static const char *(*const UNITS[BASELINE_FIGURES])(double, char *) = {step_text, share_text, number_bytes};
     char was[NUMBER_TEXT_SIZE], now[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     const FigureChange *of = &entry->figures[figure];
-    if (!baseline_has_both(entry))
+    FigureUnit *unit = baseline_has_both(entry) ? entry->now.kind->checked[figure].unit : NULL;
+    if (!unit)
         table_cell(table, "-");
     else if (fabs(of->change) <= 1e-9)
-        table_cell(table, "%s", UNITS[figure](of->now, now));
+        table_cell(table, "%s", unit(of->now, now));
     else
-        table_cell(table, "%s → %s (%s)", UNITS[figure](of->was, was), UNITS[figure](of->now, now),
+        table_cell(table, "%s → %s (%s)", unit(of->was, was), unit(of->now, now),
                    baseline_change_text(of->change, change));
 }
 
@@ -254,7 +261,10 @@ static void add_row(Table *table, const BaselineCheck *check, const CheckedEntry
 /* False: memory is out. */
 static bool write_table(const BaselineCheck *check, bool moved, FILE *out) {
     Arena arena = {0};
-    Table table = table_new(&arena, NULL, "|of|step|MFU|HBM|plan");
+    const ReportFigure *of = baseline_kind(check)->checked;
+    char heads[160];
+    snprintf(heads, sizeof heads, "|of|%s|%s|%s|%s", of[0].name, of[1].name, of[2].name, baseline_kind(check)->one);
+    Table table = table_new(&arena, NULL, heads);
     if (!table.failed) table.column[0].name = NULL; /* of statuses */
     for (size_t v = 0; v < COUNT_OF(ORDER); v++)
         for (int i = 0; i < check->count; i++)

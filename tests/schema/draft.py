@@ -115,7 +115,7 @@ def merged(nodes):
 
 
 def is_open(path, schema):
-    return re.search(OPEN, path) or (schema == "diff" and re.search(OPEN, path + "@diff"))
+    return re.search(OPEN, path) or (schema.startswith("diff") and re.search(OPEN, path + "@diff"))
 
 
 def written(node, path, schema, texts):
@@ -178,7 +178,8 @@ def page_texts():
 
 SECTION = {"report": "A report: plan, explain", "sweep": "sweep", "inference": "A report: inference", "check": "check",
            "diff": "diff", "validate": "validate", "layout": "layout", "validate_serving": "validate: serving runs",
-           "calibrate": "calibrate", "calibrate_serving": "validate: serving runs", "trace": "--format json"}
+           "calibrate": "calibrate", "calibrate_serving": "validate: serving runs", "trace": "--format json",
+           "check_serving": "check", "diff_serving": "diff"}
 TITLES = {
     "report": "plan, explain", "sweep": "sweep, merge", "inference": "inference", "check": "check", "diff": "diff",
     "layout": "layout", "models": "models", "model": "models NAME", "chips": "chips", "chip": "chips NAME",

@@ -6,7 +6,6 @@
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/check_plans.h"
-#include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/planning.h"
 #include "search/options/data_files.h"
@@ -16,6 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+typedef struct {
+    BaselineFormat format;
+    const char *path, *markdown, *junit; /* NULL: not asked for; the first: stdout */
+    const char *baseline;                /* NULL: a plan that is launched */
+    bool update;
+    Tolerance tolerance;
+} CheckChoice;
 
 static const char *const TOLERANCE_DEFAULT = "1%", *const WITHIN_DEFAULT = "5%";
 
@@ -80,7 +87,9 @@ static bool read_choice(const Options *options, CheckChoice *out, Error *error) 
 
 /* ---- writing ---- */
 
-bool check_write(const CheckChoice *choice, CheckWriter write, const void *of, Streams streams, Error *error) {
+/* Writes the answer in the forms that were asked for. */
+static bool write_all(const BaselineCheck *check, const CheckChoice *choice, Streams streams, Error *error) {
+    const char *actions = getenv("GITHUB_ACTIONS");
     const struct {
         const char *path;
         BaselineFormat format;
@@ -92,20 +101,11 @@ bool check_write(const CheckChoice *choice, CheckWriter write, const void *of, S
         Draft draft;
         if (!FORMS[i].wanted) continue;
         if (!draft_open(&draft, error)) return false;
-        bool ok = write(of, FORMS[i].format, (TextOut){draft.file, output_terminal(streams, FORMS[i].path)}, error);
+        TextOut out = {draft.file, output_terminal(streams, FORMS[i].path)};
+        bool ok = baseline_write(check, FORMS[i].format, out, error);
         if (!draft_write(&draft, ok, streams.out, FORMS[i].path, error)) return false;
     }
-    return true;
-}
-
-static bool write_check(const void *of, BaselineFormat format, TextOut out, Error *error) {
-    return baseline_write(of, format, out, error);
-}
-
-static bool write_all(const BaselineCheck *check, const CheckChoice *choice, Streams streams, Error *error) {
-    const char *actions = getenv("GITHUB_ACTIONS");
-    return check_write(choice, write_check, check, streams, error) &&
-           (!actions || !actions[0] || baseline_write_annotations(check, streams.err, error));
+    return !actions || !actions[0] || baseline_write_annotations(check, streams.err, error);
 }
 
 /* The plans of now, as short as a check needs them. */
@@ -137,8 +137,8 @@ static int code_of(const BaselineCheck *check) {
     return EXIT_DONE;
 }
 
-int training_check(const CheckChoice *choice, const Options *options, const cJSON *json, Arena *arena, Streams streams,
-                   Error *error) {
+static int check_reports(const CheckChoice *choice, const Options *options, const cJSON *json, Arena *arena,
+                         Streams streams, Error *error) {
     Baseline baseline;
     CheckedEntry *entries = NULL;
     CheckDocuments documents = {0};
@@ -148,8 +148,8 @@ int training_check(const CheckChoice *choice, const Options *options, const cJSO
     bool ok =
         file_data_sha256(data_sha256, arena, error) &&
         baseline_read(json, choice->baseline, choice->update, arena, &baseline, error) &&
-        check_baseline(options, &baseline, &choice->tolerance, data_sha256, watched ? streams.err : NULL, arena,
-                       &entries, &documents, error) &&
+        check_baseline((CheckRun){options, &choice->tolerance, data_sha256, false}, &baseline,
+                       watched ? streams.err : NULL, arena, &entries, &documents, error) &&
         (!choice->update || interrupt_came(NULL) || write_baseline(choice, &baseline, entries, &documents, error));
     if (ok) {
         const BaselineCheck check = {.baseline = choice->baseline,
@@ -195,8 +195,7 @@ static int check_one(const CheckChoice *choice, const Options *options, Arena *a
 static int check_file(const CheckChoice *choice, const Options *options, Arena *arena, Streams streams, Error *error) {
     cJSON *json = json_read_file(choice->baseline, error);
     if (!json) return EXIT_USAGE;
-    const AnswerKind *kind = kind_of_report(cJSON_IsArray(json) ? json->child : json);
-    int code = kind->check(choice, options, json, arena, streams, error);
+    int code = check_reports(choice, options, json, arena, streams, error);
     cJSON_Delete(json);
     return code;
 }

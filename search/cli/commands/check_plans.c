@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "base/util.h"
 #include "search/answer/contradiction.h"
+#include "search/cli/commands/kinds.h"
 #include "search/cli/planning.h"
 #include "search/launch/role_key.h"
 #include "search/options/data_files.h"
@@ -45,25 +46,23 @@ static bool snapshot_take(Report *report, const cJSON *request, const char *data
 
 /* ---- one entry of a baseline ---- */
 
-typedef struct {
-    const Options *options; /* of the command line */
-    const Tolerance *tolerance;
-    const char *data_sha256;
-    bool apart; /* several entries at once: one thread for each */
-} CheckRun;
-
 static bool of_the_entry(const Error *failure) { return failure->kind == ERROR_INPUT || failure->kind == ERROR_IO; }
+
+/* Limits of the command line in place of those that a baseline has. */
+static void take_limits(const Options *line, Options *words) {
+    static const Option LIMITS[] = {OPTION_TIME_LIMIT, OPTION_MEMORY_LIMIT};
+    for (size_t i = 0; i < COUNT_OF(LIMITS); i++) {
+        if (!line->text[LIMITS[i]]) continue;
+        words->text[LIMITS[i]] = line->text[LIMITS[i]];
+        words->where[LIMITS[i]] = line->where[LIMITS[i]];
+    }
+}
 
 static bool resolve(const CheckRun *run, const BaselineEntry *from, Arena *arena, Request *out, Error *error) {
     Options words = *run->options;
     if (!report_request_read(from->report, from->where, arena, &words, error)) return false;
     words.text[OPTION_TOP] = words.text[OPTION_VARIANTS] = NULL;
-    static const Option LIMITS[] = {OPTION_TIME_LIMIT, OPTION_MEMORY_LIMIT};
-    for (size_t i = 0; i < COUNT_OF(LIMITS); i++) {
-        if (!run->options->text[LIMITS[i]]) continue;
-        words.text[LIMITS[i]] = run->options->text[LIMITS[i]];
-        words.where[LIMITS[i]] = run->options->where[LIMITS[i]];
-    }
+    take_limits(run->options, &words);
     if (!request_from_options(&words, arena, out, error)) return false;
     out->control.top = 1;
     out->control.different = false;
@@ -95,26 +94,58 @@ static bool price_old_plan(const Report *best, const BaselineEntry *from, Arena 
     return true;
 }
 
+bool training_again(const CheckRun *run, const BaselineEntry *from, Arena *arena, CheckedEntry *entry, cJSON **json,
+                    Error *error) {
+    const cJSON *own = from->has_plans ? cJSON_GetObjectItemCaseSensitive(from->report, "request") : NULL;
+    Report *report = ARENA_NEW(arena, Report, 1);
+    Request *request = ARENA_NEW(arena, Request, 1);
+    if (!report || !request) return error_memory(error);
+    if (!resolve(run, from, arena, request, error) || !sweep_search(request, arena, report, error) ||
+        !snapshot_take(report, own, run->data_sha256, arena, json, &entry->now, error))
+        return false;
+    baseline_compare(run->tolerance, entry);
+    Error old = {0};
+    if (entry->same_plan || !baseline_has_both(entry) || price_old_plan(report, from, arena, entry, &old) ||
+        of_the_entry(&old))
+        return true;
+    *error = old;
+    return false;
+}
+
+bool serving_again(const CheckRun *run, const BaselineEntry *from, Arena *arena, CheckedEntry *entry, cJSON **json,
+                   Error *error) {
+    Options *words = ARENA_NEW(arena, Options, 1);
+    Served *served = ARENA_NEW(arena, Served, 1);
+    if (!words || !served) return error_memory(error);
+    words->environment = run->options->environment;
+    if (!serving_options_of_report(from->report, from->where, words, error)) return false;
+    take_limits(run->options, words);
+    bool ok = serve(words, arena, served, error);
+    *json = ok ? serving_json(&served->report) : NULL;
+    served_free(served);
+    if (!ok) return false;
+    if (!*json) return error_memory(error);
+    json_settle(*json);
+    if (!snapshot_read(*json, "report", &entry->now, error)) return false;
+    baseline_compare(run->tolerance, entry);
+    return true;
+}
+
 /* What is wrong with an entry is its status; what is wrong with the machine we run on ends the check. */
 static bool check_entry(const CheckRun *run, const BaselineEntry *from, CheckedEntry *entry, cJSON **json,
                         Error *error) {
     IN_LOCALE_C; /* a thread of its own */
     Arena arena = {0};
     Error failure = {0};
-    const cJSON *own = from->has_plans ? cJSON_GetObjectItemCaseSensitive(from->report, "request") : NULL;
-    Report *report = ARENA_NEW(&arena, Report, 1);
-    Request *request = ARENA_NEW(&arena, Request, 1);
     *entry = (CheckedEntry){.name = from->name, .was = from->was, .edited = from->edited, .has_was = from->has_plans};
-    bool ok = report && request ? resolve(run, from, &arena, request, &failure) : error_memory(&failure);
-    ok = ok && sweep_search(request, &arena, report, &failure) &&
-         snapshot_take(report, own, run->data_sha256, &arena, json, &entry->now, &failure);
+    bool ok = kind_of_report(from->report)->again(run, from, &arena, entry, json, &failure);
     if (!ok && of_the_entry(&failure)) {
         entry->now = (Snapshot){0};
         snprintf(entry->message, sizeof entry->message, "%s: %s", failure.where, failure.text);
+        baseline_compare(run->tolerance, entry);
+    } else if (!ok) {
+        *error = failure;
     }
-    if (ok || of_the_entry(&failure)) baseline_compare(run->tolerance, entry);
-    if (ok && !entry->same_plan && baseline_has_both(entry)) ok = price_old_plan(report, from, &arena, entry, &failure);
-    if (!ok && !of_the_entry(&failure)) *error = failure;
     arena_free(&arena);
     return error->kind == ERROR_NONE;
 }
@@ -126,18 +157,16 @@ static void show_progress(const CheckedEntry *entry, int done, int count, FILE *
             baseline_status_name(entry->status), step[0] ? ", " : "", step);
 }
 
-bool check_baseline(const Options *options, const Baseline *baseline, const Tolerance *tolerance,
-                    const char *data_sha256, FILE *progress, Arena *arena, CheckedEntry **entries,
+bool check_baseline(CheckRun run, const Baseline *baseline, FILE *progress, Arena *arena, CheckedEntry **entries,
                     CheckDocuments *documents, Error *error) {
+    const char *given = run.options->text[OPTION_THREADS];
     int64_t threads = 0;
     int count = baseline->count, done = 0;
-    if (options->text[OPTION_THREADS] &&
-        !number_whole(options->text[OPTION_THREADS], "--threads", 1, THREADS_MAX, &threads, error))
-        return false;
+    if (given && !number_whole(given, "--threads", 1, THREADS_MAX, &threads, error)) return false;
     if (threads > 0) omp_set_num_threads(threads_usable((int)threads));
     int lanes = (int)min_whole(threads_usable(0), count);
     /* Few plans are planned one by one, by all threads together. */
-    CheckRun run = {options, tolerance, data_sha256, .apart = lanes > 1 && count >= 2 * lanes};
+    run.apart = lanes > 1 && count >= 2 * lanes;
     Error *errors = ARENA_NEW(arena, Error, (size_t)count);
     *entries = ARENA_NEW(arena, CheckedEntry, (size_t)count);
     if (!errors || !*entries) return error_memory(error);

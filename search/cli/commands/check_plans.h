@@ -15,11 +15,24 @@ typedef struct {
 } CheckDocuments;
 void check_documents_free(CheckDocuments *documents);
 
-/* One entry for each of the baseline, planned again under --time-limit and --threads of `options`; several side by side.
+/* What an entry of a baseline is planned again with. */
+typedef struct {
+    const Options *options; /* of the command line */
+    const Tolerance *tolerance;
+    const char *data_sha256;
+    bool apart; /* several entries at once: one thread for each */
+} CheckRun;
+
+/* Answers the entry's request again, and compares: *json is the report of now, the caller's; it fills entry->now and
+ * what follows of it. */
+typedef bool PlanAgain(const CheckRun *run, const BaselineEntry *from, Arena *arena, CheckedEntry *entry, cJSON **json,
+                       Error *error);
+PlanAgain training_again, serving_again;
+
+/* One entry for each of the baseline, planned again under --time-limit and --threads of run.options; several side by side.
  * `progress`: gets a line for each that is done; NULL: none. In the arena. False: something is wrong with more than an
  * entry. */
-bool check_baseline(const Options *options, const Baseline *baseline, const Tolerance *tolerance,
-                    const char *data_sha256, FILE *progress, Arena *arena, CheckedEntry **entries,
+bool check_baseline(CheckRun run, const Baseline *baseline, FILE *progress, Arena *arena, CheckedEntry **entries,
                     CheckDocuments *documents, Error *error);
 
 /* One entry: the plan of --plan or --from compared with the best plan of its request, which is found first. *code is

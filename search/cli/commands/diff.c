@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
-#include "search/cli/commands/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +24,12 @@ static const CommandOption OPTIONS[] = {
         OPTION_ROW("quiet", NULL, 0, .letter = 'q', .help = "print nothing: the exit code says it (with --exit-code)"),
 };
 
+typedef struct {
+    DiffFormat format;
+    const char *path; /* NULL: stdout */
+    bool exit_code, quiet;
+} DiffChoice;
+
 static bool read_choice(const CommandLine *line, DiffChoice *out, Error *error) {
     int format = DIFF_TEXT;
     if (!line_choice(line, FORMAT, &format, error) || !line_file(line, OUTPUT, &out->path, error)) return false;
@@ -36,13 +41,6 @@ static bool read_choice(const CommandLine *line, DiffChoice *out, Error *error) 
     return true;
 }
 
-static bool write_answer(const Diff *diff, const DiffChoice *choice, Streams streams, Error *error) {
-    Draft draft;
-    if (!draft_open(&draft, error)) return false;
-    bool ok = diff_write(diff, choice->format, (TextOut){draft.file, output_terminal(streams, choice->path)}, error);
-    return draft_write(&draft, ok, streams.out, choice->path, error);
-}
-
 /* A baseline has many reports; which of them is meant nobody said. */
 static cJSON *read_report(const char *path, Error *error) {
     cJSON *json = json_read_file(path, error);
@@ -52,14 +50,18 @@ static cJSON *read_report(const char *path, Error *error) {
     return NULL;
 }
 
-bool training_diff(const ReportFile files[2], const DiffChoice *choice, Arena *arena, Streams streams, bool *different,
+/* *different: whether they are. */
+static bool answer(const ReportFile files[2], const DiffChoice *choice, Arena *arena, Streams streams, bool *different,
                    Error *error) {
+    Draft draft;
     Diff *diff = ARENA_NEW(arena, Diff, 1);
     if (!diff) return error_memory(error);
-    bool ok = diff_make(&files[0], &files[1], arena, diff, error) &&
-              (choice->quiet || write_answer(diff, choice, streams, error));
+    if (!diff_make(&files[0], &files[1], arena, diff, error)) return false;
     *different = diff->different;
-    return ok;
+    if (choice->quiet) return true;
+    if (!draft_open(&draft, error)) return false;
+    bool ok = diff_write(diff, choice->format, (TextOut){draft.file, output_terminal(streams, choice->path)}, error);
+    return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
@@ -69,10 +71,10 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     cJSON *a = read_report(line->arguments[0], error), *b = a ? read_report(line->arguments[1], error) : NULL;
     const ReportFile files[] = {{a, line->arguments[0]}, {b, line->arguments[1]}};
     bool ok = b != NULL;
-    if (ok && kind_of_report(a) != kind_of_report(b))
+    if (ok && report_kind(a) != report_kind(b))
         ok = error_set(error, ERROR_INPUT, files[1].name, "is not of the same command as %.80s; give two of one",
                        files[0].name);
-    ok = ok && kind_of_report(a)->diff(files, &choice, line->arena, streams, &different, error);
+    ok = ok && answer(files, &choice, line->arena, streams, &different, error);
     int code = !ok ? exit_of_error(error) : choice.exit_code && different ? EXIT_GATE : EXIT_DONE;
     cJSON_Delete(a);
     cJSON_Delete(b);

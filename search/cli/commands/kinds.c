@@ -2,17 +2,14 @@
 #include "search/cli/commands/kinds.h"
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/util.h"
 #include "search/serving/measured/serving_runs.h"
 
 #include <string.h>
 
 static const AnswerKind KINDS[] = {
-    {NULL, training_explain, training_emit, training_check, training_diff, training_sweep, training_validate,
-     training_calibrate},
-    {"inference", serving_explain, serving_emit, serving_check, serving_diff, serving_sweep, serving_validate,
-     serving_calibrate},
+    {NULL, training_explain, training_emit, training_again, training_sweep, training_validate, training_calibrate},
+    {"inference", serving_explain, serving_emit, serving_again, serving_sweep, serving_validate, serving_calibrate},
 };
 
 const AnswerKind *kind_of_word(const char *word) {
@@ -22,7 +19,7 @@ const AnswerKind *kind_of_word(const char *word) {
 }
 
 const AnswerKind *kind_of_report(const cJSON *report) {
-    const AnswerKind *kind = kind_of_word(cJSON_GetStringValue(json_at(report, "request.command")));
+    const AnswerKind *kind = kind_of_word(report_kind(report)->command);
     return kind ? kind : &KINDS[0];
 }
 

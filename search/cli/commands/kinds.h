@@ -4,30 +4,11 @@
  * kinds.c. */
 #pragma once
 
-#include "search/baseline/baseline_check.h"
-#include "search/baseline/diff.h"
 #include "search/cli/command.h"
+#include "search/cli/commands/check_plans.h"
 #include "search/cli/planning.h"
 #include "search/cli/views/validate_limits.h"
 #include "search/serving/options/served.h"
-
-typedef struct {
-    DiffFormat format;
-    const char *path; /* NULL: stdout */
-    bool exit_code, quiet;
-} DiffChoice;
-
-typedef struct {
-    BaselineFormat format;
-    const char *path, *markdown, *junit; /* NULL: not asked for; the first: stdout */
-    const char *baseline;                /* NULL: a plan that is launched */
-    bool update;
-    Tolerance tolerance;
-} CheckChoice;
-
-/* Writes the answer of a check in the forms that were asked for. */
-typedef bool (*CheckWriter)(const void *of, BaselineFormat format, TextOut out, Error *error);
-bool check_write(const CheckChoice *choice, CheckWriter write, const void *of, Streams streams, Error *error);
 
 /* The words of `shardopt validate`. */
 
@@ -70,10 +51,7 @@ typedef struct {
     /* Reports, which stay the caller's. Exit codes, as a command's run() returns them. */
     int (*explain)(const CommandLine *line, const cJSON *report, Streams streams, Error *error);
     int (*emit)(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error);
-    int (*check)(const CheckChoice *choice, const Options *options, const cJSON *baseline, Arena *arena,
-                 Streams streams, Error *error);
-    bool (*diff)(const ReportFile files[2], const DiffChoice *choice, Arena *arena, Streams streams, bool *different,
-                 Error *error);
+    PlanAgain *again; /* for `check`; what it compares, and what `diff` does, is a ReportKind */
     int (*sweep)(int argc, char **argv, Streams streams, Error *error);
     /* Tables of measured runs. */
     bool (*validate)(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
@@ -89,20 +67,12 @@ const AnswerKind *kind_of_word(const char *word);
 
 int training_explain(const CommandLine *line, const cJSON *report, Streams streams, Error *error);
 int training_emit(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error);
-int training_check(const CheckChoice *choice, const Options *options, const cJSON *baseline, Arena *arena,
-                   Streams streams, Error *error);
-bool training_diff(const ReportFile files[2], const DiffChoice *choice, Arena *arena, Streams streams, bool *different,
-                   Error *error);
 int training_sweep(int argc, char **argv, Streams streams, Error *error);
 bool training_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
 bool training_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error);
 
 int serving_explain(const CommandLine *line, const cJSON *report, Streams streams, Error *error);
 int serving_emit(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error);
-int serving_check(const CheckChoice *choice, const Options *options, const cJSON *baseline, Arena *arena,
-                  Streams streams, Error *error);
-bool serving_diff(const ReportFile files[2], const DiffChoice *choice, Arena *arena, Streams streams, bool *different,
-                  Error *error);
 int serving_sweep(int argc, char **argv, Streams streams, Error *error);
 bool serving_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
 bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error);
