@@ -74,7 +74,10 @@ enum {
 int command_run(const Command *command, int argc, char **argv, Streams streams, Error *error);
 
 /* Whether the row `number` of the command's table is an option of the command. */
-bool command_has_option(const Command *command, int number);
+static inline bool command_has_option(const Command *command, int number) {
+    const CommandOption *row = &command->options[number];
+    return row->name && (row->use == 0 || (row->use & command->use) != 0);
+}
 
 /* Reads the words of a command line; argv[0] is skipped. Unknown and repeated options, options without their value and
  * stray words are errors. */

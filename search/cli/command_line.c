@@ -18,11 +18,6 @@
 /* What popt returns for an option: its number in the table and one, or this. */
 enum { VALUE_HELP = OPTIONS_MAX + 1 };
 
-bool command_has_option(const Command *command, int number) {
-    const CommandOption *row = &command->options[number];
-    return row->name && (row->use == 0 || (row->use & command->use) != 0);
-}
-
 static bool unknown(const Command *command, const char *word, Error *error) {
     enum { OTHERS = 128 };
     const char *names[OPTIONS_MAX + 1 + OTHERS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/options/config_options.h"
+#include "search/options/report_options.h"
 
 #include "base/file.h"
 #include "base/util.h"

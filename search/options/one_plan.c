@@ -3,7 +3,6 @@
 
 #include "base/text/prose.h"
 #include "base/util.h"
-#include "search/options/config_options.h"
 #include "search/request/request.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/options/report_options.h: a report of format_version 1 read back: its `request` as options, and one of its plans.
- * */
+/* search/options/report_options.h: a report of format_version 1 read back, its `request` as options and one of its
+ * plans; and a launch configuration (config_options.c). */
 #pragma once
 
 #include "search/options/options.h"
 
-/* What identifies a plan among those of one search; from a report, or from a launch configuration (config_options.h). */
+/* What identifies a plan among those of one search; from a report, or from a launch configuration. */
 typedef struct {
     bool known;      /* false: none was read */
     Degrees degrees; /* all six */
@@ -38,3 +38,10 @@ bool options_of_report(const cJSON *report, const Options *given, Arena *arena, 
  * plan of that rank. `where` names the report in errors, and in those of the options. */
 bool report_request_read(const cJSON *report, const char *where, Arena *arena, Options *out, Error *error);
 bool report_plan_read(const cJSON *report, const char *where, int64_t rank, ReportPlan *out, Error *error);
+
+/* Reads the file that --from-config names. What `given` says counts before what the file says. `plan`: its plan, with its
+ * launcher's own placement. `of_plan`: the options that price it, whatever shardopt thinks of what its launcher takes: it
+ * runs. `open` (or NULL): those of the search that it is held against, what its launcher can launch (unless --for says
+ * otherwise), with the file's work and without its recomputation. */
+bool options_from_config(const Options *given, Arena *arena, Options *open, Options *of_plan, ReportPlan *plan,
+                         Error *error);
