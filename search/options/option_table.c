@@ -252,17 +252,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                               "measured step in time above the predicted one.",
                    .values = "text json html"),
     [OPTION_BENCH_FORMAT] = {OPTION_ROW_TEXT_OR_JSON, .use = USE_BENCH},
-    [OPTION_SHARD] = OPTION_ROW(
-        "shard", "K/N", USE_SWEEP, .help = "only every N-th point, from the K-th: a part for `shardopt merge`",
-        .details = "Only every N-th point, from the K-th (1 to N): a part, of JSON lines. In a job array of Slurm: "
-                   "sweep ... --shard $SLURM_ARRAY_TASK_ID/8 -o part$SLURM_ARRAY_TASK_ID, then merge part*."),
-    [OPTION_RESUME] = OPTION_ROW(
-        "resume", "FILE", USE_SWEEP, .help = "keep finished points in this file, and continue from those already in it",
-        .details = "Each finished point is a line of this file, on the disk before the next begins; a sweep that was "
-                   "stopped goes on from there, at the cost of the point it was at. A file of another grid, version "
-                   "or data is an error, and stays as it is. A point that is in the file as not proven, or with an "
-                   "error, is finished: give another file to plan it again.",
-        .values = "@files", .writes = true),
+    SWEEP_OPTION_ROWS,
     [OPTION_DEADLINE] = {OPTION_ROW_DEADLINE, .use = USE_SWEEP},
     [OPTION_BUDGET] = {OPTION_ROW_BUDGET, .use = USE_SWEEP},
     [OPTION_CERTIFICATE] = OPTION_ROW(

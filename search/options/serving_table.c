@@ -87,5 +87,6 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
                    "change gains. Options that are not given come from the file: lengths and load from its load "
                    "test, of what `emit` wrote all.",
         .values = "@files"),
+    SWEEP_OPTION_ROWS,
     [OPTION_QUIET] = OPTION_ROW("quiet", NULL, 0, .letter = 'q', .help = "no warnings"),
 };

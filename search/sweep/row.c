@@ -5,8 +5,8 @@
 #include "base/json.h"
 #include "base/text/prose.h"
 #include "base/util.h"
-#include "search/answer/tie.h"
 #include "search/answer/plan_words.h"
+#include "search/answer/tie.h"
 
 #include <string.h>
 
@@ -16,8 +16,14 @@ static const char *dollars(double value, char *text) {
     return text;
 }
 
+/* Cents of a million tokens. */
+static const char *dollars_exactly(double value, char *text) {
+    snprintf(text, NUMBER_TEXT_SIZE, "$%.3f", value);
+    return text;
+}
+
 #define AT(member) offsetof(SweepRow, member)
-const SweepField SWEEP_FIELDS[SWEEP_FIELD_COUNT] = {
+static const SweepField PLAN_FIELDS[] = {
     {"plan", FIELD_TEXT, AT(plan), "best plan", NULL},
     {"machine", FIELD_TEXT, AT(machine), NULL, NULL},
     {"chips", FIELD_WHOLE, AT(chips), NULL, NULL},
@@ -33,7 +39,28 @@ const SweepField SWEEP_FIELDS[SWEEP_FIELD_COUNT] = {
     {"reserved_cost_usd", FIELD_USD, AT(reserved_usd), NULL, NULL},
     {"price_source", FIELD_SOURCE, AT(price_source), NULL, NULL},
     {"reserved_price_source", FIELD_SOURCE, AT(reserved_source), NULL, NULL},
+    {0},
 };
+
+static const char *one_decimal(double value, char *text) {
+    snprintf(text, NUMBER_TEXT_SIZE, "%.1f", value);
+    return text;
+}
+
+static const SweepField POINT_FIELDS[] = {
+    {"plan", FIELD_TEXT, AT(plan), "best point", NULL},
+    {"engine", FIELD_TEXT, AT(engine), "engine", NULL},
+    {"chips", FIELD_WHOLE, AT(chips), NULL, NULL},
+    {"tokens_per_second_per_user", FIELD_REAL, AT(tokens_per_second_per_user), "tokens/s/user", one_decimal},
+    {"tokens_per_second_per_chip", FIELD_REAL, AT(tokens_per_second_per_chip), "tokens/s/chip", one_decimal},
+    {"tokens_per_second", FIELD_REAL, AT(tokens_per_second), NULL, NULL},
+    {"tpot_seconds", FIELD_REAL, AT(tpot_seconds), "time per token", step_text},
+    {"ttft_seconds", FIELD_REAL, AT(ttft_seconds), "first token", step_text},
+    {"cost_usd_per_million_output_tokens", FIELD_USD, AT(cost_usd), "per million", dollars_exactly},
+    {0},
+};
+
+const SweepField *sweep_fields(const SweepGrid *grid) { return grid->is_of_serving ? POINT_FIELDS : PLAN_FIELDS; }
 
 /* ---- writing ---- */
 
@@ -52,14 +79,18 @@ static const char *price_source(const Figure *price, Arena *arena) {
 }
 
 /* False: memory is out. */
-static bool add_best(cJSON *to, const Request *request, const RankedPlan *ranked) {
-    Arena arena = {0};
+static bool fill_best(const Request *request, const RankedPlan *ranked, Arena *arena, SweepRow *out) {
     const Estimate *estimate = &ranked->estimate;
     Training training = training_of(request, ranked);
     Failing failing = failing_of(request, ranked);
     bool fails = failing.mtbf_seconds > 0;
     char label[WORDS_SIZE];
-    SweepRow row = {.plan = plan_label(ranked, label),
+    SweepRow row = {.point = out->point,
+                    .state = out->state,
+                    .message = out->message,
+                    .warning = out->warning,
+                    .has_plan = true,
+                    .plan = arena_text(arena, plan_label(ranked, label)),
                     .machine = ranked->machine.text,
                     .chips = ranked->machine.mesh.chips,
                     .step_seconds = estimate->time.seconds,
@@ -71,14 +102,11 @@ static bool add_best(cJSON *to, const Request *request, const RankedPlan *ranked
                     .expected_seconds = fails ? failing.seconds : training.seconds,
                     .expected_usd = fails ? failing.usd : training.usd,
                     .reserved_usd = fails ? failing.reserved_usd : training.reserved_usd,
-                    .price_source = price_source(&request->question.chip.usd_per_chip_hour, &arena),
-                    .reserved_source = price_source(&request->question.chip.usd_per_chip_hour_reserved, &arena)};
+                    .price_source = price_source(&request->question.chip.usd_per_chip_hour, arena),
+                    .reserved_source = price_source(&request->question.chip.usd_per_chip_hour_reserved, arena)};
     row.tokens_per_second = (double)ranked->work.sequences * (double)ranked->work.seq / estimate->time.seconds;
-    cJSON *json = json_add_object(to, "best");
-    bool ok = json && row.price_source && row.reserved_source;
-    for (int i = 0; i < SWEEP_FIELD_COUNT && ok; i++) ok = add_field(json, &SWEEP_FIELDS[i], &row);
-    arena_free(&arena);
-    return ok;
+    *out = row;
+    return row.plan && row.price_source && row.reserved_source;
 }
 
 /* What a table says with the plan, or instead of one. */
@@ -95,44 +123,55 @@ static void message_of(const Report *report, PointState state, char *text, size_
                  number_grouped(report->nearest[0].machine.mesh.chips, chips), plan_label(&report->nearest[0], label));
 }
 
-/* `report`: NULL for a point that is no request. */
-static bool write_row(const SweepGrid *grid, const SweepRow *start, const Report *report, SweepText *row,
-                      Error *error) {
-    cJSON *json = cJSON_CreateObject(), *tree = report ? report_json(report, error) : cJSON_CreateNull();
-    bool ok = json && tree && json_add_whole(json, "point", start->point);
+static bool add_best(cJSON *to, const SweepGrid *grid, const SweepRow *row) {
+    if (!row->has_plan) return json_add_text(to, "best", NULL);
+    cJSON *json = json_add_object(to, "best");
+    bool ok = json != NULL;
+    for (const SweepField *field = sweep_fields(grid); field->key && ok; field++) ok = add_field(json, field, row);
+    return ok;
+}
+
+bool sweep_row_write(const SweepGrid *grid, const SweepRow *row, cJSON *report, SweepText *out, Error *error) {
+    cJSON *json = cJSON_CreateObject(), *tree = report ? report : cJSON_CreateNull();
+    bool ok = json && tree && json_add_whole(json, "point", row->point);
     cJSON *varies = ok ? json_add_object(json, "varies") : NULL;
     ok = varies != NULL;
     for (int i = 0; i < grid->option_count && ok; i++)
         if (grid->options[i].count > 1)
-            ok = json_add_text(varies, grid->options[i].option, sweep_value(grid, start->point, i));
-    ok = ok && json_add_text(json, "state", point_state_name(start->state)) &&
-         json_add_text(json, "message", start->message) && json_add_text(json, "warning", start->warning) &&
-         (report && report->result.plan_count > 0 ? add_best(json, report->request, &report->result.plans[0])
-                                                  : json_add_text(json, "best", NULL));
+            ok = json_add_text(varies, grid->options[i].option, sweep_value(grid, row->point, i));
+    ok = ok && json_add_text(json, "state", point_state_name(row->state)) &&
+         json_add_text(json, "message", row->message) && json_add_text(json, "warning", row->warning) &&
+         add_best(json, grid, row);
     if (!ok || !cJSON_AddItemToObject(json, "report", tree)) {
         cJSON_Delete(tree);
         cJSON_Delete(json);
-        return error && error->kind != ERROR_NONE ? false : error_memory(error);
+        return error_memory(error);
     }
-    row->text = sweep_line(json, &row->length);
-    return row->text || error_memory(error);
+    out->text = sweep_line(json, &out->length);
+    return out->text || error_memory(error);
 }
 
 bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning,
                          SweepText *row, Error *error) {
+    Arena arena = {0};
     const SearchResult *result = &report->result;
     PointState state = search_left_open(result) ? POINT_NOT_PROVEN : result->plan_count > 0 ? POINT_OK : POINT_NO_PLAN;
     char message[2 * WORDS_SIZE];
     message_of(report, state, message, sizeof message);
     SweepRow start = {.point = point, .state = state, .message = message, .warning = warning};
-    return write_row(grid, &start, report, row, error);
+    bool ok =
+        result->plan_count == 0 || fill_best(report->request, &result->plans[0], &arena, &start) || error_memory(error);
+    cJSON *tree = ok ? report_json(report, error) : NULL;
+    ok = tree && sweep_row_write(grid, &start, tree, row, error);
+    arena_free(&arena);
+    return ok;
 }
 
 bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, SweepText *row, Error *error) {
     char message[sizeof failure->where + sizeof failure->text + 2];
     snprintf(message, sizeof message, "%s: %s", failure->where, failure->text);
-    SweepRow start = {.point = point, .state = POINT_ERROR, .message = message, .warning = ""};
-    return write_row(grid, &start, NULL, row, error);
+    const SweepRow start = {.point = point, .state = POINT_ERROR, .message = message, .warning = ""};
+    return sweep_row_write(grid, &start, NULL, row, error);
 }
 
 /* ---- reading ---- */
@@ -167,11 +206,11 @@ static bool read_varies(const SweepGrid *grid, int64_t point, const cJSON *json,
     return !value || odd(where, "varies", error);
 }
 
-static bool read_best(const cJSON *best, const char *where, Arena *arena, SweepRow *out, Error *error) {
+static bool read_best(const SweepGrid *grid, const cJSON *best, const char *where, Arena *arena, SweepRow *out,
+                      Error *error) {
     static const double MOST = 1e300;
     bool ok = true;
-    for (int i = 0; i < SWEEP_FIELD_COUNT && ok; i++) {
-        const SweepField *field = &SWEEP_FIELDS[i];
+    for (const SweepField *field = sweep_fields(grid); field->key && ok; field++) {
         void *to = (char *)out + field->at;
         if (field->kind == FIELD_TEXT || field->kind == FIELD_SOURCE)
             ok = read_text(best, field->key, where, arena, to, error);
@@ -218,7 +257,8 @@ static bool read_row(const SweepGrid *grid, const cJSON *json, const char *where
     if ((!out->has_plan && !cJSON_IsNull(best)) || (out->has_plan && !may) ||
         (!out->has_plan && out->state == POINT_OK))
         return odd(where, "best", error);
-    return !out->has_plan || (read_best(best, where, arena, out, error) && read_priced_by(report, arena, out, error));
+    return !out->has_plan ||
+           (read_best(grid, best, where, arena, out, error) && read_priced_by(report, arena, out, error));
 }
 
 bool sweep_row_read(const SweepGrid *grid, SweepLine line, Arena *arena, SweepRow *out, Error *error) {

@@ -25,7 +25,8 @@ typedef struct {
 typedef struct {
     SweepOption options[SWEEP_OPTIONS_MAX];
     int option_count;
-    int64_t points; /* the product of the counts, 1 to SWEEP_POINTS_MAX */
+    int64_t points;     /* the product of the counts, 1 to SWEEP_POINTS_MAX */
+    bool is_of_serving; /* its points are questions of `inference` */
 } SweepGrid;
 
 /* The value that a point (0 <= point < points) takes of an option of the grid. */
@@ -77,6 +78,8 @@ typedef struct {
     double cost_usd;                   /* negative: no price is known */
     double expected_seconds;           /* of the training, with failures as far as they are known */
     double expected_usd, reserved_usd; /* of that, at the price on demand and at a reserved one; negative: not known */
+    const char *engine;                /* of serving, as what follows */
+    double tokens_per_second_per_user, tokens_per_second_per_chip, tpot_seconds, ttft_seconds;
     const char *price_source, *reserved_source; /* where these prices are from; "" */
     const char *line;                           /* the row itself, `length` bytes and a NUL */
     size_t length;
@@ -91,8 +94,8 @@ typedef struct {
     const char *heading;                           /* of its column where people read; NULL: it has none there */
     const char *(*text)(double value, char *text); /* of a number there, into NUMBER_TEXT_SIZE bytes */
 } SweepField;
-enum { SWEEP_FIELD_COUNT = 15 };
-extern const SweepField SWEEP_FIELDS[SWEEP_FIELD_COUNT];
+/* Those of the grid's rows; a key of NULL ends them. */
+const SweepField *sweep_fields(const SweepGrid *grid);
 
 /* The line of a point that was searched; of one that is no request (`failure` says why). Without a newline, to be
  * freed. */
@@ -102,6 +105,8 @@ typedef struct {
 } SweepText;
 bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning,
                          SweepText *row, Error *error);
+/* Of any kind: `row` has what a table says, `report` is taken; NULL: there is none. */
+bool sweep_row_write(const SweepGrid *grid, const SweepRow *row, struct cJSON *report, SweepText *out, Error *error);
 bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, SweepText *row, Error *error);
 
 /* Strict: a row of another grid, of a wrong type, out of range is an error. The line is copied. */

@@ -66,10 +66,8 @@ static Table begin_table(const SweepGrid *grid, bool priced, Arena *arena) {
     Table table = table_new(arena, "Every point of the grid with its best plan", NULL);
     for (int i = 0; i < grid->option_count; i++)
         if (grid->options[i].count > 1) table_column(&table, grid->options[i].option, false);
-    for (int i = 0; i < SWEEP_FIELD_COUNT; i++) {
-        const SweepField *field = &SWEEP_FIELDS[i];
+    for (const SweepField *field = sweep_fields(grid); field->key; field++)
         if (is_shown(field, priced)) table_column(&table, field->heading, field->kind != FIELD_TEXT);
-    }
     table_column(&table, "result", false);
     for (int c = 0; c < table.columns; c++) table_wrap(&table, c, CELL_COLUMNS);
     return table;
@@ -86,8 +84,8 @@ static void fill_table(SweepView *view) {
         char result[CELL_SIZE];
         for (int i = 0; i < grid->option_count; i++)
             if (grid->options[i].count > 1) add_text(out, sweep_value(grid, point, i));
-        for (int i = 0; i < SWEEP_FIELD_COUNT; i++)
-            if (is_shown(&SWEEP_FIELDS[i], priced)) add_field(&SWEEP_FIELDS[i], row, out);
+        for (const SweepField *field = sweep_fields(grid); field->key; field++)
+            if (is_shown(field, priced)) add_field(field, row, out);
         snprintf(result, sizeof result, "%s%s%s", point_state_words(row->state), row->message[0] ? ": " : "",
                  row->message);
         add_text(out, view->result[point] ? view->result[point] : result);
@@ -236,8 +234,8 @@ static void add_csv_row(const SweepView *view, const SweepRow *row, Table *table
     for (int i = 0; i < grid->option_count; i++)
         if (grid->options[i].count > 1) table_cell(table, "%s", sweep_value(grid, row->point, i));
     table_cell(table, "%s", point_state_name(row->state));
-    for (int i = 0; i < SWEEP_FIELD_COUNT; i++)
-        if (SWEEP_FIELDS[i].kind != FIELD_SOURCE) add_csv_field(&SWEEP_FIELDS[i], row, table);
+    for (const SweepField *field = sweep_fields(grid); field->key; field++)
+        if (field->kind != FIELD_SOURCE) add_csv_field(field, row, table);
     if (sweep_goal_is(view->goal)) table_cell(table, "%s", view->result[row->point] ? view->result[row->point] : "");
     table_cell(table, "%s", row->message);
 }
@@ -247,13 +245,14 @@ static bool write_csv(SweepView *view, FILE *out) {
     /* A column of the plan may have the name of one that was requested. */
     for (int i = 0; i < view->grid->option_count; i++) {
         const SweepOption *varied = &view->grid->options[i];
-        const char *name = strcmp(varied->option, "chips") == 0 ? "asked_chips" : varied->option;
-        if (varied->count > 1) table_column(&table, name, false);
+        const char *name = varied->option;
+        for (const SweepField *field = sweep_fields(view->grid); field->key; field++)
+            if (strcmp(field->key, varied->option) == 0) name = arena_format(&view->arena, "asked_%s", varied->option);
+        if (varied->count > 1) table_column(&table, name ? name : "", false);
     }
     table_column(&table, "state", false);
-    for (int i = 0; i < SWEEP_FIELD_COUNT; i++)
-        if (SWEEP_FIELDS[i].kind != FIELD_SOURCE)
-            table_column(&table, SWEEP_FIELDS[i].key, SWEEP_FIELDS[i].kind != FIELD_TEXT);
+    for (const SweepField *field = sweep_fields(view->grid); field->key; field++)
+        if (field->kind != FIELD_SOURCE) table_column(&table, field->key, field->kind != FIELD_TEXT);
     if (sweep_goal_is(view->goal)) table_column(&table, "goal", false);
     table_column(&table, "message", false);
     for (int64_t i = 0; i < view->grid->points; i++) add_csv_row(view, &view->rows[i], &table);

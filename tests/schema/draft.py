@@ -179,7 +179,7 @@ def page_texts():
 SECTION = {"report": "A report: plan, explain", "sweep": "sweep", "inference": "A report: inference", "check": "check",
            "diff": "diff", "validate": "validate", "layout": "layout", "validate_serving": "validate: serving runs",
            "calibrate": "calibrate", "calibrate_serving": "validate: serving runs", "trace": "--format json",
-           "check_serving": "check", "diff_serving": "diff"}
+           "check_serving": "check", "diff_serving": "diff", "sweep_inference": "sweep"}
 TITLES = {
     "report": "plan, explain", "sweep": "sweep, merge", "inference": "inference", "check": "check", "diff": "diff",
     "layout": "layout", "models": "models", "model": "models NAME", "chips": "chips", "chip": "chips NAME",

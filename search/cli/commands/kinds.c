@@ -7,9 +7,21 @@
 
 #include <string.h>
 
+static const Command SWEEP_SERVING = {
+    .name = "sweep inference",
+    .summary = "the best point of every question of a grid: lists in any option of `inference`, one row each",
+    .usage = "sweep inference --model NAME[,NAME...] [--shard K/N] [--resume FILE] [OPTIONS of `inference`]",
+    .options = SERVING_OPTIONS,
+    .option_count = OPTION_COUNT,
+    .use = USE_INFERENCE | USE_SWEEP,
+    .footer = PLANNING_FOOTER(""),
+};
+
 static const AnswerKind KINDS[] = {
-    {NULL, training_explain, training_emit, training_again, training_sweep, training_validate, training_calibrate},
-    {"inference", serving_explain, serving_emit, serving_again, serving_sweep, serving_validate, serving_calibrate},
+    {NULL, training_explain, training_emit, training_again, NULL, training_point_chips, training_point_row,
+     training_validate, training_calibrate},
+    {"inference", serving_explain, serving_emit, serving_again, &SWEEP_SERVING, serving_point_chips, serving_point_row,
+     serving_validate, serving_calibrate},
 };
 
 const AnswerKind *kind_of_word(const char *word) {

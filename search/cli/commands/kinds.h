@@ -7,6 +7,7 @@
 #include "search/cli/command.h"
 #include "search/cli/commands/check_plans.h"
 #include "search/cli/planning.h"
+#include "search/cli/sweep/point.h"
 #include "search/cli/views/validate_limits.h"
 #include "search/serving/options/served.h"
 
@@ -51,8 +52,10 @@ typedef struct {
     /* Reports, which stay the caller's. Exit codes, as a command's run() returns them. */
     int (*explain)(const CommandLine *line, const cJSON *report, Streams streams, Error *error);
     int (*emit)(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error);
-    PlanAgain *again; /* for `check`; what it compares, and what `diff` does, is a ReportKind */
-    int (*sweep)(int argc, char **argv, Streams streams, Error *error);
+    PlanAgain *again;     /* for `check`; what it compares, and what `diff` does, is a ReportKind */
+    const Command *sweep; /* whose options a grid has; NULL: those of `sweep` */
+    PointChips *point_chips;
+    PointRow *point_row;
     /* Tables of measured runs. */
     bool (*validate)(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
     bool (*calibrate)(const CalibrateWords *words, Arena *arena, Streams streams, Error *error);
@@ -67,13 +70,11 @@ const AnswerKind *kind_of_word(const char *word);
 
 int training_explain(const CommandLine *line, const cJSON *report, Streams streams, Error *error);
 int training_emit(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error);
-int training_sweep(int argc, char **argv, Streams streams, Error *error);
 bool training_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
 bool training_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error);
 
 int serving_explain(const CommandLine *line, const cJSON *report, Streams streams, Error *error);
 int serving_emit(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error);
-int serving_sweep(int argc, char **argv, Streams streams, Error *error);
 bool serving_validate(const ValidateOptions *options, Arena *arena, Streams streams, int *code, Error *error);
 bool serving_calibrate(const CalibrateWords *words, Arena *arena, Streams streams, Error *error);
 

@@ -67,6 +67,7 @@ static bool merge(const MergeRequest *request, Arena *arena, Streams streams, in
         return error_set(error, ERROR_INPUT, request->paths[0],
                          "was made by shardopt %.40s, and this is %s; merge with the version that made it",
                          first->version, program_version());
+    if (!sweep_output_fits(&first->grid, &request->output, error)) return false;
     int *part_of_shard = ARENA_NEW(arena, int, (size_t)first->shards);
     if (!part_of_shard) return error_memory(error);
     if (!sweep_table_new(first, arena, &table, error)) return false;

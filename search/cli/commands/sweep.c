@@ -2,7 +2,6 @@
 /* `shardopt sweep`: lists to a grid, points to rows, one after the other or spread over ranks, rows to a table. */
 #include "search/sweep/sweep.h"
 #include "base/build.h"
-#include "base/memory_stream.h"
 #include "base/number.h"
 #include "base/text/prose.h"
 #include "search/cli/commands.h"
@@ -20,6 +19,7 @@
 
 /* A sweep as its words have it. */
 typedef struct {
+    const AnswerKind *kind;
     CommandLine line;
     Options options;
     SweepHeader header;
@@ -44,7 +44,11 @@ static bool read_shard(const char *text, SweepHeader *out, Error *error) {
 static bool read_sweep(int argc, char **argv, Arena *arena, Sweep *out, Error *error) {
     const char *const *text = out->options.text;
     SweepHeader *header = &out->header;
-    if (!command_line_read(&COMMAND_SWEEP, argc, argv, arena, &out->line, error)) return false;
+    const AnswerKind *named = kind_of_word(argc > 1 ? argv[1] : NULL);
+    int own = named != NULL; /* the word of the kind */
+    out->kind = named ? named : kind_of_report(NULL);
+    if (!command_line_read(own ? out->kind->sweep : &COMMAND_SWEEP, argc - own, argv + own, arena, &out->line, error))
+        return false;
     options_of_line(&out->line, &out->options);
     out->answered = out->line.wants_help || out->line.wants_version;
     if (out->answered) return true;
@@ -66,8 +70,11 @@ static bool read_sweep(int argc, char **argv, Arena *arena, Sweep *out, Error *e
         return error_set(error, ERROR_INPUT, "--output", "is empty; give a file");
     if (out->resume && out->resume[0] == '\0')
         return error_set(error, ERROR_INPUT, "--resume", "is empty; give a file");
-    return (!out->sharded || read_shard(text[OPTION_SHARD], header, error)) &&
-           sweep_grid_from_options(PLANNING_OPTIONS, &out->options, arena, &header->grid, error) &&
+    if ((out->sharded && !read_shard(text[OPTION_SHARD], header, error)) ||
+        !sweep_grid_from_options(out->line.command->options, &out->options, arena, &header->grid, error))
+        return false;
+    header->grid.is_of_serving = own;
+    return sweep_output_fits(&header->grid, &out->output, error) &&
            file_data_sha256(header->data_sha256, arena, error) &&
            sweep_files_sha256(&header->grid, header->files_sha256, error);
 }
@@ -77,57 +84,31 @@ static bool read_sweep(int argc, char **argv, Arena *arena, Sweep *out, Error *e
 /* What is wrong with a point is its row; what is wrong with the machine we run on ends the sweep. */
 static bool of_the_point(const Error *failure) { return failure->kind == ERROR_INPUT || failure->kind == ERROR_IO; }
 
-/* The request of a point; NULL: *failure says why not. */
-static Request *request_of(const Sweep *sweep, int64_t point, Arena *arena, Error *failure) {
+/* NULL: *failure says why not. */
+static Options *words_of(const Sweep *sweep, int64_t point, Arena *arena, Error *failure) {
     Options *words = ARENA_NEW(arena, Options, 1);
-    Request *request = ARENA_NEW(arena, Request, 1);
-    if (!words || !request) return error_memory(failure), NULL;
-    sweep_point_options(PLANNING_OPTIONS, &sweep->options, &sweep->header.grid, point, words);
-    if (!request_from_options(words, arena, request, failure)) return NULL;
-    request->control.top = 1;
-    request->control.different = false;
-    return request;
+    if (!words) return error_memory(failure), NULL;
+    sweep_point_options(sweep->line.command->options, &sweep->options, &sweep->header.grid, point, words);
+    return words;
 }
 
-/* What `plan` says on stderr of this request, without its "shardopt: warning: "; sets the threads. In the arena. */
-static const char *warning_of(const Request *request, Arena *arena) {
-    static const char PREFIX[] = "shardopt: warning: ";
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return NULL;
-    planning_announce(request, &(OutputChoice){0}, memory);
-    thousands_warn(request, &(OutputChoice){0}, memory);
-    const char *kept = fclose(memory) == 0 ? arena_text(arena, "") : NULL;
-    for (char *line = text; kept && line && *line;) {
-        char *end = line + strcspn(line, "\n"), *next = end + (*end == '\n');
-        *end = '\0';
-        if (strncmp(line, PREFIX, sizeof PREFIX - 1) == 0) line += sizeof PREFIX - 1;
-        kept = arena_format(arena, "%s%s%s", kept, kept[0] ? "; " : "", line);
-        line = next;
-    }
-    free(text);
-    return kept;
+static int64_t chips_of(const Sweep *sweep, int64_t point, Arena *arena, Error *failure) {
+    const Options *words = words_of(sweep, point, arena, failure);
+    return words ? sweep->kind->point_chips(words, arena, failure) : 0;
 }
 
 static bool plan_point(const Sweep *sweep, int64_t point, SweepText *row, Error *error) {
     const SweepGrid *grid = &sweep->header.grid;
     Arena arena = {0};
     Error failure = {0};
-    bool ok = false;
-    Report *report = ARENA_NEW(&arena, Report, 1);
-    Request *request = report ? request_of(sweep, point, &arena, &failure) : NULL;
-    const char *warning = request ? warning_of(request, &arena) : NULL;
-    if (!report || (request && !warning)) error_memory(&failure);
-    if (failure.kind == ERROR_NONE && sweep_search(request, &arena, report, &failure) &&
-        data_files_name(report, &arena, &failure)) {
-        memcpy(report->data_sha256, sweep->header.data_sha256, sizeof report->data_sha256);
-        ok = sweep_row_of_report(grid, point, report, warning, row, error);
-    } else if (of_the_point(&failure)) {
+    const Options *words = words_of(sweep, point, &arena, &failure);
+    const SweepPoint task = {grid, point, words, sweep->header.data_sha256,
+                             sweep->sharded || sweep->resume || sweep->output.format == SWEEP_JSON};
+    bool ok = words && sweep->kind->point_row(&task, &arena, row, &failure);
+    if (!ok && of_the_point(&failure))
         ok = sweep_row_of_failure(grid, point, &failure, row, error);
-    } else {
+    else if (!ok)
         *error = failure;
-    }
     arena_free(&arena);
     return ok;
 }
@@ -138,7 +119,7 @@ static bool some_point_is_valid(const Sweep *sweep, Error *error) {
     for (int64_t point = 0; point < sweep->header.grid.points; point++) {
         Arena arena = {0};
         Error failure = {0};
-        bool valid = request_of(sweep, point, &arena, &failure) != NULL;
+        bool valid = chips_of(sweep, point, &arena, &failure) > 0;
         arena_free(&arena);
         if (valid) return true;
         if (!of_the_point(&failure)) {
@@ -207,8 +188,7 @@ static bool order_by_size(SearchLog *search_log, Arena *arena, Error *error) {
     for (int64_t point = 0; point < points; point++) {
         Arena own = {0};
         Error failure = {0};
-        const Request *request = request_of(sweep, point, &own, &failure);
-        sizes[point] = (Size){request ? request->question.machine.mesh.chips : 0, point};
+        sizes[point] = (Size){chips_of(sweep, point, &own, &failure), point};
         arena_free(&own);
     }
     qsort(sizes, (size_t)points, sizeof *sizes, by_size);
@@ -362,7 +342,7 @@ static int follow(int argc, char **argv, Arena *arena) {
 }
 
 /* The words are read on every rank, and answered on one. */
-int training_sweep(int argc, char **argv, Streams streams, Error *error) {
+static int run_words(int argc, char **argv, Streams streams, Error *error) {
     Arena arena = {0};
     SweepCrew crew = spread_start();
     if (crew.launched) streams.terminal = (Terminal){0};
@@ -370,11 +350,6 @@ int training_sweep(int argc, char **argv, Streams streams, Error *error) {
     spread_end(crew);
     arena_free(&arena);
     return code;
-}
-
-static int run_words(int argc, char **argv, Streams streams, Error *error) {
-    const AnswerKind *kind = kind_of_word(argc > 1 ? argv[1] : NULL);
-    return kind ? kind->sweep(argc - 1, argv + 1, streams, error) : training_sweep(argc, argv, streams, error);
 }
 
 /* What the manual says in addition to the options. */

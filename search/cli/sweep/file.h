@@ -56,6 +56,9 @@ typedef struct {
 /* "text" when `text` is NULL. */
 bool sweep_format_parse(const char *text, SweepFormat *out, Error *error);
 
+/* Whether a sweep of this grid can be written so: one of serving has no page and no goal. */
+bool sweep_output_fits(const SweepGrid *grid, const SweepOutput *output, Error *error);
+
 /* Writes the table of a whole grid; warns of what was planned though it is odd, each warning once (not when quiet). An
  * error too, behind the table, where points contradict each other (sweep_rows_agree). */
 bool sweep_answer(const SweepGrid *grid, const SweepRow *rows, const SweepOutput *output, Streams streams,

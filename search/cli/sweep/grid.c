@@ -141,7 +141,7 @@ static bool add_file(Sha256 *all, const char *value, Error *error) {
 }
 
 bool sweep_files_sha256(const SweepGrid *grid, char hex[SHA256_HEX_SIZE], Error *error) {
-    static const Option NAMING[] = {OPTION_MODEL, OPTION_PROFILE, OPTION_OPTIMIZER};
+    static const Option NAMING[] = {OPTION_MODEL, OPTION_PROFILE, OPTION_OPTIMIZER, OPTION_LENGTHS};
     Sha256 all = sha256_start();
     bool any = false;
     for (int i = 0; i < grid->option_count; i++)

@@ -204,8 +204,7 @@ static bool read_changed(const char *key, const char *value, SweepRow *row) {
 
 /* Figures of nothing are figures, negative ones and what is no number are none; prices may not be known. */
 Test(sweep, figures_at_their_limits) {
-    for (int i = 0; i < SWEEP_FIELD_COUNT; i++) {
-        const SweepField *field = &SWEEP_FIELDS[i];
+    for (const SweepField *field = sweep_fields(&(SweepGrid){0}); field->key; field++) {
         bool may_lack = field->kind == FIELD_USD;
         if (field->kind != FIELD_REAL && !may_lack) continue;
         static const double GOOD[] = {0, 1e-300, 1, 1e300};

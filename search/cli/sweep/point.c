@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/cli/sweep/point.h"
+
+#include "base/memory_stream.h"
+#include "search/cli/planning.h"
+#include "search/options/data_files.h"
+#include "search/serving/options/served.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- training ---- */
+
+static Request *request_of(const Options *words, Arena *arena, Error *failure) {
+    Request *request = ARENA_NEW(arena, Request, 1);
+    if (!request) return error_memory(failure), NULL;
+    if (!request_from_options(words, arena, request, failure)) return NULL;
+    request->control.top = 1;
+    request->control.different = false;
+    return request;
+}
+
+int64_t training_point_chips(const Options *words, Arena *arena, Error *failure) {
+    const Request *request = request_of(words, arena, failure);
+    return request ? request->question.machine.mesh.chips : 0;
+}
+
+/* What `plan` says on stderr of this request, without its "shardopt: warning: "; sets the threads. In the arena. */
+static const char *warning_of(const Request *request, Arena *arena) {
+    static const char PREFIX[] = "shardopt: warning: ";
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = memory_stream_open(&text, &length);
+    if (!memory) return NULL;
+    planning_announce(request, &(OutputChoice){0}, memory);
+    thousands_warn(request, &(OutputChoice){0}, memory);
+    const char *kept = fclose(memory) == 0 ? arena_text(arena, "") : NULL;
+    for (char *line = text; kept && line && *line;) {
+        char *end = line + strcspn(line, "\n"), *next = end + (*end == '\n');
+        *end = '\0';
+        if (strncmp(line, PREFIX, sizeof PREFIX - 1) == 0) line += sizeof PREFIX - 1;
+        kept = arena_format(arena, "%s%s%s", kept, kept[0] ? "; " : "", line);
+        line = next;
+    }
+    free(text);
+    return kept;
+}
+
+bool training_point_row(const SweepPoint *point, Arena *arena, SweepText *row, Error *failure) {
+    Report *report = ARENA_NEW(arena, Report, 1);
+    if (!report) return error_memory(failure);
+    Request *request = request_of(point->words, arena, failure);
+    const char *warning = request ? warning_of(request, arena) : NULL;
+    if (!request) return false;
+    if (!warning) return error_memory(failure);
+    if (!sweep_search(request, arena, report, failure) || !data_files_name(report, arena, failure)) return false;
+    snprintf(report->data_sha256, sizeof report->data_sha256, "%s", point->data_sha256);
+    return sweep_row_of_report(point->grid, point->point, report, warning, row, failure);
+}
+
+/* ---- serving ---- */
+
+int64_t serving_point_chips(const Options *words, Arena *arena, Error *failure) {
+    ServingRequested *request = ARENA_NEW(arena, ServingRequested, 1);
+    if (!request) return error_memory(failure), 0;
+    return serving_question(words, arena, request, failure) ? request->question.machine.mesh.chips : 0;
+}
+
+static bool write_served(const SweepPoint *point, const Served *served, SweepText *row, Error *failure) {
+    const ServingAnswer *answer = &served->answer;
+    const ServingPoint *best = &answer->best;
+    char way[POINT_TEXT_SIZE];
+    SweepRow out = {.point = point->point,
+                    .state = !answer->count.complete ? POINT_NOT_PROVEN
+                             : answer->has_best      ? POINT_OK
+                                                     : POINT_NO_PLAN,
+                    .message = answer->has_best || answer->front.count == 0 ? "" : "no point keeps the limits",
+                    .warning = "",
+                    .has_plan = answer->has_best};
+    if (answer->has_best) {
+        out.plan = point_notation(best, way);
+        out.engine = point_engine(best);
+        out.chips = best->chips_used;
+        out.tokens_per_second = best->tokens_per_second;
+        out.tokens_per_second_per_user = best->per_user;
+        out.tokens_per_second_per_chip = best->per_chip;
+        out.tpot_seconds = best->tpot_seconds;
+        out.ttft_seconds = best->ttft_seconds;
+        out.cost_usd = point_usd_per_million(&served->request.question, best, best->tokens_per_second);
+    }
+    cJSON *report = point->keeps_report ? serving_json(&served->report) : cJSON_CreateObject();
+    return report ? sweep_row_write(point->grid, &out, report, row, failure) : error_memory(failure);
+}
+
+bool serving_point_row(const SweepPoint *point, Arena *arena, SweepText *row, Error *failure) {
+    Served *served = ARENA_NEW(arena, Served, 1);
+    if (!served) return error_memory(failure);
+    bool ok = serve(point->words, arena, served, failure) && write_served(point, served, row, failure);
+    served_free(served);
+    return ok;
+}
