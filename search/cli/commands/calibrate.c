@@ -5,9 +5,9 @@
 #include "base/threads.h"
 #include "base/util.h"
 #include "cost/measured/fit_own.h"
-#include "cost/measured/side_tables.h"
 #include "cost/measured/labels.h"
 #include "cost/measured/replay.h"
+#include "cost/measured/side_tables.h"
 #include "cost/profile/profile_set_json.h"
 #include "search/cli/commands.h"
 #include "search/cli/commands/kinds.h"
@@ -326,9 +326,12 @@ static bool calibrate_options_read(const CommandLine *line, CalibrateWords *out,
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
+    static const int TRAINING[] = {ONLY, EXCLUDE, DATE};
     CalibrateWords words;
-    if (calibrate_options_read(line, &words, error))
-        kind_of_table(words.file, line->arena)->calibrate(&words, line->arena, streams, error);
+    if (!calibrate_options_read(line, &words, error)) return exit_of_error(error);
+    const AnswerKind *kind = kind_of_table(words.file, line->arena);
+    if (kind_takes(kind, line, TRAINING, COUNT_OF(TRAINING), error))
+        kind->calibrate(&words, line->arena, streams, error);
     return exit_of_error(error);
 }
 

@@ -41,3 +41,11 @@ const AnswerKind *kind_of_table(const char *path, Arena *arena) {
     size_t length;
     return &KINDS[file_read(path, 64 << 20, arena, &text, &length, &ignored) && serving_runs_are(text)];
 }
+
+bool kind_takes(const AnswerKind *kind, const CommandLine *line, const int *options, size_t count, Error *error) {
+    for (size_t i = 0; i < count && kind->command; i++)
+        if (line->text[options[i]])
+            return error_set(error, ERROR_INPUT, line->where[options[i]],
+                             "is of training runs, and the table has runs that serve; leave it out");
+    return true;
+}

@@ -65,6 +65,8 @@ typedef struct {
 const AnswerKind *kind_of_report(const cJSON *report);
 /* By its columns; a file that cannot be read is of training. */
 const AnswerKind *kind_of_table(const char *path, Arena *arena);
+/* Whether none of these options is given, which are of training runs alone, or the table is of those. */
+bool kind_takes(const AnswerKind *kind, const CommandLine *line, const int *options, size_t count, Error *error);
 /* By the first word of `sweep`; NULL: it is none. */
 const AnswerKind *kind_of_word(const char *word);
 

@@ -198,8 +198,11 @@ static bool validate_options_read(const CommandLine *line, ValidateOptions *out,
 static int run(const CommandLine *line, Streams streams, Error *error) {
     ValidateOptions options;
     int code = EXIT_USAGE;
+    static const int TRAINING[] = {PLOT, MAX_ERROR, MIN_RANKING, WORST};
     if (!validate_options_read(line, &options, error)) return code;
-    kind_of_table(options.path, line->arena)->validate(&options, line->arena, streams, &code, error);
+    const AnswerKind *kind = kind_of_table(options.path, line->arena);
+    if (kind_takes(kind, line, TRAINING, COUNT_OF(TRAINING), error))
+        kind->validate(&options, line->arena, streams, &code, error);
     return code;
 }
 
