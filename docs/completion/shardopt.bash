@@ -90,6 +90,7 @@ _shardopt_values() { # COMMAND OPTION
         --profile) echo 'default ideal' ;;
         --from) echo '@files' ;;
         --from-config) echo '@files' ;;
+        --resume) echo '@files' ;;
         --certificate) echo '@files' ;;
         --format) echo 'text json markdown html csv' ;;
         --output) echo '@files' ;;

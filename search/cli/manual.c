@@ -294,6 +294,7 @@ static void write_own_options(FILE *out, const Command *command, const CommandOp
     bool own = command->options != shared;
     if (own || command->notes) fprintf(out, ".SS Of %s\n", command->name);
     for (int i = 0; own && i < command->option_count; i++) {
+        if (!command->options[i].name) continue;
         write_tag(out, &command->options[i]);
         write_row_text(out, &command->options[i]);
     }

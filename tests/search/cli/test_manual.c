@@ -33,6 +33,7 @@ Test(manual, files_are_what_the_program_prints) {
         cr_assert(file_read(path, 1 << 20, &arena, &file, &file_length, &error), "%s: %s", error.where, error.text);
         cr_expect(length == file_length && memcmp(text, file, length) == 0, "%s differs: run `%s >%s`",
                   GENERATED[i].path, GENERATED[i].command, GENERATED[i].path);
+        cr_expect_not(strstr(text, "(null)"), "%s has rows without a name", GENERATED[i].path);
         free(text);
         arena_free(&arena);
     }
