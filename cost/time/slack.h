@@ -16,9 +16,9 @@ static const double SLACK_UPWARD = 1 + 0x1p-40;
  * evaluated and the total order decides; the scale from a step to the ranked time adds two roundings of 2^-53. */
 static const double CUT = 1 + 1e-12;
 
-/* The share of the step to which a layout is solved. GLPK works to about 1e-9, so a bound this close to a layout counts
- * as met, and a layout whose bound is lower than that is open. This is a limit of the claim: "optimal" means that no
- * plan is faster by more than this share. It also is the least difference that decides without solving a layout. */
+/* The share of the step to which a layout is solved. A bound this close to a layout counts as met, and a layout whose
+ * bound is lower than that is open. This is a limit of the claim: "optimal" means that no plan is faster by more than
+ * this share. It also is the least difference that decides without solving a layout. */
 static const double LAYOUT_TOLERANCE = 1e-9;
 
 /* Multiplies the best step of the search over whole counts of layers: counts that would gain less are not pursued. The

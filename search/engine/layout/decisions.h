@@ -7,13 +7,6 @@
 #include "search/engine/layout/branch.h"
 #include "search/engine/layout/program.h"
 
-/* What the linear relaxation gives: a multiplier >= 0 for each row of the program, and the counts. */
-typedef struct {
-    double rows[ROWS_MAX], memory[MOMENT_COUNT];
-    double columns[COLUMNS_MAX]; /* of each maximum's >= 0 */
-    double counts[ITEMS_MAX];
-} Multipliers;
-
 /* The step is not below F (everything but the host link, with what offloads expose) nor P (the host link and its lane),
  * both with the tail. Ways to write F without its maxima:
  * as the relaxation weighs their forms (tight at its solution, which often lies where two are equal), by the last form

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The linear relaxation of a branch by GLPK's simplex, where it is no mere sum (relax_sum.h); the only file that sees
- * glpk.h. What it returns starts and guides the search of counts_search.c, and its bound is what is left where that one
- * is cut short. */
+ * glpk.h. Its counts and multipliers start and guide the search of counts_search.c. What is proven by them, a bound or
+ * that nothing fits, is computed anew from the multipliers (program_dual_bound()): no tolerance of GLPK decides. */
 #include "search/engine/layout/branch_solve.h"
 
 #include "base/util.h"
@@ -27,8 +27,7 @@ typedef struct {
     double unit; /* seconds of GLPK's objective: the dearest layer */
     double memory_units[MOMENT_COUNT];
     Multipliers multipliers;
-    bool feasible;
-    double bound; /* of the linear relaxation */
+    bool feasible; /* or not proven to have no counts that fit */
 } Job;
 
 /* Seconds are counted in the dearest layer and bytes in the largest, so that all numbers are near one and GLPK's
@@ -106,13 +105,28 @@ static double multiplier(glp_prob *lp, int row) { return max_real(0, -glp_get_ro
 
 static void read_relaxation(glp_prob *lp, Job *job) {
     const Program *program = &job->program;
-    job->bound = program->seconds.constant + job->unit * glp_get_obj_val(lp);
     for (int i = 0; i < program->items; i++) job->multipliers.counts[i] = glp_get_col_prim(lp, i + 1);
     for (int r = 0; r < program->row_count; r++) job->multipliers.rows[r] = multiplier(lp, r + 1);
     for (int c = program->items; c < program->columns; c++)
         job->multipliers.columns[c] = max_real(0, glp_get_col_dual(lp, c + 1));
     for (int i = 0; i < program->memory_count; i++)
-        job->multipliers.memory[i] = multiplier(lp, program->row_count + i + 1) / job->memory_units[i];
+        job->multipliers.memory[i] = multiplier(lp, program->row_count + i + 1) * job->unit / job->memory_units[i];
+}
+
+/* Where nothing fits, the simplex ends at a basic variable beyond its bound, whose row of the tableau shows why: each
+ * row of memory counts as often as it stands there. Without such a row the multipliers stay zero and prove nothing. */
+static void read_ray(glp_prob *lp, Job *job) {
+    enum { LINES_MAX = ROWS_MAX + MOMENT_COUNT + ACTIVATION_COUNT + COLUMNS_MAX };
+    int indices[LINES_MAX + 1], first = job->program.row_count + 1, basic = glp_get_unbnd_ray(lp);
+    double values[LINES_MAX + 1];
+    if (basic == 0 || (!glp_bf_exists(lp) && glp_factorize(lp) != 0)) return;
+    int count = glp_eval_tab_row(lp, basic, indices, values);
+    indices[0] = basic, values[0] = 1;
+    for (int i = 0; i <= count; i++) {
+        int row = indices[i] - first;
+        if (row >= 0 && row < job->program.memory_count)
+            job->multipliers.memory[row] = fabs(values[i]) / job->memory_units[row];
+    }
 }
 
 static bool failed(Error *error, const char *what, int code) {
@@ -130,19 +144,22 @@ static bool solve_relaxation(glp_prob *lp, Job *job, Error *error) {
     int code = glp_simplex(lp, &parameters);
     if (code != 0) return failed(error, "glp_simplex", code);
     int status = glp_get_status(lp);
-    job->feasible = status == GLP_OPT;
-    if (job->feasible) read_relaxation(lp, job);
+    if (status == GLP_OPT) {
+        read_relaxation(lp, job);
+        return true;
+    }
     /* Dual feasible without an optimum: dual unbounded, nothing fits. */
-    return job->feasible || status == GLP_NOFEAS || glp_get_dual_stat(lp) == GLP_FEAS ||
-           failed(error, "glp_get_status", status);
+    if (status != GLP_NOFEAS && glp_get_dual_stat(lp) != GLP_FEAS) return failed(error, "glp_get_status", status);
+    read_ray(lp, job);
+    job->feasible = !program_never_fits(&job->program, job->branch, &job->multipliers);
+    return true;
 }
 
-/* Whole counts: near the relaxation's first, then the best. GLPK works to about 1e-9 of the step: a bound that close is
- * met. */
+/* Whole counts: near the relaxation's first, then the best. A bound within the tolerance of layouts is met. */
 static void solve_counts(Job *job) {
     BranchSolution *out = job->out;
     int64_t counts[ITEMS_MAX];
-    double seconds = INFINITY;
+    double seconds = INFINITY, bound = program_dual_bound(&job->program, job->branch, &job->multipliers);
     out->seconds = job->cutoff;
     if (counts_near(job->rule, job->branch, job->rates, job->multipliers.counts, counts, &seconds) &&
         seconds < job->cutoff) {
@@ -150,11 +167,11 @@ static void solve_counts(Job *job) {
         out->seconds = seconds;
         memcpy(out->counts, counts, sizeof(counts));
     }
-    bool proven = job->bound * (1 + LAYOUT_TOLERANCE) >= out->seconds;
+    bool proven = bound * (1 + LAYOUT_TOLERANCE) >= out->seconds;
     const RelaxedBranch relaxed = {job->branch, &job->program, &job->multipliers};
     if (!proven) proven = counts_table(job->rule, job->rates, &relaxed, out);
     if (!proven) proven = counts_search(job->rule, job->rates, &relaxed, out);
-    out->bound_seconds = proven ? out->seconds : job->bound;
+    out->bound_seconds = proven ? out->seconds : bound;
 }
 
 static void on_fatal(void *info) { longjmp(*(jmp_buf *)info, 1); }
@@ -179,11 +196,12 @@ static bool run_glpk(Job *job, Error *error) {
 bool branch_solve(const StepRule *rule, const Branch *branch, const Rates *rates, double cutoff, BranchSolution *out,
                   Error *error) {
     memset(out, 0, sizeof(*out));
-    Job job = {.rule = rule, .branch = branch, .rates = rates, .cutoff = cutoff, .out = out};
+    Job job = {.rule = rule, .branch = branch, .rates = rates, .cutoff = cutoff, .out = out, .feasible = true};
     program_of_branch(rule, branch, rates, &job.program);
     out->solver_calls = 1;
     if (relax_is_sum(branch, &job.program)) {
-        job.feasible = relax_sum(branch, &job.program, &job.multipliers, &job.bound);
+        job.feasible = relax_sum(branch, &job.program, &job.multipliers) ||
+                       !program_never_fits(&job.program, branch, &job.multipliers);
     } else {
         job.unit = seconds_unit(&job.program);
         if (!run_glpk(&job, error)) return false;

@@ -244,3 +244,66 @@ void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *
     out->seconds = maximum(out, sides, 2);
     add(&out->seconds, 1, &out->tail);
 }
+
+/* A form as it was summed, beside the same sum of absolute values: no coefficient is off by more than 2^-40 of the
+ * latter, since far fewer than 8192 terms are added (slack.h). */
+typedef struct {
+    LinearForm value, size;
+} SizedForm;
+
+static void add_sized(SizedForm *to, double factor, const LinearForm *form) {
+    to->value.constant += factor * form->constant;
+    to->size.constant += factor * fabs(form->constant);
+    for (int c = 0; c < COLUMNS_MAX; c++) {
+        to->value.of[c] += factor * form->of[c];
+        to->size.of[c] += factor * fabs(form->of[c]);
+    }
+}
+
+/* Adds to the form, for each maximum from the last, its rows (<= 0) with factors that sum to a little less than what
+ * the form has of its column: what is left of the column is then >= 0, as the column is. */
+static void charge_maxima(const Program *program, const Multipliers *multipliers, SizedForm *form) {
+    for (int column = program->columns - 1; column >= program->items; column--) {
+        double factor = form->value.of[column] * SLACK, sum = multipliers->columns[column];
+        for (int r = 0; r < program->row_count; r++)
+            if (program->defines[r] == column) sum += multipliers->rows[r];
+        for (int r = 0; r < program->row_count && sum > 0; r++)
+            if (program->defines[r] == column && multipliers->rows[r] > 0)
+                add_sized(form, factor * (multipliers->rows[r] / sum), &program->rows[r]);
+    }
+}
+
+/* The least of the form over all counts, where each layer of an activation is in one state: rounded down. */
+static double least_of_counts(const Program *program, const Branch *branch, const SizedForm *form) {
+    double sum = form->value.constant, size = form->size.constant;
+    for (int i = 0; i < program->items;) {
+        double layers = 0, cheapest = 0;
+        for (int first = i; i < program->items && branch->items[i].activation == branch->items[first].activation; i++) {
+            layers = max_real(layers, program->upper[i]);
+            cheapest = min_real(cheapest, form->value.of[i] - (1 - SLACK) * form->size.of[i]);
+        }
+        sum += layers * cheapest;
+        size -= layers * cheapest;
+    }
+    return sum - (1 - SLACK) * size;
+}
+
+static void charge_memory(const Program *program, const Multipliers *multipliers, SizedForm *form) {
+    for (int i = 0; i < program->memory_count; i++) add_sized(form, multipliers->memory[i], &program->memory[i]);
+}
+
+double program_dual_bound(const Program *program, const Branch *branch, const Multipliers *multipliers) {
+    SizedForm form = {.value = {0}};
+    add_sized(&form, 1, &program->seconds);
+    charge_maxima(program, multipliers, &form);
+    charge_memory(program, multipliers, &form);
+    double bound = least_of_counts(program, branch, &form);
+    return isfinite(bound) ? bound : 0;
+}
+
+bool program_never_fits(const Program *program, const Branch *branch, const Multipliers *multipliers) {
+    SizedForm form = {.value = {0}};
+    charge_memory(program, multipliers, &form);
+    double bound = least_of_counts(program, branch, &form);
+    return isfinite(bound) && bound > 0;
+}

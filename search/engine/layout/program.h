@@ -35,3 +35,17 @@ typedef struct {
 
 /* The same expressions as step_seconds: the least value of `seconds` for given counts is the step. */
 void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *rates, Program *out);
+
+/* What the linear relaxation gives: a multiplier >= 0 for each row of the program, and the counts. */
+typedef struct {
+    double rows[ROWS_MAX], memory[MOMENT_COUNT];
+    double columns[COLUMNS_MAX]; /* of each maximum's >= 0 */
+    double counts[ITEMS_MAX];
+} Multipliers;
+
+/* No counts that meet the memory rows have `seconds` below this, whatever the multipliers >= 0 are: docs/search.md,
+ * "The dual bound of a layout". They come from a solver in doubles; nothing else of what it says is believed. */
+double program_dual_bound(const Program *program, const Branch *branch, const Multipliers *multipliers);
+
+/* Whether the multipliers of memory prove that no counts meet its rows. */
+bool program_never_fits(const Program *program, const Branch *branch, const Multipliers *multipliers);

@@ -58,10 +58,9 @@ static void add_hull(const Program *program, const int *items, int count, Exchan
     }
 }
 
-bool relax_sum(const Branch *branch, const Program *program, Multipliers *out, double *bound) {
+bool relax_sum(const Branch *branch, const Program *program, Multipliers *out) {
     Exchanges exchanges = {.count = 0};
     memset(out, 0, sizeof *out);
-    *bound = program->seconds.constant;
     if (program->memory_count == 0) return true;
     for (int i = 0, past; i < branch->item_count; i = past) {
         int items[STRATEGIES_MAX - 1], count = 0;
@@ -77,8 +76,8 @@ bool relax_sum(const Branch *branch, const Program *program, Multipliers *out, d
         if (exchange->from >= 0) out->counts[exchange->from] -= layers;
         out->counts[exchange->to] += layers;
         out->memory[0] = exchange->seconds / exchange->bytes;
-        *bound += layers * exchange->seconds;
         missing = layers < program->upper[exchange->to] ? 0 : missing - layers * exchange->bytes;
     }
+    if (missing > 0) out->memory[0] = 1; /* all that frees the most: the row alone shows it */
     return missing <= 0;
 }

@@ -7,5 +7,5 @@
 #include "search/engine/layout/decisions.h"
 
 bool relax_is_sum(const Branch *branch, const Program *program);
-/* Counts and the multiplier of memory into `out`, the least step into `bound`; false: nothing fits. */
-bool relax_sum(const Branch *branch, const Program *program, Multipliers *out, double *bound);
+/* Counts and the multiplier of memory into `out`; false: nothing fits, which the multiplier then proves. */
+bool relax_sum(const Branch *branch, const Program *program, Multipliers *out);
