@@ -155,6 +155,27 @@ def check_budget(house, beside, rooms, path):
                         "get for them? budget.txt is raised by a commit that says it")
 
 
+def check_proof(root):
+    """What docs/search.md names is there: `function()`, `file.c`, `folder/file.c` and `suite.test` of the tests."""
+    page = pathlib.Path(root, "docs/search.md")
+    if not page.is_file():
+        return
+    sources = list_sources(root, [*HOUSE, "tests", "benchmarks"])
+    code = "\n".join(pathlib.Path(root, f).read_text() for f in sources)
+    tests = {f"{suite}.{name}" for suite, name in re.findall(r"\bTest\((\w+), (\w+)", code)}
+    suites = {name.split(".")[0] for name in tests}
+    for number, line in enumerate(page.read_text().split("\n"), 1):
+        for name in re.findall(r"`([a-z][\w/.]*?(?:\(\)|\.\w+))`", line):
+            if name.endswith("()"):
+                there = re.search(rf"\b{name[:-2]}\(", code)
+            elif "/" in name or name.endswith((".c", ".h")):
+                there = pathlib.Path(root, name).exists() or any(f.endswith("/" + name) for f in sources)
+            else:
+                there = name in tests or name.split(".")[0] not in suites or name.startswith("search.certificate")
+            if not there:
+                yield Fault("proof", "docs/search.md", number, name, f"there is no {name}")
+
+
 def check_words(house, root, path):
     """Private words that the house gave up: none more than words.txt still tolerates, in C and in pages."""
     pages = [p for p in pathlib.Path(root).glob("**/*.md") if p.name != "CHANGELOG.md" and "build" not in str(p)]
@@ -289,6 +310,7 @@ def all_faults(root, only=None):
         (("circle",), lambda: check_circles(house, rooms.registries)),
         (("budget",), lambda: check_budget(house, beside + plain, rooms, here / "budget.txt")),
         (("word",), lambda: check_words(house, root, here / "words.txt")),
+        (("proof",), lambda: check_proof(root)),
         (("call",), lambda: check_calls(house)),
         (("variable",), lambda: check_variables(house)),
         (("alone",), lambda: check_alone(house, root)),

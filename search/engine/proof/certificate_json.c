@@ -86,12 +86,12 @@ static const Rule KNOB_RULES[] = {
      "even or balanced split of the layers, or slots, where embedding and logits take one each; pipeline = 1: even"},
     {"context_method",
      "sequence = 1: none; else ring, all_gather, ulysses, and ulysses over u and a ring over the rest "
-     "for each u > 1 that divides `heads` and sequence, u < sequence"},
+     "for each u > 1 that divides `heads` and sequence, u < sequence; heads with more than 64 such u are an error"},
     {"sequence_parameters", "sharded; with sequence > 1 also replicated"},
     {"expert_grid",
      "none; on machines of switches alone, with experts and expert = 1, also e ways of experts for each e <= `experts` "
      "that divides r = tensor x sequence x fsdp x data, with widths over w = 1 or w = tensor ranks where w divides "
-     "r / e; but not e = 1 with w = tensor, which is none"},
+     "r / e; but not e = 1 with w = tensor, which is none; more than 1024 grids are an error"},
     {"tensor_overlap", "off; with tensor > 1 and `tensor_overlap` also on"},
     {"zero_stage", "0; 1 and 2 too where data > 1, or sequence > 1, or a grid is possible"},
     {"regather", "yes; no too where expert x sequence x fsdp > 1 or a grid is possible"},
@@ -241,10 +241,9 @@ bool certificate_add_json(const SearchRecord *record, cJSON *search) {
     static const char *const NOT_PROVEN[] = {
         "the cost model: every time is an estimate, whose errors against measured runs are in the README",
         "that the knob rules are complete: what they do not list is not in the space",
-        "layouts beyond the strategy graph (search/layout/layout.h): remat and offload by activation and layer, "
-        "shardings "
-        "by tensor. Bounds take the layout relaxed: every choice that is allowed at its least, activations freed in "
-        "fractions by the cheapest way (search/layout/layout_relax.c)",
+        "layouts beyond the strategy graph (search/engine/layout/layout.h): remat and offload by activation and layer, "
+        "shardings by tensor. Bounds take the layout relaxed: every choice that is allowed at its least, activations "
+        "freed in fractions by the cheapest way (search/engine/layout/layout_relax.c)",
         "a layout that the solver's work limit leaves open: the proof is then `gap`, `best_bound_seconds` its bound",
         "other orders of nesting than `space.roles`: --nesting all searches every order",
     };

@@ -2,6 +2,7 @@
 /* Ways of context parallelism: Ulysses, rings of such groups, all-gather; and the effect of context ranks that
  * replicate parameters instead of sharding them. Everything is in bf16. */
 #include "tests/cost/workbench.h"
+#include "tests/models/zoo_fixture.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -275,4 +276,149 @@ Test(context, zig_zag_balances) {
         double most = ((double)in_order[r - 1] - diagonal) / ((double)pairs[0] - diagonal);
         cr_expect_float_eq(most, 2 - 1. / r, 1e-12, "r=%d: %g", r, most);
     }
+}
+
+/* ---- what the bounds assume of every list of ops: docs/search.md, L4 and L15 ---- */
+
+TestSuite(context_laws, .init = zoo_setup, .fini = zoo_teardown);
+
+static const LayerSoftware SOFTWARE[] = {
+    {.imbalance = 1},
+    {.imbalance = 1.3, .ring_returns = true, .lanes = 128},
+    {.imbalance = 1, .keys_kept = true, .receives_worst_case = true},
+};
+
+/* A layer under one way of splitting the sequence: each law is asked about thousands of them. */
+typedef struct {
+    Bench bench;
+    Op ops[OPS_MAX];
+    int count;
+} Case;
+
+/* False: the sizes do not allow it. */
+static bool case_make(Case *out, const Model *model, int64_t tensor, int64_t sequence, Methods methods) {
+    Work work = {.sequences = 1, .seq = 4096};
+    Degrees degrees = {{tensor, 1, sequence, 1, 1, 1}};
+    out->bench = (Bench){.model = *model, .chip = bench_chip(1e12, 1e9)};
+    out->bench.knobs = (Knobs){.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1, .methods = methods};
+    return shard_of_plan(&out->bench.model, &work, &degrees, &out->bench.knobs, PADDING_ANY, &out->bench.shard);
+}
+
+static void case_list(Case *of, int kind, const Sharding *sharding, const LayerSoftware *software) {
+    const Model *model = &of->bench.model;
+    of->count = ops_of_layer_under(&(ShardedLayer){model, &model->kinds[kind], &of->bench.shard, sharding},
+                                   &of->bench.knobs.methods, software, of->ops);
+}
+
+/* All that an op does, but for what it moves over the sequence and for the copies of keys, which are larger or equal:
+ * a list of numbers that are equal, then one of numbers that may be more. */
+static int op_figures(const Op *op, double equal[64], double more[8]) {
+    int n = 0;
+    const double same[] = {op->m,
+                           op->n,
+                           op->k,
+                           op->groups,
+                           op->chunks,
+                           op->score_elements,
+                           op->head_dim,
+                           op->routed_bytes,
+                           op->weights,
+                           op->saved_ways,
+                           op->saved_copy,
+                           op->kind,
+                           op->pair,
+                           op->biased,
+                           op->runs_in_precision,
+                           op->expert_weights,
+                           op->output_activation,
+                           op->saved_input,
+                           op->flops[PHASE_FORWARD],
+                           op->flops[PHASE_BACKWARD]};
+    for (size_t i = 0; i < COUNT_OF(same); i++) equal[n++] = same[i];
+    for (int group = 0; group < GROUP_COUNT; group++)
+        for (int phase = 0; phase < PHASE_COUNT && group != GROUP_SEQUENCE && group != GROUP_ULYSSES; phase++) {
+            equal[n++] = op->traffic[group][phase].messages;
+            equal[n++] = op->traffic[group][phase].bytes;
+        }
+    more[0] = op->hbm_bytes[PHASE_FORWARD], more[1] = op->hbm_bytes[PHASE_BACKWARD], more[2] = op->saved_bytes;
+    return n;
+}
+
+/* Every op of `ring` is in `other`, in order, and asks there for the same or more. */
+static void expect_no_less(const Case *ring, const Case *other) {
+    int at = 0;
+    for (int i = 0; i < ring->count; i++, at++) {
+        double equal[2][64], more[2][8];
+        while (at < other->count && strcmp(other->ops[at].name, ring->ops[i].name) != 0) at++;
+        cr_assert_lt(at, other->count, "%s: no %s", ring->bench.model.name, ring->ops[i].name);
+        int figures = op_figures(&ring->ops[i], equal[0], more[0]);
+        op_figures(&other->ops[at], equal[1], more[1]);
+        for (int k = 0; k < figures; k++)
+            cr_expect_eq(equal[1][k], equal[0][k], "%s, %s: figure %d", ring->bench.model.name, ring->ops[i].name, k);
+        for (int k = 0; k < 3; k++)
+            cr_expect_geq(more[1][k], more[0][k], "%s, %s: bytes %d", ring->bench.model.name, ring->ops[i].name, k);
+    }
+}
+
+/* The bounds on degrees and on ranges price all context methods by the ops of the first, a ring, whose traffic they
+ * leave out. */
+Test(context_laws, no_method_asks_for_less_than_a_ring) {
+    static Case ring, other;
+    int compared = 0;
+    for (int m = 0; m < zoo.count; m++)
+        for (int64_t tensor = 1; tensor <= 8; tensor *= 2)
+            for (int64_t sequence = 2; sequence <= 8; sequence *= 2) {
+                const Methods others[] = {{.context = CONTEXT_ALL_GATHER, .ulysses = 1},
+                                          {.context = CONTEXT_ULYSSES, .ulysses = sequence},
+                                          {.context = CONTEXT_ULYSSES_RING, .ulysses = 2}};
+                Sharding shardings[SHARDINGS_MAX];
+                if (!case_make(&ring, &zoo.models[m], tensor, sequence, (Methods){.context = CONTEXT_RING})) continue;
+                CostContext context = bench_setting(&ring.bench);
+                int count = shardings_of(&context, &ring.bench.shard, shardings);
+                for (size_t o = 0; o < COUNT_OF(others); o++) {
+                    if (!case_make(&other, &zoo.models[m], tensor, sequence, others[o])) continue;
+                    for (int i = 0; i < count * (int)COUNT_OF(SOFTWARE) * zoo.models[m].kind_count; i++) {
+                        int kind = i / count / (int)COUNT_OF(SOFTWARE);
+                        const LayerSoftware *software = &SOFTWARE[i / count % (int)COUNT_OF(SOFTWARE)];
+                        case_list(&ring, kind, &shardings[i % count], software);
+                        case_list(&other, kind, &shardings[i % count], software);
+                        expect_no_less(&ring, &other);
+                        compared++;
+                    }
+                }
+            }
+    cr_expect_gt(compared, 10000, "%d lists", compared);
+}
+
+/* Attention has the same seconds under all shardings: a ring hides behind it, so a bound with less would be wrong. */
+Test(context_laws, attention_is_the_same_under_all_shardings) {
+    static Case of;
+    int compared = 0;
+    for (int m = 0; m < zoo.count; m++)
+        for (int64_t tensor = 1; tensor <= 8; tensor *= 2)
+            for (int method = CONTEXT_RING; method <= CONTEXT_ULYSSES; method++) {
+                Sharding shardings[SHARDINGS_MAX];
+                Methods methods = {.context = (ContextMethod)method, .ulysses = method == CONTEXT_ULYSSES ? 4 : 1};
+                if (!case_make(&of, &zoo.models[m], tensor, 4, methods)) continue;
+                CostContext context = bench_setting(&of.bench);
+                int count = shardings_of(&context, &of.bench.shard, shardings);
+                for (int kind = 0; kind < zoo.models[m].kind_count; kind++) {
+                    double first[PHASE_COUNT] = {0, 0};
+                    for (int s = 0; s < count; s++) {
+                        double seconds[PHASE_COUNT] = {0, 0};
+                        bool memory_bound;
+                        case_list(&of, kind, &shardings[s], &SOFTWARE[0]);
+                        for (int i = 0; i < of.count; i++)
+                            for (int phase = 0; phase < PHASE_COUNT && of.ops[i].kind == OP_ATTENTION; phase++)
+                                seconds[phase] +=
+                                    op_seconds(&of.ops[i], (Phase)phase, &of.bench.chip, &IDEAL, &memory_bound);
+                        for (int phase = 0; phase < PHASE_COUNT; phase++) {
+                            if (s == 0) first[phase] = seconds[phase];
+                            cr_expect_eq(seconds[phase], first[phase], "%s: sharding %d", zoo.models[m].name, s);
+                        }
+                        compared += s > 0 && seconds[0] > 0;
+                    }
+                }
+            }
+    cr_expect_gt(compared, 3000, "%d shardings", compared);
 }

@@ -242,7 +242,7 @@ static Request *usual_request(const char *chip, const char *nodes, Arena *arena)
 }
 
 /* The short answer says what a free layout takes at most: a plan of the free space, which its best does not exceed. */
-Test(rows, a_glance_finds_a_plan_that_is_one) {
+Test(rows, a_quick_search_finds_a_plan) {
     static const char *const ASKED[][2] = {{"h100", "256"}, {"v5p", "1024"}};
     for (size_t i = 0; i < COUNT_OF(ASKED); i++) {
         Arena arena = {0};

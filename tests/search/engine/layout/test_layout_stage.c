@@ -102,6 +102,21 @@ static const struct {
     {"gpt3-175b", "tpu-v4", "4x4x8", 0, "default", 256},
 };
 
+/* No sharding and no state of an activation changes the seconds of attention: recomputing it is other compute. */
+static void expect_same_attention(const LayoutGraph *graph, const char *name) {
+    for (int node = 0; node < NODE_COUNT; node++)
+        for (int i = 0; i < graph->nodes[node].strategy_count; i++)
+            for (int phase = 0; phase < PHASE_COUNT; phase++)
+                cr_expect_eq(graph->nodes[node].strategies[i].adds.of[RES_ATTENTION_FORWARD + phase], 0, "%s: %d %d",
+                             name, node, i);
+    for (int edge = 0; edge < graph->edge_count; edge++)
+        for (int i = 0; i < STRATEGIES_MAX * STRATEGIES_MAX; i++)
+            for (int phase = 0; phase < PHASE_COUNT; phase++)
+                cr_expect_eq(
+                    graph->edges[edge].adds[i / STRATEGIES_MAX][i % STRATEGIES_MAX].of[RES_ATTENTION_FORWARD + phase],
+                    0, "%s: edge %d", name, edge);
+}
+
 /* Every allowed sharding with random states: the graph's sums are the stage's, to rounding. */
 Test(layout_stage, graph) {
     for (size_t w = 0; w < COUNT_OF(WORLDS); w++) {
@@ -119,6 +134,7 @@ Test(layout_stage, graph) {
             if (!random_plan(&random, &world, &degrees, &knobs, &shard)) continue;
             shard.pace = random_chance(&random, 0.5) ? PACE_FIRST : PACE_LAST;
             cr_assert(layout_graph(&world.setting, &shard, &knobs, &arena, &graph, &error), "%s", error.text);
+            expect_same_attention(&graph, WORLDS[w].model);
             Sharding shardings[SHARDINGS_MAX];
             double weights[MOMENT_COUNT];
             microbatches_in_flight(&world.setting, &shard, &knobs, weights);

@@ -17,7 +17,7 @@ static void note(void *context, const SearchProgress *progress) { ((Watch *)cont
 
 /* A million chips, and 12,500 nodes of which most counts divide nothing. Listing these spaces reads the clock more than
  * a million times; without a sample there is no plan before. */
-Test(dive, has_a_plan_before_the_space_is_listed) {
+Test(primal, has_a_plan_before_the_space_is_listed) {
     static const char *const COMMANDS[] = {
         "plan --model 8b --chip h100 --nodes 131072 --for megatron --top 1 --threads 1",
         "plan --model qwen3-30b-a3b --chip h100 --nodes 12500 --for megatron --top 1 --threads 1",
@@ -43,7 +43,7 @@ Test(dive, has_a_plan_before_the_space_is_listed) {
 /* A search that goes up in levels alone makes 20,000 bounds before it knows a plan of the first, and 17,000 of the
  * second. What comes first is the same for any number of threads, and so is all that
  * follows from it. */
-Test(dive, comes_first_for_any_number_of_threads) {
+Test(primal, comes_first_for_any_number_of_threads) {
     static const char *const COMMANDS[] = {
         "plan --model gpt-oss-120b --chip h100 --nodes 16 --for megatron --top 1",
         "plan --model 405b --chip h100 --nodes 64 --for megatron --top 1",
