@@ -156,7 +156,3 @@ void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out) {
 }
 
 bool machine_may_scale_out(const Chip *chip) { return chip->scaleout_bytes_per_second.value > 0; }
-
-void machine_of_nodes(const Chip *chip, int64_t nodes, Machine *out) {
-    machine_of_gpus(chip, nodes * chip->domain_chips, out);
-}

@@ -54,9 +54,8 @@ bool machine_idle_shapes(const Chip *chip, const Machine *asked, double max_idle
 /* Other offered shapes with the same number of chips (not `asked` itself) and the same slices. */
 bool machines_alike(const Chip *chip, const Machine *asked, Arena *arena, MachineList *out, Error *error);
 
-/* One machine of exactly this slice shape and number of slices / nodes, without checking whether it is offered. */
+/* One machine of exactly this slice shape and number of slices, without checking whether it is offered. */
 void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machine *out);
-void machine_of_nodes(const Chip *chip, int64_t nodes, Machine *out);
 
 /* GPUs: this many chips in equal parts over the smallest number of NVLink domains that whole hosts allow (128 chips of
  * NVL72: 2 racks, 64 of each). `chips` divides a host or is a multiple of it. Where equal parts cannot fill the fewest

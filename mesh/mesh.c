@@ -15,20 +15,6 @@ const char *axis_kind_name(AxisKind kind) {
     return "?";
 }
 
-const char *axis_level_name(AxisLevel level) {
-    switch (level) {
-    case LEVEL_ICI:
-        return "ici";
-    case LEVEL_NVLINK:
-        return "nvlink";
-    case LEVEL_NETWORK:
-        return "network";
-    case LEVEL_DCN:
-        return "dcn";
-    }
-    return "?";
-}
-
 int64_t footprint_degree(const Mesh *mesh, const Footprint *footprint) {
     int64_t degree = 1;
     for (int a = 0; a < mesh->axis_count; a++) degree *= footprint->on[a].factor;

@@ -58,7 +58,6 @@ typedef struct {
 } Mesh;
 
 const char *axis_kind_name(AxisKind kind);    /* "ring" "line" "switch" "mesh" */
-const char *axis_level_name(AxisLevel level); /* "ici" "nvlink" "network" "dcn" */
 
 /* Where a group of chips lies: on every physical axis it has a factor (the number of its chips along
  * the axis) and a stride (the distance between them). All collective costs of a group depend on its footprint alone. */

@@ -40,7 +40,6 @@ typedef enum { PHASE_FORWARD, PHASE_BACKWARD, PHASE_COUNT } Phase;
 
 typedef enum { OP_MATMUL, OP_GROUPED_MATMUL, OP_ATTENTION, OP_ELEMENTWISE, OP_LOOKUP } OpKind;
 
-typedef enum { PART_LAYER, PART_EMBEDDING, PART_LOGITS } OpPart; /* where an op stands */
 
 enum { OPS_MAX = 32 };
 

@@ -131,7 +131,6 @@ void baseline_headline(const BaselineCheck *check, Prose *out);
 void baseline_hint(const BaselineCheck *check, Prose *out);
 
 typedef enum { BASELINE_TEXT, BASELINE_JSON, BASELINE_MARKDOWN, BASELINE_JUNIT, BASELINE_FORMATS } BaselineFormat;
-const char *baseline_format_name(BaselineFormat format); /* "text" "json" "markdown" "junit" */
 bool baseline_write(const BaselineCheck *check, BaselineFormat format, TextOut out, Error *error);
 
 /* Workflow commands of GitHub, a line each: an error for each entry that fails, a notice for what is better. Ten of

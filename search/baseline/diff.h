@@ -56,7 +56,6 @@ typedef struct {
 bool diff_make(const ReportFile *a, const ReportFile *b, Arena *arena, Diff *out, Error *error);
 
 typedef enum { DIFF_TEXT, DIFF_JSON, DIFF_MARKDOWN, DIFF_HTML, DIFF_FORMATS } DiffFormat;
-const char *diff_format_name(DiffFormat format); /* "text" "json" "markdown" "html" */
 bool diff_write(const Diff *diff, DiffFormat format, TextOut out, Error *error);
 
 /* "+1.9%", "none", "-" where there is no such share. Into `text` of NUMBER_TEXT_SIZE bytes, returned. */

@@ -4,11 +4,6 @@
 #include "base/json.h"
 #include "search/baseline/diff.h"
 
-const char *diff_format_name(DiffFormat format) {
-    static const char *const NAMES[DIFF_FORMATS] = {"text", "json", "markdown", "html"};
-    return NAMES[format];
-}
-
 /* ---- text and Markdown ---- */
 
 typedef struct {

@@ -14,11 +14,6 @@
 /* What fails stands first. */
 static const BaselineStatus ORDER[] = {STATUS_WORSE, STATUS_ERROR, STATUS_BETTER, STATUS_NEW, STATUS_SAME};
 
-const char *baseline_format_name(BaselineFormat format) {
-    static const char *const NAMES[BASELINE_FORMATS] = {"text", "json", "markdown", "junit"};
-    return NAMES[format];
-}
-
 /* ---- text ---- */
 
 static void write_lines(const BaselineWords *words, BaselineLine from, TextOut out) {

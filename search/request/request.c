@@ -19,12 +19,6 @@ const char *objective_name(Objective objective) {
     return NAMES[objective];
 }
 
-const char *sensitivity_mode_name(SensitivityMode mode) {
-    static const char *const NAMES[SENSITIVITY_COUNT] = {
-        [SENSITIVITY_FAST] = "fast", [SENSITIVITY_NONE] = "none", [SENSITIVITY_ALL] = "all"};
-    return NAMES[mode];
-}
-
 const char *padding_rule_name(PaddingRule rule) {
     static const char *const NAMES[] = {
         [PADDING_NONE] = "none", [PADDING_LAUNCHABLE] = "launchable", [PADDING_ANY] = "any"};

@@ -118,7 +118,6 @@ typedef struct {
 bool sweep_row_read(const SweepGrid *grid, SweepLine line, Arena *arena, SweepRow *out, Error *error);
 
 typedef enum { SWEEP_TEXT, SWEEP_JSON, SWEEP_CSV, SWEEP_MARKDOWN, SWEEP_HTML, SWEEP_FORMATS } SweepFormat;
-const char *sweep_format_name(SweepFormat format); /* "text" "json" "csv" "markdown" "html" */
 
 /* What a training should take at most; 0: any. */
 typedef struct {

@@ -13,11 +13,6 @@
 
 enum { CELL_SIZE = 768, CELL_COLUMNS = 32 };
 
-const char *sweep_format_name(SweepFormat format) {
-    static const char *const NAMES[SWEEP_FORMATS] = {"text", "json", "csv", "markdown", "html"};
-    return NAMES[format];
-}
-
 /* A sweep as it is written. */
 typedef struct {
     const SweepGrid *grid;

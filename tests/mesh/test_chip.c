@@ -417,8 +417,4 @@ Test(chip, axis_words) {
     cr_expect_str_eq(axis_kind_name(AXIS_RING), "ring");
     cr_expect_str_eq(axis_kind_name(AXIS_LINE), "line");
     cr_expect_str_eq(axis_kind_name(AXIS_SWITCH), "switch");
-    cr_expect_str_eq(axis_level_name(LEVEL_ICI), "ici");
-    cr_expect_str_eq(axis_level_name(LEVEL_NVLINK), "nvlink");
-    cr_expect_str_eq(axis_level_name(LEVEL_NETWORK), "network");
-    cr_expect_str_eq(axis_level_name(LEVEL_DCN), "dcn");
 }

@@ -48,11 +48,6 @@ bool explorer_leave(Explorer *explorer, Deferred left) {
     return deferred_add(explorer->left, &left) || error_memory(&explorer->error);
 }
 
-bool explore_cache_new(ExploreCache *out, Error *error) {
-    *out = (ExploreCache){.sums = totals_cache_new(), .memo = collective_memo_new()};
-    return (out->sums && out->memo) || error_memory(error);
-}
-
 void explore_cache_free(ExploreCache *cache) {
     totals_cache_free(cache->sums);
     collective_memo_free(cache->memo);

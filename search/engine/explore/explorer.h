@@ -140,7 +140,6 @@ typedef struct {
     TotalsCache *sums;
     CollectiveMemo *memo;
 } ExploreCache;
-bool explore_cache_new(ExploreCache *out, Error *error); /* free with explore_cache_free in any case */
 void explore_cache_free(ExploreCache *cache);
 int64_t explore_cache_bytes(void); /* what one may come to */
 
