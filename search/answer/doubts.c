@@ -212,7 +212,7 @@ static void add_host(const RankedPlan *ranked, Risks *to) {
 static void add_unmeasured(const RankedPlan *ranked, Risks *to) {
     const PlanDoubt *doubt = &ranked->doubt;
     if (doubt->unmeasured < UNMEASURED_SHOWS || !doubt->unmeasured_figure) return;
-    add(to, "unmeasured", "no run determines what it leans on, most of all %s (the step by %.0f%% either way)",
+    add(to, "unmeasured", "no measured run determines %s and similar figures, which may move the step by %.0f%%",
         doubt->unmeasured_figure->key, 100 * doubt->unmeasured);
 }
 

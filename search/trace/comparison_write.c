@@ -26,7 +26,7 @@ static int64_t straggler_rank(const Comparison *compared) {
 
 /* Devices, steps, how long one is. */
 static void head_words(const Comparison *compared, Prose *out) {
-    static const char *const BY[] = {"by its annotations", "by the period of its kernels", "the whole of it"};
+    static const char *const BY[] = {"found by annotations", "found by the period of kernels", "the whole trace"};
     const RankTrace *first = &compared->ranks[0];
     char name[PROSE_NAME_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
     double least = first->step_least, most = first->step_most;
@@ -37,11 +37,11 @@ static void head_words(const Comparison *compared, Prose *out) {
     prose_add(out, "%d %s", compared->rank_count, compared->rank_count == 1 ? "device" : "devices");
     if (first->chip[0]) prose_add(out, " (%s)", clean_name(first->chip, name));
     if (first->world_size > 0) prose_add(out, " of a job of %lld", (long long)first->world_size);
-    prose_add(out, ", %d of %d steps (%s): %s a step", first->steps_used, first->steps, BY[first->steps_by],
+    prose_add(out, ", %d of %d steps (%s): %s per step", first->steps_used, first->steps, BY[first->steps_by],
               step_text(compared->step_measured, a));
     if (most > least) prose_add(out, " (%s to %s)", step_text(least, b), step_text(most, c));
     if (compared->plan && compared->plan->step > 0)
-        prose_add(out, ", and the plan has %s (%s)", step_text(compared->plan->step, b),
+        prose_add(out, "; the plan predicts %s (%s)", step_text(compared->plan->step, b),
                   change_text(compared->step_measured / compared->plan->step - 1, c));
     prose_add(out, ".");
 }
@@ -56,11 +56,11 @@ static void ranks_words(const Comparison *compared, Prose *out) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     if (!match->known) return;
     prose_add(out,
-              "%lld collectives were found on several ranks: of %s that they last on the mean rank, %s moves bytes "
-              "and the rest waits for the last rank to come.",
+              "%lld collectives were found on several ranks: they take %s on the mean rank, of which %s moves bytes "
+              "and the other part is waiting for the last rank.",
               (long long)match->matched, step_text(compared->lasted, a), step_text(compared->transfer, b));
     if (match->straggler >= 0)
-        prose_add(out, " Rank %lld comes last most: it makes others wait for %s, and waits %s itself.",
+        prose_add(out, " Rank %lld is most often last: others wait %s for it, and it waits %s itself.",
                   (long long)straggler_rank(compared), step_text(match->caused[match->straggler], a),
                   step_text(match->waited[match->straggler], b));
 }
@@ -70,7 +70,7 @@ static void rates_words(const Comparison *compared, Prose *out) {
     double measured, predicted;
     for (int i = 0; i < compared->row_count; i++) {
         if (!comparison_rates(compared, &compared->rows[i], &measured, &predicted)) continue;
-        prose_add(out, "%s %s at %s (the plan has %s)", out->used ? "," : "By the bytes in the trace a chip sends for",
+        prose_add(out, "%s %s at %s (the plan: %s)", out->used ? "," : "Send rate per chip, by the bytes in the trace:",
                   term_name(compared->rows[i].term), rate_text(measured, "B", a), rate_text(predicted, "B", b));
     }
     if (out->used) prose_add(out, ".");
@@ -85,10 +85,10 @@ static void placed_words(const Comparison *compared, Prose *out) {
         fallback += totals->fallback_ns;
         all += totals->placed_ns + totals->fallback_ns + totals->unplaced_ns;
     }
-    prose_add(out, "%s of the kernels' time was placed", share_text(compared->placed_share, a));
-    if (fallback > 0) prose_add(out, ", of that %s by what is sent and not by a name", share_text(fallback / all, a));
+    prose_add(out, "%s of the kernel time was assigned to a term", share_text(compared->placed_share, a));
+    if (fallback > 0) prose_add(out, ", of which %s by what is sent and not by name", share_text(fallback / all, a));
     prose_add(out, ".");
-    if (compared->ranks[0].unplaced_count > 0) prose_add(out, " Not placed:");
+    if (compared->ranks[0].unplaced_count > 0) prose_add(out, " Not assigned:");
     for (int i = 0; i < compared->ranks[0].unplaced_count && i < 4; i++) {
         const UnplacedName *unplaced = &compared->ranks[0].unplaced[i];
         prose_add(out, "%s %lld of %s (%s)", i ? "," : "", (long long)unplaced->count,
@@ -100,9 +100,9 @@ static void memory_words(const Comparison *compared, Prose *out) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     int64_t peak = peak_bytes(compared);
     if (peak < 0) return;
-    prose_add(out, "Most memory that was allocated: %s", number_bytes((double)peak, a));
+    prose_add(out, "Peak memory allocated: %s", number_bytes((double)peak, a));
     if (compared->plan && compared->plan->memory_bytes > 0)
-        prose_add(out, "; the plan has %s", number_bytes(compared->plan->memory_bytes, b));
+        prose_add(out, "; the plan predicts %s", number_bytes(compared->plan->memory_bytes, b));
     prose_add(out, ".");
 }
 
@@ -213,7 +213,7 @@ static const struct {
     const char *id, *heading;
     ComparisonPicture *draw;
 } PICTURES[] = {{"time", "One step in time", comparison_picture_time},
-                {"terms", "Where a step goes", comparison_picture_terms}};
+                {"terms", "Step breakdown", comparison_picture_terms}};
 
 static const char *first_heading(const Comparison *compared) {
     return compared->plan ? "Measured and predicted" : "What was measured";
@@ -229,25 +229,25 @@ static void write_cards(const Comparison *compared, FILE *out) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], value[NUMBER_TEXT_SIZE + 16], more[2 * NUMBER_TEXT_SIZE + 64] = "";
     fputs("<dl class=\"cards\">\n", out);
     if (compared->plan && compared->plan->step > 0)
-        snprintf(more, sizeof more, "the plan has %s (%s)", step_text(compared->plan->step, a),
+        snprintf(more, sizeof more, "the plan predicts %s (%s)", step_text(compared->plan->step, a),
                  change_text(compared->step_measured / compared->plan->step - 1, b));
     html_card(out, "Step", step_text(compared->step_measured, value), more);
     snprintf(value, sizeof value, "%d", compared->rank_count);
     snprintf(more, sizeof more, "%d %s", compared->ranks[0].steps_used,
              compared->ranks[0].steps_used == 1 ? "step counts" : "steps of the first count");
     html_card(out, compared->rank_count == 1 ? "Device" : "Devices", value, more);
-    html_card(out, "Placed", share_text(compared->placed_share, value), "of the kernels' time has a term");
+    html_card(out, "Assigned", share_text(compared->placed_share, value), "of the kernel time has a term");
     if (peak_bytes(compared) >= 0) {
         more[0] = '\0';
         if (compared->plan && compared->plan->memory_bytes > 0)
-            snprintf(more, sizeof more, "the plan has %s", number_bytes(compared->plan->memory_bytes, a));
-        html_card(out, "Most memory", number_bytes((double)peak_bytes(compared), value), more);
+            snprintf(more, sizeof more, "the plan predicts %s", number_bytes(compared->plan->memory_bytes, a));
+        html_card(out, "Peak memory", number_bytes((double)peak_bytes(compared), value), more);
     }
     if (match->known && match->straggler >= 0) {
         snprintf(value, sizeof value, "rank %lld", (long long)straggler_rank(compared));
-        snprintf(more, sizeof more, "others wait %s for it, in all of the trace",
+        snprintf(more, sizeof more, "others wait %s for it over the whole trace",
                  step_text(match->caused[match->straggler], a));
-        html_card(out, "Comes last", value, more);
+        html_card(out, "Slowest rank", value, more);
     }
     fputs("</dl>\n", out);
 }
@@ -282,7 +282,7 @@ static bool write_result(const Comparison *compared, Arena *arena, FILE *out) {
 }
 
 static void write_basis(const Comparison *compared, const char *more, FILE *out) {
-    html_section_open(out, "basis", "What it rests on");
+    html_section_open(out, "basis", "Basis");
     for (size_t i = 0; i < COUNT_OF(BASIS); i++) {
         Prose prose = {0};
         BASIS[i](compared, &prose);
@@ -302,7 +302,7 @@ static bool write_page(const Comparison *compared, const Drawn *drawn, const cha
     int count = 1;
     for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
         if (drawn[i].drawn) links[count++] = (HtmlLink){PICTURES[i].id, PICTURES[i].heading};
-    links[count++] = (HtmlLink){"basis", "What it rests on"};
+    links[count++] = (HtmlLink){"basis", "Basis"};
     html_open(out, compared->plan ? "A measured step compared with its plan" : "A measured step",
               "Where the time of a step went, by what a profiler recorded");
     html_contents(out, links, count);

@@ -390,8 +390,8 @@ static void plan_words(const LaunchJob *job, Prose *out) {
     int64_t stages = ranked->plan.degrees.of[ROLE_PIPELINE], passes = stages > 1 ? 1 : knobs->microbatches;
     int64_t sequences =
         knobs->microbatch_sequences * degrees_replicas(&ranked->plan.degrees) * (stages > 1 ? knobs->microbatches : 1);
-    prose_item(out, ", ", "per_device_batch_size %.6g, gradient_accumulation_steps %" PRId64,
-               (double)sequences / (double)ranked->machine.mesh.devices, passes);
+    prose_item(out, ", ", "per_device_batch_size %.6g", (double)sequences / (double)ranked->machine.mesh.devices);
+    if (passes > 1) prose_item(out, ", ", "gradient_accumulation_steps %" PRId64, passes);
     const char *remat = maxtext_remat_words(job->model, &ranked->plan.layout, text);
     prose_item(out, ", ", "%s", remat ? remat : "a custom remat_policy");
     if (knobs->offload_optimizer) prose_item(out, ", ", "optimizer_memory_host_offload");

@@ -344,24 +344,26 @@ static bool offloads_optimizer(const PlanFacts *facts) {
 /* ---- a plan as people who run it say it ---- */
 
 static void add_parallel(const LaunchJob *job, Prose *out) {
-    prose_add(out, "TP %" PRId64, job->tensor);
+    bool experts = model_layers_with(job->model, true) > 0;
+    const struct {
+        const char *name;
+        int64_t degree;
+    } parts[] = {{"TP", job->tensor},   {"PP", job->pipeline},       {"CP", job->sequence},
+                 {"EP", job->expert},   {"ETP", experts ? job->expert_tensor : 1}, {"DP", job->replicas}};
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
+        if (parts[i].degree > 1) prose_item(out, ", ", "%s %" PRId64, parts[i].name, parts[i].degree);
+    if (out->used == 0) prose_add(out, "one GPU");
     if (job->pipeline > 1 && job->virtual_stages > 1)
-        prose_item(out, ", ", "PP %" PRId64 " with %" PRId64 " virtual stages", job->pipeline, job->virtual_stages);
-    else
-        prose_item(out, ", ", "PP %" PRId64, job->pipeline);
-    prose_item(out, ", ", "CP %" PRId64, job->sequence);
-    if (model_layers_with(job->model, true) > 0)
-        prose_item(out, ", ", "EP %" PRId64 " ETP %" PRId64, job->expert, job->expert_tensor);
-    prose_item(out, ", ", "DP %" PRId64, job->replicas);
+        prose_item(out, ", ", "%" PRId64 " virtual stages per rank", job->virtual_stages);
 }
 
 static void add_sharding(const LaunchJob *job, Prose *out) {
     int zero = job->knobs->zero_stage;
     if (job->shards && job->data > 1)
-        prose_item(out, ", ", "Megatron-FSDP in %" PRId64 " groups%s", job->data,
-                   zero == 1 ? " with the optimizer over all" : "");
+        prose_item(out, ", ", "hybrid FSDP (%" PRId64 "-way shards, %" PRId64 " replicas%s)",
+                   job->fsdp * job->sequence, job->data, zero == 1 ? ", optimizer sharded over all" : "");
     else if (job->shards)
-        prose_item(out, ", ", "Megatron-FSDP over all of it (ZeRO-3)");
+        prose_item(out, ", ", "Megatron-FSDP (ZeRO-3)");
     else if (zero == 2)
         prose_item(out, ", ", "Megatron-FSDP of gradients and optimizer (ZeRO-2)");
     else if (zero == 1)
@@ -373,7 +375,7 @@ static void plan_words(const LaunchJob *job, Prose *out) {
     char text[REMAT_TEXT_SIZE];
     add_parallel(job, out);
     add_sharding(job, out);
-    prose_item(out, ", ", "micro-batch %" PRId64 " in %" PRId64 " microbatch%s, global batch %" PRId64,
+    prose_item(out, ", ", "micro-batch %" PRId64 ", %" PRId64 " microbatch%s a step, global batch %" PRId64,
                job->knobs->microbatch_sequences, job->knobs->microbatches, job->knobs->microbatches > 1 ? "es" : "",
                job->batch);
     const char *remat = megatron_remat_words(job->model, &job->ranked->plan.layout, text);

@@ -65,7 +65,7 @@ const char *megatron_remat_words(const Model *model, const Layout *layout, char 
         return text;
     }
     if (some > 0) return NULL;
-    if (strcmp(policy, "none") == 0) return strcpy(text, "no --recompute-granularity");
+    if (strcmp(policy, "none") == 0) return strcpy(text, "no recomputation");
     for (size_t i = 0; i < COUNT_OF(NAMES); i++)
         if (strcmp(policy, NAMES[i]) == 0) {
             snprintf(text, REMAT_TEXT_SIZE, "--recompute-granularity selective --recompute-modules %s", policy);

@@ -188,10 +188,15 @@ void torchtitan_plan_words(const LaunchJob *job, Prose *out) {
     static const char *const CHECKPOINTS[] = {
         [TITAN_KEEP] = "no activation checkpointing", [TITAN_SELECTIVE] = "SelectiveAC", [TITAN_FULL] = "FullAC"};
     LaunchTerms terms = terms_of(job);
-    prose_add(out, "dp_replicate %" PRId64 ", dp_shard %" PRId64 ", tp %" PRId64 ", cp %" PRId64 ", pp %" PRId64,
-              job->data, job->fsdp, job->tensor, job->sequence, job->pipeline);
+    const struct {
+        const char *name;
+        int64_t degree;
+    } parts[] = {{"dp_replicate", job->data}, {"dp_shard", job->fsdp}, {"tp", job->tensor},
+                 {"cp", job->sequence},       {"ep", job->expert},     {"pp", job->pipeline}};
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
+        if (parts[i].degree > 1) prose_item(out, ", ", "%s %" PRId64, parts[i].name, parts[i].degree);
+    if (out->used == 0) prose_add(out, "one GPU");
     if (job->pipeline > 1) prose_item(out, " ", "(%s)", key_word(SCHEDULES, job->knobs->schedule));
-    if (model_layers_with(job->model, true) > 0) prose_item(out, ", ", "ep %" PRId64, job->expert);
     prose_item(out, ", ", "local batch %" PRId64 ", global batch %" PRId64, terms.of[TERM_LOCAL], job->batch);
     prose_item(out, ", ", "%s", CHECKPOINTS[titan_checkpoint(job)]);
     if (job->shards) prose_item(out, ", ", "reshard after forward: %s", job->knobs->regather ? "always" : "never");

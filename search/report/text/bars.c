@@ -43,7 +43,7 @@ static int time_lines(const RankedPlan *ranked, Line *lines) {
         prose_add(&line, "  %-12s%9s  ", terms[i].name, shown ? number_time(terms[i].seconds, seconds) : "-");
         add_bar(&line, longest > 0 ? terms[i].seconds / longest : 0, LEFT_BAR);
         if (terms[i].whole_seconds > terms[i].seconds * (1 + 1e-9))
-            prose_add(&line, " of %s, rest overlaps", number_time(terms[i].whole_seconds, whole));
+            prose_add(&line, " exposed of %s", number_time(terms[i].whole_seconds, whole));
         keep(&line, &lines[count++]);
     }
     return count;
@@ -138,7 +138,7 @@ void bars_write(const char *title, const Request *request, const RankedPlan *ran
     for (int i = 0; i < left_count && i < right_count; i++) /* more where the longest bar has words behind it */
         columns = (int)max_whole(columns, text_columns(left[i].text) + 2);
     for (int i = 0; i < right_count; i++) beside = (int)max_whole(beside, text_columns(right[i].text));
-    snprintf(memory, sizeof memory, "HBM per chip, %s", moment_text(ranked->estimate.moment, stages));
+    snprintf(memory, sizeof memory, "Peak HBM per chip, %s", moment_text(ranked->estimate.moment, stages));
     if (room > 0 && columns + beside > room) {
         write_stacked(title, left, left_count, out);
         fputc('\n', out.file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The answer on one screen: verdict, plan 1 in its launcher's words, the plans that differ, where time and memory go, a
- * doubt, and what to type next. The rest is the long report's. */
+/* The answer on one screen: verdict, plan 1 in its launcher's words, the plans that differ, where time and memory go, how
+ * far to trust it, and what to type next. The rest is the long report's. */
 #include "search/report/text/parts.h"
 
 #include "base/memory_stream.h"
@@ -24,12 +24,12 @@ static void add_proof(const Report *report, Prose *to) {
         gap_words(report, to);
         return;
     }
-    prose_add(to, " Proven: of %s plans none ", count_text(certificate->plans_covered, true, count));
+    prose_add(to, " Proven: none of the %s plans ", count_text(certificate->plans_covered, true, count));
     if (fastest)
-        prose_add(to, "takes less than %s, with which plan 1 ties as the surest.",
+        prose_add(to, "takes less than %s; plan 1 is tied with that and has the lowest risk.",
                   step_text(fastest->ranked_seconds, step));
     else
-        prose_add(to, "is faster in this model.");
+        prose_add(to, "is faster in this cost model.");
 }
 
 static void write_verdict(const Report *report, const RankedPlan *first, TextOut out) {
@@ -93,7 +93,7 @@ static void write_words(const Report *report, const RankedPlan *first, TextOut o
         cut_words(&line);
         prose_write(out, "", "  ", line.text);
     } else if (report->request->space.launchers == 0 && report->requested && report->requested->subproblem_count > 0) {
-        prose_write(out, "", "  ", "No launcher that is usual there has a plan that fits: this is a free layout.");
+        prose_write(out, "", "  ", "No plan of this chip's usual launchers fits: this layout is for no launcher.");
     }
 }
 
@@ -142,14 +142,14 @@ static void few_launchers(const RankedPlan *ranked, char cell[WORDS_SIZE]) {
     snprintf(cell, WORDS_SIZE, "%.*s +%d", length, at, count - 1);
 }
 
-/* Why a row is there, in a word or two; what else it changes stands behind. */
-static void which_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
+/* Why a row is there, in a word or two, then what else it changes. */
+static void note_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
     static const char *const WORDS[ROW_KIND_COUNT] = {[ROW_FASTEST] = "fastest",
-                                                      [ROW_SUREST] = "surest of a tie",
+                                                      [ROW_SUREST] = "lowest risk",
                                                       [ROW_WITH_PIPELINE] = "with a pipeline",
-                                                      [ROW_WITHOUT_PIPELINE] = "no pipeline",
+                                                      [ROW_WITHOUT_PIPELINE] = "without a pipeline",
                                                       [ROW_HEADROOM] = "15% HBM free",
-                                                      [ROW_USUAL] = "fsdp and data"};
+                                                      [ROW_USUAL] = "fsdp and data only"};
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     Prose moves = {0}, words = {0};
     for (int kind = 0; kind < ROW_KIND_COUNT; kind++) {
@@ -206,39 +206,39 @@ static void add_row(Table *table, const Report *report, int rank, const RowForm 
     priced_launchers(ranked, words);
     if (form->narrow) few_launchers(ranked, words);
     table_cell(table, "%s", words);
-    which_words(report, rank, words);
+    note_words(report, rank, words);
     table_cell(table, "%s", words);
 }
 
 static bool write_plans(const Report *report, int plan_lines, TextOut out) {
-    enum { PLAN = 1, MFU = 3, HBM = 4, FOR = 5, WHICH = 6, NARROW = 110 };
+    enum { PLAN = 1, MFU = 3, HBM = 4, FOR = 5, NOTE = 6, NARROW = 110 };
     bool narrow = out.terminal.columns > 0 && out.terminal.columns < NARROW;
     RowForm form = {narrow, narrow ? 34 : 44, plan_lines};
     Arena arena = {0};
-    Table table = table_new(&arena, NULL, ">|plan|>step|>MFU|>HBM|for|which is");
+    Table table = table_new(&arena, NULL, ">|plan|>step|>MFU|>HBM|launchers|note");
     table_wrap(&table, PLAN, form.plan_columns);
     table_wrap(&table, FOR, narrow ? 16 : 24);
-    table_wrap(&table, WHICH, narrow ? 18 : 30);
+    table_wrap(&table, NOTE, narrow ? 18 : 30);
     table_may_drop(&table, MFU);
     table_may_drop(&table, HBM);
-    table_may_drop(&table, WHICH);
+    table_may_drop(&table, NOTE);
     for (int i = 0; i < report->result.plan_count; i++) add_row(&table, report, i + 1, &form);
     bool ok = table_write_text(&table, " ", out);
     arena_free(&arena);
     return ok;
 }
 
-/* What reads the table, and what no launcher can be told. */
+/* The legend of the table, and what layouts that no launcher can express would gain. */
 static void write_note(const Report *report, TextOut out) {
     const SearchResult *result = &report->result;
     char step[NUMBER_TEXT_SIZE];
     bool tied = false;
     Prose note = {0};
     for (int i = 1; i < result->plan_count; i++) tied = tied || result->plans[i].tied;
-    if (tied) prose_item(&note, " ", "~ ties with plan 1.");
+    if (tied) prose_item(&note, " ", "~ tied with plan 1.");
     double gain = report->has_free ? report->free.ranked_seconds / result->plans[0].ranked_seconds - 1 : 0;
     if (gain <= -0.0005)
-        prose_item(&note, " ", "Of layouts that no launcher can be told (--for any): %s%s, %+.1f%%.",
+        prose_item(&note, " ", "Layouts that no launcher can express (--for any) could reach %s%s (%+.1f%%).",
                    step_text(report->free.estimate.time.seconds, step), report->free_or_less ? " or less" : "",
                    100 * gain);
     if (note.used > 0) prose_write(out, "    ", "    ", note.text);
@@ -251,27 +251,30 @@ static void add_measured(const Report *report, Prose *to) {
     const MeasuredRun *run = report->measured;
     char chips[NUMBER_TEXT_SIZE], rate[NUMBER_TEXT_SIZE], name[PROSE_NAME_SIZE];
     if (!run) {
-        prose_item(to, "; ", "no measured run is near");
+        prose_add(to, "no measured run is near");
         return;
     }
-    prose_item(to, "; ", "measured nearby only: ");
+    prose_add(to, "nearest measured run: ");
     if (strcmp(run->model, report->request->question.model.name) != 0)
         prose_add(to, "%s, ", clean_name(run->model, name));
     prose_add(to, "%s on %s %s, %s", clean_name(run->framework, name), number_grouped(run->chips, chips), run->chip,
               rate_text(run->measured * run->flops_per_token, "FLOP", rate));
     double off = 100 * (run->predicted / run->measured - 1);
-    prose_add(to, " (predicted %+.0f%%)", fabs(off) < 0.5 ? 0 : off);
+    if (fabs(off) < 0.5)
+        prose_add(to, " (as predicted)");
+    else
+        prose_add(to, " (predicted %.0f%% %s)", fabs(off), off > 0 ? "more" : "less");
 }
 
-static void write_doubt(const Report *report, TextOut out) {
+static void write_confidence(const Report *report, TextOut out) {
     enum { SAID = 2 };
     Risk risks[RISKS_MAX];
     Prose line = {0};
     int count = plan_risks(&report->result.plans[0], risks);
-    for (int i = 0; i < min_whole(count, SAID); i++) prose_item(&line, "; ", "%s", risks[i].text);
     add_measured(report, &line);
+    for (int i = 0; i < min_whole(count, SAID); i++) prose_item(&line, i ? "; " : ". Risks: ", "%s", risks[i].text);
     prose_add(&line, ".");
-    prose_write(out, "Doubt: ", "  ", line.text);
+    prose_write(out, "Confidence: ", "  ", line.text);
 }
 
 /* The command line is one line, to be copied. */
@@ -290,7 +293,7 @@ static bool write_end(const Report *report, TextOut out) {
         fputs("More: -v (what is assumed, what was searched).\n", out.file);
         return true;
     }
-    write_doubt(report, out);
+    write_confidence(report, out);
     write_next(report, out);
     return true;
 }

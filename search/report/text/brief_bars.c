@@ -27,7 +27,7 @@ static int by_size(const void *left, const void *right) {
 static int keep_largest(Part *parts, int count, int rows) {
     qsort(parts, (size_t)count, sizeof *parts, by_size);
     if (count <= rows) return count;
-    Part rest = {rows == 1 ? "used" : "the rest", 0};
+    Part rest = {rows == 1 ? "used" : "other", 0};
     for (int i = rows - 1; i < count; i++) rest.value += parts[i].value;
     parts[rows - 1] = rest;
     return rows;
@@ -88,28 +88,28 @@ static void write_heading(const char *text, TextOut out) {
 }
 
 void brief_bars_write(const RankedPlan *ranked, int rows, TextOut out) {
-    static const char TITLE[] = "A step of plan 1 (all of it: -v)";
+    static const char TITLE[] = "Step of plan 1 (full report: -v)";
     Part left[PARTS_MAX], right[PARTS_MAX];
     char memory[WORDS_SIZE];
     int left_count = time_parts(ranked, rows, left), right_count = memory_parts_of(ranked, rows, right);
-    bool beside = out.terminal.columns == 0 || out.terminal.columns >= 2 * LEFT_COLUMNS - 2;
-    snprintf(memory, sizeof memory, "HBM per chip, %s",
+    bool paired = out.terminal.columns == 0 || out.terminal.columns >= 2 * LEFT_COLUMNS - 2;
+    snprintf(memory, sizeof memory, "Peak HBM per chip, %s",
              moment_text(ranked->estimate.moment, ranked->plan.degrees.of[ROLE_PIPELINE] > 1));
     write_heading(TITLE, out);
-    if (beside) {
+    if (paired) {
         fprintf(out.file, "%*s", LEFT_COLUMNS - (int)strlen(TITLE), "");
         write_heading(memory, out);
     }
     fputc('\n', out.file);
-    for (int i = 0; i < left_count || (beside && i < right_count); i++) {
+    for (int i = 0; i < left_count || (paired && i < right_count); i++) {
         int columns = i < left_count ? write_time(&left[i], ranked, out) : 0;
-        if (beside && i < right_count) {
+        if (paired && i < right_count) {
             fprintf(out.file, "%*s", LEFT_COLUMNS - columns, "");
             write_memory(&right[i], ranked, out);
         }
         fputc('\n', out.file);
     }
-    if (beside) return;
+    if (paired) return;
     write_heading(memory, out);
     fputc('\n', out.file);
     for (int i = 0; i < right_count; i++) {

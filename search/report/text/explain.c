@@ -252,11 +252,11 @@ static void write_plan(const Request *request, const RankedPlan *ranked, TextOut
               knobs->microbatches == 1 ? "" : "es", number_grouped(knobs->microbatch_sequences, b),
               knobs->microbatch_sequences == 1 ? "" : "s");
     knobs_sentence(&ranked->plan.degrees, knobs, &text);
-    prose_add(&text, "; remat %s; padded: %s", remat_name(&request->question.model, &ranked->plan.layout, remat),
+    prose_add(&text, "; remat %s; padding: %s", remat_name(&request->question.model, &ranked->plan.layout, remat),
               padding_text(ranked->padding, words));
     prose_add(&text, "; launchable by %s.", launchers_text(ranked->launchable_by, ", ", words, sizeof words));
     prose_write(out, "", "  ", text.text);
-    launch_write("Placing it: ", ranked, out);
+    launch_write("Device order: ", ranked, out);
 }
 
 /* Why the exit code is that of a limit. */
@@ -285,7 +285,7 @@ bool explain_write_text(const Report *report, int rank, TextOut out, Error *erro
     write_gap(&report->result, out);
     fprintf(out.file, "Step: %s if all communication overlaps, %s expected, %s if none does.\n\n",
             step_text(time->lower_seconds, a), step_text(time->seconds, b), step_text(time->serial_seconds, c));
-    bars_write("Where a step goes", request, ranked, out);
+    bars_write("Step breakdown", request, ranked, out);
     bool ok = write_ops(ranked, out) && write_groups(ranked, out) && write_memory(request, ranked, out);
     write_memory_parts(request, ranked, out);
     ok = ok && write_layout(request, ranked, out) && write_effects(request, ranked, out);

@@ -41,7 +41,7 @@ static void write_measured(const Report *report, const RankedPlan *first, TextOu
               clean_name(run->id, name), clean_name(run->model, model), number_grouped(run->chips, chips), run->chip,
               run->precision, number_grouped(run->seq, own), clean_name(run->framework, framework),
               clean_name(run->plan, plan), rate_text(run->measured * run->flops_per_token, "FLOP", rate));
-    prose_add(&line, "this model says %s of it (%+.0f%%), and plan 1 claims %s.",
+    prose_add(&line, "this model predicts %s for it (%+.0f%%), and %s for plan 1.",
               rate_text(run->predicted * run->flops_per_token, "FLOP", says),
               100 * (run->predicted / run->measured - 1), rate_text(first->estimate.mfu * peak, "FLOP", own));
     prose_write(out, "", "  ", line.text);
@@ -91,7 +91,7 @@ static void write_risks(const RankedPlan *first, TextOut out) {
     for (int i = 0; i < count; i++) prose_item(&line, "; ", "%s", risks[i].text);
     if (count == 0) return;
     prose_add(&line, ".");
-    prose_write(out, "Doubts: ", "  ", line.text);
+    prose_write(out, "Risks: ", "  ", line.text);
 }
 
 void launching_write(const Report *report, TextOut out) {
@@ -100,7 +100,7 @@ void launching_write(const Report *report, TextOut out) {
     write_words(report, first, out);
     write_measured(report, first, out);
     if (report->request->space.launchers == 0 && report->requested && report->requested->subproblem_count > 0)
-        prose_add(&line, "No launcher that is usual there has a plan that fits: this is a free layout (--for any).");
+        prose_add(&line, "No plan of this chip's usual launchers fits: this layout is for no launcher (--for any).");
     add_others(report, first, &line);
     if (line.used > 0) prose_write(out, "", "  ", line.text);
     write_risks(first, out);
@@ -111,7 +111,7 @@ void around_write(const Report *report, TextOut out) {
     char step[NUMBER_TEXT_SIZE];
     Prose line = {0};
     if (report->has_free)
-        prose_item(&line, " ", "A layout that no launcher can be told (--for any) would take %s (%+.1f%%).",
+        prose_item(&line, " ", "Layouts that no launcher can express (--for any) could reach %s (%+.1f%%).",
                    step_text(report->free.estimate.time.seconds, step),
                    100 * (report->free.ranked_seconds / first->ranked_seconds - 1));
     add_headroom(report, &line);

@@ -58,12 +58,12 @@ static void nesting_words(const RankedPlan *ranked, Prose *to) {
 
 /* In which way a row differs from plan 1. */
 static void kinds_words(const RankedPlan *ranked, int rank, Prose *to) {
-    static const char *const WORDS[ROW_KIND_COUNT] = {[ROW_FASTEST] = "fastest, by less than is known",
+    static const char *const WORDS[ROW_KIND_COUNT] = {[ROW_FASTEST] = "fastest, within the tie margin",
                                                       [ROW_WITH_PIPELINE] = "fastest with a pipeline",
                                                       [ROW_WITHOUT_PIPELINE] = "fastest without a pipeline",
                                                       [ROW_HEADROOM] = "15% of HBM left free",
                                                       [ROW_USUAL] = "fsdp and data alone",
-                                                      [ROW_SUREST] = "the surest of those tied with the fastest"};
+                                                      [ROW_SUREST] = "the lowest risk of those tied with the fastest"};
     char names[LAUNCHER_NAMES_SIZE];
     for (int kind = rank == 1 ? ROW_OF_LAUNCHER : ROW_FASTEST; kind < ROW_KIND_COUNT; kind++) {
         if (!(ranked->row_kinds >> kind & 1)) continue;
@@ -106,7 +106,7 @@ const char *chance_text(double chance, char text[NUMBER_TEXT_SIZE]) {
 typedef struct {
     bool tied, chance;
     bool otherwise; /* a launcher that takes a plan, but lays it out otherwise, at a price that nobody asked for */
-    bool told;      /* likewise, at a price */
+    bool expressed;      /* likewise, at a price */
     bool lacking;   /* likewise, and that does not fit */
     bool elsewhere; /* a launcher that would place it otherwise */
 } Seen;
@@ -122,7 +122,7 @@ static Seen seen_in(const SearchResult *result) {
             const LaunchAnswer *answer = &ranked->launch[j];
             bool other = otherwise >> answer->launcher & 1;
             seen.otherwise = seen.otherwise || (other && answer->expressible_seconds == 0);
-            seen.told = seen.told || (other && answer->expressible_seconds >= ranked->estimate.time.seconds);
+            seen.expressed = seen.expressed || (other && answer->expressible_seconds >= ranked->estimate.time.seconds);
             seen.lacking = seen.lacking || (other && answer->expressible_seconds < 0);
             seen.elsewhere = seen.elsewhere || (answer->kind == LAUNCH_IMPOSSIBLE && answer->default_seconds >= 0);
         }
@@ -166,17 +166,17 @@ static void write_notes(const Report *report, const Seen *seen, TextOut out) {
             first->equal_placements == 1 ? "s" : "", count_text(first->within_one_percent, true, within),
             report->request->control.variants ? "" : " (--variants lists them)");
     if (seen->chance)
-        prose_add(&counts, " \"fastest\": how probable it is that the plan is the fastest of these, by what measured "
-                           "runs leave open of the figures that it rests on.");
+        prose_add(&counts, " \"fastest\": how probable it is that the plan is the fastest of these, given the "
+                           "error of its figures that measured runs leave.");
     if (seen->tied)
         prose_add(&counts, " ~ marks plans within 0.5%% of the fastest, which the model cannot tell apart from it.");
     if (seen->otherwise)
         prose_add(&counts, " A launcher with ~ takes the plan, but recomputes or offloads otherwise, and slower.");
-    if (seen->told)
+    if (seen->expressed)
         prose_add(&counts,
-                  " A percentage of a launcher beside others is what its own way to recompute or offload costs.");
+                  " A percentage next to a launcher is what its own way to recompute or offload costs.");
     if (seen->lacking)
-        prose_add(&counts, " A launcher with ! takes the plan, but cannot be told a layout of it that fits.");
+        prose_add(&counts, " A launcher with ! takes the plan, but can express no layout of it that fits.");
     if (seen->elsewhere)
         prose_add(&counts, " A percentage after a launcher is the change in time with its default placement.");
     prose_write(out, "    ", "    ", counts.text);
@@ -187,8 +187,8 @@ bool plans_write(const Report *report, TextOut out) {
     const Seen seen = seen_in(result);
     enum { PLAN = 1, CHANCE = 3 };
     Arena arena = {0};
-    Table table = seen.chance ? table_new(&arena, NULL, ">|plan|>step|>fastest|>MFU|>HBM|>exposed|>bubble|bound by|for")
-                              : table_new(&arena, NULL, ">|plan|>step|>MFU|>HBM|>exposed|>bubble|bound by|for");
+    Table table = seen.chance ? table_new(&arena, NULL, ">|plan|>step|>fastest|>MFU|>HBM|>exposed|>bubble|bound by|launchers")
+                              : table_new(&arena, NULL, ">|plan|>step|>MFU|>HBM|>exposed|>bubble|bound by|launchers");
     int last = table.columns - 1, bound = last - 1, bubble = last - 2, exposed = last - 3;
     table_wrap(&table, PLAN, seen.chance ? PLAN_COLUMNS_BESIDE_CHANCES : PLAN_COLUMNS);
     table_wrap(&table, last, LAUNCHER_COLUMNS);
@@ -309,7 +309,7 @@ bool alternatives_write(const Report *report, TextOut out) {
     fputc('\n', out.file);
     write_sizes(report, out);
     Arena arena = {0};
-    Table table = table_new(&arena, NULL, "way|what changes|>step|>price|plan|for");
+    Table table = table_new(&arena, NULL, "alternative|what changes|>step|>price|plan|launchers");
     enum { PRICE = 3, PLAN = 4, FOR = 5 };
     table_wrap(&table, PLAN, PLAN_COLUMNS);
     table_wrap(&table, FOR, LAUNCHER_COLUMNS);

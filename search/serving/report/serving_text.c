@@ -23,7 +23,7 @@ static void write_head(const ServingReport *report, TextOut out) {
               number_grouped(q->machine.mesh.chips, chips), number_grouped((int64_t)(q->request.prompt + 0.5), prompt));
     if (q->request.cached > 0) prose_add(&prose, " (%g%% cached)", 100 * q->request.cached);
     prose_add(&prose, ", answers of %s", number_grouped((int64_t)(q->request.output + 0.5), output));
-    if (report->lengths) prose_add(&prose, " in the mean (%s)", clean_name(report->lengths, lengths));
+    if (report->lengths) prose_add(&prose, " on average (%s)", clean_name(report->lengths, lengths));
     prose_add(&prose, ":");
     prose_write(out, "", "", prose.text);
 }
@@ -35,13 +35,13 @@ static void write_rates(const ServingReport *report, const ServingPoint *point, 
     Prose prose = {0};
     double factor = report->answer->likely_factor;
     if (point->tpot_seconds > 0)
-        prose_add(&prose, "%s tokens/s in all, %s per chip, %s per user: %s per token",
+        prose_add(&prose, "%s tokens/s in total, %s per chip, %s per user; %s per token",
                   rate_of(point->tokens_per_second, all), rate_of(point->per_chip, chip),
                   rate_of(point->per_user, user), step_text(point->tpot_seconds, tpot));
     if (point->tpot_seconds > 0 && factor > 1)
-        prose_add(&prose, " (nine in ten below %s)", step_text(point->tpot_seconds * factor, late));
-    if (point->ttft_seconds > 0) prose_item(&prose, ", ", "first token in %s", step_text(point->ttft_seconds, ttft));
-    if (point->prefill_load > 0) prose_add(&prose, " at %.0f%% of the capacity for prompts", 100 * point->prefill_load);
+        prose_add(&prose, " (90%% likely below %s)", step_text(point->tpot_seconds * factor, late));
+    if (point->ttft_seconds > 0) prose_item(&prose, ", ", "first token after %s", step_text(point->ttft_seconds, ttft));
+    if (point->prefill_load > 0) prose_add(&prose, " with prefill at %.0f%% of its capacity", 100 * point->prefill_load);
     double usd = point_usd_per_million(report->question, point, point->tokens_per_second);
     if (usd >= 0) prose_add(&prose, "; $%.2f per million tokens", usd);
     prose_write(out, "  ", "  ", prose.text);
@@ -50,11 +50,12 @@ static void write_rates(const ServingReport *report, const ServingPoint *point, 
 static void write_memory(const ServingPoint *point, TextOut out) {
     const ServingPool *pool = &point->pools[point->pool_count - 1];
     char weights[NUMBER_TEXT_SIZE], cache[NUMBER_TEXT_SIZE], rest[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
+    HeldBy held = step_held_by(&pool->step);
     Prose prose = {0};
-    prose_add(&prose, "A chip holds %s of weights, %s of cache, %s of the rest, of %s usable; it waits for %s.",
+    prose_add(&prose, "HBM per chip: %s weights, %s KV cache, %s other, of %s usable; decode is bound by %s.",
               number_bytes(pool->memory.weights_bytes, weights), number_bytes(pool->memory.kv_bytes, cache),
               number_bytes(pool->memory.activations_bytes + pool->memory.workspace_bytes, rest),
-              number_bytes(pool->memory.limit_bytes, limit), held_by_name(step_held_by(&pool->step)));
+              number_bytes(pool->memory.limit_bytes, limit), held == HELD_BY_HBM ? "HBM" : held_by_name(held));
     prose_write(out, "  ", "  ", prose.text);
 }
 
@@ -121,9 +122,9 @@ static void write_best(const ServingReport *report, TextOut out) {
     char text[POINT_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
     Prose prose = {0};
     const char *asked =
-        report->question->tpot_limit_seconds > 0 || report->question->ttft_limit_seconds > 0 ? "" : "usual ";
+        report->question->tpot_limit_seconds > 0 || report->question->ttft_limit_seconds > 0 ? "" : "default ";
     if (!answer->has_best) {
-        prose_add(&prose, "No point%s keeps the %slimits of %s per token and %s to the first token.",
+        prose_add(&prose, "No point%s meets the %slimits of %s per token and %s to the first token.",
                   answer->count.complete ? "" : " so far", asked, step_text(answer->tpot_goal_seconds, tpot),
                   step_text(answer->ttft_goal_seconds, ttft));
         prose_write(out, "", "", prose.text);
@@ -132,7 +133,7 @@ static void write_best(const ServingReport *report, TextOut out) {
     }
     const ServingPoint *best = &answer->best;
     if (best->pools[0].on.engine == NO_ENGINE)
-        prose_add(&prose, "Best, under no engine's rules: %s.", point_notation(best, text));
+        prose_add(&prose, "Best, without any engine's rules: %s.", point_notation(best, text));
     else
         prose_add(&prose, "Best: %s, %s.", point_engine(best), point_notation(best, text));
     text_strong(out);
@@ -143,17 +144,17 @@ static void write_best(const ServingReport *report, TextOut out) {
     write_launch(report, best, out);
     write_emit(report, best, out);
     Prose limits = {0};
-    prose_add(&limits, "It keeps the %slimits%s: %s per token, %s to the first token.", asked,
+    prose_add(&limits, "It meets the %slimits%s: %s per token, %s to the first token.", asked,
               !(answer->likely_factor > 1) ? ""
-              : answer->with_margin        ? " nine times in ten by the model's own error"
-                                           : " by its mean alone, and the model's error can break them",
+              : answer->with_margin        ? " with 90% probability"
+                                           : " on average; within the model's error it may miss them",
               step_text(answer->tpot_goal_seconds, tpot), step_text(answer->ttft_goal_seconds, ttft));
     prose_write(out, "  ", "  ", limits.text);
 }
 
 static bool write_front(const ServingReport *report, TextOut out) {
     Arena arena = {0};
-    Table table = table_new(&arena, "Front", "front|way|engine|>tokens/s/user|>tokens/s/chip|>per token|>first token");
+    Table table = table_new(&arena, "Front", "Pareto front|layout|engine|>tokens/s/user|>tokens/s/chip|>per token|>first token");
     for (int i = 0; i < report_points(report); i++) {
         const char *kind;
         const ServingPoint *point = report_point(report, i, &kind);
@@ -177,11 +178,11 @@ static void write_usual(const ServingReport *report, TextOut out) {
     Prose prose = {0};
     if (!answer->has_best || !answer->count.complete || report->question->modes == 1u << SERVE_PREFILL) return;
     if (!answer->has_usual)
-        prose_add(&prose, "All chips in tensor: nothing keeps these limits.");
+        prose_add(&prose, "Tensor parallelism over all chips meets these limits with no batch.");
     else if (answer->usual.per_chip >= answer->best.per_chip * (1 - 1e-9))
-        prose_add(&prose, "All chips in tensor is as good under these limits.");
+        prose_add(&prose, "Tensor parallelism over all chips is as good under these limits.");
     else
-        prose_add(&prose, "All chips in tensor (%s): %s tokens/s per chip, %.0f%% less.",
+        prose_add(&prose, "Tensor parallelism over all chips (%s): %s tokens/s per chip, %.0f%% less.",
                   point_notation(&answer->usual, text), rate_of(answer->usual.per_chip, chip),
                   100 * (1 - answer->usual.per_chip / answer->best.per_chip));
     prose_write(out, "", "  ", prose.text);
@@ -192,22 +193,22 @@ static void write_measured(const ServingReport *report, TextOut out) {
     char id[PROSE_NAME_SIZE], model[PROSE_NAME_SIZE], measured[NUMBER_TEXT_SIZE], predicted[NUMBER_TEXT_SIZE];
     Prose prose = {0};
     if (!run->id) return;
-    prose_add(&prose, "Nearest measured (%s): ", clean_name(run->id, id));
+    prose_add(&prose, "Nearest measured run (%s): ", clean_name(run->id, id));
     if (strcmp(run->model, report->question->model.name) != 0) prose_add(&prose, "%s, ", clean_name(run->model, model));
     bool timed = run->tpot_seconds > 0 && run->concurrency > 0;
-    prose_add(&prose, "%s, %s%s, ", run->engine, run->layout[0] ? run->layout : "its layout",
-              run->drafts_unknown ? ", drafts not said" : "");
+    prose_add(&prose, "%s, %s%s, ", run->engine, run->layout[0] ? run->layout : "unknown layout",
+              run->drafts_unknown ? ", drafts unknown" : "");
     if (timed)
         prose_add(&prose, "%.0f in flight", run->concurrency);
     else
-        prose_add(&prose, "%lld chips, all at once", (long long)run->chips);
+        prose_add(&prose, "%lld chip%s, all requests at once", (long long)run->chips, run->chips == 1 ? "" : "s");
     if (run->prompt > 0) prose_add(&prose, ", %.0f+%.0f", run->prompt, run->output);
     prose_add(&prose, ": %s", timed ? step_text(run->tpot_seconds, measured) : rate_of(run->rate, measured));
     if (!timed) prose_add(&prose, " tokens/s");
     if (timed && run->predicted_seconds > 0)
-        prose_add(&prose, ", here %s", step_text(run->predicted_seconds, predicted));
+        prose_add(&prose, ", predicted %s", step_text(run->predicted_seconds, predicted));
     else if (!timed && run->predicted_rate > 0)
-        prose_add(&prose, ", here %s", rate_of(run->predicted_rate, predicted));
+        prose_add(&prose, ", predicted %s", rate_of(run->predicted_rate, predicted));
     prose_add(&prose, ".");
     prose_write(out, "", "  ", prose.text);
 }
@@ -221,13 +222,13 @@ static void write_published(const ServingReport *report, TextOut out) {
     for (int i = 0; i < report->published_count; i++)
         if (report->published[i].fits && (!best || report->published[i].per_chip > best->per_chip))
             best = &report->published[i];
+    double more = best ? best->per_chip / report->answer->best.per_chip - 1 : 0;
     prose_add(&prose, "Published: ");
     if (best && best->per_chip > 0)
-        prose_add(&prose, "%s's %s (%s) has %s tokens/s per chip within these limits, %.0f%% less", best->source,
-                  best->engine, best->layout, rate_of(best->per_chip, chip),
-                  100 * (1 - best->per_chip / report->answer->best.per_chip));
+        prose_add(&prose, "%s's %s (%s) has %s tokens/s per chip within these limits, %.0f%% %s", best->source,
+                  best->engine, best->layout, rate_of(best->per_chip, chip), 100 * fabs(more), more < 0 ? "less" : "more");
     else if (best)
-        prose_add(&prose, "nothing that fits keeps these limits");
+        prose_add(&prose, "nothing that fits meets these limits");
     for (int i = 0; i < report->published_count; i++)
         if (!report->published[i].fits)
             prose_add(&prose, "%s%s's takes %lld chips", i > 0 || best ? "; " : "", report->published[i].source,
@@ -253,7 +254,7 @@ static void write_physical(const ServingReport *report, TextOut out) {
     double tpot = answer->tpot_goal_seconds, ttft = answer->ttft_goal_seconds;
     double own = best_per_chip(&answer->front, tpot, ttft), all = best_per_chip(front, tpot, ttft);
     Prose prose = {0};
-    prose_add(&prose, "Under no engine's rules: up to %s tokens/s per user and %s per chip",
+    prose_add(&prose, "Without engine limits: up to %s tokens/s per user and %s per chip",
               rate_of(front->points[0].per_user, user), rate_of(front->points[front->count - 1].per_chip, chip));
     if (own > 0 && all > own) prose_add(&prose, "; within these limits %.1f%% more per chip", 100 * (all / own - 1));
     prose_add(&prose, ".");
@@ -266,19 +267,19 @@ static void write_gap(const ServingReport *report, TextOut out) {
     char most[NUMBER_TEXT_SIZE];
     Prose prose = {0};
     if (answer->count.complete) return;
-    prose_add(&prose, "Cut short before it was proven");
+    prose_add(&prose, "Stopped before the proof was complete");
     if (answer->has_best && report->question->objective == SERVE_LATENCY)
-        prose_add(&prose, ": no way gives a user more than %s tokens/s, %.3g%% more than the best so far",
+        prose_add(&prose, ": no layout gives a user more than %s tokens/s, %.3g%% more than the best so far",
                   rate_of(answer->upper_bound.per_user, most), 100 * answer->gap);
     else if (answer->has_best && report->question->objective == SERVE_CHIPS)
-        prose_add(&prose, ": no machine with fewer than %.0f chips can carry the rate",
+        prose_add(&prose, ": no machine with fewer than %.0f chips can sustain the rate",
                   (double)answer->best.chips_used / (1 + answer->gap));
     else if (answer->has_best)
         prose_add(&prose,
-                  ": no way gives more than %s tokens/s per chip within these limits, %.3g%% more than the best so far",
+                  ": no layout gives more than %s tokens/s per chip within these limits, %.3g%% more than the best so far",
                   rate_of(answer->upper_bound.per_chip, most), 100 * answer->gap);
     else
-        prose_add(&prose, "; nothing found so far keeps the limits");
+        prose_add(&prose, "; nothing found so far meets the limits");
     prose_add(&prose, ".");
     prose_write(out, "", "  ", prose.text);
 }
@@ -288,11 +289,11 @@ static void write_searched(const ServingReport *report, TextOut out) {
     char layouts[COUNT_TEXT_SIZE], covered[COUNT_TEXT_SIZE], evaluated[COUNT_TEXT_SIZE];
     Prose prose = {0};
     prose_add(&prose,
-              "Searched: %s layouts, %s points of a layout and a batch, %s evaluated, the others cut by bounds, "
-              "memory or rules; %s front has %d points.",
+              "Searched: %s layouts, %s pairs of a layout and a batch; %s evaluated, the others excluded by bounds, "
+              "memory or rules. %s front has %d points.",
               count_text(count->space.layouts, true, layouts), count_text(count->covered, true, covered),
               count_text(count->evaluated, true, evaluated),
-              count->complete ? "exact, the" : "cut short: the best so far, its", report->answer->front.count);
+              count->complete ? "The exact" : "The search was stopped: the best so far; its", report->answer->front.count);
     prose_write(out, "", "  ", prose.text);
     write_gap(report, out);
 }
@@ -306,8 +307,8 @@ static void write_assumed(const ServingReport *report, TextOut out) {
     prose_add(&prose, " weights%s,", report->weights_said ? "" : " (as published)");
     for (int i = 0; i < q->caches_count; i++) prose_add(&prose, "%s %s", i ? " or" : "", stored_name(q->caches[i]));
     prose_add(&prose, " cache, every sequence at its full length, %s",
-              q->concurrency > 0 ? "the requests in flight that were asked for"
-              : q->rate > 0      ? "the rate that was asked for"
+              q->concurrency > 0 ? "the requested requests in flight"
+              : q->rate > 0      ? "the requested rate"
                                  : "full batches");
     if (q->speculation.drafts > 0)
         prose_add(&prose, ", %lld drafts accepted %g%%", (long long)q->speculation.drafts,
@@ -324,7 +325,7 @@ static void write_nearest(const ServingReport *report, TextOut out) {
     if (report->answer->has_nearest) {
         const ServingPoint *nearest = &report->answer->nearest;
         Prose prose = {0};
-        prose_add(&prose, "Nothing keeps the limits. Nearest: %s, %s.", point_engine(nearest),
+        prose_add(&prose, "Nothing meets the limits. Nearest: %s, %s.", point_engine(nearest),
                   point_notation(nearest, text));
         prose_write(out, "", "  ", prose.text);
         write_rates(report, nearest, out);
@@ -333,9 +334,9 @@ static void write_nearest(const ServingReport *report, TextOut out) {
     Prose prose = {0};
     if (report->answer->count.covered == 0)
         prose_add(&prose,
-                  "Nothing is left: no layout divides the model, is in the engines' rules and is what --require asks.");
+                  "No layout divides the model, obeys the engines' rules and meets --require.");
     else
-        prose_add(&prose, "Nothing fits: no layout leaves room for one sequence of %.0f tokens beside the weights.",
+        prose_add(&prose, "Nothing fits: no layout leaves room for one sequence of %.0f tokens next to the weights.",
                   report->question->peak_tokens);
     prose_write(out, "", "  ", prose.text);
 }

@@ -51,7 +51,7 @@ Test(command_inference, first_answers_fit_a_screen) {
         int most = pools && pools < strchr(best, '\n') ? 27 : 24;
         cr_expect_leq(lines, most, "%s: %d lines", ROWS[i], lines);
         cr_expect(strstr(result.out, "Best: "), "%s: %s", ROWS[i], result.out);
-        cr_expect(strstr(result.out, "All chips in tensor"), "%s: %s", ROWS[i], result.out);
+        cr_expect(strstr(result.out, "Tensor parallelism over all chips"), "%s: %s", ROWS[i], result.out);
         free(result.out);
     }
 }
@@ -62,10 +62,10 @@ Test(command_inference, answers_name_the_nearest_run) {
         const char *words, *beside;
     } ROWS[] = {
         {"--model|70b|--chip|h100|--nodes|1", "in flight, 1024+1024: "},
-        {"--model|70b|--chip|mi300x|--nodes|1", "Nearest measured (amd-"},
-        {"--model|405b|--chip|v6e|--slice|8x8", "Nearest measured (tpu-recipes-"},
-        {"--model|8b|--chip|v5e|--slice|2x4", "Nearest measured (jetstream-"},
-        {"--model|deepseek-v3|--chip|gb200|--nodes|1", "drafts not said"},
+        {"--model|70b|--chip|mi300x|--nodes|1", "Nearest measured run (amd-"},
+        {"--model|405b|--chip|v6e|--slice|8x8", "Nearest measured run (tpu-recipes-"},
+        {"--model|8b|--chip|v5e|--slice|2x4", "Nearest measured run (jetstream-"},
+        {"--model|deepseek-v3|--chip|gb200|--nodes|1", "drafts unknown"},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i += PROBLEMS_SHARE) {
         Run result = run(ROWS[i].words);
@@ -188,9 +188,9 @@ Test(command_inference, what_is_wrong_is_one_line) {
         {"--model|70b|--chip|h100|--profile|nobody", 2, "there is no serving profile"},
         {"--model|gpt2|--chip|h100|--prompt|5000", 2, "beyond the 1024 positions"},
         {"--model|70b|--chip|h100|--chips|1", 3, "Nothing fits"},
-        {"--model|8b|--chip|h100|--nodes|1|--require|tensor=3", 3, "is what --require asks"},
-        {"--model|70b|--chip|h100|--nodes|1|--tpot|1ms", 3, "Nothing keeps the limits. Nearest: "},
-        {"--model|70b|--chip|h100|--nodes|1|--rate|100000/s", 3, "Nothing keeps the limits. Nearest: "},
+        {"--model|8b|--chip|h100|--nodes|1|--require|tensor=3", 3, "meets --require"},
+        {"--model|70b|--chip|h100|--nodes|1|--tpot|1ms", 3, "Nothing meets the limits. Nearest: "},
+        {"--model|70b|--chip|h100|--nodes|1|--rate|100000/s", 3, "Nothing meets the limits. Nearest: "},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Run result = run(rows[i].words);
@@ -229,7 +229,7 @@ Test(command_inference, a_limit_of_time_says_its_gap) {
     cJSON_Delete(json);
     free(result.out);
     result = run("--model|deepseek-v3|--chip|h200|--chips|256|--time-limit|0.05");
-    cr_expect(strstr(result.out, "Cut short before it was proven: no way gives more than"), "%s", result.out);
+    cr_expect(strstr(result.out, "Stopped before the proof was complete: no layout gives more"), "%s", result.out);
     free(result.out);
     cr_expect_eq(first_point("--model|8b|--chip|h100|--chips|1|--time-limit|1000|--format|json", "tpot_seconds") > 0,
                  1);
@@ -248,7 +248,7 @@ Test(command_inference, workloads_have_names) {
     for (size_t i = 0; i < COUNT_OF(ROWS); i += PROBLEMS_SHARE) {
         char words[160], line[160];
         snprintf(words, sizeof words, "--model|8b|--chip|h100|--nodes|1|--lengths|%s", ROWS[i].name);
-        snprintf(line, sizeof line, "prompts of %s tokens, answers of %s in the", ROWS[i].prompt, ROWS[i].output);
+        snprintf(line, sizeof line, "prompts of %s tokens, answers of %s on", ROWS[i].prompt, ROWS[i].output);
         Run result = run(words);
         char *flat = result.out;
         for (char *at = flat; *at; at++) *at = *at == '\n' ? ' ' : *at;

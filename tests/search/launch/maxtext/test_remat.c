@@ -30,7 +30,7 @@ Test(remat_words, policies) {
     static const struct {
         const char *asked, *maxtext, *megatron;
     } rows[] = {
-        {"none", NULL, "no --recompute-granularity"},
+        {"none", NULL, "no recomputation"},
         {"full", "remat_policy=full",
          "--recompute-granularity full --recompute-method block --recompute-num-layers 80"},
         {"minimal", "remat_policy=minimal", NULL},
@@ -42,7 +42,7 @@ Test(remat_words, policies) {
         {"save_out_proj", "remat_policy=save_out_proj", NULL},
         {"qkv_proj_offloaded", "remat_policy=qkv_proj_offloaded", NULL},
         {"minimal_offloaded", "remat_policy=minimal_offloaded", NULL},
-        {"selective", NULL, "no --recompute-granularity"},
+        {"selective", NULL, "no recomputation"},
         {"layernorm", NULL, "--recompute-granularity selective --recompute-modules layernorm"},
         {"mlp", NULL, "--recompute-granularity selective --recompute-modules mlp"},
         {"moe_act", NULL, "--recompute-granularity selective --recompute-modules moe_act"},

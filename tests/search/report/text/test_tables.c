@@ -75,11 +75,11 @@ Test(tables, kinds_of_rows) {
         const char *words;
     } ROWS[] = {
         {1u << ROW_FASTEST, 1, ""},
-        {1u << ROW_FASTEST, 2, "fastest, by less than is known"},
+        {1u << ROW_FASTEST, 2, "fastest, within the tie margin"},
         {1u << ROW_WITH_PIPELINE, 2, "fastest with a pipeline"},
         {1u << ROW_WITHOUT_PIPELINE, 2, "fastest without a pipeline"},
         {1u << ROW_HEADROOM | 1u << ROW_USUAL, 2, "15% of HBM left free, fsdp and data alone"},
-        {1u << ROW_SUREST, 1, "the surest of those tied with the fastest"},
+        {1u << ROW_SUREST, 1, "the lowest risk of those tied with the fastest"},
         {1u << ROW_OF_LAUNCHER, 2, "fastest of maxtext jax"},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
@@ -130,7 +130,7 @@ Test(tables, bars_on_narrow_terminals) {
         bars_write("A step", &fixture.request, &fixture.plans[0],
                    (TextOut){.file = memory, .terminal = {.columns = ROWS[i].columns}});
         cr_assert_eq(fclose(memory), 0);
-        const char *memory_head = strstr(text, "HBM per chip"), *line = strchr(text, '\n');
+        const char *memory_head = strstr(text, "Peak HBM per chip"), *line = strchr(text, '\n');
         cr_assert(memory_head && line);
         cr_expect_eq(memory_head < line, ROWS[i].beside, "%d columns: %s", ROWS[i].columns, text);
         cr_expect(strstr(text, "matmul") && strstr(text, "activations"));
@@ -148,7 +148,7 @@ Test(tables, brief_bars_on_narrow_terminals) {
         fixture_fill(&fixture);
         brief_bars_write(&fixture.plans[0], 4, (TextOut){.file = memory, .terminal = {.columns = columns}});
         cr_assert_eq(fclose(memory), 0);
-        const char *head = strstr(text, "HBM per chip"), *line = strchr(text, '\n');
+        const char *head = strstr(text, "Peak HBM per chip"), *line = strchr(text, '\n');
         cr_expect_eq(head && head < line, columns >= 78, "%d: %s", columns, text);
         free(text);
     }
