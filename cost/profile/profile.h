@@ -129,9 +129,10 @@ typedef struct {
                                * separate passes */
     double rank_seconds;      /* per chip that shares the optimizer's state, per step: serial broadcasts */
 
-    /* 1: gradients are reduced and kept in fp32 whether or not they are accumulated, where the user names no dtype
-     * (FSDP2 under torchtitan, whose mixed_precision_reduce is float32 alone); 0: as StateDtypes says */
-    double gradients_in_fp32;
+    /* Bytes of a gradient that is reduced and kept, whether or not it is accumulated, where the user names no dtype: 4
+     * (fp32: Megatron-LM, and FSDP2 under torchtitan, whose mixed_precision_reduce is float32 alone) or 2 (bf16:
+     * Megatron-Bridge's recipes); 0: as StateDtypes says */
+    double gradient_bytes;
 
     /* 1: a ring of keys and values goes all the way round, so that they come home, and their gradients travel in fp32
      * (MaxText's ring attention) */

@@ -59,9 +59,12 @@ static inline const TrainingState *cost_context_state(const CostContext *setting
     return setting->state ? setting->state : training_state_default();
 }
 
-/* Whether the software reduces and keeps gradients in fp32, which a dtype that the user named overrules. */
-static inline bool cost_context_fp32_gradients(const CostContext *setting) {
-    return setting->profile->gradients_in_fp32 > 0.5 && cost_context_state(setting)->dtypes.gradients == DTYPE_DEFAULT;
+/* The dtype in which the software reduces and keeps gradients, which one that the user named overrules; DTYPE_DEFAULT:
+ * fp32 where they are accumulated, else bf16. */
+static inline Dtype cost_context_gradient_dtype(const CostContext *setting) {
+    Dtype named = cost_context_state(setting)->dtypes.gradients;
+    double own = setting->profile->gradient_bytes;
+    return named != DTYPE_DEFAULT || own <= 0 ? named : own > 2 ? DTYPE_FP32 : DTYPE_BF16;
 }
 
 /* Whether weights that so many chips share are shared by all chips of a slice. */
@@ -78,13 +81,14 @@ static inline bool weights_go_round(const CostContext *setting, const Shard *sha
 
 /* Bytes of a gradient that is kept and reduced over data: of one microbatch, or accumulated over several. */
 static inline double cost_context_gradient_bytes(const CostContext *setting, bool accumulated) {
-    return cost_context_fp32_gradients(setting) ? dtype_bytes(DTYPE_FP32)
-                                                : cost_context_state(setting)->gradient_bytes[accumulated ? 1 : 0];
+    Dtype dtype = cost_context_gradient_dtype(setting);
+    return dtype != DTYPE_DEFAULT ? dtype_bytes(dtype) : cost_context_state(setting)->gradient_bytes[accumulated ? 1 : 0];
 }
 
 /* Bytes of a gradient as it is reduced over fsdp. */
 static inline double cost_context_scatter_bytes(const CostContext *setting) {
-    return cost_context_fp32_gradients(setting) ? dtype_bytes(DTYPE_FP32) : cost_context_state(setting)->scatter_bytes;
+    Dtype dtype = cost_context_gradient_dtype(setting);
+    return dtype != DTYPE_DEFAULT ? dtype_bytes(dtype) : cost_context_state(setting)->scatter_bytes;
 }
 
 /* Bytes of the copy for compute that stays in HBM beside the state: 0 where the software casts the master whenever it

@@ -36,9 +36,9 @@ int emit_format_launcher(const EmitFormat *format) {
 StateDtypes emit_state_dtypes(const Request *request, const RankedPlan *ranked) {
     CostContext setting = request_cost_context(request);
     StateDtypes dtypes = cost_context_state(&setting)->dtypes;
+    dtypes.gradients = cost_context_gradient_dtype(&setting);
     if (dtypes.gradients == DTYPE_DEFAULT)
-        dtypes.gradients =
-            ranked->plan.knobs.microbatches > 1 || cost_context_fp32_gradients(&setting) ? DTYPE_FP32 : DTYPE_BF16;
+        dtypes.gradients = ranked->plan.knobs.microbatches > 1 ? DTYPE_FP32 : DTYPE_BF16;
     return dtypes;
 }
 
@@ -68,7 +68,8 @@ bool emit_write(const EmitFormat *format, const Request *request, const RankedPl
     char where[48];
     LaunchJob job;
     if (!launch_job(request, ranked, launcher, &job, error)) return false;
-    const char *refusal = format->cannot ? format->cannot(&job) : NULL;
+    const char *refusal = launch_refusal_of_work(emit_format_launcher(format), request);
+    if (!refusal && format->cannot) refusal = format->cannot(&job);
     snprintf(where, sizeof where, "emit %s", format->name);
     if (refusal)
         return error_set(error, ERROR_INPUT, where, "%s does not take this plan: %s",

@@ -65,6 +65,9 @@ typedef struct {
     /* ---- what it refuses ---- */
     bool gpus_only;  /* it speaks NCCL */
     PaddingSet pads; /* what it pads, or splits unevenly */
+    /* What it has against a request whatever the plan: its model, precision, state or sequence, which it has no words
+     * for. A sentence; NULL: nothing. No function: it never has. */
+    const char *(*refuses_work)(const Request *);
     /* A sentence that names the rule; NULL: it takes the plan. What is refused in the plainest form that
      * launchers_taking_some() asks about has to be refused in every form. */
     const char *(*refuses)(const PlanFacts *);
@@ -178,6 +181,13 @@ LauncherSet launchers_of_degrees(LauncherSet asked, const Model *model, const Wo
  * them. */
 const char *launch_refusal(int launcher, const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
                            const Mesh *mesh);
+
+/* Why a launcher takes no plan of a request, of which question and requested optimizer are read: a sentence; NULL: it may
+ * take some. */
+const char *launch_refusal_of_work(int launcher, const Request *request);
+
+/* Those that take none: SpaceRules.unable. */
+LauncherSet launchers_refusing_work(const Request *request);
 
 /* The launchers that run on TPUs. */
 LauncherSet launchers_on_tpus(void);

@@ -107,6 +107,18 @@ const char *launch_refusal(int launcher, const Model *model, const Work *work, c
     return refusal_of(launcher_at(launcher), &facts, padding);
 }
 
+const char *launch_refusal_of_work(int launcher, const Request *request) {
+    const Launcher *asked = launcher_at(launcher);
+    return asked->refuses_work ? asked->refuses_work(request) : NULL;
+}
+
+LauncherSet launchers_refusing_work(const Request *request) {
+    LauncherSet set = 0;
+    for (int i = 0; i < launcher_count(); i++)
+        if (launch_refusal_of_work(i, request)) set |= 1u << i;
+    return set;
+}
+
 /* The plainest setting with the methods, schedule and split of the layers of `like`. */
 static Plan plain_plan(const Degrees *degrees, const Knobs *like) {
     const int64_t *of = degrees->of;

@@ -226,7 +226,7 @@ static const double HBM_SHARE_MOST = 64;
 /* A plan that is named is priced whether it fits or not: where it lacks HBM as if that were there, little by little, so
  * that it is laid out to need the least. What people run fits, whatever the model thinks; what they name does not, and
  * the answer says so. */
-static bool price_regardless(const NamedPlan *named, double share_most, Report *report, double *lacking, Error *error) {
+static bool price_regardless(const NamedPlan *named, Report *report, double *lacking, Error *error) {
     const Shortfall *shortfall = &report->result.shortfall;
     Request *request = named->request;
     SearchResult again;
@@ -236,7 +236,7 @@ static bool price_regardless(const NamedPlan *named, double share_most, Report *
     double limit = shortfall->limit_bytes, share = (1 + 1e-6) * shortfall->needed_bytes / limit;
     double chip = request->question.chip.hbm_bytes.value, device = request->question.device.hbm_bytes.value;
     again.plan_count = 0;
-    while (again.plan_count == 0 && share < share_most) {
+    while (again.plan_count == 0 && share < HBM_SHARE_MOST) {
         request->question.chip.hbm_bytes.value = chip * share;
         request->question.device.hbm_bytes.value = device * share;
         if (!one_plan_search(request, named->from, named->arena, &again, error)) return false;
@@ -260,17 +260,28 @@ static bool price_regardless(const NamedPlan *named, double share_most, Report *
     return true;
 }
 
-bool named_plan_price(const NamedPlan *named, Report *report, double *lacking, Error *error) {
+/* What the plan takes with everything on the host that may go there; 0: it does not fit so either. */
+static bool price_on_host(const NamedPlan *named, double *seconds, Error *error) {
+    Request *there = ARENA_NEW(named->arena, Request, 1);
+    SearchResult result;
+    if (!there) return error_memory(error);
+    *there = *named->request;
+    there->question.offload = OFFLOAD_ALL;
+    there->space.offload_allowed = true;
+    if (!one_plan_search(there, named->from, named->arena, &result, error)) return false;
+    *seconds = result.plan_count > 0 ? result.plans[0].estimate.time.seconds : 0;
+    return true;
+}
+
+bool named_plan_price(const NamedPlan *named, Report *report, NamedPrice *out, Error *error) {
     Request *request = named->request;
-    bool host_later = request->space.offload_open && !(request->space.offload_gain > 0);
-    if (host_later) {
-        request->space.offload_open = false;
-        if (!one_plan_search(request, named->from, named->arena, &report->result, error) ||
-            !price_regardless(named, 1 / (1 - request->question.hbm_reserve), report, lacking, error))
-            return false;
-        if (report->result.plan_count > 0 || report->result.interrupted) return true;
-        request->space.offload_open = true;
-    }
-    return one_plan_search(request, named->from, named->arena, &report->result, error) &&
-           price_regardless(named, HBM_SHARE_MOST, report, lacking, error);
+    bool host_is_there = request->space.offload_open;
+    *out = (NamedPrice){0, 0};
+    request->space.offload_open = false;
+    request->space.offload_gain = 0;
+    if (!one_plan_search(request, named->from, named->arena, &report->result, error) ||
+        !price_regardless(named, report, &out->lacking_bytes, error))
+        return false;
+    bool asks = host_is_there && !report->result.interrupted && out->lacking_bytes > 0;
+    return !asks || price_on_host(named, &out->host_seconds, error);
 }

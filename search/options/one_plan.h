@@ -43,8 +43,12 @@ typedef struct {
     Arena *arena;
 } NamedPlan;
 
-/* Prices the plan into the result of the report. What does not fit with the reserve but in HBM is priced so before
- * anything goes to the host that nobody said is there: who names a plan that keeps everything in HBM has probably seen
- * it run. *lacking: the bytes of HBM that a chip lacks by this model. No plan in the result: it is not HBM alone, or an
- * interrupt came. */
-bool named_plan_price(const NamedPlan *named, Report *report, double *lacking, Error *error);
+typedef struct {
+    double lacking_bytes; /* of HBM, that a chip lacks by this model; 0: it fits */
+    double host_seconds;  /* a step with what may go there on the host; 0: not asked, or it does not fit so either */
+} NamedPrice;
+
+/* Prices the plan into the result of the report, as it is named: nothing goes to the host that nobody sends there, since
+ * who names a plan that keeps everything in HBM has probably seen it run. No plan in the result: it is not HBM alone, or
+ * an interrupt came. */
+bool named_plan_price(const NamedPlan *named, Report *report, NamedPrice *out, Error *error);

@@ -338,25 +338,36 @@ static bool asks_beyond_launchers(const Words *words, const Request *request) {
            strcmp(request->requested.profile, "ideal") == 0;
 }
 
+/* All that were asked for have something against the request: what the first of them has. */
+static bool refused_work(const Words *words, const Request *request) {
+    int first = 0;
+    while (!(request->requested.launchers >> first & 1)) first++;
+    return words_wrong(words, OPTION_FOR, "%s takes no plan of %s here: %s", launcher_name(first),
+                       request->question.model.name, launch_refusal_of_work(first, request));
+}
+
 /* --for; else the usual launchers of the chip, as far as there is software for them. */
 static bool read_launchers(const Words *words, Request *request, const ProfileFile *file) {
     Requested *requested = &request->requested;
     const Chip *chip = &request->question.chip;
     char names[LAUNCHER_NAMES_SIZE];
+    LauncherSet unable = request->space.unable = launchers_refusing_work(request);
     requested->launchers_origin = given(words, OPTION_FOR) ? FROM_OPTION : FROM_DEFAULT;
     requested->nesting_said = given(words, OPTION_NESTING) != NULL;
     if (given(words, OPTION_FOR)) {
         if (!launchers_parse(given(words, OPTION_FOR), words_where(words, OPTION_FOR), &requested->launchers,
                              words->error))
             return false;
-        bool none = requested->launchers == 0;
+        LauncherSet asked = requested->launchers;
         if (!chip_has_domains(chip)) requested->launchers &= launchers_on_tpus();
-        if (none || requested->launchers) return true;
+        if (requested->launchers && !(requested->launchers & ~unable)) return refused_work(words, request);
+        requested->launchers &= ~unable;
+        if (asked == 0 || requested->launchers) return true;
         return words_wrong(words, OPTION_FOR, "%s runs on GPUs, not on %s; give %s", given(words, OPTION_FOR),
                            chip->title, launcher_names(launchers_on_tpus(), ", ", " or ", names, sizeof names));
     }
     if (asks_beyond_launchers(words, request)) return true;
-    LauncherSet usual = launchers_usual(chip);
+    LauncherSet usual = launchers_usual(chip) & ~unable;
     for (int i = 0; i < launcher_count(); i++)
         if (usual >> i & 1 && profile_file_is_for(file, &(SoftwareAsk){requested->stack, launcher_name(i)}, chip))
             requested->launchers |= 1u << i;

@@ -95,6 +95,7 @@ typedef struct {
     Requirement requirements[REQUIREMENTS_MAX];
     int requirement_count;
     LauncherSet launchers;  /* --for; 0 means any */
+    LauncherSet unable;     /* that take no plan of the request: launchers_refusing_work() */
     bool offload_open;      /* where nothing fits under question.offload, everything may go to the host */
     double offload_gain;    /* and where the step is faster by this share with everything there; 0: not for that */
     bool offload_allowed;   /* so it was */

@@ -69,7 +69,8 @@ static inline bool admitted(const Request *request, const CostContext *setting, 
     if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, request->space.padding, shard))
         return false;
     if (!brute_sensible(setting->model, &plan->degrees, &plan->knobs, shard)) return false;
-    LauncherSet all = plan_launchers(setting->model, &setting->work, plan, shard->padding, mesh);
+    LauncherSet all =
+        plan_launchers(setting->model, &setting->work, plan, shard->padding, mesh) & ~request->space.unable;
     if (request->space.launchers == 0 && (request->space.padding != PADDING_LAUNCHABLE || shard->padding == 0))
         return true;
     *able_launchers = request->space.launchers != 0 ? all & request->space.launchers : all;

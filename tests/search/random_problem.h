@@ -228,10 +228,11 @@ static inline void random_software(Draw draw, const Chip *chip, Profile *profile
     profile->host_exposed = draw_chance(&draw, 0.7) ? draw_real(&draw, 0, 0.3) : 0;
     profile->host_update_efficiency = draw_real(&draw, 0.3, 1);
     double *const flags[] = {&profile->ring_returns,   &profile->embedding_exchanged, &profile->stages_stay_whole,
-                             &profile->combines_again, &profile->gradients_in_fp32,   &profile->casts_master,
+                             &profile->combines_again, &profile->gradient_bytes, &profile->casts_master,
                              &profile->keys_kept,      &profile->receives_worst_case, &profile->stream_split,
                              &profile->whole_program,  &profile->slice_all_reduce};
     for (size_t i = 0; i < COUNT_OF(flags); i++) *flags[i] = draw_chance(&draw, 0.4);
+    profile->gradient_bytes *= 4;
     profile->ring_ways = draw_chance(&draw, 0.4) ? 16 : 0;
     profile->lanes = draw_chance(&draw, 0.4) ? 128 : 1;
     profile->logit_chunks = draw_chance(&draw, 0.4) ? 8 : 1;

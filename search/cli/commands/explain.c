@@ -67,13 +67,27 @@ static const char *largest_row(const MemoryRows *rows) {
     return ROWS[largest].name;
 }
 
+static void warn_of_lacking(const Options *options, const NamedPrice *price, const RankedPlan *ranked, FILE *err) {
+    char bytes[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
+    fprintf(err,
+            "shardopt: warning: %s: by this model it lacks %s of HBM per chip, most of which %s take; priced as if "
+            "that were there",
+            plan_of_options(options), number_bytes(price->lacking_bytes, bytes),
+            largest_row(&ranked->estimate.memory));
+    if (price->host_seconds > 0)
+        fprintf(err, "; with the host's memory (--offload all) it fits and takes %s (%s)",
+                step_text(price->host_seconds, step),
+                change_text(price->host_seconds / ranked->estimate.time.seconds - 1, change));
+    fputc('\n', err);
+}
+
 static bool explain(const Options *options, Arena *arena, Streams streams, Report *report, Error *error) {
     OutputChoice choice;
     ReportPlan from = {0};
     Request *request = ARENA_NEW(arena, Request, 1);
     if (!request) return error_memory(error);
-    double start = clock_seconds(), lacking;
-    char bytes[NUMBER_TEXT_SIZE];
+    NamedPrice price;
+    double start = clock_seconds();
     if (!output_from_options(options, &choice, error) ||
         !one_plan_request(options, "explain", arena, request, &from, error))
         return false;
@@ -82,20 +96,15 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     report->request = request;
     Progress *progress = progress_start(streams.err, choice.quiet, "searching");
     const NamedPlan named = {options, request, &from, arena};
-    bool found = named_plan_price(&named, report, &lacking, error);
+    bool found = named_plan_price(&named, report, &price, error);
     progress_stop(progress);
     if (!found) return false;
     report->request = report->result.request;
-    if (lacking > 0 && !choice.quiet)
-        fprintf(streams.err,
-                "shardopt: warning: %s: by this model it lacks %s of HBM per chip, most of which %s take; priced as if "
-                "that were there\n",
-                plan_of_options(options), number_bytes(lacking, bytes),
-                largest_row(&report->result.plans[0].estimate.memory));
+    if (price.lacking_bytes > 0 && !choice.quiet) warn_of_lacking(options, &price, &report->result.plans[0], streams.err);
     if (report->result.plan_count == 0 && !report_make(request, arena, report, error)) /* for what is nearest */
         return false;
     if (!choice.quiet) one_plan_compare(&report->result, &from, streams.err);
-    if (!make_why_not(options, arena, report, lacking, error) || !data_files_name_all(report, arena, error) ||
+    if (!make_why_not(options, arena, report, price.lacking_bytes, error) || !data_files_name_all(report, arena, error) ||
         !write_explanation(report, &choice, streams, error))
         return false;
     planning_conclude(&report->result, &choice, clock_seconds() - start, streams.err);

@@ -48,20 +48,20 @@ static bool price_config(const CommandLine *line, FILE *err, TracePlan *out, Rep
     Request *request = ARENA_NEW(line->arena, Request, 1);
     Report *report = ARENA_NEW(line->arena, Report, 1);
     ReportPlan *from = ARENA_NEW(line->arena, ReportPlan, 1);
-    double lacking;
+    NamedPrice price;
     char bytes[NUMBER_TEXT_SIZE];
     if (!options || !request || !report || !from) return error_memory(error);
     options_of_line(line, options);
     if (!one_plan_request(options, line->command->name, line->arena, request, from, error)) return false;
     one_plan_notes(from, err);
     const NamedPlan named = {options, request, from, line->arena};
-    if (!named_plan_price(&named, report, &lacking, error)) return false;
+    if (!named_plan_price(&named, report, &price, error)) return false;
     if (report->result.plan_count == 0)
         return error_set(error, ERROR_INPUT, out->name,
                          "its plan does not fit on this machine; `shardopt explain --from-config` says why");
-    if (lacking > 0)
+    if (price.lacking_bytes > 0)
         fprintf(err, "shardopt: warning: %s: by this model it lacks %s of HBM per chip; priced as if that were there\n",
-                out->name, number_bytes(lacking, bytes));
+                out->name, number_bytes(price.lacking_bytes, bytes));
     report->request = report->result.request;
     *priced = report;
     return data_files_name_all(report, line->arena, error) && config_report(report, out, error);

@@ -248,7 +248,8 @@ bool knobs_admitted_of_sizes(const TupleNode *tuple, const Knobs *knobs, const S
     bool padded = problem->padding == PADDING_LAUNCHABLE && padding != 0;
     if (asked == 0 && !padded) return true;
     Plan plan = {.degrees = *tuple->degrees, .knobs = *knobs};
-    LauncherSet able = plan_launchers(setting->model, &setting->work, &plan, padding, problem->catalog_mesh);
+    LauncherSet able = plan_launchers(setting->model, &setting->work, &plan, padding, problem->catalog_mesh) &
+                       ~problem->request->space.unable;
     out->able_launchers = asked ? able & asked : able;
     return out->able_launchers != 0 || refused(out, asked ? PRUNED_REQUIRE : PRUNED_INDIVISIBLE);
 }

@@ -38,7 +38,8 @@ static Count equal_placements(const ExploreProblem *problem, const BestPlan *bes
 /* Who launches the plan: of those that take its degrees and knobs, who can place it so. */
 static void fill_launch(const ExploreProblem *problem, RankedPlan *out) {
     LauncherSet able_launchers =
-        plan_launchers(problem->setting.model, &out->work, &out->plan, out->padding, &out->machine.mesh);
+        plan_launchers(problem->setting.model, &out->work, &out->plan, out->padding, &out->machine.mesh) &
+        ~problem->request->space.unable;
     for (int launcher = 0; launcher < launcher_count(); launcher++) {
         if (!(able_launchers >> launcher & 1)) continue;
         LaunchAnswer answer = launch_answer(launcher, problem->nested_meshes, problem->setting.chip->name, &out->plan,

@@ -55,6 +55,12 @@ static const char *refuses(const PlanFacts *facts) {
     return NULL;
 }
 
+static const char *refuses_work(const Request *request) {
+    REFUSE_UNLESS(request->question.precision == PRECISION_BF16,
+                  "its JSON knows no matmuls of fewer bits; plan with --precision bf16");
+    return NULL;
+}
+
 /* offload_optimizer is a part of ZeRO, stages 1 to 3. */
 static bool offloads_optimizer(const PlanFacts *facts) {
     return facts->fsdp > 1 || facts_sequence_shards(facts) || facts->plan->knobs.zero_stage >= 1;
@@ -124,11 +130,10 @@ static bool inputs_on_host(const LaunchJob *job) {
 /* ZeRO-3 where parameters are sharded, over all data ranks; hpZ keeps a second copy in groups. Gradients are
  * accumulated in fp32 where the cost model has them so; its own default under ZeRO is the parameters' dtype. */
 static LaunchTerms terms_of(const LaunchJob *job) {
-    Dtype gradients = job->request->question.state_dtypes.gradients;
-    bool whole = gradients == DTYPE_FP32 || (gradients == DTYPE_DEFAULT && job->knobs->microbatches > 1);
+    Dtype gradients = emit_state_dtypes(job->request, job->ranked).gradients;
     LaunchTerms terms = launch_terms(job);
     if (job->shards) terms.of[TERM_ZERO] = 3;
-    terms.of[TERM_GRADIENTS] = whole ? DTYPE_FP32 : DTYPE_BF16;
+    terms.of[TERM_GRADIENTS] = gradients == DTYPE_FP32 ? DTYPE_FP32 : DTYPE_BF16;
     terms.of[TERM_EXPERTS_SPLIT] = job->expert > 1;
     terms.of[TERM_INTERVAL] = checkpointed(job) > 0;
     terms.of[TERM_PARTITIONED] = job->ranked->plan.layout.sharding.residual == RESIDUAL_SEQUENCE && job->tensor > 1;
@@ -233,12 +238,6 @@ static void deepspeed_notes(const LaunchJob *job, EmitNotes *notes) {
                   "in a pipeline tensor parallelism is your model's (an mpu): autotp_size is for models without");
     if (job->sequence > 1) emit_note(notes, "Ulysses wants deepspeed.sequence.layer.DistributedAttention in the model");
     if (job->expert > 1) emit_note(notes, "expert_parallel finds the experts of models that it has a preset for");
-}
-
-static const char *deepspeed_cannot(const LaunchJob *job) {
-    return job->request->question.precision == PRECISION_BF16
-               ? NULL
-               : "its JSON knows no 8-bit matmuls; plan with --precision bf16";
 }
 
 static bool deepspeed_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {
@@ -421,6 +420,7 @@ const Launcher DEEPSPEED_LAUNCHER = {
                   .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}}},
     .gpus_only = true,
     .pads = 1u << PAD_STAGES,
+    .refuses_work = refuses_work,
     .refuses_degrees = refuses_degrees,
     .refuses = refuses,
     .offloads_optimizer = offloads_optimizer,
@@ -431,6 +431,5 @@ const Launcher DEEPSPEED_LAUNCHER = {
     .keys = KEYS,
     .import_work = deepspeed_work,
     .import_plan = deepspeed_plan,
-    .formats = {{"deepspeed", deepspeed_write, deepspeed_notes, "a JSON file for DeepSpeed", "ds_config.json",
-                 deepspeed_cannot}},
+    .formats = {{"deepspeed", deepspeed_write, deepspeed_notes, "a JSON file for DeepSpeed", "ds_config.json"}},
 };

@@ -6,6 +6,7 @@
 #include "mesh/slice.h"
 #include "search/answer/plan_words.h"
 #include "search/launch/maxtext/maxtext.h"
+#include "search/launch/rules.h"
 
 #include <math.h>
 #include <string.h>
@@ -141,54 +142,66 @@ static Dtype weight_dtype(const StateDtypes *dtypes) {
     return dtypes->master != DTYPE_NONE && dtypes->master != DTYPE_DEFAULT ? dtypes->master : dtypes->parameters;
 }
 
-static bool write_numbers(const Request *request, const RankedPlan *ranked, FILE *out, Error *error) {
-    StateDtypes dtypes = emit_state_dtypes(request, ranked);
-    Dtype weights = weight_dtype(&dtypes);
-    bool same = dtypes.first == DTYPE_NONE || dtypes.first == DTYPE_DEFAULT;
-    LaunchTerms terms = {{[TERM_WEIGHTS] = weights,
-                          [TERM_GRADIENTS] = dtypes.gradients,
-                          [TERM_MOMENTS] = same ? weights : dtypes.first}};
-    for (int term = TERM_WEIGHTS; term <= TERM_MOMENTS; term++)
-        if (key_word(MAXTEXT_DTYPES, terms.of[term]) == NULL)
-            return error_set(error, ERROR_INPUT, WHERE, "weights, gradients and moments are bf16, fp16 or fp32 there");
-    fprintf(out, "dtype: bfloat16\n");
-    keys_write(MAXTEXT_KEYS, "n", &terms, KEYS_YAML, out);
-    return true;
+static Dtype moment_dtype(const StateDtypes *dtypes) {
+    bool same = dtypes->first == DTYPE_NONE || dtypes->first == DTYPE_DEFAULT;
+    return same ? weight_dtype(dtypes) : dtypes->first;
 }
 
-/* Qwix on TPUs; Transformer Engine on NVIDIA's GPUs, whose scales do not exclude accumulation as `fp8` does. */
-static bool write_quantization(const Request *request, const RankedPlan *ranked, bool tpu, FILE *out, Error *error) {
+static void write_numbers(const Request *request, const RankedPlan *ranked, FILE *out) {
+    StateDtypes dtypes = emit_state_dtypes(request, ranked);
+    LaunchTerms terms = {{[TERM_WEIGHTS] = weight_dtype(&dtypes),
+                          [TERM_GRADIENTS] = dtypes.gradients,
+                          [TERM_MOMENTS] = moment_dtype(&dtypes)}};
+    fprintf(out, "dtype: bfloat16\n");
+    keys_write(MAXTEXT_KEYS, "n", &terms, KEYS_YAML, out);
+}
+
+/* Qwix on TPUs; Transformer Engine on NVIDIA's GPUs. NULL: it has none. Its `nanoo_fp8` of AMD's GPUs is not taken: it
+ * excludes gradient accumulation (types.py). */
+static const char *quantization(const Request *request) {
+    bool tpu = !chip_has_domains(&request->question.chip);
     bool amd = !tpu && request->question.chip.scaleup == SCALEUP_MESH;
-    const char *words[PRECISION_COUNT] = {[PRECISION_FP8] = tpu   ? "fp8_full"
-                                                            : amd ? "nanoo_fp8"
+    const char *words[PRECISION_COUNT] = {[PRECISION_BF16] = "",
+                                          [PRECISION_FP8] = tpu   ? "fp8_full"
+                                                            : amd ? NULL
                                                                   : "te_fp8_currentscaling",
                                           [PRECISION_MXFP8] = tpu || amd ? NULL : "te_mxfp8",
                                           [PRECISION_NVFP4] = tpu || amd ? NULL : "te_nvfp4",
                                           [PRECISION_INT8] = "int8"};
-    Precision precision = request->question.precision;
-    if (precision == PRECISION_BF16) return true;
-    if (!words[precision])
-        return error_set(error, ERROR_INPUT, WHERE, "it has no %s on this chip; plan with --precision bf16 or fp8",
-                         precision_name(precision));
-    if (strcmp(words[precision], "nanoo_fp8") == 0 && ranked->plan.knobs.microbatches > 1)
-        return error_set(error, ERROR_INPUT, WHERE,
-                         "nanoo_fp8 excludes gradient accumulation; plan with --require microbatches=1");
-    fprintf(out, "quantization: %s\n", words[precision]);
-    if (tpu || precision == PRECISION_INT8) fprintf(out, "use_qwix_quantization: true\n");
-    return true;
+    return words[request->question.precision];
 }
 
-static bool write_optimizer(const LaunchJob *job, bool muon, FILE *out, Error *error) {
-    const char *own = job->request->requested.optimizer, *name = own[0] ? own : "adamw";
-    bool known = strcmp(name, "adamw") == 0 || strcmp(name, "sgd") == 0 || (strcmp(name, "muon") == 0 && muon);
-    if (!known && strcmp(name, "muon") == 0)
-        return error_set(error, ERROR_INPUT, WHERE, "its muon does not know this model's layers; plan with adamw");
-    if (!known)
-        return error_set(error, ERROR_INPUT, WHERE, "opt_type has no \"%.60s\"; plan with adamw, muon or sgd", name);
-    fprintf(out, "opt_type: %s\n", name);
+static void write_quantization(const Request *request, bool tpu, FILE *out) {
+    Precision precision = request->question.precision;
+    if (precision == PRECISION_BF16) return;
+    fprintf(out, "quantization: %s\n", quantization(request));
+    if (tpu || precision == PRECISION_INT8) fprintf(out, "use_qwix_quantization: true\n");
+}
+
+static const char *optimizer_name(const Request *request) {
+    return request->requested.optimizer[0] ? request->requested.optimizer : "adamw";
+}
+
+static void write_optimizer(const LaunchJob *job, FILE *out) {
+    fprintf(out, "opt_type: %s\n", optimizer_name(job->request));
     LaunchTerms terms = launch_terms(job);
     keys_write(MAXTEXT_KEYS, "z", &terms, KEYS_YAML, out);
-    return true;
+}
+
+const char *maxtext_refuses_work(const Request *request) {
+    const StateDtypes *dtypes = &request->question.state.dtypes;
+    const char *optimizer = optimizer_name(request);
+    bool muon = strcmp(optimizer, "muon") == 0;
+    Dtype all[] = {weight_dtype(dtypes), dtypes->gradients, moment_dtype(dtypes)};
+    REFUSE_UNLESS(maxtext_has_model(&request->question.model), "it has neither a model of this name nor its layers");
+    REFUSE_UNLESS(quantization(request), "it has no such matmuls on this chip; plan with --precision bf16");
+    REFUSE_UNLESS(muon || strcmp(optimizer, "adamw") == 0 || strcmp(optimizer, "sgd") == 0,
+                  "its opt_type is adamw, muon or sgd");
+    REFUSE_UNLESS(!muon || maxtext_has_muon(&request->question.model), "its muon does not know this model's layers");
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        REFUSE_UNLESS(all[i] == DTYPE_DEFAULT || key_word(MAXTEXT_DTYPES, all[i]),
+                      "weights, gradients and moments are bf16, fp16 or fp32 there");
+    return NULL;
 }
 
 /* Experts are dropless (megablox) unless the model is trained with a capacity, which is the dense path. */
@@ -277,25 +290,22 @@ static void write_launch_line(const Request *request, const RankedPlan *ranked, 
 bool maxtext_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {
     const Request *request = job->request;
     const RankedPlan *ranked = job->ranked;
-    char name[PROSE_NAME_SIZE];
-    bool tpu = !chip_has_domains(&request->question.chip), muon = false;
+    bool tpu = !chip_has_domains(&request->question.chip);
     MaxtextDivision division = maxtext_division(ranked);
     emit_header(job, notes, out);
     write_launch_line(request, ranked, out);
     write_flags(request, out);
     fprintf(out, "base_config: \"base.yml\"\nhardware: \"%s\"\n\n", tpu ? "tpu" : "gpu");
-    if (!maxtext_write_model(&request->question.model, &muon, out))
-        return error_set(error, ERROR_INPUT, WHERE, "MaxText has neither a model %.80s nor its layers",
-                         clean_name(request->question.model.name, name));
+    maxtext_write_model(&request->question.model, out);
     fprintf(out, "\n# Mesh: degrees inside a %s, then across; allow_split_physical_axes where a ring is shared.\n",
             tpu ? "slice" : "node");
     if (!maxtext_write_mesh(job, tpu, out, error)) return false;
     fprintf(out, "\n# Batch\n");
     if (!write_batch(job, out, error)) return false;
     fprintf(out, "\n# Numbers and state\n");
-    if (!write_numbers(request, ranked, out, error) || !write_quantization(request, ranked, tpu, out, error) ||
-        !write_optimizer(job, muon, out, error))
-        return false;
+    write_numbers(request, ranked, out);
+    write_quantization(request, tpu, out);
+    write_optimizer(job, out);
     fprintf(out, "\n# Attention and experts\n");
     if (!write_context(job, tpu, &division, out, error)) return false;
     write_mixture(&request->question.model, out);

@@ -21,7 +21,7 @@ static const char IGNORED[] =
     "megablox sparse_matmul override_model_config normalization_layer_epsilon rope_* dropout_rate "
     "sharding_tolerance skip_jax_distributed_system stack_* async_checkpointing cast_logits_to_fp32 "
     "train_split z_loss* max_segments_per_seq use_tokamax* use_qwix* capacity_factor set_remat_policy* "
-    "scan_pipeline* enable_* num_slices mla_* fused_* (*";
+    "scan_pipeline* enable_* num_slices mla_* fused_* attention_bias (*";
 
 /* Weights of bf16 are their own master, and moments and gradients are like them unless they are said to be others; of
  * what is not given nothing is said. */
@@ -424,6 +424,7 @@ const Launcher MAXTEXT_LAUNCHER = {
     .name = "maxtext",
     .usual_on_tpus = true,
     .nestings = {{.name = "maxtext", .order = ORDER}},
+    .refuses_work = maxtext_refuses_work,
     .refuses_degrees = refuses_degrees,
     .refuses = refuses,
     .ways = ways,

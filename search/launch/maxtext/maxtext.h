@@ -6,6 +6,7 @@
 
 EmitWriter maxtext_write;
 EmitNoter maxtext_notes;
+const char *maxtext_refuses_work(const Request *request);
 
 /* Passes one after the other; layers of a stage in one repeat; Dtypes; whether a sequence's parts are as heavy. */
 enum { TERM_HEAD_DIM = TERM_OWN, TERM_TOP_K, TERM_PASSES, TERM_OF_STAGE, TERM_WEIGHTS, TERM_GRADIENTS, TERM_MOMENTS };
@@ -23,9 +24,13 @@ const char *maxtext_state(ActivationState state); /* "device" "remat" "offload" 
 
 /* ---- a model in its words ---- */
 
+/* Whether MaxText has a name for a model, or its layers; and whether its muon knows these layers. */
+bool maxtext_has_model(const Model *model);
+bool maxtext_has_muon(const Model *model);
+
 /* Writes model_name, or for a model that MaxText has no name for but whose layers it has, the sizes of the default
- * model; false: it has neither. `muon`: *muon says whether MaxText's muon knows the layers. */
-bool maxtext_write_model(const Model *model, bool *muon, FILE *out);
+ * model. */
+void maxtext_write_model(const Model *model, FILE *out);
 
 /* The zoo's name of a model_name; NULL: it is none that is known. */
 const char *maxtext_model_ours(const char *model_name);

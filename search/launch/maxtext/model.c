@@ -7,11 +7,13 @@
 
 /* configs/models of the release 0.2.5. Layers and width tell a file that only has the name. `muon`: types.py knows the
  * decoder block there. */
-static const struct {
+typedef struct {
     const char *ours, *theirs;
     int64_t layers, d_model;
     bool muon;
-} NAMES[] = {
+} MaxtextModel;
+
+static const MaxtextModel MODELS[] = {
     {"deepseek-v2-lite", "deepseek2-16b", 27, 2048, true},
     {"deepseek-v2-236b", "deepseek2-236b", 60, 5120, true},
     {"deepseek-v3", "deepseek3-671b", 61, 7168, true},
@@ -92,44 +94,58 @@ const LaunchKey MAXTEXT_KEYS[] = {
 
 /* ---- a model in its words ---- */
 
-/* Llama's layer, or Mixtral's: one kind, RMSNorm, rotary positions, a gated MLP, no windows, biases or latents. */
-static bool is_plain(const Model *model) {
-    const LayerKind *kind = &model->kinds[0];
-    bool layers = model->kind_count == 1 && kind->attention == ATTENTION_HEADS && kind->window == 0 &&
-                  !kind->qkv_bias && !kind->out_bias && !kind->sinks && kind->qk_norm_parameters == 0 && kind->gated &&
-                  !kind->mlp_bias && !kind->expert_bias && !kind->parallel_block && kind->norms == 2;
-    bool mixture = kind->experts > 0 && kind->d_ff == 0 && kind->d_ff_shared == 0;
-    return layers && (kind->experts == 0 || mixture) && model->positions == POSITIONS_ROTARY &&
-           (strcmp(model->rope.type, "default") == 0 || model->rope.type[0] == '\0') && model->rope.share == 1 &&
-           model->norm == NORM_RMS && !model->embedding_norm && !model->logits_bias;
+static const MaxtextModel *named(const Model *model) {
+    for (size_t i = 0; i < COUNT_OF(MODELS); i++)
+        if (strcmp(MODELS[i].ours, model->name) == 0 && MODELS[i].layers == model->layers &&
+            MODELS[i].d_model == model->d_model)
+            return &MODELS[i];
+    return NULL;
 }
 
-bool maxtext_write_model(const Model *model, bool *muon, FILE *out) {
-    for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
-        if (strcmp(NAMES[i].ours, model->name) != 0 || NAMES[i].layers != model->layers ||
-            NAMES[i].d_model != model->d_model)
-            continue;
-        *muon = NAMES[i].muon;
-        fprintf(out, "model_name: \"%s\"\n", NAMES[i].theirs);
-        return true;
-    }
-    if (!is_plain(model)) return false;
+/* The decoder_block of a layer that is Llama's, Mixtral's or, with biases of queries, keys and values, Qwen 2's: one
+ * kind, RMSNorm, rotary positions, a gated MLP, no windows or latents. NULL: it is another. */
+static const char *block_of(const Model *model) {
     const LayerKind *kind = &model->kinds[0];
-    *muon = kind->experts == 0;
-    fprintf(out, "model_name: \"default\"  # MaxText has no name for it: its sizes, with %s's layer\n",
-            kind->experts > 0 ? "Mixtral" : "Llama");
-    fprintf(out, "decoder_block: \"%s\"\n", kind->experts > 0 ? "mixtral" : "llama2");
+    bool layers = model->kind_count == 1 && kind->attention == ATTENTION_HEADS && kind->window == 0 &&
+                  !kind->out_bias && !kind->sinks && kind->qk_norm_parameters == 0 && kind->gated && !kind->mlp_bias &&
+                  !kind->expert_bias && !kind->parallel_block && kind->norms == 2;
+    bool mixture = kind->experts > 0 && kind->d_ff == 0 && kind->d_ff_shared == 0 && !kind->qkv_bias;
+    bool plain = layers && (kind->experts == 0 || mixture) && model->positions == POSITIONS_ROTARY &&
+                 (strcmp(model->rope.type, "default") == 0 || model->rope.type[0] == '\0') && model->rope.share == 1 &&
+                 model->norm == NORM_RMS && !model->embedding_norm && !model->logits_bias;
+    return !plain ? NULL : kind->experts > 0 ? "mixtral" : kind->qkv_bias ? "qwen2" : "llama2";
+}
+
+bool maxtext_has_model(const Model *model) { return named(model) || block_of(model); }
+
+bool maxtext_has_muon(const Model *model) {
+    const MaxtextModel *name = named(model);
+    const char *block = block_of(model);
+    return name ? name->muon : block && strcmp(block, "llama2") == 0;
+}
+
+void maxtext_write_model(const Model *model, FILE *out) {
+    const MaxtextModel *name = named(model);
+    const LayerKind *kind = &model->kinds[0];
+    if (name) {
+        fprintf(out, "model_name: \"%s\"\n", name->theirs);
+        return;
+    }
+    fprintf(out,
+            "model_name: \"default\"  # MaxText has no name for it: its sizes, with the layer of that block\n"
+            "decoder_block: \"%s\"\n",
+            block_of(model));
+    if (kind->qkv_bias) fprintf(out, "attention_bias: true\n");
     LaunchTerms terms = model_terms(model);
     terms.of[TERM_HEAD_DIM] = kind->head_dim;
     terms.of[TERM_TOP_K] = kind->top_k;
     keys_write(MAXTEXT_KEYS, kind->experts > 0 ? "mev" : "mv", &terms, KEYS_YAML, out);
     fprintf(out, "logits_via_embedding: %s\n", model->tied ? "true" : "false");
     if (model->rope.theta > 0) fprintf(out, "rope_max_timescale: %.17g\n", model->rope.theta);
-    return true;
 }
 
 const char *maxtext_model_ours(const char *model_name) {
-    for (size_t i = 0; i < COUNT_OF(NAMES); i++)
-        if (strcmp(NAMES[i].theirs, model_name) == 0) return NAMES[i].ours;
+    for (size_t i = 0; i < COUNT_OF(MODELS); i++)
+        if (strcmp(MODELS[i].theirs, model_name) == 0) return MODELS[i].ours;
     return NULL;
 }

@@ -102,12 +102,14 @@ static void set_dispatcher(const LaunchJob *job, int64_t of[TERM_COUNT]) {
 
 /* Weights that fsdp or sequence shard, and gradients that data shards (ZeRO-2), are Megatron-FSDP's; the optimizer's
  * state over data alone (ZeRO-1) is the distributed optimizer's. Gradients: bf16 where the cost model has them so
- * (scattered by FSDP, or of one microbatch), else fp32, its default. */
+ * (of the software, asked for, or, where neither says, scattered by FSDP or of one microbatch), else fp32, its
+ * default. */
 static LaunchTerms terms_of(const LaunchJob *job) {
     LaunchTerms terms = launch_terms(job);
     const LayerKind *kind = &job->model->kinds[0], *dense = kind_with(job->model, false);
     const LayerKind *mixture = kind_with(job->model, true);
-    Dtype gradients = job->request->question.state_dtypes.gradients;
+    CostContext setting = request_cost_context(job->request);
+    Dtype gradients = cost_context_gradient_dtype(&setting);
     int zero = job->knobs->zero_stage;
     int64_t *of = terms.of;
     of[TERM_D_FF] = dense ? dense->d_ff : kind->d_ff_expert;
@@ -239,13 +241,6 @@ static void write_model(const LaunchJob *job, const LaunchTerms *terms, FILE *ou
 
 static void note_model(const LaunchJob *job, EmitNotes *notes) {
     const Model *model = job->model;
-    for (int i = 0; i < model->kind_count; i++)
-        if (model->kinds[i].norms > 2) {
-            emit_note(notes,
-                      "Megatron has two norms in a layer where %s has %" PRId64 ": write them into the layer's spec",
-                      model->name, model->kinds[i].norms);
-            break;
-        }
     for (int i = 0; i < model->kind_count; i++)
         if (model->kinds[i].chunked) {
             emit_note(notes, "attention in fixed chunks was costed; --window-size slides, at the same cost");
@@ -379,11 +374,6 @@ static void write_run(const LaunchJob *job, const LaunchTerms *terms, FILE *out)
                  "\"${MEMORY[@]}\" \"${PRECISION[@]}\" \"${DATA[@]}\"\n");
 }
 
-const char *megatron_cannot(const LaunchJob *job) {
-    if (job->request->question.precision == PRECISION_INT8) return "it has no int8";
-    return megatron_cannot_offload(job);
-}
-
 void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
     const Request *request = job->request;
     const Sharding *sharding = &job->ranked->plan.layout.sharding;
@@ -399,10 +389,11 @@ void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
         emit_note(notes, "keys and values computed once and gathered over tensor were costed; Megatron makes copies");
     if (job->tensor > 1 && (sharding->embedding == TABLE_D_MODEL || sharding->logits == TABLE_D_MODEL))
         emit_note(notes, "a table split by d_model was costed; Megatron splits embedding and logits by vocabulary");
-    if (job->shards && job->knobs->microbatches > 1 && request->question.state_dtypes.gradients == DTYPE_DEFAULT)
+    if (terms_of(job).of[TERM_HALF] && job->knobs->microbatches > 1 &&
+        request->question.state_dtypes.gradients == DTYPE_DEFAULT)
         emit_note(notes,
-                  "gradients are reduced in bf16, as was costed, and Megatron-FSDP then accumulates them in bf16 too; "
-                  "without --grad-reduce-in-bf16 both are fp32");
+                  "gradients are accumulated and reduced in bf16, as Megatron-Bridge's recipes have it and as was costed; "
+                  "without --grad-reduce-in-bf16 both are fp32 and take twice the bytes");
     if (strcmp(request->requested.optimizer, "adamw") != 0 && request->requested.optimizer[0] != '\0')
         emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here: --optimizer",
                   request->requested.optimizer);

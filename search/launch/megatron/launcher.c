@@ -48,11 +48,13 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     const char *recipe = config_text(file, "fp8-recipe", "");
     if (fp8) out->precision = strcmp(recipe, "mxfp8") == 0 ? "mxfp8" : "fp8";
     if (config_take_either(file, "fp4-format", "fp4")) out->precision = "nvfp4";
-    bool in_bf16 = terms.of[TERM_HALF], in_fp32, narrow;
+    bool in_bf16 = terms.of[TERM_HALF], in_fp32, bf16, narrow;
     if (!config_flag(file, "accumulate-allreduce-grads-in-fp32", false, &in_fp32, error) ||
+        !config_flag(file, "bf16", false, &bf16, error) ||
         !config_flag(file, "fp8-param-gather", false, &narrow, error))
         return false;
-    if (in_bf16 || in_fp32) out->state_dtypes = in_bf16 ? "gradients=bf16" : "gradients=fp32";
+    if (in_bf16 || in_fp32 || bf16) /* arguments.py: bf16 implies fp32 gradients where they are not reduced in bf16 */
+        out->state_dtypes = in_bf16 ? "gradients=bf16" : "gradients=fp32";
     if (narrow)
         out->state_dtypes = arena_format(file->arena, "parameters=fp8 master=fp32%s%s", out->state_dtypes ? " " : "",
                                          out->state_dtypes ? out->state_dtypes : "");
@@ -304,11 +306,18 @@ static bool tokens(const PlanFacts *facts) {
     "seq-length has to be a multiple of 2 x sequence and of sequence x tensor, heads that are exchanged of "           \
     "tensor x ulysses"
 
-/* core/transformer/transformer_layer.py: attention, then the MLP; core/models/gpt: rope, learned or no positions. */
-static bool has_layers(const Model *model) {
-    for (int i = 0; i < model->kind_count; i++)
-        if (model->kinds[i].parallel_block) return false;
-    return model->positions != POSITIONS_ALIBI;
+/* core/transformer/transformer_layer.py: attention, then the MLP, a norm before each; core/models/gpt: rope, learned or
+ * no positions. */
+static const char *refuses_work(const Request *request) {
+    const Model *model = &request->question.model;
+    for (int i = 0; i < model->kind_count; i++) {
+        REFUSE_UNLESS(!model->kinds[i].parallel_block, "it has no layer whose attention and MLP read the same input");
+        REFUSE_UNLESS(model->kinds[i].norms <= 2, "its layer has a norm before attention and one before the MLP, and "
+                                                  "no third; a layer spec of your own would have it");
+    }
+    REFUSE_UNLESS(model->positions != POSITIONS_ALIBI, "it has no ALiBi");
+    REFUSE_UNLESS(request->question.precision != PRECISION_INT8, "it has no int8; plan with --precision bf16 or fp8");
+    return NULL;
 }
 
 /* Experts re-use dense ranks there (etp x ep x edp); an axis of their own, which shards dense weights too, it does not
@@ -319,8 +328,6 @@ static const char *refuses_degrees(const PlanFacts *facts) {
     REFUSE_UNLESS(facts->pipeline == 1 || facts->fsdp * facts->expert == 1, REFUSES_SHARDS);
     REFUSE_UNLESS(tokens(facts), REFUSES_TOKENS);
     REFUSE_UNLESS(facts->expert == 1, "experts re-use dense ranks there: an expert grid (folded), no axis of its own");
-    REFUSE_UNLESS(has_layers(facts->model),
-                  "it has no ALiBi, and no layer whose attention and MLP read the same input");
     return NULL;
 }
 
@@ -379,7 +386,7 @@ static void plan_words(const LaunchJob *job, Prose *out) {
                job->knobs->microbatch_sequences, job->knobs->microbatches, job->knobs->microbatches > 1 ? "es" : "",
                job->batch);
     const char *remat = megatron_remat_words(job->model, &job->ranked->plan.layout, text);
-    prose_item(out, ", ", "%s", remat && remat[0] ? remat : "no recomputation");
+    prose_item(out, ", ", "%s", remat && remat[0] == '-' ? remat : "no recomputation");
 }
 
 /* Order: d98e8a64dd core/parallel_state.py, tp-cp-ep-dp-pp, and tp-cp-ep-pp-dp with --use-tp-pp-dp-mapping; its data
@@ -395,6 +402,7 @@ const Launcher MEGATRON_LAUNCHER = {
                   .option = "--use-tp-pp-dp-mapping"}},
     .gpus_only = true,
     .pads = 1u << PAD_STAGES | 1u << PAD_VOCAB,
+    .refuses_work = refuses_work,
     .refuses_degrees = refuses_degrees,
     .refuses = refuses,
     .offloads_optimizer = offloads_optimizer,
@@ -410,5 +418,5 @@ const Launcher MEGATRON_LAUNCHER = {
     .import_work = read_work,
     .import_plan = read_plan,
     .formats = {{"megatron", megatron_write, megatron_notes, "a bash script that runs Megatron-LM", "train.sh",
-                 megatron_cannot}},
+                 megatron_cannot_offload}},
 };

@@ -8,7 +8,6 @@
 
 EmitWriter megatron_write;
 EmitNoter megatron_notes;
-EmitRefusal megatron_cannot;
 
 /* ---- what it can express of recomputation ---- */
 
@@ -19,7 +18,7 @@ bool megatron_import_remat(ConfigFile *file, const Request *request, const Launc
                            ImportedPlan *plan, Error *error);
 
 /* Recomputation and offloading: the nearest that keeps no more than the plan does, so that memory still fits. */
-const char *megatron_cannot_offload(const LaunchJob *job); /* a sentence where nothing keeps so little; NULL */
+EmitRefusal megatron_cannot_offload; /* a sentence where nothing keeps so little; NULL */
 void megatron_write_activations(const LaunchJob *job, FILE *out);
 void megatron_note_activations(const LaunchJob *job, EmitNotes *notes);
 

@@ -16,29 +16,30 @@ typedef struct {
     const char *flavor; /* of 0.2 and of model_registry() in 0.3 */
     const char *base;   /* 0.3: the config function whose optimizer, data and metrics a run takes */
     const char *assets; /* hf_assets_path */
+    int64_t longest;    /* that its rotary table is made for: rope.max_seq_len */
 } TitanModel;
 
 /* torchtitan 0.3.0 models/NAME/__init__.py and config_registry.py; 0.2.2 models/NAME/__init__.py. */
 static const TitanModel MODELS[] = {
-    {"llama3-8b", "llama3", "8B", "llama3_8b", "./assets/hf/Meta-Llama-3-8B"},
-    {"llama3.1-8b", "llama3", "8B", "llama3_8b", "./assets/hf/Llama-3.1-8B"},
-    {"llama3-70b", "llama3", "70B", "llama3_70b", "./assets/hf/Meta-Llama-3-70B"},
-    {"llama3.1-70b", "llama3", "70B", "llama3_70b", "./assets/hf/Llama-3.1-70B"},
-    {"llama3.3-70b", "llama3", "70B", "llama3_70b", "./assets/hf/Llama-3.3-70B-Instruct"},
-    {"llama3.1-405b", "llama3", "405B", "llama3_70b", "./assets/hf/Llama-3.1-405B"},
-    {"qwen3-0.6b", "qwen3", "0.6B", "qwen3_0_6b", "./assets/hf/Qwen3-0.6B"},
-    {"qwen3-1.7b", "qwen3", "1.7B", "qwen3_1_7b", "./assets/hf/Qwen3-1.7B"},
-    {"qwen3-4b", "qwen3", "4B", "qwen3_14b", "./assets/hf/Qwen3-4B"},
-    {"qwen3-8b", "qwen3", "8B", "qwen3_14b", "./assets/hf/Qwen3-8B"},
-    {"qwen3-14b", "qwen3", "14B", "qwen3_14b", "./assets/hf/Qwen3-14B"},
-    {"qwen3-32b", "qwen3", "32B", "qwen3_32b", "./assets/hf/Qwen3-32B"},
-    {"qwen3-30b-a3b", "qwen3", "30B-A3B", "qwen3_30b_a3b", "./assets/hf/Qwen3-30B-A3B"},
-    {"qwen3-235b-a22b", "qwen3", "235B-A22B", "qwen3_30b_a3b", "./assets/hf/Qwen3-235B-A22B"},
-    {"deepseek-v2-lite", "deepseek_v3", "16B", "deepseek_v3_16b", "./assets/hf/deepseek-moe-16b-base"},
-    {"deepseek-v2-236b", "deepseek_v3", "236B", "deepseek_v3_671b", "./assets/hf/DeepSeek-V2"},
-    {"deepseek-v3", "deepseek_v3", "671B", "deepseek_v3_671b", "./assets/hf/DeepSeek-V3.1-Base"},
-    {"gpt-oss-20b", "gpt_oss", "20b", "gpt_oss_20b", "./assets/hf/gpt-oss-20b"},
-    {"gpt-oss-120b", "gpt_oss", "120b", "gpt_oss_120b", "./assets/hf/gpt-oss-120b"},
+    {"llama3-8b", "llama3", "8B", "llama3_8b", "./assets/hf/Meta-Llama-3-8B", 131072},
+    {"llama3.1-8b", "llama3", "8B", "llama3_8b", "./assets/hf/Llama-3.1-8B", 131072},
+    {"llama3-70b", "llama3", "70B", "llama3_70b", "./assets/hf/Meta-Llama-3-70B", 131072},
+    {"llama3.1-70b", "llama3", "70B", "llama3_70b", "./assets/hf/Llama-3.1-70B", 131072},
+    {"llama3.3-70b", "llama3", "70B", "llama3_70b", "./assets/hf/Llama-3.3-70B-Instruct", 131072},
+    {"llama3.1-405b", "llama3", "405B", "llama3_70b", "./assets/hf/Llama-3.1-405B", 131072},
+    {"qwen3-0.6b", "qwen3", "0.6B", "qwen3_0_6b", "./assets/hf/Qwen3-0.6B", 40960},
+    {"qwen3-1.7b", "qwen3", "1.7B", "qwen3_1_7b", "./assets/hf/Qwen3-1.7B", 40960},
+    {"qwen3-4b", "qwen3", "4B", "qwen3_14b", "./assets/hf/Qwen3-4B", 40960},
+    {"qwen3-8b", "qwen3", "8B", "qwen3_14b", "./assets/hf/Qwen3-8B", 40960},
+    {"qwen3-14b", "qwen3", "14B", "qwen3_14b", "./assets/hf/Qwen3-14B", 40960},
+    {"qwen3-32b", "qwen3", "32B", "qwen3_32b", "./assets/hf/Qwen3-32B", 40960},
+    {"qwen3-30b-a3b", "qwen3", "30B-A3B", "qwen3_30b_a3b", "./assets/hf/Qwen3-30B-A3B", 40960},
+    {"qwen3-235b-a22b", "qwen3", "235B-A22B", "qwen3_30b_a3b", "./assets/hf/Qwen3-235B-A22B", 40960},
+    {"deepseek-v2-lite", "deepseek_v3", "16B", "deepseek_v3_16b", "./assets/hf/deepseek-moe-16b-base", 16384},
+    {"deepseek-v2-236b", "deepseek_v3", "236B", "deepseek_v3_671b", "./assets/hf/DeepSeek-V2", 16384},
+    {"deepseek-v3", "deepseek_v3", "671B", "deepseek_v3_671b", "./assets/hf/DeepSeek-V3.1-Base", 16384},
+    {"gpt-oss-20b", "gpt_oss", "20b", "gpt_oss_20b", "./assets/hf/gpt-oss-20b", 131072},
+    {"gpt-oss-120b", "gpt_oss", "120b", "gpt_oss_120b", "./assets/hf/gpt-oss-120b", 131072},
 };
 
 /* NULL: there is none. */
@@ -150,11 +151,6 @@ static void write_chunks(const LaunchJob *job, const char *head, const char *ind
     fprintf(out, "%s]\n", indent);
 }
 
-const char *torchtitan_cannot(const LaunchJob *job) {
-    if (job->request->question.precision == PRECISION_INT8) return "it has no int8";
-    return NULL;
-}
-
 /* What differs from what was costed, in both eras. */
 static void note_both(const LaunchJob *job, EmitNotes *notes) {
     char text[ACTIVATIONS_TEXT_SIZE];
@@ -252,6 +248,11 @@ static void write_function(const LaunchJob *job, const TitanModel *model, FILE *
             ")\n    config.loss.loss_fn.global_vocab_size = decoder_vocab_size(config.model_spec)\n"
             "    config.hf_assets_path = \"%s\"\n    config.activation_checkpoint = %s\n",
             model->assets, CHECKPOINTS[checkpoint]);
+    if (job->ranked->work.seq > model->longest) /* else models/common/decoder.py raises */
+        fprintf(out,
+                "    for layer in config.model_spec.model.layers:\n        layer.attention.rope.max_seq_len = %" PRId64
+                "\n",
+                job->ranked->work.seq);
     if (job->pipeline > 1 && !job->even) {
         fprintf(out, "    config.parallelism.module_fqns_per_model_part = ");
         write_chunks(job, "lm_head", "    ", out);
@@ -350,10 +351,7 @@ void torchtitan_toml_notes(const LaunchJob *job, EmitNotes *notes) {
 }
 
 const char *torchtitan_toml_cannot(const LaunchJob *job) {
-    const char *refusal = torchtitan_cannot(job);
-    return !refusal && job->request->question.precision == PRECISION_NVFP4
-               ? "0.2 has no nvfp4; 0.3 has: emit torchtitan"
-               : refusal;
+    return job->request->question.precision == PRECISION_NVFP4 ? "0.2 has no nvfp4; 0.3 has: emit torchtitan" : NULL;
 }
 
 bool torchtitan_toml_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {

@@ -291,6 +291,11 @@ static bool experts(const PlanFacts *facts) {
     return facts->expert == 1 || facts->tensor * facts->sequence == 1;
 }
 
+static const char *refuses_work(const Request *request) {
+    REFUSE_UNLESS(request->question.precision != PRECISION_INT8, "it has no int8; plan with --precision bf16 or fp8");
+    return NULL;
+}
+
 static const char *refuses_degrees(const PlanFacts *facts) {
     REFUSE_UNLESS(facts_heads_divide(facts), REFUSES_HEADS);
     REFUSE_UNLESS(facts_kv_heads_divide(facts, false), REFUSES_KV_HEADS); /* models/common/decoder.py */
@@ -353,6 +358,7 @@ const Launcher TORCHTITAN_LAUNCHER = {
                   .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}}},
     .gpus_only = true,
     .pads = 1u << PAD_STAGES,
+    .refuses_work = refuses_work,
     .refuses_degrees = refuses_degrees,
     .refuses = refuses,
     .offloads_optimizer = offloads_optimizer,
@@ -365,8 +371,7 @@ const Launcher TORCHTITAN_LAUNCHER = {
     .keys = TITAN_KEYS,
     .import_work = read_work,
     .import_plan = read_plan,
-    .formats = {{"torchtitan", torchtitan_write, torchtitan_notes, "a bash script that runs torchtitan 0.3", "train.sh",
-                 torchtitan_cannot},
+    .formats = {{"torchtitan", torchtitan_write, torchtitan_notes, "a bash script that runs torchtitan 0.3", "train.sh"},
                 {"torchtitan-toml", torchtitan_toml_write, torchtitan_toml_notes,
                  "a TOML file for torchtitan up to 0.2", "train.toml", torchtitan_toml_cannot, "torchtitan 0.2"}},
 };

@@ -10,7 +10,7 @@
 EmitWriter torchtitan_write, torchtitan_toml_write;
 EmitNoter torchtitan_notes, torchtitan_toml_notes;
 void torchtitan_plan_words(const LaunchJob *job, Prose *out);
-EmitRefusal torchtitan_cannot, torchtitan_toml_cannot;
+EmitRefusal torchtitan_toml_cannot;
 
 /* Sequences of one forward-backward call; layers of a chunk, and how many fewer the first and the last have; tokens of
  * a microbatch of a rank, and of a step; whether the residual stream is split over tensor. */

@@ -126,7 +126,7 @@ void assumed_write(const Request *request, const RankedPlan *ranked, TextOut out
     prose_add(&text, "; training of %s tokens (%s)", number_short(request->question.training_tokens, a),
               origin_text(request->requested.tokens_origin, "20 per parameter"));
     TrainingState state = *cost_context_state(&setting);
-    if (cost_context_fp32_gradients(&setting)) state.dtypes.gradients = DTYPE_FP32;
+    state.dtypes.gradients = cost_context_gradient_dtype(&setting);
     prose_add(&text, "; %s matmuls, %s", precision_name(request->question.precision),
               training_state_words(&state, words));
     if (ranked && cost_context_copy_bytes(&setting, &ranked->plan.knobs) == 0)

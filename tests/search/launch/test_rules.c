@@ -30,7 +30,7 @@ typedef struct {
     int64_t ulysses, folded, folded_tensor;
     bool replicates, overlap, kept;
     PaddingSet padding;
-    bool tpu, latent, offload, tied, parallel, alibi;
+    bool tpu, latent, offload, tied;
     int64_t window;
     unsigned expected;
 } Row;
@@ -159,8 +159,6 @@ static const Row ROWS[] = {
      .microbatches = 8,
      .tied = true,
      .expected = ALL & ~MAXTEXT & ~TITAN},
-    {.name = "parallel blocks: Megatron has none", .tensor = 8, .parallel = true, .expected = ALL & ~MEGATRON},
-    {.name = "ALiBi: Megatron has none", .tensor = 8, .alibi = true, .expected = ALL & ~MEGATRON},
     {.name = "fsdp inside, ZeRO-1 outside: outer-dp-sharding optim; MaxText's ZeRO-1 excludes fsdp",
      .fsdp = 8,
      .data = 4,
@@ -308,10 +306,9 @@ static RowPlan plan_of_row(const Row *row) {
                                  .heads = or_default(row->heads, 32),
                                  .kv_heads = or_default(row->kv_heads, 8),
                                  .attention = row->latent ? ATTENTION_LATENT : ATTENTION_HEADS,
-                                 .window = row->window,
-                                 .parallel_block = row->parallel};
+                                 .window = row->window};
     model.tied = row->tied;
-    model.positions = row->alibi ? POSITIONS_ALIBI : POSITIONS_ROTARY;
+    model.positions = POSITIONS_ROTARY;
     Work work = {.sequences = 1024, .seq = or_default(row->seq, 8192)};
     Plan plan = {.degrees.of = {[ROLE_TENSOR] = or_default(row->tensor, 1),
                                 [ROLE_EXPERT] = or_default(row->expert, 1),

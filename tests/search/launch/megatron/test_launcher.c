@@ -26,6 +26,8 @@ static const WorkRow ROWS[] = {
     {"x.py --num-layers 1 --fp4-format e2m1", "layers=1 precision=nvfp4", NULL},
     {"x.py --num-layers 1 --grad-reduce-in-bf16", "layers=1 state=gradients=bf16", NULL},
     {"x.py --num-layers 1 --accumulate-allreduce-grads-in-fp32", "layers=1 state=gradients=fp32", NULL},
+    {"x.py --num-layers 1 --bf16", "layers=1 state=gradients=fp32", NULL}, /* arguments.py: what bf16 implies */
+    {"x.py --num-layers 1 --bf16 --grad-reduce-in-bf16", "layers=1 state=gradients=bf16", NULL},
     {"x.py --num-layers 1 --grad-reduce-in-bf16 --accumulate-allreduce-grads-in-fp32", "layers=1 state=gradients=bf16",
      NULL},
     {"x.py --num-layers 1 --fp8-param-gather", "layers=1 state=parameters=fp8 master=fp32", NULL},
