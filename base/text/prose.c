@@ -185,3 +185,13 @@ const char *rate_text(double per_second, const char *unit, char *text) {
     snprintf(text, NUMBER_TEXT_SIZE, "%.3g %s%s/s", per_second, SCALES[scale], unit);
     return text;
 }
+
+const char *usd_text(double value, char *text) {
+    char number[NUMBER_TEXT_SIZE];
+    snprintf(text, NUMBER_TEXT_SIZE, "$%.40s", number_short(value, number));
+    return text;
+}
+
+const char *grouped_text(double value, char *text) {
+    return number_grouped(value < 9e15 ? (int64_t)(value + 0.5) : INT64_MAX, text);
+}

@@ -50,3 +50,5 @@ const char *share_text(double share, char *text);                       /* "6.1%
 const char *change_text(double share, char *text);                      /* "-10.8%", "+2.0%", "none" below 0.05% */
 const char *duration_text(double seconds, char *text);                  /* "35.4 days" */
 const char *rate_text(double per_second, const char *unit, char *text); /* "459 TFLOP/s", "90.0 GB/s" */
+const char *usd_text(double value, char *text);                         /* "$234 M" */
+const char *grouped_text(double value, char *text);                     /* "3,128", rounded */

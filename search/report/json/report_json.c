@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The report as JSON, format_version 1. Every add_* gives false when memory is out; a NULL parent passes that on. */
 #include "base/build.h"
-#include "search/answer/doubts.h"
 #include "search/launch/launcher.h"
 #include "search/report/report.h"
 
@@ -13,6 +12,7 @@
 #include "search/engine/proof/certificate.h"
 #include "search/report/compare_to_best.h"
 #include "search/report/json/around.h"
+#include "search/report/plan_fields.h"
 #include "search/report/text/parts.h"
 
 #include <string.h>
@@ -121,15 +121,6 @@ static bool add_search(cJSON *to, const Report *report) {
            certificate_add_json(&(SearchRecord){report->request, &report->result, report->data_sha256}, json);
 }
 
-static bool add_degrees(cJSON *to, const char *key, const Degrees *degrees) {
-    static const Role ORDER[ROLE_COUNT] = {ROLE_DATA,   ROLE_FSDP,   ROLE_SEQUENCE,
-                                           ROLE_TENSOR, ROLE_EXPERT, ROLE_PIPELINE};
-    cJSON *json = json_add_object(to, key);
-    bool ok = json != NULL;
-    for (int i = 0; i < ROLE_COUNT && ok; i++) ok = json_add_whole(json, role_name(ORDER[i]), degrees->of[ORDER[i]]);
-    return ok;
-}
-
 static bool add_placement(cJSON *to, const Mesh *mesh, const Nesting *nesting, const Placement *placement) {
     cJSON *json = json_add_array(to, "placement");
     bool ok = json != NULL;
@@ -167,26 +158,6 @@ static bool add_remat_words(cJSON *to, const Model *model, const Plan *plan) {
         ok = !words || json_add_text(json, launcher->name, words);
     }
     return ok;
-}
-
-static bool add_knobs(cJSON *to, const Model *model, const Plan *plan) {
-    const Knobs *knobs = &plan->knobs;
-    char remat[REMAT_TEXT_SIZE];
-    const Methods *methods = &knobs->methods;
-    cJSON *json = json_add_object(to, "knobs");
-    return json_add_whole(json, "microbatches", knobs->microbatches) &&
-           json_add_whole(json, "microbatch_sequences", knobs->microbatch_sequences) &&
-           json_add_text(json, "schedule", schedule_name(knobs->schedule)) &&
-           json_add_whole(json, "virtual_stages", knobs->virtual_stages) &&
-           json_add_text(json, "remat", remat_name(model, &plan->layout, remat)) &&
-           add_remat_words(json, model, plan) && json_add_whole(json, "zero_stage", knobs->zero_stage) &&
-           json_add_text(json, "context_method", context_method_name(methods->context)) &&
-           json_add_bool(json, "regather", knobs->regather) &&
-           json_add_text(json, "stages", stage_split_name(knobs->stages)) &&
-           json_add_whole(json, "ulysses", max_whole(1, methods->ulysses)) &&
-           json_add_text(json, "sequence_parameters", methods->sequence_replicates ? "replicated" : "sharded") &&
-           json_add_bool(json, "tensor_overlap", methods->tensor_overlap) &&
-           json_add_bool(json, "offload_optimizer", knobs->offload_optimizer);
 }
 
 /* Only where experts are folded onto other ranks. */
@@ -259,27 +230,13 @@ static bool add_terms(cJSON *to, const Estimate *estimate, const Degrees *degree
     return ok;
 }
 
-static bool add_step(cJSON *to, const Request *request, const RankedPlan *ranked) {
-    const Estimate *estimate = &ranked->estimate;
-    const StepTime *time = &estimate->time;
-    cJSON *json = json_add_object(to, "step");
-    bool ok = json_add_real(json, "seconds", time->seconds) &&
-              json_add_real(json, "lower_seconds", time->lower_seconds) &&
-              json_add_real(json, "upper_seconds", time->serial_seconds);
-    double low, high;
-    if (ok && plan_likely(request, ranked, &low, &high))
-        ok = json_add_real(json, "likely_low_seconds", low) && json_add_real(json, "likely_high_seconds", high);
-    ok = ok && json_add_real(json, "compute_seconds", time->compute_seconds);
-    cJSON *roles = ok ? json_add_object(json, "communication_seconds") : NULL;
-    ok = roles != NULL;
+/* By role, hidden or not. */
+static bool add_communication(cJSON *step, const Estimate *estimate) {
+    cJSON *roles = json_add_object(step, "communication_seconds");
+    bool ok = roles != NULL;
     for (int role = 0; role < ROLE_COUNT && ok; role++)
-        ok = json_add_real(roles, role_name((Role)role), role_seconds(time, (Role)role, NULL));
-    return ok && traffic_add_roles(estimate, json) &&
-           json_add_real(json, "exposed_communication_seconds", time->exposed_seconds) &&
-           json_add_real(json, "bubble_seconds", time->bubble_seconds) &&
-           json_add_real(json, "optimizer_seconds", time->optimizer_seconds) &&
-           json_add_real(json, "other_seconds", time->other_seconds) &&
-           add_terms(json, estimate, &ranked->plan.degrees);
+        ok = json_add_real(roles, role_name((Role)role), role_seconds(&estimate->time, (Role)role, NULL));
+    return ok && traffic_add_roles(estimate, step);
 }
 
 static bool add_why(cJSON *to, const RankedPlan *ranked) {
@@ -291,50 +248,63 @@ static bool add_why(cJSON *to, const RankedPlan *ranked) {
     return ok;
 }
 
-/* What plan, way out and nearest machine have in common: which plan, on what, with which batch. */
-static bool add_identity(cJSON *json, const Request *request, const RankedPlan *ranked) {
-    char notation[NOTATION_SIZE];
-    int64_t used = ranked->machine.mesh.chips;
-    bool ok =
-        json_add_text(json, "notation", plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation)) &&
-        add_degrees(json, "axes", &ranked->plan.degrees) && add_expert_grid(json, &ranked->plan) &&
-        add_machine(json, "machine", &request->question.chip, &ranked->machine);
-    cJSON *batch = ok ? json_add_object(json, "batch") : NULL;
-    return json_add_whole(batch, "sequences", ranked->work.sequences) &&
-           json_add_whole(batch, "seq", ranked->work.seq) &&
-           json_add_whole(batch, "tokens", ranked->work.sequences * ranked->work.seq) &&
-           (!request->space.nesting_all || add_nesting(json, &ranked->nesting)) &&
-           add_placement(json, &ranked->machine.mesh, &ranked->nesting, &ranked->plan.placement) &&
-           add_knobs(json, &request->question.model, &ranked->plan) &&
-           add_layout(json, &request->question.model, &ranked->plan) && add_effects(json, request, ranked) &&
-           add_padding(json, ranked->padding) && add_launchers(json, "launchable_by", ranked->launchable_by) &&
-           add_launchers(json, "launchable_exactly_by", ranked->exact) && launch_add_json(ranked, json) &&
-           json_add_whole(json, "chips_used", used) &&
-           json_add_whole(json, "chips_idle", max_whole(0, request->question.machine.mesh.chips - used)) &&
-           json_add_real(json, "ranked_seconds", ranked->ranked_seconds) && add_step(json, request, ranked) &&
-           traffic_add_groups(ranked, json);
+/* One plan as it is written: its figures (search/report/plan_fields.h), and between them what is no figure. */
+typedef struct {
+    cJSON *json;
+    const Field *next;
+    PlanRecord record;
+} PlanWriter;
+
+static bool until(PlanWriter *writer, const char *key) {
+    return fields_add_json(writer->json, &writer->next, key, &writer->record);
 }
 
-static bool add_numbers(cJSON *json, const Request *request, const RankedPlan *ranked) {
-    const Estimate *estimate = &ranked->estimate;
-    bool ok = json_add_text(json, "bound_by", bound_name(estimate->bound_by)) &&
-              json_add_text(json, "bound_next", bound_name(estimate->bound_next)) &&
-              json_add_real(json, "mfu", estimate->mfu) &&
-              json_add_real(json, "mfu_full_attention", estimate->mfu_full_attention) &&
-              json_add_text(json, "flop_convention", "6N + causal attention, useful tokens") &&
-              json_add_real(json, "peak_flops_per_chip", request_cost_context(request).precision_flops_per_second) &&
-              json_add_real(json, "tokens_per_second_per_chip", estimate->tokens_per_second_per_chip) &&
-              memory_add_json(json, "memory", &estimate->memory, estimate->memory_limit_bytes, estimate->reserve_bytes);
-    const PlanDoubt *doubt = &ranked->doubt;
-    if (ok && doubt->deviation > 0)
-        ok = json_add_real(json, "fastest_probability", doubt->best_chance) &&
-             json_add_real(json, "deviation", doubt->deviation) &&
-             json_add_real(json, "unmeasured_deviation", doubt->unmeasured) &&
-             (!doubt->unmeasured_figure || json_add_text(json, "unmeasured_figure", doubt->unmeasured_figure->key));
-    double fits = plan_fits_chance(request, ranked);
-    ok = ok && (!(fits > 0) || json_add_real(json, "fits_probability", fits));
-    return ok && memory_add_moments(json, request, ranked) && memory_add_detail(json, request, ranked) &&
-           training_add_json(request, ranked, json);
+static cJSON *part(const PlanWriter *writer, const char *key) {
+    return cJSON_GetObjectItemCaseSensitive(writer->json, key);
+}
+
+/* How it is laid out: which layout, for whom. */
+static bool add_choice(PlanWriter *writer) {
+    cJSON *json = writer->json;
+    const Request *request = writer->record.request;
+    const RankedPlan *ranked = &writer->record.plan;
+    return add_layout(json, &request->question.model, &ranked->plan) && add_effects(json, request, ranked) &&
+           add_padding(json, ranked->padding) && add_launchers(json, "launchable_by", ranked->launchable_by) &&
+           add_launchers(json, "launchable_exactly_by", ranked->exact) && launch_add_json(ranked, json);
+}
+
+/* `failures` is null where nothing fails or nothing is known. */
+static bool add_failures(PlanWriter *writer) {
+    if (writer->record.failing.mtbf_seconds > 0) return true;
+    fields_skip(&writer->next, "training.failures.");
+    return json_add_text(part(writer, "training"), "failures", NULL);
+}
+
+/* What plan, way out and nearest machine have in common: which plan, on what, with which batch, and its figures. */
+static bool add_plan(PlanWriter *writer) {
+    cJSON *json = writer->json;
+    const Request *request = writer->record.request;
+    const RankedPlan *ranked = &writer->record.plan;
+    const Mesh *mesh = &ranked->machine.mesh;
+    return until(writer, "batch.sequences") && add_expert_grid(json, &ranked->plan) &&
+           add_machine(json, "machine", &request->question.chip, &ranked->machine) &&
+           until(writer, "knobs.microbatches") &&
+           (!request->space.nesting_all || add_nesting(json, &ranked->nesting)) &&
+           add_placement(json, mesh, &ranked->nesting, &ranked->plan.placement) && until(writer, "knobs.zero_stage") &&
+           add_remat_words(part(writer, "knobs"), &request->question.model, &ranked->plan) &&
+           until(writer, "chips_used") && add_choice(writer) && until(writer, "step.exposed_communication_seconds") &&
+           add_communication(part(writer, "step"), &ranked->estimate) && until(writer, "bound_by") &&
+           add_terms(part(writer, "step"), &ranked->estimate, &ranked->plan.degrees) &&
+           traffic_add_groups(ranked, json) && until(writer, "training.tokens") &&
+           memory_add_moments(json, request, ranked) && memory_add_detail(json, request, ranked) &&
+           until(writer, "training.failures.mtbf_seconds") && add_failures(writer) && until(writer, NULL);
+}
+
+/* A plan without its rank, for the same request. */
+static bool add_other(cJSON *json, const Request *request, const RankedPlan *ranked) {
+    PlanWriter writer = {.json = json, .next = field_named(PLAN_FIELDS, "notation")};
+    plan_record(request, ranked, 0, &writer.record);
+    return json && add_plan(&writer);
 }
 
 static bool add_unverified(cJSON *to, const Request *request, const RankedPlan *ranked) {
@@ -344,13 +314,6 @@ static bool add_unverified(cJSON *to, const Request *request, const RankedPlan *
     bool ok = json != NULL;
     for (int i = 0; i < count && ok; i++) ok = json_add_text(json, NULL, figures[i].key);
     return ok;
-}
-
-/* Who launches it, and which software priced it. */
-static bool add_software(cJSON *json, const Request *request) {
-    for (int i = 0; i < launcher_count(); i++)
-        if (request->space.launchers == 1u << i && !json_add_text(json, "launcher", launcher_name(i))) return false;
-    return !request->question.profile.stack[0] || json_add_text(json, "stack", request->question.profile.stack);
 }
 
 /* What this plan was searched with beside what the request says. */
@@ -403,13 +366,12 @@ static bool add_plans(cJSON *to, const Report *report) {
         const RankedPlan *ranked = &report->result.plans[i];
         const Request *request = ranked->request ? ranked->request : report->request;
         cJSON *json = json_add_object(plans, NULL);
-        ok = json_add_whole(json, "rank", i + 1) && json_add_bool(json, "tied", ranked->tied) &&
-             json_add_count(json, "equal_placements", ranked->equal_placements) &&
-             json_add_count(json, "within_one_percent", ranked->within_one_percent) &&
-             add_row_kinds(json, ranked->row_kinds) && add_row_gap(json, report, ranked) &&
-             add_software(json, request) && add_own_options(json, report, request) &&
-             add_identity(json, request, ranked) && add_numbers(json, request, ranked) &&
-             add_unverified(json, request, ranked) && add_risks(json, ranked) && add_why(json, ranked);
+        PlanWriter writer = {.json = json, .next = PLAN_FIELDS};
+        plan_record(request, ranked, i + 1, &writer.record);
+        ok = until(&writer, "launcher") && add_row_kinds(json, ranked->row_kinds) &&
+             add_row_gap(json, report, ranked) && until(&writer, "notation") && add_own_options(json, report, request) &&
+             add_plan(&writer) && add_unverified(json, request, ranked) && add_risks(json, ranked) &&
+             add_why(json, ranked);
     }
     return ok;
 }
@@ -426,8 +388,7 @@ static bool add_ways(cJSON *to, const Report *report) {
         ok = json_add_text(json, "way", NAMES[i]) && json_add_bool(json, "found", way->found) &&
              json_add_bool(json, "cut_short", way->cut_short) && json_add_bool(json, "skipped", way->skipped) &&
              json_add_bool(json, "left_out", way->left_out) && json_add_bool(json, "none_faster", way->none_faster) &&
-             (!way->found ||
-              (add_identity(json, report->request, &way->best) && add_numbers(json, report->request, &way->best)));
+             (!way->found || add_other(json, report->request, &way->best));
     }
     return ok;
 }
@@ -462,9 +423,7 @@ static bool add_nearest(cJSON *to, const Report *report) {
     cJSON *nearest = ok ? json_add_array(to, "nearest") : NULL;
     ok = nearest != NULL;
     for (int i = 0; i < report->nearest_count && ok; i++) {
-        cJSON *json = json_add_object(nearest, NULL);
-        ok = json && add_identity(json, report->request, &report->nearest[i]) &&
-             add_numbers(json, report->request, &report->nearest[i]);
+        ok = add_other(json_add_object(nearest, NULL), report->request, &report->nearest[i]);
     }
     return ok;
 }

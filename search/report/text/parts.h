@@ -80,5 +80,3 @@ bool memory_add_detail(cJSON *to, const Request *request, const RankedPlan *rank
 bool traffic_add_roles(const Estimate *estimate, cJSON *to);
 bool traffic_add_groups(const RankedPlan *ranked, cJSON *to);
 
-/* training, training.failures: what the whole training takes and costs. */
-bool training_add_json(const Request *request, const RankedPlan *ranked, cJSON *to);
