@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/text/field.h: what a record says, figure by figure, told once: where a figure stands in JSON and in a table, what it
- * is called, in which unit people read it, what it means, and how it is got. JSON, CSV, tables, comparisons, pages and the
- * library are walks over such a table; a figure added is a row of it. */
+/* base/text/field.h: what a record says, figure by figure, told once: its place in JSON and in a table, what it is
+ * called, in which unit people read it, what it means, and how it is got. JSON, CSV, tables, comparisons, pages and the library
+ * are walks over such a table; a figure added is a row of it. */
 #pragma once
 
 #include "base/json.h"
@@ -11,10 +11,10 @@
 
 typedef const char *FieldUnit(double value, char *text); /* into NUMBER_TEXT_SIZE bytes, returned */
 
-typedef enum { FIELD_REAL, FIELD_WHOLE, FIELD_COUNT, FIELD_BOOL, FIELD_TEXT } FieldType; /* double int64_t Count bool char* */
+typedef enum { FIELD_REAL, FIELD_WHOLE, FIELD_COUNT, FIELD_BOOL, FIELD_TEXT } FieldType; /* double int64_t ... char * */
 
-/* What JSON has where a figure is not known, which is a number that is not >= 0, or a text that is NULL or empty. Tables
- * have an empty cell then. */
+/* What JSON has where a figure is not known: a number that is not >= 0, or a text that is NULL or empty. Tables have an
+ * empty cell then. */
 typedef enum { FIELD_ALWAYS, FIELD_OR_ABSENT, FIELD_OR_NULL } FieldRule;
 
 /* A table of fields ends with {0}. */
@@ -46,7 +46,7 @@ double field_number(const Field *field, const void *record);
 /* As people read it: in its unit; "" where it is not known. `text` has NUMBER_TEXT_SIZE bytes. */
 const char *field_words(const Field *field, const void *record, char *text);
 
-/* Writes fields into JSON from *next to the one whose key is `until` (NULL: to the end), where *next stands then. Objects
+/* Writes fields into JSON from *next to the one whose key is `until` (NULL: to the end), where *next is then. Objects
  * of their keys are opened as they come. False: memory is out. */
 bool fields_add_json(cJSON *to, const Field **next, const char *until, const void *record);
 /* Passes by those whose keys begin so. */

@@ -60,8 +60,9 @@ const Field PLAN_FIELDS[] = {
      .meaning = "all communication hidden; all of it in series: bounds, not estimates"},
     {"step.upper_seconds", TIME(serial_seconds), .column = 21, .meaning = "="},
     {"step.likely_low_seconds", REAL(likely_low), OR_ABSENT, .column = 22,
-     .meaning = "where nine of ten measured steps would lie, by runs of the chip that the fit had not seen, wider where "
-                "the plan leans on figures that no run moved; absent where the profile has no such range (`ideal`)"},
+     .meaning = "where nine of ten measured steps would lie, by runs of the chip that the fit had not seen, wider "
+                "where the plan leans on figures that no run moved; absent where the profile has no such range "
+                "(`ideal`)"},
     {"step.likely_high_seconds", REAL(likely_high), OR_ABSENT, .column = 23, .meaning = "="},
     {"step.compute_seconds", TIME(compute_seconds), .column = 24},
     {"step.exposed_communication_seconds", TIME(exposed_seconds), .column = 25},
@@ -99,8 +100,8 @@ const Field PLAN_FIELDS[] = {
                 "most"},
     {"unmeasured_figure", TEXT(unmeasured_figure), OR_ABSENT, .meaning = "="},
     {"fits_probability", REAL(fits), OR_ABSENT,
-     .meaning = "the probability that the plan fits in HBM, by the errors of the memory model on measured runs; left out "
-                "where they are not known (`--profile ideal`)"},
+     .meaning = "the probability that the plan fits in HBM, by the errors of the memory model on measured runs; left "
+                "out where they are not known (`--profile ideal`)"},
     {"training.tokens", REAL(training.tokens)},
     {"training.steps", REAL(training.steps)},
     {"training.seconds", REAL(training.seconds), .flat = "training_seconds", .column = 46,
@@ -109,8 +110,8 @@ const Field PLAN_FIELDS[] = {
     {"training.cost_usd", REAL(training.usd), OR_NULL, .column = 48, SAY(8, "cost", usd_text), .in_prose = true},
     {"training.reserved_cost_usd", REAL(training.reserved_usd), OR_ABSENT},
     {"training.failures.mtbf_seconds", REAL(failing.mtbf_seconds),
-     .meaning = "the same training with failures: `mtbf_seconds` is of the job, `checkpoint_interval_seconds` the best; "
-                "`failures` is `null` with `--mtbf none`, `--profile ideal`, or where the chip's hours are not known"},
+     .meaning = "the same training with failures: `mtbf_seconds` is of the job, `checkpoint_interval_seconds` the best;"
+                " `failures` is `null` with `--mtbf none`, `--profile ideal`, or where the chip's hours are not known"},
     {"training.failures.checkpoint_bytes", REAL(failing.checkpoint_bytes), .meaning = "="},
     {"training.failures.checkpoint_write_seconds", REAL(failing.write_seconds), .meaning = "="},
     {"training.failures.checkpoint_blocking_seconds", REAL(failing.blocking_seconds), .meaning = "="},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/plan_fields.h: the figures of one plan, each told once (base/text/field.h): JSON, CSV, the library, `diff`
- * and `check`, docs/json.md and docs/schema read this table. A new figure is a row, and where it has to be computed, its
- * getter. */
+/* search/report/plan_fields.h: the figures of one plan, each told once (base/text/field.h): JSON, CSV, the library,
+ * `diff` and `check`, docs/json.md and docs/schema read this table. A new figure is a row and, where it has to be
+ * computed, its getter. */
 #pragma once
 
 #include "base/text/field.h"
@@ -19,8 +19,8 @@ typedef struct {
     double likely_low, likely_high, fits, best_chance, deviation, unmeasured; /* below 0: not known */
     double expected_seconds, expected_usd, reserved_usd; /* of the training, with failures where they are known */
     double exposed[ROLE_COUNT];
-    const char *notation, *launcher, *schedule, *remat, *context, *stages, *sequence, *bound_by, *bound_next, *convention;
-    const char *unmeasured_figure, *stack, *label, *launchers, *padding, *model, *chip, *machine;
+    const char *notation, *launcher, *schedule, *remat, *context, *stages, *sequence, *bound_by, *bound_next;
+    const char *convention, *unmeasured_figure, *stack, *label, *launchers, *padding, *model, *chip, *machine;
     struct {
         char notation[NOTATION_SIZE], remat[REMAT_TEXT_SIZE], label[WORDS_SIZE], launchers[WORDS_SIZE],
             padding[WORDS_SIZE];

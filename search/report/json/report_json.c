@@ -369,8 +369,8 @@ static bool add_plans(cJSON *to, const Report *report) {
         PlanWriter writer = {.json = json, .next = PLAN_FIELDS};
         plan_record(request, ranked, i + 1, &writer.record);
         ok = until(&writer, "launcher") && add_row_kinds(json, ranked->row_kinds) &&
-             add_row_gap(json, report, ranked) && until(&writer, "notation") && add_own_options(json, report, request) &&
-             add_plan(&writer) && add_unverified(json, request, ranked) && add_risks(json, ranked) &&
+             add_row_gap(json, report, ranked) && until(&writer, "notation") &&
+             add_own_options(json, report, request) && add_plan(&writer) && add_unverified(json, request, ranked) && add_risks(json, ranked) &&
              add_why(json, ranked);
     }
     return ok;
