@@ -9,8 +9,41 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MODEL_NAME_SIZE = 64, MODEL_SOURCE_SIZE = 512, MODEL_ALIASES_MAX = 8, MODEL_KINDS_MAX = 8 };
+enum { MODEL_NAME_SIZE = 64, MODEL_SOURCE_SIZE = 512, MODEL_ALIASES_MAX = 8, MODEL_KINDS_MAX = 16 };
 enum { MODEL_LAYERS_MAX = 16384 }; /* this bounds every loop over layers */
+enum { MIXER_SIZES_MAX = 12, TOWERS_MAX = 4, TOWER_NAME_SIZE = 32 };
+
+/* The columns in which parameters are counted: each is in exactly one. */
+typedef enum {
+    PART_ATTENTION,       /* projections of all layers, with gates on their output */
+    PART_MLP,             /* dense MLPs */
+    PART_EXPERTS,         /* routed experts */
+    PART_ROUTER,          /* with the gate of a shared expert */
+    PART_EMBEDDING,       /* input look-up [V, D]; a tied table is counted here */
+    PART_UNEMBEDDING,     /* 0 when tied */
+    PART_POSITIONS,
+    PART_NORMS,           /* of layers, queries, keys, latents and mixers, after the embedding, and the last one */
+    PART_BIASES,          /* of attention, MLPs, experts and logits; attention sinks */
+    PART_INDEXER,         /* what chooses the keys of sparse attention */
+    PART_CROSS_ATTENTION, /* to an encoder or to a tower */
+    PART_LINEAR,          /* state space, linear attention, recurrence, convolution: mixers, without their norms */
+    PART_SHARED_EXPERTS,  /* with what projects to and from the width of routed experts */
+    PART_PLE,             /* per-layer embeddings, and what mixes them in */
+    PART_NGRAM,           /* n-gram and hash embeddings */
+    PART_HYPER,           /* several residual streams, learned residual scales */
+    PART_MTP,             /* layers for multi-token prediction */
+    PART_VISION,
+    PART_AUDIO,
+    PART_PROJECTOR, /* from a tower to the width of the language model */
+    PART_OTHER,
+    PART_COUNT
+} ModelPart;
+
+/* Parameters beside those that the fields of a layer or of a model say. */
+typedef struct {
+    int64_t matrix[PART_COUNT]; /* each is used once for each token */
+    int64_t vector[PART_COUNT]; /* biases, scales, look-ups */
+} ExtraParameters;
 
 typedef enum {
     ATTENTION_HEADS,  /* MHA, GQA, MQA by kv_heads */
@@ -47,7 +80,33 @@ typedef struct {
 
     int64_t norms;       /* norms over d_model in a layer: 2, or 1 with a parallel block, or 4 */
     bool parallel_block; /* attention and MLP read the same input */
+
+    /* Beside attention, or instead of it (heads = 0): models/mixer.h. NULL: attention alone. */
+    const struct Mixer *mixer;
+    int64_t sizes[MIXER_SIZES_MAX]; /* in the order of the mixer's keys */
+
+    int64_t out_gate;        /* columns of a gate on the attention's output: N_h * H, or N_h; 0 means none */
+    int64_t attention_width; /* of what the attention reads, where it is not d_model; else 0 */
+    /* Sparse attention: an indexer with heads of its own chooses top_k keys for each query. */
+    int64_t index_heads, index_head_dim, index_top_k;
+    int64_t compress; /* keys and values of so many tokens are joined into one; 0 or 1: they are not */
+    /* Cross attention to the states of an encoder or tower, cross_width wide (0: d_model). */
+    int64_t cross_heads, cross_kv_heads, cross_head_dim, cross_width;
+    int64_t expert_width; /* of what routed experts read, where it is not d_model; else 0 */
+    int64_t null_experts; /* experts that do nothing, which the router may choose */
+    int64_t copies;       /* of attention and MLP, shared by all layers of the kind (zamba); 0: each has its own */
+    bool encoder;         /* of an encoder beside the decoder: full attention, over other tokens */
+    ExtraParameters extra;
 } LayerKind;
+
+/* What turns images or sound into tokens of the language model. It works only where there are any. */
+typedef struct {
+    ModelPart part; /* PART_VISION or PART_AUDIO */
+    char type[TOWER_NAME_SIZE];
+    int64_t layers, width, heads, d_ff;
+    int64_t patch;      /* side of a patch in pixels; 0: it has none */
+    int64_t parameters; /* all of them */
+} Tower;
 
 typedef struct {
     int64_t batch_tokens; /* of one step; 0 means not public */
@@ -90,6 +149,12 @@ typedef struct {
     NormKind norm;
     bool embedding_norm; /* a norm after the embedding (bloom) */
     bool logits_bias;
+
+    int64_t embedding_width; /* of the table, where it is not d_model; else 0 */
+    bool no_head;            /* logits are not the model's */
+    ExtraParameters extra;
+    Tower towers[TOWERS_MAX];
+    int tower_count;
 
     LayerKind kinds[MODEL_KINDS_MAX]; /* in order of first appearance; alternating layers share two kinds */
     int kind_count;

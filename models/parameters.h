@@ -7,26 +7,33 @@
 #include "base/error.h"
 #include "models/model.h"
 
+/* The columns by name, and by ModelPart. */
 typedef struct {
-    int64_t attention;   /* projections of all layers */
-    int64_t mlp;         /* dense MLPs and shared experts */
-    int64_t experts;     /* routed experts */
-    int64_t router;      /* with the gate of a shared expert */
-    int64_t embedding;   /* input look-up [V, D]; a tied table is counted here */
-    int64_t unembedding; /* 0 when tied */
-    int64_t positions;
-    int64_t norms;  /* of layers, queries, keys and latents, after the embedding, and the last one */
-    int64_t biases; /* all of them, and attention sinks */
+    union {
+        struct {
+            int64_t attention, mlp, experts, router, embedding, unembedding, positions, norms, biases, indexer,
+                cross_attention, linear, shared_experts, ple, ngram, hyper, mtp, vision, audio, projector, other;
+        };
+        int64_t parts[PART_COUNT];
+    };
     int64_t total;
-    int64_t active;        /* used per token: top_k of the experts; both embeddings are counted */
-    int64_t active_matmul; /* the active parameters without the input look-up and learned positions: the N of 6 N (a
-                            * tied table stays, as logits) */
+    int64_t language; /* the total without towers and projector */
+    int64_t active;   /* used per token: top_k of the experts; both embeddings are counted */
+    int64_t active_matmul; /* the active parameters of the language model without look-ups (input, learned positions,
+                            * per-layer and n-gram tables): the N of 6 N (a tied table stays, as logits) */
 } Parameters;
+
+/* The column of a key of Parameters; -1: there is none. */
+int model_part_named(const char *key);
 
 /* Checks ranges and products so that nothing downstream can overflow: every dimension is >= 1 where it must be and
  * below 2^31, there are at most MODEL_LAYERS_MAX layers and fewer than 2^60 parameters, and the counts add up to the
  * layers. False means that *error says which key is wrong. */
 bool model_validate(const Model *model, const char *where, Error *error);
+
+/* False: *error says in one line that the model has something (named by its kind) that plans do not price. Whatever is
+ * planned or served is asked first. */
+bool model_priceable(const Model *model, const char *where, Error *error);
 
 Parameters model_parameters(const Model *model);
 /* Parameters of one layer of a kind; the embeddings are zero. */
@@ -37,6 +44,8 @@ typedef enum {
     FLOPS_6N,             /* 6 x active_matmul */
     FLOPS_FULL_ATTENTION, /* FLOPS_6N + 12 * N_h * H * span(full) per layer: scores and values over the full square,
                            * or the full window where there is one; MLA has its own widths */
+    FLOPS_EAGER,          /* as FLOPS_FULL_ATTENTION, but the full square in layers with a window too: what a program
+                           * that masks does */
     FLOPS_CAUSAL,         /* FLOPS_6N + half of that term: those of a causal kernel. MFU uses this convention here */
     FLOPS_HARDWARE,       /* FLOPS_CAUSAL + a second forward of every layer (full block remat): the book's 8N,
                            * except that logits are not computed again */

@@ -9,21 +9,24 @@
  * A key that is not known is an error: nobody else writes this form, so that it is a slip. */
 #include "base/json.h"
 #include "models/config/reader.h"
+#include "models/mixer.h"
+#include "models/parameters.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { REQUIRED = -1 };
+enum { REQUIRED = -1, UNLESS_MIXER = -2 };
 
-/* Of a kind of layers. A fallback of REQUIRED: the key must be there. To read one more, add a line. */
+/* Of a kind of layers. A fallback of REQUIRED: the key must be there; UNLESS_MIXER: it may be left out beside a mixer.
+ * To read one more, add a line. */
 static const struct {
     const char *key;
     size_t offset;
     int64_t low, fallback;
 } WHOLES[] = {
     {"count", offsetof(LayerKind, count), 1, REQUIRED},
-    {"heads", offsetof(LayerKind, heads), 1, REQUIRED},
+    {"heads", offsetof(LayerKind, heads), 1, UNLESS_MIXER},
     {"kv_heads", offsetof(LayerKind, kv_heads), 1, 0}, /* absent: as many as heads */
     {"head_dim", offsetof(LayerKind, head_dim), 1, 0}, /* absent: d_model / heads */
     {"q_lora_rank", offsetof(LayerKind, q_lora_rank), 0, 0},
@@ -39,6 +42,19 @@ static const struct {
     {"d_ff_expert", offsetof(LayerKind, d_ff_expert), 0, 0},
     {"d_ff_shared", offsetof(LayerKind, d_ff_shared), 0, 0},
     {"norms", offsetof(LayerKind, norms), 0, 2},
+    {"out_gate", offsetof(LayerKind, out_gate), 0, 0},
+    {"attention_width", offsetof(LayerKind, attention_width), 0, 0},
+    {"index_heads", offsetof(LayerKind, index_heads), 0, 0},
+    {"index_head_dim", offsetof(LayerKind, index_head_dim), 0, 0},
+    {"index_top_k", offsetof(LayerKind, index_top_k), 0, 0},
+    {"compress", offsetof(LayerKind, compress), 0, 0},
+    {"cross_heads", offsetof(LayerKind, cross_heads), 0, 0},
+    {"cross_kv_heads", offsetof(LayerKind, cross_kv_heads), 0, 0},
+    {"cross_head_dim", offsetof(LayerKind, cross_head_dim), 0, 0},
+    {"cross_width", offsetof(LayerKind, cross_width), 0, 0},
+    {"expert_width", offsetof(LayerKind, expert_width), 0, 0},
+    {"null_experts", offsetof(LayerKind, null_experts), 0, 0},
+    {"copies", offsetof(LayerKind, copies), 0, 0},
 };
 
 static const struct {
@@ -57,11 +73,13 @@ static const struct {
     {"router_bias", offsetof(LayerKind, router_bias), false},
     {"expert_bias", offsetof(LayerKind, expert_bias), false},
     {"parallel_block", offsetof(LayerKind, parallel_block), false},
+    {"encoder", offsetof(LayerKind, encoder), false},
 };
 
 static const char *const MODEL_KEYS[] = {"model_type", "d_model",           "vocab",       "tied",         "max_seq",
                                          "positions",  "learned_positions", "norm",        "rope",         "layers",
-                                         "shardopt",   "embedding_norm",    "logits_bias", "architectures"};
+                                         "shardopt",   "embedding_norm",    "logits_bias", "architectures",
+                                         "towers",     "embedding_width",   "no_head",     "matrices",     "vectors"};
 static const char *const NORMS[] = {[NORM_RMS] = "rms", [NORM_LAYER_NO_BIAS] = "layer_no_bias", [NORM_LAYER] = "layer"};
 static const char *const POSITIONS[] = {[POSITIONS_ROTARY] = "rotary",
                                         [POSITIONS_LEARNED] = "learned",
@@ -86,10 +104,62 @@ static bool check_keys(const Config *config, const cJSON *object, const char *at
 }
 
 static bool check_layer_keys(const Config *config, const cJSON *layer, const char *at) {
-    const char *known[COUNT_OF(WHOLES) + COUNT_OF(FLAGS)];
-    for (size_t i = 0; i < COUNT_OF(WHOLES); i++) known[i] = WHOLES[i].key;
-    for (size_t i = 0; i < COUNT_OF(FLAGS); i++) known[COUNT_OF(WHOLES) + i] = FLAGS[i].key;
-    return check_keys(config, layer, at, known, COUNT_OF(known));
+    enum { MIXERS_MAX = 32, OBJECTS = 3 };
+    const char *known[COUNT_OF(WHOLES) + COUNT_OF(FLAGS) + MIXERS_MAX + OBJECTS] = {"attention", "matrices", "vectors"};
+    size_t count = OBJECTS;
+    for (size_t i = 0; i < COUNT_OF(WHOLES); i++) known[count++] = WHOLES[i].key;
+    for (size_t i = 0; i < COUNT_OF(FLAGS); i++) known[count++] = FLAGS[i].key;
+    for (int i = 0; MIXERS[i] && i < MIXERS_MAX; i++) known[count++] = MIXERS[i]->name;
+    return check_keys(config, layer, at, known, count);
+}
+
+/* "mamba2": {"heads": .., "state": ..}: a layer has at most one. */
+static bool read_mixer(const Config *config, const cJSON *json, const char *where, LayerKind *kind) {
+    for (int i = 0; MIXERS[i]; i++) {
+        const Mixer *mixer = MIXERS[i];
+        const cJSON *object = json_at(json, mixer->name);
+        const char *known[MIXER_SIZES_MAX];
+        char own[300];
+        int count = mixer_size_count(mixer);
+        if (!object) continue;
+        snprintf(own, sizeof own, "%s.%s", where, mixer->name);
+        if (!cJSON_IsObject(object)) return error_set(config->error, ERROR_INPUT, own, "should be an object");
+        if (kind->mixer)
+            return error_set(config->error, ERROR_INPUT, own, "stands beside %s; a layer has one mixer",
+                             kind->mixer->name);
+        kind->mixer = mixer;
+        for (int s = 0; s < count; s++) known[s] = mixer->sizes[s].key;
+        if (!check_keys(config, object, own + strlen(config->where), known, (size_t)count)) return false;
+        for (int s = 0; s < count; s++) {
+            const MixerSize *size = &mixer->sizes[s];
+            bool ok = size->fallback == MIXER_REQUIRED
+                          ? json_whole(object, size->key, size->low, INT32_MAX, own, &kind->sizes[s], config->error)
+                          : json_whole_or(object, size->key, size->low, INT32_MAX, size->fallback, own,
+                                          &kind->sizes[s], config->error);
+            if (!ok) return false;
+        }
+    }
+    return true;
+}
+
+/* "matrices": {"hyper": 4096}: parameters beside those that the fields say, by column. */
+static bool read_extra(const Config *config, const cJSON *json, const char *where, ExtraParameters *extra) {
+    static const char *const KEYS[] = {"matrices", "vectors"};
+    for (int k = 0; k < 2; k++) {
+        const cJSON *object = json_at(json, KEYS[k]), *item;
+        if (object && !cJSON_IsObject(object))
+            return error_set(config->error, ERROR_INPUT, where, "%s should be an object", KEYS[k]);
+        cJSON_ArrayForEach(item, object) {
+            int part = model_part_named(item->string);
+            if (part < 0)
+                return error_set(config->error, ERROR_INPUT, where, "%s.%.60s is no column of parameters", KEYS[k],
+                                 item->string);
+            if (!json_whole(object, item->string, 0, INT64_C(1) << 52, where,
+                            k ? &extra->vector[part] : &extra->matrix[part], config->error))
+                return false;
+        }
+    }
+    return true;
 }
 
 /* One of a few words; the first is meant where the key is absent. */
@@ -109,12 +179,15 @@ static bool read_layer(const Config *config, const cJSON *json, int index, int64
     snprintf(at, sizeof at, "layers[%d].", index);
     snprintf(where, sizeof where, "%.170s: layers[%d]", config->where, index);
     if (!cJSON_IsObject(json)) return error_set(config->error, ERROR_INPUT, where, "should be an object");
-    if (!check_layer_keys(config, json, at)) return false;
+    if (!check_layer_keys(config, json, at) || !read_mixer(config, json, where, kind) ||
+        !read_extra(config, json, where, &kind->extra))
+        return false;
     for (size_t i = 0; i < COUNT_OF(WHOLES); i++) {
         int64_t *value = (int64_t *)((char *)kind + WHOLES[i].offset);
-        bool ok = WHOLES[i].fallback == REQUIRED
+        int64_t fallback = WHOLES[i].fallback == UNLESS_MIXER ? kind->mixer ? 0 : REQUIRED : WHOLES[i].fallback;
+        bool ok = fallback == REQUIRED
                       ? json_whole(json, WHOLES[i].key, WHOLES[i].low, INT32_MAX, where, value, config->error)
-                      : json_whole_or(json, WHOLES[i].key, WHOLES[i].low, INT32_MAX, WHOLES[i].fallback, where, value,
+                      : json_whole_or(json, WHOLES[i].key, WHOLES[i].low, INT32_MAX, fallback, where, value,
                                       config->error);
         if (!ok) return false;
     }
@@ -126,7 +199,7 @@ static bool read_layer(const Config *config, const cJSON *json, int index, int64
     if (kind->kv_lora_rank > 0) {
         kind->attention = ATTENTION_LATENT;
         kind->head_dim = kind->qk_nope_head_dim + kind->qk_rope_head_dim;
-    } else if (kind->head_dim == 0) {
+    } else if (kind->head_dim == 0 && kind->heads > 0) {
         if (d_model % kind->heads)
             return error_set(config->error, ERROR_INPUT, where,
                              "head_dim is absent, and d_model %lld is no multiple of %lld heads; give head_dim",
@@ -150,6 +223,37 @@ static bool read_layers(const Config *config, Model *model) {
     return true;
 }
 
+/* "towers": [{"part": "vision", "type": "siglip", "layers": .., "width": .., "parameters": ..}] */
+static bool read_towers(const Config *config, Model *model) {
+    const cJSON *towers = hf_at(config, "towers"), *json;
+    static const char *const PARTS[] = {"vision", "audio"};
+    static const ModelPart COLUMNS[] = {PART_VISION, PART_AUDIO};
+    static const char *const KEYS[] = {"part", "type", "layers", "width", "heads", "d_ff", "patch", "parameters"};
+    if (towers && (!cJSON_IsArray(towers) || cJSON_GetArraySize(towers) > TOWERS_MAX))
+        return hf_wrong(config, "towers", "should be a list of at most %d towers", TOWERS_MAX);
+    cJSON_ArrayForEach(json, towers) {
+        char where[256], part[16];
+        Tower *tower = &model->towers[model->tower_count];
+        snprintf(where, sizeof where, "%.170s: towers[%d]", config->where, model->tower_count++);
+        if (!cJSON_IsObject(json)) return error_set(config->error, ERROR_INPUT, where, "should be an object");
+        if (!check_keys(config, json, "towers.", KEYS, COUNT_OF(KEYS)) ||
+            !json_text_or(json, "part", PARTS[0], where, part, sizeof part, config->error) ||
+            !json_text_or(json, "type", "", where, tower->type, sizeof tower->type, config->error) ||
+            !json_whole(json, "layers", 0, MODEL_LAYERS_MAX, where, &tower->layers, config->error) ||
+            !json_whole(json, "width", 1, INT32_MAX, where, &tower->width, config->error) ||
+            !json_whole_or(json, "heads", 0, INT32_MAX, 0, where, &tower->heads, config->error) ||
+            !json_whole_or(json, "d_ff", 0, INT32_MAX, 0, where, &tower->d_ff, config->error) ||
+            !json_whole_or(json, "patch", 0, INT32_MAX, 0, where, &tower->patch, config->error) ||
+            !json_whole(json, "parameters", 0, INT64_C(1) << 52, where, &tower->parameters, config->error))
+            return false;
+        bool audio = strcmp(part, PARTS[1]) == 0;
+        if (!audio && strcmp(part, PARTS[0]) != 0)
+            return error_set(config->error, ERROR_INPUT, where, "part is \"%s\"; known: vision, audio", part);
+        tower->part = COLUMNS[audio];
+    }
+    return true;
+}
+
 static bool read_native_type(const Config *config, Model *model) {
     size_t norm = 0, positions = 0;
     if (!check_keys(config, config->root, "", MODEL_KEYS, COUNT_OF(MODEL_KEYS)) ||
@@ -159,6 +263,9 @@ static bool read_native_type(const Config *config, Model *model) {
         !read_word(config, "positions", POSITIONS, COUNT_OF(POSITIONS), &positions) ||
         !hf_flag(config, "embedding_norm", false, &model->embedding_norm) ||
         !hf_flag(config, "logits_bias", false, &model->logits_bias) ||
+        !hf_flag(config, "no_head", false, &model->no_head) ||
+        !hf_number(config, "embedding_width", 0, &model->embedding_width) || !read_towers(config, model) ||
+        !read_extra(config, config->root, config->where, &model->extra) ||
         !hf_number(config, "learned_positions", positions == POSITIONS_LEARNED ? model->max_seq : 0,
                    &model->learned_positions) ||
         (positions == POSITIONS_ROTARY && !hf_rope(config, (HfRopeKeys){.object = "rope"}, model)))

@@ -62,7 +62,7 @@ static void say_odd_heads(Model *model) {
     for (int i = 0; i < model->kind_count; i++) {
         const LayerKind *kind = &model->kinds[i];
         bool halves = model->positions == POSITIONS_ROTARY && kind->head_dim % 2 != 0;
-        if (!halves && kind->head_dim >= HEAD_LEAST) continue;
+        if (kind->heads == 0 || (!halves && kind->head_dim >= HEAD_LEAST)) continue;
         say(model, "heads of %lld channels%s", (long long)kind->head_dim,
             halves ? ", which rotary positions cannot pair" : "");
         return;

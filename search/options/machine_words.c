@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/util.h"
 #include "models/config/model_json.h"
+#include "models/parameters.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -84,8 +85,9 @@ bool model_from_words(const Words *words, Model *out) {
     const cJSON *json = words->options->model_json;
     if (!name)
         return words_wrong(words, OPTION_MODEL, "is missing; give a model of `shardopt models`, or a config.json");
-    return json ? model_from_json(json, name, false, out, words->error)
-                : model_load(name, words->arena, out, words->error);
+    bool ok = json ? model_from_json(json, name, false, out, words->error)
+                   : model_load(name, words->arena, out, words->error);
+    return ok && model_priceable(out, words_where(words, OPTION_MODEL), words->error);
 }
 
 bool unknown_chip(const Catalog *catalog, const char *name, const char *where, Arena *arena, Error *error) {

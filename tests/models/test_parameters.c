@@ -109,7 +109,8 @@ Test(parameters, parts_counted_by_hand) {
     mixture.kinds[1].shared_gate = mixture.kinds[1].router_bias = mixture.kinds[1].expert_bias = true;
     mixture.kinds[1].sinks = true;
     p = model_parameters(&mixture);
-    cr_expect_eq(p.mlp, 3 * 8 * 16 + 3 * 8 * 3);
+    cr_expect_eq(p.mlp, 3 * 8 * 16);
+    cr_expect_eq(p.shared_experts, 3 * 8 * 3);
     cr_expect_eq(p.experts, 4 * 3 * 8 * 5);
     cr_expect_eq(p.router, 8 * 4 + 8);
     cr_expect_eq(p.biases, 4 * (5 + 5 + 8) + 4 + 2); /* experts, router, sinks */

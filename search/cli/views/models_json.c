@@ -31,6 +31,30 @@ static bool add_summary(cJSON *to, const Model *model) {
            json_add_text(to, "published_note", model->published_note) && json_add_text(to, "source", model->source);
 }
 
+/* "mamba2": its sizes; as the native format has it. */
+static bool add_mixer(cJSON *to, const LayerKind *kind) {
+    if (!kind->mixer) return cJSON_AddNullToObject(to, "mixer") != NULL;
+    cJSON *sizes = json_add_text(to, "mixer", kind->mixer->name) ? json_add_object(to, kind->mixer->name) : NULL;
+    for (int i = 0; sizes && i < mixer_size_count(kind->mixer); i++)
+        if (!json_add_whole(sizes, kind->mixer->sizes[i].key, kind->sizes[i])) return false;
+    return sizes != NULL;
+}
+
+static bool add_towers(cJSON *to, const Model *model) {
+    cJSON *towers = json_add_array(to, "towers");
+    for (int i = 0; towers && i < model->tower_count; i++) {
+        const Tower *tower = &model->towers[i];
+        cJSON *json = json_add_object(towers, NULL);
+        if (!json || !json_add_text(json, "part", tower->part == PART_AUDIO ? "audio" : "vision") ||
+            !json_add_text(json, "type", tower->type) || !json_add_whole(json, "layers", tower->layers) ||
+            !json_add_whole(json, "width", tower->width) || !json_add_whole(json, "heads", tower->heads) ||
+            !json_add_whole(json, "d_ff", tower->d_ff) || !json_add_whole(json, "patch", tower->patch) ||
+            !json_add_whole(json, "parameters", tower->parameters))
+            return false;
+    }
+    return towers != NULL;
+}
+
 static bool add_kind(cJSON *to, const Model *model, const LayerKind *kind) {
     const struct {
         const char *key;
@@ -53,6 +77,19 @@ static bool add_kind(cJSON *to, const Model *model, const LayerKind *kind) {
         {"d_ff_shared", kind->d_ff_shared},
         {"norms", kind->norms},
         {"qk_norm_parameters", kind->qk_norm_parameters},
+        {"out_gate", kind->out_gate},
+        {"attention_width", kind->attention_width},
+        {"index_heads", kind->index_heads},
+        {"index_head_dim", kind->index_head_dim},
+        {"index_top_k", kind->index_top_k},
+        {"compress", kind->compress},
+        {"cross_heads", kind->cross_heads},
+        {"cross_kv_heads", kind->cross_kv_heads},
+        {"cross_head_dim", kind->cross_head_dim},
+        {"cross_width", kind->cross_width},
+        {"expert_width", kind->expert_width},
+        {"null_experts", kind->null_experts},
+        {"copies", kind->copies},
         {"parameters", layer_parameters(model, kind).total},
         {"active_parameters", layer_parameters(model, kind).active},
     };
@@ -72,7 +109,9 @@ static bool add_kind(cJSON *to, const Model *model, const LayerKind *kind) {
         {"shared_gate", kind->shared_gate},
         {"parallel_block", kind->parallel_block},
     };
-    if (!json_add_text(to, "attention", kind->attention == ATTENTION_LATENT ? "latent" : "heads")) return false;
+    if (!json_add_text(to, "attention", kind->attention == ATTENTION_LATENT ? "latent" : "heads") ||
+        !add_mixer(to, kind))
+        return false;
     for (size_t i = 0; i < COUNT_OF(fields); i++)
         if (!json_add_whole(to, fields[i].key, fields[i].value)) return false;
     for (size_t i = 0; i < COUNT_OF(flags); i++)
@@ -106,7 +145,7 @@ static bool add_details(cJSON *to, const Model *model) {
     if (!kinds) return false;
     for (int i = 0; i < model->kind_count; i++)
         if (!(child = json_add_object(kinds, NULL)) || !add_kind(child, model, &model->kinds[i])) return false;
-    if (!add_rope(to, model) || !(child = json_add_object(to, "parts"))) return false;
+    if (!add_towers(to, model) || !add_rope(to, model) || !(child = json_add_object(to, "parts"))) return false;
     for (size_t i = 0; i < MODELS_PARTS; i++)
         if (!json_add_whole(child, MODELS_PART[i].key, models_part(&parameters, i))) return false;
     if (!(child = json_add_object(to, "flops_per_token")) || !json_add_whole(child, "seq", models_usual_seq(model)))

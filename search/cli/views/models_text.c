@@ -181,14 +181,25 @@ bool models_write_table(TextOut out, const Zoo *zoo) {
 }
 
 static void write_kind(FILE *out, const Model *model, const LayerKind *kind) {
-    fprintf(out, "  %lld layers: %s, %lld heads, ", (long long)kind->count, models_attention(kind),
-            (long long)kind->heads);
-    if (kind->attention == ATTENTION_LATENT)
+    fprintf(out, "  %lld layers: %s", (long long)kind->count, models_attention(kind));
+    if (kind->heads) fprintf(out, ", %lld heads, ", (long long)kind->heads);
+    if (kind->heads == 0)
+        ;
+    else if (kind->attention == ATTENTION_LATENT)
         fprintf(out, "q_lora %lld kv_lora %lld nope %lld rope %lld v %lld", (long long)kind->q_lora_rank,
                 (long long)kind->kv_lora_rank, (long long)kind->qk_nope_head_dim, (long long)kind->qk_rope_head_dim,
                 (long long)kind->v_head_dim);
     else
         fprintf(out, "%lld kv, head_dim %lld", (long long)kind->kv_heads, (long long)kind->head_dim);
+    for (int i = 0; kind->mixer && i < mixer_size_count(kind->mixer); i++)
+        fprintf(out, "%s%s %lld", i ? " " : ", ", kind->mixer->sizes[i].key, (long long)kind->sizes[i]);
+    if (kind->out_gate) fprintf(out, ", gated by %lld", (long long)kind->out_gate);
+    if (kind->index_heads)
+        fprintf(out, ", %lld keys chosen by %lld heads of %lld", (long long)kind->index_top_k,
+                (long long)kind->index_heads, (long long)kind->index_head_dim);
+    if (kind->compress > 1) fprintf(out, ", keys of %lld tokens in one", (long long)kind->compress);
+    if (kind->cross_heads) fprintf(out, ", cross attention of %lld heads", (long long)kind->cross_heads);
+    if (kind->copies) fprintf(out, ", %lld shared blocks", (long long)kind->copies);
     if (kind->window) fprintf(out, ", %s %lld", kind->chunked ? "chunks of" : "window", (long long)kind->window);
     if (kind->no_rope) fprintf(out, ", not rotary");
     if (kind->sinks) fprintf(out, ", sinks");
@@ -201,6 +212,16 @@ static void write_kind(FILE *out, const Model *model, const LayerKind *kind) {
     if (kind->parallel_block) fprintf(out, ", attention and MLP in parallel");
     char text[NUMBER_TEXT_SIZE];
     fprintf(out, "; %s parameters each\n", number_grouped(layer_parameters(model, kind).total, text));
+}
+
+static void write_tower(FILE *out, const Tower *tower) {
+    char text[NUMBER_TEXT_SIZE];
+    fprintf(out, "  %s tower %s: %lld layers, width %lld", tower->part == PART_AUDIO ? "audio" : "vision", tower->type,
+            (long long)tower->layers, (long long)tower->width);
+    if (tower->heads) fprintf(out, ", %lld heads", (long long)tower->heads);
+    if (tower->d_ff) fprintf(out, ", d_ff %lld", (long long)tower->d_ff);
+    if (tower->patch) fprintf(out, ", patches of %lld", (long long)tower->patch);
+    fprintf(out, "; %s parameters\n", number_grouped(tower->parameters, text));
 }
 
 static void write_rope(FILE *out, const Model *model) {
@@ -222,7 +243,8 @@ static void write_parameters(FILE *out, const Model *model) {
     Parameters parameters = model_parameters(model);
     fprintf(out, "\nparameters\n");
     for (size_t i = 0; i < MODELS_PARTS; i++)
-        fprintf(out, "  %-24s %20s\n", MODELS_PART[i].label, number_grouped(models_part(&parameters, i), text));
+        if (!models_part_is_rare(i) || models_part(&parameters, i))
+            fprintf(out, "  %-24s %20s\n", MODELS_PART[i].label, number_grouped(models_part(&parameters, i), text));
     if (model->published_parameters)
         fprintf(out, "  %-24s %20s  %+.2f%% (%s)\n", "published", number_grouped(model->published_parameters, text),
                 models_distance_percent(parameters.total, model->published_parameters), model->published_source);
@@ -259,6 +281,7 @@ void models_write_text(FILE *out, const Model *model) {
             (long long)model->vocab, model->tied ? " (tied)" : "", (long long)model->max_seq);
     write_rope(out, model);
     for (int i = 0; i < model->kind_count; i++) write_kind(out, model, &model->kinds[i]);
+    for (int i = 0; i < model->tower_count; i++) write_tower(out, &model->towers[i]);
     write_parameters(out, model);
     fprintf(out, "\ntraining FLOPs per token at sequence %s\n", number_grouped(models_usual_seq(model), text));
     for (size_t i = 0; i < MODELS_CONVENTIONS; i++)

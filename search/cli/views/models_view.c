@@ -9,6 +9,7 @@
 const ModelsConvention MODELS_CONVENTION[MODELS_CONVENTIONS] = {
     {FLOPS_6N, "6n", "6 N, no attention"},
     {FLOPS_FULL_ATTENTION, "full_attention", "+ full attention"},
+    {FLOPS_EAGER, "eager", "+ attention under masks"},
     {FLOPS_CAUSAL, "causal", "+ causal attention (MFU)"},
     {FLOPS_HARDWARE, "hardware", "+ full remat (hardware)"},
 };
@@ -23,6 +24,19 @@ const ModelsPart MODELS_PART[MODELS_PARTS] = {
     {"positions", "positions", offsetof(Parameters, positions)},
     {"norms", "norms", offsetof(Parameters, norms)},
     {"biases", "biases", offsetof(Parameters, biases)},
+    {"indexer", "indexer", offsetof(Parameters, indexer)},
+    {"cross_attention", "cross attention", offsetof(Parameters, cross_attention)},
+    {"linear", "linear and state space", offsetof(Parameters, linear)},
+    {"shared_experts", "shared experts", offsetof(Parameters, shared_experts)},
+    {"ple", "per-layer embeddings", offsetof(Parameters, ple)},
+    {"ngram", "n-gram embeddings", offsetof(Parameters, ngram)},
+    {"hyper", "hyper-connections", offsetof(Parameters, hyper)},
+    {"mtp", "multi-token prediction", offsetof(Parameters, mtp)},
+    {"vision", "vision tower", offsetof(Parameters, vision)},
+    {"audio", "audio tower", offsetof(Parameters, audio)},
+    {"projector", "projector", offsetof(Parameters, projector)},
+    {"other", "other", offsetof(Parameters, other)},
+    {"language", "language model", offsetof(Parameters, language)},
     {"total", "total", offsetof(Parameters, total)},
     {"active", "active", offsetof(Parameters, active)},
     {"active_matmul", "active, no look-ups (N)", offsetof(Parameters, active_matmul)},
@@ -32,7 +46,12 @@ int64_t models_part(const Parameters *parameters, size_t part) {
     return *(const int64_t *)((const char *)parameters + MODELS_PART[part].offset);
 }
 
+bool models_part_is_rare(size_t part) {
+    return MODELS_PART[part].offset >= offsetof(Parameters, indexer) && MODELS_PART[part].offset < offsetof(Parameters, total);
+}
+
 const char *models_attention(const LayerKind *kind) {
+    if (kind->heads == 0) return kind->mixer->name;
     if (kind->attention == ATTENTION_LATENT) return "mla";
     if (kind->kv_heads == kind->heads) return "mha";
     return kind->kv_heads == 1 ? "mqa" : "gqa";

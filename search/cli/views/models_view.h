@@ -5,11 +5,12 @@
 
 #include "base/text/terminal.h"
 #include "models/config/model_json.h"
+#include "models/mixer.h"
 #include "models/parameters.h"
 
 #include <stdio.h>
 
-enum { MODELS_CONVENTIONS = 4, MODELS_PARTS = 12 };
+enum { MODELS_CONVENTIONS = 5, MODELS_PARTS = 25 };
 
 typedef struct {
     FlopConvention convention;
@@ -25,7 +26,10 @@ typedef struct {
 extern const ModelsPart MODELS_PART[MODELS_PARTS];
 int64_t models_part(const Parameters *parameters, size_t part);
 
-/* "mha", "gqa", "mqa" (one key and value head for all) or "mla". */
+/* Whether most models have none of it, so that people see it only where there is some. */
+bool models_part_is_rare(size_t part);
+
+/* The mixer's name in a layer without attention; else "mha", "gqa", "mqa" (one key and value head for all) or "mla". */
 const char *models_attention(const LayerKind *kind);
 /* "rotary", "learned", "alibi" or "none". */
 const char *models_positions(const Model *model);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* models/mixer.h: what a layer has beside softmax attention, or instead of it, to mix tokens: state space, linear
+ * attention, recurrence, short convolution.
+ *
+ * A mixer is one file, models/mixers/NAME.c, with one const struct, and a row in models/mixers/mixers.c. Its parts()
+ * says in numbers all that the rest of the program needs; parameters, FLOPs, ops, activations, context traffic and
+ * serving state are generic readers of these parts. */
+#pragma once
+
+#include "models/model.h"
+
+/* What one chip of a tensor group has of a part. */
+typedef enum {
+    SPLIT_LOCAL,  /* all of it */
+    SPLIT_COLUMN, /* its share of the outputs, by whole units: the input is entered, as that of an MLP */
+    SPLIT_ROW,    /* its share of the inputs, by whole units: the output is left, as that of an MLP */
+} MixerSplit;
+
+typedef enum {
+    MIXER_MATMUL,     /* [in] x [in, out] */
+    MIXER_CONVOLUTION, /* over time, each channel alone: `out` channels, `kernel` tokens wide */
+    MIXER_CORE,        /* the scan or the recurrence */
+    MIXER_ELEMENTWISE, /* reads and writes numbers: gates, norms */
+} MixerPartKind;
+
+/* One part of a mixer, of one layer, whole (no chip's share). Counts are of one token unless they say otherwise. */
+typedef struct {
+    MixerPartKind kind;
+    const char *name; /* of the op in reports */
+    MixerSplit split;
+    int64_t units; /* heads or groups: a tensor group holds whole ones; >= 1 where the part is split */
+
+    int64_t in, out, kernel;  /* matmul; convolution: in = out = channels */
+    int64_t parameters;       /* numbers that are trained, with biases */
+    ModelPart column;         /* of Parameters, in which these count */
+    double flops;             /* forward; of a matmul and of a convolution 2 * their weights */
+    double backward;          /* FLOPs of backward as a multiple of forward */
+    int64_t read, written;    /* numbers to and from HBM, forward */
+    int64_t kept;             /* numbers of the compute precision that are saved for backward */
+    double kept_float;        /* numbers in float32 that are saved for backward: a chunk's states, shared out */
+    int64_t state;            /* numbers that a sequence carries from token to token, whatever its length */
+    bool state_float;         /* they are float32 in serving; false: as activations are */
+} MixerPart;
+
+enum { MIXER_PARTS_MAX = 12, MIXER_REQUIRED = -1 };
+
+/* A dimension of a mixer: LayerKind.sizes[] has them in the order of the keys. */
+typedef struct {
+    const char *key;       /* in the native format and in families */
+    int64_t low, fallback; /* MIXER_REQUIRED: it must be there */
+} MixerSize;
+
+typedef struct Mixer {
+    const char *name;  /* of the native format, of families and of reports */
+    const char *words; /* "Mamba 2" */
+    MixerSize sizes[MIXER_SIZES_MAX];
+    /* Returns how many parts were written. Sizes are in the ranges that model_validate() checks. */
+    int (*parts)(const Model *model, const LayerKind *kind, MixerPart out[MIXER_PARTS_MAX]);
+    /* What of the sizes does not go together, "groups do not divide the heads"; NULL: nothing, or nothing asked. */
+    const char *(*wrong)(const LayerKind *kind);
+} Mixer;
+
+/* NULL: no mixer has this name. The list ends with NULL. */
+const Mixer *mixer_named(const char *name);
+extern const Mixer *const MIXERS[];
+
+/* The number of sizes that a mixer has. */
+int mixer_size_count(const Mixer *mixer);
+
+/* Makers of parts, for the files of models/mixers. Products stop at INT64_MAX. */
+MixerPart mixer_matmul(const char *name, MixerSplit split, int64_t units, int64_t in, int64_t out, bool bias);
+MixerPart mixer_convolution(const char *name, int64_t units, int64_t channels, int64_t kernel, bool bias);
+/* Parameters that no op of their own reads: A_log, dt_bias, the weights of a norm. */
+MixerPart mixer_weights(const char *name, MixerSplit split, int64_t units, int64_t parameters, ModelPart column);
