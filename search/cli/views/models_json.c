@@ -31,13 +31,14 @@ static bool add_summary(cJSON *to, const Model *model) {
            json_add_text(to, "published_note", model->published_note) && json_add_text(to, "source", model->source);
 }
 
-/* "mamba2": its sizes; as the native format has it. */
+/* {"name": "mamba2", "heads": ..}: its sizes by their keys in the native format. */
 static bool add_mixer(cJSON *to, const LayerKind *kind) {
     if (!kind->mixer) return cJSON_AddNullToObject(to, "mixer") != NULL;
-    cJSON *sizes = json_add_text(to, "mixer", kind->mixer->name) ? json_add_object(to, kind->mixer->name) : NULL;
-    for (int i = 0; sizes && i < mixer_size_count(kind->mixer); i++)
-        if (!json_add_whole(sizes, kind->mixer->sizes[i].key, kind->sizes[i])) return false;
-    return sizes != NULL;
+    cJSON *json = json_add_object(to, "mixer");
+    if (!json || !json_add_text(json, "name", kind->mixer->name)) return false;
+    for (int i = 0; i < mixer_size_count(kind->mixer); i++)
+        if (!json_add_whole(json, kind->mixer->sizes[i].key, kind->sizes[i])) return false;
+    return true;
 }
 
 static bool add_towers(cJSON *to, const Model *model) {
