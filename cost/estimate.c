@@ -19,6 +19,8 @@ static BoundBy bound_of_level(AxisLevel level) {
         return BOUND_ICI;
     case LEVEL_NVLINK:
         return BOUND_NVLINK;
+    case LEVEL_PCIE:
+        return BOUND_PCIE;
     case LEVEL_NETWORK:
         return BOUND_NETWORK;
     default:

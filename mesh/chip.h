@@ -6,13 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CHIP_NAME_SIZE = 64, CHIP_ALIASES_MAX = 8, CHIP_SOURCE_SIZE = 384, CHIP_SHAPES_MAX = 128 };
+enum { CHIP_NAME_SIZE = 64, CHIP_ALIASES_MAX = 8, CHIP_SOURCE_SIZE = 384, CHIP_SHAPES_MAX = 128, HOST_BOARDS_MAX = 10 };
 
 typedef enum {
     SCALEUP_TORUS_2D,
     SCALEUP_TORUS_3D,
     SCALEUP_SWITCH,
     SCALEUP_MESH,    /* a domain like a switch's, with direct links between all pairs instead */
+    SCALEUP_PCIE,    /* boards in the slots of one host, which meet over PCIe alone, or in pairs under a bridge */
     SCALEUP_UNKNOWN, /* no figures are known: the chip is listed, never planned with */
 } ScaleupKind;
 
@@ -61,10 +62,13 @@ typedef struct {
     Figure device_link_bytes_per_second; /* between two devices of one chip, one way; only where there are two */
 
     ScaleupKind scaleup;
-    Figure link_bytes_per_second; /* torus: one link, one way; switch, mesh: one link of links_per_chip */
+    Figure link_bytes_per_second; /* torus: one link, one way; switch, mesh: one link of links_per_chip;
+                                   * PCIe: what a chip sends while all of the host do */
     int64_t links_per_chip;
     Figure hop_seconds;               /* torus: chip to neighbour; GPUs: one step inside the domain */
-    int64_t domain_chips;             /* switch, mesh: chips of one NVLink (xGMI) domain */
+    int64_t domain_chips;             /* switch, mesh: chips of one NVLink (xGMI) domain; PCIe: of one host */
+    int64_t bridged_chips;            /* PCIe: chips under one NVLink bridge; 0: boards have none */
+    Figure bridge_bytes_per_second;   /* of such a bridge, one way per chip */
     Figure scaleout_bytes_per_second; /* per chip: DCN (TPU) or network (GPU), one way */
     Figure scaleout_seconds;          /* latency of one message there; GPUs: of one step */
     /* GPUs: the times that NCCL's tuner adds (mesh/collective.h); 0 means that the chip does not use NCCL. All or none
@@ -103,7 +107,7 @@ typedef struct {
 /* Whether the chip is a GPU, whose hosts form domains joined by a network; otherwise its slices are tori joined by
  * DCN. */
 static inline bool chip_has_domains(const Chip *chip) {
-    return chip->scaleup == SCALEUP_SWITCH || chip->scaleup == SCALEUP_MESH;
+    return chip->scaleup == SCALEUP_SWITCH || chip->scaleup == SCALEUP_MESH || chip->scaleup == SCALEUP_PCIE;
 }
 
 /* Makes HBM what the driver gives to a program, where the catalog knows that: 84.9 GB of an H100 that is sold as 80 GB,
@@ -115,5 +119,5 @@ static inline void chip_use_driver_memory(Chip *chip) {
 /* The share of one of its devices: rates and memory of a chip in equal parts (tpu7x: two). Links belong to the mesh. */
 Chip chip_device(const Chip *chip);
 
-/* "torus_2d" "torus_3d" "switch" "mesh" "unknown": as the catalog spells it. */
+/* "torus_2d" "torus_3d" "switch" "mesh" "pcie" "unknown": as the catalog spells it. */
 const char *scaleup_name(ScaleupKind kind);

@@ -32,6 +32,7 @@ const ChipFigure CHIP_FIGURES[] = {
     {"matrix_tile", "", offsetof(Chip, matrix_tile), 8, 1024, false},
     {"device_link_bytes_per_second", "B/s", offsetof(Chip, device_link_bytes_per_second), 1e9, 1e14, false},
     {"link_bytes_per_second", "B/s", offsetof(Chip, link_bytes_per_second), 1e8, 1e13, true},
+    {"bridge_bytes_per_second", "B/s", offsetof(Chip, bridge_bytes_per_second), 1e9, 1e13, false},
     {"hop_seconds", "s", offsetof(Chip, hop_seconds), 0, 1e-2, true},
     {"scaleout_bytes_per_second", "B/s", offsetof(Chip, scaleout_bytes_per_second), 1e7, 1e13, true},
     {"scaleout_seconds", "s", offsetof(Chip, scaleout_seconds), 0, 1, true},
@@ -179,6 +180,7 @@ const char *scaleup_name(ScaleupKind kind) {
                                         [SCALEUP_TORUS_3D] = "torus_3d",
                                         [SCALEUP_SWITCH] = "switch",
                                         [SCALEUP_MESH] = "mesh",
+                                        [SCALEUP_PCIE] = "pcie",
                                         [SCALEUP_UNKNOWN] = "unknown"};
     return KINDS[kind];
 }
@@ -189,6 +191,12 @@ static bool read_domains(const cJSON *topology, const char *where, Chip *chip, E
         return false;
     if (chip->domain_chips % chip->chips_per_host != 0)
         return wrong(error, where, "topology.domain_chips", "a multiple of chips_per_host");
+    if (chip->scaleup == SCALEUP_PCIE) {
+        if (!json_whole_or(topology, "bridged_chips", 2, HOST_BOARDS_MAX, 0, where, &chip->bridged_chips, error))
+            return false;
+        return (chip->bridged_chips > 0) == (chip->bridge_bytes_per_second.value > 0) ||
+               wrong(error, where, "topology.bridged_chips, bridge_bytes_per_second", "both or neither");
+    }
     if (chip->scaleup == SCALEUP_SWITCH) return true;
     return (chip->domain_chips > 1 && chip->links_per_chip % (chip->domain_chips - 1) == 0) ||
            wrong(error, where, "topology.links_per_chip", "as many links to each other chip of the domain");
@@ -199,7 +207,8 @@ static bool read_topology(const cJSON *json, const char *where, Chip *chip, Erro
                                        "devices_per_chip", "links_per_chip", "domain_chips",  "pod",
                                        "max_job_chips",    "max_cubes",      "sorted_shapes", "twisted",
                                        "closed_size",      "shapes",         "defaults",      "name_prefixes",
-                                       "cores_in_name",    "pod_verified",   "chips_per_vm",  "coherent_host"};
+                                       "cores_in_name",    "pod_verified",   "chips_per_vm",  "coherent_host",
+                                       "bridged_chips"};
     const cJSON *topology = cJSON_GetObjectItemCaseSensitive(json, "topology");
     chip->scaleup = SCALEUP_UNKNOWN;
     if (!topology && chip->unknown[0]) return true;
@@ -213,7 +222,7 @@ static bool read_topology(const cJSON *json, const char *where, Chip *chip, Erro
     int found = 0;
     while (found < (int)SCALEUP_UNKNOWN && strcmp(scaleup_name((ScaleupKind)found), kind) != 0) found++;
     if (found == (int)SCALEUP_UNKNOWN)
-        return wrong(error, where, "topology.kind", "torus_2d, torus_3d, switch or mesh");
+        return wrong(error, where, "topology.kind", "torus_2d, torus_3d, switch, mesh or pcie");
     chip->scaleup = (ScaleupKind)found;
     if (!json_bool_or(topology, "coherent_host", false, where, &chip->coherent_host, error)) return false;
     if (!json_whole(topology, "chips_per_host", 1, COUNT_MAX, where, &chip->chips_per_host, error) ||

@@ -2,6 +2,7 @@
 #include "mesh/machine.h"
 
 #include "base/number.h"
+#include "base/util.h"
 #include "mesh/slice.h"
 
 #include <stdarg.h>
@@ -84,10 +85,15 @@ void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machin
     *out = machine;
 }
 
+int64_t machine_host_most(const Chip *chip) {
+    int64_t host = chip->chips_per_host;
+    return chip->scaleup == SCALEUP_PCIE ? max_whole(host, HOST_BOARDS_MAX) : host;
+}
+
 /* Parts are equal, so that the mesh is a box: the largest part of whole hosts that fits a domain and divides the
  * chips. */
 static int64_t chips_per_domain(const Chip *chip, int64_t chips) {
-    if (chips <= chip->domain_chips) return chips;
+    if (chips <= machine_host_most(chip) || chips <= chip->domain_chips) return chips;
     int64_t part = chip->domain_chips;
     while (part > chip->chips_per_host && chips % part != 0) part -= chip->chips_per_host;
     return part;
@@ -106,7 +112,8 @@ static void name_gpus(const Chip *chip, int64_t part, Machine *machine) {
     if (part == chip->domain_chips)
         snprintf(text, size, "%lld %s%s of %lld", (long long)parts, domain, parts > 1 ? "s" : "", (long long)part);
     else if (parts == 1)
-        snprintf(text, size, "%lld chip%s of one %s", (long long)part, part > 1 ? "s" : "", domain);
+        snprintf(text, size, "%lld chip%s %s one %s", (long long)part, part > 1 ? "s" : "",
+                 part > chip->domain_chips ? "in" : "of", domain);
     else if (parts == domains)
         snprintf(text, size, "%lld chips of each of %lld %ss", (long long)part, (long long)parts, domain);
     else {
@@ -123,12 +130,19 @@ static void name_gpus(const Chip *chip, int64_t part, Machine *machine) {
 void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out) {
     int64_t part = chips_per_domain(chip, chips), nodes = chips / part;
     Machine machine = {.slices = 1, .nodes = nodes};
-    bool direct = chip->scaleup == SCALEUP_MESH;
+    bool direct = chip->scaleup == SCALEUP_MESH, slots = chip->scaleup == SCALEUP_PCIE;
     double links = (double)(direct ? chip->links_per_chip / (chip->domain_chips - 1) : chip->links_per_chip);
-    add_axis(&machine.mesh, direct ? "xgmi" : "nvlink",
-             (Axis){.kind = direct ? AXIS_MESH : AXIS_SWITCH,
+    int64_t pairs = slots && chip->bridged_chips > 0 && part % chip->bridged_chips == 0 ? chip->bridged_chips : 1;
+    add_axis(&machine.mesh, "nvlink",
+             (Axis){.kind = AXIS_SWITCH,
                     .level = LEVEL_NVLINK,
-                    .size = part,
+                    .size = pairs,
+                    .bytes_per_second = chip->bridge_bytes_per_second.value,
+                    .latency_seconds = chip->hop_seconds.value});
+    add_axis(&machine.mesh, direct ? "xgmi" : slots ? "pcie" : "nvlink",
+             (Axis){.kind = direct ? AXIS_MESH : AXIS_SWITCH,
+                    .level = slots ? LEVEL_PCIE : LEVEL_NVLINK,
+                    .size = part / pairs,
                     .bytes_per_second = chip->link_bytes_per_second.value * links,
                     .latency_seconds = chip->hop_seconds.value});
     add_axis(&machine.mesh, "network",

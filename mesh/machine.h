@@ -57,8 +57,11 @@ bool machines_alike(const Chip *chip, const Machine *asked, Arena *arena, Machin
 /* One machine of exactly this slice shape and number of slices, without checking whether it is offered. */
 void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machine *out);
 
+/* The most chips of one host: `chips_per_host`, or as many boards as hosts have slots for. */
+int64_t machine_host_most(const Chip *chip);
+
 /* GPUs: this many chips in equal parts over the smallest number of NVLink domains that whole hosts allow (128 chips of
- * NVL72: 2 racks, 64 of each). `chips` divides a host or is a multiple of it. Where equal parts cannot fill the fewest
+ * NVL72: 2 racks, 64 of each). `chips` fit into one host or are a multiple of it. Where equal parts cannot fill the fewest
  * domains (76 chips, 36 and 40 of two racks of 72), smaller equal parts with the network between them stand for it (19
  * hosts of 4), and the note says so: the model is never faster than the real machine. */
 void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out);

@@ -145,9 +145,9 @@ static bool torus_from_request(const Chip *chip, const MachineRequest *request, 
     return true;
 }
 
-/* Inside a host only parts that divide it count, beyond it only whole hosts. */
+/* Inside a host any number counts (three boards are a machine), beyond it only whole hosts. */
 static bool gpu_count_is_whole(const Chip *chip, int64_t chips) {
-    return chips <= chip->chips_per_host ? chip->chips_per_host % chips == 0 : chips % chip->chips_per_host == 0;
+    return chips <= machine_host_most(chip) || chips % chip->chips_per_host == 0;
 }
 
 static bool gpus_from_request(const Chip *chip, const MachineRequest *request, Machine *out, Error *error) {
@@ -184,7 +184,7 @@ static void missing_figures(const Chip *chip, const Machine *machine, char *text
     bool inside = false, outside = false;
     for (int a = 0; a < machine->mesh.axis_count; a++) {
         AxisLevel level = machine->mesh.axes[a].level;
-        *(level == LEVEL_ICI || level == LEVEL_NVLINK ? &inside : &outside) = true;
+        *(level <= LEVEL_PCIE ? &inside : &outside) = true;
     }
     const struct {
         const char *name;

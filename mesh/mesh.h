@@ -17,10 +17,10 @@ typedef enum {
 
 /* The technology of an axis; it decides the axis's name, its word in bound_by, and which efficiency of the profile
  * applies. */
-typedef enum { LEVEL_ICI, LEVEL_NVLINK, LEVEL_NETWORK, LEVEL_DCN } AxisLevel;
+typedef enum { LEVEL_ICI, LEVEL_NVLINK, LEVEL_PCIE, LEVEL_NETWORK, LEVEL_DCN } AxisLevel;
 
 typedef struct {
-    char name[12]; /* core x y z nvlink xgmi network dcn */
+    char name[12]; /* core x y z nvlink xgmi pcie network dcn */
     AxisKind kind;
     AxisLevel level;
     int64_t size;            /* >= 2: axes of size 1 are left out */

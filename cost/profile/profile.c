@@ -11,6 +11,8 @@ static double level_efficiency(const Profile *profile, AxisLevel level) {
         return profile->ici_efficiency;
     case LEVEL_NVLINK:
         return profile->nvlink_efficiency;
+    case LEVEL_PCIE:
+        return profile->pcie_efficiency;
     case LEVEL_NETWORK:
         return profile->network_efficiency * profile->network_factor;
     case LEVEL_DCN:

@@ -35,7 +35,7 @@ static const MessageTable *table_of(const ServingProfile *profile, const Mesh *m
 /* Whether kernels send one copy of a token to each domain that needs any, as those of GPUs do. */
 static bool is_switched(const Mesh *mesh) {
     for (int a = 0; a < mesh->axis_count; a++)
-        if (mesh->axes[a].level == LEVEL_NVLINK || mesh->axes[a].level == LEVEL_NETWORK) return true;
+        if (mesh->axes[a].level >= LEVEL_NVLINK && mesh->axes[a].level <= LEVEL_NETWORK) return true;
     return false;
 }
 

@@ -160,7 +160,9 @@ static bool larger_machine(const Request *request, int64_t factor, Machine *out)
     if (asked > MACHINE_CHIPS_MAX / factor) return false;
     int64_t chips = asked * factor;
     if (chip_has_domains(chip)) {
-        if (chips > chip->domain_chips && !machine_may_scale_out(chip)) return false;
+        int64_t host = chip->chips_per_host;
+        if (chips > machine_host_most(chip)) chips = divide_up(chips, host) * host; /* three boards, then two hosts */
+        if (chips > MACHINE_CHIPS_MAX || (chips > chip->domain_chips && !machine_may_scale_out(chip))) return false;
         machine_of_gpus(chip, chips, out);
         return true;
     }

@@ -24,7 +24,7 @@ bool request_scale_links(Request *request, bool scale_up, double factor) {
     Chip *chip = &request->question.chip;
     Mesh *mesh = &request->question.machine.mesh;
     bool domains = chip_has_domains(chip), any = false;
-    AxisLevel level = scale_up ? (domains ? LEVEL_NVLINK : LEVEL_ICI) : domains ? LEVEL_NETWORK : LEVEL_DCN;
+    AxisLevel level = scale_up ? (chip->scaleup == SCALEUP_PCIE ? LEVEL_PCIE : domains ? LEVEL_NVLINK : LEVEL_ICI) : domains ? LEVEL_NETWORK : LEVEL_DCN;
     for (int a = 0; a < mesh->axis_count; a++) any = any || mesh->axes[a].level == level;
     if (!any) return false;
     if (scale_up) {
@@ -43,6 +43,7 @@ static bool scale_up(const Change *change) {
     snprintf(change->text, change->size, "%s +10%%",
              !chip_has_domains(chip)         ? "ICI"
              : chip->scaleup == SCALEUP_MESH ? "xGMI"
+             : chip->scaleup == SCALEUP_PCIE ? "PCIe"
                                              : "NVLink");
     return request_scale_links(change->changed, true, MORE);
 }

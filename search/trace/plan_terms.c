@@ -58,6 +58,7 @@ static const char *link_figure(const cJSON *report, const char *axis) {
     const cJSON *item;
     if (strcmp(axis, "network") == 0) return "network_efficiency";
     if (strcmp(axis, "dcn") == 0) return "dcn_efficiency";
+    if (strcmp(axis, "pcie") == 0) return "pcie_efficiency";
     if (strcmp(axis, "nvlink") == 0 || strcmp(axis, "xgmi") == 0) return "nvlink_efficiency";
     cJSON_ArrayForEach(item, json_at(report, "mesh.axes")) {
         const char *kind = json_text_at(item, "kind");

@@ -88,6 +88,7 @@ static const char *kind_words(ScaleupKind kind) {
                                         [SCALEUP_TORUS_3D] = "3-D torus",
                                         [SCALEUP_SWITCH] = "switch",
                                         [SCALEUP_MESH] = "direct links",
+                                        [SCALEUP_PCIE] = "PCIe",
                                         [SCALEUP_UNKNOWN] = "-"};
     return WORDS[kind];
 }
@@ -266,7 +267,9 @@ static void write_hosts(const Chip *chip, TextOut out) {
             chip->devices_per_chip > 1 ? "s" : "", (long long)chip->links_per_chip);
     if (chip_has_domains(chip))
         fprintf(out.file, "domain: %lld chip%s %s\n", (long long)chip->domain_chips, chip->domain_chips > 1 ? "s" : "",
-                chip->scaleup == SCALEUP_MESH ? "joined by direct links" : "behind one switch");
+                chip->scaleup == SCALEUP_MESH   ? "joined by direct links"
+                : chip->scaleup == SCALEUP_PCIE ? "joined by PCIe"
+                                                : "behind one switch");
 }
 
 /* The default profile, its software and what else --stack takes on such a chip. */
@@ -369,7 +372,8 @@ static bool add_topology(cJSON *to, const Chip *chip, Arena *arena) {
     bool ok = topology && json_add_text(topology, "kind", scaleup_name(chip->scaleup)) &&
               json_add_whole(topology, "chips_per_host", chip->chips_per_host) &&
               json_add_whole(topology, "devices_per_chip", chip->devices_per_chip) &&
-              json_add_whole(topology, "links_per_chip", chip->links_per_chip);
+              json_add_whole(topology, "links_per_chip", chip->links_per_chip) &&
+              (chip->bridged_chips == 0 || json_add_whole(topology, "bridged_chips", chip->bridged_chips));
     if (ok)
         ok = chip_has_domains(chip) ? json_add_whole(topology, "domain_chips", chip->domain_chips)
                                     : add_torus(topology, chip, arena);

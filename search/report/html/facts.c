@@ -70,8 +70,7 @@ static bool ask_limits(Asking *asking, int from, Error *error) {
 static bool machine_of_chips(const Chip *chip, const Machine *base, int64_t chips, Machine *out) {
     if (chips < 1 || chips > MACHINE_CHIPS_MAX) return false;
     if (chip_has_domains(chip)) {
-        bool hosts =
-            chips % chip->chips_per_host == 0 || (chips < chip->chips_per_host && chip->chips_per_host % chips == 0);
+        bool hosts = chips % chip->chips_per_host == 0 || chips <= machine_host_most(chip);
         if (!hosts || (chips > chip->domain_chips && !machine_may_scale_out(chip))) return false;
         machine_of_gpus(chip, chips, out);
         return true;

@@ -133,7 +133,10 @@ const char *page_figure_name(const Request *request, int figure) {
     int count;
     if (!page_figure_of_chip(figure)) return profile_figures(&count)[figure - (int)COUNT_OF(OF_CHIP)].key;
     if (OF_CHIP[figure].move == move_scale_up)
-        return !domains ? "ICI bandwidth" : chip->scaleup == SCALEUP_MESH ? "xGMI bandwidth" : "NVLink bandwidth";
+        return !domains                         ? "ICI bandwidth"
+               : chip->scaleup == SCALEUP_MESH ? "xGMI bandwidth"
+               : chip->scaleup == SCALEUP_PCIE ? "PCIe bandwidth"
+                                               : "NVLink bandwidth";
     if (OF_CHIP[figure].move == move_scale_out) return domains ? "network bandwidth" : "DCN bandwidth";
     return OF_CHIP[figure].name;
 }

@@ -37,7 +37,7 @@ int unverified_figures(const Request *request, const RankedPlan *ranked, Unverif
     for (int a = 0; a < mesh->axis_count; a++) {
         bool core = torus && mesh->axes[a].kind == AXIS_MESH;
         AxisLevel level = mesh->axes[a].level;
-        *(core ? &cores : level == LEVEL_ICI || level == LEVEL_NVLINK ? &inside : &outside) = true;
+        *(core ? &cores : level <= LEVEL_PCIE ? &inside : &outside) = true;
     }
     const Figure *twist = slice_twist(chip, ranked->machine.slice);
     const struct {

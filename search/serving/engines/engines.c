@@ -18,7 +18,7 @@ int engine_named(const char *name) {
     return -1;
 }
 
-/* TensorRT-LLM runs on NVIDIA's GPUs alone, which are those with NVLink: a switch. */
+/* TensorRT-LLM runs on NVIDIA's GPUs alone, which are those without direct links between all pairs. */
 EngineSet engines_of_chip(const Chip *chip) {
     EngineSet set = 0;
     for (int i = 0; i < engine_count(); i++) {
