@@ -210,7 +210,7 @@ static const struct {
     {"zero rate", "5e10", "0", "link_bytes_per_second is 0"},
     {"misspelt key", "hop_seconds", "hop_second", "hop_second is not a key"},
     {"misspelt key in a figure", "16e9, \"source\"", "16e9, \"sources\"", "sources is not a key"},
-    {"kind unknown", "torus_2d", "torus_4d", "torus_2d, torus_3d, switch or mesh"},
+    {"kind unknown", "torus_2d", "torus_4d", "torus_2d, torus_3d, switch, mesh or pcie"},
     {"figure missing, and said to be", "\"hbm_bytes\": " FIGURE(16e9) ",", "\"unknown\": \"HBM: not found\",", NULL},
     {"what is unknown a number", "\"name\": \"tiny\",", "\"name\": \"tiny\", \"unknown\": 5,", "unknown"},
     {"half of NCCL", "\"hop_seconds\"", "\"ring_base_seconds\": " FIGURE(1e-6) ", \"hop_seconds\"",
