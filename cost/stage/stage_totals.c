@@ -131,7 +131,7 @@ static double host_bytes_of_state(const CostContext *setting, const LocalParamet
     const TrainingState *state = cost_context_state(setting);
     double bytes = optimizer_bytes_of(state, owned);
     if (setting->host_update != HOST_UPDATE_ON_CPU || !(bytes > 0)) return 1;
-    return 1 + state->gradient_bytes[1] * owned->total / bytes;
+    return 1 + cost_context_gradient_bytes(setting, true) * owned->total / bytes;
 }
 
 double host_optimizer_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned) {

@@ -14,10 +14,11 @@ double weight_gradient_seconds(const CostContext *setting, const Shard *shard, d
     return flops / (setting->chip->bf16_flops_per_second.value * rate);
 }
 
-/* Bytes that the update of a chip's own parameters reads and writes. */
-static double update_bytes_of(const TrainingState *state, const LocalParameters *owned) {
-    double bytes = 0;
-    if (state->uniform) return state->part[HELD_DENSE].update_bytes * owned->total;
+/* Bytes that the update of a chip's own parameters reads and writes, gradients in the dtype of the software. */
+static double update_bytes_of(const CostContext *setting, const LocalParameters *owned) {
+    const TrainingState *state = cost_context_state(setting);
+    double bytes = (cost_context_gradient_bytes(setting, true) - state->gradient_bytes[1]) * owned->total;
+    if (state->uniform) return bytes + state->part[HELD_DENSE].update_bytes * owned->total;
     for (int part = 0; part < HELD_COUNT; part++) bytes += state->part[part].update_bytes * owned->of[part];
     return bytes;
 }
@@ -28,7 +29,7 @@ static double resident_seconds(const CostContext *setting, const Knobs *knobs, c
     const TrainingState *state = cost_context_state(setting);
     const Chip *chip = setting->chip;
     double cast = state->parameter_bytes - cost_context_copy_bytes(setting, knobs); /* a copy that is not written */
-    double bytes = update_bytes_of(state, owned) - cast * owned->total;
+    double bytes = update_bytes_of(setting, owned) - cast * owned->total;
     double seconds = bytes * setting->profile->optimizer_traffic /
                      (chip->hbm_bytes_per_second.value * setting->profile->hbm_efficiency);
     double flops = 0;
@@ -49,7 +50,7 @@ static double cpu_seconds(const CostContext *setting, const Shard *shard, const 
     double memory = host_memory_rate(setting->chip) * profile->host_update_efficiency;
     double down = share * owned->total * cost_context_gradient_bytes(setting, shard->microbatches > 1) / link,
            up = share * owned->total * state->parameter_bytes / link,
-           update = share * update_bytes_of(state, owned) / memory;
+           update = share * update_bytes_of(setting, owned) / memory;
     double backward = 2 * weight_gradient_seconds(setting, shard, shard->layers);
     return max_real(0, down - backward) + update + up;
 }

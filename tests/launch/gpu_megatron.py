@@ -18,7 +18,7 @@ TRAINING = {"--num-experts": 1, "--swiglu": 0, "--group-query-attention": 0, "--
             "--use-tp-pp-dp-mapping": 0, "--no-gradient-accumulation-fusion": 0, "--ckpt-format": 1,
             "--grad-reduce-in-bf16": 0, "--mock-data": 0, "--tokenizer-type": 1, "--vocab-size": 1,
             "--train-iters": 1, "--log-interval": 1, "--log-throughput": 0, "--distributed-timeout-minutes": 1,
-            "--rotary-scaling-factor": 1}
+            "--cross-entropy-loss-fusion": 0, "--rotary-scaling-factor": 1}
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 
 

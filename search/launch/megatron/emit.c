@@ -45,6 +45,7 @@ const LaunchKey MEGATRON_KEYS[] = {
     KEY_NAME('f', "moe-router-dtype", TERM_ROUTER, DTYPE_DEFAULT, ROUTERS),
     KEY_FLAG('f', "moe-permute-fusion", TERM_PERMUTE_FUSED),
     KEY_FLAG('f', "moe-router-fusion", TERM_ROUTER_FUSED),
+    KEY_FLAG('f', "overlap-moe-expert-parallel-comm", TERM_EXPERTS_OVERLAP),
     KEY_DEGREE('p', "tensor-model-parallel-size", ROLE_TENSOR),
     KEY_DEGREE('p', "pipeline-model-parallel-size", ROLE_PIPELINE),
     KEY_DEGREE('p', "context-parallel-size", ROLE_SEQUENCE),
@@ -89,6 +90,18 @@ static const char *not_fused(const LaunchJob *job) {
 
 static bool priced_fused(const LaunchJob *job) { return job->request->question.profile.dispatch_per_node > 0.5; }
 
+/* Exchanges of experts beside the compute of another microbatch, where they were priced so. transformer_config.py and
+ * schedules.py: experts on several ranks, stages in chunks or none, no whole layer recomputed. */
+static bool priced_overlapped(const LaunchJob *job) {
+    const Profile *profile = &job->request->question.profile;
+    return job->expert > 1 && profile->expert_exposed <= profile->expert_overlapped;
+}
+static bool can_overlap(const LaunchJob *job) {
+    char text[REMAT_TEXT_SIZE];
+    const char *remat = megatron_remat_words(job->model, &job->ranked->plan.layout, text);
+    return (job->pipeline == 1 || job->virtual_stages > 1) && remat && !strstr(remat, "full");
+}
+
 /* How tokens go to experts: by what was priced. HybridEP is for racks (moe/README.md); both want probabilities in fp32
  * (token_dispatcher.py). */
 static void set_dispatcher(const LaunchJob *job, int64_t of[TERM_COUNT]) {
@@ -98,6 +111,7 @@ static void set_dispatcher(const LaunchJob *job, int64_t of[TERM_COUNT]) {
     if (flex) of[TERM_BACKEND] = chip->domain_chips > chip->chips_per_host ? BACKEND_HYBRIDEP : BACKEND_DEEPEP;
     if (flex) of[TERM_ROUTER] = DTYPE_FP32;
     of[TERM_PERMUTE_FUSED] = of[TERM_ROUTER_FUSED] = fused;
+    of[TERM_EXPERTS_OVERLAP] = priced_overlapped(job) && can_overlap(job);
 }
 
 /* Weights that fsdp or sequence shard, and gradients that data shards (ZeRO-2), are Megatron-FSDP's; the optimizer's
@@ -251,6 +265,9 @@ static void note_model(const LaunchJob *job, EmitNotes *notes) {
     if (kind_with(model, true) && priced_fused(job) && not_fused(job) && job->expert * job->expert_tensor > 1)
         emit_note(notes, "a fused dispatcher was costed, and alltoall is requested, which is slower: %s",
                   not_fused(job));
+    if (kind_with(model, true) && priced_overlapped(job) && !can_overlap(job))
+        emit_note(notes, "exchanges of experts beside compute were costed; Megatron has them with stages in chunks, or "
+                         "none, and no whole layer recomputed");
     if (kind_with(model, true) && kind_with(model, false))
         emit_note(notes,
                   "layers with experts are taken %s (--moe-layer-freq); how the router scores and balances "
@@ -369,7 +386,7 @@ static void write_run(const LaunchJob *job, const LaunchTerms *terms, FILE *out)
     write_environment(job, terms, out);
     fprintf(out, "\nexec ");
     job_write_torchrun(job, out);
-    fprintf(out, "\"${MEGATRON:-.}/pretrain_gpt.py\" \\\n    --transformer-impl transformer_engine "
+    fprintf(out, "\"${MEGATRON:-.}/pretrain_gpt.py\" \\\n    --transformer-impl transformer_engine --cross-entropy-loss-fusion "
                  "--distributed-timeout-minutes 60 \\\n    \"${MODEL[@]}\" \"${PARALLEL[@]}\" \"${BATCH[@]}\" "
                  "\"${MEMORY[@]}\" \"${PRECISION[@]}\" \"${DATA[@]}\"\n");
 }

@@ -167,6 +167,10 @@ static bool read_experts(ConfigFile *file, const Request *request, const LaunchT
         request->question.profile.dispatch_per_node > 0.5)
         config_note(file, "moe-token-dispatcher-type is not flex, and a fused dispatcher is priced, which is faster: "
                           "--stack megatron-bridge-25 has a plain one");
+    if (terms->of[TERM_EXPERTS_OVERLAP] &&
+        request->question.profile.expert_exposed > request->question.profile.expert_overlapped)
+        config_note(file, "overlap-moe-expert-parallel-comm is priced as exchanges that wait: --stack "
+                          "megatron-bridge-26-overlap has them beside compute");
     import_knob(plan, KNOB_FOLDED_EXPERT, ways);
     import_knob(plan, KNOB_FOLDED_EXPERT_TENSOR, width);
     return true;
