@@ -28,16 +28,24 @@ typedef struct {
     MixerPartKind kind;
     const char *name; /* of the op in reports */
     MixerSplit split;
-    int64_t units; /* heads or groups: a tensor group holds whole ones; >= 1 where the part is split */
+    int64_t units; /* heads: a tensor group holds whole ones; >= 1 where the part is split */
+    /* What several heads share (B and C of Mamba 2, keys of value heads): a chip has the groups of its heads, so beyond
+     * their number they are copied. 0: nothing is shared. */
+    int64_t groups;
+    double group_share; /* of the numbers and parameters of the part: those of groups */
+    double group_flops; /* of its FLOPs */
 
-    int64_t in, out, kernel;  /* matmul; convolution: in = out = channels */
+    int64_t in, out, kernel;  /* matmul; convolution: in = out = channels; core: of a token, what it takes and makes */
     int64_t parameters;       /* numbers that are trained, with biases */
+    bool whole_weights;       /* every chip has all of them, whatever it has of the work: one norm for all heads */
     ModelPart column;         /* of Parameters, in which these count */
     double flops;             /* forward; of a matmul and of a convolution 2 * their weights */
     double backward;          /* FLOPs of backward as a multiple of forward */
     int64_t read, written;    /* numbers to and from HBM, forward */
-    int64_t kept;             /* numbers of the compute precision that are saved for backward */
-    double kept_float;        /* numbers in float32 that are saved for backward: a chunk's states, shared out */
+    int64_t kept;             /* of what it makes: numbers of 16 bits that stay for backward */
+    double kept_float;        /* the same in float32 */
+    double moved_float;       /* core: numbers of float32 that it writes and reads again, forward: states of chunks */
+    bool on_vectors;          /* core: its FLOPs are not matrix products */
     int64_t state;            /* numbers that a sequence carries from token to token, whatever its length */
     bool state_float;         /* they are float32 in serving; false: as activations are */
 } MixerPart;
@@ -66,6 +74,21 @@ extern const Mixer *const MIXERS[];
 
 /* The number of sizes that a mixer has. */
 int mixer_size_count(const Mixer *mixer);
+
+/* Whether a layer mixes tokens at all, by attention or by a mixer other than "none". */
+bool kind_mixes(const LayerKind *kind);
+
+/* What a mean layer of the model has of the two blocks of a transformer's: attention or a mixer, and an MLP or experts. */
+double model_blocks_share(const Model *model);
+
+/* FLOPs of one token in its cores, forward: what no parameter says. */
+double mixer_flops(const Model *model, const LayerKind *kind);
+
+/* The share of a part's numbers that one chip of `tensor` ways has. Heads divide; what a group of them shares is held by
+ * every chip that has one of them. Ways may be real: heads are then as well. */
+double mixer_share(const MixerPart *part, double tensor);
+/* The same of its FLOPs. */
+double mixer_flops_share(const MixerPart *part, double tensor);
 
 /* Makers of parts, for the files of models/mixers. Products stop at INT64_MAX. */
 MixerPart mixer_matmul(const char *name, MixerSplit split, int64_t units, int64_t in, int64_t out, bool bias);

@@ -175,7 +175,21 @@ Parameters model_parameters(const Model *model) {
     return p;
 }
 
+double indexed_span(const LayerKind *kind, double seq) {
+    double keys = seq / (double)max_whole(1, kind->compress), k = (double)kind->index_top_k;
+    return kind->index_heads == 0 || k >= keys ? keys / 2 : k - k * k / (2 * keys); /* the first see fewer than top_k */
+}
+
+/* What is left of a sequence when keys are joined or chosen, with the window beside it in compressed attention. */
+static double sparse_span(const LayerKind *kind, int64_t seq, bool full) {
+    double S = (double)seq, W = (double)min_whole(kind->window, seq), keys = S / (double)max_whole(1, kind->compress);
+    double near = full ? W : W - W * W / (2 * S), k = (double)kind->index_top_k;
+    if (full) return (kind->index_heads > 0 ? min_real(k, keys) : keys) + near;
+    return indexed_span(kind, S) + near;
+}
+
 double attention_span(const LayerKind *kind, int64_t seq, bool full) {
+    if (kind->index_heads > 0 || kind->compress > 1) return sparse_span(kind, seq, full);
     assert(seq >= 1 && kind->window >= 0);
     double S = (double)seq, W = (double)min_whole(kind->window, seq);
     if (kind->window == 0 || kind->window >= seq) return full ? S : S / 2;
@@ -227,22 +241,7 @@ double model_flops_per_token(const Model *model, FlopConvention convention, int6
 }
 
 /* What of a kind of layers no plan prices yet; NULL: nothing. */
-static const char *unpriced(const LayerKind *kind) {
-    if (kind->mixer) return kind->mixer->words;
-    if (kind->index_heads) return "sparse attention with an indexer";
-    if (kind->compress > 1) return "compressed keys and values";
-    if (kind->cross_heads) return "cross attention";
-    if (kind->encoder) return "an encoder beside the decoder";
-    if (kind->copies) return "blocks that layers share";
-    if (kind->out_gate) return "a gate on the attention's output";
-    if (kind->attention_width) return "attention of another width than the stream";
-    if (kind->attention == ATTENTION_HEADS && kind->v_head_dim) return "values of another width than keys";
-    if (kind->expert_width || kind->null_experts) return "experts of another width than the stream, or null";
-    if (kind->experts && kind->d_ff) return "an MLP beside a mixture";
-    for (int i = 0; i < PART_COUNT; i++)
-        if (kind->extra.matrix[i]) return "matrices beside attention and MLP";
-    return NULL;
-}
+static const char *unpriced(const LayerKind *kind) { return kind->encoder ? "an encoder beside the decoder" : NULL; }
 
 bool model_priceable(const Model *model, const char *where, Error *error) {
     for (int i = 0; i < model->kind_count; i++) {

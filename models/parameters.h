@@ -55,4 +55,7 @@ double model_flops_per_token(const Model *model, FlopConvention convention, int6
 
 /* Mean number of keys that a query attends to in a layer of this kind, causal, at sequence length seq >= 1: (seq + 1) /
  * 2 is rounded to seq / 2 as is usual; a window lowers it. `full` asks for the full square (or full window) instead. */
+/* Keys that an indexer chooses for a query, mean over a sequence: top_k of those before it, joined by `compress`. */
+double indexed_span(const LayerKind *kind, double seq);
+
 double attention_span(const LayerKind *kind, int64_t seq, bool full);

@@ -4,89 +4,11 @@
 #include "cost/plan/ops.h"
 
 #include "base/util.h"
+#include "cost/plan/op_list.h"
 #include "cost/plan/plan.h"
+#include "models/mixer.h"
 
-#include <assert.h>
 #include <math.h>
-
-/* The width of one of `ways` parts: padded up for whole ways; real between them, where break-even points are
- * searched. */
-static double local_width(int64_t width, double ways) {
-    double local = (double)width / ways;
-    return ways == floor(ways) ? ceil(local) : local;
-}
-
-/* Tokens of the residual stream that one chip holds. */
-static double residual_tokens(const Shard *shard, const Sharding *sharding) {
-    return sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
-}
-
-typedef struct {
-    Op *ops;
-    int count;
-} List;
-
-static Op *add(List *list, OpKind kind, const char *name) {
-    assert(list->count < OPS_MAX);
-    Op *op = &list->ops[list->count++];
-    *op = (Op){.kind = kind, .name = name, .groups = 1, .chunks = 1, .output_activation = -1, .saved_ways = 1};
-    return op;
-}
-
-/* [m, k] x [k, n]: forward once, backward twice (gradients of input and of weights). */
-static Op *add_matmul(List *list, const char *name, double m, double n, double k) {
-    Op *op = add(list, OP_MATMUL, name);
-    op->m = m, op->n = n, op->k = k;
-    op->runs_in_precision = true;
-    op->weights = n * k;
-    op->flops[PHASE_FORWARD] = 2 * m * n * k;
-    op->flops[PHASE_BACKWARD] = 4 * m * n * k;
-    op->hbm_bytes[PHASE_FORWARD] = BF16_BYTES * (m * k + k * n + m * n);
-    op->hbm_bytes[PHASE_BACKWARD] = 2 * op->hbm_bytes[PHASE_FORWARD];
-    return op;
-}
-
-/* An op that reads or writes `forward` and `backward` tensors of `elements` bf16 elements. */
-static Op *add_elementwise(List *list, const char *name, double elements, double forward, double backward) {
-    Op *op = add(list, OP_ELEMENTWISE, name);
-    op->hbm_bytes[PHASE_FORWARD] = BF16_BYTES * elements * forward;
-    op->hbm_bytes[PHASE_BACKWARD] = BF16_BYTES * elements * backward;
-    return op;
-}
-
-static void set_output(Op *op, Activation activation, double bytes) {
-    op->output_activation = activation;
-    op->saved_bytes = bytes;
-}
-
-static void communicate(Op *op, Group group, Phase phase, double messages, double bytes) {
-    op->traffic[group][phase].messages += messages;
-    op->traffic[group][phase].bytes += messages * bytes;
-}
-
-/* Enters a tensor-parallel block. A stream along the sequence is gathered (and its gradient scattered); a replicated
- * one is already there, and its gradient is an all_reduce: two passes. Saved inputs are saved gathered, so backward
- * gathers nothing again. */
-static void enter_block(Op *op, const Shard *shard, const Sharding *sharding, double bytes) {
-    if (shard->tensor <= 1) return;
-    if (sharding->residual == RESIDUAL_SEQUENCE) {
-        communicate(op, GROUP_TENSOR, PHASE_FORWARD, 1, bytes);
-        communicate(op, GROUP_TENSOR, PHASE_BACKWARD, 1, bytes);
-    } else {
-        communicate(op, GROUP_TENSOR, PHASE_BACKWARD, 2, bytes);
-    }
-}
-
-/* Leaves it: partial sums are scattered along the sequence, or all_reduced. */
-static void leave_block(Op *op, const Shard *shard, const Sharding *sharding, double bytes) {
-    if (shard->tensor <= 1) return;
-    if (sharding->residual == RESIDUAL_SEQUENCE) {
-        communicate(op, GROUP_TENSOR, PHASE_FORWARD, 1, bytes);
-        communicate(op, GROUP_TENSOR, PHASE_BACKWARD, 1, bytes);
-    } else {
-        communicate(op, GROUP_TENSOR, PHASE_FORWARD, 2, bytes);
-    }
-}
 
 /* Adds the traffic of weights that the layout keeps split over tensor and gathers for use: forward, backward, and their
  * gradient. */
@@ -96,6 +18,8 @@ static void gather_weights(Op *op, const Shard *shard) {
     communicate(op, GROUP_TENSOR_WEIGHTS, PHASE_FORWARD, 1, bytes);
     communicate(op, GROUP_TENSOR_WEIGHTS, PHASE_BACKWARD, 2, bytes);
 }
+
+static bool has_mlp(const LayerKind *kind) { return kind->experts > 0 || kind->d_ff > 0; }
 
 static double norm_weights(const Model *model) { return (double)model->d_model * (model->norm == NORM_LAYER ? 2 : 1); }
 
@@ -109,29 +33,42 @@ static Op *add_norm(List *list, const char *name, const Model *model, double tok
 
 /* Widths of one chip's heads, all together. `value` is narrower than `key` in latent attention alone. */
 typedef struct {
+    double heads, kv_heads;
     double query, key, value, context;
+    double latent;  /* sparse attention: what of a token goes to other chips of a context, keys of the indexer with it */
     double padding; /* the numbers of a head that is kept over its own: heads are the last dimension of an array */
 } HeadWidths;
 
 /* Ulysses gives every chip whole heads; keys and values are copied where that requires it. */
-static double kv_copies(const Shard *shard) {
-    return shard->ulysses > 1 ? max_real(1, shard->ulysses / shard->kv_heads) : 1;
+static double kv_copies(const Shard *shard, const HeadWidths *widths) {
+    return shard->ulysses > 1 ? max_real(1, shard->ulysses / widths->kv_heads) : 1;
 }
 
 static HeadWidths head_widths(const LayerKind *kind, const Shard *shard, const LayerSoftware *software) {
-    bool latent = kind->attention == ATTENTION_LATENT;
+    bool latent = kind->attention == ATTENTION_LATENT, sparse = kind->index_heads > 0;
     double qk = latent ? (double)(kind->qk_nope_head_dim + kind->qk_rope_head_dim) : (double)kind->head_dim;
-    double v = latent ? (double)kind->v_head_dim : (double)kind->head_dim;
+    double v = latent || kind->v_head_dim > 0 ? (double)kind->v_head_dim : (double)kind->head_dim;
+    double heads = shard_heads(kind, shard), kv_heads = shard_kv_heads(kind, shard);
     double lanes = max_real(1, software->lanes), padding = latent || !(v > 0) ? 1 : ceil(v / lanes) * lanes / v;
-    return (HeadWidths){shard->heads * qk, shard->kv_heads * qk, shard->kv_heads * v, shard->heads * v, padding};
+    double sent = !sparse ? 0
+                  : latent ? (double)(kind->kv_lora_rank + kind->qk_rope_head_dim + kind->index_head_dim)
+                           : kv_heads * (qk + v) + (double)kind->index_head_dim;
+    return (HeadWidths){heads, kv_heads, heads * qk, kv_heads * qk, kv_heads * v, heads * v, sent, padding};
+}
+
+/* The width of what attention reads. */
+static double attention_input(const Model *model, const LayerKind *kind) {
+    return (double)(kind->attention_width > 0 ? kind->attention_width : model->d_model);
 }
 
 static void head_projections(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
                              const Sharding *sharding, HeadWidths widths) {
-    double tokens = shard->tokens, d_model = (double)model->d_model, stream = BF16_BYTES * tokens * d_model;
-    double whole = 2 * (double)kind->kv_heads * (double)kind->head_dim; /* keys and values of all chips */
+    double tokens = shard->tokens, d_model = attention_input(model, kind), stream = BF16_BYTES * tokens * d_model;
+    double v = kind->v_head_dim > 0 ? (double)kind->v_head_dim : (double)kind->head_dim;
+    double whole = (double)kind->kv_heads * ((double)kind->head_dim + v); /* keys and values of all chips */
     double key_columns = sharding->kv == KV_GATHERED ? whole / shard->tensor : widths.key + widths.value;
-    Op *qkv = add_matmul(list, "qkv projection", tokens, widths.query + key_columns, d_model);
+    double gate = shard_width(kind->out_gate, shard->tensor);
+    Op *qkv = add_matmul(list, "qkv projection", tokens, widths.query + key_columns + gate, d_model);
     if (kind->qkv_bias) qkv->weights += widths.query + key_columns;
     enter_block(qkv, shard, sharding, stream);
     if (sharding->kv == KV_GATHERED && shard->tensor > 1) {
@@ -139,7 +76,8 @@ static void head_projections(List *list, const Model *model, const LayerKind *ki
         communicate(qkv, GROUP_TENSOR, PHASE_BACKWARD, 1, BF16_BYTES * tokens * whole);
     }
     set_output(qkv, ACTIVATION_QKV,
-               widths.padding * BF16_BYTES * tokens * (widths.query + kv_copies(shard) * (widths.key + widths.value)));
+               widths.padding * BF16_BYTES * tokens *
+                   (widths.query + gate + kv_copies(shard, &widths) * (widths.key + widths.value)));
     if (model->positions == POSITIONS_ROTARY && !kind->no_rope)
         add_elementwise(list, "rotary", tokens * (widths.query + widths.key + widths.value), 2, 3);
 }
@@ -151,7 +89,7 @@ static void latent_projections(List *list, const Model *model, const LayerKind *
                                const Sharding *sharding, HeadWidths widths) {
     double tokens = shard->tokens, d_model = (double)model->d_model, rope = (double)kind->qk_rope_head_dim;
     double q_rank = (double)kind->q_lora_rank, kv_rank = (double)kind->kv_lora_rank, latent = q_rank + kv_rank + rope;
-    double key_columns = shard->heads * (double)kind->qk_nope_head_dim +
+    double key_columns = widths.heads * (double)kind->qk_nope_head_dim +
                          widths.value; /* the rotary key comes from the latent as it is */
 
     Op *down = add_matmul(list, "latent down projection", residual_tokens(shard, sharding), latent, d_model);
@@ -161,7 +99,7 @@ static void latent_projections(List *list, const Model *model, const LayerKind *
     enter_block(up, shard, sharding, BF16_BYTES * tokens * latent);
     if (q_rank == 0) enter_block(query, shard, sharding, BF16_BYTES * tokens * d_model);
     set_output(query, ACTIVATION_QKV, BF16_BYTES * tokens * (widths.query + widths.key + widths.value + latent));
-    if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (shard->heads + 1) * rope, 2, 3);
+    if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (widths.heads + 1) * rope, 2, 3);
 }
 
 /* Whether gathered keys and values stay for backward. */
@@ -175,7 +113,7 @@ static bool keys_are_kept(const Methods *methods, const LayerSoftware *software)
 static void context_traffic(Op *attention, const Shard *shard, const Methods *methods, const LayerSoftware *software,
                             HeadWidths widths) {
     double heads_ways = shard->ulysses > 1 ? shard->ulysses : 1, joined = shard->sequence / heads_ways;
-    double keys = kv_copies(shard) * (widths.key + widths.value);
+    double keys = widths.latent > 0 ? widths.latent * heads_ways : kv_copies(shard, &widths) * (widths.key + widths.value);
     if (heads_ways > 1) {
         double exchanged = BF16_BYTES * shard->tokens * heads_ways;
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
@@ -187,7 +125,7 @@ static void context_traffic(Op *attention, const Shard *shard, const Methods *me
      * (r - 1)/r of them in r - 1 messages of one chip's share; one that returns sends the last ones home as well, and
      * their gradients, which do not return, in fp32. */
     if (joined <= 1 || keys_are_kept(methods, software)) return;
-    double local_bytes = BF16_BYTES * shard->tokens * keys;
+    double local_bytes = BF16_BYTES * shard->tokens * (widths.latent > 0 ? widths.latent : keys);
     bool ring = context_is_ring(methods->context), returns = ring && software->ring_returns;
     double messages = ring ? joined - 1 : 1, bytes = ring ? local_bytes : local_bytes * joined;
     double keys_messages = messages + (returns ? 1 : 0), gradient_width = returns ? FP32_BYTES / BF16_BYTES : 1;
@@ -201,11 +139,42 @@ static void context_traffic(Op *attention, const Shard *shard, const Methods *me
 static void gathered_keys(List *list, const Shard *shard, const Methods *methods, const LayerSoftware *software,
                           HeadWidths widths) {
     if (shard->sequence <= 1 || !keys_are_kept(methods, software)) return;
-    double bytes = BF16_BYTES * shard->tokens * kv_copies(shard) * (widths.key + widths.value);
+    double keys = widths.latent > 0 ? widths.latent : kv_copies(shard, &widths) * (widths.key + widths.value);
+    double bytes = BF16_BYTES * shard->tokens * keys;
     Op *gather = add_elementwise(list, "keys and values", 0, 0, 0);
     communicate(gather, GROUP_SEQUENCE, PHASE_FORWARD, 1, bytes * shard->sequence);
     communicate(gather, GROUP_SEQUENCE, PHASE_BACKWARD, 1, bytes * shard->sequence);
     set_output(gather, ACTIVATION_ATTENTION_INPUT, bytes * (shard->sequence - 1));
+}
+
+/* The norm before a mixer without attention, whose input is gathered. */
+static void add_mixer_norm(List *list, const ShardedLayer *layer) {
+    double tokens = layer->shard->tokens, local_tokens = residual_tokens(layer->shard, layer->sharding);
+    Op *norm = add_norm(list, "mixer norm", layer->model, local_tokens);
+    if (!has_mlp(layer->kind)) norm->weights *= (double)layer->kind->norms;
+    set_output(norm, ACTIVATION_ATTENTION_INPUT, BF16_BYTES * tokens * (double)layer->model->d_model);
+    norm->saved_input = true;
+    norm->saved_ways = tokens / local_tokens;
+}
+
+/* Lightning indexer (DeepSeek-V3.2-Exp, section 2.1): few narrow heads score all keys for each query, and the top_k are
+ * attended to. Every chip of a tensor group computes it whole, as DeepSeek's and Megatron-Core's programs do. Its
+ * gradient reaches the chosen keys alone. */
+static void indexer_ops(List *list, const ShardedLayer *layer) {
+    const LayerKind *kind = layer->kind;
+    const Shard *shard = layer->shard;
+    double tokens = shard->tokens, d_model = (double)layer->model->d_model, width = (double)kind->index_head_dim;
+    double queries = (double)kind->index_heads * width, rank = (double)kind->q_lora_rank;
+    double seen = shard->seq / 2 / (double)max_whole(1, kind->compress), chosen = indexed_span(kind, shard->seq);
+    Op *query = add_matmul(list, "indexer queries", tokens, queries, rank > 0 ? rank : d_model);
+    add_matmul(list, "indexer keys and weights", tokens, width + (double)kind->index_heads, d_model);
+    set_output(query, ACTIVATION_QKV, tokens * (BF16_BYTES * (queries + width) + 4 * chosen)); /* and which they are */
+    Op *scores = add(list, OP_ATTENTION, "indexer scores");
+    scores->flops[PHASE_FORWARD] = 2 * tokens * queries * seen;
+    scores->flops[PHASE_BACKWARD] = 4 * tokens * queries * chosen;
+    scores->hbm_bytes[PHASE_FORWARD] = tokens * (BF16_BYTES * (queries + width) + 2 * FP32_BYTES * seen);
+    scores->hbm_bytes[PHASE_BACKWARD] = 2 * tokens * BF16_BYTES * (queries + width + chosen * width);
+    scores->head_dim = width;
 }
 
 static void attention_ops(List *list, const ShardedLayer *layer, const Methods *methods,
@@ -215,15 +184,16 @@ static void attention_ops(List *list, const ShardedLayer *layer, const Methods *
     const Shard *shard = layer->shard;
     const Sharding *sharding = layer->sharding;
     double tokens = shard->tokens, local_tokens = residual_tokens(shard, sharding), d_model = (double)model->d_model;
-    double stream = BF16_BYTES * tokens * d_model;
+    double stream = BF16_BYTES * tokens * d_model, read = attention_input(model, kind);
     HeadWidths widths = head_widths(kind, shard, software);
-    bool latent = kind->attention == ATTENTION_LATENT;
+    bool latent = kind->attention == ATTENTION_LATENT, sparse = kind->index_heads > 0;
 
     if (kind->norms > 0) {
         Op *norm = add_norm(list, "attention norm", model, local_tokens);
+        if (!has_mlp(kind)) norm->weights *= (double)kind->norms;
         norm->weights += (double)kind->qk_norm_parameters;
         bool gathered = !(latent && kind->q_lora_rank > 0);
-        set_output(norm, ACTIVATION_ATTENTION_INPUT, gathered ? stream : BF16_BYTES * local_tokens * d_model);
+        set_output(norm, ACTIVATION_ATTENTION_INPUT, BF16_BYTES * (gathered ? tokens : local_tokens) * read);
         norm->saved_input = true;
         if (gathered) norm->saved_ways = tokens / local_tokens;
     }
@@ -231,28 +201,37 @@ static void attention_ops(List *list, const ShardedLayer *layer, const Methods *
         latent_projections(list, model, kind, shard, sharding, widths);
     else
         head_projections(list, model, kind, shard, sharding, widths);
+    if (sparse) indexer_ops(list, layer);
+    if (kind->out_gate > 0)
+        add_elementwise(list, "attention gate", tokens * shard_width(kind->out_gate, shard->tensor), 3, 5);
     gathered_keys(list, shard, methods, software, widths);
 
     /* Flash: scores never reach HBM; backward computes them again, 5 matmuls instead of 2. */
     Op *attention = add(list, OP_ATTENTION, "attention");
     double span = attention_span(kind, (int64_t)shard->seq, false);
     attention->flops[PHASE_FORWARD] = 2 * tokens * span * (widths.query + widths.context);
-    attention->score_elements = tokens * attention_span(kind, (int64_t)shard->seq, true) * shard->heads;
+    attention->score_elements = tokens * attention_span(kind, (int64_t)shard->seq, true) * widths.heads;
     attention->head_dim = latent ? (double)kind->v_head_dim : (double)kind->head_dim;
     attention->flops[PHASE_BACKWARD] = 2.5 * attention->flops[PHASE_FORWARD];
     attention->hbm_bytes[PHASE_FORWARD] =
-        BF16_BYTES * tokens * (widths.query + kv_copies(shard) * (widths.key + widths.value) + widths.context);
+        BF16_BYTES * tokens * (widths.query + kv_copies(shard, &widths) * (widths.key + widths.value) + widths.context);
+    if (sparse && latent) { /* every query reads the latents that were chosen for it, and its heads work on those */
+        double rank = (double)kind->kv_lora_rank, rope = (double)kind->qk_rope_head_dim;
+        attention->repeated = widths.heads * (2 * rank + rope) / (widths.query + widths.context);
+        attention->hbm_bytes[PHASE_FORWARD] =
+            BF16_BYTES * tokens * (widths.heads * (2 * rank + rope) + span * (rank + rope));
+    }
     attention->hbm_bytes[PHASE_BACKWARD] = 2 * attention->hbm_bytes[PHASE_FORWARD];
-    if (kind->sinks) attention->weights = shard->heads;
+    if (kind->sinks) attention->weights = widths.heads;
     set_output(attention, ACTIVATION_CONTEXT,
-               tokens * (widths.padding * BF16_BYTES * widths.context + 4 * shard->heads));
+               tokens * (widths.padding * BF16_BYTES * widths.context + 4 * widths.heads));
     attention->saved_copy = tokens * widths.context;
     if (shard->sequence > 1) context_traffic(attention, shard, methods, software, widths);
 
     Op *out = add_matmul(list, "attention output", tokens, d_model, widths.context);
     if (kind->out_bias) out->weights += d_model;
     leave_block(out, shard, sharding, stream);
-    set_output(out, ACTIVATION_MIDDLE, BF16_BYTES * local_tokens * d_model);
+    if (has_mlp(kind)) set_output(out, ACTIVATION_MIDDLE, BF16_BYTES * local_tokens * d_model);
 }
 
 static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
@@ -303,7 +282,8 @@ static void expert_ops(List *list, const ShardedLayer *layer, const LayerSoftwar
     const Shard *shard = layer->shard;
     const Sharding *sharding = layer->sharding;
     double imbalance = software->imbalance;
-    double d_model = (double)model->d_model, local_tokens = residual_tokens(shard, sharding);
+    double local_tokens = residual_tokens(shard, sharding);
+    double d_model = (double)(kind->expert_width > 0 ? kind->expert_width : model->d_model);
     bool folded = shard->grid_expert > 0;
     double ways = folded ? shard->grid_expert : shard->expert;
     double tokens = folded ? local_tokens * shard->grid_expert_tensor : shard->tokens;
@@ -313,9 +293,11 @@ static void expert_ops(List *list, const ShardedLayer *layer, const LayerSoftwar
     double exchanged =
         BF16_BYTES * local_tokens * (double)kind->top_k * imbalance * d_model * ways; /* of the whole group */
 
-    Op *router = add_matmul(list, "router", local_tokens, (double)kind->experts + (kind->shared_gate ? 1 : 0), d_model);
+    double scored = (double)(kind->experts + kind->null_experts);
+    Op *router = add_matmul(list, "router", local_tokens, scored + (kind->shared_gate ? 1 : 0), (double)model->d_model);
     router->runs_in_precision = false;
-    if (kind->router_bias) router->weights += (double)kind->experts;
+    if (kind->router_bias) router->weights += scored;
+    /* Null experts change nothing in what the others take: top_k is of all. */
     Op *dispatch =
         add_elementwise(list, "expert dispatch", local_tokens * (double)kind->top_k * imbalance * d_model, 2, 2);
 
@@ -354,6 +336,55 @@ static void expert_ops(List *list, const ShardedLayer *layer, const LayerSoftwar
     if (kind->d_ff_shared > 0) dense_mlp_ops(list, model, kind, shard, sharding, shard->d_ff_shared);
 }
 
+/* What a layer has beside attention, mixer and MLP (extra): every chip multiplies the tokens that it holds with all of
+ * it; vectors are held alone. */
+static void other_matrices(List *list, const char *name, const ShardedLayer *layer, const ExtraParameters *extra) {
+    double matrices = 0, vectors = 0, d_model = (double)layer->model->d_model;
+    for (int i = 0; i < PART_COUNT; i++) {
+        matrices += (double)extra->matrix[i];
+        vectors += (double)extra->vector[i];
+    }
+    if (!(matrices + vectors > 0)) return;
+    double tokens = residual_tokens(layer->shard, layer->sharding);
+    Op *op = matrices > 0 ? add_matmul(list, name, tokens, matrices / d_model, d_model)
+                          : add(list, OP_ELEMENTWISE, name);
+    op->weights = matrices + vectors;
+}
+
+/* Attention to the states of an encoder, of which there are as many as tokens (models/parameters.h); all are seen. */
+static void cross_ops(List *list, const ShardedLayer *layer, const Methods *methods) {
+    const LayerKind *kind = layer->kind;
+    const Shard *shard = layer->shard;
+    double tokens = shard->tokens, d_model = (double)layer->model->d_model, head = (double)kind->cross_head_dim;
+    double heads = shard_width(kind->cross_heads, shard->tensor) * head, stream = BF16_BYTES * tokens * d_model;
+    double keys = max_real(1, shard_width(kind->cross_kv_heads, shard->tensor)) * head;
+    double width = kind->cross_width > 0 ? (double)kind->cross_width : d_model;
+    Op *query = add_matmul(list, "cross query projection", tokens, heads, d_model);
+    Op *key = add_matmul(list, "cross key and value projection", tokens, 2 * keys, width);
+    enter_block(query, shard, layer->sharding, stream);
+    enter_block(key, shard, layer->sharding, BF16_BYTES * tokens * width);
+    set_output(key, ACTIVATION_QKV, BF16_BYTES * tokens * (heads + 2 * keys));
+    Op *attention = add(list, OP_ATTENTION, "cross attention");
+    attention->flops[PHASE_FORWARD] = 4 * tokens * shard->seq * heads;
+    attention->flops[PHASE_BACKWARD] = 2.5 * attention->flops[PHASE_FORWARD];
+    attention->score_elements = tokens * shard->seq * heads / head;
+    attention->head_dim = head;
+    attention->hbm_bytes[PHASE_FORWARD] = BF16_BYTES * tokens * (2 * heads + 2 * keys);
+    attention->hbm_bytes[PHASE_BACKWARD] = 2 * attention->hbm_bytes[PHASE_FORWARD];
+    set_output(attention, ACTIVATION_CONTEXT, tokens * (BF16_BYTES * heads + 4 * heads / head));
+    attention->saved_copy = tokens * heads;
+    if (shard->sequence > 1) { /* the encoder's keys and values come together, whatever the decoder's do */
+        double bytes = BF16_BYTES * tokens * 2 * keys * shard->sequence;
+        Group group = methods->context == CONTEXT_ULYSSES ? GROUP_ULYSSES : GROUP_SEQUENCE;
+        communicate(attention, group, PHASE_FORWARD, 1, bytes);
+        communicate(attention, group, PHASE_BACKWARD, 2, bytes);
+    }
+    Op *out = add_matmul(list, "cross output", tokens, d_model, heads);
+    leave_block(out, shard, layer->sharding, stream);
+    if (has_mlp(kind))
+        set_output(out, ACTIVATION_MIDDLE, BF16_BYTES * residual_tokens(shard, layer->sharding) * d_model);
+}
+
 int ops_of_layer(const ShardedLayer *layer, const Methods *methods, double imbalance, Op *ops) {
     return ops_of_layer_under(layer, methods, &(LayerSoftware){.imbalance = imbalance}, ops);
 }
@@ -364,11 +395,18 @@ int ops_of_layer_under(const ShardedLayer *layer, const Methods *methods, const 
     const Shard *shard = layer->shard;
     const Sharding *sharding = layer->sharding;
     List list = {.ops = ops};
-    if (kind->heads > 0) attention_ops(&list, layer, methods, software);
-    if (kind->norms > 1) {
+    bool attends = kind->heads > 0, mixes = kind_mixes(kind);
+    if (attends) attention_ops(&list, layer, methods, software);
+    if (mixes && !attends && kind->norms > 0) add_mixer_norm(&list, layer);
+    int mixer_from = list.count;
+    if (mixes && kind->mixer) mixer_ops(&list, layer, methods, (MixerPlace){attends, !has_mlp(kind)});
+    int mixer_to = list.count;
+    if (kind->cross_heads > 0) cross_ops(&list, layer, methods);
+    int64_t norms = kind->norms - (mixes ? 1 : 0);
+    if (norms > 0 && has_mlp(kind)) {
         double local_tokens = residual_tokens(shard, sharding);
         Op *norm = add_norm(&list, "mlp norm", model, local_tokens);
-        norm->weights *= (double)(kind->norms - 1);
+        norm->weights *= (double)norms;
         /* The input of an MLP is gathered unless its weights are; a router reads its own tokens as they are, and keeps
          * them beside the tokens that it sends. */
         bool whole = (kind->experts == 0 || kind->d_ff_shared > 0) && sharding->mlp != MLP_GATHERED;
@@ -377,10 +415,13 @@ int ops_of_layer_under(const ShardedLayer *layer, const Methods *methods, const 
         norm->saved_input = kind->experts == 0; /* routers read bf16 */
         if (whole) norm->saved_ways = shard->tokens / local_tokens;
     }
-    if (kind->experts > 0)
-        expert_ops(&list, layer, software);
-    else if (kind->d_ff > 0)
-        dense_mlp_ops(&list, model, kind, shard, sharding, local_width(kind->d_ff, shard->tensor));
+    if (kind->experts > 0) expert_ops(&list, layer, software);
+    if (kind->d_ff > 0) dense_mlp_ops(&list, model, kind, shard, sharding, shard_width(kind->d_ff, shard->tensor));
+    other_matrices(&list, "other matrices", layer, &kind->extra);
+    /* Blocks that layers share are held once, and work in each; a mixer is each layer's own. */
+    double held = kind->copies > 0 && kind->copies < kind->count ? (double)kind->copies / (double)kind->count : 1;
+    for (int i = 0; i < list.count && held < 1; i++)
+        if (i < mixer_from || i >= mixer_to) ops[i].weights *= held;
     /* A collective matmul works on a chunk while the next one is on its way. */
     for (int i = 0; i < list.count && methods->tensor_overlap; i++)
         if (ops[i].kind == OP_MATMUL && ops[i].traffic[GROUP_TENSOR][PHASE_FORWARD].messages > 0)
@@ -388,11 +429,33 @@ int ops_of_layer_under(const ShardedLayer *layer, const Methods *methods, const 
     return list.count;
 }
 
+/* Tables beside the embedding (per-layer and n-gram), and towers, which work only where there are images or sound: held,
+ * split over tensor as the embedding is. */
+static double table_parameters(const Model *model) {
+    double parameters = 0;
+    for (int i = 0; i < PART_COUNT; i++) parameters += (double)model->extra.vector[i];
+    for (int i = 0; i < model->tower_count; i++) parameters += (double)model->towers[i].parameters;
+    return parameters;
+}
+
+/* Matrices of the model that are in none of its layers, such as those of more tokens to predict. */
+static void beside_layers(List *list, const Model *model, const Shard *shard, const Sharding *sharding) {
+    double matrices = 0, d_model = (double)model->d_model;
+    for (int i = 0; i < PART_COUNT; i++) matrices += (double)model->extra.matrix[i];
+    if (!(matrices > 0)) return;
+    Op *op = add_matmul(list, "matrices beside layers", shard->tokens, matrices / (d_model * shard->tensor), d_model);
+    enter_block(op, shard, sharding, BF16_BYTES * shard->tokens * d_model);
+    leave_block(op, shard, sharding, BF16_BYTES * shard->tokens * d_model);
+}
+
 int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops) {
     List list = {.ops = ops};
     double d_model = (double)model->d_model, stream = BF16_BYTES * shard->tokens * d_model;
     Op *lookup = add(&list, OP_LOOKUP, "embedding");
-    lookup->weights = shard->vocab * d_model + (double)model->learned_positions * d_model / shard->tensor;
+    double table = (double)(model->embedding_width > 0 ? model->embedding_width : model->d_model);
+    lookup->weights = shard->vocab * table + (double)model->learned_positions * d_model / shard->tensor;
+    lookup->weights += table_parameters(model) / shard->tensor;
+    beside_layers(&list, model, shard, sharding);
     lookup->hbm_bytes[PHASE_FORWARD] = 2 * BF16_BYTES * residual_tokens(shard, sharding) * d_model;
     lookup->hbm_bytes[PHASE_BACKWARD] = 2 * lookup->hbm_bytes[PHASE_FORWARD];
     if (model->embedding_norm) {
@@ -418,6 +481,7 @@ int ops_of_logits(const Model *model, const Shard *shard, const Sharding *shardi
     double d_model = (double)model->d_model, stream = BF16_BYTES * shard->tokens * d_model;
     add_norm(&list, "final norm", model, residual_tokens(shard, sharding));
     Op *logits = add_matmul(&list, "logits", shard->tokens, shard->vocab, d_model);
+    if (model->no_head) logits->weights = 0;
     logits->runs_in_precision = false;
     if (model->logits_bias) logits->weights += shard->vocab;
     /* fp32 logits, softmax and its gradient: 20 bytes an element in all. */

@@ -38,10 +38,16 @@ typedef struct {
 
 typedef enum { PHASE_FORWARD, PHASE_BACKWARD, PHASE_COUNT } Phase;
 
-typedef enum { OP_MATMUL, OP_GROUPED_MATMUL, OP_ATTENTION, OP_ELEMENTWISE, OP_LOOKUP } OpKind;
+typedef enum {
+    OP_MATMUL,
+    OP_GROUPED_MATMUL,
+    OP_ATTENTION,
+    OP_ELEMENTWISE,
+    OP_LOOKUP,
+    OP_SCAN, /* a recurrence over tokens, in chunks: state space, linear attention */
+} OpKind;
 
-
-enum { OPS_MAX = 32 };
+enum { OPS_MAX = 48 };
 
 typedef struct {
     OpKind kind;
@@ -56,6 +62,8 @@ typedef struct {
     bool runs_in_precision; /* a matmul of the blocks runs in the profile's precision, other ops in bf16 */
     double score_elements;  /* attention: elements of the whole square (or window), all heads of the chip */
     double head_dim;        /* attention */
+    double repeated;        /* attention: FLOPs of its kernel over the useful ones; 0 means 1 */
+    bool on_vectors;        /* scan: FLOPs that are no matrix products */
     double routed_bytes;    /* of dispatched tokens, in each phase */
     double weights;         /* local parameters, before fsdp */
     bool expert_weights;

@@ -88,7 +88,11 @@ double op_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *pr
         busy = matmul_seconds(op, phase, chip, profile);
         break;
     case OP_ATTENTION:
-        busy = attention_seconds(op, phase, chip, profile);
+        busy = attention_seconds(op, phase, chip, profile) * (op->repeated > 0 ? op->repeated : 1);
+        break;
+    case OP_SCAN:
+        busy = op->flops[phase] / (chip->bf16_flops_per_second.value *
+                                   (op->on_vectors ? profile->vector_efficiency : profile->scan_efficiency));
         break;
     case OP_ELEMENTWISE:
         bytes *= profile->elementwise_traffic;

@@ -3,9 +3,8 @@
 
 #include "base/util.h"
 #include "cost/plan/grid.h"
+#include "models/mixer.h"
 #include "models/parameters.h"
-
-#include <math.h>
 
 const char *padding_name(PaddingKind kind) {
     static const char *const NAMES[PAD_COUNT] = {"stages", "heads", "width", "vocab", "tokens", "replicas"};
@@ -24,11 +23,47 @@ static int64_t touched_kv_heads(int64_t heads, int64_t group) {
     return divide_up(heads + group - common_divisor(heads, group), group);
 }
 
-static void split_attention(const LayerKind *kind, int64_t tensor, Shard *shard, PaddingSet *padding) {
-    shard->heads = split(kind->heads, tensor, PAD_HEADS, padding);
+double shard_heads(const LayerKind *kind, const Shard *shard) { return shard_width(kind->heads, shard->tensor); }
+
+double shard_kv_heads(const LayerKind *kind, const Shard *shard) {
+    if (shard->tensor != floor(shard->tensor)) return (double)kind->kv_heads / shard->tensor;
     int64_t group = max_whole(1, kind->heads / kind->kv_heads);
-    if (kind->kv_heads % tensor != 0 && tensor % kind->kv_heads != 0) *padding |= 1u << PAD_HEADS;
-    shard->kv_heads = (double)min_whole(kind->kv_heads, touched_kv_heads((int64_t)shard->heads, group));
+    return (double)min_whole(kind->kv_heads, touched_kv_heads((int64_t)shard_heads(kind, shard), group));
+}
+
+int64_t kind_heads(const Model *model, const LayerKind *kind) {
+    int64_t heads = common_divisor(kind->heads, kind->cross_heads);
+    if (!kind->mixer) return heads;
+    MixerPart parts[MIXER_PARTS_MAX];
+    for (int i = 0, count = kind->mixer->parts(model, kind, parts); i < count; i++)
+        if (parts[i].split != SPLIT_LOCAL) heads = common_divisor(heads, parts[i].units);
+    return heads;
+}
+
+/* Whether tensor gives each chip whole heads, with those of keys and values divided or copied evenly. */
+static bool heads_divide(const Model *model, const LayerKind *kind, int64_t tensor) {
+    const int64_t kv[] = {kind->kv_heads, kind->cross_kv_heads};
+    for (int i = 0; i < 2; i++)
+        if (kv[i] > 0 && kv[i] % tensor != 0 && tensor % kv[i] != 0) return false;
+    return kind_heads(model, kind) % tensor == 0;
+}
+
+/* The most ways of tensor: each chip has a head of everything. */
+static int64_t most_heads(const Model *model, const LayerKind *kind) {
+    int64_t least = kind->heads > 0 ? kind->heads : INT64_MAX;
+    if (kind->cross_heads > 0) least = min_whole(least, kind->cross_heads);
+    if (!kind->mixer) return least;
+    MixerPart parts[MIXER_PARTS_MAX];
+    for (int i = 0, count = kind->mixer->parts(model, kind, parts); i < count; i++)
+        if (parts[i].split != SPLIT_LOCAL) least = min_whole(least, parts[i].units);
+    return least;
+}
+
+static void split_heads(const Model *model, const LayerKind *kind, int64_t tensor, Shard *shard, PaddingSet *padding) {
+    int64_t heads = kind_heads(model, kind);
+    if (heads == 0) return;
+    if (!heads_divide(model, kind, tensor)) *padding |= 1u << PAD_HEADS;
+    shard->heads = (double)common_divisor((int64_t)shard->heads, divide_up(heads, tensor));
 }
 
 static void split_mlp(const LayerKind *kind, int64_t tensor, const ExpertGrid *experts, Shard *shard,
@@ -47,6 +82,7 @@ double layer_flops(const Model *model, int64_t seq, double *active) {
         double count = (double)kind->count, active_parameters = (double)layer_parameters(model, kind).active;
         double span = attention_span(kind, seq, false);
         flops += count * (2.0 * active_parameters + 4 * span * (double)(kind->heads * kind->head_dim));
+        if (kind->mixer) flops += count * mixer_flops(model, kind);
         parameters += count * active_parameters;
         layers += count;
     }
@@ -146,8 +182,8 @@ bool degrees_may_divide(const Model *model, const Work *work, const Degrees *deg
     for (int i = 0; i < model->kind_count; i++) {
         const LayerKind *kind = &model->kinds[i];
         bool experts = kind->experts > 0 && !folds;
-        if (tensor > kind->heads || (experts && expert > kind->experts)) return false;
-        bool heads = kind->heads % tensor == 0 && (kind->kv_heads % tensor == 0 || tensor % kind->kv_heads == 0);
+        if (tensor > most_heads(model, kind) || (experts && expert > kind->experts)) return false;
+        bool heads = heads_divide(model, kind, tensor);
         bool widths = (kind->d_ff <= 0 || kind->d_ff % tensor == 0) &&
                       (kind->experts == 0 || kind->d_ff_shared <= 0 || kind->d_ff_shared % tensor == 0) &&
                       (!experts || (kind->experts % expert == 0 && kind->d_ff_expert % tensor == 0));
@@ -180,8 +216,8 @@ bool shard_of_plan(const Model *model, const Work *work, const Degrees *degrees,
 
     for (int i = 0; i < model->kind_count; i++) {
         const LayerKind *kind = &model->kinds[i];
-        if (tensor > kind->heads || (kind->experts > 0 && experts->expert > kind->experts)) return false;
-        split_attention(kind, tensor, &shard, &needs);
+        if (tensor > most_heads(model, kind) || (kind->experts > 0 && experts->expert > kind->experts)) return false;
+        split_heads(model, kind, tensor, &shard, &needs);
         split_mlp(kind, tensor, experts, &shard, &needs);
     }
     shard.vocab = split(model->vocab, tensor, PAD_VOCAB, &needs);

@@ -7,6 +7,8 @@
 #include "cost/plan/plan.h"
 #include "models/model.h"
 
+#include <math.h>
+
 /* The places where sizes may not divide, and the rule that allows padding there. */
 typedef enum { PADDING_NONE, PADDING_LAUNCHABLE, PADDING_ANY } PaddingRule;
 
@@ -36,7 +38,7 @@ typedef struct {
     double seq;       /* tokens of a whole sequence, padded */
     double tokens;    /* b * seq / sequence: the tokens of the chip's tensor group */
     /* the widths of one chip: divided by tensor (and expert) and padded up */
-    double heads, kv_heads; /* kv_heads: the heads that its query heads touch */
+    double heads; /* of attention, or of what mixes tokens instead: what divides those of every kind of layers */
     double d_ff, d_ff_shared, d_ff_expert;
     double experts;
     double vocab;
@@ -68,6 +70,20 @@ static inline double shard_expert_ways(const Shard *shard) {
     if (shard->grid_expert > 0) return shard->grid_weights;
     return (shard->sequence_replicates ? 1 : shard->sequence) * shard->fsdp;
 }
+
+/* The width of one of `ways` parts: padded up for whole ways; real between them, where break-even points are searched. */
+static inline double shard_width(int64_t width, double ways) {
+    double local = (double)width / ways;
+    return ways == floor(ways) ? ceil(local) : local;
+}
+
+/* Query heads of a layer on one chip, and the KV heads that they touch. */
+double shard_heads(const LayerKind *kind, const Shard *shard);
+double shard_kv_heads(const LayerKind *kind, const Shard *shard);
+
+/* What tensor and Ulysses divide in a layer: its query heads, the heads of its mixer, or what divides both; 0: it mixes no
+ * tokens. */
+int64_t kind_heads(const Model *model, const LayerKind *kind);
 
 /* Copies of a parameter: the chips over which its gradient is reduced once per step. */
 static inline double shard_data_ways(const Shard *shard) {

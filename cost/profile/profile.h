@@ -59,6 +59,8 @@ typedef struct {
     /* HBM of a communicator's buffers, for every role of more than one chip; and of the connections that all_to_all
      * opens in addition. --hbm-reserve has to hold both. */
     double communicator_bytes, all_to_all_bytes;
+    /* scans in chunks, and recurrences on vector units, of the dense bf16 peak */
+    double scan_efficiency, vector_efficiency;
     double transposed_low_copy; /* 1: fp8 matmuls need weights in both layouts, hence two copies (Hopper); 0: one
                                  * copy */
     double jitter;     /* step x (1 + this * log2(chips / 8)): the slowest of many chips; no effect below 8 chips */

@@ -23,6 +23,8 @@ static const ProfileFigure FIGURES[] = {
      "experts with biases and a clamped activation over plain ones"},
     {CHIP(attention_efficiency), 1, 0.01, 1, 0.15, 0.95, 0.2, "flash attention forward, of the dense bf16 peak"},
     {CHIP(attention_backward_rate), 1, 0.01, 2, 0.4, 1.1, 0.12, "rate of flash attention's backward over its forward"},
+    {CHIP(scan_efficiency), 1, 0.01, 1, 0.05, 0.9, 0, "scans in chunks (state space, linear attention), of the bf16 peak"},
+    {CHIP(vector_efficiency), 1, 0.01, 1, 0.01, 0.3, 0, "recurrences on vector units, of the dense bf16 peak"},
     {CHIP(hbm_efficiency), 1, 0.01, 1, 0.6, 0.98, 0.07, "streaming HBM, of its rate"},
     {CHIP(ici_efficiency), 1, 0.01, 1, 0.6, 1, 0.08, "ICI, of its link rate"},
     {CHIP(nvlink_efficiency), 1, 0.01, 1, 0.6, 1, 0.08, "NVLink or xGMI, of its link rate"},

@@ -2,13 +2,24 @@
 #include "cost/serving/cache.h"
 
 #include "base/util.h"
+#include "models/mixer.h"
 
 #include <math.h>
 
 double cache_bytes_per_layer(const LayerKind *kind, double bytes_per_number) {
+    if (kind->heads == 0) return 0;
     if (kind->attention == ATTENTION_LATENT)
         return bytes_per_number * (double)(kind->kv_lora_rank + kind->qk_rope_head_dim);
-    return 2 * bytes_per_number * (double)kind->kv_heads * (double)kind->head_dim;
+    double width = kind->v_head_dim > 0 ? (double)(kind->head_dim + kind->v_head_dim) : 2 * (double)kind->head_dim;
+    return bytes_per_number * (double)kind->kv_heads * width;
+}
+
+double state_bytes_per_layer(const Model *model, const LayerKind *kind, int64_t tensor) {
+    MixerPart parts[MIXER_PARTS_MAX];
+    double bytes = 0;
+    for (int i = 0, count = kind->mixer ? kind->mixer->parts(model, kind, parts) : 0; i < count; i++)
+        bytes += (parts[i].state_float ? 4 : 2) * (double)parts[i].state * mixer_share(&parts[i], (double)tensor);
+    return bytes;
 }
 
 double cache_bytes_per_token(const Model *model, double bytes_per_number) {
@@ -26,7 +37,8 @@ double cache_bytes_per_sequence(const Model *model, double bytes_per_number, dou
     double bytes = 0;
     for (int i = 0; i < model->kind_count; i++) {
         double span = ceil(cache_span(&model->kinds[i], tokens) / page) * page;
-        bytes += (double)model->kinds[i].count * span * cache_bytes_per_layer(&model->kinds[i], bytes_per_number);
+        bytes += (double)model->kinds[i].count * (span * cache_bytes_per_layer(&model->kinds[i], bytes_per_number) +
+                                                  state_bytes_per_layer(model, &model->kinds[i], 1));
     }
     return bytes;
 }
@@ -35,7 +47,9 @@ static int64_t heads_of_cache(const LayerKind *kind) {
     return kind->attention == ATTENTION_LATENT ? 1 : max_whole(1, kind->kv_heads);
 }
 
-int64_t cache_copies(const LayerKind *kind, int64_t tensor) { return max_whole(1, tensor / heads_of_cache(kind)); }
+int64_t cache_copies(const LayerKind *kind, int64_t tensor) {
+    return kind->heads == 0 ? 1 : max_whole(1, tensor / heads_of_cache(kind));
+}
 
 double cache_share_of_chip(const LayerKind *kind, int64_t tensor, int64_t further) {
     int64_t heads = heads_of_cache(kind);

@@ -17,6 +17,10 @@ double cache_bytes_per_token(const Model *model, double bytes_per_number);
 /* Tokens that a layer keeps of a sequence: all, or its window. */
 double cache_span(const LayerKind *kind, double tokens);
 
+/* Bytes that a sequence takes in one layer whatever its length, over all chips: states of a mixer in float32, the last
+ * tokens of its convolutions in 16 bits. `chip`: the part of one chip of `tensor`. */
+double state_bytes_per_layer(const Model *model, const LayerKind *kind, int64_t tensor);
+
 /* Bytes of one sequence of `tokens` in all layers; pages are filled up where page > 1. */
 double cache_bytes_per_sequence(const Model *model, double bytes_per_number, double tokens, double page);
 
@@ -25,7 +29,7 @@ double cache_bytes_per_sequence(const Model *model, double bytes_per_number, dou
  * copies hold. */
 double cache_share_of_chip(const LayerKind *kind, int64_t tensor, int64_t further);
 
-/* How many chips of the tensor group hold the same heads: the ways that batch or sequence can still divide. */
+/* How many chips of the tensor group hold the same heads (1 where there are none): the ways that batch or sequence can still divide. */
 int64_t cache_copies(const LayerKind *kind, int64_t tensor);
 
 /* The number of sequences that fit into `free_bytes`. */

@@ -2,6 +2,7 @@
 #include "cost/serving/matrices.h"
 
 #include "base/util.h"
+#include "models/mixer.h"
 #include "models/parameters.h"
 
 #include <math.h>
@@ -34,8 +35,9 @@ static void add_heads(const Model *model, const LayerKind *kind, int64_t tensor,
     double d = (double)model->d_model, h = (double)kind->head_dim;
     double heads = (double)kind->heads / (double)tensor;
     double kv_heads = (double)divide_up(kind->kv_heads, min_whole(tensor, kind->kv_heads));
-    add(to, d * (heads + 2 * kv_heads) * h, false, true);
-    add(to, d * heads * h, false, true);
+    double v = kind->v_head_dim > 0 ? (double)kind->v_head_dim : h, gate = (double)kind->out_gate / (double)tensor;
+    add(to, d * (heads * h + kv_heads * (h + v) + gate), false, true);
+    add(to, d * heads * v, false, true);
 }
 
 /* MLA: what leads into the latents has no heads and is copied; what leads out of them is cut by heads. */
@@ -50,6 +52,17 @@ static void add_latent(const Model *model, const LayerKind *kind, int64_t tensor
         add(to, into + d * heads * q, false, true);
     add(to, rank * heads * (double)(kind->qk_nope_head_dim + kind->v_head_dim), false, true);
     add(to, d * heads * (double)kind->v_head_dim, false, true);
+}
+
+static void add_mixer(const Model *model, const LayerKind *kind, int64_t tensor, WorkerMatrices *to) {
+    MixerPart parts[MIXER_PARTS_MAX];
+    for (int i = 0, count = kind->mixer->parts(model, kind, parts); i < count; i++) {
+        double share = mixer_share(&parts[i], (double)tensor);
+        if (parts[i].kind == MIXER_MATMUL)
+            add(to, (double)parts[i].in * (double)parts[i].out * share, false, true);
+        else if (parts[i].column == PART_LINEAR)
+            to->other_parameters += (double)parts[i].parameters * share; /* norms are there already */
+    }
 }
 
 /* A dense model spreads its MLPs over the whole group; beside experts they are cut over tensor alone, and copied for
@@ -67,10 +80,11 @@ static void add_mlp(const Model *model, const LayerKind *kind, const WorkerLayou
 void worker_matrices(const Model *model, const LayerKind *kind, const WorkerLayout *layout, WorkerMatrices *out) {
     Parameters all = layer_parameters(model, kind);
     *out = (WorkerMatrices){.other_parameters = (double)(all.norms + all.biases)};
-    if (kind->attention == ATTENTION_LATENT)
+    if (kind->heads > 0 && kind->attention == ATTENTION_LATENT)
         add_latent(model, kind, layout->tensor, out);
-    else
+    else if (kind->heads > 0)
         add_heads(model, kind, layout->tensor, out);
+    if (kind->mixer) add_mixer(model, kind, layout->tensor, out);
     add_mlp(model, kind, layout, out);
     if (kind->experts == 0) return;
     add(out, (double)all.router, false, false);

@@ -5,7 +5,7 @@
 
 #include "cost/serving/worker.h"
 
-enum { WORKER_MATRICES_MAX = 12 };
+enum { WORKER_MATRICES_MAX = 24 };
 
 typedef struct {
     double parameters; /* that the chip holds: its slice, with what is copied */

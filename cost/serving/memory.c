@@ -35,7 +35,8 @@ double worker_cache_bytes(const ServedModel *served, const WorkerLayout *layout,
         const LayerKind *kind = &model->kinds[i];
         double span = ceil(cache_span(kind, tokens) / page) * page;
         double share = cache_share_of_chip(kind, layout->tensor, layout->kv_sequence);
-        bytes += (double)kind->count * span * share * cache_bytes_per_layer(kind, stored_bytes(layout->cache));
+        bytes += (double)kind->count * (span * share * cache_bytes_per_layer(kind, stored_bytes(layout->cache)) +
+                                        (double)layout->kv_batch * state_bytes_per_layer(model, kind, layout->tensor));
     }
     return bytes * stage_share(model, layout);
 }

@@ -53,6 +53,15 @@ static void add_attention(StepCost *cost, const StepPlan *plan, const StepKind *
     add_kernel(cost, STEP_ATTENTION, kind->layers, prompt, batch->prompt_tokens * seen * (1 + plan->prompt_extra));
 }
 
+/* A step reads and writes the state of every sequence; the tokens of a prompt are scanned in chunks. */
+static void add_scan(StepCost *cost, const StepKind *kind, const Microbatch *batch) {
+    StepKernel decode = {batch->sequences > 0 ? kind->scan_floor : 0, batch->sequences * kind->state_seconds, 0, false, 0};
+    StepKernel prompt = {0, batch->prompt_tokens * kind->scan_bytes_seconds, kind->scan_token_seconds, false, 0};
+    if (!(kind->state_seconds > 0)) return;
+    add_kernel(cost, STEP_ATTENTION, kind->layers, decode, 0);
+    add_kernel(cost, STEP_ATTENTION, kind->layers, prompt, batch->prompt_tokens);
+}
+
 static void add_experts(StepCost *cost, const StepPlan *plan, const StepKind *kind, const Microbatch *batch) {
     if (!(kind->expert_share > 0)) return;
     /* What engines take beyond the kernels is of the weights that they read: prompts are bound by FLOPs. */
@@ -99,14 +108,15 @@ static void add_kind(StepCost *cost, const StepPlan *plan, const StepKind *kind,
         add_kernel(cost, STEP_MATMUL, kind->layers, kind->kernels[i],
                    kind->kernels[i].of_group ? batch->group_work : batch->work);
     add_attention(cost, plan, kind, load, batch);
+    add_scan(cost, kind, batch);
     add_experts(cost, plan, kind, batch);
     add_message(cost, STEP_REDUCE, kind->layers * (kind->reduces - flat), &plan->links.reduce,
                 batch->tokens * plan->token_bytes);
     if (flat) add_stationary(cost, plan, kind, batch);
     add_cache_moves(cost, plan, kind, batch);
     add_exchange(cost, plan, kind, batch);
-    cost->terms[STEP_LAYERS] += kind->layers * plan->layer_seconds;
-    cost->held[HELD_BY_LATENCY] += kind->layers * plan->layer_seconds;
+    cost->terms[STEP_LAYERS] += kind->layers * kind->blocks / 2 * plan->layer_seconds;
+    cost->held[HELD_BY_LATENCY] += kind->layers * kind->blocks / 2 * plan->layer_seconds;
 }
 
 /* A draft runs one layer and the head, a token for each sequence. */

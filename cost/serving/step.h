@@ -134,6 +134,8 @@ typedef struct {
     double layers; /* of the longest stage */
     StepKernel kernels[WORKER_MATRICES_MAX];
     int kernel_count;
+    double scan_floor, state_seconds, scan_bytes_seconds, scan_token_seconds; /* of a mixer: a sequence's state; a prompt */
+    double blocks; /* of two: attention or a mixer, and an MLP */
     double attention_floor, cached_seconds, pair_seconds, prompt_pair_seconds, window;
     double experts_bytes_seconds, experts_token_seconds, experts_floor, expert_share; /* share 0: no experts */
     double reduces;                                                                   /* all_reduces over tensor */

@@ -4,6 +4,7 @@
 #include "base/util.h"
 #include "cost/serving/cache.h"
 #include "cost/serving/step.h"
+#include "models/mixer.h"
 
 #include <math.h>
 
@@ -44,6 +45,25 @@ static void plan_attention(const Planning *to, const LayerKind *kind, StepKind *
     out->window = (double)kind->window;
 }
 
+/* The state in and out for each sequence that decodes; for a prompt what the core reads and writes, and its products. */
+static void plan_scan(const Planning *to, const LayerKind *kind, StepKind *out) {
+    const ServingProfile *profile = to->served->profile;
+    const Chip *device = to->served->device;
+    const Model *model = to->served->model;
+    double tensor = (double)to->layout->tensor, hbm = device->hbm_bytes_per_second.value * profile->attention_hbm_share[0];
+    double peak = device->bf16_flops_per_second.value * profile->prefill_attention_flops_share;
+    MixerPart parts[MIXER_PARTS_MAX];
+    for (int i = 0, count = kind->mixer->parts(model, kind, parts); i < count; i++) {
+        const MixerPart *part = &parts[i];
+        double share = mixer_share(part, tensor);
+        if (part->kind == MIXER_MATMUL) continue;
+        out->scan_floor += profile->attention_floor_seconds * (part->kind == MIXER_CORE);
+        out->scan_bytes_seconds += share * (2 * (double)(part->read + part->written) + 8 * part->moved_float) / hbm;
+        out->scan_token_seconds += mixer_flops_share(part, tensor) * part->flops / peak;
+    }
+    out->state_seconds = 2 * state_bytes_per_layer(model, kind, to->layout->tensor) / hbm;
+}
+
 static void plan_experts(const Planning *to, const WorkerMatrices *matrices, StepKind *out) {
     const ServingProfile *profile = to->served->profile;
     const Chip *device = to->served->device;
@@ -73,12 +93,14 @@ static void plan_kind(const Planning *to, const LayerKind *kind, double stage_sh
         StoredType type = matrix_type(model, to->layout, to->served->profile, false, matrix->quantised);
         out->kernels[i] = kernel(to, matrix->parameters, type, matrix->of_group);
     }
-    plan_attention(to, kind, out);
+    if (kind->heads > 0) plan_attention(to, kind, out);
+    if (kind->mixer) plan_scan(to, kind, out);
     plan_experts(to, &matrices, out);
-    bool shared = to->layout->attention_data > 1;
+    bool shared = to->layout->attention_data > 1, mixes = kind_mixes(kind), mlp = kind->d_ff > 0 || kind->experts > 0;
     out->exchanges = shared && matrices.experts > 0;
-    out->collects = shared && !model_has_experts(model);
-    out->reduces = out->exchanges || out->collects || kind->parallel_block ? 1 : 2;
+    out->collects = shared && !model_has_experts(model) && mlp;
+    out->blocks = mixes + mlp;
+    out->reduces = out->blocks - (out->exchanges || out->collects || kind->parallel_block);
 }
 
 static double widest_query(const Model *model) {

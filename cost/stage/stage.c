@@ -2,6 +2,7 @@
 #include "cost/stage/stage.h"
 
 #include "base/util.h"
+#include "models/mixer.h"
 #include "cost/plan/plan.h"
 #include "cost/stage/stage_totals.h"
 #include "cost/time/schedule.h"
@@ -28,7 +29,8 @@ static double expert_layer_share(const Model *model) {
 
 double fixed_layer_seconds(const CostContext *setting) {
     const Profile *profile = setting->profile;
-    return profile->layer_seconds + expert_layer_share(setting->model) * profile->expert_layer_seconds;
+    return model_blocks_share(setting->model) * profile->layer_seconds +
+           expert_layer_share(setting->model) * profile->expert_layer_seconds;
 }
 
 static double part_seconds(const PartSums *part) {
@@ -51,7 +53,7 @@ double stage_layer_weight(const CostContext *setting, int64_t seq) {
         if (model->kinds[i].experts > 0) shard.experts = min_real(shard.experts, (double)model->kinds[i].top_k);
     shardings_of(setting, &shard, shardings);
     stage_sums(setting, &shard, &plain.methods, &shardings[0], &sums);
-    double layer = max_real(part_seconds(&sums.layer), setting->profile->host_layer_seconds);
+    double layer = max_real(part_seconds(&sums.layer), model_blocks_share(model) * setting->profile->host_layer_seconds);
     layer = (layer + fixed_layer_seconds(setting)) / layer_flops(model, seq, NULL);
     return layer * logits_load(setting) / part_seconds(&sums.logits);
 }
@@ -250,7 +252,8 @@ static void add_host_waits(const ShardedStage *stage, double layers, const PartS
     const Shard *shard = stage->shard;
     double chips = shard->tensor * shard->expert * shard->sequence * shard->fsdp * shard->data * shard->pipeline;
     bool far = shard->pipeline > 1 && chips > (double)stage->setting->chip->domain_chips;
-    double least = profile->host_layer_seconds + (far ? profile->host_tensor_seconds * (shard->tensor - 1) : 0);
+    double least = model_blocks_share(stage->setting->model) * profile->host_layer_seconds +
+                   (far ? profile->host_tensor_seconds * (shard->tensor - 1) : 0);
     double messages = shard->pipeline > 1 ? (double)stage->knobs->virtual_stages * profile->stage_message_seconds : 0;
     for (int phase = 0; phase < PHASE_COUNT; phase++)
         to->of[RES_COMPUTE_FORWARD + phase] +=

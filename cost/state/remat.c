@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "base/util.h"
+#include "models/mixer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -161,22 +162,25 @@ const char *remat_text(const RematRule *rule, char text[REMAT_TEXT_SIZE]) {
 bool activation_exists(const Model *model, Activation activation) {
     for (int i = 0; i < model->kind_count; i++) {
         const LayerKind *kind = &model->kinds[i];
-        bool hidden = kind->experts > 0 || kind->d_ff > 0;
+        bool hidden = kind->experts > 0 || kind->d_ff > 0, mixes = kind_mixes(kind);
         switch (activation) {
         case ACTIVATION_LAYER_INPUT:
             return true;
         case ACTIVATION_ATTENTION_INPUT:
-            if (kind->heads > 0 && kind->norms > 0) return true;
+            if (mixes && kind->norms > 0) return true;
             break;
         case ACTIVATION_MLP_INPUT:
-            if (kind->norms > 1 || kind->experts > 0) return true;
+            if ((hidden && kind->norms > (mixes ? 1 : 0)) || kind->experts > 0) return true;
             break;
         case ACTIVATION_GATE_UP:
         case ACTIVATION_PRODUCT:
             if (hidden) return true;
             break;
+        case ACTIVATION_MIDDLE:
+            if (mixes && hidden) return true;
+            break;
         default:
-            if (kind->heads > 0) return true;
+            if (mixes) return true;
             break;
         }
     }

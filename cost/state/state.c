@@ -2,6 +2,7 @@
 #include "cost/state/state.h"
 
 #include "base/util.h"
+#include "models/mixer.h"
 #include "models/parameters.h"
 
 #include <stdio.h>
@@ -11,26 +12,42 @@ int layer_matrices(const Model *model, const LayerKind *kind, MatrixShape out[MA
     int64_t D = model->d_model, nope = kind->qk_nope_head_dim, rope = kind->qk_rope_head_dim;
     bool latent = kind->attention == ATTENTION_LATENT;
     int64_t query = kind->heads * (latent ? nope + rope : kind->head_dim), key = kind->kv_heads * kind->head_dim;
-    int64_t value = kind->heads * (latent ? kind->v_head_dim : kind->head_dim), ups = kind->gated ? 2 : 1;
+    int64_t head = latent || kind->v_head_dim > 0 ? kind->v_head_dim : kind->head_dim, ups = kind->gated ? 2 : 1;
+    int64_t value = kind->heads * head, input = kind->attention_width > 0 ? kind->attention_width : D;
+    bool alike = head == kind->head_dim; /* keys and values */
+    int64_t index = kind->index_heads * kind->index_head_dim, cross = kind->cross_heads * kind->cross_head_dim;
+    int64_t wide = kind->expert_width > 0 ? kind->expert_width : D, others = 0;
+    for (int part = 0; part < PART_COUNT; part++) others += kind->extra.matrix[part];
     const MatrixShape all[] = {
-        {latent && kind->q_lora_rank > 0 ? kind->q_lora_rank : D, query, 1, false},
+        {latent && kind->q_lora_rank > 0 ? kind->q_lora_rank : input, query, 1, false},
         {D, latent ? kind->q_lora_rank : 0, 1, false},
         {D, latent ? kind->kv_lora_rank + rope : 0, 1, false},
         {latent ? kind->kv_lora_rank : 0, kind->heads * (nope + kind->v_head_dim), 1, false},
-        {D, latent ? 0 : key, 2, false},
+        {input, latent ? 0 : key, alike ? 2 : 1, false},
+        {input, latent || alike ? 0 : kind->kv_heads * head, 1, false},
+        {input, kind->out_gate, 1, false},
         {value, D, 1, false},
         {D, kind->d_ff, ups, false},
         {kind->d_ff, D, 1, false},
         {D, kind->d_ff_shared, ups, false},
         {kind->d_ff_shared, D, 1, false},
-        {D, kind->experts, 1, false},
-        {D, kind->experts > 0 ? kind->d_ff_expert : 0, ups * kind->experts, true},
-        {kind->d_ff_expert, D, kind->experts, true},
+        {D, kind->experts + kind->null_experts, 1, false},
+        {wide, kind->experts > 0 ? kind->d_ff_expert : 0, ups * kind->experts, true},
+        {kind->d_ff_expert, wide, kind->experts, true},
+        {kind->q_lora_rank > 0 ? kind->q_lora_rank : D, index, 1, false},
+        {D, kind->index_heads > 0 ? kind->index_head_dim + kind->index_heads : 0, 1, false},
+        {D, cross, 1, false},
+        {kind->cross_width > 0 ? kind->cross_width : D, 2 * kind->cross_kv_heads * kind->cross_head_dim, 1, false},
+        {cross, D, 1, false},
+        {D, others / D, 1, false}, /* of any shape: as though they came from the stream */
     };
-    _Static_assert(COUNT_OF(all) <= MATRICES_MAX, "matrices of a layer");
+    _Static_assert(COUNT_OF(all) + MIXER_PARTS_MAX <= MATRICES_MAX, "matrices of a layer");
     int count = 0;
     for (size_t i = 0; i < COUNT_OF(all); i++)
         if (all[i].rows > 0 && all[i].columns > 0 && all[i].count > 0) out[count++] = all[i];
+    MixerPart parts[MIXER_PARTS_MAX];
+    for (int i = 0, some = kind->mixer ? kind->mixer->parts(model, kind, parts) : 0; i < some; i++)
+        if (parts[i].kind == MIXER_MATMUL) out[count++] = (MatrixShape){parts[i].in, parts[i].out, 1, false};
     return count;
 }
 

@@ -95,5 +95,5 @@ typedef struct {
     int64_t rows, columns, count;
     bool expert;
 } MatrixShape;
-enum { MATRICES_MAX = 16 };
+enum { MATRICES_MAX = 40 };
 int layer_matrices(const Model *model, const LayerKind *kind, MatrixShape out[MATRICES_MAX]);

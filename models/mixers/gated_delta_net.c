@@ -17,30 +17,44 @@ static double scan_flops(const int64_t *s) {
     return (double)s[VALUE_HEADS] * (C * (6 * k + 4 * v) + 2.0 / 3 * C * C + 6 * k * v);
 }
 
+/* Numbers to and from HBM, forward, in fla's kernels: keys for k k', for what the inverse is multiplied with, for the
+ * states and for the output; values twice and what takes their place twice; queries once; the inverse, chunk x chunk of
+ * each head, written and read; states of chunks in 16 bits. What stays: queries, keys and values behind the convolution
+ * (its own output), the inverse, and the output. Value heads share keys and queries, which are copied before the kernel. */
 static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_PARTS_MAX]) {
     const int64_t *s = kind->sizes;
-    int64_t D = model->d_model, keys = times(s[KEY_HEADS], s[KEY_DIM]), values = times(s[VALUE_HEADS], s[VALUE_DIM]);
-    int64_t mixed = plus(times(2, keys), values), states = times(values, s[KEY_DIM]);
+    int64_t D = model->d_model, keys = times(2, times(s[KEY_HEADS], s[KEY_DIM]));
+    int64_t values = times(s[VALUE_HEADS], s[VALUE_DIM]), every = times(s[VALUE_HEADS], s[KEY_DIM]);
+    int64_t mixed = plus(keys, values), states = times(values, s[KEY_DIM]);
+    int64_t columns = plus(plus(mixed, values), times(2, s[VALUE_HEADS])), inverse = times(s[VALUE_HEADS], s[CHUNK]);
     int count = 0;
-    out[count++] = mixer_matmul("delta net in projection", SPLIT_COLUMN, s[KEY_HEADS], D,
-                                plus(plus(mixed, values), times(2, s[VALUE_HEADS])), false);
-    out[count++] = mixer_convolution("delta net convolution", s[KEY_HEADS], mixed, s[KERNEL], false);
-    out[count++] = (MixerPart){.kind = MIXER_CORE,
-                               .name = "delta net scan",
-                               .split = SPLIT_COLUMN,
-                               .units = s[KEY_HEADS],
-                               .parameters = times(2, s[VALUE_HEADS]), /* A_log, dt_bias */
-                               .column = PART_LINEAR,
-                               .flops = scan_flops(s),
-                               .backward = 2.5,
-                               .read = plus(mixed, times(2, s[VALUE_HEADS])),
-                               .written = values,
-                               .kept = plus(plus(mixed, values), times(2, s[VALUE_HEADS])),
-                               .kept_float = (double)states / (double)s[CHUNK],
-                               .state = states,
-                               .state_float = true};
-    out[count++] = mixer_weights("delta net norm", SPLIT_LOCAL, 1, s[VALUE_DIM], PART_NORMS);
-    out[count++] = mixer_matmul("delta net out projection", SPLIT_ROW, s[KEY_HEADS], values, D, false);
+    MixerPart *in = &out[count++], *convolution = &out[count++], *scan = &out[count++];
+    *in = mixer_matmul("delta net in projection", SPLIT_COLUMN, s[VALUE_HEADS], D, columns, false);
+    *convolution = mixer_convolution("delta net convolution", s[VALUE_HEADS], mixed, s[KERNEL], false);
+    *scan = (MixerPart){.kind = MIXER_CORE,
+                        .name = "delta net scan",
+                        .split = SPLIT_COLUMN,
+                        .units = s[VALUE_HEADS],
+                        .in = plus(mixed, times(2, s[VALUE_HEADS])),
+                        .out = values,
+                        .parameters = times(2, s[VALUE_HEADS]), /* A_log, dt_bias */
+                        .column = PART_LINEAR,
+                        .flops = scan_flops(s),
+                        .backward = 2.75, /* what stood before the states again, then 16 d_k d_v + 28 C d a head */
+                        .read = plus(times(6, every), plus(times(3, values), times(2, inverse))),
+                        .written = plus(every, plus(times(3, values), inverse)),
+                        .kept = plus(values, inverse),
+                        .moved_float = (double)states / (double)s[CHUNK] / 2,
+                        .state = states,
+                        .state_float = true};
+    in->group_share = (double)keys / (double)columns;
+    convolution->group_share = (double)keys / (double)mixed;
+    in->groups = convolution->groups = s[KEY_HEADS];
+    out[count] = mixer_weights("delta net norm", SPLIT_LOCAL, 1, s[VALUE_DIM], PART_NORMS);
+    out[count].split = SPLIT_COLUMN, out[count].units = s[VALUE_HEADS], out[count].whole_weights = true;
+    out[count].read = times(2, values), out[count].written = out[count].kept = values; /* with its gate */
+    count++;
+    out[count++] = mixer_matmul("delta net out projection", SPLIT_ROW, s[VALUE_HEADS], values, D, false);
     return count;
 }
 

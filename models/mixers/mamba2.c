@@ -16,30 +16,46 @@ static double scan_flops(const int64_t *s) {
     return 2 * chunk * state * (double)s[GROUPS] + 2 * chunk * width + 4 * state * width;
 }
 
+/* Numbers to and from HBM in the kernels of mamba_ssm 2.2: dt alone, B and C for the scores of a chunk, x and B for the
+ * states, x, C, dt and the scores for the output. Only what goes into the convolution stays for backward, which makes the
+ * rest again (MambaSplitConv1dScanCombinedFn). A chunk's scores of a group are float32. */
 static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_PARTS_MAX]) {
     const int64_t *s = kind->sizes;
-    int64_t D = model->d_model, width = times(s[HEADS], s[HEAD_DIM]), shared = times(s[GROUPS], s[STATE]);
-    int64_t mixed = plus(width, times(2, shared)), states = times(width, s[STATE]);
+    int64_t D = model->d_model, width = times(s[HEADS], s[HEAD_DIM]), shared = times(2, times(s[GROUPS], s[STATE]));
+    int64_t mixed = plus(width, shared), states = times(width, s[STATE]), columns = plus(plus(mixed, width), s[HEADS]);
+    double scores = (double)s[GROUPS] * (double)s[CHUNK], flops = scan_flops(s);
     int count = 0;
-    out[count++] = mixer_matmul("mamba in projection", SPLIT_COLUMN, s[GROUPS], D,
-                                plus(plus(mixed, width), s[HEADS]), s[BIAS]);
-    out[count++] = mixer_convolution("mamba convolution", s[GROUPS], mixed, s[KERNEL], s[CONV_BIAS]);
-    out[count++] = (MixerPart){.kind = MIXER_CORE,
-                               .name = "mamba scan",
-                               .split = SPLIT_COLUMN,
-                               .units = s[GROUPS],
-                               .parameters = times(3, s[HEADS]), /* A_log, D, dt_bias */
-                               .column = PART_LINEAR,
-                               .flops = scan_flops(s),
-                               .backward = 2.5, /* two gradients of each product, and the chunk's square once more */
-                               .read = plus(mixed, s[HEADS]),
-                               .written = width,
-                               .kept = plus(mixed, plus(width, s[HEADS])), /* x B C, dt, and its output for the gate */
-                               .kept_float = (double)states / (double)s[CHUNK],
-                               .state = states,
-                               .state_float = true};
-    if (s[NORM]) out[count++] = mixer_weights("mamba norm", SPLIT_COLUMN, s[GROUPS], width, PART_NORMS);
-    out[count++] = mixer_matmul("mamba out projection", SPLIT_ROW, s[GROUPS], width, D, s[BIAS]);
+    MixerPart *in = &out[count++], *convolution = &out[count++], *scan = &out[count++];
+    *in = mixer_matmul("mamba in projection", SPLIT_COLUMN, s[HEADS], D, columns, s[BIAS]);
+    *convolution = mixer_convolution("mamba convolution", s[HEADS], mixed, s[KERNEL], s[CONV_BIAS]);
+    convolution->kept = 0;
+    *scan = (MixerPart){.kind = MIXER_CORE,
+                        .name = "mamba scan",
+                        .split = SPLIT_COLUMN,
+                        .units = s[HEADS],
+                        .in = plus(mixed, s[HEADS]),
+                        .out = width,
+                        .parameters = times(3, s[HEADS]), /* A_log, D, dt_bias */
+                        .column = PART_LINEAR,
+                        .flops = flops,
+                        .backward = 2.5, /* states again, two gradients of each product, the chunk's square twice */
+                        .read = plus(times(2, width), plus(times(2, shared), times(3, s[HEADS]))),
+                        .written = width,
+                        .kept = width,
+                        .moved_float = 1.5 * (double)states / (double)s[CHUNK] + scores,
+                        .state = states,
+                        .state_float = true};
+    in->group_share = (double)shared / (double)columns;
+    convolution->group_share = (double)shared / (double)mixed;
+    scan->group_share = 2 * (double)shared / (double)(scan->read + scan->written);
+    scan->group_flops = 2 * scores * (double)s[STATE] / flops;
+    in->groups = convolution->groups = scan->groups = s[GROUPS];
+    if (s[NORM]) {
+        out[count] = mixer_weights("mamba norm", SPLIT_COLUMN, s[HEADS], width, PART_NORMS);
+        out[count].read = times(2, width), out[count].written = out[count].kept = width; /* with its gate */
+        count++;
+    }
+    out[count++] = mixer_matmul("mamba out projection", SPLIT_ROW, s[HEADS], width, D, s[BIAS]);
     return count;
 }
 

@@ -4,6 +4,7 @@
 #include "models/mixer.h"
 #include "models/product.h"
 
+#include <math.h>
 #include <string.h>
 
 extern const Mixer NO_MIXER, MAMBA2_MIXER, GATED_DELTA_NET_MIXER;
@@ -22,6 +23,41 @@ int mixer_size_count(const Mixer *mixer) {
     return count;
 }
 
+bool kind_mixes(const LayerKind *kind) {
+    return kind->heads > 0 || kind->cross_heads > 0 || (kind->mixer && kind->mixer != &NO_MIXER);
+}
+
+double model_blocks_share(const Model *model) {
+    double blocks = 0, layers = 0;
+    for (int i = 0; i < model->kind_count; i++) {
+        const LayerKind *kind = &model->kinds[i];
+        blocks += (double)kind->count * (kind_mixes(kind) + (kind->d_ff > 0 || kind->experts > 0));
+        layers += (double)kind->count;
+    }
+    return blocks / (2 * layers);
+}
+
+double mixer_flops(const Model *model, const LayerKind *kind) {
+    MixerPart parts[MIXER_PARTS_MAX];
+    double flops = 0;
+    for (int i = 0, count = kind->mixer->parts(model, kind, parts); i < count; i++)
+        if (parts[i].kind == MIXER_CORE) flops += parts[i].flops;
+    return flops;
+}
+
+static double share(const MixerPart *part, double tensor, double of_groups) {
+    if (part->split == SPLIT_LOCAL) return 1;
+    double units = (double)max_whole(1, part->units), own = units / tensor;
+    if (tensor == floor(tensor)) own = ceil(own); /* whole heads */
+    own /= units;
+    double grouped = part->groups > 0 ? max_real(own, 1 / (double)part->groups) : own;
+    return own + of_groups * (grouped - own);
+}
+
+double mixer_share(const MixerPart *part, double tensor) { return share(part, tensor, part->group_share); }
+
+double mixer_flops_share(const MixerPart *part, double tensor) { return share(part, tensor, part->group_flops); }
+
 MixerPart mixer_matmul(const char *name, MixerSplit split, int64_t units, int64_t in, int64_t out, bool bias) {
     int64_t weights = times(in, out);
     return (MixerPart){.kind = MIXER_MATMUL,
@@ -36,7 +72,7 @@ MixerPart mixer_matmul(const char *name, MixerSplit split, int64_t units, int64_
                        .backward = 2,
                        .read = in,
                        .written = out,
-                       .kept = in};
+                       .kept = split == SPLIT_ROW ? 0 : out};
 }
 
 /* Memory is all it costs; its state are the last kernel - 1 tokens. */

@@ -52,6 +52,15 @@ typedef struct {
     const char *option; /* that it needs for it, as it spells it; NULL: none */
 } NamedNesting;
 
+/* What else a layer may have that not every launcher's models do. */
+typedef enum {
+    LAYERS_INDEXED,   /* sparse attention: an indexer and its top_k */
+    LAYERS_LATENT_EXPERTS, /* routed experts of another width than the stream */
+    LAYERS_GATED,     /* a gate on the attention's output */
+    LAYERS_OTHER,     /* compressed keys, cross attention, shared blocks, matrices beside attention and MLP */
+} LayerFeature;
+
+enum { LAUNCHER_MIXERS_MAX = 6 };
 enum { LAUNCHER_NESTINGS_MAX = 2, LAUNCHER_SIGNS_MAX = 8, LAUNCHER_FORMATS_MAX = 2 };
 
 /* What there is to know of a launcher. Lists end at their first NULL, or when they are full. */
@@ -61,6 +70,11 @@ typedef struct {
 
     /* Whether it is among those that plans are made for where nobody says (--for): production launchers. */
     bool usual_on_tpus, usual_on_gpus;
+
+    /* ---- which layers its models have, beside attention, MLPs and mixtures ---- */
+    bool any_layers; /* it runs the user's own model: without tensor and sequence, which would have to know it */
+    const char *mixers[LAUNCHER_MIXERS_MAX]; /* by their names in models/mixers */
+    unsigned layers;                         /* a bit per LayerFeature */
 
     /* ---- what it refuses ---- */
     bool gpus_only;  /* it speaks NCCL */

@@ -2,11 +2,15 @@
 #include "search/launch/rules.h"
 
 #include "base/util.h"
+#include "cost/plan/shard.h"
+#include "models/mixer.h"
 #include "search/launch/placement.h"
+
+#include <string.h>
 
 bool facts_heads_divide(const PlanFacts *facts) {
     for (int i = 0; i < facts->model->kind_count; i++)
-        if (facts->model->kinds[i].heads % facts->tensor != 0) return false;
+        if (kind_heads(facts->model, &facts->model->kinds[i]) % facts->tensor != 0) return false;
     return true;
 }
 
@@ -24,7 +28,7 @@ bool facts_ulysses_divides(const PlanFacts *facts) {
     for (int i = 0; i < facts->model->kind_count; i++) {
         const LayerKind *kind = &facts->model->kinds[i];
         bool latent = kind->attention == ATTENTION_LATENT || kind->kv_heads <= 0;
-        if (kind->heads % ways != 0 || (!latent && kind->kv_heads % ways != 0)) return false;
+        if (kind_heads(facts->model, kind) % ways != 0 || (!latent && kind->kv_heads % ways != 0)) return false;
     }
     return true;
 }
@@ -81,10 +85,47 @@ static PlanFacts facts_of(const Model *model, const Work *work, const Plan *plan
                        .chunks = degree[ROLE_PIPELINE] * max_whole(1, plan->knobs.virtual_stages)};
 }
 
+static unsigned layer_features(const LayerKind *kind) {
+    bool other = kind->compress > 1 || kind->cross_heads > 0 || kind->copies > 0 || kind->attention_width > 0;
+    for (int part = 0; part < PART_COUNT && !other; part++)
+        other = kind->extra.matrix[part] > 0 && part != PART_SHARED_EXPERTS;
+    return (kind->index_heads > 0 ? 1u << LAYERS_INDEXED : 0) | (kind->out_gate > 0 ? 1u << LAYERS_GATED : 0) |
+           (kind->expert_width > 0 ? 1u << LAYERS_LATENT_EXPERTS : 0) | (other ? 1u << LAYERS_OTHER : 0);
+}
+
+static bool has_mixer(const Launcher *launcher, const Mixer *mixer) {
+    for (int i = 0; i < LAUNCHER_MIXERS_MAX && launcher->mixers[i]; i++)
+        if (strcmp(launcher->mixers[i], mixer->name) == 0) return true;
+    return false;
+}
+
+/* Whether its models have such layers. */
+static const char *refusal_of_layers(const Launcher *launcher, const PlanFacts *facts) {
+    static const char *const FEATURES[] = {"its models have no sparse attention with an indexer",
+                                           "its models have no experts of another width than the stream",
+                                           "its models have no gate on the output of attention",
+                                           "its models have no layers like this model's"};
+    for (int i = 0; i < facts->model->kind_count; i++) {
+        const LayerKind *kind = &facts->model->kinds[i];
+        unsigned features = layer_features(kind);
+        if (!kind->mixer && features == 0) continue;
+        if (launcher->any_layers) {
+            REFUSE_UNLESS(facts->tensor == 1 && facts->sequence == 1,
+                          "tensor and sequence would have to know this model's layers");
+            continue;
+        }
+        REFUSE_UNLESS(!kind->mixer || has_mixer(launcher, kind->mixer), "its models have no mixer like this model's");
+        for (unsigned f = 0; f < COUNT_OF(FEATURES); f++)
+            REFUSE_UNLESS(!(features >> f & 1) || (launcher->layers >> f & 1), FEATURES[f]);
+    }
+    return NULL;
+}
+
 /* What degrees alone decide. */
 static const char *refusal_of_degrees(const Launcher *launcher, const PlanFacts *facts) {
     REFUSE_UNLESS(!launcher->gpus_only || !facts->tpu, "it speaks NCCL: for GPUs alone");
-    return launcher->refuses_degrees ? launcher->refuses_degrees(facts) : NULL;
+    const char *layers = refusal_of_layers(launcher, facts);
+    return layers ? layers : launcher->refuses_degrees ? launcher->refuses_degrees(facts) : NULL;
 }
 
 /* What is left to be decided then. */

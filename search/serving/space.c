@@ -2,6 +2,7 @@
 #include "search/serving/space.h"
 
 #include "base/util.h"
+#include "cost/plan/shard.h"
 #include "cost/serving/cache.h"
 
 #include <stdlib.h>
@@ -107,13 +108,17 @@ void serving_log_add(ServingLog *log, ServingPhase phase, const ServingLayout *l
 
 /* ---- layouts ---- */
 
-static bool kind_divides(const LayerKind *kind, const WorkerLayout *layout) {
+static bool kind_divides(const Model *model, const LayerKind *kind, const WorkerLayout *layout) {
     bool latent = kind->attention == ATTENTION_LATENT;
     int64_t tensor = layout->tensor, further = layout->kv_sequence * layout->kv_batch;
-    if (kind->heads % tensor != 0) return false;
-    if (!latent && (tensor > kind->kv_heads ? tensor % kind->kv_heads : kind->kv_heads % tensor) != 0) return false;
-    if (cache_copies(kind, tensor) % further != 0) return false;
+    bool attends = kind->heads > 0;
+    if (kind_heads(model, kind) % tensor != 0) return false;
+    if (attends && !latent && (tensor > kind->kv_heads ? tensor % kind->kv_heads : kind->kv_heads % tensor) != 0)
+        return false;
+    if (attends && cache_copies(kind, tensor) % further != 0) return false;
+    if (layout->stationary > 1 && kind->d_ff == 0 && kind->experts == 0) return false;
     if (kind->d_ff % tensor != 0 || kind->d_ff_shared % tensor != 0) return false;
+    if (kind->experts == 0 && kind->d_ff == 0) return true;
     if (kind->experts == 0) return kind->d_ff % worker_group(layout) == 0 || layout->expert * layout->expert_tensor > 1;
     return kind->experts % layout->expert == 0 && kind->d_ff_expert % layout->expert_tensor == 0;
 }
@@ -121,7 +126,7 @@ static bool kind_divides(const LayerKind *kind, const WorkerLayout *layout) {
 bool layout_divides(const Model *model, const WorkerLayout *layout) {
     if (layout->pipeline > model->layers || layout->tensor % layout->stationary != 0) return false;
     for (int i = 0; i < model->kind_count; i++)
-        if (!kind_divides(&model->kinds[i], layout)) return false;
+        if (!kind_divides(model, &model->kinds[i], layout)) return false;
     return true;
 }
 

@@ -109,7 +109,6 @@ static inline Bench bench_of(Model model, double flops_per_second, double tokens
                              .seq = tokens,
                              .tokens = tokens,
                              .heads = (double)kind->heads,
-                             .kv_heads = (double)kind->kv_heads,
                              .d_ff = (double)kind->d_ff,
                              .d_ff_shared = (double)kind->d_ff_shared,
                              .d_ff_expert = (double)kind->d_ff_expert,
@@ -128,7 +127,6 @@ static inline void bench_split(Bench *bench, double tokens_per_chip, double fsdp
     bench->shard.tensor = tensor;
     bench->shard.tokens = tokens_per_chip * tensor;
     bench->shard.heads = (double)kind->heads / tensor;
-    bench->shard.kv_heads = (double)kind->kv_heads / tensor;
     bench->shard.d_ff = (double)kind->d_ff / tensor;
     if (tensor > 1) bench->sharding.residual = RESIDUAL_SEQUENCE;
 }

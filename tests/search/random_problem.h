@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "models/mixer.h"
 #include "models/parameters.h"
 #include "search/engine/search.h"
 #include "tests/sanitizer.h"
@@ -75,6 +76,33 @@ static inline void random_mlp(Draw *draw, bool mixture, LayerKind *kind) {
     kind->d_ff_shared = draw_chance(draw, 0.4) ? 512 : 0;
 }
 
+/* In place of attention, or beside it, a mixer; no MLP behind it, or nothing but an MLP; an indexer, other widths, blocks
+ * that layers share. Draws from a copy: the rest of a problem is what it was without. */
+static inline void random_mixer(Draw draw, LayerKind *kind) {
+    static const int64_t MAMBA[] = {8, 32, 2, 16, 4, 64, 0, 1, 1}, DELTA[] = {4, 8, 32, 32, 4, 64};
+    if (draw_chance(&draw, 0.75)) return;
+    int64_t way = draw_below(&draw, 6);
+    bool delta = draw_chance(&draw, 0.4);
+    if (way < 3) { /* instead of attention; beside it; instead of it and of the MLP */
+        kind->mixer = mixer_named(delta ? "gated_delta_net" : "mamba2");
+        for (int i = 0; i < (delta ? 6 : 9); i++) kind->sizes[i] = delta ? DELTA[i] : MAMBA[i];
+        if (way != 1) kind->heads = kind->kv_heads = kind->head_dim = 0, kind->attention = ATTENTION_HEADS;
+        if (way == 2) kind->d_ff = kind->experts = kind->top_k = kind->d_ff_expert = kind->d_ff_shared = 0;
+        if (way == 2) kind->norms = 1;
+    } else if (way == 3) {
+        kind->mixer = mixer_named("none");
+        kind->heads = kind->kv_heads = kind->head_dim = 0, kind->attention = ATTENTION_HEADS;
+    } else if (way == 4) {
+        kind->index_heads = 4, kind->index_head_dim = 32, kind->index_top_k = 64;
+        kind->compress = draw_chance(&draw, 0.5) ? 4 : 0;
+    } else {
+        kind->out_gate = kind->heads * kind->head_dim;
+        kind->extra.matrix[PART_HYPER] = 4096, kind->extra.vector[PART_HYPER] = 100;
+        kind->copies = draw_chance(&draw, 0.5) ? 1 : 0;
+        kind->expert_width = kind->experts > 0 ? 128 : 0;
+    }
+}
+
 /* Dense or a mixture of experts (then perhaps with a dense layer in front), one or two kinds of layers. */
 static inline Model random_model(Draw *draw) {
     Model model = {.layers = draw_whole(draw, 1, 9),
@@ -100,6 +128,7 @@ static inline Model random_model(Draw *draw) {
         }
         model.kind_count = 2;
     }
+    random_mixer(*draw, &model.kinds[model.kind_count - 1]);
     strcpy(model.name, "random");
     Error error = {0};
     cr_assert(model_validate(&model, "random", &error), "%s", error.text);

@@ -18,7 +18,7 @@ static int64_t left_undivided(const Question *question, int64_t devices) {
     int64_t left = devices, experts = 1, heads = 1;
     for (int i = 0; i < model->kind_count; i++) {
         experts = max_whole(experts, model->kinds[i].experts);
-        heads = max_whole(heads, model->kinds[i].heads);
+        heads = max_whole(heads, kind_heads(model, &model->kinds[i]));
     }
     const int64_t divided[] = {question->work.sequences, heads, experts, question->work.seq};
     for (size_t i = 0; i < COUNT_OF(divided); i++) left /= common_divisor(left, divided[i]);

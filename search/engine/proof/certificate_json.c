@@ -107,7 +107,7 @@ static bool add_knobs(cJSON *to, const SearchRecord *record) {
     cJSON *json = json_add_object(to, "knobs"), *schedules = NULL;
     int64_t heads = 0;
     for (int i = 0; i < request->question.model.kind_count; i++)
-        heads = common_divisor(heads, request->question.model.kinds[i].heads);
+        heads = common_divisor(heads, kind_heads(&request->question.model, &request->question.model.kinds[i]));
     bool ok = json_add_whole(json, "layers", request->question.model.layers) && json_add_whole(json, "heads", heads) &&
               json_add_whole(json, "experts", domain.experts) &&
               json_add_bool(json, "tensor_overlap", domain.overlaps) &&

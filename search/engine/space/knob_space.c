@@ -14,7 +14,7 @@ KnobDomain knob_domain(const CostContext *setting, const Mesh *mesh, unsigned sc
     int64_t heads = 0;
     for (int i = 0; i < model->kind_count; i++) {
         domain.experts = max_whole(domain.experts, model->kinds[i].experts);
-        heads = common_divisor(heads, model->kinds[i].heads);
+        heads = common_divisor(heads, kind_heads(model, &model->kinds[i]));
     }
     for (int64_t ways = 2; ways <= heads && !domain.too_many_head_ways; ways++) {
         if (heads % ways != 0) continue;

@@ -421,6 +421,7 @@ const Launcher DEEPSPEED_LAUNCHER = {
     .gpus_only = true,
     .pads = 1u << PAD_STAGES,
     .refuses_work = refuses_work,
+    .any_layers = true,
     .refuses_degrees = refuses_degrees,
     .refuses = refuses,
     .offloads_optimizer = offloads_optimizer,

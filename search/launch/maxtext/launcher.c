@@ -420,8 +420,11 @@ static void ways(const LaunchAsk *ask, LaunchWays *out) {
                               out);
 }
 
+/* Layers: models/qwen3.py (Qwen3NextGatedDeltaNet, and full attention with a gate), layers/attention_mla.py (Indexer). */
 const Launcher MAXTEXT_LAUNCHER = {
     .name = "maxtext",
+    .mixers = {"gated_delta_net"},
+    .layers = 1u << LAYERS_INDEXED | 1u << LAYERS_GATED,
     .usual_on_tpus = true,
     .nestings = {{.name = "maxtext", .order = ORDER}},
     .refuses_work = maxtext_refuses_work,

@@ -397,6 +397,12 @@ void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
     int64_t block = MEGATRON_VOCAB_DIVISOR * job->tensor, padded = divide_up(job->model->vocab, block) * block;
     megatron_note_activations(job, notes);
     note_model(job, notes);
+    for (int i = 0; i < job->model->kind_count; i++)
+        if (job->model->kinds[i].mixer || job->model->kinds[i].index_heads > 0) {
+            emit_note(notes, "flags of mixers and of sparse attention (--hybrid-override-pattern, --mamba-*, "
+                             "--linear-*, --dsa-*) are the model's: add them");
+            break;
+        }
     if (padded != job->model->vocab)
         emit_note(notes, "the vocabulary of %" PRId64 " is padded to %" PRId64 ", a multiple of %d x tensor",
                   job->model->vocab, padded, MEGATRON_VOCAB_DIVISOR);

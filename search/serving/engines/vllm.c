@@ -13,6 +13,7 @@ static const char *refuses_context(const EngineAsk *ask) {
     for (int i = 0; i < ask->model->kind_count && layout->kv_sequence > 1; i++) {
         const LayerKind *kind = &ask->model->kinds[i];
         bool latent = kind->attention == ATTENTION_LATENT;
+        if (kind->heads == 0) continue;
         if (layout->tensor % layout->kv_sequence != 0) return "decode context parallel has to divide tensor";
         if (!latent && (layout->tensor <= kind->kv_heads || layout->kv_sequence > layout->tensor / kind->kv_heads))
             return "decode context parallel takes tensor ranks beyond the heads of the cache alone";

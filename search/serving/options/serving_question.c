@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/util.h"
 #include "models/config/model_json.h"
+#include "models/mixer.h"
 #include "search/serving/options/serving_options.h"
 
 #include <stdio.h>
@@ -32,12 +33,9 @@ static bool read_model(const Words *words, ServingRequested *request) {
     request->model = given(words, OPTION_MODEL);
     if (!model_from_words(words, &question->model)) return false;
     for (int i = 0; i < question->model.kind_count; i++)
-        if (question->model.kinds[i].heads < 1)
-            return words_wrong(words, OPTION_MODEL,
-                               "%s has layers without attention, which are not priced for "
-                               "serving; give a transformer",
-                               question->model.name);
-    return true;
+        if (kind_mixes(&question->model.kinds[i])) return true;
+    return words_wrong(words, OPTION_MODEL, "%s mixes no tokens; give a model with attention or a mixer",
+                       question->model.name);
 }
 
 static bool read_machine(const Words *words, ServingRequested *request) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Compares the op list with independent counts: parameters and FLOPs of the whole zoo, and bytes of every collective by
  * hand. */
+#include "models/mixer.h"
 #include "tests/cost/workbench.h"
 #include "tests/models/zoo_fixture.h"
 
@@ -29,7 +30,7 @@ static Bench bench_plan(const Model *model, int64_t tensor, int64_t expert, int6
 
 typedef struct {
     double weights;
-    double matmul[PHASE_COUNT], attention[PHASE_COUNT];
+    double matmul[PHASE_COUNT], attention[PHASE_COUNT], scan[PHASE_COUNT]; /* matmul: with convolutions */
     Traffic traffic[GROUP_COUNT][PHASE_COUNT];
 } Totals;
 
@@ -37,8 +38,9 @@ static void add_ops(const Op *ops, int count, double times, Totals *totals) {
     for (int i = 0; i < count; i++) {
         totals->weights += times * ops[i].weights;
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
-            *(ops[i].kind == OP_ATTENTION ? &totals->attention[phase] : &totals->matmul[phase]) +=
-                times * ops[i].flops[phase];
+            *(ops[i].kind == OP_ATTENTION ? &totals->attention[phase]
+              : ops[i].kind == OP_SCAN    ? &totals->scan[phase]
+                                          : &totals->matmul[phase]) += times * ops[i].flops[phase];
             for (int group = 0; group < GROUP_COUNT; group++) {
                 totals->traffic[group][phase].messages += times * ops[i].traffic[group][phase].messages;
                 totals->traffic[group][phase].bytes += times * ops[i].traffic[group][phase].bytes;
@@ -92,9 +94,35 @@ static double matmul_weights(const Model *model) {
         const LayerKind *kind = &model->kinds[i];
         Parameters layer = layer_parameters(model, kind);
         double active = kind->experts > 0 ? (double)layer.experts * (double)kind->top_k / (double)kind->experts : 0;
-        weights += (double)kind->count * ((double)(layer.attention + layer.mlp + layer.router) + active);
+        double dense = (double)(layer.attention + layer.mlp + layer.shared_experts + layer.router + layer.indexer +
+                                layer.cross_attention);
+        for (int part = 0; part < PART_COUNT; part++) {
+            bool counted = part == PART_ATTENTION || part == PART_MLP || part == PART_SHARED_EXPERTS ||
+                           part == PART_ROUTER || part == PART_INDEXER || part == PART_CROSS_ATTENTION;
+            dense += counted ? -(double)kind->extra.vector[part] : (double)kind->extra.matrix[part];
+        }
+        MixerPart parts[MIXER_PARTS_MAX];
+        for (int p = 0, count = kind->mixer ? kind->mixer->parts(model, kind, parts) : 0; p < count; p++)
+            dense += parts[p].kind == MIXER_MATMUL || parts[p].kind == MIXER_CONVOLUTION ? parts[p].flops / 2 : 0;
+        weights += (double)kind->count * (dense + active);
     }
+    for (int part = 0; part < PART_COUNT; part++) weights += (double)model->extra.matrix[part];
     return weights;
+}
+
+/* Forward FLOPs of a token in scans. */
+static double scans(const Model *model) {
+    double flops = 0;
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].mixer) flops += (double)model->kinds[i].count * mixer_flops(model, &model->kinds[i]);
+    return flops;
+}
+
+/* Gradients of what an indexer scores reach the keys alone that are attended to: they follow no convention. */
+static bool has_indexer(const Model *model) {
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].index_heads > 0) return true;
+    return false;
 }
 
 Test(ops, flops_are_the_conventions) {
@@ -104,7 +132,8 @@ Test(ops, flops_are_the_conventions) {
         Totals totals = model_totals(&bench);
         double matmul = 2 * SEQ * matmul_weights(model);
         double attention =
-            SEQ * (model_flops_per_token(model, FLOPS_CAUSAL, SEQ) - model_flops_per_token(model, FLOPS_6N, SEQ)) / 3;
+            SEQ * (model_flops_per_token(model, FLOPS_CAUSAL, SEQ) - model_flops_per_token(model, FLOPS_6N, SEQ)) / 3 -
+            SEQ * scans(model);
         const struct {
             const char *name;
             double found, expected;
@@ -112,7 +141,9 @@ Test(ops, flops_are_the_conventions) {
             {"matmuls, forward", totals.matmul[PHASE_FORWARD], matmul},
             {"matmuls, backward: twice", totals.matmul[PHASE_BACKWARD], 2 * matmul},
             {"causal attention, forward", totals.attention[PHASE_FORWARD], attention},
-            {"flash backward: 5 matmuls for 2", totals.attention[PHASE_BACKWARD], 2.5 * attention},
+            {"scans, forward", totals.scan[PHASE_FORWARD], SEQ * scans(model)},
+            {"flash backward: 5 matmuls for 2", totals.attention[PHASE_BACKWARD],
+             has_indexer(model) ? totals.attention[PHASE_BACKWARD] : 2.5 * attention},
         };
         for (size_t j = 0; j < COUNT_OF(rows); j++)
             cr_expect_float_eq(rows[j].found, rows[j].expected, 1e-11 * rows[j].expected, "%s, %s: %.17g, not %.17g",

@@ -176,7 +176,8 @@ Test(shard, sizes) {
         Shard s = {0};
         PaddingSet padding;
         cr_expect(shard_of(rows[i].model, rows[i].work, rows[i].ways, PADDING_ANY, &s, &padding), "%s", rows[i].name);
-        const double found[] = {s.heads, s.kv_heads, s.d_ff, s.vocab, s.seq, s.tokens, s.layers, s.layers_last};
+        const double found[] = {s.heads, shard_kv_heads(&rows[i].model->kinds[0], &s), s.d_ff, s.vocab, s.seq, s.tokens,
+                                s.layers, s.layers_last};
         const double expected[] = {rows[i].heads, rows[i].kv_heads, rows[i].d_ff,   rows[i].vocab,
                                    rows[i].seq,   rows[i].tokens,   rows[i].layers, rows[i].layers_last};
         for (size_t j = 0; j < COUNT_OF(found); j++)
@@ -268,11 +269,11 @@ Test(shard, kv_heads_as_dealt) {
                 PaddingSet padding;
                 cr_expect(shard_of(&model, (Work){.sequences = 8, .seq = 64}, (Ways){tensor, 1, 1, 1, 1, 1, 8, 1, 1},
                                    PADDING_ANY, &shard, &padding));
-                cr_expect_geq(shard.kv_heads, (double)most, "%d heads, %d KV heads, %d ways", (int)heads, (int)kv,
+                cr_expect_geq(shard_kv_heads(&model.kinds[0], &shard), (double)most, "%d heads, %d KV heads, %d ways", (int)heads, (int)kv,
                               (int)tensor);
                 if (every_place)
-                    cr_expect_eq(shard.kv_heads, (double)most, "%d heads, %d KV heads, %d ways: %g", (int)heads,
-                                 (int)kv, (int)tensor, shard.kv_heads);
+                    cr_expect_eq(shard_kv_heads(&model.kinds[0], &shard), (double)most, "%d heads, %d KV heads, %d ways: %g", (int)heads,
+                                 (int)kv, (int)tensor, shard_kv_heads(&model.kinds[0], &shard));
             }
 }
 

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* cost/plan/op_list.h: what ops of a layer are made with, for cost/plan/ops.c and cost/plan/mixer_ops.c alone. */
+#pragma once
+
+#include "cost/plan/ops.h"
+
+#include <assert.h>
+
+/* Tokens of the residual stream that one chip holds. */
+static inline double residual_tokens(const Shard *shard, const Sharding *sharding) {
+    return sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
+}
+
+typedef struct {
+    Op *ops;
+    int count;
+} List;
+
+static inline Op *add(List *list, OpKind kind, const char *name) {
+    assert(list->count < OPS_MAX);
+    Op *op = &list->ops[list->count++];
+    *op = (Op){.kind = kind, .name = name, .groups = 1, .chunks = 1, .output_activation = -1, .saved_ways = 1};
+    return op;
+}
+
+/* [m, k] x [k, n]: forward once, backward twice (gradients of input and of weights). */
+static inline Op *add_matmul(List *list, const char *name, double m, double n, double k) {
+    Op *op = add(list, OP_MATMUL, name);
+    op->m = m, op->n = n, op->k = k;
+    op->runs_in_precision = true;
+    op->weights = n * k;
+    op->flops[PHASE_FORWARD] = 2 * m * n * k;
+    op->flops[PHASE_BACKWARD] = 4 * m * n * k;
+    op->hbm_bytes[PHASE_FORWARD] = BF16_BYTES * (m * k + k * n + m * n);
+    op->hbm_bytes[PHASE_BACKWARD] = 2 * op->hbm_bytes[PHASE_FORWARD];
+    return op;
+}
+
+/* An op that reads or writes `forward` and `backward` tensors of `elements` bf16 elements. */
+static inline Op *add_elementwise(List *list, const char *name, double elements, double forward, double backward) {
+    Op *op = add(list, OP_ELEMENTWISE, name);
+    op->hbm_bytes[PHASE_FORWARD] = BF16_BYTES * elements * forward;
+    op->hbm_bytes[PHASE_BACKWARD] = BF16_BYTES * elements * backward;
+    return op;
+}
+
+static inline void set_output(Op *op, Activation activation, double bytes) {
+    op->output_activation = activation;
+    op->saved_bytes = bytes;
+}
+
+static inline void communicate(Op *op, Group group, Phase phase, double messages, double bytes) {
+    op->traffic[group][phase].messages += messages;
+    op->traffic[group][phase].bytes += messages * bytes;
+}
+
+/* Enters a tensor-parallel block. A stream along the sequence is gathered (and its gradient scattered); a replicated
+ * one is already there, and its gradient is an all_reduce: two passes. Saved inputs are saved gathered, so backward
+ * gathers nothing again. */
+static inline void enter_block(Op *op, const Shard *shard, const Sharding *sharding, double bytes) {
+    if (shard->tensor <= 1) return;
+    if (sharding->residual == RESIDUAL_SEQUENCE) {
+        communicate(op, GROUP_TENSOR, PHASE_FORWARD, 1, bytes);
+        communicate(op, GROUP_TENSOR, PHASE_BACKWARD, 1, bytes);
+    } else {
+        communicate(op, GROUP_TENSOR, PHASE_BACKWARD, 2, bytes);
+    }
+}
+
+/* Leaves it: partial sums are scattered along the sequence, or all_reduced. */
+static inline void leave_block(Op *op, const Shard *shard, const Sharding *sharding, double bytes) {
+    if (shard->tensor <= 1) return;
+    if (sharding->residual == RESIDUAL_SEQUENCE) {
+        communicate(op, GROUP_TENSOR, PHASE_FORWARD, 1, bytes);
+        communicate(op, GROUP_TENSOR, PHASE_BACKWARD, 1, bytes);
+    } else {
+        communicate(op, GROUP_TENSOR, PHASE_FORWARD, 2, bytes);
+    }
+}
+
+/* The ops of a layer's mixer (models/mixer.h), from its first matmul to its last. `entered` means that attention beside
+ * it has gathered the input that both read, and reduces the sum of both outputs; `ends` means that no MLP follows: the
+ * output is the next layer's input, which is kept anyway. */
+typedef struct {
+    bool entered, ends;
+} MixerPlace;
+void mixer_ops(List *list, const ShardedLayer *layer, const Methods *methods, MixerPlace place);
