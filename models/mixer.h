@@ -45,6 +45,7 @@ typedef struct {
     int64_t kept;             /* of what it makes: numbers of 16 bits that stay for backward */
     double kept_float;        /* the same in float32 */
     double moved_float;       /* core: numbers of float32 that it writes and reads again, forward: states of chunks */
+    bool own_input;           /* column: each head reads its own numbers alone, a block of a diagonal */
     bool on_vectors;          /* core: its FLOPs are not matrix products */
     int64_t state;            /* numbers that a sequence carries from token to token, whatever its length */
     bool state_float;         /* they are float32 in serving; false: as activations are */

@@ -92,7 +92,11 @@ void mixer_ops(List *list, const ShardedLayer *layer, const Methods *methods, Mi
         if (column && part->in == layer->model->d_model && !entered) {
             enter_block(op, shard, sharding, BF16_BYTES * tokens * (double)part->in);
             entered = true;
-        } else if (column && part->split == SPLIT_COLUMN && part->in != layer->model->d_model && shard->tensor > 1) {
+        } else if (part->kind == MIXER_MATMUL && part->split == SPLIT_ROW && !last && shard->tensor > 1) {
+            /* Partial sums of what every chip needs whole. */
+            communicate(op, GROUP_TENSOR, PHASE_FORWARD, 2, BF16_BYTES * tokens * (double)part->out);
+        } else if (column && part->split == SPLIT_COLUMN && !part->own_input && part->in != layer->model->d_model &&
+                   shard->tensor > 1) {
             /* What every chip has made for itself: its gradient is a sum over the chips. */
             communicate(op, GROUP_TENSOR, PHASE_BACKWARD, 2, BF16_BYTES * tokens * (double)part->in);
         }

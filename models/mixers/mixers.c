@@ -7,9 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-extern const Mixer NO_MIXER, MAMBA2_MIXER, GATED_DELTA_NET_MIXER;
+extern const Mixer NO_MIXER, MAMBA2_MIXER, GATED_DELTA_NET_MIXER, KDA_MIXER, LIGHTNING_MIXER, MAMBA_MIXER, RG_LRU_MIXER,
+    SHORT_CONV_MIXER, MLSTM_MIXER, RWKV_MIXER;
 
-const Mixer *const MIXERS[] = {&NO_MIXER, &MAMBA2_MIXER, &GATED_DELTA_NET_MIXER, NULL};
+const Mixer *const MIXERS[] = {&NO_MIXER,         &MAMBA2_MIXER,     &GATED_DELTA_NET_MIXER,
+                               &KDA_MIXER,        &LIGHTNING_MIXER,  &MAMBA_MIXER,
+                               &RG_LRU_MIXER,     &SHORT_CONV_MIXER, &MLSTM_MIXER,
+                               &RWKV_MIXER,       NULL};
 
 const Mixer *mixer_named(const char *name) {
     for (int i = 0; MIXERS[i]; i++)

@@ -57,6 +57,39 @@ Test(mixers, parts_counted_by_hand) {
     }
 }
 
+/* A layer's parameters as classes of transformers 5.23 have them (counted on the meta device, divided by the layers), but for
+ * MiniMax-Text-01 (6144 x 4 x 8192 in, 8192 x 6144 out) and LFM2-1.2B (2048 x 6144 in, 3 a channel, 2048 x 2048 out), by hand;
+ * and the FLOPs of a token's scan by the formulas of the papers. */
+Test(mixers, as_counted_elsewhere) {
+    static const struct {
+        const char *mixer;
+        int64_t d_model, sizes[MIXER_SIZES_MAX], linear, norms;
+        double scan;
+    } COUNTED[] = {
+        {"kda", 2304, {32, 128, 4, 64}, 39514144, 128, 32 * (6. * 16384 + 10. * 64 * 128 + 2. / 3 * 4096)},
+        {"rg_lru", 2560, {2560, 10, 4, 1}, 20999680, 0, 12. * 2560},
+        {"mamba", 768, {1536, 16, 48, 4, 0, 1, 0}, 3770880, 0, 9. * 1536 * 16},
+        {"mamba", 4096, {8192, 16, 256, 4, 0, 1, 1}, 105308160, 288, 9. * 8192 * 16},
+        {"rwkv", 4096, {4096}, 67129344, 0, 16. * 4096},
+        {"mlstm", 4096, {8, 256, 512, 64, 0}, 67174416, 4096, 8 * (2. * 64 * 768 + 4. * 256 * 512)},
+        {"lightning", 6144, {64, 128, 256, 0, 1, 8192}, 251658240, 8192, 64 * (4. * 256 * 128 + 4. * 128 * 128)},
+        {"short_conv", 2048, {2048, 3, 0}, 16783360, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(COUNTED); i++) {
+        Model model = {.d_model = COUNTED[i].d_model, .vocab = 16, .max_seq = 64, .layers = 1, .kind_count = 1};
+        LayerKind *kind = &model.kinds[0];
+        *kind = (LayerKind){.count = 1, .norms = 1, .mixer = mixer_named(COUNTED[i].mixer)};
+        cr_assert(kind->mixer, "%s", COUNTED[i].mixer);
+        for (int s = 0; s < MIXER_SIZES_MAX; s++) kind->sizes[s] = COUNTED[i].sizes[s];
+        Parameters layer = layer_parameters(&model, kind);
+        cr_expect_eq(layer.linear, COUNTED[i].linear, "%s: %lld", COUNTED[i].mixer, (long long)layer.linear);
+        cr_expect_eq(layer.norms, COUNTED[i].d_model + COUNTED[i].norms, "%s: norms %lld", COUNTED[i].mixer,
+                     (long long)layer.norms);
+        cr_expect_float_eq(mixer_flops(&model, kind), COUNTED[i].scan, 1e-6 * COUNTED[i].scan + 1e-9, "%s: %g",
+                           COUNTED[i].mixer, mixer_flops(&model, kind));
+    }
+}
+
 Test(mixers, sizes_that_do_not_go_together) {
     Model model = {.d_model = 8, .vocab = 16, .max_seq = 64, .layers = 1, .kind_count = 1};
     Error error = {0};
