@@ -311,6 +311,7 @@ static void expert_ops(List *list, const ShardedLayer *layer, const LayerSoftwar
         op->groups = shard->experts;
         op->expert_weights = true;
         op->biased = kind->expert_bias;
+        op->ungated = !kind->gated;
         op->weights *= shard->experts;
         for (int phase = 0; phase < PHASE_COUNT; phase++)
             op->flops[phase] *= shard->experts, op->hbm_bytes[phase] *= shard->experts;

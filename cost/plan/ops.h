@@ -58,6 +58,7 @@ typedef struct {
     double flops[PHASE_COUNT]; /* useful FLOPs of the chip, unpadded to tiles */
     double hbm_bytes[PHASE_COUNT];
     bool pair;              /* two matmuls of one size: gate and up */
+    bool ungated;           /* experts of two matrices, not three */
     bool biased;            /* experts with biases and a clamped activation */
     bool runs_in_precision; /* a matmul of the blocks runs in the profile's precision, other ops in bf16 */
     double score_elements;  /* attention: elements of the whole square (or window), all heads of the chip */
