@@ -72,7 +72,7 @@ static void list_parts(const CostContext *setting, const Plan *plan, Estimate *o
     for (int i = 0; i < out->part_count; i++) {
         const EstimatePart *part = &out->parts[i];
         double seconds = part->forward_seconds + part->backward_seconds;
-        if (part->kind == OP_ATTENTION)
+        if (part->kind == OP_ATTENTION || part->kind == OP_SCAN) /* what mixes tokens */
             out->attention_seconds += seconds;
         else if (part->kind == OP_MATMUL || part->kind == OP_GROUPED_MATMUL)
             out->matmul_seconds += seconds;

@@ -20,7 +20,7 @@ typedef enum {
 const char *bound_name(BoundBy bound);
 
 /* Ops have a few dozen names in all (cost/plan/ops.c), whatever the model: no list of parts is longer. */
-enum { ESTIMATE_PARTS_MAX = 48 };
+enum { ESTIMATE_PARTS_MAX = 128 };
 
 /* Seconds of one op over the whole step (fullest stage), for "where a step goes". */
 typedef struct {

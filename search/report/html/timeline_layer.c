@@ -47,7 +47,7 @@ static void add_bar(LayerLine *line, double from, double to, int lane, Paint pai
 }
 
 static Paint paint_of_op(OpKind kind) {
-    return kind == OP_ATTENTION                             ? PAINT_ATTENTION
+    return kind == OP_ATTENTION || kind == OP_SCAN          ? PAINT_ATTENTION
            : kind == OP_MATMUL || kind == OP_GROUPED_MATMUL ? PAINT_MATMUL
                                                             : PAINT_ELEMENTWISE;
 }

@@ -5,7 +5,10 @@
  * `autoregressive` and weights over both, and none that cut it by sequence. There are no pipelines in decode, and
  * nothing autoregressive across slices. */
 #include "cost/serving/cache.h"
+#include "models/mixer.h"
 #include "search/serving/engines/engine.h"
+
+#include <string.h>
 
 static const char *refuses(const EngineAsk *ask) {
     const WorkerLayout *layout = ask->layout;
@@ -18,6 +21,7 @@ static const char *refuses(const EngineAsk *ask) {
     for (int i = 0; i < ask->model->kind_count; i++) {
         const LayerKind *kind = &ask->model->kinds[i];
         bool latent = kind->attention == ATTENTION_LATENT;
+        if (kind->mixer && strcmp(kind->mixer->name, "gated_delta_net") != 0) return "it has no such mixer";
         if (layout->kv_batch > 1 && (latent || kind->experts > 0))
             return "its rules for a cache cut by batch are of dense models";
         if (!latent && cache_copies(kind, layout->tensor) > layout->kv_batch)
