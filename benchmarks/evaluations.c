@@ -5,8 +5,6 @@
 #include "benchmarks/space.h"
 #include "search/engine/kernel/evaluate.h"
 
-#include <omp.h>
-
 /* One knob setting with what the loop needs of it. */
 typedef struct {
     StepRule rule;

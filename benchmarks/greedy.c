@@ -10,8 +10,6 @@
  * The exact search takes every chip too (--max-idle 0), and pads what its launchers pad (its default). */
 #include "benchmarks/space.h"
 
-#include <omp.h>
-
 static const char *const POINTS[] = {
     "8b --chip v5e --slice 4x4 --batch 256Ki",
     "8b --chip v5e --slice 8x8 --batch 1Mi",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "mesh/factorization.h"
 
-#include "base/util.h"
 #include "mesh/prime.h"
 
 #include <assert.h>

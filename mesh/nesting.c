@@ -4,7 +4,6 @@
 #include "base/util.h"
 
 #include <stdio.h>
-#include <string.h>
 
 Nesting nesting_canonical(void) {
     Nesting nesting;

@@ -19,7 +19,6 @@
 #include "search/report/report.h"
 #include "search/shardopt_inside.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

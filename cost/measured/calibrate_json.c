@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes the report of a calibration for programs. */
 #include "base/json.h"
-#include "base/util.h"
 #include "cost/measured/calibrate.h"
-
-#include <string.h>
 
 static bool add_stats(cJSON *to, const char *key, const ErrorStats *stats) {
     if (stats->count == 0) return true;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Writes the report of a calibration for people: as text, and as Markdown. */
 #include "base/text/table.h"
-#include "base/util.h"
 #include "cost/measured/calibrate.h"
 
 #include <inttypes.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cost/measured/cross_validation.h"
 
-#include "base/util.h"
-
 #include <stdlib.h>
 #include <string.h>
 

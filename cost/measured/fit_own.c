@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cost/measured/fit_own.h"
 
-#include "base/util.h"
-
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cost/measured/nearest.h"
 
-#include "base/util.h"
-
 #include <math.h>
 #include <strings.h>
 

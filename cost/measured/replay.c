@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cost/measured/replay.h"
 
-#include "base/file.h"
 #include "base/util.h"
 #include "cost/measured/replay_parts.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,6 @@
 #include "mesh/slice.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

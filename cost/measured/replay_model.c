@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* The kind of most layers, which the columns describe. */
 static const LayerKind *main_kind(const Model *model) {

@@ -3,12 +3,9 @@
 
 #include "base/util.h"
 #include "cost/measured/labels.h"
-#include "cost/time/schedule.h"
 #include "mesh/host_link.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/util.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { RUNS_MOST = 1000000000 };

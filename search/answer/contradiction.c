@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/answer/contradiction.h"
 
-#include "base/util.h"
 #include "search/answer/tie.h"
 
 #include <math.h>

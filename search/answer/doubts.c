@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <string.h>
 
 static const double NINE_IN_TEN = 1.645; /* deviations of a normal distribution, on either side */
 static const double MOVES_LEAST = 1e-3;  /* of the step: what moves it by less is in no plan's way */

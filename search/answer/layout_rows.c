@@ -3,7 +3,6 @@
 #include "search/answer/plan_words.h"
 
 #include <assert.h>
-#include <string.h>
 
 enum { WORD_SIZE = 64 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/answer/parameter_shards.h"
 
-#include "base/util.h"
 #include "cost/plan/grid.h"
 
 #include <assert.h>

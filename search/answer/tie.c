@@ -8,7 +8,6 @@
 #include "search/request/request.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Plans are alike whose bytes differ by less of HBM, and whose chances of fitting do by less. */
 static const double STEP_OF_HBM = 0.05, STEP_OF_CHANCE = 0.05;

@@ -6,7 +6,6 @@
 #include "search/answer/tie.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 static void say(Why *to, const Prose *sentence) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How results leave, and what a failure is to the caller's shell. */
-#include "base/build.h"
 #include "base/file.h"
 #include "base/memory_stream.h"
 #include "base/util.h"

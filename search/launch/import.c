@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/launch/import.h"
 
-#include "base/number.h"
 #include "base/util.h"
 #include "mesh/host_link.h"
 #include "search/launch/placement.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 bool import_work(int launcher, ConfigFile *file, ImportedWork *out, Error *error) {

@@ -4,7 +4,6 @@
 #include "search/launch/import.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef bool (*ReadSyntax)(const char *text, size_t length, ConfigFile *file, Error *error);

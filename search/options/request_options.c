@@ -5,13 +5,11 @@
 #include "base/threads.h"
 #include "base/util.h"
 #include "mesh/host_link.h"
-#include "models/config/model_json.h"
 #include "models/parameters.h"
 #include "search/launch/launcher.h"
 #include "search/options/machine_words.h"
 #include "search/request/request.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

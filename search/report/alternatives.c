@@ -6,7 +6,6 @@
 #include "mesh/slice.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { TWINS_TRIED = 4, NEAREST_WANTED = 2 };
 static const int64_t NEAREST_GROWTH = 64;

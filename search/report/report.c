@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/report/report.h"
 
-#include "base/locale.h"
-#include "base/threads.h"
 #include "base/util.h"
 #include "search/answer/doubts.h"
-#include "search/answer/tie.h"
 #include "search/engine/explore/cache_pool.h"
 #include "search/report/side_searches.h"
 
-#include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 
 _Static_assert((int)SENSITIVITIES_MAX <= (int)QUESTIONS_MAX && (int)ALTERNATIVE_COUNT <= (int)QUESTIONS_MAX,

@@ -7,7 +7,6 @@
 #include "search/report/side_searches.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const double ROW_HEADROOM_SHARE = 0.15;
 /* A row that is slower than plan 1 by more than this says little, and takes long to find; so does headroom that costs

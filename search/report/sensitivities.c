@@ -2,12 +2,10 @@
 /* What would help most: one thing of the request changes, and the whole search is asked again. */
 #include "search/report/side_searches.h"
 
-#include "base/text/prose.h"
 #include "base/util.h"
 #include "mesh/slice.h"
 #include "search/answer/tie.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

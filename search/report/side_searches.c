@@ -4,13 +4,10 @@
 #include "base/locale.h"
 #include "base/threads.h"
 #include "base/util.h"
-#include "search/answer/doubts.h"
 #include "search/answer/tie.h"
-#include "search/engine/explore/cache_pool.h"
 
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
 void request_copy(const Request *request, Request *copy) {
     *copy = *request;

@@ -4,7 +4,6 @@
 
 #include "base/json.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* The machine in the option that named it; the default machine by what it is. */

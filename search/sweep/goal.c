@@ -3,8 +3,6 @@
 
 #include "base/number.h"
 #include "base/util.h"
-#include "search/answer/plan_words.h"
-#include "search/report/text/parts.h"
 
 static const double USD_MOST = 1e15;
 

@@ -6,7 +6,6 @@
 #include "cost/trace/formats/xplane_table.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {

@@ -3,7 +3,6 @@
 #include "cost/trace/formats/xplane.h"
 
 #include "base/util.h"
-#include "cost/trace/formats/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include "search/trace/measurements.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { FOUND_MAX = 64, LOG_BYTES_MAX = 16 << 20 };

@@ -9,7 +9,6 @@
 #include "cost/measured/replay.h"
 #include "cost/measured/side_tables.h"
 #include "cost/profile/profile_set_json.h"
-#include "search/cli/commands.h"
 #include "search/cli/commands/kinds.h"
 
 #include <omp.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt check`: plans compared with a committed baseline, or one that is launched with the best, for CI. */
 #include "base/build.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/util.h"
-#include "search/cli/commands.h"
 #include "search/cli/commands/check_plans.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/planning.h"
@@ -13,7 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct {

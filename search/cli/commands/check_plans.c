@@ -16,7 +16,6 @@
 
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 
 void check_documents_free(CheckDocuments *documents) {
     for (int i = 0; i < documents->count; i++) cJSON_Delete(documents->json[i]);

@@ -5,8 +5,6 @@
 #include "search/cli/views/chips_view.h"
 #include "search/options/machine_words.h"
 
-#include <string.h>
-
 enum { FORMAT };
 
 static const CommandOption OPTIONS[] = {

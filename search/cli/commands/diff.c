@@ -6,7 +6,6 @@
 #include "search/cli/commands.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { FORMAT, OUTPUT, EXIT_CODE, QUIET };
 

@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/util.h"
-#include "search/cli/commands.h"
 #include "search/cli/commands/kinds.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"

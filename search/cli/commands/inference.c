@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/number.h"
-#include "search/cli/commands.h"
 #include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/planning.h"

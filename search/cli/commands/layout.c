@@ -7,7 +7,6 @@
 #include "base/number.h"
 #include "base/util.h"
 #include "search/cli/command.h"
-#include "search/cli/commands.h"
 #include "search/cli/commands/inflate.h"
 #include "search/cli/interrupt.h"
 #include "search/graph/problem.h"
@@ -16,7 +15,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What `shardopt layout` found, for people and for scripts. */
 

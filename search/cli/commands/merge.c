@@ -2,7 +2,6 @@
 /* `shardopt merge PART...`: the parts of a sweep, as one process would have printed them. */
 #include "base/build.h"
 #include "base/util.h"
-#include "search/cli/commands.h"
 #include "search/cli/sweep/file.h"
 #include "search/sweep/sweep.h"
 

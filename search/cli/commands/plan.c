@@ -2,7 +2,6 @@
 /* `shardopt plan`: words to a request, a request to a report, a report to where it is wanted. */
 #include "base/clock.h"
 #include "base/file.h"
-#include "search/cli/commands.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
 #include "search/engine/proof/certificate.h"

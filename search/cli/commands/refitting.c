@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/commands/refitting.h"
 
-#include "base/file.h"
 #include "base/json.h"
 #include "base/text/prose.h"
-#include "base/util.h"
 #include "cost/profile/profile_set_json.h"
 #include "search/answer/plan_words.h"
 #include "search/cli/interrupt.h"

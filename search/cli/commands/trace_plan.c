@@ -3,14 +3,11 @@
 
 #include "base/json.h"
 #include "base/number.h"
-#include "base/util.h"
 #include "search/answer/plan_words.h"
 #include "search/cli/commands/refitting.h"
 #include "search/cli/planning.h"
 #include "search/options/data_files.h"
 #include "search/options/one_plan.h"
-
-#include <stdlib.h>
 
 static bool config_report(const Report *report, TracePlan *out, Error *error) {
     out->report = report_json(report, error);

@@ -3,7 +3,6 @@
 #include "cost/measured/validate.h"
 #include "base/number.h"
 #include "base/util.h"
-#include "search/cli/commands.h"
 #include "search/cli/commands/kinds.h"
 #include "search/cli/progress.h"
 #include "search/cli/views/validate_limits.h"

@@ -2,7 +2,6 @@
 #include "search/cli/sweep/grid.h"
 
 #include "base/file.h"
-#include "base/json.h"
 #include "base/utf8.h"
 #include "base/util.h"
 #include "search/options/data_files.h"

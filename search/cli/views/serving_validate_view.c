@@ -4,10 +4,8 @@
 #include "base/json.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
-#include "base/util.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void add_stats(Table *table, const ServingStats *stats) {

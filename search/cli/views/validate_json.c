@@ -4,8 +4,6 @@
 #include "base/util.h"
 #include "search/cli/views/validate_view.h"
 
-#include <math.h>
-
 /* Seconds or bytes; null where nothing was measured. */
 static bool add_positive(cJSON *to, const char *key, double value) {
     return value > 0 ? json_add_real(to, key, value) : cJSON_AddNullToObject(to, key) != NULL;

@@ -3,7 +3,6 @@
 
 #include "base/number.h"
 #include "base/text/prose.h"
-#include "base/util.h"
 
 #include <math.h>
 #include <string.h>

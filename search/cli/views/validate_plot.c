@@ -7,7 +7,6 @@
 #include "search/cli/views/validate_view.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { RUNS_MAX = 20000, ROWS_MAX = 60, TICKS = 9 };
 static const double WIDTH = SVG_PANEL, LEFT = 132, RIGHT = 326, TOP = 44, ROW = 17, STROKE = 11;

@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *error_text(double error, char *text) {
     snprintf(text, NUMBER_TEXT_SIZE, fabs(error) < 9.995 ? "%.1f%%" : "%.3g%%", 100 * fabs(error));

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/engine/bound/batch_loops.h"
 
-#include "base/util.h"
-
-#include <string.h>
-
 /* One binary, fast everywhere: the loops below in the widest form that the processor has. No contraction: the same
  * digits. */
 #if defined(WIDE)

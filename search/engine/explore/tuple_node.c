@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/engine/explore/tuple_node.h"
 
-#include "base/util.h"
 #include "search/launch/launcher.h"
 
 bool tuple_node_make(TupleNode *tuple, Explorer *explorer, const Degrees *degrees, Arena *arena) {

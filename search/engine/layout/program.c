@@ -6,7 +6,6 @@
 #include "cost/time/step_terms.h"
 
 #include <math.h>
-#include <string.h>
 
 static LinearForm scaled(double factor, const LinearForm *form) {
     LinearForm out;

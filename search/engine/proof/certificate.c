@@ -6,7 +6,6 @@
 #include "cost/profile/profile_figure.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void profile_sha256(const Profile *profile, char hex[SHA256_HEX_SIZE]) {

@@ -7,7 +7,6 @@
 #include "base/util.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>

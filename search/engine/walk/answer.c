@@ -8,7 +8,6 @@
 #include "search/launch/launcher.h"
 
 #include <math.h>
-#include <string.h>
 
 const char *prune_reason_name(PruneReason reason) {
     static const char *const NAMES[PRUNED_COUNT] = {"require",      "indivisible", "equal",     "memory",

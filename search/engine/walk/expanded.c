@@ -2,8 +2,6 @@
 /* What the entries of a share have come to, as far as it is kept, and the memory that it takes. */
 #include "search/engine/walk/walk.h"
 
-#include "base/util.h"
-
 #include <math.h>
 #include <stdlib.h>
 

@@ -9,8 +9,6 @@
 
 #include "base/util.h"
 
-#include <stdlib.h>
-
 /* Spaces of fewer degree tuples are proven as soon as a plan would be found. */
 static const int64_t TUPLES_LEAST = 1000;
 /* Bounds that the steps from plan to plan may take at least; where the first plan took more than half of that, twice

@@ -6,8 +6,6 @@
 #include "search/engine/explore/cache_pool.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

@@ -3,7 +3,6 @@
  * e591f30cb, configs/base.yml, configs/types.py, utils/max_utils.py fill_unspecified_mesh_axes (docs/launch.md has
  * the commit). */
 #include "base/util.h"
-#include "search/answer/plan_words.h"
 #include "search/launch/maxtext/maxtext.h"
 #include "search/launch/placement.h"
 #include "search/launch/rules.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/launch/syntax/cursor.h"
 
-#include <string.h>
-
 static const char *unclosed(const Cursor *from, const char *what, const ConfigFile *file, Error *error) {
     config_wrong_at(file, from->line, cursor_column(from), error, "%s is never closed", what);
     return NULL;

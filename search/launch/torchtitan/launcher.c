@@ -7,7 +7,6 @@
 #include "search/launch/torchtitan/torchtitan.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -4,7 +4,6 @@
 #include "search/report/html/pictures.h"
 
 #include "base/text/bars.h"
-#include "base/util.h"
 
 enum { ROWS = MEMORY_TRANSIENT + 1 };
 

@@ -4,7 +4,6 @@
 #include "search/report/html/pictures.h"
 
 #include "base/text/lines.h"
-#include "base/util.h"
 
 enum { POINTS_MAX = PAGE_LIMITS + PAGE_SIZES + 16, MIDDLE = 1 };
 

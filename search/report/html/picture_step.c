@@ -7,8 +7,6 @@
 
 #include "base/util.h"
 
-#include <string.h>
-
 static const char *say_term(const Term *term, Paint paint, char text[WORDS_SIZE]) {
     bool communicates = paint >= PAINT_TENSOR && paint <= PAINT_PIPELINE;
     snprintf(text, WORDS_SIZE, "%s%s", communicates ? "exposed " : "", term->name);

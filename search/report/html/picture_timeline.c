@@ -9,7 +9,6 @@
 #include "search/report/html/timeline_layer.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A group over replicas may have a lane of each phase. */
 enum { STAGES_SHOWN = 16, MICROBATCHES_SHOWN = 64, LANES_MAX = 2 * GROUP_COUNT + 1, LABEL_ROOM = 15 };

@@ -2,7 +2,6 @@
 #include "search/report/json/around.h"
 
 #include "base/json.h"
-#include "search/answer/plan_words.h"
 #include "search/launch/launcher.h"
 
 /* What was asked around plan 1: the other launchers, a free layout, headroom. */

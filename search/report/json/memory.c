@@ -3,7 +3,6 @@
 #include "search/report/text/parts.h"
 
 #include "base/json.h"
-#include "base/util.h"
 
 #include <stdio.h>
 

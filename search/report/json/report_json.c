@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "cost/plan/grid.h"
-#include "cost/stage/memory_detail.h"
 #include "mesh/slice.h"
 #include "search/engine/proof/certificate.h"
 #include "search/report/compare_to_best.h"

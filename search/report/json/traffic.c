@@ -4,7 +4,6 @@
 #include "search/report/text/parts.h"
 
 #include "base/json.h"
-#include "base/util.h"
 #include "cost/time/step_terms.h"
 
 /* Over a step, both phases. */

@@ -7,7 +7,6 @@
 #include "mesh/slice.h"
 
 #include <math.h>
-#include <string.h>
 
 static const char *origin_text(Origin origin, const char *fallback) {
     return origin == FROM_OPTION ? "as asked" : origin == FROM_MODEL ? "its published training" : fallback;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/report/compare_to_best.h"
 #include "base/text/table.h"
-#include "base/util.h"
 #include "search/launch/launcher.h"
-
-#include <string.h>
 
 enum { TERMS_SHOWN = 6, CHANGES_SHOWN = 5, CHANGE_COLUMNS = 58 };
 

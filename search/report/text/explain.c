@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 /* Writes the table, which ends with its arena. */
 static bool finish(const Table *table, TextOut out) {

@@ -3,7 +3,6 @@
 #include "search/report/report.h"
 
 #include "base/text/terminal.h"
-#include "base/util.h"
 #include "mesh/host_link.h"
 #include "search/report/text/parts.h"
 

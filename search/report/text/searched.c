@@ -2,10 +2,8 @@
 /* What was searched, and what is proven by it. */
 #include "search/report/text/parts.h"
 
-#include "base/util.h"
 #include "search/answer/tie.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 static const char *const CUT_WORDS[PRUNED_COUNT] = {

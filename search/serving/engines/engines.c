@@ -3,7 +3,6 @@
 #include "search/serving/engines/engine.h"
 
 #include "base/util.h"
-#include "cost/serving/matrices.h"
 
 static const Engine *const ENGINES[] = {&ENGINE_VLLM, &ENGINE_SGLANG, &ENGINE_TENSORRT_LLM, &ENGINE_MAXTEXT};
 _Static_assert(COUNT_OF(ENGINES) <= ENGINES_MAX, "a set has a bit for each");

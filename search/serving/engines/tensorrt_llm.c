@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* TensorRT-LLM. Rules: tensorrt_llm/mapping.py @05ebebb (August 2026). Flags and keys: tensorrt_llm/commands/serve.py
  * @00209af and tensorrt_llm/llmapi/llm_args.py @fcd3f31; two pools: examples/disaggregated/README.md @c3c3d76. */
-#include "base/util.h"
 #include "cost/serving/matrices.h"
 #include "search/serving/engines/engine.h"
 

@@ -3,7 +3,6 @@
  * which does not copy heads of the cache but attends in data parallel beyond them. Flags: vllm/engine/arg_utils.py,
  * vllm/entrypoints/cli/serve.py (--headless) and vllm/config/kv_transfer.py of the package vllm 0.33.0 (November 2026);
  * its router: vllm_router/router_args.py of vllm-router 0.1.17. */
-#include "base/util.h"
 #include "cost/serving/cache.h"
 #include "cost/serving/matrices.h"
 #include "search/serving/engines/engine.h"

@@ -4,8 +4,6 @@
 #include "base/util.h"
 #include "search/serving/measured/serving_fit.h"
 
-#include <string.h>
-
 static void add_figure(cJSON *figures, const char *key, double value, const char *source) {
     cJSON *one = json_add_object(figures, key);
     char text[32];

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Tokens of a step and sequences, as engines have them by default; and tokens of a step where memory is short. */

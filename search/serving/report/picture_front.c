@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The front as a picture: what engines launch, what divides and fits, and the points that differ in kind. */
 #include "base/text/lines.h"
-#include "base/util.h"
 #include "search/serving/report/serving_pictures.h"
 
 static void add_row(Table *table, const char *kind, const ServingPoint *point) {

@@ -3,8 +3,6 @@
 
 #include "base/util.h"
 
-#include <string.h>
-
 const char *pool_notation(const ServingPool *pool, char text[POOL_TEXT_SIZE]) {
     const WorkerLayout *layout = &pool->on.layout;
     const int64_t values[] = {layout->tensor,        layout->pipeline,    layout->attention_data, layout->expert,
