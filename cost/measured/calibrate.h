@@ -3,7 +3,7 @@
  * likely ranges; and its report. */
 #pragma once
 
-#include "cost/measured/ranges.h"
+#include "cost/measured/cross_validation.h"
 #include "cost/measured/rank.h"
 #include "cost/measured/score.h"
 

@@ -19,6 +19,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Symmetric positive definite systems of some hundred unknowns. Matrices are stored whole, by rows. */
+
+/* a = L L^T; L replaces the lower triangle, and the upper one stays as it is. False means that the matrix is not
+ * positive definite (or not finite). */
+bool cholesky_factor(int n, double *a);
+
+/* Solves L L^T x = b in place of b. */
+void cholesky_solve(int n, const double *factor, double *b);
+
+/* Writes (L L^T)^-1 at [k][k] for every k; `work` has n doubles. */
+void cholesky_inverse_diagonal(int n, const double *factor, double *work, double *diagonal);
+
 typedef struct {
     double start;     /* moved into the bounds first */
     double low, high; /* 0 < low <= high */

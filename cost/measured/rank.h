@@ -1,12 +1,44 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/measured/rank.h: whether the model puts plans in the order in which they were measured. Pure.
  *
- * Within each group of alternatives (cost/measured/groups.h) it compares every two, and looks at the one that is
+ * Within each group of alternatives (below) it compares every two, and looks at the one that is
  * predicted best, among those that are called fitting, as a search would; where none is, among all. Pairs in which the
  * slower takes less than RANK_APART of the faster are within the noise of such measurements and do not count. */
 #pragma once
 
-#include "cost/measured/groups.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "cost/measured/run.h"
+#include "cost/profile/doubt.h"
+
+/* Which measured runs stand beside each other as alternatives of one choice. Pure.
+ *
+ * Runs of one group have the same source, model and dimensions, machine, sequence, precision and release. What is
+ * compared is the time of a token, so that plans with different batches can stand in one group: a planner too ranks by
+ * the time of a token. Runs of the same plan (degrees, micro-batch, batch, recomputation) are repeats: their mean is
+ * one plan. */
+
+/* A run that was priced. */
+typedef struct {
+    const Run *run;
+    double measured_seconds, predicted_seconds; /* of a step, > 0 */
+    bool too_large;                             /* predicted not to fit its HBM */
+} Ranked;
+
+typedef struct {
+    const Ranked *first;        /* of its repeats */
+    double measured, predicted; /* of a token */
+    bool too_large;             /* every repeat is called so */
+    int64_t order;              /* for whoever is visited; 0 */
+} MeasuredPlan;
+
+/* One group of at least two plans, which it may change. */
+typedef bool GroupVisit(void *context, MeasuredPlan *plans, int64_t count, Error *error);
+
+/* Visits every group, in the order of source, model and machine, but for those of the source `without`
+ * (cost/measured/labels.h; NULL: none). Runs without tokens are left out. False: memory is out, or a visit failed. */
+bool groups_each(const Ranked *rows, int64_t count, const char *without, GroupVisit *visit, void *context,
+                 Error *error);
 
 static const double RANK_APART = 1.05, RANK_BEST = 1.03;
 
@@ -39,3 +71,34 @@ typedef struct {
 /* Ranks all groups, or those without the source `without` (cost/measured/labels.h; NULL means all). Equal predictions
  * are neither concordant nor discordant; among several predicted best the one measured slowest counts. */
 bool rank_runs(const Ranked *rows, int64_t count, const char *without, Arena *arena, Ranking *out, Error *error);
+
+/* Whether chances of being the best are true. In each group of alternatives that were measured every plan has its
+ * chance of being the fastest, from the doubts about the figures that it rests on and the profile's errors; of the
+ * plans with a chance of about p, about p were measured fastest. Pure. */
+
+/* What prices a run lean on. */
+typedef struct {
+    void *context;
+    /* Prepares place `place` (below DOUBT_PRICES_MAX) for a run: its price is that of a step, and stays until that
+     * place is prepared again. False: its doubts are not known, and its group is left out. */
+    bool (*prepare)(void *context, int place, const Run *run, DoubtedPrice *out);
+    int threads; /* that price; 0: OpenMP's own choice */
+} ReliabilityPrices;
+
+enum { RELIABILITY_BINS = 6 };
+/* Ends of the bins: a chance lies in the first bin whose end is not below it. */
+static const double RELIABILITY_ENDS[RELIABILITY_BINS] = {0.05, 0.2, 0.4, 0.6, 0.8, 1};
+
+typedef struct {
+    int64_t groups; /* of at least two plans */
+    int64_t plans[RELIABILITY_BINS];
+    double expected[RELIABILITY_BINS]; /* the sum of their chances */
+    int64_t best[RELIABILITY_BINS];    /* that were measured fastest */
+    /* The mean logarithm of the chance that the plan had which was measured fastest: what a better guess raises; and
+     * that of a guess that holds all plans of a group for equally good. */
+    double score, score_without;
+} Reliability;
+
+/* Of a group of more than DOUBT_PRICES_MAX plans those count that are predicted best; where another was measured
+ * fastest, none of them was best. */
+bool reliability_of(const Ranked *rows, int64_t count, const ReliabilityPrices *prices, Reliability *out, Error *error);

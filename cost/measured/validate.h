@@ -5,7 +5,6 @@
 
 #include "cost/measured/labels.h"
 #include "cost/measured/rank.h"
-#include "cost/measured/reliability.h"
 #include "cost/measured/replay.h"
 #include "cost/measured/score.h"
 

@@ -3,9 +3,16 @@
  * having each activation again. */
 #pragma once
 
+#include "cost/stage/cost_context.h"
 #include "cost/stage/memory.h"
-#include "cost/stage/rule.h"
 #include "cost/stage/sharding.h"
+#include "cost/time/schedule.h"
+#include "cost/time/step.h"
+
+/* The part of a step that neither layout nor placement changes: bubble, optimizer, gradients over data, overheads. */
+
+/* The rule of a plan's step. */
+void step_rule(const CostContext *setting, const Shard *shard, const Knobs *knobs, StepRule *out);
 
 /* What STATE_PARTLY does to an activation of one layer, one microbatch. */
 typedef struct {

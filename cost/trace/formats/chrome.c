@@ -4,11 +4,103 @@
 #include "base/json_pull.h"
 #include "base/util.h"
 #include "cost/trace/formats/chrome_event.h"
-#include "cost/trace/formats/chrome_xla.h"
+#include "cost/trace/formats/xoperation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Events of XProf in Chrome's JSON (JAX's *.trace.json.gz), made of an XSpace: processes are devices, threads are
+ * lines, and arguments are the statistics as texts. Source: openxla/xla at 7f943bd4,
+ * xla/tsl/profiler/convert/trace_events_to_json.cc: names of processes and threads stand before all events. */
+
+/* What the file says of processes and threads that are devices and their lines. All zero is ready. */
+enum { CHROME_XLA_LINES_MAX = 4096 };
+typedef struct {
+    int64_t process, thread;
+    XLine line;
+    bool of_tpu;
+} ChromeXlaLine;
+
+typedef struct {
+    ChromeXlaLine devices[TRACE_DEVICES_MAX]; /* of which thread and kind are not used */
+    ChromeXlaLine *lines;                     /* owned: chrome_xla_free() */
+    int device_count, line_count, last;
+    int64_t events; /* of any line: XProf writes at most CHROME_XLA_EVENTS_MAX, silently */
+} ChromeXla;
+
+enum { CHROME_XLA_EVENTS_MAX = 1000000 };
+
+static void chrome_xla_free(ChromeXla *xla) { free(xla->lines); }
+
+static const ChromeXlaLine *device_of(const ChromeXla *xla, int64_t process) {
+    for (int i = 0; i < xla->device_count; i++)
+        if (xla->devices[i].process == process) return &xla->devices[i];
+    return NULL;
+}
+
+static bool add_device(ChromeXla *xla, const ChromeEvent *event, Recording *to) {
+    ChromeXlaLine own = {.process = event->process};
+    int64_t number;
+    if (!xline_device(event->label.text, &number, &own.of_tpu) || device_of(xla, event->process) ||
+        xla->device_count == TRACE_DEVICES_MAX)
+        return true;
+    own.line.device = recording_device(to, number, number);
+    if (own.line.device < 0) return false;
+    xla->devices[xla->device_count++] = own;
+    return true;
+}
+
+static bool add_line(ChromeXla *xla, const ChromeEvent *event) {
+    const ChromeXlaLine *device = device_of(xla, event->process);
+    if (!device || xla->line_count == CHROME_XLA_LINES_MAX) return true;
+    ChromeXlaLine own = *device;
+    own.thread = event->thread;
+    own.line.kind = xline_kind(device->of_tpu, event->label.text);
+    own.line.stream = (int32_t)(event->thread & 0x7FFFFFFF);
+    if (own.line.kind == XLINE_OTHER) return true;
+    if (!xla->lines) xla->lines = malloc(CHROME_XLA_LINES_MAX * sizeof *xla->lines);
+    if (!xla->lines) return false;
+    xla->lines[xla->line_count++] = own;
+    return true;
+}
+
+/* Takes a name of a process or thread, if it is a device's. False: memory is out. */
+static bool chrome_xla_name(ChromeXla *xla, const ChromeEvent *event, Recording *to) {
+    if (strcmp(event->name, "process_name") == 0) return add_device(xla, event, to);
+    return strcmp(event->name, "thread_name") != 0 || add_line(xla, event);
+}
+
+/* Events of a line follow each other. */
+static const ChromeXlaLine *line_of(ChromeXla *xla, const ChromeEvent *event) {
+    for (int i = 0; i < xla->line_count; i++) {
+        const ChromeXlaLine *line = &xla->lines[(xla->last + i) % xla->line_count];
+        if (line->process != event->process || line->thread != event->thread) continue;
+        xla->last = (xla->last + i) % xla->line_count;
+        return line;
+    }
+    return NULL;
+}
+
+/* Takes an event, if it is of a line that is read. False: memory is out. */
+static bool chrome_xla_add(ChromeXla *xla, const ChromeEvent *event, Recording *to) {
+    XTime time = {.start_ns = event->start_ns};
+    XOperation operation = {.group = -1};
+    xla->events++;
+    const ChromeXlaLine *line = line_of(xla, event);
+    if (!line) return true;
+    if (!event->timed || event->duration_ns < 0 ||
+        __builtin_add_overflow(event->start_ns, event->duration_ns, &time.end_ns)) {
+        to->dropped++;
+        return true;
+    }
+    if (line->line.kind == XLINE_STEPS) return xline_add_step(&line->line, time.start_ns, time.end_ns, to);
+    operation.name = recording_name(to, event->name, event->name_length);
+    if (operation.name < 0) return false;
+    XTexts texts = {event->category_text.text, event->name, event->long_name, event->path};
+    if (line->of_tpu) xoperation_describe(&operation, texts, to);
+    return xline_add(&line->line, &operation, time, event->path[0] ? event->path : event->label.text, to);
+}
 
 enum { WINDOW = 1 << 20 };
 

@@ -2,11 +2,145 @@
 #include "cost/trace/formats/xplane.h"
 
 #include "base/util.h"
-#include "cost/trace/formats/xline.h"
-#include "cost/trace/formats/xplane_table.h"
+#include "cost/trace/formats/wire.h"
+#include "cost/trace/formats/xoperation.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* The tables of a plane: names of statistics, and what its events are. */
+
+typedef struct {
+    int64_t id;
+    Wire name;
+} XName;
+
+typedef struct {
+    XOperation *operations;
+    XName *names; /* of statistics, and of texts that statistics refer to */
+    int64_t operation_count, name_count;
+    bool of_tpu;
+} XTables;
+
+/* Copies a text of the file, cut to its room, with a NUL. */
+static void wire_text(Wire text, char *out, size_t room) {
+    size_t length = min_whole(text.end - text.at, (int64_t)room - 1);
+    if (length > 0) memcpy(out, text.at, length);
+    out[length] = '\0';
+}
+
+/* ---- maps ---- */
+
+static int by_id(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* A map's entry: key 1, value 2. */
+static void read_entry(Wire entry, int64_t *key, Wire *value) {
+    WireField field;
+    *key = 0;
+    *value = wire_over(entry.at, 0);
+    while (wire_next(&entry, &field)) {
+        if (field.number == 1 && field.type == 0) *key = (int64_t)field.value;
+        if (field.number == 2 && field.type == 2) *value = field.bytes;
+    }
+}
+
+static Wire text_of(Wire message, uint32_t number) {
+    WireField field;
+    Wire found = wire_over(message.at, 0);
+    while (wire_next(&message, &field))
+        if (field.number == number && field.type == 2) found = field.bytes;
+    return found;
+}
+
+/* Reads both maps of a plane, wherever they stand in it. Owned by the caller: xtables_free(). False: memory is out. */
+static bool xtables_read(Wire plane, XTables *out) {
+    WireField field;
+    Wire again = plane;
+    int64_t operations = 0, names = 0;
+    while (wire_next(&plane, &field)) {
+        operations += field.number == 4 && field.type == 2;
+        names += field.number == 5 && field.type == 2;
+    }
+    *out = (XTables){.operations = calloc((size_t)operations + 1, sizeof *out->operations),
+                     .names = calloc((size_t)names + 1, sizeof *out->names)};
+    if (!out->operations || !out->names) return false;
+    while (wire_next(&again, &field)) {
+        Wire value;
+        int64_t id;
+        if (field.type != 2 || (field.number != 4 && field.number != 5)) continue;
+        read_entry(field.bytes, &id, &value);
+        if (field.number == 4) out->operations[out->operation_count++] = (XOperation){.id = id, .message = value};
+        if (field.number == 5) out->names[out->name_count++] = (XName){id, text_of(value, 2)};
+    }
+    qsort(out->operations, (size_t)out->operation_count, sizeof *out->operations, by_id);
+    qsort(out->names, (size_t)out->name_count, sizeof *out->names, by_id);
+    return true;
+}
+
+static void xtables_free(XTables *tables) {
+    free(tables->operations);
+    free(tables->names);
+}
+
+static const XName *name_of(const XTables *tables, int64_t id) {
+    return bsearch(&id, tables->names, (size_t)tables->name_count, sizeof *tables->names, by_id);
+}
+
+static bool wire_is(Wire text, const char *word) {
+    size_t length = strlen(word);
+    return (size_t)(text.end - text.at) == length && memcmp(text.at, word, length) == 0;
+}
+
+/* The text of a statistic (XStat) if it is the one named; false: it is another. Refers to the file's bytes. */
+static bool xstat_text(const XTables *tables, Wire stat, const char *name, Wire *out) {
+    WireField field;
+    bool named = false, found = false;
+    while (wire_next(&stat, &field)) {
+        if (field.number == 1 && field.type == 0) {
+            const XName *own = name_of(tables, (int64_t)field.value);
+            if (!own || !wire_is(own->name, name)) return false;
+            named = true;
+        }
+        if (field.number == 5 && field.type == 2) {
+            *out = field.bytes;
+            found = true;
+        }
+        const XName *text = field.number == 7 && field.type == 0 ? name_of(tables, (int64_t)field.value) : NULL;
+        if (text) *out = text->name;
+        found = found || text;
+    }
+    return named && found;
+}
+
+static void read_operation(const XTables *tables, XOperation *operation, Recording *recording) {
+    char hlo[XLA_TEXT_ROOM], shown[256], category[128] = "", path[XLA_PATH_ROOM] = "";
+    Wire message = operation->message, value;
+    WireField field;
+    wire_text(text_of(message, 2), hlo, sizeof hlo);
+    wire_text(text_of(message, 4), shown, sizeof shown);
+    while (wire_next(&message, &field)) {
+        if (field.number != 5 || field.type != 2) continue;
+        if (xstat_text(tables, field.bytes, "hlo_category", &value)) wire_text(value, category, sizeof category);
+        if (xstat_text(tables, field.bytes, "tf_op", &value)) wire_text(value, path, sizeof path);
+    }
+    const char *name = shown[0] ? shown : hlo;
+    operation->read = true;
+    operation->group = -1;
+    operation->name = recording_name(recording, name, strlen(name));
+    if (tables->of_tpu) xoperation_describe(operation, (XTexts){category, shown, hlo, path}, recording);
+}
+
+/* The operation of an event, filled on first use; NULL: the plane does not say, or memory is out. */
+static XOperation *xtables_operation(XTables *tables, int64_t id, Recording *recording) {
+    XOperation *operation =
+        bsearch(&id, tables->operations, (size_t)tables->operation_count, sizeof *tables->operations, by_id);
+    if (operation && !operation->read) read_operation(tables, operation, recording);
+    return operation && operation->name >= 0 ? operation : NULL;
+}
 
 typedef struct {
     Recording *to;

@@ -4,7 +4,7 @@
 #include "base/number.h"
 #include "base/threads.h"
 #include "base/util.h"
-#include "cost/measured/fit_own.h"
+#include "cost/measured/fit.h"
 #include "cost/measured/labels.h"
 #include "cost/measured/replay.h"
 #include "cost/measured/side_tables.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/engine/bound/rate_table.h"
+#include "search/engine/bound/batch.h"
 
 #include "base/util.h"
 

@@ -5,12 +5,10 @@
 
 #include "base/util.h"
 #include "search/engine/bound/context_bound.h"
-#include "search/engine/bound/range_bound.h"
 #include "search/engine/bound/tuple_bound.h"
 #include "search/engine/explore/candidate.h"
 #include "search/engine/explore/frontier.h"
 #include "search/engine/explore/larger_batch.h"
-#include "search/engine/explore/microbatch_bound.h"
 
 #include <math.h>
 

@@ -2,7 +2,6 @@
 /* Whether a degree tuple is out for every batch up to one, by the bounds of ranges of microbatches. */
 #include "base/util.h"
 #include "search/engine/bound/context_bound.h"
-#include "search/engine/bound/range_bound.h"
 #include "search/engine/bound/tuple_bound.h"
 #include "search/engine/explore/explore.h"
 #include "search/engine/explore/larger_batch.h"

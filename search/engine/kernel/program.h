@@ -11,9 +11,33 @@
  * names have the same largest sum, and are one. */
 #pragma once
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "cost/time/step.h"
-#include "search/engine/kernel/pairs.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Numbers pairs of whole numbers by the order in which they first come: equal pairs have one number. Chains of such
+ * pairs, each of which begins with the number of another, are sums that share what they begin with. */
+
+typedef struct {
+    int32_t first, second; /* both >= 0 */
+} Pair;
+
+typedef struct {
+    Pair *pair; /* [number], in the arena */
+    int32_t count;
+    /* of pairs.c */
+    int32_t *slots;
+    uint32_t slot_count; /* a power of two */
+} Pairs;
+
+/* Begins with one pair, number 0, that no search finds: the empty chain. False: memory is out. */
+bool pairs_begin(Pairs *pairs, Arena *arena);
+
+/* The number of a pair, a new one where it comes for the first time. Negative: memory is out. */
+int32_t pairs_number(Pairs *pairs, Pair pair, Arena *arena);
 
 /* Groups as bits: those that move anything, and those of which a share hides behind compute. */
 typedef struct {

@@ -2,7 +2,7 @@
 #include "search/serving/measured/pooled_fit.h"
 
 #include "base/util.h"
-#include "cost/measured/cholesky.h"
+#include "cost/measured/least_squares.h"
 
 #include <math.h>
 #include <string.h>

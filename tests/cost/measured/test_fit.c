@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Fits of runs whose step has a closed form (tests/cost/measured/fake_runs.h), so that their result is known. */
-#include "cost/measured/fit_own.h"
+#include "cost/measured/fit.h"
 #include "tests/cost/measured/fake_runs.h"
 
 typedef struct {

@@ -2,7 +2,6 @@
 /* Checks the solver against answers worked out by hand. Residuals are functions of u = ln x; s is the scale of the
  * loss. */
 #include "base/util.h"
-#include "cost/measured/cholesky.h"
 #include "cost/measured/least_squares.h"
 
 #include <criterion/criterion.h>

@@ -10,7 +10,6 @@
 #include "search/engine/bound/context_bound.h"
 #include "search/engine/bound/knob_bound.h"
 #include "search/engine/bound/lower_rates.h"
-#include "search/engine/bound/range_bound.h"
 #include "search/engine/bound/tuple_bound.h"
 #include "search/engine/explore/frontier.h"
 #include "search/engine/layout/layout.h"

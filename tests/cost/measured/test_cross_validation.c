@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Likely ranges worked out by hand. */
-#include "cost/measured/ranges.h"
+#include "cost/measured/cross_validation.h"
 #include "tests/cost/measured/fake_runs.h"
 
 /* Twenty values of one weight, 0.01 apart around 0: the first and the last have 5% each. A value that has nearly all

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Chances of being the best, on invented groups whose plans are off by a known deviation. */
-#include "cost/measured/reliability.h"
+#include "cost/measured/rank.h"
 
 #include "base/util.h"
 
