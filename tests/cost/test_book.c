@@ -1,26 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The book's numbers, reproduced by the functions that price plans. The handlers are in book_cases.h, one for each row;
  * their words are here. */
+#include "tests/cost/book_table.h"
 #include "tests/cost/workbench.h"
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-typedef struct {
-    char id[16], inputs[256];
-    double expected, tolerance;
-} Case;
-
-/* "C=4.59e14;M=3": the value of a key; a key that the row lacks fails the test. */
-static double input(const Case *c, const char *key) {
-    size_t length = strlen(key);
-    for (const char *at = c->inputs; at && *at; at = strchr(at, ';') ? strchr(at, ';') + 1 : NULL)
-        if (strncmp(at, key, length) == 0 && at[length] == '=') return strtod(at + length + 1, NULL);
-    cr_assert(false, "%s: has no input %s", c->id, key);
-    return NAN;
-}
 
 /* ---- part 1, 2: one op ---- */
 static const double LARGE = 1e15; /* a matrix so large that the batch is negligible */
@@ -317,44 +299,14 @@ static double gathered_context_threshold(double alpha, double G) {
 }
 
 /* ---- the table ---- */
-#define in(key) input(c, key)
-#define CASE(id, ...)                                                                                                  \
-    static double case_##id(const Case *c) {                                                                           \
-        (void)c;                                                                                                       \
-        return __VA_ARGS__;                                                                                            \
-    }
+#define CASE CASE_FUNCTION
 #include "tests/cost/book_cases.h"
 #undef CASE
 
-static const struct {
-    const char *id;
-    double (*number)(const Case *);
-} HANDLERS[] = {
+static const Handler HANDLERS[] = {
 #define CASE(id, ...) {#id, case_##id},
 #include "tests/cost/book_cases.h"
 #undef CASE
 };
 
-Test(book, every_row) {
-    FILE *file = fopen(SHARDOPT_TEST_DATA "/book/cases.tsv", "r");
-    cr_assert(file);
-    char line[1024];
-    bool used[COUNT_OF(HANDLERS)] = {false};
-    while (fgets(line, sizeof line, file)) {
-        Case c;
-        if (line[0] == '#') continue;
-        cr_assert_eq(sscanf(line, "%15[^\t]\t%*[^\t]\t%*[^\t]\t%255[^\t]\t%lf\t%*[^\t]\t%lf", c.id, c.inputs,
-                            &c.expected, &c.tolerance),
-                     4, "%s", line);
-        size_t i = 0;
-        while (i < COUNT_OF(HANDLERS) && strcmp(HANDLERS[i].id, c.id) != 0) i++;
-        cr_expect_lt(i, COUNT_OF(HANDLERS), "%s has no handler", c.id);
-        if (i == COUNT_OF(HANDLERS)) continue;
-        used[i] = true;
-        double number = HANDLERS[i].number(&c);
-        cr_expect(fabs(number / c.expected - 1) <= c.tolerance, "%s: %.9g, the book has %.9g (to %g)", c.id, number,
-                  c.expected, c.tolerance);
-    }
-    fclose(file);
-    for (size_t i = 0; i < COUNT_OF(HANDLERS); i++) cr_expect(used[i], "%s: no such row", HANDLERS[i].id);
-}
+Test(book, every_row) { check_book(SHARDOPT_TEST_DATA "/book/cases.tsv", HANDLERS, COUNT_OF(HANDLERS)); }

@@ -5,30 +5,7 @@
 #include "cost/serving/cache.h"
 #include "cost/serving/memory.h"
 #include "cost/serving/step.h"
-
-#include <criterion/criterion.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-typedef struct {
-    char id[16], inputs[256];
-    double expected, tolerance;
-} Case;
-
-static double input_or(const Case *c, const char *key, double missing) {
-    size_t length = strlen(key);
-    for (const char *at = c->inputs; at && *at; at = strchr(at, ';') ? strchr(at, ';') + 1 : NULL)
-        if (strncmp(at, key, length) == 0 && at[length] == '=') return strtod(at + length + 1, NULL);
-    return missing;
-}
-
-static double input(const Case *c, const char *key) {
-    double value = input_or(c, key, NAN);
-    cr_assert(!isnan(value), "%s: has no input %s", c->id, key);
-    return value;
-}
+#include "tests/cost/book_table.h"
 
 /* Where a falling function of x crosses zero. */
 static double crossing(double (*excess)(double x, const double *with), const double *with) {
@@ -357,44 +334,14 @@ static double flat_threshold(double F_over_D) {
 static double new_share(double cached) { return prefill_per_step(1, &(ServedRequest){1, 1, cached}, 1); }
 
 /* ---- the table ---- */
-#define in(key) input(c, key)
-#define CASE(id, ...)                                                                                                  \
-    static double case_##id(const Case *c) {                                                                           \
-        (void)c;                                                                                                       \
-        return __VA_ARGS__;                                                                                            \
-    }
+#define CASE CASE_FUNCTION
 #include "tests/cost/serving/book_cases.h"
 #undef CASE
 
-static const struct {
-    const char *id;
-    double (*number)(const Case *);
-} HANDLERS[] = {
+static const Handler HANDLERS[] = {
 #define CASE(id, ...) {#id, case_##id},
 #include "tests/cost/serving/book_cases.h"
 #undef CASE
 };
 
-Test(roofline, every_row_of_the_book) {
-    FILE *file = fopen(SHARDOPT_TEST_DATA "/serving/cases.tsv", "r");
-    cr_assert(file);
-    char line[2048];
-    bool used[COUNT_OF(HANDLERS)] = {false};
-    while (fgets(line, sizeof line, file)) {
-        Case c;
-        if (line[0] == '#' || strncmp(line, "id\t", 3) == 0) continue;
-        cr_assert_eq(sscanf(line, "%15[^\t]\t%*[^\t]\t%*[^\t]\t%255[^\t]\t%lf\t%*[^\t]\t%lf", c.id, c.inputs,
-                            &c.expected, &c.tolerance),
-                     4, "%s", line);
-        size_t i = 0;
-        while (i < COUNT_OF(HANDLERS) && strcmp(HANDLERS[i].id, c.id) != 0) i++;
-        cr_expect_lt(i, COUNT_OF(HANDLERS), "%s has no handler", c.id);
-        if (i == COUNT_OF(HANDLERS)) continue;
-        used[i] = true;
-        double number = HANDLERS[i].number(&c);
-        cr_expect(fabs(number - c.expected) <= c.tolerance * fabs(c.expected), "%s: %.9g, the book has %.9g (to %g)",
-                  c.id, number, c.expected, c.tolerance);
-    }
-    fclose(file);
-    for (size_t i = 0; i < COUNT_OF(HANDLERS); i++) cr_expect(used[i], "%s: no such row", HANDLERS[i].id);
-}
+Test(roofline, every_row_of_the_book) { check_book(SHARDOPT_TEST_DATA "/serving/cases.tsv", HANDLERS, COUNT_OF(HANDLERS)); }

@@ -23,73 +23,57 @@ static const Placement PLACEMENT = {{{2, 1, 1, 8, 1, 1}, {1, 2, 4, 1, 1, 1}, {1,
 Test(rates, groups_of_a_placement) {
     static const struct {
         const char *name;
-        Group group;
-        ContextMethod context;
-        Collective op;
+        struct {
+            Group group;
+            ContextMethod context;
+            Collective op;
+        } of;
         GroupAxis axes[3];
         unsigned on;
         Role role;
     } rows[] = {
         {"tensor: two neighbours",
-         GROUP_TENSOR,
-         CONTEXT_RING,
-         COLLECTIVE_ALL_GATHER,
+         {GROUP_TENSOR, CONTEXT_RING, COLLECTIVE_ALL_GATHER},
          {{2, 1, AXIS_LINE, 9e10, 1e-6}, NOT_HERE, NOT_HERE},
          1,
          ROLE_TENSOR},
         {"its weights",
-         GROUP_TENSOR_WEIGHTS,
-         CONTEXT_RING,
-         COLLECTIVE_ALL_GATHER,
+         {GROUP_TENSOR_WEIGHTS, CONTEXT_RING, COLLECTIVE_ALL_GATHER},
          {{2, 1, AXIS_LINE, 9e10, 1e-6}, NOT_HERE, NOT_HERE},
          1,
          ROLE_TENSOR},
         {"expert",
-         GROUP_EXPERT,
-         CONTEXT_RING,
-         COLLECTIVE_ALL_TO_ALL,
+         {GROUP_EXPERT, CONTEXT_RING, COLLECTIVE_ALL_TO_ALL},
          {NOT_HERE, {2, 1, AXIS_LINE, 9e10, 1e-6}, NOT_HERE},
          2,
          ROLE_EXPERT},
         {"sequence, ring",
-         GROUP_SEQUENCE,
-         CONTEXT_RING,
-         COLLECTIVE_PERMUTE,
+         {GROUP_SEQUENCE, CONTEXT_RING, COLLECTIVE_PERMUTE},
          {NOT_HERE, {4, 2, AXIS_RING, 9e10, 1e-6}, NOT_HERE},
          2,
          ROLE_SEQUENCE},
         {"sequence, gathered",
-         GROUP_SEQUENCE,
-         CONTEXT_ALL_GATHER,
-         COLLECTIVE_ALL_GATHER,
+         {GROUP_SEQUENCE, CONTEXT_ALL_GATHER, COLLECTIVE_ALL_GATHER},
          {NOT_HERE, {4, 2, AXIS_RING, 9e10, 1e-6}, NOT_HERE},
          2,
          ROLE_SEQUENCE},
         {"weights: expert, sequence and fsdp",
-         GROUP_WEIGHTS,
-         CONTEXT_RING,
-         COLLECTIVE_ALL_GATHER,
+         {GROUP_WEIGHTS, CONTEXT_RING, COLLECTIVE_ALL_GATHER},
          {{8, 2, AXIS_RING, 9e10, 1e-6}, {8, 1, AXIS_RING, 9e10, 1e-6}, NOT_HERE},
          3,
          ROLE_FSDP},
         {"experts' weights: sequence and fsdp",
-         GROUP_EXPERT_WEIGHTS,
-         CONTEXT_RING,
-         COLLECTIVE_ALL_GATHER,
+         {GROUP_EXPERT_WEIGHTS, CONTEXT_RING, COLLECTIVE_ALL_GATHER},
          {{8, 2, AXIS_RING, 9e10, 1e-6}, {4, 2, AXIS_RING, 9e10, 1e-6}, NOT_HERE},
          3,
          ROLE_FSDP},
         {"data",
-         GROUP_DATA,
-         CONTEXT_RING,
-         COLLECTIVE_ALL_GATHER,
+         {GROUP_DATA, CONTEXT_RING, COLLECTIVE_ALL_GATHER},
          {NOT_HERE, NOT_HERE, {4, 1, AXIS_SWITCH, 6e9, 1e-5}},
          4,
          ROLE_DATA},
         {"no pipeline",
-         GROUP_PIPELINE,
-         CONTEXT_RING,
-         COLLECTIVE_PERMUTE,
+         {GROUP_PIPELINE, CONTEXT_RING, COLLECTIVE_PERMUTE},
          {NOT_HERE, NOT_HERE, NOT_HERE},
          0,
          ROLE_PIPELINE},
@@ -97,17 +81,18 @@ Test(rates, groups_of_a_placement) {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Rates rates;
         NestedMesh nested_mesh = {&MESH, nesting_canonical()};
-        Methods methods = {.context = rows[i].context};
+        Methods methods = {.context = rows[i].of.context};
         rates_of_placement(&nested_mesh, &PLACEMENT, &methods, &rates);
-        CollectiveCost expected = group_collective_cost(rows[i].op, rows[i].axes, 3), found = rates.cost[rows[i].group];
+        CollectiveCost expected = group_collective_cost(rows[i].of.op, rows[i].axes, 3),
+                       found = rates.cost[rows[i].of.group];
         for (int piece = 0; piece < 2; piece++) {
             cr_expect_float_eq(found.seconds_per_byte[piece], expected.seconds_per_byte[piece], 1e-22, "%s",
                                rows[i].name);
             cr_expect_float_eq(found.latency_seconds[piece], expected.latency_seconds[piece], 1e-15, "%s",
                                rows[i].name);
         }
-        cr_expect_eq(rates.axes[rows[i].group], rows[i].on, "%s", rows[i].name);
-        cr_expect_eq(group_role(rows[i].group), rows[i].role, "%s", rows[i].name);
+        cr_expect_eq(rates.axes[rows[i].of.group], rows[i].on, "%s", rows[i].name);
+        cr_expect_eq(group_role(rows[i].of.group), rows[i].role, "%s", rows[i].name);
     }
 }
 
