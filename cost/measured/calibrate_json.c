@@ -53,7 +53,7 @@ static bool add_figures(cJSON *to, const Calibration *c) {
         ok = object && json_add_text(object, parameter->of_stack ? "stack" : "profile", entry->name) &&
              json_add_text(object, "figure", figure->figure->key) && json_add_real(object, "value", figure->value) &&
              json_add_real(object, "deviation", deviation) &&
-             json_add_real(object, "prior", least->prior * (least->of >= 0 ? c->solution.x[least->of] : 1)) &&
+             json_add_real(object, "prior", least_prior(least, c->solution.x)) &&
              json_add_real(object, "sigma", least->sigma) &&
              json_add_real(object, "data_share", parameter->held ? 0 : c->solution.data_share[j]) &&
              json_add_whole(object, "runs", figure->runs) &&

@@ -152,7 +152,7 @@ static bool figures(Writer *w) {
         table_cell(&table, "%s.%s", entry->name, figure->figure->key);
         table_cell(&table, "%.4g", figure->value);
         deviation_cell(&table, parameter->held ? least->sigma : c->solution.deviation[j]);
-        table_cell(&table, "%.4g", least->prior * (least->of >= 0 ? c->solution.x[least->of] : 1));
+        table_cell(&table, "%.4g", least_prior(least, c->solution.x));
         deviation_cell(&table, least->sigma);
         table_cell(&table, "%" PRId64, figure->runs);
         table_cell(&table, "%s%s%s", WORDS[weight], c->solution.at_bound[j] && WORDS[weight][0] ? ", " : "",

@@ -227,7 +227,7 @@ static void fold_start(const FitModel *model, const double *weights, const doubl
         const LeastParameter *least = &model->parameters[j].least;
         int32_t left = 0;
         for (int32_t k = 0; k < model->columns[j].count; k++) left += weights[model->columns[j].rows[k]] > 0;
-        start[j] = left > 0 ? full[j] : least->prior * (least->of >= 0 ? full[least->of] : 1);
+        start[j] = left > 0 ? full[j] : least_prior(least, full);
     }
 }
 

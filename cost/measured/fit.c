@@ -152,7 +152,7 @@ static void put_priors(const FitProblem *problem, const FitModel *model, Profile
 static LeastParameter least_of(const FitProblem *problem, const SetFigure *figure) {
     const ProfileFigure *kind = figure->figure;
     double low = kind->fit_low > 0 ? kind->fit_low : 1e-12;
-    LeastParameter least = {.low = low, .high = max_real(kind->fit_high, low), .of = -1};
+    LeastParameter least = {.low = low, .high = max_real(kind->fit_high, low), .of = {-1, -1}};
     least.start = min_real(max_real(figure->value, least.low), least.high);
     least.prior = least.start;
     least.sigma =
@@ -263,7 +263,7 @@ static bool choose_parameters(FitModel *model, const double *base, Arena *arena,
         const SetFigure *figure = figure_at(problem->set, parameter->of_stack, parameter->at);
         int of = figure->of_at.entry < 0 ? -1 : parameter_of(model, parameter->of_stack, figure->of_at);
         if (of < 0) continue;
-        parameter->least.of = of;
+        parameter->least.of[0] = of;
         parameter->least.prior = figure->prior;
     }
     return true;
@@ -422,7 +422,7 @@ double fit_rounded(double value) {
 /* A held figure is exactly its prior; a value that rounding moved out of its bounds is put back into them. */
 static double value_of(const FitModel *model, const double *x, int j) {
     const LeastParameter *least = &model->parameters[j].least;
-    double value = fit_rounded(model->parameters[j].held ? least->prior * (least->of >= 0 ? x[least->of] : 1) : x[j]);
+    double value = fit_rounded(model->parameters[j].held ? least_prior(least, x) : x[j]);
     return min_real(max_real(value, least->low), least->high);
 }
 

@@ -159,10 +159,20 @@ static void jacobian_at(Solver *s) {
     for (int j = 0; j < s->n; j++) column_at(s, j, omp_get_thread_num());
 }
 
-/* u_j - ln prior_j, where the prior may follow another parameter. */
+double least_prior(const LeastParameter *parameter, const double *x) {
+    double prior = parameter->prior;
+    for (size_t k = 0; k < COUNT_OF(parameter->of); k++)
+        if (parameter->of[k] >= 0) prior *= x[parameter->of[k]];
+    return prior;
+}
+
+/* u_j - ln prior_j, where the prior may follow other parameters. */
 static double prior_distance(const LeastSquares *p, const double *u, int j) {
     const LeastParameter *parameter = &p->parameters[j];
-    return u[j] - log(parameter->prior) - (parameter->of >= 0 ? u[parameter->of] : 0);
+    double distance = u[j] - log(parameter->prior);
+    for (size_t k = 0; k < COUNT_OF(parameter->of); k++)
+        if (parameter->of[k] >= 0) distance -= u[parameter->of[k]];
+    return distance;
 }
 
 /* The loss is infinite where the model has no answer. */
@@ -187,13 +197,12 @@ static double square_weight(const LeastSquares *p, double weight, double residua
 }
 
 static void add_prior(const LeastSquares *p, double *normal, int n, int j) {
-    double precision = 1 / (p->parameters[j].sigma * p->parameters[j].sigma);
-    int of = p->parameters[j].of;
-    normal[j * n + j] += precision;
-    if (of < 0) return;
-    normal[of * n + of] += precision;
-    normal[j * n + of] -= precision;
-    normal[of * n + j] -= precision;
+    const LeastParameter *parameter = &p->parameters[j];
+    double precision = 1 / (parameter->sigma * parameter->sigma);
+    const int at[] = {j, parameter->of[0], parameter->of[1]};
+    for (size_t a = 0; a < COUNT_OF(at); a++)
+        for (size_t b = 0; b < COUNT_OF(at); b++)
+            if (at[a] >= 0 && at[b] >= 0) normal[at[a] * n + at[b]] += (a == 0) == (b == 0) ? precision : -precision;
 }
 
 /* Normal matrix and half the gradient at u, from s->r and s->jacobian. It is serial, so that sums have one order. */
@@ -218,7 +227,8 @@ static void normal_at(Solver *s) {
     for (int j = 0; j < n; j++) {
         double sigma = p->parameters[j].sigma, pull = prior_distance(p, s->u, j) / (sigma * sigma);
         s->gradient[j] += pull;
-        if (p->parameters[j].of >= 0) s->gradient[p->parameters[j].of] -= pull;
+        for (size_t k = 0; k < COUNT_OF(p->parameters[j].of); k++)
+            if (p->parameters[j].of[k] >= 0) s->gradient[p->parameters[j].of[k]] -= pull;
         add_prior(p, s->normal, n, j);
     }
 }
@@ -306,8 +316,10 @@ static bool posterior(Solver *s, Arena *arena, LeastSolution *out, Error *error)
     size_t size = (size_t)n;
     out->deviation = ARENA_NEW(arena, double, size);
     out->data_share = ARENA_NEW(arena, double, size);
-    if (!out->deviation || !out->data_share) return error_memory(error);
+    out->jacobian = ARENA_NEW(arena, double, size *(size_t)s->problem->row_count);
+    if (!out->deviation || !out->data_share || !out->jacobian) return error_memory(error);
     jacobian_at(s);
+    memcpy(out->jacobian, s->jacobian, size * (size_t)s->problem->row_count * sizeof(double));
     normal_at(s);
     memcpy(s->factor, s->normal, size * size * sizeof(double));
     if (!cholesky_factor(n, s->factor))

@@ -3,7 +3,7 @@
  *
  * With u = ln x, residuals r_i(x), weights w_i and the scale s it minimises
  *    sum_i w_i 2 (sqrt(1 + (r_i/s)^2) - 1)  +  sum_j ((u_j - ln m_j) / sigma_j)^2
- * in low <= x <= high, where m_j is the prior of the parameter, or `prior` times another parameter. The first term is
+ * in low <= x <= high, where m_j is the prior of the parameter, or `prior` times one or two other parameters. The first term is
  * the pseudo-Huber loss: (r/s)^2 for residuals that are small against s, 2|r/s| for large ones, so that s is the
  * standard deviation that a residual is believed to have, and a residual that is far off pulls with a bounded force.
  *
@@ -36,8 +36,11 @@ typedef struct {
     double low, high; /* 0 < low <= high */
     double prior;     /* > 0 */
     double sigma;     /* of ln x around ln of the prior, > 0 */
-    int of;           /* -1, or the parameter that `prior` is a multiple of */
+    int of[2];        /* the parameters that `prior` is a multiple of; -1: none */
 } LeastParameter;
+
+/* What a parameter is believed to be where the others are at x. */
+double least_prior(const LeastParameter *parameter, const double *x);
 
 /* The rows that a parameter moves, ascending. */
 typedef struct {
@@ -62,7 +65,7 @@ typedef struct {
     int threads;       /* >= 1; the answer is the same for any number */
     int iterations;    /* Jacobians at most, >= 1 */
     double tolerance;  /* the solve ends when a step moves no ln x by more than this */
-    bool no_posterior; /* computes no deviations: this saves a Jacobian */
+    bool no_posterior; /* computes no deviations and no Jacobian at the answer */
 } LeastSquares;
 
 typedef struct {
@@ -70,6 +73,7 @@ typedef struct {
     /* Of ln x: the root of the diagonal of the inverse of the normal matrix of data and priors at the answer, with
      * bounds ignored; and the share of its prior's variance that the data took away, 0 to 1. NULL with no_posterior. */
     double *deviation, *data_share;
+    double *jacobian; /* [parameter][row]: the derivatives of residuals by ln x at x; NULL with no_posterior */
     bool *at_bound;
     double *residuals; /* at x; 0 where the weight is 0 */
     double loss;       /* the sum above */

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "cost/measured/least_squares.h"
 #include "search/serving/measured/replay_inside.h"
 
 #include <math.h>
@@ -30,9 +31,14 @@ static const struct {
     [FITTED_FIRST_TOKEN] = {"first_token_seconds", offsetof(ServingProfile, first_token_seconds), 3e-2, 0, 0.1, true},
     [FITTED_BURST] = {"burst", offsetof(ServingProfile, burst), 0.3, 0, 1, true},
 };
-enum { STEPS = 8, STEPS_BEFORE_STRENGTH = 3, BOUND_ROUNDS = 4, BOUND_WEIGHT = 10 };
-/* Of all rows, of an engine, of a generation of chips, of both, of a cell; beside rows that weigh 1 in all. */
-static const double PENALTIES[POOL_LEVELS] = {5e-4, 1.25e-3, 1.25e-3, 2.5e-3, 5e-3};
+enum { STEPS = 5, INNER_FOLDS = 5 };
+static const double MARGIN = 0.03; /* below it a residual counts squared: about what two runs of a test differ by */
+/* A parameter's logarithm counts so many effects, so that differences of 1e-4 are a hundredth of one. */
+static const double STEP = 100, FAR = 40;
+static const double TOLERANCE = 0.02; /* of an effect: what ends a solve */
+/* Of all rows, of an engine, of a generation of chips, of both, of a cell; where rows weigh 1 in all: half of it
+ * times the square of an effect counts beside them. */
+static const double PENALTIES[FIT_LEVELS] = {5e-4, 1.25e-3, 1.25e-3, 2.5e-3, 5e-3};
 
 const char *fitted_figure_key(FittedFigure figure) { return FIGURES[figure].key; }
 
@@ -40,13 +46,21 @@ typedef struct {
     ServingReplay *with;
     const ServingRuns *runs;
     ServingOutcome *outcomes, *unseen;
-    int *cell_of;    /* by row; -1: not replayed */
-    int *group_of;   /* by row: its number, in the order of the table */
+    int *cell_of;    /* by run; -1: not replayed */
+    int *group_of;   /* by run: its number, in the order of the table */
     int folds;       /* of groups; 0: none */
-    double *weights; /* by row: one over the rows of its group */
+    double *weights; /* by run: one over the runs of its group */
     double *begun;   /* by cell and figure: before the fit */
-    PoolProblem pool;
-    double *effects, *tried;
+    int members[FIT_LEVELS], parameter_count; /* of each level; of all, times figures */
+    bool *is_known;                           /* by row: it was measured, and is predicted */
+    /* The problem at hand: */
+    Arena *scratch;
+    bool one_group;
+    double weight;   /* of all runs that count */
+    double *counted; /* by row: its weight; 0: it does not count */
+    LeastParameter *parameters;
+    LeastColumn *columns;
+    LeastSolution line; /* where straight lines touch; x NULL: nothing was solved yet */
     ServingFit *fit;
     Error *error;
 } Fitting;
@@ -108,14 +122,14 @@ static bool same_generation(const Fitting *to, const FitCell *a, const FitCell *
 static bool same_member(const Fitting *to, int level, const FitCell *a, const FitCell *b) {
     bool engine = a->engine == b->engine;
     bool both = engine && a->older == b->older, generation = same_generation(to, a, b);
-    const bool same[POOL_LEVELS] = {true, engine, generation, both && generation, both && a->chips == b->chips};
+    const bool same[FIT_LEVELS] = {true, engine, generation, both && generation, both && a->chips == b->chips};
     return same[level];
 }
 
 /* Numbers the members of each level. */
 static void pool_cells(Fitting *to) {
-    for (int level = 0; level < POOL_LEVELS; level++) {
-        int *count = &to->pool.members[level];
+    for (int level = 0; level < FIT_LEVELS; level++) {
+        int *count = &to->members[level];
         *count = 0;
         for (int c = 0; c < to->fit->cell_count; c++) {
             FitCell *cell = &to->fit->cells[c];
@@ -123,9 +137,8 @@ static void pool_cells(Fitting *to) {
             while (kin < c && !same_member(to, level, &to->fit->cells[kin], cell)) kin++;
             cell->member[level] = kin < c ? to->fit->cells[kin].member[level] : (*count)++;
         }
+        to->parameter_count += *count * FITTED_COUNT;
     }
-    to->pool.figures = FITTED_COUNT;
-    to->pool.arena = to->with->arena;
 }
 
 /* Writes a cell's figures into every profile that replays use. */
@@ -151,32 +164,34 @@ static bool counts(const Fitting *to, int64_t row, int without_fold) {
 
 /* ---- the fit ---- */
 
-/* Where an effect of a level's member lies. */
-static size_t effect_at(const PoolProblem *pool, int level, int member, int figure) {
-    for (int before = 0; before < level; before++) member += pool->members[before];
-    return (size_t)member * (size_t)pool->figures + (size_t)figure;
+/* Every run has two rows in the problem: the time of a token, and the first token. */
+static int row_count(const Fitting *to) { return 2 * (int)to->runs->count; }
+
+/* Parameters lie by level, by member and by figure. The logarithm of one is how far a figure lies from where it began,
+ * in steps: the sum of the effects of its level and of those above it. */
+static int parameter_at(const Fitting *to, int level, int cell, int figure) {
+    int member = to->fit->cells[cell].member[level];
+    for (int before = 0; before < level; before++) member += to->members[before];
+    return member * FITTED_COUNT + figure;
 }
 
-static double bounded(int figure, double value) {
+static double step_of(int figure) { return STEP * FIGURES[figure].scale; }
+
+static double figure_of(const Fitting *to, int level, int cell, int figure, const double *x) {
+    double value =
+        to->begun[cell * FITTED_COUNT + figure] + step_of(figure) * log(x[parameter_at(to, level, cell, figure)]);
     return min_real(FIGURES[figure].high, max_real(FIGURES[figure].low, value));
 }
 
-/* What a cell's figure would be by the effects of the first `levels` levels, were there no bounds. */
-static double unbounded(const Fitting *to, int cell, int figure, const double *effects, int levels) {
-    double sum = 0;
-    for (int level = 0; level < levels; level++)
-        sum += effects[effect_at(&to->pool, level, to->fit->cells[cell].member[level], figure)];
-    return to->begun[cell * FITTED_COUNT + figure] + FIGURES[figure].scale * sum;
-}
-
-static double figure_of(const Fitting *to, int cell, int figure, const double *effects, int levels) {
-    return bounded(figure, unbounded(to, cell, figure, effects, levels));
-}
-
-static void set_all(Fitting *to, const double *effects) {
+static void set_all(Fitting *to, const double *x) {
     for (int c = 0; c < to->fit->cell_count; c++) {
-        for (int f = 0; f < FITTED_COUNT; f++) to->fit->cells[c].value[f] = figure_of(to, c, f, effects, POOL_LEVELS);
-        apply(to, c);
+        bool same = true;
+        for (int f = 0; f < FITTED_COUNT; f++) {
+            double value = figure_of(to, FIT_LEVELS - 1, c, f, x);
+            same = same && value == to->fit->cells[c].value[f];
+            to->fit->cells[c].value[f] = value;
+        }
+        if (!same) apply(to, c);
     }
 }
 
@@ -188,160 +203,158 @@ static double residual_of(const ServingOutcome *outcome, bool first_token) {
     return error > -1 ? log1p(error) : NAN;
 }
 
-/* Replays the rows that count and gives what they and the effects count together. */
-static bool loss_of(Fitting *to, int without_fold, double strength, const double *effects, double *out) {
-    set_all(to, effects);
-    *out = pooled_penalty(&to->pool, strength, effects);
-    for (int64_t i = 0; i < to->runs->count; i++) {
-        if (!counts(to, i, without_fold)) continue;
-        if (!serving_replay(to->with, &to->runs->runs[i], &to->outcomes[i], to->error)) return false;
-        for (int first = 0; first < 2; first++) {
-            double residual = residual_of(&to->outcomes[i], first == 1);
-            if (!isnan(residual)) *out += to->weights[i] * pooled_loss(residual);
-        }
+/* Without memory there is no residual, and the error is told after the solve. */
+static void residuals(void *context, int worker, const double *x, const int32_t *rows, int32_t count, double *out) {
+    Fitting *to = context;
+    (void)worker;
+    if (count > 0) set_all(to, x);
+    for (int32_t k = 0, at = -1; k < count; k++) {
+        int32_t run = rows[k] / 2;
+        bool ok = run == at || serving_replay(to->with, &to->runs->runs[run], &to->outcomes[run], to->error);
+        at = ok ? run : -1;
+        out[rows[k]] = ok ? residual_of(&to->outcomes[run], rows[k] % 2) : NAN;
     }
-    return true;
+}
+
+/* Residuals on straight lines through those of to->line. */
+static void lines(void *context, int worker, const double *x, const int32_t *rows, int32_t count, double *out) {
+    const Fitting *to = context;
+    (void)worker;
+    for (int32_t k = 0; k < count; k++) {
+        int32_t row = rows[k], first = parameter_at(to, FIT_LEVELS - 1, to->cell_of[row / 2], 0);
+        out[row] = to->line.residuals[row];
+        for (int j = first; j < first + FITTED_COUNT; j++)
+            out[row] += to->line.jacobian[j * row_count(to) + row] * log(x[j] / to->line.x[j]);
+    }
+}
+
+/* The parameters that fit the rows with weights best, each held to its kin as closely as `strength` says. */
+static bool solve(Fitting *to, LeastResiduals *of, const double *weights, double strength, LeastSolution *out) {
+    LeastSquares problem = {.parameter_count = to->parameter_count,
+                            .row_count = row_count(to),
+                            .parameters = to->parameters,
+                            .columns = to->columns,
+                            .weights = weights,
+                            .scale = MARGIN,
+                            .residuals = of,
+                            .context = to,
+                            .threads = 1,
+                            .iterations = STEPS,
+                            .tolerance = TOLERANCE / STEP,
+                            .no_posterior = to->line.x != NULL};
+    for (int j = 0, level = 0, past = to->members[0] * FITTED_COUNT; j < to->parameter_count; j++) {
+        while (j >= past) past += to->members[++level] * FITTED_COUNT;
+        to->parameters[j].sigma = sqrt(2 / (PENALTIES[level] * to->weight * strength)) / STEP;
+        if (to->line.x) to->parameters[j].start = to->line.x[j];
+    }
+    return least_squares_solve(&problem, to->scratch, out, to->error) && to->error->kind == ERROR_NONE;
 }
 
 /* Rows of a group share what they say, and are left out together; of one group alone every fifth is. */
-static int inner_fold(const Fitting *to, int64_t row, bool one_group) {
-    return (int)((one_group ? row : to->group_of[row]) % POOL_FOLDS);
+static int inner_fold(const Fitting *to, int32_t row) {
+    return (int)((to->one_group ? row / 2 : to->group_of[row / 2]) % INNER_FOLDS);
 }
 
-static bool of_one_group(const Fitting *to, int without_fold) {
-    int group = -1;
-    for (int64_t i = 0; i < to->runs->count; i++) {
-        if (!counts(to, i, without_fold)) continue;
-        if (group >= 0 && to->group_of[i] != group) return false;
-        group = to->group_of[i];
+/* Of some strengths the one by which straight lines predict folds best that were left out in turn; 1 where there are
+ * fewer than two. */
+static bool choose_strength(Fitting *to, double *out) {
+    static const double STRENGTHS[] = {1.0 / 64, 1.0 / 8, 1, 2, 4, 8, 16, 32};
+    double *weights = ARENA_NEW(to->scratch, double, (size_t)row_count(to)), best = INFINITY;
+    unsigned seen = 0;
+    if (!weights) return error_memory(to->error);
+    for (int32_t row = 0; row < row_count(to); row++)
+        if (to->counted[row] > 0) seen |= 1u << inner_fold(to, row);
+    if ((seen & (seen - 1)) == 0) return true;
+    for (size_t i = 0; i < COUNT_OF(STRENGTHS); i++) {
+        double loss = 0;
+        for (int fold = 0; fold < INNER_FOLDS; fold++) {
+            LeastSolution without;
+            for (int32_t row = 0; row < row_count(to); row++)
+                weights[row] = inner_fold(to, row) == fold ? 0 : to->counted[row];
+            if (!solve(to, lines, weights, STRENGTHS[i], &without)) return false;
+            for (int32_t row = 0; row < row_count(to); row += 2) { /* what a token takes judges */
+                if (inner_fold(to, row) != fold || !(to->counted[row] > 0)) continue;
+                lines(to, 0, without.x, &row, 1, without.residuals);
+                loss += to->counted[row] * (hypot(without.residuals[row], MARGIN) - MARGIN);
+            }
+        }
+        if (loss < best) best = loss, *out = STRENGTHS[i];
     }
     return true;
 }
 
-/* Two rows of the problem for each that counts: the time of a token, and the first token. */
-static void begin_rows(Fitting *to, int without_fold) {
-    PoolProblem *pool = &to->pool;
-    bool one_group = of_one_group(to, without_fold);
-    pool->count = 0;
-    for (int64_t i = 0; i < to->runs->count; i++) {
-        if (!counts(to, i, without_fold)) continue;
-        for (int first = 0; first < 2; first++) {
-            PoolRow *row = &pool->rows[pool->count++];
-            double residual = residual_of(&to->outcomes[i], first == 1);
-            *row = (PoolRow){.fold = inner_fold(to, i, one_group), .judges = first == 0};
-            if (isnan(residual)) continue;
-            row->weight = to->weights[i];
-            row->residual = residual;
-            memcpy(row->member, to->fit->cells[to->cell_of[i]].member, sizeof row->member);
-        }
-    }
-}
-
-/* Slopes of every row by a figure, which is moved by a hundredth of its scale, away from its bound. Clients of several
- * tests begin each in a way of their own, and their first tokens say nothing of what steps take; those of one test do,
- * and tell figures apart between which its times of a token do not. */
-static bool slopes_by(Fitting *to, int without_fold, int figure) {
-    PoolRow *row = to->pool.rows;
-    bool one_group = of_one_group(to, without_fold);
-    double step[FIT_CELLS_MAX];
-    for (int c = 0; c < to->fit->cell_count; c++) {
-        FitCell *cell = &to->fit->cells[c];
-        double was = cell->value[figure];
-        step[c] = was + 0.01 * FIGURES[figure].scale > FIGURES[figure].high ? -0.01 : 0.01;
-        cell->value[figure] = was + step[c] * FIGURES[figure].scale;
-        apply(to, c);
-        cell->value[figure] = was;
-    }
-    for (int64_t i = 0; i < to->runs->count; i++) {
-        ServingOutcome moved;
-        if (!counts(to, i, without_fold)) continue;
-        if (!serving_replay(to->with, &to->runs->runs[i], &moved, to->error)) return false;
-        for (int first = 0; first < 2; first++, row++) {
-            double residual = residual_of(&moved, first == 1);
-            bool foreign = first == 1 && !FIGURES[figure].of_first_token && !one_group;
-            if (!(row->weight > 0) || isnan(residual) || foreign) continue;
-            row->slope[figure] = (residual - row->residual) / step[to->cell_of[i]];
-        }
-    }
-    for (int c = 0; c < to->fit->cell_count; c++) apply(to, c);
-    return true;
-}
-
-/* A figure that straight lines take beyond a bound has a row that holds it there, for else the others would be what
- * they are best beside a figure that cannot be. */
-static bool hold_at_bounds(Fitting *to, bool *held, double weight) {
-    PoolProblem *pool = &to->pool;
-    bool any = false;
+/* What a parameter is believed to be: an engine's what all have, that of an engine on a generation of chips what both
+ * say together, a cell's what its engine has on its generation. */
+static void set_parameters(Fitting *to) {
+    static const int OF[FIT_LEVELS][2] = {{-1, -1}, {0, -1}, {-1, -1}, {1, 2}, {3, -1}};
     for (int c = 0; c < to->fit->cell_count; c++)
-        for (int f = 0; f < FITTED_COUNT; f++) {
-            double wanted = unbounded(to, c, f, to->tried, POOL_LEVELS), bound = bounded(f, wanted);
-            if (bound == wanted || held[c * FITTED_COUNT + f]) continue;
-            PoolRow *row = &pool->rows[pool->count++];
-            *row = (PoolRow){.weight = weight};
-            row->residual = (unbounded(to, c, f, to->effects, POOL_LEVELS) - bound) / FIGURES[f].scale;
-            row->slope[f] = 1;
-            memcpy(row->member, to->fit->cells[c].member, sizeof row->member);
-            held[c * FITTED_COUNT + f] = any = true;
+        for (int at = 0; at < FIT_LEVELS * FITTED_COUNT; at++) {
+            int level = at / FITTED_COUNT, f = at % FITTED_COUNT;
+            LeastParameter *parameter = &to->parameters[parameter_at(to, level, c, f)];
+            double begun = to->begun[c * FITTED_COUNT + f];
+            bool own = level == FIT_LEVELS - 1; /* which alone has bounds */
+            *parameter = (LeastParameter){.start = 1, .prior = 1, .low = exp(-FAR), .high = exp(FAR)};
+            if (own) parameter->low = exp(min_real(0, (FIGURES[f].low - begun) / step_of(f)));
+            if (own) parameter->high = exp(max_real(0, (FIGURES[f].high - begun) / step_of(f)));
+            for (int k = 0; k < 2; k++)
+                parameter->of[k] = OF[level][k] < 0 ? -1 : parameter_at(to, OF[level][k], c, f);
         }
-    return any;
 }
 
-/* The effects that straight lines want, within bounds. */
-static bool solve(Fitting *to) {
-    bool held[FIT_CELLS_MAX * FITTED_COUNT] = {false};
-    double weight = 0;
-    for (int64_t r = 0; r < to->pool.count; r++) weight += to->pool.rows[r].weight;
-    for (int round = 0; round < BOUND_ROUNDS; round++) {
-        if (!pooled_solve(&to->pool, to->fit->strength, -1, to->tried)) return error_memory(to->error);
-        if (!hold_at_bounds(to, held, BOUND_WEIGHT * weight)) break;
+/* Which rows count without a fold, and which of them a cell's figures move. Clients of several tests begin each in a
+ * way of their own, and their first tokens say nothing of what steps take; those of one test do, and tell figures
+ * apart between which its times of a token do not. */
+static bool begin_rows(Fitting *to, int without_fold) {
+    int32_t rows = row_count(to);
+    int group = -1;
+    to->one_group = true;
+    to->weight = 1e-9;
+    to->parameters = ARENA_NEW(to->scratch, LeastParameter, (size_t)to->parameter_count);
+    to->columns = ARENA_NEW(to->scratch, LeastColumn, (size_t)to->parameter_count);
+    if (!to->parameters || !to->columns) return error_memory(to->error);
+    set_parameters(to);
+    for (int32_t row = 0; row < rows; row++) {
+        bool counted = counts(to, row / 2, without_fold);
+        to->counted[row] = counted && to->is_known[row] ? to->weights[row / 2] * MARGIN / 2 : 0;
+        if (!counted || row % 2 == 1) continue;
+        to->weight += to->weights[row / 2];
+        to->one_group = to->one_group && (group < 0 || group == to->group_of[row / 2]);
+        group = to->group_of[row / 2];
+    }
+    for (int at = 0; at < to->fit->cell_count * FITTED_COUNT; at++) {
+        int cell = at / FITTED_COUNT, f = at % FITTED_COUNT;
+        int32_t *own = ARENA_NEW(to->scratch, int32_t, (size_t)rows), count = 0;
+        if (!own) return error_memory(to->error);
+        for (int32_t row = 0; row < rows; row++)
+            if (to->counted[row] > 0 && to->cell_of[row / 2] == cell &&
+                (row % 2 == 0 || FIGURES[f].of_first_token || to->one_group))
+                own[count++] = row;
+        to->columns[parameter_at(to, FIT_LEVELS - 1, cell, f)] = (LeastColumn){own, count};
     }
     return true;
 }
 
-/* A step of Gauss and Newton, halved until it gains. */
-static bool improve(Fitting *to, int without_fold, bool choose, double *loss, bool *done) {
-    size_t size = (size_t)pooled_size(&to->pool);
-    double *wanted = to->tried, *strength = &to->fit->strength;
-    begin_rows(to, without_fold);
-    to->pool.effects = to->effects;
-    for (int f = 0; f < FITTED_COUNT; f++)
-        if (!slopes_by(to, without_fold, f)) return false;
-    if (choose && !pooled_strength(&to->pool, strength)) return error_memory(to->error);
-    if (!loss_of(to, without_fold, *strength, to->effects, loss) || !solve(to)) return false;
-    double before = *loss;
-    for (int halved = 0; halved < 4; halved++) {
-        if (!loss_of(to, without_fold, *strength, wanted, loss)) return false;
-        *done = before - *loss < 1e-3 * before;
-        if (*loss < before) return memcpy(to->effects, wanted, size * sizeof *wanted), true;
-        for (size_t i = 0; i < size; i++) wanted[i] = (wanted[i] + to->effects[i]) / 2;
-    }
-    *done = true;
-    return loss_of(to, without_fold, *strength, to->effects, loss);
-}
-
-/* Rows count what they weigh, so that effects are held alike beside few rows and beside many. */
-static void weigh_penalties(Fitting *to, int without_fold) {
-    double weight = 0;
-    for (int64_t i = 0; i < to->runs->count; i++)
-        if (counts(to, i, without_fold)) weight += to->weights[i];
-    for (int level = 0; level < POOL_LEVELS; level++) to->pool.penalty[level] = PENALTIES[level] * weight;
+/* Some steps; then how closely figures are held; then to the end. */
+static bool fit_rows(Fitting *to, int without_fold) {
+    ServingFit *fit = to->fit;
+    to->line = (LeastSolution){0};
+    fit->strength = 1;
+    if (!begin_rows(to, without_fold) || !solve(to, residuals, to->counted, 1, &to->line)) return false;
+    if (!choose_strength(to, &fit->strength) || !solve(to, residuals, to->counted, fit->strength, &to->line))
+        return false;
+    set_all(to, to->line.x);
+    for (int c = 0; c < fit->cell_count; c++) /* what an engine has in common on all chips */
+        for (int f = 0; f < FITTED_COUNT && !fit->cells[c].older; f++)
+            fit->pooled[fit->cells[c].engine].value[f] = figure_of(to, 1, c, f, to->line.x);
+    return true;
 }
 
 static bool fit_once(Fitting *to, int without_fold) {
-    ServingFit *fit = to->fit;
-    bool done = false;
-    double loss;
-    weigh_penalties(to, without_fold);
-    memset(to->effects, 0, (size_t)pooled_size(&to->pool) * sizeof *to->effects);
-    fit->strength = 1;
-    if (!loss_of(to, without_fold, fit->strength, to->effects, &loss)) return false;
-    for (int step = 0; step < STEPS && !(done && step > STEPS_BEFORE_STRENGTH); step++) {
-        if (!improve(to, without_fold, step == STEPS_BEFORE_STRENGTH, &loss, &done)) return false;
-    }
-    for (int c = 0; c < fit->cell_count; c++) /* what an engine has in common on all chips */
-        for (int f = 0; f < FITTED_COUNT && !fit->cells[c].older; f++)
-            fit->pooled[fit->cells[c].engine].value[f] = figure_of(to, c, f, to->effects, 2);
-    return true;
+    Arena scratch = {0};
+    to->scratch = &scratch;
+    bool ok = fit_rows(to, without_fold);
+    arena_free(&scratch);
+    return ok;
 }
 
 /* ---- the whole ---- */
@@ -367,22 +380,15 @@ static void number_groups(Fitting *to) {
     }
 }
 
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Measured over predicted: nine in ten of the unseen rows lie below. */
 static double factor_of(const Fitting *to, const ServingOutcome *outcomes) {
-    double *ratios = ARENA_NEW(to->with->arena, double, (size_t)to->runs->count + 1);
+    WeighedValue *ratios = ARENA_NEW(to->with->arena, WeighedValue, (size_t)to->runs->count + 1);
     int64_t count = 0;
     for (int64_t i = 0; ratios && i < to->runs->count; i++) {
         double error = serving_metric_error(&outcomes[i], SCORE_TPOT);
-        if (!isnan(error) && counts(to, i, -1)) ratios[count++] = 1 / (1 + error);
+        if (!isnan(error) && counts(to, i, -1)) ratios[count++] = (WeighedValue){1 / (1 + error), 1};
     }
-    if (count == 0) return 1;
-    qsort(ratios, (size_t)count, sizeof *ratios, by_size);
-    return max_real(1, ratios[(int64_t)(0.9 * (double)(count - 1))]);
+    return count == 0 ? 1 : max_real(1, weighed_quantile(ratios, count, 0.9));
 }
 
 /* Whether a row of the cell is predicted otherwise when a figure is: else the rows say nothing of it. */
@@ -449,10 +455,9 @@ static bool fit_all(Fitting *to, int folds) {
     }
     number_groups(to);
     pool_cells(to);
-    to->effects = ARENA_NEW(arena, double, (size_t)pooled_size(&to->pool) + 1);
-    to->tried = ARENA_NEW(arena, double, (size_t)pooled_size(&to->pool) + 1);
+    for (int row = 0; row < row_count(to); row++)
+        to->is_known[row] = !isnan(residual_of(&to->outcomes[row / 2], row % 2));
     to->folds = folds;
-    if (!to->effects || !to->tried) return false;
     if (!serving_score(to->outcomes, to->runs->count, arena, &fit->before, to->error)) return false;
     for (int fold = 0; fold < folds; fold++)
         if (!fit_once(to, fold) || !replay_all(to, to->unseen, fold)) return false;
@@ -475,9 +480,11 @@ bool serving_fit(ServingReplay *with, const ServingRuns *runs, int folds, Servin
     to.cell_of = ARENA_NEW(with->arena, int, room);
     to.group_of = ARENA_NEW(with->arena, int, room);
     to.weights = ARENA_NEW(with->arena, double, room);
-    to.pool.rows = ARENA_NEW(with->arena, PoolRow, 2 * room + FIT_CELLS_MAX * FITTED_COUNT);
+    to.counted = ARENA_NEW(with->arena, double, 2 * room);
+    to.is_known = ARENA_NEW(with->arena, bool, 2 * room);
     to.begun = ARENA_NEW(with->arena, double, FIT_CELLS_MAX *FITTED_COUNT);
-    if (!to.outcomes || !to.unseen || !to.cell_of || !to.group_of || !to.weights || !to.pool.rows || !to.begun)
+    if (!to.outcomes || !to.unseen || !to.cell_of || !to.group_of || !to.weights || !to.counted || !to.is_known ||
+        !to.begun)
         return error_memory(error);
     out->rows = folds > 0 ? to.unseen : to.outcomes;
     return fit_all(&to, folds) || error->kind != ERROR_NONE ? error->kind == ERROR_NONE : error_memory(error);

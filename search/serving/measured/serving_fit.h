@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/serving/measured/serving_fit.h: what engines take beyond the kernels' own times, fitted to measured runs. A
  * cell is an engine on the chips of one entry of the profile, and of those that say `fit_with` one of them. A cell's
- * figures are the profile's own and what is told by all rows, by those of its engine, of its generation of chips
- * (`generation` of the entry), of both, and its own (pooled_fit.h); how closely effects are held is chosen by
- * leaving out folds of the rows that are fitted to. Rows say log(predicted / measured) of the time of a token, and
- * of the first token for the figures that it alone has; groups weigh one. Newton's steps with slopes by differences
- * (Gauss and Newton), the same whenever it is run. */
+ * figures are the profile's own and the effects of all rows, of its engine, of its generation of chips (`generation` of
+ * the entry), of both, and its own. That is partial pooling: each effect is held to 0, so that what many rows share is
+ * told by the wider level, and what few of them say of their own counts for little (Gelman and Hill, "Data Analysis
+ * Using Regression and Multilevel/Hierarchical Models", chapter 12). How closely effects are held is chosen by leaving
+ * out folds of the rows that are fitted to. Rows say log(predicted / measured) of the time of a token, and of the first
+ * token for the figures that it alone has; groups weigh one. Solved by cost/measured/least_squares.h, where a level's
+ * prior is a multiple of those above it. */
 #pragma once
 
-#include "search/serving/measured/pooled_fit.h"
 #include "search/serving/measured/serving_score.h"
 
 typedef enum {
@@ -27,7 +28,7 @@ typedef enum {
 } FittedFigure;
 const char *fitted_figure_key(FittedFigure figure); /* as profiles spell it */
 
-enum { FIT_CELLS_MAX = 64 };
+enum { FIT_CELLS_MAX = 64, FIT_LEVELS = 5 };
 typedef struct {
     int engine;
     const cJSON *chips; /* the names of the entry; NULL: of every other chip */
@@ -35,7 +36,7 @@ typedef struct {
     double value[FITTED_COUNT];
     bool moved[FITTED_COUNT]; /* whether rows say anything of it */
     int64_t rows, groups;     /* 0: what it has is its kin's */
-    int member[POOL_LEVELS];
+    int member[FIT_LEVELS];
 } FitCell;
 
 typedef struct {

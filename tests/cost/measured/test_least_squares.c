@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { ROWS = 64 };
+#define ALONE {-1, -1}
 
 typedef double RowResidual(int32_t row, const double *x);
 
@@ -70,7 +71,7 @@ static double line(int32_t row, const double *x) { return log(x[0]) + log(x[1]) 
 
 Test(least_squares, linear_regression_with_priors) {
     Arena arena = {0};
-    const LeastParameter parameters[] = {{1.1, 0.1, 10, 1, 1 / sqrt(2), -1}, {0.9, 0.1, 10, 1, 1 / sqrt(3), -1}};
+    const LeastParameter parameters[] = {{1.1, 0.1, 10, 1, 1 / sqrt(2), ALONE}, {0.9, 0.1, 10, 1, 1 / sqrt(3), ALONE}};
     LeastSolution out = solved(line, 4, 2, parameters, 1, &arena);
     /* [4 + 2, 6; 6, 14 + 3] (a b) = (sum Y, sum T Y) = (11e-4, 22e-4); determinant 6 * 17 - 36 = 66 */
     cr_expect_float_eq(log(out.x[0]), (17 * 11e-4 - 6 * 22e-4) / 66, 1e-9);
@@ -92,7 +93,7 @@ static double power_law(int32_t row, const double *x) {
 Test(least_squares, known_nonlinear) {
     Arena arena = {0};
     const LeastParameter parameters[] = {
-        {1, 0.01, 100, 1, 1e3, -1}, {1, 0.1, 10, 1, 1e3, -1}, {1, 0.001, 10, 1, 1e3, -1}};
+        {1, 0.01, 100, 1, 1e3, ALONE}, {1, 0.1, 10, 1, 1e3, ALONE}, {1, 0.001, 10, 1, 1e3, ALONE}};
     LeastSolution out = solved(power_law, 40, 3, parameters, 0.04, &arena);
     const double expected[] = {2, 1.5, 0.25};
     for (int j = 0; j < 3; j++) cr_expect_float_eq(out.x[j], expected[j], 1e-5, "%d: %g", j, out.x[j]);
@@ -107,7 +108,7 @@ static double the_last_differs(int32_t row, const double *x) { return log(x[0]) 
 
 Test(least_squares, a_pack_of_one_row_counts) {
     Arena arena = {0};
-    const LeastParameter parameters[] = {{1.5, 1e-3, 1e3, 1, 1e4, -1}};
+    const LeastParameter parameters[] = {{1.5, 1e-3, 1e3, 1, 1e4, ALONE}};
     LeastSolution out = solved(the_last_differs, 17, 1, parameters, 1, &arena);
     cr_expect_float_eq(log(out.x[0]), 0.001, 1e-6, "%g", log(out.x[0]));
     arena_free(&arena);
@@ -119,7 +120,7 @@ static double outlier(int32_t row, const double *x) { return log(x[0]) - (row ==
 
 Test(least_squares, an_outlier_pulls_with_a_bounded_force) {
     Arena arena = {0};
-    const LeastParameter parameters[] = {{1.5, 1e-3, 1e3, 1, 1e4, -1}};
+    const LeastParameter parameters[] = {{1.5, 1e-3, 1e3, 1, 1e4, ALONE}};
     LeastSolution out = solved(outlier, 6, 1, parameters, 0.01, &arena);
     cr_expect_float_eq(log(out.x[0]) / 0.01, 1 / sqrt(24), 1e-5);
     arena_free(&arena);
@@ -134,9 +135,9 @@ static double crossing(int32_t row, const double *x) {
 
 Test(least_squares, bounds) {
     Arena arena = {0};
-    const LeastParameter inside[] = {{1, 0.1, 10, 1, 1e9, -1}, {1, 0.1, 10, 1, 1e9, -1}};
-    const LeastParameter tight[] = {{0.5, 0.1, 1, 1, 1e9, -1}, {1, 0.1, 10, 1, 1e9, -1}};
-    const LeastParameter pinned[] = {{3, 1, 1, 1, 1e9, -1}, {9, 2.5, 10, 1, 1e9, -1}};
+    const LeastParameter inside[] = {{1, 0.1, 10, 1, 1e9, ALONE}, {1, 0.1, 10, 1, 1e9, ALONE}};
+    const LeastParameter tight[] = {{0.5, 0.1, 1, 1, 1e9, ALONE}, {1, 0.1, 10, 1, 1e9, ALONE}};
+    const LeastParameter pinned[] = {{3, 1, 1, 1, 1e9, ALONE}, {9, 2.5, 10, 1, 1e9, ALONE}};
     LeastSolution out = solved(crossing, 2, 2, inside, 1, &arena);
     cr_expect_float_eq(log(out.x[0]), 1.0 / 3, 1e-6);
     cr_expect_float_eq(log(out.x[1]), 2.0 / 3, 1e-6);
@@ -152,8 +153,8 @@ Test(least_squares, bounds) {
     arena_free(&arena);
 }
 
-/* Sixteen runs of standard deviation s say x0 = 0.5. x1 is believed to be 0.9 x0, x2 to be 1.2 x1; x3 stands alone. No
- * run moves those three. */
+/* Sixteen runs of standard deviation s say x0 = 0.5. x1 is believed to be 0.9 x0, x2 to be 1.2 x1, x4 to be 2 x1 x2; x3
+ * stands alone. No run moves those four. The logarithm of x4 is 2 u0 + 2 e1 + e2 + e4 with the deviations e. */
 static double first_only(int32_t row, const double *x) {
     (void)row;
     return log(x[0] / 0.5);
@@ -162,12 +163,14 @@ static double first_only(int32_t row, const double *x) {
 Test(least_squares, priors_follow_their_kin) {
     Arena arena = {0};
     const LeastParameter parameters[] = {
-        {1, 0.1, 10, 1, 1e4, -1}, {1, 0.1, 10, 0.9, 0.05, 0}, {1, 0.1, 10, 1.2, 0.1, 1}, {2, 0.1, 10, 0.7, 0.3, -1}};
-    LeastSolution out = solved(first_only, 16, 4, parameters, 0.04, &arena);
-    const double expected[] = {0.5, 0.45, 0.54, 0.7};
+        {1, 0.1, 10, 1, 1e4, ALONE},   {1, 0.1, 10, 0.9, 0.05, {0, -1}},  {1, 0.1, 10, 1.2, 0.1, {1, -1}},
+        {2, 0.1, 10, 0.7, 0.3, ALONE}, {1, 0.01, 10, 2, 0.2, {1, 2}}};
+    LeastSolution out = solved(first_only, 16, 5, parameters, 0.04, &arena);
+    const double expected[] = {0.5, 0.45, 0.54, 0.7, 2 * 0.45 * 0.54};
     const double variance = 0.04 * 0.04 / 16;
-    const double deviation[] = {sqrt(variance), sqrt(variance + 0.0025), sqrt(variance + 0.0125), 0.3};
-    for (int j = 0; j < 4; j++) {
+    const double deviation[] = {sqrt(variance), sqrt(variance + 0.0025), sqrt(variance + 0.0125), 0.3,
+                                sqrt(4 * variance + 4 * 0.0025 + 0.01 + 0.04)};
+    for (int j = 0; j < 5; j++) {
         cr_expect_float_eq(out.x[j], expected[j], 1e-6, "%d: %g", j, out.x[j]);
         cr_expect_float_eq(out.deviation[j], deviation[j], 1e-6, "%d: %g", j, out.deviation[j]);
     }
@@ -185,7 +188,7 @@ Test(least_squares, no_answer) {
     Arena arena = {0};
     Error error = {0};
     LeastSolution out;
-    const LeastParameter parameters[] = {{1.99, 0.1, 10, 1, 1e3, -1}};
+    const LeastParameter parameters[] = {{1.99, 0.1, 10, 1, 1e3, ALONE}};
     out = solved(walled, 2, 1, parameters, 0.01, &arena);
     cr_expect(out.x[0] < 2 && fabs(out.residuals[0]) < 1e-4, "%g", out.x[0]);
     cr_expect_not(solve(nowhere, 2, 1, parameters, 1, 1, &arena, &out, &error));
@@ -196,7 +199,7 @@ Test(least_squares, no_answer) {
 
 Test(least_squares, nothing_to_fit) {
     Arena arena = {0};
-    const LeastParameter parameters[] = {{1, 0.1, 10, 2, 0.5, -1}};
+    const LeastParameter parameters[] = {{1, 0.1, 10, 2, 0.5, ALONE}};
     LeastSolution out = solved(line, 0, 1, parameters, 1, &arena);
     cr_expect_float_eq(out.x[0], 2, 1e-9);
     cr_expect_float_eq(out.deviation[0], 0.5, 1e-12);
@@ -208,7 +211,7 @@ Test(least_squares, nothing_to_fit) {
 Test(least_squares, same_bytes_for_any_number_of_threads) {
     Arena arena = {0};
     const LeastParameter parameters[] = {
-        {1, 0.01, 100, 1.5, 0.3, -1}, {1, 0.1, 10, 1, 0.5, 0}, {1, 0.001, 10, 1, 2, -1}};
+        {1, 0.01, 100, 1.5, 0.3, ALONE}, {1, 0.1, 10, 1, 0.5, {0, -1}}, {1, 0.001, 10, 1, 2, ALONE}};
     LeastSolution one, other;
     cr_assert(solve(power_law, 40, 3, parameters, 0.04, 1, &arena, &one, NULL));
     const int threads[] = {2, 7};

@@ -211,3 +211,33 @@ Test(bench_report, what_rows_do_not_determine_is_left) {
     cJSON_Delete(json);
     cJSON_Delete(own);
 }
+
+/* Groups that tell the same are predicted best by the figures of others hardly held; groups of which each second took
+ * half as long again, and the others two thirds, by figures that stay where they were. */
+Test(bench_report, figures_are_held_as_closely_as_predicts_other_groups) {
+    static const int CLIENTS[10] = {1, 2, 4, 8, 16, 24, 32, 64, 96, 128},
+                     TENSOR[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const char *const GROUPS[5] = {"a", "b", "c", "d", "e"};
+    cJSON *json, *own;
+    ServingReplay truth = replay_begin(&json), with = replay_begin(&own);
+    ServingFit *fit = ARENA_NEW(&arena, ServingFit, 1);
+    Error error = {0};
+    ServingRuns runs = measured(CLIENTS, TENSOR, plant_kernels, &truth);
+    for (int i = 0; i < 10; i++) runs.runs[i].group = GROUPS[i / 2];
+    cr_assert(serving_fit(&with, &runs, 0, fit, &error), "%s", error.text);
+    cr_expect_lt(fit->strength, 1, "%g", fit->strength);
+    for (int i = 0; i < 10; i++) {
+        ServingOutcome outcome;
+        cJSON_Delete(own);
+        with = replay_begin(&own);
+        cr_assert(serving_replay(&with, &runs.runs[i], &outcome, &error), "%s", error.text);
+        runs.runs[i].tpot_seconds = outcome.predicted.tpot_seconds * (i / 2 % 2 ? 1.5 : 1 / 1.5);
+        runs.runs[i].ttft_seconds = 0;
+    }
+    cJSON_Delete(own);
+    with = replay_begin(&own);
+    cr_assert(serving_fit(&with, &runs, 0, fit, &error), "%s", error.text);
+    cr_expect_gt(fit->strength, 4, "%g", fit->strength);
+    cJSON_Delete(json);
+    cJSON_Delete(own);
+}
