@@ -9,3 +9,9 @@ static inline double clock_seconds(void) {
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
+
+/* As a hook of a search. */
+static inline double clock_hook(void *context) {
+    (void)context;
+    return clock_seconds();
+}

@@ -26,6 +26,13 @@ static bool fail(Error *error, const char *path, const char *what) {
     return error_set(error, machine ? ERROR_MACHINE : ERROR_IO, path, "%s: %s", what, strerror(errno));
 }
 
+bool file_names_json(const char *argument) { return strchr(argument, '/') || text_ends_in(argument, ".json"); }
+
+const char *file_base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 bool file_is_folder(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
@@ -366,17 +373,10 @@ const char *file_data_folder(const char *name, Arena *arena, Error *error) {
     return folder;
 }
 
-static bool ends_in(const char *name, const char *suffix) {
-    size_t length = strlen(name), end = strlen(suffix);
-    return length >= end && strcmp(name + length - end, suffix) == 0;
-}
-
 static bool is_regular_in(DIR *folder, const char *name) {
     struct stat status;
     return fstatat(dirfd(folder), name, &status, 0) == 0 && S_ISREG(status.st_mode);
 }
-
-static int by_bytes(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 /* Collects the names into `list`, which grows in the arena; the waste is small for a folder of files. */
 static bool collect(DIR *stream, const char *folder, const char *suffix, Arena *arena, char ***list, size_t *count,
@@ -389,7 +389,7 @@ static bool collect(DIR *stream, const char *folder, const char *suffix, Arena *
         errno = 0;
         const struct dirent *entry = readdir(stream);
         if (!entry) return errno == 0 || fail(error, folder, "cannot be listed");
-        if (entry->d_name[0] == '.' || !ends_in(entry->d_name, suffix) || !is_regular_in(stream, entry->d_name))
+        if (entry->d_name[0] == '.' || !text_ends_in(entry->d_name, suffix) || !is_regular_in(stream, entry->d_name))
             continue;
         if (*count == FILES_MAX) return error_set(error, ERROR_IO, folder, "has more than %d files", FILES_MAX);
         if (*count == room) {
@@ -413,7 +413,7 @@ bool file_list(const char *folder, const char *suffix, Arena *arena, char ***nam
     bool ok = collect(stream, folder, suffix, arena, &list, &found, error);
     closedir(stream);
     if (!ok) return false;
-    qsort(list, found, sizeof *list, by_bytes);
+    qsort(list, found, sizeof *list, order_text);
     *names = list;
     *count = found;
     return true;

@@ -39,6 +39,12 @@ const char *file_data_folder(const char *name, Arena *arena, Error *error);
  * out. */
 bool file_list(const char *folder, const char *suffix, Arena *arena, char ***names, size_t *count, Error *error);
 
+/* Whether an argument is the path of a JSON file, and not the name of one that comes with the program. */
+bool file_names_json(const char *argument);
+
+/* What stands behind the last slash. */
+const char *file_base_name(const char *path);
+
 bool file_is_folder(const char *path);
 bool file_is_there(const char *path);
 

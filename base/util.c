@@ -96,14 +96,26 @@ const char *name_nearest(const char *word, const char *const *candidates, size_t
     return nearest ? nearest : begun;
 }
 
-static int by_value(const void *a, const void *b) {
-    const WeighedValue *x = a, *y = b;
-    return (x->value > y->value) - (x->value < y->value);
+int order_real(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int order_whole(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+int order_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+bool text_ends_in(const char *text, const char *end) {
+    size_t length = strlen(text), other = strlen(end);
+    return length >= other && strcmp(text + length - other, end) == 0;
 }
 
 double weighed_quantile(WeighedValue *list, int64_t count, double share) {
     double all = 0, reached = 0;
-    qsort(list, (size_t)count, sizeof *list, by_value);
+    qsort(list, (size_t)count, sizeof *list, order_real);
     for (int64_t i = 0; i < count; i++) all += list[i].weight;
     for (int64_t i = 0; i < count; i++) {
         reached += list[i].weight;

@@ -26,12 +26,20 @@ static inline int64_t common_divisor(int64_t a, int64_t b) {
 /* a / b rounded up; a >= 0, b > 0. */
 static inline int64_t divide_up(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
+/* Orders for qsort() and bsearch(), ascending: of doubles, of int64_t, of texts by their bytes, and of structs that
+ * begin with one. */
+int order_real(const void *a, const void *b);
+int order_whole(const void *a, const void *b);
+int order_text(const void *a, const void *b);
+
 /* Makes room for one more item of `size` bytes in a list of `count` that realloc() may move; `room` is in items. False:
  * memory is out, and the list is as it was. */
 bool list_grow(void **list, int64_t count, int64_t *room, size_t size);
 
 /* Whether a text holds another, case ignored. */
 static inline bool text_has(const char *text, const char *part) { return strcasestr(text, part) != NULL; }
+
+bool text_ends_in(const char *text, const char *end);
 
 /* Whether two names of the catalogs are the same: ignoring case and the characters - _ . and blank. */
 bool name_matches(const char *a, const char *b);

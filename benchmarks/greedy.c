@@ -8,6 +8,7 @@
  *   at the cost of data, as long as that is faster (or, while nothing fits, lacks less memory); placement, all other
  *   knobs and the layout are the best there are, in its favour; sizes that divide.
  * The exact search takes every chip too (--max-idle 0), and pads what its launchers pad (its default). */
+#include "base/util.h"
 #include "benchmarks/space.h"
 
 static const char *const POINTS[] = {
@@ -281,11 +282,6 @@ static void print_price(const Price *price, const Price *exact) {
         printf(" %s | – |", price->missing_bytes < INFINITY ? "does not fit" : "does not divide");
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static const Price *price_of(const Point *point, int column) {
     return column == 0 ? &point->grid : column == 1 ? &point->stock : &point->greedy;
 }
@@ -302,7 +298,7 @@ static void summary(const char *name, const Point *points, int count, int column
         extra[found] = 100 * (other->seconds / points[i].exact.seconds - 1);
         beaten += extra[found++] > 0.1;
     }
-    qsort(extra, (size_t)found, sizeof(double), by_value);
+    qsort(extra, (size_t)found, sizeof(double), order_real);
     if (found > 0)
         printf(
             "- %s: no plan in %d of %d points; of the others the exact one is more than 0.1%% faster in %d (%.0f%%): "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "mesh/factorization.h"
 
+#include "base/util.h"
 #include "mesh/prime.h"
 
 #include <assert.h>
@@ -39,11 +40,6 @@ bool factorization_count(const Mesh *mesh, RoleSet roles, Count *out) {
     return true;
 }
 
-static int whole_order(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The divisors of the product of all axes, ascending. NULL means that memory is out. */
 static int64_t *mesh_divisors(const MeshPrime *primes, int prime_count, Arena *arena, int64_t *count) {
     size_t total = 1;
@@ -57,7 +53,7 @@ static int64_t *mesh_divisors(const MeshPrime *primes, int prime_count, Arena *a
         for (int e = 0; e < primes[i].total; e++, known += base)
             for (size_t j = 0; j < base; j++) divisors[known + j] = divisors[known - base + j] * primes[i].prime;
     }
-    qsort(divisors, total, sizeof *divisors, whole_order);
+    qsort(divisors, total, sizeof *divisors, order_whole);
     *count = (int64_t)total;
     return divisors;
 }

@@ -89,11 +89,6 @@ int shardopt_request_set_model_json(shardopt_request *request, const char *name,
 
 /* ---- a search ---- */
 
-static double seconds_now(void *context) {
-    (void)context;
-    return clock_seconds();
-}
-
 static bool hook_interrupted(void *of) {
     const shardopt_report *report = of;
     return report->hooks.interrupted && report->hooks.interrupted(report->hooks.context);
@@ -108,7 +103,7 @@ static void hook_progress(void *of, const SearchProgress *progress) {
 
 /* The request resolved: data loaded, defaults filled in. `json` is the model's tree, which outlives the call. */
 static bool resolve(const shardopt_request *from, const cJSON *json, shardopt_report *to, Error *error) {
-    Options options = {.environment = {to, seconds_now, hook_interrupted, hook_progress}, .model_json = json};
+    Options options = {.environment = {to, clock_hook, hook_interrupted, hook_progress}, .model_json = json};
     for (Option option = 0; option < OPTION_COUNT; option++) {
         options.where[option] = option_name(option);
         if (!from->text[option]) continue;

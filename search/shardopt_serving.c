@@ -45,18 +45,13 @@ int shardopt_serving_request_set(shardopt_serving_request *request, const char *
 
 /* ---- the search ---- */
 
-static double seconds_now(void *context) {
-    (void)context;
-    return clock_seconds();
-}
-
 static bool hook_interrupted(void *of) {
     const shardopt_front *front = of;
     return front->hooks.interrupted && front->hooks.interrupted(front->hooks.context);
 }
 
 static bool search(const shardopt_serving_request *request, shardopt_front *to, Error *error) {
-    Options options = {.environment = {to, seconds_now, hook_interrupted, NULL}};
+    Options options = {.environment = {to, clock_hook, hook_interrupted, NULL}};
     for (int i = 0; i < OPTION_COUNT; i++) {
         options.where[i] = SERVING_OPTIONS[i].name;
         if (!request->text[i]) continue;

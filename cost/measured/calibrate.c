@@ -100,10 +100,6 @@ static bool family_stats(Gather *gather, const double *seconds, Arena *scratch, 
     return true;
 }
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(((const CalibrateGroup *)a)->name, ((const CalibrateGroup *)b)->name);
-}
-
 static const LikelyRange *range_of_generation(const Calibration *c, const char *generation) {
     for (int i = 0; c->crossed && i < c->set.profile_count; i++)
         if (strcmp(c->set.profiles[i].name, generation) == 0) return &c->ranges.of_profile[i];
@@ -136,7 +132,7 @@ static bool groups_of(Gather *gather, Calibration *c, bool chips, Arena *arena, 
         while (at < *count && strcmp(groups[at].name, name) != 0) at++;
         if (c->weights[i] > 0 && at == *count) groups[(*count)++].name = name;
     }
-    qsort(groups, (size_t)*count, sizeof *groups, by_name);
+    qsort(groups, (size_t)*count, sizeof *groups, order_text);
     for (int g = 0; g < *count; g++) {
         Wanted wanted = {chips ? NULL : groups[g].name, chips ? groups[g].name : NULL};
         if (!stats_of(gather, c->seconds[LINE_FITTED], wanted, &groups[g].fitted) ||

@@ -97,10 +97,6 @@ static const char *path_of(const Form *form, Arena *arena, Error *error) {
     return path && access(path, F_OK) == 0 ? path : NULL;
 }
 
-static int by_id(const void *a, const void *b) {
-    return strcmp(((const FlaggedRun *)a)->id, ((const FlaggedRun *)b)->id);
-}
-
 bool excluded_read(const char *path, Arena *arena, ExcludedKinds *out, Error *error) {
     *out = (ExcludedKinds){0};
     return read_list(&EXCLUDED, path, arena, (void **)&out->kinds, &out->count, error);
@@ -109,7 +105,7 @@ bool excluded_read(const char *path, Arena *arena, ExcludedKinds *out, Error *er
 bool flagged_read(const char *path, Arena *arena, FlaggedRuns *out, Error *error) {
     *out = (FlaggedRuns){0};
     bool ok = read_list(&FLAGGED, path, arena, (void **)&out->runs, &out->count, error);
-    if (ok && out->count > 0) qsort(out->runs, (size_t)out->count, sizeof *out->runs, by_id);
+    if (ok && out->count > 0) qsort(out->runs, (size_t)out->count, sizeof *out->runs, order_text);
     return ok;
 }
 
@@ -149,7 +145,7 @@ const char *excluded_reason(const ExcludedKinds *kinds, const Run *run) {
 const FlaggedRun *flagged_find(const FlaggedRuns *flagged, const char *id) {
     const FlaggedRun wanted = {id, NULL};
     if (flagged->count == 0) return NULL;
-    return bsearch(&wanted, flagged->runs, (size_t)flagged->count, sizeof wanted, by_id);
+    return bsearch(&wanted, flagged->runs, (size_t)flagged->count, sizeof wanted, order_text);
 }
 
 /* ---- the note ---- */

@@ -241,11 +241,6 @@ static void rank_group(MeasuredPlan *entries, int64_t count, int64_t *tree, Rank
     out->discordant += own.discordant;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Medians over the large groups. `values` has room for two numbers of each group. */
 static void sum_cells(double *values, Ranking *out) {
     double *taus = values, *distances = values + out->groups;
@@ -256,8 +251,8 @@ static void sum_cells(double *values, Ranking *out) {
         distances[out->large++] = cell->distance;
     }
     if (out->large == 0) return;
-    qsort(taus, (size_t)out->large, sizeof *taus, by_value);
-    qsort(distances, (size_t)out->large, sizeof *distances, by_value);
+    qsort(taus, (size_t)out->large, sizeof *taus, order_real);
+    qsort(distances, (size_t)out->large, sizeof *distances, order_real);
     out->cell_tau = quantile(taus, out->large, 0.5);
     out->cell_median = quantile(distances, out->large, 0.5);
     out->cell_p90 = quantile(distances, out->large, 0.9);

@@ -12,11 +12,6 @@ const char *score_by_name(ScoreBy by) {
     return NAMES[by];
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double quantile(const double *sorted, int64_t n, double q) {
     double rank = q * (double)(n - 1);
     int64_t below = (int64_t)rank;
@@ -41,11 +36,11 @@ static bool pair_stats(const Pair *pairs, int64_t n, ErrorStats *out) {
             out->worst_at = i;
         }
     }
-    qsort(values, (size_t)n, sizeof *values, by_value);
+    qsort(values, (size_t)n, sizeof *values, order_real);
     out->median = quantile(values, n, 0.5);
     out->p90 = quantile(values, n, 0.9);
     for (int64_t i = 0; i < n; i++) values[i] = pairs[i].error;
-    qsort(values, (size_t)n, sizeof *values, by_value);
+    qsort(values, (size_t)n, sizeof *values, order_real);
     out->bias = quantile(values, n, 0.5);
     free(values);
     return true;
@@ -135,7 +130,7 @@ static bool baseline_errors(Context *c, const int64_t *timed, int64_t count) {
             const Scored *row = &c->rows[keyed[i].row];
             rates[i - from] = row->flops / (row->measured_seconds * (double)row->chips);
         }
-        qsort(rates, (size_t)(to - from), sizeof *rates, by_value);
+        qsort(rates, (size_t)(to - from), sizeof *rates, order_real);
         double usual = quantile(rates, to - from, 0.5);
         for (int64_t i = from; i < to; i++) {
             const Scored *row = &c->rows[keyed[i].row];

@@ -10,13 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_path(const char *argument) {
-    size_t length = strlen(argument);
-    return strchr(argument, '/') || (length > 5 && strcmp(argument + length - 5, ".json") == 0);
-}
-
 const char *profile_path(const char *argument, Arena *arena, Error *error) {
-    if (is_path(argument)) return argument;
+    if (file_names_json(argument)) return argument;
     char **names;
     size_t count;
     const char *folder = file_data_folder("cost/profiles", arena, error);

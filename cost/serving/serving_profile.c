@@ -291,16 +291,11 @@ double arithmetic_peak(const Chip *chip, Arithmetic arithmetic) {
 
 /* Finds the serving profile that --profile names. */
 
-static bool is_path(const char *argument) {
-    size_t length = strlen(argument);
-    return strchr(argument, '/') || (length > 5 && strcmp(argument + length - 5, ".json") == 0);
-}
-
 cJSON *serving_profile_open(const char *argument, Arena *arena, const char **path, Error *error) {
     *path = argument;
     if (argument[0] == '\0')
         return error_set(error, ERROR_INPUT, "--profile", "is empty; give default, ideal, a name or a file"), NULL;
-    if (!is_path(argument)) {
+    if (!file_names_json(argument)) {
         char **names;
         size_t count, at = 0;
         const char *folder = file_data_folder("cost/serving/profiles", arena, error);

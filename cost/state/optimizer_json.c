@@ -115,13 +115,8 @@ static bool read_optimizer(const char *path, Optimizer *out, Error *error) {
     return ok;
 }
 
-static bool is_path(const char *argument) {
-    size_t length = strlen(argument);
-    return strchr(argument, '/') || (length > 5 && strcmp(argument + length - 5, ".json") == 0);
-}
-
 const char *optimizer_path(const char *argument, const char *where, Arena *arena, Error *error) {
-    if (is_path(argument)) return argument;
+    if (file_names_json(argument)) return argument;
     const char *folder = file_data_folder("cost/optimizers", arena, error);
     char **names, all[192] = "";
     size_t count, used = 0;

@@ -252,11 +252,6 @@ static void add_messages(const Device *device, const TraceStep *step, RankTrace 
     }
 }
 
-static int by_length(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Everything is added up over the steps that count, and divided by their number. */
 static bool add_steps(const Device *device, const TraceSteps *steps, Arena *arena, RankTrace *out, Error *error) {
     double *lengths = ARENA_NEW(arena, double, (size_t)steps->used);
@@ -271,7 +266,7 @@ static bool add_steps(const Device *device, const TraceSteps *steps, Arena *aren
         add_uses(device, &steps->steps[i], uses);
         add_messages(device, &steps->steps[i], out);
     }
-    qsort(lengths, (size_t)used, sizeof *lengths, by_length);
+    qsort(lengths, (size_t)used, sizeof *lengths, order_real);
     out->step_mean /= used;
     out->step_median = lengths[used / 2];
     out->step_least = lengths[0];

@@ -25,14 +25,9 @@ static int by_instance(const void *a, const void *b) {
     return x->rank - y->rank;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static double median(double *values, int64_t count) {
     if (count == 0) return 0;
-    qsort(values, (size_t)count, sizeof *values, by_value);
+    qsort(values, (size_t)count, sizeof *values, order_real);
     return values[count / 2];
 }
 

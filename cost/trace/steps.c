@@ -10,11 +10,6 @@ static const double LONG_STEP = 1.5;
 /* Kernels with less than this share of the time may occur as often as they like. */
 static const double SMALL_SHARE = 0.0005;
 
-static int by_number(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* The last event's end; events are sorted by start alone. */
 static int64_t last_end(const Recording *recording, int64_t first, int64_t last) {
     int64_t end = recording->events[first].end_ns;
@@ -30,7 +25,7 @@ static void mark_used(TraceSteps *steps, int64_t *lengths) {
         step->used = steps->count == 1 || (!step->partial && (i > 0 || steps->count < 3));
         if (step->used) lengths[whole++] = step->end_ns - step->start_ns;
     }
-    qsort(lengths, (size_t)whole, sizeof *lengths, by_number);
+    qsort(lengths, (size_t)whole, sizeof *lengths, order_whole);
     double median = whole > 0 ? (double)lengths[whole / 2] : 0;
     for (int i = 0; i < steps->count; i++) {
         TraceStep *step = &steps->steps[i];
@@ -64,7 +59,7 @@ static int64_t *step_ranges(const Recording *recording, int32_t device, Arena *a
     *count = 0;
     for (int64_t i = 0; starts && i < recording->range_count; i++)
         if (is_step(recording, &recording->ranges[i], device)) starts[(*count)++] = recording->ranges[i].start_ns;
-    if (starts) qsort(starts, (size_t)*count, sizeof *starts, by_number);
+    if (starts) qsort(starts, (size_t)*count, sizeof *starts, order_whole);
     return starts;
 }
 

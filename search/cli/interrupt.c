@@ -33,9 +33,4 @@ bool interrupt_came(void *context) {
     return interrupts > 0;
 }
 
-static double seconds(void *context) {
-    (void)context;
-    return clock_seconds();
-}
-
-Environment cli_environment(void) { return (Environment){.seconds = seconds, .interrupted = interrupt_came}; }
+Environment cli_environment(void) { return (Environment){.seconds = clock_hook, .interrupted = interrupt_came}; }

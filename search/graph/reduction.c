@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/graph/reduction.h"
 
+#include "base/util.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,11 +150,6 @@ void reduction_forbid(Reduction *reduction, int edge, int state_a, int state_b) 
 
 /* ---- from the input ---- */
 
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int slot_of(const Reduction *reduction, int64_t time) {
     int low = 0, high = reduction->slots;
     while (low < high) {
@@ -176,7 +173,7 @@ static void make_slots(Reduction *reduction) {
         times[count++] = graph->live_from[i];
         times[count++] = graph->live_to[i];
     }
-    qsort(times, (size_t)count, sizeof *times, by_value);
+    qsort(times, (size_t)count, sizeof *times, order_whole);
     for (int i = 0; i < count; i++)
         if (i == 0 || times[i] != times[i - 1]) times[different++] = times[i];
     reduction->slot_time = times;

@@ -136,16 +136,11 @@ static bool read_lines(ByteSource source, Steps *steps) {
     return ok && read_line(steps, line);
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void sum_up(Steps *steps, StepLog *out) {
     int skip = steps->count > 2 * WARM_UP ? WARM_UP : 0, used = 0;
     double *own = steps->seconds + skip;
     int count = steps->count - skip;
-    qsort(own, (size_t)count, sizeof *own, by_value);
+    qsort(own, (size_t)count, sizeof *own, order_real);
     double most = LONG_STEP * own[count / 2];
     while (used < count && own[used] <= most) used++;
     out->launcher = FORMS[steps->form].launcher;

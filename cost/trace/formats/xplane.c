@@ -32,11 +32,6 @@ static void wire_text(Wire text, char *out, size_t room) {
 
 /* ---- maps ---- */
 
-static int by_id(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* A map's entry: key 1, value 2. */
 static void read_entry(Wire entry, int64_t *key, Wire *value) {
     WireField field;
@@ -76,8 +71,8 @@ static bool xtables_read(Wire plane, XTables *out) {
         if (field.number == 4) out->operations[out->operation_count++] = (XOperation){.id = id, .message = value};
         if (field.number == 5) out->names[out->name_count++] = (XName){id, text_of(value, 2)};
     }
-    qsort(out->operations, (size_t)out->operation_count, sizeof *out->operations, by_id);
-    qsort(out->names, (size_t)out->name_count, sizeof *out->names, by_id);
+    qsort(out->operations, (size_t)out->operation_count, sizeof *out->operations, order_whole);
+    qsort(out->names, (size_t)out->name_count, sizeof *out->names, order_whole);
     return true;
 }
 
@@ -87,7 +82,7 @@ static void xtables_free(XTables *tables) {
 }
 
 static const XName *name_of(const XTables *tables, int64_t id) {
-    return bsearch(&id, tables->names, (size_t)tables->name_count, sizeof *tables->names, by_id);
+    return bsearch(&id, tables->names, (size_t)tables->name_count, sizeof *tables->names, order_whole);
 }
 
 static bool wire_is(Wire text, const char *word) {
@@ -137,7 +132,7 @@ static void read_operation(const XTables *tables, XOperation *operation, Recordi
 /* The operation of an event, filled on first use; NULL: the plane does not say, or memory is out. */
 static XOperation *xtables_operation(XTables *tables, int64_t id, Recording *recording) {
     XOperation *operation =
-        bsearch(&id, tables->operations, (size_t)tables->operation_count, sizeof *tables->operations, by_id);
+        bsearch(&id, tables->operations, (size_t)tables->operation_count, sizeof *tables->operations, order_whole);
     if (operation && !operation->read) read_operation(tables, operation, recording);
     return operation && operation->name >= 0 ? operation : NULL;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt calibrate FILE.tsv`: profiles fitted to measured runs, with what that is worth. */
+#include "base/file.h"
 #include "cost/measured/calibrate.h"
 #include "base/number.h"
 #include "base/threads.h"
@@ -100,11 +101,6 @@ static bool replay_all(const CalibrateWords *words, Material *material, Arena *a
 
 /* ---- writing ---- */
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void today(char date[16]) {
     time_t now = time(NULL);
     struct tm utc;
@@ -127,7 +123,7 @@ static void name_runs(const CalibrateWords *words, const Material *material, con
 static bool write_set(const CalibrateWords *words, const Material *material, const Calibration *c, FILE *out,
                       Arena *arena, Error *error) {
     ProfileSet copy, *set = &copy;
-    const char *name = base_name(words->output);
+    const char *name = file_base_name(words->output);
     if (!fit_set_copy(&c->set, arena, set)) return error_memory(error);
     if (!fit_drop_own(set, error)) return false;
     if (!words->only && strcmp(name, "-") != 0 && name[0] != '.')

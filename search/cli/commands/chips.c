@@ -55,11 +55,6 @@ static ChipStanding chip_standing(const Chip *chip) {
     return standing;
 }
 
-static int by_chips(const void *left, const void *right) {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
 static bool is_vendors(const Chip *chip, SliceShape shape) {
     for (int i = 0; i < chip->default_count; i++)
         if (slice_compare(chip->defaults[i], shape) == 0) return true;
@@ -93,7 +88,7 @@ static bool chip_offered(const Chip *chip, Arena *arena, OfferedSlice **out, int
     *count = 0;
     if (!chips || !*out) return false;
     for (SliceWalk walk = {.chip = chip}; slice_next(&walk);) chips[at++] = slice_chips(walk.shape);
-    qsort(chips, shapes, sizeof *chips, by_chips);
+    qsort(chips, shapes, sizeof *chips, order_whole);
     for (size_t i = 0, next; i < shapes; i = next) {
         for (next = i + 1; next < shapes && chips[next] == chips[i];) next++;
         (*out)[(*count)++] = offered_slice(chip, chips[i], (int)(next - i));

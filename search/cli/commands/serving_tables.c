@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt validate` and `shardopt calibrate` of a table of serving runs. */
+#include "base/file.h"
 #include "base/json.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
@@ -198,11 +199,6 @@ static bool serving_validate_json(TextOut out, const ServingValidateView *view, 
     return ok || error_memory(error);
 }
 
-static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* ---- the report ---- */
 
 static void error_rows(Table *table, const char *state, const ServingScore *score) {
@@ -266,7 +262,7 @@ static bool write_report(const CalibrateWords *words, const ServingFit *fit, FIL
         &head,
         "%lld of %lld rows of %s replayed. Errors are predicted / measured - 1, each group of rows weighs one; unseen: "
         "by a fit without the groups of its fold, of %d.",
-        (long long)fit->before.replayed, (long long)fit->before.count, base_name(words->file), fit->folds);
+        (long long)fit->before.replayed, (long long)fit->before.count, file_base_name(words->file), fit->folds);
     if (worth->order.pairs > 0)
         prose_add(&head,
                   " Order within one load, unseen: tau %.3f of the time of a token, %.3f of chip-seconds per token; "
@@ -288,7 +284,7 @@ static bool write_profile(const CalibrateWords *words, const ServingFit *fit, co
                           Error *error) {
     Draft draft;
     if (!draft_open(&draft, error)) return false;
-    cJSON *json = serving_fit_profile(fit, begun, base_name(words->file));
+    cJSON *json = serving_fit_profile(fit, begun, file_base_name(words->file));
     bool ok = json && json_print(draft.file, json);
     cJSON_Delete(json);
     return draft_write(&draft, ok, streams.out, words->output, error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which words of a script are the training's own: those behind the program (a word that ends in .py, or the module of
  * -m), in the command that has most of them; of a list of arguments without a command, all. */
+#include "base/util.h"
 #include "search/launch/syntax/shell.h"
 
 #include <ctype.h>
@@ -8,16 +9,11 @@
 
 enum { INSIDE_MAX = 4 }; /* bash -c "srun bash -c '...'" */
 
-static bool ends_in(const char *text, const char *end) {
-    size_t length = strlen(text), other = strlen(end);
-    return length >= other && strcmp(text + length - other, end) == 0;
-}
-
 /* Where the arguments of the training begin; 0: there is no program in it. */
 static int64_t behind_program(const ShellWords *words) {
     int64_t behind = 0;
     for (int64_t i = 0; i < words->count; i++) {
-        if (ends_in(words->items[i].text, ".py")) behind = i + 1;
+        if (text_ends_in(words->items[i].text, ".py")) behind = i + 1;
         if (strcmp(words->items[i].text, "-m") == 0 && i + 2 < words->count) behind = i + 2;
     }
     return behind;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/serving/measured/bench_report.h"
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/memory_stream.h"
 #include "base/util.h"
@@ -84,11 +85,6 @@ static const char *text_at(const cJSON *json, const char *key) {
     return cJSON_IsString(item) ? item->valuestring : "";
 }
 
-static const char *last_part(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* vLLM's and SGLang's have the same names for what was measured. */
 static void read_openai(const cJSON *json, Row *row) {
     double completed = number_at(json, "completed");
@@ -101,7 +97,7 @@ static void read_openai(const cJSON *json, Row *row) {
     put_number(row, "out_tok_s", number_at(json, "output_throughput"));
     put_number(row, "ttft_ms", number_at(json, "mean_ttft_ms"));
     put_number(row, "tpot_ms", number_at(json, "mean_tpot_ms"));
-    put_text(row, "model", last_part(text_at(json, "model_id")));
+    put_text(row, "model", file_base_name(text_at(json, "model_id")));
 }
 
 /* What SGLang's server says of itself. */
@@ -111,7 +107,7 @@ static void read_server(const cJSON *server, Row *row) {
     if (!cJSON_IsObject(server)) return;
     if (!(data > 1)) data = cJSON_IsTrue(json_at(server, "enable_dp_attention")) ? number_at(server, "dp_size") : 1;
     put_text(row, "engine", "sglang");
-    put_text(row, "model", last_part(text_at(server, "model_path")));
+    put_text(row, "model", file_base_name(text_at(server, "model_path")));
     put_number(row, "tp", tensor / data); /* its tensor counts all ranks of a stage */
     put_number(row, "attn_dp", data);
     put_number(row, "pp", number_at(server, "pp_size"));
@@ -124,7 +120,7 @@ static void read_genai_perf(const cJSON *json, Row *row) {
     const cJSON *model = json_at(json, "input_config.model"), *stimulus;
     if (!cJSON_IsArray(model)) model = json_at(json, "input_config.model_names");
     if (cJSON_IsArray(model) && cJSON_IsString(model->child))
-        put_text(row, "model", last_part(model->child->valuestring));
+        put_text(row, "model", file_base_name(model->child->valuestring));
     stimulus = json_at(json, "input_config.perf_analyzer.stimulus");
     if (!stimulus) stimulus = json_at(json, "input_config");
     put_number(row, "isl", number_at(json, "input_sequence_length.avg"));

@@ -97,10 +97,6 @@ static bool stats_of(Scoring *to, ServingMetric metric, ServedBy by, const char 
     return ok;
 }
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(((const ServingGroup *)a)->name, ((const ServingGroup *)b)->name);
-}
-
 static bool list_names(Scoring *to, ServedBy by, ServingScore *out) {
     ServingGroup *list = ARENA_NEW(to->arena, ServingGroup, (size_t)to->count + 1);
     int count = 0;
@@ -112,7 +108,7 @@ static bool list_names(Scoring *to, ServedBy by, ServingScore *out) {
         while (at < count && strcmp(list[at].name, name) != 0) at++;
         if (at == count) list[count++].name = name;
     }
-    qsort(list, (size_t)count, sizeof *list, by_name);
+    qsort(list, (size_t)count, sizeof *list, order_text);
     out->by[by] = list;
     out->by_count[by] = count;
     return true;
