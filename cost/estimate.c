@@ -2,6 +2,7 @@
 #include "cost/estimate.h"
 
 #include "base/util.h"
+#include "cost/played.h"
 
 #include <assert.h>
 #include <math.h>
@@ -210,12 +211,25 @@ double estimate_seconds(const CostContext *setting, const NestedMesh *nested_mes
     return estimate_time(setting, nested_mesh, plan, PADDING_ANY, &estimate) ? estimate.time.seconds : INFINITY;
 }
 
+/* What the played step is longer by than the formula's are waits of stages. */
+static void play(const CostContext *setting, const Plan *plan, Estimate *out) {
+    StepTime *time = &out->time;
+    out->formula_seconds = time->seconds;
+    out->played_seconds = out->shard.pipeline > 1
+                              ? played_seconds(&(PlayedPlan){setting, &out->shard, plan, &out->rates})
+                              : time->seconds;
+    double more = step_of_both(out->formula_seconds, out->played_seconds) - out->formula_seconds;
+    time->bubble_seconds += more;
+    time->seconds = step_of_both(out->formula_seconds, out->played_seconds), time->lower_seconds += more, time->serial_seconds += more;
+}
+
 bool estimate_plan(const CostContext *setting, const NestedMesh *nested_mesh, const Plan *plan, PaddingRule padding,
                    Estimate *out, Error *error) {
     const Mesh *mesh = nested_mesh->mesh;
     if (!estimate_time(setting, nested_mesh, plan, padding, out))
         return error_set(error, ERROR_INPUT, "plan",
                          "these degrees do not divide the model and the batch; --padding any prices them padded");
+    play(setting, plan, out);
     out->updates_on_cpu = plan->knobs.offload_optimizer && setting->host_update == HOST_UPDATE_ON_CPU;
     find_peak(setting, plan, out);
     list_parts(setting, plan, out);

@@ -37,7 +37,9 @@ typedef struct {
     StepRule rule;
     Resources resources;
     Rates rates;
-    StepTime time;
+    StepTime time;          /* where the played step is longer by more than a hundredth, with what it is longer by */
+    double formula_seconds; /* what step_seconds() says */
+    double played_seconds;  /* cost/played.h; of one stage the formula's; 0: it cannot be played */
     bool updates_on_cpu;          /* the host's CPUs update the optimizer's state that lies there */
     BoundBy bound_by, bound_next; /* the largest and the second largest of the times */
     double bound_next_share;      /* second / largest */

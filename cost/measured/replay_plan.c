@@ -90,6 +90,13 @@ static void set_microbatches(Replay *replay) {
     replay->work = (Work){.sequences = run->global_batch, .seq = run->seq};
 }
 
+/* Chunks that a source does not tell: at most six, and of one number of layers, as one would choose them. */
+static int64_t chunks_assumed(int64_t layers) {
+    int64_t most = min_whole(6, layers), chunks = most;
+    while (chunks > 1 && layers % chunks != 0) chunks--;
+    return chunks > 1 ? chunks : most;
+}
+
 static void set_schedule(Replay *replay) {
     const Run *run = replay->run;
     Knobs *knobs = &replay->plan.knobs;
@@ -105,7 +112,7 @@ static void set_schedule(Replay *replay) {
     bool equal = text_has(run->framework, "Megatron-DeepSpeed") || text_has(run->framework, "Megatron-LM");
     if (equal && layers % stages == 0) knobs->stages = STAGES_EVEN;
     if (chunks <= 0) {
-        chunks = year_of(run) >= 2023 ? min_whole(6, layers / stages) : 1;
+        chunks = year_of(run) >= 2023 ? chunks_assumed(divide_up(layers, stages)) : 1;
         if (replay_on_torch(replay)) chunks = text_has(run->notes, "interleaved") ? 2 : 1; /* torchtitan's two a rank */
         replay_note(replay, true, "%lld chunks a stage assumed", (long long)chunks);
     }

@@ -79,9 +79,17 @@ bool stage_other_pace(const CostContext *setting, const Shard *shard, Shard *oth
 
 static double layers_of_stage(const Model *model, const Shard *shard, int64_t stage) {
     int64_t others = (int64_t)shard->pipeline - 1, rest = model->layers - (int64_t)shard->layers_last;
+    if (shard->pipeline <= 1) return shard->layers;
     if (stage >= others) return shard->layers_last;
     if (shard->slots_first > 0) return shard->layers - (stage == 0 ? shard->slots_first : 0);
     return (double)(rest / others + (others - stage <= rest % others ? 1 : 0));
+}
+
+int64_t chunk_layers(const Model *model, const Shard *shard, int64_t virtual_stages, int64_t stage, int64_t chunk) {
+    int64_t layers = (int64_t)layers_of_stage(model, shard, stage), last = (int64_t)shard->pipeline - 1;
+    bool fewer = (stage == 0 && chunk == 0) || (stage == last && chunk == virtual_stages - 1);
+    if (shard->slots_first > 0) return (int64_t)shard->layers / virtual_stages - fewer;
+    return layers / virtual_stages + (chunk < layers % virtual_stages);
 }
 
 double stage_share(const CostContext *setting, const Shard *shard, const Knobs *knobs, int64_t stage) {
@@ -260,16 +268,20 @@ static void add_host_waits(const ShardedStage *stage, double layers, const PartS
             layers * max_real(0, SHARE[phase] * least - layer->compute[phase] - layer->attention[phase]) + messages / 2;
 }
 
+void moved_of_stage(const ShardedStage *stage, const StageTotals *sums, const StagePace *pace, Resources *out) {
+    memset(out, 0, sizeof(*out));
+    add_sums(stage->setting, stage->knobs, &sums->layer, pace->layers, out);
+    if (pace->embedding) add_sums(stage->setting, stage->knobs, &sums->embedding, 1, out);
+    if (pace->logits) add_sums(stage->setting, stage->knobs, &sums->logits, 1, out);
+    add_host_waits(stage, pace->layers, &sums->layer, out);
+    add_communication(stage, pace, sums, out);
+}
+
 void moved_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                    const StageTotals *sums, Resources *out) {
-    StagePace pace = stage_pace(setting, shard);
-    memset(out, 0, sizeof(*out));
-    add_sums(setting, knobs, &sums->layer, pace.layers, out);
-    if (pace.embedding) add_sums(setting, knobs, &sums->embedding, 1, out);
-    if (pace.logits) add_sums(setting, knobs, &sums->logits, 1, out);
     const ShardedStage stage = {setting, shard, knobs, sharding};
-    add_host_waits(&stage, pace.layers, &sums->layer, out);
-    add_communication(&stage, &pace, sums, out);
+    StagePace pace = stage_pace(setting, shard);
+    moved_of_stage(&stage, sums, &pace, out);
 }
 
 void resources_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,

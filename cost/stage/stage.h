@@ -49,6 +49,10 @@ StagePace stage_pace(const CostContext *setting, const Shard *shard);
 /* The shard priced as the other of the two. False: there is one stage. */
 bool stage_other_pace(const CostContext *setting, const Shard *shard, Shard *other);
 
+/* Layers of a chunk of a stage, both from 0, as launchers deal them: what is left over goes to the stages behind, the
+ * last apart, and to the first chunks; of STAGES_SLOTS the first chunk and the last have one layer fewer. Pure. */
+int64_t chunk_layers(const Model *model, const Shard *shard, int64_t virtual_stages, int64_t stage, int64_t chunk);
+
 /* What a stage of a pipeline, from 0, computes over what the one that sets the pace does, in the same FLOPs: at most 1.
  * Layers are dealt as launchers do: what is left over goes to the stages behind, the last apart. 1 with one stage, and
  * where ranks hold two stages, which together are alike. Pure. */

@@ -120,6 +120,8 @@ void resources_of_sums(const CostContext *setting, const Shard *shard, const Kno
 /* The same but for memory, which is 0: what the time of a step depends on. */
 void moved_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const Sharding *sharding,
                    const StageTotals *sums, Resources *out);
+/* The same of a stage with these layers, embedding and logits, whichever stage the shard is priced as. */
+void moved_of_stage(const ShardedStage *stage, const StageTotals *sums, const StagePace *pace, Resources *out);
 void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment moment, double saved_bytes,
                   MemoryRows *out);
 void rule_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,

@@ -11,14 +11,16 @@ bool play_new(int ranks, int microbatches, int chunks, Arena *arena, Play *out) 
     if (ranks < 1 || each < 1 || each > PLAY_PASSES_MAX / ranks) return false;
     out->passes = ARENA_NEW(arena, Pass *, (size_t)ranks);
     out->count = ARENA_NEW(arena, int, (size_t)ranks);
-    out->pace = ARENA_NEW(arena, double *, (size_t)ranks);
-    for (int rank = 0; rank < ranks && out->passes && out->count && out->pace; rank++) {
+    out->seconds = ARENA_NEW(arena, PassSeconds *, (size_t)ranks);
+    out->arrives = ARENA_NEW(arena, double *, (size_t)ranks);
+    if (!out->passes || !out->count || !out->seconds || !out->arrives) return false;
+    for (int rank = 0; rank < ranks; rank++) {
         out->passes[rank] = ARENA_NEW(arena, Pass, (size_t)(3 * each));
-        out->pace[rank] = ARENA_NEW(arena, double, (size_t)chunks);
-        if (!out->passes[rank] || !out->pace[rank]) return false;
-        for (int chunk = 0; chunk < chunks; chunk++) out->pace[rank][chunk] = 1;
+        out->seconds[rank] = ARENA_NEW(arena, PassSeconds, (size_t)chunks);
+        out->arrives[rank] = ARENA_NEW(arena, double, (size_t)chunks);
+        if (!out->passes[rank] || !out->seconds[rank] || !out->arrives[rank]) return false;
     }
-    return out->passes && out->count && out->pace;
+    return true;
 }
 
 static void add(Play *play, int rank, PassKind kind, int microbatch, int chunk) {
@@ -239,13 +241,36 @@ static bool new_ends(const Play *play, Arena *arena, Ends *ends, Played *out) {
     return true;
 }
 
-bool play_run(const Play *play, PassSeconds seconds, Arena *arena, Played *out) {
+void play_alike(Play *play, PassSeconds seconds) {
     double share = play->two_ways ? 1 : 1. / play->chunks;
-    const double lasts[PASS_COUNT] = {[PASS_FORWARD] = share * seconds.F,
-                                      [PASS_BACKWARD] = share * seconds.B,
-                                      [PASS_INPUT] = share * (seconds.B - seconds.W),
-                                      [PASS_WEIGHTS] = share * seconds.W,
-                                      [PASS_BOTH] = share * (seconds.F + seconds.B)};
+    for (int rank = 0; rank < play->ranks; rank++)
+        for (int chunk = 0; chunk < play->chunks; chunk++)
+            play->seconds[rank][chunk] = (PassSeconds){share * seconds.F, share * seconds.B, share * seconds.W};
+}
+
+static double pass_lasts(const Play *play, int rank, const Pass *pass) {
+    const PassSeconds *own = &play->seconds[rank][pass->chunk];
+    switch (pass->kind) {
+    case PASS_FORWARD:
+        return own->F;
+    case PASS_BACKWARD:
+        return own->B;
+    case PASS_INPUT:
+        return own->B - own->W;
+    case PASS_WEIGHTS:
+        return own->W;
+    default:
+        return own->F + play->seconds[rank][pass->back_chunk].B;
+    }
+}
+
+/* The first forward of a chunk waits for its weights. */
+static double weights_arrive(const Play *play, int rank, const Pass *pass) {
+    bool forward = pass->kind == PASS_FORWARD || pass->kind == PASS_BOTH;
+    return forward && pass->microbatch == 0 ? play->arrives[rank][pass->chunk] : 0;
+}
+
+bool play_run(const Play *play, Arena *arena, Played *out) {
     Ends ends;
     int *next = ARENA_NEW(arena, int, (size_t)play->ranks);
     double *free_at = ARENA_NEW(arena, double, (size_t)play->ranks);
@@ -258,7 +283,7 @@ bool play_run(const Play *play, PassSeconds seconds, Arena *arena, Played *out) 
                 double from = ready(&ends, rank, pass);
                 if (from < 0) break;
                 double begins = max_real(from, free_at[rank]);
-                double done = begins + lasts[pass->kind] * play->pace[rank][pass->chunk];
+                double done = max_real(begins + pass_lasts(play, rank, pass), weights_arrive(play, rank, pass));
                 note_end(&ends, rank, pass, done);
                 out->begins[rank][next[rank]] = begins;
                 out->ends[rank][next[rank]] = done;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/time/schedule_simulation.h: pipelines played pass by pass. Every rank does its own list of passes in order, each
  * as soon as what it needs is there; nothing is known here of the formulas of cost/time/schedule.h, which tests hold
- * against it. Communication takes no time of its own.
+ * against it. What a rank waits for at a boundary is part of its pass; beyond that sends take no time.
  *
  * A chunk is a rank's n-th visit of a microbatch: forward goes through ranks 0 .. p - 1, then through the same ranks in
  * chunk 1, and so on; backward the other way. With `two_ways` chunk 0 runs that way once, chunk 1 from the last rank to
@@ -28,12 +28,19 @@ typedef struct {
 
 enum { PLAY_PASSES_MAX = 1 << 20 }; /* microbatches x chunks x ranks */
 
+/* Seconds of one microbatch: forward, whole backward, weight gradients in it. */
+typedef struct {
+    double F, B, W;
+} PassSeconds;
+
 typedef struct {
     int ranks, microbatches, chunks;
     bool two_ways;
     Pass **passes; /* of each rank, in its order */
     int *count;
-    double **pace; /* [rank][chunk]: of a chunk's passes, over those of an even one; 1 */
+    PassSeconds **seconds;      /* [rank][chunk] of a microbatch's passes there; 0 until they are given */
+    double **arrives;           /* [rank][chunk]: when the weights are there without which a chunk's first forward does
+                                 * not end; 0 */
 } Play;
 
 /* Without passes; in the arena. False: memory is out, or there would be more than PLAY_PASSES_MAX. */
@@ -49,10 +56,8 @@ bool play_schedule(Schedule schedule, int ranks, int microbatches, int chunks, A
  * last forward first. Into a play without passes. */
 void play_forwards_first(Play *play, int group);
 
-/* Seconds of one microbatch on one rank, all its chunks: forward, whole backward, weight gradients in it. */
-typedef struct {
-    double F, B, W;
-} PassSeconds;
+/* Ranks that are alike: each takes so many seconds for a microbatch, in all its chunks (of DualPipe, in each). */
+void play_alike(Play *play, PassSeconds seconds);
 
 typedef struct {
     bool stuck; /* the lists wait for each other */
@@ -61,4 +66,4 @@ typedef struct {
 } Played;
 
 /* False: memory is out. */
-bool play_run(const Play *play, PassSeconds seconds, Arena *arena, Played *out);
+bool play_run(const Play *play, Arena *arena, Played *out);

@@ -91,7 +91,7 @@ static DoubtedPrice price_of(const Priced *priced) {
     return (DoubtedPrice){.doubts = priced->request->question.doubts,
                           .price = price,
                           .context = priced,
-                          .factor = priced->ranked->ranked_seconds / priced->ranked->estimate.time.seconds,
+                          .factor = priced->ranked->ranked_seconds / priced->ranked->estimate.formula_seconds,
                           .own_error = profile->plan_error,
                           .group_error = profile->stack_error,
                           .group = profile->stack};

@@ -177,23 +177,9 @@ bool launch_job(const Request *request, const RankedPlan *ranked, const Launcher
     return true;
 }
 
-/* Of one stage. The last has what the shard says, the first one layer fewer where the embedding takes a place; of the
- * others those behind, which hold fewer microbatches, get what is left over. */
-static int64_t job_stage_layers(const LaunchJob *job, int64_t stage) {
-    const Shard *shard = &job->ranked->estimate.shard;
-    int64_t last = (int64_t)shard->layers_last, others = job->pipeline - 1;
-    if (job->pipeline == 1) return job->model->layers;
-    if (stage == others) return last;
-    if (shard->slots_first > 0) return job->layers - (stage == 0 ? (int64_t)shard->slots_first : 0);
-    int64_t rest = job->model->layers - last;
-    return rest / others + (others - stage <= rest % others ? 1 : 0);
-}
-
 int64_t job_chunk_layers(const LaunchJob *job, int64_t chunk) {
-    int64_t layers = job_stage_layers(job, chunk % job->pipeline), turn = chunk / job->pipeline;
-    if (job->ranked->estimate.shard.slots_first > 0) /* the first chunk and the last have one layer fewer */
-        return job->layers / job->virtual_stages - (chunk == 0 || chunk == job->chunks - 1 ? 1 : 0);
-    return layers / job->virtual_stages + (turn < layers % job->virtual_stages ? 1 : 0);
+    return chunk_layers(job->model, &job->ranked->estimate.shard, job->virtual_stages, chunk % job->pipeline,
+                           chunk / job->pipeline);
 }
 
 int64_t job_dropped(const LaunchJob *job, Activation activation) {

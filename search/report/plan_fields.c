@@ -59,6 +59,10 @@ const Field PLAN_FIELDS[] = {
     {"step.lower_seconds", TIME(lower_seconds), .column = 20,
      .meaning = "all communication hidden; all of it in series: bounds, not estimates"},
     {"step.upper_seconds", TIME(serial_seconds), .column = 21, .meaning = "="},
+    {"step.formula_seconds", REAL(plan.estimate.formula_seconds),
+     .meaning = "the step by the formula that the search bounds, and played pass by pass on every stage (of one stage "
+                "the same; `null`: too many passes); `seconds` is the played one where that is longer by more than 1%"},
+    {"step.played_seconds", REAL(played), OR_NULL, .meaning = "="},
     {"step.likely_low_seconds", REAL(likely_low), OR_ABSENT, .column = 22,
      .meaning = "where nine of ten measured steps would lie, by runs of the chip that the fit had not seen, wider "
                 "where the plan leans on figures that no run moved; absent where the profile has no such range "
@@ -178,6 +182,7 @@ static void fill_doubts(const Request *request, const RankedPlan *ranked, PlanRe
     double fits = plan_fits_chance(request, ranked);
     if (!plan_likely(request, ranked, &out->likely_low, &out->likely_high)) out->likely_low = out->likely_high = -1;
     out->fits = fits > 0 ? fits : -1;
+    out->played = ranked->estimate.played_seconds > 0 ? ranked->estimate.played_seconds : -1;
     out->deviation = known ? doubt->deviation : -1;
     out->best_chance = known ? doubt->best_chance : -1;
     out->unmeasured = known ? doubt->unmeasured : -1;

@@ -16,7 +16,7 @@ typedef struct {
     Failing failing;
     int64_t rank, tokens, chips_idle, zero_stage, ulysses;
     double total_bytes, peak_flops, tokens_per_second;
-    double likely_low, likely_high, fits, best_chance, deviation, unmeasured; /* below 0: not known */
+    double played, likely_low, likely_high, fits, best_chance, deviation, unmeasured; /* below 0: not known */
     double expected_seconds, expected_usd, reserved_usd; /* of the training, with failures where they are known */
     double exposed[ROLE_COUNT];
     const char *notation, *launcher, *schedule, *remat, *context, *stages, *sequence, *bound_by, *bound_next;

@@ -112,9 +112,14 @@ static bool play(const Dealt *dealt, const PlanTerms *plan, Arena *arena, Play *
     /* Gradients of weights are half of a backward: those of what goes in are the other. */
     if (plan->schedule == SCHEDULE_ZB_H1 || plan->schedule == SCHEDULE_DUALPIPE) each.W = each.B / 2;
     if (!play_schedule(plan->schedule, (int)stages, (int)m, (int)chunks, arena, out)) return false;
+    play_alike(out, each);
     for (int64_t stage = 0; stage < stages; stage++)
-        for (int chunk = 0; chunk < out->chunks; chunk++) out->pace[stage][chunk] *= plan_stage_share(plan, stage);
-    if (!play_run(out, each, arena, played)) return false;
+        for (int chunk = 0; chunk < out->chunks; chunk++) {
+            PassSeconds *own = &out->seconds[stage][chunk];
+            double share = plan_stage_share(plan, stage);
+            *own = (PassSeconds){share * own->F, share * own->B, share * own->W};
+        }
+    if (!play_run(out, arena, played)) return false;
     *known = !played->stuck && played->end > 0;
     return true;
 }

@@ -10,12 +10,14 @@ static Play pipelines_play;
 
 static inline Play *pipeline_of(Schedule schedule, int ranks, int microbatches, int chunks) {
     arena_free(&pipelines_arena);
+    play_even();
     cr_assert(play_schedule(schedule, ranks, microbatches, chunks, &pipelines_arena, &pipelines_play));
     return &pipelines_play;
 }
 
 static inline Play *forwards_first(int ranks, int microbatches, int chunks, int group) {
     arena_free(&pipelines_arena);
+    play_even();
     cr_assert(play_new(ranks, microbatches, chunks, &pipelines_arena, &pipelines_play));
     play_forwards_first(&pipelines_play, group);
     return &pipelines_play;

@@ -33,16 +33,30 @@ static inline double play_held(const Play *play, int rank) {
     return (double)most / (play->two_ways ? 1 : play->chunks);
 }
 
-static inline Playback play_out(const Play *play, PassSeconds seconds) {
+/* Of a chunk's passes over those of an even one, where they differ; pipeline_of() makes them 1. */
+static double play_pace[PLAY_RANKS][PLAY_CHUNKS];
+
+static inline void play_even(void) {
+    for (int r = 0; r < PLAY_RANKS; r++)
+        for (int c = 0; c < PLAY_CHUNKS; c++) play_pace[r][c] = 1;
+}
+
+static inline Playback play_out(Play *play, PassSeconds seconds) {
     Arena arena = {0};
     Played played;
     Playback outcome = {0};
     double busy = 0;
     bool even = true;
     cr_assert(play->ranks <= PLAY_RANKS && play->microbatches <= PLAY_MICROBATCHES && play->chunks <= PLAY_CHUNKS);
-    cr_assert(play_run(play, seconds, &arena, &played));
+    play_alike(play, seconds);
     for (int r = 0; r < play->ranks; r++)
-        for (int c = 0; c < play->chunks; c++) even = even && play->pace[r][c] == 1;
+        for (int c = 0; c < play->chunks; c++) {
+            PassSeconds *own = &play->seconds[r][c];
+            double pace = play_pace[r][c];
+            *own = (PassSeconds){pace * own->F, pace * own->B, pace * own->W};
+            even = even && pace == 1;
+        }
+    cr_assert(play_run(play, &arena, &played));
     for (int rank = 0; rank < play->ranks; rank++) {
         double computes = 0;
         for (int i = 0; i < play->count[rank]; i++) {

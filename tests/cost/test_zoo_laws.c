@@ -374,3 +374,67 @@ Test(zoo_laws, no_step_below_a_stage) {
     cr_expect(by_last > asked / 20 && by_other > asked / 1000, "%d by the last stage, %d other than by FLOPs", by_last,
               by_other);
 }
+
+/* Stages that are alike but for the looking up of rows, without replicas and shards: the played step is the formula's,
+ * to what that takes. (ZB-H1's and DualPipe's bubbles are not filled to the last slot, and a rank of DualPipe has two
+ * stages.) */
+Test(zoo_laws, played_as_the_formula_where_stages_are_alike) {
+    int seen[SCHEDULE_COUNT] = {0}, chunked = 0;
+    load_machines();
+    for (int i = 0; i < zoo.count; i++) zoo.models[i].vocab = 1, zoo.models[i].tied = false;
+    for (uint64_t seed = problems_first(); seed < 150000; seed++) {
+        static Pipeline of;
+        static Estimate priced;
+        Error error = {0};
+        uint64_t state = seed;
+        if (!random_pipeline(&state, &of)) continue;
+        const Knobs *knobs = &of.plan.knobs;
+        int64_t stages = of.plan.degrees.of[ROLE_PIPELINE];
+        bool alike = of.model.layers % (stages * knobs->virtual_stages) == 0 && of.shard.slots_first == 0 &&
+                     of.shard.layers == of.shard.layers_last;
+        bool full = knobs->schedule != SCHEDULE_INTERLEAVED || knobs->microbatches % stages == 0;
+        if (!alike || !full || of.plan.degrees.of[ROLE_DATA] > 1 || of.plan.degrees.of[ROLE_FSDP] > 1 || of.plan.degrees.of[ROLE_TENSOR] > 1 ||
+            of.shard.grid_data > 1 || of.shard.grid_weights > 1)
+            continue;
+        NestedMesh nested_mesh = {&of.mesh, nesting_canonical()};
+        cr_assert(estimate_plan(&of.setting, &nested_mesh, &of.plan, PADDING_ANY, &priced, &error), "%s", error.text);
+        double formula = priced.formula_seconds, close = 1e-2;
+        if (knobs->schedule == SCHEDULE_ZB_H1 || knobs->schedule == SCHEDULE_DUALPIPE) close = 0.03;
+        cr_expect_float_eq(priced.played_seconds, formula, close * formula, "%llu: %s on %s, %s, %lld stages: %.9g, played %.9g",
+                           (unsigned long long)seed, of.model.name, of.chip.name, schedule_name(knobs->schedule),
+                           (long long)stages, formula, priced.played_seconds);
+        seen[knobs->schedule]++, chunked += knobs->virtual_stages > 1;
+    }
+    for (int schedule = SCHEDULE_GPIPE; schedule < SCHEDULE_COUNT; schedule++)
+        cr_expect_gt(seen[schedule], 2, "%s: %d", schedule_name((Schedule)schedule), seen[schedule]);
+    cr_expect_gt(chunked, 10);
+}
+
+/* No played step is below what a stage computes by its own ops, its first microbatch's way to it and its last one's way
+ * back included. */
+Test(zoo_laws, no_played_step_below_a_stage) {
+    int priced = 0, longer = 0, asked = problems_asked(1500);
+    load_machines();
+    for (uint64_t seed = problems_first(); priced < asked; seed++) {
+        static Pipeline of;
+        static Estimate estimate;
+        Error error = {0};
+        uint64_t state = seed;
+        if (!random_pipeline(&state, &of) || of.plan.knobs.schedule == SCHEDULE_DUALPIPE) continue;
+        NestedMesh nested_mesh = {&of.mesh, nesting_canonical()};
+        cr_assert(estimate_plan(&of.setting, &nested_mesh, &of.plan, PADDING_ANY, &estimate, &error), "%s", error.text);
+        int64_t stages = of.plan.degrees.of[ROLE_PIPELINE];
+        double way = 0; /* of one microbatch through all chunks of all stages */
+        for (int64_t stage = 0; stage < stages; stage++) way += stage_computes(&of, stage);
+        for (int64_t stage = 0; stage < stages; stage++) {
+            double all = (double)of.plan.knobs.microbatches * stage_computes(&of, stage);
+            cr_expect(max_real(all, way) <= estimate.played_seconds * (1 + 1e-12),
+                      "%llu: %s on %s, %lld stages: %.9g s played, stage %lld %.9g s, one way %.9g s",
+                      (unsigned long long)seed, of.model.name, of.chip.name, (long long)stages, estimate.played_seconds,
+                      (long long)stage, all, way);
+        }
+        priced++;
+        longer += estimate.time.seconds > estimate.formula_seconds;
+    }
+    cr_expect(longer > asked / 20, "%d of %d are longer played", longer, asked);
+}

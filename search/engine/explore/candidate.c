@@ -2,6 +2,7 @@
 #include "search/engine/explore/candidate.h"
 
 #include "base/util.h"
+#include "cost/played.h"
 #include "search/engine/explore/explorer.h"
 #include "search/engine/explore/frontier.h"
 #include "search/launch/launcher.h"
@@ -13,6 +14,7 @@ typedef struct {
     Knobs knobs;
     int64_t methods_index;
     LauncherSet able_launchers;
+    Shard shard;
     LayoutGraph graph;
     Relaxation relaxation;
 } Candidate;
@@ -24,7 +26,8 @@ static bool candidate_open(Candidate *candidate, TupleNode *tuple, int64_t index
     *candidate = (Candidate){.tuple = tuple,
                              .knobs = knob_space_at(&tuple->space, index),
                              .methods_index = knob_space_methods(&tuple->space, index),
-                             .able_launchers = admission->able_launchers};
+                             .able_launchers = admission->able_launchers,
+                             .shard = admission->shard};
     if (!layout_graph(&tuple->problem->setting, &admission->shard, &candidate->knobs, &candidate->arena,
                       &candidate->graph, &tuple->explorer->error))
         return false;
@@ -114,11 +117,18 @@ static void count_evaluated(const TupleNode *tuple, const PlacementList *list) {
 
 /* ---- layouts ---- */
 
+/* What the plan takes: the formula's seconds, or the played ones. */
+static double plan_seconds(const Candidate *candidate, const BoundedPlacement *at, const LayoutSolution *solution) {
+    const Plan plan = {*candidate->tuple->degrees, candidate->knobs, at->placement, solution->layout};
+    const PlayedPlan played = {&candidate->tuple->problem->setting, &candidate->shard, &plan, &at->rates};
+    return step_of_both(solution->seconds, played_seconds(&played));
+}
+
 static BestPlan plan_of_solution(const Candidate *candidate, const BoundedPlacement *at,
                                  const LayoutSolution *solution) {
     const ExploreProblem *problem = candidate->tuple->problem;
     return (BestPlan){.found = true,
-                      .ranked_seconds = solution->seconds * problem->scale,
+                      .ranked_seconds = plan_seconds(candidate, at, solution) * problem->scale,
                       .degrees = *candidate->tuple->degrees,
                       .knobs = candidate->knobs,
                       .placement = at->placement,
@@ -132,8 +142,8 @@ static BestPlan plan_of_solution(const Candidate *candidate, const BoundedPlacem
 enum { LAYOUTS_A_BOUND = 64 }; /* so many bounds of counts of layers take as long as one of a plan */
 typedef enum { LAYOUT_TRIED, LAYOUT_NONE_FITS, LAYOUT_FAILED } LayoutTried;
 
-/* The best layout on one placement, kept in *best where it beats what is there. A solver's 80 kB of stack are apart
- * from those of the walk, which link-time optimisation would put below them. */
+/* The best layout on one placement by the formula, kept in *best where the plan with it beats what is there. A solver's
+ * 80 kB of stack are apart from those of the walk, which link-time optimisation would put below them. */
 __attribute__((noinline)) static LayoutTried try_placement(const Candidate *candidate, const BoundedPlacement *at,
                                                            BestPlan *best) {
     const TupleNode *tuple = candidate->tuple;

@@ -43,8 +43,8 @@ LargerBatch larger_batch(const ExploreProblem *problem, const Degrees *degrees) 
     int64_t stages = degrees->of[ROLE_PIPELINE], replicas = degrees_replicas(degrees);
     LargerBatch out = {.stages = stages, .least = larger_batch_fills(stages)};
     /* With --variants each number of microbatches is a row of its own; one compiled program makes the loss of all of
-     * them at once. */
-    out.any = request->space.batch_tolerance > 0 && !request->control.brute_force && !request->control.variants &&
+     * them at once. A pipeline is ranked by its played step, of which that is not proven. */
+    out.any = stages <= 1 && request->space.batch_tolerance > 0 && !request->control.brute_force && !request->control.variants &&
               problem->padding != PADDING_ANY && !(problem->setting.profile->whole_program > 0.5) &&
               !microbatches_required(request);
     out.most = batch_most(request, replicas) / replicas;

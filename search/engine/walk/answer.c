@@ -28,7 +28,7 @@ static Count equal_placements(const ExploreProblem *problem, const BestPlan *bes
         for (int64_t i = 0; i < count; i++) {
             Rates rates;
             rates_of_placement(problem->nested_meshes, &placements[i], &best->knobs.methods, &rates);
-            if (step_seconds(&estimate->rule, &estimate->resources, &rates) == estimate->time.seconds) equal++;
+            if (step_seconds(&estimate->rule, &estimate->resources, &rates) == estimate->formula_seconds) equal++;
         }
     arena_free(&arena);
     return equal;
@@ -43,6 +43,8 @@ static void fill_launch(const ExploreProblem *problem, RankedPlan *out) {
         if (!(able_launchers >> launcher & 1)) continue;
         LaunchAnswer answer = launch_answer(launcher, problem->nested_meshes, problem->setting.chip->name, &out->plan,
                                             &out->estimate.rule, &out->estimate.resources);
+        if (answer.default_seconds > 0) /* stages wait for each other wherever roles are placed */
+            answer.default_seconds *= out->estimate.time.seconds / out->estimate.formula_seconds;
         out->launch[out->launch_count++] = answer;
         if (answer.kind != LAUNCH_IMPOSSIBLE) out->launchable_by |= 1u << launcher;
     }

@@ -5,7 +5,8 @@
 #include "search/report/html/pictures.h"
 
 #include "base/util.h"
-#include "cost/time/schedule_simulation.h"
+#include "cost/played.h"
+#include "search/answer/plan_words.h"
 #include "search/report/html/timeline_layer.h"
 
 #include <math.h>
@@ -374,15 +375,11 @@ static void draw_legend(Svg *svg, Schedule schedule, const Microbatch *one) {
     svg_legend_add_bar(svg, &legend, PAINT_OTHER, "other overheads");
 }
 
-/* As many microbatches as can be played, in whole rounds of the stages. */
-static bool play_of(const RankedPlan *ranked, const Microbatch *one, Arena *arena, Play *play, Played *played) {
-    const Knobs *knobs = &ranked->plan.knobs;
-    int64_t stages = ranked->plan.degrees.of[ROLE_PIPELINE], chunks = max_whole(1, knobs->virtual_stages);
-    int64_t most = PLAY_PASSES_MAX / 8 / (stages * max_whole(2, chunks)), m = knobs->microbatches;
-    if (m > most) m = max_whole(2, most / (2 * stages) * 2) * stages;
-    if (stages > INT32_MAX || m > PLAY_PASSES_MAX || chunks > PLAY_PASSES_MAX) return false;
-    return play_schedule(knobs->schedule, (int)stages, (int)m, (int)chunks, arena, play) &&
-           play_run(play, (PassSeconds){one->all[0], one->all[1], one->weights}, arena, played) && !played->stuck;
+/* The step as it is played: of a long one the rounds that repeat are left out. */
+static bool play_of(const PageView *view, const RankedPlan *ranked, Arena *arena, PlayedStep *step) {
+    CostContext setting = ranked_cost_context(ranked->request ? ranked->request : view->report->request, ranked);
+    const Estimate *estimate = &ranked->estimate;
+    return step_play(&(PlayedPlan){&setting, &estimate->shard, &ranked->plan, &estimate->rates}, arena, step);
 }
 
 bool picture_timeline(const PageView *view, FILE *out, Prose *words, Table *table) {
@@ -390,26 +387,25 @@ bool picture_timeline(const PageView *view, FILE *out, Prose *words, Table *tabl
     if (!ranked) return false;
     OneStage stage = {.one = microbatch_of(ranked)};
     Arena arena = {0};
-    Play play;
-    Played played;
+    PlayedStep step;
     LayerLine line;
     stage.count = list_lanes(&stage.one, &ranked->estimate, stage.lanes);
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1, ok = true;
-    if (stages) ok = play_of(ranked, &stage.one, &arena, &play, &played);
+    if (stages) ok = play_of(view, ranked, &arena, &step);
     if (ok) {
         layer_line(view->report->request, ranked, &line);
         if (stages)
-            stages_words(ranked, &play, &played, words);
+            stages_words(ranked, &step.play, &step.played, words);
         else
             alone_words(ranked, words);
-        double top = TOP + LANE * (stages ? stage_lanes(play.ranks) : stage.count) + 36;
+        double top = TOP + LANE * (stages ? stage_lanes(step.play.ranks) : stage.count) + 36;
         Svg svg = svg_open(out, "timeline-svg", WIDTH, top + layer_line_height(&line), "One step in time", words->text);
         *table = table_new(view->arena, "Passes in time",
                            stages ? "stage, or op of a layer|>busy|>share|>idle"
                                   : "pass, or op of a layer|>compute|>share|>exposed");
         draw_legend(&svg, ranked->plan.knobs.schedule, stages ? NULL : &stage.one);
         if (stages)
-            draw_stages(&svg, ranked, &play, &played, table);
+            draw_stages(&svg, ranked, &step.play, &step.played, table);
         else
             draw_alone(&svg, ranked, &stage, table);
         layer_line_draw(&svg, &line, top, LEFT, RIGHT);

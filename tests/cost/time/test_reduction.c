@@ -11,7 +11,7 @@ enum { BUCKETS = 256 }; /* of a chunk: its layers */
 
 /* When all gradients of the worst rank are reduced, beyond the end of the last backward. The reductions of a rank stand in
  * one queue; a bucket of a chunk joins it as the chunk's last backward passes its layers. */
-static double played_beyond(const Play *play, PassSeconds seconds, double R) {
+static double played_beyond(Play *play, PassSeconds seconds, double R) {
     Playback played = play_out(play, seconds);
     double worst = 0;
     for (int rank = 0; rank < play->ranks; rank++) {
@@ -107,7 +107,7 @@ Test(reduction, uneven_stages_as_played) {
             for (int m = p; m <= 4 * p; m += p) {
                 for (double logits = 0.05; logits < 1; logits *= 2) {
                     Play *play = one_forward_one_backward(p, m, v);
-                    play->pace[p - 1][v - 1] = 1 + logits * v;
+                    play_pace[p - 1][v - 1] = 1 + logits * v;
                     double longest = 3 * (1 + logits), others = 3 * (p - 1);
                     double by_hand = m * longest + others * bubble_factor(p, m, v);
                     double played = play_out(play, seconds).end;
@@ -115,7 +115,7 @@ Test(reduction, uneven_stages_as_played) {
                                        v, m, logits, played, by_hand);
                 }
                 Play *play = one_forward_one_backward(p, m, v);
-                for (int c = 0; c < v; c++) play->pace[p - 1][c] = 0.9; /* 9 layers of 10 */
+                for (int c = 0; c < v; c++) play_pace[p - 1][c] = 0.9; /* 9 layers of 10 */
                 double by_hand = m * 3 + (3 * (p - 2) + 2.7) * bubble_factor(p, m, v),
                        played = play_out(play, seconds).end;
                 cr_expect(played <= by_hand * (1 + 1e-9) && by_hand <= 1.06 * played, "p=%d v=%d m=%d: %g played, %g",

@@ -70,7 +70,7 @@ Test(schedule, circular_iterations) {
             }
 }
 
-static void expect_played(const char *name, const Play *play, Schedule schedule, PassSeconds s) {
+static void expect_played(const char *name, Play *play, Schedule schedule, PassSeconds s) {
     Playback played = play_out(play, s);
     double p = play->ranks, m = play->microbatches, v = play->two_ways ? 1 : play->chunks;
     InFlight held = schedule_in_flight(schedule, p, m, v);

@@ -42,13 +42,6 @@ static const struct {
 } PLANS[] = {
     {"--model 8b --chip h100 --nodes 2 --for megatron", "data=16\tzero_stage=0", 1, 16, 1},
     {"--model 8b --chip h100 --nodes 2 --for megatron", "data=4\ttensor=4\tzero_stage=1", 1, 4, 2},
-    {"--model 70b --chip h100 --nodes 8 --for megatron", "data=4\ttensor=4\tpipeline=4\tschedule=1f1b", 4, 4, 1},
-    {"--model 70b --chip h100 --nodes 8 --for megatron",
-     "data=4\ttensor=4\tpipeline=4\tschedule=interleaved\tvirtual_stages=5", 4, 4, 1},
-    {"--model 70b --chip h100 --nodes 8 --for megatron",
-     "data=2\ttensor=8\tpipeline=4\tschedule=interleaved\tvirtual_stages=10", 4, 2, 2},
-    {"--model gpt-oss-120b --chip h100 --nodes 16 --for megatron",
-     "data=32\tpipeline=4\texpert=8\tschedule=1f1b\tzero_stage=1", 4, 32, 1},
 };
 
 Test(larger_batch, what_is_beaten_is_slower_per_sequence_and_no_smaller) {
@@ -56,7 +49,7 @@ Test(larger_batch, what_is_beaten_is_slower_per_sequence_and_no_smaller) {
     for (size_t i = 0; i < COUNT_OF(PLANS); i++) {
         int64_t stages = PLANS[i].stages, size = PLANS[i].size;
         LargerBatch larger = {.any = true, .stages = stages, .least = larger_batch_fills(stages)};
-        for (int64_t m = 1; m <= 4 * stages + 4; m++) {
+        for (int64_t m = 1; m <= 24; m++) {
             int64_t more = m % stages == 0 ? stages : 1;
             larger.most = size * (m + more);
             if (!larger_batch_beats(&larger, size * m, size)) continue;
