@@ -3,7 +3,6 @@
 
 #include "base/util.h"
 #include "cost/stage/stage_totals.h"
-#include "cost/stage/update.h"
 #include "cost/time/step_terms.h"
 
 #include <string.h>

@@ -11,9 +11,7 @@
 /* The time of the optimizer's update, once a step: on the chip, or, where its state lies on the
  * host, by whichever way the launcher has (cost/state/state.h). docs/model.md, "The optimizer". */
 
-/* The least time in seconds that the weight gradients of one microbatch take on this many layers: their FLOPs at the
- * matrix units' rate. */
-static double weight_gradient_seconds(const CostContext *setting, const Shard *shard, double layers) {
+double weight_gradient_seconds(const CostContext *setting, const Shard *shard, double layers) {
     double active = shard->layer_active;
     if (!(active > 0)) layer_flops(setting->model, (int64_t)shard->seq, &active);
     double flops = 2 * shard->tokens * active / shard->tensor * layers;

@@ -131,6 +131,10 @@ void rule_of_sums(const CostContext *setting, const Shard *shard, const Knobs *k
 void rule_once_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
                        StepRule *out);
 
+/* The least time in seconds that the weight gradients of one microbatch take on this many layers: their FLOPs at the
+ * matrix units' rate. */
+double weight_gradient_seconds(const CostContext *setting, const Shard *shard, double layers);
+
 /* Beside the optimizer's state the host has room for a few activations of all layers and microbatches in flight; their
  * gain decides which ones go there, so that no layout has to count host bytes. They take the most room where the
  * residual stream is whole on every chip: offload_sharding() is that sharding, and `whole` its activations. `first`
