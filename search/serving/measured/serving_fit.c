@@ -37,7 +37,7 @@ static const double MARGIN = 0.03; /* below it a residual counts squared: about 
 static const double STEP = 100, FAR = 40;
 static const double TOLERANCE = 0.02; /* of an effect: what ends a solve */
 /* Of all rows, of an engine, of a generation of chips, of both, of a cell; where rows weigh 1 in all: half of it
- * times the square of an effect counts beside them. */
+ * times the square of an effect is added to their loss. */
 static const double PENALTIES[FIT_LEVELS] = {5e-4, 1.25e-3, 1.25e-3, 2.5e-3, 5e-3};
 
 const char *fitted_figure_key(FittedFigure figure) { return FIGURES[figure].key; }
@@ -228,7 +228,7 @@ static void lines(void *context, int worker, const double *x, const int32_t *row
     }
 }
 
-/* The parameters that fit the rows with weights best, each held to its kin as closely as `strength` says. */
+/* The parameters that fit the rows with weights best, each held to its prior as closely as `strength` says. */
 static bool solve(Fitting *to, LeastResiduals *of, const double *weights, double strength, LeastSolution *out) {
     LeastSquares problem = {.parameter_count = to->parameter_count,
                             .row_count = row_count(to),

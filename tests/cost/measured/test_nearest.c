@@ -8,54 +8,42 @@
 static const struct {
     const char *name;
     Run run;
-    Precision precision;
-    double seconds;
-    const char *skipped;
+    struct {
+        Precision precision;
+        double seconds;
+        const char *skipped;
+    } was;
 } ROWS[] = {
     {"far in size",
      {.model = "a", .params_b = 70, .chips = 64, .seq = 8192, .global_batch = 64},
-     PRECISION_BF16,
-     1,
-     ""},
+     {PRECISION_BF16, 1, ""}},
     {"of another kind",
      {.model = "b", .params_b = 8, .experts = 8, .chips = 64, .seq = 8192, .global_batch = 64},
-     PRECISION_BF16,
-     1,
-     ""},
+     {PRECISION_BF16, 1, ""}},
     {"skipped",
      {.model = "llama", .params_b = 8, .chips = 64, .seq = 8192, .global_batch = 64},
-     PRECISION_BF16,
-     1,
-     "no"},
+     {PRECISION_BF16, 1, "no"}},
     {"not measured",
      {.model = "llama", .params_b = 8, .chips = 64, .seq = 8192, .global_batch = 64},
-     PRECISION_BF16,
-     0,
-     ""},
+     {PRECISION_BF16, 0, ""}},
     {"another precision",
      {.model = "llama", .params_b = 8, .chips = 64, .seq = 8192, .global_batch = 64},
-     PRECISION_FP8,
-     1,
-     ""},
+     {PRECISION_FP8, 1, ""}},
     {"four times the chips",
      {.model = "llama", .params_b = 8, .chips = 256, .seq = 8192, .global_batch = 64},
-     PRECISION_BF16,
-     2,
-     ""},
+     {PRECISION_BF16, 2, ""}},
     {"a mixture by its active parameters",
      {.model = "m", .params_b = 140, .active_params_b = 39, .experts = 8, .chips = 8, .seq = 8192, .global_batch = 64},
-     PRECISION_BF16,
-     1,
-     ""},
+     {PRECISION_BF16, 1, ""}},
 };
 
 static const Outcome *ask(const NearestAsk *asked) {
     static Outcome outcomes[COUNT_OF(ROWS)];
     for (size_t i = 0; i < COUNT_OF(ROWS); i++)
         outcomes[i] = (Outcome){.run = &ROWS[i].run,
-                                .skipped = ROWS[i].skipped,
-                                .precision = ROWS[i].precision,
-                                .measured_seconds = ROWS[i].seconds};
+                                .skipped = ROWS[i].was.skipped,
+                                .precision = ROWS[i].was.precision,
+                                .measured_seconds = ROWS[i].was.seconds};
     return nearest_run(outcomes, COUNT_OF(ROWS), asked);
 }
 

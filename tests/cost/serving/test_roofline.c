@@ -344,4 +344,6 @@ static const Handler HANDLERS[] = {
 #undef CASE
 };
 
-Test(roofline, every_row_of_the_book) { check_book(SHARDOPT_TEST_DATA "/serving/cases.tsv", HANDLERS, COUNT_OF(HANDLERS)); }
+Test(roofline, every_row_of_the_book) {
+    check_book(SHARDOPT_TEST_DATA "/serving/cases.tsv", HANDLERS, COUNT_OF(HANDLERS));
+}
