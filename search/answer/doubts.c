@@ -86,18 +86,29 @@ bool plan_doubt(const Request *request, RankedPlan *ranked) {
     return doubt_alone(&own, &ranked->doubt);
 }
 
-static DoubtedPrice price_of(const Priced *priced) {
+double plan_claim(const Request *request, const RankedPlan *ranked, double measured) {
+    double own = ranked->estimate.mfu * request_cost_context(request).precision_flops_per_second;
+    return measured > 0 ? max_real(0, own / measured - 1) : 0;
+}
+
+/* What a plan claims beyond its likely range over what was measured, in logarithms: nobody has seen it. */
+static double unseen(const Priced *priced, double measured) {
+    double high = priced->ranked->doubt.likely_high;
+    return high > 0 ? max_real(0, log1p(plan_claim(priced->request, priced->ranked, measured)) - log(high)) : 0;
+}
+
+static DoubtedPrice price_of(const Priced *priced, double measured) {
     const Profile *profile = &priced->request->question.profile;
     return (DoubtedPrice){.doubts = priced->request->question.doubts,
                           .price = price,
                           .context = priced,
                           .factor = priced->ranked->ranked_seconds / priced->ranked->estimate.formula_seconds,
-                          .own_error = profile->plan_error,
+                          .own_error = hypot(profile->plan_error, unseen(priced, measured)),
                           .group_error = profile->stack_error,
                           .group = profile->stack};
 }
 
-bool plans_doubt(const Request *request, RankedPlan *plans, int count, Error *error) {
+bool plans_doubt(const Request *request, RankedPlan *plans, int count, double measured, Error *error) {
     Priced priced[DOUBT_PRICES_MAX];
     DoubtedPrice prices[DOUBT_PRICES_MAX];
     double chances[DOUBT_PRICES_MAX];
@@ -109,7 +120,7 @@ bool plans_doubt(const Request *request, RankedPlan *plans, int count, Error *er
         if (i >= n) continue;
         known = known && has;
         priced[i] = own;
-        prices[i] = price_of(&priced[i]);
+        prices[i] = price_of(&priced[i], measured);
     }
     if (!known) return true;
     if (!doubt_chances(prices, n, request->control.threads, chances)) return error_memory(error);

@@ -82,6 +82,12 @@ bool data_files_name_all(Report *report, Arena *arena, Error *error) {
 }
 
 /* Texts are the table's and the outcome's, which live in the arena as the report does. */
+/* 1, or where a run had another precision what the peak of the request's is over that one's. */
+static double peaks(const Question *question, Precision precision) {
+    double own = precision_peak(&question->chip, question->precision), other = precision_peak(&question->chip, precision);
+    return own > 0 && other > 0 ? own / other : 1;
+}
+
 static bool describe(const Outcome *outcome, Report *report, Arena *arena, Error *error) {
     const Run *run = outcome->run;
     MeasuredRun *out = ARENA_NEW(arena, MeasuredRun, 1);
@@ -100,6 +106,8 @@ static bool describe(const Outcome *outcome, Report *report, Arena *arena, Error
                          .measured = measured,
                          .flops_per_token = outcome->flops / ((double)run->seq * (double)run->global_batch),
                          .predicted = measured * outcome->measured_seconds / outcome->prediction.seconds};
+    out->flops_per_second =
+        measured * out->flops_per_token * peaks(&report->request->question, outcome->precision);
     report->measured = out;
     return true;
 }

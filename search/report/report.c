@@ -30,13 +30,21 @@ static bool search_main(const Request *request, CachePool *caches, Arena *arena,
     return true;
 }
 
+double report_claim(const Report *report, const RankedPlan *ranked) {
+    double low, high, beyond = plan_claim(report->request, ranked, report->measured ? report->measured->flops_per_second : 0);
+    bool known = beyond > 0 && plan_likely(report->request, ranked, &low, &high);
+    return known && beyond > high / ranked->estimate.time.seconds - 1 ? beyond : 0;
+}
+
 /* Hands the report to its reader. What plans may be off by is worked out for those that are in it by now: how probable
  * each is the fastest is said of all rows together. */
 static bool tell(Report *report, const ReportReader *reader, ReportStage stage, Error *error) {
     SearchResult *result = &report->result;
     bool alone = stage == STAGE_PLAN && report->requested->control.different && result->plan_count > 1;
     bool doubts = (stage == STAGE_PLAN && reader->made) || stage == STAGE_ROWS;
-    if (doubts && !plans_doubt(report->request, result->plans, alone ? 1 : result->plan_count, error)) return false;
+    double measured = report->measured ? report->measured->flops_per_second : 0;
+    if (doubts && !plans_doubt(report->request, result->plans, alone ? 1 : result->plan_count, measured, error))
+        return false;
     return !reader->made || reader->made(reader->context, report, stage, error);
 }
 

@@ -55,6 +55,9 @@ typedef struct {
     int64_t chips, seq;
     double measured, predicted; /* tokens/s per chip */
     double flops_per_token;     /* of its model, causal */
+    /* Model FLOP/s of a chip that were measured: what tokens/s are beside another model or length. Of another precision
+     * than the request's the same share of that one's peak. */
+    double flops_per_second;
 } MeasuredRun;
 
 /* What leaving more HBM free costs. */
@@ -93,6 +96,10 @@ typedef struct {
     int64_t plan_effort; /* of those that the shortest text of it has: what STAGE_WAYS begins with */
     int searches;        /* how many there were beside the plan's */
 } Report;
+
+/* By how much a plan's model FLOP/s are above those of the measured run that is nearest, as a share; 0: none is near, or
+ * the plan is not above it by more than its own step may be off (the likely range). */
+double report_claim(const Report *report, const RankedPlan *ranked);
 
 /* How far a report is made; what comes later is empty in it until then. */
 typedef enum {

@@ -46,7 +46,7 @@ bool sweep_search(const Request *request, Arena *arena, Report *report, Error *e
     if (!search_run(request, arena, &report->result, error)) return false;
     const SearchResult *result = &report->result;
     report->request = result->request;
-    if (!plans_doubt(report->request, report->result.plans, result->plan_count, error)) return false;
+    if (!plans_doubt(report->request, report->result.plans, result->plan_count, 0, error)) return false;
     if (result->plan_count > 0 || result->certificate.proof != PROOF_OPTIMAL) return true;
     double limit = report->request->control.time_limit_seconds;
     report->seconds_left = limit > 0 ? max_real(0, limit - result->seconds) : -1;

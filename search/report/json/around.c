@@ -47,7 +47,8 @@ bool around_add_json(cJSON *to, const Report *report) {
     return ok;
 }
 
-bool measured_add_json(cJSON *to, const MeasuredRun *run) {
+bool measured_add_json(cJSON *to, const Report *report) {
+    const MeasuredRun *run = report->measured;
     if (!run) return true;
     cJSON *json = json_add_object(to, "nearest_run");
     return json_add_text(json, "id", run->id) && json_add_text(json, "source", run->source) &&
@@ -56,5 +57,6 @@ bool measured_add_json(cJSON *to, const MeasuredRun *run) {
            json_add_text(json, "plan", run->plan) && json_add_whole(json, "chips", run->chips) &&
            json_add_whole(json, "seq", run->seq) && json_add_real(json, "flops_per_token", run->flops_per_token) &&
            json_add_real(json, "measured_tokens_per_second_per_chip", run->measured) &&
-           json_add_real(json, "predicted_tokens_per_second_per_chip", run->predicted);
+           json_add_real(json, "predicted_tokens_per_second_per_chip", run->predicted) &&
+           json_add_real(json, "claim", report_claim(report, report->result.plans));
 }

@@ -8,5 +8,5 @@
 /* `launchers`, `free_layout` and `headroom`, each where there is something to say. False: memory is out. */
 bool around_add_json(cJSON *to, const Report *report);
 
-/* `nearest_run`; NULL adds nothing. */
-bool measured_add_json(cJSON *to, const MeasuredRun *run);
+/* `nearest_run`, where one is near. */
+bool measured_add_json(cJSON *to, const Report *report);

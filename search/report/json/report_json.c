@@ -437,7 +437,7 @@ cJSON *report_json(const Report *report, Error *error) {
               request_add_json(report->request, launchers, request) && add_model(json, report->request) &&
               add_mesh(json, report->request) && add_search(json, report) && add_plans(json, report) &&
               add_ways(json, report) && add_helps(json, report) && add_nearest(json, report) &&
-              around_add_json(json, report) && measured_add_json(json, report->measured) &&
+              around_add_json(json, report) && measured_add_json(json, report) &&
               (!report->comparison || compare_to_best_add_json(report->comparison, json));
     if (ok) return json;
     error_memory(error);

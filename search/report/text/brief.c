@@ -42,6 +42,8 @@ static void write_verdict(const Report *report, const RankedPlan *first, TextOut
     prose_add(&text, "%s per step", step_text(estimate->time.seconds, a));
     if (plan_likely(request, first, &low, &high))
         prose_add(&text, " (likely %s to %s)", number_time(low, a), number_time(high, b));
+    double claim = report_claim(report, first);
+    if (claim > 0) prose_add(&text, ", claims %.0f%% over the nearest measured run", 100 * claim);
     prose_add(&text, ", %s MFU, ", share_text(estimate->mfu, a));
     prose_add(&text, "%s and %s tokens/s per chip, ", rate_text(estimate->mfu * peak, "FLOP", a),
               number_grouped((int64_t)(estimate->tokens_per_second_per_chip + 0.5), b));

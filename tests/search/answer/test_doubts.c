@@ -145,7 +145,7 @@ Test(doubts, figures_that_no_run_moved_widen_the_range) {
     *own = *ranked->request;
     own->question.doubts = doubts;
     ranked->request = own;
-    cr_assert(plans_doubt(own, ranked, 1, &error));
+    cr_assert(plans_doubt(own, ranked, 1, 0, &error));
     cr_expect_gt(ranked->doubt.unmeasured, unmeasured + 0.01);
     cr_expect_lt(ranked->doubt.likely_low, low / seconds);
     cr_assert_not_null(ranked->doubt.unmeasured_figure);
@@ -156,9 +156,46 @@ Test(doubts, figures_that_no_run_moved_widen_the_range) {
 
     /* without doubts there is the profile's range alone */
     own->question.doubts = NULL;
-    cr_assert(plans_doubt(own, ranked, 1, &error));
+    cr_assert(plans_doubt(own, ranked, 1, 0, &error));
     cr_expect_eq(ranked->doubt.deviation, 0);
     cr_expect_eq(ranked->doubt.likely_low, profile->likely_low);
+    arena_free(&arena);
+}
+
+static double spread_of_chances(const Report *report) {
+    double least = 1, most = 0;
+    for (int i = 0; i < report->result.plan_count; i++) {
+        least = min_real(least, report->result.plans[i].doubt.best_chance);
+        most = max_real(most, report->result.plans[i].doubt.best_chance);
+    }
+    return most - least;
+}
+
+/* What plan 1 claims over a run that was measured is said where it is more than its own step may be off, and is then an
+ * error of the plan that its chance counts: a lead of a few per cent says little. */
+Test(doubts, claims_beyond_what_was_measured) {
+    Arena arena = {0};
+    Error error = {0};
+    Report *report = ARENA_NEW(&arena, Report, 1);
+    Request *request = ARENA_NEW(&arena, Request, 1);
+    cr_assert(request_from_text("plan --model 8b --chip h100 --nodes 4 --batch 1Mi --seq 8192 --for megatron --top 6",
+                                &arena, request));
+    cr_assert(report_make(request, &arena, report, &error), "%s", error.text);
+    RankedPlan *plans = report->result.plans;
+    double own = plans[0].estimate.mfu * 989.4e12, first = plans[0].doubt.best_chance; /* H100's dense bf16 peak */
+    double high = plans[0].doubt.likely_high, spread = spread_of_chances(report);
+    cr_expect_eq(report_claim(report, plans), 0, "no run is near");
+    MeasuredRun run = {.flops_per_second = own / (high + 0.5)};
+    report->measured = &run;
+    cr_expect_float_eq(report_claim(report, plans), high + 0.5 - 1, 1e-3);
+    cr_assert(plans_doubt(report->request, plans, report->result.plan_count, run.flops_per_second, &error));
+    cr_expect_lt(spread_of_chances(report), spread, "a lead counts for less");
+    run.flops_per_second = own / (high - 0.02);
+    cr_expect_eq(report_claim(report, plans), 0, "within the likely range");
+    cr_assert(plans_doubt(report->request, plans, report->result.plan_count, run.flops_per_second, &error));
+    cr_expect_float_eq(plans[0].doubt.best_chance, first, 1e-12);
+    run.flops_per_second = 2 * own;
+    cr_expect_eq(plan_claim(report->request, plans, run.flops_per_second), 0, "it was measured");
     arena_free(&arena);
 }
 
