@@ -43,7 +43,8 @@ static void add_parts(const CostContext *setting, const Op *ops, int count, doub
         double repeats = times * microbatches;
         bool bound[PHASE_COUNT];
         part->forward_seconds +=
-            repeats * op_seconds(&ops[i], PHASE_FORWARD, setting->chip, setting->profile, &bound[0]);
+            cost_context_forwards(setting) * repeats *
+            op_seconds(&ops[i], PHASE_FORWARD, setting->chip, setting->profile, &bound[0]);
         part->backward_seconds +=
             repeats * op_seconds(&ops[i], PHASE_BACKWARD, setting->chip, setting->profile, &bound[1]);
         part->memory_bound = bound[0];
@@ -66,10 +67,11 @@ static void list_parts(const CostContext *setting, const Plan *plan, Estimate *o
                                        &plan->knobs.methods, &software, ops);
         add_parts(setting, ops, count, times, out->shard.microbatches, out);
     }
-    if (pace.embedding)
-        add_parts(setting, ops, ops_of_embedding(model, &out->shard, sharding, ops), 1, out->shard.microbatches, out);
-    if (pace.logits)
-        add_parts(setting, ops, ops_of_logits(model, &out->shard, sharding, ops), 1, out->shard.microbatches, out);
+    const Tuning *tuning = cost_context_tuning(setting);
+    int tables[] = {pace.embedding ? ops_of_embedding(model, &out->shard, sharding, ops) : 0, 0};
+    add_parts(setting, ops, tune_ops(tuning, 1, ops, tables[0], OPS_MAX), 1, out->shard.microbatches, out);
+    tables[1] = pace.logits ? ops_of_logits(model, &out->shard, sharding, ops) : 0;
+    add_parts(setting, ops, tune_ops(tuning, 1, ops, tables[1], OPS_MAX), 1, out->shard.microbatches, out);
     for (int i = 0; i < out->part_count; i++) {
         const EstimatePart *part = &out->parts[i];
         double seconds = part->forward_seconds + part->backward_seconds;

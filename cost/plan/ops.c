@@ -423,6 +423,10 @@ int ops_of_layer_under(const ShardedLayer *layer, const Methods *methods, const 
     double held = kind->copies > 0 && kind->copies < kind->count ? (double)kind->copies / (double)kind->count : 1;
     for (int i = 0; i < list.count && held < 1; i++)
         if (i < mixer_from || i >= mixer_to) ops[i].weights *= held;
+    if (software->tuning) {
+        double heads = shard_heads(kind, shard), all = heads + 2 * shard_kv_heads(kind, shard);
+        list.count = tune_ops(software->tuning, all > 0 ? heads / all : 1, ops, list.count, OPS_MAX);
+    }
     /* A collective matmul works on a chunk while the next one is on its way. */
     for (int i = 0; i < list.count && methods->tensor_overlap; i++)
         if (ops[i].kind == OP_MATMUL && ops[i].traffic[GROUP_TENSOR][PHASE_FORWARD].messages > 0)

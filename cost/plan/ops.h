@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cost/plan/shard.h"
+#include "cost/plan/tuning.h"
 #include "cost/profile/profile.h"
 #include "models/parameters.h"
 
@@ -47,9 +48,9 @@ typedef enum {
     OP_SCAN, /* a recurrence over tokens, in chunks: state space, linear attention */
 } OpKind;
 
-enum { OPS_MAX = 48 };
+enum { OPS_MAX = 80 };
 
-typedef struct {
+struct Op {
     OpKind kind;
     const char *name; /* "qkv projection" */
     double m, n, k; /* matmul: local sizes, forward: [m, k] x [k, n]; grouped: those of one expert, `groups` of them */
@@ -67,14 +68,16 @@ typedef struct {
     bool on_vectors;        /* scan: FLOPs that are no matrix products */
     double routed_bytes;    /* of dispatched tokens, in each phase */
     double weights;         /* local parameters, before fsdp */
+    double frozen;          /* of them, those that are not trained */
     bool expert_weights;
+    bool adapter; /* of a frozen matrix: cost/plan/tuning.h */
     Traffic traffic[GROUP_COUNT][PHASE_COUNT];
     int output_activation; /* the Activation it produces, or -1 */
     double saved_bytes;    /* of that activation: bf16, inputs of blocks gathered over tensor */
     double saved_ways; /* ways of tensor over which it lies before it is gathered; 1 means that it is not gathered */
     bool saved_input;  /* only linear layers in the profile's precision read it */
     double saved_copy; /* otherwise: the numbers that such a layer needs as a copy in its own precision */
-} Op;
+};
 
 /* A layer as one chip has it. */
 typedef struct {
@@ -91,6 +94,7 @@ typedef struct {
     double lanes;             /* Profile.lanes; 0 means 1 */
     bool keys_kept;           /* Profile.keys_kept */
     bool receives_worst_case; /* Profile.receives_worst_case, and the model drops no tokens */
+    const Tuning *tuning;     /* what is trained; NULL: everything */
 } LayerSoftware;
 
 /* The ops of one layer of a kind, of the embedding (look-up), or of the logits (final norm, projection, loss), for one

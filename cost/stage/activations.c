@@ -152,8 +152,8 @@ void offloadable_activations(const CostContext *setting, const Shard *shard, con
     microbatches_in_flight(setting, shard, knobs, weights);
     double in_flight = weights[MOMENT_FIRST_BACKWARD] + layers_read_in_place(setting, shard);
     if (knobs->offload_optimizer) {
-        LocalParameters local = local_parameters(setting, shard, knobs, first, false),
-                        owned = owned_parameters(shard, knobs, &local);
+        LocalParameters trained = trained_parameters(setting, shard, knobs, first, false),
+                        owned = owned_parameters(shard, knobs, &trained);
         room -= host_update_room(setting, knobs, &owned);
     }
     for (int turn = 0; turn < ACTIVATION_COUNT; turn++) {

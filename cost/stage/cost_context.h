@@ -44,6 +44,27 @@ static inline double cost_context_imbalance(const CostContext *setting) {
     return capacity > 0 ? capacity : setting->profile->expert_imbalance;
 }
 
+static inline const TrainingState *cost_context_state(const CostContext *setting) {
+    return setting->state ? setting->state : training_state_default();
+}
+
+/* What is trained; NULL: every weight. */
+static inline const Tuning *cost_context_tuning(const CostContext *setting) {
+    const Tuning *tuning = &cost_context_state(setting)->tuning;
+    return tuning->on ? tuning : NULL;
+}
+
+/* How often a microbatch goes forward: once, and once more for each reference. */
+static inline double cost_context_forwards(const CostContext *setting) {
+    return 1 + cost_context_state(setting)->tuning.references;
+}
+
+/* Bytes of a number of a layer's matrices as they are gathered: quantised ones stay so. */
+static inline double cost_context_stored_bytes(const CostContext *setting) {
+    const TrainingState *state = cost_context_state(setting);
+    return state->tuning.stored_bytes > 0 ? state->tuning.stored_bytes : state->parameter_bytes;
+}
+
 /* What the software decides of a layer's ops. A capacity factor fixes how many tokens an expert gets. */
 static inline LayerSoftware cost_context_software(const CostContext *setting) {
     const Profile *profile = setting->profile;
@@ -52,11 +73,8 @@ static inline LayerSoftware cost_context_software(const CostContext *setting) {
                            .lanes = profile->lanes,
                            .keys_kept = profile->keys_kept > 0.5,
                            .receives_worst_case =
-                               profile->receives_worst_case > 0.5 && !(setting->model->training.capacity_factor > 0)};
-}
-
-static inline const TrainingState *cost_context_state(const CostContext *setting) {
-    return setting->state ? setting->state : training_state_default();
+                               profile->receives_worst_case > 0.5 && !(setting->model->training.capacity_factor > 0),
+                           .tuning = cost_context_tuning(setting)};
 }
 
 /* The dtype in which the software reduces and keeps gradients, which one that the user named overrules; DTYPE_DEFAULT:

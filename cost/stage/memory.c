@@ -40,11 +40,13 @@ GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard,
                                  const StageTotals *sums, Moment moment, double layers) {
     double one = sums->layer.gathered_weights;
     bool logits = moment == MOMENT_LAST_LOGITS, matrices = setting->profile->gathers_matrices > 0.5;
-    GatheredWeights out = {.in_use = min_real(1, layers) * one, .gradient = one};
+    double trained = cost_context_tuning(setting) ? sums->layer.gathered_trained : one;
+    GatheredWeights out = {.in_use = min_real(1, layers) * one, .gradient = trained};
     bool program = setting->profile->whole_program > 0.5;
     if (logits && shard_weight_ways(shard) > 1)
         out.table = sums->logits.dense_weights * (logits_of_own_tokens(setting, shard) ? shard->tensor : 1);
     if (!program) out.table_gradient = out.table;
+    if (out.table_gradient > 0 && cost_context_tuning(setting)) out.table_gradient = sums->logits.dense_trained;
     bool embedding = shard->pipeline <= 1 && shard_weight_ways(shard) > 1;
     if (!knobs->regather)
         out.others = layers * one - out.in_use + (embedding && !matrices ? sums->embedding.dense_weights : 0);
@@ -52,7 +54,7 @@ GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard,
         out.in_use = logits ? 0 : min_real(sums->layer.largest_weights, layers * one); /* at most all that is kept */
     else if (!logits) /* during the loss no layer arrives */
         out.others = min_real(2, layers) * one - out.in_use;
-    if (matrices) out.gradient = logits ? 0 : sums->layer.largest_weights / (program ? 2 : 1);
+    if (matrices) out.gradient = logits ? 0 : min_real(trained, sums->layer.largest_weights / (program ? 2 : 1));
     out.copies = 1;
     bool whole = setting->profile->slice_all_reduce > 0.5 && !program;
     double ways = shard_weight_ways(shard);
@@ -70,7 +72,9 @@ double chunks_gradient_bytes(const CostContext *setting, double stream) {
 }
 
 static double gathered_bytes(const CostContext *setting, const GatheredWeights *weights) {
-    return cost_context_state(setting)->parameter_bytes * (weights->in_use + weights->others + weights->table) +
+    double width = cost_context_state(setting)->parameter_bytes, stored = cost_context_stored_bytes(setting);
+    return width * (weights->in_use + weights->others + weights->table) -
+           (width - stored) * (weights->in_use + weights->others) +
            weights->copies * (cost_context_scatter_bytes(setting) * weights->gradient +
                               table_gradient_bytes(setting) * weights->table_gradient);
 }
@@ -188,8 +192,9 @@ void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment mom
     const TrainingState *state = cost_context_state(setting);
     double d_model = (double)setting->model->d_model;
     LocalParameters local = local_parameters(setting, shard, knobs, sums, last),
-                    owned = owned_parameters(shard, knobs, &local);
-    double reduced = local.total, layers = last ? shard->layers_last : shard->layers;
+                    trained = trained_parameters(setting, shard, knobs, sums, last),
+                    owned = owned_parameters(shard, knobs, &trained);
+    double reduced = trained.total, layers = last ? shard->layers_last : shard->layers;
     double on_host = host_optimizer_bytes(setting, knobs, &owned);
     if (knobs->zero_stage >= 2) { /* over the replicas, whichever chip of a pipeline has the copy */
         reduced = owned.total * schedule_copies(knobs->schedule);
@@ -197,16 +202,16 @@ void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment mom
     /* With one microbatch no gradient exists before backward begins. */
     bool accumulates = shard->microbatches > 1;
     if (accumulates && stage_stays_whole(setting, shard))
-        reduced = (local.of[HELD_DENSE] + local.of[HELD_TABLES]) * shard_weight_ways(shard) +
-                  local.of[HELD_EXPERTS] * shard_expert_ways(shard);
+        reduced = (trained.of[HELD_DENSE] + trained.of[HELD_TABLES]) * shard_weight_ways(shard) +
+                  trained.of[HELD_EXPERTS] * shard_expert_ways(shard);
     double gradients = accumulates || moment == MOMENT_UPDATE ? cost_context_gradient_bytes(setting, accumulates) : 0;
     GatheredWeights gathered = gathered_weights(setting, shard, knobs, sums, moment, layers);
     ProgramBytes program = program_bytes(stage, &local, moment);
     *out = (MemoryRows){
-        .parameters_bytes = parameters_bytes_of(setting, shard, knobs, &local) + program.casts,
+        .parameters_bytes = tuned_parameters_bytes(setting, shard, knobs, sums, last) + program.casts,
         .gradients_bytes = gradients * reduced + reduction_bytes(setting, shard, &owned) + program.gradients,
         .optimizer_bytes = optimizer_bytes_of(state, &owned) - on_host +
-                           master_rest_bytes(setting, knobs, &local, &owned) + program.master,
+                           master_rest_bytes(setting, knobs, &trained, &owned) + program.master,
         .activations_bytes = saved_bytes,
         .gathered_bytes = gathered_bytes(setting, &gathered),
         .logits_bytes = program.logits,
@@ -223,7 +228,8 @@ void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment mom
         out->transient_bytes = logits_input_bytes(setting, tokens / shard->tokens * stream, tokens * d_model) +
                                chunks_gradient_bytes(setting, stream);
     } else {
-        out->transient_bytes = layer_working_bytes(sums) + stream + regathered_bytes(setting, shard, sharding);
+        out->transient_bytes = layer_working_bytes(sums) + stream + regathered_bytes(setting, shard, sharding) +
+                               BF16_BYTES * sums->layer.largest_stored;
     }
     /* State from the host passes through HBM a layer at a time. */
     if (moment == MOMENT_UPDATE && on_host > 0) out->transient_bytes += host_passing_bytes(setting, on_host, layers);

@@ -52,9 +52,9 @@ static void add_activations(const ActivationCost costs[ACTIVATION_COUNT], const 
 static void add_gathered(const CostContext *setting, const GatheredWeights *weights, bool regather, Parts *to) {
     const TrainingState *state = cost_context_state(setting);
     double scattered = weights->copies * cost_context_scatter_bytes(setting);
-    add(to, MEMORY_GATHERED, "weights_in_use", state->parameter_bytes * weights->in_use);
-    add(to, MEMORY_GATHERED, regather ? "weights_prefetched" : "weights_kept",
-        state->parameter_bytes * weights->others);
+    double stored = cost_context_stored_bytes(setting);
+    add(to, MEMORY_GATHERED, "weights_in_use", stored * weights->in_use);
+    add(to, MEMORY_GATHERED, regather ? "weights_prefetched" : "weights_kept", stored * weights->others);
     add(to, MEMORY_GATHERED, "layer_gradient", scattered * weights->gradient);
     add(to, MEMORY_GATHERED, "logits_table", state->parameter_bytes * weights->table);
     add(to, MEMORY_GATHERED, "logits_table_gradient",
@@ -132,11 +132,19 @@ int memory_parts(const CostContext *setting, const Shard *shard, const Plan *pla
     rows_of_sums(&stage, &sums, moment, weights[moment] * saved, &rows);
 
     LocalParameters local = local_parameters(setting, shard, knobs, &sums, last),
-                    owned = owned_parameters(shard, knobs, &local);
-    double casts = max_real(0, rows.parameters_bytes - cost_context_copy_bytes(setting, knobs) * local.total);
-    double reduced = reduction_bytes(setting, shard, &owned), rest = master_rest_bytes(setting, knobs, &local, &owned);
+                    trained = trained_parameters(setting, shard, knobs, &sums, last),
+                    owned = owned_parameters(shard, knobs, &trained);
+    TunedParameters tuned = tuned_parameters(setting, shard, &sums, last);
+    double quantised = cost_context_stored_bytes(setting) * tuned.quantised,
+           adapters = min_real(state->parameter_bytes * tuned.adapters, rows.parameters_bytes - quantised);
+    double copy = cost_context_copy_bytes(setting, knobs) * local.total;
+    double casts = cost_context_tuning(setting) ? 0 : max_real(0, rows.parameters_bytes - copy);
+    double reduced = reduction_bytes(setting, shard, &owned),
+           rest = master_rest_bytes(setting, knobs, &trained, &owned);
     double masters = master_bytes(state, &owned, rows.optimizer_bytes - rest) + rest;
-    add(&all, MEMORY_PARAMETERS, "copy_for_compute", rows.parameters_bytes - casts);
+    add(&all, MEMORY_PARAMETERS, "copy_for_compute", rows.parameters_bytes - casts - quantised - adapters);
+    add(&all, MEMORY_PARAMETERS, MEMORY_PART_QUANTISED, quantised);
+    add(&all, MEMORY_PARAMETERS, MEMORY_PART_ADAPTERS, adapters);
     add(&all, MEMORY_PARAMETERS, "casts", casts);
     add(&all, MEMORY_GRADIENTS, "gradients", rows.gradients_bytes - reduced);
     add(&all, MEMORY_GRADIENTS, "buckets", reduced);

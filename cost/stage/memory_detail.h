@@ -25,7 +25,9 @@ typedef struct {
     const char *name; /* "weights_prefetched" */
     double bytes;     /* > 0 */
 } MemoryPart;
-enum { MEMORY_PARTS_MAX = 40 };
+enum { MEMORY_PARTS_MAX = 42 };
+#define MEMORY_PART_QUANTISED "quantised"
+#define MEMORY_PART_ADAPTERS "adapters"
 
 /* Writes the parts that are not zero, in the order of rows, and returns their number. *in_flight is the number of
  * microbatches whose activations are kept at that moment, in layers of the fullest stage. */

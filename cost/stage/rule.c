@@ -206,17 +206,33 @@ static void exposed_shares(const Profile *profile, const Knobs *knobs, StepRule 
         out->exposed_scale_out[group] = max_real(profile->fsdp_exposed, profile->data_exposed);
 }
 
+/* Parameters that live on the host come for each forward and, unless they are kept, for backward again. Nothing hides
+ * them: a layer's copies and its gather follow each other, and QLoRA of 70B on two RTX 3090 (AnswerDotAI/fsdp_qlora,
+ * 178 tokens/s) leaves no time in which they would. */
+static double fetch_seconds(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                            const StageTotals *sums) {
+    const Tuning *tuning = cost_context_tuning(setting);
+    if (!tuning || !tuning->on_host) return 0;
+    LocalParameters local = local_parameters(setting, shard, knobs, sums, false);
+    double width = cost_context_state(setting)->parameter_bytes, stored = cost_context_stored_bytes(setting);
+    double bytes = stored * (local.of[HELD_DENSE] + local.of[HELD_EXPERTS]) + width * local.of[HELD_TABLES];
+    double passes = cost_context_forwards(setting) + (knobs->regather ? 1 : 0);
+    return shard->microbatches * passes * bytes /
+           (host_one_way_rate(setting->chip) * setting->profile->pcie_efficiency);
+}
+
 void rule_once_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
                        StepRule *out) {
     const Profile *profile = setting->profile;
-    LocalParameters local = local_parameters(setting, shard, knobs, sums, false),
-                    owned = owned_parameters(shard, knobs, &local);
+    LocalParameters trained = trained_parameters(setting, shard, knobs, sums, false),
+                    owned = owned_parameters(shard, knobs, &trained);
     double layers = stage_pace(setting, shard).layers;
     double ranks = knobs->zero_stage > 0 ? shard_data_ways(shard) * profile->rank_seconds : 0;
     for (int group = 0; group < DATA_GROUPS; group++) out->data_start[group] = out->data_end[group] = (Traffic){0, 0};
     out->other_seconds = profile->step_overhead_seconds + ranks +
                          shard->microbatches * (profile->microbatch_seconds + layers * fixed_layer_seconds(setting));
-    gradient_traffic(setting, shard, knobs, &local, out);
+    out->other_seconds += fetch_seconds(setting, shard, knobs, sums);
+    gradient_traffic(setting, shard, knobs, &trained, out);
     if (knobs->schedule == SCHEDULE_INTERLEAVED) reduce_by_chunk((double)knobs->virtual_stages, out);
     out->optimizer_seconds = update_seconds(setting, shard, knobs, &owned);
 }

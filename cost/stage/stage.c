@@ -127,8 +127,8 @@ static WeightPasses weight_passes(const CostContext *setting, const Shard *shard
 
 typedef struct {
     WeightKind kind;
-    double messages, weights; /* of one pass */
-    double again;             /* further gathers for backward */
+    double messages, weights, trained; /* of one pass: what is gathered, and of what a gradient is reduced */
+    double again;                      /* further gathers for backward */
 } Gather;
 
 /* How often a compiled loop over a pipeline's iterations touches weights, in microbatches: all m v + p - 1 iterations
@@ -144,16 +144,20 @@ static double loop_turns(const ShardedStage *stage, WeightKind kind) {
 /* fsdp gathers weights for forward, `again` times for backward, and scatters their gradient. A stage that stays whole
  * scatters once a step, and so often gathers what it keeps. */
 static void add_gathers(const ShardedStage *stage, Gather of, Resources *to) {
-    double width = cost_context_state(stage->setting)->parameter_bytes;
+    bool layers = of.kind == WEIGHTS_LAYERS || of.kind == WEIGHTS_EXPERTS;
+    double width = layers ? cost_context_stored_bytes(stage->setting)
+                          : cost_context_state(stage->setting)->parameter_bytes;
+    double trained = of.weights > 0 ? of.trained / of.weights : 1, forwards = cost_context_forwards(stage->setting);
     WeightPasses passes = weight_passes(stage->setting, stage->shard, of.kind);
     Group group = of.kind == WEIGHTS_EXPERTS ? GROUP_EXPERT_WEIGHTS : GROUP_WEIGHTS;
     double turns = loop_turns(stage, of.kind);
     double once = stage_stays_whole(stage->setting, stage->shard) ? 1 / stage->shard->microbatches : turns;
     double gathers = passes.gather * (stage->knobs->regather ? turns : once), again = passes.gather * turns * of.again,
            scatters = passes.scatter * once;
-    add_traffic(to, group, PHASE_FORWARD, gathers * of.messages, gathers * width * of.weights);
+    add_traffic(to, group, PHASE_FORWARD, forwards * gathers * of.messages, forwards * gathers * width * of.weights);
+    if (!(of.trained > 0)) scatters = 0;
     add_traffic(to, group, PHASE_BACKWARD, (again + scatters) * of.messages,
-                (again * width + scatters * cost_context_scatter_bytes(stage->setting)) * of.weights);
+                (again * width + scatters * cost_context_scatter_bytes(stage->setting) * trained) * of.weights);
 }
 
 /* The logits' table where a chip of tensor makes logits of its own tokens: gathered over fsdp and tensor, and its
@@ -176,13 +180,16 @@ static void add_tables(const ShardedStage *stage, const StagePace *pace, const S
     for (int phase = 0; phase < PHASE_COUNT && pace->embedding && exchanged; phase++)
         add_traffic(to, GROUP_WEIGHTS, phase, 1, stream);
     if (pace->embedding && !exchanged)
-        add_gathers(stage, (Gather){WEIGHTS_EMBEDDING, 1, sums->embedding.dense_weights, again}, to);
+        add_gathers(
+            stage,
+            (Gather){WEIGHTS_EMBEDDING, 1, sums->embedding.dense_weights, sums->embedding.dense_trained, again}, to);
     if (profile->logit_chunks > 1) again++;
     if (pace->logits && !(setting->model->tied && pace->embedding && !exchanged)) {
         if (logits_of_own_tokens(setting, stage->shard))
             add_whole_table(stage, sums, to);
         else
-            add_gathers(stage, (Gather){WEIGHTS_LOGITS, 1, sums->logits.dense_weights, again}, to);
+            add_gathers(stage,
+                        (Gather){WEIGHTS_LOGITS, 1, sums->logits.dense_weights, sums->logits.dense_trained, again}, to);
     }
 }
 
@@ -227,12 +234,14 @@ static void add_communication(const ShardedStage *stage, const StagePace *pace, 
     const TrainingState *state = cost_context_state(setting);
     double again = stage->knobs->regather ? 1 : 0;
     if (shard_weight_ways(shard) > 1) {
-        add_gathers(stage, (Gather){WEIGHTS_LAYERS, pace->layers, pace->layers * sums->layer.dense_weights, again}, to);
+        add_gathers(stage, (Gather){WEIGHTS_LAYERS, pace->layers, pace->layers * sums->layer.dense_weights,
+                                    pace->layers * sums->layer.dense_trained, again}, to);
         add_tables(stage, pace, sums, to);
         add_orthogonal(to, GROUP_WEIGHTS, shard, &state->part[HELD_DENSE], pace->layers, sums->layer.dense_weights);
     }
     if (shard_expert_ways(shard) > 1 && sums->layer.expert_weights > 0) {
-        add_gathers(stage, (Gather){WEIGHTS_EXPERTS, pace->layers, pace->layers * sums->layer.expert_weights, again},
+        add_gathers(stage, (Gather){WEIGHTS_EXPERTS, pace->layers, pace->layers * sums->layer.expert_weights,
+                                    pace->layers * sums->layer.expert_trained, again},
                     to);
         add_orthogonal(to, GROUP_EXPERT_WEIGHTS, shard, &state->part[HELD_EXPERTS], pace->layers,
                        sums->layer.expert_weights);

@@ -19,19 +19,30 @@ static void add_op(const CostContext *setting, const Shard *shard, const Op *op,
     bool memory_bound;
     for (int phase = 0; phase < PHASE_COUNT; phase++) {
         double seconds = op_seconds(op, (Phase)phase, setting->chip, setting->profile, &memory_bound);
-        *(op->kind == OP_ATTENTION ? &to->attention[phase] : &to->compute[phase]) += times * seconds;
+        double often = phase == PHASE_FORWARD ? times * cost_context_forwards(setting) : times;
+        *(op->kind == OP_ATTENTION ? &to->attention[phase] : &to->compute[phase]) += often * seconds;
         for (int group = 0; group < GROUP_DATA; group++) {
-            double bytes = times * op->traffic[group][phase].bytes;
+            double bytes = often * op->traffic[group][phase].bytes;
             if (group == GROUP_TENSOR_WEIGHTS) bytes *= weights_width(setting, (Phase)phase);
-            to->traffic[group][phase].messages += times * op->traffic[group][phase].messages;
+            to->traffic[group][phase].messages += often * op->traffic[group][phase].messages;
             to->traffic[group][phase].bytes += bytes;
         }
     }
+    double trained = op->weights - op->frozen;
     *(op->expert_weights ? &to->expert_weights : &to->dense_weights) += times * op->weights;
+    *(op->expert_weights ? &to->expert_trained : &to->dense_trained) += times * trained;
     bool over_tensor = op->traffic[GROUP_TENSOR_WEIGHTS][PHASE_FORWARD].messages > 0;
     double ways = op->expert_weights ? shard_expert_ways(shard) : shard_weight_ways(shard);
-    double gathered = over_tensor ? op->weights * shard->tensor : ways > 1 ? op->weights : 0;
+    bool fetched = ways > 1 || cost_context_state(setting)->tuning.on_host;
+    double gathered = over_tensor ? op->weights * shard->tensor : fetched ? op->weights : 0;
     to->gathered_weights += times * gathered;
+    to->gathered_trained += times * (op->frozen > 0 ? gathered * trained / op->weights : gathered);
+    if (op->adapter) to->adapters += times * trained;
+    bool matmul = op->kind == OP_MATMUL || op->kind == OP_GROUPED_MATMUL;
+    if (matmul && op->frozen > 0 && cost_context_state(setting)->tuning.stored_bytes > 0) {
+        to->stored_apart += times * op->frozen;
+        to->largest_stored = max_real(to->largest_stored, op->frozen / op->groups / (op->pair ? 2 : 1));
+    }
     to->largest_weights = max_real(to->largest_weights, gathered);
     if (op->output_activation >= 0) to->saved[op->output_activation] += times * op_saved_bytes(op, setting->profile);
 }
@@ -56,6 +67,7 @@ void embedding_sums(const CostContext *setting, const Shard *shard, const Shardi
     Op ops[OPS_MAX];
     memset(out, 0, sizeof(*out));
     int count = ops_of_embedding(setting->model, shard, sharding, ops);
+    count = tune_ops(cost_context_tuning(setting), 1, ops, count, OPS_MAX);
     for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, out);
 }
 
@@ -63,6 +75,8 @@ void logits_sums(const CostContext *setting, const Shard *shard, const Sharding 
     Op ops[OPS_MAX];
     memset(out, 0, sizeof(*out));
     int count = ops_of_logits(setting->model, shard, sharding, ops);
+    count = tune_ops(cost_context_tuning(setting), 1, ops, count, OPS_MAX);
+    out->stored_apart = 0;
     for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, out);
 }
 
@@ -73,28 +87,72 @@ void stage_sums(const CostContext *setting, const Shard *shard, const Methods *m
     logits_sums(setting, shard, sharding, &out->logits);
 }
 
+/* Of the weights of a part, all or those that are trained. */
+static double dense_of(const PartSums *part, bool trained) {
+    return trained ? part->dense_trained : part->dense_weights;
+}
+static double expert_of(const PartSums *part, bool trained) {
+    return trained ? part->expert_trained : part->expert_weights;
+}
+
+static double layers_held(const Shard *shard, bool last) {
+    return last ? shard->layers_last : shard->layers - shard->slots_first;
+}
+
 static LocalParameters stage_parameters(const CostContext *setting, const Shard *shard, const StageTotals *sums,
-                                        bool last) {
-    double layers = last ? shard->layers_last : shard->layers - shard->slots_first;
+                                        bool last, bool trained) {
+    double layers = layers_held(shard, last);
     bool whole = shard->pipeline <= 1;
-    double dense = layers * sums->layer.dense_weights, expert = layers * sums->layer.expert_weights, tables = 0;
-    if (whole || !last) tables += sums->embedding.dense_weights;
-    if ((whole && !setting->model->tied) || (!whole && last)) tables += sums->logits.dense_weights;
+    double dense = layers * dense_of(&sums->layer, trained), expert = layers * expert_of(&sums->layer, trained),
+           tables = 0;
+    if (whole || !last) tables += dense_of(&sums->embedding, trained);
+    if ((whole && !setting->model->tied) || (!whole && last)) tables += dense_of(&sums->logits, trained);
     double ways = shard_weight_ways(shard), expert_ways = shard_expert_ways(shard);
     return (LocalParameters){
         .of = {[HELD_DENSE] = dense / ways, [HELD_EXPERTS] = expert / expert_ways, [HELD_TABLES] = tables / ways},
         .total = (dense + tables) / ways + expert / expert_ways};
 }
 
-LocalParameters local_parameters(const CostContext *setting, const Shard *shard, const Knobs *knobs,
-                                 const StageTotals *sums, bool last) {
-    LocalParameters local = stage_parameters(setting, shard, sums, last);
+static LocalParameters chip_parameters(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                                       const StageTotals *sums, bool last, bool trained) {
+    LocalParameters local = stage_parameters(setting, shard, sums, last, trained);
     if (schedule_copies(knobs->schedule) == 1) return local;
     /* Stages s and p - 1 - s lie on one chip: the first and the last together. */
-    LocalParameters other = stage_parameters(setting, shard, sums, !last);
+    LocalParameters other = stage_parameters(setting, shard, sums, !last, trained);
     for (int part = 0; part < HELD_COUNT; part++) local.of[part] += other.of[part];
     local.total += other.total;
     return local;
+}
+
+LocalParameters local_parameters(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                                 const StageTotals *sums, bool last) {
+    return chip_parameters(setting, shard, knobs, sums, last, false);
+}
+
+LocalParameters trained_parameters(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                                   const StageTotals *sums, bool last) {
+    return chip_parameters(setting, shard, knobs, sums, last, cost_context_tuning(setting) != NULL);
+}
+
+TunedParameters tuned_parameters(const CostContext *setting, const Shard *shard, const StageTotals *sums, bool last) {
+    if (!cost_context_tuning(setting)) return (TunedParameters){0};
+    if (cost_context_tuning(setting)->on_host) return (TunedParameters){0};
+    double layers = layers_held(shard, last), experts = sums->layer.expert_weights > 0 ? shard_expert_ways(shard) : 1;
+    double ways = sums->layer.expert_weights > sums->layer.dense_weights ? experts : shard_weight_ways(shard);
+    return (TunedParameters){layers * sums->layer.stored_apart / ways, layers * sums->layer.adapters / ways};
+}
+
+double tuned_parameters_bytes(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                              const StageTotals *sums, bool last) {
+    LocalParameters local = local_parameters(setting, shard, knobs, sums, last),
+                    trained = trained_parameters(setting, shard, knobs, sums, last);
+    if (!cost_context_tuning(setting)) return parameters_bytes_of(setting, shard, knobs, &local);
+    if (cost_context_tuning(setting)->on_host) return 0;
+    double width = cost_context_state(setting)->parameter_bytes;
+    double quantised = tuned_parameters(setting, shard, sums, last).quantised;
+    double bytes = parameters_bytes_of(setting, shard, knobs, &trained) + width * (local.total - trained.total) -
+                   (width - cost_context_stored_bytes(setting)) * quantised;
+    return bytes + (cost_context_tuning(setting)->reference_model ? width * local.total : 0);
 }
 
 bool stage_stays_whole(const CostContext *setting, const Shard *shard) {

@@ -14,6 +14,11 @@ typedef struct {
     double dense_weights, expert_weights; /* of one chip, before fsdp */
     double gathered_weights;              /* of one layer while it is in use, where something gathers them; else 0 */
     double largest_weights;               /* of those, the weights of the largest op: gate and up, or all experts' */
+    double dense_trained, expert_trained; /* of those weights, what is trained, */
+    double gathered_trained;              /* and of those that are gathered */
+    double stored_apart;  /* numbers of frozen matrices that lie in a format of their own; else 0 */
+    double largest_stored; /* of these, the largest matmul's, which is written out in bf16 to be used */
+    double adapters;       /* numbers of adapters */
     double saved[ACTIVATION_COUNT];       /* bytes of one microbatch */
 } PartSums;
 
@@ -42,7 +47,17 @@ typedef struct {
 LocalParameters local_parameters(const CostContext *setting, const Shard *shard, const Knobs *knobs,
                                  const StageTotals *sums, bool last);
 
-/* The part of them whose optimizer state the chip keeps. */
+/* Of them, those that are trained: the only ones with a gradient and a state. */
+LocalParameters trained_parameters(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                                   const StageTotals *sums, bool last);
+
+/* Frozen numbers that lie quantised on a chip, and numbers of adapters there. Of the parameters, not beside them. */
+typedef struct {
+    double quantised, adapters;
+} TunedParameters;
+TunedParameters tuned_parameters(const CostContext *setting, const Shard *shard, const StageTotals *sums, bool last);
+
+/* The part of the trained parameters `local` whose optimizer state the chip keeps. */
 LocalParameters owned_parameters(const Shard *shard, const Knobs *knobs, const LocalParameters *local);
 
 /* Bytes of the optimizer's state for the parameters that a chip owns; and the part of them that lies on the host under
@@ -74,6 +89,9 @@ GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard,
  * and updated; an input gathered for backward. */
 double parameters_bytes_of(const CostContext *setting, const Shard *shard, const Knobs *knobs,
                            const LocalParameters *local);
+/* The same where parts are frozen, which have no master to be cast from: they lie as they are used, or quantised. */
+double tuned_parameters_bytes(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                              const StageTotals *sums, bool last);
 double master_rest_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *local,
                          const LocalParameters *owned);
 double reduction_bytes(const CostContext *setting, const Shard *shard, const LocalParameters *owned);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "cost/plan/tuning.h"
 #include "cost/state/optimizer.h"
 #include "models/model.h"
 
@@ -78,6 +79,7 @@ typedef struct {
     bool uniform;    /* the parts are alike: only their sum matters */
     bool orthogonal; /* some update_flops, some gathered_bytes */
     bool moments;    /* some are kept */
+    Tuning tuning;   /* which parameters all this is kept of; training_state() leaves it at all of them */
 } TrainingState;
 
 /* Pure. Moments that the optimizer does not keep have no dtype. */

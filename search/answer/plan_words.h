@@ -103,6 +103,7 @@ typedef struct {
     double tokens, steps, seconds, chip_hours;
     double usd;          /* on demand; negative means that no price is known */
     double reserved_usd; /* at the price of a contract; likewise */
+    double samples_per_second; /* of fine-tuning: pairs, where a sample is one; negative: it is none */
 } Training;
 Training training_of(const Request *request, const RankedPlan *ranked);
 

@@ -53,6 +53,13 @@ static const Synonym SYNONYMS[] = {
     {.word = "html", .option = "format", .value = "html"},
     {.word = "csv", .option = "format", .value = "csv"},
     {.word = "markdown", .option = "format", .value = "markdown"},
+    {.word = "lora-r", .option = "lora"},
+    {.word = "lora-rank", .option = "lora"},
+    {.word = "lora-target-modules", .option = "targets"},
+    {.word = "dpo", .option = "task", .value = "dpo"},
+    {.word = "sft", .option = "task", .value = "sft"},
+    {.word = "num-train-epochs", .option = "epochs"},
+    {.word = "max-seq-length", .option = "max-length"},
     {.word = "helps", .option = "sensitivity", .advised = true},
     {.word = "osl", .option = "answer"},
     {.word = "file", .option = "output", .advised = true},
@@ -103,7 +110,7 @@ static const struct {
     {"activation checkpoint checkpointing recompute recomputation", "--remat POLICY says what is recomputed"},
     {"latency ttft tpot qps concurrency", "`shardopt inference` plans serving"},
     {"prompt isl osl input output", "`shardopt inference` plans serving"},
-    {"lora finetune peft freeze", "training of all weights is planned; frozen weights are not modelled"},
+    {"finetune adapter peft", "--lora [RANK], --qlora [RANK], --freeze PARTS or --task sft plan fine-tuning"},
 };
 
 /* Whether the part of `length` characters is one of the words, a plural too. */
@@ -201,6 +208,14 @@ static int replace_word(Replaced *out, char **words, int left) {
         out->any = true;
         out->words[out->count++] = arena_text(out->arena, "--format=markdown");
         return !out->words[out->count - 1] ? 0 : words[0][8] ? 1 : 2;
+    }
+    bool lora = strcmp(words[0], "--lora") == 0 || strcmp(words[0], "--qlora") == 0;
+    if (lora && option_of(out->command, "lora", 4) >= 0) { /* the rank may be left out */
+        bool said = left > 1 && (words[1][0] == 'n' || words[1][0] == 'i' || words[1][0] == 'g' ||
+                                 (words[1][0] >= '0' && words[1][0] <= '9'));
+        out->any = true;
+        out->words[out->count++] = arena_format(out->arena, "%s=%s", words[0], said ? words[1] : "16");
+        return !out->words[out->count - 1] ? 0 : said ? 2 : 1;
     }
     const Synonym *synonym = synonym_of(out->command, words[0]);
     const char *inside = strchr(words[0], '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;

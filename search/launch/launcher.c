@@ -29,7 +29,8 @@ char *request_launchers(const Request *request, char text[LAUNCHER_NAMES_SIZE]) 
 }
 
 char *launchers_text(LauncherSet set, const char *between, char *text, size_t size) {
-    if (set != 0 && set != launchers_all()) return launcher_names(set, between, between, text, size);
+    LauncherSet all = launchers_training(NULL); /* that train all weights: the others are no part of most answers */
+    if (set != 0 && (set & all) != all) return launcher_names(set, between, between, text, size);
     snprintf(text, size, "%s launcher%s", set ? "all" : "no", set ? "s" : "");
     return text;
 }
@@ -70,6 +71,13 @@ LauncherSet launchers_usual(const Chip *chip) {
     LauncherSet set = 0;
     for (int i = 0; i < launcher_count(); i++)
         if (chip_has_domains(chip) ? launcher_at(i)->usual_on_gpus : launcher_at(i)->usual_on_tpus) set |= 1u << i;
+    return set;
+}
+
+LauncherSet launchers_training(const Tuning *tuning) {
+    LauncherSet set = 0;
+    for (int i = 0; i < launcher_count(); i++)
+        if (launcher_at(i)->fine_tunes == (tuning != NULL)) set |= 1u << i;
     return set;
 }
 

@@ -70,6 +70,7 @@ typedef struct {
 
     /* Whether it is among those that plans are made for where nobody says (--for): production launchers. */
     bool usual_on_tpus, usual_on_gpus;
+    bool fine_tunes; /* it is among those where adapters or a part of the weights are trained */
 
     /* ---- which layers its models have, beside attention, MLPs and mixtures ---- */
     bool any_layers; /* it runs the user's own model: without tensor and sequence, which would have to know it */
@@ -208,6 +209,9 @@ LauncherSet launchers_on_tpus(void);
 
 /* Those that plans are made for where nobody says which, on a chip of that kind. */
 LauncherSet launchers_usual(const Chip *chip);
+
+/* Those that train so: all weights where `tuning` is NULL, which is not what those that fine-tune are for. */
+LauncherSet launchers_training(const Tuning *tuning);
 
 /* The padding rule of a request as it is on a mesh: where a plan must be launched by somebody (PADDING_LAUNCHABLE, or
  * `launchers`, of which one is asked for; 0: none is) and none of them pads anything there, nothing is padded. */

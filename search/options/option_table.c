@@ -54,6 +54,35 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_TOKENS] =
         INPUT_ROW("tokens", "N", ALL, .help = "tokens of the whole training: 15T (the model's, else 20 per parameter)",
                   .details = "Tokens of the whole training (the model's, else 20 per parameter)."),
+    [OPTION_LORA] = INPUT_ROW(
+        "lora", "RANK", ALL, .heading = "Fine-tuning", .help = "train adapters of this rank beside frozen weights (16)",
+        .details = "Train adapters of this rank (16) beside frozen weights: LoRA. With any option of fine-tuning plans "
+                   "are for TRL with accelerate, sequences have 2,048 tokens and a step at least 16 of them, where "
+                   "nobody says otherwise."),
+    [OPTION_QLORA] = INPUT_ROW(
+        "qlora", "RANK", ALL, .help = "the same with frozen weights in 4 bits: 16, or 16,int8 (nf4 int8 gptq)",
+        .details = "The same with frozen matrices of layers quantised, whose gathers are as small; each use writes "
+                   "them out in bf16. After the rank, or in its place: nf4 (with double quantisation), nf4-single, "
+                   "int8 or gptq."),
+    [OPTION_TARGETS] = INPUT_ROW(
+        "targets", "LIST", ALL,
+        .help = "matrices with adapters: all-linear, attention, mlp or q_proj,v_proj (all-linear)"),
+    [OPTION_FREEZE] = INPUT_ROW(
+        "freeze", "PARTS", ALL,
+        .help = "parts not trained: embeddings,attention,mlp,experts,router,norms,logits (none, all under adapters)"),
+    [OPTION_TASK] = INPUT_ROW(
+        "task", "TASK", ALL, .help = "sft or dpo (sft)", .values = "sft dpo",
+        .details = "sft; or dpo: a sample is a pair of sequences, and a reference goes forward too: the same weights "
+                   "with adapters off, or, where all are trained, a copy of them."),
+    [OPTION_MEAN_LENGTH] = INPUT_ROW("mean-length", "TOKENS", ALL, .help = "mean tokens of a sample (the longest)"),
+    [OPTION_MAX_LENGTH] = INPUT_ROW("max-length", "TOKENS", ALL, .help = "tokens of the longest sample (2,048)"),
+    [OPTION_PACKING] = INPUT_ROW(
+        "packing", "HOW", ALL, .help = "packed, padded or padding-free (packed with --mean-length, else padded)",
+        .details = "packed: samples fill sequences of the longest one's tokens; padded: each sample is computed as long "
+                   "as the longest; padding-free: each as long as it is, here the mean.",
+        .values = "packed padded padding-free"),
+    [OPTION_SAMPLES] = INPUT_ROW("samples", "N", ALL, .help = "samples of the data: 52k (10,000)"),
+    [OPTION_EPOCHS] = INPUT_ROW("epochs", "N", ALL, .help = "how often each is seen (1)"),
     [OPTION_MTBF] = INPUT_ROW(
         "mtbf", "TIME", ALL, .help = "mean time between failures of the job, 3h or none (the chip's, over the chips)",
         .details = "Mean time between failures that stop the whole job: 3h, 40m, or none. By default the "
@@ -148,12 +177,13 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "gate_up, product (auto).",
         .values = "auto none full"),
     [OPTION_OFFLOAD] = INPUT_ROW(
-        "offload", "WHAT", ALL, .help = "what may go to the host: none, optimizer, activations, all (auto)",
+        "offload", "WHAT", ALL, .help = "what may go to the host: none, optimizer, activations, all (auto), parameters",
         .details = "What plans may keep in the memory of the host: none, optimizer (its state), activations, or all. "
                    "By itself (auto): activations on TPUs and where the link to the host is coherent (GH200, GB200, "
                    "GB300), and all where that makes a step 5% faster; over PCIe none, but what --require or --remat "
-                   "ask for. Where nothing fits so, all, which the report then says.",
-        .values = "auto none optimizer activations all"),
+                   "ask for. Where nothing fits so, all, which the report then says. Of fine-tuning also parameters: "
+                   "weights live on the host and come over PCIe for each forward and backward.",
+        .values = "auto none optimizer activations all parameters"),
     [OPTION_HBM_RESERVE] =
         INPUT_ROW("hbm-reserve", "SHARE", ALL,
                   .help = "fraction of HBM to keep free (default: enough to fit with 90% probability)",

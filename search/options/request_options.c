@@ -8,6 +8,7 @@
 #include "models/parameters.h"
 #include "search/launch/launcher.h"
 #include "search/options/machine_words.h"
+#include "search/options/tuning_options.h"
 #include "search/request/request.h"
 
 #include <stdio.h>
@@ -93,7 +94,10 @@ static bool read_seq(const Words *words, Request *request) {
     int64_t seq = model->training.seq;
     request->requested.seq_origin = given(words, OPTION_SEQ) ? FROM_OPTION : seq > 0 ? FROM_MODEL : FROM_DEFAULT;
     if (seq <= 0) seq = model->max_seq > 0 ? min_whole(SEQ_DEFAULT, model->max_seq) : SEQ_DEFAULT;
-    if (!words_whole(words, OPTION_SEQ, 1, SEQ_MAX, &seq)) return false;
+    if (request->question.tuning.what.on)
+        seq = request->question.tuning.seq;
+    else if (!words_whole(words, OPTION_SEQ, 1, SEQ_MAX, &seq))
+        return false;
     if (seq > SEQ_MAX)
         return error_set(words->error, ERROR_INPUT, "--seq",
                          "the model's training has sequences of %lld tokens; give at most %d", (long long)seq, SEQ_MAX);
@@ -120,6 +124,7 @@ static bool read_batch(const Words *words, Request *request) {
         return words_wrong(words, OPTION_SEQUENCES, "is a second batch, next to --batch; give one of them");
     request->requested.batch_origin = asked ? FROM_OPTION : batch > 0 ? FROM_MODEL : FROM_DEFAULT;
     if (batch <= 0) batch = BATCH_DEFAULT;
+    if (request->question.tuning.what.on) batch = request->question.tuning.sequences * seq;
     if (!words_whole(words, OPTION_BATCH, 1, BATCH_TOKENS_MAX, &batch) ||
         !words_whole(words, OPTION_SEQUENCES, 1, BATCH_TOKENS_MAX / seq, &sequences))
         return false;
@@ -142,6 +147,8 @@ static bool read_tokens(const Words *words, Request *request) {
                                        : tokens > 0                ? FROM_MODEL
                                                                    : FROM_DEFAULT;
     if (!(tokens > 0)) tokens = TOKENS_PER_PARAMETER * (double)model_parameters(&request->question.model).total;
+    const FineTuning *tuning = &request->question.tuning;
+    if (tuning->what.on) tokens = tuning->samples * tuning->epochs * tuning->sample_tokens;
     request->question.training_tokens = tokens;
     return words_real(words, OPTION_TOKENS, 1, 1e21, &request->question.training_tokens);
 }
@@ -267,6 +274,7 @@ static bool read_state(const Words *words, Request *request) {
                             &request->question.state_dtypes, words->error))
         return false;
     request->question.state = training_state(&request->question.model, &optimizer, &request->question.state_dtypes);
+    request->question.state.tuning = request->question.tuning.what;
     return true;
 }
 
@@ -292,12 +300,32 @@ static bool read_stack(const Words *words, Request *request) {
     return copy_argument(words, OPTION_STACK, stack, request->requested.stack, sizeof request->requested.stack);
 }
 
+/* --offload parameters: of fine-tuning, where frozen weights have no other state. */
+static bool read_offload(const Words *words, Request *request) {
+    const char *text = given(words, OPTION_OFFLOAD), *where = words_where(words, OPTION_OFFLOAD);
+    Question *question = &request->question;
+    if (!text || strcmp(text, "parameters") != 0) return request_offload(text, where, request, words->error);
+    if (!question->tuning.what.on)
+        return words_wrong(words, OPTION_OFFLOAD, 
+                           "parameters: only where a model is fine-tuned; give --lora or --sft too");
+    double share = 0.5, room = question->chip.host_bytes.value * share * (double)question->machine.mesh.chips;
+    double stored = question->tuning.what.stored_bytes > 0 ? question->tuning.what.stored_bytes : BF16_BYTES;
+    if (!host_is_known(&question->chip))
+        return words_wrong(words, OPTION_OFFLOAD, "parameters: the catalog knows no host memory of %s; leave it out",
+                           question->chip.title);
+    if (stored * (double)model_parameters(&question->model).total > room)
+        return words_wrong(words, OPTION_OFFLOAD, "parameters: %s has no room for them in half of its hosts' memory",
+                           question->machine.text);
+    question->tuning.what.on_host = question->state.tuning.on_host = true;
+    return request_offload("none", where, request, words->error);
+}
+
 static bool read_physics(const Words *words, Request *request) {
     const char *profile = given(words, OPTION_PROFILE) ? given(words, OPTION_PROFILE) : "default";
     int precision = PRECISION_BF16;
     if (!words_choice(words, OPTION_PRECISION, &precision) || !read_state(words, request) ||
         !read_remat(words, request) ||
-        !request_offload(given(words, OPTION_OFFLOAD), words_where(words, OPTION_OFFLOAD), request, words->error) ||
+        !read_offload(words, request) ||
         !words_share(words, OPTION_HBM_RESERVE, RESERVE_MOST, &request->question.hbm_reserve) ||
         !copy_argument(words, OPTION_PROFILE, profile, request->requested.profile, sizeof request->requested.profile) ||
         !read_stack(words, request))
@@ -366,6 +394,10 @@ static bool read_launchers(const Words *words, Request *request, const ProfileFi
     }
     if (asks_beyond_launchers(words, request)) return true;
     LauncherSet usual = launchers_usual(chip) & ~unable;
+    if (request->question.tuning.what.on) { /* they run wherever PyTorch does, beside the chip's own software */
+        requested->launchers = chip_has_domains(chip) ? launchers_all() & ~unable : 0;
+        return true;
+    }
     for (int i = 0; i < launcher_count(); i++)
         if (usual >> i & 1 && profile_file_is_for(file, &(SoftwareAsk){requested->stack, launcher_name(i)}, chip))
             requested->launchers |= 1u << i;
@@ -427,7 +459,8 @@ bool request_from_options(const Options *options, Arena *arena, Request *out, Er
     const Words words = {options, arena, error};
     keep_words(options, &out->requested);
     /* In this order because each leans on the ones before: defaults are the model's and the chip's. */
-    return read_model(&words, out) && read_machine(&words, out) && read_seq(&words, out) && read_batch(&words, out) &&
+    return read_model(&words, out) && read_machine(&words, out) && tuning_from_words(&words, out) &&
+           read_seq(&words, out) && read_batch(&words, out) &&
            read_tokens(&words, out) && read_failures(&words, out) && check_sizes(&words, out) &&
            read_space(&words, out) && read_physics(&words, out) && read_search(&words, out) &&
            read_subproblems(&words, out);

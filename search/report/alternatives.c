@@ -3,6 +3,8 @@
 #include "search/report/side_searches.h"
 
 #include "base/util.h"
+#include "mesh/host_link.h"
+#include "models/parameters.h"
 #include "mesh/slice.h"
 
 #include <stdlib.h>
@@ -204,6 +206,77 @@ static void nearest_of_ways(Report *report) {
     }
 }
 
+/* ---- fine-tuning ---- */
+
+static bool lora_of(Request *request) {
+    Tuning *what = &request->question.tuning.what;
+    if (what->rank > 0) return false;
+    what->rank = TUNING_RANK, what->targets = TARGETS_ALL, what->frozen = FROZEN_ALL, what->reference_model = false;
+    return true;
+}
+
+static bool qlora_of(Request *request) {
+    Tuning *what = &request->question.tuning.what;
+    lora_of(request);
+    if (what->stored_bytes > 0) return false;
+    what->stored_bytes = TUNING_STORED_BYTES;
+    return true;
+}
+
+static bool on_host(Request *request) {
+    Tuning *what = &request->question.tuning.what;
+    double stored = what->stored_bytes > 0 ? what->stored_bytes : BF16_BYTES;
+    double room = 0.5 * request->question.chip.host_bytes.value * (double)request->question.machine.mesh.chips;
+    if (what->on_host || !(what->rank > 0) || !host_is_known(&request->question.chip) ||
+        stored * (double)model_parameters(&request->question.model).total > room)
+        return false;
+    return what->on_host = true;
+}
+
+static bool half_as_long(Request *request) {
+    FineTuning *tuning = &request->question.tuning;
+    if (request->question.work.seq < 512) return false;
+    request->question.work.seq /= 2, tuning->seq /= 2, tuning->sample_tokens /= 2;
+    return true;
+}
+
+static bool one_more_gpu(Request *request) {
+    const Chip *chip = &request->question.chip;
+    int64_t chips = request->question.machine.mesh.chips + 1;
+    if (!chip_has_domains(chip) || chips > machine_host_most(chip)) return false;
+    machine_of_gpus(chip, chips, &request->question.machine);
+    request->question.work.sequences = divide_up(request->question.work.sequences, chips) * chips;
+    return true;
+}
+
+/* Each asked by itself: what it costs is its step. */
+static bool make_ways_out(Report *report, Request *scratch, Error *error) {
+    static const struct {
+        const char *words;
+        bool (*change)(Request *request);
+    } WAYS[] = {{"--lora", lora_of}, {"--qlora", qlora_of}, {"--offload parameters", on_host},
+                {"--max-length", half_as_long}, {"--gpus", one_more_gpu}};
+    for (size_t i = 0; i < COUNT_OF(WAYS) && report->way_out_count < (int)COUNT_OF(report->ways_out); i++) {
+        SideAnswer answer;
+        request_copy(report->request, scratch);
+        scratch->space.max_idle = 0;
+        if (!WAYS[i].change(scratch)) continue;
+        scratch->question.state.tuning = scratch->question.tuning.what;
+        if (!report_ask(report, scratch, &answer, error)) return false;
+        if (!answer.found) continue;
+        char *words = report->ways_out[report->way_out_count].words;
+        size_t size = sizeof report->ways_out[0].words;
+        if (WAYS[i].change == half_as_long)
+            snprintf(words, size, "%s %lld", WAYS[i].words, (long long)scratch->question.work.seq);
+        else if (WAYS[i].change == one_more_gpu)
+            snprintf(words, size, "%s %lld", WAYS[i].words, (long long)scratch->question.machine.mesh.chips);
+        else
+            snprintf(words, size, "%s", WAYS[i].words);
+        report->ways_out[report->way_out_count++].best = answer.best;
+    }
+    return true;
+}
+
 bool report_make_nearest(Report *report, Request *scratch, Error *error) {
     const Request *request = report->request;
     if (report->result.certificate.proof != PROOF_OPTIMAL) return true;
@@ -219,5 +292,5 @@ bool report_make_nearest(Report *report, Request *scratch, Error *error) {
         if (!report_ask(report, scratch, &answer, error)) return false;
         if (answer.found) report->nearest[report->nearest_count++] = answer.best;
     }
-    return true;
+    return !request->question.tuning.what.on || make_ways_out(report, scratch, error);
 }

@@ -4,6 +4,8 @@
 #include "base/util.h"
 #include "search/answer/doubts.h"
 
+#include <string.h>
+
 #define AT(member) .at = offsetof(PlanRecord, member)
 #define REAL(member) .type = FIELD_REAL, AT(member)
 #define WHOLE(member) .type = FIELD_WHOLE, AT(member)
@@ -94,6 +96,10 @@ const Field PLAN_FIELDS[] = {
     {"memory.logits_bytes", MEMORY(logits_bytes), .column = 42},
     {"memory.transient_bytes", MEMORY(transient_bytes), .column = 43},
     {"memory.reserve_bytes", REAL(plan.estimate.reserve_bytes)},
+    {"memory.adapters_bytes", REAL(adapters_bytes), OR_ABSENT,
+     .meaning = "of fine-tuning: the parts of `parameters_bytes` that are adapters, and frozen weights that lie "
+                "quantised"},
+    {"memory.quantised_bytes", REAL(quantised_bytes), OR_ABSENT, .meaning = "="},
     {"fastest_probability", REAL(best_chance), OR_ABSENT,
      .meaning = "the probability that the plan is the fastest of those in `plans` (of the first 16 of them), by the "
                 "deviations of the profile's figures; it and the next three are left out where these are not known "
@@ -106,6 +112,7 @@ const Field PLAN_FIELDS[] = {
     {"fits_probability", REAL(fits), OR_ABSENT,
      .meaning = "the probability that the plan fits in HBM, by the errors of the memory model on measured runs; left "
                 "out where they are not known (`--profile ideal`)"},
+    {"training.samples_per_second", REAL(training.samples_per_second), OR_ABSENT, .meaning = "of fine-tuning"},
     {"training.tokens", REAL(training.tokens)},
     {"training.steps", REAL(training.steps)},
     {"training.seconds", REAL(training.seconds), .flat = "training_seconds", .column = 46,
@@ -200,6 +207,19 @@ static void fill_training(const Request *request, const RankedPlan *ranked, Plan
     out->reserved_usd = fails ? failing->reserved_usd : training->reserved_usd;
 }
 
+static void fill_tuning(const Request *request, const RankedPlan *ranked, PlanRecord *out) {
+    MemoryPart parts[MEMORY_PARTS_MAX];
+    double in_flight;
+    out->adapters_bytes = out->quantised_bytes = -1;
+    if (!request->question.tuning.what.on) return;
+    int count = peak_parts(request, ranked, parts, &in_flight);
+    out->adapters_bytes = out->quantised_bytes = 0;
+    for (int i = 0; i < count; i++) {
+        if (strcmp(parts[i].name, MEMORY_PART_ADAPTERS) == 0) out->adapters_bytes += parts[i].bytes;
+        if (strcmp(parts[i].name, MEMORY_PART_QUANTISED) == 0) out->quantised_bytes += parts[i].bytes;
+    }
+}
+
 void plan_record(const Request *request, const RankedPlan *ranked, int rank, PlanRecord *out) {
     const Knobs *knobs = &ranked->plan.knobs;
     int64_t used = ranked->machine.mesh.chips;
@@ -213,6 +233,7 @@ void plan_record(const Request *request, const RankedPlan *ranked, int rank, Pla
     out->peak_flops = request_cost_context(request).precision_flops_per_second;
     for (int role = 0; role < ROLE_COUNT; role++)
         role_seconds(&ranked->estimate.time, (Role)role, &out->exposed[role]);
+    fill_tuning(request, ranked, out);
     fill_texts(request, ranked, out);
     fill_doubts(request, ranked, out);
     fill_training(request, ranked, out);

@@ -83,6 +83,12 @@ typedef struct {
     /* No plan fits: the nearest machines that do; where sizes do not divide, the best ways out. */
     RankedPlan nearest[3];
     int nearest_count;
+    /* And of fine-tuning: what else would make it fit on this machine, or one GPU more. */
+    struct {
+        char words[32]; /* as one types it */
+        RankedPlan best;
+    } ways_out[4];
+    int way_out_count;
     /* Left empty by report_make; the command may fill it: names the data files the answer rests on (search/options/data_files.h).
      */
     char data_sha256[SHA256_HEX_SIZE];

@@ -55,7 +55,9 @@ double request_default_reserve(const Request *request) {
     double hbm = device_of(&request->question)->hbm_bytes.value, share = UNKNOWN_RESERVE;
     if (profile->hbm_error > 0 && hbm > 0) {
         bool experts = model_layers_with(&request->question.model, true) > 0;
-        double communicators = GROUPS * profile->communicator_bytes +
+        int64_t chips = request->question.machine.mesh.chips;
+        double groups = request->question.tuning.what.on ? chips > 1 : GROUPS; /* DDP or FSDP has one, a chip none */
+        double communicators = groups * profile->communicator_bytes +
                                (experts ? profile->communicator_bytes + profile->all_to_all_bytes : 0);
         double held = hbm * pow(ODDS, -profile->hbm_error);
         double allocated = (held - profile->context_bytes - communicators) / (1 + profile->fragmentation_share);

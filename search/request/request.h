@@ -64,6 +64,25 @@ typedef struct {
     double storage_bytes_per_second; /* 0 means not said */
 } FailureRequest;
 
+/* What of the model is trained, and on what; all zero means that all weights are, as pre-training does. */
+typedef struct {
+    Tuning what;
+    bool pairs;           /* a sample is two sequences */
+    int64_t seq;          /* tokens of a computed sequence */
+    int64_t sequences;    /* of a step where nobody says how many */
+    double sample_tokens; /* computed for a sample */
+    double samples, epochs;
+} FineTuning;
+
+/* Of adapters where nobody says which: the rank; and a number in nf4, an 8-bit scale for 64 of them and an fp32 scale for
+ * 256 of these (Dettmers et al. 2023, section 3). */
+#define TUNING_RANK 16
+#define TUNING_STORED_BYTES (0.5 + 1 / 64. + 4 / (64. * 256))
+
+/* The options of fine-tuning, without their dashes. */
+enum { TUNING_WORD_COUNT = 10, TUNING_WORD_SIZE = 96 };
+extern const char *const TUNING_WORDS[TUNING_WORD_COUNT];
+
 /* What is asked: which model, trained how, on which machine, priced with which figures. */
 typedef struct {
     Model model;
@@ -74,6 +93,7 @@ typedef struct {
     const ProfileDoubts *doubts; /* about it; NULL: not known */
     Work work;                   /* sequences, seq: what is used */
     double training_tokens;
+    FineTuning tuning;
     FailureRequest failing;
     Precision precision;
     StateDtypes state_dtypes;
@@ -178,6 +198,7 @@ typedef struct {
     LauncherSet launchers;   /* --for, or the usual launchers of the chip; 0 means any */
     Origin launchers_origin; /* FROM_OPTION or FROM_DEFAULT */
     double batch_tokens;     /* before rounding to whole sequences */
+    char tuning[TUNING_WORD_COUNT][TUNING_WORD_SIZE]; /* as typed; "" means not said */
     bool offload;            /* --offload was given: request_offload() */
     double hbm_reserve;      /* --hbm-reserve */
     Origin reserve_origin;   /* FROM_DEFAULT: request_default_reserve() */

@@ -6,6 +6,16 @@
 
 #include <string.h>
 
+const char *const TUNING_WORDS[TUNING_WORD_COUNT] = {"lora",        "qlora",      "targets", "freeze",  "task",
+                                                     "mean_length", "max_length", "packing", "samples", "epochs"};
+
+static bool add_tuning(const Requested *requested, cJSON *to) {
+    bool ok = true;
+    for (int i = 0; i < TUNING_WORD_COUNT && ok; i++)
+        ok = !requested->tuning[i][0] || json_add_text(to, TUNING_WORDS[i], requested->tuning[i]);
+    return ok;
+}
+
 /* The machine in the option that named it; the default machine by what it is. */
 static bool add_machine(const Request *request, cJSON *to) {
     const MachineRequest *asked = &request->requested.machine_request;
@@ -39,8 +49,11 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
     const char *stack = several ? request->requested.stack : request->question.profile.stack;
     return json_add_text(to, "model", request->requested.model) && add_machine(request, to) &&
            json_add_whole(to, "batch", (int64_t)request->requested.batch_tokens) &&
-           json_add_whole(to, "seq", request->question.work.seq) &&
-           json_add_real(to, "tokens", request->question.training_tokens) &&
+           (request->requested.tuning[TUNING_WORD_COUNT - 4][0] ||
+            json_add_whole(to, "seq", request->question.work.seq)) &&
+           (request->question.tuning.what.on ||
+            json_add_real(to, "tokens", request->question.training_tokens)) &&
+           add_tuning(&request->requested, to) &&
            add_failures(&request->question.failing, to) &&
            (required[0] == '\0' || json_add_text(to, "require", required)) && json_add_text(to, "for", launchers) &&
            json_add_real(to, "max_idle", request->space.max_idle) &&
@@ -57,7 +70,9 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
            json_add_text(to, "state_dtypes", state_dtypes_text(&request->question.state_dtypes, dtypes)) &&
            json_add_text(to, "remat", remat_text(&request->question.remat, remat)) &&
            json_add_text(to, "offload",
-                         request->requested.offload ? offload_name(request->question.offload) : "auto") &&
+                         request->question.tuning.what.on_host ? "parameters"
+                         : request->requested.offload          ? offload_name(request->question.offload)
+                                                               : "auto") &&
            json_add_real(to, "hbm_reserve", request->question.hbm_reserve) &&
            json_add_text(to, "profile", request->requested.profile) &&
            (stack[0] == '\0' || json_add_text(to, "stack", stack)) &&

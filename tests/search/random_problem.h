@@ -331,6 +331,27 @@ static inline void random_state(Draw *draw, Request *request) {
     request->question.state = training_state(&request->question.model, &optimizer, &request->question.state_dtypes);
 }
 
+/* One problem in three trains adapters, or a part of the weights; some in quantised matrices, with a reference, or with
+ * parameters on the host. Draws from a copy: the rest of a problem is what it was without. */
+static inline void random_tuning(Draw draw, Request *request) {
+    request->space.unable |= 1u << LAUNCHER_TRL;
+    if (!draw_chance(&draw, 1. / 3)) return;
+    Tuning *what = &request->question.tuning.what;
+    *what = (Tuning){.on = true, .frozen = (unsigned)draw_below(&draw, FROZEN_ALL)};
+    if (draw_chance(&draw, 0.7)) {
+        what->rank = (double)DRAW_FROM(&draw, 1, 8, 64);
+        what->frozen = FROZEN_ALL;
+        what->targets = draw_chance(&draw, 0.5) ? TARGETS_ALL : 1 + (unsigned)draw_below(&draw, TARGETS_ALL);
+    }
+    if (draw_chance(&draw, 0.5)) what->stored_bytes = TUNING_STORED_BYTES;
+    if (draw_chance(&draw, 0.3)) what->references = 1, what->reference_model = draw_chance(&draw, 0.5);
+    what->on_host = draw_chance(&draw, 0.2);
+    if (!request->question.state.optimizer[0]) request->question.state = *training_state_default();
+    request->question.state.tuning = *what;
+    if (request->space.launchers) request->space.launchers = 1u << LAUNCHER_TRL;
+    request->space.unable = launchers_all() & ~(1u << LAUNCHER_TRL);
+}
+
 /* Any of the policies, in all layers or some, or any states. */
 static inline void random_remat(Draw *draw, RematRule *remat) {
     static const char *const POLICIES[] = {"none",          "full",    "full:1",           "save_dot_except_mlp",
@@ -395,13 +416,14 @@ static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t
             (Requirement){.op = REQUIRE_AT_MOST,
                           .degree = DRAW_FROM(draw, 1, 2, 4),
                           .knob = (Knob)(KNOB_MICROBATCHES + (int)draw_below(draw, 2))};
-    if (draw_chance(draw, 0.2)) request.space.launchers = 1u << draw_below(draw, LAUNCHER_COUNT);
+    if (draw_chance(draw, 0.2)) request.space.launchers = 1u << draw_below(draw, LAUNCHER_TRL);
     if (draw_chance(draw, 0.4)) random_state(draw, &request);
     if (draw_chance(draw, 0.25)) random_remat(draw, &request.question.remat);
     Draw host = *draw; /* a copy: the rest of a problem is what it was without */
     request.question.host_update = draw_chance(&host, 0.4) ? HOST_UPDATE_ON_CPU : HOST_UPDATE_STREAMS;
     if (!request.question.remat.required && draw_chance(&host, 0.3))
         request.question.offload = (Offload)draw_below(&host, OFFLOAD_COUNT);
+    random_tuning(*draw, &request);
     request.question.hbm_reserve = draw_chance(draw, 0.5) ? 0.08 : 0;
     set_hbm(&request, NO_LIMIT * request.question.chip.hbm_bytes.value);
     request.control.environment.seconds = test_clock; /* for those that set a time limit */
@@ -415,6 +437,11 @@ static inline const char *problem_text(const Request *request, char text[320]) {
         used += snprintf(text + used, (size_t)(320 - used), "%s%s%lld", i ? " " : "",
                          request->question.machine.mesh.axes[i].name,
                          (long long)request->question.machine.mesh.axes[i].size);
+    const Tuning *what = &request->question.tuning.what;
+    if (what->on)
+        used += snprintf(text + used, (size_t)(320 - used), " (rank %g, targets %x, frozen %x, %.2f bytes, %g refs%s%s)",
+                         what->rank, what->targets, what->frozen, what->stored_bytes, what->references,
+                         what->reference_model ? " own" : "", what->on_host ? " host" : "");
     snprintf(text + used, (size_t)(320 - used),
              " nested %s on %s, %lld layers, %lld sequences of %lld, %s, padding %s, idle %.2f, tolerance %.2f",
              request->requested.nesting, request->question.chip.name, (long long)request->question.model.layers,

@@ -231,10 +231,10 @@ static inline void fixture_third(RankedPlan *ranked) {
     ranked->ranked_seconds = 4.2;
     fixture_machine(6, &ranked->machine);
     ranked->padding = 1u << PAD_VOCAB;
-    ranked->launchable_by = (1u << LAUNCHER_COUNT) - 1;
-    for (int i = 0; i < LAUNCHER_COUNT; i++)
+    ranked->launchable_by = (1u << LAUNCHER_TRL) - 1; /* all that train all weights */
+    for (int i = 0; i < LAUNCHER_TRL; i++)
         ranked->launch[i] = (LaunchAnswer){.launcher = i, .kind = LAUNCH_DEFAULT, .default_seconds = 4.2};
-    ranked->launch_count = LAUNCHER_COUNT;
+    ranked->launch_count = LAUNCHER_TRL;
     Plan *plan = &ranked->plan;
     plan->degrees.of[ROLE_DATA] = 2, plan->degrees.of[ROLE_PIPELINE] = 3;
     plan->placement.factor[3][ROLE_DATA] = 2, plan->placement.factor[3][ROLE_PIPELINE] = 3;

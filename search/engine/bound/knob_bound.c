@@ -31,9 +31,11 @@ static void offloadable_by(const RowMaker *maker, const DetailSlot *slot, bool o
                                        layers_read_in_place(context, maker->shard)) <= offload_room(context);
         return;
     }
-    StageTotals first;
-    first.layer.dense_weights = slot->weights[0], first.layer.expert_weights = slot->weights[1];
-    first.embedding.dense_weights = slot->weights[2], first.logits.dense_weights = slot->weights[3];
+    StageTotals first; /* what is trained has a state; where everything is, these are the weights */
+    first.layer.dense_weights = first.layer.dense_trained = slot->weights[0];
+    first.layer.expert_weights = first.layer.expert_trained = slot->weights[1];
+    first.embedding.dense_weights = first.embedding.dense_trained = slot->weights[2];
+    first.logits.dense_weights = first.logits.dense_trained = slot->weights[3];
     offloadable_activations(context, maker->shard, maker->knobs, slot->whole, &first, out);
 }
 

@@ -189,8 +189,8 @@ static void fill_details(const CostContext *context, const Shard *shard, const M
     *slot = (DetailSlot){.key = *key};
     activation_costs(context, shard, &plain, &whole, slot->whole);
     stage_sums(context, shard, methods, &shardings[0], &sums);
-    slot->weights[0] = sums.layer.dense_weights, slot->weights[1] = sums.layer.expert_weights;
-    slot->weights[2] = sums.embedding.dense_weights, slot->weights[3] = sums.logits.dense_weights;
+    slot->weights[0] = sums.layer.dense_trained, slot->weights[1] = sums.layer.expert_trained;
+    slot->weights[2] = sums.embedding.dense_trained, slot->weights[3] = sums.logits.dense_trained;
     for (int i = 0; i < count; i++) {
         const Sharding *sharding = &shardings[i];
         if ((int64_t)sharding->mlp != key->mlp) continue;

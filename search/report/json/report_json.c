@@ -294,7 +294,7 @@ static bool add_plan(PlanWriter *writer) {
            until(writer, "chips_used") && add_choice(writer) && until(writer, "step.exposed_communication_seconds") &&
            add_communication(part(writer, "step"), &ranked->estimate) && until(writer, "bound_by") &&
            add_terms(part(writer, "step"), &ranked->estimate, &ranked->plan.degrees) &&
-           traffic_add_groups(ranked, json) && until(writer, "training.tokens") &&
+           traffic_add_groups(ranked, json) && until(writer, "training.samples_per_second") &&
            memory_add_moments(json, request, ranked) && memory_add_detail(json, request, ranked) &&
            until(writer, "training.failures.mtbf_seconds") && add_failures(writer) && until(writer, NULL);
 }

@@ -6,6 +6,7 @@
 #include "base/memory_stream.h"
 #include "base/text/table.h"
 #include "base/util.h"
+#include "cost/stage/stage_totals.h"
 #include "search/answer/doubts.h"
 #include "search/report/text/brief_bars.h"
 
@@ -56,6 +57,39 @@ static void write_verdict(const Report *report, const RankedPlan *first, TextOut
     prose_write(out, "", "", text.text);
 }
 
+/* "LoRA of rank 16 on all-linear, frozen weights in 0.52 bytes: 42 M of 8.07 G parameters are trained." */
+static void tuning_words(const Request *request, const RankedPlan *first, Prose *to) {
+    const Tuning *what = &request->question.tuning.what;
+    const CostContext setting = ranked_cost_context(request, first);
+    const Knobs plain = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1};
+    const Work work = {.sequences = 1, .seq = first->work.seq};
+    const Degrees one = {{1, 1, 1, 1, 1, 1}};
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
+    Sharding shardings[SHARDINGS_MAX];
+    Shard shard;
+    StageTotals sums;
+    if (!shard_of_plan(&request->question.model, &work, &one, &plain, PADDING_ANY, &shard)) return;
+    shardings_of(&setting, &shard, shardings);
+    stage_sums(&setting, &shard, &plain.methods, &shardings[0], &sums);
+    double all = local_parameters(&setting, &shard, &plain, &sums, false).total,
+           trained = trained_parameters(&setting, &shard, &plain, &sums, false).total;
+    const char *targets = request->requested.tuning[2][0] ? request->requested.tuning[2] : "all-linear";
+    if (what->rank > 0)
+        prose_add(to, "%s of rank %g on %s: ", what->stored_bytes > 0 ? "QLoRA" : "LoRA", what->rank, targets);
+    else
+        prose_add(to, what->frozen ? "Fine-tuning of a part: " : "Fine-tuning: ");
+    if (what->frozen)
+        prose_add(to, "%s of %s parameters are trained (%s)", number_short(trained, a), number_short(all, b),
+                  share_text(trained / all, share));
+    else
+        prose_add(to, "all %s parameters are trained", number_short(all, a));
+    if (what->stored_bytes > 0) prose_add(to, ", frozen matrices lie in %.3g bytes a number", what->stored_bytes);
+    if (request->question.tuning.pairs)
+        prose_add(to, "; DPO: pairs, the reference is %s",
+                  what->reference_model ? "a copy of the weights" : "the model with adapters off");
+    prose_add(to, ".");
+}
+
 /* What the training takes; with its failures where there are some. */
 static void write_training(const Request *request, const RankedPlan *first, TextOut out) {
     static const double NEVER = 30 * 86400.0;
@@ -65,7 +99,19 @@ static void write_training(const Request *request, const RankedPlan *first, Text
     bool asked = request->question.failing.mtbf_seconds > 0;
     bool fails = failing.mtbf_seconds > 0 && (failing.mtbf_seconds <= NEVER || asked);
     Prose text = {0};
-    prose_add(&text, "%s tokens: %s", number_short(training.tokens, a), duration_text(training.seconds, b));
+    const FineTuning *tuning = &request->question.tuning;
+    if (tuning->what.on) {
+        tuning_words(request, first, &text);
+        prose_write(out, "", "", text.text);
+        text = (Prose){0};
+        double samples = (double)first->work.sequences * (double)first->work.seq / tuning->sample_tokens;
+        prose_add(&text, "%.3g %s/s; %s %s, %.4g epoch%s: %s", samples / first->estimate.time.seconds,
+                  tuning->pairs ? "pairs" : "samples", number_short(tuning->samples, a),
+                  tuning->pairs ? "pairs" : "samples", tuning->epochs, tuning->epochs == 1 ? "" : "s",
+                  duration_text(training.seconds, b));
+    } else {
+        prose_add(&text, "%s tokens: %s", number_short(training.tokens, a), duration_text(training.seconds, b));
+    }
     if (fails && strcmp(duration_text(failing.seconds, a), b) != 0) prose_add(&text, " (%s with failures)", a);
     prose_add(&text, ", %s chip-hours", number_short(training.chip_hours, a));
     if (training.usd >= 0) prose_add(&text, ", $%s", number_short(training.usd, a));

@@ -207,6 +207,15 @@ void nearest_write(const Report *report, TextOut out) {
         prose_write(out, i == 0 ? "Nearest machine that fits: " : "                     then: ",
                     "                           ", text.text);
     }
+    for (int i = 0; i < report->way_out_count; i++) {
+        const RankedPlan *ranked = &report->ways_out[i].best;
+        Prose text = {0};
+        prose_add(&text, "%s: %s, %s per step of %s tokens, %s", report->ways_out[i].words,
+                  number_bytes(memory_total(&ranked->estimate.memory), hbm),
+                  step_text(ranked->estimate.time.seconds, step),
+                  number_grouped(ranked->work.sequences * ranked->work.seq, chips), plan_label(ranked, label));
+        prose_write(out, i == 0 ? "Ways out: " : "          ", "            ", text.text);
+    }
 }
 
 /* Nothing is left though memory is not what lacks. */

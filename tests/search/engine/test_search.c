@@ -92,7 +92,7 @@ static void ask_for_more(Request *request, Draw *draw) {
         {KNOB_OFFLOAD_OPTIMIZER, 1}, {KNOB_REGATHER, 0},          {KNOB_ZERO_STAGE, 1}, {KNOB_TENSOR_OVERLAP, 1},
         {KNOB_ZERO_STAGE, 2},        {KNOB_OFFLOAD_OPTIMIZER, 0}, {KNOB_STAGES, 1},     {KNOB_MICROBATCHES, 2},
         {KNOB_VIRTUAL_STAGES, 2}};
-    if (draw_chance(draw, 0.2)) request->space.launchers = (LauncherSet)draw_whole(draw, 1, (1 << LAUNCHER_COUNT) - 1);
+    if (draw_chance(draw, 0.2)) request->space.launchers = (LauncherSet)draw_whole(draw, 1, (1 << LAUNCHER_TRL) - 1);
     if (!draw_chance(draw, 0.2)) return;
     size_t row = (size_t)draw_below(draw, COUNT_OF(KNOBS));
     request->space.requirements[request->space.requirement_count++] =

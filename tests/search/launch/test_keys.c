@@ -20,7 +20,8 @@ static const struct {
              {"jax", {KEYS_PYTHON}, 1},
              {"megatron", {KEYS_FLAGS}, 1},
              {"torchtitan", {KEYS_FLAGS, KEYS_TOML}, 2},
-             {"deepspeed", {JSON}, 1}};
+             {"deepspeed", {JSON}, 1},
+             {"trl", {0}, 0}}; /* none: it is written whole */
 
 /* One group of a table as a file; the caller frees. */
 static char *written(const LaunchKey *keys, const LaunchKey *row, const LaunchTerms *terms, int syntax) {

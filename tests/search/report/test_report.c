@@ -98,7 +98,7 @@ Test(report, every_line_is_tidy_whatever_the_names) {
                 for (int role = 0; role < ROLE_COUNT; role++)
                     fixture.plans[2].plan.degrees.of[role] = INT64_C(2147483647) - role;
                 fixture.plans[2].padding = (1u << PAD_COUNT) - 1;
-                fixture.plans[2].launchable_by = ((1u << LAUNCHER_COUNT) - 1) & ~1u;
+                fixture.plans[2].launchable_by = ((1u << LAUNCHER_TRL) - 1) & ~1u;
             }
             char *text = written(WRITERS[i]);
             expect_tidy(text, hostile ? "hostile" : "plain");

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The options of fine-tuning: what is trained (--lora, --qlora, --targets, --freeze), for what (--task), on how much of
+ * which lengths. One of them makes the question one of fine-tuning. */
+#include "base/number.h"
+#include "base/util.h"
+#include "search/options/tuning_options.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { RANK_MAX = 65536, LENGTH_DEFAULT = 2048, LENGTH_MAX = 1 << 30, SEQUENCES_DEFAULT = 16 };
+static const double SAMPLES_DEFAULT = 10000;
+
+/* Formats that frozen matrices lie in: bytes of a number with its share of the scales. */
+static const struct {
+    const char *name, *others; /* others: between blanks */
+    double bytes;
+} FORMATS[] = {
+    {"nf4", " 4bit 4-bit nf4-dq bnb-nf4 bnb.nf4-dq double ", TUNING_STORED_BYTES},
+    {"nf4-single", " nf4-sq bnb.nf4 ", 0.5 + 4 / 64.}, /* an fp32 scale for 64 */
+    {"int8", " 8bit 8-bit bnb-int8 bnb.int8 ", 1},     /* rows' scales are a few in a thousand */
+    {"gptq", " gptq-4bit awq ", 0.5 + 2.5 / 128},      /* a scale of 16 and a zero of 4 bits for 128 */
+};
+
+static const char *const TARGETS[TARGET_COUNT] = {"q_proj",    "k_proj",  "v_proj",   "o_proj",
+                                                  "gate_proj", "up_proj", "down_proj"};
+static const char *const PARTS[FROZEN_PARTS] = {"embeddings", "attention", "mlp", "experts", "router", "norms", "logits"};
+
+/* Takes the next word of a list with commas into `word`; false: there is none. */
+static bool next_word(const char **list, char *word, size_t size) {
+    *list += strspn(*list, ", ");
+    size_t length = strcspn(*list, ", ");
+    snprintf(word, size, "%.*s", (int)min_whole((int64_t)length, (int64_t)size - 1), *list);
+    *list += length;
+    return length > 0;
+}
+
+/* A rank, and of --qlora a format, in any order: "16", "nf4", "int8,32". */
+static bool read_adapters(const Words *words, Option option, Tuning *out) {
+    const char *list = given(words, option);
+    char word[32];
+    out->rank = TUNING_RANK;
+    if (option == OPTION_QLORA) out->stored_bytes = FORMATS[0].bytes;
+    while (next_word(&list, word, sizeof word)) {
+        int64_t rank;
+        Error unread = {0};
+        char padded[36];
+        bool found = false;
+        snprintf(padded, sizeof padded, " %s ", word);
+        for (size_t i = 0; i < COUNT_OF(FORMATS) && option == OPTION_QLORA && !found; i++)
+            if (strcasecmp(FORMATS[i].name, word) == 0 || strstr(FORMATS[i].others, padded))
+                out->stored_bytes = FORMATS[i].bytes, found = true;
+        if (found) continue;
+        if (!number_whole(word, "", 1, RANK_MAX, &rank, &unread))
+            return words_wrong(words, option, "\"%s\" is no rank%s; give %s", word,
+                               option == OPTION_QLORA ? " and no format" : "",
+                               option == OPTION_QLORA ? "16, or 16,nf4 (nf4, nf4-single, int8, gptq)" : "16");
+        out->rank = (double)rank;
+    }
+    return true;
+}
+
+static bool read_targets(const Words *words, Tuning *out) {
+    const char *list = given(words, OPTION_TARGETS);
+    char word[32];
+    out->targets = TARGETS_ALL;
+    if (!list) return true;
+    if (!(out->rank > 0)) return words_wrong(words, OPTION_TARGETS, "are of adapters; give --lora or --qlora as well");
+    for (out->targets = 0; next_word(&list, word, sizeof word);) {
+        unsigned found = strcasecmp(word, "all-linear") == 0  ? TARGETS_ALL
+                         : strcasecmp(word, "attention") == 0 ? TARGETS_ATTENTION
+                         : strcasecmp(word, "mlp") == 0       ? TARGETS_ALL & ~TARGETS_ATTENTION
+                                                              : 0;
+        size_t length = strlen(word);
+        for (int i = 0; i < TARGET_COUNT; i++) /* q, or q_proj */
+            if (strncasecmp(TARGETS[i], word, length) == 0 && (TARGETS[i][length] == '\0' || TARGETS[i][length] == '_'))
+                found |= 1u << i;
+        if (!found)
+            return words_wrong(words, OPTION_TARGETS,
+                               "\"%s\" is no matrix; give all-linear, attention, mlp, or some of q_proj, k_proj, "
+                               "v_proj, o_proj, gate_proj, up_proj, down_proj",
+                               word);
+        out->targets |= found;
+    }
+    return out->targets || words_wrong(words, OPTION_TARGETS, "are none; give all-linear, attention or q_proj,v_proj");
+}
+
+static bool read_frozen(const Words *words, Tuning *out) {
+    const char *list = given(words, OPTION_FREEZE);
+    char word[32];
+    out->frozen = out->rank > 0 ? FROZEN_ALL : 0; /* adapters are all that is trained */
+    while (list && next_word(&list, word, sizeof word)) {
+        int found = -1;
+        size_t length = strlen(word);
+        for (int i = 0; i < FROZEN_PARTS; i++)
+            if (strncasecmp(PARTS[i], word, length) == 0 && length + 1 >= strlen(PARTS[i])) found = i;
+        if (found < 0)
+            return words_wrong(words, OPTION_FREEZE,
+                               "\"%s\" is no part; give some of embeddings, attention, mlp, experts, router, norms, "
+                               "logits (a vision tower is not planned: leave it out)",
+                               word);
+        out->frozen |= 1u << found;
+    }
+    return out->frozen != FROZEN_ALL || out->rank > 0 ||
+           words_wrong(words, OPTION_FREEZE, "leaves nothing to train; leave one part out, or give --lora");
+}
+
+static bool read_lengths(const Words *words, Request *request) {
+    FineTuning *tuning = &request->question.tuning;
+    const Model *model = &request->question.model;
+    int64_t longest = min_whole(LENGTH_DEFAULT, model->max_seq > 0 ? model->max_seq : LENGTH_DEFAULT), mean;
+    int packing = given(words, OPTION_MEAN_LENGTH) ? 0 : 1;
+    if (given(words, OPTION_SEQ) && given(words, OPTION_MAX_LENGTH))
+        return words_wrong(words, OPTION_MAX_LENGTH, "is a second length, next to --seq; give one of them");
+    if (!words_whole(words, OPTION_SEQ, 1, LENGTH_MAX, &longest) ||
+        !words_whole(words, OPTION_MAX_LENGTH, 1, LENGTH_MAX, &longest))
+        return false;
+    mean = longest;
+    if (!words_whole(words, OPTION_MEAN_LENGTH, 1, LENGTH_MAX, &mean) ||
+        !words_choice(words, OPTION_PACKING, &packing))
+        return false;
+    if (mean > longest)
+        return words_wrong(words, OPTION_MEAN_LENGTH, 
+                           "%lld is above the longest sample, %lld tokens; give at most that",
+                           (long long)mean, (long long)longest);
+    tuning->seq = packing == 2 ? mean : longest; /* padding-free: every sample as long as it is */
+    tuning->sample_tokens = (double)(packing == 1 ? longest : mean);
+    if (request->question.tuning.pairs) tuning->sample_tokens *= 2;
+    return true;
+}
+
+static bool read_task(const Words *words, FineTuning *out) {
+    int task = 0;
+    if (!words_choice(words, OPTION_TASK, &task)) return false;
+    out->pairs = task == 1;
+    if (!out->pairs) return true;
+    out->what.references = 1; /* adapters are switched off for it, or it has weights of its own */
+    out->what.reference_model = !(out->what.rank > 0);
+    return true;
+}
+
+bool tuning_from_words(const Words *words, Request *request) {
+    FineTuning *out = &request->question.tuning;
+    for (Option option = OPTION_LORA; option <= OPTION_EPOCHS; option++) {
+        const char *text = given(words, option);
+        if (!text) continue;
+        char *kept = request->requested.tuning[option - OPTION_LORA];
+        if (strlen(text) >= sizeof request->requested.tuning[0])
+            return words_wrong(words, option, "is too long; give at most %zu bytes",
+                               sizeof request->requested.tuning[0] - 1);
+        snprintf(kept, sizeof request->requested.tuning[0], "%s", text);
+        out->what.on = true;
+    }
+    if (!out->what.on) return true;
+    if (given(words, OPTION_LORA) && given(words, OPTION_QLORA))
+        return words_wrong(words, OPTION_QLORA, "is --lora with quantised weights; give one of them");
+    Option adapters = given(words, OPTION_QLORA) ? OPTION_QLORA : OPTION_LORA;
+    if (given(words, adapters) && !read_adapters(words, adapters, &out->what)) return false;
+    if (!read_targets(words, &out->what) || !read_frozen(words, &out->what) || !read_task(words, out) ||
+        !read_lengths(words, request))
+        return false;
+    if (!(out->what.rank > 0)) out->what.targets = 0;
+    int64_t chips = request->question.machine.mesh.devices;
+    out->sequences = divide_up(SEQUENCES_DEFAULT, chips) * chips;
+    out->samples = SAMPLES_DEFAULT, out->epochs = 1;
+    return words_real(words, OPTION_SAMPLES, 1, 1e15, &out->samples) &&
+           words_real(words, OPTION_EPOCHS, 1e-3, 1e6, &out->epochs);
+}
