@@ -92,7 +92,7 @@ static const ProfileFigure FIGURES[] = {
     {STACK(ring_ways), 0, 0, 1024, 0, 1024, 0, "most chips of a whole slice whose matmuls are rings"},
     {STACK(stages_stay_whole), 0, 0, 1, 0, 1, 0, "1: pipeline stages gather and reduce once a step"},
     {STACK(combines_again), 0, 0, 1, 0, 1, 0, "1: recomputation brings experts' outputs back again"},
-    {STACK(gradient_bytes), 0, 0, 4, 0, 4, 0, "of a gradient that is reduced and kept; 0: fp32 when accumulated, else bf16"},
+    {STACK(gradient_bytes), 0, 0, 4, 0, 4, 0, "of a gradient reduced and kept; 0: fp32 when accumulated, else bf16"},
     {STACK(casts_master), 0, 0, 1, 0, 1, 0, "1: no copy for compute stays beside the fp32 master"},
     {STACK(low_copies), 0, 0, 1, 0, 1, 0, "1: inputs and weights of linear layers are kept in their precision"},
     {STACK(low_parameters), 0, 0, 1, 0, 1, 0, "1: no bf16 copy of weights that are kept in fp8"},

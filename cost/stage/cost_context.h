@@ -100,7 +100,8 @@ static inline bool weights_go_round(const CostContext *setting, const Shard *sha
 /* Bytes of a gradient that is kept and reduced over data: of one microbatch, or accumulated over several. */
 static inline double cost_context_gradient_bytes(const CostContext *setting, bool accumulated) {
     Dtype dtype = cost_context_gradient_dtype(setting);
-    return dtype != DTYPE_DEFAULT ? dtype_bytes(dtype) : cost_context_state(setting)->gradient_bytes[accumulated ? 1 : 0];
+    if (dtype != DTYPE_DEFAULT) return dtype_bytes(dtype);
+    return cost_context_state(setting)->gradient_bytes[accumulated ? 1 : 0];
 }
 
 /* Bytes of a gradient as it is reduced over fsdp. */

@@ -197,8 +197,8 @@ LauncherSet launchers_of_degrees(LauncherSet asked, const Model *model, const Wo
 const char *launch_refusal(int launcher, const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
                            const Mesh *mesh);
 
-/* Why a launcher takes no plan of a request, of which question and requested optimizer are read: a sentence; NULL: it may
- * take some. */
+/* Why a launcher takes no plan of a request, of which question and requested optimizer are read: a sentence; NULL: it
+ * may take some. */
 const char *launch_refusal_of_work(int launcher, const Request *request);
 
 /* Those that take none: SpaceRules.unable. */

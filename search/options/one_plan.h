@@ -48,7 +48,7 @@ typedef struct {
     double host_seconds;  /* a step with what may go there on the host; 0: not asked, or it does not fit so either */
 } NamedPrice;
 
-/* Prices the plan into the result of the report, as it is named: nothing goes to the host that nobody sends there, since
- * who names a plan that keeps everything in HBM has probably seen it run. No plan in the result: it is not HBM alone, or
- * an interrupt came. */
+/* Prices the plan into the result of the report, as it is named: nothing goes to the host that nobody sends there,
+ * since who names a plan that keeps everything in HBM has probably seen it run. No plan in the result: it is not HBM
+ * alone, or an interrupt came. */
 bool named_plan_price(const NamedPlan *named, Report *report, NamedPrice *out, Error *error);

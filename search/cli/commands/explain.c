@@ -99,12 +99,13 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     progress_stop(progress);
     if (!found) return false;
     report->request = report->result.request;
-    if (price.lacking_bytes > 0 && !choice.quiet) warn_of_lacking(options, &price, &report->result.plans[0], streams.err);
+    if (price.lacking_bytes > 0 && !choice.quiet)
+        warn_of_lacking(options, &price, &report->result.plans[0], streams.err);
     if (report->result.plan_count == 0 && !report_make(request, arena, report, error)) /* for what is nearest */
         return false;
     if (!choice.quiet) one_plan_compare(&report->result, &from, streams.err);
-    if (!make_why_not(options, arena, report, price.lacking_bytes, error) || !data_files_name_all(report, arena, error) ||
-        !write_explanation(report, &choice, streams, error))
+    if (!make_why_not(options, arena, report, price.lacking_bytes, error) ||
+        !data_files_name_all(report, arena, error) || !write_explanation(report, &choice, streams, error))
         return false;
     planning_conclude(&report->result, &choice, clock_seconds() - start, streams.err);
     return true;

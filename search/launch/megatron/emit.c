@@ -386,8 +386,8 @@ static void write_run(const LaunchJob *job, const LaunchTerms *terms, FILE *out)
     write_environment(job, terms, out);
     fprintf(out, "\nexec ");
     job_write_torchrun(job, out);
-    fprintf(out, "\"${MEGATRON:-.}/pretrain_gpt.py\" \\\n    --transformer-impl transformer_engine --cross-entropy-loss-fusion "
-                 "--distributed-timeout-minutes 60 \\\n    \"${MODEL[@]}\" \"${PARALLEL[@]}\" \"${BATCH[@]}\" "
+    fprintf(out, "\"${MEGATRON:-.}/pretrain_gpt.py\" \\\n    --transformer-impl transformer_engine "
+                 "--cross-entropy-loss-fusion --distributed-timeout-minutes 60 \\\n    \"${MODEL[@]}\" \"${PARALLEL[@]}\" \"${BATCH[@]}\" "
                  "\"${MEMORY[@]}\" \"${PRECISION[@]}\" \"${DATA[@]}\"\n");
 }
 
@@ -415,8 +415,8 @@ void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
     if (terms_of(job).of[TERM_HALF] && job->knobs->microbatches > 1 &&
         request->question.state_dtypes.gradients == DTYPE_DEFAULT)
         emit_note(notes,
-                  "gradients are accumulated and reduced in bf16, as Megatron-Bridge's recipes have it and as was costed; "
-                  "without --grad-reduce-in-bf16 both are fp32 and take twice the bytes");
+                  "gradients are accumulated and reduced in bf16, as Megatron-Bridge's recipes have it and as was "
+                  "costed; without --grad-reduce-in-bf16 both are fp32 and take twice the bytes");
     if (strcmp(request->requested.optimizer, "adamw") != 0 && request->requested.optimizer[0] != '\0')
         emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here: --optimizer",
                   request->requested.optimizer);

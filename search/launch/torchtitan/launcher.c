@@ -370,7 +370,8 @@ const Launcher TORCHTITAN_LAUNCHER = {
     .keys = TITAN_KEYS,
     .import_work = read_work,
     .import_plan = read_plan,
-    .formats = {{"torchtitan", torchtitan_write, torchtitan_notes, "a bash script that runs torchtitan 0.3", "train.sh"},
+    .formats = {{"torchtitan", torchtitan_write, torchtitan_notes, "a bash script that runs torchtitan 0.3",
+                 "train.sh"},
                 {"torchtitan-toml", torchtitan_toml_write, torchtitan_toml_notes,
                  "a TOML file for torchtitan up to 0.2", "train.toml", torchtitan_toml_cannot, "torchtitan 0.2"}},
 };
