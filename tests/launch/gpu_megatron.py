@@ -3,6 +3,7 @@
 holds megatron.core alone: flags that training/arguments.py defines itself, TRAINING, are held against what that file says
 (Megatron-LM, core_v0.16), not against the file."""
 import importlib.metadata
+import importlib.util
 import logging
 import os
 import re
@@ -19,6 +20,8 @@ TRAINING = {"--num-experts": 1, "--swiglu": 0, "--group-query-attention": 0, "--
             "--grad-reduce-in-bf16": 0, "--mock-data": 0, "--tokenizer-type": 1, "--vocab-size": 1,
             "--train-iters": 1, "--log-interval": 1, "--log-throughput": 0, "--distributed-timeout-minutes": 1,
             "--cross-entropy-loss-fusion": 0, "--rotary-scaling-factor": 1}
+# What the wheel imports of Transformer Engine, which a CPU has not, where it is asked for.
+FUSED = ("--moe-permute-fusion", "--moe-router-fusion")
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 
 
@@ -194,6 +197,9 @@ def check(job):
         where = argv.index("--num-virtual-stages-per-pipeline-rank")
         del argv[where:where + 2]
     values = parse(argv)
+    unchecked = [flag for flag in FUSED if flag in values and not importlib.util.find_spec("transformer_engine")]
+    for flag in unchecked:
+        del values[flag]
     config, ddp, _ = configs(values)
     text = open(job["file"]).read()
     environment = "1" if re.search(r"^export CUDA_DEVICE_MAX_CONNECTIONS=1", text, re.M) else None
@@ -216,6 +222,7 @@ def check(job):
         need(max(ranks) == sum(kept), f"a rank has {max(ranks)} layers, the plan's fullest stage {sum(kept)}")
         said += f", stages of {min(ranks)} to {max(ranks)} layers in {layout.virtual_pipeline_model_parallel_size} chunks"
     own = sum(flag in TRAINING for flag in values)
+    said += "".join(f"; {flag} wants Transformer Engine: not checked" for flag in unchecked)
     return f"{said}; {len(values)} flags, {own} of them only in arguments.py"
 
 
