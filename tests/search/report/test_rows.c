@@ -12,7 +12,7 @@
 
 static double alone(const char *words) {
     RequestedSearch asked;
-    asked_open(&asked, words);
+    asked_open_by_time(&asked, words);
     cr_assert_gt(asked.result.plan_count, 0, "%s", words);
     double seconds = asked.result.plans[0].ranked_seconds;
     asked_close(&asked);
