@@ -19,7 +19,7 @@ typedef struct {
     char text[384];  /* what is wrong, and what would be right */
 } Error;
 
-/* Whether an error is no fault of what was asked for, so that doing without it would be an answer of another kind. */
+/* Whether an error is no fault of what was requested, so that doing without it would be an answer of another kind. */
 static inline bool error_of_machine(const Error *error) {
     return error->kind == ERROR_MACHINE || error->kind == ERROR_MEMORY || error->kind == ERROR_INTERNAL;
 }
@@ -30,7 +30,7 @@ static inline bool error_of_machine(const Error *error) {
 bool error_set(Error *error, ErrorKind kind, const char *where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Says that `what` could not be written to `where`: of a stream that failed just now, so that errno tells one into
+/* Says that `what` could not be written to `where`: of a stream that failed just now, so that errno gives one into
  * memory that has run out from one to a disk. Always returns false. */
 bool error_stream(Error *error, const char *where, const char *what);
 

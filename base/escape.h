@@ -10,7 +10,7 @@ typedef enum {
     ESCAPE_XML,      /* XML 1.0: the same; line breaks and tabs as references, because attributes would lose them
                       * otherwise */
     ESCAPE_MARKDOWN, /* GitHub's: a sentence or the cell of a table; line breaks and tabs become blanks */
-    ESCAPE_CSV, /* a whole cell, quoted where RFC 4180 asks for it; a cell that a spreadsheet would take for a formula
+    ESCAPE_CSV, /* a whole cell, quoted where RFC 4180 requires it; a cell that a spreadsheet would take for a formula
                  * gets an apostrophe in front */
     ESCAPE_ANNOTATION,          /* the message of a GitHub workflow command, after its "::" */
     ESCAPE_ANNOTATION_PROPERTY, /* the value of one of its properties: "title=..." */

@@ -90,7 +90,7 @@ static bool write_all(int descriptor, const char *text, size_t length) {
     return true;
 }
 
-/* Standard input as something that can be opened again: what comes through a pipe is copied to memory that takes its
+/* Standard input as something that can be read again: what comes through a pipe is copied to memory that takes its
  * place, since a report is read once to see what it is and once more for its plan. False: errno says why. */
 static bool keep_input(void) {
     struct stat status;
@@ -121,7 +121,7 @@ bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t
 }
 
 /* A terminal, a pipe and /dev/null are written directly: there is no file to rename onto. We append, because
- * /dev/stdout may be a file that the shell opened with >>. */
+ * /dev/stdout may be a file that the shell made with >>. */
 static bool write_directly(const char *path, const char *text, size_t length, Error *error) {
     int descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
     if (descriptor < 0) return fail(error, path, "cannot be opened for writing");
@@ -161,7 +161,7 @@ void file_leave_nothing(void) {
         if (atomic_load(&temporaries[i].state) == SLOT_HOLDS) unlink(temporaries[i].name);
 }
 
-/* Creates a file beside `path` that nobody else has, and writes its name to `name`. The umask decides its mode, unless
+/* Creates a file next to `path` that nobody else has, and writes its name to `name`. The umask decides its mode, unless
  * there is an old file, whose mode is kept. */
 static int temporary_open(const char *folder, const struct stat *old, char *name, size_t size) {
     for (int i = 0; i < TEMPORARY_TRIES; i++) {
@@ -187,37 +187,37 @@ static void sync_folder(const char *folder) {
     close(descriptor);
 }
 
-/* The file beside the target that receives the bytes. */
+/* The temporary file next to the target that receives the bytes. */
 typedef struct {
     char folder[PATH_MAX], name[PATH_MAX], target[PATH_MAX]; /* target: the path with every link followed */
-} Beside;
+} TemporaryFile;
 
-/* Returns the descriptor of a new file beside beside->target; -1 means that errno says why there is none. */
-static int beside_open(Beside *beside, const struct stat *old) {
-    const char *slash = strrchr(beside->target, '/');
-    int length = slash ? (int)(slash - beside->target) : 1;
-    snprintf(beside->folder, sizeof beside->folder, "%.*s", length, slash ? beside->target : ".");
-    if (beside->folder[0] == '\0') snprintf(beside->folder, sizeof beside->folder, "/.");
-    return temporary_open(beside->folder, old, beside->name, sizeof beside->name);
+/* Returns the descriptor of a new file next to temporary->target; -1 means that errno says why there is none. */
+static int temporary_file_open(TemporaryFile *temporary, const struct stat *old) {
+    const char *slash = strrchr(temporary->target, '/');
+    int length = slash ? (int)(slash - temporary->target) : 1;
+    snprintf(temporary->folder, sizeof temporary->folder, "%.*s", length, slash ? temporary->target : ".");
+    if (temporary->folder[0] == '\0') snprintf(temporary->folder, sizeof temporary->folder, "/.");
+    return temporary_open(temporary->folder, old, temporary->name, sizeof temporary->name);
 }
 
 /* Renames the file onto the target, or removes it. */
-static bool beside_end(const Beside *beside, const char *path, bool ok, Error *error) {
-    if (ok && rename(beside->name, beside->target) != 0) ok = fail(error, path, "cannot be written");
-    if (!ok) unlink(beside->name);
-    temporary_forget(beside->name);
-    if (ok) sync_folder(beside->folder);
+static bool temporary_file_end(const TemporaryFile *temporary, const char *path, bool ok, Error *error) {
+    if (ok && rename(temporary->name, temporary->target) != 0) ok = fail(error, path, "cannot be written");
+    if (!ok) unlink(temporary->name);
+    temporary_forget(temporary->name);
+    if (ok) sync_folder(temporary->folder);
     return ok;
 }
 
-static bool write_beside(Beside *beside, const char *path, const struct stat *old, const char *text, size_t length,
-                         Error *error) {
-    int descriptor = beside_open(beside, old);
+static bool write_renamed(TemporaryFile *temporary, const char *path, const struct stat *old, const char *text,
+                          size_t length, Error *error) {
+    int descriptor = temporary_file_open(temporary, old);
     if (descriptor < 0) return fail(error, path, "cannot be written");
     bool ok = write_all(descriptor, text, length) && fsync(descriptor) == 0;
     if (!ok) fail(error, path, "cannot be written");
     if (close(descriptor) != 0 && ok) ok = fail(error, path, "cannot be written");
-    return beside_end(beside, path, ok, error);
+    return temporary_file_end(temporary, path, ok, error);
 }
 
 /* Follows the links at the end of a path to what is no link, whether that is there or not. False: errno says why. */
@@ -238,7 +238,7 @@ static bool follow(const char *path, char target[PATH_MAX]) {
     return errno = ELOOP, false;
 }
 
-/* What tells a file from others: itself, or the folder that it will be in. */
+/* What distinguishes a file from others: itself, or the folder that it will be in. */
 static bool stat_folder(const char *target, struct stat *out) {
     char folder[PATH_MAX];
     const char *slash = strrchr(target, '/');
@@ -275,24 +275,24 @@ static bool resolve(const char *path, char target[PATH_MAX], struct stat *old, b
     *direct = *exists && (is_stream || !S_ISREG(old->st_mode));
     if (*direct) return true;
     if (*exists ? !realpath(path, target) : !follow(path, target)) return fail(error, path, "cannot be written");
-    /* A rename asks only the folder for permission; a write-protected file must be refused all the same. */
+    /* A rename needs only the permission of the folder; a write-protected file must be refused all the same. */
     return !*exists || access(target, W_OK) == 0 || fail(error, path, "cannot be written");
 }
 
 bool file_write(const char *path, const char *text, size_t length, Error *error) {
     struct stat status;
-    Beside beside;
+    TemporaryFile temporary;
     bool exists, direct;
-    if (!resolve(path, beside.target, &status, &exists, &direct, error)) return false;
+    if (!resolve(path, temporary.target, &status, &exists, &direct, error)) return false;
     if (direct) return write_directly(path, text, length, error);
-    return write_beside(&beside, path, exists ? &status : NULL, text, length, error);
+    return write_renamed(&temporary, path, exists ? &status : NULL, text, length, error);
 }
 
 struct FileStream {
     FILE *out;
     bool direct;
     char path[PATH_MAX]; /* the path as errors name it */
-    Beside beside;
+    TemporaryFile temporary;
 };
 
 FileStream *file_stream_open(const char *path, Error *error) {
@@ -301,15 +301,15 @@ FileStream *file_stream_open(const char *path, Error *error) {
     int descriptor;
     FileStream *stream = calloc(1, sizeof *stream);
     if (!stream) return error_memory(error), NULL;
-    if (!resolve(path, stream->beside.target, &status, &exists, &stream->direct, error)) goto failed;
+    if (!resolve(path, stream->temporary.target, &status, &exists, &stream->direct, error)) goto failed;
     snprintf(stream->path, sizeof stream->path, "%s", path);
     descriptor = stream->direct ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY)
-                                : beside_open(&stream->beside, exists ? &status : NULL);
+                                : temporary_file_open(&stream->temporary, exists ? &status : NULL);
     stream->out = descriptor < 0 ? NULL : fdopen(descriptor, "w");
     if (stream->out) return stream;
     fail(error, path, "cannot be written");
     if (descriptor >= 0) close(descriptor);
-    if (descriptor >= 0 && !stream->direct) unlink(stream->beside.name), temporary_forget(stream->beside.name);
+    if (descriptor >= 0 && !stream->direct) unlink(stream->temporary.name), temporary_forget(stream->temporary.name);
 failed:
     free(stream);
     return NULL;
@@ -322,7 +322,7 @@ bool file_stream_close(FileStream *stream, bool keep, Error *error) {
     ok = ok && (stream->direct || fsync(fileno(stream->out)) == 0);
     if (keep && !ok) fail(error, stream->path, "cannot be written");
     if (fclose(stream->out) != 0 && ok) ok = fail(error, stream->path, "cannot be written");
-    if (!stream->direct) ok = beside_end(&stream->beside, stream->path, ok, error);
+    if (!stream->direct) ok = temporary_file_end(&stream->temporary, stream->path, ok, error);
     free(stream);
     return ok;
 }
@@ -368,7 +368,7 @@ const char *file_data_folder(const char *name, Arena *arena, Error *error) {
                   chosen, name);
     else if (!folder)
         error_set(error, ERROR_IO, name,
-                  "no such data folder beside the program, in %s%s%s; set SHARDOPT_DATA to the folder that holds it",
+                  "no such data folder next to the program, in %s%s%s; set SHARDOPT_DATA to the folder that holds it",
                   program_source_data(), program_source_data()[0] ? " or " : "", program_install_data());
     return folder;
 }

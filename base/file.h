@@ -14,12 +14,12 @@
  * standard input, read to its end, which may be a pipe and can be read again. */
 bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t *length, Error *error);
 
-/* Writes a file beside `path`, syncs it and renames it: the path holds the old content or the new, never half of it.
+/* Writes a file next to `path`, syncs it and renames it: the path holds the old content or the new, never half of it.
  * Links are followed, also those that lead to nothing yet, and an old file keeps its mode. A target that is not a
  * regular file (a terminal, a pipe), and every target under /dev and /proc, is written directly. */
 bool file_write(const char *path, const char *text, size_t length, Error *error);
 
-/* The same for content that is too long to hold in memory: the bytes written to file_stream_out() land beside `path`,
+/* The same for content that is too long to hold in memory: the bytes written to file_stream_out() land next to `path`,
  * and closing syncs and renames the file. NULL means that *error says why. */
 typedef struct FileStream FileStream;
 FileStream *file_stream_open(const char *path, Error *error);
@@ -30,7 +30,7 @@ bool file_stream_close(FileStream *stream, bool keep, Error *error);
 
 /* Returns the folder that holds `name` ("models/zoo", "mesh/catalog", "cost/profiles", "cost/optimizers",
  * "cost/measured/data"). If $SHARDOPT_DATA is set and not empty, only that folder is searched; else the first of these
- * is taken: beside the installed program (../share/shardopt from its folder), the source folder compiled in, the
+ * is taken: next to the installed program (../share/shardopt from its folder), the source folder compiled in, the
  * install prefix compiled in. The name lies in the arena; NULL means that there is no such folder, and *error says
  * so. */
 const char *file_data_folder(const char *name, Arena *arena, Error *error);

@@ -36,7 +36,7 @@ double json_real_at(const cJSON *object, const char *path, double fallback);
 
 /* Typed reads with range checks; errors name `where` and the key path. The required forms fail when the key is absent;
  * the *_or forms take `fallback` then, and fail only on a value of the wrong type or range. A JSON null counts as
- * absent. Whole numbers have no fraction and stay below 2^53, from where on a double no longer tells neighbours
+ * absent. Whole numbers have no fraction and stay below 2^53, from where on a double no longer distinguishes neighbours
  * apart. */
 bool json_whole(const cJSON *object, const char *path, int64_t low, int64_t high, const char *where, int64_t *out,
                 Error *error);

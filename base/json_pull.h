@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/json_pull.h: reads JSON of any length in a fixed window, value by value, as the caller asks for it.
+/* base/json_pull.h: reads JSON of any length in a fixed window, value by value, as the caller requests it.
  *
  * base/json.h is for documents that fit in memory, and is strict. This reader is for what machines write by the
  * gigabyte, and forgives what does not hinder reading: NaN and Infinity, raw control bytes, invalid UTF-8, keys that

@@ -11,7 +11,7 @@ static void *wait_for_all(void *gate) {
     return NULL;
 }
 
-/* Threads that could be there at once with the one that asks, up to `most`. */
+/* Threads that could be there at once with the one that calls, up to `most`. */
 static int count_possible(int most) {
     pthread_t threads[THREADS_MAX];
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -26,10 +26,10 @@ static int count_possible(int most) {
 /* What OMP_NUM_THREADS may say beyond four for each core. */
 enum { UNASKED_MAX = 64 };
 
-int threads_usable(int asked) {
-    static atomic_int had = 1, most = THREADS_MAX; /* were there at once; are not asked for more */
+int threads_usable(int requested) {
+    static atomic_int had = 1, most = THREADS_MAX; /* were there at once; are not requested more */
     int unasked = 4 * omp_get_num_procs() > UNASKED_MAX ? 4 * omp_get_num_procs() : UNASKED_MAX;
-    int count = asked > 0 ? asked : omp_get_max_threads() < unasked ? omp_get_max_threads() : unasked;
+    int count = requested > 0 ? requested : omp_get_max_threads() < unasked ? omp_get_max_threads() : unasked;
     if (count > most) count = most;
     if (count <= had) return count;
     int possible = count_possible(count);

@@ -3,7 +3,7 @@
  * is made into coefficients, and those whose memory fits are evaluated on all placements, layouts relaxed, by
  * search/engine/kernel, which the search does not use. Every n-th of them is evaluated once more by the plain
  * relaxed_seconds(), and must be the same to the last bit. Whatever is not above the search's k-th best time is then
- * solved with its layout: of the tuples walked the rows must be the search's, bit for bit. See README.md beside this
+ * solved with its layout: of the tuples walked the rows must be the search's, bit for bit. See README.md alongside this
  * file. */
 #include "benchmarks/waiting.h"
 #include "cost/time/slack.h"
@@ -242,7 +242,7 @@ static bool is_a_plan(const SearchResult *search, const Degrees *degrees) {
     return false;
 }
 
-/* What is asked for on the command line. */
+/* What is requested on the command line. */
 typedef struct {
     const char *command;
     int64_t every, check;
@@ -324,10 +324,11 @@ static void print(const Space *space, const Found *found, const Task *task, doub
         "s of a processor\n",
         (long long)found->tuples, (long long)space->count, (long long)every, plans, whole, seconds, threads,
         found->processor);
-    printf("of them %.4e do not divide, %.4e are another's twin, %.4e do not fit, %.4e evaluated (%lld knob settings, "
-           "%.0f placements each)\n",
-           (double)found->indivisible, (double)found->equal, (double)found->memory, (double)found->evaluated,
-           (long long)found->knobs, (double)found->evaluated / (double)max_whole(1, found->knobs));
+    printf(
+        "of them %.4e do not divide, %.4e are equal to another, %.4e do not fit, %.4e evaluated (%lld knob settings, "
+        "%.0f placements each)\n",
+        (double)found->indivisible, (double)found->equal, (double)found->memory, (double)found->evaluated,
+        (long long)found->knobs, (double)found->evaluated / (double)max_whole(1, found->knobs));
     double all = found->coefficients + found->tables + found->evaluation + found->checks + found->layouts;
     printf(
         "share of time: %.0f%% coefficients and memory, %.0f%% placements and rates, %.0f%% evaluation, %.0f%% checks, "
@@ -347,7 +348,7 @@ static void print(const Space *space, const Found *found, const Task *task, doub
     printf("\n");
 }
 
-/* A row of a table: what was walked, the rates, and the search beside it. */
+/* A row of a table: what was walked, the rates, and the search alongside it. */
 static void print_row(const Found *found, const SearchResult *search, double seconds) {
     char covered[COUNT_TEXT_SIZE], evaluated[COUNT_TEXT_SIZE], of_search[COUNT_TEXT_SIZE];
     printf("ROW | %s | %s | %.2f | %.2e | %.2e | %s | %.3f | %.2e | %.3f |\n", count_text(found->plans, true, covered),
@@ -377,7 +378,7 @@ static bool run(const Task *task) {
         ok = search_run(request, &arena, &search, &error) && space_open(request, &arena, &space, &error);
     }
     if (ok && search.plan_count < request->control.top) {
-        fprintf(stderr, "brute: the search has fewer plans than asked for\n");
+        fprintf(stderr, "brute: the search has fewer plans than requested\n");
         ok = false;
     }
     if (ok) {

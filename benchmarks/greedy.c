@@ -216,7 +216,7 @@ static bool greedy_best(const Space *space, TotalsCache *sums, Price *out, Error
     for (size_t i = 0; i < COUNT_OF(ORDER); i++) {
         Degrees next = at;
         if (ORDER[i] == ROLE_EXPERT && space->domain.experts == 0) continue;
-        /* SheetLooks through the whole line of doublings: one that lacks is no reason to stop before one that helps. */
+        /* Looks through the whole line of doublings: one that lacks is no reason to stop before one that gains. */
         while (next.of[ROLE_DATA] % 2 == 0) {
             Price own;
             next.of[ROLE_DATA] /= 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How long the search takes to its proof on a ladder of problems, as a Markdown table: in seconds, and relative to a
- * fixed piece of arithmetic on the same machine in the same run, since ratios travel better. See README.md beside this
- * file. */
+ * fixed piece of arithmetic on the same machine in the same run, since ratios travel better. See README.md alongside
+ * this file. */
 #include "benchmarks/space.h"
 
 #include <sys/resource.h>
@@ -67,7 +67,7 @@ static double search_seconds(const char *command, int threads, double limit, Cer
     return seconds;
 }
 
-/* Mean of the knob settings of the degree tuples of the machine asked for. */
+/* Mean of the knob settings of the degree tuples of the machine requested. */
 static double knobs_per_tuple(const char *command) {
     Arena arena = {0};
     Error error = {0};
@@ -150,7 +150,7 @@ int main(int argc, char **argv) {
     printf("Median of %d; the ratio is one thread's median over %.3f s, the yardstick's; limit %.0f s a search.\n\n",
            runs, yardstick, limit);
     printf("| problem | factorizations | shapes | degree tuples | knobs a tuple | plans | size %% | memory %% | degree "
-           "bound %% | knob bound %% | opened | evaluated | 1 thread s | 2 threads s | ratio | scaling |\n");
+           "bound %% | knob bound %% | expanded | evaluated | 1 thread s | 2 threads s | ratio | scaling |\n");
     printf("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < COUNT_OF(LADDER); i++)
         if ((!quick || LADDER[i].quick) && text_has(LADDER[i].name, only)) ok = run(i, runs, limit, yardstick) && ok;

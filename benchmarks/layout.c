@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* benchmark_layout FOLDER [--cpu] [--share X] [--threads N] [--only NAMES] [--quick]: every instance of google/iopddl
- * in the folder (A.json, A.json.gz ...), solved within its official time limit, beside the best published costs; a
+ * in the folder (A.json, A.json.gz ...), solved within its official time limit, alongside the best published costs; a
  * process for each, so that peak memory is its own. --cpu: seconds are those of the processor, divided by the threads,
  * for machines that do other things too. --share: that part of the limit. --quick: example-like graphs of
  * tests/data/layout. */

@@ -13,7 +13,7 @@
 typedef struct {
     const char *name, *model, *chip, *machine, *weights, *cache;
     Option size;
-    double goal; /* seconds that were asked for */
+    double goal; /* seconds that were requested */
     bool large;
 } Problem;
 
@@ -27,19 +27,20 @@ static const Problem PROBLEMS[] = {
 static bool solve(const Problem *problem, Arena *arena, ServingAnswer *answer, Error *error) {
     Options options = {0};
     const char **text = options.text;
-    ServingRequested *asked = ARENA_NEW(arena, ServingRequested, 1);
-    if (!asked) return error_memory(error);
+    ServingRequested *requested = ARENA_NEW(arena, ServingRequested, 1);
+    if (!requested) return error_memory(error);
     text[OPTION_MODEL] = problem->model;
     text[OPTION_CHIP] = problem->chip;
     text[problem->size] = problem->machine;
     text[OPTION_PRECISION] = problem->weights;
     text[OPTION_KV_DTYPE] = problem->cache;
-    return serving_question(&options, arena, asked, error) && serving_answer(&asked->question, arena, answer, error);
+    return serving_question(&options, arena, requested, error) &&
+           serving_answer(&requested->question, arena, answer, error);
 }
 
 int main(int argc, char **argv) {
     bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
-    printf("| problem | layouts | points | evaluated | front | seconds | asked for |\n|---|---|---|---|---|---|---|\n");
+    printf("| problem | layouts | points | evaluated | front | seconds | requested |\n|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < COUNT_OF(PROBLEMS); i++) {
         Arena arena = {0};
         Error error = {0};

@@ -5,12 +5,12 @@
 
 #include "base/clock.h"
 #include "base/util.h"
+#include "search/cli/request_text.h"
 #include "search/engine/bound/batch.h"
 #include "search/engine/bound/knob_bound.h"
 #include "search/engine/bound/lower_rates.h"
-#include "search/cli/request_text.h"
-#include "search/engine/space/knob_space.h"
 #include "search/engine/search.h"
+#include "search/engine/space/knob_space.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static inline double processor_seconds(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* The machine that was asked for, and all degrees on it. In the arena. */
+/* The machine that was requested, and all degrees on it. In the arena. */
 typedef struct {
     const Request *request;
     CostContext setting;
@@ -64,12 +64,12 @@ typedef struct {
     const Degrees *degrees;
     KnobSpace knobs;
     int64_t knob_count;
-    Placement *placements; /* NULL until ways are opened */
+    Placement *placements; /* NULL until ways are expanded */
     int64_t placement_count;
     struct Way {
         Rates least, *rates;
         RateTable table;
-    } * ways; /* by number of their methods; rates and the table's lanes are NULL until opened */
+    } * ways; /* by number of their methods; rates and the table's lanes are NULL until expanded */
 } BenchTuple;
 
 static inline bool tuple_start(const Space *space, const Degrees *degrees, Arena *arena, BenchTuple *out,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* benchmarks/waiting.h: knob settings of one way to exchange that wait until the kernel of brute force has as many
- * rows as it takes at once. Each is checked to the last bit against relaxed_seconds() where that is asked for. */
+ * rows as it takes at once. Each is checked to the last bit against relaxed_seconds() where that is requested. */
 #pragma once
 
 #include "benchmarks/space.h"

@@ -23,7 +23,7 @@ typedef struct {
 /* One pass of a chunk. */
 typedef struct {
     double compute, exchange, length;
-    double busy[MESH_AXES_MAX]; /* seconds that it keeps links of each axis busy, beside itself */
+    double busy[MESH_AXES_MAX]; /* seconds that it keeps links of each axis busy, alongside itself */
 } PassCost;
 
 typedef struct {
@@ -38,7 +38,7 @@ typedef struct {
     int stages, chunks;
     bool two_ways;
     ChunkCost *cost; /* [rank x chunks + chunk] */
-    int *whole;                    /* the same: the number of the pass in which a chunk's gradients become whole */
+    int *whole;      /* the same: the number of the pass in which a chunk's gradients become whole */
 } Staging;
 
 static void subtract(Resources *from, const Resources *what) {
@@ -90,16 +90,15 @@ static void find_pass(const Staging *at, const Resources *resources, int phase, 
     for (int group = 0; group < GROUP_DATA; group++) {
         StepTerm term = term_of(at, group);
         double seconds = group_seconds(at, resources, group, phase);
-        out->exchange += term.critical
-                             ? term_exposed(&term, seconds, resources->of[RES_ATTENTION_FORWARD + phase])
-                             : term.exposed * seconds;
+        out->exchange += term.critical ? term_exposed(&term, seconds, resources->of[RES_ATTENTION_FORWARD + phase])
+                                       : term.exposed * seconds;
         for (int axis = 0; axis < rates->axis_count && axis < MESH_AXES_MAX; axis++)
             if (rates->axes[group] >> axis & 1) out->busy[axis] += term.hidden * seconds;
     }
     for (int axis = 0; axis < MESH_AXES_MAX; axis++) busiest = max_real(busiest, out->busy[axis]);
     if (resources->of[RES_OFFLOAD_BYTES] > 0)
-        out->exchange += at->first.host_exposed * resources->of[RES_OFFLOAD_BYTES] / 2 /
-                         at->first.offload_bytes_per_second;
+        out->exchange +=
+            at->first.host_exposed * resources->of[RES_OFFLOAD_BYTES] / 2 / at->first.offload_bytes_per_second;
     out->exchange += max_real(0, busiest - step_compute_seconds(resources, phase));
     out->length = out->compute + out->exchange;
 }
@@ -107,7 +106,7 @@ static void find_pass(const Staging *at, const Resources *resources, int phase, 
 /* Layers of what a rank calls its chunk: of DualPipe chunk 1 is the stage that lies as far from the other end. */
 static double layers_at(const Staging *at, int stage, int chunk) {
     return (double)chunk_layers(at->plan->setting->model, at->plan->shard, at->two_ways ? 1 : at->chunks, stage,
-                                   at->two_ways ? 0 : chunk);
+                                at->two_ways ? 0 : chunk);
 }
 
 static void find_passes(Staging *at, Play *play) {
@@ -125,14 +124,15 @@ static void find_passes(Staging *at, Play *play) {
             PassCost *cost = at->cost[rank * play->chunks + chunk].of;
             for (int phase = 0; phase < PHASE_COUNT; phase++) find_pass(at, &resources, phase, &cost[phase]);
             double weights = weight_gradient_seconds(at->plan->setting, at->plan->shard, layers);
-            play->seconds[rank][chunk] = (PassSeconds){cost[0].length, cost[1].length,
-                                                       min_real(weights, cost[1].length / 2)};
+            play->seconds[rank][chunk] =
+                (PassSeconds){cost[0].length, cost[1].length, min_real(weights, cost[1].length / 2)};
         }
 }
 
 /* What a group over replicas moves when a step begins, and when a chunk's gradients are whole; the rest of the rule's
  * start is spread (ZeRO-2). */
-static void data_seconds(const Staging *at, const StepRule *rule, int axis, double *start, double *end, double *spread) {
+static void data_seconds(const Staging *at, const StepRule *rule, int axis, double *start, double *end,
+                         double *spread) {
     const Knobs *knobs = &at->plan->plan->knobs;
     const Rates *rates = at->plan->rates;
     *start = *end = *spread = 0;
@@ -152,7 +152,9 @@ static void data_seconds(const Staging *at, const StepRule *rule, int axis, doub
     }
 }
 
-static const StepRule *rule_of(const Staging *at, int stage) { return stage == at->stages - 1 ? &at->last : &at->first; }
+static const StepRule *rule_of(const Staging *at, int stage) {
+    return stage == at->stages - 1 ? &at->last : &at->first;
+}
 
 /* Weights that ZeRO shards come together chunk by chunk, while the first microbatch goes through them. */
 static void find_arrivals(const Staging *at, Play *play) {
@@ -170,7 +172,7 @@ static void find_arrivals(const Staging *at, Play *play) {
 
 /* The passes in which the gradients of each chunk become whole. */
 static bool find_whole(Staging *at, const Play *play, Arena *arena) {
-    at->whole = ARENA_NEW(arena, int, (size_t)at->stages * (size_t)play->chunks);
+    at->whole = ARENA_NEW(arena, int, (size_t)at->stages *(size_t)play->chunks);
     if (!at->whole) return false;
     for (int rank = 0; rank < at->stages; rank++)
         for (int i = 0; i < play->count[rank]; i++) {
@@ -211,8 +213,7 @@ static double once_exposed(const Staging *at, const StepRule *rule) {
         StepTerm term = term_of(at, group);
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
             Traffic traffic = step_traffic(rule, NULL, group, phase);
-            seconds += term.exposed *
-                       collective_seconds(at->plan->rates->cost[group], traffic.messages, traffic.bytes);
+            seconds += term.exposed * collective_seconds(at->plan->rates->cost[group], traffic.messages, traffic.bytes);
         }
     }
     return seconds;
@@ -378,8 +379,8 @@ static bool play_step(const PlayedPlan *plan, bool listed, Arena *arena, PlayedS
         end += rounds * (end - less);
         out->passes_seconds += rounds * (out->played.end - before.end);
     }
-    out->seconds = end + max_real(at.first.optimizer_seconds, at.last.optimizer_seconds) +
-                   other_seconds(&at, &out->play);
+    out->seconds =
+        end + max_real(at.first.optimizer_seconds, at.last.optimizer_seconds) + other_seconds(&at, &out->play);
     return !listed || list_stages(&at, arena, out);
 }
 

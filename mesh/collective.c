@@ -128,7 +128,7 @@ static double chips_on(const GroupAxis *axes, int count) {
     return chips;
 }
 
-/* `limit` asks for the book's form: many chips and no latency. */
+/* `limit` selects the book's form: many chips and no latency. */
 static CollectiveCost group_cost(Collective op, const GroupAxis *axes, int count, bool limit) {
     double chips = chips_on(axes, count), inside = 1;
     LevelCost whole = {0};
@@ -317,7 +317,7 @@ CollectiveCost collective_cost_least(Collective op, const Mesh *mesh, int64_t de
 /* A span is a factor and a stride in one word: both are below 2^32, as axes are. */
 typedef struct {
     uint64_t spans[MESH_AXES_MAX];
-    uint64_t asked; /* 1 + site, and the collective; 0 means empty */
+    uint64_t requested; /* 1 + site, and the collective; 0 means empty */
 } Key;
 
 typedef struct {
@@ -335,8 +335,8 @@ void collective_memo_free(CollectiveMemo *memo) { free(memo); }
 
 CollectiveCost collective_cost_kept(CollectiveMemo *memo, int site, Collective op, const Mesh *mesh,
                                     const Footprint *footprint) {
-    Key key = {.asked = (uint64_t)(site + 1) << 8 | (uint64_t)op};
-    uint64_t hash = key.asked;
+    Key key = {.requested = (uint64_t)(site + 1) << 8 | (uint64_t)op};
+    uint64_t hash = key.requested;
     for (int axis = 0; axis < mesh->axis_count; axis++) {
         key.spans[axis] = (uint64_t)footprint->on[axis].factor << 32 | (uint64_t)footprint->on[axis].stride;
         hash = (hash ^ key.spans[axis]) * 0x9E3779B97F4A7C15u;

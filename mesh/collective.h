@@ -98,7 +98,7 @@ CollectiveCost collective_cost_least(Collective op, const Mesh *mesh, int64_t de
 
 const char *collective_name(Collective op);
 
-/* Collective costs kept by footprint. A search asks for the same few thousand footprints some
+/* Collective costs kept by footprint. A search needs the same few thousand footprints some
  * millions of times; one look here takes a tenth of the time of the formulas. */
 
 /* Each thread has one memo. */

@@ -2,7 +2,7 @@
 /* mesh/jax_mesh.h: where JAX's mesh_utils lays a logical mesh: the factor of every physical axis that each logical axis
  * gets. Pure.
  *
- * Source: jax-ml/jax cec06d116c, jax/_src/mesh_utils.py; its rules are told in docs/model.md, "Where launchers place
+ * Source: jax-ml/jax cec06d116c, jax/_src/mesh_utils.py; its rules are in docs/model.md, "Where launchers place
  * roles", and its results on 174 meshes stand in tests/data/mesh/jax_mesh_cases.tsv. Physical axes are in JAX's order:
  * x, y, z, then the cores of a chip; axes of size 1 stay. Logical axes are in the order of mesh_shape: least intense
  * first. */

@@ -39,20 +39,20 @@ const Chip *machine_chip_of_slice(const Catalog *catalog, const char *slice);
  * from the catalog. An empty request means one pod (TPU) or one node (GPU). */
 bool machine_from_request(const Chip *chip, const MachineRequest *request, Machine *out, Error *error);
 
-/* Lists every machine of the same kind with fewer chips that may stand in for `asked` when a share of at most
- * `max_idle` of its chips may idle: chips >= ceil((1 - max_idle) * asked->mesh.chips - 1e-9) and fewer than asked;
- * another offered shape with the same count is NOT included. 3-D tori: any offered shape with fewer cubes, the same
- * slices, and its own wraps (at most the whole pod's cubes); 2-D: any offered shape; GPUs: fewer whole nodes; also
- * fewer slices. Sorted by chips, descending, then by shape. In the arena. */
+/* Lists every machine of the same kind with fewer chips that may stand in for `requested` when a share of at most
+ * `max_idle` of its chips may idle: chips >= ceil((1 - max_idle) * requested->mesh.chips - 1e-9) and fewer than
+ * requested; another offered shape with the same count is NOT included. 3-D tori: any offered shape with fewer cubes,
+ * the same slices, and its own wraps (at most the whole pod's cubes); 2-D: any offered shape; GPUs: fewer whole nodes;
+ * also fewer slices. Sorted by chips, descending, then by shape. In the arena. */
 typedef struct {
     Machine *machines;
     int count;
 } MachineList;
-bool machine_idle_shapes(const Chip *chip, const Machine *asked, double max_idle, Arena *arena, MachineList *out,
+bool machine_idle_shapes(const Chip *chip, const Machine *requested, double max_idle, Arena *arena, MachineList *out,
                          Error *error);
 
-/* Other offered shapes with the same number of chips (not `asked` itself) and the same slices. */
-bool machines_alike(const Chip *chip, const Machine *asked, Arena *arena, MachineList *out, Error *error);
+/* Other offered shapes with the same number of chips (not `requested` itself) and the same slices. */
+bool machines_alike(const Chip *chip, const Machine *requested, Arena *arena, MachineList *out, Error *error);
 
 /* One machine of exactly this slice shape and number of slices, without checking whether it is offered. */
 void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machine *out);

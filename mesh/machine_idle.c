@@ -15,7 +15,7 @@ typedef struct {
 /* Which machines stand in for which. */
 typedef struct {
     const Chip *chip;
-    const Machine *asked;
+    const Machine *requested;
     double max_idle; /* of the machines with fewer chips */
 } Wanted;
 
@@ -43,43 +43,45 @@ static int64_t least_chips(int64_t chips, double max_idle) {
     return least < 1 ? 1 : (int64_t)least;
 }
 
-static void add_smaller_tori(const Chip *chip, const Machine *asked, int64_t least, Candidates *to) {
-    int64_t asked_chips = slice_chips(asked->slice);
-    bool offered = slice_offered(chip, asked->slice);
-    for (int64_t slices = asked->slices; slices >= 1 && asked_chips * slices >= least; slices--) {
+static void add_smaller_tori(const Chip *chip, const Machine *requested, int64_t least, Candidates *to) {
+    int64_t asked_chips = slice_chips(requested->slice);
+    bool offered = slice_offered(chip, requested->slice);
+    for (int64_t slices = requested->slices; slices >= 1 && asked_chips * slices >= least; slices--) {
         if (to->count > IDLE_MACHINES_MAX) return;
-        if (!offered && slices < asked->slices) add(to, (Candidate){asked->slice, slices, asked_chips * slices});
+        if (!offered && slices < requested->slices)
+            add(to, (Candidate){requested->slice, slices, asked_chips * slices});
         for (SliceWalk walk = {.chip = chip}; slice_next(&walk);) {
             int64_t chips = slice_chips(walk.shape);
-            if (chips > asked_chips || chips * slices < least || chips * slices >= asked->mesh.chips) continue;
+            if (chips > asked_chips || chips * slices < least || chips * slices >= requested->mesh.chips) continue;
             add(to, (Candidate){walk.shape, slices, chips * slices});
         }
     }
 }
 
-static void add_smaller_gpus(const Chip *chip, const Machine *asked, int64_t least, Candidates *to) {
+static void add_smaller_gpus(const Chip *chip, const Machine *requested, int64_t least, Candidates *to) {
     int64_t host = chip->chips_per_host;
-    for (int64_t chips = (asked->mesh.chips - 1) / host * host; chips >= least && chips >= host; chips -= host) {
+    for (int64_t chips = (requested->mesh.chips - 1) / host * host; chips >= least && chips >= host; chips -= host) {
         if (to->count > IDLE_MACHINES_MAX) return;
         add(to, (Candidate){.slices = 1, .chips = chips});
     }
 }
 
 static void add_smaller(const Wanted *wanted, Candidates *to) {
-    int64_t least = least_chips(wanted->asked->mesh.chips, wanted->max_idle);
+    int64_t least = least_chips(wanted->requested->mesh.chips, wanted->max_idle);
     if (chip_has_domains(wanted->chip))
-        add_smaller_gpus(wanted->chip, wanted->asked, least, to);
+        add_smaller_gpus(wanted->chip, wanted->requested, least, to);
     else
-        add_smaller_tori(wanted->chip, wanted->asked, least, to);
+        add_smaller_tori(wanted->chip, wanted->requested, least, to);
 }
 
 static void add_equal_machines(const Wanted *wanted, Candidates *to) {
     const Chip *chip = wanted->chip;
-    const Machine *asked = wanted->asked;
+    const Machine *requested = wanted->requested;
     if (chip_has_domains(chip)) return;
     for (SliceWalk walk = {.chip = chip}; slice_next(&walk);)
-        if (slice_chips(walk.shape) == slice_chips(asked->slice) && slice_compare(walk.shape, asked->slice) != 0)
-            add(to, (Candidate){walk.shape, asked->slices, asked->mesh.chips});
+        if (slice_chips(walk.shape) == slice_chips(requested->slice) &&
+            slice_compare(walk.shape, requested->slice) != 0)
+            add(to, (Candidate){walk.shape, requested->slices, requested->mesh.chips});
 }
 
 typedef void AddCandidates(const Wanted *wanted, Candidates *to);
@@ -93,7 +95,7 @@ static bool machines_of(AddCandidates *add_all, const Wanted *wanted, Arena *are
             error, ERROR_INPUT, "--max-idle",
             "more than %d smaller machines are within this share of %s (%lld chips); give a smaller share, "
             "or a smaller --nodes or --chips",
-            IDLE_MACHINES_MAX, wanted->asked->text, (long long)wanted->asked->mesh.chips);
+            IDLE_MACHINES_MAX, wanted->requested->text, (long long)wanted->requested->mesh.chips);
     found.at = ARENA_NEW(arena, Candidate, (size_t)found.count);
     Machine *machines = ARENA_NEW(arena, Machine, (size_t)found.count);
     if (!found.at || !machines) return error_memory(error);
@@ -111,12 +113,12 @@ static bool machines_of(AddCandidates *add_all, const Wanted *wanted, Arena *are
     return true;
 }
 
-bool machine_idle_shapes(const Chip *chip, const Machine *asked, double max_idle, Arena *arena, MachineList *out,
+bool machine_idle_shapes(const Chip *chip, const Machine *requested, double max_idle, Arena *arena, MachineList *out,
                          Error *error) {
     if (!(max_idle > 0)) max_idle = 0; /* this catches a NaN too */
-    return machines_of(add_smaller, &(Wanted){chip, asked, max_idle}, arena, out, error);
+    return machines_of(add_smaller, &(Wanted){chip, requested, max_idle}, arena, out, error);
 }
 
-bool machines_alike(const Chip *chip, const Machine *asked, Arena *arena, MachineList *out, Error *error) {
-    return machines_of(add_equal_machines, &(Wanted){chip, asked, 0}, arena, out, error);
+bool machines_alike(const Chip *chip, const Machine *requested, Arena *arena, MachineList *out, Error *error) {
+    return machines_of(add_equal_machines, &(Wanted){chip, requested, 0}, arena, out, error);
 }

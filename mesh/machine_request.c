@@ -44,20 +44,20 @@ static void offered_rule(const Chip *chip, char *text, size_t size) {
 }
 
 static bool not_offered(const Chip *chip, SliceShape slice, Error *error) {
-    char rule[256], asked[SLICE_TEXT_SIZE], nearest[SLICE_TEXT_SIZE];
+    char rule[256], requested[SLICE_TEXT_SIZE], nearest[SLICE_TEXT_SIZE];
     SliceShape near = chip->pod;
     offered_rule(chip, rule, sizeof rule);
     slice_nearest(chip, slice, &near);
     bool disordered = chip->sorted_shapes && slice_compare(slice_sorted(slice), near) == 0;
     return error_set(error, ERROR_INPUT, "--slice", "%s is not a %s slice (%s%s); nearest: %s",
-                     slice_text(chip, slice, asked), short_name(chip),
+                     slice_text(chip, slice, requested), short_name(chip),
                      disordered ? "the smallest size comes first; " : "", rule, slice_text(chip, near, nearest));
 }
 
 /* Reports the offered counts around cores / per_chip chips, which are not offered, each with the shape it would
  * mean. */
-static bool no_slice_of_count(const Chip *chip, const char *where, const char *asked, int64_t cores, int64_t per_chip,
-                              Error *error) {
+static bool no_slice_of_count(const Chip *chip, const char *where, const char *requested, int64_t cores,
+                              int64_t per_chip, Error *error) {
     int64_t below = 0, above = INT64_MAX;
     for (SliceWalk walk = {.chip = chip}; slice_next(&walk);) {
         int64_t has = slice_chips(walk.shape);
@@ -71,7 +71,7 @@ static bool no_slice_of_count(const Chip *chip, const char *where, const char *a
         if (counts[i] == 0 || !slice_default(chip, counts[i], &slice)) continue;
         snprintf(text[i], sizeof text[i], "%s (%s)", number_grouped(counts[i], number), slice_text(chip, slice, shape));
     }
-    return error_set(error, ERROR_INPUT, where, "no %s slice has %s; nearest: %s%s%s%s", short_name(chip), asked,
+    return error_set(error, ERROR_INPUT, where, "no %s slice has %s; nearest: %s%s%s%s", short_name(chip), requested,
                      text[0], text[0][0] && text[1][0] ? " or " : "", text[1],
                      counts[1] ? "" : "; give --pods or --slices for more");
 }
@@ -82,13 +82,13 @@ static bool slice_of_count_name(const Chip *chip, const char *name, const char *
     for (const char *at = digits; *at; at++) {
         if (number <= most) number = number * 10 + (*at - '0'); /* beyond that it stays too large */
     }
-    char asked[96];
+    char requested[96];
     if (number > most || number % chip->cores_in_name != 0 || !slice_default(chip, number / chip->cores_in_name, out)) {
         double chips = (double)number / (double)chip->cores_in_name;
-        snprintf(asked, sizeof asked, "%g chips (%.24s: %lld core%s per chip)", chips, name,
+        snprintf(requested, sizeof requested, "%g chips (%.24s: %lld core%s per chip)", chips, name,
                  (long long)chip->cores_in_name, chip->cores_in_name > 1 ? "s" : "");
-        return no_slice_of_count(chip, "--slice", number > most ? "so many chips" : asked, number, chip->cores_in_name,
-                                 error);
+        return no_slice_of_count(chip, "--slice", number > most ? "so many chips" : requested, number,
+                                 chip->cores_in_name, error);
     }
     return true;
 }
@@ -132,11 +132,11 @@ static bool torus_from_request(const Chip *chip, const MachineRequest *request, 
         if (request->slices) slices = request->slices;
         if (!count_fits("--slices", "slices", slices, slice_chips(slice), error)) return false;
     } else if (request->chips) {
-        char number[NUMBER_TEXT_SIZE], asked[NUMBER_TEXT_SIZE + 8];
+        char number[NUMBER_TEXT_SIZE], requested[NUMBER_TEXT_SIZE + 8];
         if (!count_fits("--chips", "chips", request->chips, 1, error)) return false;
-        snprintf(asked, sizeof asked, "%s chips", number_grouped(request->chips, number));
+        snprintf(requested, sizeof requested, "%s chips", number_grouped(request->chips, number));
         if (!slice_default(chip, request->chips, &slice))
-            return no_slice_of_count(chip, "--chips", asked, request->chips, 1, error);
+            return no_slice_of_count(chip, "--chips", requested, request->chips, 1, error);
     } else if (request->pods) {
         slices = request->pods;
         if (!count_fits("--pods", "pods", slices, slice_chips(slice), error)) return false;

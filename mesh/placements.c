@@ -83,7 +83,7 @@ static uint64_t ways_of_row(const PlacementTable *table, const int *row, Deal at
     return ways;
 }
 
-/* The count treats all roles alike, so a row has the same ways as its sorted twin. */
+/* The count treats all roles alike, so a row has the same ways as its sorted equivalent. */
 static void row_sort(const int *row, int roles, int *sorted) {
     for (int r = 0; r < roles; r++) {
         int at = r;
@@ -104,15 +104,15 @@ static uint64_t *prime_ways(const PlacementTable *table, const MeshPrime *prime,
         total += prime->exponent[a];
         ways = ARENA_NEW(arena, uint64_t, row_count(table, total));
         if (!ways) return NULL;
-        for (int twins = 0; twins < 2; twins++) {
+        for (int mirrored = 0; mirrored < 2; mirrored++) {
             int row[ROLE_COUNT] = {total}, sorted[ROLE_COUNT];
             do {
                 row_sort(row, table->role_count, sorted);
                 bool is_sorted = memcmp(row, sorted, sizeof(int) * (size_t)table->role_count) == 0;
-                if (is_sorted && !twins)
+                if (is_sorted && !mirrored)
                     ways[row_rank(table, row)] = ways_of_row(
                         table, row, (Deal){.exponent = prime->exponent[a], .later = total - row[0]}, before);
-                else if (!is_sorted && twins)
+                else if (!is_sorted && mirrored)
                     ways[row_rank(table, row)] = ways[row_rank(table, sorted)];
             } while (row_next(row, table->role_count));
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mesh/slice.h: the slices that a torus generation offers, how they are written, and which comes next. Pure. */
+/* mesh/slice.h: the slices that a torus generation has, how they are written, and which comes next. Pure. */
 #pragma once
 
 #include "mesh/chip.h"

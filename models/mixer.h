@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* models/mixer.h: what a layer has beside softmax attention, or instead of it, to mix tokens: state space, linear
+/* models/mixer.h: what a layer has alongside softmax attention, or instead of it, to mix tokens: state space, linear
  * attention, recurrence, short convolution.
  *
  * A mixer is one file, models/mixers/NAME.c, with one const struct, and a row in models/mixers/mixers.c. Its parts()
@@ -17,7 +17,7 @@ typedef enum {
 } MixerSplit;
 
 typedef enum {
-    MIXER_MATMUL,     /* [in] x [in, out] */
+    MIXER_MATMUL,      /* [in] x [in, out] */
     MIXER_CONVOLUTION, /* over time, each channel alone: `out` channels, `kernel` tokens wide */
     MIXER_CORE,        /* the scan or the recurrence */
     MIXER_ELEMENTWISE, /* reads and writes numbers: gates, norms */
@@ -35,20 +35,20 @@ typedef struct {
     double group_share; /* of the numbers and parameters of the part: those of groups */
     double group_flops; /* of its FLOPs */
 
-    int64_t in, out, kernel;  /* matmul; convolution: in = out = channels; core: of a token, what it takes and makes */
-    int64_t parameters;       /* numbers that are trained, with biases */
-    bool whole_weights;       /* every chip has all of them, whatever it has of the work: one norm for all heads */
-    ModelPart column;         /* of Parameters, in which these count */
-    double flops;             /* forward; of a matmul and of a convolution 2 * their weights */
-    double backward;          /* FLOPs of backward as a multiple of forward */
-    int64_t read, written;    /* numbers to and from HBM, forward */
-    int64_t kept;             /* of what it makes: numbers of 16 bits that stay for backward */
-    double kept_float;        /* the same in float32 */
-    double moved_float;       /* core: numbers of float32 that it writes and reads again, forward: states of chunks */
-    bool own_input;           /* column: each head reads its own numbers alone, a block of a diagonal */
-    bool on_vectors;          /* core: its FLOPs are not matrix products */
-    int64_t state;            /* numbers that a sequence carries from token to token, whatever its length */
-    bool state_float;         /* they are float32 in serving; false: as activations are */
+    int64_t in, out, kernel; /* matmul; convolution: in = out = channels; core: of a token, what it takes and makes */
+    int64_t parameters;      /* numbers that are trained, with biases */
+    bool whole_weights;      /* every chip has all of them, whatever it has of the work: one norm for all heads */
+    ModelPart column;        /* of Parameters, in which these count */
+    double flops;            /* forward; of a matmul and of a convolution 2 * their weights */
+    double backward;         /* FLOPs of backward as a multiple of forward */
+    int64_t read, written;   /* numbers to and from HBM, forward */
+    int64_t kept;            /* of what it makes: numbers of 16 bits that stay for backward */
+    double kept_float;       /* the same in float32 */
+    double moved_float;      /* core: numbers of float32 that it writes and reads again, forward: states of chunks */
+    bool own_input;          /* column: each head reads its own numbers alone, a block of a diagonal */
+    bool on_vectors;         /* core: its FLOPs are not matrix products */
+    int64_t state;           /* numbers that a sequence carries from token to token, whatever its length */
+    bool state_float;        /* they are float32 in serving; false: as activations are */
 } MixerPart;
 
 enum { MIXER_PARTS_MAX = 12, MIXER_REQUIRED = -1 };
@@ -65,7 +65,7 @@ typedef struct Mixer {
     MixerSize sizes[MIXER_SIZES_MAX];
     /* Returns how many parts were written. Sizes are in the ranges that model_validate() checks. */
     int (*parts)(const Model *model, const LayerKind *kind, MixerPart out[MIXER_PARTS_MAX]);
-    /* What of the sizes does not go together, "groups do not divide the heads"; NULL: nothing, or nothing asked. */
+    /* What of the sizes does not go together, "groups do not divide the heads"; NULL: nothing, or nothing requested. */
     const char *(*wrong)(const LayerKind *kind);
 } Mixer;
 
@@ -79,14 +79,15 @@ int mixer_size_count(const Mixer *mixer);
 /* Whether a layer mixes tokens at all, by attention or by a mixer other than "none". */
 bool kind_mixes(const LayerKind *kind);
 
-/* What a mean layer of the model has of the two blocks of a transformer's: attention or a mixer, and an MLP or experts. */
+/* What a mean layer of the model has of the two blocks of a transformer's: attention or a mixer, and an MLP or
+ * experts. */
 double model_blocks_share(const Model *model);
 
 /* FLOPs of one token in its cores, forward: what no parameter says. */
 double mixer_flops(const Model *model, const LayerKind *kind);
 
-/* The share of a part's numbers that one chip of `tensor` ways has. Heads divide; what a group of them shares is held by
- * every chip that has one of them. Ways may be real: heads are then as well. */
+/* The share of a part's numbers that one chip of `tensor` ways has. Heads divide; what a group of them shares is held
+ * by every chip that has one of them. Ways may be real: heads are then as well. */
 double mixer_share(const MixerPart *part, double tensor);
 /* The same of its FLOPs. */
 double mixer_flops_share(const MixerPart *part, double tensor);

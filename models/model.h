@@ -15,12 +15,12 @@ enum { MIXER_SIZES_MAX = 12, TOWERS_MAX = 4, TOWER_NAME_SIZE = 32 };
 
 /* The columns in which parameters are counted: each is in exactly one. */
 typedef enum {
-    PART_ATTENTION,       /* projections of all layers, with gates on their output */
-    PART_MLP,             /* dense MLPs */
-    PART_EXPERTS,         /* routed experts */
-    PART_ROUTER,          /* with the gate of a shared expert */
-    PART_EMBEDDING,       /* input look-up [V, D]; a tied table is counted here */
-    PART_UNEMBEDDING,     /* 0 when tied */
+    PART_ATTENTION,   /* projections of all layers, with gates on their output */
+    PART_MLP,         /* dense MLPs */
+    PART_EXPERTS,     /* routed experts */
+    PART_ROUTER,      /* with the gate of a shared expert */
+    PART_EMBEDDING,   /* input look-up [V, D]; a tied table is counted here */
+    PART_UNEMBEDDING, /* 0 when tied */
     PART_POSITIONS,
     PART_NORMS,           /* of layers, queries, keys, latents and mixers, after the embedding, and the last one */
     PART_BIASES,          /* of attention, MLPs, experts and logits; attention sinks */
@@ -39,7 +39,7 @@ typedef enum {
     PART_COUNT
 } ModelPart;
 
-/* Parameters beside those that the fields of a layer or of a model say. */
+/* Parameters in addition to those that the fields of a layer or of a model say. */
 typedef struct {
     int64_t matrix[PART_COUNT]; /* each is used once for each token */
     int64_t vector[PART_COUNT]; /* biases, scales, look-ups */
@@ -81,7 +81,7 @@ typedef struct {
     int64_t norms;       /* norms over d_model in a layer: 2, or 1 with a parallel block, or 4 */
     bool parallel_block; /* attention and MLP read the same input */
 
-    /* Beside attention, or instead of it (heads = 0): models/mixer.h. NULL: attention alone. */
+    /* Next to attention, or instead of it (heads = 0): models/mixer.h. NULL: attention alone. */
     const struct Mixer *mixer;
     int64_t sizes[MIXER_SIZES_MAX]; /* in the order of the mixer's keys */
 
@@ -95,7 +95,7 @@ typedef struct {
     int64_t expert_width; /* of what routed experts read, where it is not d_model; else 0 */
     int64_t null_experts; /* experts that do nothing, which the router may choose */
     int64_t copies;       /* of attention and MLP, shared by all layers of the kind (zamba); 0: each has its own */
-    bool encoder;         /* of an encoder beside the decoder: full attention, over other tokens */
+    bool encoder;         /* of an encoder next to the decoder: full attention, over other tokens */
     ExtraParameters extra;
 } LayerKind;
 

@@ -11,9 +11,9 @@
 
 int model_part_named(const char *key) {
     static const char *const KEYS[] = {
-        "attention",  "mlp",  "experts", "router", "embedding", "unembedding", "positions", "norms",
-        "biases",     "indexer", "cross_attention", "linear", "shared_experts", "ple", "ngram", "hyper",
-        "mtp", "vision", "audio", "projector", "other"};
+        "attention", "mlp",    "experts", "router",          "embedding", "unembedding",    "positions",
+        "norms",     "biases", "indexer", "cross_attention", "linear",    "shared_experts", "ple",
+        "ngram",     "hyper",  "mtp",     "vision",          "audio",     "projector",      "other"};
     _Static_assert(COUNT_OF(KEYS) == PART_COUNT, "one key for each column");
     for (int i = 0; i < PART_COUNT; i++)
         if (strcmp(KEYS[i], key) == 0) return i;
@@ -48,7 +48,8 @@ static int64_t attention_input(int64_t D, const LayerKind *kind) {
 
 /* Queries and output of N_h heads, keys and values of K: D * H * (2 N_h + 2 K). */
 static int64_t head_attention(int64_t D, const LayerKind *kind) {
-    int64_t columns = plus(times(kind->head_dim, plus(kind->heads, kind->kv_heads)), times(v_width(kind), kind->kv_heads));
+    int64_t columns =
+        plus(times(kind->head_dim, plus(kind->heads, kind->kv_heads)), times(v_width(kind), kind->kv_heads));
     return plus(times(attention_input(D, kind), columns), times(times(kind->heads, v_width(kind)), D));
 }
 
@@ -67,9 +68,10 @@ static int64_t cross_attention(int64_t D, const LayerKind *kind) {
 }
 
 static int64_t attention_biases(int64_t D, const LayerKind *kind) {
-    int64_t qkv = kind->attention == ATTENTION_LATENT
-                      ? plus(kind->q_lora_rank, plus(kind->kv_lora_rank, kind->qk_rope_head_dim))
-                      : plus(times(kind->head_dim, plus(kind->heads, kind->kv_heads)), times(v_width(kind), kind->kv_heads));
+    int64_t qkv =
+        kind->attention == ATTENTION_LATENT
+            ? plus(kind->q_lora_rank, plus(kind->kv_lora_rank, kind->qk_rope_head_dim))
+            : plus(times(kind->head_dim, plus(kind->heads, kind->kv_heads)), times(v_width(kind), kind->kv_heads));
     return plus(plus(kind->qkv_bias ? qkv : 0, kind->out_bias ? D : 0), kind->sinks ? kind->heads : 0);
 }
 
@@ -180,7 +182,7 @@ double indexed_span(const LayerKind *kind, double seq) {
     return kind->index_heads == 0 || k >= keys ? keys / 2 : k - k * k / (2 * keys); /* the first see fewer than top_k */
 }
 
-/* What is left of a sequence when keys are joined or chosen, with the window beside it in compressed attention. */
+/* What is left of a sequence when keys are joined or chosen, with the window alongside it in compressed attention. */
 static double sparse_span(const LayerKind *kind, int64_t seq, bool full) {
     double S = (double)seq, W = (double)min_whole(kind->window, seq), keys = S / (double)max_whole(1, kind->compress);
     double near = full ? W : W - W * W / (2 * S), k = (double)kind->index_top_k;
@@ -241,7 +243,7 @@ double model_flops_per_token(const Model *model, FlopConvention convention, int6
 }
 
 /* What of a kind of layers no plan prices yet; NULL: nothing. */
-static const char *unpriced(const LayerKind *kind) { return kind->encoder ? "an encoder beside the decoder" : NULL; }
+static const char *unpriced(const LayerKind *kind) { return kind->encoder ? "an encoder next to the decoder" : NULL; }
 
 bool model_priceable(const Model *model, const char *where, Error *error) {
     for (int i = 0; i < model->kind_count; i++) {

@@ -17,8 +17,8 @@ typedef struct {
         int64_t parts[PART_COUNT];
     };
     int64_t total;
-    int64_t language; /* the total without towers and projector */
-    int64_t active;   /* used per token: top_k of the experts; both embeddings are counted */
+    int64_t language;      /* the total without towers and projector */
+    int64_t active;        /* used per token: top_k of the experts; both embeddings are counted */
     int64_t active_matmul; /* the active parameters of the language model without look-ups (input, learned positions,
                             * per-layer and n-gram tables): the N of 6 N (a tied table stays, as logits) */
 } Parameters;
@@ -32,7 +32,7 @@ int model_part_named(const char *key);
 bool model_validate(const Model *model, const char *where, Error *error);
 
 /* False: *error says in one line that the model has something (named by its kind) that plans do not price. Whatever is
- * planned or served is asked first. */
+ * planned or served is requested first. */
 bool model_priceable(const Model *model, const char *where, Error *error);
 
 Parameters model_parameters(const Model *model);
@@ -54,7 +54,7 @@ typedef enum {
 double model_flops_per_token(const Model *model, FlopConvention convention, int64_t seq);
 
 /* Mean number of keys that a query attends to in a layer of this kind, causal, at sequence length seq >= 1: (seq + 1) /
- * 2 is rounded to seq / 2 as is usual; a window lowers it. `full` asks for the full square (or full window) instead. */
+ * 2 is rounded to seq / 2 as is usual; a window lowers it. `full` selects the full square (or full window) instead. */
 /* Keys that an indexer chooses for a query, mean over a sequence: top_k of those before it, joined by `compress`. */
 double indexed_span(const LayerKind *kind, double seq);
 

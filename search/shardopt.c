@@ -52,7 +52,7 @@ void shardopt_request_free(shardopt_request *request) {
     free(request);
 }
 
-/* Options of a request: those that `shardopt plan` asks with, and the two that say how the search is run. */
+/* Options of a request: the inputs of `shardopt plan`, and the two that say how the search is run. */
 static bool is_settable(Option option) {
     return option_is_input(option) || option == OPTION_THREADS || option == OPTION_CERTIFICATE;
 }

@@ -18,10 +18,10 @@
  *
  * Compile with `pkg-config --cflags --libs shardopt`, or in CMake find_package(shardopt) and shardopt::shardopt.
  *
- * Threads: a request and a report belong to one thread at a time. Different ones may be used side by side: two searches in
- * two threads give the bytes that one gives. The caller's locale does not matter, and stays as it is. Data files are found by SHARDOPT_DATA, or where the library was built from or
- * installed to. The JSON report is stable: its format_version says when it changes (docs/json.md). Nothing of the binary
- * interface is promised before version 1. */
+ * Threads: a request and a report belong to one thread at a time. Different ones may be used side by side: two searches
+ * in two threads give the bytes that one gives. The caller's locale does not matter, and stays as it is. Data files are
+ * found by SHARDOPT_DATA, or where the library was built from or installed to. The JSON report is stable: its
+ * format_version says when it changes (docs/json.md). Nothing of the binary interface is promised before version 1. */
 #ifndef SHARDOPT_H
 #define SHARDOPT_H
 
@@ -68,10 +68,10 @@ typedef struct shardopt_request shardopt_request;
 SHARDOPT_API shardopt_request *shardopt_request_new(void);
 SHARDOPT_API void shardopt_request_free(shardopt_request *request); /* NULL does nothing */
 
-/* Sets one option of `shardopt plan` by its long name without dashes, in place of what was set before: "model" to "405b",
- * "max-idle" to "5%", "variants" to "" (a flag). `value` NULL takes the option back. Names are checked now, values when
- * the search begins. Options that write files or print (output, format, timing, color, ...) are not part of a request.
- * Returns SHARDOPT_DONE, SHARDOPT_INPUT or SHARDOPT_DEFECT. `error` may be NULL, here and below. */
+/* Sets one option of `shardopt plan` by its long name without dashes, in place of what was set before: "model" to
+ * "405b", "max-idle" to "5%", "variants" to "" (a flag). `value` NULL takes the option back. Names are checked now,
+ * values when the search begins. Options that write files or print (output, format, timing, color, ...) are not part of
+ * a request. Returns SHARDOPT_DONE, SHARDOPT_INPUT or SHARDOPT_DEFECT. `error` may be NULL, here and below. */
 SHARDOPT_API int shardopt_request_set(shardopt_request *request, const char *option, const char *value,
                                       shardopt_error *error);
 
@@ -87,15 +87,15 @@ typedef struct shardopt_report shardopt_report;
 /* What a search may ask of its caller; each member may be NULL. Both are called from threads of the search. */
 typedef struct {
     void *context;
-    /* True ends the search with the best plan so far, within about a second. It is asked often and has to be quick. */
+    /* True ends the search with the best plan so far, within about a second. It is called often and has to be quick. */
     bool (*interrupted)(void *context);
-    /* Expressible now and then: the seconds of the best plan so far (0 means that none is known) and the least bound of what is
-     * left, both as plans are ranked. */
+    /* Expressible now and then: the seconds of the best plan so far (0 means that none is known) and the least bound of
+     * what is left, both as plans are ranked. */
     void (*progress)(void *context, double best_seconds, double bound_seconds);
 } shardopt_hooks;
 
-/* Searches, and what the report has around the search. `hooks` may be NULL. Returns the code; *report is NULL where it is
- * SHARDOPT_INPUT or SHARDOPT_DEFECT, and belongs to the caller otherwise. It does not need the request any more. */
+/* Searches, and what the report has around the search. `hooks` may be NULL. Returns the code; *report is NULL where it
+ * is SHARDOPT_INPUT or SHARDOPT_DEFECT, and belongs to the caller otherwise. It does not need the request any more. */
 SHARDOPT_API int shardopt_search(const shardopt_request *request, const shardopt_hooks *hooks, shardopt_report **report,
                                  shardopt_error *error);
 SHARDOPT_API void shardopt_report_free(shardopt_report *report); /* NULL does nothing */
@@ -135,8 +135,8 @@ SHARDOPT_API bool shardopt_report_term(const shardopt_report *report, int rank, 
 SHARDOPT_API void shardopt_report_proof(const shardopt_report *report, shardopt_proof *proof);
 
 /* The report as "text", "json", "markdown", "html", "csv" or, where the request has the option "certificate",
- * "certificate": *text ends with a zero byte that *length does not count, and belongs to the caller (shardopt_free). A page
- * of HTML runs up to fifty searches of its own (`--sensitivity`). */
+ * "certificate": *text ends with a zero byte that *length does not count, and belongs to the caller (shardopt_free). A
+ * page of HTML runs up to fifty searches of its own (`--sensitivity`). */
 SHARDOPT_API int shardopt_report_write(shardopt_report *report, const char *format, char **text, size_t *length,
                                        shardopt_error *error);
 
@@ -153,8 +153,9 @@ SHARDOPT_API int shardopt_serving_request_set(shardopt_serving_request *request,
 
 typedef struct shardopt_front shardopt_front;
 
-/* Searches the front. Of the hooks only `interrupted` is asked. Returns the code, SHARDOPT_NO_PLAN where nothing fits or
- * keeps the limits; *front is NULL where it is SHARDOPT_INPUT or SHARDOPT_DEFECT, and belongs to the caller otherwise. */
+/* Searches the front. Of the hooks only `interrupted` is called. Returns the code, SHARDOPT_NO_PLAN where nothing fits
+ * or keeps the limits; *front is NULL where it is SHARDOPT_INPUT or SHARDOPT_DEFECT, and belongs to the caller
+ * otherwise. */
 SHARDOPT_API int shardopt_serve(const shardopt_serving_request *request, const shardopt_hooks *hooks,
                                 shardopt_front **front, shardopt_error *error);
 SHARDOPT_API void shardopt_front_free(shardopt_front *front); /* NULL does nothing */
@@ -183,13 +184,13 @@ SHARDOPT_API int shardopt_front_write(const shardopt_front *front, const char *f
 
 /* ---- the program ---- */
 
-/* Runs one command line of the program, argv[0] being its name, and returns its exit code. The result goes to `out` alone;
- * one line on what went wrong, and warnings, to `err`. Both are flushed and stay the caller's. */
+/* Runs one command line of the program, argv[0] being its name, and returns its exit code. The result goes to `out`
+ * alone; one line on what went wrong, and warnings, to `err`. Both are flushed and stay the caller's. */
 SHARDOPT_API int shardopt_main(int argc, char **argv, FILE *out, FILE *err);
 
-/* The same into memory, for callers that have no FILE: *result and *messages become texts that end with a zero byte, for
- * the caller to give to shardopt_free(). A NULL pointer means that the text is not wanted. Where memory is out both texts
- * are NULL, and the exit code is 70. */
+/* The same into memory, for callers that have no FILE: *result and *messages become texts that end with a zero byte,
+ * for the caller to give to shardopt_free(). A NULL pointer means that the text is not wanted. Where memory is out both
+ * texts are NULL, and the exit code is 70. */
 SHARDOPT_API int shardopt_call(int argc, char **argv, char **result, char **messages);
 
 #ifdef __cplusplus

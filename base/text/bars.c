@@ -95,7 +95,7 @@ static void draw_sum(Svg *svg, double x, double y, const char *tip) {
     svg_stroke(svg, x, y - 3, BAR + 6, "roof thick", tip);
 }
 
-/* Into `svg`, or NULL, where only its height is asked for. */
+/* Into `svg`, or NULL, where only its height is requested. */
 static double draw_legend(Svg *svg, const Bars *bars, const bool shown[], double y) {
     SvgLegend legend = {4, WIDTH - 4, 4, y};
     for (int i = 0; i < bars->parts; i++)
@@ -184,14 +184,14 @@ static double draw_stacked_legend(Svg *svg, const Bars *bars, double width, doub
     return legend.y;
 }
 
-/* A name is beside its bar, its total behind it; or both are above. */
+/* A name is alongside its bar, its total behind it; or both are above. */
 static void draw_row(Svg *svg, const SvgScale *scale, double y, const Bars *bars, const BarRow *row, double right) {
     char label[SVG_FIT_SIZE], value[NUMBER_TEXT_SIZE];
-    bool beside = bars->left > 0;
-    double top = beside ? y : y + 16;
+    bool on_the_left = bars->left > 0;
+    double top = on_the_left ? y : y + 16;
     double end = draw_parts(svg, scale, top, bars, row), at = svg_at(scale, row->limit);
     bars->amount(row->total, value);
-    if (beside) {
+    if (on_the_left) {
         svg_text(svg, bars->left - 8, y + 11, "end", NULL, "%s", svg_fit(row->label, bars->left - 10, label));
         svg_text(svg, end + 5, y + 11, "start", "small", "%s", value);
     } else {

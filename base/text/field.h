@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* base/text/field.h: what a record says, figure by figure, told once: its place in JSON and in a table, what it is
- * called, in which unit people read it, what it means, and how it is got. JSON, CSV, tables, comparisons, pages and the library
- * are walks over such a table; a figure added is a row of it. */
+/* base/text/field.h: what a record says, figure by figure, described once: its place in JSON and in a table, what it is
+ * called, in which unit people read it, what it means, and how it is got. JSON, CSV, tables, comparisons, pages and the
+ * library are walks over such a table; a figure added is a row of it. */
 #pragma once
 
 #include "base/json.h"
@@ -47,7 +47,7 @@ double field_number(const Field *field, const void *record);
 const char *field_words(const Field *field, const void *record, char *text);
 
 /* Writes fields into JSON from *next to the one whose key is `until` (NULL: to the end), where *next is then. Objects
- * of their keys are opened as they come. False: memory is out. */
+ * of their keys are read as they come. False: memory is out. */
 bool fields_add_json(cJSON *to, const Field **next, const char *until, const void *record);
 /* Passes by those whose keys begin so. */
 void fields_skip(const Field **next, const char *start);

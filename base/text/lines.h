@@ -24,7 +24,7 @@ typedef struct {
     int kind;          /* of its mark (svg_mark) */
     double size;       /* of its mark; 0: it has none */
     int series;        /* whose line goes through it, in the order of the points; NOT_JOINED: none */
-    const char *label; /* small, beside the point where there is room; NULL: none */
+    const char *label; /* small, alongside the point where there is room; NULL: none */
     const char *tip;   /* set by lines_point() */
 } LinePoint;
 

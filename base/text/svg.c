@@ -9,7 +9,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Colours told apart by most who do not see all colours (after Okabe and Ito), each at least 3:1 on its background. */
+/* Colours distinguished by most who do not see all colours (after Okabe and Ito), each at least 3:1 on its
+ * background. */
 static const char *const MARKS[2][SVG_COLORS] = {
     {"#0072b2", "#d55e00", "#00815c", "#b8478f", "#8a6d00", "#3f86b8", "#a8322b", "#5a5a5a"},
     {"#56a8e8", "#ff8a4c", "#2bc79b", "#e79ac4", "#e8d44d", "#9fd4ff", "#ff7b72", "#bdbdbd"}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* base/text/svg.h: what every picture is drawn with: scales and ticks, axes, bars, marks, text that is text. A picture
- * needs nothing beside itself but the rules of svg_style(), has a title and a description for who cannot see it, and
+ * needs nothing but the rules of svg_style(), has a title and a description for who cannot see it, and
  * says nothing by colour alone: kinds of bars have patterns, marks have shapes. Coordinates are pixels of the viewBox,
  * y down. */
 #pragma once
@@ -32,7 +32,7 @@ typedef enum {
 enum { SVG_ID_SIZE = 32, SVG_TICKS_MAX = 16 };
 
 /* The width of a panel: a picture of this width has letters of a readable size on a telephone, and two of them lie
- * beside each other on a screen. Wider pictures are scrolled sideways where there is no room. */
+ * next to each other on a screen. Wider pictures are scrolled sideways where there is no room. */
 enum { SVG_PANEL = 380 };
 
 /* A picture while it is written. */
@@ -106,7 +106,7 @@ double svg_legend_bar(Svg *svg, double x, double y, Paint paint, const char *wor
 double svg_legend_mark(Svg *svg, double x, double y, int kind, const char *words);
 
 /* A legend of several lines between `left` and `right`, the next entry at (x, y). `svg` NULL: only the place is taken,
- * which tells how high it will be. */
+ * which says how high it will be. */
 typedef struct {
     double left, right, x, y;
 } SvgLegend;

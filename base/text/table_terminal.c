@@ -168,8 +168,8 @@ static char *print_to_fit(const Table *table, struct libscols_table *lines, size
     }
 }
 
-/* libsmartcols asks the locale of the thread how wide a character is; a program that has not called setlocale() knows
- * ASCII alone. Where the system has no locale of UTF-8, other characters are written as \xNN. */
+/* libsmartcols queries the locale of the thread how wide a character is; a program that has not called setlocale()
+ * knows ASCII alone. Where the system has no locale of UTF-8, other characters are written as \xNN. */
 static char *print_in_utf8(const Table *table, size_t room) {
     locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     if (!utf8 && errno == ENOMEM) return NULL;
@@ -199,8 +199,8 @@ static void write_lines(const char *text, const char *indent, TextOut out) {
 bool table_write_text(const Table *table, const char *indent, TextOut out) {
     if (table->failed) return false;
     if (table->rows == 0) return true;
-    size_t room = (size_t)out.terminal.columns, beside = strlen(indent);
-    char *text = print_in_utf8(table, room == 0 ? 0 : room > beside ? room - beside : 1);
+    size_t room = (size_t)out.terminal.columns, indent_columns = strlen(indent);
+    char *text = print_in_utf8(table, room == 0 ? 0 : room > indent_columns ? room - indent_columns : 1);
     if (!text) return false;
     write_lines(text, indent, out);
     free(text);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* This text is recognised by its address: a set that was read has texts of its own. */
-static const char OWN[] = "calibrate: by runs of this entry alone; believed to be its kin's";
+static const char OWN[] = "calibrate: by runs of this entry alone; assumed equal to its parent's";
 
 /* Gives the entry all figures that it takes from its parent and that may move, in the order of the table. */
 static void own_figures(const SetEntry *list, SetEntry *entry) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/measured/labels.h: the words by which an error table tells runs apart: their publisher, their software, and
+/* cost/measured/labels.h: the words by which an error table distinguishes runs: their publisher, their software, and
  * their kind of plan. They come from the columns alone, so that a row that cannot be replayed has them too. */
 #pragma once
 

@@ -131,7 +131,7 @@ static void residuals_at(Solver *s, const double *u, double *r) {
     }
 }
 
-/* One column by a forward difference, or backward where there is no room above. Where the model has no answer beside
+/* One column by a forward difference, or backward where there is no room above. Where the model has no answer next to
  * the point, the other side is tried; without an answer there the column is flat. */
 static void column_at(Solver *s, int j, int worker) {
     const LeastSquares *p = s->problem;

@@ -58,7 +58,7 @@ typedef struct {
     int32_t row_count;
     const LeastParameter *parameters;
     const LeastColumn *columns; /* one for each parameter */
-    const double *weights;      /* of rows, >= 0; a row of weight 0 is left out and never asked for */
+    const double *weights;      /* of rows, >= 0; a row of weight 0 is left out and never requested */
     double scale;               /* s > 0 */
     LeastResiduals *residuals;
     void *context;

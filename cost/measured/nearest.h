@@ -13,8 +13,9 @@ typedef struct {
     Precision precision;
 } NearestAsk;
 
-/* The nearest of the outcomes, which are of one chip; NULL where none is of a like model: dense or a mixture as asked,
- * with at least half and at most twice the active parameters. Of runs that are equally near the last of the table. */
+/* The nearest of the outcomes, which are of one chip; NULL where none is of a like model: dense or a mixture as
+ * requested, with at least half and at most twice the active parameters. Of runs that are equally near the last of the
+ * table. */
 const Outcome *nearest_run(const Outcome *outcomes, int64_t count, const NearestAsk *ask);
 
 /* Tokens per second and chip of a run, by the step that was measured; 0 where the batch is not known. */

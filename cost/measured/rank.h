@@ -11,7 +11,7 @@
 #include "cost/measured/run.h"
 #include "cost/profile/doubt.h"
 
-/* Which measured runs stand beside each other as alternatives of one choice. Pure.
+/* Which measured runs stand next to each other as alternatives of one choice. Pure.
  *
  * Runs of one group have the same source, model and dimensions, machine, sequence, precision and release. What is
  * compared is the time of a token, so that plans with different batches can stand in one group: a planner too ranks by

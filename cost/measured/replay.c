@@ -194,7 +194,7 @@ static double shown_bytes(const Replay *replay, const Profile *profile, const Es
     return memory_on_device(&setting, &estimate->shard, allocated);
 }
 
-/* What the fullest chip needs, all told where the source tells what an allocator or a device holds. */
+/* What the fullest chip needs, all of it where the source says what an allocator or a device holds. */
 static double needed_bytes(const Replay *replay, const Profile *profile, const Estimate *estimate) {
     CostContext setting = setting_of(replay, profile);
     double allocated = memory_total(&estimate->memory);

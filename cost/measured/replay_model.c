@@ -37,7 +37,7 @@ static const Model *find_model(const Zoo *zoo, const Run *run) {
     return NULL;
 }
 
-/* The number of layers that a dense model's size implies beside one table, among the numbers that divide its stages; 0
+/* The number of layers that a dense model's size implies with one table, among the numbers that divide its stages; 0
  * means not known. */
 static int64_t layers_of_size(const Run *run) {
     if (!(run->params_b > 0) || run->experts > 0 || run->d_model <= 0 || run->d_ff <= 0) return 0;

@@ -240,7 +240,7 @@ static void set_remat(Replay *replay) {
     }
 }
 
-/* Offloaded bytes move beside the step; where the catalog has no rate for that, they move for free. */
+/* Offloaded bytes move alongside the step; where the catalog has no rate for that, they move for free. */
 static void price_offload(Replay *replay) {
     if (host_is_known(&replay->chip)) return;
     replay->chip.pcie_bytes_per_second.value = 1e15;

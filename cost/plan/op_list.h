@@ -78,9 +78,9 @@ static inline void leave_block(Op *op, const Shard *shard, const Sharding *shard
     }
 }
 
-/* The ops of a layer's mixer (models/mixer.h), from its first matmul to its last. `entered` means that attention beside
- * it has gathered the input that both read, and reduces the sum of both outputs; `ends` means that no MLP follows: the
- * output is the next layer's input, which is kept anyway. */
+/* The ops of a layer's mixer (models/mixer.h), from its first matmul to its last. `entered` means that attention
+ * alongside it has gathered the input that both read, and reduces the sum of both outputs; `ends` means that no MLP
+ * follows: the output is the next layer's input, which is kept anyway. */
 typedef struct {
     bool entered, ends;
 } MixerPlace;

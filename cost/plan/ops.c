@@ -35,7 +35,7 @@ static Op *add_norm(List *list, const char *name, const Model *model, double tok
 typedef struct {
     double heads, kv_heads;
     double query, key, value, context;
-    double latent;  /* sparse attention: what of a token goes to other chips of a context, keys of the indexer with it */
+    double latent; /* sparse attention: what of a token goes to other chips of a context, keys of the indexer with it */
     double padding; /* the numbers of a head that is kept over its own: heads are the last dimension of an array */
 } HeadWidths;
 
@@ -50,7 +50,7 @@ static HeadWidths head_widths(const LayerKind *kind, const Shard *shard, const L
     double v = latent || kind->v_head_dim > 0 ? (double)kind->v_head_dim : (double)kind->head_dim;
     double heads = shard_heads(kind, shard), kv_heads = shard_kv_heads(kind, shard);
     double lanes = max_real(1, software->lanes), padding = latent || !(v > 0) ? 1 : ceil(v / lanes) * lanes / v;
-    double sent = !sparse ? 0
+    double sent = !sparse  ? 0
                   : latent ? (double)(kind->kv_lora_rank + kind->qk_rope_head_dim + kind->index_head_dim)
                            : kv_heads * (qk + v) + (double)kind->index_head_dim;
     return (HeadWidths){heads, kv_heads, heads * qk, kv_heads * qk, kv_heads * v, heads * v, sent, padding};
@@ -113,7 +113,8 @@ static bool keys_are_kept(const Methods *methods, const LayerSoftware *software)
 static void context_traffic(Op *attention, const Shard *shard, const Methods *methods, const LayerSoftware *software,
                             HeadWidths widths) {
     double heads_ways = shard->ulysses > 1 ? shard->ulysses : 1, joined = shard->sequence / heads_ways;
-    double keys = widths.latent > 0 ? widths.latent * heads_ways : kv_copies(shard, &widths) * (widths.key + widths.value);
+    double keys =
+        widths.latent > 0 ? widths.latent * heads_ways : kv_copies(shard, &widths) * (widths.key + widths.value);
     if (heads_ways > 1) {
         double exchanged = BF16_BYTES * shard->tokens * heads_ways;
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
@@ -337,8 +338,8 @@ static void expert_ops(List *list, const ShardedLayer *layer, const LayerSoftwar
     if (kind->d_ff_shared > 0) dense_mlp_ops(list, model, kind, shard, sharding, shard->d_ff_shared);
 }
 
-/* What a layer has beside attention, mixer and MLP (extra): every chip multiplies the tokens that it holds with all of
- * it; vectors are held alone. */
+/* What a layer has alongside attention, mixer and MLP (extra): every chip multiplies the tokens that it holds with all
+ * of it; vectors are held alone. */
 static void other_matrices(List *list, const char *name, const ShardedLayer *layer, const ExtraParameters *extra) {
     double matrices = 0, vectors = 0, d_model = (double)layer->model->d_model;
     for (int i = 0; i < PART_COUNT; i++) {
@@ -347,8 +348,8 @@ static void other_matrices(List *list, const char *name, const ShardedLayer *lay
     }
     if (!(matrices + vectors > 0)) return;
     double tokens = residual_tokens(layer->shard, layer->sharding);
-    Op *op = matrices > 0 ? add_matmul(list, name, tokens, matrices / d_model, d_model)
-                          : add(list, OP_ELEMENTWISE, name);
+    Op *op =
+        matrices > 0 ? add_matmul(list, name, tokens, matrices / d_model, d_model) : add(list, OP_ELEMENTWISE, name);
     op->weights = matrices + vectors;
 }
 
@@ -409,7 +410,7 @@ int ops_of_layer_under(const ShardedLayer *layer, const Methods *methods, const 
         Op *norm = add_norm(&list, "mlp norm", model, local_tokens);
         norm->weights *= (double)norms;
         /* The input of an MLP is gathered unless its weights are; a router reads its own tokens as they are, and keeps
-         * them beside the tokens that it sends. */
+         * them in addition to the tokens that it sends. */
         bool whole = (kind->experts == 0 || kind->d_ff_shared > 0) && sharding->mlp != MLP_GATHERED;
         set_output(norm, ACTIVATION_MLP_INPUT,
                    BF16_BYTES * (whole ? shard->tokens : local_tokens) * (double)model->d_model);
@@ -434,8 +435,8 @@ int ops_of_layer_under(const ShardedLayer *layer, const Methods *methods, const 
     return list.count;
 }
 
-/* Tables beside the embedding (per-layer and n-gram), and towers, which work only where there are images or sound: held,
- * split over tensor as the embedding is. */
+/* Tables alongside the embedding (per-layer and n-gram), and towers, which work only where there are images or sound:
+ * held, split over tensor as the embedding is. */
 static double table_parameters(const Model *model) {
     double parameters = 0;
     for (int i = 0; i < PART_COUNT; i++) parameters += (double)model->extra.vector[i];
@@ -448,7 +449,8 @@ static void beside_layers(List *list, const Model *model, const Shard *shard, co
     double matrices = 0, d_model = (double)model->d_model;
     for (int i = 0; i < PART_COUNT; i++) matrices += (double)model->extra.matrix[i];
     if (!(matrices > 0)) return;
-    Op *op = add_matmul(list, "matrices beside layers", shard->tokens, matrices / (d_model * shard->tensor), d_model);
+    Op *op =
+        add_matmul(list, "matrices alongside layers", shard->tokens, matrices / (d_model * shard->tensor), d_model);
     enter_block(op, shard, sharding, BF16_BYTES * shard->tokens * d_model);
     leave_block(op, shard, sharding, BF16_BYTES * shard->tokens * d_model);
 }

@@ -112,5 +112,5 @@ int ops_of_logits(const Model *model, const Shard *shard, const Sharding *shardi
 double op_saved_bytes(const Op *op, const Profile *profile);
 
 /* Roofline seconds of one op in one phase: the larger of FLOPs / (peak x efficiency) and bytes / (HBM x efficiency),
- * padded to tiles where the profile says so. *memory_bound tells which is larger. */
+ * padded to tiles where the profile says so. *memory_bound says which is larger. */
 double op_seconds(const Op *op, Phase phase, const Chip *chip, const Profile *profile, bool *memory_bound);

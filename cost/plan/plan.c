@@ -52,7 +52,7 @@ const char *plan_notation(const Degrees *degrees, const Knobs *knobs, bool brief
     const ExpertGrid *grid = &knobs->methods.grid;
     degrees_notation(degrees, brief, text);
     if (grid->expert == 0) return text;
-    /* The grid takes the place of the role, whose degree is 1 beside a grid. */
+    /* The grid takes the place of the role, whose degree is 1 with a grid. */
     char *role = strstr(text, "expert=1");
     char tail[NOTATION_SIZE] = "";
     if (role) {

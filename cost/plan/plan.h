@@ -50,7 +50,7 @@ typedef enum {
     CONTEXT_COUNT
 } ContextMethod;
 
-/* Whether keys and values go from chip to chip, beside attention. */
+/* Whether keys and values go from chip to chip, alongside attention. */
 static inline bool context_is_ring(ContextMethod method) {
     return method == CONTEXT_RING || method == CONTEXT_ULYSSES_RING;
 }
@@ -68,7 +68,7 @@ typedef struct {
     int64_t ulysses;          /* chips of a sequence group that exchange heads; 0 or 1 means that none do */
     bool sequence_replicates; /* sequence replicates parameters as data does; else it shards them as fsdp does */
     ExpertGrid grid;
-    bool tensor_overlap; /* collective matmul: matmuls in chunks, beside their collectives over tensor */
+    bool tensor_overlap; /* collective matmul: matmuls in chunks, alongside their collectives over tensor */
 } Methods;
 int methods_compare(const Methods *a, const Methods *b);
 
@@ -116,7 +116,7 @@ typedef enum {
 } Activation;
 
 /* PARTLY is what selective checkpointing op by op does: of the ops that an activation stands for some are kept and some
- * run again (ActivationCost.part). Layouts take it only where a launcher offers it. */
+ * run again (ActivationCost.part). Layouts take it only where a launcher supports it. */
 typedef enum { STATE_SAVED, STATE_RECOMPUTED, STATE_OFFLOADED, STATE_PARTLY, STATE_COUNT } ActivationState;
 
 typedef struct {

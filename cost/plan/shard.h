@@ -104,8 +104,8 @@ double layer_flops(const Model *model, int64_t seq, double *active);
 /* FLOPs of the logits over those of a layer. */
 double logits_in_layers(const Model *model, int64_t seq);
 
-/* Places of a stage where embedding and logits take one each beside the layers (STAGES_SLOTS); 0: there is no such
- * split: it needs a stage that has neither, and (layers + 2) / stages whole. Pure. */
+/* Places of a stage where embedding and logits take one each in addition to the layers (STAGES_SLOTS); 0: there is no
+ * such split: it needs a stage that has neither, and (layers + 2) / stages whole. Pure. */
 int64_t slots_of_stage(const Model *model, int64_t stages);
 
 /* Layers of the fullest stage and of the last. EVEN: the same number each. BALANCED: the last, which has the logits

@@ -40,7 +40,7 @@ typedef struct {
 int doubt_effects(const ProfileDoubts *doubts, DoubtPrice *price, const void *context,
                   DoubtEffect out[SET_FIGURES_MAX]);
 
-/* A price beside others. */
+/* A price among others. */
 typedef struct {
     const ProfileDoubts *doubts;
     DoubtPrice *price;

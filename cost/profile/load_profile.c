@@ -33,7 +33,7 @@ const char *profile_path(const char *argument, Arena *arena, Error *error) {
     return NULL;
 }
 
-/* Suggests names and aliases, nearest first; the last resort names the best current stack. */
+/* Suggests names and aliases, nearest first; the fallback names the best current stack. */
 static bool no_stack(const ProfileSet *set, const char *stack, const Chip *chip, const SetEntry *best, Arena *arena,
                      Error *error) {
     size_t count = 0;
@@ -73,7 +73,7 @@ bool profile_file_open(const char *argument, Arena *arena, const ProfileFile **o
 
 static bool is_named(const char *text) { return text && text[0]; }
 
-/* The entries of a set that are asked for. */
+/* The entries of a set that are requested. */
 typedef struct {
     const SetEntry *chip, *software; /* software NULL: there is none */
 } Entries;
@@ -152,7 +152,7 @@ static void split(const Profile *profile, FigureOwner owner, SetEntry *out) {
     snprintf(out->name, sizeof out->name, "%s", profile->name);
     snprintf(out->source, sizeof out->source, "%s", profile->source);
     out->torus = out->switched = true;
-    out->match_count = 1; /* it matches every run: it asks for nothing */
+    out->match_count = 1; /* it matches every run: it requires nothing */
     for (int i = 0; i < count; i++) {
         if (figures[i].owner != owner) continue;
         double value = figure_value_of(profile, &figures[i]);

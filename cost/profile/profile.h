@@ -68,7 +68,7 @@ typedef struct {
     double likely_low, likely_high; /* of a predicted step: measured / predicted lies between them; 0 means not
                                      * known (ideal) */
     double restart_seconds;         /* from a failure until steps run again */
-    double checkpoint_seconds;      /* that training waits for a checkpoint beside its copy to the host */
+    double checkpoint_seconds;      /* that training waits for a checkpoint in addition to its copy to the host */
     double repair_seconds;          /* until a failed host is back */
     double storage_bytes_per_second, storage_chip_bytes_per_second; /* of checkpoints: of a job, and for each chip */
     double hbm_error; /* scale of the logistic distribution of ln(measured / predicted HBM): 80% of the
@@ -121,10 +121,11 @@ typedef struct {
     double host_layer_seconds, host_tensor_seconds;
     double
         stage_message_seconds; /* per microbatch and chunk of a stage of a pipeline: messages waited for one by one */
-    double ring_step_seconds;  /* of each step of a ring that leaves the domain, one a rank, beside the catalog's */
+    double
+        ring_step_seconds; /* of each step of a ring that leaves the domain, one a rank, in addition to the catalog's */
     /* Pieces of a layer's gradients that are all_reduced one after the other; 1: a bucket for each layer */
     double reduced_tensors;
-    /* 1: ZeRO gathers what it has updated after the step's last microbatch, in the master's dtype, beside its
+    /* 1: ZeRO gathers what it has updated after the step's last microbatch, in the master's dtype, alongside its
      * reductions; 0: the copy for compute, which the next step's first microbatch hides */
     double gathers_after_update;
     double optimizer_traffic; /* HBM traffic of the update over one pass: unscaling, norms, clipping and copies are
@@ -160,16 +161,16 @@ typedef struct {
 
     /* ---- what the software keeps in HBM; all zeros mean that it keeps only what the plan needs ---- */
     /* 1: the fp32 master is the only copy of a parameter, cast where it is gathered or multiplied (FSDP, MaxText); 0:
-     * the copy for compute lies beside it (Megatron, DeepSpeed) */
+     * the copy for compute is kept next to it (Megatron, DeepSpeed) */
     double casts_master;
     /* 1: below bf16, linear layers keep their inputs for backward, and their weights for the step, in the low precision
      * (Transformer Engine); 0: they keep them in bf16 and cast them again when needed (XLA) */
     double low_copies;
-    double low_parameters; /* 1: in addition, in fp8 there is no copy of weights beside those (Megatron's
+    double low_parameters; /* 1: in addition, in fp8 there is no copy of weights next to those (Megatron's
                             * --fp8-param-gather) */
     double logit_bytes;    /* bytes of a logit, its gradient and the loss's intermediate values, at their most */
     /* 1: inputs of tensor-parallel blocks that lie along the sequence are kept as they lie and gathered again in
-     * backward, beside its first matmul (Korthikanti et al. 2022, section 4.2.2); 0: they are kept gathered */
+     * backward, alongside its first matmul (Korthikanti et al. 2022, section 4.2.2); 0: they are kept gathered */
     double inputs_kept_apart;
     /* 1: gathered keys and values stay for backward, which sends their gradients alone; 0: backward gathers them
      * again */
@@ -179,12 +180,12 @@ typedef struct {
     double receives_worst_case;
     /* The numbers of a head in HBM are padded to a multiple of this (a TPU's vector has 128 lanes); 1: they are not */
     double lanes;
-    /* Where tensor splits the stream along the sequence, whole streams that backward has beside an input gathered
-     * again: the gathered gradient of a block's output, those of the inputs of gate and of up, and their sum before it
-     * is scattered, are 4 (eager autograd, which makes one matmul after the other) */
+    /* Where tensor splits the stream along the sequence, whole streams that backward has in addition to an input
+     * gathered again: the gathered gradient of a block's output, those of the inputs of gate and of up, and their sum
+     * before it is scattered, are 4 (eager autograd, which makes one matmul after the other) */
     double tensor_streams;
     double logit_chunks; /* the loss is computed in so many pieces of the tokens, one after the other: >= 1 */
-    /* 1: weights are gathered matrix by matrix: those of one matmul at work and of the next; beside logits only their
+    /* 1: weights are gathered matrix by matrix: those of one matmul at work and of the next; next to logits only their
      * table (XLA); 0: layer by layer, one at work and the next (torch's FSDP) */
     double gathers_matrices;
     /* 1: a step is one compiled program of loops over layers, iterations of a pipeline and microbatches (MaxText under
@@ -198,8 +199,8 @@ typedef struct {
     double whole_master;
     double update_scratch_bytes; /* per parameter that a chip updates: flat copies of gradients, which stay allocated */
     double bucket_bytes;         /* on a chip with replicas: the buckets through which gradients are reduced */
-    /* Beside the allocated bytes: the share of them that the allocator holds without use; the context of the device,
-     * kernels and libraries. The reserve holds both. */
+    /* Next to the allocated bytes: the share of them that the allocator holds without use; the context of the
+     * device, kernels and libraries. The reserve holds both. */
     double fragmentation_share, context_bytes;
     /* Of HBM, the share that a plan has to leave free where --hbm-reserve says nothing else: above it the compiler
      * recomputes and gathers on its own account */
@@ -237,7 +238,7 @@ Mesh profile_mesh(const Profile *profile, const Mesh *mesh);
  * is a set of profiles and stacks (cost/profile/profile_set.h), of which the chip's own or its parent's is taken, or
  * one whole profile, which has no stack. `stack` NULL or "" means the best current stack of the chip. */
 bool profile_load(const char *argument, const char *stack, const Chip *chip, Arena *arena, Profile *out, Error *error);
-/* The same in two steps, for a caller that asks one file for several launchers. */
+/* The same in two steps, for a caller that queries one file for several launchers. */
 typedef struct ProfileFile ProfileFile;
 struct ProfileDoubts;
 bool profile_file_open(const char *argument, Arena *arena, const ProfileFile **out, Error *error);

@@ -38,7 +38,7 @@ static bool resolve_entry(const SetList *to, int number, Error *error) {
     entry->parent_at = entry->parent[0] ? entry_named(list, number, entry->parent, strlen(entry->parent)) : -1;
     if (entry->parent[0] && entry->parent_at < 0)
         return error_set(error, ERROR_INPUT, entry_where(to, entry, where),
-                         "kin: \"%.60s\" does not stand before it; give the name of an entry above", entry->parent);
+                         "\"kin\": \"%.60s\" is not above it; give the name of an entry above", entry->parent);
     for (int i = 0; i < SET_FIGURES_MAX; i++)
         entry->at[i] = entry->parent_at >= 0 ? list[entry->parent_at].at[i] : (SetAt){-1, -1};
     if (!entry->tile_source) entry->tile_padding = entry->parent_at >= 0 && list[entry->parent_at].tile_padding;

@@ -4,8 +4,8 @@
  *    "profiles": { NAME: {"source", "title"?, "kin"?, "chips"?, "scaleup"?, "tile_padding"?, FIGURES of the chip} },
  *    "stacks": { NAME: {"source", "title"?, "aliases"?, "kin"?, "released"?, "chips"?, "launchers"?,
  *                       "scaleup"?, "matches"?, FIGURES of the software} } }
- * "kin" names the parent; "scaleup" is ["torus"], ["switch"] or both. A figure is {"value", "source"}. A figure that a
- * fit may move has "prior" as well, perhaps "of" (the figure that the prior is a share of) and "sigma" (else the
+ * "kin" names the parent; "scaleup" is ["torus"], ["switch"] or both. A figure is {"value", "source"}. A figure that
+ * a fit may move has "prior" as well, perhaps "of" (the figure that the prior is a share of) and "sigma" (else the
  * table's, cost/profile/profile_figure.c). A figure that a fit has moved, or tried to move, has "deviation", "runs" and
  * "determined". */
 #pragma once

@@ -65,7 +65,7 @@ static void add_mixer(const Model *model, const LayerKind *kind, int64_t tensor,
     }
 }
 
-/* A dense model spreads its MLPs over the whole group; beside experts they are cut over tensor alone, and copied for
+/* A dense model spreads its MLPs over the whole group; next to experts they are cut over tensor alone, and copied for
  * each group that attends. */
 static void add_mlp(const Model *model, const LayerKind *kind, const WorkerLayout *layout, WorkerMatrices *to) {
     bool of_group = layout->attention_data > 1 && !model_has_experts(model);

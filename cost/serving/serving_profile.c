@@ -206,16 +206,17 @@ bool serving_profile_from_json(const cJSON *json, const char *where, const Chip 
     ServingProfile profile = {0};
     Reading to = {.where = where, .profile = &profile, .error = error};
     const char *general = chip_has_domains(chip) ? "@gpu" : "@tpu";
-    const cJSON *kin = entry_of(json, "chips", "chips", general), *own = entry_of(json, "chips", "chips", chip->name);
+    const cJSON *parent = entry_of(json, "chips", "chips", general),
+                *own = entry_of(json, "chips", "chips", chip->name);
     const cJSON *engines = entry_of(json, "engines", "engine", engine ? engine : "none");
     if (!json_is_plain(json, where, error) ||
         !json_text(json, "name", where, profile.name, sizeof profile.name, error) ||
         !json_text(json, "source", where, profile.source, sizeof profile.source, error) || !read_figures(&to, json) ||
-        !read_figures(&to, kin) || !read_figures(&to, own) || !read_tables(&to, own) || !read_figures(&to, engines) ||
-        !read_figures(&to, fit_of(json, engine, chip, NULL)) || !all_given(&to, chip))
+        !read_figures(&to, parent) || !read_figures(&to, own) || !read_tables(&to, own) ||
+        !read_figures(&to, engines) || !read_figures(&to, fit_of(json, engine, chip, NULL)) || !all_given(&to, chip))
         return false;
-    int figures = cJSON_GetArraySize(json_at(own, "figures")), all = cJSON_GetArraySize(json_at(kin, "figures"));
-    if (kin && figures < (chip_has_domains(chip) ? all : 1)) /* those of TPUs in general are v6e's own */
+    int figures = cJSON_GetArraySize(json_at(own, "figures")), all = cJSON_GetArraySize(json_at(parent, "figures"));
+    if (parent && figures < (chip_has_domains(chip) ? all : 1)) /* those of TPUs in general are v6e's own */
         snprintf(profile.borrowed, sizeof profile.borrowed, "%s", chip_has_domains(chip) ? "H100" : "v6e");
     for (int a = ARITHMETIC_BF16 + 1; a < ARITHMETIC_COUNT; a++)
         if (!(profile.matmul_hbm_share[a] > 0)) {

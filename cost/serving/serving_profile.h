@@ -76,7 +76,7 @@ typedef struct {
      * tables from which their floors and shares come. */
     double kernel_extra, expert_extra, message_extra;
     double prompt_extra; /* of the FLOPs of prompt tokens alone */
-    double knee;         /* the share of the lesser of bytes' and FLOPs' time that a matmul takes beside the larger */
+    double knee; /* the share of the lesser of bytes' and FLOPs' time that a matmul takes alongside the larger */
     double sequence_seconds;    /* of the host, for each sequence of a step */
     double first_token_seconds; /* of the host, before a prompt is begun and behind its first token */
     double burst;               /* of the requests of a load test, those that come all at once at its beginning */

@@ -39,7 +39,7 @@ double finished_per_step(double batch, double output);
 /* Tokens of cache that are freed with them. */
 double evicted_per_step(double batch, double prompt, double output);
 
-/* Prompt tokens that a steady step brings beside `batch` sequences that decode. */
+/* Prompt tokens that a steady step brings alongside `batch` sequences that decode. */
 double prefill_per_step(double batch, const ServedRequest *request, double tokens_per_step);
 
 /* Mean wait before service at utilisation 0 <= load < 1, in units of the service time: load / (2 (1 - load)). Infinite
@@ -134,8 +134,9 @@ typedef struct {
     double layers; /* of the longest stage */
     StepKernel kernels[WORKER_MATRICES_MAX];
     int kernel_count;
-    double scan_floor, state_seconds, scan_bytes_seconds, scan_token_seconds; /* of a mixer: a sequence's state; a prompt */
-    double blocks; /* of two: attention or a mixer, and an MLP */
+    double scan_floor, state_seconds, scan_bytes_seconds,
+        scan_token_seconds; /* of a mixer: a sequence's state; a prompt */
+    double blocks;          /* of two: attention or a mixer, and an MLP */
     double attention_floor, cached_seconds, pair_seconds, prompt_pair_seconds, window;
     double experts_bytes_seconds, experts_token_seconds, experts_floor, expert_share; /* share 0: no experts */
     double reduces;                                                                   /* all_reduces over tensor */

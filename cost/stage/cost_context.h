@@ -4,8 +4,8 @@
 
 #include "cost/plan/ops.h"
 #include "cost/profile/profile.h"
-#include "cost/state/state.h"
 #include "cost/state/remat.h"
+#include "cost/state/state.h"
 
 typedef struct {
     const Model *model;
@@ -17,9 +17,9 @@ typedef struct {
     const TrainingState *state;        /* NULL means training_state_default(), which is AdamW */
     const RematRule *remat;            /* NULL, or a rule that is not required, lets the layout decide */
     const RematDomain *domain; /* what the layout may choose from; NULL means anything; unused if `remat` is required */
-    Offload offload;         /* what plans may send to the host */
-    double slices;           /* of the machine, joined by DCN; 0 means 1 */
-    HostUpdate host_update;  /* who updates state on the host: the launcher's way */
+    Offload offload;           /* what plans may send to the host */
+    double slices;             /* of the machine, joined by DCN; 0 means 1 */
+    HostUpdate host_update;    /* who updates state on the host: the launcher's way */
 } CostContext;
 
 /* The policy that every layout must follow. NULL means that there is none. */
@@ -38,7 +38,7 @@ static inline double cost_context_memory_limit(const CostContext *setting) {
 }
 
 /* The load of the busiest expert over the mean load. Training with a capacity factor pads every expert to that factor,
- * whatever the router does; otherwise the profile tells the load. */
+ * whatever the router does; otherwise the profile says the load. */
 static inline double cost_context_imbalance(const CostContext *setting) {
     double capacity = setting->model->training.capacity_factor;
     return capacity > 0 ? capacity : setting->profile->expert_imbalance;
@@ -110,7 +110,7 @@ static inline double cost_context_scatter_bytes(const CostContext *setting) {
     return dtype != DTYPE_DEFAULT ? dtype_bytes(dtype) : cost_context_state(setting)->scatter_bytes;
 }
 
-/* Bytes of the copy for compute that stays in HBM beside the state: 0 where the software casts the master whenever it
+/* Bytes of the copy for compute that stays in HBM next to the state: 0 where the software casts the master whenever it
  * is gathered. Without a master the copy is the only one; where ZeRO shards the master over replicas, and not the
  * moments alone, each replica has a copy for the step. */
 static inline double cost_context_copy_bytes(const CostContext *setting, const Knobs *knobs) {

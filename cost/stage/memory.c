@@ -121,7 +121,7 @@ static double layer_working_bytes(const StageTotals *sums) {
     return saved_of_sums(sums) + max_real(mlp, attention);
 }
 
-/* Bytes of one parameter of a layer's matrices that are kept beside the copy for compute. fp8 weights leave tables in
+/* Bytes of one parameter of a layer's matrices that are kept next to the copy for compute. fp8 weights leave tables in
  * bf16. Sharded parameters are cast after they have been gathered. */
 static double low_copy_bytes(const CostContext *setting, const Shard *shard) {
     const Profile *profile = setting->profile;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/stage/memory_detail.h: the parts of the rows of cost/stage/memory.h: the parts of each row at one moment add up
- * to it. Beside the rows it lists the bytes that the reserve has to hold and those that lie on the host. */
+ * to it. Next to the rows it lists the bytes that the reserve has to hold and those that lie on the host. */
 #pragma once
 
 #include "cost/stage/memory.h"

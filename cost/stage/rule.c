@@ -65,7 +65,7 @@ static double cpu_seconds(const CostContext *setting, const Shard *shard, const 
 /* Seconds of the update of the parameters that a chip owns. With state on the host it is never less than the same
  * update with state in HBM. */
 static double update_seconds(const CostContext *setting, const Shard *shard, const Knobs *knobs,
-                      const LocalParameters *owned) {
+                             const LocalParameters *owned) {
     double resident = resident_seconds(setting, knobs, owned), on_host = host_optimizer_bytes(setting, knobs, owned);
     if (!(on_host > 0)) return resident;
     if (setting->host_update == HOST_UPDATE_ON_CPU) {
@@ -154,7 +154,7 @@ static void gradient_traffic(const CostContext *setting, const Shard *shard, con
 }
 
 /* A stage of v chunks has finished a chunk's gradients while the next chunk still runs backward: all but the last
- * chunk's are reduced beside the rest of the backward. (A circular pipeline is a compiler's loop, which sums the
+ * chunk's are reduced alongside the rest of the backward. (A circular pipeline is a compiler's loop, which sums the
  * gradients of all its chunks in one array and reduces them after it.) */
 static void reduce_by_chunk(double chunks, StepRule *rule) {
     for (int group = 0; group < DATA_GROUPS; group++) {
@@ -188,7 +188,7 @@ static void exposed_shares(const Profile *profile, const Knobs *knobs, StepRule 
     double overlapped = min_real(profile->tensor_overlapped, profile->tensor_exposed);
     out->exposed[GROUP_TENSOR] = knobs->methods.tensor_overlap ? overlapped : profile->tensor_exposed;
     out->exposed[GROUP_EXPERT_TENSOR] = profile->tensor_exposed;
-    /* DualPipe runs a forward beside a backward: one communicates while the other computes. */
+    /* DualPipe runs a forward alongside a backward: one communicates while the other computes. */
     out->exposed[GROUP_EXPERT] = knobs->schedule == SCHEDULE_DUALPIPE
                                      ? min_real(profile->expert_overlapped, profile->expert_exposed)
                                      : profile->expert_exposed;

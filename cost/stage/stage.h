@@ -28,7 +28,7 @@ typedef struct {
     double recompute_messages[GROUP_DATA], recompute_bytes[GROUP_DATA];
     bool exists;       /* false means that this model has no such tensor */
     bool recomputable; /* LAYER_INPUT is not */
-    bool offloadable;  /* the host has room for it in all layers, beside those that gain more from being there */
+    bool offloadable; /* the host has room for it in all layers, in addition to those that gain more from being there */
     PartCost part;
 } ActivationCost;
 

@@ -184,7 +184,7 @@ double optimizer_bytes_of(const TrainingState *state, const LocalParameters *own
     return bytes;
 }
 
-/* Bytes on the host for each byte of state there: CPUs that update it keep its gradients beside it. */
+/* Bytes on the host for each byte of state there: CPUs that update it keep its gradients alongside it. */
 static double host_bytes_of_state(const CostContext *setting, const LocalParameters *owned) {
     const TrainingState *state = cost_context_state(setting);
     double bytes = optimizer_bytes_of(state, owned);

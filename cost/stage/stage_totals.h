@@ -66,14 +66,14 @@ LocalParameters owned_parameters(const Shard *shard, const Knobs *knobs, const L
 double optimizer_bytes_of(const TrainingState *state, const LocalParameters *owned);
 double host_optimizer_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned);
 
-/* What that state takes of the host, with the gradients that CPUs need beside it; and what of `on_host` bytes passes
+/* What that state takes of the host, with the gradients that CPUs need alongside it; and what of `on_host` bytes passes
  * through HBM at a time, where the chip updates them. */
 double host_update_room(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned);
 double host_passing_bytes(const CostContext *setting, double on_host, double layers);
 
 /* Weights that fsdp (or the layout, over tensor) has gathered: those of the layer at work, and of the next layer, which
  * arrives, or, when weights are kept, of all other layers of the stage; the gradient of one layer before its
- * reduce_scatter; beside the logits their table and its gradient. By matrices, the largest matmul takes the place of a
+ * reduce_scatter; next to the logits their table and its gradient. By matrices, the largest matmul takes the place of a
  * layer (gate and up are two: one at work, one that arrives). */
 typedef struct {
     double in_use, others, gradient, table; /* numbers */
@@ -153,7 +153,7 @@ void rule_once_of_sums(const CostContext *setting, const Shard *shard, const Kno
  * matrix units' rate. */
 double weight_gradient_seconds(const CostContext *setting, const Shard *shard, double layers);
 
-/* Beside the optimizer's state the host has room for a few activations of all layers and microbatches in flight; their
+/* Next to the optimizer's state the host has room for a few activations of all layers and microbatches in flight; their
  * gain decides which ones go there, so that no layout has to count host bytes. They take the most room where the
  * residual stream is whole on every chip: offload_sharding() is that sharding, and `whole` its activations. `first`
  * holds the first sharding's totals, whose weights count; it is read where the optimizer is on the host. */

@@ -74,7 +74,7 @@ bool state_dtypes_parse(const char *text, const char *where, StateDtypes *out, E
         rest += strspn(rest, " \t,");
     }
     if ((seen & 1u << 3) && (seen & (1u << 4 | 1u << 5)))
-        return error_set(error, ERROR_INPUT, where, "moments stands beside m or v; give m and v, or moments");
+        return error_set(error, ERROR_INPUT, where, "moments is given with m or v; give m and v, or moments");
     if (dtypes.parameters == DTYPE_FP8 && dtypes.master == DTYPE_NONE)
         return error_set(error, ERROR_INPUT, where,
                          "parameters=fp8 cannot take an update of their own; give master=fp32 or bf16");

@@ -117,13 +117,13 @@ static StateDtypes resolved(const StateDtypes *dtypes) {
 
 TrainingState training_state(const Model *model, const Optimizer *optimizer, const StateDtypes *given) {
     StateDtypes dtypes = resolved(given);
-    bool asked = dtypes.gradients != DTYPE_DEFAULT;
+    bool requested = dtypes.gradients != DTYPE_DEFAULT;
     TrainingState state = {
         .dtypes = dtypes,
         .parameter_bytes = dtype_bytes(dtypes.parameters),
-        .gradient_bytes = {dtype_bytes(asked ? dtypes.gradients : DTYPE_BF16),
-                           dtype_bytes(asked ? dtypes.gradients : DTYPE_FP32)},
-        .scatter_bytes = dtype_bytes(asked ? dtypes.gradients : DTYPE_BF16),
+        .gradient_bytes = {dtype_bytes(requested ? dtypes.gradients : DTYPE_BF16),
+                           dtype_bytes(requested ? dtypes.gradients : DTYPE_FP32)},
+        .scatter_bytes = dtype_bytes(requested ? dtypes.gradients : DTYPE_BF16),
     };
     snprintf(state.optimizer, sizeof state.optimizer, "%s", optimizer->title);
     PartTotal total[HELD_COUNT] = {{0, 0, 0, 0}};

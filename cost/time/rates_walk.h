@@ -30,7 +30,7 @@ struct RatesWalk {
     int64_t inside[ROLE_COUNT + 1][MESH_AXES_MAX]; /* product of the factors of the levels before */
     const int64_t *divisors[MESH_AXES_MAX];        /* of each axis, rising, a last one above all */
     struct {
-        Group group, alias;               /* twin: the same chips under another name, or itself */
+        Group group, alias;              /* alias: the same chips under another name, or itself */
         bool alone;                      /* the level's role is the only one of more than one chip in it */
     } settled[ROLE_COUNT][GROUP_COUNT];  /* groups whose outermost role stands at a level */
     int settled_count[ROLE_COUNT], last; /* last: the outermost level above degree 1 */

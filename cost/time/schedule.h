@@ -2,7 +2,7 @@
 /* cost/time/schedule.h: what a pipeline schedule costs in idle time and in memory. p stages, m microbatches, v chunks a
  * stage; F, B, W: seconds of one microbatch's forward, whole backward and weight gradients (a part of B) on one stage.
  *
- *   schedule      idle seconds of a stage             in flight, first stage   parameters   asks for
+ *   schedule      idle seconds of a stage             in flight, first stage   parameters   requires
  *   gpipe         (p - 1)(F + B)                      m                        1
  *   1f1b          (p - 1)(F + B)                      p                        1
  *   interleaved   (p - 1)(F + B) factor(v)            p + (p - 1) / v          1            v >= 2

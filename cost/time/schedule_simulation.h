@@ -16,7 +16,7 @@ typedef enum {
     PASS_BACKWARD, /* whole: gradients of the input and of the weights */
     PASS_INPUT,    /* gradient of the input alone */
     PASS_WEIGHTS,  /* the rest of it */
-    PASS_BOTH,     /* a forward beside the whole backward of another microbatch */
+    PASS_BOTH,     /* a forward alongside the whole backward of another microbatch */
     PASS_COUNT
 } PassKind;
 
@@ -38,8 +38,8 @@ typedef struct {
     bool two_ways;
     Pass **passes; /* of each rank, in its order */
     int *count;
-    PassSeconds **seconds;      /* [rank][chunk] of a microbatch's passes there; 0 until they are given */
-    double **arrives;           /* [rank][chunk]: when the weights are there without which a chunk's first forward does
+    PassSeconds **seconds; /* [rank][chunk] of a microbatch's passes there; 0 until they are given */
+    double **arrives;      /* [rank][chunk]: when the weights are there without which a chunk's first forward does
                                  * not end; 0 */
 } Play;
 

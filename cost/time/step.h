@@ -3,7 +3,7 @@
  * layout) and from what communication costs where the groups lie (Rates: placement). The
  * formula is the table of cost/time/step_terms.h; docs/model.md derives it under "Overlap and the step".
  *
- * Part B of a step is the backward of the last microbatch, beside which gradients are reduced over `data`; part A is
+ * Part B of a step is the backward of the last microbatch, alongside which gradients are reduced over `data`; part A is
  * the rest. The formula has only sums, products and maxima of terms that are not negative, except for ring attention,
  * whose attention time is the same for all plans of one degree tuple and context method. So smaller inputs never give a
  * longer step. The bounds rest on that (docs/search.md, "How the step time depends on its inputs"). */

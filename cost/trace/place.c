@@ -3,7 +3,7 @@
 
 #include "base/util.h"
 
-/* The innermost range of host code around a moment of a thread of the kinds that are asked for (bit k: kind k); NULL:
+/* The innermost range of host code around a moment of a thread of the kinds that are requested (bit k: kind k); NULL:
  * there is none. */
 static const TraceRange *range_at(const Recording *recording, const TraceLaunch *launch, unsigned kinds) {
     int64_t low = 0, high = recording->range_count;

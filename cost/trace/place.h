@@ -5,7 +5,7 @@
 
 #include "cost/trace/recording.h"
 
-/* The plan beside which the trace is read, as far as it tells groups apart. */
+/* The plan that the trace is compared with, as far as it distinguishes groups. */
 typedef struct {
     bool known;
     int64_t degree[TERM_COUNT]; /* of TERM_TENSOR to TERM_PIPELINE; 1: the role has no group */
@@ -16,7 +16,7 @@ typedef struct {
     double placed_ns, fallback_ns, unplaced_ns; /* kernel time by rules, by guesses, and neither */
     int64_t
         backward_launches; /* launched by autograd or in recomputation: 0 means that the trace does not tell phases */
-    bool recompute_seen;   /* the trace tells which kernels recompute */
+    bool recompute_seen;   /* the trace says which kernels recompute */
 } PlaceTotals;
 
 /* Fills `term` of every event and group. A group goes to a role by its description, else by its size and stride in the
@@ -25,7 +25,7 @@ void trace_place(Recording *recording, const PlanShape *shape, PlaceTotals *out)
 
 /* Messages of a pipeline, whose duration holds the wait for the other side: the shortest of that size moved its bytes
  * and waited for nobody, and so did those that are little longer.
- * Messages of unknown size are not told apart. */
+ * Messages of unknown size are not distinguished. */
 enum { MESSAGE_SIZES_MAX = 32 };
 typedef struct {
     double bytes[MESSAGE_SIZES_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/trace/ranks.h: several ranks of one job beside each other. A collective ends on all its ranks at once, and its
+/* cost/trace/ranks.h: several ranks of one job together. A collective ends on all its ranks at once, and its
  * shortest duration is what it took to move the bytes; what it lasted longer elsewhere was waiting for the last to
  * come. One rank's trace cannot tell the two apart. */
 #pragma once
@@ -7,7 +7,7 @@
 #include "cost/trace/rank_trace.h"
 
 typedef struct {
-    bool known; /* false: `why_not` says why transfer and waits are not told apart */
+    bool known; /* false: `why_not` says why transfer and waits are not distinguished */
     const char *why_not;
     int64_t matched;             /* collectives that were found on several ranks */
     double transfer[TERM_COUNT]; /* seconds over the whole file, a rank's share: the sum of the shortest durations */

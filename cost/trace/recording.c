@@ -117,7 +117,7 @@ int32_t recording_device(Recording *recording, int64_t id, int64_t label) {
 int32_t recording_thread(Recording *recording, int64_t id) {
     for (int32_t i = recording->thread_count; i-- > 0;)
         if (recording->threads[i].id == id) return i;
-    /* Who writes more threads than this tells nothing with them: the rest are one. */
+    /* Who writes more threads than this says nothing with them: the rest are one. */
     if (recording->thread_count >= TRACE_GROUPS_MAX) return recording->thread_count - 1;
     if (!grow_short((void **)&recording->threads, recording->thread_count, &recording->thread_room,
                     sizeof *recording->threads))

@@ -30,7 +30,7 @@ typedef struct {
     uint8_t class;    /* KernelClass */
     uint8_t kind;     /* CollectiveKind */
     uint8_t term;     /* TraceTerm, after placing */
-    uint8_t phase;    /* RangeKind, where the trace tells it of the event itself; else it is that of its launch */
+    uint8_t phase;    /* RangeKind, where the trace says it of the event itself; else it is that of its launch */
     bool host_copy;   /* one end is the host */
 } TraceEvent;
 
@@ -39,7 +39,7 @@ typedef struct {
     int32_t thread;
 } TraceLaunch;
 
-/* A range of host code that tells a phase. */
+/* A range of host code that says a phase. */
 typedef struct {
     int64_t start_ns, end_ns, number; /* of a step: its number; of a collective: its kind */
     int64_t parent;                   /* the range around it in its thread, after recording_finish(); -1: none */
@@ -57,7 +57,7 @@ typedef struct {
     bool backward; /* autograd runs in it */
 } TraceThread;
 
-/* A group of ranks: what the trace calls it, and the ranks in it where it tells. */
+/* A group of ranks: what the trace calls it, and the ranks in it where it says. */
 typedef struct {
     int32_t name, description; /* of Names; -1: none */
     int64_t size, first, stride;
@@ -116,7 +116,7 @@ int32_t recording_group(Recording *recording, int32_t name, int32_t description,
  * that ends before it starts, or lies outside of what 64 bits hold, is counted as dropped and not kept. */
 bool recording_add(Recording *recording, const TraceEvent *event);
 bool recording_add_launch(Recording *recording, TraceLaunch launch);
-/* A range whose name tells no phase is not kept; its kind and number are those of the name. */
+/* A range whose name says no phase is not kept; its kind and number are those of the name. */
 bool recording_add_range(Recording *recording, const char *name, TraceRange range);
 
 /* After reading: joins events and launches, and sorts events by device and start, ranges by thread and start. An

@@ -33,13 +33,15 @@ static bool has_mixtures(const Config *config, const Model *model, int64_t dense
            hf_wrong(config, "moe_layer_freq", "leaves none of %lld layers with experts", (long long)model->layers);
 }
 
-/* Routing among groups of experts, of which the best few are asked. */
+/* Routing among groups of experts, of which the best few are chosen. */
 static bool groups_divide(const Config *config, const LayerKind *layer) {
-    int64_t groups, asked;
-    if (!hf_dimension(config, "n_group", 1, &groups) || !hf_dimension(config, "topk_group", 1, &asked)) return false;
+    int64_t groups, requested;
+    if (!hf_dimension(config, "n_group", 1, &groups) || !hf_dimension(config, "topk_group", 1, &requested))
+        return false;
     if (layer->experts % groups != 0)
         return hf_wrong(config, "n_group", "does not divide the %lld experts", (long long)layer->experts);
-    return asked <= groups || hf_wrong(config, "topk_group", "is more than n_group, which is %lld", (long long)groups);
+    return requested <= groups ||
+           hf_wrong(config, "topk_group", "is more than n_group, which is %lld", (long long)groups);
 }
 
 static bool read_deepseek(const Config *config, MixtureDefaults defaults, Model *model) {

@@ -27,6 +27,6 @@ const Model *zoo_find(const Zoo *zoo, const char *name);
 /* The models whose name, or one of whose aliases, has every part of `name` in it ("llama 70b"); in the arena. */
 bool zoo_filter(const Zoo *zoo, const char *name, Arena *arena, Zoo *out, Error *error);
 
-/* What --model accepts: a zoo name, a config.json or a folder that holds one. An unknown name is an error that offers
+/* What --model accepts: a zoo name, a config.json or a folder that holds one. An unknown name is an error that suggests
  * the nearest names. */
 bool model_load(const char *argument, Arena *arena, Model *out, Error *error);

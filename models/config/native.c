@@ -18,8 +18,8 @@
 
 enum { REQUIRED = -1, UNLESS_MIXER = -2 };
 
-/* Of a kind of layers. A fallback of REQUIRED: the key must be there; UNLESS_MIXER: it may be left out beside a mixer.
- * To read one more, add a line. */
+/* Of a kind of layers. A fallback of REQUIRED: the key must be there; UNLESS_MIXER: it may be left out alongside a
+ * mixer. To read one more, add a line. */
 static const struct {
     const char *key;
     size_t offset;
@@ -76,10 +76,11 @@ static const struct {
     {"encoder", offsetof(LayerKind, encoder), false},
 };
 
-static const char *const MODEL_KEYS[] = {"model_type", "d_model",           "vocab",       "tied",         "max_seq",
-                                         "positions",  "learned_positions", "norm",        "rope",         "layers",
-                                         "shardopt",   "embedding_norm",    "logits_bias", "architectures",
-                                         "towers",     "embedding_width",   "no_head",     "matrices",     "vectors"};
+static const char *const MODEL_KEYS[] = {
+    "model_type",      "d_model",           "vocab",       "tied",          "max_seq",
+    "positions",       "learned_positions", "norm",        "rope",          "layers",
+    "shardopt",        "embedding_norm",    "logits_bias", "architectures", "towers",
+    "embedding_width", "no_head",           "matrices",    "vectors"};
 static const char *const NORMS[] = {[NORM_RMS] = "rms", [NORM_LAYER_NO_BIAS] = "layer_no_bias", [NORM_LAYER] = "layer"};
 static const char *const POSITIONS[] = {[POSITIONS_ROTARY] = "rotary",
                                         [POSITIONS_LEARNED] = "learned",
@@ -125,7 +126,7 @@ static bool read_mixer(const Config *config, const cJSON *json, const char *wher
         snprintf(own, sizeof own, "%s.%s", where, mixer->name);
         if (!cJSON_IsObject(object)) return error_set(config->error, ERROR_INPUT, own, "should be an object");
         if (kind->mixer)
-            return error_set(config->error, ERROR_INPUT, own, "stands beside %s; a layer has one mixer",
+            return error_set(config->error, ERROR_INPUT, own, "stands alongside %s; a layer has one mixer",
                              kind->mixer->name);
         kind->mixer = mixer;
         for (int s = 0; s < count; s++) known[s] = mixer->sizes[s].key;
@@ -134,15 +135,15 @@ static bool read_mixer(const Config *config, const cJSON *json, const char *wher
             const MixerSize *size = &mixer->sizes[s];
             bool ok = size->fallback == MIXER_REQUIRED
                           ? json_whole(object, size->key, size->low, INT32_MAX, own, &kind->sizes[s], config->error)
-                          : json_whole_or(object, size->key, size->low, INT32_MAX, size->fallback, own,
-                                          &kind->sizes[s], config->error);
+                          : json_whole_or(object, size->key, size->low, INT32_MAX, size->fallback, own, &kind->sizes[s],
+                                          config->error);
             if (!ok) return false;
         }
     }
     return true;
 }
 
-/* "matrices": {"hyper": 4096}: parameters beside those that the fields say, by column. */
+/* "matrices": {"hyper": 4096}: parameters alongside those that the fields say, by column. */
 static bool read_extra(const Config *config, const cJSON *json, const char *where, ExtraParameters *extra) {
     static const char *const KEYS[] = {"matrices", "vectors"};
     for (int k = 0; k < 2; k++) {
@@ -185,10 +186,10 @@ static bool read_layer(const Config *config, const cJSON *json, int index, int64
     for (size_t i = 0; i < COUNT_OF(WHOLES); i++) {
         int64_t *value = (int64_t *)((char *)kind + WHOLES[i].offset);
         int64_t fallback = WHOLES[i].fallback == UNLESS_MIXER ? kind->mixer ? 0 : REQUIRED : WHOLES[i].fallback;
-        bool ok = fallback == REQUIRED
-                      ? json_whole(json, WHOLES[i].key, WHOLES[i].low, INT32_MAX, where, value, config->error)
-                      : json_whole_or(json, WHOLES[i].key, WHOLES[i].low, INT32_MAX, fallback, where, value,
-                                      config->error);
+        bool ok =
+            fallback == REQUIRED
+                ? json_whole(json, WHOLES[i].key, WHOLES[i].low, INT32_MAX, where, value, config->error)
+                : json_whole_or(json, WHOLES[i].key, WHOLES[i].low, INT32_MAX, fallback, where, value, config->error);
         if (!ok) return false;
     }
     for (size_t i = 0; i < COUNT_OF(FLAGS); i++)

@@ -56,7 +56,7 @@ bool hf_real(const Config *config, const char *key, double low, double high, dou
 bool hf_text(const Config *config, const char *key, const char *fallback, char *out, size_t size);
 /* Width of a window: null means none, which is not what an absent key means (`absent`; 0: none). */
 bool hf_window(const Config *config, const char *key, int64_t absent, int64_t *out);
-/* Of two spellings of one key the one that is there, and the first where neither is: what an error then asks for. */
+/* Of two spellings of one key the one that is there, and the first where neither is: what an error then requests. */
 const char *hf_spelling(const Config *config, const char *key, const char *other);
 
 /* Number of layers: 1 to MODEL_LAYERS_MAX. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* RG-LRU: a gated linear recurrence of each channel alone, behind a short convolution, beside a gelu branch that gates it.
- * De and others (Griffin, arXiv 2402.19427), section 2.4. Both gates are block-diagonal, a block for each head. */
+/* RG-LRU: a gated linear recurrence of each channel alone, behind a short convolution, alongside a gelu branch that
+ * gates it. De and others (Griffin, arXiv 2402.19427), section 2.4. Both gates are block-diagonal, a block for each
+ * head. */
 #include "models/mixer.h"
 #include "models/product.h"
 
@@ -40,11 +41,9 @@ static const char *wrong(const LayerKind *kind) {
     return kind->sizes[WIDTH] % kind->sizes[HEADS] ? "the heads do not divide the width" : NULL;
 }
 
-const Mixer RG_LRU_MIXER = {.name = "rg_lru",
-                            .words = "RG-LRU",
-                            .sizes = {{"width", 1, MIXER_REQUIRED},
-                                      {"heads", 1, MIXER_REQUIRED},
-                                      {"conv_kernel", 1, 4},
-                                      {"bias", 0, 1}},
-                            .parts = parts,
-                            .wrong = wrong};
+const Mixer RG_LRU_MIXER = {
+    .name = "rg_lru",
+    .words = "RG-LRU",
+    .sizes = {{"width", 1, MIXER_REQUIRED}, {"heads", 1, MIXER_REQUIRED}, {"conv_kernel", 1, 4}, {"bias", 0, 1}},
+    .parts = parts,
+    .wrong = wrong};

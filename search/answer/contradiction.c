@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The same model, machine and work under the same limits; or a machine and a batch that `open` offers as well. */
+/* The same model, machine and work under the same limits; or a machine and a batch that `open` allows as well. */
 static bool same_question(const Request *open, const Request *of_plan, const RankedPlan *plan) {
     const Question *a = &open->question, *b = &of_plan->question;
     bool batch = plan->work.sequences == a->work.sequences || open->space.batch_tolerance > 0;
@@ -33,7 +33,7 @@ static bool launched(const Request *open, const RankedPlan *plan) {
     return space->padding == PADDING_LAUNCHABLE && plan->launchable_by != 0;
 }
 
-/* Whether the plan stands in the space of a request without contenders. */
+/* Whether the plan stands in the space of a request without subproblems. */
 static bool plan_in_space(const Request *open, const Request *of_plan, const RankedPlan *plan) {
     const SpaceRules *space = &open->space;
     const Plan *what = &plan->plan;

@@ -10,7 +10,7 @@ static const double CONTRADICTION = 1e-8;
 
 /* Whether a proven result of a request and the price of a plan can both be right. `best` is the result of `open`, or of
  * `open` with a limit a little beyond the plan's time; `of_plan` is the request under which the plan was priced, alone.
- * A plan that is outside of the space of `open` says nothing, nor does one of which that cannot be told. False: *error
+ * A plan that is outside of the space of `open` says nothing, nor does one for which that is not known. False: *error
  * is ERROR_INTERNAL, and says both times. */
 bool proof_stands(const Request *open, const SearchResult *best, const Request *of_plan, const RankedPlan *plan,
                   Error *error);

@@ -278,15 +278,15 @@ static void spare_hosts(const Request *request, double hours, double repair, int
 
 Failing failing_of(const Request *request, const RankedPlan *ranked) {
     const Request *own = ranked->request ? ranked->request : request;
-    const FailureRequest *asked = &request->question.failing;
+    const FailureRequest *requested = &request->question.failing;
     CostContext setting = ranked_cost_context(own, ranked);
     Training training = training_of(request, ranked);
     int64_t used = ranked->machine.mesh.chips;
     double chips = (double)used, hours = request->question.chip.hours_per_failure.value;
-    double restart = asked->restart_seconds >= 0 ? asked->restart_seconds : setting.profile->restart_seconds;
+    double restart = requested->restart_seconds >= 0 ? requested->restart_seconds : setting.profile->restart_seconds;
     Failing out = {.usd = -1, .reserved_usd = -1};
-    double mtbf = asked->mtbf_seconds > 0 ? asked->mtbf_seconds : 3600 * hours / chips;
-    if (asked->never || !(mtbf > 0) || !(restart > 0)) return out;
+    double mtbf = requested->mtbf_seconds > 0 ? requested->mtbf_seconds : 3600 * hours / chips;
+    if (requested->never || !(mtbf > 0) || !(restart > 0)) return out;
     checkpoint_times(request, &setting, chips, &out);
     const Failures failures = {mtbf, restart, out.blocking_seconds, out.write_seconds};
     out.mtbf_seconds = mtbf;

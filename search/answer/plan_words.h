@@ -112,14 +112,14 @@ typedef struct {
     double mtbf_seconds;     /* of the job; 0 means that nothing fails, or that it is not known: the rest is 0 then */
     double checkpoint_bytes; /* master weights and moments of the whole model */
     double write_seconds;    /* until they are in storage */
-    double blocking_seconds; /* that training waits: they are copied to the host, and written beside the steps */
+    double blocking_seconds; /* that training waits: they are copied to the host, and written alongside the steps */
     double restart_seconds;
-    double interval_seconds;         /* between checkpoints, the best */
-    double goodput;                  /* the share of time that steps take which count */
+    double interval_seconds;                       /* between checkpoints, the best */
+    double goodput;                                /* the share of time that steps take which count */
     double seconds, chip_hours, usd, reserved_usd; /* of the training so; a price as in Training */
-    int64_t hosts, idle_hosts;       /* that the plan uses, and that are left beside it: spares */
-    int64_t spares;                  /* hosts that make it whole 95% of the time */
-    double whole;                    /* the share of time that it is whole with the idle ones */
+    int64_t hosts, idle_hosts;                     /* that the plan uses, and that are left alongside it: spares */
+    int64_t spares;                                /* hosts that make it whole 95% of the time */
+    double whole;                                  /* the share of time that it is whole with the idle ones */
 } Failing;
 enum { SPARES_PERCENT = 95 };
 Failing failing_of(const Request *request, const RankedPlan *ranked);

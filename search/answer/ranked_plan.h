@@ -7,7 +7,7 @@
 
 typedef enum {
     LAUNCH_DEFAULT,      /* it does so by itself, or as fast a thing: what differs costs nothing */
-    LAUNCH_OPTION,       /* when told so: `needs` */
+    LAUNCH_OPTION,       /* when configured so: `needs` */
     LAUNCH_DEVICE_ORDER, /* when the order of devices or nodes is given: `needs` */
     LAUNCH_IMPOSSIBLE,   /* not at all */
 } LaunchKind;
@@ -24,8 +24,8 @@ typedef struct {
     double default_seconds;
     const char *default_needs; /* the option without which it refuses these degrees; NULL means none */
     const char *unpriced;
-    /* The step where it cannot be told the layout, with the best that it can be told; 0 means that it can, or that
-     * nobody asked; below 0 that what it can be told does not fit. */
+    /* The step where it cannot express the layout, with the best that it can express; 0 means that it can, or that
+     * nobody requested; below 0 that what it can express does not fit. */
     double expressible_seconds;
 } LaunchAnswer;
 
@@ -45,7 +45,7 @@ const char *row_kind_name(RowKind kind); /* "fastest" "launcher" "pipeline" "no_
 
 /* How far a plan may be off: search/answer/doubts.h. */
 typedef struct {
-    double deviation;   /* of ln(measured / predicted) beside other plans of this machine; 0 means not known */
+    double deviation;   /* of ln(measured / predicted) compared with other plans of this machine; 0 means not known */
     double best_chance; /* of being the fastest of the plans of its answer; 0 means not known, or hardly any */
     double likely_low, likely_high; /* measured / predicted lies between them nine times in ten; 0 means not known */
     double unmeasured;              /* the part of the deviation that comes of figures which no run moved */
@@ -69,7 +69,7 @@ typedef struct {
     double gap;
     PaddingSet padding;
     LauncherSet launchable_by;          /* those that take its degrees, knobs and placement */
-    LauncherSet exact;                  /* of these, those that can be told its layout too */
+    LauncherSet exact;                  /* of these, those that can express its layout too */
     LaunchAnswer launch[LAUNCHERS_MAX]; /* of the launchers that take its degrees and knobs: how they would place it */
     int launch_count;
     Estimate estimate;

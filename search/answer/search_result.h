@@ -38,7 +38,7 @@ typedef struct {
 enum { CLOSEST_MAX = 10 };
 
 typedef struct {
-    Count factorizations; /* of the machine asked for */
+    Count factorizations; /* of the machine requested */
     Count plans_covered, plans_evaluated, plans_pruned[PRUNED_COUNT];
     Count layouts_solved; /* by the ILP */
     int machines;         /* shapes searched */
@@ -66,10 +66,10 @@ typedef struct {
     MemoryRows memory;
 } Shortfall;
 
-/* What one contender of a request came to. */
+/* What one subproblem of a request came to. */
 typedef struct {
     const Request *request; /* as it was searched */
-    bool searched;          /* false: a last resort that nobody needed, or a limit came before it */
+    bool searched;          /* false: a fallback that nobody needed, or a limit came before it */
     RankedPlan *best;       /* NULL means that no plan of it fits, or that none is within the request's limit */
     Proof proof;
     double gap, best_bound_seconds;
@@ -84,7 +84,7 @@ typedef struct {
 } FirstPlan;
 
 typedef struct {
-    /* The request that was searched: that of the contender that won; the request itself where there are none. The
+    /* The request that was searched: that of the subproblem that won; the request itself where there are none. The
      * certificate, the machines and the shortfall are of its search alone. */
     const Request *request;
     SubproblemAnswer *subproblems;
@@ -93,17 +93,17 @@ typedef struct {
     int plan_count;
     const RankedPlan *fastest; /* where it is not the first of `plans`, though tied with it; else NULL */
     Certificate certificate;
-    const SearchedMachine *machines; /* certificate.machines of them: the one asked for, then its idle shapes */
-    const struct SearchLog *search_log;     /* search/engine/proof/certificate.h; NULL unless the request wants it */
+    const SearchedMachine *machines;    /* certificate.machines of them: the one requested, then its idle shapes */
+    const struct SearchLog *search_log; /* search/engine/proof/certificate.h; NULL unless the request wants it */
     Shortfall shortfall;
     double seconds;       /* wall time, for --timing only; 0 in a world without a clock */
     bool memory_full;     /* a limit of memory ended the search */
     int64_t memory_bytes; /* the most that it had taken of that at once, with what its threads may fill */
     int64_t work;         /* in bounds, whatever the number of threads */
-    FirstPlan first_plan; /* of all contenders together; all 0 where there are no plans */
+    FirstPlan first_plan; /* of all subproblems together; all 0 where there are no plans */
     /* The search, or the answer around it, was interrupted. What the search did not reach is counted as
-     * PRUNED_TIME_LIMIT; it keeps no ledger then, and the plans of some machines may not even be counted. Numbers that
-     * take long to find out about a plan (equal_placements, within_one_percent) may be 0. */
+     * PRUNED_TIME_LIMIT; it keeps no search log then, and the plans of some machines may not even be counted. Numbers
+     * that take long to find out about a plan (equal_placements, within_one_percent) may be 0. */
     bool interrupted;
     /* The plan was priced though it needs more HBM than there is: it is no answer to "which plan fits". */
     bool exceeds_hbm;

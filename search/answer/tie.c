@@ -12,7 +12,7 @@
 /* Plans are alike whose bytes differ by less of HBM, and whose chances of fitting do by less. */
 static const double STEP_OF_HBM = 0.05, STEP_OF_CHANCE = 0.05;
 
-/* What is asked of a plan, each the less the better, in the order of TieReason. */
+/* What is requested of a plan, each the less the better, in the order of TieReason. */
 typedef struct {
     double of[TIE_BY_TIME];
 } TieKey;

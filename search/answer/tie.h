@@ -4,13 +4,13 @@
 
 #include "search/answer/search_result.h"
 
-/* So many of the fastest are asked at most, however many plans are wanted. */
+/* So many of the fastest are requested at most, however many plans are wanted. */
 enum { TIE_MOST = 16 };
 
 /* The plan that takes least, whichever stands first; NULL: there is none. */
 const RankedPlan *search_fastest(const SearchResult *result);
 
-/* What is asked of tied plans, in this order; the plan for which less is true stands first. */
+/* What is requested of tied plans, in this order; the plan for which less is true stands first. */
 typedef enum {
     TIE_BY_UNMEASURED, /* figures that no run has moved and that it leans on */
     TIE_BY_OPTIMIZER,  /* the optimizer's state on the host */
@@ -39,6 +39,6 @@ double search_gap(const SearchResult *result);
  * nothing is). What a layout may be off by and count as solved is no gap. */
 double row_gap(double seconds, double open);
 
-/* Whether a limit that was asked for, an interrupt, or a machine with more plans than can be listed left the first plan
+/* Whether a limit that was requested, an interrupt, or a machine with more plans than can be listed left the first plan
  * open by more than counts as proven. */
 bool search_left_open(const SearchResult *result);

@@ -83,7 +83,7 @@ static inline bool command_has_option(const Command *command, int number) {
  * stray words are errors. */
 bool command_line_read(const Command *command, int argc, char **argv, Arena *arena, CommandLine *out, Error *error);
 
-/* Prints what --help or --version asks for. False: neither was asked for. */
+/* Prints what --help or --version requests. False: neither was requested. */
 bool command_line_answered(const CommandLine *line, FILE *out);
 
 /* Readers of one value. An option that is not given leaves *out, the default, as it is. The choice is the index of the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Completion for bash and zsh: two scripts whose lists of commands, options and values are the rows of the commands.
- * The names of models and chips are asked of the program when they are needed, since data files can be added.
+ * The names of models and chips are requested from the program when they are needed, since data files can be added.
  * completion_fish.c is the same for fish. */
 #include "search/cli/commands.h"
 

@@ -35,7 +35,7 @@ static void handle(int number, void (*handler)(int)) {
 }
 
 /* Services and the like start programs with descriptors closed. The first file that we open would be our standard
- * output then, and what is printed would stand in it. A closed one is taken by /dev/null, opened so that reading and
+ * output then, and what is printed would stand in it. A closed one is taken by /dev/null, so that reading and
  * writing fail as before. */
 static bool take_descriptors(void) {
     for (int i = 0; i <= STDERR_FILENO; i++)
@@ -73,7 +73,7 @@ static unsigned long long said_kilobytes(const char *text) {
     return unit == 'b' ? size >> 10 : unit == 'm' ? size << 10 : unit == 'g' ? size << 20 : size;
 }
 
-/* A thread of a search needs some 130 kB of stack. An environment that gives less is told otherwise before libgomp
+/* A thread of a search needs some 130 kB of stack. An environment that gives less is corrected before libgomp
  * reads it, which it does when it is loaded: only what .preinit_array names is earlier. */
 static void enough_stack(int argc, char **argv, char **environment) {
     static char least[] = "OMP_STACKSIZE=512k", least_of_gnu[] = "GOMP_STACKSIZE=512k";

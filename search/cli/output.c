@@ -58,7 +58,7 @@ bool output_failed(Error *error) {
                      errno ? strerror(errno) : "unknown reason");
 }
 
-/* A full disk shows only when the buffer goes out: that is now, not when nobody asks any more. */
+/* A full disk shows only when the buffer goes out: that is now, not when nobody waits for it any more. */
 bool output_write(FILE *out, const char *path, const char *text, size_t length, Error *error) {
     if (!out || (path && strcmp(path, "-") != 0)) return file_write(path, text, length, error);
     errno = 0;

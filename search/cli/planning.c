@@ -23,7 +23,8 @@ void planning_announce(const Request *request, const OutputChoice *choice, FILE 
     if (request->control.threads > 0) omp_set_num_threads(threads_usable(request->control.threads));
     number_grouped(request->question.work.seq, seq);
     if (request->requested.seq_beyond_model && !choice->quiet)
-        fprintf(err, "shardopt: warning: --seq: %s tokens are beyond the %s that %s is made for; planned as asked\n",
+        fprintf(err,
+                "shardopt: warning: --seq: %s tokens are beyond the %s that %s is made for; planned as requested\n",
                 seq, number_grouped(request->question.model.max_seq, longest), request->question.model.name);
     if (request->question.model.left_out[0] && !choice->quiet)
         fprintf(err, "shardopt: warning: %s is planned without what else its file has: %s\n",

@@ -77,5 +77,5 @@ bool operand_take_plan(CommandLine *line, const char *word, Error *error);
 void thousands_warn(const Request *request, const OutputChoice *choice, FILE *err);
 
 /* The same after an answer, with what it costs: another search says how long a token takes with powers of two. It is
- * left out where no searches around the plan were asked for (--sensitivity none) or a limit ended the first. */
+ * left out where no searches around the plan were requested (--sensitivity none) or a limit ended the first. */
 bool thousands_warn_after(const Report *report, const OutputChoice *choice, FILE *err, Error *error);

@@ -223,8 +223,8 @@ static int replace_word(Replaced *out, char **words, int left) {
         static const Synonym LENGTH = {.word = "output N", .option = "answer", .advised = true};
         synonym = &LENGTH;
     }
-    bool asks = strcmp(words[0], "--require") == 0 || strncmp(words[0], "--require=", 10) == 0;
-    if (!synonym && !asks) {
+    bool is_require = strcmp(words[0], "--require") == 0 || strncmp(words[0], "--require=", 10) == 0;
+    if (!synonym && !is_require) {
         out->words[out->count++] = words[0];
         return 1;
     }
@@ -237,11 +237,11 @@ static int replace_word(Replaced *out, char **words, int left) {
     }
     if (!value) { /* the error of a missing value is popt's */
         out->words[out->count++] =
-            arena_format(out->arena, "--%s", asks || synonym->condition ? "require" : synonym->option);
+            arena_format(out->arena, "--%s", is_require || synonym->condition ? "require" : synonym->option);
         return out->words[out->count - 1] ? 1 : 0;
     }
     bool ok;
-    if (asks)
+    if (is_require)
         ok = add_condition(out, value);
     else if (synonym->condition)
         ok = (value = arena_format(out->arena, "%s=%s", synonym->condition, value)) && add_condition(out, value);

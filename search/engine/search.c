@@ -14,18 +14,18 @@
 typedef struct {
     const Request *request;
     Arena *arena;
-    SearchResult *results; /* one for each contender */
+    SearchResult *results; /* one for each subproblem */
     bool *searched;
     CachePool *caches;
     struct PlanCounts counts;
-    bool resort; /* a last resort is asked where no other has a plan */
+    bool fallback; /* a fallback is searched where no other has a plan */
     double started;
     RankedPlan *plans; /* of all, sorted */
     int count, capacity;
     const RankedPlan *fastest; /* of all, shown or not; NULL: none has a plan */
 } Portfolio;
 
-/* The ranked time above which a plan of another contender is of no use. */
+/* The ranked time above which a plan of another subproblem is of no use. */
 static double limit_of(const Portfolio *portfolio) {
     const SearchControl *control = &portfolio->request->control;
     if (control->each || portfolio->count < control->top) return control->limit_seconds;
@@ -34,11 +34,12 @@ static double limit_of(const Portfolio *portfolio) {
     return control->limit_seconds > 0 ? min_real(control->limit_seconds, last) : last;
 }
 
-/* Whether a contender is asked at all. The time limit is for all together: each has an equal share of what is left. */
+/* Whether a subproblem is searched at all. The time limit is for all together: each has an equal share of what is
+ * left. */
 static bool is_asked(const Portfolio *portfolio, int number, Request *ask) {
     const Subproblem *subproblem = &portfolio->request->subproblems[number];
     const SearchControl *control = &portfolio->request->control;
-    if (subproblem->fallback && (portfolio->count > 0 || !portfolio->resort)) return false;
+    if (subproblem->fallback && (portfolio->count > 0 || !portfolio->fallback)) return false;
     if (environment_stops(&control->environment)) return portfolio->count == 0 && !subproblem->fallback;
     if (control->time_limit_seconds > 0) {
         int left = 0;
@@ -52,7 +53,7 @@ static bool is_asked(const Portfolio *portfolio, int number, Request *ask) {
     return true;
 }
 
-/* Adds plans, sorted by ranked time; of plans that take the same, those of the contender that was asked first. */
+/* Adds plans, sorted by ranked time; of plans that take the same, those of the subproblem that was searched first. */
 static void add_plans(Portfolio *portfolio, const SearchResult *result) {
     const RankedPlan *fastest = search_fastest(result);
     if (fastest && (!portfolio->fastest || fastest->ranked_seconds < portfolio->fastest->ranked_seconds))
@@ -87,7 +88,7 @@ static bool search_all(Portfolio *portfolio, Error *error) {
     return true;
 }
 
-/* The contender that has the best plan; where nobody has one, that whose plans come nearest to fitting. */
+/* The subproblem that has the best plan; where nobody has one, that whose plans come nearest to fitting. */
 static int winner(const Portfolio *portfolio) {
     int best = 0;
     double least = INFINITY;
@@ -124,7 +125,7 @@ static void merge_proof(const Portfolio *portfolio, SearchResult *out) {
     certificate->gap = last < INFINITY ? max_real(0, (last - bound) / last) : 1;
 }
 
-/* The first plan of all: of the first contender that has one, after all that those before it took. */
+/* The first plan of all: of the first subproblem that has one, after all that those before it took. */
 static void note_first(const Portfolio *portfolio, SearchResult *out) {
     int64_t work = 0;
     double seconds = 0;
@@ -172,8 +173,8 @@ static bool is_same(const RankedPlan *a, const RankedPlan *b) {
            knobs_compare(&a->plan.knobs, &b->plan.knobs) == 0;
 }
 
-/* The first of all is the surest of those that stand first for one contender, so that it is the same however many plans
- * are wanted of each. */
+/* The first of all is the one of lowest risk of those that come first for one subproblem, so that it is the same
+ * however many plans are wanted of each. */
 static bool order_plans(Portfolio *portfolio, Error *error) {
     const SearchControl *control = &portfolio->request->control;
     RankedPlan *firsts = ARENA_NEW(portfolio->arena, RankedPlan, (size_t)portfolio->request->subproblem_count);
@@ -195,14 +196,15 @@ static bool order_plans(Portfolio *portfolio, Error *error) {
     return true;
 }
 
-static bool search_subproblems(const Request *request, bool resort, Arena *arena, SearchResult *result, Error *error) {
+static bool search_subproblems(const Request *request, bool fallback, Arena *arena, SearchResult *result,
+                               Error *error) {
     const Environment *environment = &request->control.environment;
     size_t count = (size_t)request->subproblem_count;
     memset(result, 0, sizeof *result);
     Portfolio portfolio = {.request = request,
                            .arena = arena,
                            .counts = {arena},
-                           .resort = resort,
+                           .fallback = fallback,
                            .started = environment_clock(environment)};
     portfolio.capacity = request->subproblem_count * (request->control.each ? 1 : request->control.top);
     portfolio.results = ARENA_NEW(arena, SearchResult, count);
@@ -231,22 +233,23 @@ static bool search_subproblems(const Request *request, bool resort, Arena *arena
 
 /* ---- offloading ---- */
 
-/* `resort`: whether a contender that is the last resort is asked where no other has a plan. */
-static bool search_asked(const Request *request, bool resort, Arena *arena, SearchResult *result, Error *error) {
-    return request->subproblem_count > 0 ? search_subproblems(request, resort, arena, result, error)
+/* `fallback`: whether a subproblem that is the fallback is searched where no other has a plan. */
+static bool search_asked(const Request *request, bool fallback, Arena *arena, SearchResult *result, Error *error) {
+    return request->subproblem_count > 0 ? search_subproblems(request, fallback, arena, result, error)
                                          : search_one(request, arena, result, error);
 }
 
 /* Whether the answer has to be looked for with everything on the host: nothing fits without, or something is faster
  * there by as much as the request wants. */
-static bool needs_offload(const Request *opened, const SearchResult *result, bool *out, int64_t *work, Error *error) {
+static bool needs_offload(const Request *with_offload, const SearchResult *result, bool *out, int64_t *work,
+                          Error *error) {
     Arena arena = {0};
     SearchResult faster = {0};
-    double gain = opened->space.offload_gain;
+    double gain = with_offload->space.offload_gain;
     bool proven = result->certificate.proof == PROOF_OPTIMAL && !result->interrupted;
     *out = proven && result->plan_count == 0;
     if (!proven || result->plan_count == 0 || gain <= 0) return true;
-    Request limited = *opened;
+    Request limited = *with_offload;
     limited.control.top = 1;
     limited.control.tie = 0;
     limited.control.each = false;
@@ -267,17 +270,17 @@ bool search_run(const Request *request, Arena *arena, SearchResult *result, Erro
     if (!search_asked(request, !opens, arena, result, error)) return false;
     if (!opens) return true;
     double seconds = result->seconds;
-    Request *opened = ARENA_NEW(arena, Request, 1);
-    if (!opened) return error_memory(error);
-    *opened = *request;
-    opened->question.offload = OFFLOAD_ALL;
-    opened->space.offload_open = false;
-    opened->space.offload_allowed = true;
+    Request *with_offload = ARENA_NEW(arena, Request, 1);
+    if (!with_offload) return error_memory(error);
+    *with_offload = *request;
+    with_offload->question.offload = OFFLOAD_ALL;
+    with_offload->space.offload_open = false;
+    with_offload->space.offload_allowed = true;
     bool needed;
-    if (!needs_offload(opened, result, &needed, &result->work, error)) return false;
+    if (!needs_offload(with_offload, result, &needed, &result->work, error)) return false;
     if (!needed) return true;
     int64_t work = result->work;
-    if (!search_asked(opened, true, arena, result, error)) return false;
+    if (!search_asked(with_offload, true, arena, result, error)) return false;
     result->seconds += seconds;
     result->work += work;
     return true;

@@ -35,10 +35,10 @@ bool import_says(const ImportedPlan *plan, Knob knob) { return plan->said >> kno
 bool import_batch(ConfigFile *file, const Request *request, const char *key, int64_t sequences, int64_t micro,
                   ImportedPlan *plan, Error *error) {
     int64_t replicas = degrees_replicas(&plan->degrees);
-    bool asked = request->requested.batch_origin == FROM_OPTION;
-    plan->sequences = asked ? request->question.work.sequences : sequences;
+    bool requested = request->requested.batch_origin == FROM_OPTION;
+    plan->sequences = requested ? request->question.work.sequences : sequences;
     if (plan->sequences % replicas != 0 || plan->sequences / replicas % micro != 0)
-        return config_wrong(file, NULL, asked ? "the batch asked for" : key, error,
+        return config_wrong(file, NULL, requested ? "the batch requested" : key, error,
                             "%" PRId64 " sequences are no whole microbatches of %" PRId64 " on %" PRId64
                             " replicas; give a multiple of %" PRId64,
                             plan->sequences, micro, replicas, micro * replicas);
@@ -143,8 +143,8 @@ int import_sizes_match(const ImportedSizes *sizes, const Model *model) {
 
 /* ---- where a launcher puts the roles of a configuration that says nothing more than degrees ---- */
 
-/* What launch_ways() asks for: degrees inside a slice, on whichever axis, and those over DCN where they are told. */
-static Placement told(const Mesh *mesh, const ImportedPlan *plan) {
+/* What launch_ways() takes: degrees inside a slice, on whichever axis, and those over DCN where they are set. */
+static Placement expressible_placement(const Mesh *mesh, const ImportedPlan *plan) {
     Placement placement;
     int inner = -1, outer = -1;
     for (int a = 0; a < MESH_AXES_MAX; a++)
@@ -175,7 +175,7 @@ static const LaunchWay *with_option(const LaunchWays *ways, const char *option) 
 
 bool import_place(int launcher, ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
     const Mesh *mesh = &request->question.machine.mesh;
-    Placement placement = told(mesh, plan);
+    Placement placement = expressible_placement(mesh, plan);
     LaunchAsk ask = {mesh, request->question.chip.name, &placement};
     LaunchWays ways;
     if (!plan->nesting) plan->nesting = launcher_nesting(launcher);

@@ -25,7 +25,7 @@ struct ImportedWork {
 
 struct ImportedPlan {
     Degrees degrees;            /* multiply to the devices */
-    int64_t across[ROLE_COUNT]; /* of these over DCN (or between domains), where the launcher is told; else 1 */
+    int64_t across[ROLE_COUNT]; /* of these over DCN (or between domains), where the launcher sets them; else 1 */
     bool expressible_across;
     Knobs knobs; /* of which those in `said` count; of the others the file is silent */
     KnobSet said;
@@ -33,7 +33,7 @@ struct ImportedPlan {
     int64_t sequences;           /* of a step */
     const char
         *option; /* what it says of placement, as a LaunchWay has it (search/launch/placement.h); NULL: nothing */
-    const char *nesting; /* the order of roles that it asks for; NULL: the launcher's own */
+    const char *nesting; /* the order of roles that it requires; NULL: the launcher's own */
     bool placed;         /* `pins` are all that there is to say of where roles lie */
     Pin pins[PINS_MAX];
     int pin_count;
@@ -48,7 +48,7 @@ bool import_read(const char *name, const char *text, size_t length, const char *
 bool import_work(int launcher, ConfigFile *file, ImportedWork *out, Error *error);
 
 /* The second: `request` is that of the work, with what the command line says put in. Its batch counts where it was
- * asked for (batch_origin FROM_OPTION); else the file's. */
+ * requested (batch_origin FROM_OPTION); else the file's. */
 bool import_plan(int launcher, ConfigFile *file, const Request *request, ImportedPlan *out, Error *error);
 
 /* Fills in where that launcher puts these roles by itself: plan->nesting, and the factors in it as plan->pins. No pins:

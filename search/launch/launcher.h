@@ -54,10 +54,10 @@ typedef struct {
 
 /* What else a layer may have that not every launcher's models do. */
 typedef enum {
-    LAYERS_INDEXED,   /* sparse attention: an indexer and its top_k */
+    LAYERS_INDEXED,        /* sparse attention: an indexer and its top_k */
     LAYERS_LATENT_EXPERTS, /* routed experts of another width than the stream */
-    LAYERS_GATED,     /* a gate on the attention's output */
-    LAYERS_OTHER,     /* compressed keys, cross attention, shared blocks, matrices beside attention and MLP */
+    LAYERS_GATED,          /* a gate on the attention's output */
+    LAYERS_OTHER,          /* compressed keys, cross attention, shared blocks, matrices alongside attention and MLP */
 } LayerFeature;
 
 enum { LAUNCHER_MIXERS_MAX = 6 };
@@ -65,14 +65,15 @@ enum { LAUNCHER_NESTINGS_MAX = 2, LAUNCHER_SIGNS_MAX = 8, LAUNCHER_FORMATS_MAX =
 
 /* What there is to know of a launcher. Lists end at their first NULL, or when they are full. */
 typedef struct {
-    const char *name;                             /* as --for spells it: "maxtext" */
-    NamedNesting nestings[LAUNCHER_NESTINGS_MAX]; /* the order in which it nests roles, then those it can be told */
+    const char *name; /* as --for spells it: "maxtext" */
+    NamedNesting nestings
+        [LAUNCHER_NESTINGS_MAX]; /* the order in which it nests roles, then those that it can be configured to */
 
     /* Whether it is among those that plans are made for where nobody says (--for): production launchers. */
     bool usual_on_tpus, usual_on_gpus;
     bool fine_tunes; /* it is among those where adapters or a part of the weights are trained */
 
-    /* ---- which layers its models have, beside attention, MLPs and mixtures ---- */
+    /* ---- which layers its models have, alongside attention, MLPs and mixtures ---- */
     bool any_layers; /* it runs the user's own model: without tensor and sequence, which would have to know it */
     const char *mixers[LAUNCHER_MIXERS_MAX]; /* by their names in models/mixers */
     unsigned layers;                         /* a bit per LayerFeature */
@@ -84,10 +85,10 @@ typedef struct {
      * for. A sentence; NULL: nothing. No function: it never has. */
     const char *(*refuses_work)(const Request *);
     /* A sentence that names the rule; NULL: it takes the plan. What is refused in the plainest form that
-     * launchers_taking_some() asks about has to be refused in every form. */
+     * launchers_taking_some() tests has to be refused in every form. */
     const char *(*refuses)(const PlanFacts *);
     /* The rules among these that degrees (and the model and its sequences) alone decide; the others need not have them
-     * again. They are asked first, once for all settings of a tuple of degrees. NULL: there are none. */
+     * again. They are requested first, once for all settings of a tuple of degrees. NULL: there are none. */
     const char *(*refuses_degrees)(const PlanFacts *);
     bool (*offloads_optimizer)(const PlanFacts *); /* its state to the host; NULL means always */
     HostUpdate host_update;                        /* who updates the state there */
@@ -96,14 +97,14 @@ typedef struct {
     /* ---- where it puts roles ---- */
     /* Adds its placements to none. NULL means ranks in the order of its nestings, as torchrun numbers them. */
     void (*ways)(const LaunchAsk *ask, LaunchWays *out);
-    bool expressible_domains;        /* on GPUs its degrees inside and across domains say the whole placement */
+    bool expressible_domains; /* on GPUs its degrees inside and across domains say the whole placement */
     const char *device_order; /* how it is made to place roles in any way at all; NULL means that it cannot be */
 
-    /* ---- what it can be told to recompute and offload ---- */
+    /* ---- what it can be configured to recompute and offload ---- */
     void (*remat)(RematList *list, const Model *model); /* NULL means anything, by layer */
     bool remat_by_chunk;                                /* it counts layers in each chunk of a stage */
-    /* How it is told to do what a layout does: "remat_policy=full". NULL: it has no words for that; no function: for
-     * nothing. */
+    /* How it is configured to do what a layout does: "remat_policy=full". NULL: it has no words for that; no function:
+     * for nothing. */
     const char *(*remat_words)(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]);
 
     /* The plan in the words of the people who use it: "TP 4, PP 8, CP 1, micro-batch 1, recompute full". NULL: it has
@@ -113,7 +114,7 @@ typedef struct {
     /* ---- its files ---- */
     /* Keys of which one is enough to recognise a file; a trailing . or _ means that the key begins so. */
     const char *signs[LAUNCHER_SIGNS_MAX];
-    bool signs_yield; /* its keys stand in files of others too, whose signs count first */
+    bool signs_yield;      /* its keys stand in files of others too, whose signs count first */
     const LaunchKey *keys; /* what is both written and read as it stands; NULL: all is irregular */
     ImportWork *import_work;
     ImportPlan *import_plan;
@@ -166,12 +167,12 @@ bool nesting_named(const char *name, Nesting *out);
 LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
                            const Mesh *mesh);
 
-/* Which of the launchers asked for may take some knob setting with these degrees and with the methods, schedule and
+/* Which of the launchers requested may take some knob setting with these degrees and with the methods, schedule and
  * split of the layers of `like`, whatever its other knobs. Theorem: no rule of a launcher refuses as many
  * microbatches as stages, of as many sequences as a stage has chips but for fsdp and data, in one chunk, without
  * overlap or offloading, without ZeRO and with weights gathered again, if it takes anything else;
  * tests/search/launch/test_rules.c tries it on random plans. */
-LauncherSet launchers_taking_some(LauncherSet asked, const Model *model, const Work *work, const Degrees *degrees,
+LauncherSet launchers_taking_some(LauncherSet requested, const Model *model, const Work *work, const Degrees *degrees,
                                   const Knobs *like, const Mesh *mesh);
 
 /* Whether one of them may take some knob setting of these degrees with one of these methods and schedules. */
@@ -186,10 +187,10 @@ typedef struct {
     Schedule schedules[SCHEDULE_COUNT];
     int schedule_count;
 } PlainPlans;
-bool launchers_take_one(LauncherSet asked, const PlainPlans *plans);
+bool launchers_take_one(LauncherSet requested, const PlainPlans *plans);
 
 /* Those of them that may take these degrees with some methods, knobs and split: none of the others takes any. */
-LauncherSet launchers_of_degrees(LauncherSet asked, const Model *model, const Work *work, const Degrees *degrees,
+LauncherSet launchers_of_degrees(LauncherSet requested, const Model *model, const Work *work, const Degrees *degrees,
                                  const Mesh *mesh);
 
 /* Why a launcher does not take the degrees, knobs or padding of a plan: a sentence that names the rule; NULL: it takes
@@ -214,7 +215,7 @@ LauncherSet launchers_usual(const Chip *chip);
 LauncherSet launchers_training(const Tuning *tuning);
 
 /* The padding rule of a request as it is on a mesh: where a plan must be launched by somebody (PADDING_LAUNCHABLE, or
- * `launchers`, of which one is asked for; 0: none is) and none of them pads anything there, nothing is padded. */
+ * `launchers`, of which one is requested; 0: none is) and none of them pads anything there, nothing is padded. */
 PaddingRule padding_on(PaddingRule rule, LauncherSet launchers, const Mesh *mesh);
 
 /* Who updates the optimizer's state on the host under a launcher; under none, the chip, which nothing rules out and
@@ -243,7 +244,7 @@ typedef struct {
 typedef struct {
     MadePlacement *made; /* in the order of rates_walk() under the nesting of the mesh */
     int64_t count;
-    LauncherSet any; /* launchers that place whatever they are asked to; what they make is not in the list */
+    LauncherSet any; /* launchers that place whatever is requested; what they make is not in the list */
     bool too_many;   /* the list is not whole: there are too many ways to ask */
 } MadePlacements;
 /* Lists them in the arena; false means that memory is out. */
@@ -254,19 +255,19 @@ bool launch_placements(LauncherSet launchers, const NestedMesh *nested_mesh, con
 LaunchAnswer launch_answer(int launcher, const NestedMesh *nested_mesh, const char *chip, const Plan *plan,
                            const StepRule *rule, const Resources *resources);
 
-/* ---- what they can be told ---- */
+/* ---- what they can express ---- */
 
-/* How a launcher lists what it can be told to recompute and to offload. */
+/* How a launcher lists what it can be configured to recompute and to offload. */
 /* One more rule. `layers`: as RematRule has it. */
 void remat_list_add(RematList *list, const ActivationState state[ACTIVATION_COUNT], int64_t layers);
 void remat_list_add_none(RematList *list);                 /* everything is saved */
 void remat_list_add_full(RematList *list, int64_t layers); /* everything is recomputed from the layer's input */
 
-/* Which activations any of `launchers` can be told to recompute or to offload, in the arena; *out NULL: anything (one
- * of them takes anything, or there are none). False: memory is out. */
+/* Which activations any of `launchers` can be configured to recompute or to offload, in the arena; *out NULL: anything
+ * (one of them takes anything, or there are none). False: memory is out. */
 bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const RematDomain **out, Error *error);
 
-/* Those of `launchers` that can be told a layout as it is: what it recomputes and offloads, in which layers, and how it
+/* Those of `launchers` that can express a layout as it is: what it recomputes and offloads, in which layers, and how it
  * shards tables and activations. False: memory is out. */
-bool launchers_telling(LauncherSet launchers, const CostContext *setting, const Shard *shard, const Layout *layout,
-                       LauncherSet *out, Error *error);
+bool launchers_expressing(LauncherSet launchers, const CostContext *setting, const Shard *shard, const Layout *layout,
+                          LauncherSet *out, Error *error);

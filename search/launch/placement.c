@@ -103,17 +103,18 @@ bool placements_alike(const Mesh *mesh, const Placement *a, const Nesting *nesti
 /* ---- which launchers place a plan so ---- */
 
 void launch_ways(int launcher, const LaunchAsk *ask, LaunchWays *out) {
-    const Launcher *asked = launcher_at(launcher);
+    const Launcher *requested = launcher_at(launcher);
     out->count = 0;
     out->without_own = out->order_unknown = false;
     out->unpriced = NULL;
-    if (asked->ways)
-        asked->ways(ask, out);
+    if (requested->ways)
+        requested->ways(ask, out);
     else
-        add_rank_ways(asked, ask, out);
+        add_rank_ways(requested, ask, out);
 }
 
-/* Ways by the degrees inside a slice: of one tuple there are few such, and JAX's rule is slow beside a comparison. */
+/* Ways by the degrees inside a slice: of one tuple there are few such, and JAX's rule is slow compared with a
+ * comparison. */
 enum { MEMO_SLOTS = 64 };
 typedef struct {
     bool filled;

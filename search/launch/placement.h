@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/launch/placement.h: where launchers put the roles of a plan by themselves, and what has to be told them to put
+/* search/launch/placement.h: where launchers put the roles of a plan by themselves, and what has to be set to put
  * them where the plan has them. Pure.
  *
  * What is assumed of each (docs/model.md, "Where launchers place roles"; docs/launch.md has the commits):
@@ -17,8 +17,8 @@
 #include "mesh/jax_mesh.h"
 #include "search/launch/launcher.h"
 
-/* What a launcher is asked: to place the degrees of `placement`, and their division over DCN or nodes where it is told
- * that. */
+/* What a launcher is requested to do: to place the degrees of `placement`, and their division over DCN or nodes where
+ * it is set. */
 struct LaunchAsk {
     const Mesh *mesh;
     const char *chip; /* the catalog's name */
@@ -37,7 +37,7 @@ enum { LAUNCH_WAYS_MAX = 3 };
 struct LaunchWays {
     LaunchWay way[LAUNCH_WAYS_MAX];
     int count;
-    bool without_own;     /* its own cannot be written as factors of axes: way[0] is one that it is told */
+    bool without_own;     /* its own cannot be written as factors of axes: way[0] is one that is set */
     bool order_unknown;   /* its own order of devices is one that factors do not write, whatever the roles */
     const char *unpriced; /* why its own is not there */
 };
@@ -54,7 +54,7 @@ bool axes_equal(const Axis *a, const Axis *b);
 
 bool mesh_of_tpus(const Mesh *mesh);
 
-/* Whether it places whatever it is asked to. */
+/* Whether it places whatever is requested. */
 bool launcher_places_all(const Launcher *launcher, const Mesh *mesh);
 
 /* ---- for launchers in JAX ---- */
@@ -65,6 +65,6 @@ void launch_on_device_mesh(const LaunchAsk *ask, const Nesting *nesting, const c
 /* The degrees inside a slice as mesh_shape has them: the outermost role first. */
 JaxShape launch_ici_shape(const Mesh *mesh, const Placement *placement, const Nesting *nesting);
 
-/* Adds the assignment inside every slice, with the DCN as it is asked for. */
+/* Adds the assignment inside every slice, with the DCN as it is requested. */
 void launch_add_assignment(const LaunchAsk *ask, const Nesting *nesting, const JaxAssignment *assignment,
                            const char *option, LaunchWays *out);

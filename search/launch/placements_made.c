@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More divisions over slices, or more slices, than this are not asked for one by one, and a longer list is not kept. */
+/* More divisions over slices, or more slices, than this are not requested one by one, and a longer list is not kept. */
 enum { DIVISIONS_MOST = 64, SLICES_MOST = 256, LISTED_MOST = 512 };
 
 typedef struct {
@@ -79,7 +79,7 @@ static void add_alike(Listing *listing, const LaunchWay *way, int axis, unsigned
     }
 }
 
-/* ---- what is asked ---- */
+/* ---- what is requested ---- */
 
 static void ask(Listing *listing, const Placement *division) {
     LaunchAsk words = {listing->nested_mesh->mesh, listing->chip, division};
@@ -94,7 +94,7 @@ static void ask(Listing *listing, const Placement *division) {
     }
 }
 
-/* What is left of the degrees lies inside of slices; a launcher asks for no more of it than that. */
+/* What is left of the degrees lies inside of slices; a launcher needs no more of it than that. */
 static void ask_inside(Listing *listing, int inside, Placement *division, const int64_t left[ROLE_COUNT]) {
     Placement whole = *division;
     for (int role = 0; role < ROLE_COUNT; role++) {

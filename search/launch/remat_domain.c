@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which activations launchers can be told to recompute or to offload.
+/* Which activations launchers can be configured to recompute or to offload.
  *
  * - maxtext: one policy for all layers (remat_policy=custom): the layer's input, qkv, context, middle, gate and up each
  *   kept, recomputed or offloaded; norms' outputs and products have no name and are always recomputed.
  * - megatron: nothing; whole layers, so many of a stage (--recompute-method block); modules in all layers (selective:
  *   layernorm, mlp or moe_act); of models all of whose layers have experts, the inputs of modules to the host instead.
  * - torchtitan: nothing, selective (op by op), full. deepspeed: nothing or full.
- * - jax: anything, by layer, so that where it is among those asked for layouts are free.
+ * - jax: anything, by layer, so that where it is among those requested layouts are free.
  * Which modules and tensors these are in our activations: cost/state/remat.c, with the sources. */
 #include "search/launch/launcher.h"
 
@@ -64,9 +64,9 @@ bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const
     return true;
 }
 
-/* ---- whether a layout is one that they can be told ---- */
+/* ---- whether they can express a layout ---- */
 
-/* By layers of a stage; a rule that counts them in each chunk is told by what it comes to. */
+/* By layers of a stage; a rule that counts them in each chunk is expressed by what it comes to. */
 static bool follows(const RematRule *rule, const Model *model, const Layout *layout) {
     for (Activation a = 0; a < ACTIVATION_COUNT; a++) {
         int64_t all = 0, of_rule[STATE_COUNT];
@@ -90,8 +90,8 @@ static bool is_plain(const CostContext *setting, const Shard *shard, const Remat
     return false;
 }
 
-bool launchers_telling(LauncherSet launchers, const CostContext *setting, const Shard *shard, const Layout *layout,
-                       LauncherSet *out, Error *error) {
+bool launchers_expressing(LauncherSet launchers, const CostContext *setting, const Shard *shard, const Layout *layout,
+                          LauncherSet *out, Error *error) {
     Arena arena = {0};
     bool ok = true;
     *out = 0;
@@ -99,11 +99,11 @@ bool launchers_telling(LauncherSet launchers, const CostContext *setting, const 
         const RematDomain *domain = NULL;
         if (!(launchers >> i & 1)) continue;
         ok = launch_remat(1u << i, setting->model, &arena, &domain, error);
-        bool told = !domain;
-        for (int rule = 0; ok && domain && rule < domain->count && !told; rule++)
-            told = follows(&domain->rules[rule], setting->model, layout) &&
-                   is_plain(setting, shard, domain, &layout->sharding);
-        if (told) *out |= 1u << i;
+        bool expressible = !domain;
+        for (int rule = 0; ok && domain && rule < domain->count && !expressible; rule++)
+            expressible = follows(&domain->rules[rule], setting->model, layout) &&
+                          is_plain(setting, shard, domain, &layout->sharding);
+        if (expressible) *out |= 1u << i;
     }
     arena_free(&arena);
     return ok;

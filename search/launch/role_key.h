@@ -5,8 +5,8 @@
 #include "mesh/factorization.h"
 #include "search/launch/syntax/config_file.h"
 
-/* The line of the key that sets the degree, from 1, told by the words that launchers name roles by; of several keys the
- * first that does not say 1. 0: the file leaves the role to its launcher, or has no lines (JSON). */
+/* The line of the key that sets the degree, from 1, given by the words that launchers name roles by; of several keys
+ * the first that does not say 1. 0: the file leaves the role to its launcher, or has no lines (JSON). */
 int64_t role_key_line(const ConfigFile *file, Role role);
 
 /* The role to change first in a plan that is to become another: the one whose degree is farthest from the other's among

@@ -62,10 +62,10 @@ LauncherSet launchers_on_tpus(void) {
 PaddingRule padding_on(PaddingRule rule, LauncherSet launchers, const Mesh *mesh) {
     PaddingSet pads = 0;
     if (rule == PADDING_NONE || (rule == PADDING_ANY && launchers == 0)) return rule;
-    LauncherSet asked = (launchers == 0 ? launchers_all() : launchers);
-    if (mesh_of_tpus(mesh)) asked &= launchers_on_tpus();
+    LauncherSet requested = (launchers == 0 ? launchers_all() : launchers);
+    if (mesh_of_tpus(mesh)) requested &= launchers_on_tpus();
     for (int i = 0; i < launcher_count(); i++)
-        if (asked >> i & 1) pads |= launcher_at(i)->pads;
+        if (requested >> i & 1) pads |= launcher_at(i)->pads;
     return pads == 0 ? PADDING_NONE : rule;
 }
 
@@ -177,22 +177,22 @@ static Plan plain_plan(const Degrees *degrees, const Knobs *like) {
     return plan;
 }
 
-LauncherSet launchers_taking_some(LauncherSet asked, const Model *model, const Work *work, const Degrees *degrees,
+LauncherSet launchers_taking_some(LauncherSet requested, const Model *model, const Work *work, const Degrees *degrees,
                                   const Knobs *like, const Mesh *mesh) {
     Plan plan = plain_plan(degrees, like);
     PlanFacts facts = facts_of(model, work, &plan, mesh);
     LauncherSet set = 0;
     for (int i = 0; i < launcher_count(); i++)
-        if ((asked >> i & 1) && !refusal_of(launcher_at(i), &facts, 0)) set |= 1u << i;
+        if ((requested >> i & 1) && !refusal_of(launcher_at(i), &facts, 0)) set |= 1u << i;
     return set;
 }
 
-bool launchers_take_one(LauncherSet asked, const PlainPlans *plans) {
+bool launchers_take_one(LauncherSet requested, const PlainPlans *plans) {
     Knobs like = {.stages = plans->split};
     Plan plan = plain_plan(plans->degrees, &like);
     PlanFacts facts = facts_of(plans->model, plans->work, &plan, plans->mesh);
     for (int i = 0; i < launcher_count(); i++) {
-        if (!(asked >> i & 1) || refusal_of_degrees(launcher_at(i), &facts)) continue;
+        if (!(requested >> i & 1) || refusal_of_degrees(launcher_at(i), &facts)) continue;
         for (int m = 0; m < plans->method_count; m++) {
             plan.knobs.methods = plans->methods[m];
             plan.knobs.methods.tensor_overlap = false;
@@ -205,13 +205,13 @@ bool launchers_take_one(LauncherSet asked, const PlainPlans *plans) {
     return false;
 }
 
-LauncherSet launchers_of_degrees(LauncherSet asked, const Model *model, const Work *work, const Degrees *degrees,
+LauncherSet launchers_of_degrees(LauncherSet requested, const Model *model, const Work *work, const Degrees *degrees,
                                  const Mesh *mesh) {
     Plan plan = {.degrees = *degrees};
     PlanFacts facts = facts_of(model, work, &plan, mesh);
     LauncherSet set = 0;
     for (int i = 0; i < launcher_count(); i++)
-        if ((asked >> i & 1) && !refusal_of_degrees(launcher_at(i), &facts)) set |= 1u << i;
+        if ((requested >> i & 1) && !refusal_of_degrees(launcher_at(i), &facts)) set |= 1u << i;
     return set;
 }
 

@@ -24,7 +24,7 @@ typedef struct {
 } CommandOption;
 
 /* A row: its name, what its value is called (NULL: a flag), the commands that have it (0: all of the table), and any
- * other fields. One that is asked of a search is an INPUT_ROW. */
+ * other fields. One that is an input of a search is an INPUT_ROW. */
 #define OPTION_ROW(NAME, TAKES, USE, ...)                                                                              \
     { .name = NAME, .takes = TAKES, .use = (USE), __VA_ARGS__ }
 #define INPUT_ROW(NAME, TAKES, USE, ...)                                                                               \

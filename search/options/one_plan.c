@@ -282,6 +282,6 @@ bool named_plan_price(const NamedPlan *named, Report *report, NamedPrice *out, E
     if (!one_plan_search(request, named->from, named->arena, &report->result, error) ||
         !price_regardless(named, report, &out->lacking_bytes, error))
         return false;
-    bool asks = host_is_there && !report->result.interrupted && out->lacking_bytes > 0;
-    return !asks || price_on_host(named, &out->host_seconds, error);
+    bool prices_on_host = host_is_there && !report->result.interrupted && out->lacking_bytes > 0;
+    return !prices_on_host || price_on_host(named, &out->host_seconds, error);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/options/one_plan.h: one plan, as --plan names it, or out of the report that --from or the launch configuration that
- * --from-config names: a search in which all of it is required, so that its layout and its estimate are there. */
+/* search/options/one_plan.h: one plan, as --plan names it, or out of the report that --from or the launch configuration
+ * that --from-config names: a search in which all of it is required, so that its layout and its estimate are there. */
 #pragma once
 
 #include "base/arena.h"
@@ -12,8 +12,8 @@
 #include <stdio.h>
 
 /* The request of --plan, --from or --from-config, exactly one of which `command` was given: degrees and knobs are
- * requirements, the placement of a report or a configuration is pinned. `from` (all zero before) is filled from these; its
- * `plan` stays empty for --plan. */
+ * requirements, the placement of a report or a configuration is pinned. `from` (all zero before) is filled from these;
+ * its `plan` stays empty for --plan. */
 bool one_plan_request(const Options *options, const char *command, Arena *arena, Request *request, ReportPlan *from,
                       Error *error);
 
@@ -35,7 +35,7 @@ void one_plan_compare(const SearchResult *result, const ReportPlan *from, FILE *
 /* The price of a plan that somebody names, whether it fits or not: of `explain`, and
  * of `trace --from-config`. */
 
-/* A plan that somebody names, and what it is asked of. */
+/* A plan that somebody names, and the request that it belongs to. */
 typedef struct {
     const Options *options;
     Request *request;
@@ -45,7 +45,7 @@ typedef struct {
 
 typedef struct {
     double lacking_bytes; /* of HBM, that a chip lacks by this model; 0: it fits */
-    double host_seconds;  /* a step with what may go there on the host; 0: not asked, or it does not fit so either */
+    double host_seconds; /* a step with what may go there on the host; 0: not requested, or it does not fit so either */
 } NamedPrice;
 
 /* Prices the plan into the result of the report, as it is named: nothing goes to the host that nobody sends there,

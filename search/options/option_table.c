@@ -24,7 +24,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         "tolerance", "SHARE", USE_CHECK,
         .help = "changes up to this size are ignored: 1%, or step=1%,mfu=1%,memory=5% (default 1%)",
         .details = "Worse by this is as good: 1%, or of some figures, \"step=1%,mfu=1%,memory=5%\" (1%). The step is "
-                   "that of as many tokens as were asked for, under another objective what that counts; memory is "
+                   "that of as many tokens as were requested, under another objective what that counts; memory is "
                    "the share of usable HBM."),
     [OPTION_UPDATE] = OPTION_ROW(
         "update", NULL, USE_CHECK, .help = "replace the baseline with the plans of this run",
@@ -106,7 +106,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "jax, megatron, torchtitan, deepspeed, or several with commas, of which the best is the answer. "
                    "Layouts keep, recompute and offload activations only as the launcher can express. The default "
                    "is what is usually run: maxtext on TPUs, megatron, torchtitan and deepspeed on GPUs. \"any\" is a "
-                   "free layout, which a JAX program of one's own may take; it is the default where an option asks "
+                   "free layout, which a JAX program of one's own may take; it is the default where an option requests "
                    "for what no launcher does (--padding any, --schedules all, --profile ideal, --nesting), and the "
                    "fallback where no plan of theirs fits.",
         .values = "maxtext torchtitan megatron jax deepspeed any"),
@@ -254,13 +254,13 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    .values = "maxtext torchtitan megatron jax deepspeed"),
     [OPTION_WHY_NOT] = OPTION_ROW(
         "why-not", NULL, USE_EXPLAIN,
-        .help = "compare with the best plan, and say which change helps (always with --from-config)",
+        .help = "compare with the best plan, and say which change gains most (always with --from-config)",
         .details = "Compare the plan with the best of the same request (of a configuration: what its own launcher "
                    "can launch, unless --for says otherwise): how far behind it is, how many choices of degrees and "
                    "schedule are faster (counted up to ten), which terms of its step are longer, and what a single "
                    "change would gain: one knob, recomputation as the layout chooses it, another placement, or the "
                    "smallest prime factor of one degree moved to another role. Each is a search with all the rest "
-                   "required. Of the changes that come within 0.5% of the best, the one that asks least is named, "
+                   "required. Of the changes that come within 0.5% of the best, the one that changes least is named, "
                    "else the one that gains most, and from there on the next, one after the other, up to five."),
     [OPTION_READ] =
         OPTION_ROW("read", "FOLDER", USE_BENCH,

@@ -109,7 +109,7 @@ typedef struct {
     /* The launcher whose software prices plans that are for none in particular; NULL: the best of the chip. */
     const char *software_of;
     Environment environment; /* what a search knows of clock and interrupts: handed to the request */
-    FILE *certificate;       /* of `inference`, written as it searches; NULL: nobody asks for one */
+    FILE *certificate;       /* of `inference`, written as it searches; NULL: not requested */
     const cJSON *model_json; /* the model's own config, in place of what --model names; NULL means that --model
                               * names it, which otherwise is what errors and reports call the model */
 } Options;
@@ -135,7 +135,7 @@ const char *option_name(Option option); /* "max-idle" */
 /* The option of a table that is called so, in a report (CommandOption.key) or as it is typed; -1: none. */
 int option_named(const CommandOption *table, const char *name);
 
-/* Whether it is part of what was asked, and therefore of a report's `request`. */
+/* Whether it is part of what was requested, and therefore of a report's `request`. */
 bool option_is_input(Option option);
 
 /* Fills in the defaults and loads what is named: model, chip, profile, stack. What it points at lives in the arena. */

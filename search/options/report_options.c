@@ -75,7 +75,7 @@ static bool read_own_options(const cJSON *report, const char *file, int64_t rank
     return read_options(own, file, arena, out, error);
 }
 
-/* The knobs that can be asked for. What else stands there is outcome. */
+/* The knobs that can be requested. What else stands there is outcome. */
 static bool read_knobs(const cJSON *knobs, const char *where, ReportPlan *out, Error *error) {
     for (Knob knob = KNOB_NONE + 1; knob < KNOB_COUNT; knob++) {
         const cJSON *value = cJSON_GetObjectItemCaseSensitive(knobs, knob_name(knob));

@@ -34,14 +34,14 @@ bool options_from_report(const Options *given, Arena *arena, Options *out, Repor
 bool options_of_report(const cJSON *report, const Options *given, Arena *arena, Options *out, ReportPlan *plan,
                        Error *error);
 
-/* The two halves of that, of a report that was read: its `request` into *out, which is to be empty of what asks; and its
- * plan of that rank. `where` names the report in errors, and in those of the options. */
+/* The two halves of that, of a report that was read: its `request` into *out, which is to be empty of what is an input
+ * of a search; and its plan of that rank. `where` names the report in errors, and in those of the options. */
 bool report_request_read(const cJSON *report, const char *where, Arena *arena, Options *out, Error *error);
 bool report_plan_read(const cJSON *report, const char *where, int64_t rank, ReportPlan *out, Error *error);
 
-/* Reads the file that --from-config names. What `given` says counts before what the file says. `plan`: its plan, with its
- * launcher's own placement. `of_plan`: the options that price it, whatever shardopt thinks of what its launcher takes: it
- * runs. `open` (or NULL): those of the search that it is held against, what its launcher can launch (unless --for says
- * otherwise), with the file's work and without its recomputation. */
+/* Reads the file that --from-config names. What `given` says counts before what the file says. `plan`: its plan, with
+ * its launcher's own placement. `of_plan`: the options that price it, whatever shardopt thinks of what its launcher
+ * takes: it runs. `open` (or NULL): those of the search that it is held against, what its launcher can launch (unless
+ * --for says otherwise), with the file's work and without its recomputation. */
 bool options_from_config(const Options *given, Arena *arena, Options *open, Options *of_plan, ReportPlan *plan,
                          Error *error);

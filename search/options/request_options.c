@@ -119,10 +119,10 @@ int64_t sequences_of(int64_t batch, int64_t seq) {
 static bool read_batch(const Words *words, Request *request) {
     int64_t batch = request->question.model.training.batch_tokens, sequences = 0, seq = request->question.work.seq;
     char tokens[NUMBER_TEXT_SIZE], length[NUMBER_TEXT_SIZE];
-    bool asked = given(words, OPTION_BATCH) || given(words, OPTION_SEQUENCES);
+    bool requested = given(words, OPTION_BATCH) || given(words, OPTION_SEQUENCES);
     if (given(words, OPTION_BATCH) && given(words, OPTION_SEQUENCES))
         return words_wrong(words, OPTION_SEQUENCES, "is a second batch, next to --batch; give one of them");
-    request->requested.batch_origin = asked ? FROM_OPTION : batch > 0 ? FROM_MODEL : FROM_DEFAULT;
+    request->requested.batch_origin = requested ? FROM_OPTION : batch > 0 ? FROM_MODEL : FROM_DEFAULT;
     if (batch <= 0) batch = BATCH_DEFAULT;
     if (request->question.tuning.what.on) batch = request->question.tuning.sequences * seq;
     if (!words_whole(words, OPTION_BATCH, 1, BATCH_TOKENS_MAX, &batch) ||
@@ -357,14 +357,14 @@ static bool read_search(const Words *words, Request *request) {
 
 /* ---- who launches ---- */
 
-/* Whether an option asks for what no launcher does, so that the usual ones would have no plan. */
+/* Whether an option requires what no launcher does, so that the usual ones would have no plan. */
 static bool asks_beyond_launchers(const Words *words, const Request *request) {
     return given(words, OPTION_NESTING) || request->space.padding == PADDING_ANY ||
            (request->space.schedules & ~(unsigned)SCHEDULES_LAUNCHABLE) ||
            strcmp(request->requested.profile, "ideal") == 0;
 }
 
-/* All that were asked for have something against the request: what the first of them has. */
+/* All that were requested have something against the request: what the first of them has. */
 static bool refused_work(const Words *words, const Request *request) {
     int first = 0;
     while (!(request->requested.launchers >> first & 1)) first++;
@@ -384,11 +384,11 @@ static bool read_launchers(const Words *words, Request *request, const ProfileFi
         if (!launchers_parse(given(words, OPTION_FOR), words_where(words, OPTION_FOR), &requested->launchers,
                              words->error))
             return false;
-        LauncherSet asked = requested->launchers;
+        LauncherSet named = requested->launchers;
         if (!chip_has_domains(chip)) requested->launchers &= launchers_on_tpus();
         if (requested->launchers && !(requested->launchers & ~unable)) return refused_work(words, request);
         requested->launchers &= ~unable;
-        if (asked == 0 || requested->launchers) return true;
+        if (named == 0 || requested->launchers) return true;
         return words_wrong(words, OPTION_FOR, "%s runs on GPUs, not on %s; give %s", given(words, OPTION_FOR),
                            chip->title, launcher_names(launchers_on_tpus(), ", ", " or ", names, sizeof names));
     }

@@ -24,18 +24,18 @@ static void change_for_way(const Request *request, Alternative way, Request *cha
 
 /* The best plan of a space is also the best of every part of the space that contains it. */
 static bool answered_already(const Request *changed, const Report *report) {
-    const Request *asked = report->request;
+    const Request *requested = report->request;
     if (report->result.plan_count == 0) return false;
     const RankedPlan *best = &report->result.plans[0];
-    bool within = changed->space.max_idle <= asked->space.max_idle &&
-                  changed->space.batch_tolerance <= asked->space.batch_tolerance &&
-                  changed->space.padding <= asked->space.padding;
+    bool within = changed->space.max_idle <= requested->space.max_idle &&
+                  changed->space.batch_tolerance <= requested->space.batch_tolerance &&
+                  changed->space.padding <= requested->space.padding;
     return within &&
-           (changed->space.max_idle == asked->space.max_idle ||
-            best->machine.mesh.chips == asked->question.machine.mesh.chips) &&
-           (changed->space.batch_tolerance == asked->space.batch_tolerance ||
-            best->work.sequences == asked->question.work.sequences) &&
-           (changed->space.padding == asked->space.padding || best->padding == 0);
+           (changed->space.max_idle == requested->space.max_idle ||
+            best->machine.mesh.chips == requested->question.machine.mesh.chips) &&
+           (changed->space.batch_tolerance == requested->space.batch_tolerance ||
+            best->work.sequences == requested->question.work.sequences) &&
+           (changed->space.padding == requested->space.padding || best->padding == 0);
 }
 
 /* Every batch within the tolerance multiplies the expert grids and schedules of a GPU cluster. More batches than this
@@ -59,9 +59,9 @@ static int64_t perimeter(const Machine *machine) {
     return machine->slice.size[0] + machine->slice.size[1] + machine->slice.size[2];
 }
 
-/* Longer axes mean fewer links across, so the most cubic twins contain the best one. Machines with the same number of
- * chips have the same degrees, and whether degrees fit does not depend on the shape: if the machine itself has no plan,
- * no twin has one. */
+/* Longer axes mean fewer links across, so the most cubic equivalents contain the best one. Machines with the same
+ * number of chips have the same degrees, and whether degrees fit does not depend on the shape: if the machine itself
+ * has no plan, no equivalent has one. */
 static bool try_equal_machines(Report *report, Request *changed, Error *error) {
     const Request *request = report->request;
     AlternativeResult *way = &report->alternatives[ALTERNATIVE_OFF_SIZE];
@@ -74,13 +74,13 @@ static bool try_equal_machines(Report *report, Request *changed, Error *error) {
     Arena arena = {0};
     MachineList list = {0};
     bool ok = machines_alike(&request->question.chip, &request->question.machine, &arena, &list, error);
-    Machine *twins = list.machines;
+    Machine *equivalents = list.machines;
     for (int tried = 0; ok && tried < TWINS_TRIED && tried < list.count; tried++) {
         int least = tried;
         for (int i = tried + 1; i < list.count; i++)
-            if (perimeter(&twins[i]) < perimeter(&twins[least])) least = i;
-        Machine alias = twins[least];
-        twins[least] = twins[tried];
+            if (perimeter(&equivalents[i]) < perimeter(&equivalents[least])) least = i;
+        Machine alias = equivalents[least];
+        equivalents[least] = equivalents[tried];
         SideAnswer answer;
         change_for_way(request, ALTERNATIVE_OFF_SIZE, changed);
         changed->question.machine = alias;
@@ -91,15 +91,15 @@ static bool try_equal_machines(Report *report, Request *changed, Error *error) {
     return ok;
 }
 
-/* Strictly as asked is a part of the same with chips left idle: where the best of that uses them all, it is the best
- * here too. */
+/* Strictly as requested is a part of the same with chips left idle: where the best of that uses them all, it is the
+ * best here too. */
 static bool answered_by_idle(const Report *report, Alternative way) {
     const AlternativeResult *idle = &report->alternatives[ALTERNATIVE_IDLE];
     return way == ALTERNATIVE_AS_ASKED && idle->tried && !idle->cut_short &&
            (!idle->found || idle->best.machine.mesh.chips == report->request->question.machine.mesh.chips);
 }
 
-/* Begins one way out. Returns whether it has to be asked; `changed` is the request of it then. */
+/* Begins one way out. Returns whether it has to be searched; `changed` is the request of it then. */
 static bool begin_way(Report *report, Alternative number, Request *changed) {
     const Request *request = report->request;
     AlternativeResult *way = &report->alternatives[number];
@@ -127,7 +127,7 @@ static bool only_faster(const Report *report, Alternative way) {
 
 /* Asks some of the ways out side by side. */
 static bool ask_ways(Report *report, const Alternative *ways, int count, Error *error) {
-    AlternativeResult *asked[ALTERNATIVE_COUNT];
+    AlternativeResult *requested[ALTERNATIVE_COUNT];
     int asked_count = 0;
     SideSearch *questions = side_searches_new(count, error);
     if (!questions) return false;
@@ -135,12 +135,12 @@ static bool ask_ways(Report *report, const Alternative *ways, int count, Error *
         if (!begin_way(report, ways[i], &questions[asked_count].changed)) continue;
         questions[asked_count].patient = ways[i] != ALTERNATIVE_BATCH;
         questions[asked_count].no_slower = only_faster(report, ways[i]);
-        asked[asked_count++] = &report->alternatives[ways[i]];
+        requested[asked_count++] = &report->alternatives[ways[i]];
     }
     bool ok = report_ask_all(report, questions, asked_count, error);
     for (int i = 0; ok && i < asked_count; i++) {
-        take(asked[i], &questions[i].answer);
-        asked[i]->none_faster = questions[i].no_slower && !asked[i]->found && !asked[i]->cut_short;
+        take(requested[i], &questions[i].answer);
+        requested[i]->none_faster = questions[i].no_slower && !requested[i]->found && !requested[i]->cut_short;
     }
     free(questions);
     return ok;
@@ -157,9 +157,9 @@ bool report_make_alternatives(Report *report, Request *scratch, Error *error) {
  * offered, then slices of the largest size. False means that there is none. */
 static bool larger_machine(const Request *request, int64_t factor, Machine *out) {
     const Chip *chip = &request->question.chip;
-    int64_t asked = request->question.machine.mesh.chips;
-    if (asked > MACHINE_CHIPS_MAX / factor) return false;
-    int64_t chips = asked * factor;
+    int64_t requested = request->question.machine.mesh.chips;
+    if (requested > MACHINE_CHIPS_MAX / factor) return false;
+    int64_t chips = requested * factor;
     if (chip_has_domains(chip)) {
         int64_t host = chip->chips_per_host;
         if (chips > machine_host_most(chip)) chips = divide_up(chips, host) * host; /* three boards, then two hosts */

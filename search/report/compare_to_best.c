@@ -222,7 +222,7 @@ static bool try_changes(Trying *trying, const RankedPlan *here, Change changes[C
     const Request *open = trying->open;
     const RematRule *remat = &trying->remat;
     Trial trials[CHANGES_MAX], of[CHANGES_MAX];
-    int listed = list_trials(open, remat, here, trials), asked = 0;
+    int listed = list_trials(open, remat, here, trials), requested = 0;
     RankedPlan mine = *here;
     Report *report = calloc(1, sizeof *report);
     SideSearch *questions = report ? side_searches_new(listed, error) : NULL;
@@ -234,13 +234,13 @@ static bool try_changes(Trying *trying, const RankedPlan *here, Change changes[C
     *report =
         (Report){.request = open, .result = {.plans = &mine, .plan_count = 1}, .seconds_left = trying->seconds_left};
     for (int i = 0; i < listed; i++) {
-        questions[asked].no_slower = true;
-        if (trial_request(open, remat, here, &trials[i], &questions[asked].changed)) of[asked++] = trials[i];
+        questions[requested].no_slower = true;
+        if (trial_request(open, remat, here, &trials[i], &questions[requested].changed)) of[requested++] = trials[i];
     }
     bool ok = true;
-    for (int i = 0; i < asked && ok; i += ASKED_AT_ONCE)
-        ok = report_ask_all(report, questions + i, (int)min_whole(ASKED_AT_ONCE, asked - i), error);
-    for (int i = 0; i < asked && ok; i++) {
+    for (int i = 0; i < requested && ok; i += ASKED_AT_ONCE)
+        ok = report_ask_all(report, questions + i, (int)min_whole(ASKED_AT_ONCE, requested - i), error);
+    for (int i = 0; i < requested && ok; i++) {
         const SideAnswer *answer = &questions[i].answer;
         if (!answer->found || answer->best.ranked_seconds > (1 - GAIN_LEAST) * here->ranked_seconds) continue;
         if (known(changes, *count, &answer->best)) continue;
@@ -249,7 +249,7 @@ static bool try_changes(Trying *trying, const RankedPlan *here, Change changes[C
         change->suffices = change->after.ranked_seconds <= trying->enough;
         describe(open, here, change);
     }
-    *tried = asked;
+    *tried = requested;
     trying->seconds_left = report->seconds_left;
     qsort(changes, (size_t)*count, sizeof *changes, by_gain);
     free(questions);
@@ -283,7 +283,7 @@ static int by_loss(const void *a, const void *b) {
     return loss_x != loss_y ? (loss_x > loss_y ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-/* Chooses, among the changes that suffice, the one that asks least, and among equals the one that gains most. */
+/* Chooses, among the changes that suffice, the one that changes least, and among equals the one that gains most. */
 static void choose_smallest(BestComparison *out) {
     out->smallest = out->change_count > 0 ? 0 : -1;
     for (int i = 0; i < out->change_count; i++)

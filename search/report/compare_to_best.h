@@ -42,7 +42,7 @@ typedef struct BestComparison {
      * suffices or none gains any more. The first is changes[0]. */
     Change *path;
     int path_count;
-    int smallest; /* index into `changes`: among those that suffice the one that asks least, else the one that gains
+    int smallest; /* index into `changes`: among those that suffice the one that changes least, else the one that gains
                    * most; -1 means that none gains */
 } BestComparison;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/plan_fields.h: the figures of one plan, each told once (base/text/field.h): JSON, CSV, the library,
+/* search/report/plan_fields.h: the figures of one plan, each said once (base/text/field.h): JSON, CSV, the library,
  * `diff` and `check`, docs/json.md and docs/schema read this table. A new figure is a row and, where it has to be
  * computed, its getter. */
 #pragma once

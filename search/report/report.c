@@ -16,7 +16,7 @@ bool plan_is_as_asked(const Request *request, const RankedPlan *ranked) {
            ranked->work.sequences == request->question.work.sequences;
 }
 
-/* The main search: of answers that differ in kind only the best of each contender is looked for. */
+/* The main search: of answers that differ in kind only the best of each subproblem is looked for. */
 static bool search_main(const Request *request, CachePool *caches, Arena *arena, Report *report, Error *error) {
     Request *main = ARENA_NEW(arena, Request, 1);
     if (!main) return error_memory(error);
@@ -51,17 +51,17 @@ static bool tell(Report *report, const ReportReader *reader, ReportStage stage, 
 /* What surrounds a plan that is proven. */
 static bool surround(Report *report, const ReportReader *reader, Arena *arena, Error *error) {
     /* What a search may take at least, so that nothing is left out where all take a moment. Beyond that it may take a
-     * quarter more than the plan's own: one that asks the same with a little less memory takes about as much. */
+     * quarter more than the plan's own: one that searches the same with a little less memory takes about as much. */
     static const int64_t WORK_LEAST = 200000, WAYS_LEAST = 50000;
-    SensitivityMode helps = report->requested->control.sensitivity;
-    bool none = helps == SENSITIVITY_NONE, more = !none && !reader->plans_alone;
+    SensitivityMode mode = report->requested->control.sensitivity;
+    bool none = mode == SENSITIVITY_NONE, more = !none && !reader->plans_alone;
     bool divides = plan_is_as_asked(report->request, &report->result.plans[0]);
     bool short_answer = reader->plans_alone || reader->thrifty;
-    bool glance = short_answer && helps == SENSITIVITY_FAST;
+    bool quick = short_answer && mode == SENSITIVITY_FAST;
     Request *scratch = ARENA_NEW(arena, Request, 1);
     if (!scratch) return error_memory(error);
-    report->work_limit = helps == SENSITIVITY_ALL ? 0 : max_whole(WORK_LEAST, report->result.work / 4 * 5);
-    bool ok = tell(report, reader, STAGE_PLAN, error) && report_make_rows(report, glance, arena, error) &&
+    report->work_limit = mode == SENSITIVITY_ALL ? 0 : max_whole(WORK_LEAST, report->result.work / 4 * 5);
+    bool ok = tell(report, reader, STAGE_PLAN, error) && report_make_rows(report, quick, arena, error) &&
               (none || short_answer || report_make_headroom(report, arena, error)) &&
               (none || report_make_expressible(report, arena, error)) && tell(report, reader, STAGE_ROWS, error);
     report->plan_effort = report->effort;

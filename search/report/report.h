@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/report.h: a search turned into an answer: the ranked plans, the ways out where sizes do not divide, what would
- * help. */
+/* search/report/report.h: a search turned into an answer: the ranked plans, the ways out where sizes do not divide,
+ * what would help. */
 #pragma once
 
 #include "base/text/terminal.h"
@@ -11,14 +11,14 @@
 
 typedef enum {
     ALTERNATIVE_AS_ASKED, /* this machine whole, nothing padded */
-    ALTERNATIVE_IDLE,     /* fewer chips: as many idle as asked, nothing padded */
+    ALTERNATIVE_IDLE,     /* fewer chips: as many idle as requested, nothing padded */
     ALTERNATIVE_BATCH,    /* another batch (at least 10% either way), padding that launchers take */
     ALTERNATIVE_PADDED,   /* pad anything */
     ALTERNATIVE_OFF_SIZE, /* another slice shape of as many chips */
     ALTERNATIVE_COUNT
 } Alternative;
 
-static const double ALTERNATIVE_TOLERANCE = 0.1; /* of ALTERNATIVE_BATCH, where less was asked */
+static const double ALTERNATIVE_TOLERANCE = 0.1; /* of ALTERNATIVE_BATCH, where less was requested */
 
 typedef struct {
     bool tried, found;
@@ -70,12 +70,12 @@ enum { HEADROOM_STEPS = 3, ROWS_DIFFERENT = 5 };
 
 typedef struct {
     const Request *request;   /* as it was answered: of the launcher whose plan is the first */
-    const Request *requested; /* with all its contenders */
+    const Request *requested; /* with all its subproblems */
     Headroom headroom[HEADROOM_STEPS];
     int headroom_count;
     bool has_free; /* a layout that no launcher has to take is faster than plan 1: */
     RankedPlan free;
-    bool free_or_less; /* only a glance was taken: some layout may take less */
+    bool free_or_less; /* only a quick search ran: some layout may take less */
     SearchResult result;
     AlternativeResult alternatives[ALTERNATIVE_COUNT];
     Sensitivity sensitivities[SENSITIVITIES_MAX];
@@ -93,14 +93,14 @@ typedef struct {
      */
     char data_sha256[SHA256_HEX_SIZE];
     DataFile data[DATA_COUNT];               /* those that this very answer rests on; likewise */
-    const struct BestComparison *comparison; /* search/report/compare_to_best.h; NULL: not asked */
+    const struct BestComparison *comparison; /* search/report/compare_to_best.h; NULL: not requested */
     const MeasuredRun *measured;             /* likewise; NULL: none is near */
     int left_out;        /* searches around the search that took more work than --sensitivity fast lets them have */
     int64_t work_limit;  /* of each of them; 0: none */
     double seconds_left; /* of --time-limit, for the searches around the search; below 0: no limit */
     int64_t effort;      /* of all searches so far: search_effort() of search/report/side_searches.h */
     int64_t plan_effort; /* of those that the shortest text of it has: what STAGE_WAYS begins with */
-    int searches;        /* how many there were beside the plan's */
+    int searches;        /* how many there were in addition to the plan's */
 } Report;
 
 /* By how much a plan's model FLOP/s are above those of the measured run that is nearest, as a share; 0: none is near, or
@@ -118,20 +118,21 @@ typedef enum {
 
 /* Who reads a report while it is made. */
 typedef struct {
-    /* Called once for each stage, in order. False ends the making, with *error set. NULL: nobody reads before the end. */
+    /* Called once for each stage, in order. False ends the making, with *error set. NULL: nobody reads before the
+     * end. */
     bool (*made)(void *context, Report *report, ReportStage stage, Error *error);
     void *context;
-    /* Headroom, ways out and what would help are not read, so that they need not be searched, and of a free layout it is
-     * enough what it gains at least. */
+    /* Headroom, ways out and what would help are not read, so that they need not be searched, and of a free layout it
+     * is enough what it gains at least. */
     bool plans_alone;
-    /* Headroom is not read, and of a free layout likewise; there is more to search for it (a page's pictures): a way out
-     * takes no more than a sixth of what the plan took, with --sensitivity fast. */
+    /* Headroom is not read, and of a free layout likewise; there is more to search for it (a page's pictures): a way
+     * out takes no more than a sixth of what the plan took, with --sensitivity fast. */
     bool thrifty;
 } ReportReader;
 
 /* Runs the search, and what the report needs around it: each a search of its own with top 1. Where the best plan uses
- * the whole machine as asked with nothing padded, no way out is tried (ways[].tried false); brute force, and a search
- * that a limit ended, try no helps. */
+ * the whole machine as requested with nothing padded, no way out is tried (ways[].tried false); brute force, and a
+ * search that a limit ended, try no sensitivities. */
 bool report_make(const Request *request, Arena *arena, Report *report, Error *error);
 /* The same for a reader. */
 bool report_make_for(const Request *request, const ReportReader *reader, Arena *arena, Report *report, Error *error);
@@ -141,8 +142,8 @@ bool report_make_for(const Request *request, const ReportReader *reader, Arena *
 bool report_write_text(const Report *report, TextOut out, Error *error);
 /* What a stage adds to the text; all stages in order are the whole text. */
 bool report_write_text_stage(const Report *report, ReportStage stage, TextOut out, Error *error);
-/* The same in a screen: what it needs of a stage is at most BRIEF_LINES lines with what the stages before it wrote, unless
- * more rows were asked for or a narrow terminal breaks them. */
+/* The same in a screen: what it needs of a stage is at most BRIEF_LINES lines with what the stages before it wrote,
+ * unless more rows were requested or a narrow terminal breaks them. */
 enum { BRIEF_LINES = 24 };
 bool report_write_brief_stage(const Report *report, ReportStage stage, TextOut out, Error *error);
 bool report_write_json(const Report *report, FILE *out, Error *error);

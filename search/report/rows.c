@@ -14,7 +14,7 @@ static const double ROW_HEADROOM_SHARE = 0.15;
 static const double ROW_BEHIND_MOST = 0.25, HEADROOM_COST_MOST = 0.1;
 static const double HEADROOM_SHARES[HEADROOM_STEPS] = {0.1, 0.2, 0.3};
 
-/* A glance begins again from plans that are slower by no more than this. */
+/* A quick search begins again from plans that are slower by no more than this. */
 static const double GLANCE_NEAR = 0.02;
 
 typedef struct {
@@ -30,7 +30,7 @@ const char *row_kind_name(RowKind kind) {
     return NAMES[kind];
 }
 
-/* ---- which kinds there are beside plan 1 ---- */
+/* ---- which kinds there are in addition to plan 1 ---- */
 
 static bool add_requirement(Request *request, Role role, RequireOp op, int64_t degree) {
     if (request->space.requirement_count == REQUIREMENTS_MAX) return false;
@@ -67,7 +67,7 @@ static bool ask_usual(const Request *request, const RankedPlan *first, KindRow *
 
 static bool (*const KINDS[])(const Request *request, const RankedPlan *first, KindRow *row) = {ask_pipeline,
                                                                                                ask_headroom, ask_usual};
-_Static_assert(COUNT_OF(KINDS) <= KINDS_MAX && COUNT_OF(KINDS) + 1 <= QUESTIONS_MAX, "all are asked at once");
+_Static_assert(COUNT_OF(KINDS) <= KINDS_MAX && COUNT_OF(KINDS) + 1 <= QUESTIONS_MAX, "all are searched at once");
 
 /* ---- the rows ---- */
 
@@ -90,7 +90,7 @@ static void add_row(RankedPlan rows[ROWS_DIFFERENT], int *count, const RankedPla
     rows[(*count)++].row_kinds = 1u << kind;
 }
 
-/* By time, but that of tied plans the surest stands first. */
+/* By time, but that of tied plans the one of lowest risk comes first. */
 static int by_rank(const void *left, const void *right) {
     const RankedPlan *a = left, *b = right;
     if ((a->row_kinds ^ b->row_kinds) >> ROW_SUREST & 1) return a->row_kinds >> ROW_SUREST & 1 ? -1 : 1;
@@ -124,18 +124,19 @@ static bool take_rows(Report *report, KindRow *kinds, int kind_count, Arena *are
 /* ---- all the questions ---- */
 
 /* A layout that no launcher has to take, where it is faster. */
-static bool ask_free(const Report *report, bool glance, SideSearch *question) {
+static bool ask_free(const Report *report, bool quick, SideSearch *question) {
     enum { GLANCE_WORK = 20000 /* bounds */, TUPLES_FEW = 1000 /* are searched whole as soon */ };
-    const Request *asked = report->requested;
-    const Subproblem *last = asked->subproblem_count > 0 ? &asked->subproblems[asked->subproblem_count - 1] : NULL;
+    const Request *requested = report->requested;
+    const Subproblem *last =
+        requested->subproblem_count > 0 ? &requested->subproblems[requested->subproblem_count - 1] : NULL;
     if (!last || !last->fallback || report->request->space.launchers == 0) return false;
-    request_for(asked, last, &question->changed);
+    request_for(requested, last, &question->changed);
     request_copy(&question->changed, &question->changed);
     question->changed.question.offload = report->request->question.offload;
     question->changed.control.caches = report->request->control.caches;
     question->limit_seconds = search_fastest(&report->result)->ranked_seconds;
     question->patient = true;
-    if (!glance || report->result.certificate.degree_tuples < TUPLES_FEW) return true;
+    if (!quick || report->result.certificate.degree_tuples < TUPLES_FEW) return true;
     question->work_limit = GLANCE_WORK;
     question->changed.control.quick = true;
     question->changed.control.tie = GLANCE_NEAR;
@@ -206,7 +207,7 @@ bool report_make_headroom(Report *report, Arena *arena, Error *error) {
     return true;
 }
 
-bool report_make_rows(Report *report, bool glance, Arena *arena, Error *error) {
+bool report_make_rows(Report *report, bool quick, Arena *arena, Error *error) {
     if (!report->requested->control.different) return true;
     KindRow *kinds = ARENA_NEW(arena, KindRow, KINDS_MAX); /* too large for a small stack */
     if (!kinds) return error_memory(error);
@@ -215,12 +216,12 @@ bool report_make_rows(Report *report, bool glance, Arena *arena, Error *error) {
     if (!questions) return false;
     int rows = list_kinds(report, kinds, questions, arena);
     if (rows < 0) return free(questions), error_memory(error);
-    bool has_free = ask_free(report, glance, &questions[rows]);
-    /* A glance at free layouts takes about as long as a row. The search for the best one takes longer than all rows
-     * together: it has all threads when they are done. */
-    int beside = has_free && questions[rows].changed.control.quick ? rows + 1 : rows;
-    bool ok = report_ask_all(report, questions, beside, error) &&
-              (beside > rows || !has_free || report_ask_all(report, &questions[rows], 1, error));
+    bool has_free = ask_free(report, quick, &questions[rows]);
+    /* A quick search of free layouts takes about as long as a row. The search for the best one takes longer than all
+     * rows together: it has all threads when they are done. */
+    int at_once = has_free && questions[rows].changed.control.quick ? rows + 1 : rows;
+    bool ok = report_ask_all(report, questions, at_once, error) &&
+              (at_once > rows || !has_free || report_ask_all(report, &questions[rows], 1, error));
     if (ok) {
         for (int i = 0; i < rows; i++) kinds[i].answer = questions[i].answer;
         report->has_free = has_free && questions[rows].answer.found;
@@ -232,8 +233,8 @@ bool report_make_rows(Report *report, bool glance, Arena *arena, Error *error) {
     return ok;
 }
 
-/* What rows take under launchers that accept their degrees and placement but cannot be told their layout: each with the
- * best layout that it can be told, under the row's own software. */
+/* What rows take under launchers that accept their degrees and placement but cannot express their layout: each with the
+ * best layout that it can express, under the row's own software. */
 
 /* A launcher of a row. */
 typedef struct {
@@ -241,11 +242,11 @@ typedef struct {
     const RankedPlan *row;
 } Expressible;
 
-static bool ask(const Report *report, const Expressible *told, Arena *arena, SideSearch *question, Error *error) {
-    const RankedPlan *row = told->row;
+static bool ask(const Report *report, const Expressible *one_row, Arena *arena, SideSearch *question, Error *error) {
+    const RankedPlan *row = one_row->row;
     const Request *own = row->request ? row->request : report->request;
     Request *changed = &question->changed;
-    LauncherSet one = 1u << told->answer->launcher;
+    LauncherSet one = 1u << one_row->answer->launcher;
     request_copy(own, changed);
     changed->space.launchers = one;
     changed->space.max_idle = 0;
@@ -259,35 +260,35 @@ static bool ask(const Report *report, const Expressible *told, Arena *arena, Sid
             error_set(error, ERROR_INPUT, "--require", "has more than %d conditions", REQUIREMENTS_MAX));
 }
 
-static bool ask_some(Report *report, Expressible *told, int count, Arena *arena, Error *error) {
+static bool ask_some(Report *report, Expressible *list, int count, Arena *arena, Error *error) {
     SideSearch *questions = side_searches_new(count, error);
     bool ok = questions != NULL;
-    for (int i = 0; i < count && ok; i++) ok = ask(report, &told[i], arena, &questions[i], error);
+    for (int i = 0; i < count && ok; i++) ok = ask(report, &list[i], arena, &questions[i], error);
     ok = ok && report_ask_all(report, questions, count, error);
     for (int i = 0; i < count && ok; i++) {
         const SideAnswer *answer = &questions[i].answer;
         if (answer->found)
-            told[i].answer->expressible_seconds = answer->best.estimate.time.seconds;
+            list[i].answer->expressible_seconds = answer->best.estimate.time.seconds;
         else
-            told[i].answer->expressible_seconds = answer->cut_short ? 0 : -1;
+            list[i].answer->expressible_seconds = answer->cut_short ? 0 : -1;
     }
     free(questions);
     return ok;
 }
 
 bool report_make_expressible(Report *report, Arena *arena, Error *error) {
-    Expressible told[QUESTIONS_MAX];
+    Expressible list[QUESTIONS_MAX];
     int count = 0;
     for (int i = 0; i < min_whole(report->result.plan_count, ROWS_DIFFERENT); i++) {
         RankedPlan *row = &report->result.plans[i];
         LauncherSet otherwise = row->launchable_by & ~row->exact;
         for (int k = 0; k < row->launch_count; k++) {
             if (!(otherwise >> row->launch[k].launcher & 1)) continue;
-            told[count++] = (Expressible){&row->launch[k], row};
+            list[count++] = (Expressible){&row->launch[k], row};
             if (count < QUESTIONS_MAX) continue;
-            if (!ask_some(report, told, count, arena, error)) return false;
+            if (!ask_some(report, list, count, arena, error)) return false;
             count = 0;
         }
     }
-    return count == 0 || ask_some(report, told, count, arena, error);
+    return count == 0 || ask_some(report, list, count, arena, error);
 }

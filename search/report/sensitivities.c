@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What would help most: one thing of the request changes, and the whole search is asked again. */
+/* What would help most: one thing of the request changes, and the whole search runs again. */
 #include "search/report/side_searches.h"
 
 #include "base/util.h"
@@ -22,7 +22,11 @@ bool request_scale_links(Request *request, bool scale_up, double factor) {
     Chip *chip = &request->question.chip;
     Mesh *mesh = &request->question.machine.mesh;
     bool domains = chip_has_domains(chip), any = false;
-    AxisLevel level = scale_up ? (chip->scaleup == SCALEUP_PCIE ? LEVEL_PCIE : domains ? LEVEL_NVLINK : LEVEL_ICI) : domains ? LEVEL_NETWORK : LEVEL_DCN;
+    AxisLevel level = scale_up  ? (chip->scaleup == SCALEUP_PCIE ? LEVEL_PCIE
+                                   : domains                     ? LEVEL_NVLINK
+                                                                 : LEVEL_ICI)
+                      : domains ? LEVEL_NETWORK
+                                : LEVEL_DCN;
     for (int a = 0; a < mesh->axis_count; a++) any = any || mesh->axes[a].level == level;
     if (!any) return false;
     if (scale_up) {
@@ -122,8 +126,8 @@ static double seconds_per_token(const RankedPlan *ranked) {
     return ranked->estimate.time.seconds / ((double)ranked->work.sequences * (double)ranked->work.seq);
 }
 
-/* All is asked of machines like plan 1's own, with its order of roles: idle shapes and all orders would cost dozens of
- * times as much, and seldom overtake it. */
+/* All are searches of machines like plan 1's own, with its order of roles: idle shapes and all orders would cost dozens
+ * of times as much, and seldom overtake it. */
 void request_fix_machine(const RankedPlan *best, Request *changed) {
     changed->question.machine = best->machine;
     changed->space.max_idle = 0;
@@ -133,12 +137,12 @@ void request_fix_machine(const RankedPlan *best, Request *changed) {
 
 /* The questions, each with what it is called and the change that it is of. Returns how many. */
 static int list_questions(const Report *report, SideSearch questions[SENSITIVITIES_MAX],
-                          Sensitivity helps[SENSITIVITIES_MAX]) {
+                          Sensitivity list[SENSITIVITIES_MAX]) {
     int count = 0;
     _Static_assert(COUNT_OF(CHANGES) <= SENSITIVITIES_MAX, "one question for each change");
     for (size_t i = 0; i < COUNT_OF(CHANGES); i++) {
         Request *changed = &questions[count].changed;
-        Sensitivity *help = &helps[count];
+        Sensitivity *help = &list[count];
         request_copy(report->request, changed);
         request_fix_machine(&report->result.plans[0], changed);
         *help = (Sensitivity){.help = (Help)i};
@@ -166,12 +170,12 @@ static bool add_help(Report *report, Sensitivity *help, const SideAnswer *answer
 }
 
 bool report_make_sensitivities(Report *report, Arena *arena, Error *error) {
-    Sensitivity helps[SENSITIVITIES_MAX];
+    Sensitivity list[SENSITIVITIES_MAX];
     SideSearch *questions = side_searches_new(SENSITIVITIES_MAX, error);
     if (!questions) return false;
-    int count = list_questions(report, questions, helps);
+    int count = list_questions(report, questions, list);
     bool ok = report_ask_all(report, questions, count, error);
-    for (int i = 0; ok && i < count; i++) ok = add_help(report, &helps[i], &questions[i].answer, arena, error);
+    for (int i = 0; ok && i < count; i++) ok = add_help(report, &list[i], &questions[i].answer, arena, error);
     free(questions);
     qsort(report->sensitivities, (size_t)report->sensitivity_count, sizeof(Sensitivity), by_help);
     return ok;

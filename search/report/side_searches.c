@@ -20,8 +20,8 @@ void request_copy(const Request *request, Request *copy) {
 }
 
 int64_t search_effort(const SearchResult *result) {
-    /* What an opened tuple of degrees takes beside its bounds, and what listing them takes: by the time of forty
-     * searches of dense models and mixtures, on GPUs and TPUs. */
+    /* What an expanded tuple of degrees takes in addition to its bounds, and what listing them takes: by the time of
+     * forty searches of dense models and mixtures, on GPUs and TPUs. */
     static const int64_t OF_OPENED = 10, TUPLES_LISTED = 32;
     const Certificate *certificate = &result->certificate;
     return result->work + OF_OPENED * certificate->degree_tuples_expanded + certificate->degree_tuples / TUPLES_LISTED;
@@ -43,9 +43,10 @@ static bool ask_within(Report *report, Request *changed, double limit, int64_t w
     if (ok) {
         out->cut_short = result.certificate.proof == PROOF_GAP;
         out->effort = search_effort(&result);
-        /* What a glance has is all that is asked of it; what another search has so far is the best of nothing. */
-        bool glance = changed->control.quick;
-        out->left_out = out->cut_short && work_limit > 0 && result.work > work_limit && !glance;
+        /* What a quick search has is all that is needed of it; what another search has so far is the best of
+         * nothing. */
+        bool quick = changed->control.quick;
+        out->left_out = out->cut_short && work_limit > 0 && result.work > work_limit && !quick;
         out->found = result.plan_count > 0 && !out->left_out;
         if (out->found) out->best = *search_fastest(&result);
         out->best.request = NULL; /* it ends with this search */
@@ -136,9 +137,9 @@ bool report_ask_all(Report *report, SideSearch *questions, int count, Error *err
     Error errors[QUESTIONS_MAX] = {0};
     bool ok[QUESTIONS_MAX] = {false};
     int threads = threads_usable(report->request->control.threads);
-    bool beside = omp_in_parallel() != 0; /* other questions, which have the other threads */
+    bool nested = omp_in_parallel() != 0; /* other questions, which have the other threads */
     /* a limit is for all of them together, and one alone has all threads */
-    bool apart = report->seconds_left >= 0 || threads == 1 || (count == 1 && !beside);
+    bool apart = report->seconds_left >= 0 || threads == 1 || (count == 1 && !nested);
     if (apart) threads = 1;
 #pragma omp parallel for schedule(dynamic, 1) num_threads((int)min_whole(threads, max_whole(1, count)))
     for (int i = 0; i < count; i++) {

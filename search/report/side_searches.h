@@ -18,7 +18,7 @@ int64_t search_effort(const SearchResult *result);
 
 bool report_ask(Report *report, Request *changed, SideAnswer *out, Error *error);
 
-/* Several questions at once. Without a time limit they are asked side by side, each by one thread: a search alone cannot
+/* Several questions at once. Without a time limit they run in parallel, each by one thread: a search alone cannot
  * keep many busy. The answers are the same. */
 typedef struct {
     Request changed;      /* as request_copy() has it, and then changed */
@@ -53,14 +53,14 @@ bool request_scale_links(Request *request, bool scale_up, double factor);
 
 bool report_make_alternatives(Report *report, Request *scratch, Error *error);
 bool report_make_sensitivities(Report *report, Arena *arena, Error *error);
-/* Rows that differ in kind from plan 1, in place of near twins (rows.c); what a free layout would gain: at least, where
- * a glance has to do. */
-bool report_make_rows(Report *report, bool glance, Arena *arena, Error *error);
+/* Rows that differ in kind from plan 1, in place of near equivalents (rows.c); what a free layout would gain: at least,
+ * where a quick search has to do. */
+bool report_make_rows(Report *report, bool quick, Arena *arena, Error *error);
 /* What headroom costs: three searches, each about as long as the plan's own. */
 bool report_make_headroom(Report *report, Arena *arena, Error *error);
-/* What each of the first rows takes under launchers that cannot be told its layout. */
+/* What each of the first rows takes under launchers that cannot express its layout. */
 bool report_make_expressible(Report *report, Arena *arena, Error *error);
 bool report_make_nearest(Report *report, Request *scratch, Error *error);
 
-/* Whether the plan is what was asked to the letter: the whole machine, its batch, nothing padded. */
+/* Whether the plan is what was requested to the letter: the whole machine, its batch, nothing padded. */
 bool plan_is_as_asked(const Request *request, const RankedPlan *ranked);

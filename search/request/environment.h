@@ -30,7 +30,7 @@ typedef struct {
     /* Seconds since some moment, never set back. NULL means that there is no clock: no time limit is kept, and a search
      * takes 0 seconds. */
     double (*seconds)(void *context);
-    /* Whether to end with what is known. It is asked often and from any thread, so it must be cheap and must not go
+    /* Whether to end with what is known. It is called often and from any thread, so it must be cheap and must not go
      * back to false. NULL means never. */
     bool (*interrupted)(void *context);
     /* Called now and then by the thread that searches. NULL means that nobody looks. */

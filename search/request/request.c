@@ -329,7 +329,8 @@ const char *schedules_text(unsigned schedules, char text[SCHEDULES_TEXT_SIZE]) {
     return text;
 }
 
-/* What the optimizer on the host has to gain before it is worth what it asks of the host: few measured runs have it. */
+/* What the optimizer on the host has to gain before it is worth what it takes of the host: few measured runs have
+ * it. */
 static const double OPTIMIZER_GAIN = 0.05;
 
 /* What --require and --remat put on the host. */
@@ -362,18 +363,18 @@ void request_settle_offload(Request *request) {
 bool request_offload(const char *text, const char *where, Request *request, Error *error) {
     request_settle_offload(request);
     if (!text || strcmp(text, "auto") == 0) return true;
-    Offload asked;
+    Offload requested;
     bool optimizer, activations;
     required_there(request, &optimizer, &activations);
-    if (!offload_parse(text, where, &asked, error)) return false;
-    if (optimizer && !offload_takes_optimizer(asked))
+    if (!offload_parse(text, where, &requested, error)) return false;
+    if (optimizer && !offload_takes_optimizer(requested))
         return error_set(error, ERROR_INPUT, where, "%s, and --require has the optimizer's state on the host", text);
-    if (activations && !offload_takes_activations(asked))
+    if (activations && !offload_takes_activations(requested))
         return error_set(error, ERROR_INPUT, where, "%s, and --remat offloads activations", text);
-    if (asked != OFFLOAD_NONE && !host_is_known(&request->question.chip))
+    if (requested != OFFLOAD_NONE && !host_is_known(&request->question.chip))
         return error_set(error, ERROR_INPUT, where, "the catalog knows no host memory of %s; give none",
                          request->question.chip.title);
-    request->question.offload = asked;
+    request->question.offload = requested;
     request->requested.offload = true;
     request->space.offload_open = false;
     request->space.offload_gain = 0;

@@ -17,7 +17,7 @@
 enum { LAUNCHERS_MAX = 32 };
 typedef uint32_t LauncherSet; /* a bit for each */
 
-/* Schedules that some launcher runs; the others are in the space when asked for. */
+/* Schedules that some launcher runs; the others are in the space when requested. */
 enum {
     SCHEDULES_LAUNCHABLE =
         1u << SCHEDULE_GPIPE | 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED | 1u << SCHEDULE_CIRCULAR,
@@ -44,7 +44,7 @@ typedef struct {
 } Requirement;
 enum { REQUIREMENTS_MAX = 32 };
 
-/* One factor above 1 of a placement that is asked for whole. */
+/* One factor above 1 of a placement that is requested whole. */
 typedef struct {
     char axis[12]; /* as the mesh names it */
     Role role;
@@ -99,9 +99,9 @@ typedef struct {
     StateDtypes state_dtypes;
     TrainingState state;       /* of the model under both; all zero means training_state_default() */
     RematRule remat;           /* not required: the layout decides, */
-    const RematDomain *domain; /* among what the launchers asked for can be told; NULL means freely */
+    const RematDomain *domain; /* among what the launchers requested can express; NULL means freely */
     Offload offload;           /* what may go to the host */
-    HostUpdate host_update;    /* who updates state there: the way of the launchers asked for */
+    HostUpdate host_update;    /* who updates state there: the way of the launchers requested */
     double hbm_reserve;        /* share of HBM */
     Objective objective;
 } Question;
@@ -147,10 +147,10 @@ typedef struct {
      * (search/answer/tie.h), however many are returned; 0: all plans stand by their time. */
     double tie;
     bool variants;
-    /* Answers that differ in kind in place of the next best, which are near twins: what a report shows where nobody says
-     * how many (--top) or asks for twins (--variants). */
+    /* Answers that differ in kind in place of the next best, which are near equivalents: what a report shows where
+     * nobody says how many (--top) or requests equivalents (--variants). */
     bool different;
-    bool each; /* with contenders: the best plan of each of them, whatever `top` says */
+    bool each; /* with subproblems: the best plan of each of them, whatever `top` says */
     bool brute_force;
     bool keep_search_log;       /* the result keeps what --certificate writes */
     int threads;                /* 0 means OpenMP's own choice */
@@ -160,7 +160,8 @@ typedef struct {
     Environment environment;    /* clock, interrupt and progress, handed in by the caller */
     struct PlanCounts *counts;  /* that searches hand on to each other (search/engine/space/plan_count.h); NULL: none */
     struct CachePool *caches; /* that searches hand on to each other (search/engine/explore/cache_pool.h); NULL: none */
-    /* Only plans up to this ranked time are wanted; 0 means all. No option sets it: searches around a known answer do. */
+    /* Only plans up to this ranked time are wanted; 0 means all. No option sets it: searches around a known answer
+     * do. */
     double limit_seconds;
     /* The search ends with a gap after so much work, counted in bounds, so that any number of threads ends alike; 0: no
      * limit. */
@@ -206,7 +207,7 @@ typedef struct {
     bool seq_beyond_model; /* the sequence is longer than the model's longest: a warning */
 } Requested;
 
-/* What changes with who launches: the software that prices, what it can be told, the order of its roles. */
+/* What changes with who launches: the software that prices, what it can express, the order of its roles. */
 typedef struct {
     LauncherSet launchers; /* one bit; 0 means a layout that no launcher has to take */
     Profile profile;
@@ -215,7 +216,7 @@ typedef struct {
     HostUpdate host_update;
     Nesting nesting;
     const char *nesting_name;
-    bool fallback; /* asked only where no other has a plan that fits */
+    bool fallback; /* searched only where no other has a plan that fits */
 } Subproblem;
 enum { CONTENDERS_MAX = LAUNCHERS_MAX + 1 };
 
@@ -225,8 +226,8 @@ typedef struct {
     SearchControl control;
     Requested requested;
     /* Where plans are for one of several launchers, each with its own software: one search for each, and the best of
-     * them is the answer (search/engine/search.h). The request's own fields are those of the first. None: the request is
-     * searched as it is. */
+     * them is the answer (search/engine/search.h). The request's own fields are those of the first. None: the request
+     * is searched as it is. */
     const Subproblem *subproblems;
     int subproblem_count;
 } Request;
@@ -238,13 +239,13 @@ double tie_end(const SearchControl *control, double fastest);
 
 #define RESERVE_MOST 0.9
 
-/* The share of HBM that is kept free where nobody says how much: what the device holds beside the plan's own bytes
- * (context, communicators, the allocator's spare), and so much for the errors of the memory model
+/* The share of HBM that is kept free where nobody says how much: what the device holds in addition to the plan's own
+ * bytes (context, communicators, the allocator's spare), and so much for the errors of the memory model
  * (Profile.hbm_error) that a plan which fills the rest fits nine times in ten; where those are not known, 8%; never
  * less than the compiler needs (Profile.least_reserve). */
 double request_default_reserve(const Request *request);
 
-/* The request as it is for one of its contenders, which has none itself. `out` may be the request. */
+/* The request as it is for one of its subproblems, which has none itself. `out` may be the request. */
 void request_for(const Request *request, const Subproblem *subproblem, Request *out);
 
 /* The setting that plans of this request are priced with. Points into the request. */
@@ -272,7 +273,7 @@ const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEX
 
 /* Adds every option in force that can change the answer to a report's `request` object: keys are the options' names
  * with _ for -, values what the option takes (shares as numbers, "for" with commas). The command line reads it back
- * (`explain --from`). `launchers`: who is asked for, as --for takes it (request_launchers()). False: memory is out. */
+ * (`explain --from`). `launchers`: who is requested, as --for takes it (request_launchers()). False: memory is out. */
 bool request_add_json(const Request *request, const char *launchers, cJSON *to);
 
 /* What may go to the host, as --offload says it, or by default. */

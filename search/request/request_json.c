@@ -18,33 +18,34 @@ static bool add_tuning(const Requested *requested, cJSON *to) {
 
 /* The machine in the option that named it; the default machine by what it is. */
 static bool add_machine(const Request *request, cJSON *to) {
-    const MachineRequest *asked = &request->requested.machine_request;
+    const MachineRequest *requested = &request->requested.machine_request;
     if (!json_add_text(to, "chip", request->question.chip.name)) return false;
     if (request->question.chip.oversubscription > 1 &&
         !json_add_real(to, "oversubscription", request->question.chip.oversubscription))
         return false;
-    if (asked->slice)
-        return json_add_text(to, "slice", asked->slice) &&
-               (asked->slices == 0 || json_add_whole(to, "slices", asked->slices));
-    if (asked->chips > 0) return json_add_whole(to, "chips", asked->chips);
-    if (asked->nodes > 0 || chip_has_domains(&request->question.chip))
-        return json_add_whole(to, "nodes", asked->nodes > 0 ? asked->nodes : 1);
-    return json_add_whole(to, "pods", asked->pods > 0 ? asked->pods : 1);
+    if (requested->slice)
+        return json_add_text(to, "slice", requested->slice) &&
+               (requested->slices == 0 || json_add_whole(to, "slices", requested->slices));
+    if (requested->chips > 0) return json_add_whole(to, "chips", requested->chips);
+    if (requested->nodes > 0 || chip_has_domains(&request->question.chip))
+        return json_add_whole(to, "nodes", requested->nodes > 0 ? requested->nodes : 1);
+    return json_add_whole(to, "pods", requested->pods > 0 ? requested->pods : 1);
 }
 
 /* As the options have them; what nobody said is left out. */
-static bool add_failures(const FailureRequest *asked, cJSON *to) {
-    return (!asked->never || json_add_text(to, "mtbf", "none")) &&
-           (!(asked->mtbf_seconds > 0) || json_add_real(to, "mtbf", asked->mtbf_seconds)) &&
-           (!(asked->restart_seconds >= 0) || json_add_real(to, "restart", asked->restart_seconds)) &&
-           (!(asked->storage_bytes_per_second > 0) || json_add_real(to, "storage", asked->storage_bytes_per_second));
+static bool add_failures(const FailureRequest *requested, cJSON *to) {
+    return (!requested->never || json_add_text(to, "mtbf", "none")) &&
+           (!(requested->mtbf_seconds > 0) || json_add_real(to, "mtbf", requested->mtbf_seconds)) &&
+           (!(requested->restart_seconds >= 0) || json_add_real(to, "restart", requested->restart_seconds)) &&
+           (!(requested->storage_bytes_per_second > 0) ||
+            json_add_real(to, "storage", requested->storage_bytes_per_second));
 }
 
 bool request_add_json(const Request *request, const char *launchers, cJSON *to) {
     char required[REQUIREMENTS_TEXT_SIZE], dtypes[STATE_TEXT_SIZE], remat[REMAT_TEXT_SIZE];
     char schedules[SCHEDULES_TEXT_SIZE];
     requirements_text(request, required);
-    /* Of several launchers each has its own order of roles and its own software, which stand beside its plans. */
+    /* Of several launchers each has its own order of roles and its own software, which accompany its plans. */
     bool several = strchr(launchers, ',') != NULL;
     const char *stack = several ? request->requested.stack : request->question.profile.stack;
     return json_add_text(to, "model", request->requested.model) && add_machine(request, to) &&

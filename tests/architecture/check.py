@@ -181,6 +181,7 @@ def check_words(house, root, path):
     pages = [p for p in pathlib.Path(root).glob("**/*.md") if p.name != "CHANGELOG.md" and "build" not in str(p)]
     text = "\n".join(s.text for s in house if not inside(s.path, "search/graph"))
     text += "\n".join(p.read_text(encoding="utf-8") for p in pages)
+    text = re.sub(r"""\\?(["`])\w+\\?\1""", "", text)  # keys
     for number, line in enumerate(path.read_text().splitlines() if path.is_file() else [], 1):
         if line.strip() and not line.startswith("#"):
             word, most, instead = line.split(None, 2)

@@ -362,7 +362,7 @@ static void note_fault(Chrome *chrome) {
     char *to = chrome->to->trouble;
     size_t room = sizeof chrome->to->trouble;
     if (chrome->xla.events == CHROME_XLA_EVENTS_MAX)
-        snprintf(to, room, "has %d events, at which XProf cuts off; the .xplane.pb beside it has all",
+        snprintf(to, room, "has %d events, at which XProf cuts off; the .xplane.pb alongside it has all",
                  CHROME_XLA_EVENTS_MAX);
     if (pull->fault == PULL_CUT) snprintf(to, room, "ends in the middle, after byte %lld", (long long)pull->offset);
     if (pull->fault == PULL_BROKEN) snprintf(to, room, "is no JSON from byte %lld on", (long long)pull->offset);

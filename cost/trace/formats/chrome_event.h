@@ -10,7 +10,7 @@ typedef enum {
     CATEGORY_KERNEL,
     CATEGORY_COPY,
     CATEGORY_LAUNCH,
-    CATEGORY_RANGE, /* host code: of use where its name tells a phase */
+    CATEGORY_RANGE, /* host code: of use where its name says a phase */
     CATEGORY_MEMORY
 } ChromeCategory;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/trace/formats/formats.h: the files of profilers, told apart by what stands in them. */
+/* cost/trace/formats/formats.h: the files of profilers, distinguished by what stands in them. */
 #pragma once
 
 #include "cost/trace/formats/step_log.h"
@@ -16,5 +16,5 @@ bool trace_log_read(const char *path, StepLog *out, Error *error);
 /* The files of a folder that may be traces by their names, sorted, as paths in the arena. */
 bool trace_folder_list(const char *folder, Arena *arena, const char ***paths, size_t *count, Error *error);
 
-/* The rank that a file's name tells; -1: none. */
+/* The rank that a file's name says; -1: none. */
 int64_t trace_rank_of_name(const char *path);

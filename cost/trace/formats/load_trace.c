@@ -16,7 +16,7 @@ static bool has_suffix(const char *name, const char *suffix) {
     return length > end && strcmp(name + length - end, suffix) == 0;
 }
 
-/* XProf writes the same trace twice: the JSON is made of the XSpace beside it, and cut. */
+/* XProf writes the same trace twice: the JSON is made of the XSpace alongside it, and cut. */
 static bool is_made_of_another(const char *name, char *const *names, size_t count) {
     static const char JSON[] = ".trace.json.gz", SPACE[] = ".xplane.pb";
     if (!has_suffix(name, JSON)) return false;

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A view that never ends cannot be told from a long one: reading stops after so many steps of SQLite's machine, and so
- * many more for each MiB of the file. A row takes some 30 of them, with its names, and 100 bytes. */
+/* A view that never ends cannot be distinguished from a long one: reading stops after so many steps of SQLite's
+ * machine, and so many more for each MiB of the file. A row takes some 30 of them, with its names, and 100 bytes. */
 enum { PROGRESS_EVERY = 1000000, PROGRESS_LEAST = 4, PROGRESS_PER_MIB = 2, COLUMNS_MAX = 8 };
 
 typedef struct {
@@ -26,11 +26,11 @@ static int count_progress(void *context) {
     return ++nsight->progress > nsight->progress_most;
 }
 
-/* The number that a pragma tells; 0: none. */
+/* The number that a pragma says; 0: none. */
 static int64_t pragma_of(sqlite3 *database, const char *pragma) {
     sqlite3_stmt *row = NULL;
-    bool told = sqlite3_prepare_v2(database, pragma, -1, &row, NULL) == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW;
-    int64_t whole = told ? sqlite3_column_int64(row, 0) : 0;
+    bool read = sqlite3_prepare_v2(database, pragma, -1, &row, NULL) == SQLITE_OK && sqlite3_step(row) == SQLITE_ROW;
+    int64_t whole = read ? sqlite3_column_int64(row, 0) : 0;
     sqlite3_finalize(row);
     return max_whole(0, whole);
 }
@@ -66,7 +66,7 @@ static bool read_table(Nsight *nsight, const char *table, const char *const *col
     return ok;
 }
 
-/* Processes are told apart: each has correlations and devices of its own. */
+/* Processes are distinguished: each has correlations and devices of its own. */
 static int64_t process_of(int64_t global) { return global >> 24 & 0xFFFFFF; }
 
 static int64_t launch_key(int64_t process, int64_t correlation) { return process << 32 | (correlation & 0xFFFFFFFF); }

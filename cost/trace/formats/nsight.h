@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/formats/nsight.h: the SQLite export of Nsight Systems (`nsys export --type sqlite`). Tables exist only
- * where they have rows, and columns grow by version: each is asked for before it is read. */
+ * where they have rows, and columns grow by version: each is requested before it is read. */
 #pragma once
 
 #include "cost/trace/recording.h"

@@ -14,7 +14,7 @@ enum { TYPE_INT = 5, TYPE_UINT64 = 18, TYPE_SIZE = 22 };
 static const double BYTES_MOST = 1e15;
 static const int64_t RANKS_MOST = 10000000, COMMUNICATORS_MOST = 65536;
 
-/* Beside the kinds of collectives, what a range can be. */
+/* Next to the kinds of collectives, what a range can be. */
 enum { WHAT_SEND = COLLECTIVE_KIND_COUNT, WHAT_RECEIVE, WHAT_GROUP_START, WHAT_GROUP_END };
 
 void nccl_free(NcclCalls *calls) {

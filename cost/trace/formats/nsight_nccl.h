@@ -56,13 +56,13 @@ typedef struct {
     size_t size; /* 0: there is none */
 } NcclPayload;
 
-/* Adds a range with its payload; what is neither a call nor tells the size of a communicator is passed. `call` has its
+/* Adds a range with its payload; what is neither a call nor says the size of a communicator is passed. `call` has its
  * thread, start and end. False: memory is out. */
 bool nccl_add_call(NcclCalls *calls, const KernelNames *rules, const char *name, NcclCall call,
                    const NcclPayload *payload);
 
 /* After recording_finish(): gives kernels of collectives the bytes, the communicator and, where their name does not
- * tell it, the kind of the calls that launched them. What cannot be told stays as it is. False: memory is out. */
+ * tell it, the kind of the calls that launched them. What is not known stays as it is. False: memory is out. */
 bool nccl_join(NcclCalls *calls, Recording *recording);
 
 void nccl_free(NcclCalls *calls);

@@ -31,8 +31,8 @@ typedef struct {
 void xoperation_describe(XOperation *operation, XTexts texts, Recording *recording);
 
 /* The lines of a device as XProf records them, in an XSpace and in the JSON made of it. Of TPUs, the operations of XLA
- * are read and what runs beside them (Async XLA Ops) as far as it is a collective or a copy to the host; of GPUs, the
- * streams. All other lines are derived from these. */
+ * are read and what runs alongside them (Async XLA Ops) as far as it is a collective or a copy to the host; of GPUs,
+ * the streams. All other lines are derived from these. */
 
 typedef enum { XLINE_OTHER, XLINE_OPERATIONS, XLINE_BESIDE, XLINE_STREAM, XLINE_STEPS } XLineKind;
 
@@ -45,7 +45,7 @@ typedef struct {
     int64_t start_ns, end_ns;
 } XTime;
 
-/* "/device:TPU:3" and "/device:GPU:0", and no cores of other kinds beside them. */
+/* "/device:TPU:3" and "/device:GPU:0", and no cores of other kinds alongside them. */
 bool xline_device(const char *name, int64_t *number, bool *of_tpu);
 
 XLineKind xline_kind(bool of_tpu, const char *name);

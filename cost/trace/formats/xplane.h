@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/trace/formats/xplane.h: what XProf and JAX record (XSpace, *.xplane.pb). Of TPUs, the operations of XLA are
- * read and what runs beside them (Async XLA Ops) as far as it is a collective or a copy to the host; of GPUs, the
+ * read and what runs alongside them (Async XLA Ops) as far as it is a collective or a copy to the host; of GPUs, the
  * streams. All other lines are derived from these. Field numbers: openxla/xla at f33d2e16,
  * third_party/tsl/tsl/profiler/protobuf/xplane.proto. */
 #pragma once

@@ -15,7 +15,7 @@
 
 typedef struct {
     BaselineFormat format;
-    const char *path, *markdown, *junit; /* NULL: not asked for; the first: stdout */
+    const char *path, *markdown, *junit; /* NULL: not requested; the first: stdout */
     const char *baseline;                /* NULL: a plan that is launched */
     bool update;
     Tolerance tolerance;
@@ -84,7 +84,7 @@ static bool read_choice(const Options *options, CheckChoice *out, Error *error) 
 
 /* ---- writing ---- */
 
-/* Writes the answer in the forms that were asked for. */
+/* Writes the answer in the forms that were requested. */
 static bool write_all(const BaselineCheck *check, const CheckChoice *choice, Streams streams, Error *error) {
     const char *actions = getenv("GITHUB_ACTIONS");
     const struct {
@@ -227,7 +227,7 @@ const Command COMMAND_CHECK = {
              "check --from-config FILE [--within SHARE] [OPTIONS]",
     .about =
         "Plans every report of --baseline again, or compares one plan with the best that there is now. Fails (exit 1)\n"
-        "where that is worse. With --baseline what is asked stands in its reports.",
+        "where that is worse. With --baseline each report holds its own request.",
     .details = "Plans every report of a committed baseline again, and exits with 1 where the predicted step, MFU or "
                "the share of HBM got worse beyond the tolerance, where a plan no longer fits or its proof is lost, "
                "and where it can be planned no more. It says which, by how much, what part of the step moved, "

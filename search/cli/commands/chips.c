@@ -31,7 +31,7 @@ typedef struct {
     bool plans; /* the smallest machine of it can be planned */
 } ChipStanding;
 
-/* The slices that a chip offers by count: each count of chips once, ascending, in the shape that the bare count
+/* The slices that a chip has by count: each count of chips once, ascending, in the shape that the bare count
  * means. */
 typedef struct {
     SliceShape shape;
@@ -110,12 +110,9 @@ static const char *cell(const Figure *figure, double unit, char *text) {
 }
 
 static const char *kind_words(ScaleupKind kind) {
-    static const char *const WORDS[] = {[SCALEUP_TORUS_2D] = "2-D torus",
-                                        [SCALEUP_TORUS_3D] = "3-D torus",
-                                        [SCALEUP_SWITCH] = "switch",
-                                        [SCALEUP_MESH] = "direct links",
-                                        [SCALEUP_PCIE] = "PCIe",
-                                        [SCALEUP_UNKNOWN] = "-"};
+    static const char *const WORDS[] = {
+        [SCALEUP_TORUS_2D] = "2-D torus", [SCALEUP_TORUS_3D] = "3-D torus", [SCALEUP_SWITCH] = "switch",
+        [SCALEUP_MESH] = "direct links",  [SCALEUP_PCIE] = "PCIe",          [SCALEUP_UNKNOWN] = "-"};
     return WORDS[kind];
 }
 

@@ -84,11 +84,12 @@ const Command COMMAND_DIFF = {
     .name = "diff",
     .summary = "two reports side by side: what moved, and why",
     .usage = "diff [--format text|json|markdown|html] [--exit-code] [OPTIONS] A B",
-    .about =
-        "What moved from report A to report B, and why: what was asked, data and program, the best plan's step and\n"
-        "memory part by part, and the ranks of all plans. Reports are those of --format json.",
-    .details = "What moved from one report to another, and why: what was asked, data and program, figures, step and "
-               "HBM of the best plan part by part, how it is laid out, and the ranks of all plans of both.",
+    .about = "What moved from report A to report B, and why: what was requested, data and program, the best plan's "
+             "step and\n"
+             "memory part by part, and the ranks of all plans. Reports are those of --format json.",
+    .details =
+        "What moved from one report to another, and why: what was requested, data and program, figures, step and "
+        "HBM of the best plan part by part, how it is laid out, and the ranks of all plans of both.",
     .options = OPTIONS,
     .option_count = COUNT_OF(OPTIONS),
     .takes_arguments = true,

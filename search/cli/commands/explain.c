@@ -30,7 +30,7 @@ static bool write_explanation(const Report *report, const OutputChoice *choice, 
     return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
-/* What it costs is a search: asked for, or where the plan is somebody's own. */
+/* What it costs is a search: requested, or where the plan is somebody's own. */
 static bool make_why_not(const Options *options, Arena *arena, Report *report, double lacking, Error *error) {
     if (report->result.plan_count == 0 || !(options->text[OPTION_WHY_NOT] || options->text[OPTION_FROM_CONFIG]))
         return true;
@@ -71,8 +71,7 @@ static void warn_of_lacking(const Options *options, const NamedPrice *price, con
     fprintf(err,
             "shardopt: warning: %s: by this model it lacks %s of HBM per chip, most of which %s take; priced as if "
             "that were there",
-            plan_of_options(options), number_bytes(price->lacking_bytes, bytes),
-            largest_row(&ranked->estimate.memory));
+            plan_of_options(options), number_bytes(price->lacking_bytes, bytes), largest_row(&ranked->estimate.memory));
     if (price->host_seconds > 0)
         fprintf(err, "; with the host's memory (--offload all) it fits and takes %s (%s)",
                 step_text(price->host_seconds, step),

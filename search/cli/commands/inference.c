@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt inference`, and what `explain` and `emit` make of its reports and of scripts that serve: a question of
- * serving is answered, and what was asked for of the answer is written. */
+ * serving is answered, and what was requested of the answer is written. */
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -22,7 +22,7 @@ typedef struct {
     OutputChoice choice;
     Streams streams;
     const char *rank;     /* as --rank has it; NULL: the best */
-    const cJSON *report;  /* that was asked again; NULL: none */
+    const cJSON *report;  /* that was requested again; NULL: none */
     const Engine *engine; /* of the script to write */
     ServedConfig *config; /* of the script that was read */
     bool ends, lacks;     /* what decides the exit code in place of the front: it does not fit */
@@ -136,7 +136,7 @@ static bool make_report(ServingWork *work, Served *served, Error *error) {
     FILE *err = work->streams.err;
     if (certificate->file && !draft_write(certificate, true, NULL, work->choice.certificate, error)) return false;
     if (question->model.max_seq > 0 && question->longest > (double)question->model.max_seq && !work->choice.quiet)
-        fprintf(err, "shardopt: warning: %.0f tokens are beyond the %lld that %s is made for; priced as asked\n",
+        fprintf(err, "shardopt: warning: %.0f tokens are beyond the %lld that %s is made for; priced as requested\n",
                 question->longest, (long long)question->model.max_seq, question->model.name);
     if (work->choice.timing) fprintf(err, "shardopt: %.3f s\n", clock_seconds() - work->start);
     return write_report(work, &served->report, NULL, error);
@@ -204,7 +204,7 @@ static bool make_explanation(ServingWork *work, Served *served, Error *error) {
     one.best = own;
     one.has_best = true;
     one.kind_count = 1;
-    one.kinds[0] = (ServingKind){"asked for", own};
+    one.kinds[0] = (ServingKind){"requested", own};
     report.answer = &one;
     return write_report(work, &report, work->choice.format == FORMAT_TEXT ? &own : NULL, error);
 }
@@ -289,7 +289,7 @@ void serving_emit_list(FILE *out) {
     }
 }
 
-/* The point asked for by its rank; else the best. NULL: *error. */
+/* The point requested by its rank; else the best. NULL: *error. */
 static const ServingPoint *point_of(const Served *served, const Engine *engine, const char *rank_text, Error *error) {
     int64_t rank = answer_best_rank(&served->request.question, &served->answer);
     if (rank_text && !number_whole(rank_text, "--rank", 1, 1000000, &rank, error)) return NULL;

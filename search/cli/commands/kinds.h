@@ -48,7 +48,7 @@ typedef struct {
 } CalibrateWords;
 
 typedef struct {
-    const char *command; /* what asks such questions, as reports and `sweep` call it; NULL: `plan` */
+    const char *command; /* the command for such questions, as reports and `sweep` call it; NULL: `plan` */
     /* Reports, which stay the caller's. Exit codes, as a command's run() returns them. */
     int (*explain)(const CommandLine *line, const cJSON *report, Streams streams, Error *error);
     int (*emit)(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error);

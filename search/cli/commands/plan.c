@@ -33,7 +33,7 @@ static bool prints_at_once(const OutputChoice *choice) {
     return choice->format == FORMAT_TEXT && !choice->certificate && (!choice->path || strcmp(choice->path, "-") == 0);
 }
 
-/* A screen of it, unless all was asked for, or there is a file to hold it. */
+/* A screen of it, unless all was requested, or there is a file to hold it. */
 static bool is_brief(const OutputChoice *choice) { return prints_at_once(choice) && !choice->verbose; }
 
 static bool print_stage(const Report *report, ReportStage stage, const PlanOutput *output, Error *error) {

@@ -126,7 +126,7 @@ typedef struct {
     const Traces *traces;
     const PlanTerms *plan;      /* NULL: none was given */
     const Comparison *compared; /* NULL: there are logs alone */
-    const RefitAnswer *refit;   /* NULL: it was not asked for */
+    const RefitAnswer *refit;   /* NULL: it was not requested */
 } Answer;
 
 static bool print_json(const Answer *answer, FILE *out, Error *error) {
@@ -199,7 +199,7 @@ static bool step_towards(void *context, const RefitInto *into, const Report *rep
     return refit_step(&own->compared, into, out, error);
 }
 
-/* What --refit asks for; *out stays NULL without it. */
+/* What --refit requests; *out stays NULL without it. */
 static bool refit(const CommandLine *line, const TracePlan *plan, const Comparison *compared, RefitAnswer **out,
                   Error *error) {
     RefitSteps *own = ARENA_NEW(line->arena, RefitSteps, 1);

@@ -6,10 +6,11 @@
 #include "search/options/options.h"
 #include "search/sweep/sweep.h"
 
-/* Every option of the table that asks, in the order of the help, each with its list: values between commas; between
- * semicolons where a value has commas of its own (require, for, schedules, state-dtypes, remat); one value where a list
- * makes no sense (time-limit, brute-force). Counts (pods, slices, chips, nodes, sequences) may be ranges, "1..8". Empty
- * values and the same value twice are errors; what a value means is the point's to find out. In the arena. */
+/* Every option of the table that is an input of a search, in the order of the help, each with its list: values between
+ * commas; between semicolons where a value has commas of its own (require, for, schedules, state-dtypes, remat); one
+ * value where a list makes no sense (time-limit, brute-force). Counts (pods, slices, chips, nodes, sequences) may be
+ * ranges, "1..8". Empty values and the same value twice are errors; what a value means is the point's to find out. In
+ * the arena. */
 bool sweep_grid_from_options(const CommandOption *table, const Options *options, Arena *arena, SweepGrid *out,
                              Error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The only file that speaks MPI. Every message of a rank is answered by rank 0 with a point, -1 at the end: MARK asks
- * for the first, ROW brings one and asks for the next; FAILED is the last of a rank and has no answer. */
+/* The only file that speaks MPI. Every message of a rank is answered by rank 0 with a point, -1 at the end: MARK
+ * requests the first, ROW brings one and requests the next; FAILED is the last of a rank and has no answer. */
 #include "search/cli/sweep/spread.h"
 
 #include <mpi.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/sweep/spread.h: who plans which point. One process asks its own queue; under `mpirun`, where the program
- * was built with SHARDOPT_MPI, rank 0 keeps the queue and every other rank asks it. search/cli/sweep/mpi.c speaks MPI
+/* search/cli/sweep/spread.h: who plans which point. One process reads its own queue; under `mpirun`, where the program
+ * was built with SHARDOPT_MPI, rank 0 keeps the queue and every other rank reads it. search/cli/sweep/mpi.c speaks MPI
  * and is of the program alone; search/cli/sweep/alone.c stands in for it in the library, and where there is none. */
 #pragma once
 
@@ -30,7 +30,7 @@ void spread_end(SweepCrew crew);
  * another mark is an error. NULL for the queue sends them home. After an error no more points are handed out. */
 bool spread_serve(SweepCrew crew, const SweepLog *search_log, const char *mark, Error *error);
 
-/* The others: a queue that asks rank 0. One at a time. */
+/* The others: a queue that reads from rank 0. One at a time. */
 SweepLog spread_remote(const char *mark);
 
 /* The others, instead of asking for a point: rank 0 is to end with this error. */

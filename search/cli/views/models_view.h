@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/views/models_view.h: models as people and scripts see them. What is computed once for both views, and the views.
- */
+/* search/cli/views/models_view.h: models as people and scripts see them. What is computed once for both views, and the
+ * views.
+ * */
 #pragma once
 
 #include "base/text/terminal.h"
@@ -37,12 +38,12 @@ const char *models_positions(const Model *model);
 const LayerKind *models_widest_mixture(const Model *model);
 /* The narrowest window of all layers and how many layers have one; 0: none has. */
 int64_t models_window(const Model *model, int64_t *layers);
-/* The sequence that FLOPs are told for: that of the training where it is public. */
+/* The sequence that FLOPs are reported for: that of the training where it is public. */
 int64_t models_usual_seq(const Model *model);
 
 /* How far our count is from the published one, in percent; 0 where none is known. */
 double models_distance_percent(int64_t counted, int64_t published);
-/* Over this the zoo file says why; both counts are asked. */
+/* Over this the zoo file says why; both counts are given. */
 static const double MODELS_NEAR_PERCENT = 2;
 bool models_is_far(const Model *model);
 

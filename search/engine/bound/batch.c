@@ -183,7 +183,7 @@ static Seconds seconds_of(const Lane *lane, double messages, double bytes, const
 typedef struct {
     double least[TERMS_MAX], most[TERMS_MAX]; /* seconds of each term on any placement of the block */
     double seconds[TERMS_MAX][BATCH_BLOCK] __attribute__((aligned(64)));
-    bool known[TERMS_MAX]; /* seconds: of terms that hide, made when the first part asks for them */
+    bool known[TERMS_MAX]; /* seconds: of terms that hide, made when the first part needs them */
     double chips[GROUP_COUNT][BATCH_BLOCK] __attribute__((aligned(64))); /* hidden seconds of one part */
     double step[BATCH_BLOCK] __attribute__((aligned(64))), part[2][BATCH_BLOCK] __attribute__((aligned(64)));
     double serial[BATCH_BLOCK] __attribute__((aligned(64))), busy[BATCH_BLOCK] __attribute__((aligned(64)));

@@ -36,7 +36,7 @@ typedef struct {
 /* to += each term; n from 1 to LOOP_TERMS. */
 void loop_add_seconds(RateForm form, const Seconds *terms, int n, Start start, int count, double *to);
 
-/* to += times * max(share * t, t - minus) of one term: a ring beside attention. */
+/* to += times * max(share * t, t - minus) of one term: a ring alongside attention. */
 void loop_add_ring(const Seconds *term, double share, double minus, double times, int count, double *to);
 
 typedef struct {

@@ -17,8 +17,8 @@
  * Theorem (docs/search.md, "Range bound"). What one microbatch of b sequences takes, over b, falls as b rises: matmuls
  * are larger, and weights and messages are shared. So n / high microbatches of `high` sequences take no more than any
  * plan of the range, and idle time is least for the most microbatches, n / low rounded up. What one microbatch takes
- * rises with b, so no idle time is less than that beside one of `low` sequences. Of what context parallelism moves only
- * the least of all methods is counted, so the bound holds for every context method. */
+ * rises with b, so no idle time is less than that alongside one of `low` sequences. Of what context parallelism moves
+ * only the least of all methods is counted, so the bound holds for every context method. */
 
 /* All knob settings with these methods and this split of the layers, and with microbatches of low .. high sequences. */
 typedef struct {
@@ -42,6 +42,6 @@ double range_bound(const Bounds *bounds, const MicrobatchRange *range, const Rat
 
 /* Seconds of a step that every context method of `space`, which is that of the degrees, exposes with this split of the
  * layers; 0 where there is no sequence group. `each`: those of each method, or 0 where it is not worked out, since it
- * does not divide; NULL: they are not asked for. */
+ * does not divide; NULL: they are not requested. */
 double context_bound(const Bounds *bounds, const LowerBoundRates *table, const Degrees *degrees,
                      const MethodSpace *space, StageSplit split, double each[CONTEXTS_MAX]);

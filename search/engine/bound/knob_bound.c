@@ -108,12 +108,12 @@ static StepRule whole_reduction(const BoundRow *row) {
 
 double rows_seconds(const BoundRows *rows, const Rates *rates) { return rows_seconds_until(rows, rates, INFINITY); }
 
-static double row_seconds(const BoundRow *row, const Rates *rates, double enough, double beside) {
-    double seconds = relaxed_seconds_beside(&row->rule, &row->relaxation, rates, beside);
+static double row_seconds(const BoundRow *row, const Rates *rates, double enough, double other_exposed) {
+    double seconds = relaxed_seconds_with_other(&row->rule, &row->relaxation, rates, other_exposed);
     if (row->chunks <= 1 || seconds * SLACK > enough) return seconds;
     StepRule whole = whole_reduction(row);
     double merged = merged_seconds(&whole, &row->relaxation.row[0].resources, rates, row->idle_share);
-    return max_real(seconds, merged + beside);
+    return max_real(seconds, merged + other_exposed);
 }
 
 double rows_seconds_until(const BoundRows *rows, const Rates *rates, double enough) {
@@ -122,9 +122,10 @@ double rows_seconds_until(const BoundRows *rows, const Rates *rates, double enou
     return best * SLACK;
 }
 
-double rows_seconds_beside(const BoundRows *rows, const Rates *rates, double beside) {
+double rows_seconds_with_other(const BoundRows *rows, const Rates *rates, double other_exposed) {
     double best = INFINITY;
-    for (int i = 0; i < rows->count; i++) best = min_real(best, row_seconds(&rows->row[i], rates, INFINITY, beside));
+    for (int i = 0; i < rows->count; i++)
+        best = min_real(best, row_seconds(&rows->row[i], rates, INFINITY, other_exposed));
     return best * SLACK;
 }
 

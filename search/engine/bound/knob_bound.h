@@ -46,8 +46,8 @@ void knob_rows(const Bounds *bounds, const Shard *shard, const Knobs *knobs, con
 double rows_seconds(const BoundRows *rows, const Rates *rates);
 /* The same, or less where that is above `enough` already. */
 double rows_seconds_until(const BoundRows *rows, const Rates *rates, double enough);
-/* The same with `beside` seconds of exposed communication that the rows know nothing of ("Microbatch bound"). */
-double rows_seconds_beside(const BoundRows *rows, const Rates *rates, double beside);
+/* The same with `other_exposed` seconds of exposed communication that the rows know nothing of ("Microbatch bound"). */
+double rows_seconds_with_other(const BoundRows *rows, const Rates *rates, double other_exposed);
 
 /* The rows and their seconds at once. */
 double family_bound(const Bounds *bounds, const Shard *shard, const Knobs *member, const Rates *least,
@@ -55,7 +55,7 @@ double family_bound(const Bounds *bounds, const Shard *shard, const Knobs *membe
 double knob_bound(const Bounds *bounds, const Shard *shard, const Knobs *knobs, const Rates *least,
                   double *least_bytes);
 
-/* Whether knobs with the optimizer's state on the host need not be looked at beside the same knobs with it in HBM (
+/* Whether knobs with the optimizer's state on the host need not be looked at next to the same knobs with it in HBM (
  * "Offload never pays"): these fit under every sharding with every activation saved, so their best layout is the
  * fastest of all, and the update from the host takes longer. If the host has room for a part of the state only, the
  * difference grows slower than the state, so what holds at the most state holds at less. */

@@ -73,7 +73,7 @@ int least_states(const Bounds *bounds, int zero_stage, LeastState states[LEAST_S
     states[count++] = (LeastState){zero_stage > 0 ? 2 : 0, offloads};
     if (zero_stage == 0 || !casts) return count;
     states[count++] = (LeastState){0, offloads};
-    /* a whole master in HBM may take less than the copy for compute that its absence asks for */
+    /* a whole master in HBM may take less than the copy for compute that its absence requires */
     if (offloads && profile->whole_master > 0.5) states[count++] = (LeastState){2, false};
     return count;
 }
@@ -105,7 +105,7 @@ void least_rule(const CostContext *context, const Shard *shard, const Knobs *kno
     rule->optimizer_seconds = min_real(rule->optimizer_seconds, two.optimizer_seconds);
 }
 
-/* Idle seconds of a step beside each second of a microbatch's passes, with at most `most` microbatches. */
+/* Idle seconds of a step alongside each second of a microbatch's passes, with at most `most` microbatches. */
 static double idle_share(const CostContext *context, const Shard *shard, double most) {
     double stages = shard->pipeline;
     return stage_pace(context, shard).others *

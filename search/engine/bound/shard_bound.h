@@ -15,7 +15,7 @@
 static const double WEIGHT_GRADIENTS_MOST = 1.0 / 3;
 
 /* The seconds of all microbatches and of what moves once a step, with parts A and B taken as one, and those of the
- * passes beside which stages idle. */
+ * passes alongside which stages idle. */
 typedef struct {
     double main, passes;
 } MergedTime;
@@ -62,7 +62,7 @@ void shard_times(const Bounds *bounds, const Rates *least, const Shard *shard, c
 /* Least seconds of a shard with at most `most` microbatches. INFINITY means that nothing is allowed. */
 double shard_bound(const Bounds *bounds, const Shard *shard, const ShardTimes *times, double most);
 
-/* The same with idle time beside the passes of `small`, one microbatch of the same shard that has no more sequences
+/* The same with idle time alongside the passes of `small`, one microbatch of the same shard that has no more sequences
  * than any microbatch in question: a microbatch takes no less than a smaller one. */
 double shard_bound_idle_beside(const Bounds *bounds, const Shard *small, const ShardTimes *times,
                                const ShardTimes *small_times, double most);

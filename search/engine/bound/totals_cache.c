@@ -127,7 +127,7 @@ static void take_cheapest(const CostContext *context, const Shard *shard, const 
     }
 }
 
-/* Takes a part into the least or into the most of them; NULL means that it is not asked for. The first part is
+/* Takes a part into the least or into the most of them; NULL means that it is not requested. The first part is
  * copied. */
 static void take_part(PartSums *least, PartSums *most, const PartSums *part, bool first) {
     if (least && !first) take_least((double *)least, (const double *)part, sizeof(*least));

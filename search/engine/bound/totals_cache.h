@@ -8,8 +8,8 @@
 #pragma once
 
 #include "cost/stage/stage_totals.h"
-#include "search/request/request.h"
 #include "search/engine/space/knob_space.h"
+#include "search/request/request.h"
 
 /* A cache serves one context and one thread. */
 typedef struct TotalsCache TotalsCache;
@@ -29,7 +29,7 @@ typedef struct {
     PaddingRule padding;
     TotalsCache *cache;
     LauncherSet launchers; /* one of which must take a plan; 0 means that none has to */
-    const Mesh *mesh;      /* that they are asked about; NULL where none has to take it */
+    const Mesh *mesh;      /* that they are queried for; NULL where none has to take it */
 } Bounds;
 
 /* ---- for the bounds alone ---- */
@@ -41,7 +41,7 @@ typedef struct {
     int64_t gathers, gathers_experts; /* 1 means more than one way: weights are gathered */
 } TotalsKey;
 
-/* What every bound asks for. */
+/* What every bound needs. */
 typedef struct {
     TotalsKey key;
     bool allowed;        /* some sharding has this choice of the MLP */

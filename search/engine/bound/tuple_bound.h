@@ -27,11 +27,11 @@ TupleBound tuple_bound(const Bounds *bounds, const LowerBoundRates *table, const
 /* What the launchers of a search refuse whatever the knobs, so that nothing has to be bounded
  * there (docs/search.md, "Range bound"). */
 
-/* Whether a launcher asked for may take these degrees with any methods and knobs; true where none is asked for. */
+/* Whether a launcher requested may take these degrees with any methods and knobs; true where none is requested. */
 bool degrees_admitted(const Bounds *bounds, const Degrees *degrees);
 
-/* Whether a launcher asked for may take any knob setting of these degrees with these methods and this split of the
- * layers; true where none is asked for. */
+/* Whether a launcher requested may take any knob setting of these degrees with these methods and this split of the
+ * layers; true where none is requested. */
 bool methods_admitted(const Bounds *bounds, const Degrees *degrees, const Methods *methods, StageSplit split);
 
 /* The same with any of the context methods of a space in place of that of `methods`. */

@@ -7,7 +7,7 @@
 #include "search/engine/explore/frontier.h"
 #include "search/launch/launcher.h"
 
-/* One knob setting: the layouts it offers, and what none of them beats. */
+/* One knob setting: the layouts it allows, and what none of them beats. */
 typedef struct {
     TupleNode *tuple;
     Arena arena; /* of what follows */
@@ -248,7 +248,7 @@ bool knobs_admitted(const TupleNode *tuple, const Knobs *knobs, Admission *out) 
 bool knobs_admitted_of_sizes(const TupleNode *tuple, const Knobs *knobs, const SizesVerdict *sizes, Admission *out) {
     const ExploreProblem *problem = tuple->problem;
     const CostContext *setting = &problem->setting;
-    LauncherSet asked = problem->request->space.launchers;
+    LauncherSet requested = problem->request->space.launchers;
     out->able_launchers = ANY_LAUNCHER;
     if (!request_admits_knobs(problem->request, knobs)) return refused(out, PRUNED_REQUIRE);
     if (!sizes->allow) return refused(out, PRUNED_INDIVISIBLE);
@@ -256,10 +256,10 @@ bool knobs_admitted_of_sizes(const TupleNode *tuple, const Knobs *knobs, const S
     if (knobs_redundant(setting->model, &problem->domain, knobs, &out->shard)) return refused(out, PRUNED_EQUAL);
     PaddingSet padding = out->shard.padding;
     bool padded = problem->padding == PADDING_LAUNCHABLE && padding != 0;
-    if (asked == 0 && !padded) return true;
+    if (requested == 0 && !padded) return true;
     Plan plan = {.degrees = *tuple->degrees, .knobs = *knobs};
     LauncherSet able = plan_launchers(setting->model, &setting->work, &plan, padding, problem->catalog_mesh) &
                        ~problem->request->space.unable;
-    out->able_launchers = asked ? able & asked : able;
-    return out->able_launchers != 0 || refused(out, asked ? PRUNED_REQUIRE : PRUNED_INDIVISIBLE);
+    out->able_launchers = requested ? able & requested : able;
+    return out->able_launchers != 0 || refused(out, requested ? PRUNED_REQUIRE : PRUNED_INDIVISIBLE);
 }

@@ -43,7 +43,7 @@ static bool explore_knobs(TupleNode *tuple, int64_t index, double limit, BestPla
     return !explorer->left || !above || leave_candidate(explorer, &before, index, tuple->placement_total);
 }
 
-/* The best plan with the expert grid and schedule of a knob setting, made when it is first asked for; NULL means that
+/* The best plan with the expert grid and schedule of a knob setting, made when it is first requested; NULL means that
  * memory is out. */
 static BestPlan *best_of_row(const TupleNode *tuple, int64_t index, BestPlan **best) {
     Knobs knobs = knob_space_at(&tuple->space, index);

@@ -66,7 +66,7 @@ typedef struct {
 } BestPlanList;
 bool best_plan_list_add(BestPlanList *list, const BestPlan *plan, Error *error);
 
-/* What an opened entry has left closed because its bound is above the threshold: disjoint sets
+/* What an expanded entry has left closed because its bound is above the threshold: disjoint sets
  * of its plans, each with a bound. With a higher threshold the search goes on with them, and looks at nothing twice. */
 
 typedef enum {
@@ -108,7 +108,7 @@ typedef struct {
     Degrees missing_degrees;
     Knobs missing_knobs;
     int64_t work; /* bounds that were made, with what takes longer counted as several */
-    bool ordered; /* something was asked that depends on the order of roles */
+    bool ordered; /* something was requested that depends on the order of roles */
 } ExploreStats;
 
 /* Stats of nothing, against a threshold. */
@@ -120,7 +120,7 @@ void explore_note_evaluated(ExploreStats *stats, double bound);
 void explore_note_missing(ExploreStats *stats, const Degrees *degrees, const Knobs *knobs, double missing);
 
 /* What degree tuples are explored for: one batch on machines with the same device count, which have the same degrees. A
- * tuple is opened once for all of them; only where its roles lie tells the machines apart. */
+ * tuple is expanded once for all of them; only where its roles lie distinguishes the machines. */
 typedef struct {
     const Request *request;
     CostContext setting; /* its work is the batch in question */
@@ -152,7 +152,7 @@ typedef struct {
     ExploreStats stats;
     DeferredList *left; /* where plans above the threshold are kept to go on with; NULL: they are counted as cut */
     int64_t batch;      /* number of the problem's batch, which is noted with them */
-    Budget *budget;     /* that an opened tuple is taken from; NULL: none */
+    Budget *budget;     /* that an expanded tuple is taken from; NULL: none */
     double until;       /* when the world's clock reads this, it ends as if it was interrupted; 0: no limit */
     bool interrupted;
     bool late; /* time was up, or memory, that is why it is interrupted */

@@ -93,7 +93,7 @@ static bool enter(RatesWalk *walk, int level) {
     return wanted;
 }
 
-/* Whether the placement is one that is asked for and that some launcher in question makes. */
+/* Whether the placement is one that is requested and that some launcher in question makes. */
 static bool admitted(FrontierWalk *walking, const RatesWalk *walk) {
     const TupleNode *tuple = walking->tuple;
     const ExploreProblem *problem = tuple->problem;
@@ -101,7 +101,7 @@ static bool admitted(FrontierWalk *walking, const RatesWalk *walk) {
     const Request *request = problem->request;
     if (!request_admits_placement(request, walk->nested_mesh->mesh, &walk->placement)) return false;
     LauncherSet able = walking->query->able_launchers;
-    if (able == ANY_LAUNCHER) able = request->space.launchers; /* one of those asked for has to, or none where 0 */
+    if (able == ANY_LAUNCHER) able = request->space.launchers; /* one of those requested has to, or none where 0 */
     if (able == 0) return true;
     if (!on->launch_memo) on->launch_memo = launch_memo_new(tuple->arena);
     walking->no_memory = walking->no_memory || !on->launch_memo;

@@ -51,7 +51,7 @@ bool frontier_find(const TupleNode *tuple, const FrontierQuery *query, Placement
 typedef struct {
     BoundRows rows; /* of the family */
     double bound;   /* of the family so far, ranked */
-    bool known;     /* what follows is filled when a member that may be launched asks for it */
+    bool known;     /* what follows is filled when a member that may be launched needs it */
     int64_t methods_index;
     PlacementList list;
     /* The same placements for the vectorised loop, where they are many; they live in an arena of their own. */

@@ -412,7 +412,7 @@ static KnobListing listing_of(TupleNode *tuple, BoundedIndexList *list) {
 bool knob_list_make(TupleNode *tuple, BoundedIndexList *list) {
     const KnobSpace *space = &tuple->space;
     KnobListing listing = listing_of(tuple, list);
-    if (knob_family_size(space) == 0) return true; /* chunks were asked for, and a stage has one layer */
+    if (knob_family_size(space) == 0) return true; /* chunks were requested, and a stage has one layer */
     MethodFamily methods = {.index_step = space->method_count / space->methods.context_count};
     if (!list_microbatches(&listing, &methods)) return false;
     for (int split = 0; split < space->split_count; split++)

@@ -23,7 +23,8 @@ void microbatch_bounds(TupleNode *tuple, int64_t methods_index, const Microbatch
                 question->scratch);
     out->least_bytes = question->scratch->least_bytes;
     for (int i = 0; i < contexts; i++)
-        out->of[i] = rows_seconds_beside(question->scratch, &still, question->context_each[i]) * scale * SLACK * wrong;
+        out->of[i] =
+            rows_seconds_with_other(question->scratch, &still, question->context_each[i]) * scale * SLACK * wrong;
 }
 
 static bool microbatches_required(const Request *request) {
@@ -32,9 +33,9 @@ static bool microbatches_required(const Request *request) {
     return false;
 }
 
-static bool some_counts_microbatches(LauncherSet asked) {
+static bool some_counts_microbatches(LauncherSet requested) {
     for (int i = 0; i < launcher_count(); i++)
-        if ((asked == 0 || asked >> i & 1) && launcher_at(i)->counts_microbatches) return true;
+        if ((requested == 0 || requested >> i & 1) && launcher_at(i)->counts_microbatches) return true;
     return false;
 }
 
@@ -44,9 +45,9 @@ LargerBatch larger_batch(const ExploreProblem *problem, const Degrees *degrees) 
     LargerBatch out = {.stages = stages, .least = larger_batch_fills(stages)};
     /* With --variants each number of microbatches is a row of its own; one compiled program makes the loss of all of
      * them at once. A pipeline is ranked by its played step, of which that is not proven. */
-    out.any = stages <= 1 && request->space.batch_tolerance > 0 && !request->control.brute_force && !request->control.variants &&
-              problem->padding != PADDING_ANY && !(problem->setting.profile->whole_program > 0.5) &&
-              !microbatches_required(request);
+    out.any = stages <= 1 && request->space.batch_tolerance > 0 && !request->control.brute_force &&
+              !request->control.variants && problem->padding != PADDING_ANY &&
+              !(problem->setting.profile->whole_program > 0.5) && !microbatches_required(request);
     out.most = batch_most(request, replicas) / replicas;
     out.whole_steps = stages > 1 && some_counts_microbatches(request->space.launchers);
     return out;
@@ -55,13 +56,13 @@ LargerBatch larger_batch(const ExploreProblem *problem, const Degrees *degrees) 
 bool larger_batch_takes_more(const ExploreProblem *problem, const Degrees *degrees, const Methods *methods,
                              StageSplit split) {
     static const Schedule KEEPS_ALL[] = {SCHEDULE_GPIPE, SCHEDULE_CIRCULAR};
-    LauncherSet asked = problem->request->space.launchers;
+    LauncherSet requested = problem->request->space.launchers;
     if (degrees->of[ROLE_PIPELINE] <= 1) return false;
     for (size_t i = 0; i < COUNT_OF(KEEPS_ALL); i++) {
         Knobs like = {.schedule = KEEPS_ALL[i], .stages = split, .methods = *methods};
         if (!(problem->request->space.schedules >> KEEPS_ALL[i] & 1)) continue;
-        if (asked == 0 || launchers_taking_some(asked, problem->setting.model, &problem->setting.work, degrees, &like,
-                                                problem->catalog_mesh))
+        if (requested == 0 || launchers_taking_some(requested, problem->setting.model, &problem->setting.work, degrees,
+                                                    &like, problem->catalog_mesh))
             return true;
     }
     return false;

@@ -12,7 +12,7 @@
 /* The families of one microbatch that differ in the context method alone, bounded together.
  *
  * Theorem (docs/search.md, "Microbatch bound"). Rows of the first context method, in which nothing moves over sequence,
- * ask for no more time and memory than those of any other one. What a method exposes at least stands beside them. */
+ * ask for no more time and memory than those of any other one. What a method exposes at least is added to them. */
 
 /* What all context methods with one microbatch take at least, ranked. */
 typedef struct {

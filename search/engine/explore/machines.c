@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The machines of a space: the one asked for and its idle shapes, grouped by their device count. */
+/* The machines of a space: the one requested and its idle shapes, grouped by their device count. */
 #include "search/engine/explore/tuple_list_parts.h"
 
 #include "base/util.h"

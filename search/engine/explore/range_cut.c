@@ -17,7 +17,7 @@ typedef struct {
     Rates least;                              /* under these methods, over all machines */
     StageSplit split;                         /* likewise */
     const MethodSpace *contexts;              /* of the degrees */
-    bool refused;                             /* no launcher that was asked for takes anything */
+    bool refused;                             /* no launcher that was requested takes anything */
     double context_seconds[STAGES_SLOTS + 1]; /* context_bound(), by split */
     double bound, missing;                    /* the least so far of what is too slow, and of what is too large */
     int64_t least_size;                       /* of microbatches that no larger batch beats */

@@ -32,7 +32,7 @@ Count group_placements(const TupleList *tuples, const DeviceCountGroup *group, c
     return count;
 }
 
-/* The number of knob settings beside microbatches, by what it depends on. */
+/* The number of knob settings apart from microbatches, by what it depends on. */
 typedef struct {
     int64_t ranks, tensor, expert, sequence, pipeline, flags, others;
 } KnobMemo;

@@ -13,7 +13,7 @@
 enum { TUPLES_MOST = 4000000 };
 /* A share of the space that fits in memory well; few enough groups for a time limit to come in between. */
 enum { ENTRIES_ENOUGH = 1000000, GROUPS_AT_ONCE = 32, TUPLES_AT_ONCE = 4000000 };
-/* Of a limit of memory what is listed may take so much; the rest is for what is opened. */
+/* Of a limit of memory what is listed may take so much; the rest is for what is expanded. */
 static const double SHARE_OF_BUDGET = 0.75;
 /* So long beyond a time limit plans are still counted: most spaces are counted whole in less. */
 static const double SECONDS_TO_COUNT = 0.15;
@@ -44,7 +44,7 @@ static bool exceeds_required(const SpaceRules *space, const Degrees *begun) {
 
 /* degrees_may_divide() while later roles are at 1. Theorem: what fails then fails with any degrees of theirs, since
  * each condition is of one role, or of a product of which the roles so far are a divisor; a fold of experts, which
- * only a later role can end, asks for less. */
+ * only a later role can end, needs less. */
 static bool may_divide(const void *of, const Degrees *begun) {
     const MayDivide *may = of;
     PaddingSet forbidden;
@@ -84,7 +84,8 @@ static void group_drop(TupleList *tuples, DeviceCountGroup *group) {
     arena_free(&group->arena);
 }
 
-/* Counts the plans of one machine; where a search before this one did, with the same offers, takes what it found. */
+/* Counts the plans of one machine; where a search before this one did, with the same allowed values, takes what it
+ * found. */
 static bool count_machine(TupleList *tuples, const DeviceCountGroup *group, int machine, TupleListWorker *worker,
                           PlanCount *out, Error *error) {
     const struct PlanCounts *counts = tuples->request->control.counts;

@@ -15,8 +15,8 @@ typedef struct {
     Mesh mesh; /* with the profile's rates */
 } MachineShape;
 
-/* Machines with the same device count and the same offers: the same degrees can be given to roles on each, with the
- * same knobs. */
+/* Machines with the same device count and the same allowed values: the same degrees can be given to roles on each, with
+ * the same knobs. */
 typedef struct {
     int first, shape_count;       /* of TupleList.shapes */
     int64_t tuples, batches;      /* degree tuples in all; the most batches of one tuple */
@@ -31,7 +31,7 @@ typedef struct {
     PaddingRule padding; /* padding_on() */
 } DeviceCountGroup;
 
-/* One degree tuple on the machines of one group with the batch asked for, or with a range of others that its replicas
+/* One degree tuple on the machines of one group with the batch requested, or with a range of others that its replicas
  * divide. */
 typedef struct {
     double bound;         /* ranked */
@@ -58,7 +58,7 @@ typedef struct {
 
 typedef struct {
     const Request *request;
-    /* The machine asked for, then its idle shapes; in the arena, as what follows. */
+    /* The machine requested, then its idle shapes; in the arena, as what follows. */
     MachineShape *shapes;
     NestedMesh *nested_meshes; /* of each shape */
     const PlacementTable **tables;
@@ -95,7 +95,7 @@ bool tuple_list_restore(TupleList *tuples, int shape, Error *error);
  * space is too large to list. */
 bool tuple_list_next(TupleList *tuples, ExploreCache *caches, double until, double over, Error *error);
 
-/* In place of a share: lists some of the tuples, with the batch asked for, of the machines on which most divide.
+/* In place of a share: lists some of the tuples, with the batch requested, of the machines on which most divide.
  * Nothing is counted, and the next share begins as if this had not been. When the clock reads `over` no more are
  * listed. */
 bool tuple_list_sample(TupleList *tuples, ExploreCache *caches, double over, Error *error);
@@ -112,7 +112,7 @@ typedef struct TuplesSeen TuplesSeen;
 TuplesSeen *tuples_seen_new(void);
 void tuples_seen_free(TuplesSeen *seen);
 
-/* In place of a share: lists the tuples one step from a known plan which were not seen before, with the batch asked
+/* In place of a share: lists the tuples one step from a known plan which were not seen before, with the batch requested
  * for. Nothing is counted, as above. */
 bool tuple_list_near(TupleList *tuples, const TupleStart *from, ExploreCache *caches, TuplesSeen *seen, Error *error);
 
@@ -133,7 +133,7 @@ ExploreProblem tuple_list_problem_of_shape(const TupleList *tuples, int shape, i
 
 /* ---- entries ---- */
 
-/* Sequences of batch `number` of a tuple: 0 is the one asked for, the others rise. */
+/* Sequences of batch `number` of a tuple: 0 is the one requested, the others rise. */
 int64_t tuple_batches_sequences(const TupleList *tuples, const TupleBatches *entry, int64_t number);
 
 /* The bound of a part of an entry's batches. Theorem: per sequence nothing takes less with fewer of them (fewer per
@@ -146,7 +146,7 @@ Count tuple_batches_placements(const TupleList *tuples, const TupleBatches *entr
 /* Orders of its roles that its plans are counted in. */
 int64_t tuple_batches_orders(const TupleList *tuples, const TupleBatches *entry);
 
-/* How many plans (placements, knobs and, where all are asked for, orders of its roles) an entry stands for. */
+/* How many plans (placements, knobs and, where all are requested, orders of its roles) an entry stands for. */
 Count tuple_batches_plans(const TupleList *tuples, const TupleBatches *entry);
 
 /* What bounds alone say of an entry. */
@@ -158,5 +158,5 @@ typedef struct {
 /* Sets entry->bound where it is not out. */
 TupleVerdict tuple_batches_judge(const TupleList *tuples, TupleBatches *entry, TotalsCache *cache);
 
-/* The parts that a degree tuple is judged in: the batch asked for, and all others together. Returns how many. */
+/* The parts that a degree tuple is judged in: the batch requested, and all others together. Returns how many. */
 int tuple_batches_of(const TupleList *tuples, int group, int64_t tuple, TupleBatches out[2]);

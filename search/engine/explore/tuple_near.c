@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The tuples one step from a known plan: a power of a prime goes from one role to another, or one role, and the stages
- * with it, take what another machine of the space has more or less. Good plans lie beside each other, so a walk of such
- * steps finds a plan near the best in a small part of the bounds that the whole space takes. */
+ * with it, take what another machine of the space has more or less. Good plans lie next to each other, so a walk of
+ * such steps finds a plan near the best in a small part of the bounds that the whole space takes. */
 #include "search/engine/explore/tuple_list_parts.h"
 
 #include "base/util.h"
@@ -43,7 +43,7 @@ static bool note_seen(TuplesSeen *seen, int group, const Degrees *degrees) {
     return true;
 }
 
-/* Bounds one tuple with the batch asked for; in question it becomes an entry. A machine is opened for what may divide
+/* Bounds one tuple with the batch requested; in question it becomes an entry. A machine is expanded for what may divide
  * alone. */
 static void add_near(Near *near, int index, const Degrees *degrees) {
     TupleList *tuples = near->tuples;

@@ -35,12 +35,12 @@ const Rates *tuple_node_minimum(const TupleNode *tuple, int64_t methods_index) {
 bool tuple_node_launchers(TupleNode *tuple, int machine) {
     const ExploreProblem *problem = tuple->problem;
     MachinePlacements *on = &tuple->on[machine];
-    LauncherSet asked = problem->request->space.launchers;
+    LauncherSet requested = problem->request->space.launchers;
     if (on->able_launchers) return true;
     on->able_launchers = ARENA_NEW(tuple->arena, LauncherSet, (size_t)on->count);
     if (!on->able_launchers) return error_memory(&tuple->explorer->error);
-    launchers_placing(asked ? asked : launchers_all(), &problem->nested_meshes[machine], problem->setting.chip->name,
-                      on->placements, on->count, on->able_launchers);
+    launchers_placing(requested ? requested : launchers_all(), &problem->nested_meshes[machine],
+                      problem->setting.chip->name, on->placements, on->count, on->able_launchers);
     return true;
 }
 
@@ -61,7 +61,7 @@ static void list_placement(RatesWalk *walk) {
     listing->rates[listing->kept++] = walk->rates;
 }
 
-/* The placements in question: all, the pinned one, or those that a launcher asked for can make of these degrees. */
+/* The placements in question: all, the pinned one, or those that a launcher requested can make of these degrees. */
 static bool choose_placements(TupleNode *tuple, int machine) {
     const ExploreProblem *problem = tuple->problem;
     const Request *request = problem->request;

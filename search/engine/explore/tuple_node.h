@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* engine/explore/tuple_node.h: one degree tuple opened: its knobs, and on each machine of the problem its placements
- * with their rates, which are made when they are first asked for. */
+/* engine/explore/tuple_node.h: one degree tuple expanded: its knobs, and on each machine of the problem its placements
+ * with their rates, which are made when they are first requested. */
 #pragma once
 
 #include "cost/time/rates_walk.h"
@@ -18,12 +18,12 @@ typedef struct {
     Placement *placements; /* those in question; NULL until a knob setting needs them */
     int64_t count;
     int64_t *walk_index;         /* number of each in the order of rates_walk(); NULL means that all are in question */
-    LauncherSet *able_launchers; /* that can place roles so, for each placement; NULL means that nobody asked */
+    LauncherSet *able_launchers; /* that can place roles so, for each placement; NULL means not requested */
     RateTable *tables;           /* by number of the methods (knob_space_methods) */
     bool *filled;
-    LaunchMemo *launch_memo; /* NULL until a launcher is asked */
-    MadePlacements *made;    /* what the launchers of the request make; NULL until one is asked */
-    Rates **made_rates;      /* of these, by number of the methods; NULL until they are asked for */
+    LaunchMemo *launch_memo; /* NULL until it is needed */
+    MadePlacements *made;    /* what the launchers of the request make; NULL until it is needed */
+    Rates **made_rates;      /* of these, by number of the methods; NULL until they are requested */
 } MachinePlacements;
 
 /* What the knob settings of one degree tuple share; it lives in the arena. */
@@ -41,7 +41,7 @@ typedef struct {
 
 bool tuple_node_make(TupleNode *tuple, Explorer *explorer, const Degrees *degrees, Arena *arena);
 
-/* The least rates over all machines under the methods of one number, made when they are first asked for. */
+/* The least rates over all machines under the methods of one number, made when they are first requested. */
 const Rates *tuple_node_minimum(const TupleNode *tuple, int64_t methods_index);
 
 /* Makes the placements in question on one machine, and the table of their rates under the methods of one number. */

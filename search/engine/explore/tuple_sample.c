@@ -56,7 +56,7 @@ static int choose_groups(const TupleList *tuples, int chosen[GROUPS]) {
     return count;
 }
 
-/* Keeps of a group's listed tuples what is admitted and may divide with the batch asked for. */
+/* Keeps of a group's listed tuples what is admitted and may divide with the batch requested. */
 static void keep_dividing(const TupleList *tuples, DeviceCountGroup *group) {
     const Question *question = &tuples->request->question;
     int64_t kept = 0;
@@ -71,7 +71,7 @@ static void keep_dividing(const TupleList *tuples, DeviceCountGroup *group) {
     group->count = kept;
 }
 
-/* Bounds tuples of a group with the batch asked for, evenly far from each other, then those half way between them,
+/* Bounds tuples of a group with the batch requested, evenly far from each other, then those half way between them,
  * until enough are in question; these become entries. */
 static void sample_group(TupleList *tuples, int index, TotalsCache *cache) {
     keep_dividing(tuples, &tuples->groups[index]);

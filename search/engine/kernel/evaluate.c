@@ -248,7 +248,7 @@ static WIDE void sums_background(const KernelProgram *program, bool serial, Kern
     }
 }
 
-/* Whether an axis of some row may be busy for longer than compute in part A or B. False: no sum of an axis is asked
+/* Whether an axis of some row may be busy for longer than compute in part A or B. False: no sum of an axis is needed
  * for. */
 static WIDE bool sums_pass_compute(const KernelProgram *program, const KernelLanes *lanes, const KernelSums *sums) {
     KernelNumbers most[GROUP_COUNT][2];
@@ -415,7 +415,7 @@ WIDE static void classes_any(const KernelProgram *program, const KernelLanes *la
 }
 
 static void sums_classes(const KernelProgram *program, const KernelLanes *lanes, const KernelSums *sums, double *least,
-                  KernelNumbers *seconds) {
+                         KernelNumbers *seconds) {
     if (seconds || lanes->any_offload)
         classes_any(program, lanes, sums, least, seconds);
     else

@@ -57,7 +57,7 @@ typedef struct {
 } KernelLeaf;
 
 typedef struct {
-    KernelGroups groups; /* of which placements are told apart */
+    KernelGroups groups; /* of which placements are distinguished */
     int64_t placement_count;
     KernelLeaf *leaf;                               /* number 0 is none */
     int32_t leaf_count, leaf_from[GROUP_COUNT + 1]; /* those of group g are leaf_from[g] .. leaf_from[g + 1] - 1 */

@@ -201,7 +201,7 @@ static void walk(Search *search, int at, int64_t from, int64_t step, const Decid
     int64_t left = pool->left, most = min_whole(left, choice->most);
     double before = INFINITY;
     for (int64_t count = from; count >= 0 && count <= most && search->work < WORK_MAX; count += step) {
-        Decided after = {.p = decided->p + choice->beside * (double)count,
+        Decided after = {.p = decided->p + choice->not_offloaded * (double)count,
                          .missing = decided->missing - choice->bytes * (double)count};
         for (int side = 0; side < SIDES; side++)
             after.f[side] = decided->f[side] + choice->seconds[side] * (double)count;

@@ -178,7 +178,7 @@ static void make_choices(Decisions *decisions, const StepRule *rule, const Progr
             Choice choice = {.pool = pool,
                              .at = at,
                              .bytes = max_real(0, -memory.of[item]),
-                             .beside = max_real(0, p.of[item] + tail[0].of[item]),
+                             .not_offloaded = max_real(0, p.of[item] + tail[0].of[item]),
                              .free = is_free(decisions, program, pool, at)};
             choice.most = (int64_t)decisions->branch->items[item].layers * of->member_count;
             choice.start = min_whole(choice.most, (int64_t)floor(max_real(0, start) + 0.5));

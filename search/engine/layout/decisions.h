@@ -26,7 +26,7 @@ typedef struct {
     int pool, at;          /* at: which of the pool's items */
     double seconds[SIDES]; /* in each F; of an offload: [0], in P, of which F has the rule's host_exposed */
     double bytes;          /* freed */
-    double beside;         /* in P, of what is no offload: its part of the tail */
+    double not_offloaded;  /* in P, of what is no offload: its part of the tail */
     int64_t start, most;   /* relaxation's count; largest */
     bool free;             /* costs nothing, in time and layers: no reason for less than most */
     int64_t count;
@@ -56,7 +56,7 @@ void decisions_counts(const Decisions *decisions, int64_t counts[ITEMS_MAX]);
 
 /* Which sums bounded numbers of given sizes make. Internal to engine/layout. */
 
-enum { SUMS_LIMIT = 1 << 19 }; /* the largest sum that is asked for */
+enum { SUMS_LIMIT = 1 << 19 }; /* the largest sum that is requested */
 
 /* One bit per sum, for each number of sizes used. */
 typedef struct {

@@ -43,16 +43,17 @@ struct LayoutGraph {
     int edge_count;
     StepRule rule;
     double layers; /* of the fullest stage */
-    /* Of these, how many hold an activation recomputed or offloaded because a policy is required; that is in `base`, and
-     * activations then have no strategies */
+    /* Of these, how many hold an activation recomputed or offloaded because a policy is required; that is in `base`,
+     * and activations then have no strategies */
     int64_t required[ACTIVATION_COUNT][STATE_COUNT];
     const RematDomain *domain; /* not NULL: a layout follows one of its rules, under a plain sharding */
     bool exists[ACTIVATION_COUNT];
     int64_t chunks; /* of a stage */
 };
 
-/* The graph of a plan's degrees and knobs, in the arena, priced as the shard says. Placement plays no part. A required policy (setting->remat) that
- * cannot be followed, because the host has no room, makes a graph of which no layout fits. */
+/* The graph of a plan's degrees and knobs, in the arena, priced as the shard says. Placement plays no part. A required
+ * policy (setting->remat) that cannot be followed, because the host has no room, makes a graph of which no layout
+ * fits. */
 bool layout_graph(const CostContext *setting, const Shard *shard, const Knobs *knobs, Arena *arena, LayoutGraph *out,
                   Error *error);
 
@@ -84,14 +85,14 @@ typedef struct {
 
 void layout_relax(const LayoutGraph *graph, const Rates *least, Relaxation *out);
 double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const Rates *rates);
-/* The same where every layout also exposes `beside` seconds of communication of which resources and rates say nothing.
- * Where everything saved has something on the host link, behind which they may hide, they do not count. */
-double relaxed_seconds_beside(const StepRule *rule, const Relaxation *relaxation, const Rates *rates, double beside);
+/* The same where every layout also exposes `other_exposed` seconds of communication of which resources and rates say
+ * nothing. Where everything saved has something on the host link, behind which they may hide, they do not count. */
+double relaxed_seconds_with_other(const StepRule *rule, const Relaxation *relaxation, const Rates *rates,
+                                  double other_exposed);
 
 /* The exact best layout for these rates, whose seconds are those of the longer stage. found = false: none fits. Ties:
- * deterministic. `solver_calls` counts linear
- * programs (0 when the fastest layout fits and no program had to be solved). GLPK is silenced, its abort hooked (a defect of
- * GLPK becomes ERROR_INTERNAL). */
+ * deterministic. `solver_calls` counts linear programs (0 when the fastest layout fits and no program had to be
+ * solved). GLPK is silenced, its abort hooked (a defect of GLPK becomes ERROR_INTERNAL). */
 typedef struct {
     bool found;
     double seconds;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The strategy graph of a stage, by differences: the cost of a stage is asked for under one changed choice, then under
+/* The strategy graph of a stage, by differences: the cost of a stage is requested under one changed choice, then under
  * two, and what is not explained by what is known becomes the strategy's or the pair's own addition. Nothing of the
  * cost model is known here. */
 #include "search/engine/layout/branch.h"
@@ -75,7 +75,8 @@ static void activation_adds(const Builder *builder, const ActivationCost *cost, 
     resources_add_state(cost, (ActivationState)state, 1, builder->weights, out);
 }
 
-/* What a stage takes where no activation's strategy says otherwise: everything saved, or what the required policy has. */
+/* What a stage takes where no activation's strategy says otherwise: everything saved, or what the required policy
+ * has. */
 static void stage_as_required(Builder *builder, const Sharding *sharding, const ActivationCost costs[ACTIVATION_COUNT],
                               Resources *out) {
     int at = (int)(sharding - builder->shardings);
@@ -165,7 +166,7 @@ static void predict(const Builder *builder, const Change *changes, int count, Re
 }
 
 /* The first strategy, else the first pair, among the changes of which nothing is known. False: all is known. The others
- * are nothing from now on: their part cannot be told apart from this one's. */
+ * are nothing from now on: their part cannot be distinguished from this one's. */
 static bool first_unknown(Builder *builder, const Change *changes, int count, Change found[2]) {
     bool any = false;
     for (int c = 0; c < count; c++)
@@ -223,7 +224,7 @@ static void forbid_pairs(Builder *builder) {
                     if (!builder->pair_known[a][b][i][j]) edge_between(builder, a, b)->forbidden[i][j] = true;
 }
 
-/* A default beside a change is known with it: differences are taken against the default. */
+/* A default alongside a change is known with it: differences are taken against the default. */
 static void know_defaults(Builder *builder, const Sharding *shardings, int count) {
     for (int s = 0; s < count; s++)
         for (int a = 0; a < NODE_ACTIVATION; a++)

@@ -8,7 +8,7 @@
  *    X + C_A + C_B =: in series, and main >= PCIe time, so
  *        step >= (1 - w) series(R) + w pcie(R) + tail(R)        for every w in [0, 1]
  *    with tail = bubble + optimizer + other. A collective counts by one of its affine pieces (a maximum is not below
- *    either), then the right side is linear: its value at `saved` plus sum n_i c_i, c_i >= 0. Memory asks
+ *    either), then the right side is linear: its value at `saved` plus sum n_i c_i, c_i >= 0. Memory requires
  *    sum n_i freed_i >= missing for each moment; the least sum n_i c_i under one of these alone and without integrality
  *    is a fractional knapsack with a choice per activation, filled greedily along each activation's convex hull (LP
  *    optimum; Sinha and Zoltners 1979). Its value is a bound for each moment, the largest is taken.
@@ -139,7 +139,7 @@ static double shortage(const StepRule *rule, const Branch *branch) {
     return worst;
 }
 
-/* Another moment asks for the same or more, item by item: the least cost there is no lower. */
+/* Another moment requires the same or more, item by item: the least cost there is no lower. */
 static bool moment_covered(const Branch *branch, const double missing[MOMENT_COUNT], int moment) {
     for (int other = 0; other < MOMENT_COUNT; other++) {
         if (other == moment ||
@@ -324,11 +324,11 @@ void layout_relax(const LayoutGraph *graph, const Rates *least, Relaxation *out)
 }
 
 double relaxed_seconds(const StepRule *rule, const Relaxation *relaxation, const Rates *rates) {
-    return relaxed_seconds_beside(rule, relaxation, rates, 0);
+    return relaxed_seconds_with_other(rule, relaxation, rates, 0);
 }
 
-double relaxed_seconds_beside(const StepRule *undecided, const Relaxation *relaxation, const Rates *rates,
-                              double beside) {
+double relaxed_seconds_with_other(const StepRule *undecided, const Relaxation *relaxation, const Rates *rates,
+                                  double other_exposed) {
     /* exposed shares are at least those that the constants were made with */
     StepRule decided;
     const StepRule *rule = undecided;
@@ -340,7 +340,7 @@ double relaxed_seconds_beside(const StepRule *undecided, const Relaxation *relax
     if (rates->host_lane) without = *rates, without.host_lane = 0, apart = &without;
     for (int i = 0; i < relaxation->rows; i++) {
         const Resources *resources = &relaxation->row[i].resources;
-        double exposed = resources->of[RES_OFFLOAD_BYTES] > 0 ? 0 : beside;
+        double exposed = resources->of[RES_OFFLOAD_BYTES] > 0 ? 0 : other_exposed;
         double bound = step_seconds(rule, resources, apart) + exposed;
         if (relaxation->row[i].serial_weight > 0) {
             double serial = serial_seconds(rule, resources, rates, relaxation->row[i].second_piece) + exposed;

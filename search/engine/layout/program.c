@@ -244,7 +244,7 @@ void program_of_branch(const StepRule *rule, const Branch *branch, const Rates *
     add(&out->seconds, 1, &out->tail);
 }
 
-/* A form as it was summed, beside the same sum of absolute values: no coefficient is off by more than 2^-40 of the
+/* A form as it was summed, alongside the same sum of absolute values: no coefficient is off by more than 2^-40 of the
  * latter, since far fewer than 8192 terms are added (slack.h). */
 typedef struct {
     LinearForm value, size;

@@ -93,7 +93,7 @@ bool certificate_machines(const TupleList *tuples, Arena *arena, const SearchedM
     return true;
 }
 
-/* ---- what was opened ---- */
+/* ---- what was expanded ---- */
 
 SearchLog *certificate_log_new(Arena *arena) {
     SearchLog *search_log = ARENA_NEW(arena, SearchLog, 1);

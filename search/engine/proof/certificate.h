@@ -13,7 +13,7 @@
 void certificate_open(Certificate *certificate, double threshold);
 
 /* Notes what is left of an entry, entry->bound: the least bound of what was left out there as too slow. `stats`: of its
- * last opening; NULL: never opened. The same whatever the order of the calls. */
+ * last opening; NULL: never expanded. The same whatever the order of the calls. */
 void certificate_note(Certificate *certificate, const TupleList *tuples, const TupleBatches *entry,
                       const ExploreStats *stats);
 
@@ -24,8 +24,8 @@ void certificate_note_floor(Certificate *certificate, double floor);
 /* The machines of the space as a result has them, in the arena. */
 bool certificate_machines(const TupleList *tuples, Arena *arena, const SearchedMachine **out, Error *error);
 
-/* What is not said by the bounds alone: the tuples that were opened. Everything else is made again when it is written,
- * so that a space of millions of tuples costs nothing while it is searched. */
+/* What is not said by the bounds alone: the tuples that were expanded. Everything else is made again when it is
+ * written, so that a space of millions of tuples costs nothing while it is searched. */
 typedef struct {
     int32_t group;
     Degrees degrees;
@@ -61,7 +61,7 @@ typedef struct {
 /* The certificate as a table with tabs: lines behind # with the totals, the axes and the threshold, the names of the
  * columns, then one line for each machine, degree tuple and batch range, in the order of machines and degrees
  * (docs/json.md has the columns). The same bytes for any number of threads. `record` is of a request that keeps its
- * ledger; the search's memory aside it takes a few MB. */
+ * search log; the search's memory aside it takes a few MB. */
 bool certificate_write(const SearchRecord *record, FILE *out, Error *error);
 
 /* How many ordered factorizations one axis has into the roles of the set: C(e + R - 1, R - 1) for each p^e of its size.

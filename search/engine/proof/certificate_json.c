@@ -159,10 +159,10 @@ static bool add_space(cJSON *to, const SearchRecord *record) {
            json_add_text(json, "padding", PADDING[request->space.padding]) &&
            json_add_text(json, "offload", OFFLOAD[request->question.offload]) &&
            json_add_text(json, "idle",
-                         "the machine asked for, and every offered shape of it with at most a share `max_idle` of the "
+                         "the machine requested, and every offered shape of it with at most a share `max_idle` of the "
                          "chips unused") &&
            json_add_text(json, "batch",
-                         "the batch asked for, and with `batch_tolerance` every other within it that data x fsdp x "
+                         "the batch requested, and with `batch_tolerance` every other within it that data x fsdp x "
                          "expert divides") &&
            add_list(json, "canonical", CANONICAL, COUNT_OF(CANONICAL)) && add_knobs(json, record) &&
            add_machines(json, record);

@@ -24,14 +24,14 @@ typedef struct {
 typedef struct {
     const SearchRecord *record;
     const SearchLog *search_log;
-    TupleList tuples;    /* the sites once more, one of them listed */
-    ExpandedTuple *expanded; /* of the ledger, in the order of lines */
+    TupleList tuples;        /* the sites once more, one of them listed */
+    ExpandedTuple *expanded; /* of the search log, in the order of lines */
     FILE *out;
     TotalsCache **caches; /* per thread */
     int threads;
     Line (*lines)[PARTS];    /* of one block */
     int parts[BLOCK];        /* how many each of its tuples has */
-    int64_t next;            /* of the opened tuples, in the order of lines */
+    int64_t next;            /* of the expanded tuples, in the order of lines */
     Count plans, evaluated;  /* so far */
     Count cut[PRUNED_COUNT]; /* likewise */
 } Writer;
@@ -114,7 +114,7 @@ static int compare_expanded(const void *a, const void *b) {
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* The opened tuple that a line is of, or NULL. */
+/* The expanded tuple that a line is of, or NULL. */
 static const ExpandedTuple *take_expanded(Writer *writer, const TupleBatches *entry) {
     if (writer->next == writer->search_log->count) return NULL;
     const ExpandedTuple *expanded = &writer->expanded[writer->next];
@@ -158,9 +158,9 @@ static void write_line(Writer *writer, const Line *line) {
         return;
     }
     bool beaten = entry->bound > search_log->beaten;
-    PruneReason reason = line->verdict.out              ? line->verdict.reason
+    PruneReason reason = line->verdict.out                  ? line->verdict.reason
                          : search_log->timed_out && !beaten ? PRUNED_TIME_LIMIT
-                                                        : PRUNED_DEGREE_BOUND;
+                                                            : PRUNED_DEGREE_BOUND;
     writer->cut[reason] += line->plans;
     if (line->verdict.out)
         fprintf(writer->out, "-\t%s\n", prune_reason_name(reason));
@@ -194,7 +194,7 @@ static bool write_body(Writer *writer, Error *error) {
 
 bool certificate_write(const SearchRecord *record, FILE *out, Error *error) {
     const SearchLog *search_log = record->result->search_log;
-    if (!search_log) return error_set(error, ERROR_INTERNAL, "certificate", "the search kept no ledger for it");
+    if (!search_log) return error_set(error, ERROR_INTERNAL, "certificate", "the search kept no search log for it");
     Arena arena = {0};
     Writer *writer = calloc(1, sizeof *writer);
     if (!writer) return error_memory(error);

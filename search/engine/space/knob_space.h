@@ -20,7 +20,7 @@ typedef struct {
     bool switched;
     bool overlaps;                                           /* chunked matmuls hide tensor collectives */
     bool offloads;                                           /* the host has room for optimizer state */
-    Schedule whole[SCHEDULE_COUNT], chunked[SCHEDULE_COUNT]; /* schedules asked for: of whole stages, and of chunks */
+    Schedule whole[SCHEDULE_COUNT], chunked[SCHEDULE_COUNT]; /* schedules requested: of whole stages, and of chunks */
     int whole_count, chunked_count;
 } KnobDomain;
 /* `schedules` has a bit for each Schedule. */
@@ -62,7 +62,7 @@ typedef struct {
     /* v: the least for each distinct ceil(l / v), l = floor(layers / stages); the first is 1 */
     int64_t *virtual_stages;
     int64_t virtual_count;
-    int64_t pipe_count; /* schedules, those in chunks with each v > 1; 1 without pipeline; 0: none asked for fits */
+    int64_t pipe_count; /* schedules, those in chunks with each v > 1; 1 without pipeline; 0: none requested fits */
     int split_count;    /* of layers over stages */
     MethodSpace methods;
     int64_t method_count;
@@ -100,6 +100,6 @@ int64_t grid_ways(int64_t tensor, int64_t ranks, const KnobDomain *domain); /* o
 int64_t knob_others_among(const Model *model, const Degrees *degrees, const KnobDomain *domain, int64_t contexts,
                           int64_t grids);
 
-/* Whether a knob makes no difference here, so that the plan is another one's twin: sharding over one replica, keeping
- * weights that nothing gathers, balancing stages that are equal. */
+/* Whether a knob makes no difference here, so that the plan is equivalent to another one: sharding over one replica,
+ * keeping weights that nothing gathers, balancing stages that are equal. */
 bool knobs_redundant(const Model *model, const KnobDomain *domain, const Knobs *knobs, const Shard *shard);

@@ -8,9 +8,9 @@
 
 /* The least and the most that the tolerance allows. */
 static void batch_range(const Request *request, int64_t *low, int64_t *high) {
-    double asked = (double)request->question.work.sequences;
-    *low = max_whole(1, (int64_t)ceil(asked * (1 - request->space.batch_tolerance) - 1e-9));
-    *high = (int64_t)floor(asked * (1 + request->space.batch_tolerance) + 1e-9);
+    double requested = (double)request->question.work.sequences;
+    *low = max_whole(1, (int64_t)ceil(requested * (1 - request->space.batch_tolerance) - 1e-9));
+    *high = (int64_t)floor(requested * (1 + request->space.batch_tolerance) + 1e-9);
 }
 
 int64_t batch_at(const Request *request, int64_t replicas, int64_t index) {

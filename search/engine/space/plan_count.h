@@ -9,8 +9,8 @@
  * P1. */
 #pragma once
 
-#include "search/request/request.h"
 #include "search/engine/space/knob_space.h"
+#include "search/request/request.h"
 
 /* The orders of roles that a tuple is searched in: 1, or with --nesting all those of its roles above 1. */
 static inline int64_t tuple_orders(const Request *request, const Degrees *degrees) {
@@ -37,8 +37,8 @@ typedef struct {
     bool late;       /* time was up before they were counted */
 } PlanCount;
 
-/* What machines have, by their number in a list of machines, kept between searches that differ in their launchers alone:
- * those often have the same plans. */
+/* What machines have, by their number in a list of machines, kept between searches that differ in their launchers
+ * alone: those often have the same plans. */
 typedef struct {
     bool known;
     KnobDomain domain; /* that they were counted with */
@@ -54,9 +54,9 @@ struct PlanCounts {
  * plans, or that memory is out (ERROR_MEMORY). */
 bool plans_on_mesh(PlanCounter *counter, const CountedMesh *of, PlanCount *out, Error *error);
 
-/* The batches that this number of replicas may train with, by index: the asked one, then those within the tolerance that
- * the replicas divide, in rising order; 0 after the last. */
+/* The batches that this number of replicas may train with, by index: the requested one, then those within the tolerance
+ * that the replicas divide, in rising order; 0 after the last. */
 int64_t batch_at(const Request *request, int64_t replicas, int64_t index);
-int64_t batch_count(const Request *request, int64_t replicas); /* with the asked one */
+int64_t batch_count(const Request *request, int64_t replicas); /* with the requested one */
 /* The largest multiple of the replicas within the tolerance; below them: there is none. */
 int64_t batch_most(const Request *request, int64_t replicas);

@@ -107,8 +107,8 @@ static bool complete(Search *search, RankedPlan *row, Error *error) {
     nested_mesh.nesting = kept->nesting;
     problem.nested_meshes = &nested_mesh;
     fill_launch(&problem, row);
-    return launchers_telling(row->launchable_by, &problem.setting, &row->estimate.shard, &row->plan.layout, &row->exact,
-                             error) &&
+    return launchers_expressing(row->launchable_by, &problem.setting, &row->estimate.shard, &row->plan.layout,
+                                &row->exact, error) &&
            count_near(search, &problem, kept, row, error);
 }
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Best first over (machine, batch, degrees). The bounds of all tuples are known (explore/tuple_list.h); the search
- * goes up in levels. At each level the tuples whose bound is not above it are opened, in rising order of their bounds,
- * and what is above the level stays closed in them (explore/left.h): a tuple takes the least bound of that for its
- * own, and comes again, with what it has left, when a level has reached it. So a plan is looked for only where the
- * bounds, all of them, have nothing better to
- * offer. Without levels, the tuples of the lowest bounds, which often fit nowhere, would be searched to their end
- * before anything is known. Within a level tuples are taken in blocks against the threshold of the block's start, so
- * that counts are the same for any number of threads; blocks grow, so that early ones tighten the threshold.
- * docs/search.md, "Levels, blocks and threads". */
+/* Best first over (machine, batch, degrees). The bounds of all tuples are known (explore/tuple_list.h); the search goes
+ * up in levels. At each level the tuples whose bound is not above it are expanded, in rising order of their bounds, and
+ * what is above the level stays closed in them (explore/left.h): a tuple takes the least bound of that for its own, and
+ * comes again, with what it has left, when a level has reached it. So a plan is looked for only where the bounds, all
+ * of them, have nothing better to offer. Without levels, the tuples of the lowest bounds, which often fit nowhere,
+ * would be searched to their end before anything is known. Within a level tuples are taken in blocks against the
+ * threshold of the block's start, so that counts are the same for any number of threads; blocks grow, so that early
+ * ones tighten the threshold. docs/search.md, "Levels, blocks and threads". */
 #include "search/engine/walk/walk.h"
 
 #include "base/util.h"
-#include "search/engine/explore/explorer.h"
 #include "search/engine/explore/explore.h"
+#include "search/engine/explore/explorer.h"
 
 #include <math.h>
 #include <omp.h>
@@ -24,7 +23,7 @@ enum { BLOCK_MOST = 32 };
  * where nothing fits there is no end to go up to. */
 static const double LEVEL_STEP = 0.05, LEVEL_GROWTH = 1.5;
 enum { LEVELS_SMALL = 4 };
-/* With more of a limit of memory taken than this, what is left of opened tuples is not kept. */
+/* With more of a limit of memory taken than this, what is left of expanded tuples is not kept. */
 static const double BUDGET_SHORT = 0.9;
 
 /* What one opening of an entry gave. */
@@ -382,7 +381,7 @@ static Count plans_of_stats(const ExploreStats *stats) {
     return plans;
 }
 
-/* An entry that was never opened. After an interrupt, which does not wait, the plans of all of these are counted
+/* An entry that was never expanded. After an interrupt, which does not wait, the plans of all of these are counted
  * together. */
 static void count_closed(Search *search, const TupleBatches *entry) {
     bool open = search->timed_out && !search_beats(search, entry->bound);
@@ -394,7 +393,7 @@ static void count_closed(Search *search, const TupleBatches *entry) {
     certificate_note(search->certificate, &search->tuples, entry, NULL);
 }
 
-/* An entry by its openings, the last of which a limit may have cut off. */
+/* An entry by its expansions, the last of which a limit may have cut off. */
 static bool count_expanded(Search *search, const TupleBatches *entry, ExploreStats *last, Error *error) {
     bool open = search->timed_out && !search_beats(search, entry->bound);
     if (open) search->open = min_real(search->open, entry->bound);
@@ -409,7 +408,7 @@ static bool count_expanded(Search *search, const TupleBatches *entry, ExploreSta
     return true;
 }
 
-/* Counts what the last openings gave, and what was never opened or, when time ran out, not to the end. */
+/* Counts what the last expansions gave, and what was never expanded or, when time ran out, not to the end. */
 static bool count_entries(Search *search, Error *error) {
     const TupleList *tuples = &search->tuples;
     Count closed = tuples->coverage.entry_plans;

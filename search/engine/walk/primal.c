@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A plan before the space is listed. All of its machines have to be counted, and all of its tuples bounded, before the
- * first one is opened, and the first plan comes late among them. So a few machines with sizes that divide well are
+ * first one is expanded, and the first plan comes late among them. So a few machines with sizes that divide well are
  * listed first, and a sample of their tuples is searched until there is a plan. Then the tuples one step from the best
  * are searched, and so on from what is found there. These are plans of the space like all others: the search that
  * follows finds them again, counts them then, and cuts against them from the start.
@@ -100,7 +100,7 @@ static bool primal_from_seeds(Primal *primal, Error *error) {
     return step_on(primal, error);
 }
 
-/* A limit of memory that was met ends the search that follows, and is no failure of a dive. */
+/* A limit of memory that was met ends the search that follows, and is no failure of the primal heuristic. */
 static bool ended_well(const Search *search, bool ok, Error *error) {
     if (ok || error->kind != ERROR_MEMORY || !budget_is_met(search->budget)) return ok;
     *error = (Error){0};

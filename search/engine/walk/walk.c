@@ -17,12 +17,12 @@ static int threads_within(const Request *request, int64_t limit) {
     return (int)min_whole(threads_usable(request->control.threads), max_whole(1, most));
 }
 
-/* The limit of memory that was asked for, or the usual one: where there are so many threads that it would not do for
+/* The limit of memory that was requested, or the usual one: where there are so many threads that it would not do for
  * twice their caches, that much. */
 static int64_t memory_limit(const Request *request) {
-    int64_t asked = request->control.memory_limit_bytes;
+    int64_t requested = request->control.memory_limit_bytes;
     int64_t usual = 2 * explore_cache_bytes() * threads_usable(request->control.threads);
-    return asked > 0 ? asked : max_whole(MEMORY_USUAL, usual);
+    return requested > 0 ? requested : max_whole(MEMORY_USUAL, usual);
 }
 
 static void open_budget(Search *search) {
@@ -92,7 +92,7 @@ static bool open_space(Search *search, Error *error) {
 }
 
 /* Lists the space and searches it, in shares where it is large; of the time that is left, each share takes half to be
- * listed. Where a ledger is kept all tuples are bounded whatever the time, since its lines speak of every tuple. */
+ * listed. Where a search log is kept all tuples are bounded whatever the time, since its lines speak of every tuple. */
 static bool search_space(Search *search, Error *error) {
     const SearchControl *control = &search->request->control;
     TupleList *tuples = &search->tuples;
@@ -139,7 +139,7 @@ static bool search_one_order(Search *search, Error *error) {
 
 /* ---- the whole ---- */
 
-/* Notes what was searched, and what it comes to, in the certificate and in the ledger where one is wanted. */
+/* Notes what was searched, and what it comes to, in the certificate and in the search log where one is wanted. */
 static bool close_certificate(Search *search, SearchResult *result, Error *error) {
     search->certificate->threshold = search_threshold(search);
     certificate_note_floor(search->certificate, search->floor);

@@ -18,7 +18,7 @@
 
 #define REFUSES_CONTEXT                                                                                                \
     "context parallelism is Ulysses without tensor and pipeline, its heads and KV heads multiples of it"
-#define REFUSES_EXPERTS "expert ranks (ep_size) are whole data ranks beside nothing else: a folded grid of data alone"
+#define REFUSES_EXPERTS "expert ranks (ep_size) are whole data ranks and nothing else: a folded grid of data alone"
 #define REFUSES_PIPELINE "PipelineModule goes with ZeRO-0 or 1, no fsdp"
 #define REFUSES_GROUPS                                                                                                 \
     "fsdp is ZeRO-3, which excludes autotp and shards over all data ranks (its groups, MiCS, are gone): data=1"
@@ -175,7 +175,7 @@ static bool add_precision(const LaunchJob *job, const LaunchTerms *terms, cJSON 
     return ok && keys_add(KEYS, "g", terms, to);
 }
 
-/* The stages (runtime/config.py, PIPELINE) are what PipelineModule is told again by its arguments. */
+/* The stages (runtime/config.py, PIPELINE) are what PipelineModule gets again by its arguments. */
 static bool add_parallelism(const LaunchJob *job, const LaunchTerms *terms, cJSON *to) {
     bool ok = job->tensor == 1 || keys_add(KEYS, "t", terms, to);
     ok = ok && (job->sequence == 1 || keys_add(KEYS, "s", terms, to));
@@ -267,7 +267,7 @@ static const char IGNORED[] =
 
 static bool deepspeed_work(ConfigFile *file, ImportedWork *out, Error *error) {
     if (!config_number_text(file, "shardopt.seq_length", &out->seq, error)) return false;
-    out->model = config_text(file, "shardopt.model", NULL); /* what `shardopt emit` writes beside it */
+    out->model = config_text(file, "shardopt.model", NULL); /* what `shardopt emit` writes with it */
     const char *optimizer = config_text(file, "optimizer.type", "AdamW");
     if (strcasecmp(optimizer, "sgd") == 0 || strcasecmp(optimizer, "muon") == 0)
         out->optimizer = strcasecmp(optimizer, "sgd") == 0 ? "sgd" : "muon";
@@ -310,11 +310,11 @@ static bool read_batch(ConfigFile *file, const Request *request, const LaunchTer
                        Error *error) {
     int64_t batch = terms->of[TERM_BATCH], micro = terms->of[TERM_MICRO], passes = terms->of[TERM_MICROBATCHES];
     int64_t replicas = degrees_replicas(&plan->degrees);
-    bool asked = request->requested.batch_origin == FROM_OPTION;
+    bool requested = request->requested.batch_origin == FROM_OPTION;
     if (passes > 1 << 20)
         return config_wrong(file, NULL, "gradient_accumulation_steps", error, "%" PRId64 " is absurd; give fewer",
                             passes);
-    if (asked) batch = request->question.work.sequences;
+    if (requested) batch = request->question.work.sequences;
     if (batch == 0) {
         if (micro == 0)
             return config_wrong(file, NULL, "train_batch_size", error,
@@ -337,7 +337,7 @@ static bool read_batch(ConfigFile *file, const Request *request, const LaunchTer
                                 each);
         micro = batch / each;
     }
-    if (!asked && passes > 0 && batch / micro / replicas != passes)
+    if (!requested && passes > 0 && batch / micro / replicas != passes)
         return config_wrong(file, NULL, "train_batch_size", error,
                             "%" PRId64 " is not micro-batch %" PRId64 " x accumulation %" PRId64 " x %" PRId64 " ranks",
                             batch, micro, passes, replicas);

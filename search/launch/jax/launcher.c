@@ -197,7 +197,7 @@ static void read_placement(ConfigFile *file, const Axes *axes, ImportedPlan *pla
 }
 
 /* REMAT: of each run of layers how many they are, what is saved, what is offloaded. One run is a policy; so is one
- * beside layers that keep all. */
+ * next to layers that keep all. */
 static void read_remat(ConfigFile *file, ImportedPlan *plan) {
     Word words[4 * WORDS_MAX];
     int count = words_of(config_text(file, "REMAT", ""), words, 4 * WORDS_MAX), depth = 0, runs = 0, list = 0;
@@ -311,7 +311,7 @@ const LaunchKey JAX_KEYS[] = {
     KEY_FLAG('s', "OFFLOAD_OPTIMIZER", TERM_OFFLOAD),
     {"CONTEXT_METHOD", TERM_CONTEXT, 's', KEY_KNOB, KNOB_CONTEXT_METHOD, 0, CONTEXT_NONE, NULL, NULL},
     KEY_DEGREE('s', "ULYSSES", TERM_ULYSSES),
-    KEY_WITH("matmuls in chunks beside their collectives", "TENSOR_OVERLAP", TERM_OVERLAP, KEY_SWITCH, 0, 1, 0),
+    KEY_WITH("matmuls in chunks alongside their collectives", "TENSOR_OVERLAP", TERM_OVERLAP, KEY_SWITCH, 0, 1, 0),
     {NULL},
 };
 

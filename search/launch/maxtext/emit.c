@@ -230,8 +230,9 @@ void maxtext_notes(const LaunchJob *job, EmitNotes *notes) {
     if (tensor && (plan->layout.sharding.embedding == TABLE_D_MODEL || plan->layout.sharding.logits == TABLE_D_MODEL))
         emit_note(notes, "embedding and logits are split over tensor by vocabulary, the plan split d_model in one");
     if (plan->knobs.methods.tensor_overlap)
-        emit_note(notes, "chunks of matmuls beside their collectives over tensor are XLA's choice, which no key here "
-                         "makes");
+        emit_note(notes,
+                  "chunks of matmuls alongside their collectives over tensor are XLA's choice, which no key here "
+                  "makes");
     if (dtypes.second != dtypes.first && dtypes.second > DTYPE_NONE)
         emit_note(notes, "MaxText keeps the second moment in weight_dtype, the plan in %s", dtype_name(dtypes.second));
     if (ranked->machine.mesh.devices / ranked->machine.mesh.chips > 1)

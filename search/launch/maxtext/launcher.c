@@ -139,16 +139,16 @@ static bool read_batch(ConfigFile *file, const Request *request, LaunchTerms *te
     double per_device;
     if (!config_real(file, "per_device_batch_size", 1e-9, 1e9, 12, &per_device, error)) return false;
     double of_pass = per_device * (double)devices * (1 + 1e-12); /* 0.1 times 80 is 8 */
-    bool asked = request->requested.batch_origin == FROM_OPTION;
+    bool requested = request->requested.batch_origin == FROM_OPTION;
     int64_t pass = of_pass < 6e10 ? (int64_t)of_pass : 0, replicas = degrees_replicas(&plan->degrees);
-    if (asked) pass = request->question.work.sequences / accumulation;
+    if (requested) pass = request->question.work.sequences / accumulation;
     if (pass < 1)
         return config_wrong(file, NULL, "per_device_batch_size", error,
                             "%g on %" PRId64 " devices is no batch; give another one", per_device, devices);
     if (!read_pipeline(file, request, terms, pass, plan, error)) return false;
     int64_t microbatches = terms->of[TERM_MICROBATCHES];
     if (pass % (replicas * microbatches) != 0)
-        return config_wrong(file, NULL, asked ? "the batch asked for" : "per_device_batch_size", error,
+        return config_wrong(file, NULL, requested ? "the batch requested" : "per_device_batch_size", error,
                             "%" PRId64 " sequences of a pass do not divide by %" PRId64
                             " replicas (data x fsdp x expert)"
                             "%s; give %" PRId64 " or a multiple",
@@ -403,7 +403,7 @@ static void plan_words(const LaunchJob *job, Prose *out) {
         { ROLE_EXPERT, ROLE_TENSOR, ROLE_SEQUENCE, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE }                               \
     }
 
-/* It takes no device array: beside JAX's own mesh there are its custom ones. */
+/* It takes no device array: in addition to JAX's own mesh there are its custom ones. */
 static void ways(const LaunchAsk *ask, LaunchWays *out) {
     static const Nesting NESTING = ORDER;
     launch_on_device_mesh(ask, &NESTING, "allow_split_physical_axes=true", out);

@@ -143,8 +143,8 @@ static bool read_network(ConfigFile *file, const char *network, int64_t total, c
             return config_wrong(file, NULL, key, error, "%" PRId64 " is a way of training that is not priced; give 1",
                                 out[i]);
         if (out[i] == -1 && open >= 0)
-            return config_wrong(file, NULL, key, error,
-                                "is -1 beside %s, which is -1 too (or not given); give one of them", open_key);
+            return config_wrong(file, NULL, key, error, "is -1, and %s is -1 too (or not given); give one of them",
+                                open_key);
         if (out[i] == -1) {
             open = (int)i;
             snprintf(open_key, sizeof open_key, "%s", key);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What MaxText can be told to recompute and to offload: one policy for all layers. A policy of a name, or custom: the
- * layer's input, qkv, context, middle, gate and up are each kept, recomputed or offloaded; norms' outputs and products
- * have no name there and are always recomputed. Source: layers/decoders.py get_remat_policy (e591f30cb). */
+/* What MaxText can be configured to recompute and to offload: one policy for all layers. A policy of a name, or custom:
+ * the layer's input, qkv, context, middle, gate and up are each kept, recomputed or offloaded; norms' outputs and
+ * products have no name there and are always recomputed. Source: layers/decoders.py get_remat_policy (e591f30cb). */
 #include "search/launch/maxtext/maxtext.h"
 
 #include "base/util.h"
 
 #include <string.h>
 
-/* MaxText's words for the tensors of each activation, where `custom` is told what to do with each: norms and products
- * have none and are always recomputed. Which of the words a layer knows depends on fused_qkv, fused_mlp and whether it
- * has experts or latents: all are told the same (checkpoint_name in layers/attentions.py, attention_mla.py, linears.py,
+/* MaxText's words for the tensors of each activation, where `custom` says what to do with each: norms and products have
+ * none and are always recomputed. Which of the words a layer knows depends on fused_qkv, fused_mlp and whether it has
+ * experts or latents: all are treated the same (checkpoint_name in layers/attentions.py, attention_mla.py, linears.py,
  * moe.py; 0.2.5). */
 static const char *const TENSORS[ACTIVATION_COUNT][MAXTEXT_TENSORS_MAX] = {
     [ACTIVATION_LAYER_INPUT] = {"decoder_layer_input"},

@@ -90,8 +90,8 @@ static const char *not_fused(const LaunchJob *job) {
 
 static bool priced_fused(const LaunchJob *job) { return job->request->question.profile.dispatch_per_node > 0.5; }
 
-/* Exchanges of experts beside the compute of another microbatch, where they were priced so. transformer_config.py and
- * schedules.py: experts on several ranks, stages in chunks or none, no whole layer recomputed. */
+/* Exchanges of experts alongside the compute of another microbatch, where they were priced so. transformer_config.py
+ * and schedules.py: experts on several ranks, stages in chunks or none, no whole layer recomputed. */
 static bool priced_overlapped(const LaunchJob *job) {
     const Profile *profile = &job->request->question.profile;
     return job->expert > 1 && profile->expert_exposed <= profile->expert_overlapped;
@@ -116,7 +116,7 @@ static void set_dispatcher(const LaunchJob *job, int64_t of[TERM_COUNT]) {
 
 /* Weights that fsdp or sequence shard, and gradients that data shards (ZeRO-2), are Megatron-FSDP's; the optimizer's
  * state over data alone (ZeRO-1) is the distributed optimizer's. Gradients: bf16 where the cost model has them so
- * (of the software, asked for, or, where neither says, scattered by FSDP or of one microbatch), else fp32, its
+ * (of the software, requested, or, where neither says, scattered by FSDP or of one microbatch), else fp32, its
  * default. */
 static LaunchTerms terms_of(const LaunchJob *job) {
     LaunchTerms terms = launch_terms(job);
@@ -266,8 +266,9 @@ static void note_model(const LaunchJob *job, EmitNotes *notes) {
         emit_note(notes, "a fused dispatcher was costed, and alltoall is requested, which is slower: %s",
                   not_fused(job));
     if (kind_with(model, true) && priced_overlapped(job) && !can_overlap(job))
-        emit_note(notes, "exchanges of experts beside compute were costed; Megatron has them with stages in chunks, or "
-                         "none, and no whole layer recomputed");
+        emit_note(notes,
+                  "exchanges of experts alongside compute were costed; Megatron has them with stages in chunks, or "
+                  "none, and no whole layer recomputed");
     if (kind_with(model, true) && kind_with(model, false))
         emit_note(notes,
                   "layers with experts are taken %s (--moe-layer-freq); how the router scores and balances "

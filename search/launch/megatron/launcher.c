@@ -65,7 +65,7 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     return config_number_text(file, "(nodes)", &out->nodes, error);
 }
 
-/* What torchrun is told is the machine asked for. */
+/* What torchrun is given is the machine requested. */
 static bool check_world(ConfigFile *file, const Request *request, Error *error) {
     int64_t nodes, each;
     if (!config_whole(file, "(nodes)", 1, 1 << 20, 0, &nodes, error) ||
@@ -170,7 +170,7 @@ static bool read_experts(ConfigFile *file, const Request *request, const LaunchT
     if (terms->of[TERM_EXPERTS_OVERLAP] &&
         request->question.profile.expert_exposed > request->question.profile.expert_overlapped)
         config_note(file, "overlap-moe-expert-parallel-comm is priced as exchanges that wait: --stack "
-                          "megatron-bridge-26-overlap has them beside compute");
+                          "megatron-bridge-26-overlap has them alongside compute");
     import_knob(plan, KNOB_FOLDED_EXPERT, ways);
     import_knob(plan, KNOB_FOLDED_EXPERT_TENSOR, width);
     return true;
@@ -288,7 +288,7 @@ static bool read_plan(ConfigFile *file, const Request *request, ImportedPlan *pl
 /* ---- what it refuses ---- */
 
 /* Parameters are sharded over data-parallel and context ranks by Megatron-FSDP alone (optim_grads_params; ZeRO-2 is its
- * optim_grads), and that, like --use-torch-fsdp2, which asks for pp == 1 (arguments.py), is taken without pipeline
+ * optim_grads), and that, like --use-torch-fsdp2, which requires pp == 1 (arguments.py), is taken without pipeline
  * here. Over an outer `data` it leaves state whole or shards the optimizer (--outer-dp-sharding-strategy no_shard |
  * optim). */
 static bool sharding(const PlanFacts *facts) {
@@ -305,7 +305,7 @@ static bool tokens(const PlanFacts *facts) {
 }
 
 #define REFUSES_SHARDS                                                                                                 \
-    "Megatron-FSDP shards without pipeline, and with ZeRO-0 or 1 over data; beside a pipeline data has ZeRO-0 or 1"
+    "Megatron-FSDP shards without pipeline, and with ZeRO-0 or 1 over data; with a pipeline data has ZeRO-0 or 1"
 #define REFUSES_TOKENS                                                                                                 \
     "seq-length has to be a multiple of 2 x sequence and of sequence x tensor, heads that are exchanged of "           \
     "tensor x ulysses"
@@ -359,8 +359,12 @@ static void add_parallel(const LaunchJob *job, Prose *out) {
     const struct {
         const char *name;
         int64_t degree;
-    } parts[] = {{"TP", job->tensor},   {"PP", job->pipeline},       {"CP", job->sequence},
-                 {"EP", job->expert},   {"ETP", experts ? job->expert_tensor : 1}, {"DP", job->replicas}};
+    } parts[] = {{"TP", job->tensor},
+                 {"PP", job->pipeline},
+                 {"CP", job->sequence},
+                 {"EP", job->expert},
+                 {"ETP", experts ? job->expert_tensor : 1},
+                 {"DP", job->replicas}};
     for (size_t i = 0; i < COUNT_OF(parts); i++)
         if (parts[i].degree > 1) prose_item(out, ", ", "%s %" PRId64, parts[i].name, parts[i].degree);
     if (out->used == 0) prose_add(out, "one GPU");
@@ -371,8 +375,8 @@ static void add_parallel(const LaunchJob *job, Prose *out) {
 static void add_sharding(const LaunchJob *job, Prose *out) {
     int zero = job->knobs->zero_stage;
     if (job->shards && job->data > 1)
-        prose_item(out, ", ", "hybrid FSDP (%" PRId64 "-way shards, %" PRId64 " replicas%s)",
-                   job->fsdp * job->sequence, job->data, zero == 1 ? ", optimizer sharded over all" : "");
+        prose_item(out, ", ", "hybrid FSDP (%" PRId64 "-way shards, %" PRId64 " replicas%s)", job->fsdp * job->sequence,
+                   job->data, zero == 1 ? ", optimizer sharded over all" : "");
     else if (job->shards)
         prose_item(out, ", ", "Megatron-FSDP (ZeRO-3)");
     else if (zero == 2)

@@ -28,7 +28,7 @@ void megatron_note_activations(const LaunchJob *job, EmitNotes *notes);
  * and loss take the place of a layer, FSDP is used, the optimizer's state is distributed; how FSDP's ranks share, and
  * how the groups of them do, and how many groups; whether gradients are bf16; recomputation, its layers of a chunk, and
  * an older word for selective; how tokens go to experts, by whose kernels, with which probabilities, what is fused, and
- * whether their exchanges run beside compute. */
+ * whether their exchanges run alongside compute. */
 enum { TERM_GROUPED = TERM_OWN, TERM_ALONG, TERM_STAGES_INSIDE, TERM_EMBEDDING_SLOT, TERM_LOSS_SLOT, TERM_BY_FSDP };
 enum { TERM_DISTRIBUTED = TERM_BY_FSDP + 1, TERM_STRATEGY, TERM_OUTER, TERM_INSTANCES, TERM_HALF, TERM_GRANULARITY };
 enum { TERM_METHOD = TERM_GRANULARITY + 1, TERM_RECOMPUTED, TERM_SELECTIVE, TERM_DISPATCHER, TERM_BACKEND };

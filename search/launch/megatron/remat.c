@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What Megatron can be told to recompute and to offload: nothing; whole layers, a number of them in a stage
+/* What Megatron can be configured to recompute and to offload: nothing; whole layers, a number of them in a stage
  * (--recompute-method block); modules in all layers (selective: layernorm, mlp or moe_act); of models all of whose
  * layers have experts, the inputs of modules to the host instead. How that is written and read. Source:
  * core/transformer/transformer_config.py recompute_granularity, recompute_modules, offload_modules (d98e8a64dd). */

@@ -219,7 +219,7 @@ int config_list(const ConfigFile *file, const char *text, const char *out[], int
     return count;
 }
 
-/* ---- what is said beside ---- */
+/* ---- what else is said ---- */
 
 void config_note(ConfigFile *file, const char *format, ...) {
     char text[WHAT_SIZE * 2];

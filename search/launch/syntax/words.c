@@ -119,7 +119,7 @@ static bool add_arguments(const ShellWords *given, int64_t first, ConfigFile *fi
     return true;
 }
 
-/* What torchrun and Slurm are told of the machine, under a name of ours. */
+/* What torchrun and Slurm are given of the machine, under a name of ours. */
 static bool add_launcher(const ShellWords *words, int64_t count, ConfigFile *file, Error *error) {
     static const char *const NAMES[][2] = {{"--nnodes", "(nodes)"},
                                            {"--nproc_per_node", "(devices of a node)"},

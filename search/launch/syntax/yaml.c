@@ -162,7 +162,7 @@ static const char *list_text(Yaml *yaml, const yaml_node_t *node, int depth) {
     return text.out;
 }
 
-/* What a value is kept as; NULL: *error. Nobody asks for the words behind | and >. */
+/* What a value is kept as; NULL: *error. Nobody needs the words behind | and >. */
 static const char *value_text(Yaml *yaml, const yaml_node_t *node, int depth) {
     if (node->type == YAML_SEQUENCE_NODE) return list_text(yaml, node, depth);
     if (node->type == YAML_MAPPING_NODE) return "";

@@ -223,7 +223,7 @@ static void write_converters(const LaunchJob *job, FILE *out) {
     fprintf(out, "    ]");
 }
 
-/* gpt_oss is built on varlen attention unless told otherwise, and context parallelism wants FlexAttention. */
+/* gpt_oss is built on varlen attention unless configured otherwise, and context parallelism wants FlexAttention. */
 static void write_function(const LaunchJob *job, const TitanModel *model, FILE *out) {
     static const char *const CHECKPOINTS[] = {
         [TITAN_KEEP] = "None", [TITAN_SELECTIVE] = "SelectiveAC.Config()", [TITAN_FULL] = "FullAC.Config()"};

@@ -327,7 +327,7 @@ static bool offloads_optimizer(const PlanFacts *facts) { return facts->fsdp * fa
 
 /* ---- what it can express ---- */
 
-/* What torchtitan can be told to recompute: nothing, selective (op by op), full. Source: activation_checkpoint
+/* What torchtitan can be configured to recompute: nothing, selective (op by op), full. Source: activation_checkpoint
  * (b5bcd76c). */
 
 static const char *remat_words(const Model *model, const Layout *layout, char text[REMAT_TEXT_SIZE]) {

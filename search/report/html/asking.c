@@ -25,14 +25,14 @@ static const RankedPlan *nominal_of(const Report *report) {
 
 bool page_asking_begin(Report *report, PageProgress progress, Arena *arena, PageFacts *out, Asking *asking,
                        Error *error) {
-    SensitivityMode helps = report->request->control.sensitivity;
+    SensitivityMode mode = report->request->control.sensitivity;
     *asking = (Asking){.report = report,
                        .first = &report->result.plans[0],
                        .nominal = nominal_of(report),
                        .progress = progress,
                        .out = out,
-                       .limited = helps != SENSITIVITY_ALL};
-    if (helps == SENSITIVITY_FAST) {
+                       .limited = mode != SENSITIVITY_ALL};
+    if (mode == SENSITIVITY_FAST) {
         double may = SHARE * (double)report->plan_effort - (double)(report->effort - report->plan_effort);
         asking->allowance = max_whole(LEAST, (int64_t)may);
     }
@@ -91,7 +91,7 @@ void page_take(Asking *asking, AnswerOf of, const RankedPlan *best) {
 
 static void leave_out(Asking *asking, AnswerOf of) {
     asking->out->left_out[of.part]++;
-    if (of.point) of.point->asked = false;
+    if (of.point) of.point->requested = false;
 }
 
 static void take_answer(Asking *asking, int i) {
@@ -99,7 +99,7 @@ static void take_answer(Asking *asking, int i) {
     AnswerOf of = asking->of[i];
     asking->allowance -= answer->effort;
     asking->spent[of.part] += answer->effort;
-    asking->asked[of.part]++;
+    asking->requested[of.part]++;
     if (answer->left_out) {
         leave_out(asking, of);
         return;
@@ -110,13 +110,13 @@ static void take_answer(Asking *asking, int i) {
     if (answer->found) page_take(asking, of, &answer->best);
 }
 
-/* ---- what may be asked ---- */
+/* ---- which questions there are ---- */
 
 /* What a search of this part takes, from those before: of the part or, at first, of all of this report's. */
 static int64_t expected(const Asking *asking, PagePart part) {
     const Report *report = asking->report;
     int64_t searches = 1 + report->searches;
-    return asking->asked[part] > 0 ? asking->spent[part] / asking->asked[part] : report->effort / searches;
+    return asking->requested[part] > 0 ? asking->spent[part] / asking->requested[part] : report->effort / searches;
 }
 
 bool page_ask_pending(Asking *asking, Error *error) {
@@ -136,11 +136,11 @@ bool page_ask_pending(Asking *asking, Error *error) {
     return true;
 }
 
-/* Whether there is room for another of the part beside those that are pending. The first of a part is asked alone, so
+/* Whether there is room for another of the part alongside those that are pending. The first of a part runs alone, so
  * that it is known what they take. */
 static bool is_allowed(const Asking *asking, PagePart part) {
     if (!asking->limited) return true;
-    if (asking->pending > 0 && asking->asked[part] == 0) return false;
+    if (asking->pending > 0 && asking->requested[part] == 0) return false;
     return asking->allowance >= (asking->pending + 1) * expected(asking, part);
 }
 

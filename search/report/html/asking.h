@@ -31,7 +31,7 @@ typedef struct {
     bool limited;
     int64_t allowance; /* what is left of it: search_effort() */
     int64_t spent[PAGE_PARTS];
-    int asked[PAGE_PARTS];
+    int requested[PAGE_PARTS];
 } Asking;
 
 /* What it makes lives in `arena`, until page_asking_end(). */
@@ -42,7 +42,7 @@ void page_asking_end(Asking *asking);
 /* The request on the machine of a plan, to be changed. */
 void page_request_on(const Asking *asking, const RankedPlan *ranked, Request *out);
 
-/* The next question, to be changed: on plan 1's machine. What is pending may be asked before it. *question NULL: it is
+/* The next question, to be changed: on plan 1's machine. What is pending may run before it. *question NULL: it is
  * left out, and counted, since the page took as much as it may. */
 bool page_next_question(Asking *asking, AnswerOf of, SideSearch **question, Error *error);
 /* Asks what is pending. */

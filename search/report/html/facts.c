@@ -14,8 +14,8 @@ static const double SIZES[PAGE_SIZES] = {0.25, 0.5, 1, 2, 4}, BATCHES[PAGE_BATCH
 static const double LIMITS[PAGE_LIMITS] = {1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4}; /* of the HBM that plans may fill */
 static const double LEAST_EFFECT = 0.0005;                                   /* of an efficiency that is shown */
 
-/* Around a large search a page asks less, so that it takes some minutes at most: by the tuples of degrees that the search
- * had to open, those of a mixture on GPUs with all its expert grids taken tenfold. */
+/* Around a large search a page searches less, so that it takes some minutes at most: by the tuples of degrees that the
+ * search had to open, those of a mixture on GPUs with all its expert grids taken tenfold. */
 static bool is_large(const Report *report) {
     static const int64_t MOST = 10000, GRIDS = 10;
     bool grids = (report->request->space.roles >> ROLE_EXPERT & 1) && chip_has_domains(&report->request->question.chip);
@@ -31,10 +31,10 @@ static bool limit_is_known(Asking *asking, int i, PagePoint *point) {
     for (int more = i - 1; more >= 0; more--) {
         const PagePoint *with = &out->memory[more];
         bool as_asked = more == 0, pending = !as_asked && (i - more) % 2 == 0;
-        if (!with->asked || with->cut_short || pending) continue;
+        if (!with->requested || with->cut_short || pending) continue;
         double limit = point->limit_bytes;
         if (!with->found) {
-            *point = (PagePoint){.asked = true, .limit_bytes = limit};
+            *point = (PagePoint){.requested = true, .limit_bytes = limit};
             return true;
         }
         if (as_asked && asking->nominal != asking->first) return false;
@@ -53,7 +53,7 @@ static bool ask_limits(Asking *asking, int from, Error *error) {
     for (int i = from; i < PAGE_LIMITS; i += 2) {
         SideSearch *question;
         PagePoint *point = &out->memory[i];
-        point->asked = true;
+        point->requested = true;
         point->limit_bytes = LIMITS[i] * asking->first->estimate.memory_limit_bytes;
         if (limit_is_known(asking, i, point)) continue;
         if (!page_next_question(asking, (AnswerOf){.part = PAGE_MEMORY, .point = point}, &question, error))
@@ -85,14 +85,14 @@ static bool machine_of_chips(const Chip *chip, const Machine *base, int64_t chip
     return true;
 }
 
-/* In which order machines and batches are asked, so that what was seen least often comes last. */
+/* The order in which machines and batches are tried, so that what was seen least often comes last. */
 typedef enum { SIZE_NEAR, SIZE_FAR, SIZE_REST } SizeTurn;
 static SizeTurn turn_of(int s, int b) {
     bool as_asked = BATCHES[b] == 1, same = SIZES[s] == 1, near = fabs(log2(SIZES[s])) <= 1;
     return as_asked && near ? SIZE_NEAR : as_asked || same ? SIZE_FAR : SIZE_REST;
 }
 
-/* What the report asked already. */
+/* What the report searched already. */
 static const RankedPlan *best_with(const Report *report, Help help) {
     for (int i = 0; i < report->sensitivity_count; i++)
         if (report->sensitivities[i].help == help) return report->sensitivities[i].best;
@@ -121,7 +121,7 @@ static bool ask_size(Asking *asking, int s, int b, Error *error) {
     const RankedPlan *known = SIZES[s] == 1 && BATCHES[b] == 1   ? asking->first
                               : SIZES[s] == 1 && BATCHES[b] == 2 ? best_with(asking->report, HELP_BATCH)
                                                                  : NULL;
-    point->asked = true;
+    point->requested = true;
     if (known) {
         page_take(asking, of, known);
         return true;
@@ -195,7 +195,7 @@ static bool is_searched(const PageFacts *facts, int figure) {
     return ahead_of(facts, figure) < EFFICIENCIES_SEARCHED;
 }
 
-/* What is known of a move without a search: that which the report asked, and where nothing gets faster and the best
+/* What is known of a move without a search: that which the report searched, and where nothing gets faster and the best
  * stays what it was. */
 static const RankedPlan *move_is_known(const Asking *asking, int i, int figure, int move) {
     static const Help OF[] = {HELP_SCALE_UP, HELP_SCALE_OUT, HELP_HBM, HELP_BANDWIDTH};
@@ -222,7 +222,7 @@ static bool ask_move(Asking *asking, int i, int figure, int move, bool again, Er
     if (!page_next_question(asking, to, &question, error)) return false;
     if (!question) return true;
     page_figure_move(&question->changed, figure, PAGE_MOVE[move]);
-    /* Plan 1 is one of those that are asked about: nothing slower than it is then can be the best. */
+    /* Plan 1 is one of those in question: nothing slower than it is then can be the best. */
     if (!again && of->at[move].fits)
         question->limit_seconds = asking->first->ranked_seconds * (1 + of->at[move].repriced) * (1 + 1e-9);
     return true;
@@ -260,8 +260,8 @@ static bool overtakes(const Asking *asking, const RankedPlan *other, int figure,
     return fits[1] && (!fits[0] || seconds[1] < seconds[0]);
 }
 
-/* The move up to which a search with layouts of its own has plan 1 stay the best: 1 where none was asked, or another plan
- * won. A plan that is ahead before it with both layouts held is none that would win. */
+/* The move up to which a search with layouts of its own has plan 1 stay the best: 1 where none was requested, or
+ * another plan won. A plan that is ahead before it with both layouts held is none that would win. */
 static double settled(const PageFigure *figure, bool more) {
     bool stays = figure->at[more].searched && figure->at[more].found && !figure->at[more].changed;
     return stays ? PAGE_MOVE[more] : 1;
@@ -344,7 +344,8 @@ static void ask_shown(Asking *asking, const int *which) {
 void page_say_left_out(const PageFacts *facts, PagePart part, Prose *words) {
     int count = facts->left_out[part];
     if (count > 0)
-        prose_add(words, " %d search%s left out, so that this page takes no longer than its plan did: --sensitivity all.",
+        prose_add(words,
+                  " %d search%s left out, so that this page takes no longer than its plan did: --sensitivity all.",
                   count, count > 1 ? "es were" : " was");
 }
 
@@ -353,7 +354,7 @@ void page_say_left_out(const PageFacts *facts, PagePart part, Prose *words) {
 /* What shows most first: a search may be the last that is allowed. */
 static bool ask_all(Asking *asking, const int *which, Error *error) {
     PageFacts *out = asking->out;
-    out->memory[0].asked = true;
+    out->memory[0].requested = true;
     page_take(asking, (AnswerOf){.part = PAGE_MEMORY, .point = &out->memory[0]}, asking->first);
     if (!ask_sizes(asking, SIZE_NEAR, error) || !ask_limits(asking, 2, error) ||
         !ask_figures(asking, which, true, false, error))

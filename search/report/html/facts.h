@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/html/facts.h: the searches that pictures need around the search: how the answer moves with the machine, the
- * batch, the memory and the figures it rests on. All on machines like plan 1's own, with its order of roles. Pure. */
+/* search/report/html/facts.h: the searches that pictures need around the search: how the answer moves with the machine,
+ * the batch, the memory and the figures it rests on. All on machines like plan 1's own, with its order of roles.
+ * Pure. */
 #pragma once
 
 #include "base/text/prose.h"
@@ -10,7 +11,7 @@
 
 /* The best plan of a changed request, in short. */
 typedef struct {
-    bool asked;     /* false: there is no such machine */
+    bool requested; /* false: there is no such machine */
     bool found;     /* false: no plan fits, or time was up */
     bool cut_short; /* a time limit ended it */
     int64_t chips;
@@ -52,16 +53,17 @@ enum { NEAR_MISSES_MAX = 9 };
 typedef enum { PAGE_MEMORY, PAGE_SCALING, PAGE_SENSITIVITY, PAGE_PARTS } PagePart;
 
 typedef struct {
-    PagePoint memory[PAGE_LIMITS]; /* HBM limits, falling; the first is as asked */
+    PagePoint memory[PAGE_LIMITS]; /* HBM limits, falling; the first is as requested */
     PagePoint size[PAGE_SIZES][PAGE_BATCHES];
     double size_factor[PAGE_SIZES], batch_factor[PAGE_BATCHES];
     PageFigure figures[PAGE_FIGURES_MAX];
     int figure_count;
     NearMiss misses[NEAR_MISSES_MAX]; /* of plans 2, 3, ... */
     int miss_count;
-    bool thin;                /* a large search: the machine halved and doubled, one batch, no efficiencies */
-    bool cut_short;           /* a time limit ended some */
-    int left_out[PAGE_PARTS]; /* searches that would have cost the page more than its plan: --sensitivity all makes them */
+    bool thin;      /* a large search: the machine halved and doubled, one batch, no efficiencies */
+    bool cut_short; /* a time limit ended some */
+    int left_out
+        [PAGE_PARTS]; /* searches that would have cost the page more than its plan: --sensitivity all makes them */
 } PageFacts;
 
 /* Expressible before each handful of searches; NULL: nobody listens. */
@@ -72,9 +74,9 @@ typedef struct {
 
 /* Of a report with plans; one without has no facts (*out all zero). `report`: its time that is left is used up.
  *
- * What the report's own searches answered is not asked again. With --sensitivity fast what matters most is asked first, and as
- * much of it as takes no more work than the plan did; with all, all; with none nothing, so that figures have what plan 1
- * takes unchanged. */
+ * What the report's own searches answered is not searched again. With --sensitivity fast what matters most is searched
+ * first, and as much of it as takes no more work than the plan did; with all, all; with none nothing, so that figures
+ * have what plan 1 takes unchanged. */
 bool page_facts(Report *report, PageProgress progress, PageFacts *out, Error *error);
 
 /* Says how many searches a picture has to do without, if any. */

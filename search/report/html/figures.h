@@ -12,7 +12,7 @@ bool page_figure_of_chip(int figure);
 
 /* Whether no plan is faster, and none fits that did not, with the figure times `factor`; false: it is not known. */
 bool page_figure_worsens(int figure, double factor);
-/* Whether a tenth more of the figure is what a report asks of what would help. */
+/* Whether a tenth more of the figure is what a report computes as its sensitivities. */
 bool page_figure_of_help(int figure, Help help);
 /* Whether no plan of the request is other than before, however the figure is. */
 bool page_figure_is_idle(const Request *request, int figure);

@@ -75,10 +75,10 @@ static bool write_plans(const PageView *view, FILE *out) {
 bool report_write_markdown(const Report *report, FILE *out, Error *error) {
     Arena arena = {0};
     PageView view = {report, NULL, &arena};
-    const char *title = title_text(&view), *verdict = verdict_text(&view), *helps = sensitivities_text(&view),
+    const char *title = title_text(&view), *verdict = verdict_text(&view), *sensitivities = sensitivities_text(&view),
                *assumed = assumed_text(&view), *searched = searched_text(&view);
     Table ways = alternatives_table(&view), nearest = nearest_table(&view), request = request_table(&view);
-    bool ok = title && verdict && helps && assumed && searched;
+    bool ok = title && verdict && sensitivities && assumed && searched;
     if (ok) {
         fputs("## ", out);
         write_paragraph(title, out);
@@ -86,7 +86,7 @@ bool report_write_markdown(const Report *report, FILE *out, Error *error) {
         ok = (!view_first(&view) || write_plans(&view, out)) &&
              write_table("The nearest machines that fit", &nearest, out) &&
              write_table("Alternatives where sizes do not divide", &ways, out);
-        write_paragraph(helps, out);
+        write_paragraph(sensitivities, out);
         ok = write_folded("What the answer rests on", assumed, &request, out) && ok;
         ok = write_folded("What was searched", searched, NULL, out) && ok;
     }

@@ -115,7 +115,7 @@ static void write_launch(const PageView *view, FILE *out) {
     const Request *request = view->report->request;
     const RankedPlan *first = view_first(view);
     const Launcher *launcher = launcher_of(request);
-    const char *asked = request->requested.words;
+    const char *requested = request->requested.words;
     Prose words = {0}, line = {0}, plan = {0};
     html_heading(out, "Launch it");
     launcher_words(launcher, request, first, &words);
@@ -125,15 +125,15 @@ static void write_launch(const PageView *view, FILE *out) {
     }
     plan_option(first, &plan);
     write_line("The plan, for --plan:", plan.text, out);
-    if (!asked[0]) return;
+    if (!requested[0]) return;
     line = (Prose){0};
     if (launcher && launcher->formats[0].name && !view_is_named(view)) {
-        prose_add(&line, "shardopt emit %s %s", launcher->formats[0].name, asked);
+        prose_add(&line, "shardopt emit %s %s", launcher->formats[0].name, requested);
         if (launcher->formats[0].file) prose_add(&line, " -o %s", launcher->formats[0].file);
         write_line("Its launch file:", line.text, out);
     }
     line = (Prose){0};
-    prose_add(&line, view_is_named(view) ? "shardopt explain %s" : "shardopt plan %s", asked);
+    prose_add(&line, view_is_named(view) ? "shardopt explain %s" : "shardopt plan %s", requested);
     if (request->requested.choices[0]) prose_add(&line, " %s", request->requested.choices);
     if (view_is_named(view)) prose_add(&line, " --plan '%s'", plan.text);
     prose_add(&line, " --format html -o page.html");
@@ -141,12 +141,12 @@ static void write_launch(const PageView *view, FILE *out) {
 }
 
 static bool write_verdict(const PageView *view, FILE *out) {
-    const char *verdict = verdict_text(view), *helps = sensitivities_text(view);
-    if (!verdict || !helps) return false;
+    const char *verdict = verdict_text(view), *sensitivities = sensitivities_text(view);
+    if (!verdict || !sensitivities) return false;
     html_section_open(out, "verdict", "The verdict");
     if (view_first(view)) write_cards(view, out);
     html_paragraph(out, verdict);
-    html_paragraph(out, helps);
+    html_paragraph(out, sensitivities);
     if (view_first(view)) write_launch(view, out);
     bool ok = true;
     if (view_first(view)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* HBM by row against the limit: each moment of plan 1 that can peak; beside it what the other plans have more or less
- * of at their peaks. Without a plan what the one that lacks least would need. */
+/* HBM by row against the limit: each moment of plan 1 that can peak; alongside it what the other plans have more or
+ * less of at their peaks. Without a plan what the one that lacks least would need. */
 #include "search/report/html/pictures.h"
 
 #include "base/text/bars.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which role lies on which axis: each axis as a row of its chips, in it the roles as they nest, the outermost on top.
- * A block is a member of its group; blocks of one group stand beside each other as the axis has them. */
+ * A block is a member of its group; blocks of one group are next to each other as the axis has them. */
 #include "search/report/html/paints.h"
 #include "search/report/html/pictures.h"
 

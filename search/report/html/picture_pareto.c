@@ -108,7 +108,7 @@ bool picture_pareto(const PageView *view, FILE *out, Prose *words, Table *table)
               change_text(least->seconds / seconds - 1, change));
     for (int i = 1; view->facts && i < PAGE_LIMITS; i++) {
         const PagePoint *less = &view->facts->memory[i];
-        if (!less->asked || less->found || less->cut_short) continue;
+        if (!less->requested || less->found || less->cut_short) continue;
         prose_add(words, " If plans may use only %s, none fits.", number_bytes(less->limit_bytes, a));
         break;
     }

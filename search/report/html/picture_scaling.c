@@ -69,7 +69,7 @@ static void list_points(const PageFacts *facts, Table *table) {
             const PagePoint *point = &facts->size[s][b];
             char tokens[NUMBER_TEXT_SIZE], chips[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE], time[NUMBER_TEXT_SIZE],
                 mfu[NUMBER_TEXT_SIZE], factor[48];
-            if (!point->asked) continue;
+            if (!point->requested) continue;
             snprintf(factor, sizeof factor, "machine x %g, batch x %g", facts->size_factor[s], facts->batch_factor[b]);
             if (!point->found) {
                 const char *cells[] = {
@@ -106,7 +106,7 @@ static void add_words(const PageView *view, Prose *words) {
         prose_add(words, " and %s on %s", duration_text(most->training_seconds, a), svg_say_count(chips_of(most), b));
         prose_add(words, ", which is %s of linear scaling", share_text(ideal / most->training_seconds, c));
     }
-    prose_add(words, ", with the batch as asked. Each point is a search of its own, on machines like plan 1's.");
+    prose_add(words, ", with the batch as requested. Each point is a search of its own, on machines like plan 1's.");
     if (facts->thin) prose_add(words, " The search is large, so fewer points were searched.");
     page_say_left_out(facts, PAGE_SCALING, words);
 }

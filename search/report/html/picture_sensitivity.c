@@ -105,7 +105,7 @@ static void add_words(const PageFacts *facts, const PageFigure *const *figures, 
     if (names.used > 0) prose_add(words, "; another plan wins if one of these changes: %s", names.text);
     prose_add(words, ". The step depends most on %s: a change of 10%% is worth up to %s.", figures[0]->name,
               share_text(largest(figures[0]), change));
-    if (shown > 0) prose_add(words, " %d further changes were asked of the plans of this page alone.", shown);
+    if (shown > 0) prose_add(words, " %d further changes were computed for the plans of this page only.", shown);
     page_say_left_out(facts, PAGE_SENSITIVITY, words);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One step in time: with stages every pass of every microbatch, played (cost/time/schedule_simulation.h); without, the microbatches and what
- * communicates beside them. Below it one layer, op by op. */
+/* One step in time: with stages every pass of every microbatch, played (cost/time/schedule_simulation.h); without, the
+ * microbatches and what communicates alongside them. Below it one layer, op by op. */
 #include "search/report/html/paints.h"
 #include "search/report/html/pictures.h"
 
@@ -18,7 +18,7 @@ static const double WIDTH = 860, LEFT = 104, RIGHT = 836, TOP = 52, GAP = 30, LA
 /* Seconds of a microbatch on the fullest stage, what is exposed of critical groups included. */
 typedef struct {
     double compute[PHASE_COUNT], exposed[GROUP_DATA][PHASE_COUNT], all[PHASE_COUNT];
-    double hidden[GROUP_DATA][PHASE_COUNT]; /* of the groups that run beside compute */
+    double hidden[GROUP_DATA][PHASE_COUNT]; /* of the groups that run alongside compute */
     double weights;                         /* of backward: gradients of weights, that a schedule may put off */
 } Microbatch;
 
@@ -135,7 +135,7 @@ static void draw_passes(Svg *svg, const Play *play, const Played *played, const 
             if (to - x < 0.05) continue;
             if (!open) open_path(svg, PAINTS[kind]);
             open = true;
-            /* Forward passes stand on the lower edge: kinds are told apart without colour. */
+            /* Forward passes stand on the lower edge: kinds are distinguished without colour. */
             double less = kind == PASS_FORWARD ? 4 : 0;
             add_box(svg, x, y + less, to - x - gap, LANE - 6 - less);
         }
@@ -291,8 +291,8 @@ static void draw_pass(Svg *svg, const Window *window, const OneStage *stage, int
     }
 }
 
-/* Gathers of a step's parameters (ZeRO) beside its first pass, reductions of gradients beside its last: no gradient is
- * there before the first backward. */
+/* Gathers of a step's parameters (ZeRO) alongside its first pass, reductions of gradients alongside its last: no
+ * gradient is there before the first backward. */
 static void draw_data(Svg *svg, const Window *window, const RankedPlan *ranked, const OneStage *stage, double end) {
     const Estimate *estimate = &ranked->estimate;
     const Microbatch *one = &stage->one;
@@ -347,7 +347,7 @@ static void alone_words(const RankedPlan *ranked, Prose *words) {
     prose_add(
         words,
         "%s microbatch%s, one after the other; after its compute, each waits for its exposed communication, while "
-        "overlapped communication runs beside the compute.",
+        "overlapped communication runs alongside the compute.",
         number_grouped(m, number), m == 1 ? "" : "es");
     if (m > MICROBATCHES_SHOWN)
         prose_add(words, " The %s in the middle are left out.", number_grouped(m - MICROBATCHES_SHOWN, number));

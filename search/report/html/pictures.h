@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/html/pictures.h: the pictures of a report. Each draws one SVG, says in words what it shows, and lists its
- * figures in a table for who does not see it. Pure but for the stream it is given. */
+/* search/report/html/pictures.h: the pictures of a report. Each draws one SVG, says in words what it shows, and lists
+ * its figures in a table for who does not see it. Pure but for the stream it is given. */
 #pragma once
 
 #include "base/text/svg.h"
@@ -11,7 +11,7 @@ enum { PLANS_SHOWN = 10 }; /* where all plans have a row */
 
 typedef struct {
     const Report *report;
-    const PageFacts *facts; /* NULL: none were asked for */
+    const PageFacts *facts; /* NULL: none were requested */
     Arena *arena;           /* of tables */
 } PageView;
 

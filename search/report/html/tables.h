@@ -18,5 +18,5 @@ const char *verdict_text(const PageView *view);                   /* of plan 1, 
 const char *compare_to_best_text(const PageView *view, int rank); /* plan `rank` > 1 against plan 1 */
 const char *assumed_text(const PageView *view);
 const char *searched_text(const PageView *view);
-const char *sensitivities_text(const PageView *view); /* "": nothing was asked */
+const char *sensitivities_text(const PageView *view); /* "": nothing was requested */
 const char *title_text(const PageView *view);         /* "llama3.1-405b on 8 pods of TPU v5p" */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/html/timeline_layer.h: one layer of a plan in time, op by op, forward and backward: compute, and beside
- * it what communicates. Part of the picture of a step. */
+/* search/report/html/timeline_layer.h: one layer of a plan in time, op by op, forward and backward: compute, and
+ * alongside it what communicates. Part of the picture of a step. */
 #pragma once
 
 #include "base/text/svg.h"

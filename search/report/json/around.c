@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "search/launch/launcher.h"
 
-/* What was asked around plan 1: the other launchers, a free layout, headroom. */
+/* What was requested around plan 1: the other launchers, a free layout, headroom. */
 static bool add_subproblems(cJSON *to, const Report *report) {
     const SearchResult *result = &report->result;
     char launcher[LAUNCHER_NAMES_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/json/around.h: what stands beside the plans of a JSON report: other launchers, a free layout, headroom,
+/* search/report/json/around.h: what accompanies the plans of a JSON report: other launchers, a free layout, headroom,
  * a measured run. Internal to the report. */
 #pragma once
 

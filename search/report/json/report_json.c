@@ -146,7 +146,7 @@ static bool add_nesting(cJSON *to, const Nesting *nesting) {
     return ok;
 }
 
-/* How launchers are told the layout's recomputation and offloading, those that can be. */
+/* How launchers express the layout's recomputation and offloading, those that can be. */
 static bool add_remat_words(cJSON *to, const Model *model, const Plan *plan) {
     cJSON *json = json_add_object(to, "remat_options");
     bool ok = json != NULL;
@@ -315,7 +315,7 @@ static bool add_unverified(cJSON *to, const Request *request, const RankedPlan *
     return ok;
 }
 
-/* What this plan was searched with beside what the request says. */
+/* What this plan was searched with in addition to what the request says. */
 static bool add_own_options(cJSON *json, const Report *report, const Request *own) {
     const Request *requested = report->requested ? report->requested : report->request;
     char launcher[LAUNCHER_NAMES_SIZE];
@@ -369,8 +369,8 @@ static bool add_plans(cJSON *to, const Report *report) {
         plan_record(request, ranked, i + 1, &writer.record);
         ok = until(&writer, "launcher") && add_row_kinds(json, ranked->row_kinds) &&
              add_row_gap(json, report, ranked) && until(&writer, "notation") &&
-             add_own_options(json, report, request) && add_plan(&writer) && add_unverified(json, request, ranked) && add_risks(json, ranked) &&
-             add_why(json, ranked);
+             add_own_options(json, report, request) && add_plan(&writer) && add_unverified(json, request, ranked) &&
+             add_risks(json, ranked) && add_why(json, ranked);
     }
     return ok;
 }
@@ -393,10 +393,10 @@ static bool add_ways(cJSON *to, const Report *report) {
 }
 
 static bool add_helps(cJSON *to, const Report *report) {
-    cJSON *helps = json_add_array(to, "helps");
-    bool ok = helps != NULL;
+    cJSON *list = json_add_array(to, "helps");
+    bool ok = list != NULL;
     for (int i = 0; i < report->sensitivity_count && ok; i++) {
-        cJSON *json = json_add_object(helps, NULL);
+        cJSON *json = json_add_object(list, NULL);
         ok = json_add_text(json, "change", report->sensitivities[i].text) &&
              json_add_bool(json, "found", report->sensitivities[i].found) &&
              (!report->sensitivities[i].found ||

@@ -9,7 +9,7 @@
 #include <math.h>
 
 static const char *origin_text(Origin origin, const char *fallback) {
-    return origin == FROM_OPTION ? "as asked" : origin == FROM_MODEL ? "its published training" : fallback;
+    return origin == FROM_OPTION ? "as requested" : origin == FROM_MODEL ? "its published training" : fallback;
 }
 
 /* Whether an all_to_all of the plan is over the whole slice, as a twisted torus rewards. */

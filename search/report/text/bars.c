@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where a step goes, beside where the memory goes. */
+/* Where a step goes, next to where the memory goes. */
 #include "search/report/text/parts.h"
 
 #include "base/text/terminal.h"
@@ -134,12 +134,12 @@ void bars_write(const char *title, const Request *request, const RankedPlan *ran
     char heading[WORDS_SIZE], memory[WORDS_SIZE];
     int left_count = time_lines(ranked, left), right_count = memory_lines(request, ranked, right);
     bool stages = ranked->plan.degrees.of[ROLE_PIPELINE] > 1;
-    int columns = LEFT_COLUMNS, beside = 0, room = out.terminal.columns;
+    int columns = LEFT_COLUMNS, right_columns = 0, room = out.terminal.columns;
     for (int i = 0; i < left_count && i < right_count; i++) /* more where the longest bar has words behind it */
         columns = (int)max_whole(columns, text_columns(left[i].text) + 2);
-    for (int i = 0; i < right_count; i++) beside = (int)max_whole(beside, text_columns(right[i].text));
+    for (int i = 0; i < right_count; i++) right_columns = (int)max_whole(right_columns, text_columns(right[i].text));
     snprintf(memory, sizeof memory, "Peak HBM per chip, %s", moment_text(ranked->estimate.moment, stages));
-    if (room > 0 && columns + beside > room) {
+    if (room > 0 && columns + right_columns > room) {
         write_stacked(title, left, left_count, out);
         fputc('\n', out.file);
         write_stacked(memory, right, right_count, out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The answer on one screen: verdict, plan 1 in its launcher's words, the plans that differ, where time and memory go, how
- * far to trust it, and what to type next. The rest is the long report's. */
+/* The answer on one screen: verdict, plan 1 in its launcher's words, the plans that differ, where time and memory go,
+ * how far to trust it, and what to type next. The rest is the long report's. */
 #include "search/report/text/parts.h"
 
 #include "base/memory_stream.h"
@@ -96,8 +96,8 @@ static void write_training(const Request *request, const RankedPlan *first, Text
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     Training training = training_of(request, first);
     Failing failing = failing_of(request, first);
-    bool asked = request->question.failing.mtbf_seconds > 0;
-    bool fails = failing.mtbf_seconds > 0 && (failing.mtbf_seconds <= NEVER || asked);
+    bool requested = request->question.failing.mtbf_seconds > 0;
+    bool fails = failing.mtbf_seconds > 0 && (failing.mtbf_seconds <= NEVER || requested);
     Prose text = {0};
     const FineTuning *tuning = &request->question.tuning;
     if (tuning->what.on) {

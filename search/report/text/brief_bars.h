@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/text/brief_bars.h: the largest parts of a step beside the largest parts of the memory. */
+/* search/report/text/brief_bars.h: the largest parts of a step next to the largest parts of the memory. */
 #pragma once
 
 #include "search/answer/plan_words.h"

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What its own placement costs beside the plan's; nothing where they are the same. */
+/* What its own placement costs compared with the plan's; nothing where they are the same. */
 static void add_default(const LaunchAnswer *answer, double seconds, Prose *to) {
     char step[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     double more = answer->default_seconds / seconds - 1;
@@ -54,18 +54,18 @@ char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS
     bool other = false;
     for (int i = 0; i < launcher_count(); i++) {
         if (!(otherwise >> i & 1)) continue;
-        double told = expressible_seconds(ranked, i);
+        double expressible = expressible_seconds(ranked, i);
         /* It would lay the plan out better, but under software that is not its own: its own row says what it takes. */
-        if (told > 0 && told < ranked->estimate.time.seconds) continue;
+        if (expressible > 0 && expressible < ranked->estimate.time.seconds) continue;
         if (!other && ranked->exact == 0) text[0] = '\0';
         other = true;
         size_t length = strlen(text);
-        if (told > 0)
+        if (expressible > 0)
             snprintf(text + length, WORDS_SIZE - length, "%s%s%+.1f%%", length > 0 ? between : "", launcher_name(i),
-                     100 * (told / ranked->estimate.time.seconds - 1));
+                     100 * (expressible / ranked->estimate.time.seconds - 1));
         else
             snprintf(text + length, WORDS_SIZE - length, "%s%s%s", length > 0 ? between : "", launcher_name(i),
-                     told < 0 ? "!" : "~");
+                     expressible < 0 ? "!" : "~");
     }
     for (int i = 0; i < ranked->launch_count; i++) {
         const LaunchAnswer *answer = &ranked->launch[i];
@@ -119,7 +119,7 @@ bool launch_add_json(const RankedPlan *ranked, cJSON *to) {
                                            : json_add_text(item, "default_seconds", NULL)) &&
              (answer->expressible_seconds > 0   ? json_add_real(item, "told_seconds", answer->expressible_seconds)
               : answer->expressible_seconds < 0 ? json_add_text(item, "told_seconds", NULL)
-                                         : true) &&
+                                                : true) &&
              json_add_text(item, "default_needs", answer->default_needs) &&
              json_add_text(item, "unpriced", answer->unpriced);
     }

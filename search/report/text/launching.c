@@ -47,7 +47,7 @@ static void write_measured(const Report *report, const RankedPlan *first, TextOu
     prose_write(out, "", "  ", line.text);
 }
 
-/* The others that were asked, each with its own software. */
+/* The other launchers of the request, each with its own software. */
 static void add_others(const Report *report, const RankedPlan *first, Prose *to) {
     char step[NUMBER_TEXT_SIZE];
     Prose others = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/report/text/parts.h: sections of the text report, which `explain` shares. Each writes whole lines. Internal to the
- * report. */
+/* search/report/text/parts.h: sections of the text report, which `explain` shares. Each writes whole lines. Internal to
+ * the report. */
 #pragma once
 
 #include "base/text/terminal.h"
@@ -8,8 +8,8 @@
 #include "search/launch/launcher.h"
 #include "search/report/report.h"
 
-/* The plan's model and machine, and with `batch` its sequences of a step, a line that stands out; and "(fits with 96%)",
- * nothing where that is sure. */
+/* The plan's model and machine, and with `batch` its sequences of a step, a line that stands out; and "(fits with
+ * 96%)", nothing where that is sure. */
 void title_write(const Request *request, const RankedPlan *ranked, bool batch, TextOut out);
 void fits_words(const Request *request, const RankedPlan *ranked, Prose *to);
 
@@ -19,10 +19,10 @@ void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out
 /* How plan 1 is launched, and what is near it: in its launcher's words, with its rate and the line that writes its
  * configuration; the nearest measured run; other launchers; doubts. */
 void launching_write(const Report *report, TextOut out);
-/* What was asked around it: a free layout, what headroom costs. */
+/* What was requested around it: a free layout, what headroom costs. */
 void around_write(const Report *report, TextOut out);
 
-/* "Where a step goes" beside "HBM per chip": bars. */
+/* "Where a step goes" alongside "HBM per chip": bars. */
 void bars_write(const char *title, const Request *request, const RankedPlan *ranked, TextOut out);
 
 /* "Assumed:" for the plan that is explained, and "Searched:". */
@@ -39,7 +39,7 @@ void plan_moves(const Report *report, int rank, Prose *to);
 enum { ALTERNATIVE_CELLS = 6 };
 void alternative_words(const Report *report, Alternative way, char cells[ALTERNATIVE_CELLS][WORDS_SIZE]);
 
-/* "What would help most", nothing where nothing was asked; and without a plan how far off the nearest is. */
+/* "What would help most", nothing where nothing was requested; and without a plan how far off the nearest is. */
 void sensitivities_write(const Report *report, TextOut out);
 void shortfall_write(const Report *report, TextOut out);
 void nearest_write(const Report *report, TextOut out);
@@ -59,8 +59,8 @@ const Launcher *launcher_of(const Request *request);
 /* How probable it is, "<1%" and ">99%" at the ends. */
 const char *chance_text(double chance, char text[NUMBER_TEXT_SIZE]);
 
-/* Where launchers would put the roles of a plan: in a cell ("jax maxtext+0.1%": MaxText would place it otherwise, and so
- * much slower); in a sentence behind `heading`, nothing where no launcher takes the plan; and `launch` of the JSON
+/* Where launchers would put the roles of a plan: in a cell ("jax maxtext+0.1%": MaxText would place it otherwise, and
+ * so much slower); in a sentence behind `heading`, nothing where no launcher takes the plan; and `launch` of the JSON
  * report. */
 char *launch_text(const RankedPlan *ranked, const char *between, char text[WORDS_SIZE]);
 void launch_write(const char *heading, const RankedPlan *ranked, TextOut out);
@@ -79,4 +79,3 @@ bool memory_add_detail(cJSON *to, const Request *request, const RankedPlan *rank
  * passes on. */
 bool traffic_add_roles(const Estimate *estimate, cJSON *to);
 bool traffic_add_groups(const RankedPlan *ranked, cJSON *to);
-

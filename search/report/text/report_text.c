@@ -35,12 +35,12 @@ static void write_failing(const Request *request, const RankedPlan *ranked, Text
 
 void title_write(const Request *request, const RankedPlan *ranked, bool batch, TextOut out) {
     char name[PROSE_NAME_SIZE], machine[WORDS_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
-    int64_t used = ranked->machine.mesh.chips, asked = request->question.machine.mesh.chips;
+    int64_t used = ranked->machine.mesh.chips, requested = request->question.machine.mesh.chips;
     Prose text = {0};
     prose_add(&text, "%s on %s", clean_name(request->question.model.name, name), machine_text(request, machine));
-    if (used != asked)
+    if (used != requested)
         prose_add(&text, " (%s: %s of %s chips)", ranked->machine.text, number_grouped(used, a),
-                  number_grouped(asked, b));
+                  number_grouped(requested, b));
     else
         prose_add(&text, " (%s chip%s)", number_grouped(used, a), used > 1 ? "s" : "");
     if (batch)
@@ -183,7 +183,7 @@ static void write_shortfall(const Report *report, TextOut out) {
                   number_bytes(shortfall->needed_bytes, need));
     else
         prose_add(&text, "No plan fits: with %s, a plan needs at least %s per chip",
-                  request->question.remat.required ? "activations as --remat asks" : activations_words(request),
+                  request->question.remat.required ? "activations as --remat requires" : activations_words(request),
                   number_bytes(shortfall->needed_bytes, need));
     prose_add(&text, " (%s), but ", degrees_notation(&shortfall->plan.degrees, true, notation));
     prose_add(&text, "plans may use only %s of the %s of a %s.", number_bytes(shortfall->limit_bytes, keeps),

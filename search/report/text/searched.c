@@ -38,7 +38,7 @@ static void write_space(const Report *report, TextOut out) {
         if (certificate->plans_pruned[i] > 0)
             prose_item(&cut, ", ", "%s %s", count_text(certificate->plans_pruned[i], true, a), CUT_WORDS[i]);
     if (cut.used > 0) prose_add(&text, "; these were cut: %s", cut.text);
-    prose_add(&text, ". %s of %s tuples of degrees were opened, and %s layout%s solved.",
+    prose_add(&text, ". %s of %s parallelism configurations were expanded, and %s layout%s solved.",
               number_grouped(certificate->degree_tuples_expanded, c), number_grouped(certificate->degree_tuples, d),
               count_text(certificate->layouts_solved, true, a), certificate->layouts_solved == 1 ? " was" : "s were");
     prose_write(out, "", "", text.text);

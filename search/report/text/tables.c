@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { PLAN_COLUMNS = 42, PLAN_COLUMNS_BESIDE_CHANCES = 40, LAUNCHER_COLUMNS = 16, WHAT_COLUMNS = 30 };
+enum { PLAN_COLUMNS = 42, PLAN_COLUMNS_WITH_CHANCES = 40, LAUNCHER_COLUMNS = 16, WHAT_COLUMNS = 30 };
 
 /* "2^11·5·7" */
 static void add_factors(Prose *to, int64_t n) {
@@ -22,7 +22,7 @@ static void add_factors(Prose *to, int64_t n) {
     }
 }
 
-/* What a plan moves away from: another machine than plan 1's, another batch than asked, padding; empty: nothing. */
+/* What a plan moves away from: another machine than plan 1's, another batch than requested, padding; empty: nothing. */
 static void deviations(const Report *report, const RankedPlan *ranked, Prose *to) {
     char number[NUMBER_TEXT_SIZE], kinds[WORDS_SIZE];
     if (strcmp(ranked->machine.text, report->result.plans[0].machine.text) != 0)
@@ -105,8 +105,8 @@ const char *chance_text(double chance, char text[NUMBER_TEXT_SIZE]) {
 /* What stands in some row of the table. */
 typedef struct {
     bool tied, chance;
-    bool otherwise; /* a launcher that takes a plan, but lays it out otherwise, at a price that nobody asked for */
-    bool expressed;      /* likewise, at a price */
+    bool otherwise; /* a launcher that takes a plan, but lays it out otherwise, at a price that nobody requested */
+    bool expressed; /* likewise, at a price */
     bool lacking;   /* likewise, and that does not fit */
     bool elsewhere; /* a launcher that would place it otherwise */
 } Seen;
@@ -173,8 +173,7 @@ static void write_notes(const Report *report, const Seen *seen, TextOut out) {
     if (seen->otherwise)
         prose_add(&counts, " A launcher with ~ takes the plan, but recomputes or offloads otherwise, and slower.");
     if (seen->expressed)
-        prose_add(&counts,
-                  " A percentage next to a launcher is what its own way to recompute or offload costs.");
+        prose_add(&counts, " A percentage next to a launcher is what its own way to recompute or offload costs.");
     if (seen->lacking)
         prose_add(&counts, " A launcher with ! takes the plan, but can express no layout of it that fits.");
     if (seen->elsewhere)
@@ -187,10 +186,11 @@ bool plans_write(const Report *report, TextOut out) {
     const Seen seen = seen_in(result);
     enum { PLAN = 1, CHANCE = 3 };
     Arena arena = {0};
-    Table table = seen.chance ? table_new(&arena, NULL, ">|plan|>step|>fastest|>MFU|>HBM|>exposed|>bubble|bound by|launchers")
-                              : table_new(&arena, NULL, ">|plan|>step|>MFU|>HBM|>exposed|>bubble|bound by|launchers");
+    Table table = seen.chance
+                      ? table_new(&arena, NULL, ">|plan|>step|>fastest|>MFU|>HBM|>exposed|>bubble|bound by|launchers")
+                      : table_new(&arena, NULL, ">|plan|>step|>MFU|>HBM|>exposed|>bubble|bound by|launchers");
     int last = table.columns - 1, bound = last - 1, bubble = last - 2, exposed = last - 3;
-    table_wrap(&table, PLAN, seen.chance ? PLAN_COLUMNS_BESIDE_CHANCES : PLAN_COLUMNS);
+    table_wrap(&table, PLAN, seen.chance ? PLAN_COLUMNS_WITH_CHANCES : PLAN_COLUMNS);
     table_wrap(&table, last, LAUNCHER_COLUMNS);
     table_may_drop(&table, bubble);
     table_may_drop(&table, exposed);
@@ -208,11 +208,12 @@ bool plans_write(const Report *report, TextOut out) {
 
 static void what_it_takes(const Request *request, Alternative way, const RankedPlan *best, char text[WORDS_SIZE]) {
     char kinds[WORDS_SIZE], number[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
-    int64_t used = best->machine.mesh.chips, asked = request->question.machine.mesh.chips;
+    int64_t used = best->machine.mesh.chips, requested = request->question.machine.mesh.chips;
     double moved = (double)best->work.sequences / (double)request->question.work.sequences - 1;
     Prose what = {0};
-    if (used != asked)
-        prose_item(&what, ", ", "%s, %s idle", best->machine.text, share_text(1 - (double)used / (double)asked, share));
+    if (used != requested)
+        prose_item(&what, ", ", "%s, %s idle", best->machine.text,
+                   share_text(1 - (double)used / (double)requested, share));
     else if (way == ALTERNATIVE_OFF_SIZE)
         prose_item(&what, ", ", "%s", best->machine.text);
     if (moved != 0)
@@ -229,7 +230,7 @@ static bool same_plan(const RankedPlan *a, const RankedPlan *b) {
 }
 
 void alternative_words(const Report *report, Alternative way, char cells[ALTERNATIVE_CELLS][WORDS_SIZE]) {
-    static const char *const NAMES[ALTERNATIVE_COUNT] = {"as asked", "fewer chips", "other batch", "padding",
+    static const char *const NAMES[ALTERNATIVE_COUNT] = {"as requested", "fewer chips", "other batch", "padding",
                                                          "other shape"};
     const AlternativeResult *result = &report->alternatives[way];
     char step[NUMBER_TEXT_SIZE];

@@ -19,7 +19,7 @@ typedef struct {
 /* What a pool does: everything, or one of two phases. */
 typedef enum { ENGINE_ALONE, ENGINE_PROMPTS, ENGINE_DECODES } EngineRole;
 
-/* What a pool is started with, beside its layout. */
+/* What a pool is started with, in addition to its layout. */
 typedef struct {
     EngineRole role;
     int64_t sequences;   /* in flight in a worker */
@@ -66,7 +66,7 @@ typedef struct {
 typedef struct {
     EngineWord word[ENGINE_WORDS_MAX];
     int count;
-    char settings[ENGINE_SETTINGS_SIZE];    /* lines of the YAML file that it reads beside them; "": none */
+    char settings[ENGINE_SETTINGS_SIZE];    /* lines of the YAML file that it reads alongside them; "": none */
     char environment[ENGINE_SETTINGS_SIZE]; /* lines of a script that come before */
     bool full;
 } EngineWords;
@@ -86,7 +86,7 @@ typedef struct {
     bool two_pools;
     bool cached; /* prompts have a part that a cache holds: like prompts to the same worker */
     int64_t prompt, output;
-    int64_t concurrency; /* requests in flight; 0: `rate` is asked for */
+    int64_t concurrency; /* requests in flight; 0: `rate` is requested */
     double rate;         /* requests per second */
     const char *facts;   /* NAME=value words of the shell: what the test's report does not know by itself */
 } EngineRoute;
@@ -94,7 +94,7 @@ typedef struct {
 /* How a script starts what was priced. */
 typedef struct {
     bool nginx;       /* stands before copies of one pool, for which there is no program of its own */
-    int fixed_port;   /* where every worker answers; 0: where it is told to */
+    int fixed_port;   /* where every worker answers; 0: where it is configured to */
     const char *read; /* which release or commit the flags were read in */
     /* The reason why a worker cannot be started so; NULL: it can. */
     const char *(*cannot)(const EngineAsk *ask, const EnginePlace *place);
@@ -133,7 +133,7 @@ EngineSet engines_of_chip(const Chip *chip);
  * of block-wise fp8 experts are not cut. */
 const char *engine_common_refuses(const EngineAsk *ask);
 
-/* Whether the weights of the model bring a head that drafts (MTP), so that no draft is loaded beside them. */
+/* Whether the weights of the model bring a head that drafts (MTP), so that no draft is loaded alongside them. */
 bool engine_drafts_itself(const Model *model);
 
 /* Adds words: those of a text, printf, which has one blank between two, and of which those in double quotes are the

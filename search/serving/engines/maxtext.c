@@ -15,8 +15,7 @@ static const char *refuses(const EngineAsk *ask) {
     if (layout->pipeline > 1) return "there are no pipelines in decode";
     if (layout->stationary > 1) return "matmuls are not cut in two dimensions";
     if (layout->attention_data > 1) return "attention data parallel is an axis of vLLM-TPU";
-    if (layout->expert > 1)
-        return "its axis of experts lies beside tensor, with the whole cache on each of its members";
+    if (layout->expert > 1) return "its axis of experts is next to tensor, with the whole cache on each of its members";
     if (layout->kv_sequence > 1) return "its rules do not cut the cache by sequence";
     for (int i = 0; i < ask->model->kind_count; i++) {
         const LayerKind *kind = &ask->model->kinds[i];
@@ -62,7 +61,8 @@ static const char *cannot(const EngineAsk *ask, const EnginePlace *place) {
     return NULL;
 }
 
-/* fsdp takes what is left of the devices unless it is told not to. The files of the command lie in the package. */
+/* fsdp takes what is left of the devices unless it is configured not to. The files of the command lie in the
+ * package. */
 static void place(const EngineAsk *ask, const EnginePlace *place, EngineWords *out) {
     (void)ask;
     engine_export(out, ": \"${MODEL_NAME:?give what MaxText calls the model}\" \"${TOKENIZER:?give its tokenizer}\"\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/serving/launch/served_against.h: what is served with today beside the best for the same options, and what one
- * change of it gains: each by a search of its own that keeps all else. */
+/* search/serving/launch/served_against.h: what is served with today compared with the best for the same options, and
+ * what one change of it gains: each by a search of its own that keeps all else. */
 #pragma once
 
 #include "search/serving/launch/served_config.h"

@@ -163,7 +163,7 @@ static bool tests_load(const ShellWords *command) {
     return false;
 }
 
-/* What `emit` was asked: ASKED=(--model 70b ...). The load is the test's, unless it was asked for. */
+/* What `emit` was requested: ASKED=(--model 70b ...). The load is the test's, unless it was requested. */
 static void read_asked(Reading *to) {
     const char *tested[OPTION_COUNT];
     memcpy(tested, to->out->options.text, sizeof tested);
@@ -199,7 +199,7 @@ bool served_config_read(const char *name, const char *text, size_t length, Arena
         if (first == 0) continue;
         if (out->engine >= 0 && out->engine != engine)
             return config_wrong_at(&file, script.commands[i].items[0].line, script.commands[i].items[0].column, error,
-                                   "starts %s beside %s; give one engine", engine_at(engine)->title,
+                                   "starts %s and %s; give one engine", engine_at(engine)->title,
                                    engine_at(out->engine)->title);
         out->engine = engine;
         if (!read_worker(&to, i, first)) return false;

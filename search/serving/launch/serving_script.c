@@ -27,7 +27,7 @@ static EngineRole role_of(const ServingPool *pool) {
     return pool->phase == PHASE_BOTH ? ENGINE_ALONE : pool->phase == PHASE_PROMPTS ? ENGINE_PROMPTS : ENGINE_DECODES;
 }
 
-/* Requests in flight that fill the point: of all workers, as many as were asked for. */
+/* Requests in flight that fill the point: of all workers, as many as were requested. */
 static int64_t point_in_flight(const ServingQuestion *question, const ServingPoint *point) {
     const ServingPool *pool = &point->pools[point->pool_count - 1];
     int64_t all = pool->batch * pool->workers;

@@ -82,7 +82,8 @@ StoredType served_weights(ServingReplay *with, const ServingRun *run) {
     return STORED_BF16;
 }
 
-/* TensorRT-LLM's own checkpoints of narrow weights have a narrow cache; other engines keep 16 bits unless told. */
+/* TensorRT-LLM's own checkpoints of narrow weights have a narrow cache; other engines keep 16 bits unless
+ * configured. */
 StoredType served_cache(const ServingRun *run, StoredType weights, int engine) {
     if (strstr(run->cache, "fp8")) return STORED_FP8;
     if (strstr(run->cache, "int8")) return STORED_INT8;

@@ -46,11 +46,11 @@ typedef struct {
     ServingReplay *with;
     const ServingRuns *runs;
     ServingOutcome *outcomes, *unseen;
-    int *cell_of;    /* by run; -1: not replayed */
-    int *group_of;   /* by run: its number, in the order of the table */
-    int folds;       /* of groups; 0: none */
-    double *weights; /* by run: one over the runs of its group */
-    double *begun;   /* by cell and figure: before the fit */
+    int *cell_of;                             /* by run; -1: not replayed */
+    int *group_of;                            /* by run: its number, in the order of the table */
+    int folds;                                /* of groups; 0: none */
+    double *weights;                          /* by run: one over the runs of its group */
+    double *begun;                            /* by cell and figure: before the fit */
     int members[FIT_LEVELS], parameter_count; /* of each level; of all, times figures */
     bool *is_known;                           /* by row: it was measured, and is predicted */
     /* The problem at hand: */
@@ -133,9 +133,9 @@ static void pool_cells(Fitting *to) {
         *count = 0;
         for (int c = 0; c < to->fit->cell_count; c++) {
             FitCell *cell = &to->fit->cells[c];
-            int kin = 0;
-            while (kin < c && !same_member(to, level, &to->fit->cells[kin], cell)) kin++;
-            cell->member[level] = kin < c ? to->fit->cells[kin].member[level] : (*count)++;
+            int other = 0;
+            while (other < c && !same_member(to, level, &to->fit->cells[other], cell)) other++;
+            cell->member[level] = other < c ? to->fit->cells[other].member[level] : (*count)++;
         }
         to->parameter_count += *count * FITTED_COUNT;
     }
@@ -154,8 +154,8 @@ static void apply(Fitting *to, int cell) {
 
 static int outer_fold(const Fitting *to, int64_t row) { return to->folds > 0 ? to->group_of[row] % to->folds : 0; }
 
-/* Whether a row is told by the load and not by its source's own client: everything queued at once is an envelope. Two
- * pools are two engines, whose rows say nothing of each alone. */
+/* Whether a row is determined by the load and not by its source's own client: everything queued at once is an envelope.
+ * Two pools are two engines, whose rows say nothing of each alone. */
 static bool counts(const Fitting *to, int64_t row, int without_fold) {
     const char *mode = to->runs->runs[row].mode;
     return to->cell_of[row] >= 0 && outer_fold(to, row) != without_fold && !served_at_once(&to->runs->runs[row]) &&
@@ -203,7 +203,7 @@ static double residual_of(const ServingOutcome *outcome, bool first_token) {
     return error > -1 ? log1p(error) : NAN;
 }
 
-/* Without memory there is no residual, and the error is told after the solve. */
+/* Without memory there is no residual, and the error is said after the solve. */
 static void residuals(void *context, int worker, const double *x, const int32_t *rows, int32_t count, double *out) {
     Fitting *to = context;
     (void)worker;
@@ -296,8 +296,7 @@ static void set_parameters(Fitting *to) {
             *parameter = (LeastParameter){.start = 1, .prior = 1, .low = exp(-FAR), .high = exp(FAR)};
             if (own) parameter->low = exp(min_real(0, (FIGURES[f].low - begun) / step_of(f)));
             if (own) parameter->high = exp(max_real(0, (FIGURES[f].high - begun) / step_of(f)));
-            for (int k = 0; k < 2; k++)
-                parameter->of[k] = OF[level][k] < 0 ? -1 : parameter_at(to, OF[level][k], c, f);
+            for (int k = 0; k < 2; k++) parameter->of[k] = OF[level][k] < 0 ? -1 : parameter_at(to, OF[level][k], c, f);
         }
 }
 
@@ -436,7 +435,7 @@ static void note_rows(Fitting *to) {
     }
 }
 
-/* A cell without rows has what its kin have. */
+/* A cell without rows has what its parent has. */
 static void note_kin(Fitting *to) {
     for (int c = 0; c < to->fit->cell_count; c++) {
         FitCell *cell = &to->fit->cells[c];

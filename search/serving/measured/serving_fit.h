@@ -3,7 +3,7 @@
  * cell is an engine on the chips of one entry of the profile, and of those that say `fit_with` one of them. A cell's
  * figures are the profile's own and the effects of all rows, of its engine, of its generation of chips (`generation` of
  * the entry), of both, and its own. That is partial pooling: each effect is held to 0, so that what many rows share is
- * told by the wider level, and what few of them say of their own counts for little (Gelman and Hill, "Data Analysis
+ * said by the wider level, and what few of them say of their own counts for little (Gelman and Hill, "Data Analysis
  * Using Regression and Multilevel/Hierarchical Models", chapter 12). How closely effects are held is chosen by leaving
  * out folds of the rows that are fitted to. Rows say log(predicted / measured) of the time of a token, and of the first
  * token for the figures that it alone has; groups weigh one. Solved by cost/measured/least_squares.h, where a level's
@@ -35,7 +35,7 @@ typedef struct {
     const cJSON *older; /* versions of the engine that are fitted apart; NULL: its others */
     double value[FITTED_COUNT];
     bool moved[FITTED_COUNT]; /* whether rows say anything of it */
-    int64_t rows, groups;     /* 0: what it has is its kin's */
+    int64_t rows, groups;     /* 0: what it has is its parent's */
     int member[FIT_LEVELS];
 } FitCell;
 

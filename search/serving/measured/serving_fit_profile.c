@@ -23,7 +23,7 @@ static void add_cell(cJSON *fits, const FitCell *cell, const char *engine, const
                  (long long)cell->groups, table);
     else
         snprintf(source, sizeof source,
-                 "shardopt calibrate: no row of its own; what the engine's and the chips' kin have");
+                 "shardopt calibrate: no row of its own; what the engine's and the chips' parents have");
     figures = json_add_object(entry, "figures");
     for (int f = 0; f < FITTED_COUNT; f++)
         if (cell->moved[f]) add_figure(figures, fitted_figure_key((FittedFigure)f), cell->value[f], source);

@@ -112,11 +112,12 @@ static bool place(Replaying *to, Pool *pool) {
 static bool submesh_of(Replaying *to, int64_t devices, SubMesh *submesh) {
     Machine machine;
     Error own = {0};
-    MachineRequest asked = {.chips = question_chips(to->question, devices)};
-    if (!machine_from_request(&to->question->chip, &asked, &machine, &own)) {
+    MachineRequest requested = {.chips = question_chips(to->question, devices)};
+    if (!machine_from_request(&to->question->chip, &requested, &machine, &own)) {
         if (!(to->place->device.hbm_bytes.value > 0))
             return skip(to, "the catalog does not know the HBM of %.40s", to->question->chip.name), false;
-        return skip(to, "%lld chips are no machine of %.40s", (long long)asked.chips, to->question->chip.name), false;
+        return skip(to, "%lld chips are no machine of %.40s", (long long)requested.chips, to->question->chip.name),
+               false;
     }
     *submesh = (SubMesh){.mesh = machine.mesh, .devices = machine.mesh.devices, .copies = 1};
     for (int a = 0; a < machine.mesh.axis_count; a++) submesh->size[a] = machine.mesh.axes[a].size;
@@ -143,7 +144,7 @@ static void skip_indivisible(const Replaying *to, const Model *model, const Work
 }
 
 /* Sequences of full length that a worker holds. What was measured did run: an engine takes more of HBM than by default
- * where it is told to, up to all of it. */
+ * where it is configured to, up to all of it. */
 static int64_t room_of(const Replaying *to, PricedLayout *priced) {
     int64_t room = layout_room(&priced->memory, BUDGET);
     if (room == 0) room = layout_room(&priced->memory, BUDGET_SMALL);
@@ -187,7 +188,7 @@ static void say_layout(const Replaying *to, const Pool *pool) {
 /* ---- modes ---- */
 
 /* A first token that takes longer than all others waited for a slot. Where memory has room for every client, the engine
- * was told to hold fewer, and the row does not say how many: its time of a token is of another batch. */
+ * was configured to hold fewer, and the row does not say how many: its time of a token is of another batch. */
 static bool waited_for_slots(const Replaying *to, const Pool *pool, double clients) {
     const ServingRun *run = to->run;
     return run->ttft_seconds > run->tpot_seconds * (run->output - 1) && clients <= (double)pool->room;
@@ -201,7 +202,7 @@ static double tpot_beside_prompts(const Replaying *to, const Pool *pool, const S
     return steady->tpot_seconds - profile->burst / 2 * (steady->tpot_seconds - decode.tpot_seconds);
 }
 
-/* A prompt beside others that came at once waits for half of them; requests beyond the slots wait for one. */
+/* A prompt alongside others that came at once waits for half of them; requests beyond the slots wait for one. */
 static void price_closed(Replaying *to, const Pool *pool, double clients) {
     const ServingProfile *profile = &to->question->profiles[to->engine];
     double output = to->question->request.output, prompt = to->question->request.prompt;

@@ -27,7 +27,7 @@ typedef struct {
     bool drafts_unknown; /* drafts may have been on, which the row does not say: replayed without, and in no total */
 } ServingOutcome;
 
-/* What replays share: models, chips and profiles that were opened. Zeroed but for the first three. */
+/* What replays share: models, chips and profiles that were read. Zeroed but for the first three. */
 typedef struct {
     const cJSON *profile; /* of cost/serving/profiles */
     const char *where;    /* its name */
@@ -48,5 +48,5 @@ bool served_at_once(const ServingRun *run);
  * inverse; predicted / measured - 1. NAN: neither. */
 double serving_error(const ServingOutcome *outcome);
 
-/* The profile of an engine on a chip that replays of these rows use, to be changed by a fit; NULL: none was opened. */
+/* The profile of an engine on a chip that replays of these rows use, to be changed by a fit; NULL: none was read. */
 ServingProfile *serving_replay_profile(ServingReplay *with, const char *chip, const char *engine);

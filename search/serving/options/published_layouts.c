@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Layouts that others have published for the model and the chip, priced for the load that is asked for. */
+/* Layouts that others have published for the model and the chip, priced for the load that is requested. */
 #include "base/file.h"
 #include "base/util.h"
 #include "search/serving/measured/serving_nearest.h"

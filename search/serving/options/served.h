@@ -32,7 +32,7 @@ int served_code(const Served *served);
 /* Whether a document is a report of `shardopt inference`. */
 bool serving_report_is(const cJSON *json);
 
-/* The options that a report was asked with; the environment of *out stays. Texts point into the report. */
+/* The options that a report was requested with; the environment of *out stays. Texts point into the report. */
 bool serving_options_of_report(const cJSON *report, const char *file, Options *out, Error *error);
 
 /* Points of a report as they were, by its rank; NULL with an error: there is none. */

@@ -16,13 +16,13 @@ typedef struct {
 } Curve;
 
 /* Powers of two as far as there is room, and the last batch of all. */
-static void price_curve(const ServingQuestion *asked, const ServingPool *pool, ServingMode mode, Curve *out) {
-    ServingQuestion question = *asked;
+static void price_curve(const ServingQuestion *requested, const ServingPool *pool, ServingMode mode, Curve *out) {
+    ServingQuestion question = *requested;
     PricedLayout layout;
     WorkerLinks links;
     question.rate = 0;
     question.concurrency = 0;
-    question_lengths(&question, out->prompt, asked->request.output);
+    question_lengths(&question, out->prompt, requested->request.output);
     layout_links(&question, &pool->on, &links);
     price_layout(&question, &pool->on, &links, &layout);
     int64_t room = layout_room(&layout.memory, mode == SERVE_AGGREGATED ? question.budgets[0] : 1);

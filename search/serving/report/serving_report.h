@@ -38,10 +38,10 @@ typedef struct {
 typedef struct {
     const ServingQuestion *question;
     const ServingAnswer *answer;
-    const char *machine; /* as asked: "--nodes 1" */
-    const char *model;   /* as asked */
+    const char *machine; /* as requested: "--nodes 1" */
+    const char *model;   /* as requested */
     const char *lengths; /* the file of --lengths; NULL: none */
-    const char *profile; /* as asked */
+    const char *profile; /* as requested */
     const char *version, *data_sha256;
     const char *profile_sha256; /* of the serving profile, which data_sha256 does not cover */
     bool weights_said, engines_said;

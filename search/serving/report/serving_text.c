@@ -41,7 +41,8 @@ static void write_rates(const ServingReport *report, const ServingPoint *point, 
     if (point->tpot_seconds > 0 && factor > 1)
         prose_add(&prose, " (90%% likely below %s)", step_text(point->tpot_seconds * factor, late));
     if (point->ttft_seconds > 0) prose_item(&prose, ", ", "first token after %s", step_text(point->ttft_seconds, ttft));
-    if (point->prefill_load > 0) prose_add(&prose, " with prefill at %.0f%% of its capacity", 100 * point->prefill_load);
+    if (point->prefill_load > 0)
+        prose_add(&prose, " with prefill at %.0f%% of its capacity", 100 * point->prefill_load);
     double usd = point_usd_per_million(report->question, point, point->tokens_per_second);
     if (usd >= 0) prose_add(&prose, "; $%.2f per million tokens", usd);
     prose_write(out, "  ", "  ", prose.text);
@@ -72,7 +73,7 @@ static void write_launch(const ServingReport *report, const ServingPoint *point,
     }
 }
 
-/* The command that writes the best point as a script, with what was asked and no default. */
+/* The command that writes the best point as a script, with what was requested and no default. */
 static void write_emit(const ServingReport *report, const ServingPoint *point, TextOut out) {
     static const char *const LEFT_OUT[] = {"engine", "top", "brute-force", "time-limit"};
     if (point->pools[0].on.engine == NO_ENGINE || point->mode == SERVE_DECODE || point->mode == SERVE_PREFILL) return;
@@ -121,11 +122,11 @@ static void write_best(const ServingReport *report, TextOut out) {
     const ServingAnswer *answer = report->answer;
     char text[POINT_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
     Prose prose = {0};
-    const char *asked =
+    const char *requested =
         report->question->tpot_limit_seconds > 0 || report->question->ttft_limit_seconds > 0 ? "" : "default ";
     if (!answer->has_best) {
         prose_add(&prose, "No point%s meets the %slimits of %s per token and %s to the first token.",
-                  answer->count.complete ? "" : " so far", asked, step_text(answer->tpot_goal_seconds, tpot),
+                  answer->count.complete ? "" : " so far", requested, step_text(answer->tpot_goal_seconds, tpot),
                   step_text(answer->ttft_goal_seconds, ttft));
         prose_write(out, "", "", prose.text);
         write_miss(report, out);
@@ -144,7 +145,7 @@ static void write_best(const ServingReport *report, TextOut out) {
     write_launch(report, best, out);
     write_emit(report, best, out);
     Prose limits = {0};
-    prose_add(&limits, "It meets the %slimits%s: %s per token, %s to the first token.", asked,
+    prose_add(&limits, "It meets the %slimits%s: %s per token, %s to the first token.", requested,
               !(answer->likely_factor > 1) ? ""
               : answer->with_margin        ? " with 90% probability"
                                            : " on average; within the model's error it may miss them",
@@ -154,7 +155,8 @@ static void write_best(const ServingReport *report, TextOut out) {
 
 static bool write_front(const ServingReport *report, TextOut out) {
     Arena arena = {0};
-    Table table = table_new(&arena, "Front", "Pareto front|layout|engine|>tokens/s/user|>tokens/s/chip|>per token|>first token");
+    Table table =
+        table_new(&arena, "Front", "Pareto front|layout|engine|>tokens/s/user|>tokens/s/chip|>per token|>first token");
     for (int i = 0; i < report_points(report); i++) {
         const char *kind;
         const ServingPoint *point = report_point(report, i, &kind);
@@ -226,7 +228,8 @@ static void write_published(const ServingReport *report, TextOut out) {
     prose_add(&prose, "Published: ");
     if (best && best->per_chip > 0)
         prose_add(&prose, "%s's %s (%s) has %s tokens/s per chip within these limits, %.0f%% %s", best->source,
-                  best->engine, best->layout, rate_of(best->per_chip, chip), 100 * fabs(more), more < 0 ? "less" : "more");
+                  best->engine, best->layout, rate_of(best->per_chip, chip), 100 * fabs(more),
+                  more < 0 ? "less" : "more");
     else if (best)
         prose_add(&prose, "nothing that fits meets these limits");
     for (int i = 0; i < report->published_count; i++)
@@ -275,9 +278,10 @@ static void write_gap(const ServingReport *report, TextOut out) {
         prose_add(&prose, ": no machine with fewer than %.0f chips can sustain the rate",
                   (double)answer->best.chips_used / (1 + answer->gap));
     else if (answer->has_best)
-        prose_add(&prose,
-                  ": no layout gives more than %s tokens/s per chip within these limits, %.3g%% more than the best so far",
-                  rate_of(answer->upper_bound.per_chip, most), 100 * answer->gap);
+        prose_add(
+            &prose,
+            ": no layout gives more than %s tokens/s per chip within these limits, %.3g%% more than the best so far",
+            rate_of(answer->upper_bound.per_chip, most), 100 * answer->gap);
     else
         prose_add(&prose, "; nothing found so far meets the limits");
     prose_add(&prose, ".");
@@ -293,7 +297,8 @@ static void write_searched(const ServingReport *report, TextOut out) {
               "memory or rules. %s front has %d points.",
               count_text(count->space.layouts, true, layouts), count_text(count->covered, true, covered),
               count_text(count->evaluated, true, evaluated),
-              count->complete ? "The exact" : "The search was stopped: the best so far; its", report->answer->front.count);
+              count->complete ? "The exact" : "The search was stopped: the best so far; its",
+              report->answer->front.count);
     prose_write(out, "", "  ", prose.text);
     write_gap(report, out);
 }
@@ -333,8 +338,7 @@ static void write_nearest(const ServingReport *report, TextOut out) {
     }
     Prose prose = {0};
     if (report->answer->count.covered == 0)
-        prose_add(&prose,
-                  "No layout divides the model, obeys the engines' rules and meets --require.");
+        prose_add(&prose, "No layout divides the model, obeys the engines' rules and meets --require.");
     else
         prose_add(&prose, "Nothing fits: no layout leaves room for one sequence of %.0f tokens next to the weights.",
                   report->question->peak_tokens);

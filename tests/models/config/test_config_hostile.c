@@ -340,7 +340,7 @@ Test(config_hostile, what_is_left_out) {
         {"{\"model_type\": \"llava\", \"text_config\": {\"hidden_size\": 8, \"intermediate_size\": 16,"
          " \"num_attention_heads\": 2, \"num_hidden_layers\": 2, \"vocab_size\": 32, \"max_position_embeddings\":"
          " 64}}",
-         "what stands beside text_config", "llava"},
+         "what is next to text_config", "llava"},
         {"{\"model_type\": \"llava\", \"text_config\": {\"max_position_embeddings\": 4096, \"model_type\": \"llama\","
          " \"vocab_size\": 32064}, \"vision_config\": {\"hidden_size\": 1024}, \"vocab_size\": 32064}",
          "vision tower", "llama"}, /* LLaVA 1.5 leaves Llama's sizes to the class */

@@ -260,7 +260,7 @@ static void check_contexts(const Problem *problem, const CostContext *setting, c
     lower_bound_rates_of(problem->least, degrees, &first.methods, &still);
     still.cost[GROUP_SEQUENCE] = still.cost[GROUP_ULYSSES] = (CollectiveCost){{0, 0}, {0, 0}};
     family_rows(&shared, &shard, &first, &still, INFINITY, &rows);
-    double seconds = rows_seconds_beside(&rows, &still, each[context]);
+    double seconds = rows_seconds_with_other(&rows, &still, each[context]);
     cr_expect(seconds <= found->family * OTHER_ORDER, "%s: all contexts %.17g, family %.17g", problem->text, seconds,
               found->family);
     cr_expect(rows.least_bytes <= found->family_bytes * OTHER_ORDER, "%s: all contexts hold %.17g, family %.17g",

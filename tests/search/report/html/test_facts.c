@@ -90,7 +90,7 @@ static void check_limits(Made *made) {
     const PageFacts *facts = made->facts;
     for (int i = 1; i < PAGE_LIMITS; i++) {
         const PagePoint *point = &facts->memory[i];
-        if (!point->asked) continue;
+        if (!point->requested) continue;
         begin_plain(made);
         double share = point->limit_bytes / made->report->result.plans[0].estimate.memory_limit_bytes;
         made->changed->question.hbm_reserve = 1 - share * (1 - made->report->request->question.hbm_reserve);

@@ -12,7 +12,7 @@
 
 /* A plan that takes so much; the training follows from the step. */
 static PagePoint point_of(int64_t chips, double sequences, double step, double memory, double limit, const char *plan) {
-    PagePoint point = {.asked = true,
+    PagePoint point = {.requested = true,
                        .found = true,
                        .chips = chips,
                        .tokens = sequences * 8192,
@@ -31,8 +31,8 @@ static void fill_memory(PageFacts *facts) {
     facts->memory[1] = point_of(512, 512, 3.42, 36e9, 70e9, "data=4 fsdp=32 tensor=4");
     facts->memory[2] = point_of(512, 512, 3.6, 33e9, 35e9, "data=2 fsdp=64 tensor=4");
     facts->memory[3] = point_of(512, 512, 4.1, 24e9, 25e9, "data=2 fsdp=32 tensor=8");
-    facts->memory[4] = (PagePoint){.asked = true, .limit_bytes = 15e9};
-    facts->memory[5] = (PagePoint){.asked = true, .cut_short = true, .limit_bytes = 10e9};
+    facts->memory[4] = (PagePoint){.requested = true, .limit_bytes = 15e9};
+    facts->memory[5] = (PagePoint){.requested = true, .cut_short = true, .limit_bytes = 10e9};
 }
 
 static void fill_sizes(PageFacts *facts) {
@@ -45,9 +45,9 @@ static void fill_sizes(PageFacts *facts) {
             facts->size_factor[s] = SIZES[s], facts->batch_factor[b] = BATCHES[b];
             facts->size[s][b] = point_of(chips, 512 * BATCHES[b], step, 36e9 - 1e9 * s, 92e9, "fsdp=128 tensor=4");
         }
-    facts->size[0][2] = (PagePoint){.asked = true};
-    facts->size[4][0] = (PagePoint){.asked = true, .cut_short = true};
-    facts->size[4][2].asked = facts->size[4][2].found = false;
+    facts->size[0][2] = (PagePoint){.requested = true};
+    facts->size[4][0] = (PagePoint){.requested = true, .cut_short = true};
+    facts->size[4][2].requested = facts->size[4][2].found = false;
 }
 
 /* A figure that moves the step so: searched, with another winner, where nothing fits, of the plans here, unchanged. */
@@ -123,10 +123,10 @@ Test(pictures, as_they_were_looked_at, .init = fill) {
         {"page/step.svg", picture_step, 0},
         {"page/memory.svg", picture_memory, 0x7dd5f66ae4377497},
         {"page/mesh.svg", picture_mesh, 0xce6f4e2884039229},
-        {"page/timeline.svg", picture_timeline, 0x1ddbf32a82882c33},
+        {"page/timeline.svg", picture_timeline, 0xeba7523f459d3a89},
         {"page/pareto.svg", picture_pareto, 0x77243d415987f878},
-        {"page/scaling.svg", picture_scaling, 0x847fcb4d141ff32},
-        {"page/sensitivity.svg", picture_sensitivity, 0xc05dcd56b2f9bc36},
+        {"page/scaling.svg", picture_scaling, 0xd3e6b7f41104fca2},
+        {"page/sensitivity.svg", picture_sensitivity, 0xb43ad3533d9edc18},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) look_at(ROWS[i].name, ROWS[i].draw, &facts, ROWS[i].digest);
 }
@@ -155,7 +155,7 @@ static void fill_passes(RankedPlan *ranked) {
 /* Microbatches one after the other, each with what is exposed behind it; of a hundred the middle is left out. */
 Test(pictures, of_microbatches, .init = fill) {
     fill_passes(&fixture.plans[0]);
-    look_at("page/microbatches_timeline.svg", picture_timeline, NULL, 0xe8b52adf1096ad6a);
+    look_at("page/microbatches_timeline.svg", picture_timeline, NULL, 0xb4412b013c6b0c34);
     for (int count = 64; count <= 65; count++) { /* 64 are all shown */
         Arena arena = {0};
         PageView view = {&fixture.report, NULL, &arena};
@@ -173,7 +173,7 @@ Test(pictures, of_microbatches, .init = fill) {
     }
     fixture.plans[0].plan.knobs.microbatches = 100;
     fixture.plans[0].estimate.time.seconds = 105;
-    look_at("page/many_microbatches_timeline.svg", picture_timeline, NULL, 0x5d8669716e89f8eb);
+    look_at("page/many_microbatches_timeline.svg", picture_timeline, NULL, 0x4eb5cdeb030005b3);
 }
 
 /* Stages, microbatches and chunks of a pipeline, and plans without the searches around them. */
