@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/plan/tuning.h: what of a model is trained. Fine-tuning freezes weights, puts small matrices beside them (LoRA),
- * keeps frozen ones in few bits (QLoRA), or asks a reference as well (DPO). Pre-training is a Tuning of zeros, under
- * which every op, byte and second is as if there were none. */
+/* cost/plan/tuning.h: what of a model is trained. Fine-tuning freezes weights, puts small matrices alongside them
+ * (LoRA), keeps frozen ones in few bits (QLoRA), or requires a reference as well (DPO). Pre-training is a Tuning of
+ * zeros, under which every op, byte and second is as if there were none. */
 #pragma once
 
 #include <stdbool.h>
@@ -47,9 +47,9 @@ typedef struct {
 } Tuning;
 
 /* Makes the ops of a layer, of the embedding or of the logits those of a tuning: a frozen matmul has no gradient of its
- * weights (backward is one matmul, not two) and its input need not be kept for it; an adapter of rank r beside a matrix
- * [k, n] is [k, r] and [r, n], forward and backward, and a sum (Hu et al. 2021, section 4.1); a quantised matrix is
- * written out in bf16 whenever it is used (Dettmers et al. 2023, equation 5). `query_share` is the share of queries in
- * the columns of a "qkv projection". `room` is the length of ops; returns their number. NULL, or a tuning that is not
- * on, changes nothing. */
+ * weights (backward is one matmul, not two) and its input need not be kept for it; an adapter of rank r alongside a
+ * matrix [k, n] is [k, r] and [r, n], forward and backward, and a sum (Hu et al. 2021, section 4.1); a quantised matrix
+ * is written out in bf16 whenever it is used (Dettmers et al. 2023, equation 5). `query_share` is the share of queries
+ * in the columns of a "qkv projection". `room` is the length of ops; returns their number. NULL, or a tuning that is
+ * not on, changes nothing. */
 int tune_ops(const Tuning *tuning, double query_share, Op *ops, int count, int room);

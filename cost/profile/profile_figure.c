@@ -95,7 +95,7 @@ static const ProfileFigure FIGURES[] = {
     {STACK(stages_stay_whole), 0, 0, 1, 0, 1, 0, "1: pipeline stages gather and reduce once a step"},
     {STACK(combines_again), 0, 0, 1, 0, 1, 0, "1: recomputation brings experts' outputs back again"},
     {STACK(gradient_bytes), 0, 0, 4, 0, 4, 0, "of a gradient reduced and kept; 0: fp32 when accumulated, else bf16"},
-    {STACK(casts_master), 0, 0, 1, 0, 1, 0, "1: no copy for compute stays beside the fp32 master"},
+    {STACK(casts_master), 0, 0, 1, 0, 1, 0, "1: no copy for compute stays next to the fp32 master"},
     {STACK(low_copies), 0, 0, 1, 0, 1, 0, "1: inputs and weights of linear layers are kept in their precision"},
     {STACK(low_parameters), 0, 0, 1, 0, 1, 0, "1: no bf16 copy of weights that are kept in fp8"},
     {STACK(logit_bytes), 6, 2, 32, 2, 32, 0, "of a logit, its gradient, and the loss between them"},

@@ -51,7 +51,7 @@ LocalParameters local_parameters(const CostContext *setting, const Shard *shard,
 LocalParameters trained_parameters(const CostContext *setting, const Shard *shard, const Knobs *knobs,
                                    const StageTotals *sums, bool last);
 
-/* Frozen numbers that lie quantised on a chip, and numbers of adapters there. Of the parameters, not beside them. */
+/* Frozen numbers that lie quantised on a chip, and numbers of adapters there. Of the parameters, not alongside them. */
 typedef struct {
     double quantised, adapters;
 } TunedParameters;

@@ -149,11 +149,11 @@ const char *launch_refusal(int launcher, const Model *model, const Work *work, c
 }
 
 const char *launch_refusal_of_work(int launcher, const Request *request) {
-    const Launcher *asked = launcher_at(launcher);
+    const Launcher *requested = launcher_at(launcher);
     bool tuned = request->question.tuning.what.on;
-    REFUSE_UNLESS(!tuned || asked->fine_tunes, "it is asked to train all weights here; fine-tuning is trl's");
-    REFUSE_UNLESS(tuned || !asked->fine_tunes, "it fine-tunes; give --lora, --qlora or --sft too");
-    return asked->refuses_work ? asked->refuses_work(request) : NULL;
+    REFUSE_UNLESS(!tuned || requested->fine_tunes, "it is requested to train all weights here; fine-tuning is trl's");
+    REFUSE_UNLESS(tuned || !requested->fine_tunes, "it fine-tunes; give --lora, --qlora or --sft too");
+    return requested->refuses_work ? requested->refuses_work(request) : NULL;
 }
 
 LauncherSet launchers_refusing_work(const Request *request) {

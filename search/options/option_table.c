@@ -55,8 +55,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         INPUT_ROW("tokens", "N", ALL, .help = "tokens of the whole training: 15T (the model's, else 20 per parameter)",
                   .details = "Tokens of the whole training (the model's, else 20 per parameter)."),
     [OPTION_LORA] = INPUT_ROW(
-        "lora", "RANK", ALL, .heading = "Fine-tuning", .help = "train adapters of this rank beside frozen weights (16)",
-        .details = "Train adapters of this rank (16) beside frozen weights: LoRA. With any option of fine-tuning plans "
+        "lora", "RANK", ALL, .heading = "Fine-tuning", .help = "train adapters of this rank alongside frozen weights (16)",
+        .details = "Train adapters of this rank (16) alongside frozen weights: LoRA. With any option of fine-tuning plans "
                    "are for TRL with accelerate, sequences have 2,048 tokens and a step at least 16 of them, where "
                    "nobody says otherwise."),
     [OPTION_QLORA] = INPUT_ROW(

@@ -394,7 +394,7 @@ static bool read_launchers(const Words *words, Request *request, const ProfileFi
     }
     if (asks_beyond_launchers(words, request)) return true;
     LauncherSet usual = launchers_usual(chip) & ~unable;
-    if (request->question.tuning.what.on) { /* they run wherever PyTorch does, beside the chip's own software */
+    if (request->question.tuning.what.on) { /* they run wherever PyTorch does, alongside the chip's own software */
         requested->launchers = chip_has_domains(chip) ? launchers_all() & ~unable : 0;
         return true;
     }

@@ -249,7 +249,7 @@ static bool one_more_gpu(Request *request) {
     return true;
 }
 
-/* Each asked by itself: what it costs is its step. */
+/* Each requested by itself: what it costs is its step. */
 static bool make_ways_out(Report *report, Request *scratch, Error *error) {
     static const struct {
         const char *words;

@@ -55,8 +55,8 @@ typedef struct {
     int64_t chips, seq;
     double measured, predicted; /* tokens/s per chip */
     double flops_per_token;     /* of its model, causal */
-    /* Model FLOP/s of a chip that were measured: what tokens/s are beside another model or length. Of another precision
-     * than the request's the same share of that one's peak. */
+    /* Model FLOP/s of a chip that were measured: what tokens/s are alongside another model or length. Of another
+     * precision than the request's the same share of that one's peak. */
     double flops_per_second;
 } MeasuredRun;
 
@@ -89,8 +89,9 @@ typedef struct {
         RankedPlan best;
     } ways_out[4];
     int way_out_count;
-    /* Left empty by report_make; the command may fill it: names the data files the answer rests on (search/options/data_files.h).
-     */
+    /* Left empty by report_make; the command may fill it: names the data files the answer rests on
+     * (search/options/data_files.h).
+     * */
     char data_sha256[SHA256_HEX_SIZE];
     DataFile data[DATA_COUNT];               /* those that this very answer rests on; likewise */
     const struct BestComparison *comparison; /* search/report/compare_to_best.h; NULL: not requested */
@@ -103,8 +104,8 @@ typedef struct {
     int searches;        /* how many there were in addition to the plan's */
 } Report;
 
-/* By how much a plan's model FLOP/s are above those of the measured run that is nearest, as a share; 0: none is near, or
- * the plan is not above it by more than its own step may be off (the likely range). */
+/* By how much a plan's model FLOP/s are above those of the measured run that is nearest, as a share; 0: none is near,
+ * or the plan is not above it by more than its own step may be off (the likely range). */
 double report_claim(const Report *report, const RankedPlan *ranked);
 
 /* How far a report is made; what comes later is empty in it until then. */
