@@ -65,6 +65,7 @@ typedef struct {
                                  * copy */
     double jitter;     /* step x (1 + this * log2(chips / 8)): the slowest of many chips; no effect below 8 chips */
     double slice_loss; /* step x (1 + this * log2(slices)): tori over DCN */
+    double fsdp_growth; /* exposed share of FSDP's traffic more per doubling of the scale-up domains that it spans */
     double likely_low, likely_high; /* of a predicted step: measured / predicted lies between them; 0 means not
                                      * known (ideal) */
     double restart_seconds;         /* from a failure until steps run again */

@@ -39,6 +39,7 @@ static const ProfileFigure FIGURES[] = {
     {CHIP(transposed_low_copy), 0, 0, 1, 0, 1, 0, "1: fp8 weights in both layouts"},
     {CHIP(jitter), 0, 0, 0.1, 1e-4, 0.02, 0.8, "step per doubling of chips beyond 8: the slowest of many"},
     {CHIP(slice_loss), 0, 0, 0.3, 1e-3, 0.1, 0.4, "step per doubling of slices"},
+    {CHIP(fsdp_growth), 0, 0, 1, 0, 0.3, 0, "exposed share of FSDP's traffic more, per doubling of the domains that it spans"},
     {CHIP(likely_low), 0, 0, 1, 0, 1, 0, "one run in twenty is below the predicted step times this"},
     {CHIP(likely_high), 0, 0, 100, 1, 100, 0, "one run in twenty is above the predicted step times this"},
     {CHIP(restart_seconds), 0, 0, 1e6, 0, 1e6, 0, "from a failure until steps run again"},

@@ -183,8 +183,18 @@ static double offload_rate(const CostContext *setting) {
     return host_offload_rate(setting->chip) * setting->profile->pcie_efficiency;
 }
 
+/* What is exposed of FSDP's traffic beyond the share of one domain: the more domains a group spans with the tensor ranks
+ * beside it, the longer it waits for the slowest of them. By the roles alone, which are the same for all plans of a
+ * tuple of degrees. */
+static double far_growth(const CostContext *setting, const Shard *shard) {
+    enum { DOMAINS = 8 }; /* up to which the share is one: runs of 8 to 64 GPUs in nodes of 8 show no trend */
+    double domains = DOMAINS * (double)setting->chip->domain_chips, spanned = shard->fsdp * shard->tensor;
+    return domains > 0 && spanned > domains ? setting->profile->fsdp_growth * log2(spanned / domains) : 0;
+}
+
 /* The share of each group's time that nothing hides, inside the scale-up network and outside it. */
-static void exposed_shares(const Profile *profile, const Knobs *knobs, StepRule *out) {
+static void exposed_shares(const CostContext *setting, const Shard *shard, const Knobs *knobs, StepRule *out) {
+    const Profile *profile = setting->profile;
     double overlapped = min_real(profile->tensor_overlapped, profile->tensor_exposed);
     out->exposed[GROUP_TENSOR] = knobs->methods.tensor_overlap ? overlapped : profile->tensor_exposed;
     out->exposed[GROUP_EXPERT_TENSOR] = profile->tensor_exposed;
@@ -204,6 +214,11 @@ static void exposed_shares(const Profile *profile, const Knobs *knobs, StepRule 
     out->exposed_scale_out[GROUP_TENSOR] = out->exposed_scale_out[GROUP_EXPERT_TENSOR] = 1;
     for (int group = GROUP_WEIGHTS; group <= GROUP_TENSOR_WEIGHTS; group++)
         out->exposed_scale_out[group] = max_real(profile->fsdp_exposed, profile->data_exposed);
+    double growth = far_growth(setting, shard);
+    for (int group = GROUP_WEIGHTS; group <= GROUP_EXPERT_WEIGHTS; group++) {
+        out->exposed[group] = min_real(1, out->exposed[group] + growth);
+        out->exposed_scale_out[group] = min_real(1, out->exposed_scale_out[group] + growth);
+    }
 }
 
 /* Parameters that live on the host come for each forward and, unless they are kept, for backward again. Nothing hides
@@ -239,16 +254,15 @@ void rule_once_of_sums(const CostContext *setting, const Shard *shard, const Kno
 
 void rule_of_sums(const CostContext *setting, const Shard *shard, const Knobs *knobs, const StageTotals *sums,
                   StepRule *out) {
-    const Profile *profile = setting->profile;
     StagePace pace = stage_pace(setting, shard);
     *out = (StepRule){
         .microbatches = shard->microbatches,
         .ring = context_is_ring(knobs->methods.context),
         .offload_bytes_per_second = offload_rate(setting),
-        .host_exposed = profile->host_exposed,
+        .host_exposed = setting->profile->host_exposed,
         .memory_limit_bytes = cost_context_memory_limit(setting),
     };
-    exposed_shares(profile, knobs, out);
+    exposed_shares(setting, shard, knobs, out);
     set_bubble(setting, shard, knobs, &pace, out);
     rule_once_of_sums(setting, shard, knobs, sums, out);
 }

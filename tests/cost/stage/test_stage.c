@@ -295,6 +295,27 @@ Test(stage, rule_of_a_profile) {
     }
 }
 
+/* Of FSDP's traffic the exposed share grows with each doubling of the domains beyond 8, up to all of it: 16 shards of 8
+ * tensor ranks span 16 domains of 8, 32 of them 32. */
+Test(stage, exposure_grows_with_domains) {
+    Profile profile = IDEAL;
+    profile.fsdp_exposed = 0.2, profile.data_exposed = 0.5, profile.fsdp_growth = 0.1;
+    static const double ROWS[][2] = {{1, 0}, {8, 0}, {16, 0.1}, {32, 0.2}, {8 * 1024., 1}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Bench bench = staged(1, 20, 20);
+        bench.chip.domain_chips = 8;
+        bench.shard.tensor = 8, bench.shard.fsdp = ROWS[i][0];
+        CostContext setting = bench_setting(&bench);
+        setting.profile = &profile;
+        StepRule rule;
+        step_rule(&setting, &bench.shard, &bench.knobs, &rule);
+        cr_expect_float_eq(rule.exposed[GROUP_WEIGHTS], fmin(1, 0.2 + ROWS[i][1]), 1e-12, "%g shards", ROWS[i][0]);
+        cr_expect_float_eq(rule.exposed_scale_out[GROUP_EXPERT_WEIGHTS], fmin(1, 0.5 + ROWS[i][1]), 1e-12);
+        cr_expect_float_eq(rule.exposed[GROUP_TENSOR_WEIGHTS], 0.2, 1e-12);
+        cr_expect_float_eq(rule.exposed[GROUP_DATA], 0.5, 1e-12);
+    }
+}
+
 /* Every combination once, the default first. */
 Test(stage, shardings) {
     static const struct {
