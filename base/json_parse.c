@@ -23,6 +23,7 @@ typedef struct {
     size_t length;
     size_t at; /* <= length */
     int depth;
+    bool python; /* Infinity, -Infinity and NaN are numbers */
     char *scratch; /* of `length` bytes: no string becomes longer when its escapes are undone */
     Key *keys;
     size_t key_count, key_room;
@@ -315,6 +316,10 @@ static bool fill_value(Parser *parser, cJSON *value) {
         value->type = cJSON_True;
     else if (take_word(parser, "false"))
         value->type = cJSON_False;
+    else if (parser->python && take_word(parser, "NaN"))
+        cJSON_SetNumberHelper(value, NAN);
+    else if (parser->python && take_word(parser, "Infinity"))
+        cJSON_SetNumberHelper(value, INFINITY);
     else if (!take_word(parser, "null"))
         return unexpected(parser, "a value");
     return true;
@@ -343,8 +348,8 @@ static cJSON *parse_document(Parser *parser) {
     return NULL;
 }
 
-cJSON *json_parse(const char *text, size_t length, const char *where, Error *error) {
-    Parser parser = {.text = text, .length = length, .where = where, .error = error};
+static cJSON *parse(const char *text, size_t length, bool python, const char *where, Error *error) {
+    Parser parser = {.text = text, .length = length, .python = python, .where = where, .error = error};
     cJSON *json = NULL;
     if (length > JSON_BYTES_MAX)
         error_set(error, ERROR_INPUT, where, "has %zu bytes; at most %d are read", length, JSON_BYTES_MAX);
@@ -357,12 +362,24 @@ cJSON *json_parse(const char *text, size_t length, const char *where, Error *err
     return json;
 }
 
-cJSON *json_read_file(const char *path, Error *error) {
+cJSON *json_parse(const char *text, size_t length, const char *where, Error *error) {
+    return parse(text, length, false, where, error);
+}
+
+cJSON *json_parse_python(const char *text, size_t length, const char *where, Error *error) {
+    return parse(text, length, true, where, error);
+}
+
+static cJSON *read_file(const char *path, bool python, Error *error) {
     Arena arena = {0};
     char *text;
     size_t length;
     cJSON *json = NULL;
-    if (file_read(path, JSON_BYTES_MAX, &arena, &text, &length, error)) json = json_parse(text, length, path, error);
+    if (file_read(path, JSON_BYTES_MAX, &arena, &text, &length, error)) json = parse(text, length, python, path, error);
     arena_free(&arena);
     return json;
 }
+
+cJSON *json_read_file(const char *path, Error *error) { return read_file(path, false, error); }
+
+cJSON *json_read_python_file(const char *path, Error *error) { return read_file(path, true, error); }

@@ -58,7 +58,7 @@ typedef struct {
 
     AttentionKind attention;
     int64_t heads, kv_heads, head_dim; /* [N_h], [K], [H]; N_h * H need not be d_model */
-    int64_t q_lora_rank;               /* MLA only; 0 means full query projection */
+    int64_t q_lora_rank;               /* 0 means full query projection */
     int64_t kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim; /* MLA only */
     int64_t window; /* sliding or chunked window in tokens; 0 means full causal attention */
     bool chunked;   /* the window is a fixed chunk (Llama 4), not sliding */
@@ -85,6 +85,8 @@ typedef struct {
     const struct Mixer *mixer;
     int64_t sizes[MIXER_SIZES_MAX]; /* in the order of the mixer's keys */
 
+    int64_t kv_reused; /* 1: values are the keys; 2: keys and values are those of another layer (gemma4); 0: neither */
+    int64_t out_rank, out_groups; /* low-rank output: heads in groups go down to out_rank numbers, then up; 0: full */
     int64_t out_gate;        /* columns of a gate on the attention's output: N_h * H, or N_h; 0 means none */
     int64_t attention_width; /* of what the attention reads, where it is not d_model; else 0 */
     /* Sparse attention: an indexer with heads of its own chooses top_k keys for each query. */
@@ -152,6 +154,7 @@ typedef struct {
 
     int64_t embedding_width; /* of the table, where it is not d_model; else 0 */
     bool no_head;            /* logits are not the model's */
+    bool no_last_norm;       /* of weights: the one before the logits is not there, or has none */
     ExtraParameters extra;
     Tower towers[TOWERS_MAX];
     int tower_count;

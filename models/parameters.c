@@ -11,9 +11,9 @@
 
 int model_part_named(const char *key) {
     static const char *const KEYS[] = {
-        "attention", "mlp",    "experts", "router",          "embedding", "unembedding",    "positions",
-        "norms",     "biases", "indexer", "cross_attention", "linear",    "shared_experts", "ple",
-        "ngram",     "hyper",  "mtp",     "vision",          "audio",     "projector",      "other"};
+        "attention",  "mlp",  "experts", "router", "embedding", "unembedding", "positions", "norms",
+        "biases",     "indexer", "cross_attention", "linear", "shared_experts", "ple", "ngram", "hyper",
+        "mtp", "vision", "audio", "projector", "other"};
     _Static_assert(COUNT_OF(KEYS) == PART_COUNT, "one key for each column");
     for (int i = 0; i < PART_COUNT; i++)
         if (strcmp(KEYS[i], key) == 0) return i;
@@ -48,9 +48,12 @@ static int64_t attention_input(int64_t D, const LayerKind *kind) {
 
 /* Queries and output of N_h heads, keys and values of K: D * H * (2 N_h + 2 K). */
 static int64_t head_attention(int64_t D, const LayerKind *kind) {
-    int64_t columns =
-        plus(times(kind->head_dim, plus(kind->heads, kind->kv_heads)), times(v_width(kind), kind->kv_heads));
-    return plus(times(attention_input(D, kind), columns), times(times(kind->heads, v_width(kind)), D));
+    int64_t input = attention_input(D, kind), query = times(kind->heads, kind->head_dim), value = times(kind->heads, v_width(kind));
+    int64_t keys = times(kind->kv_heads, kind->kv_reused < 2 ? kind->head_dim : 0);
+    int64_t values = times(kind->kv_heads, kind->kv_reused < 1 ? v_width(kind) : 0);
+    int64_t q = kind->q_lora_rank ? times(kind->q_lora_rank, plus(input, query)) : times(input, query);
+    int64_t out = kind->out_rank ? times(kind->out_rank, plus(value / kind->out_groups, D)) : times(value, D);
+    return plus(plus(q, out), times(input, plus(keys, values)));
 }
 
 /* The indexer's queries come from the latent of queries where there is one, its one key and the weights of its heads
@@ -68,10 +71,9 @@ static int64_t cross_attention(int64_t D, const LayerKind *kind) {
 }
 
 static int64_t attention_biases(int64_t D, const LayerKind *kind) {
-    int64_t qkv =
-        kind->attention == ATTENTION_LATENT
-            ? plus(kind->q_lora_rank, plus(kind->kv_lora_rank, kind->qk_rope_head_dim))
-            : plus(times(kind->head_dim, plus(kind->heads, kind->kv_heads)), times(v_width(kind), kind->kv_heads));
+    int64_t qkv = kind->attention == ATTENTION_LATENT
+                      ? plus(kind->q_lora_rank, plus(kind->kv_lora_rank, kind->qk_rope_head_dim))
+                      : plus(times(kind->head_dim, plus(kind->heads, kind->kv_heads)), times(v_width(kind), kind->kv_heads));
     return plus(plus(kind->qkv_bias ? qkv : 0, kind->out_bias ? D : 0), kind->sinks ? kind->heads : 0);
 }
 
@@ -168,7 +170,7 @@ Parameters model_parameters(const Model *model) {
     p.unembedding = model->tied || model->no_head ? 0 : p.embedding;
     p.positions = times(model->learned_positions, D);
     p.norms = plus(p.norms,
-                   times(model->embedding_norm ? 2 : 1, norm_parameters(model))); /* the final norm is always there */
+                   times((model->embedding_norm ? 1 : 0) + (model->no_last_norm ? 0 : 1), norm_parameters(model)));
     p.biases = plus(p.biases, model->logits_bias ? model->vocab : 0);
     add_extra(&p, &model->extra);
     for (int i = 0; i < model->tower_count; i++)
@@ -182,7 +184,7 @@ double indexed_span(const LayerKind *kind, double seq) {
     return kind->index_heads == 0 || k >= keys ? keys / 2 : k - k * k / (2 * keys); /* the first see fewer than top_k */
 }
 
-/* What is left of a sequence when keys are joined or chosen, with the window alongside it in compressed attention. */
+/* What is left of a sequence when keys are joined or chosen, with the window beside it in compressed attention. */
 static double sparse_span(const LayerKind *kind, int64_t seq, bool full) {
     double S = (double)seq, W = (double)min_whole(kind->window, seq), keys = S / (double)max_whole(1, kind->compress);
     double near = full ? W : W - W * W / (2 * S), k = (double)kind->index_top_k;
@@ -243,9 +245,18 @@ double model_flops_per_token(const Model *model, FlopConvention convention, int6
 }
 
 /* What of a kind of layers no plan prices yet; NULL: nothing. */
-static const char *unpriced(const LayerKind *kind) { return kind->encoder ? "an encoder next to the decoder" : NULL; }
+static const char *unpriced(const LayerKind *kind) {
+    if (kind->encoder) return "an encoder beside the decoder";
+    if (kind->kv_reused) return "keys or values that are used twice";
+    if (kind->out_rank || (kind->attention == ATTENTION_HEADS && kind->q_lora_rank)) return "low-rank queries or output";
+    return NULL;
+}
 
 bool model_priceable(const Model *model, const char *where, Error *error) {
+    if (model->embedding_width || model->no_last_norm)
+        return error_set(error, ERROR_INPUT, where,
+                         "%.60s has %s, which is counted (`shardopt models`) but not planned yet", model->name,
+                         model->embedding_width ? "an embedding of another width than the stream" : "no last norm");
     for (int i = 0; i < model->kind_count; i++) {
         const char *what = unpriced(&model->kinds[i]);
         if (what)
@@ -270,6 +281,9 @@ static bool validate_attention(const LayerKind *kind, const char *where, Error *
     if (!check(kind->heads, any, DIMENSION_MAX, "heads", where, error) ||
         !check(kind->kv_heads, any, kind->heads, "kv_heads", where, error) ||
         !check(kind->head_dim, any, DIMENSION_MAX, "head_dim", where, error) ||
+        !check(kind->kv_reused, 0, 2, "kv_reused", where, error) ||
+        !check(kind->out_rank, 0, DIMENSION_MAX, "out_rank", where, error) ||
+        !check(kind->out_groups, kind->out_rank > 0, DIMENSION_MAX, "out_groups", where, error) ||
         !check(kind->out_gate, 0, DIMENSION_MAX, "out_gate", where, error) ||
         !check(kind->attention_width, 0, DIMENSION_MAX, "attention_width", where, error) ||
         !check(kind->index_heads, 0, DIMENSION_MAX, "index_heads", where, error) ||
@@ -311,7 +325,7 @@ static bool validate_mlp(const LayerKind *kind, const char *where, Error *error)
            check(kind->null_experts, 0, DIMENSION_MAX, "null_experts", where, error) &&
            check(kind->top_k, mixture, kind->experts + kind->null_experts, "top_k (experts per token)", where, error) &&
            check(kind->expert_width, 0, DIMENSION_MAX, "expert_width", where, error) &&
-           check(kind->d_ff, !mixture && !kind->mixer && !kind->encoder && !kind->cross_heads, DIMENSION_MAX, "d_ff",
+           check(kind->d_ff, !mixture && !kind->mixer && !kind->encoder && !kind->cross_heads && kind->heads, DIMENSION_MAX, "d_ff",
                  where, error) &&
            check(kind->d_ff_expert, mixture, mixture ? DIMENSION_MAX : 0, "d_ff_expert", where, error) &&
            check(kind->d_ff_shared, 0, DIMENSION_MAX, "d_ff_shared", where, error) &&

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static bool read_model(const char *path, bool zoo, Model *out, Error *error) {
-    cJSON *json = json_read_file(path, error);
+    cJSON *json = json_read_python_file(path, error); /* as the library writes it */
     bool ok = json && model_from_json(json, path, zoo, out, error);
     cJSON_Delete(json);
     if (ok) out->path = path;

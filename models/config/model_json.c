@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "models/config/family.h"
 #include "models/config/reader.h"
 #include "models/parameters.h"
 
@@ -31,35 +32,16 @@ static const char *architecture_at(const cJSON *object, const char *path) {
     return cJSON_IsString(first) ? first->valuestring : NULL;
 }
 
-/* The types that are known, those nearest to the word first, as many as there is room for. */
-static void list_known(const char *said, char *text, size_t size) {
-    const ConfigType *types[TYPES_MAX];
-    bool listed[TYPES_MAX] = {0};
-    size_t used = 0;
-    int count = list_types(types);
-    text[0] = '\0';
-    for (int n = 0; n < count; n++) {
-        int best = count;
-        for (int i = 0; i < count; i++) {
-            if (listed[i]) continue;
-            if (best == count ||
-                (said && name_distance(said, types[i]->model_type) < name_distance(said, types[best]->model_type)))
-                best = i;
-        }
-        if (used + 2 + strlen(types[best]->model_type) + sizeof ", .." > size) { /* 2: the comma before it */
-            snprintf(text + used, size - used, ", ..");
-            return;
-        }
-        used += (size_t)snprintf(text + used, size - used, "%s%s", n ? ", " : "", types[best]->model_type);
-        listed[best] = true;
-    }
-}
-
+/* The way out stands in the error: whoever has the model has transformers too. */
 static bool type_unknown(const char *said, const char *where, Error *error) {
-    char known[280];
-    list_known(said, known, sizeof known);
-    if (!said) return error_set(error, ERROR_INPUT, where, "model_type is missing; known: %s", known);
-    return error_set(error, ERROR_INPUT, where, "model_type \"%.60s\" is not known; known: %s", said, known);
+    static const char DESCRIBE[] = "python -m shardopt.describe MODEL_OR_FOLDER -o model.json";
+    char near[MODEL_NAME_SIZE];
+    if (!said)
+        return error_set(error, ERROR_INPUT, where, "model_type is missing; give it, or write a file that names its "
+                         "layers: `%s`", DESCRIBE);
+    bool like = family_nearest(said, near, sizeof near);
+    return error_set(error, ERROR_INPUT, where, "model_type \"%.60s\" is not known%s%s; `%s` writes a file that is", said,
+                     like ? ", but like " : "", like ? near : "", DESCRIBE);
 }
 
 /* The wrapped language model's own type counts; a wrapper that does not name it (gemma3) is a type itself. NULL:
@@ -80,6 +62,28 @@ static const ConfigType *find_type(const Config *config) {
     }
     type_unknown(word ? word : architecture, config->where, config->error);
     return NULL;
+}
+
+/* By the family of the whole file's type; else by that of the language model inside, which stands for itself. */
+static bool read_type(const Config *whole, const Config *inside, char type[MODEL_NAME_SIZE], Model *model) {
+    const char *said = text_at(whole->root, "model_type"), *nested = text_at(whole->root, "text_config.model_type");
+    const char *architecture = said ? NULL : architecture_at(whole->root, "architectures");
+    type[0] = '\0';
+    if (said && family_has(said)) { /* of a type that wraps nothing, a text_config is the model */
+        bool within = inside->prefix[0] && !family_wraps(said);
+        if (within && nested && !family_has(nested)) return type_unknown(nested, whole->where, whole->error);
+        snprintf(type, MODEL_NAME_SIZE, "%s", within && nested ? nested : said);
+        return family_read(within ? inside : whole, type, model);
+    }
+    if (architecture && family_of_class(architecture, type, MODEL_NAME_SIZE)) return family_read(whole, type, model);
+    if (nested && family_has(nested)) {
+        snprintf(type, MODEL_NAME_SIZE, "%s", nested);
+        return family_read(inside, type, model);
+    }
+    const ConfigType *own = find_type(inside);
+    if (!own) return false;
+    snprintf(type, MODEL_NAME_SIZE, "%s", own->model_type);
+    return own->read(inside, model);
 }
 
 static bool read_aliases(const cJSON *root, const char *where, Model *model, Error *error) {
@@ -135,13 +139,14 @@ bool model_from_json(const cJSON *config, const char *where, bool zoo, Model *ou
     if (!cJSON_IsObject(config))
         return error_set(error, ERROR_INPUT, where, "is no JSON object; give a Hugging Face config.json");
     bool wrapped = cJSON_IsObject(json_at(config, "text_config"));
-    Config reading = {.root = config, .prefix = wrapped ? "text_config." : "", .where = where, .error = error};
+    Config whole = {.root = config, .prefix = "", .where = where, .error = error}, reading = whole;
     Model model = {0};
-    const ConfigType *type = find_type(&reading);
-    if (!type || !type->read(&reading, &model)) return false;
-    snprintf(model.model_type, sizeof model.model_type, "%s", type->model_type);
+    char type[MODEL_NAME_SIZE];
+    if (wrapped) reading.prefix = "text_config.";
+    if (!read_type(&whole, &reading, type, &model)) return false;
+    snprintf(model.model_type, sizeof model.model_type, "%s", type);
     bool described = zoo || json_at(config, "shardopt");
-    if (!hf_read_origin(&reading, type->model_type, &model) || !hf_read_odd(&reading, &model) ||
+    if (!hf_read_origin(&reading, type, &model) || !hf_read_odd(&reading, &model) ||
         (described && !read_zoo_object(config, where, &model, error)))
         return false;
     if (!model_validate(&model, where, error)) return false;

@@ -8,6 +8,7 @@
  *
  * A key that is not known is an error: nobody else writes this form, so that it is a slip. */
 #include "base/json.h"
+#include "models/config/layer_fields.h"
 #include "models/config/reader.h"
 #include "models/mixer.h"
 #include "models/parameters.h"
@@ -16,71 +17,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REQUIRED = -1, UNLESS_MIXER = -2 };
-
-/* Of a kind of layers. A fallback of REQUIRED: the key must be there; UNLESS_MIXER: it may be left out alongside a
- * mixer. To read one more, add a line. */
-static const struct {
-    const char *key;
-    size_t offset;
-    int64_t low, fallback;
-} WHOLES[] = {
-    {"count", offsetof(LayerKind, count), 1, REQUIRED},
-    {"heads", offsetof(LayerKind, heads), 1, UNLESS_MIXER},
-    {"kv_heads", offsetof(LayerKind, kv_heads), 1, 0}, /* absent: as many as heads */
-    {"head_dim", offsetof(LayerKind, head_dim), 1, 0}, /* absent: d_model / heads */
-    {"q_lora_rank", offsetof(LayerKind, q_lora_rank), 0, 0},
-    {"kv_lora_rank", offsetof(LayerKind, kv_lora_rank), 0, 0}, /* above 0: the attention is latent */
-    {"qk_nope_head_dim", offsetof(LayerKind, qk_nope_head_dim), 0, 0},
-    {"qk_rope_head_dim", offsetof(LayerKind, qk_rope_head_dim), 0, 0},
-    {"v_head_dim", offsetof(LayerKind, v_head_dim), 0, 0},
-    {"window", offsetof(LayerKind, window), 0, 0},
-    {"qk_norm_parameters", offsetof(LayerKind, qk_norm_parameters), 0, 0},
-    {"d_ff", offsetof(LayerKind, d_ff), 0, 0},
-    {"experts", offsetof(LayerKind, experts), 0, 0},
-    {"top_k", offsetof(LayerKind, top_k), 0, 0},
-    {"d_ff_expert", offsetof(LayerKind, d_ff_expert), 0, 0},
-    {"d_ff_shared", offsetof(LayerKind, d_ff_shared), 0, 0},
-    {"norms", offsetof(LayerKind, norms), 0, 2},
-    {"out_gate", offsetof(LayerKind, out_gate), 0, 0},
-    {"attention_width", offsetof(LayerKind, attention_width), 0, 0},
-    {"index_heads", offsetof(LayerKind, index_heads), 0, 0},
-    {"index_head_dim", offsetof(LayerKind, index_head_dim), 0, 0},
-    {"index_top_k", offsetof(LayerKind, index_top_k), 0, 0},
-    {"compress", offsetof(LayerKind, compress), 0, 0},
-    {"cross_heads", offsetof(LayerKind, cross_heads), 0, 0},
-    {"cross_kv_heads", offsetof(LayerKind, cross_kv_heads), 0, 0},
-    {"cross_head_dim", offsetof(LayerKind, cross_head_dim), 0, 0},
-    {"cross_width", offsetof(LayerKind, cross_width), 0, 0},
-    {"expert_width", offsetof(LayerKind, expert_width), 0, 0},
-    {"null_experts", offsetof(LayerKind, null_experts), 0, 0},
-    {"copies", offsetof(LayerKind, copies), 0, 0},
-};
-
-static const struct {
-    const char *key;
-    size_t offset;
-    bool fallback;
-} FLAGS[] = {
-    {"gated", offsetof(LayerKind, gated), true},
-    {"chunked", offsetof(LayerKind, chunked), false},
-    {"no_rope", offsetof(LayerKind, no_rope), false},
-    {"qkv_bias", offsetof(LayerKind, qkv_bias), false},
-    {"out_bias", offsetof(LayerKind, out_bias), false},
-    {"sinks", offsetof(LayerKind, sinks), false},
-    {"mlp_bias", offsetof(LayerKind, mlp_bias), false},
-    {"shared_gate", offsetof(LayerKind, shared_gate), false},
-    {"router_bias", offsetof(LayerKind, router_bias), false},
-    {"expert_bias", offsetof(LayerKind, expert_bias), false},
-    {"parallel_block", offsetof(LayerKind, parallel_block), false},
-    {"encoder", offsetof(LayerKind, encoder), false},
-};
-
-static const char *const MODEL_KEYS[] = {
-    "model_type",      "d_model",           "vocab",       "tied",          "max_seq",
-    "positions",       "learned_positions", "norm",        "rope",          "layers",
-    "shardopt",        "embedding_norm",    "logits_bias", "architectures", "towers",
-    "embedding_width", "no_head",           "matrices",    "vectors"};
+static const char *const MODEL_KEYS[] = {"model_type", "d_model",           "vocab",       "tied",         "max_seq",
+                                         "positions",  "learned_positions", "norm",        "rope",         "layers",
+                                         "shardopt",   "embedding_norm",    "logits_bias", "architectures",
+                                         "towers",     "embedding_width",   "no_head",     "matrices",     "vectors"};
 static const char *const NORMS[] = {[NORM_RMS] = "rms", [NORM_LAYER_NO_BIAS] = "layer_no_bias", [NORM_LAYER] = "layer"};
 static const char *const POSITIONS[] = {[POSITIONS_ROTARY] = "rotary",
                                         [POSITIONS_LEARNED] = "learned",
@@ -106,10 +46,10 @@ static bool check_keys(const Config *config, const cJSON *object, const char *at
 
 static bool check_layer_keys(const Config *config, const cJSON *layer, const char *at) {
     enum { MIXERS_MAX = 32, OBJECTS = 3 };
-    const char *known[COUNT_OF(WHOLES) + COUNT_OF(FLAGS) + MIXERS_MAX + OBJECTS] = {"attention", "matrices", "vectors"};
+    const char *known[LAYER_WHOLES_MAX + LAYER_FLAGS_MAX + MIXERS_MAX + OBJECTS] = {"attention", "matrices", "vectors"};
     size_t count = OBJECTS;
-    for (size_t i = 0; i < COUNT_OF(WHOLES); i++) known[count++] = WHOLES[i].key;
-    for (size_t i = 0; i < COUNT_OF(FLAGS); i++) known[count++] = FLAGS[i].key;
+    for (int i = 0; i < LAYER_WHOLE_COUNT; i++) known[count++] = LAYER_WHOLES[i].key;
+    for (int i = 0; i < LAYER_FLAG_COUNT; i++) known[count++] = LAYER_FLAGS[i].key;
     for (int i = 0; MIXERS[i] && i < MIXERS_MAX; i++) known[count++] = MIXERS[i]->name;
     return check_keys(config, layer, at, known, count);
 }
@@ -126,7 +66,7 @@ static bool read_mixer(const Config *config, const cJSON *json, const char *wher
         snprintf(own, sizeof own, "%s.%s", where, mixer->name);
         if (!cJSON_IsObject(object)) return error_set(config->error, ERROR_INPUT, own, "should be an object");
         if (kind->mixer)
-            return error_set(config->error, ERROR_INPUT, own, "stands alongside %s; a layer has one mixer",
+            return error_set(config->error, ERROR_INPUT, own, "stands beside %s; a layer has one mixer",
                              kind->mixer->name);
         kind->mixer = mixer;
         for (int s = 0; s < count; s++) known[s] = mixer->sizes[s].key;
@@ -135,15 +75,15 @@ static bool read_mixer(const Config *config, const cJSON *json, const char *wher
             const MixerSize *size = &mixer->sizes[s];
             bool ok = size->fallback == MIXER_REQUIRED
                           ? json_whole(object, size->key, size->low, INT32_MAX, own, &kind->sizes[s], config->error)
-                          : json_whole_or(object, size->key, size->low, INT32_MAX, size->fallback, own, &kind->sizes[s],
-                                          config->error);
+                          : json_whole_or(object, size->key, size->low, INT32_MAX, size->fallback, own,
+                                          &kind->sizes[s], config->error);
             if (!ok) return false;
         }
     }
     return true;
 }
 
-/* "matrices": {"hyper": 4096}: parameters alongside those that the fields say, by column. */
+/* "matrices": {"hyper": 4096}: parameters beside those that the fields say, by column. */
 static bool read_extra(const Config *config, const cJSON *json, const char *where, ExtraParameters *extra) {
     static const char *const KEYS[] = {"matrices", "vectors"};
     for (int k = 0; k < 2; k++) {
@@ -183,17 +123,17 @@ static bool read_layer(const Config *config, const cJSON *json, int index, int64
     if (!check_layer_keys(config, json, at) || !read_mixer(config, json, where, kind) ||
         !read_extra(config, json, where, &kind->extra))
         return false;
-    for (size_t i = 0; i < COUNT_OF(WHOLES); i++) {
-        int64_t *value = (int64_t *)((char *)kind + WHOLES[i].offset);
-        int64_t fallback = WHOLES[i].fallback == UNLESS_MIXER ? kind->mixer ? 0 : REQUIRED : WHOLES[i].fallback;
-        bool ok =
-            fallback == REQUIRED
-                ? json_whole(json, WHOLES[i].key, WHOLES[i].low, INT32_MAX, where, value, config->error)
-                : json_whole_or(json, WHOLES[i].key, WHOLES[i].low, INT32_MAX, fallback, where, value, config->error);
+    for (int i = 0; i < LAYER_WHOLE_COUNT; i++) {
+        int64_t *value = (int64_t *)((char *)kind + LAYER_WHOLES[i].offset);
+        int64_t fallback = LAYER_WHOLES[i].fallback == FIELD_UNLESS_MIXER ? kind->mixer ? 0 : FIELD_REQUIRED : LAYER_WHOLES[i].fallback;
+        bool ok = fallback == FIELD_REQUIRED
+                      ? json_whole(json, LAYER_WHOLES[i].key, LAYER_WHOLES[i].low, INT32_MAX, where, value, config->error)
+                      : json_whole_or(json, LAYER_WHOLES[i].key, LAYER_WHOLES[i].low, INT32_MAX, fallback, where, value,
+                                      config->error);
         if (!ok) return false;
     }
-    for (size_t i = 0; i < COUNT_OF(FLAGS); i++)
-        if (!json_bool_or(json, FLAGS[i].key, FLAGS[i].fallback, where, (bool *)((char *)kind + FLAGS[i].offset),
+    for (int i = 0; i < LAYER_FLAG_COUNT; i++)
+        if (!json_bool_or(json, LAYER_FLAGS[i].key, LAYER_FLAGS[i].fallback, where, (bool *)((char *)kind + LAYER_FLAGS[i].offset),
                           config->error))
             return false;
     if (kind->kv_heads == 0) kind->kv_heads = kind->heads;

@@ -52,11 +52,6 @@ bool hf_text(const Config *config, const char *key, const char *fallback, char *
     return json_text_or(config->root, path_of(config, key, path), fallback, config->where, out, size, config->error);
 }
 
-bool hf_window(const Config *config, const char *key, int64_t absent, int64_t *out) {
-    if (cJSON_GetObjectItemCaseSensitive(hf_language(config), key) && !hf_at(config, key)) return *out = 0, true;
-    return absent == 0 && !hf_at(config, key) ? (*out = 0, true) : hf_dimension(config, key, absent ? absent : 1, out);
-}
-
 const char *hf_spelling(const Config *config, const char *key, const char *other) {
     return hf_at(config, key) || !hf_at(config, other) ? key : other;
 }
@@ -70,126 +65,8 @@ bool hf_wrong(const Config *config, const char *key, const char *format, ...) {
     return error_set(config->error, ERROR_INPUT, config->where, "%s %s", path_of(config, key, path), text);
 }
 
-int64_t hf_nested(const Config *config, int64_t value) { return config->prefix[0] ? value : 0; }
-
-bool hf_layer_count(const Config *config, const char *key, int64_t *out) {
-    char path[PATH_SIZE];
-    return json_whole(config->root, path_of(config, key, path), 1, MODEL_LAYERS_MAX, config->where, out, config->error);
-}
-
-bool hf_even_head_dim(const Config *config, const Model *model, LayerKind *kind) {
-    if (model->d_model % kind->heads)
-        return hf_wrong(config, "head_dim", "is absent, and the width %lld is no multiple of %lld heads; give head_dim",
-                        (long long)model->d_model, (long long)kind->heads);
-    kind->head_dim = model->d_model / kind->heads;
-    return true;
-}
-
-bool hf_tied(const Config *config, bool fallback, bool *out) {
-    if (hf_at(config, "tie_word_embeddings")) return hf_flag(config, "tie_word_embeddings", fallback, out);
-    return json_bool_or(config->root, "tie_word_embeddings", fallback, config->where, out, config->error);
-}
-
-bool hf_decoder(const Config *config, HfDefaults defaults, Model *model, LayerKind *template) {
-    model->norm = NORM_RMS;
-    model->positions = POSITIONS_ROTARY;
-    template->gated = true;
-    template->norms = 2;
-    if (defaults.layers && !hf_at(config, "num_hidden_layers"))
-        model->layers = defaults.layers;
-    else if (!hf_layer_count(config, "num_hidden_layers", &model->layers))
-        return false;
-    if (!hf_dimension(config, "hidden_size", defaults.d_model, &model->d_model) ||
-        !hf_dimension(config, "vocab_size", defaults.vocab, &model->vocab) ||
-        !hf_dimension(config, "max_position_embeddings", defaults.max_seq, &model->max_seq) ||
-        !hf_dimension(config, "num_attention_heads", defaults.heads, &template->heads) ||
-        !hf_dimension(config, "num_key_value_heads", defaults.kv_heads ? defaults.kv_heads : template->heads,
-                      &template->kv_heads) ||
-        !hf_tied(config, defaults.tied, &model->tied) || !hf_rope(config, defaults.rope, model))
-        return false;
-    if (defaults.head_dim || hf_at(config, "head_dim"))
-        return hf_dimension(config, "head_dim", defaults.head_dim, &template->head_dim);
-    return hf_even_head_dim(config, model, template);
-}
-
-bool hf_layer_types(const Config *config, const Model *model, const LayerKind *template, LayerPattern *pattern) {
-    const cJSON *types = hf_at(config, "layer_types"), *type;
-    if (!types) return true;
-    if (!cJSON_IsArray(types) || cJSON_GetArraySize(types) != model->layers)
-        return hf_wrong(config, "layer_types", "should be a list of %lld words, one for each layer",
-                        (long long)model->layers);
-    int64_t layer = 0;
-    cJSON_ArrayForEach(type, types) {
-        const char *word = cJSON_IsString(type) ? type->valuestring : "";
-        bool windowed = strcmp(word, "sliding_attention") == 0 || strcmp(word, "chunked_attention") == 0;
-        if (!windowed && strcmp(word, "full_attention") != 0)
-            return hf_wrong(config, "layer_types",
-                            "has \"%.40s\" for layer %lld; known: full_attention, sliding_attention, "
-                            "chunked_attention",
-                            word, (long long)layer);
-        if (windowed && template->window == 0)
-            return hf_wrong(config, "layer_types",
-                            "gives layer %lld a window, but its width (sliding_window, "
-                            "attention_chunk_size) is absent or not in use",
-                            (long long)layer);
-        unsigned char *marks = &pattern->marks[layer++];
-        *marks = (unsigned char)(windowed ? *marks | LAYER_WINDOW : *marks & ~LAYER_WINDOW);
-    }
-    return true;
-}
-
-bool hf_no_rope_layers(const Config *config, const Model *model, LayerPattern *pattern) {
-    const cJSON *list = hf_at(config, "no_rope_layers"), *item;
-    if (!list || (cJSON_IsArray(list) && cJSON_GetArraySize(list) == 0)) return true; /* the class takes [] as absent */
-    if (!cJSON_IsArray(list) || cJSON_GetArraySize(list) != model->layers)
-        return hf_wrong(config, "no_rope_layers", "should be a list of %lld numbers, one for each layer",
-                        (long long)model->layers);
-    int64_t layer = 0;
-    cJSON_ArrayForEach(item, list) {
-        if (!cJSON_IsNumber(item) || (item->valuedouble != 0 && item->valuedouble != 1))
-            return hf_wrong(config, "no_rope_layers", "should hold 1 (rotary) or 0 (not), also for layer %lld",
-                            (long long)layer);
-        unsigned char *marks = &pattern->marks[layer++];
-        *marks = (unsigned char)(item->valuedouble == 0 ? *marks | LAYER_NO_ROPE : *marks & ~LAYER_NO_ROPE);
-    }
-    return true;
-}
-
-/* The part of the template that a layer with these marks has. */
-static LayerKind marked_part(const LayerKind *template, int marks) {
-    LayerKind kind = *template;
-    kind.no_rope = marks & LAYER_NO_ROPE;
-    if (!(marks & LAYER_WINDOW)) {
-        kind.window = 0;
-        kind.chunked = false;
-    }
-    if (marks & LAYER_EXPERTS && template->experts) {
-        kind.d_ff = 0;
-    } else {
-        kind.experts = kind.top_k = kind.d_ff_expert = kind.d_ff_shared = 0;
-        kind.shared_gate = kind.router_bias = kind.expert_bias = false;
-    }
-    return kind;
-}
-
-void hf_kinds(Model *model, const LayerKind *template, const LayerPattern *pattern) {
-    int kind_of_marks[LAYER_MARKS] = {0}; /* index + 1 */
-    /* A window as long as the longest sequence hides nothing. */
-    bool windowed = template->window > 0 && template->window < model->max_seq;
-    int meaningful = (template->experts ? LAYER_EXPERTS : 0) | (windowed ? LAYER_WINDOW : 0) | LAYER_NO_ROPE;
-    model->kind_count = 0;
-    for (int64_t layer = 0; layer < model->layers; layer++) {
-        int marks = (pattern ? pattern->marks[layer] : LAYER_EXPERTS | LAYER_WINDOW) & meaningful;
-        if (!kind_of_marks[marks]) {
-            model->kinds[model->kind_count] = marked_part(template, marks);
-            kind_of_marks[marks] = ++model->kind_count;
-        }
-        model->kinds[kind_of_marks[marks] - 1].count++;
-    }
-}
-
-/* Rotary positions in their three spellings: rope_theta next to rope_scaling {type or rope_type, factor, ..}; one
- * object rope_parameters with all of it; and one such object per type of layer. */
+/* Rotary positions in their three spellings: rope_theta beside rope_scaling {type or rope_type, factor, ..}; one object
+ * rope_parameters with all of it; and one such object per type of layer. */
 
 /* How transformers and the files in the wild stretch positions; the factor must be there where the stretch is by it. */
 static const struct {
@@ -197,7 +74,7 @@ static const struct {
     bool needs_factor;
 } STRETCHES[] = {
     {"default", false}, {"linear", true},    {"dynamic", true}, {"yarn", true},
-    {"llama3", true},   {"longrope", false}, {"su", false},     {"mrope", false},
+    {"llama3", true},   {"longrope", false}, {"su", false},     {"mrope", false}, {"proportional", false},
 };
 
 /* Below 10 a head's slowest pair turns nearly as fast as its fastest; the largest theta in use is 3.6e9. */

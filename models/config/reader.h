@@ -54,17 +54,8 @@ bool hf_wrong(const Config *config, const char *key, const char *format, ...) __
 bool hf_real(const Config *config, const char *key, double low, double high, double fallback, double *out);
 /* A word of at most size - 1 bytes; absent: the fallback. */
 bool hf_text(const Config *config, const char *key, const char *fallback, char *out, size_t size);
-/* Width of a window: null means none, which is not what an absent key means (`absent`; 0: none). */
-bool hf_window(const Config *config, const char *key, int64_t absent, int64_t *out);
-/* Of two spellings of one key the one that is there, and the first where neither is: what an error then requests. */
+/* Of two spellings of one key the one that is there, and the first where neither is: what an error then asks for. */
 const char *hf_spelling(const Config *config, const char *key, const char *other);
-
-/* Number of layers: 1 to MODEL_LAYERS_MAX. */
-bool hf_layer_count(const Config *config, const char *key, int64_t *out);
-/* d_model / heads; an error where that is no whole number. */
-bool hf_even_head_dim(const Config *config, const Model *model, LayerKind *kind);
-/* tie_word_embeddings, inside or outside of text_config. */
-bool hf_tied(const Config *config, bool fallback, bool *out);
 
 /* Where a class keeps its rotary positions, as far as it is not where llama does. NULL and 0: rope_theta of 10000, the
  * same in all layers, partial_rotary_factor of 1. */
@@ -76,36 +67,6 @@ typedef struct {
 
 /* Reads and checks model->rope; nothing of it is required. */
 bool hf_rope(const Config *config, HfRopeKeys keys, Model *model);
-
-/* The value inside text_config, else 0. The library writes of a nested config what differs from the class alone, so
- * that released wrappers leave out sizes; in a file of its own a missing size is an error. */
-int64_t hf_nested(const Config *config, int64_t value);
-
-/* What differs between the classes that share llama's keys. 0 means: the key is required (layers, d_model, heads,
- * vocab, max_seq), as many as heads (kv_heads), d_model / heads (head_dim). */
-typedef struct {
-    int64_t layers, d_model, heads, kv_heads, head_dim, vocab, max_seq;
-    bool tied;
-    HfRopeKeys rope;
-} HfDefaults;
-
-/* num_hidden_layers, hidden_size, heads, vocabulary, positions, tying: all but the MLP; RMSNorm twice a layer, rotary,
- * gated. `template` starts zeroed. */
-bool hf_decoder(const Config *config, HfDefaults defaults, Model *model, LayerKind *template);
-
-/* Which layers have experts, a window, or rotary positions that turn nothing: the template's fields of a sort count
- * only in the layers marked so. At most MODEL_KINDS_MAX kinds come of it. */
-enum { LAYER_EXPERTS = 1, LAYER_WINDOW = 2, LAYER_NO_ROPE = 4, LAYER_MARKS = 8 };
-typedef struct {
-    unsigned char marks[MODEL_LAYERS_MAX];
-} LayerPattern;
-
-/* layer_types, where it is present, says which layers have the window: it wins over the rule of the type. */
-bool hf_layer_types(const Config *config, const Model *model, const LayerKind *template, LayerPattern *pattern);
-/* no_rope_layers, where it is present: 1 for each layer whose positions are rotary, 0 for each other. */
-bool hf_no_rope_layers(const Config *config, const Model *model, LayerPattern *pattern);
-/* Splits the template into kinds along the pattern; NULL: every layer has experts and window, and is rotary. */
-void hf_kinds(Model *model, const LayerKind *template, const LayerPattern *pattern);
 
 /* What a plain file says of itself: name, family, source, left_out, stored_as. */
 bool hf_read_origin(const Config *config, const char *type, Model *model);

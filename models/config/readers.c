@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The families of configs there are. To add one: a file that defines its reader, and a row. */
+/* The readers in C: of what no family says (models/families/README.md). To add one: a file that defines it, and a
+ * row. */
 #include "models/config/reader.h"
 
 #include "base/util.h"
 
-extern const ConfigReader LLAMA_READER, QWEN_READER, DEEPSEEK_READER, GPT_READER, ALIBI_READER, MIXTURE_READER,
-    VARIANTS_READER, NATIVE_READER;
+extern const ConfigReader NATIVE_READER;
 
-static const ConfigReader *const READERS[] = {&LLAMA_READER, &QWEN_READER,    &DEEPSEEK_READER, &GPT_READER,
-                                              &ALIBI_READER, &MIXTURE_READER, &VARIANTS_READER, &NATIVE_READER};
+static const ConfigReader *const READERS[] = {&NATIVE_READER};
 _Static_assert(COUNT_OF(READERS) <= CONFIG_READERS_MAX, "model_json.c has room for the types of all");
 
 int config_reader_count(void) { return (int)COUNT_OF(READERS); }

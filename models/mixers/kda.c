@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Kimi delta attention: a gated delta net whose state forgets by one number for each channel of a key; that gate and
- * the gate of the output come through a low rank. Kimi Linear (arXiv 2510.26692), sections 3 and 4; the kernels are
- * those of flash-linear-attention's ops/kda, which do the products of its delta rule. */
+/* Kimi delta attention: a gated delta net whose state forgets by one number for each channel of a key; that gate and the
+ * gate of the output come through a low rank. Kimi Linear (arXiv 2510.26692), sections 3 and 4; the kernels are those of
+ * flash-linear-attention's ops/kda, which do the products of its delta rule. */
 #include "models/mixer.h"
 #include "models/product.h"
 
 #include <stddef.h>
 
-enum { HEADS, HEAD_DIM, KERNEL, CHUNK };
+enum { HEADS, HEAD_DIM, KERNEL, CHUNK, WHOLE_GATES };
 
 /* As of the gated delta net (models/mixers/gated_delta_net.c) with keys and values of one width. */
 static double scan_flops(const int64_t *s) {
@@ -15,18 +15,19 @@ static double scan_flops(const int64_t *s) {
     return (double)s[HEADS] * (10 * C * d + 2.0 / 3 * C * C + 6 * d * d);
 }
 
-/* In addition to what a delta net moves: the gate of every channel, once for each of the kernels that scale keys with
- * it. */
+/* Beside what a delta net moves: the gate of every channel, once for each of the kernels that scale keys with it. */
 static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_PARTS_MAX]) {
     const int64_t *s = kind->sizes;
     int64_t D = model->d_model, width = times(s[HEADS], s[HEAD_DIM]), mixed = times(3, width);
     int64_t inverse = times(s[HEADS], s[CHUNK]), states = times(width, s[HEAD_DIM]);
     int count = 0;
-    out[count++] =
-        mixer_matmul("delta attention in projection", SPLIT_COLUMN, s[HEADS], D, plus(mixed, s[HEADS]), false);
-    out[count++] = mixer_matmul("delta attention gates down", SPLIT_LOCAL, 1, D, times(2, s[HEAD_DIM]), false);
-    out[count++] =
-        mixer_matmul("delta attention gates up", SPLIT_COLUMN, s[HEADS], s[HEAD_DIM], times(2, width), false);
+    out[count++] = mixer_matmul("delta attention in projection", SPLIT_COLUMN, s[HEADS], D,
+                                plus(plus(mixed, s[HEADS]), s[WHOLE_GATES] ? times(2, width) : 0), false);
+    if (!s[WHOLE_GATES]) {
+        out[count++] = mixer_matmul("delta attention gates down", SPLIT_LOCAL, 1, D, times(2, s[HEAD_DIM]), false);
+        out[count++] =
+            mixer_matmul("delta attention gates up", SPLIT_COLUMN, s[HEADS], s[HEAD_DIM], times(2, width), false);
+    }
     out[count++] = mixer_convolution("delta attention convolution", s[HEADS], mixed, s[KERNEL], false);
     out[count++] = (MixerPart){.kind = MIXER_CORE,
                                .name = "delta attention scan",
@@ -52,8 +53,11 @@ static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_
     return count;
 }
 
-const Mixer KDA_MIXER = {
-    .name = "kda",
-    .words = "Kimi delta attention",
-    .sizes = {{"heads", 1, MIXER_REQUIRED}, {"head_dim", 1, MIXER_REQUIRED}, {"conv_kernel", 1, 4}, {"chunk", 1, 64}},
-    .parts = parts};
+const Mixer KDA_MIXER = {.name = "kda",
+                         .words = "Kimi delta attention",
+                         .sizes = {{"heads", 1, MIXER_REQUIRED},
+                                   {"head_dim", 1, MIXER_REQUIRED},
+                                   {"conv_kernel", 1, 4},
+                                   {"chunk", 1, 64},
+              {"whole_gates", 0, 0}} /* 1: the two gates are not low-rank (bailing_hybrid) */,
+                         .parts = parts};

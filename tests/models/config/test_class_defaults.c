@@ -75,7 +75,7 @@ static const struct {
     {"qwen3", PLAIN, "", "64 16/16x128 v100 s10000 rms rotary 10000 of 1 | 4: mlp 96 n2 k256"},
     {"qwen3_moe", SIZES " moe_intermediate_size", "",
      "64 16/4x4 v100 s10000 rms rotary 10000 of 1 | 4: 8 of 128 mlp 40 n2 k8"},
-    {"deepseek_v2", PLAIN " num_experts_per_tok moe_intermediate_size", "",
+    {"deepseek_v2", SIZES " num_experts_per_tok moe_intermediate_size", "",
      "64 16/16x192 v100 s10000 rms rotary 10000 of 1 | 4: latent 1536 512 128+64 128 6 of 64 mlp 40 shared 80 n2 "
      "k2048"},
     {"deepseek_v3", PLAIN " num_experts_per_tok moe_intermediate_size", "",

@@ -118,8 +118,8 @@ Test(model_json, imports) {
         cr_expect(ok, "%s: %s: %s", ROWS[i].name, error.where, error.text);
         if (!ok) continue;
         Parameters p = model_parameters(&model);
-        cr_expect_eq(p.total, ROWS[i].total, "%s: total %lld", ROWS[i].name, (long long)p.total);
-        cr_expect_eq(p.active, ROWS[i].active, "%s: active %lld", ROWS[i].name, (long long)p.active);
+        cr_expect_eq(p.language, ROWS[i].total, "%s: total %lld", ROWS[i].name, (long long)p.language);
+        cr_expect_eq(p.active - (p.total - p.language), ROWS[i].active, "%s: active %lld", ROWS[i].name, (long long)p.active);
         cr_expect_eq(model.kind_count, ROWS[i].kinds, "%s: %d kinds", ROWS[i].name, model.kind_count);
         cr_expect(model.source[0] && model.name[0], "%s", ROWS[i].name);
     }
@@ -138,7 +138,7 @@ Test(model_json, what_the_dimensions_mean) {
     cr_expect_eq(llama.kinds[0].kv_heads, 32);
     cr_expect_eq(wrapped.kinds[0].window, 4096);
     cr_expect(strstr(wrapped.left_out, "vision tower"), "%s", wrapped.left_out);
-    cr_expect_str_eq(wrapped.model_type, "mistral");
+    cr_expect_str_eq(wrapped.model_type, "mistral3");
     cr_expect(upper.kinds[0].count == 3 && upper.kinds[0].window == 0, "the lower three see all");
     cr_expect(upper.kinds[1].count == 1 && upper.kinds[1].window == 16);
     cr_expect(gemma.kinds[0].count == 29 && gemma.kinds[0].window == 1024, "34 layers, 5 of them full");
@@ -188,7 +188,6 @@ Test(model_json, hostile) {
         {"hidden_size", "true", "hidden_size"},
         {"hidden_size", "2147483648", "hidden_size"},
         {"hidden_size", "2147483646", "2^60"},
-        {"hidden_size", "9", "head_dim"},
         {"head_dim", "2147483647", ""},
         {"head_dim", "0", "head_dim"},
         {"num_hidden_layers", "1e9", "num_hidden_layers"},
@@ -197,7 +196,7 @@ Test(model_json, hostile) {
         {"num_key_value_heads", "0", "num_key_value_heads"},
         {"attention_bias", "\"yes\"", "attention_bias"},
         {"tie_word_embeddings", "1", "tie_word_embeddings"},
-        {"model_type", "\"hal9000\"", "llama"},
+        {"model_type", "\"hal9000\"", "shardopt.describe"},
         {"model_type", "\"hal\\u0007\\n9000\"", "known"},
         {"model_type", "", "missing"},
         {"model_type", "17", "missing"},
@@ -257,7 +256,6 @@ Test(model_json, hostile_in_other_types) {
         {DEEP(", \"moe_intermediate_size\": 5, \"n_routed_experts\": 1"), "top_k"},
         {DEEP(", \"moe_intermediate_size\": 2147483647, \"n_shared_experts\": 2147483647"), "d_ff_shared"},
         {DEEP(", \"moe_intermediate_size\": 5, \"q_lora_rank\": \"all\""), "q_lora_rank"},
-        {DEEP(", \"moe_intermediate_size\": 5, \"kv_lora_rank\": 0"), "kv_lora_rank"},
         {"[]", "object"},
         {"{}", "model_type"},
         {"{\"text_config\": 3}", "model_type"},
