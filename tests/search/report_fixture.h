@@ -171,7 +171,6 @@ static inline void fixture_first(RankedPlan *ranked) {
                               .seq = 8192,
                               .tokens = 16384,
                               .heads = 16,
-                              .kv_heads = 2,
                               .d_ff = 7168,
                               .vocab = 32000,
                               .layers = 48,

@@ -144,7 +144,7 @@ typedef struct {
 
 static bool watch_interrupts(void *context) {
     Watch *watch = context;
-    return __atomic_add_fetch(&watch->requested, 1, __ATOMIC_RELAXED) > watch->limit;
+    return __atomic_add_fetch(&watch->asked, 1, __ATOMIC_RELAXED) > watch->limit;
 }
 
 static void watch_progress(void *context, double best_seconds, double bound_seconds) {
@@ -160,7 +160,7 @@ Test(shardopt, an_interrupt_ends_with_a_gap) {
     Watch watch = {.limit = 0};
     shardopt_hooks hooks = {&watch, watch_interrupts, watch_progress};
     cr_expect_eq(shardopt_search(request, &hooks, &report, NULL), SHARDOPT_INTERRUPTED);
-    cr_expect(watch.requested > 0);
+    cr_expect(watch.asked > 0);
     cr_assert_not_null(report);
     shardopt_proof proof;
     shardopt_report_proof(report, &proof);
