@@ -4,8 +4,9 @@
  * With u = ln x, residuals r_i(x), weights w_i and the scale s it minimises
  *    sum_i w_i 2 (sqrt(1 + (r_i/s)^2) - 1)  +  sum_j ((u_j - ln m_j) / sigma_j)^2
  * in low <= x <= high, where m_j is the prior of the parameter, or `prior` times one or two other parameters. The first
- * term is the pseudo-Huber loss: (r/s)^2 for residuals that are small against s, 2|r/s| for large ones, so that s is the
- * standard deviation that a residual is believed to have, and a residual that is far off pulls with a bounded force.
+ * term is the pseudo-Huber loss: (r/s)^2 for residuals that are small against s, 2|r/s| for large ones, so that s is
+ * the standard deviation that a residual is believed to have, and a residual that is far off pulls with a bounded
+ * force.
  *
  * The method is Levenberg-Marquardt on the reweighted normal matrix (Nocedal and Wright, Numerical Optimization, 2nd
  * ed., chapter 10; loss as weights: Holland and Welsch 1977); a parameter that a step carries over a bound is put on it
