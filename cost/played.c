@@ -381,7 +381,7 @@ static bool play_step(const PlayedPlan *plan, bool listed, Arena *arena, PlayedS
     }
     out->seconds =
         end + max_real(at.first.optimizer_seconds, at.last.optimizer_seconds) + other_seconds(&at, &out->play);
-    return !listed || list_stages(&at, arena, out);
+    return !listed || (find_whole(&at, &out->play, arena) && list_stages(&at, arena, out));
 }
 
 bool step_play(const PlayedPlan *plan, Arena *arena, PlayedStep *out) { return play_step(plan, true, arena, out); }

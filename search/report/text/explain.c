@@ -285,7 +285,8 @@ bool explain_write_text(const Report *report, int rank, TextOut out, Error *erro
     fprintf(out.file, "Step: %s if all communication overlaps, %s expected, %s if none does.\n\n",
             step_text(time->lower_seconds, a), step_text(time->seconds, b), step_text(time->serial_seconds, c));
     bars_write("Step breakdown", request, ranked, out);
-    bool ok = write_ops(ranked, out) && write_groups(ranked, out) && write_memory(request, ranked, out);
+    bool ok = timeline_write(request, ranked, out) && write_ops(ranked, out) && write_groups(ranked, out) &&
+              write_memory(request, ranked, out);
     write_memory_parts(request, ranked, out);
     ok = ok && write_layout(request, ranked, out) && write_effects(request, ranked, out);
 
