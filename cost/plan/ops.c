@@ -217,10 +217,12 @@ static void attention_ops(List *list, const ShardedLayer *layer, const Methods *
     attention->hbm_bytes[PHASE_FORWARD] =
         BF16_BYTES * tokens * (widths.query + kv_copies(shard, &widths) * (widths.key + widths.value) + widths.context);
     if (sparse && latent) { /* every query reads the latents that were chosen for it, and its heads work on those */
-        double rank = (double)kind->kv_lora_rank, rope = (double)kind->qk_rope_head_dim;
-        attention->repeated = widths.heads * (2 * rank + rope) / (widths.query + widths.context);
-        attention->hbm_bytes[PHASE_FORWARD] =
-            BF16_BYTES * tokens * (widths.heads * (2 * rank + rope) + span * (rank + rope));
+        double rank = (double)kind->kv_lora_rank, rope = (double)kind->qk_rope_head_dim, all = shard->seq / 2;
+        double wider = widths.heads * (2 * rank + rope) / (widths.query + widths.context);
+        attention->repeated = min_real(wider, max_real(1, all / span));
+        if (wider < all / span) /* else all keys are attended to under a mask, as DeepSeek does with short sequences */
+            attention->hbm_bytes[PHASE_FORWARD] =
+                BF16_BYTES * tokens * (widths.heads * (2 * rank + rope) + span * (rank + rope));
     }
     attention->hbm_bytes[PHASE_BACKWARD] = 2 * attention->hbm_bytes[PHASE_FORWARD];
     if (kind->sinks) attention->weights = widths.heads;

@@ -6,12 +6,18 @@
 
 #include <math.h>
 
-double cache_bytes_per_layer(const LayerKind *kind, double bytes_per_number) {
+double attended_bytes_per_layer(const LayerKind *kind, double bytes_per_number) {
     if (kind->heads == 0) return 0;
+    double joined = (double)max_whole(1, kind->compress); /* tokens of which one entry is made */
     if (kind->attention == ATTENTION_LATENT)
-        return bytes_per_number * (double)(kind->kv_lora_rank + kind->qk_rope_head_dim);
+        return bytes_per_number * (double)(kind->kv_lora_rank + kind->qk_rope_head_dim) / joined;
     double width = kind->v_head_dim > 0 ? (double)(kind->head_dim + kind->v_head_dim) : 2 * (double)kind->head_dim;
-    return bytes_per_number * (double)kind->kv_heads * width;
+    return bytes_per_number * (double)kind->kv_heads * width / joined;
+}
+
+double cache_bytes_per_layer(const LayerKind *kind, double bytes_per_number) {
+    double index = kind->index_heads > 0 ? (double)kind->index_head_dim / (double)max_whole(1, kind->compress) : 0;
+    return attended_bytes_per_layer(kind, bytes_per_number) + bytes_per_number * index;
 }
 
 double state_bytes_per_layer(const Model *model, const LayerKind *kind, int64_t tensor) {

@@ -11,6 +11,9 @@
  * latent and its rotated part. */
 double cache_bytes_per_layer(const LayerKind *kind, double bytes_per_number);
 
+/* The part of it that attention reads: without the keys of an indexer. */
+double attended_bytes_per_layer(const LayerKind *kind, double bytes_per_number);
+
 /* The same for all layers. */
 double cache_bytes_per_token(const Model *model, double bytes_per_number);
 

@@ -44,13 +44,18 @@ static void add_message(StepCost *cost, StepTerm term, double times, const Messa
 static void add_attention(StepCost *cost, const StepPlan *plan, const StepKind *kind, const StepLoad *load,
                           const Microbatch *batch) {
     double context = kind->window > 0 ? min_real(load->context, kind->window) : load->context;
-    double seen = kind->window > 0 ? min_real(load->prompt_context, kind->window) : load->prompt_context;
+    double seen = kind->window > 0 ? min_real(load->prompt_context, kind->prompt_window) : load->prompt_context;
     double own = ceil(batch->sequences / (double)plan->layout.kv_batch);
     StepKernel decode = {batch->sequences > 0 ? kind->attention_floor : 0, own * context * kind->cached_seconds,
                          kind->pair_seconds, false, 0};
     StepKernel prompt = {0, 0, kind->prompt_pair_seconds, false, 0};
     add_kernel(cost, STEP_ATTENTION, kind->layers, decode, batch->sequences * batch->queries * context);
     add_kernel(cost, STEP_ATTENTION, kind->layers, prompt, batch->prompt_tokens * seen * (1 + plan->prompt_extra));
+    if (!(kind->index_seconds > 0)) return;
+    StepKernel scores = {batch->sequences > 0 ? kind->attention_floor : 0, own * load->context * kind->index_seconds,
+                         kind->index_pair_seconds, false, 0};
+    add_kernel(cost, STEP_ATTENTION, kind->layers, scores,
+               batch->sequences * batch->queries * load->context + batch->prompt_tokens * load->prompt_context);
 }
 
 /* A step reads and writes the state of every sequence; the tokens of a prompt are scanned in chunks. */

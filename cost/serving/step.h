@@ -136,8 +136,9 @@ typedef struct {
     int kernel_count;
     double scan_floor, state_seconds, scan_bytes_seconds,
         scan_token_seconds; /* of a mixer: a sequence's state; a prompt */
-    double blocks;          /* of two: attention or a mixer, and an MLP */
-    double attention_floor, cached_seconds, pair_seconds, prompt_pair_seconds, window;
+    double index_seconds, index_pair_seconds; /* an indexer: keys of a cached token, and their scores with one query */
+    double blocks;                            /* of two: attention or a mixer, and an MLP */
+    double attention_floor, cached_seconds, pair_seconds, prompt_pair_seconds, window, prompt_window;
     double experts_bytes_seconds, experts_token_seconds, experts_floor, expert_share; /* share 0: no experts */
     double reduces;                                                                   /* all_reduces over tensor */
     bool collects, exchanges; /* MLPs of a dense model over the group; tokens to experts and back */

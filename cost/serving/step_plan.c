@@ -36,13 +36,22 @@ static void plan_attention(const Planning *to, const LayerKind *kind, StepKind *
     double prompt = latent ? 2 * (double)(kind->qk_nope_head_dim + kind->qk_rope_head_dim + kind->v_head_dim)
                            : 4 * (double)kind->head_dim;
     out->attention_floor = latent ? profile->latent_floor_seconds : profile->attention_floor_seconds;
-    out->cached_seconds = cache_bytes_per_layer(kind, stored_bytes(layout->cache)) *
+    out->cached_seconds = attended_bytes_per_layer(kind, stored_bytes(layout->cache)) *
                           cache_share_of_chip(kind, layout->tensor, 1) / (double)layout->kv_sequence /
                           (device->hbm_bytes_per_second.value * share);
     /* Where copies of a head divide sequences or tokens among them, each serves the queries of all: as many FLOPs. */
     out->pair_seconds = decode * heads / peak;
     out->prompt_pair_seconds = prompt * heads / (peak * profile->prefill_attention_flops_share);
-    out->window = (double)kind->window;
+    out->window = out->prompt_window = (double)kind->window;
+    if (kind->index_heads > 0) { /* whole on every chip of a tensor group; the attention reads what it chooses */
+        double width = (double)kind->index_head_dim;
+        out->window = (double)kind->index_top_k * (double)max_whole(1, kind->compress);
+        out->prompt_window = out->window * (latent ? decode / prompt : 1); /* its heads work on latents; else all keys, masked */
+        out->index_seconds = width * stored_bytes(layout->cache) / (double)max_whole(1, kind->compress) /
+                             (double)layout->kv_sequence / (device->hbm_bytes_per_second.value * share);
+        out->index_pair_seconds = 2 * (double)kind->index_heads * width / (double)max_whole(1, kind->compress) / peak;
+    }
+    if (kind->compress > 1) out->pair_seconds /= (double)kind->compress, out->prompt_pair_seconds /= (double)kind->compress;
 }
 
 /* The state in and out for each sequence that decodes; for a prompt what the core reads and writes, and its products. */
