@@ -65,7 +65,22 @@ static void add_mixer(const Model *model, const LayerKind *kind, int64_t tensor,
     }
 }
 
-/* A dense model spreads its MLPs over the whole group; next to experts they are cut over tensor alone, and copied for
+/* An indexer and what is beside attention and MLP are whole on every chip; cross attention is cut by heads. */
+static void add_others(const Model *model, const LayerKind *kind, int64_t tensor, WorkerMatrices *to) {
+    double d = (double)model->d_model, index = (double)(kind->index_heads * kind->index_head_dim), extra = 0;
+    double rank = kind->q_lora_rank > 0 ? (double)kind->q_lora_rank : d, ways = (double)tensor;
+    double width = kind->cross_width > 0 ? (double)kind->cross_width : d, cross = (double)kind->cross_head_dim / ways;
+    if (index > 0) add(to, rank * index + d * (double)(kind->index_head_dim + kind->index_heads), false, true);
+    add(to, 2 * d * (double)kind->cross_heads * cross, false, true);
+    add(to, 2 * width * (double)kind->cross_kv_heads * cross, false, true);
+    for (int part = 0; part < PART_COUNT; part++) {
+        extra += (double)kind->extra.matrix[part];
+        if (part != PART_NORMS && part != PART_BIASES) to->other_parameters += (double)kind->extra.vector[part];
+    }
+    add(to, extra, false, true);
+}
+
+/* A dense model spreads its MLPs over the whole group; beside experts they are cut over tensor alone, and copied for
  * each group that attends. */
 static void add_mlp(const Model *model, const LayerKind *kind, const WorkerLayout *layout, WorkerMatrices *to) {
     bool of_group = layout->attention_data > 1 && !model_has_experts(model);
@@ -85,12 +100,14 @@ void worker_matrices(const Model *model, const LayerKind *kind, const WorkerLayo
     else if (kind->heads > 0)
         add_heads(model, kind, layout->tensor, out);
     if (kind->mixer) add_mixer(model, kind, layout->tensor, out);
+    add_others(model, kind, layout->tensor, out);
     add_mlp(model, kind, layout, out);
     if (kind->experts == 0) return;
     add(out, (double)all.router, false, false);
     out->experts = (double)kind->experts / (double)layout->expert;
     out->expert_parameters =
-        (kind->gated ? 3 : 2) * (double)model->d_model * (double)kind->d_ff_expert / (double)layout->expert_tensor;
+        (kind->gated ? 3 : 2) * (double)(kind->expert_width > 0 ? kind->expert_width : model->d_model) *
+        (double)kind->d_ff_expert / (double)layout->expert_tensor;
     out->expert_share = (double)kind->top_k / (double)kind->experts;
     out->expert_ranks = layout->expert;
 }

@@ -133,18 +133,20 @@ void step_plan(const ServedModel *served, const WorkerLayout *layout, const Work
     Planning to = {served, layout};
     const Model *model = served->model;
     const ServingProfile *profile = served->profile;
-    double longest = (double)divide_up(model->layers, layout->pipeline), routed = 0;
+    double longest = (double)divide_up(model->layers, layout->pipeline), routed = 0, sent = 0;
     *out = (StepPlan){.kind_count = model->kind_count, .links = *links, .layout = *layout};
     for (int i = 0; i < model->kind_count; i++) {
         plan_kind(&to, &model->kinds[i], longest / (double)model->layers, &out->kinds[i]);
-        routed = max_real(routed, (double)model->kinds[i].top_k);
+        const LayerKind *kind = &model->kinds[i];
+        double width = (double)(kind->expert_width > 0 ? kind->expert_width : model->d_model);
+        if ((double)kind->top_k * width > routed * sent) routed = (double)kind->top_k, sent = width;
     }
     out->head = kernel(&to, head_parameters(model, layout), matrix_type(model, layout, profile, false, false), false);
     out->token_bytes = 2 * (double)model->d_model;
     out->query_bytes = 2 * widest_query(model);
     out->wide_bytes = 2 * widest_hidden(model);
-    out->dispatch_bytes = routed * profile->dispatch_bytes * (double)model->d_model;
-    out->combine_bytes = routed * 2 * (double)model->d_model;
+    out->dispatch_bytes = routed * profile->dispatch_bytes * sent;
+    out->combine_bytes = routed * 2 * sent;
     out->layer_seconds = profile->layer_seconds;
     out->step_seconds = profile->step_seconds;
     out->sequence_seconds = profile->sequence_seconds;
