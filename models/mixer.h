@@ -79,8 +79,10 @@ int mixer_size_count(const Mixer *mixer);
 /* Whether a layer mixes tokens at all, by attention or by a mixer other than "none". */
 bool kind_mixes(const LayerKind *kind);
 
-/* What a mean layer of the model has of the two blocks of a transformer's: attention or a mixer, and an MLP or
- * experts. */
+/* The first kind of layers with attention; the first of all where none has. */
+const LayerKind *model_attending(const Model *model);
+
+/* What a mean layer of the model has of the two blocks of a transformer's: attention or a mixer, and an MLP or experts. */
 double model_blocks_share(const Model *model);
 
 /* FLOPs of one token in its cores, forward: what no parameter says. */

@@ -31,6 +31,12 @@ bool kind_mixes(const LayerKind *kind) {
     return kind->heads > 0 || kind->cross_heads > 0 || (kind->mixer && kind->mixer != &NO_MIXER);
 }
 
+const LayerKind *model_attending(const Model *model) {
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].heads > 0) return &model->kinds[i];
+    return &model->kinds[0];
+}
+
 double model_blocks_share(const Model *model) {
     double blocks = 0, layers = 0;
     for (int i = 0; i < model->kind_count; i++) {

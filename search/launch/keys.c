@@ -3,6 +3,7 @@
 
 #include "base/text/prose.h"
 #include "base/util.h"
+#include "models/mixer.h"
 #include "search/request/knobs.h"
 
 #include <inttypes.h>
@@ -15,8 +16,8 @@ LaunchTerms model_terms(const Model *model) {
     for (int term = 0; term < TERM_COUNT; term++) terms.of[term] = TERM_SILENT;
     terms.of[TERM_LAYERS] = model->layers;
     terms.of[TERM_D_MODEL] = model->d_model;
-    terms.of[TERM_HEADS] = kind->heads;
-    terms.of[TERM_KV_HEADS] = kind->kv_heads;
+    terms.of[TERM_HEADS] = model_attending(model)->heads;
+    terms.of[TERM_KV_HEADS] = model_attending(model)->kv_heads;
     terms.of[TERM_D_FF] = kind->experts > 0 ? kind->d_ff_expert : kind->d_ff;
     if (kind->experts > 0) terms.of[TERM_EXPERTS] = kind->experts;
     terms.of[TERM_VOCAB] = model->vocab;

@@ -2,6 +2,7 @@
 #include "search/serving/answer.h"
 
 #include "base/util.h"
+#include "cost/plan/shard.h"
 
 #include <math.h>
 
@@ -220,8 +221,10 @@ static void find_kinds(ServingAnswer *out) {
 /* All chips of a domain (of a torus: all) in tensor, as far as heads divide. */
 static bool find_usual(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
     ServingQuestion *usual = changed_question(question, arena, error);
-    int64_t devices = domain_devices(question), heads = question->model.kinds[0].heads;
+    int64_t devices = domain_devices(question), heads = 0;
     if (!usual) return false;
+    for (int i = 0; i < question->model.kind_count; i++)
+        heads = common_divisor(heads, kind_heads(&question->model, &question->model.kinds[i]));
     while (devices > 1 && heads % devices != 0) devices--;
     if (devices == 1 || usual->requirement_count + 2 > LAYOUT_REQUIREMENTS_MAX) return true;
     usual->requirements[usual->requirement_count++] = (LayoutRequirement){LAYOUT_TENSOR, 0, devices, 0};

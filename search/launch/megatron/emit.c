@@ -4,6 +4,7 @@
 
 #include "base/util.h"
 #include "cost/state/state.h"
+#include "models/mixer.h"
 
 #include <inttypes.h>
 
@@ -120,13 +121,13 @@ static void set_dispatcher(const LaunchJob *job, int64_t of[TERM_COUNT]) {
  * default. */
 static LaunchTerms terms_of(const LaunchJob *job) {
     LaunchTerms terms = launch_terms(job);
-    const LayerKind *kind = &job->model->kinds[0], *dense = kind_with(job->model, false);
+    const LayerKind *kind = model_attending(job->model), *dense = kind_with(job->model, false);
     const LayerKind *mixture = kind_with(job->model, true);
     CostContext setting = request_cost_context(job->request);
     Dtype gradients = cost_context_gradient_dtype(&setting);
     int zero = job->knobs->zero_stage;
     int64_t *of = terms.of;
-    of[TERM_D_FF] = dense ? dense->d_ff : kind->d_ff_expert;
+    of[TERM_D_FF] = dense && dense->d_ff > 0 ? dense->d_ff : mixture ? mixture->d_ff_expert : kind->d_ff_expert;
     if (mixture) of[TERM_EXPERTS] = mixture->experts;
     if (mixture) set_dispatcher(job, of);
     of[TERM_GROUPED] = kind->kv_heads != kind->heads;
@@ -232,7 +233,7 @@ static void write_experts(const Model *model, const LaunchTerms *terms, FILE *ou
 
 static void write_model(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
     const Model *model = job->model;
-    const LayerKind *kind = &model->kinds[0];
+    const LayerKind *kind = model_attending(model), *mixture = kind_with(model, true);
     bool bias = biased(model);
     fprintf(out, "\nMODEL=(\n");
     keys_write(MEGATRON_KEYS, "m", terms, KEYS_FLAGS, out);
@@ -245,7 +246,7 @@ static void write_model(const LaunchJob *job, const LaunchTerms *terms, FILE *ou
             "    --make-vocab-size-divisible-by %d\n",
             model->max_seq > job->ranked->work.seq ? model->max_seq : job->ranked->work.seq,
             model->norm == NORM_RMS ? "RMSNorm" : "LayerNorm", model->vocab - 1, MEGATRON_VOCAB_DIVISOR);
-    if (kind->gated) fprintf(out, "    --swiglu\n");
+    if (mixture ? mixture->gated : kind->gated) fprintf(out, "    --swiglu\n");
     if (!bias) fprintf(out, "    --disable-bias-linear\n");
     if (!bias && kind->qkv_bias) fprintf(out, "    --add-qkv-bias\n");
     if (!model->tied) fprintf(out, "    --untie-embeddings-and-output-weights\n");
