@@ -166,6 +166,7 @@ const Launcher TRL_LAUNCHER = {
     .nestings = {{.name = "megatron",
                   .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}}},
     .gpus_only = true,
+    .any_layers = true,
     .refuses_degrees = refuses_degrees,
     .refuses = refuses,
     .refuses_work = refuses_work,
