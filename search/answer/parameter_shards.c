@@ -2,6 +2,7 @@
 #include "search/answer/parameter_shards.h"
 
 #include "cost/plan/grid.h"
+#include "models/mixer.h"
 
 #include <assert.h>
 #include <string.h>
@@ -130,18 +131,19 @@ static void heads_out(Walk *walk, const char *name, int64_t heads, int64_t width
 /* ---- a layer ---- */
 
 static void head_attention(Walk *walk, const LayerKind *kind) {
-    int64_t D = walk->model->d_model, H = kind->heads, K = kind->kv_heads, h = kind->head_dim;
+    int64_t D = kind->attention_width > 0 ? kind->attention_width : walk->model->d_model, H = kind->heads;
+    int64_t K = kind->kv_heads, h = kind->head_dim, v = kind->v_head_dim > 0 ? kind->v_head_dim : h;
     bool whole = walk->degree[WAYS_TENSOR] > 1 && K % walk->degree[WAYS_TENSOR] != 0;
     bool gathered = whole && walk->plan->layout.sharding.kv == KV_GATHERED;
     Ways over = whole && !gathered ? NONE : WAYS_TENSOR;
     heads_in(walk, "wq", D, H, h, WAYS_TENSOR);
     heads_in(walk, "wk", D, K, h, over);
-    heads_in(walk, "wv", D, K, h, over);
-    heads_out(walk, "wo", H, h, D);
+    heads_in(walk, "wv", D, K, v, over);
+    heads_out(walk, "wo", H, v, walk->model->d_model);
     if (kind->qkv_bias) {
         vector(walk, "wq_bias", H * h, WAYS_TENSOR);
         vector(walk, "wk_bias", K * h, over);
-        vector(walk, "wv_bias", K * h, over);
+        vector(walk, "wv_bias", K * v, over);
     }
     if (kind->qk_norm_parameters == 2 * h) {
         vector(walk, "q_norm", h, NONE);
@@ -193,13 +195,14 @@ static void mlp(Walk *walk, const LayerKind *kind, int64_t F, const char *const 
 }
 
 static void experts(Walk *walk, const LayerKind *kind) {
-    int64_t D = walk->model->d_model, E = kind->experts, F = kind->d_ff_expert;
+    int64_t D = kind->expert_width > 0 ? kind->expert_width : walk->model->d_model, E = kind->experts;
+    int64_t F = kind->d_ff_expert, scored = E + kind->null_experts;
     Ways width = walk->plan->knobs.methods.grid.expert > 0 ? WAYS_EXPERT_TENSOR : WAYS_TENSOR;
     const Ways *weights = walk->experts;
     int count = walk->expert_count;
     if (E == 0) return;
-    matrix(walk, "router", (Matrix){D, E, NONE, NONE}, ROWS_FIRST);
-    if (kind->router_bias) vector(walk, "router_bias", E, NONE);
+    matrix(walk, "router", (Matrix){walk->model->d_model, scored, NONE, NONE}, ROWS_FIRST);
+    if (kind->router_bias) vector(walk, "router_bias", scored, NONE);
     if (kind->gated)
         add(walk, &(Parameter){"expert_gate", 3, {E, D, F}, {WAYS_EXPERT, NONE, width}, {1, 2, 0}}, weights, count);
     add(walk, &(Parameter){"expert_up", 3, {E, D, F}, {WAYS_EXPERT, NONE, width}, {1, 2, 0}}, weights, count);
@@ -209,7 +212,41 @@ static void experts(Walk *walk, const LayerKind *kind) {
         add(walk, &(Parameter){"expert_up_bias", 2, {E, F}, {WAYS_EXPERT, width}, {0, 1}}, NULL, 0);
         add(walk, &(Parameter){"expert_down_bias", 2, {E, D}, {WAYS_EXPERT, NONE}, {0, 1}}, NULL, 0);
     }
-    if (kind->shared_gate) vector(walk, "shared_router", D, NONE);
+    if (kind->shared_gate) vector(walk, "shared_router", walk->model->d_model, NONE);
+}
+
+/* The parts of a mixer: no launcher that is told every parameter has one, so that heads within a dimension are not said. */
+static void mixer(Walk *walk, const LayerKind *kind) {
+    MixerPart parts[MIXER_PARTS_MAX];
+    for (int i = 0, count = kind->mixer->parts(walk->model, kind, parts); i < count; i++) {
+        const MixerPart *part = &parts[i];
+        int64_t matrices = part->kind == MIXER_MATMUL ? part->in * part->out : 0;
+        Matrix of = {part->in, part->out, part->split == SPLIT_ROW ? WAYS_TENSOR : NONE,
+                     part->split == SPLIT_COLUMN ? WAYS_TENSOR : NONE};
+        if (matrices > 0) matrix(walk, part->name, of, part->split == SPLIT_ROW ? COLUMNS_FIRST : ROWS_FIRST);
+        if (part->parameters > matrices) vector(walk, part->name, part->parameters - matrices, NONE);
+    }
+}
+
+/* An indexer, a gate on attention's output, cross attention, and what is beside attention and MLP. */
+static void others(Walk *walk, const LayerKind *kind) {
+    int64_t D = walk->model->d_model, extra = 0, vectors = 0, rank = kind->q_lora_rank > 0 ? kind->q_lora_rank : D;
+    int64_t width = kind->cross_width > 0 ? kind->cross_width : D, index = kind->index_head_dim + kind->index_heads;
+    for (int part = 0; part < PART_COUNT; part++)
+        extra += kind->extra.matrix[part], vectors += kind->extra.vector[part];
+    if (kind->out_gate > 0)
+        heads_in(walk, "attention_gate", kind->attention_width > 0 ? kind->attention_width : D, 1, kind->out_gate, WAYS_TENSOR);
+    if (kind->index_heads > 0) {
+        matrix(walk, "index_queries", (Matrix){rank, kind->index_heads * kind->index_head_dim, NONE, NONE}, ROWS_FIRST);
+        matrix(walk, "index_keys", (Matrix){D, index, NONE, NONE}, ROWS_FIRST);
+    }
+    if (kind->cross_heads > 0) {
+        heads_in(walk, "cross_wq", D, kind->cross_heads, kind->cross_head_dim, WAYS_TENSOR);
+        heads_in(walk, "cross_wkv", width, 2 * kind->cross_kv_heads, kind->cross_head_dim, WAYS_TENSOR);
+        heads_out(walk, "cross_wo", kind->cross_heads, kind->cross_head_dim, D);
+    }
+    if (extra / D > 0) matrix(walk, "others", (Matrix){D, extra / D, NONE, NONE}, ROWS_FIRST);
+    if (extra % D + vectors > 0) vector(walk, "other_vectors", extra % D + vectors, NONE);
 }
 
 static void layer(Walk *walk, const LayerKind *kind) {
@@ -222,10 +259,12 @@ static void layer(Walk *walk, const LayerKind *kind) {
     static const char *const SHARED[] = {"shared_gate", "shared_up", "shared_down"};
     static const char *const SHARED_BIAS[] = {"shared_gate_bias", "shared_up_bias", "shared_down_bias"};
     for (int i = 0; i < kind->norms && i < 4; i++) norm(walk, NORMS[i][0], NORMS[i][1]);
-    if (kind->attention == ATTENTION_LATENT)
+    if (kind->heads > 0 && kind->attention == ATTENTION_LATENT)
         latent_attention(walk, kind);
-    else
+    else if (kind->heads > 0)
         head_attention(walk, kind);
+    if (kind->mixer) mixer(walk, kind);
+    others(walk, kind);
     if (kind->out_bias) vector(walk, "wo_bias", walk->model->d_model, NONE);
     if (kind->sinks) vector(walk, "sinks", kind->heads, WAYS_TENSOR);
     mlp(walk, kind, kind->d_ff, DENSE, DENSE_BIAS);
