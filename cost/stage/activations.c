@@ -62,7 +62,8 @@ void activation_costs(const CostContext *setting, const Shard *shard, const Knob
         double share = (double)model->kinds[i].count / (double)model->layers;
         int count = ops_of_layer_under(&(ShardedLayer){model, &model->kinds[i], shard, sharding}, &knobs->methods,
                                        &software, ops);
-        bool product_made = false;
+        bool mlp = model->kinds[i].experts > 0 || model->kinds[i].d_ff > 0, product_made = false;
+        int last = mlp ? ACTIVATION_PRODUCT : ACTIVATION_CONTEXT; /* what a layer's last matmul reads */
         for (int j = 0; j < count; j++) {
             const Op *op = &ops[j];
             int target = op->output_activation;
@@ -72,9 +73,9 @@ void activation_costs(const CostContext *setting, const Shard *shard, const Knob
                  * whose router's gradient reads what the experts send back does so where their product is not kept */
                 bool combined = setting->profile->combines_again > 0.5 && model->kinds[i].experts > 0;
                 if (!(product_made && (setting->profile->recompute_whole > 0.5 || combined))) continue;
-                target = combined ? ACTIVATION_PRODUCT : ACTIVATION_GATE_UP;
+                target = combined ? ACTIVATION_PRODUCT : mlp ? ACTIVATION_GATE_UP : ACTIVATION_CONTEXT;
             }
-            product_made = product_made || op->output_activation == ACTIVATION_PRODUCT;
+            product_made = product_made || op->output_activation == last;
             ActivationCost *cost = &costs[target];
             PartShare part = product_made && op->output_activation < 0 ? last_share(op) : part_share(op);
             bool memory_bound;
