@@ -269,6 +269,10 @@ static bool read_state(const Words *words, Request *request) {
                        sizeof request->requested.optimizer) ||
         !optimizer_load(name, where, words->arena, &optimizer, words->error))
         return false;
+    /* A checkpoint in bf16 is trained as it lies: torch makes moments and gradients like it, and there is no master. */
+    if (request->question.tuning.what.on && !(request->question.tuning.what.rank > 0))
+        request->question.state_dtypes = (StateDtypes){
+            .gradients = DTYPE_BF16, .master = DTYPE_NONE, .first = DTYPE_BF16, .second = DTYPE_BF16};
     if (given(words, OPTION_STATE_DTYPES) &&
         !state_dtypes_parse(given(words, OPTION_STATE_DTYPES), words_where(words, OPTION_STATE_DTYPES),
                             &request->question.state_dtypes, words->error))

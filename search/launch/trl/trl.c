@@ -63,19 +63,23 @@ static void trl_notes(const LaunchJob *job, EmitNotes *notes) {
     emit_note(notes, "put the model's repository and the data set where MODEL and DATA stand");
 }
 
+/* Weights, moments and gradients in bf16: without mixed precision, under which FSDP2 makes sharded weights fp32 and
+ * autocast casts what is in bf16 already. */
+static bool in_bf16(const LaunchJob *job) { return job->request->question.state_dtypes.master == DTYPE_NONE; }
+
 static void write_yaml(const LaunchJob *job, FILE *out) {
     bool sharded = job->shards || job->request->question.tuning.what.on_host;
     fprintf(out,
             "cat > accelerate.yaml <<'YAML'\n"
             "compute_environment: LOCAL_MACHINE\n"
             "distributed_type: %s\n"
-            "mixed_precision: bf16\n"
+            "mixed_precision: %s\n"
             "num_machines: %" PRId64 "\n"
             "num_processes: %" PRId64 "\n",
             sharded            ? "FSDP"
             : job->world > 1   ? "MULTI_GPU"
                                : "'NO'",
-            job->hosts, job->world);
+            in_bf16(job) ? "'no'" : "bf16", job->hosts, job->world);
     if (sharded) {
         fprintf(out,
                 "fsdp_config:\n"
@@ -132,9 +136,9 @@ static bool trl_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, E
                      "--main_process_port \"${MASTER_PORT:-29500}\"");
     fprintf(out,
             " \\\n    --module trl.scripts.%s --model_name_or_path \"$MODEL\" --dataset_name \"$DATA\" "
-            "--output_dir \"$OUT\" \\\n    --dtype bfloat16 --bf16 true --max_length %" PRId64 " --per_device_train_batch_size %" PRId64
+            "--output_dir \"$OUT\" \\\n    --dtype bfloat16 --bf16 %s --max_length %" PRId64 " --per_device_train_batch_size %" PRId64
             " --gradient_accumulation_steps %" PRId64 " \\\n    --gradient_checkpointing %s",
-            tuning->pairs ? "dpo" : "sft", job->ranked->work.seq,
+            tuning->pairs ? "dpo" : "sft", in_bf16(job) ? "false" : "true", job->ranked->work.seq,
             tuning->pairs ? max_whole(1, job->knobs->microbatch_sequences / 2) : job->knobs->microbatch_sequences,
             job->knobs->microbatches, job_dropped_most(job) > 0 ? "true" : "false");
     if (tuning->what.on) fprintf(out, " --num_train_epochs %g", tuning->epochs);
