@@ -26,6 +26,7 @@ static int64_t touched_kv_heads(int64_t heads, int64_t group) {
 double shard_heads(const LayerKind *kind, const Shard *shard) { return shard_width(kind->heads, shard->tensor); }
 
 double shard_kv_heads(const LayerKind *kind, const Shard *shard) {
+    if (kind->kv_heads < 1) return 0; /* latent attention has none of its own */
     if (shard->tensor != floor(shard->tensor)) return (double)kind->kv_heads / shard->tensor;
     int64_t group = max_whole(1, kind->heads / kind->kv_heads);
     return (double)min_whole(kind->kv_heads, touched_kv_heads((int64_t)shard_heads(kind, shard), group));
