@@ -634,7 +634,11 @@ static bool open_inside(Scope *scope, Scope *outer, const cJSON *part, char pref
         type = named;
     }
     scope->chain[scope->chain_count++] = part;
-    return !type[0] || chain_type(scope, type);
+    if (type[0] && !chain_type(scope, type)) return false;
+    const char *usual = json_text_at(part, "type"); /* released towers may carry the type of the whole (qwen3_5) */
+    if (!json_at(part, "part") || family_at(scope, "parameters") || strcmp(type, usual) == 0) return true;
+    scope->chain_count = 1;
+    return chain_type(scope, usual);
 }
 
 static bool read_tower(Scope *outer, const cJSON *part, Scope *scope, char prefix[TYPE_SIZE], Model *model) {
