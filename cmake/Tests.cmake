@@ -86,6 +86,26 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
     "${environment};PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/python;SHARDOPT_PROGRAM=$<TARGET_FILE:shardopt>;PYTHONDONTWRITEBYTECODE=1")
 endif()
 
+# A figure added as one row and its getter: the program and a caller of the library, built with them, say it everywhere.
+if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
+  set(tour ${CMAKE_CURRENT_SOURCE_DIR}/tests/search/report/new_figure)
+  set(planted ${CMAKE_CURRENT_BINARY_DIR}/new_figure/plan_fields.c)
+  add_custom_command(OUTPUT ${planted} DEPENDS ${tour}.py search/report/plan_fields.c
+                     COMMAND ${Python3_EXECUTABLE} ${tour}.py plant ${planted})
+  add_executable(new_figure_program search/cli/main.c ${planted})
+  add_executable(new_figure_library ${tour}_library.c ${planted})
+  foreach(name program library)
+    shardopt_inside(new_figure_${name})
+    target_link_options(new_figure_${name} PRIVATE -fno-lto)
+  endforeach()
+  add_test(NAME new_figure COMMAND ${Python3_EXECUTABLE} ${tour}.py try $<TARGET_FILE:new_figure_program>
+                                   $<TARGET_FILE:new_figure_library>)
+  set_tests_properties(new_figure PROPERTIES TIMEOUT 300 ENVIRONMENT
+    "${environment};PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/python;PYTHONDONTWRITEBYTECODE=1")
+  add_test(NAME figures COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/schema/figures.py
+                                $<TARGET_FILE:shardopt> --check)
+endif()
+
 # Whole commands, as people type them: tests/search/cli/test_*.py.
 if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
   file(GLOB commands CONFIGURE_DEPENDS tests/search/cli/test_*.py)

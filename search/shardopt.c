@@ -2,7 +2,6 @@
 /* The public door: what shardopt.h promises, by the rooms behind it. Nothing here is shared between two calls, so that
  * callers may search side by side. */
 #include "search/shardopt.h"
-#include "search/answer/doubts.h"
 #include "search/answer/tie.h"
 
 #include "base/build.h"
@@ -16,6 +15,7 @@
 #include "search/options/data_files.h"
 #include "search/options/options.h"
 #include "search/report/html/write.h"
+#include "search/report/plan_fields.h"
 #include "search/report/report.h"
 #include "search/shardopt_inside.h"
 
@@ -163,37 +163,67 @@ static const RankedPlan *ranked_at(const shardopt_report *report, int rank) {
 
 int shardopt_report_plan_count(const shardopt_report *report) { return report->report.result.plan_count; }
 
+/* The members of shardopt_plan that are figures, each by its key. */
+#define MEMBER(key, member) {key, offsetof(shardopt_plan, member)}
+static const struct {
+    const char *key;
+    size_t at;
+} MEMBERS[] = {MEMBER("axes.data", data),
+               MEMBER("axes.fsdp", fsdp),
+               MEMBER("axes.sequence", sequence),
+               MEMBER("axes.tensor", tensor),
+               MEMBER("axes.expert", expert),
+               MEMBER("axes.pipeline", pipeline),
+               MEMBER("chips_used", chips_used),
+               MEMBER("batch.sequences", sequences),
+               MEMBER("step.seconds", seconds),
+               MEMBER("step.lower_seconds", lower_seconds),
+               MEMBER("step.upper_seconds", upper_seconds),
+               MEMBER("step.likely_low_seconds", likely_low_seconds),
+               MEMBER("step.likely_high_seconds", likely_high_seconds),
+               MEMBER("mfu", mfu),
+               MEMBER("tokens_per_second", tokens_per_second),
+               MEMBER("memory.total_bytes", hbm_bytes),
+               MEMBER("memory.limit_bytes", hbm_limit_bytes)};
+
 bool shardopt_report_plan(const shardopt_report *report, int rank, shardopt_plan *plan) {
     IN_LOCALE_C;
     const RankedPlan *ranked = ranked_at(report, rank);
+    PlanRecord record;
     if (!ranked) return false;
-    const int64_t *degree = ranked->plan.degrees.of;
-    const Estimate *estimate = &ranked->estimate;
-    double low, high;
-    if (!plan_likely(&report->request, ranked, &low, &high)) low = high = 0;
-    char notation[NOTATION_SIZE];
-    *plan =
-        (shardopt_plan){.data = degree[ROLE_DATA],
-                        .fsdp = degree[ROLE_FSDP],
-                        .sequence = degree[ROLE_SEQUENCE],
-                        .tensor = degree[ROLE_TENSOR],
-                        .expert = degree[ROLE_EXPERT],
-                        .pipeline = degree[ROLE_PIPELINE],
-                        .chips_used = ranked->machine.mesh.chips,
-                        .sequences = ranked->work.sequences,
-                        .seconds = estimate->time.seconds,
-                        .lower_seconds = estimate->time.lower_seconds,
-                        .upper_seconds = estimate->time.serial_seconds,
-                        .likely_low_seconds = low,
-                        .likely_high_seconds = high,
-                        .mfu = estimate->mfu,
-                        .tokens_per_second = estimate->tokens_per_second_per_chip * (double)ranked->machine.mesh.chips,
-                        .hbm_bytes = memory_total(&estimate->memory),
-                        .hbm_limit_bytes = estimate->memory_limit_bytes};
-    snprintf(plan->notation, sizeof plan->notation, "%s",
-             plan_notation(&ranked->plan.degrees, &ranked->plan.knobs, false, notation));
-    snprintf(plan->machine, sizeof plan->machine, "%s", ranked->machine.text);
-    if (ranked->launchable_by) launchers_text(ranked->launchable_by, " ", plan->launchers, sizeof plan->launchers);
+    plan_record(&report->request, ranked, rank, &record);
+    *plan = (shardopt_plan){0};
+    for (size_t i = 0; i < COUNT_OF(MEMBERS); i++) {
+        const Field *field = field_named(PLAN_FIELDS, MEMBERS[i].key);
+        void *member = (char *)plan + MEMBERS[i].at;
+        double value = field_is_known(field, &record) ? field_number(field, &record) : 0;
+        if (field->type == FIELD_WHOLE)
+            *(int64_t *)member = (int64_t)value;
+        else
+            *(double *)member = value;
+    }
+    snprintf(plan->notation, sizeof plan->notation, "%s", record.notation);
+    snprintf(plan->machine, sizeof plan->machine, "%s", record.machine);
+    snprintf(plan->launchers, sizeof plan->launchers, "%s", record.launchers);
+    return true;
+}
+
+bool shardopt_report_figure(const shardopt_report *report, int rank, const char *key, double *value) {
+    IN_LOCALE_C;
+    const RankedPlan *ranked = ranked_at(report, rank);
+    const Field *field = field_named(PLAN_FIELDS, key);
+    PlanRecord record;
+    if (!ranked || !field || field->type == FIELD_TEXT) return false;
+    plan_record(&report->request, ranked, rank, &record);
+    *value = field_number(field, &record);
+    return field_is_known(field, &record);
+}
+
+bool shardopt_plan_figure(int index, const char **key, const char **meaning) {
+    if (index < 0 || !PLAN_FIELDS[index].key) return false;
+    *key = PLAN_FIELDS[index].key;
+    while (PLAN_FIELDS[index].meaning && PLAN_FIELDS[index].meaning[0] == '=') index--;
+    *meaning = PLAN_FIELDS[index].meaning;
     return true;
 }
 

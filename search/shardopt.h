@@ -128,6 +128,12 @@ typedef struct {
 SHARDOPT_API int shardopt_report_plan_count(const shardopt_report *report);
 /* The plan of a rank, from 1. False: there is no plan of that rank. */
 SHARDOPT_API bool shardopt_report_plan(const shardopt_report *report, int rank, shardopt_plan *plan);
+/* Any figure of that plan, by its key in the JSON report below the plan: "step.bubble_seconds", "training.cost_usd".
+ * False: there is no such figure, or it is not known. */
+SHARDOPT_API bool shardopt_report_figure(const shardopt_report *report, int rank, const char *key, double *value);
+/* The keys of a plan's figures and texts, from index 0, each with what it means; *meaning NULL: the key says it. The
+ * texts are static. False: there is none of that index. */
+SHARDOPT_API bool shardopt_plan_figure(int index, const char **key, const char **meaning);
 /* Where the step of a plan goes: the name and the seconds of one of its terms, from 0; the terms add up to the step.
  * False: there is no such term. The name is static. */
 SHARDOPT_API bool shardopt_report_term(const shardopt_report *report, int rank, int index, const char **name,

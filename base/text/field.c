@@ -12,8 +12,10 @@ const char *field_flat(const Field *field) {
 }
 
 const Field *field_named(const Field *fields, const char *name) {
-    for (; !is_end(fields); fields++)
-        if ((fields->key && strcmp(fields->key, name) == 0) || strcmp(field_flat(fields), name) == 0) return fields;
+    for (const Field *field = fields; !is_end(field); field++)
+        if (strcmp(field_flat(field), name) == 0) return field;
+    for (const Field *field = fields; !is_end(field); field++)
+        if (field->key && strcmp(field->key, name) == 0) return field;
     return NULL;
 }
 
@@ -56,6 +58,27 @@ bool field_is_known(const Field *field, const void *record) {
 const char *field_words(const Field *field, const void *record, char *text) {
     if (!field_is_known(field, record)) return "";
     return field->type == FIELD_TEXT ? text_of(field, record) : field->unit(field_number(field, record), text);
+}
+
+void fields_words(const Field *fields, const void *record, Prose *to) {
+    const Field *field;
+    char text[NUMBER_TEXT_SIZE];
+    for (int place = 1; (field = field_shown(fields, place)) != NULL; place++)
+        if (!field->in_prose && field_is_known(field, record))
+            prose_add(to, ", %s %s", field->name, field_words(field, record, text));
+}
+
+void fields_fill(const Field *fields, void *record, const Field *from_fields, const void *from) {
+    static const size_t SIZES[] = {[FIELD_REAL] = sizeof(double),
+                                   [FIELD_WHOLE] = sizeof(int64_t),
+                                   [FIELD_COUNT] = sizeof(Count),
+                                   [FIELD_BOOL] = sizeof(bool),
+                                   [FIELD_TEXT] = sizeof(char *)};
+    for (; !is_end(fields); fields++) {
+        const Field *same = field_named(from_fields, field_flat(fields));
+        if (same && same->type == fields->type && !same->get)
+            memcpy((char *)record + fields->at, value_of(same, from), SIZES[fields->type]);
+    }
 }
 
 /* ---- JSON ---- */

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "base/text/prose.h"
 #include "base/text/table.h"
 
 #include <stddef.h>
@@ -35,7 +36,7 @@ typedef struct {
 } Field;
 
 const char *field_flat(const Field *field);
-/* By its key or flat name; NULL: there is none. The one at a column, or at a place among those that are shown. */
+/* By its flat name, else by its key; the one at a column; the one at a place among those that are shown. NULL: none. */
 const Field *field_named(const Field *fields, const char *name);
 const Field *field_at_column(const Field *fields, int column);
 const Field *field_shown(const Field *fields, int place);
@@ -46,8 +47,14 @@ double field_number(const Field *field, const void *record);
 /* As people read it: in its unit; "" where it is not known. `text` has NUMBER_TEXT_SIZE bytes. */
 const char *field_words(const Field *field, const void *record, char *text);
 
+/* ", NAME VALUE" of each figure that people compare and no sentence has. */
+void fields_words(const Field *fields, const void *record, Prose *to);
+
+/* Fills those of a record that another record has by the same names and types. */
+void fields_fill(const Field *fields, void *record, const Field *from_fields, const void *from);
+
 /* Writes fields into JSON from *next to the one whose key is `until` (NULL: to the end), where *next is then. Objects
- * of their keys are read as they come. False: memory is out. */
+ * of their keys are made as they come. False: memory is out. */
 bool fields_add_json(cJSON *to, const Field **next, const char *until, const void *record);
 /* Passes by those whose keys begin so. */
 void fields_skip(const Field **next, const char *start);

@@ -195,3 +195,8 @@ const char *usd_text(double value, char *text) {
 const char *grouped_text(double value, char *text) {
     return number_grouped(value < 9e15 ? (int64_t)(value + 0.5) : INT64_MAX, text);
 }
+
+const char *digits_text(double value, char *text) {
+    snprintf(text, NUMBER_TEXT_SIZE, "%.4g", value);
+    return text;
+}

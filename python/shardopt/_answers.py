@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import TYPE_CHECKING, Any, Iterator, Mapping, Sequence
 
 from ._page import framed
-from ._program import EXIT_DONE, EXIT_GATE, EXIT_LIMIT, EXIT_NO_PLAN, NoPlanError, run_on_report, run_options
+from ._program import EXIT_DONE, EXIT_GATE, EXIT_LIMIT, EXIT_NO_PLAN, NoPlanError, figures, run_on_report, run_options
 
 if TYPE_CHECKING:
     import pandas
@@ -22,6 +23,23 @@ def _frame(rows: Sequence[Mapping[str, Any]]) -> "pandas.DataFrame":
     except ImportError as missing:
         raise ImportError("to_frame() needs pandas (pip install pandas); rows() does not") from missing
     return pandas.DataFrame(list(rows))
+
+
+ROW = (
+    "rank plan launcher data fsdp sequence tensor expert pipeline microbatches schedule step_seconds likely_low_seconds "
+    "likely_high_seconds mfu tokens_per_second_per_chip exposed_communication_seconds bubble_seconds hbm_bytes "
+    "hbm_limit_bytes bound_by training_seconds chip_hours cost_usd launchable_by"
+).split()
+
+
+@functools.lru_cache(maxsize=None)
+def _names() -> dict[str, str]:
+    """The key of each figure of a plan by its name."""
+    names = {"plan": "notation", "launchable_by": "launchable_by"}
+    for figure in figures()["plans[]"]:
+        if figure["key"]:
+            names.setdefault(figure["name"], figure["key"])
+    return names
 
 
 class Plan:
@@ -59,21 +77,21 @@ class Plan:
         """Of one step."""
         return float(self.json["step"]["seconds"])
 
-    @property
-    def mfu(self) -> float:
-        """Share of the chips' dense peak, from 0 to 1."""
-        return float(self.json["mfu"])
+    def __getattr__(self, name: str) -> Any:
+        """Any figure by its name in a table: `plan.mfu`, `plan.hbm_bytes` (of the fullest chip), `plan.cost_usd`; None
+        where it is not known. `dir(plan)` lists them; docs/json.md says what each means."""
+        if name.startswith("_") or name not in _names():
+            raise AttributeError(f"a plan has no {name}")
+        return self._at(_names()[name])
 
-    @property
-    def hbm_bytes(self) -> int:
-        """Of the fullest chip, at the worst moment."""
-        return int(self.json["memory"]["total_bytes"])
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *_names()]
 
-    @property
-    def cost_usd(self) -> float | None:
-        """Of the whole training; None where no price is known."""
-        cost = self.json["training"].get("cost_usd")
-        return None if cost is None else float(cost)
+    def _at(self, key: str) -> Any:
+        value: Any = self.json
+        for word in key.split("."):
+            value = value.get(word) if isinstance(value, Mapping) else None
+        return " ".join(value) if isinstance(value, list) else value
 
     def emit(self, launcher: str | None = None, **options: Any) -> str:
         """The launch configuration of this plan, by default for the launcher that it is for."""
@@ -85,29 +103,8 @@ class Plan:
 
     def row(self) -> dict[str, Any]:
         """The plan's main figures as one flat row; SI units stand in the names."""
-        step, memory = self.json["step"], self.json["memory"]
-        return {
-            "rank": self.rank,
-            "plan": self.notation,
-            "launcher": self.launcher,
-            **self.degrees,
-            "microbatches": self.json["knobs"]["microbatches"],
-            "schedule": self.json["knobs"]["schedule"],
-            "step_seconds": self.seconds,
-            "likely_low_seconds": step.get("likely_low_seconds"),
-            "likely_high_seconds": step.get("likely_high_seconds"),
-            "mfu": self.mfu,
-            "tokens_per_second_per_chip": self.json["tokens_per_second_per_chip"],
-            "exposed_communication_seconds": step["exposed_communication_seconds"],
-            "bubble_seconds": step["bubble_seconds"],
-            "hbm_bytes": self.hbm_bytes,
-            "hbm_limit_bytes": memory["limit_bytes"],
-            "bound_by": self.json["bound_by"],
-            "training_seconds": self.json["training"]["seconds"],
-            "chip_hours": self.json["training"]["chip_hours"],
-            "cost_usd": self.cost_usd,
-            "launchable_by": " ".join(self.json["launchable_by"]),
-        }
+        more = [figure["name"] for figure in figures()["plans[]"] if figure["compared"] and figure["key"]]
+        return {name: self._at(_names()[name]) for name in dict.fromkeys([*ROW, *more])}
 
     def __repr__(self) -> str:
         whom = f", {self.launcher}" if self.launcher else ""

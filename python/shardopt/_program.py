@@ -8,6 +8,7 @@ library binds nobody who imports this package.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import pathlib
@@ -52,6 +53,14 @@ def program() -> pathlib.Path:
     if not path.is_file():
         raise ShardoptError(f"{path}: there is no program; install the wheel, or set SHARDOPT_PROGRAM", EXIT_USAGE)
     return path
+
+
+@functools.lru_cache(maxsize=None)
+def figures() -> "dict[str, list[dict[str, Any]]]":
+    """The program's own tables of figures: of `plans[]` and of `front[]` each with its key, name, type and meaning."""
+    said = subprocess.run([program(), "help", "--figures"], capture_output=True, check=True, encoding="utf-8").stdout
+    tables: "dict[str, list[dict[str, Any]]]" = json.loads(said)
+    return tables
 
 
 def _word(value: Any) -> str:

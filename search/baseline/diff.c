@@ -173,7 +173,7 @@ const char *diff_change(double a, double b, char *text) {
     return text;
 }
 
-static bool add_number(DiffRows *to, DiffRow row, FigureUnit *unit, Arena *arena) {
+static bool add_number(DiffRows *to, DiffRow row, FieldUnit *unit, Arena *arena) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     row.a = arena_text(arena, unit(row.x, a));
     row.b = arena_text(arena, unit(row.y, b));
@@ -183,17 +183,18 @@ static bool add_number(DiffRows *to, DiffRow row, FigureUnit *unit, Arena *arena
 }
 
 static bool add_figures(Diff *diff, Arena *arena) {
-    for (const ReportFigure *figure = diff->a.kind->shown; figure->key; figure++) {
-        const cJSON *a = json_at(diff->a.best.json, figure->path), *b = json_at(diff->b.best.json, figure->path);
+    const Field *figure;
+    for (int place = 1; (figure = field_shown(diff->a.kind->fields, place)) != NULL; place++) {
+        const cJSON *a = json_at(diff->a.best.json, figure->key), *b = json_at(diff->b.best.json, figure->key);
         if (!cJSON_IsNumber(a) || !cJSON_IsNumber(b)) continue; /* a short report has fewer figures */
-        DiffRow row = {.key = figure->key, .name = figure->name, .x = a->valuedouble, .y = b->valuedouble};
+        DiffRow row = {.key = field_flat(figure), .name = figure->name, .x = a->valuedouble, .y = b->valuedouble};
         if (!add_number(&diff->figures, row, figure->unit, arena)) return false;
     }
     return true;
 }
 
 /* Parts of a sum, with what each has more (+) or less (-) in B; what is nothing in both stands in JSON alone. */
-static bool add_parts(const PartChange *parts, int count, double whole, FigureUnit *unit, Arena *arena, DiffRows *to) {
+static bool add_parts(const PartChange *parts, int count, double whole, FieldUnit *unit, Arena *arena, DiffRows *to) {
     char size[NUMBER_TEXT_SIZE];
     for (int i = 0; i < count; i++) {
         DiffRow row = {.key = parts[i].name, .name = parts[i].name, .x = parts[i].was, .y = parts[i].now};
@@ -333,8 +334,8 @@ void diff_headline(const Diff *diff, Prose *out) {
         prose_add(out, "A and B do not differ.");
     } else if (diff->both) {
         const SnapshotPlan *x = &diff->a.best, *y = &diff->b.best;
-        const ReportFigure *first = diff->a.kind->checked;
-        double was = json_real_at(x->json, first->path, 0), now = json_real_at(y->json, first->path, 0),
+        const Field *first = checked_field(diff->a.kind, 0);
+        double was = json_real_at(x->json, first->key, 0), now = json_real_at(y->json, first->key, 0),
                per_a = x->tokens_per_second_per_chip, per_b = y->tokens_per_second_per_chip;
         prose_add(out, "%s: %s -> %s (%s)", diff->a.kind->headline, first->unit(was, a), first->unit(now, b),
                   diff_change(was, now, change));

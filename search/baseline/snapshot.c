@@ -3,6 +3,8 @@
 
 #include "base/json.h"
 #include "base/util.h"
+#include "search/report/plan_fields.h"
+#include "search/serving/report/point_fields.h"
 
 #include <assert.h>
 #include <string.h>
@@ -10,44 +12,6 @@
 static const double MOST = 1e300;
 
 /* ---- kinds of reports ---- */
-
-static const char *dollars(double value, char *text) {
-    char number[NUMBER_TEXT_SIZE];
-    snprintf(text, NUMBER_TEXT_SIZE, "$%.40s", number_short(value, number));
-    return text;
-}
-
-static const char *grouped(double value, char *text) {
-    return number_grouped(value < 9e15 ? (int64_t)(value + 0.5) : INT64_MAX, text);
-}
-
-static const char *four_digits(double value, char *text) {
-    snprintf(text, NUMBER_TEXT_SIZE, "%.4g", value);
-    return text;
-}
-
-static const ReportFigure PLAN_FIGURES[] = {
-    {"step_seconds", "step", "step.seconds", step_text},
-    {"tokens_per_second_per_chip", "tokens/s a chip", "tokens_per_second_per_chip", grouped},
-    {"mfu", "MFU", "mfu", share_text},
-    {"hbm_bytes", "HBM", "memory.total_bytes", number_bytes},
-    {"hbm_limit_bytes", "usable HBM", "memory.limit_bytes", number_bytes},
-    {"chips", "chips", "chips_used", grouped},
-    {"training_seconds", "training", "training.seconds", duration_text},
-    {"cost_usd", "cost", "training.cost_usd", dollars},
-    {0},
-};
-
-static const ReportFigure POINT_FIGURES[] = {
-    {"tpot_seconds", "time of a token", "tpot_seconds", step_text},
-    {"ttft_seconds", "first token", "ttft_seconds", step_text},
-    {"tokens_per_second_per_user", "tokens/s of a user", "tokens_per_second_per_user", four_digits},
-    {"tokens_per_second_per_chip", "tokens/s of a chip", "tokens_per_second_per_chip", four_digits},
-    {"tokens_per_second", "tokens/s in all", "tokens_per_second", four_digits},
-    {"cost_usd_per_million_output_tokens", "USD per million tokens", "cost_usd_per_million_output_tokens", four_digits},
-    {"chips", "chips", "chips_used", grouped},
-    {0},
-};
 
 static const ReportSetting PLAN_SETTINGS[] = {
     {"machine.text", "machine"},        {"batch.tokens", "batch tokens"}, {"padding", "padding"},
@@ -72,12 +36,10 @@ static const ReportKind KINDS[] = {
     {.options = "request",
      .plans = "plans",
      .one = "plan",
-     .checked = {{"step", "step", "step.seconds", step_text},
-                 {"mfu", "MFU", "mfu", share_text},
-                 {"memory", "HBM", "memory.total_bytes", number_bytes}},
+     .fields = PLAN_FIELDS,
+     .checked = {{"step", "step.seconds"}, {"mfu", "mfu"}, {"memory", "memory.total_bytes"}},
      .less_is_better = {true, false, true},
      .headline = "The best plan's step",
-     .shown = PLAN_FIGURES,
      .settings = PLAN_SETTINGS,
      .memory_row = plan_memory_row},
     {.command = "inference",
@@ -85,12 +47,12 @@ static const ReportKind KINDS[] = {
      .plans = "front",
      .one = "point",
      .all = "points of the front",
-     .checked = {{"tokens_per_second_per_chip", "tokens/s of a chip", "tokens_per_second_per_chip", four_digits},
-                 {"tokens_per_second_per_user", "tokens/s of a user", "tokens_per_second_per_user", four_digits},
-                 {"ttft_seconds", "first token", "ttft_seconds", step_text}},
+     .fields = POINT_FIELDS,
+     .checked = {{"tokens_per_second_per_chip", "tokens_per_second_per_chip"},
+                 {"tokens_per_second_per_user", "tokens_per_second_per_user"},
+                 {"ttft_seconds", "ttft_seconds"}},
      .less_is_better = {false, false, true},
      .headline = "Tokens per second of a chip, at the best point",
-     .shown = POINT_FIGURES,
      .settings = POINT_SETTINGS,
      .memory_row = point_memory_row},
 };
@@ -100,6 +62,10 @@ const ReportKind *report_kind(const cJSON *report) {
     for (size_t i = 1; command && i < COUNT_OF(KINDS); i++)
         if (strcmp(KINDS[i].command, command) == 0) return &KINDS[i];
     return &KINDS[0];
+}
+
+const Field *checked_field(const ReportKind *kind, int figure) {
+    return field_named(kind->fields, kind->checked[figure].path);
 }
 
 int report_figure_named(const char *key) {

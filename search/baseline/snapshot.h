@@ -6,22 +6,19 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/text/field.h"
 #include "search/answer/plan_words.h"
 #include "search/report/data_file.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
-typedef const char *FigureUnit(double value, char *text); /* into NUMBER_TEXT_SIZE bytes, returned */
-
-/* A figure of a plan, by its path in JSON. */
-typedef struct {
-    const char *key, *name; /* in an answer as JSON; for people */
-    const char *path;
-    FigureUnit *unit;
-} ReportFigure;
-
 enum { CHECKED_FIGURES = 3 };
+
+/* A figure that a check compares: what the answer as JSON calls it, and where it is in a plan. */
+typedef struct {
+    const char *key, *path;
+} CheckedFigure;
 
 /* What else a comparison says of the best plan. */
 typedef struct {
@@ -33,16 +30,18 @@ typedef struct {
     const char *command;         /* that answers so, as reports have it; NULL: `plan` */
     const char *options, *plans; /* where a report has its options, and all its plans */
     const char *one, *all;       /* "plan"; what the number of all is called; NULL: they are listed themselves */
-    ReportFigure checked[CHECKED_FIGURES]; /* that a check compares; the first decides */
+    const Field *fields; /* of its plans; those that are `shown` are compared */
+    CheckedFigure checked[CHECKED_FIGURES]; /* of these those that a check compares; the first decides */
     bool less_is_better[CHECKED_FIGURES];
-    const char *headline;      /* of a comparison: of the first that is checked */
-    const ReportFigure *shown; /* of a comparison; ends with {0}, as the next does */
-    const ReportSetting *settings;
+    const char *headline; /* of a comparison: of the first that is checked */
+    const ReportSetting *settings; /* ends with {0} */
     const char *(*memory_row)(int row); /* "weights", without its "_bytes"; NULL: there are no more */
 } ReportKind;
 
 /* By the words of its request; what is no report at all is of training, whose reader says what is wrong with it. */
 const ReportKind *report_kind(const cJSON *report);
+/* A checked figure as the table of its kind has it, with its name and unit. */
+const Field *checked_field(const ReportKind *kind, int figure);
 /* Which of the checked figures of any kind has this key; -1: none. */
 int report_figure_named(const char *key);
 /* The options that a report was made with; NULL: it has none. */

@@ -19,7 +19,7 @@ static void add_change(const FigureChange *figure, Prose *to) {
 
 static void add_figures_of_point(const CheckedEntry *entry, Prose *to) {
     for (int i = 0; i < BASELINE_FIGURES; i++) {
-        const ReportFigure *figure = &entry->now.kind->checked[i];
+        const Field *figure = checked_field(entry->now.kind, i);
         const FigureChange *of = &entry->figures[i];
         char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
         prose_item(to, i ? ", " : "; ", "%s %s -> %s", figure->name, figure->unit(of->was, a),

@@ -234,7 +234,7 @@ static void escaped(const char *text, FILE *out) { escape_write(ESCAPE_MARKDOWN,
 static void add_figure(Table *table, const CheckedEntry *entry, BaselineFigure figure) {
     char was[NUMBER_TEXT_SIZE], now[NUMBER_TEXT_SIZE], change[NUMBER_TEXT_SIZE];
     const FigureChange *of = &entry->figures[figure];
-    FigureUnit *unit = baseline_has_both(entry) ? entry->now.kind->checked[figure].unit : NULL;
+    FieldUnit *unit = baseline_has_both(entry) ? checked_field(entry->now.kind, (int)figure)->unit : NULL;
     if (!unit)
         table_cell(table, "-");
     else if (fabs(of->change) <= 1e-9)
@@ -256,9 +256,10 @@ static void add_row(Table *table, const BaselineCheck *check, const CheckedEntry
 /* False: memory is out. */
 static bool write_table(const BaselineCheck *check, bool moved, FILE *out) {
     Arena arena = {0};
-    const ReportFigure *of = baseline_kind(check)->checked;
+    const ReportKind *kind = baseline_kind(check);
     char heads[160];
-    snprintf(heads, sizeof heads, "|of|%s|%s|%s|%s", of[0].name, of[1].name, of[2].name, baseline_kind(check)->one);
+    snprintf(heads, sizeof heads, "|of|%s|%s|%s|%s", checked_field(kind, 0)->name, checked_field(kind, 1)->name,
+             checked_field(kind, 2)->name, kind->one);
     Table table = table_new(&arena, NULL, heads);
     if (!table.failed) table.column[0].name = NULL; /* of statuses */
     for (size_t v = 0; v < COUNT_OF(ORDER); v++)

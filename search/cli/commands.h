@@ -30,3 +30,7 @@ void manual_write(FILE *out);
 void completion_write_bash(FILE *out);
 void completion_write_zsh(FILE *out);
 void completion_write_fish(FILE *out);
+
+/* The figures of plans and of points, as JSON; tests/schema/figures.py makes tables of docs/json.md and parts of
+ * docs/schema of it. False: memory is out, or the stream failed. */
+bool figures_write(FILE *out);

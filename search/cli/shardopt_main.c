@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `shardopt help`: of all, of one command, and what docs/ is made of: the manual page and the completions. */
+/* `shardopt help`: of all, of one command, and what docs/ is made of: manual page, completions, tables of figures. */
 static int help(int argc, char **argv, Streams streams, Error *error) {
     const char *of = argc > 2 ? argv[2] : NULL, *shell = argc > 3 ? argv[3] : "";
     if (!of)
@@ -25,6 +25,8 @@ static int help(int argc, char **argv, Streams streams, Error *error) {
         completion_write_zsh(streams.out);
     else if (strcmp(of, "--completion") == 0 && strcmp(shell, "fish") == 0)
         completion_write_fish(streams.out);
+    else if (strcmp(of, "--figures") == 0)
+        return figures_write(streams.out) ? EXIT_DONE : (error_memory(error), exit_of_error(error));
     else {
         const Command *command = command_named(of, error);
         if (command) help_of_command(command, streams.out);

@@ -117,23 +117,24 @@ const Field PLAN_FIELDS[] = {
      SAY(7, "training", duration_text), .in_prose = true},
     {"training.chip_hours", REAL(training.chip_hours), .column = 47},
     {"training.cost_usd", REAL(training.usd), OR_NULL, .column = 48, SAY(8, "cost", usd_text), .in_prose = true},
-    {"training.reserved_cost_usd", REAL(training.reserved_usd), OR_ABSENT},
-    {"training.failures.mtbf_seconds", REAL(failing.mtbf_seconds),
-     .meaning = "the same training with failures: `mtbf_seconds` is of the job, `checkpoint_interval_seconds` the best;"
-                " `failures` is `null` with `--mtbf none`, `--profile ideal`, or where the chip's hours are not known"},
-    {"training.failures.checkpoint_bytes", REAL(failing.checkpoint_bytes), .meaning = "="},
-    {"training.failures.checkpoint_write_seconds", REAL(failing.write_seconds), .meaning = "="},
-    {"training.failures.checkpoint_blocking_seconds", REAL(failing.blocking_seconds), .meaning = "="},
-    {"training.failures.checkpoint_interval_seconds", REAL(failing.interval_seconds), .meaning = "="},
-    {"training.failures.restart_seconds", REAL(failing.restart_seconds), .meaning = "="},
-    {"training.failures.goodput", REAL(failing.goodput), .meaning = "="},
-    {"training.failures.seconds", REAL(failing.seconds), .meaning = "="},
-    {"training.failures.chip_hours", REAL(failing.chip_hours), .meaning = "="},
-    {"training.failures.cost_usd", REAL(failing.usd), OR_NULL, .meaning = "="},
-    {"training.failures.hosts", WHOLE(failing.hosts), .meaning = "="},
-    {"training.failures.idle_hosts", WHOLE(failing.idle_hosts), .meaning = "="},
-    {"training.failures.spare_hosts_for_95_percent", WHOLE(failing.spares), .meaning = "="},
-    {"training.failures.whole_with_idle_hosts", REAL(failing.whole), .meaning = "="},
+    {"training.reserved_cost_usd", REAL(training.reserved_usd), OR_ABSENT, .flat = "reserved_usd_without_failures"},
+    {"training.failures.mtbf_seconds", REAL(failing.mtbf_seconds), OR_ABSENT,
+     .meaning = "mean time between failures, of the job"},
+    {"training.failures.checkpoint_bytes", REAL(failing.checkpoint_bytes), OR_ABSENT},
+    {"training.failures.checkpoint_write_seconds", REAL(failing.write_seconds), OR_ABSENT},
+    {"training.failures.checkpoint_blocking_seconds", REAL(failing.blocking_seconds), OR_ABSENT},
+    {"training.failures.checkpoint_interval_seconds", REAL(failing.interval_seconds), OR_ABSENT,
+     .meaning = "from one checkpoint to the next: what costs least"},
+    {"training.failures.restart_seconds", REAL(failing.restart_seconds), OR_ABSENT},
+    {"training.failures.goodput", REAL(failing.goodput), OR_ABSENT,
+     .meaning = "the share of time that steps take which count"},
+    {"training.failures.seconds", REAL(failing.seconds), OR_ABSENT},
+    {"training.failures.chip_hours", REAL(failing.chip_hours), OR_ABSENT},
+    {"training.failures.cost_usd", REAL(failing.usd), OR_NULL},
+    {"training.failures.hosts", WHOLE(failing.hosts), OR_ABSENT},
+    {"training.failures.idle_hosts", WHOLE(failing.idle_hosts), OR_ABSENT},
+    {"training.failures.spare_hosts_for_95_percent", WHOLE(failing.spares), OR_ABSENT},
+    {"training.failures.whole_with_idle_hosts", REAL(failing.whole), OR_ABSENT},
     /* Not in JSON, or there in another form. */
     {.flat = "model", TEXT(model), .column = 2},
     {.flat = "chip", TEXT(chip), .column = 3},
@@ -148,6 +149,9 @@ const Field PLAN_FIELDS[] = {
     {.flat = "launchable_by", TEXT(launchers), .column = 49},
     {.flat = "padding", TEXT(padding), .column = 50},
     {.flat = "tokens_per_second", REAL(tokens_per_second)},
+    {.flat = "expected_seconds", REAL(expected_seconds)},
+    {.flat = "expected_cost_usd", REAL(expected_usd), OR_NULL},
+    {.flat = "reserved_cost_usd", REAL(reserved_usd), OR_NULL},
     {0},
 };
 
@@ -199,10 +203,12 @@ static void fill_training(const Request *request, const RankedPlan *ranked, Plan
     const Failing *failing = &out->failing;
     out->training = training_of(request, ranked);
     out->failing = failing_of(request, ranked);
+    static const Failing UNKNOWN = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     bool fails = failing->mtbf_seconds > 0;
     out->expected_seconds = fails ? failing->seconds : training->seconds;
     out->expected_usd = fails ? failing->usd : training->usd;
     out->reserved_usd = fails ? failing->reserved_usd : training->reserved_usd;
+    if (!fails) out->failing = UNKNOWN;
 }
 
 static void fill_tuning(const Request *request, const RankedPlan *ranked, PlanRecord *out) {
@@ -235,14 +241,4 @@ void plan_record(const Request *request, const RankedPlan *ranked, int rank, Pla
     fill_texts(request, ranked, out);
     fill_doubts(request, ranked, out);
     fill_training(request, ranked, out);
-}
-
-void plan_fields_words(const Request *request, const RankedPlan *ranked, Prose *to) {
-    PlanRecord record;
-    const Field *field;
-    char text[NUMBER_TEXT_SIZE];
-    plan_record(request, ranked, 1, &record);
-    for (int place = 1; (field = field_shown(PLAN_FIELDS, place)) != NULL; place++)
-        if (!field->in_prose && field_is_known(field, &record))
-            prose_add(to, ", %s %s", field->name, field_words(field, &record, text));
 }

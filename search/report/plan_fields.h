@@ -31,6 +31,3 @@ typedef struct {
 void plan_record(const Request *request, const RankedPlan *ranked, int rank, PlanRecord *out);
 
 extern const Field PLAN_FIELDS[]; /* of PlanRecord, in the order of JSON */
-
-/* ", NAME VALUE" of each figure that people compare and no sentence has. */
-void plan_fields_words(const Request *request, const RankedPlan *ranked, Prose *to);

@@ -7,106 +7,67 @@
 #include "base/util.h"
 #include "search/answer/plan_words.h"
 #include "search/answer/tie.h"
+#include "search/report/plan_fields.h"
 
 #include <string.h>
 
-static const char *dollars(double value, char *text) {
-    char number[NUMBER_TEXT_SIZE];
-    snprintf(text, NUMBER_TEXT_SIZE, "$%.40s", number_short(value, number));
-    return text;
-}
-
 /* Cents of a million tokens. */
-static const char *dollars_exactly(double value, char *text) {
+static const char *usd_exactly(double value, char *text) {
     snprintf(text, NUMBER_TEXT_SIZE, "$%.3f", value);
     return text;
 }
-
-#define AT(member) offsetof(SweepRow, member)
-static const SweepField PLAN_FIELDS[] = {
-    {"plan", FIELD_TEXT, AT(plan), "best plan", NULL},
-    {"machine", FIELD_TEXT, AT(machine), NULL, NULL},
-    {"chips", FIELD_WHOLE, AT(chips), NULL, NULL},
-    {"step_seconds", FIELD_REAL, AT(step_seconds), "step", step_text},
-    {"mfu", FIELD_REAL, AT(mfu), "MFU", share_text},
-    {"hbm_bytes", FIELD_REAL, AT(hbm_bytes), "HBM", number_bytes},
-    {"hbm_limit_bytes", FIELD_REAL, AT(hbm_limit_bytes), NULL, NULL},
-    {"tokens_per_second", FIELD_REAL, AT(tokens_per_second), "tokens/s", number_short},
-    {"chip_hours", FIELD_REAL, AT(chip_hours), "chip-hours", number_short},
-    {"cost_usd", FIELD_USD, AT(cost_usd), "cost", dollars},
-    {"expected_seconds", FIELD_REAL, AT(expected_seconds), NULL, NULL},
-    {"expected_cost_usd", FIELD_USD, AT(expected_usd), NULL, NULL},
-    {"reserved_cost_usd", FIELD_USD, AT(reserved_usd), NULL, NULL},
-    {"price_source", FIELD_SOURCE, AT(price_source), NULL, NULL},
-    {"reserved_price_source", FIELD_SOURCE, AT(reserved_source), NULL, NULL},
-    {0},
-};
 
 static const char *one_decimal(double value, char *text) {
     snprintf(text, NUMBER_TEXT_SIZE, "%.1f", value);
     return text;
 }
 
-static const SweepField POINT_FIELDS[] = {
-    {"plan", FIELD_TEXT, AT(plan), "best point", NULL},
-    {"engine", FIELD_TEXT, AT(engine), "engine", NULL},
-    {"chips", FIELD_WHOLE, AT(chips), NULL, NULL},
-    {"tokens_per_second_per_user", FIELD_REAL, AT(tokens_per_second_per_user), "tokens/s/user", one_decimal},
-    {"tokens_per_second_per_chip", FIELD_REAL, AT(tokens_per_second_per_chip), "tokens/s/chip", one_decimal},
-    {"tokens_per_second", FIELD_REAL, AT(tokens_per_second), NULL, NULL},
-    {"tpot_seconds", FIELD_REAL, AT(tpot_seconds), "time per token", step_text},
-    {"ttft_seconds", FIELD_REAL, AT(ttft_seconds), "first token", step_text},
-    {"cost_usd_per_million_output_tokens", FIELD_USD, AT(cost_usd), "per million", dollars_exactly},
+#define AT(member) .at = offsetof(SweepRow, member)
+#define REAL(member) .type = FIELD_REAL, AT(member)
+#define WHOLE(member) .type = FIELD_WHOLE, AT(member)
+#define TEXT(member) .type = FIELD_TEXT, AT(member)
+#define OR_NULL .rule = FIELD_OR_NULL
+#define SAY(place, words, text) .shown = (place), .name = (words), .unit = (text)
+
+static const Field PLAN_ROW[] = {
+    {"plan", TEXT(plan), .column = 1, SAY(1, "best plan", NULL)},
+    {"machine", TEXT(machine), .column = 2},
+    {"chips", WHOLE(chips), .column = 3},
+    {"step_seconds", REAL(step_seconds), .column = 4, SAY(2, "step", step_text)},
+    {"mfu", REAL(mfu), .column = 5, SAY(3, "MFU", share_text)},
+    {"hbm_bytes", REAL(hbm_bytes), .column = 6, SAY(4, "HBM", number_bytes)},
+    {"hbm_limit_bytes", REAL(hbm_limit_bytes), .column = 7},
+    {"tokens_per_second", REAL(tokens_per_second), .column = 8, SAY(5, "tokens/s", number_short)},
+    {"chip_hours", REAL(chip_hours), .column = 9, SAY(6, "chip-hours", number_short)},
+    {"cost_usd", REAL(cost_usd), OR_NULL, .column = 10, SAY(7, "cost", usd_text)},
+    {"expected_seconds", REAL(expected_seconds), .column = 11},
+    {"expected_cost_usd", REAL(expected_usd), OR_NULL, .column = 12},
+    {"reserved_cost_usd", REAL(reserved_usd), OR_NULL, .column = 13},
+    {"price_source", TEXT(price_source)},
+    {"reserved_price_source", TEXT(reserved_source)},
     {0},
 };
 
-const SweepField *sweep_fields(const SweepGrid *grid) { return grid->is_of_serving ? POINT_FIELDS : PLAN_FIELDS; }
+static const Field POINT_ROW[] = {
+    {"plan", TEXT(plan), .column = 1, SAY(1, "best point", NULL)},
+    {"engine", TEXT(engine), .column = 2, SAY(2, "engine", NULL)},
+    {"chips", WHOLE(chips), .column = 3},
+    {"tokens_per_second_per_user", REAL(tokens_per_second_per_user), .column = 4, SAY(3, "tokens/s/user", one_decimal)},
+    {"tokens_per_second_per_chip", REAL(tokens_per_second_per_chip), .column = 5, SAY(4, "tokens/s/chip", one_decimal)},
+    {"tokens_per_second", REAL(tokens_per_second), .column = 6},
+    {"tpot_seconds", REAL(tpot_seconds), .column = 7, SAY(5, "time per token", step_text)},
+    {"ttft_seconds", REAL(ttft_seconds), .column = 8, SAY(6, "first token", step_text)},
+    {"cost_usd_per_million_output_tokens", REAL(cost_usd), OR_NULL, .column = 9, SAY(7, "per million", usd_exactly)},
+    {0},
+};
+
+const Field *sweep_fields(const SweepGrid *grid) { return grid->is_of_serving ? POINT_ROW : PLAN_ROW; }
 
 /* ---- writing ---- */
-
-static bool add_field(cJSON *to, const SweepField *field, const SweepRow *row) {
-    const void *value = (const char *)row + field->at;
-    if (field->kind == FIELD_TEXT || field->kind == FIELD_SOURCE)
-        return json_add_text(to, field->key, *(const char *const *)value);
-    if (field->kind == FIELD_WHOLE) return json_add_whole(to, field->key, *(const int64_t *)value);
-    if (field->kind == FIELD_USD && *(const double *)value < 0) return json_add_text(to, field->key, NULL);
-    return json_add_real(to, field->key, *(const double *)value);
-}
 
 static const char *price_source(const Figure *price, Arena *arena) {
     bool doubted = price->value > 0 && !price->verified && !text_has(price->source, "unverified");
     return arena_format(arena, "%s%s", doubted ? "unverified, " : "", price->source);
-}
-
-/* False: memory is out. */
-static bool fill_best(const Request *request, const RankedPlan *ranked, Arena *arena, SweepRow *out) {
-    const Estimate *estimate = &ranked->estimate;
-    Training training = training_of(request, ranked);
-    Failing failing = failing_of(request, ranked);
-    bool fails = failing.mtbf_seconds > 0;
-    char label[WORDS_SIZE];
-    SweepRow row = {.point = out->point,
-                    .state = out->state,
-                    .message = out->message,
-                    .warning = out->warning,
-                    .has_plan = true,
-                    .plan = arena_text(arena, plan_label(ranked, label)),
-                    .machine = ranked->machine.text,
-                    .chips = ranked->machine.mesh.chips,
-                    .step_seconds = estimate->time.seconds,
-                    .mfu = estimate->mfu,
-                    .hbm_bytes = memory_total(&estimate->memory),
-                    .hbm_limit_bytes = estimate->memory_limit_bytes,
-                    .chip_hours = training.chip_hours,
-                    .cost_usd = training.usd,
-                    .expected_seconds = fails ? failing.seconds : training.seconds,
-                    .expected_usd = fails ? failing.usd : training.usd,
-                    .reserved_usd = fails ? failing.reserved_usd : training.reserved_usd,
-                    .price_source = price_source(&request->question.chip.usd_per_chip_hour, arena),
-                    .reserved_source = price_source(&request->question.chip.usd_per_chip_hour_reserved, arena)};
-    row.tokens_per_second = (double)ranked->work.sequences * (double)ranked->work.seq / estimate->time.seconds;
-    *out = row;
-    return row.plan && row.price_source && row.reserved_source;
 }
 
 /* What a table says with the plan, or instead of one. */
@@ -126,9 +87,8 @@ static void message_of(const Report *report, PointState state, char *text, size_
 static bool add_best(cJSON *to, const SweepGrid *grid, const SweepRow *row) {
     if (!row->has_plan) return json_add_text(to, "best", NULL);
     cJSON *json = json_add_object(to, "best");
-    bool ok = json != NULL;
-    for (const SweepField *field = sweep_fields(grid); field->key && ok; field++) ok = add_field(json, field, row);
-    return ok;
+    const Field *next = sweep_fields(grid);
+    return fields_add_json(json, &next, NULL, row);
 }
 
 bool sweep_row_write(const SweepGrid *grid, const SweepRow *row, cJSON *report, SweepText *out, Error *error) {
@@ -151,20 +111,37 @@ bool sweep_row_write(const SweepGrid *grid, const SweepRow *row, cJSON *report, 
     return out->text || error_memory(error);
 }
 
+static bool write_report(const SweepGrid *grid, const SweepRow *row, const Report *report, SweepText *out,
+                         Error *error) {
+    cJSON *tree = report_json(report, error);
+    return tree && sweep_row_write(grid, row, tree, out, error);
+}
+
+/* Writes the row of a plan. */
+static bool write_best(const SweepGrid *grid, const Report *report, SweepRow *row, SweepText *out, Error *error) {
+    Arena arena = {0};
+    PlanRecord record;
+    const Chip *chip = &report->request->question.chip;
+    plan_record(report->request, &report->result.plans[0], 1, &record);
+    fields_fill(PLAN_ROW, row, PLAN_FIELDS, &record);
+    row->has_plan = true;
+    row->price_source = price_source(&chip->usd_per_chip_hour, &arena);
+    row->reserved_source = price_source(&chip->usd_per_chip_hour_reserved, &arena);
+    bool ok = row->price_source && row->reserved_source ? write_report(grid, row, report, out, error)
+                                                        : error_memory(error);
+    arena_free(&arena);
+    return ok;
+}
+
 bool sweep_row_of_report(const SweepGrid *grid, int64_t point, const Report *report, const char *warning,
                          SweepText *row, Error *error) {
-    Arena arena = {0};
     const SearchResult *result = &report->result;
     PointState state = search_left_open(result) ? POINT_NOT_PROVEN : result->plan_count > 0 ? POINT_OK : POINT_NO_PLAN;
     char message[2 * WORDS_SIZE];
     message_of(report, state, message, sizeof message);
     SweepRow start = {.point = point, .state = state, .message = message, .warning = warning};
-    bool ok =
-        result->plan_count == 0 || fill_best(report->request, &result->plans[0], &arena, &start) || error_memory(error);
-    cJSON *tree = ok ? report_json(report, error) : NULL;
-    ok = tree && sweep_row_write(grid, &start, tree, row, error);
-    arena_free(&arena);
-    return ok;
+    return result->plan_count > 0 ? write_best(grid, report, &start, row, error)
+                                  : write_report(grid, &start, report, row, error);
 }
 
 bool sweep_row_of_failure(const SweepGrid *grid, int64_t point, const Error *failure, SweepText *row, Error *error) {
@@ -210,13 +187,13 @@ static bool read_best(const SweepGrid *grid, const cJSON *best, const char *wher
                       Error *error) {
     static const double MOST = 1e300;
     bool ok = true;
-    for (const SweepField *field = sweep_fields(grid); field->key && ok; field++) {
+    for (const Field *field = sweep_fields(grid); field->key && ok; field++) {
         void *to = (char *)out + field->at;
-        if (field->kind == FIELD_TEXT || field->kind == FIELD_SOURCE)
+        if (field->type == FIELD_TEXT)
             ok = read_text(best, field->key, where, arena, to, error);
-        else if (field->kind == FIELD_WHOLE)
+        else if (field->type == FIELD_WHOLE)
             ok = json_whole(best, field->key, 1, MACHINE_CHIPS_MAX, where, to, error);
-        else if (field->kind == FIELD_USD)
+        else if (field->rule == FIELD_OR_NULL)
             ok = json_real_or(best, field->key, 0, MOST, -1, where, to, error);
         else
             ok = json_real(best, field->key, 0, MOST, where, to, error);

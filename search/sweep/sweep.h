@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/sha256.h"
+#include "base/text/field.h"
 #include "base/text/prose.h"
 #include "base/text/terminal.h"
 #include "search/report/report.h"
@@ -85,17 +86,9 @@ typedef struct {
     size_t length;
 } SweepRow;
 
-/* What a row says of its plan, in the order of JSON; a member added to SweepRow is a line of this table. */
-typedef enum { FIELD_TEXT, FIELD_SOURCE, FIELD_WHOLE, FIELD_REAL, FIELD_USD } SweepFieldKind; /* source: not in CSV */
-typedef struct {
-    const char *key; /* of JSON and CSV */
-    SweepFieldKind kind;
-    size_t at;                                     /* in SweepRow */
-    const char *heading;                           /* of its column where people read; NULL: it has none there */
-    const char *(*text)(double value, char *text); /* of a number there, into NUMBER_TEXT_SIZE bytes */
-} SweepField;
-/* Those of the grid's rows; a key of NULL ends them. */
-const SweepField *sweep_fields(const SweepGrid *grid);
+/* What a row says of its plan; a member added to SweepRow is a row of this table. Columns and figures shown are in the
+ * order of JSON. Those of the grid's rows: */
+const Field *sweep_fields(const SweepGrid *grid);
 
 /* The line of a point that was searched; of one that is no request (`failure` says why). Without a newline, to be
  * freed. */

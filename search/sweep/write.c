@@ -23,6 +23,7 @@ typedef struct {
     /* For people: */
     Prose first, last; /* what is swept, and what has come of it */
     Table table;
+    bool is_priced;
     int64_t errors, *first_of; /* errors that differ, each with the first row that has it; 0: rows have their own */
 } SweepView;
 
@@ -35,9 +36,10 @@ static bool is_priced(const SweepGrid *grid, const SweepRow *rows) {
     return false;
 }
 
-/* Whether people see the field: it has a heading, and a cost is known. */
-static bool is_shown(const SweepField *field, bool priced) {
-    return field->heading && (priced || field->kind != FIELD_USD);
+/* The next field that people see: it has a name, and a cost is known. */
+static const Field *next_shown(const SweepView *view, int *place) {
+    const Field *field = field_shown(sweep_fields(view->grid), ++*place);
+    return field && field->rule == FIELD_OR_NULL && !view->is_priced ? next_shown(view, place) : field;
 }
 
 static void add_text(Table *table, const char *text) {
@@ -45,24 +47,15 @@ static void add_text(Table *table, const char *text) {
     table_cell(table, "%s", clean_text(text, clean, sizeof clean));
 }
 
-static void add_field(const SweepField *field, const SweepRow *row, Table *table) {
-    char text[NUMBER_TEXT_SIZE];
-    const void *value = (const char *)row + field->at;
-    if (!row->has_plan || (field->kind == FIELD_USD && *(const double *)value < 0))
-        add_text(table, "");
-    else if (field->kind == FIELD_TEXT)
-        add_text(table, *(const char *const *)value);
-    else
-        add_text(table, field->text(*(const double *)value, text));
-}
-
 /* What varies, which distinguishes points; the best plan; the result. */
-static Table begin_table(const SweepGrid *grid, bool priced, Arena *arena) {
-    Table table = table_new(arena, "Every point of the grid with its best plan", NULL);
+static Table begin_table(SweepView *view) {
+    const SweepGrid *grid = view->grid;
+    const Field *field;
+    Table table = table_new(&view->arena, "Every point of the grid with its best plan", NULL);
     for (int i = 0; i < grid->option_count; i++)
         if (grid->options[i].count > 1) table_column(&table, grid->options[i].option, false);
-    for (const SweepField *field = sweep_fields(grid); field->key; field++)
-        if (is_shown(field, priced)) table_column(&table, field->heading, field->kind != FIELD_TEXT);
+    for (int place = 0; (field = next_shown(view, &place)) != NULL;)
+        table_column(&table, field->name, field->type != FIELD_TEXT);
     table_column(&table, "result", false);
     for (int c = 0; c < table.columns; c++) table_wrap(&table, c, CELL_COLUMNS);
     return table;
@@ -71,16 +64,17 @@ static Table begin_table(const SweepGrid *grid, bool priced, Arena *arena) {
 /* Every point a row. */
 static void fill_table(SweepView *view) {
     const SweepGrid *grid = view->grid;
-    bool priced = is_priced(grid, view->rows);
+    const Field *field;
     Table *out = &view->table;
-    *out = begin_table(grid, priced, &view->arena);
+    view->is_priced = is_priced(grid, view->rows);
+    *out = begin_table(view);
     for (int64_t point = 0; point < grid->points; point++) {
         const SweepRow *row = &view->rows[point];
-        char result[CELL_SIZE];
+        char result[CELL_SIZE], text[NUMBER_TEXT_SIZE];
         for (int i = 0; i < grid->option_count; i++)
             if (grid->options[i].count > 1) add_text(out, sweep_value(grid, point, i));
-        for (const SweepField *field = sweep_fields(grid); field->key; field++)
-            if (is_shown(field, priced)) add_field(field, row, out);
+        for (int place = 0; (field = next_shown(view, &place)) != NULL;)
+            add_text(out, row->has_plan ? field_words(field, row, text) : "");
         snprintf(result, sizeof result, "%s%s%s", point_state_words(row->state), row->message[0] ? ": " : "",
                  row->message);
         add_text(out, view->result[point] ? view->result[point] : result);
@@ -211,26 +205,15 @@ static bool write_html(SweepView *view, FILE *out) {
 
 /* ---- CSV ---- */
 
-static void add_csv_field(const SweepField *field, const SweepRow *row, Table *table) {
-    const void *value = (const char *)row + field->at;
-    if (!row->has_plan || (field->kind == FIELD_USD && *(const double *)value < 0))
-        table_cell(table, "%s", "");
-    else if (field->kind == FIELD_TEXT)
-        table_cell(table, "%s", *(const char *const *)value);
-    else if (field->kind == FIELD_WHOLE)
-        table_cell(table, "%lld", (long long)*(const int64_t *)value);
-    else
-        table_cell(table, "%.17g", *(const double *)value);
-}
-
 static void add_csv_row(const SweepView *view, const SweepRow *row, Table *table) {
     const SweepGrid *grid = view->grid;
     table_cell(table, "%lld", (long long)row->point);
     for (int i = 0; i < grid->option_count; i++)
         if (grid->options[i].count > 1) table_cell(table, "%s", sweep_value(grid, row->point, i));
     table_cell(table, "%s", point_state_name(row->state));
-    for (const SweepField *field = sweep_fields(grid); field->key; field++)
-        if (field->kind != FIELD_SOURCE) add_csv_field(field, row, table);
+    if (row->has_plan) fields_row(table, sweep_fields(grid), row);
+    for (int column = 1; !row->has_plan && field_at_column(sweep_fields(grid), column); column++)
+        table_cell(table, "%s", "");
     if (sweep_goal_is(view->goal)) table_cell(table, "%s", view->result[row->point] ? view->result[row->point] : "");
     table_cell(table, "%s", row->message);
 }
@@ -241,13 +224,11 @@ static bool write_csv(SweepView *view, FILE *out) {
     for (int i = 0; i < view->grid->option_count; i++) {
         const SweepOption *varied = &view->grid->options[i];
         const char *name = varied->option;
-        for (const SweepField *field = sweep_fields(view->grid); field->key; field++)
-            if (strcmp(field->key, varied->option) == 0) name = arena_format(&view->arena, "asked_%s", varied->option);
+        if (field_named(sweep_fields(view->grid), name)) name = arena_format(&view->arena, "asked_%s", name);
         if (varied->count > 1) table_column(&table, name ? name : "", false);
     }
     table_column(&table, "state", false);
-    for (const SweepField *field = sweep_fields(view->grid); field->key; field++)
-        if (field->kind != FIELD_SOURCE) table_column(&table, field->key, field->kind != FIELD_TEXT);
+    fields_begin(&table, sweep_fields(view->grid));
     if (sweep_goal_is(view->goal)) table_column(&table, "goal", false);
     table_column(&table, "message", false);
     for (int64_t i = 0; i < view->grid->points; i++) add_csv_row(view, &view->rows[i], &table);

@@ -85,6 +85,16 @@ Test(shardopt, plans_and_terms_are_those_of_the_json) {
         cr_expect_eq(plan.hbm_bytes, json_at(item, "memory.total_bytes")->valuedouble);
         cr_expect(plan.tokens_per_second * plan.seconds > 0.999999 * 262144 &&
                   plan.tokens_per_second * plan.seconds < 1.000001 * 262144);
+        const char *key, *meaning;
+        int figures = 0;
+        for (int i = 0; shardopt_plan_figure(i, &key, &meaning); i++) {
+            double value;
+            const cJSON *at = json_at(item, key);
+            bool is_number = cJSON_IsNumber(at) || cJSON_IsBool(at);
+            cr_expect_eq(shardopt_report_figure(report, rank, key, &value), is_number, "%s", key);
+            if (cJSON_IsNumber(at)) cr_expect_eq(value, at->valuedouble, "%s", key), figures++;
+        }
+        cr_expect_geq(figures, 50);
         for (int i = 0; shardopt_report_term(report, rank, i, &name, &seconds); i++) sum += seconds;
         cr_expect_float_eq(sum, plan.seconds, 1e-9 * plan.seconds);
     }

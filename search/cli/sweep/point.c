@@ -5,6 +5,7 @@
 #include "search/cli/planning.h"
 #include "search/options/data_files.h"
 #include "search/serving/options/served.h"
+#include "search/serving/report/point_fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +69,6 @@ int64_t serving_point_chips(const Options *words, Arena *arena, Error *failure) 
 
 static bool write_served(const SweepPoint *point, const Served *served, SweepText *row, Error *failure) {
     const ServingAnswer *answer = &served->answer;
-    const ServingPoint *best = &answer->best;
-    char way[POINT_TEXT_SIZE];
     SweepRow out = {.point = point->point,
                     .state = !answer->count.complete ? POINT_NOT_PROVEN
                              : answer->has_best      ? POINT_OK
@@ -77,16 +76,10 @@ static bool write_served(const SweepPoint *point, const Served *served, SweepTex
                     .message = answer->has_best || answer->front.count == 0 ? "" : "no point keeps the limits",
                     .warning = "",
                     .has_plan = answer->has_best};
+    PointRecord record;
     if (answer->has_best) {
-        out.plan = point_notation(best, way);
-        out.engine = point_engine(best);
-        out.chips = best->chips_used;
-        out.tokens_per_second = best->tokens_per_second;
-        out.tokens_per_second_per_user = best->per_user;
-        out.tokens_per_second_per_chip = best->per_chip;
-        out.tpot_seconds = best->tpot_seconds;
-        out.ttft_seconds = best->ttft_seconds;
-        out.cost_usd = point_usd_per_million(&served->request.question, best, best->tokens_per_second);
+        point_record(&served->report, &answer->best, 0, &record);
+        fields_fill(sweep_fields(point->grid), &out, POINT_FIELDS, &record);
     }
     cJSON *report = point->keeps_report ? serving_json(&served->report) : cJSON_CreateObject();
     return report ? sweep_row_write(point->grid, &out, report, row, failure) : error_memory(failure);

@@ -4,6 +4,7 @@
 
 #include "base/text/terminal.h"
 #include "mesh/host_link.h"
+#include "search/report/plan_fields.h"
 #include "search/report/text/parts.h"
 
 #include <string.h>
@@ -76,6 +77,9 @@ void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out
     prose_add(&text, "%s of %s HBM", number_bytes(memory_total(&estimate->memory), a),
               number_bytes(estimate->memory_limit_bytes, b));
     fits_words(request, ranked, &text);
+    PlanRecord record;
+    plan_record(request, ranked, 1, &record);
+    fields_words(PLAN_FIELDS, &record, &text);
     prose_add(&text, ", bound by %s (%s next, %.0f%% away).", bound_text(estimate->bound_by, &ranked->machine.mesh),
               bound_text(estimate->bound_next, &ranked->machine.mesh), 100 * (1 - estimate->bound_next_share));
     prose_write(out, "", "", text.text);

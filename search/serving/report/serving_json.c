@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The answer as JSON: the contract's keys, and what else a program may want. */
 #include "base/json.h"
-#include "search/serving/report/serving_report.h"
+#include "search/serving/report/point_fields.h"
 
 #include <math.h>
 
@@ -64,14 +64,6 @@ static void add_pool(cJSON *to, const ServingPool *pool) {
     add_memory(json, &pool->memory);
 }
 
-static void add_prices(cJSON *json, const ServingReport *report, const ServingPoint *point) {
-    const ServingQuestion *q = report->question;
-    double output = point_usd_per_million(q, point, point->tokens_per_second);
-    double input = point_usd_per_million(q, point, point->tokens_per_second / q->request.output * q->request.prompt);
-    json_add_real(json, "cost_usd_per_million_output_tokens", output >= 0 ? output : NAN);
-    json_add_real(json, "cost_usd_per_million_input_tokens", input >= 0 ? input : NAN);
-}
-
 static void add_launchers(cJSON *json, const ServingReport *report, const ServingPoint *point) {
     EngineSet takers = point_launchable_by(report->question, point);
     cJSON *list = json_add_array(json, "launchable_by");
@@ -80,38 +72,14 @@ static void add_launchers(cJSON *json, const ServingReport *report, const Servin
 }
 
 static void add_point(cJSON *to, const char *key, const ServingReport *report, const ServingPoint *point, int rank) {
-    char text[POINT_TEXT_SIZE];
-    const ServingQuestion *q = report->question;
     cJSON *json = json_add_object(to, key), *pools;
-    int engine = point->pools[0].on.engine;
-    if (rank > 0) json_add_whole(json, "rank", rank);
-    json_add_text(json, "notation", point_notation(point, text));
-    if (engine == NO_ENGINE)
-        cJSON_AddNullToObject(json, "engine");
-    else
-        json_add_text(json, "engine", engine_at(engine)->name);
-    json_add_text(json, "mode", serving_mode_name(point->mode));
-    json_add_whole(json, "chips_used", point->chips_used);
-    json_add_whole(json, "chips_idle", q->machine.mesh.chips - point->chips_used);
-    json_add_whole(json, "copies", point->pools[point->pool_count - 1].workers);
+    const Field *next = POINT_FIELDS;
+    PointRecord record;
+    point_record(report, point, rank, &record);
+    fields_add_json(json, &next, "ttft_seconds", &record);
     pools = json_add_array(json, "pools");
     for (int i = 0; i < point->pool_count; i++) add_pool(pools, &point->pools[i]);
-    json_add_real(json, "ttft_seconds", point->ttft_seconds);
-    json_add_real(json, "tpot_seconds", point->tpot_seconds);
-    json_add_real(json, "tokens_per_second", point->tokens_per_second);
-    json_add_real(json, "tokens_per_second_per_user", point->per_user);
-    json_add_real(json, "tokens_per_second_per_chip", point->per_chip);
-    json_add_real(json, "input_tokens_per_second", point->tokens_per_second / q->request.output * q->request.prompt);
-    json_add_real(json, "requests_per_second", point->requests_per_second);
-    json_add_real(json, "prefill_load", point->prefill_load);
-    if (point->pool_count == 2) json_add_real(json, "transfer_seconds", point->transfer_seconds);
-    json_add_whole(json, "concurrency",
-                   point->pools[point->pool_count - 1].batch * point->pools[point->pool_count - 1].workers);
-    cJSON *likely = json_add_object(json, "likely");
-    json_add_real(likely, "tpot_low_seconds", point->tpot_seconds / report->answer->likely_factor);
-    json_add_real(likely, "tpot_high_seconds", point->tpot_seconds * report->answer->likely_factor);
-    json_add_real(likely, "ttft_high_seconds", point->ttft_seconds * report->answer->likely_factor);
-    add_prices(json, report, point);
+    fields_add_json(json, &next, NULL, &record);
     add_launchers(json, report, point);
 }
 

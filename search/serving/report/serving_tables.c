@@ -2,7 +2,7 @@
 /* The front as Markdown and as CSV. */
 #include "base/text/prose.h"
 #include "base/text/table.h"
-#include "search/serving/report/serving_report.h"
+#include "search/serving/report/point_fields.h"
 
 bool serving_write_as(const ServingReport *report, ServedFormat format, TextOut out, Error *error) {
     switch (format) {
@@ -47,28 +47,12 @@ bool serving_write_markdown(const ServingReport *report, FILE *out, Error *error
 bool serving_write_csv(const ServingReport *report, FILE *out, Error *error) {
     const ServingFront *front = &report->answer->front;
     Arena arena = {0};
-    Table table = table_new(&arena, "Front",
-                            ">rank|model|chip|way|engine|mode|>chips_used|>copies|>batch|>tokens_per_second_per_user|"
-                            ">tokens_per_second_per_chip|>tokens_per_second|>tpot_seconds|>ttft_seconds|>memory_bytes");
+    Table table = table_new(&arena, "Front", NULL);
+    fields_begin(&table, POINT_FIELDS);
     for (int i = 0; i < front->count && (report->top == 0 || i < report->top); i++) {
-        const ServingPoint *point = &front->points[i];
-        const ServingPool *pool = &point->pools[point->pool_count - 1];
-        char text[POINT_TEXT_SIZE];
-        table_cell(&table, "%d", i + 1);
-        table_cell(&table, "%s", report->question->model.name);
-        table_cell(&table, "%s", report->question->chip.name);
-        table_cell(&table, "%s", point_notation(point, text));
-        table_cell(&table, "%s", point_engine(point));
-        table_cell(&table, "%s", serving_mode_name(point->mode));
-        table_cell(&table, "%lld", (long long)point->chips_used);
-        table_cell(&table, "%lld", (long long)pool->workers);
-        table_cell(&table, "%lld", (long long)pool->batch);
-        table_cell(&table, "%.17g", point->per_user);
-        table_cell(&table, "%.17g", point->per_chip);
-        table_cell(&table, "%.17g", point->tokens_per_second);
-        table_cell(&table, "%.17g", point->tpot_seconds);
-        table_cell(&table, "%.17g", point->ttft_seconds);
-        table_cell(&table, "%.17g", worker_memory_total(&pool->memory));
+        PointRecord record;
+        point_record(report, &front->points[i], i + 1, &record);
+        fields_row(&table, POINT_FIELDS, &record);
     }
     bool ok = table_write_csv(&table, out);
     arena_free(&arena);

@@ -3,7 +3,7 @@
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/util.h"
-#include "search/serving/report/serving_report.h"
+#include "search/serving/report/point_fields.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,6 +45,9 @@ static void write_rates(const ServingReport *report, const ServingPoint *point, 
         prose_add(&prose, " with prefill at %.0f%% of its capacity", 100 * point->prefill_load);
     double usd = point_usd_per_million(report->question, point, point->tokens_per_second);
     if (usd >= 0) prose_add(&prose, "; $%.2f per million tokens", usd);
+    PointRecord record;
+    point_record(report, point, 0, &record);
+    fields_words(POINT_FIELDS, &record, &prose);
     prose_write(out, "  ", "  ", prose.text);
 }
 

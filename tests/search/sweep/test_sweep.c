@@ -204,9 +204,9 @@ static bool read_changed(const char *key, const char *value, SweepRow *row) {
 
 /* Figures of nothing are figures, negative ones and what is no number are none; prices may not be known. */
 Test(sweep, figures_at_their_limits) {
-    for (const SweepField *field = sweep_fields(&(SweepGrid){0}); field->key; field++) {
-        bool may_lack = field->kind == FIELD_USD;
-        if (field->kind != FIELD_REAL && !may_lack) continue;
+    for (const Field *field = sweep_fields(&(SweepGrid){0}); field->key; field++) {
+        bool may_lack = field->rule == FIELD_OR_NULL;
+        if (field->type != FIELD_REAL) continue;
         static const double GOOD[] = {0, 1e-300, 1, 1e300};
         SweepRow row;
         for (size_t g = 0; g < COUNT_OF(GOOD); g++) {
