@@ -58,7 +58,7 @@ def attempt(program, library):
         for plan in plans:  # by hand: 16 chips
             assert plan["chips_used"] == 16 and abs(plan["step"]["co2_kilograms"] - 0.016 * plan["step"]["seconds"]) < 1e-15
         said = f", of CO2 {plans[0]['step']['co2_kilograms']:.3g} kg, bound by"
-        assert said in " ".join(run(program, "plan", *WORDS, "-q", "-v").split()), said
+        assert said in " ".join(run(program, "plan", *WORDS, "-v").split()), said
         assert said in run(program, "plan", *WORDS, "-q", "--format", "markdown")
         rows = list(csv.DictReader(io.StringIO(run(program, "plan", *WORDS, "-q", "--format", "csv"))))
         assert [float(row["co2_kilograms"]) for row in rows] == [plan["step"]["co2_kilograms"] for plan in plans]
