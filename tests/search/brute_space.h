@@ -22,10 +22,23 @@ static inline int64_t brute_quotients(int64_t n, int64_t *out) {
     return count;
 }
 
+/* Heads of attention, of cross attention, and of a mixer's parts that are not whole on each chip: there are some, and
+ * all divide. */
 static inline bool all_heads_divide(const Model *model, int64_t ways) {
-    for (int i = 0; i < model->kind_count; i++)
-        if (model->kinds[i].heads % ways != 0) return false;
-    return true;
+    bool any = false;
+    for (int i = 0; i < model->kind_count; i++) {
+        const LayerKind *kind = &model->kinds[i];
+        MixerPart parts[MIXER_PARTS_MAX];
+        int count = kind->mixer ? kind->mixer->parts(model, kind, parts) : 0;
+        if (kind->heads % ways != 0 || kind->cross_heads % ways != 0) return false;
+        any = any || kind->heads > 0 || kind->cross_heads > 0;
+        for (int part = 0; part < count; part++) {
+            if (parts[part].split == SPLIT_LOCAL) continue;
+            if (parts[part].units % ways != 0) return false;
+            any = any || parts[part].units > 0;
+        }
+    }
+    return any;
 }
 
 /* All ways to exchange tokens, heads and experts; overlap aside. */
