@@ -26,7 +26,9 @@ static bool fail(Error *error, const char *path, const char *what) {
     return error_set(error, machine ? ERROR_MACHINE : ERROR_IO, path, "%s: %s", what, strerror(errno));
 }
 
-bool file_names_json(const char *argument) { return strchr(argument, '/') || text_ends_in(argument, ".json"); }
+bool file_names_json(const char *argument) {
+    return strchr(argument, '/') || (text_ends_in(argument, ".json") && strcmp(argument, ".json") != 0);
+}
 
 const char *file_base_name(const char *path) {
     const char *slash = strrchr(path, '/');

@@ -70,6 +70,22 @@ static Adapted adapted_of(const Tuning *tuning, const Op *op, int row, double qu
     return out;
 }
 
+/* Over how many chips of tensor the layout splits the matrix of an op that it gathers for use; 1: it does not. */
+static double gathered_over(const Op *op) {
+    const Traffic *gather = &op->traffic[GROUP_TENSOR_WEIGHTS][PHASE_FORWARD];
+    return gather->messages > 0 && op->weights > 0 ? gather->bytes / (BF16_BYTES * op->weights) : 1;
+}
+
+/* The matrix of an adapter has the dimension that tensor splits in the base's: it is split and gathered like that one,
+ * and a chip holds as much of it under every layout. */
+static void gather_adapter(double ways, Op *op) {
+    if (!(ways > 1)) return;
+    double bytes = BF16_BYTES * op->weights;
+    op->weights /= ways;
+    op->traffic[GROUP_TENSOR_WEIGHTS][PHASE_FORWARD] = (Traffic){1, bytes};
+    op->traffic[GROUP_TENSOR_WEIGHTS][PHASE_BACKWARD] = (Traffic){2, 2 * bytes};
+}
+
 /* A matmul of `groups` groups whose backward is two. */
 static Op adapter_matmul(const Op *base, const char *name, double n, double k, double times) {
     double m = base->m, groups = base->groups;
@@ -92,13 +108,17 @@ static Op passing(const char *name, double bytes) {
 }
 
 /* What stands before a matmul: its weights written out, and its adapters. */
-static int beside(const Tuning *tuning, const Op *op, bool frozen, Adapted adapted, Op out[4]) {
+static int beside(const Tuning *tuning, const Op *op, int row, Adapted adapted, bool quantises, Op out[4]) {
     int count = 0;
-    if (frozen && tuning->stored_bytes > 0 && op->kind != OP_LOOKUP)
+    bool rows = row >= 0 && ROWS[row].targets == BIT(TARGET_DOWN); /* tensor splits what goes in, else what comes out */
+    double ways = gathered_over(op);
+    if (quantises && tuning->stored_bytes > 0 && op->kind != OP_LOOKUP)
         out[count++] = passing("dequantise", (tuning->stored_bytes + BF16_BYTES) * op->weights);
     if (!(adapted.matrices > 0)) return count;
-    out[count++] = adapter_matmul(op, "adapter down", tuning->rank, op->k, adapted.matrices);
-    out[count++] = adapter_matmul(op, "adapter up", adapted.columns, tuning->rank, 1);
+    out[count] = adapter_matmul(op, "adapter down", tuning->rank, op->k, adapted.matrices);
+    gather_adapter(rows ? ways : 1, &out[count++]);
+    out[count] = adapter_matmul(op, "adapter up", adapted.columns, tuning->rank, 1);
+    gather_adapter(rows ? 1 : ways, &out[count++]);
     /* both summands read, the sum written */
     out[count++] = passing("adapter sum", 3 * BF16_BYTES * op->m * op->groups * adapted.columns);
     return count;
@@ -110,6 +130,8 @@ static void freeze(Op *op) {
     if (!is_matmul(op)) return;
     op->flops[PHASE_BACKWARD] /= 2;
     op->hbm_bytes[PHASE_BACKWARD] /= 2;
+    Traffic *gather = &op->traffic[GROUP_TENSOR_WEIGHTS][PHASE_BACKWARD]; /* and its gradient, which there is not */
+    gather->messages /= 2, gather->bytes /= 2;
 }
 
 int tune_ops(const Tuning *tuning, double query_share, Op *ops, int count, int room) {
@@ -125,7 +147,8 @@ int tune_ops(const Tuning *tuning, double query_share, Op *ops, int count, int r
         bool table = row >= 0 && ROWS[row].part == FROZEN_LOGITS;
         if (!is_matmul(&ops[i]) || table) continue;
         Op more[4];
-        int added = beside(tuning, &ops[i], frozen && (row < 0 || ROWS[row].part != FROZEN_ROUTER), adapted, more);
+        bool quantises = frozen && (row < 0 || ROWS[row].part != FROZEN_ROUTER);
+        int added = beside(tuning, &ops[i], row, adapted, quantises, more);
         assert(count + added <= room);
         memmove(&ops[i + added], &ops[i], sizeof *ops * (size_t)(count - i));
         memcpy(&ops[i], more, sizeof *ops * (size_t)added);

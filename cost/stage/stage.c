@@ -237,14 +237,14 @@ static void add_communication(const ShardedStage *stage, const StagePace *pace, 
         add_gathers(stage, (Gather){WEIGHTS_LAYERS, pace->layers, pace->layers * sums->layer.dense_weights,
                                     pace->layers * sums->layer.dense_trained, again}, to);
         add_tables(stage, pace, sums, to);
-        add_orthogonal(to, GROUP_WEIGHTS, shard, &state->part[HELD_DENSE], pace->layers, sums->layer.dense_weights);
+        add_orthogonal(to, GROUP_WEIGHTS, shard, &state->part[HELD_DENSE], pace->layers, sums->layer.dense_trained);
     }
     if (shard_expert_ways(shard) > 1 && sums->layer.expert_weights > 0) {
         add_gathers(stage, (Gather){WEIGHTS_EXPERTS, pace->layers, pace->layers * sums->layer.expert_weights,
                                     pace->layers * sums->layer.expert_trained, again},
                     to);
         add_orthogonal(to, GROUP_EXPERT_WEIGHTS, shard, &state->part[HELD_EXPERTS], pace->layers,
-                       sums->layer.expert_weights);
+                       sums->layer.expert_trained);
     }
     if (shard->pipeline > 1) {
         double tokens = sharding->residual == RESIDUAL_SEQUENCE ? shard->tokens / shard->tensor : shard->tokens;
