@@ -378,14 +378,14 @@ Test(zoo_laws, no_step_below_a_stage) {
               by_other);
 }
 
-/* Stages that are alike but for the looking up of rows, without replicas and shards: the played step is the formula's,
- * to what that takes. (ZB-H1's and DualPipe's bubbles are not filled to the last slot, and a rank of DualPipe has two
+/* Stages that are alike by their own ops, to a part in a hundred (a matmul of one column, as the logits are here, may
+ * take long on a wide unit), without replicas and shards: the played step is the formula's, to what that takes. (ZB-H1's and DualPipe's bubbles are not filled to the last slot, and a rank of DualPipe has two
  * stages.) */
 Test(zoo_laws, played_as_the_formula_where_stages_are_alike) {
     int seen[SCHEDULE_COUNT] = {0}, chunked = 0;
     load_machines();
     for (int i = 0; i < zoo.count; i++) zoo.models[i].vocab = 1, zoo.models[i].tied = false;
-    for (uint64_t seed = problems_first(); seed < 150000; seed++) {
+    for (uint64_t seed = problems_first(); seed < 300000; seed++) {
         static Pipeline of;
         static Estimate priced;
         Error error = {0};
@@ -399,6 +399,8 @@ Test(zoo_laws, played_as_the_formula_where_stages_are_alike) {
         if (!alike || !full || of.plan.degrees.of[ROLE_DATA] > 1 || of.plan.degrees.of[ROLE_FSDP] > 1 || of.plan.degrees.of[ROLE_TENSOR] > 1 ||
             of.shard.grid_data > 1 || of.shard.grid_weights > 1)
             continue;
+        double others = stage_computes(&of, 0), last = stage_computes(&of, stages - 1);
+        if (fabs(last - others) > 0.01 * others) continue;
         NestedMesh nested_mesh = {&of.mesh, nesting_canonical()};
         cr_assert(estimate_plan(&of.setting, &nested_mesh, &of.plan, PADDING_ANY, &priced, &error), "%s", error.text);
         double formula = priced.formula_seconds, close = 1e-2;
@@ -410,7 +412,7 @@ Test(zoo_laws, played_as_the_formula_where_stages_are_alike) {
     }
     for (int schedule = SCHEDULE_GPIPE; schedule < SCHEDULE_COUNT; schedule++)
         cr_expect_gt(seen[schedule], 2, "%s: %d", schedule_name((Schedule)schedule), seen[schedule]);
-    cr_expect_gt(chunked, 10);
+    cr_expect_gt(chunked, 10, "%d", chunked);
 }
 
 /* No played step is below what a stage computes by its own ops, its first microbatch's way to it and its last one's way
