@@ -91,6 +91,8 @@ double mixer_flops(const Model *model, const LayerKind *kind);
 /* The share of a part's numbers that one chip of `tensor` ways has. Heads divide; what a group of them shares is held
  * by every chip that has one of them. Ways may be real: heads are then as well. */
 double mixer_share(const MixerPart *part, double tensor);
+/* The same of its state: a core's belongs to heads alone, a convolution's to the channels that it mixes. */
+double mixer_state_share(const MixerPart *part, double tensor);
 /* The same of its FLOPs. */
 double mixer_flops_share(const MixerPart *part, double tensor);
 

@@ -40,7 +40,7 @@ static void core_traffic(Op *op, const MixerPart *part, double states, const Sha
 static double state_bytes(const MixerPart *parts, int count, double tensor) {
     double bytes = 0;
     for (int i = 0; i < count; i++)
-        bytes += (parts[i].state_float ? FP32_BYTES : BF16_BYTES) * mixer_share(&parts[i], tensor) *
+        bytes += (parts[i].state_float ? FP32_BYTES : BF16_BYTES) * mixer_state_share(&parts[i], tensor) *
                  (double)parts[i].state;
     return bytes;
 }

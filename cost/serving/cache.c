@@ -24,7 +24,7 @@ double state_bytes_per_layer(const Model *model, const LayerKind *kind, int64_t 
     MixerPart parts[MIXER_PARTS_MAX];
     double bytes = 0;
     for (int i = 0, count = kind->mixer ? kind->mixer->parts(model, kind, parts) : 0; i < count; i++)
-        bytes += (parts[i].state_float ? 4 : 2) * (double)parts[i].state * mixer_share(&parts[i], (double)tensor);
+        bytes += (parts[i].state_float ? 4 : 2) * (double)parts[i].state * mixer_state_share(&parts[i], (double)tensor);
     return bytes;
 }
 

@@ -66,6 +66,10 @@ static double share(const MixerPart *part, double tensor, double of_groups) {
 
 double mixer_share(const MixerPart *part, double tensor) { return share(part, tensor, part->group_share); }
 
+double mixer_state_share(const MixerPart *part, double tensor) {
+    return share(part, tensor, part->kind == MIXER_CORE ? 0 : part->group_share);
+}
+
 double mixer_flops_share(const MixerPart *part, double tensor) { return share(part, tensor, part->group_flops); }
 
 MixerPart mixer_matmul(const char *name, MixerSplit split, int64_t units, int64_t in, int64_t out, bool bias) {

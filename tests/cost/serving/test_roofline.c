@@ -97,7 +97,7 @@ static const Model *heads_model(double kv_heads, double head_dim, double layers)
     static Model model;
     model = (Model){.layers = (int64_t)layers, .kind_count = 1};
     model.kinds[0] =
-        (LayerKind){.count = (int64_t)layers, .kv_heads = (int64_t)kv_heads, .head_dim = (int64_t)head_dim};
+        (LayerKind){.count = (int64_t)layers, .heads = 1, .kv_heads = (int64_t)kv_heads, .head_dim = (int64_t)head_dim};
     return &model;
 }
 
@@ -109,6 +109,7 @@ static double latent_token_bytes(double layers, double rank, double rope, double
     Model model = {.kind_count = 1};
     model.kinds[0] = (LayerKind){.count = (int64_t)layers,
                                  .attention = ATTENTION_LATENT,
+                                 .heads = 1,
                                  .kv_lora_rank = (int64_t)rank,
                                  .qk_rope_head_dim = (int64_t)rope};
     return cache_bytes_per_token(&model, bytes);
@@ -117,7 +118,7 @@ static double latent_token_bytes(double layers, double rank, double rope, double
 /* A sequence whose tokens take so many bytes each: one head of half of them. */
 static double sequence_bytes(double token, double tokens) {
     Model model = {.kind_count = 1};
-    model.kinds[0] = (LayerKind){.count = 1, .kv_heads = 1, .head_dim = 1};
+    model.kinds[0] = (LayerKind){.count = 1, .heads = 1, .kv_heads = 1, .head_dim = 1};
     return cache_bytes_per_sequence(&model, token / 2, tokens, 1);
 }
 

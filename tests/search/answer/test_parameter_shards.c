@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Every parameter once, and whole numbers of elements on every chip. How many parameters there are is
  * models/parameters.c's count, which is checked against what authors publish. */
+#include "models/mixer.h"
 #include "search/answer/parameter_shards.h"
 
 #include "base/util.h"
@@ -120,6 +121,15 @@ Test(specs, another_dimension_where_d_model_does_not_divide) {
     cr_expect(undivided != NULL);
 }
 
+/* A mixer of as many parts as one may have, each with a matrix and a vector. */
+static int most_parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_PARTS_MAX]) {
+    (void)kind;
+    for (int i = 0; i < MIXER_PARTS_MAX; i++)
+        out[i] = mixer_matmul("part", SPLIT_COLUMN, 8, model->d_model, model->d_model, true);
+    return MIXER_PARTS_MAX;
+}
+static const Mixer LARGEST_MIXER = {.name = "largest", .parts = most_parts};
+
 /* As many kinds of layers as a model may have, each with everything that a layer can have. */
 Test(specs, room_for_the_largest_model) {
     ParameterShards specs[PARAMETERS_MAX];
@@ -142,7 +152,15 @@ Test(specs, room_for_the_largest_model) {
                             .router_bias = true,
                             .expert_bias = true,
                             .d_ff_shared = 64,
-                            .shared_gate = true};
+                            .shared_gate = true,
+                            .mixer = &LARGEST_MIXER,
+                            .out_gate = 64,
+                            .index_heads = 4,
+                            .index_head_dim = 16,
+                            .cross_heads = 4,
+                            .cross_kv_heads = 4,
+                            .cross_head_dim = 16,
+                            .extra = {.matrix = {[PART_OTHER] = 64 * 64}, .vector = {[PART_OTHER] = 64}}};
     Model model = {.d_model = 64,
                    .vocab = 128,
                    .layers = MODEL_KINDS_MAX,
