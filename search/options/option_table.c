@@ -69,7 +69,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         .help = "matrices with adapters: all-linear, attention, mlp or q_proj,v_proj (all-linear)"),
     [OPTION_FREEZE] = INPUT_ROW(
         "freeze", "PARTS", ALL,
-        .help = "parts not trained: embeddings,attention,mlp,experts,router,norms,logits (none, all under adapters)"),
+        .help = "frozen parts: embeddings,attention,mlp,experts,router,norms,logits (none; adapters: all)"),
     [OPTION_TASK] = INPUT_ROW(
         "task", "TASK", ALL, .help = "sft or dpo (sft)", .values = "sft dpo",
         .details = "sft; or dpo: a sample is a pair of sequences, and a reference goes forward too: the same weights "

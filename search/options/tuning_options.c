@@ -54,8 +54,9 @@ static bool read_adapters(const Words *words, Option option, Tuning *out) {
                 out->stored_bytes = FORMATS[i].bytes, found = true;
         if (found) continue;
         if (!number_whole(word, "", 1, RANK_MAX, &rank, &unread))
-            return words_wrong(words, option, "\"%s\" is no rank%s; give %s", word,
-                               option == OPTION_QLORA ? " and no format" : "",
+            return words_wrong(words, option,
+                               "\"%s\" is no rank%s: the width of an adapter's two matrices, 1 to %d; give %s", word,
+                               option == OPTION_QLORA ? " and no format" : "", RANK_MAX,
                                option == OPTION_QLORA ? "16, or 16,nf4 (nf4, nf4-single, int8, gptq)" : "16");
         out->rank = (double)rank;
     }
