@@ -379,8 +379,8 @@ Test(zoo_laws, no_step_below_a_stage) {
 }
 
 /* Stages that are alike by their own ops, to a part in a hundred (a matmul of one column, as the logits are here, may
- * take long on a wide unit), without replicas and shards: the played step is the formula's, to what that takes. (ZB-H1's and DualPipe's bubbles are not filled to the last slot, and a rank of DualPipe has two
- * stages.) */
+ * take long on a wide unit), without replicas and shards: the played step is the formula's, to what that takes.
+ * (ZB-H1's and DualPipe's bubbles are not filled to the last slot, and a rank of DualPipe has two stages.) */
 Test(zoo_laws, played_as_the_formula_where_stages_are_alike) {
     int seen[SCHEDULE_COUNT] = {0}, chunked = 0;
     load_machines();
@@ -405,8 +405,8 @@ Test(zoo_laws, played_as_the_formula_where_stages_are_alike) {
         cr_assert(estimate_plan(&of.setting, &nested_mesh, &of.plan, PADDING_ANY, &priced, &error), "%s", error.text);
         double formula = priced.formula_seconds, close = 1e-2;
         if (knobs->schedule == SCHEDULE_ZB_H1 || knobs->schedule == SCHEDULE_DUALPIPE) close = 0.03;
-        cr_expect_float_eq(priced.played_seconds, formula, close * formula, "%llu: %s on %s, %s, %lld stages: %.9g, played %.9g",
-                           (unsigned long long)seed, of.model.name, of.chip.name, schedule_name(knobs->schedule),
+        cr_expect_float_eq(priced.played_seconds, formula, close * formula,
+                           "%llu: %s on %s, %s, %lld stages: %.9g, played %.9g", (unsigned long long)seed, of.model.name, of.chip.name, schedule_name(knobs->schedule),
                            (long long)stages, formula, priced.played_seconds);
         seen[knobs->schedule]++, chunked += knobs->virtual_stages > 1;
     }

@@ -44,11 +44,13 @@ static KnobOutcome knob_out(const KnobListing *listing, PruneReason reason, doub
 
 /* Whether the same setting with its optimizer's state in HBM, `resident`, is no worse than this one whatever becomes of
  * it: it is listed, fits however it is laid out, and its update is faster. Where the resident one was cut by its bound
- * nothing follows: that bound has what freeing memory costs, of which this setting has to free less. */
+ * nothing follows: that bound has what freeing memory costs, of which this setting has to free less. Nor does it of a
+ * pipeline: with a longer update the played step may be within a hundredth of the formula's (step_of_both()). */
 static bool decided_by_resident(const KnobListing *listing, const Knobs *knobs, const Shard *shard,
                                 const KnobOutcome *resident) {
     const ExploreProblem *problem = listing->tuple->problem;
-    if (listing->brute || problem->request->control.variants || !resident->listed) return false;
+    if (listing->brute || problem->request->control.variants || !resident->listed || shard->pipeline > 1)
+        return false;
     Bounds bounds = explorer_bounds(listing->tuple->explorer);
     return offload_never_pays(&bounds, shard, knobs, resident->bound / problem->scale);
 }

@@ -40,7 +40,7 @@ static const struct {
     const char *machine, *degrees;
     int stages, replicas, size;
 } PLANS[] = {
-    {"--model 8b --chip h100 --nodes 2 --for megatron", "data=16\tzero_stage=0", 1, 16, 1},
+    {"--model 8b --chip h100 --nodes 2 --for megatron", "data=16\tzero_stage=1", 1, 16, 1},
     {"--model 8b --chip h100 --nodes 2 --for megatron", "data=4\ttensor=4\tzero_stage=1", 1, 4, 2},
 };
 

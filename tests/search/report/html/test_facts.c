@@ -77,7 +77,7 @@ static int check_figures(Made *made, bool hardware) {
     return checked;
 }
 
-/* More of a resource never slows the best step, less never speeds it up: the fastest one, where plan 1 is tied with it. */
+/* More of a resource never slows the best step, less never speeds it up: the fastest, where plan 1 is tied with it. */
 static void check_order(const Report *report, const PageFacts *facts) {
     double fastest = search_fastest(&report->result)->ranked_seconds / report->result.plans[0].ranked_seconds - 1;
     for (int i = 0; i < facts->figure_count; i++) {
