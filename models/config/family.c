@@ -405,7 +405,7 @@ static bool read_extra(Scope *scope, const char *matrices, const char *vectors, 
 }
 
 static bool read_attention(Scope *scope, SameForAll *same, int64_t d_model, int64_t max_seq, LayerKind *kind) {
-    bool windowed;
+    bool windowed = false;
     if (!read_group(scope, same, LAYER_ATTENTION, kind) ||
         !condition(scope, same, WINDOWED, CONDITIONS[WINDOWED].fallback, &windowed))
         return false;
@@ -428,7 +428,7 @@ static bool read_attention(Scope *scope, SameForAll *same, int64_t d_model, int6
 }
 
 static bool read_layer(Scope *scope, SameForAll *same, int64_t d_model, int64_t max_seq, LayerKind *kind) {
-    bool attends, feeds, mixture, beside;
+    bool attends = true, feeds = true, mixture = false, beside = false;
     memset(kind, 0, sizeof *kind);
     kind->count = 1;
     if (!read_mixer(scope, kind) || !condition(scope, same, ATTENDS, !kind->mixer, &attends) ||
@@ -515,6 +515,22 @@ static bool check_numbers(Scope *scope, const char *sort, bool marks, int64_t la
     return true;
 }
 
+/* What the class refuses, or what is not counted: by condition, what is said of it. */
+static bool check_refused(Scope *scope) {
+    for (int c = 0; c < scope->chain_count; c++) {
+        const cJSON *refused = cJSON_GetObjectItemCaseSensitive(scope->chain[c], "refused"), *one;
+        cJSON_ArrayForEach(one, refused) {
+            Value value;
+            scope->expression.missing[0] = scope->expression.asked[0] = '\0';
+            if (!expression_value(one->string, &scope->expression, &value)) return false;
+            if (value_is_true(value))
+                return error_set(scope->config.error, ERROR_INPUT, scope->config.where, "%s%s", scope->config.prefix,
+                                 one->valuestring);
+        }
+    }
+    return true;
+}
+
 static bool read_layers(Scope *scope, int64_t layers, int64_t max_seq, bool encoder, Model *model) {
     SameForAll same;
     memset(&same, 0, sizeof same);
@@ -549,7 +565,7 @@ static bool read_rope(Scope *scope, Model *model) {
 
 /* The rotated part of a head as a width, where the family says one. */
 static bool read_rotary(Scope *scope, Model *model) {
-    int64_t rotary, width = model->kinds[0].head_dim;
+    int64_t rotary = 0, width = model->kinds[0].head_dim;
     if (!whole_field(scope, "rotary", 1, INT32_MAX, 0, &rotary)) return false;
     if (rotary > width && width > 0)
         return error_set(scope->config.error, ERROR_INPUT, scope->config.where,
@@ -567,9 +583,9 @@ static bool read_language(Scope *scope, Model *model) {
                                             [POSITIONS_LEARNED] = "learned",
                                             [POSITIONS_ALIBI] = "alibi",
                                             [POSITIONS_NONE] = "none"};
-    size_t norm, positions;
-    int64_t layers, encoder_layers;
-    bool last_norm;
+    size_t norm = 0, positions = 0;
+    int64_t layers = 0, encoder_layers = 0;
+    bool last_norm = true;
     if (!whole_field(scope, "layers", 1, MODEL_LAYERS_MAX, REQUIRED, &layers) ||
         !whole_field(scope, "d_model", 1, INT32_MAX, REQUIRED, &model->d_model) ||
         !whole_field(scope, "vocab", 1, INT32_MAX, REQUIRED, &model->vocab) ||
@@ -582,7 +598,8 @@ static bool read_language(Scope *scope, Model *model) {
         !flag_field(scope, "logits_bias", false, &model->logits_bias) ||
         !flag_field(scope, "no_head", false, &model->no_head) ||
         !flag_field(scope, "last_norm", true, &last_norm) ||
-        !whole_field(scope, "encoder_layers_beside", 0, MODEL_LAYERS_MAX, 0, &encoder_layers))
+        !whole_field(scope, "encoder_layers_beside", 0, MODEL_LAYERS_MAX, 0, &encoder_layers) ||
+        !check_refused(scope))
         return false;
     model->norm = (NormKind)norm;
     model->positions = (PositionKind)positions;

@@ -37,6 +37,9 @@ static const struct {
                 " \"vocab_size\": 32, \"max_position_embeddings\": 64"},
     {"olmo3", "\"num_hidden_layers\": 4, \"num_attention_heads\": 2, \"hidden_size\": 8, \"intermediate_size\": 16,"
               " \"vocab_size\": 32, \"max_position_embeddings\": 64"},
+    {"deepseek_v2", "\"num_hidden_layers\": 4, \"num_attention_heads\": 2, \"hidden_size\": 8, \"vocab_size\": 32,"
+                    " \"max_position_embeddings\": 64, \"intermediate_size\": 16, \"moe_intermediate_size\": 8,"
+                    " \"num_experts_per_tok\": 2, \"n_routed_experts\": 8"},
     {"shardopt", "\"d_model\": 8, \"vocab\": 32, \"max_seq\": 64, \"layers\": [{\"count\": 2, \"heads\": 2,"
                  " \"d_ff\": 16}]"},
 };
@@ -83,7 +86,9 @@ static const struct {
     {"bloom", "n_layer", "", "n_layer is missing"},
     {"bloom", "hidden_size", "", "hidden_size is missing"},
     {"bloom", "n_head", "", "n_head is missing"},
+    {"bloom", "n_head", "3", "head_dim"},
     {"bloom", "n_head", "-2", "n_head"},
+    {"bloom", "hidden_size", "9", "head_dim"},
     {"bloom", "n_inner", "null", ""},
     {"bloom", "n_inner", "[]", "n_inner"},
     {"bloom", "hidden_size", "2147483646", "d_ff"},
@@ -91,6 +96,7 @@ static const struct {
     {"falcon", "multi_query", "false", ""},
     {"falcon", "multi_query", "1", "multi_query should be true or false"},
     {"falcon", "new_decoder_architecture", "\"yes\"", "new_decoder_architecture"},
+    {"falcon", "num_ln_in_parallel_attn", "3", "num_ln_in_parallel_attn"},
     {"falcon", "hidden_size", "2147483644", "d_ff"},
     {"falcon", "rope_theta", "0", "rope_theta is 0; give a number from 10 to"},
     {"mpt", "d_model", "", "d_model is missing"},
@@ -102,6 +108,7 @@ static const struct {
     {"mpt", "attn_config", "{\"attn_type\": \"multiquery_attention\"}", ""},
     {"mpt", "attn_config", "{\"alibi\": false, \"rope\": true, \"rope_theta\": 2}", "attn_config.rope_theta"},
     {"mpt", "attn_config", "{\"qk_ln\": true}", ""},
+    {"mpt", "ffn_config", "{\"ffn_type\": \"mb_moe\"}", "ffn_config.ffn_type"},
     {"mpt", "ffn_config", "{\"ffn_type\": \"mptglu\", \"ffn_hidden_size\": 24}", ""},
     {"opt", "ffn_dim", "", "ffn_dim is missing"},
     {"opt", "word_embed_proj_dim", "4", ""},
@@ -109,12 +116,19 @@ static const struct {
     {"opt", "do_layer_norm_before", "false", ""},
     {"opt", "_remove_final_layer_norm", "true", ""},
     {"opt", "max_position_embeddings", "2147483647", "learned_positions"},
+    {"dbrx", "tie_word_embeddings", "true", "tie_word_embeddings"},
     {"dbrx", "attn_config", "{\"kv_n_heads\": 4}", "kv_heads"},
     {"dbrx", "attn_config", "{\"rope_theta\": -1}", "attn_config.rope_theta"},
     {"dbrx", "attn_config", "7", ""}, /* holds nothing: the defaults */
     {"dbrx", "ffn_config", "{\"moe_num_experts\": 0}", "d_ff"},
     {"dbrx", "ffn_config", "{\"moe_num_experts\": 4, \"moe_top_k\": 5}", "top_k"},
     {"dbrx", "ffn_config", "{\"ffn_hidden_size\": \"wide\"}", "ffn_config.ffn_hidden_size should be a number"},
+    {"deepseek_v2", "kv_lora_rank", "0", "kv_lora_rank is 0"},
+    {"deepseek_v2", "kv_lora_rank", "32", ""},
+    {"deepseek_v2", "n_group", "3", "n_group does not divide"},
+    {"deepseek_v2", "n_group", "4", ""},
+    {"deepseek_v2", "moe_layer_freq", "4", ""}, /* layer 0 */
+    {"deepseek_v2", "moe_layer_freq", "0", "divides by 0"},
     {"gpt_oss", "intermediate_size", "", "intermediate_size is missing"},
     {"gpt_oss", "num_experts_per_tok", "5", "top_k"},
     {"gpt_oss", "num_experts_per_tok", "", ""}, /* the class default of 4 */

@@ -41,7 +41,7 @@ static const struct {
     {"a slip in the file", "sed 's/top_k/topk/' $F >$D/slip.json; $P models $D/slip.json", 2, NULL,
      "layers[1].topk is not known; did you mean top_k?"},
     {"a file of an unknown type", "echo '{\"model_type\": \"lama\"}' >$D/lama.json; $P --model $D/lama.json --pods 1",
-     2, NULL, "known: llama, "},
+     2, NULL, "\"lama\" is not known, but like llama; "},
 };
 
 Test(new_model, rows) {
