@@ -406,8 +406,9 @@ Test(zoo_laws, played_as_the_formula_where_stages_are_alike) {
         double formula = priced.formula_seconds, close = 1e-2;
         if (knobs->schedule == SCHEDULE_ZB_H1 || knobs->schedule == SCHEDULE_DUALPIPE) close = 0.03;
         cr_expect_float_eq(priced.played_seconds, formula, close * formula,
-                           "%llu: %s on %s, %s, %lld stages: %.9g, played %.9g", (unsigned long long)seed, of.model.name, of.chip.name, schedule_name(knobs->schedule),
-                           (long long)stages, formula, priced.played_seconds);
+                           "%llu: %s on %s, %s, %lld stages: %.9g, played %.9g", (unsigned long long)seed,
+                           of.model.name, of.chip.name, schedule_name(knobs->schedule), (long long)stages, formula,
+                           priced.played_seconds);
         seen[knobs->schedule]++, chunked += knobs->virtual_stages > 1;
     }
     for (int schedule = SCHEDULE_GPIPE; schedule < SCHEDULE_COUNT; schedule++)
