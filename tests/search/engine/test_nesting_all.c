@@ -111,7 +111,7 @@ Test(nesting_all, is_the_best_of_720_orders) {
     Catalog catalog;
     load_catalog(&arena, &catalog);
     int feasible = 0, wins = 0, problems = 0;
-    for (uint64_t seed = 9; problems < PROBLEMS; seed++) { /* in 17 another order wins */
+    for (uint64_t seed = 200; problems < PROBLEMS; seed++) { /* in 204 another order wins */
         Arena own = {0};
         Draw draw = draw_seeded(9000 + seed);
         char text[320];
