@@ -211,8 +211,7 @@ static int replace_word(Replaced *out, char **words, int left) {
     }
     bool lora = strcmp(words[0], "--lora") == 0 || strcmp(words[0], "--qlora") == 0;
     if (lora && option_of(out->command, "lora", 4) >= 0) { /* the rank may be left out */
-        bool said = left > 1 && (words[1][0] == 'n' || words[1][0] == 'i' || words[1][0] == 'g' ||
-                                 (words[1][0] >= '0' && words[1][0] <= '9'));
+        bool said = left > 1 && words[1][0] != '-';
         out->any = true;
         out->words[out->count++] = arena_format(out->arena, "%s=%s", words[0], said ? words[1] : "16");
         return !out->words[out->count - 1] ? 0 : said ? 2 : 1;
