@@ -44,6 +44,7 @@ static void fill(Case *at) {
     ranked->plan.placement.factor[0][ROLE_TENSOR] = 4, ranked->plan.placement.factor[0][ROLE_FSDP] = 2;
     ranked->plan.placement.factor[1][ROLE_FSDP] = 8;
     ranked->plan.layout.sharding.residual = RESIDUAL_SEQUENCE;
+    ranked->estimate.shard.pipeline = 1;
     ranked->estimate.shard.layers = ranked->estimate.shard.layers_last = 32;
     ranked->estimate.time.seconds = 1;
     for (int a = 0; a < ACTIVATION_COUNT; a++) ranked->plan.layout.layers[a][STATE_SAVED] = 32;
@@ -58,6 +59,7 @@ static void set_stages(Case *at, int64_t stages, int64_t virtual_stages, int64_t
     ranked->plan.knobs.schedule = virtual_stages > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
     ranked->plan.knobs.virtual_stages = virtual_stages;
     ranked->plan.knobs.microbatches = ranked->work.sequences / 2 / (16 / stages);
+    ranked->estimate.shard.pipeline = (double)stages;
     ranked->estimate.shard.layers = (double)fullest;
     ranked->estimate.shard.layers_last = (double)last;
     for (int a = 0; a < ACTIVATION_COUNT; a++) ranked->plan.layout.layers[a][STATE_SAVED] = fullest;
