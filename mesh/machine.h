@@ -61,9 +61,9 @@ void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machin
 int64_t machine_host_most(const Chip *chip);
 
 /* GPUs: this many chips in equal parts over the smallest number of NVLink domains that whole hosts allow (128 chips of
- * NVL72: 2 racks, 64 of each). `chips` fit into one host or are a multiple of it. Where equal parts cannot fill the fewest
- * domains (76 chips, 36 and 40 of two racks of 72), smaller equal parts with the network between them stand for it (19
- * hosts of 4), and the note says so: the model is never faster than the real machine. */
+ * NVL72: 2 racks, 64 of each). `chips` fit into one host or are a multiple of it. Where equal parts cannot fill the
+ * fewest domains (76 chips, 36 and 40 of two racks of 72), smaller equal parts with the network between them stand for
+ * it (19 hosts of 4), and the note says so: the model is never faster than the real machine. */
 void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out);
 
 /* Whether the catalog has the rate of the network that joins domains or slices, so that there can be more than one. */

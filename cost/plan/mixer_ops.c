@@ -16,10 +16,10 @@ static double part_weights(const MixerPart *part, double share) {
     return matrix * share + (all - matrix);
 }
 
-/* A sequence over several chips. Where they exchange heads for tokens, what the core reads goes out and what it makes comes
- * back, a group's part to each chip with one of its heads (Ulysses, as Megatron-Core's MambaContextParallel does it). Else
- * each chip computes its own tokens from an empty state, and the states at their ends are gathered (LASP-2, arXiv
- * 2502.07563, section 3) or passed on along a ring; backward does the same with their gradients. */
+/* A sequence over several chips. Where they exchange heads for tokens, what the core reads goes out and what it makes
+ * comes back, a group's part to each chip with one of its heads (Ulysses, as Megatron-Core's MambaContextParallel does
+ * it). Else each chip computes its own tokens from an empty state, and the states at their ends are gathered (LASP-2,
+ * arXiv 2502.07563, section 3) or passed on along a ring; backward does the same with their gradients. */
 static void core_traffic(Op *op, const MixerPart *part, double states, const Shard *shard, const Methods *methods) {
     double heads_ways = shard->ulysses > 1 ? shard->ulysses : 1, joined = shard->sequence / heads_ways;
     if (heads_ways > 1) {

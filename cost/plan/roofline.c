@@ -24,8 +24,8 @@ static double cast_bytes(const Op *op, Phase phase, Precision precision) {
 }
 
 /* The rate of a grouped matmul over a plain one. Groups cost time because each ends in tiles and waves of its own: one
- * group alone costs nothing. In blocks of 8 or 4 bits, what software gains above 1 comes of kernels that are fused with a gated
- * unit (cuDNN's grouped matmul with SwiGLU, Megatron-Core 0.18): experts of two matrices do without. */
+ * group alone costs nothing. In blocks of 8 or 4 bits, what software gains above 1 comes of kernels that are fused with
+ * a gated unit (cuDNN's grouped matmul with SwiGLU, Megatron-Core 0.18): experts of two matrices do without. */
 static double grouped_rate(const Op *op, const Profile *profile) {
     bool blocks = profile->precision == PRECISION_MXFP8 || profile->precision == PRECISION_NVFP4;
     double software = op->ungated && blocks ? min_real(1, profile->grouped_factor) : profile->grouped_factor;

@@ -81,8 +81,8 @@ static inline double shard_width(int64_t width, double ways) {
 double shard_heads(const LayerKind *kind, const Shard *shard);
 double shard_kv_heads(const LayerKind *kind, const Shard *shard);
 
-/* What tensor and Ulysses divide in a layer: its query heads, the heads of its mixer, or what divides both; 0: it mixes no
- * tokens. */
+/* What tensor and Ulysses divide in a layer: its query heads, the heads of its mixer, or what divides both; 0: it mixes
+ * no tokens. */
 int64_t kind_heads(const Model *model, const LayerKind *kind);
 
 /* Copies of a parameter: the chips over which its gradient is reduced once per step. */

@@ -32,7 +32,8 @@ double cache_bytes_per_sequence(const Model *model, double bytes_per_number, dou
  * copies hold. */
 double cache_share_of_chip(const LayerKind *kind, int64_t tensor, int64_t further);
 
-/* How many chips of the tensor group hold the same heads (1 where there are none): the ways that batch or sequence can still divide. */
+/* How many chips of the tensor group hold the same heads (1 where there are none): the ways that batch or sequence can
+ * still divide. */
 int64_t cache_copies(const LayerKind *kind, int64_t tensor);
 
 /* The number of sequences that fit into `free_bytes`. */

@@ -5,9 +5,9 @@
  *   num_key_value_heads ?? heads
  *   layer_types[i] == 'sliding_attention' ? sliding_window : 0
  *
- * Numbers, 'words', true, false, null; names with dots, list[index], ?:, ??, || && ! == != < <= > >= + - * / %. `/` rounds down, as `//` does in
- * Python; `a ?? b` is b where a is null or absent. Functions: min(a, b), max(a, b), floor(x), ceil(x), round_up(x, m),
- * len(list), has(list, x), sum(list). What a name means is its scope's matter. */
+ * Numbers, 'words', true, false, null; names with dots, list[index], ?:, ??, || && ! == != < <= > >= + - * / %. `/`
+ * rounds down, as `//` does in Python; `a ?? b` is b where a is null or absent. Functions: min(a, b), max(a, b),
+ * floor(x), ceil(x), round_up(x, m), len(list), has(list, x), sum(list). What a name means is its scope's matter. */
 #pragma once
 
 #include "base/error.h"

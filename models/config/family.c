@@ -493,8 +493,8 @@ static bool check_words(Scope *scope, int64_t layers) {
     return true;
 }
 
-/* Lists of numbers of layers ("indices"), and lists of 0 or 1 for each layer ("marks"). An empty list of marks counts as
- * absent in the classes. */
+/* Lists of numbers of layers ("indices"), and lists of 0 or 1 for each layer ("marks"). An empty list of marks counts
+ * as absent in the classes. */
 static bool check_numbers(Scope *scope, const char *sort, bool marks, int64_t layers) {
     const cJSON *keys = family_at(scope, sort), *key;
     cJSON_ArrayForEach(key, keys) {

@@ -20,7 +20,8 @@ static double scan_flops(const int64_t *s) {
 /* Numbers to and from HBM, forward, in fla's kernels: keys for k k', for what the inverse is multiplied with, for the
  * states and for the output; values twice and what takes their place twice; queries once; the inverse, chunk x chunk of
  * each head, written and read; states of chunks in 16 bits. What stays: queries, keys and values behind the convolution
- * (its own output), the inverse, and the output. Value heads share keys and queries, which are copied before the kernel. */
+ * (its own output), the inverse, and the output. Value heads share keys and queries, which are copied before the
+ * kernel. */
 static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_PARTS_MAX]) {
     const int64_t *s = kind->sizes;
     int64_t D = model->d_model, keys = times(2, times(s[KEY_HEADS], s[KEY_DIM]));

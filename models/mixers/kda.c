@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Kimi delta attention: a gated delta net whose state forgets by one number for each channel of a key; that gate and the
- * gate of the output come through a low rank. Kimi Linear (arXiv 2510.26692), sections 3 and 4; the kernels are those of
- * flash-linear-attention's ops/kda, which do the products of its delta rule. */
+/* Kimi delta attention: a gated delta net whose state forgets by one number for each channel of a key; that gate and
+ * the gate of the output come through a low rank. Kimi Linear (arXiv 2510.26692), sections 3 and 4; the kernels are
+ * those of flash-linear-attention's ops/kda, which do the products of its delta rule. */
 #include "models/mixer.h"
 #include "models/product.h"
 

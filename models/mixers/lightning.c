@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lightning attention: linear attention with one fixed decay for each head, a norm, and a gate on its output. In blocks:
- * scores inside a block, a state between blocks. Qin and others (arXiv 2405.17381), algorithm 1; MiniMax-01 (arXiv
- * 2501.08313), section 2.2. Ring-linear's layers are such ones too. */
+/* Lightning attention: linear attention with one fixed decay for each head, a norm, and a gate on its output. In
+ * blocks: scores inside a block, a state between blocks. Qin and others (arXiv 2405.17381), algorithm 1; MiniMax-01
+ * (arXiv 2501.08313), section 2.2. Ring-linear's layers are such ones too. */
 #include "models/mixer.h"
 #include "models/product.h"
 

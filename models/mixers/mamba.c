@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Mamba 1: a state of `state` numbers for each of `inner` channels, whose decay, input and output depend on the token: no
- * matrix product says it, a kernel walks it in registers. Gu and Dao 2023, section 3; the fused kernel of mamba_ssm
+/* Mamba 1: a state of `state` numbers for each of `inner` channels, whose decay, input and output depend on the token:
+ * no matrix product says it, a kernel walks it in registers. Gu and Dao 2023, section 3; the fused kernel of mamba_ssm
  * (selective_scan_interface.py, MambaInnerFn) keeps what goes into the convolution and the scan's output. */
 #include "models/mixer.h"
 #include "models/product.h"

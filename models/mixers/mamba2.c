@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Mamba 2: a state of head_dim x state numbers per head that decays by one number per head and token; inputs and outputs
- * of the state (B, C) are shared by the heads of a group. Trained in chunks, as a masked matrix product inside a chunk
- * and a recurrence between chunks: Dao and Gu, "Transformers are SSMs", 2024, section 6. */
+/* Mamba 2: a state of head_dim x state numbers per head that decays by one number per head and token; inputs and
+ * outputs of the state (B, C) are shared by the heads of a group. Trained in chunks, as a masked matrix product inside
+ * a chunk and a recurrence between chunks: Dao and Gu, "Transformers are SSMs", 2024, section 6. */
 #include "models/mixer.h"
 #include "models/product.h"
 
@@ -17,8 +17,8 @@ static double scan_flops(const int64_t *s) {
 }
 
 /* Numbers to and from HBM in the kernels of mamba_ssm 2.2: dt alone, B and C for the scores of a chunk, x and B for the
- * states, x, C, dt and the scores for the output. Only what goes into the convolution stays for backward, which makes the
- * rest again (MambaSplitConv1dScanCombinedFn). A chunk's scores of a group are float32. */
+ * states, x, C, dt and the scores for the output. Only what goes into the convolution stays for backward, which makes
+ * the rest again (MambaSplitConv1dScanCombinedFn). A chunk's scores of a group are float32. */
 static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_PARTS_MAX]) {
     const int64_t *s = kind->sizes;
     int64_t D = model->d_model, width = times(s[HEADS], s[HEAD_DIM]), shared = times(2, times(s[GROUPS], s[STATE]));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* mLSTM: linear attention with exponential gates of a number for each head, in chunks. xLSTM 7B (arXiv 2503.13427), section
- * 3; tiled flash linear attention (arXiv 2503.14376) for its kernels. */
+/* mLSTM: linear attention with exponential gates of a number for each head, in chunks. xLSTM 7B (arXiv 2503.13427),
+ * section 3; tiled flash linear attention (arXiv 2503.14376) for its kernels. */
 #include "models/mixer.h"
 #include "models/product.h"
 

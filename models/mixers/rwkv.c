@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* RWKV 4: a weighted mean of values whose weights decay by one number for each channel; its inputs are mixed with those of the
- * token before. Peng and others (arXiv 2305.13048), section 3. */
+/* RWKV 4: a weighted mean of values whose weights decay by one number for each channel; its inputs are mixed with those
+ * of the token before. Peng and others (arXiv 2305.13048), section 3. */
 #include "models/mixer.h"
 #include "models/product.h"
 

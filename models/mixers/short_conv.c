@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Short convolution between two gates (LFM2): three copies of the stream, of which the first two are multiplied, mixed over a
- * few tokens, and multiplied by the third. LFM2 technical report (arXiv 2511.23404), section 2. */
+/* Short convolution between two gates (LFM2): three copies of the stream, of which the first two are multiplied, mixed
+ * over a few tokens, and multiplied by the third. LFM2 technical report (arXiv 2511.23404), section 2. */
 #include "models/mixer.h"
 #include "models/product.h"
 

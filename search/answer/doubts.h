@@ -5,8 +5,8 @@
 
 #include "search/answer/ranked_plan.h"
 
-/* By how much the model FLOP/s of a chip under this plan are above `measured` ones, as a share; 0 where they are not, or
- * `measured` is 0. */
+/* By how much the model FLOP/s of a chip under this plan are above `measured` ones, as a share; 0 where they are not,
+ * or `measured` is 0. */
 double plan_claim(const Request *request, const RankedPlan *ranked, double measured);
 
 /* Fills `doubt` of plans that answer `request` (each its own request where it has one): effects of the figures, its

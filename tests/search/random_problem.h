@@ -76,8 +76,8 @@ static inline void random_mlp(Draw *draw, bool mixture, LayerKind *kind) {
     kind->d_ff_shared = draw_chance(draw, 0.4) ? 512 : 0;
 }
 
-/* In place of attention, or beside it, a mixer; no MLP behind it, or nothing but an MLP; an indexer, other widths, blocks
- * that layers share. Draws from a copy: the rest of a problem is what it was without. */
+/* In place of attention, or beside it, a mixer; no MLP behind it, or nothing but an MLP; an indexer, other widths,
+ * blocks that layers share. Draws from a copy: the rest of a problem is what it was without. */
 static inline void random_mixer(Draw draw, LayerKind *kind) {
     static const int64_t MAMBA[] = {8, 32, 2, 16, 4, 64, 0, 1, 1}, DELTA[] = {4, 8, 32, 32, 4, 64};
     if (draw_chance(&draw, 0.75)) return;

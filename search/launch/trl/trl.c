@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* TRL's trainers through accelerate: a script that writes accelerate's YAML and starts `trl sft` or `trl dpo`. Flags and
- * defaults: TRL 0.24 (trl/trainer/model_config.py, sft_config.py, dpo_config.py), accelerate 1.11
+/* TRL's trainers through accelerate: a script that writes accelerate's YAML and starts `trl sft` or `trl dpo`. Flags
+ * and defaults: TRL 0.24 (trl/trainer/model_config.py, sft_config.py, dpo_config.py), accelerate 1.11
  * (utils/dataclasses.py, FullyShardedDataParallelPlugin), transformers 4.57 (training_args.py). */
 #include "base/util.h"
 #include "search/launch/keys.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The ops of layers with mixers against counts by hand, and what tensor gives to each chip against dealing heads out one
- * by one. Mamba 2 is Nemotron-3-Nano's layer, the gated delta net Qwen3-Next's. */
+/* The ops of layers with mixers against counts by hand, and what tensor gives to each chip against dealing heads out
+ * one by one. Mamba 2 is Nemotron-3-Nano's layer, the gated delta net Qwen3-Next's. */
 #include "models/mixer.h"
 #include "tests/cost/workbench.h"
 
@@ -48,9 +48,9 @@ static const Op *op_named(const Layer *layer, const char *name) {
     return NULL;
 }
 
-/* Mamba 2, a token: in projection to z 4096, x 4096, B and C 2 x 8 x 128, dt 64. Scan in chunks of 128: C B' 2 128 128 of
- * 8 groups, with x 2 128 4096, states in and out 2 x 2 128 4096. Delta net: q, k 2 x 2048, v, z 2 x 4096, b, a 64; of
- * each of 32 heads 6 128 128 + 64 (6 128 + 4 128) + 2/3 64 64. */
+/* Mamba 2, a token: in projection to z 4096, x 4096, B and C 2 x 8 x 128, dt 64. Scan in chunks of 128: C B' 2 128 128
+ * of 8 groups, with x 2 128 4096, states in and out 2 x 2 128 4096. Delta net: q, k 2 x 2048, v, z 2 x 4096, b, a 64;
+ * of each of 32 heads 6 128 128 + 64 (6 128 + 4 128) + 2/3 64 64. */
 Test(mixer_ops, flops_by_hand) {
     static const struct {
         const char *op;
@@ -117,9 +117,9 @@ Test(mixer_ops, heads_and_groups_as_dealt) {
         }
 }
 
-/* A state of 64 x 64 x 128 in float32 and 3 tokens of 6144 channels in 16 bits, for each sequence: gathered from 4 chips,
- * or passed on 3 times. With heads exchanged 1024 tokens of 4 chips: x, B, C, dt in, x out. Over tensor a gather in and a
- * scatter out, and back. */
+/* A state of 64 x 64 x 128 in float32 and 3 tokens of 6144 channels in 16 bits, for each sequence: gathered from 4
+ * chips, or passed on 3 times. With heads exchanged 1024 tokens of 4 chips: x, B, C, dt in, x out. Over tensor a gather
+ * in and a scatter out, and back. */
 Test(mixer_ops, traffic_by_hand) {
     const Model model = nemotron();
     const double state = 4. * 64 * 64 * 128 + 2. * 3 * 6144, stream = 2. * SEQ * 2688;

@@ -57,9 +57,9 @@ Test(mixers, parts_counted_by_hand) {
     }
 }
 
-/* A layer's parameters as classes of transformers 5.23 have them (counted on the meta device, divided by the layers), but for
- * MiniMax-Text-01 (6144 x 4 x 8192 in, 8192 x 6144 out) and LFM2-1.2B (2048 x 6144 in, 3 a channel, 2048 x 2048 out), by hand;
- * and the FLOPs of a token's scan by the formulas of the papers. */
+/* A layer's parameters as classes of transformers 5.23 have them (counted on the meta device, divided by the layers),
+ * but for MiniMax-Text-01 (6144 x 4 x 8192 in, 8192 x 6144 out) and LFM2-1.2B (2048 x 6144 in, 3 a channel, 2048 x 2048
+ * out), by hand; and the FLOPs of a token's scan by the formulas of the papers. */
 Test(mixers, as_counted_elsewhere) {
     static const struct {
         const char *mixer;

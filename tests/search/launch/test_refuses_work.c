@@ -63,8 +63,8 @@ static void expect_written(const char *command, const RequestedSearch *asked, co
     fclose(out);
 }
 
-/* Some models of every family, each launcher, each precision that the chip has: it is refused as a whole, with a reason,
- * or its first plan is written. */
+/* Some models of every family, each launcher, each precision that the chip has: it is refused as a whole, with a
+ * reason, or its first plan is written. */
 Test(refuses_work, what_is_planned_for_a_launcher_is_emitted, .timeout = 600) {
     static const char *const CHIPS[] = {"h100 --nodes 2", "v6e --slice 4x4", "b200 --nodes 1", "mi300x --nodes 1"};
     enum { STEP = 8, TEXT = 300 };

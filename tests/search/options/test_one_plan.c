@@ -29,8 +29,8 @@ static void price(const char *text, char *plan, Arena *arena, Report *report, Na
     cr_assert_eq(report->result.plan_count, 1, "%s", text);
 }
 
-/* 70B on 16 GPUs, tensor 8: 70.6e9 / 8 parameters of 2 + 2 bytes, and 12 bytes a parameter of state over all 16 are 88 GB,
- * which an H100 has not; with the state on the host it has. It was moved there, and took another time, before. */
+/* 70B on 16 GPUs, tensor 8: 70.6e9 / 8 parameters of 2 + 2 bytes, and 12 bytes a parameter of state over all 16 are 88
+ * GB, which an H100 has not; with the state on the host it has. It was moved there, and took another time, before. */
 Test(one_plan, what_lacks_hbm_stays_as_it_is_named) {
     char plan[] = "data=2 tensor=8 microbatches=8 zero_stage=1";
     Arena arena = {0};
