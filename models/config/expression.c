@@ -52,6 +52,9 @@ bool value_is(Value value, const char *word) {
     return value.type == VALUE_TEXT && strlen(word) == value.length && memcmp(word, value.text, value.length) == 0;
 }
 
+static bool is_there(Value value) { return value.type != VALUE_NULL; }
+static bool is_false(Value value) { return !value_is_true(value); }
+
 static bool equal(Value a, Value b) {
     if (a.type != b.type) return false;
     if (a.type == VALUE_NUMBER) return a.number == b.number;
@@ -253,46 +256,29 @@ static Value comparison(Parser *p) {
     return left;
 }
 
-/* && and ||: the value that decides, as in Python. */
-static Value both(Parser *p) {
-    Value value = comparison(p);
-    while (!failed(p) && take(p, "&&")) {
-        bool was = p->dead, yes = value_is_true(value);
-        p->dead = was || !yes;
-        Value other = comparison(p);
-        p->dead = was;
-        if (yes) value = other;
-    }
-    return value;
-}
+/* What binds least of two operands: the value that decides, as in Python. A left side that decides leaves the right one
+ * unevaluated. */
+static const struct {
+    const char *word;
+    bool (*decides)(Value left);
+} JUNCTIONS[] = {{"??", is_there}, {"||", value_is_true}, {"&&", is_false}};
 
-static Value either(Parser *p) {
-    Value value = both(p);
-    while (!failed(p) && take(p, "||")) {
-        bool was = p->dead, yes = value_is_true(value);
-        p->dead = was || yes;
-        Value other = both(p);
+static Value junction(Parser *p, size_t level) {
+    if (level == COUNT_OF(JUNCTIONS)) return comparison(p);
+    Value value = junction(p, level + 1);
+    while (!failed(p) && take(p, JUNCTIONS[level].word)) {
+        bool was = p->dead, decided = JUNCTIONS[level].decides(value);
+        p->dead = was || decided;
+        Value other = junction(p, level + 1);
         p->dead = was;
-        if (!yes) value = other;
-    }
-    return value;
-}
-
-static Value present(Parser *p) {
-    Value value = either(p);
-    while (!failed(p) && take(p, "??")) {
-        bool was = p->dead, there = value.type != VALUE_NULL;
-        p->dead = was || there;
-        Value other = either(p);
-        p->dead = was;
-        if (!there) value = other;
+        if (!decided) value = other;
     }
     return value;
 }
 
 static Value ternary(Parser *p) {
     if (++p->depth > DEPTH_MAX) return syntax(p, "too deep");
-    Value value = present(p);
+    Value value = junction(p, 0);
     if (!failed(p) && take(p, "?")) {
         bool was = p->dead, yes = value_is_true(value);
         p->dead = was || !yes;

@@ -47,33 +47,12 @@ static void check_same(const SearchResult *result, const SearchResult *other, in
 
 /* ---- problems ---- */
 
-/* Whether every launcher of --for refuses the work whatever the plan (the model, its precision or state), which is one
- * clear line and no search. */
-static bool launchers_refuse(const char *text) {
-    Arena arena = {0};
-    Request request;
-    Error error = {0};
-    char names[COMMAND_SIZE], rest[COMMAND_SIZE];
-    LauncherSet named;
-    const char *option = strstr(text, " --for ");
-    if (!option) return false;
-    const char *value = option + strlen(" --for "), *end = value + strcspn(value, " ");
-    snprintf(names, sizeof names, "%.*s", (int)(end - value), value);
-    snprintf(rest, sizeof rest, "%.*s%s", (int)(option - text), text, end);
-    cr_assert(request_from_text(rest, &arena, &request), "%s", rest);
-    cr_assert(launchers_parse(names, "--for", &named, &error), "%s: %s", names, error.text);
-    bool refuse = (named & ~launchers_refusing_work(&request)) == 0;
-    arena_free(&arena);
-    return refuse;
-}
-
 /* Draws how much of HBM is kept free: mostly so much that the best plan without a limit does not fit, or hardly.
- * False: nothing fits even so, or the space is too large, or no launcher takes the model. */
+ * False: nothing fits even so, or the space is too large. */
 static bool choose_reserve(CommandDraw *command) {
     Arena arena = {0};
     char text[COMMAND_SIZE + 64];
     Request request;
-    if (launchers_refuse(command->text)) return false;
     snprintf(text, sizeof text, "%s --hbm-reserve 0 --top 1 --threads 1", command->text);
     cr_assert(request_from_text(text, &arena, &request), "%s", text);
     SearchResult result = run(&request, &arena, text);
