@@ -101,3 +101,5 @@ MixerPart mixer_matmul(const char *name, MixerSplit split, int64_t units, int64_
 MixerPart mixer_convolution(const char *name, int64_t units, int64_t channels, int64_t kernel, bool bias);
 /* Parameters that no op of their own reads: A_log, dt_bias, the weights of a norm. */
 MixerPart mixer_weights(const char *name, MixerSplit split, int64_t units, int64_t parameters, ModelPart column);
+/* The norm on a core's output of `width` numbers, multiplied with its gate. */
+MixerPart mixer_gated_norm(const char *name, int64_t units, int64_t parameters, int64_t width);

@@ -51,10 +51,8 @@ static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_
     in->group_share = (double)keys / (double)columns;
     convolution->group_share = (double)keys / (double)mixed;
     in->groups = convolution->groups = s[KEY_HEADS];
-    out[count] = mixer_weights("delta net norm", SPLIT_LOCAL, 1, s[VALUE_DIM], PART_NORMS);
-    out[count].split = SPLIT_COLUMN, out[count].units = s[VALUE_HEADS], out[count].whole_weights = true;
-    out[count].read = times(2, values), out[count].written = out[count].kept = values; /* with its gate */
-    count++;
+    out[count] = mixer_gated_norm("delta net norm", s[VALUE_HEADS], s[VALUE_DIM], values);
+    out[count++].whole_weights = true;
     out[count++] = mixer_matmul("delta net out projection", SPLIT_ROW, s[VALUE_HEADS], values, D, false);
     return count;
 }

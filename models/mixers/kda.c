@@ -45,10 +45,8 @@ static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_
                                .moved_float = (double)states / (double)s[CHUNK] / 2,
                                .state = states,
                                .state_float = true};
-    out[count] = mixer_weights("delta attention norm", SPLIT_COLUMN, s[HEADS], s[HEAD_DIM], PART_NORMS);
-    out[count].whole_weights = true;
-    out[count].read = times(2, width), out[count].written = out[count].kept = width; /* with its gate */
-    count++;
+    out[count] = mixer_gated_norm("delta attention norm", s[HEADS], s[HEAD_DIM], width);
+    out[count++].whole_weights = true;
     out[count++] = mixer_matmul("delta attention out projection", SPLIT_ROW, s[HEADS], width, D, false);
     return count;
 }

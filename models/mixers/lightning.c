@@ -37,11 +37,8 @@ static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_
                                .state = states,
                                .state_float = true};
     if (s[NORM] > 0) {
-        bool whole = s[NORM] < width; /* one norm for all heads, or for the width of all */
-        out[count] = mixer_weights("linear attention norm", SPLIT_COLUMN, s[HEADS], s[NORM], PART_NORMS);
-        out[count].whole_weights = whole;
-        out[count].read = times(2, width), out[count].written = out[count].kept = width; /* with its gate */
-        count++;
+        out[count] = mixer_gated_norm("linear attention norm", s[HEADS], s[NORM], width);
+        out[count++].whole_weights = s[NORM] < width; /* one norm for all heads, or for the width of all */
     }
     out[count++] = mixer_matmul("linear attention out projection", SPLIT_ROW, s[HEADS], width, D, s[BIAS]);
     return count;

@@ -50,11 +50,7 @@ static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_
     scan->group_share = 2 * (double)shared / (double)(scan->read + scan->written);
     scan->group_flops = 2 * scores * (double)s[STATE] / flops;
     in->groups = convolution->groups = scan->groups = s[GROUPS];
-    if (s[NORM]) {
-        out[count] = mixer_weights("mamba norm", SPLIT_COLUMN, s[HEADS], width, PART_NORMS);
-        out[count].read = times(2, width), out[count].written = out[count].kept = width; /* with its gate */
-        count++;
-    }
+    if (s[NORM]) out[count++] = mixer_gated_norm("mamba norm", s[HEADS], width, width);
     out[count++] = mixer_matmul("mamba out projection", SPLIT_ROW, s[HEADS], width, D, s[BIAS]);
     return count;
 }

@@ -36,9 +36,7 @@ static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_
                                .moved_float = (double)states / (double)s[CHUNK],
                                .state = plus(states, plus(keys, s[HEADS])), /* with its normaliser and its largest gate */
                                .state_float = true};
-    out[count] = mixer_weights("mLSTM norm", SPLIT_COLUMN, s[HEADS], values, PART_NORMS);
-    out[count].read = times(2, values), out[count].written = out[count].kept = values; /* with its gate */
-    count++;
+    out[count++] = mixer_gated_norm("mLSTM norm", s[HEADS], values, values);
     out[count++] = mixer_matmul("mLSTM out projection", SPLIT_ROW, s[HEADS], values, D, s[BIAS]);
     return count;
 }
