@@ -68,10 +68,11 @@ static void list_parts(const CostContext *setting, const Plan *plan, Estimate *o
         add_parts(setting, ops, count, times, out->shard.microbatches, out);
     }
     const Tuning *tuning = cost_context_tuning(setting);
-    int tables[] = {pace.embedding ? ops_of_embedding(model, &out->shard, sharding, ops) : 0, 0};
-    add_parts(setting, ops, tune_ops(tuning, 1, ops, tables[0], OPS_MAX), 1, out->shard.microbatches, out);
-    tables[1] = pace.logits ? ops_of_logits(model, &out->shard, sharding, ops) : 0;
-    add_parts(setting, ops, tune_ops(tuning, 1, ops, tables[1], OPS_MAX), 1, out->shard.microbatches, out);
+    double microbatches = out->shard.microbatches;
+    if (pace.embedding)
+        add_parts(setting, ops, ops_of_embedding(model, &out->shard, sharding, tuning, ops), 1, microbatches, out);
+    if (pace.logits)
+        add_parts(setting, ops, ops_of_logits(model, &out->shard, sharding, tuning, ops), 1, microbatches, out);
     for (int i = 0; i < out->part_count; i++) {
         const EstimatePart *part = &out->parts[i];
         double seconds = part->forward_seconds + part->backward_seconds;
@@ -220,9 +221,9 @@ static void play(const CostContext *setting, const Plan *plan, Estimate *out) {
     out->played_seconds = out->shard.pipeline > 1
                               ? played_seconds(&(PlayedPlan){setting, &out->shard, plan, &out->rates})
                               : time->seconds;
-    double more = step_of_both(out->formula_seconds, out->played_seconds) - out->formula_seconds;
-    time->bubble_seconds += more;
-    time->seconds = step_of_both(out->formula_seconds, out->played_seconds), time->lower_seconds += more, time->serial_seconds += more;
+    time->seconds = step_of_both(out->formula_seconds, out->played_seconds);
+    double more = time->seconds - out->formula_seconds;
+    time->bubble_seconds += more, time->lower_seconds += more, time->serial_seconds += more;
 }
 
 bool estimate_plan(const CostContext *setting, const NestedMesh *nested_mesh, const Plan *plan, PaddingRule padding,

@@ -45,14 +45,14 @@ static double state_bytes(const MixerPart *parts, int count, double tensor) {
     return bytes;
 }
 
-static Op *add_product(List *list, const MixerPart *part, double tokens, PartShares share) {
+static Op *add_product(OpList *list, const MixerPart *part, double tokens, PartShares share) {
     double in = (double)part->in * (part->split == SPLIT_ROW ? share.numbers : 1);
     double out = (double)part->out * (part->split == SPLIT_COLUMN ? share.numbers : 1);
     return add_matmul(list, part->name, tokens, out, in);
 }
 
-static Op *add_core(List *list, const MixerPart *part, double tokens, PartShares share) {
-    Op *op = add(list, OP_SCAN, part->name);
+static Op *add_core(OpList *list, const MixerPart *part, double tokens, PartShares share) {
+    Op *op = op_list_add(list, OP_SCAN, part->name);
     double numbers = (double)(part->read + part->written) * share.numbers;
     op->flops[PHASE_FORWARD] = tokens * part->flops * share.flops;
     op->flops[PHASE_BACKWARD] = part->backward * op->flops[PHASE_FORWARD];
@@ -64,7 +64,7 @@ static Op *add_core(List *list, const MixerPart *part, double tokens, PartShares
 }
 
 /* Backward reads the gradient of the output and what was read, and writes as much. */
-static Op *add_stream(List *list, const MixerPart *part, double tokens, PartShares share) {
+static Op *add_stream(OpList *list, const MixerPart *part, double tokens, PartShares share) {
     double read = (double)part->read * share.numbers, written = (double)part->written * share.numbers;
     Op *op = add_elementwise(list, part->name, tokens, read + written, 2 * read + written);
     for (int phase = 0; phase < PHASE_COUNT && part->kind == MIXER_CONVOLUTION; phase++)
@@ -73,7 +73,7 @@ static Op *add_stream(List *list, const MixerPart *part, double tokens, PartShar
     return op;
 }
 
-void mixer_ops(List *list, const ShardedLayer *layer, const Methods *methods, MixerPlace place) {
+void mixer_ops(OpList *list, const ShardedLayer *layer, const Methods *methods, MixerPlace place) {
     MixerPart parts[MIXER_PARTS_MAX];
     const Shard *shard = layer->shard;
     const Sharding *sharding = layer->sharding;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* cost/plan/op_list.h: what ops of a layer are made with, for cost/plan/ops.c and cost/plan/mixer_ops.c alone. */
+/* cost/plan/op_list.h: what ops of a layer are made with, for cost/plan/ops.c, mixer_ops.c and table_ops.c alone. */
 #pragma once
 
 #include "cost/plan/ops.h"
@@ -14,9 +14,9 @@ static inline double residual_tokens(const Shard *shard, const Sharding *shardin
 typedef struct {
     Op *ops;
     int count;
-} List;
+} OpList;
 
-static inline Op *add(List *list, OpKind kind, const char *name) {
+static inline Op *op_list_add(OpList *list, OpKind kind, const char *name) {
     assert(list->count < OPS_MAX);
     Op *op = &list->ops[list->count++];
     *op = (Op){.kind = kind, .name = name, .groups = 1, .chunks = 1, .output_activation = -1, .saved_ways = 1};
@@ -24,8 +24,8 @@ static inline Op *add(List *list, OpKind kind, const char *name) {
 }
 
 /* [m, k] x [k, n]: forward once, backward twice (gradients of input and of weights). */
-static inline Op *add_matmul(List *list, const char *name, double m, double n, double k) {
-    Op *op = add(list, OP_MATMUL, name);
+static inline Op *add_matmul(OpList *list, const char *name, double m, double n, double k) {
+    Op *op = op_list_add(list, OP_MATMUL, name);
     op->m = m, op->n = n, op->k = k;
     op->runs_in_precision = true;
     op->weights = n * k;
@@ -37,8 +37,8 @@ static inline Op *add_matmul(List *list, const char *name, double m, double n, d
 }
 
 /* An op that reads or writes `forward` and `backward` tensors of `elements` bf16 elements. */
-static inline Op *add_elementwise(List *list, const char *name, double elements, double forward, double backward) {
-    Op *op = add(list, OP_ELEMENTWISE, name);
+static inline Op *add_elementwise(OpList *list, const char *name, double elements, double forward, double backward) {
+    Op *op = op_list_add(list, OP_ELEMENTWISE, name);
     op->hbm_bytes[PHASE_FORWARD] = BF16_BYTES * elements * forward;
     op->hbm_bytes[PHASE_BACKWARD] = BF16_BYTES * elements * backward;
     return op;
@@ -78,10 +78,20 @@ static inline void leave_block(Op *op, const Shard *shard, const Sharding *shard
     }
 }
 
+static inline double norm_weights(const Model *model) { return (double)model->d_model * (model->norm == NORM_LAYER ? 2 : 1); }
+
+/* Norm and residual addition before a block: forward reads x, writes y and adds a branch (5 tensors), backward moves
+ * 7. */
+static inline Op *add_norm(OpList *list, const char *name, const Model *model, double tokens) {
+    Op *op = add_elementwise(list, name, tokens * (double)model->d_model, 5, 7);
+    op->weights = norm_weights(model);
+    return op;
+}
+
 /* The ops of a layer's mixer (models/mixer.h), from its first matmul to its last. `entered` means that attention
  * alongside it has gathered the input that both read, and reduces the sum of both outputs; `ends` means that no MLP
  * follows: the output is the next layer's input, which is kept anyway. */
 typedef struct {
     bool entered, ends;
 } MixerPlace;
-void mixer_ops(List *list, const ShardedLayer *layer, const Methods *methods, MixerPlace place);
+void mixer_ops(OpList *list, const ShardedLayer *layer, const Methods *methods, MixerPlace place);

@@ -21,16 +21,6 @@ static void gather_weights(Op *op, const Shard *shard) {
 
 static bool has_mlp(const LayerKind *kind) { return kind->experts > 0 || kind->d_ff > 0; }
 
-static double norm_weights(const Model *model) { return (double)model->d_model * (model->norm == NORM_LAYER ? 2 : 1); }
-
-/* Norm and residual addition before a block: forward reads x, writes y and adds a branch (5 tensors), backward moves
- * 7. */
-static Op *add_norm(List *list, const char *name, const Model *model, double tokens) {
-    Op *op = add_elementwise(list, name, tokens * (double)model->d_model, 5, 7);
-    op->weights = norm_weights(model);
-    return op;
-}
-
 /* Widths of one chip's heads, all together. `value` is narrower than `key` in latent attention alone. */
 typedef struct {
     double heads, kv_heads;
@@ -61,7 +51,7 @@ static double attention_input(const Model *model, const LayerKind *kind) {
     return (double)(kind->attention_width > 0 ? kind->attention_width : model->d_model);
 }
 
-static void head_projections(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
+static void head_projections(OpList *list, const Model *model, const LayerKind *kind, const Shard *shard,
                              const Sharding *sharding, HeadWidths widths) {
     double tokens = shard->tokens, d_model = attention_input(model, kind), stream = BF16_BYTES * tokens * d_model;
     double v = kind->v_head_dim > 0 ? (double)kind->v_head_dim : (double)kind->head_dim;
@@ -85,7 +75,7 @@ static void head_projections(List *list, const Model *model, const LayerKind *ki
 /* Latent attention (DeepSeek-V2, section 2.1): down to narrow latents, which every chip computes whole for its own
  * tokens; tensor gathers the latents; then up to the chip's heads. Where queries have no rank they come from the
  * stream, which is then gathered too. */
-static void latent_projections(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
+static void latent_projections(OpList *list, const Model *model, const LayerKind *kind, const Shard *shard,
                                const Sharding *sharding, HeadWidths widths) {
     double tokens = shard->tokens, d_model = (double)model->d_model, rope = (double)kind->qk_rope_head_dim;
     double q_rank = (double)kind->q_lora_rank, kv_rank = (double)kind->kv_lora_rank, latent = q_rank + kv_rank + rope;
@@ -137,7 +127,7 @@ static void context_traffic(Op *attention, const Shard *shard, const Methods *me
 
 /* Keys and values that are gathered for attention and kept for its backward, which then sends their gradients alone.
  * The gather is repeated where the attention's input is recomputed, and what it has brought is freed with that. */
-static void gathered_keys(List *list, const Shard *shard, const Methods *methods, const LayerSoftware *software,
+static void gathered_keys(OpList *list, const Shard *shard, const Methods *methods, const LayerSoftware *software,
                           HeadWidths widths) {
     if (shard->sequence <= 1 || !keys_are_kept(methods, software)) return;
     double keys = widths.latent > 0 ? widths.latent : kv_copies(shard, &widths) * (widths.key + widths.value);
@@ -149,7 +139,7 @@ static void gathered_keys(List *list, const Shard *shard, const Methods *methods
 }
 
 /* The norm before a mixer without attention, whose input is gathered. */
-static void add_mixer_norm(List *list, const ShardedLayer *layer) {
+static void add_mixer_norm(OpList *list, const ShardedLayer *layer) {
     double tokens = layer->shard->tokens, local_tokens = residual_tokens(layer->shard, layer->sharding);
     Op *norm = add_norm(list, "mixer norm", layer->model, local_tokens);
     if (!has_mlp(layer->kind)) norm->weights *= (double)layer->kind->norms;
@@ -161,7 +151,7 @@ static void add_mixer_norm(List *list, const ShardedLayer *layer) {
 /* Lightning indexer (DeepSeek-V3.2-Exp, section 2.1): few narrow heads score all keys for each query, and the top_k are
  * attended to. Every chip of a tensor group computes it whole, as DeepSeek's and Megatron-Core's programs do. Its
  * gradient reaches the chosen keys alone. */
-static void indexer_ops(List *list, const ShardedLayer *layer) {
+static void indexer_ops(OpList *list, const ShardedLayer *layer) {
     const LayerKind *kind = layer->kind;
     const Shard *shard = layer->shard;
     double tokens = shard->tokens, d_model = (double)layer->model->d_model, width = (double)kind->index_head_dim;
@@ -170,7 +160,7 @@ static void indexer_ops(List *list, const ShardedLayer *layer) {
     Op *query = add_matmul(list, "indexer queries", tokens, queries, rank > 0 ? rank : d_model);
     add_matmul(list, "indexer keys and weights", tokens, width + (double)kind->index_heads, d_model);
     set_output(query, ACTIVATION_QKV, tokens * (BF16_BYTES * (queries + width) + 4 * chosen)); /* and which they are */
-    Op *scores = add(list, OP_ATTENTION, "indexer scores");
+    Op *scores = op_list_add(list, OP_ATTENTION, "indexer scores");
     scores->flops[PHASE_FORWARD] = 2 * tokens * queries * seen;
     scores->flops[PHASE_BACKWARD] = 4 * tokens * queries * chosen;
     scores->hbm_bytes[PHASE_FORWARD] = tokens * (BF16_BYTES * (queries + width) + 2 * FP32_BYTES * seen);
@@ -178,7 +168,7 @@ static void indexer_ops(List *list, const ShardedLayer *layer) {
     scores->head_dim = width;
 }
 
-static void attention_ops(List *list, const ShardedLayer *layer, const Methods *methods,
+static void attention_ops(OpList *list, const ShardedLayer *layer, const Methods *methods,
                           const LayerSoftware *software) {
     const Model *model = layer->model;
     const LayerKind *kind = layer->kind;
@@ -208,7 +198,7 @@ static void attention_ops(List *list, const ShardedLayer *layer, const Methods *
     gathered_keys(list, shard, methods, software, widths);
 
     /* Flash: scores never reach HBM; backward computes them again, 5 matmuls instead of 2. */
-    Op *attention = add(list, OP_ATTENTION, "attention");
+    Op *attention = op_list_add(list, OP_ATTENTION, "attention");
     double span = attention_span(kind, (int64_t)shard->seq, false);
     attention->flops[PHASE_FORWARD] = 2 * tokens * span * (widths.query + widths.context);
     attention->score_elements = tokens * attention_span(kind, (int64_t)shard->seq, true) * widths.heads;
@@ -237,7 +227,7 @@ static void attention_ops(List *list, const ShardedLayer *layer, const Methods *
     if (has_mlp(kind)) set_output(out, ACTIVATION_MIDDLE, BF16_BYTES * local_tokens * d_model);
 }
 
-static void dense_mlp_ops(List *list, const Model *model, const LayerKind *kind, const Shard *shard,
+static void dense_mlp_ops(OpList *list, const Model *model, const LayerKind *kind, const Shard *shard,
                           const Sharding *sharding, double width) {
     bool gathered = sharding->mlp == MLP_GATHERED && shard->tensor > 1;
     double d_model = (double)model->d_model, local_tokens = residual_tokens(shard, sharding);
@@ -279,7 +269,7 @@ static void expert_blocks(Op *up, Op *down, const Shard *shard, const Sharding *
 
 /* Every chip routes its own tokens, sends each token to top_k experts over `expert` (all_to_all), and gathers the
  * arriving tokens over the chips that share an expert's width. */
-static void expert_ops(List *list, const ShardedLayer *layer, const LayerSoftware *software) {
+static void expert_ops(OpList *list, const ShardedLayer *layer, const LayerSoftware *software) {
     const Model *model = layer->model;
     const LayerKind *kind = layer->kind;
     const Shard *shard = layer->shard;
@@ -342,7 +332,7 @@ static void expert_ops(List *list, const ShardedLayer *layer, const LayerSoftwar
 
 /* What a layer has alongside attention, mixer and MLP (extra): every chip multiplies the tokens that it holds with all
  * of it; vectors are held alone. */
-static void other_matrices(List *list, const char *name, const ShardedLayer *layer, const ExtraParameters *extra) {
+static void other_matrices(OpList *list, const char *name, const ShardedLayer *layer, const ExtraParameters *extra) {
     double matrices = 0, vectors = 0, d_model = (double)layer->model->d_model;
     for (int i = 0; i < PART_COUNT; i++) {
         matrices += (double)extra->matrix[i];
@@ -351,12 +341,12 @@ static void other_matrices(List *list, const char *name, const ShardedLayer *lay
     if (!(matrices + vectors > 0)) return;
     double tokens = residual_tokens(layer->shard, layer->sharding);
     Op *op =
-        matrices > 0 ? add_matmul(list, name, tokens, matrices / d_model, d_model) : add(list, OP_ELEMENTWISE, name);
+        matrices > 0 ? add_matmul(list, name, tokens, matrices / d_model, d_model) : op_list_add(list, OP_ELEMENTWISE, name);
     op->weights = matrices + vectors;
 }
 
 /* Attention to the states of an encoder, of which there are as many as tokens (models/parameters.h); all are seen. */
-static void cross_ops(List *list, const ShardedLayer *layer, const Methods *methods) {
+static void cross_ops(OpList *list, const ShardedLayer *layer, const Methods *methods) {
     const LayerKind *kind = layer->kind;
     const Shard *shard = layer->shard;
     double tokens = shard->tokens, d_model = (double)layer->model->d_model, head = (double)kind->cross_head_dim;
@@ -368,7 +358,7 @@ static void cross_ops(List *list, const ShardedLayer *layer, const Methods *meth
     enter_block(query, shard, layer->sharding, stream);
     enter_block(key, shard, layer->sharding, BF16_BYTES * tokens * width);
     set_output(key, ACTIVATION_QKV, BF16_BYTES * tokens * (heads + 2 * keys));
-    Op *attention = add(list, OP_ATTENTION, "cross attention");
+    Op *attention = op_list_add(list, OP_ATTENTION, "cross attention");
     attention->flops[PHASE_FORWARD] = 4 * tokens * shard->seq * heads;
     attention->flops[PHASE_BACKWARD] = 2.5 * attention->flops[PHASE_FORWARD];
     attention->score_elements = tokens * shard->seq * heads / head;
@@ -398,7 +388,7 @@ int ops_of_layer_under(const ShardedLayer *layer, const Methods *methods, const 
     const LayerKind *kind = layer->kind;
     const Shard *shard = layer->shard;
     const Sharding *sharding = layer->sharding;
-    List list = {.ops = ops};
+    OpList list = {.ops = ops};
     bool attends = kind->heads > 0, mixes = kind_mixes(kind);
     if (attends) attention_ops(&list, layer, methods, software);
     if (mixes && !attends && kind->norms > 0) add_mixer_norm(&list, layer);
@@ -428,84 +418,11 @@ int ops_of_layer_under(const ShardedLayer *layer, const Methods *methods, const 
         if (i < mixer_from || i >= mixer_to) ops[i].weights *= held;
     if (software->tuning) {
         double heads = shard_heads(kind, shard), all = heads + 2 * shard_kv_heads(kind, shard);
-        list.count = tune_ops(software->tuning, all > 0 ? heads / all : 1, ops, list.count, OPS_MAX);
+        list.count = tune_ops(software->tuning, all > 0 ? heads / all : 1, ops, list.count);
     }
     /* A collective matmul works on a chunk while the next one is on its way. */
     for (int i = 0; i < list.count && methods->tensor_overlap; i++)
         if (ops[i].kind == OP_MATMUL && ops[i].traffic[GROUP_TENSOR][PHASE_FORWARD].messages > 0)
             ops[i].chunks = shard->tensor;
-    return list.count;
-}
-
-/* Tables alongside the embedding (per-layer and n-gram), and towers, which work only where there are images or sound:
- * held, split over tensor as the embedding is. */
-static double table_parameters(const Model *model) {
-    double parameters = 0;
-    for (int i = 0; i < PART_COUNT; i++) parameters += (double)model->extra.vector[i];
-    for (int i = 0; i < model->tower_count; i++) parameters += (double)model->towers[i].parameters;
-    return parameters;
-}
-
-/* Matrices of the model that are in none of its layers, such as those of more tokens to predict. */
-static void beside_layers(List *list, const Model *model, const Shard *shard, const Sharding *sharding) {
-    double matrices = 0, d_model = (double)model->d_model;
-    for (int i = 0; i < PART_COUNT; i++) matrices += (double)model->extra.matrix[i];
-    if (!(matrices > 0)) return;
-    Op *op =
-        add_matmul(list, "matrices alongside layers", shard->tokens, matrices / (d_model * shard->tensor), d_model);
-    enter_block(op, shard, sharding, BF16_BYTES * shard->tokens * d_model);
-    leave_block(op, shard, sharding, BF16_BYTES * shard->tokens * d_model);
-}
-
-int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops) {
-    List list = {.ops = ops};
-    double d_model = (double)model->d_model, stream = BF16_BYTES * shard->tokens * d_model;
-    Op *lookup = add(&list, OP_LOOKUP, "embedding");
-    double table = (double)(model->embedding_width > 0 ? model->embedding_width : model->d_model);
-    lookup->weights = shard->vocab * table + (double)model->learned_positions * d_model / shard->tensor;
-    lookup->weights += table_parameters(model) / shard->tensor;
-    beside_layers(&list, model, shard, sharding);
-    lookup->hbm_bytes[PHASE_FORWARD] = 2 * BF16_BYTES * residual_tokens(shard, sharding) * d_model;
-    lookup->hbm_bytes[PHASE_BACKWARD] = 2 * lookup->hbm_bytes[PHASE_FORWARD];
-    if (model->embedding_norm) {
-        double local_elements = residual_tokens(shard, sharding) * d_model;
-        add_elementwise(&list, "embedding norm", local_elements, 2, 3)->weights = norm_weights(model);
-    }
-    if (shard->tensor <= 1) return list.count;
-    bool along = sharding->residual == RESIDUAL_SEQUENCE;
-    if (sharding->embedding == TABLE_VOCABULARY) {
-        /* Every chip has some rows of the table: it makes partial sums, which are reduced as after a block. */
-        leave_block(lookup, shard, sharding, stream);
-    } else {
-        /* Every chip has some columns of every row: they are gathered, or exchanged so that each chip keeps its tokens
-         * whole. */
-        communicate(lookup, GROUP_TENSOR, PHASE_FORWARD, 1, along ? stream / shard->tensor : stream);
-        if (along) communicate(lookup, GROUP_TENSOR, PHASE_BACKWARD, 1, stream / shard->tensor);
-    }
-    return list.count;
-}
-
-int ops_of_logits(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops) {
-    List list = {.ops = ops};
-    double d_model = (double)model->d_model, stream = BF16_BYTES * shard->tokens * d_model;
-    add_norm(&list, "final norm", model, residual_tokens(shard, sharding));
-    Op *logits = add_matmul(&list, "logits", shard->tokens, shard->vocab, d_model);
-    if (model->no_head) logits->weights = 0;
-    logits->runs_in_precision = false;
-    if (model->logits_bias) logits->weights += shard->vocab;
-    /* fp32 logits, softmax and its gradient: 20 bytes an element in all. */
-    Op *loss = add_elementwise(&list, "loss", shard->tokens * shard->vocab, 4, 6);
-    if (shard->tensor <= 1) return list.count;
-    if (sharding->logits == TABLE_VOCABULARY) {
-        enter_block(logits, shard, sharding, stream);
-    } else {
-        /* d_model is contracted: partial logits over the whole vocabulary are scattered, and their gradient is
-         * gathered. */
-        double whole = BF16_BYTES * shard->tokens * shard->vocab * shard->tensor;
-        communicate(logits, GROUP_TENSOR, PHASE_FORWARD, 1, whole + stream / shard->tensor);
-        communicate(logits, GROUP_TENSOR, PHASE_BACKWARD, 1, whole + stream / shard->tensor);
-    }
-    /* Maximum and sum of the softmax: two fp32 numbers a token, all_reduced. */
-    communicate(loss, GROUP_TENSOR, PHASE_FORWARD, 2, 8 * shard->tokens);
     return list.count;
 }

@@ -102,8 +102,8 @@ typedef struct {
  * nothing but the imbalance. */
 int ops_of_layer(const ShardedLayer *layer, const Methods *methods, double imbalance, Op *ops);
 int ops_of_layer_under(const ShardedLayer *layer, const Methods *methods, const LayerSoftware *software, Op *ops);
-int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
-int ops_of_logits(const Model *model, const Shard *shard, const Sharding *sharding, Op *ops);
+int ops_of_embedding(const Model *model, const Shard *shard, const Sharding *sharding, const Tuning *tuning, Op *ops);
+int ops_of_logits(const Model *model, const Shard *shard, const Sharding *sharding, const Tuning *tuning, Op *ops);
 
 /* Bytes of the activation that the op produces, as the profile's software keeps it. In a low precision, activations
  * that only linear layers read (their inputs) are kept in that precision; attention's output, which its own backward

@@ -134,9 +134,8 @@ static void freeze(Op *op) {
     gather->messages /= 2, gather->bytes /= 2;
 }
 
-int tune_ops(const Tuning *tuning, double query_share, Op *ops, int count, int room) {
+int tune_ops(const Tuning *tuning, double query_share, Op *ops, int count) {
     bool needed[ACTIVATION_COUNT] = {false};
-    (void)room; /* asserted */
     if (!tuning || !tuning->on) return count;
     for (int i = 0; i < count; i++) {
         int row = row_of(&ops[i]);
@@ -149,7 +148,7 @@ int tune_ops(const Tuning *tuning, double query_share, Op *ops, int count, int r
         Op more[4];
         bool quantises = frozen && (row < 0 || ROWS[row].part != FROZEN_ROUTER);
         int added = beside(tuning, &ops[i], row, adapted, quantises, more);
-        assert(count + added <= room);
+        assert(count + added <= OPS_MAX);
         memmove(&ops[i + added], &ops[i], sizeof *ops * (size_t)(count - i));
         memcpy(&ops[i], more, sizeof *ops * (size_t)added);
         i += added, count += added;

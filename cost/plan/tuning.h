@@ -50,6 +50,6 @@ typedef struct {
  * weights (backward is one matmul, not two) and its input need not be kept for it; an adapter of rank r alongside a
  * matrix [k, n] is [k, r] and [r, n], forward and backward, and a sum (Hu et al. 2021, section 4.1); a quantised matrix
  * is written out in bf16 whenever it is used (Dettmers et al. 2023, equation 5). `query_share` is the share of queries
- * in the columns of a "qkv projection". `room` is the length of ops; returns their number. NULL, or a tuning that is
+ * in the columns of a "qkv projection". ops have room for OPS_MAX; returns their number. NULL, or a tuning that is
  * not on, changes nothing. */
-int tune_ops(const Tuning *tuning, double query_share, Op *ops, int count, int room);
+int tune_ops(const Tuning *tuning, double query_share, Op *ops, int count);

@@ -66,16 +66,14 @@ void layer_sums(const CostContext *setting, const Shard *shard, const Methods *m
 void embedding_sums(const CostContext *setting, const Shard *shard, const Sharding *sharding, PartSums *out) {
     Op ops[OPS_MAX];
     memset(out, 0, sizeof(*out));
-    int count = ops_of_embedding(setting->model, shard, sharding, ops);
-    count = tune_ops(cost_context_tuning(setting), 1, ops, count, OPS_MAX);
+    int count = ops_of_embedding(setting->model, shard, sharding, cost_context_tuning(setting), ops);
     for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, out);
 }
 
 void logits_sums(const CostContext *setting, const Shard *shard, const Sharding *sharding, PartSums *out) {
     Op ops[OPS_MAX];
     memset(out, 0, sizeof(*out));
-    int count = ops_of_logits(setting->model, shard, sharding, ops);
-    count = tune_ops(cost_context_tuning(setting), 1, ops, count, OPS_MAX);
+    int count = ops_of_logits(setting->model, shard, sharding, cost_context_tuning(setting), ops);
     out->stored_apart = 0;
     for (int j = 0; j < count; j++) add_op(setting, shard, &ops[j], 1, out);
 }

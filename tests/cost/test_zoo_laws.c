@@ -341,8 +341,8 @@ static double stage_computes(const Pipeline *of, int64_t stage) {
         seconds += (double)layers * (double)of->model.kinds[i].count / (double)of->model.layers *
                    seconds_of_ops(of, ops, count);
     }
-    if (stage == 0) seconds += seconds_of_ops(of, ops, ops_of_embedding(&of->model, &of->shard, sharding, ops));
-    if (stage == others) seconds += seconds_of_ops(of, ops, ops_of_logits(&of->model, &of->shard, sharding, ops));
+    if (stage == 0) seconds += seconds_of_ops(of, ops, ops_of_embedding(&of->model, &of->shard, sharding, NULL, ops));
+    if (stage == others) seconds += seconds_of_ops(of, ops, ops_of_logits(&of->model, &of->shard, sharding, NULL, ops));
     ActivationCost costs[ACTIVATION_COUNT];
     stage_activations(&of->setting, &of->shard, &of->plan.knobs, sharding, costs);
     for (int a = 0; a < ACTIVATION_COUNT; a++)

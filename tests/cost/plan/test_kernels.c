@@ -135,7 +135,7 @@ Test(kernels, what_stays_bf16) {
     Op ops[2 * OPS_MAX];
     int count = ops_of_layer(&(ShardedLayer){&bench.model, &bench.model.kinds[0], &bench.shard, &bench.sharding},
                              &bench.knobs.methods, 1, ops);
-    count += ops_of_logits(&bench.model, &bench.shard, &bench.sharding, ops + count);
+    count += ops_of_logits(&bench.model, &bench.shard, &bench.sharding, NULL, ops + count);
     int low = 0;
     for (int i = 0; i < count; i++) {
         bool block = strstr(ops[i].name, "projection") || strstr(ops[i].name, "attention output") ||

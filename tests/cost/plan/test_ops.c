@@ -70,8 +70,8 @@ static Totals model_totals(const Bench *bench) {
                              &bench->knobs.methods, 1, ops),
                 (double)kind->count, &totals);
     }
-    add_ops(ops, ops_of_embedding(&bench->model, &bench->shard, &bench->sharding, ops), 1, &totals);
-    add_ops(ops, ops_of_logits(&bench->model, &bench->shard, &bench->sharding, ops), 1, &totals);
+    add_ops(ops, ops_of_embedding(&bench->model, &bench->shard, &bench->sharding, NULL, ops), 1, &totals);
+    add_ops(ops, ops_of_logits(&bench->model, &bench->shard, &bench->sharding, NULL, ops), 1, &totals);
     return totals;
 }
 
@@ -302,8 +302,8 @@ Test(ops, table_streams) {
         bench.shard.vocab = 8000;
         Op ops[OPS_MAX];
         Totals embedding = {0}, logits = {0};
-        add_ops(ops, ops_of_embedding(&bench.model, &bench.shard, &rows[i].sharding, ops), 1, &embedding);
-        add_ops(ops, ops_of_logits(&bench.model, &bench.shard, &rows[i].sharding, ops), 1, &logits);
+        add_ops(ops, ops_of_embedding(&bench.model, &bench.shard, &rows[i].sharding, NULL, ops), 1, &embedding);
+        add_ops(ops, ops_of_logits(&bench.model, &bench.shard, &rows[i].sharding, NULL, ops), 1, &logits);
         for (int phase = 0; phase < PHASE_COUNT; phase++) {
             double e = embedding.traffic[GROUP_TENSOR][phase].bytes, l = logits.traffic[GROUP_TENSOR][phase].bytes;
             cr_expect_float_eq(e, rows[i].embedding[phase], 1e-3, "%s: embedding %.9g", rows[i].name, e);
