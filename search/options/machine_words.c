@@ -98,9 +98,13 @@ bool unknown_chip(const Catalog *catalog, const char *name, const char *where, A
         names[2 * i] = full;
         names[2 * i + 1] = strncmp(full, "tpu-", 4) == 0 ? full + 4 : full;
     }
-    const char *nearest = name_nearest(name, names, 2 * (size_t)catalog->count);
-    return error_set(error, ERROR_INPUT, where, "there is no chip \"%.60s\"; %s%s", name,
-                     nearest ? "nearest: " : "`shardopt chips` lists them", nearest ? nearest : "");
+    const char *nearest = name_nearest(name, names, 2 * (size_t)catalog->count), *other = NULL;
+    for (int i = 0; i < catalog->count && nearest && !other; i++) /* mi300 is as near to mi300a as to mi300x */
+        if (names[2 * i + 1] != nearest && name_distance(name, names[2 * i + 1]) == name_distance(name, nearest))
+            other = names[2 * i + 1];
+    return error_set(error, ERROR_INPUT, where, "there is no chip \"%.60s\"; %s%s%s%s", name,
+                     nearest ? "nearest: " : "`shardopt chips` lists them", nearest ? nearest : "",
+                     other ? " or " : "", other ? other : "");
 }
 
 bool chip_from_words(const Words *words, Chip *out, Chip *device) {
