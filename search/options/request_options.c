@@ -368,14 +368,6 @@ static bool asks_beyond_launchers(const Words *words, const Request *request) {
            strcmp(request->requested.profile, "ideal") == 0;
 }
 
-/* All that were requested have something against the request: what the first of them has. */
-static bool refused_work(const Words *words, const Request *request) {
-    int first = 0;
-    while (!(request->requested.launchers >> first & 1)) first++;
-    return words_wrong(words, OPTION_FOR, "%s takes no plan of %s here: %s", launcher_name(first),
-                       request->question.model.name, launch_refusal_of_work(first, request));
-}
-
 /* --for; else the usual launchers of the chip, as far as there is software for them. */
 static bool read_launchers(const Words *words, Request *request, const ProfileFile *file) {
     Requested *requested = &request->requested;
@@ -390,8 +382,7 @@ static bool read_launchers(const Words *words, Request *request, const ProfileFi
             return false;
         LauncherSet named = requested->launchers;
         if (!chip_has_domains(chip)) requested->launchers &= launchers_on_tpus();
-        if (requested->launchers && !(requested->launchers & ~unable)) return refused_work(words, request);
-        requested->launchers &= ~unable;
+        if (requested->launchers & ~unable) requested->launchers &= ~unable; /* else no plan is found, and said why */
         if (named == 0 || requested->launchers) return true;
         return words_wrong(words, OPTION_FOR, "%s runs on GPUs, not on %s; give %s", given(words, OPTION_FOR),
                            chip->title, launcher_names(launchers_on_tpus(), ", ", " or ", names, sizeof names));

@@ -109,10 +109,13 @@ static bool write_plan(const EmitFormat *format, const Request *request, const R
 
 /* What the launcher has against the model or the machine, whatever the plan: one chip alone is refused too. */
 static const char *refuses_all(const EmitFormat *format, const Request *request) {
+    const int launcher = emit_format_launcher(format);
     const Plan plain = {.degrees.of = {1, 1, 1, 1, 1, 1},
                         .knobs = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1, .regather = true}};
-    return launch_refusal(emit_format_launcher(format), &request->question.model, &request->question.work, &plain, 0,
-                          &request->question.machine.mesh);
+    const char *work = launch_refusal_of_work(launcher, request);
+    return work ? work
+                : launch_refusal(launcher, &request->question.model, &request->question.work, &plain, 0,
+                                 &request->question.machine.mesh);
 }
 
 /* A configuration that nobody has proven is not written: what is known of it is said. */

@@ -29,6 +29,7 @@ typedef struct {
     PaddingRule padding;
     TotalsCache *cache;
     LauncherSet launchers; /* one of which must take a plan; 0 means that none has to */
+    LauncherSet unable;    /* SpaceRules.unable: they take none */
     const Mesh *mesh;      /* that they are queried for; NULL where none has to take it */
 } Bounds;
 

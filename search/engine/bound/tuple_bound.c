@@ -114,8 +114,9 @@ static bool one_admitted(const Bounds *bounds, const Degrees *degrees, const Met
 }
 
 bool degrees_admitted(const Bounds *bounds, const Degrees *degrees) {
-    return bounds->launchers == 0 || launchers_of_degrees(bounds->launchers, bounds->context->model,
-                                                          &bounds->context->work, degrees, bounds->mesh) != 0;
+    LauncherSet able = bounds->launchers & ~bounds->unable;
+    return bounds->launchers == 0 || (able && launchers_of_degrees(able, bounds->context->model, &bounds->context->work,
+                                                                   degrees, bounds->mesh) != 0);
 }
 
 bool methods_admitted(const Bounds *bounds, const Degrees *degrees, const Methods *methods, StageSplit split) {

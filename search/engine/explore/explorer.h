@@ -167,6 +167,7 @@ static inline Bounds explore_bounds(const ExploreProblem *problem, TotalsCache *
                     .padding = problem->padding,
                     .cache = cache,
                     .launchers = request->control.brute_force ? 0 : request->space.launchers,
+                    .unable = request->space.unable,
                     .mesh = problem->catalog_mesh};
 }
 static inline Bounds explorer_bounds(const Explorer *explorer) {

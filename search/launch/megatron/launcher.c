@@ -306,6 +306,7 @@ static bool tokens(const PlanFacts *facts) {
 
 #define REFUSES_SHARDS                                                                                                 \
     "Megatron-FSDP shards without pipeline, and with ZeRO-0 or 1 over data; with a pipeline data has ZeRO-0 or 1"
+#define REFUSES_LAYERS "it has no ALiBi, and no layer whose attention and MLP read the same input"
 #define REFUSES_TOKENS                                                                                                 \
     "seq-length has to be a multiple of 2 x sequence and of sequence x tensor, heads that are exchanged of "           \
     "tensor x ulysses"
@@ -315,11 +316,11 @@ static bool tokens(const PlanFacts *facts) {
 static const char *refuses_work(const Request *request) {
     const Model *model = &request->question.model;
     for (int i = 0; i < model->kind_count; i++) {
-        REFUSE_UNLESS(!model->kinds[i].parallel_block, "it has no layer whose attention and MLP read the same input");
+        REFUSE_UNLESS(!model->kinds[i].parallel_block, REFUSES_LAYERS);
         REFUSE_UNLESS(model->kinds[i].norms <= 2, "its layer has a norm before attention and one before the MLP, and "
                                                   "no third; a layer spec of your own would have it");
     }
-    REFUSE_UNLESS(model->positions != POSITIONS_ALIBI, "it has no ALiBi");
+    REFUSE_UNLESS(model->positions != POSITIONS_ALIBI, REFUSES_LAYERS);
     REFUSE_UNLESS(request->question.precision != PRECISION_INT8, "it has no int8; plan with --precision bf16 or fp8");
     return NULL;
 }
