@@ -95,6 +95,7 @@ typedef struct {
     bool twisted;                        /* k x k x 2k and k x 2k x 2k are twisted: */
     Figure twisted_gain_k_k_2k,
         twisted_gain_k_2k_2k; /* an all_to_all over the whole slice is this much faster; 0 means not known */
+    bool own_software; /* engines there are its vendor's forks (CANN): no figure of those for CUDA or ROCm holds */
     char topology_source[CHIP_SOURCE_SIZE]; /* of all counts and shapes above */
     bool topology_verified;
     bool pod_verified; /* false means that only the pod could not be checked */

@@ -208,7 +208,7 @@ static bool read_topology(const cJSON *json, const char *where, Chip *chip, Erro
                                        "max_job_chips",    "max_cubes",      "sorted_shapes", "twisted",
                                        "closed_size",      "shapes",         "defaults",      "name_prefixes",
                                        "cores_in_name",    "pod_verified",   "chips_per_vm",  "coherent_host",
-                                       "bridged_chips"};
+                                       "bridged_chips",    "own_software"};
     const cJSON *topology = cJSON_GetObjectItemCaseSensitive(json, "topology");
     chip->scaleup = SCALEUP_UNKNOWN;
     if (!topology && chip->unknown[0]) return true;
@@ -224,7 +224,9 @@ static bool read_topology(const cJSON *json, const char *where, Chip *chip, Erro
     if (found == (int)SCALEUP_UNKNOWN)
         return wrong(error, where, "topology.kind", "torus_2d, torus_3d, switch, mesh or pcie");
     chip->scaleup = (ScaleupKind)found;
-    if (!json_bool_or(topology, "coherent_host", false, where, &chip->coherent_host, error)) return false;
+    if (!json_bool_or(topology, "coherent_host", false, where, &chip->coherent_host, error) ||
+        !json_bool_or(topology, "own_software", false, where, &chip->own_software, error))
+        return false;
     if (!json_whole(topology, "chips_per_host", 1, COUNT_MAX, where, &chip->chips_per_host, error) ||
         !json_whole_or(topology, "devices_per_chip", 1, 8, 1, where, &chip->devices_per_chip, error) ||
         !json_whole(topology, "links_per_chip", 1, COUNT_MAX, where, &chip->links_per_chip, error))

@@ -20,7 +20,7 @@ int engine_named(const char *name) {
 /* TensorRT-LLM runs on NVIDIA's GPUs alone, which are those without direct links between all pairs. */
 EngineSet engines_of_chip(const Chip *chip) {
     EngineSet set = 0;
-    for (int i = 0; i < engine_count(); i++) {
+    for (int i = 0; i < engine_count() && !chip->own_software; i++) {
         bool nvidia_alone = ENGINES[i] == &ENGINE_TENSORRT_LLM;
         bool takes = chip_has_domains(chip) ? ENGINES[i]->on_gpus : ENGINES[i]->on_tpus;
         if (takes && !(nvidia_alone && chip->scaleup == SCALEUP_MESH)) set |= 1u << i;

@@ -57,6 +57,8 @@ static bool ask(Replaying *to) {
     to->place = served_place(to->with, run, to->engine, to->error);
     if (!to->place) return false;
     if (!to->place->known) return skip(to, "the catalog has no chip %.60s", run->chip), false;
+    if (to->place->chip.own_software)
+        return skip(to, "%.60s has its vendor's own engines, which are not priced", run->chip), false;
     to->out->drafts_unknown = strcmp(run->spec, "unlabelled") == 0;
     if (run->spec[0] && strcmp(run->spec, "none") != 0 && !to->out->drafts_unknown)
         return skip(to, "speculation is on, or may be: %.40s", run->spec), false;
