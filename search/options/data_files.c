@@ -81,13 +81,15 @@ bool data_files_name_all(Report *report, Arena *arena, Error *error) {
     return file_data_sha256(report->data_sha256, arena, error) && data_files_name(report, arena, error);
 }
 
-/* Texts are the table's and the outcome's, which live in the arena as the report does. */
-/* 1, or where a run had another precision what the peak of the request's is over that one's. */
+/* 1, or where the request's precision has a higher peak than a run's, how much higher: as many FLOP/s more are no claim.
+ * A plan in a lower peak is compared with what the run did: that it would take as long is one. */
 static double peaks(const Question *question, Precision precision) {
-    double own = precision_peak(&question->chip, question->precision), other = precision_peak(&question->chip, precision);
-    return own > 0 && other > 0 ? own / other : 1;
+    double own = precision_peak(&question->chip, question->precision);
+    double other = precision_peak(&question->chip, precision);
+    return own > 0 && other > 0 ? max_real(1, own / other) : 1;
 }
 
+/* Texts are the table's and the outcome's, which live in the arena as the report does. */
 static bool describe(const Outcome *outcome, Report *report, Arena *arena, Error *error) {
     const Run *run = outcome->run;
     MeasuredRun *out = ARENA_NEW(arena, MeasuredRun, 1);
@@ -106,8 +108,7 @@ static bool describe(const Outcome *outcome, Report *report, Arena *arena, Error
                          .measured = measured,
                          .flops_per_token = outcome->flops / ((double)run->seq * (double)run->global_batch),
                          .predicted = measured * outcome->measured_seconds / outcome->prediction.seconds};
-    out->flops_per_second =
-        measured * out->flops_per_token * peaks(&report->request->question, outcome->precision);
+    out->flops_per_second = measured * out->flops_per_token * peaks(&report->request->question, outcome->precision);
     report->measured = out;
     return true;
 }

@@ -31,7 +31,8 @@ static bool search_main(const Request *request, CachePool *caches, Arena *arena,
 }
 
 double report_claim(const Report *report, const RankedPlan *ranked) {
-    double low, high, beyond = plan_claim(report->request, ranked, report->measured ? report->measured->flops_per_second : 0);
+    double low, high, measured = report->measured ? report->measured->flops_per_second : 0;
+    double beyond = plan_claim(report->request, ranked, measured);
     bool known = beyond > 0 && plan_likely(report->request, ranked, &low, &high);
     return known && beyond > high / ranked->estimate.time.seconds - 1 ? beyond : 0;
 }

@@ -55,8 +55,8 @@ typedef struct {
     int64_t chips, seq;
     double measured, predicted; /* tokens/s per chip */
     double flops_per_token;     /* of its model, causal */
-    /* Model FLOP/s of a chip that were measured: what tokens/s are alongside another model or length. Of another
-     * precision than the request's the same share of that one's peak. */
+    /* Model FLOP/s of a chip that were measured: what tokens/s are for another model or length. Where the request's
+     * precision has a higher peak than the run's, as much more. */
     double flops_per_second;
 } MeasuredRun;
 

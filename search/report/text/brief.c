@@ -27,7 +27,7 @@ static void add_proof(const Report *report, Prose *to) {
     }
     prose_add(to, " Proven: none of the %s plans ", count_text(certificate->plans_covered, true, count));
     if (fastest)
-        prose_add(to, "takes less than %s; plan 1 is tied with that and has the lowest risk.",
+        prose_add(to, "takes less than %s; plan 1 ties, with the lowest risk.",
                   step_text(fastest->ranked_seconds, step));
     else
         prose_add(to, "is faster in this cost model.");
