@@ -13,7 +13,9 @@
 static const cJSON *child_named(const cJSON *object, const char *key, size_t length) {
     if (!cJSON_IsObject(object)) return NULL;
     for (const cJSON *child = object->child; child; child = child->next)
-        if (child->string && strncmp(child->string, key, length) == 0 && child->string[length] == '\0') return child;
+        if (child->string && child->string[0] == key[0] && strncmp(child->string, key, length) == 0 &&
+            child->string[length] == '\0')
+            return child;
     return NULL;
 }
 

@@ -69,6 +69,12 @@ int name_distance(const char *a, const char *b) {
     return x_length < 0 || y_length < 0 ? INT_MAX : edit_distance(x, x_length, y, y_length);
 }
 
+bool name_is_near(const char *a, const char *b, int most) {
+    int x[FOLDED_MAX], y[FOLDED_MAX], x_length = fold(a, x), y_length = fold(b, y);
+    return x_length >= 0 && y_length >= 0 && abs(x_length - y_length) <= most &&
+           edit_distance(x, x_length, y, y_length) <= most;
+}
+
 static bool starts_with(const int *name, int name_length, const int *word, int word_length) {
     if (word_length > name_length) return false;
     for (int i = 0; i < word_length; i++)

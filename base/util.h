@@ -47,6 +47,8 @@ bool name_matches(const char *a, const char *b);
 /* Counts the insertions, deletions and replacements that turn one name into the other, after the same folding; INT_MAX
  * means that one name is too long to be compared. */
 int name_distance(const char *a, const char *b);
+/* Whether that is at most so many. */
+bool name_is_near(const char *a, const char *b, int most);
 
 /* The candidate nearest to `word` by edit distance after the same folding, at most a third of the word away; else the
  * first that begins with `word`; else NULL. The first of equally near candidates is taken. */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Every tests/FOLDER/test_NAME.c, at any depth, is a program of Criterion; tests/install are scripts; tests/tsan and tests/fuzz are plain
 # programs for the presets of these names. A folder NAME next to test_NAME.c holds sources of that program alone: in place
-# of those in the archive that define the same.
+# of those in the archive that define the same; so does NAME/families for the families of models.
 set(environment OMP_WAIT_POLICY=passive) # tests run in parallel: a thread that waits must not spin
 
 pkg_check_modules(CRITERION IMPORTED_TARGET criterion)
@@ -11,9 +11,13 @@ if(CRITERION_FOUND AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsaniti
     file(RELATIVE_PATH target ${CMAKE_CURRENT_SOURCE_DIR}/tests ${source}) # search/engine/test_search.c
     string(REGEX REPLACE "[.]c$" "" target ${target})
     string(REPLACE "/" "_" target ${target})
-    string(REGEX REPLACE "/test_([a-z0-9_]+)[.]c$" "/\\1/*.c" own ${source})
-    file(GLOB own CONFIGURE_DEPENDS ${own})
+    string(REGEX REPLACE "/test_([a-z0-9_]+)[.]c$" "/\\1" folder ${source})
+    file(GLOB own CONFIGURE_DEPENDS ${folder}/*.c)
     list(FILTER own EXCLUDE REGEX "/test_[a-z0-9_]+[.]c$") # tests of a room of that name
+    if(IS_DIRECTORY ${folder}/families)
+      shardopt_families(${folder}/families ${CMAKE_CURRENT_BINARY_DIR}/${target}_families.c)
+      list(APPEND own ${CMAKE_CURRENT_BINARY_DIR}/${target}_families.c)
+    endif()
     add_executable(${target} ${source} ${own})
     shardopt_inside(${target})
     target_link_libraries(${target} PRIVATE PkgConfig::CRITERION)

@@ -62,17 +62,18 @@ static bool equal(Value a, Value b) {
     return a.type == VALUE_NULL || a.list == b.list;
 }
 
-static void skip_blanks(Parser *p) { p->at += strspn(p->at, " "); }
+static void skip_blanks(Parser *p) {
+    while (*p->at == ' ') p->at++;
+}
 
-/* Takes an operator; "<" is not the start of "<=", nor "?" that of "??". */
+/* Takes an operator of one or two characters; "<" is not the start of "<=", nor "?" that of "??". */
 static bool take(Parser *p, const char *word) {
     static const char *const LONGER[] = {"??", "<=", ">=", "==", "!=", "||", "&&"};
-    size_t length = strlen(word);
     skip_blanks(p);
-    if (strncmp(p->at, word, length) != 0) return false;
-    for (size_t i = 0; i < COUNT_OF(LONGER); i++)
-        if (length == 1 && strncmp(p->at, LONGER[i], 2) == 0) return false;
-    p->at += length;
+    if (p->at[0] != word[0] || (word[1] && p->at[1] != word[1])) return false;
+    for (size_t i = 0; i < COUNT_OF(LONGER) && !word[1]; i++)
+        if (p->at[0] == LONGER[i][0] && p->at[1] == LONGER[i][1]) return false;
+    p->at += word[1] ? 2 : 1;
     return true;
 }
 

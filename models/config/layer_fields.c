@@ -39,7 +39,7 @@ const LayerWhole LAYER_WHOLES[] = {
     {"copies", offsetof(LayerKind, copies), LAYER_ALWAYS, 0, 0, 0},
 };
 const int LAYER_WHOLE_COUNT = (int)COUNT_OF(LAYER_WHOLES);
-_Static_assert(COUNT_OF(LAYER_WHOLES) <= LAYER_WHOLES_MAX, "family.c has room for them");
+_Static_assert(COUNT_OF(LAYER_WHOLES) <= LAYER_WHOLES_MAX, "family_layers.c has room for them");
 
 const LayerFlag LAYER_FLAGS[] = {
     {"gated", offsetof(LayerKind, gated), LAYER_ALWAYS, true},
@@ -56,4 +56,4 @@ const LayerFlag LAYER_FLAGS[] = {
     {"encoder", offsetof(LayerKind, encoder), LAYER_ALWAYS, false},
 };
 const int LAYER_FLAG_COUNT = (int)COUNT_OF(LAYER_FLAGS);
-_Static_assert(COUNT_OF(LAYER_FLAGS) <= LAYER_FLAGS_MAX, "family.c has room for them");
+_Static_assert(COUNT_OF(LAYER_FLAGS) <= LAYER_FLAGS_MAX, "family_layers.c has room for them");

@@ -10,18 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TYPES_MAX = CONFIG_READERS_MAX * CONFIG_TYPES_MAX };
-
-/* Every type of every family in one list; returns how many there are. */
-static int list_types(const ConfigType *types[TYPES_MAX]) {
-    int count = 0;
-    for (int i = 0; i < config_reader_count(); i++) {
-        const ConfigType *own = config_reader_at(i)->types;
-        for (int t = 0; t < CONFIG_TYPES_MAX && own[t].model_type; t++) types[count++] = &own[t];
-    }
-    return count;
-}
-
 static const char *text_at(const cJSON *object, const char *path) {
     const cJSON *text = json_at(object, path);
     return cJSON_IsString(text) && text->valuestring[0] ? text->valuestring : NULL;
@@ -35,55 +23,32 @@ static const char *architecture_at(const cJSON *object, const char *path) {
 /* The way out stands in the error: whoever has the model has transformers too. */
 static bool type_unknown(const char *said, const char *where, Error *error) {
     static const char DESCRIBE[] = "python -m shardopt.describe MODEL_OR_FOLDER -o model.json";
-    char near[MODEL_NAME_SIZE];
     if (!said)
         return error_set(error, ERROR_INPUT, where, "model_type is missing; give it, or write a file that names its "
                          "layers: `%s`", DESCRIBE);
-    bool like = family_nearest(said, near, sizeof near);
-    return error_set(error, ERROR_INPUT, where, "model_type \"%.60s\" is not known%s%s; `%s` writes a file that is", said,
-                     like ? ", but like " : "", like ? near : "", DESCRIBE);
+    const char *near = family_nearest(said);
+    return error_set(error, ERROR_INPUT, where, "model_type \"%.60s\" is not known%s%s; `%s` writes a file that is",
+                     said, near ? ", but like " : "", near ? near : "", DESCRIBE);
 }
 
-/* The wrapped language model's own type counts; a wrapper that does not name it (gemma3) is a type itself. NULL:
- * *error says which types are known. */
-static const ConfigType *find_type(const Config *config) {
-    const ConfigType *types[TYPES_MAX];
-    int count = list_types(types);
-    char nested[32];
-    snprintf(nested, sizeof nested, "%smodel_type", config->prefix);
-    const char *word = text_at(config->root, nested);
-    if (!word) word = text_at(config->root, "model_type");
-    const char *architecture = word ? NULL : architecture_at(config->root, "architectures");
-    for (int i = 0; i < count; i++) {
-        const char *by_class = types[i]->architecture;
-        bool same = word ? strcmp(types[i]->model_type, word) == 0
-                         : architecture && by_class && strcmp(by_class, architecture) == 0;
-        if (same) return types[i];
-    }
-    type_unknown(word ? word : architecture, config->where, config->error);
-    return NULL;
-}
-
-/* By the family of the whole file's type; else by that of the language model inside, which stands for itself. */
-static bool read_type(const Config *whole, const Config *inside, char type[MODEL_NAME_SIZE], Model *model) {
+/* By the family of the whole file's type; else by that of the language model inside, which stands for itself. NULL:
+ * *error says why not. */
+static const char *read_type(const Config *whole, const Config *inside, Model *model) {
     const char *said = text_at(whole->root, "model_type"), *nested = text_at(whole->root, "text_config.model_type");
     const char *architecture = said ? NULL : architecture_at(whole->root, "architectures");
-    type[0] = '\0';
-    if (said && family_has(said)) { /* of a type that wraps nothing, a text_config is the model */
-        bool within = inside->prefix[0] && !family_wraps(said);
-        if (within && nested && !family_has(nested)) return type_unknown(nested, whole->where, whole->error);
-        snprintf(type, MODEL_NAME_SIZE, "%s", within && nested ? nested : said);
-        return family_read(within ? inside : whole, type, model);
+    const FamilyType *type = said ? family_of_type(said) : architecture ? family_of_class(architecture) : NULL;
+    const FamilyType *within = nested ? family_of_type(nested) : NULL;
+    const Config *config = whole;
+    if (said && strcmp(said, "shardopt") == 0) return native_read(whole, model) ? said : NULL;
+    if (said && type && inside->prefix[0] && !family_wraps(type)) { /* a text_config is the model */
+        config = inside;
+        if (nested) type = within;
+    } else if (!type && within) {
+        config = inside;
+        type = within;
     }
-    if (architecture && family_of_class(architecture, type, MODEL_NAME_SIZE)) return family_read(whole, type, model);
-    if (nested && family_has(nested)) {
-        snprintf(type, MODEL_NAME_SIZE, "%s", nested);
-        return family_read(inside, type, model);
-    }
-    const ConfigType *own = find_type(inside);
-    if (!own) return false;
-    snprintf(type, MODEL_NAME_SIZE, "%s", own->model_type);
-    return own->read(inside, model);
+    if (!type) return type_unknown(nested ? nested : said ? said : architecture, whole->where, whole->error), NULL;
+    return family_read(config, type->type, model) ? type->type : NULL;
 }
 
 static bool read_aliases(const cJSON *root, const char *where, Model *model, Error *error) {
@@ -141,9 +106,9 @@ bool model_from_json(const cJSON *config, const char *where, bool zoo, Model *ou
     bool wrapped = cJSON_IsObject(json_at(config, "text_config"));
     Config whole = {.root = config, .prefix = "", .where = where, .error = error}, reading = whole;
     Model model = {0};
-    char type[MODEL_NAME_SIZE];
     if (wrapped) reading.prefix = "text_config.";
-    if (!read_type(&whole, &reading, type, &model)) return false;
+    const char *type = read_type(&whole, &reading, &model);
+    if (!type) return false;
     snprintf(model.model_type, sizeof model.model_type, "%s", type);
     bool described = zoo || json_at(config, "shardopt");
     if (!hf_read_origin(&reading, type, &model) || !hf_read_odd(&reading, &model) ||

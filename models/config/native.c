@@ -195,7 +195,7 @@ static bool read_towers(const Config *config, Model *model) {
     return true;
 }
 
-static bool read_native_type(const Config *config, Model *model) {
+bool native_read(const Config *config, Model *model) {
     size_t norm = 0, positions = 0;
     if (!check_keys(config, config->root, "", MODEL_KEYS, COUNT_OF(MODEL_KEYS)) ||
         !hf_dimension(config, "d_model", 0, &model->d_model) || !hf_dimension(config, "vocab", 0, &model->vocab) ||
@@ -215,7 +215,3 @@ static bool read_native_type(const Config *config, Model *model) {
     model->positions = (PositionKind)positions;
     return read_layers(config, model);
 }
-
-const ConfigReader NATIVE_READER = {{
-    {"shardopt", NULL, read_native_type},
-}};

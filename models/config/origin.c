@@ -88,32 +88,38 @@ static const char *const SIZES[] = {"attention_bias",
                                     "v_head_dim",
                                     "vocab_size"};
 
+static bool is_size(const char *key) {
+    for (size_t i = 0; i < COUNT_OF(SIZES); i++)
+        if (strcmp(key, SIZES[i]) == 0) return true;
+    return false;
+}
+
 /* A key that is a letter or two from one that decides a size, where that one is missing: its default was taken. */
 static void name_misspelt(const Config *config, Model *model) {
+    const char *absent[COUNT_OF(SIZES)];
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT_OF(SIZES); i++)
+        if (!hf_at(config, SIZES[i])) absent[count++] = SIZES[i];
     const cJSON *item;
     cJSON_ArrayForEach(item, hf_language(config)) {
-        bool is_read = false;
-        for (size_t i = 0; i < COUNT_OF(SIZES); i++) is_read = is_read || strcmp(item->string, SIZES[i]) == 0;
-        for (size_t i = 0; i < COUNT_OF(SIZES) && !is_read; i++) {
-            if (name_distance(item->string, SIZES[i]) > 2 || hf_at(config, SIZES[i])) continue;
+        if (is_size(item->string)) continue;
+        size_t i = 0;
+        while (i < count && !name_is_near(item->string, absent[i], 2)) i++;
+        if (i < count)
             append(model->left_out, sizeof model->left_out, "%s%.40s (is it %s?)", model->left_out[0] ? ", " : "",
-                   item->string, SIZES[i]);
-            break;
-        }
+                   item->string, absent[i]);
     }
 }
 
 /* The class that the file names, where it is that of another type than it was read as. */
 static void name_other_class(const Config *config, const char *type, Model *model) {
     const cJSON *first = cJSON_GetArrayItem(json_at(config->root, "architectures"), 0);
-    const char *named = cJSON_IsString(first) ? first->valuestring : "", *other = NULL;
-    if (config->prefix[0]) return; /* of a wrapper the class is that of the whole */
-    char known[MODEL_NAME_SIZE];
-    if (family_of_class(named, known, sizeof known) && strcmp(known, type) != 0 && !family_has_class(type, named))
-        other = known;
-    if (other)
+    const char *named = cJSON_IsString(first) ? first->valuestring : "";
+    const FamilyType *own = family_of_type(type), *other = family_of_class(named);
+    if (config->prefix[0] || !own || !other) return; /* of a wrapper the class is that of the whole */
+    if (other != own && !family_has_class(own, named))
         append(model->left_out, sizeof model->left_out, "%sthe class %.60s of %s (read as %s)",
-               model->left_out[0] ? ", " : "", named, other, type);
+               model->left_out[0] ? ", " : "", named, other->type, type);
 }
 
 static bool read_left_out(const Config *config, const char *type, Model *model) {

@@ -10,6 +10,7 @@
 enum { PATH_SIZE = 128 };
 
 static const char *path_of(const Config *config, const char *key, char *path) {
+    if (!config->prefix[0]) return key;
     snprintf(path, PATH_SIZE, "%s%s", config->prefix, key);
     return path;
 }
@@ -24,8 +25,8 @@ const cJSON *hf_at(const Config *config, const char *key) {
 }
 
 bool hf_dimension(const Config *config, const char *key, int64_t fallback, int64_t *out) {
-    char path[PATH_SIZE];
-    path_of(config, key, path);
+    char room[PATH_SIZE];
+    const char *path = path_of(config, key, room);
     if (fallback == 0) return json_whole(config->root, path, 1, INT32_MAX, config->where, out, config->error);
     return json_whole_or(config->root, path, 1, INT32_MAX, fallback, config->where, out, config->error);
 }

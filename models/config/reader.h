@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* models/config/reader.h: how the readers of Hugging Face configs read. Internal to models/.
  *
- * A reader is a const struct in the file of its family, with one function per model_type. The function fills the
- * dimensions of a zeroed Model; names, sources and the final model_validate() are the caller's. A key that is null
- * counts as absent; a fallback is the default of the library's class (transformers, configuration_<type>.py), not of a
- * released model. */
+ * A reader fills the dimensions of a zeroed Model; names, sources and the final model_validate() are the caller's. A key
+ * that is null counts as absent; a fallback is the default of the library's class (transformers,
+ * configuration_<type>.py), not of a released model. */
 #pragma once
 
 #include "base/error.h"
@@ -20,22 +19,8 @@ typedef struct {
     Error *error;
 } Config;
 
-/* A family of configs: the types that its file reads. A type that is inside a wrapper stands for itself; wrappers whose
- * text_config need not name its own type are types too. The list ends at its first NULL, or when it is full. */
-enum { CONFIG_TYPES_MAX = 16 };
-typedef struct {
-    const char *model_type, *architecture; /* the second counts where the first is missing; NULL means none */
-    bool (*read)(const Config *config, Model *model);
-} ConfigType;
-
-typedef struct {
-    ConfigType types[CONFIG_TYPES_MAX];
-} ConfigReader;
-
-/* The list of families: models/config/readers.c. */
-enum { CONFIG_READERS_MAX = 16 };
-int config_reader_count(void); /* at most CONFIG_READERS_MAX */
-const ConfigReader *config_reader_at(int index);
+/* Reads a file of our own, "model_type": "shardopt" (native.c); false: *config->error says why not. */
+bool native_read(const Config *config, Model *model);
 
 /* The object that holds the language model's keys. */
 const cJSON *hf_language(const Config *config);

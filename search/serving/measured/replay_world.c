@@ -9,12 +9,16 @@
 const ReplayModel *served_model(ServingReplay *with, const char *name, Error *error) {
     for (ReplayModel *one = with->models; one; one = one->next)
         if (strcmp(one->name, name) == 0) return one;
+    if (!with->zoo) {
+        with->zoo = ARENA_NEW(with->arena, Zoo, 1);
+        if (!with->zoo) return error_memory(error), NULL;
+        if (!zoo_load(with->arena, with->zoo, error)) return NULL;
+    }
     ReplayModel *made = ARENA_NEW(with->arena, ReplayModel, 1);
-    Error own = {0};
     if (!made) return error_memory(error), NULL;
-    *made = (ReplayModel){.name = name, .next = with->models};
-    made->known = name[0] && !strchr(name, '/') && model_load(name, with->arena, &made->model, &own);
-    if (error_of_machine(&own)) return *error = own, NULL;
+    const Model *found = name[0] ? zoo_find(with->zoo, name) : NULL;
+    *made = (ReplayModel){.name = name, .known = found != NULL, .next = with->models};
+    if (found) made->model = *found;
     for (int i = 0; made->known && i < made->model.kind_count; i++) made->known = made->model.kinds[i].heads >= 1;
     with->models = made;
     return made;

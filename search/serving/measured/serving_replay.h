@@ -5,6 +5,7 @@
 #pragma once
 
 #include "mesh/chip_json.h"
+#include "models/config/model_json.h"
 #include "search/serving/measured/serving_runs.h"
 #include "search/serving/point.h"
 
@@ -35,6 +36,7 @@ typedef struct {
     struct ReplayModel *models;
     struct ReplayPlace *places;
     Catalog *catalog;
+    Zoo *zoo;
     ServingQuestion *question; /* room for the one that is replayed */
 } ServingReplay;
 
