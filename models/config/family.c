@@ -67,10 +67,8 @@ static bool read_language(Scope *scope, Model *model) {
         !scope_whole(scope, "embedding_width", 0, INT32_MAX, 0, &model->embedding_width) ||
         !scope_flag(scope, "embedding_norm", false, &model->embedding_norm) ||
         !scope_flag(scope, "logits_bias", false, &model->logits_bias) ||
-        !scope_flag(scope, "no_head", false, &model->no_head) ||
-        !scope_flag(scope, "last_norm", true, &last_norm) ||
-        !scope_whole(scope, "encoder_layers_beside", 0, MODEL_LAYERS_MAX, 0, &encoder_layers) ||
-        !check_refused(scope))
+        !scope_flag(scope, "no_head", false, &model->no_head) || !scope_flag(scope, "last_norm", true, &last_norm) ||
+        !scope_whole(scope, "encoder_layers_beside", 0, MODEL_LAYERS_MAX, 0, &encoder_layers) || !check_refused(scope))
         return false;
     model->norm = (NormKind)norm;
     model->positions = (PositionKind)positions;
@@ -106,8 +104,10 @@ static bool open_inside(Scope *scope, Scope *outer, const cJSON *part, char pref
     const char *named = json_text_at(object, "model_type");
     if (named[0] && !json_at(part, "fixed")) {
         if (!family_of_type(named))
-            return hf_wrong(&config, "model_type", "\"%.40s\" is not known; `python -m shardopt.describe MODEL_OR_FOLDER "
-                            "-o model.json` writes a file that is", named);
+            return hf_wrong(&config, "model_type",
+                            "\"%.40s\" is not known; `python -m shardopt.describe MODEL_OR_FOLDER "
+                            "-o model.json` writes a file that is",
+                            named);
         type = named;
     }
     scope->chain[scope->chain_count++] = part;

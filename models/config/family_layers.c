@@ -41,7 +41,8 @@ static bool read_group(Scope *scope, SameForAll *same, LayerGroup group, LayerKi
     for (int f = 0; f < LAYER_WHOLE_COUNT; f++) {
         const LayerWhole *whole = &LAYER_WHOLES[f];
         if (whole->group != group) continue;
-        int64_t *value = (int64_t *)((char *)kind + whole->offset), *kept = (int64_t *)((char *)&same->kind + whole->offset);
+        int64_t *value = (int64_t *)((char *)kind + whole->offset),
+                *kept = (int64_t *)((char *)&same->kind + whole->offset);
         if (same->known[f]) {
             *value = *kept;
             continue;
@@ -202,8 +203,9 @@ static bool check_numbers(Scope *scope, const char *sort, bool marks, int64_t la
         const cJSON *list = hf_at(&scope->config, key->valuestring), *item;
         if (!list || (cJSON_IsArray(list) && !list->child)) continue;
         if (!cJSON_IsArray(list) || (marks && cJSON_GetArraySize(list) != layers))
-            return hf_wrong(&scope->config, key->valuestring, marks ? "should be a list of %lld numbers, one for each layer"
-                                                                    : "should be a list of layer numbers below %lld",
+            return hf_wrong(&scope->config, key->valuestring,
+                            marks ? "should be a list of %lld numbers, one for each layer"
+                                  : "should be a list of layer numbers below %lld",
                             (long long)layers);
         cJSON_ArrayForEach(item, list) {
             double value = cJSON_IsNumber(item) ? item->valuedouble : -1;

@@ -122,7 +122,8 @@ static bool name_value(ExpressionScope *expression, const char *name, Value *out
     const struct {
         const char *prefix;
         Scope *scope;
-    } others[] = {{"text.", scope->text}, {"vision.", scope->vision}, {"audio.", scope->audio}, {"outer.", scope->outer}};
+    } others[] = {
+        {"text.", scope->text}, {"vision.", scope->vision}, {"audio.", scope->audio}, {"outer.", scope->outer}};
     memset(out, 0, sizeof *out);
     if (strcmp(name, "i") == 0) {
         scope->layer_used = scope->layers_differ = true;

@@ -2,8 +2,8 @@
 /* models/config/reader.h: how the readers of Hugging Face configs read. Internal to models/.
  *
  * A reader fills the dimensions of a zeroed Model; names, sources and the final model_validate() are the caller's. A key
- * that is null counts as absent; a fallback is the default of the library's class (transformers,
- * configuration_<type>.py), not of a released model. */
+ * that is null counts as absent; a fallback is the default of the library's class (transformers), not of a released
+ * model. */
 #pragma once
 
 #include "base/error.h"
