@@ -54,7 +54,7 @@ bool hf_wrong(const Config *config, const char *key, const char *format, ...) __
 bool hf_real(const Config *config, const char *key, double low, double high, double fallback, double *out);
 /* A word of at most size - 1 bytes; absent: the fallback. */
 bool hf_text(const Config *config, const char *key, const char *fallback, char *out, size_t size);
-/* Of two spellings of one key the one that is there, and the first where neither is: what an error then asks for. */
+/* Of two spellings of one key the one that is there, and the first where neither is: what an error then requests. */
 const char *hf_spelling(const Config *config, const char *key, const char *other);
 
 /* Where a class keeps its rotary positions, as far as it is not where llama does. NULL and 0: rope_theta of 10000, the
