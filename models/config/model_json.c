@@ -40,8 +40,8 @@ static bool type_unknown(const char *said, const char *where, Error *error) {
         return error_set(error, ERROR_INPUT, where, "model_type is missing; give it, or write a file that names its "
                          "layers: `%s`", DESCRIBE);
     bool like = family_nearest(said, near, sizeof near);
-    return error_set(error, ERROR_INPUT, where, "model_type \"%.60s\" is not known%s%s; `%s` writes a file that is", said,
-                     like ? ", but like " : "", like ? near : "", DESCRIBE);
+    return error_set(error, ERROR_INPUT, where, "model_type \"%.60s\" is not known%s%s; `%s` writes a file that is",
+                     said, like ? ", but like " : "", like ? near : "", DESCRIBE);
 }
 
 /* The wrapped language model's own type counts; a wrapper that does not name it (gemma3) is a type itself. NULL:
