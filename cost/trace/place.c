@@ -51,8 +51,8 @@ static TraceTerm role_of_size(const PlanShape *shape, const TraceGroup *group) {
     return matches == 1 ? found : TERM_COLLECTIVE;
 }
 
-/* By what is sent: gathers and scatters are those of parameters where the plan shards them, and so on. Roles whose groups
- * have the size come first. */
+/* By what is sent: gathers and scatters are those of parameters where the plan shards them, and so on. Roles whose
+ * groups have the size come first. */
 static TraceTerm role_of_kind(const PlanShape *shape, CollectiveKind kind, int64_t size) {
     static const struct {
         TraceTerm roles[4];

@@ -15,16 +15,16 @@ typedef struct {
     bool conditions[8];
 } SameForAll;
 
-typedef enum { MIXTURE, WINDOWED, ATTENDS, FEEDS, BESIDE } Condition;
+typedef enum { MIXTURE, WINDOWED, ATTENDS, FEEDS, DENSE_AND_EXPERTS } Condition;
 static const struct {
     const char *field;
     bool fallback;
 } CONDITIONS[] = {
-    [MIXTURE] = {"mixture", true},   /* its experts are there */
-    [WINDOWED] = {"windowed", true}, /* its window is obeyed */
-    [ATTENDS] = {"attends", true},   /* it has attention; false by default beside a mixer */
-    [FEEDS] = {"feeds", true},       /* it has an MLP or a mixture */
-    [BESIDE] = {"beside", false},    /* a dense MLP stands beside the mixture */
+    [MIXTURE] = {"mixture", true},           /* its experts are there */
+    [WINDOWED] = {"windowed", true},         /* its window is obeyed */
+    [ATTENDS] = {"attends", true},           /* it has attention; false by default next to a mixer */
+    [FEEDS] = {"feeds", true},               /* it has an MLP or a mixture */
+    [DENSE_AND_EXPERTS] = {"beside", false}, /* a dense MLP stands next to the mixture */
 };
 
 static bool condition(Scope *scope, SameForAll *same, Condition which, bool fallback, bool *out) {
@@ -129,7 +129,7 @@ static bool read_attention(Scope *scope, SameForAll *same, int64_t d_model, int6
 }
 
 static bool read_layer(Scope *scope, SameForAll *same, int64_t d_model, int64_t max_seq, LayerKind *kind) {
-    bool attends = true, feeds = true, mixture = false, beside = false;
+    bool attends = true, feeds = true, mixture = false, dense_and_experts = false;
     memset(kind, 0, sizeof *kind);
     kind->count = 1;
     if (!read_mixer(scope, kind) || !condition(scope, same, ATTENDS, !kind->mixer, &attends) ||
@@ -139,11 +139,11 @@ static bool read_layer(Scope *scope, SameForAll *same, int64_t d_model, int64_t 
         return false;
     if (feeds) {
         if (!condition(scope, same, MIXTURE, CONDITIONS[MIXTURE].fallback, &mixture) ||
-            !condition(scope, same, BESIDE, CONDITIONS[BESIDE].fallback, &beside) ||
+            !condition(scope, same, DENSE_AND_EXPERTS, CONDITIONS[DENSE_AND_EXPERTS].fallback, &dense_and_experts) ||
             (mixture && !read_group(scope, same, LAYER_MIXTURE, kind)))
             return false;
         if (kind->experts > 0 && !read_group(scope, same, LAYER_EXPERTS, kind)) return false;
-        if ((kind->experts == 0 || beside) && !read_group(scope, same, LAYER_DENSE, kind)) return false;
+        if ((kind->experts == 0 || dense_and_experts) && !read_group(scope, same, LAYER_DENSE, kind)) return false;
     }
     if (!feeds && !kind->mixer) kind->mixer = mixer_named("none"); /* attention alone */
     return family_extra(scope, "matrices", "vectors", &kind->extra);
