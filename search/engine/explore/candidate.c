@@ -258,8 +258,7 @@ bool knobs_admitted_of_sizes(const TupleNode *tuple, const Knobs *knobs, const S
     bool padded = problem->padding == PADDING_LAUNCHABLE && padding != 0;
     if (requested == 0 && !padded) return true;
     Plan plan = {.degrees = *tuple->degrees, .knobs = *knobs};
-    LauncherSet able = plan_launchers(setting->model, &setting->work, &plan, padding, problem->catalog_mesh) &
-                       ~problem->request->space.unable;
-    out->able_launchers = requested ? able & requested : able;
+    out->able_launchers = launchers_of_knobs(tuple->able_launchers, setting->model, &setting->work, &plan, padding,
+                                             problem->catalog_mesh);
     return out->able_launchers != 0 || refused(out, requested ? PRUNED_REQUIRE : PRUNED_INDIVISIBLE);
 }
