@@ -19,6 +19,8 @@ static double distance(const Run *run, Precision precision, const NearestAsk *as
            (strcasecmp(run->model, ask->model) == 0 ? 0 : OF_NAME);
 }
 
+bool run_is_like(const Run *run, const NearestAsk *ask) { return distance(run, ask->precision, ask) < INFINITY; }
+
 double outcome_tokens_per_second_per_chip(const Outcome *outcome) {
     const Run *run = outcome->run;
     if (!(outcome->measured_seconds > 0) || run->global_batch <= 0 || run->chips <= 0) return 0;

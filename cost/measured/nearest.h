@@ -18,5 +18,8 @@ typedef struct {
  * table. */
 const Outcome *nearest_run(const Outcome *outcomes, int64_t count, const NearestAsk *ask);
 
+/* Whether a run can be the nearest, by what needs no replay. */
+bool run_is_like(const Run *run, const NearestAsk *ask);
+
 /* Tokens per second and chip of a run, by the step that was measured; 0 where the batch is not known. */
 double outcome_tokens_per_second_per_chip(const Outcome *outcome);

@@ -238,8 +238,8 @@ static bool weigh_chances(const ReplayWith *with, Validation *out, Arena *arena,
                           error);
 }
 
-bool validate_runs(const RunTable *table, const RunFilter *filter, const ReplayWith *with, Arena *arena,
-                   Validation *out, Error *error) {
+bool replay_runs(const RunTable *table, const RunFilter *filter, const ReplayWith *with, Arena *arena, Validation *out,
+                 Error *error) {
     *out = (Validation){0};
     const Run **runs = ARENA_NEW(arena, const Run *, (size_t)table->count);
     if (!runs) return error_memory(error);
@@ -248,10 +248,15 @@ bool validate_runs(const RunTable *table, const RunFilter *filter, const ReplayW
         if (takes(filter, &table->runs[i], &with->data->chips, &hits)) runs[out->count++] = &table->runs[i];
     find_unmatched(filter, &hits, out);
     out->outcomes = ARENA_NEW(arena, Outcome, (size_t)out->count);
+    return (out->outcomes && replay_all(runs, out->count, with, arena, out->outcomes)) || error_memory(error);
+}
+
+bool validate_runs(const RunTable *table, const RunFilter *filter, const ReplayWith *with, Arena *arena,
+                   Validation *out, Error *error) {
+    if (!replay_runs(table, filter, with, arena, out, error)) return false;
     out->scored = ARENA_NEW(arena, Scored, (size_t)out->count);
     out->of_scored = ARENA_NEW(arena, const Outcome *, (size_t)out->count);
-    if (!out->outcomes || !out->scored || !out->of_scored || !replay_all(runs, out->count, with, arena, out->outcomes))
-        return error_memory(error);
+    if (!out->scored || !out->of_scored) return error_memory(error);
     count_outcomes(out);
     return score_make(out->scored, out->replayed, arena, &out->score, error) && rank_all(out, arena, error) &&
            weigh_chances(with, out, arena, error);

@@ -66,5 +66,8 @@ typedef struct {
     const ProfileSet *set;
     int threads;
 } ReplayWith;
+/* The outcomes and their count alone, without statistics, the chances among which take longer than all else. */
+bool replay_runs(const RunTable *table, const RunFilter *filter, const ReplayWith *with, Arena *arena, Validation *out,
+                 Error *error);
 bool validate_runs(const RunTable *table, const RunFilter *filter, const ReplayWith *with, Arena *arena,
                    Validation *out, Error *error);

@@ -144,16 +144,15 @@ double parameters_bytes_of(const CostContext *setting, const Shard *shard, const
 }
 
 double tuned_parameters_bytes(const CostContext *setting, const Shard *shard, const Knobs *knobs,
-                              const StageTotals *sums, bool last) {
-    LocalParameters local = local_parameters(setting, shard, knobs, sums, last),
-                    trained = trained_parameters(setting, shard, knobs, sums, last);
-    if (!cost_context_tuning(setting)) return parameters_bytes_of(setting, shard, knobs, &local);
+                              const StageTotals *sums, bool last, const LocalParameters *local) {
+    if (!cost_context_tuning(setting)) return parameters_bytes_of(setting, shard, knobs, local);
     if (cost_context_tuning(setting)->on_host) return 0;
+    LocalParameters trained = trained_parameters(setting, shard, knobs, sums, last);
     double width = cost_context_state(setting)->parameter_bytes;
     double quantised = tuned_parameters(setting, shard, sums, last).quantised;
-    double bytes = parameters_bytes_of(setting, shard, knobs, &trained) + width * (local.total - trained.total) -
+    double bytes = parameters_bytes_of(setting, shard, knobs, &trained) + width * (local->total - trained.total) -
                    (width - cost_context_stored_bytes(setting)) * quantised;
-    return bytes + (cost_context_tuning(setting)->reference_model ? width * local.total : 0);
+    return bytes + (cost_context_tuning(setting)->reference_model ? width * local->total : 0);
 }
 
 /* The outputs that a stage has sent on and whose gradient it waits for: a residual stream for each microbatch in flight
@@ -204,9 +203,9 @@ void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment mom
     bool last = shard->pipeline > 1 && (moment == MOMENT_LAST_LOGITS || moment == MOMENT_LAST_BACKWARD);
     const TrainingState *state = cost_context_state(setting);
     double d_model = (double)setting->model->d_model;
-    LocalParameters local = local_parameters(setting, shard, knobs, sums, last),
-                    trained = trained_parameters(setting, shard, knobs, sums, last),
-                    owned = owned_parameters(shard, knobs, &trained);
+    LocalParameters local = local_parameters(setting, shard, knobs, sums, last), trained = local;
+    if (cost_context_tuning(setting)) trained = trained_parameters(setting, shard, knobs, sums, last);
+    LocalParameters owned = owned_parameters(shard, knobs, &trained);
     double reduced = trained.total, layers = last ? shard->layers_last : shard->layers;
     double on_host = host_optimizer_bytes(setting, knobs, &owned);
     if (knobs->zero_stage >= 2) { /* over the replicas, whichever chip of a pipeline has the copy */
@@ -221,7 +220,7 @@ void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment mom
     GatheredWeights gathered = gathered_weights(setting, shard, knobs, sums, moment, layers);
     ProgramBytes program = program_bytes(stage, &local, moment);
     *out = (MemoryRows){
-        .parameters_bytes = tuned_parameters_bytes(setting, shard, knobs, sums, last) + program.casts,
+        .parameters_bytes = tuned_parameters_bytes(setting, shard, knobs, sums, last, &local) + program.casts,
         .gradients_bytes = gradients * reduced + reduction_bytes(setting, shard, &owned) + program.gradients,
         .optimizer_bytes = optimizer_bytes_of(state, &owned) - on_host +
                            master_rest_bytes(setting, knobs, &trained, &owned) + program.master,

@@ -91,7 +91,7 @@ double parameters_bytes_of(const CostContext *setting, const Shard *shard, const
                            const LocalParameters *local);
 /* The same where parts are frozen, which have no master to be cast from: they lie as they are used, or quantised. */
 double tuned_parameters_bytes(const CostContext *setting, const Shard *shard, const Knobs *knobs,
-                              const StageTotals *sums, bool last);
+                              const StageTotals *sums, bool last, const LocalParameters *local);
 double master_rest_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *local,
                          const LocalParameters *owned);
 double reduction_bytes(const CostContext *setting, const Shard *shard, const LocalParameters *owned);

@@ -29,6 +29,8 @@ static void add(Play *play, int rank, PassKind kind, int microbatch, int chunk) 
 
 /* The k-th chunk pass of a rank when microbatches go through all chunks in groups of `group`. */
 static void chunk_order(const Play *play, int group, int k, int *microbatch, int *chunk) {
+    *microbatch = k, *chunk = 0;
+    if (play->chunks == 1) return;
     int whole = k / (group * play->chunks), first = whole * group, rest = k - first * play->chunks;
     int size = play->microbatches - first < group ? play->microbatches - first : group;
     *chunk = rest / size, *microbatch = first + rest % size;

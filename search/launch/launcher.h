@@ -193,6 +193,10 @@ bool launchers_take_one(LauncherSet requested, const PlainPlans *plans);
 LauncherSet launchers_of_degrees(LauncherSet requested, const Model *model, const Work *work, const Degrees *degrees,
                                  const Mesh *mesh);
 
+/* Of launchers that take the degrees of a plan, those that take its knobs and padding. */
+LauncherSet launchers_of_knobs(LauncherSet able, const Model *model, const Work *work, const Plan *plan,
+                               PaddingSet padding, const Mesh *mesh);
+
 /* Why a launcher does not take the degrees, knobs or padding of a plan: a sentence that names the rule; NULL: it takes
  * them. */
 const char *launch_refusal(int launcher, const Model *model, const Work *work, const Plan *plan, PaddingSet padding,

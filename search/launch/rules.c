@@ -215,11 +215,17 @@ LauncherSet launchers_of_degrees(LauncherSet requested, const Model *model, cons
     return set;
 }
 
-LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
-                           const Mesh *mesh) {
+LauncherSet launchers_of_knobs(LauncherSet able, const Model *model, const Work *work, const Plan *plan,
+                               PaddingSet padding, const Mesh *mesh) {
     PlanFacts facts = facts_of(model, work, plan, mesh);
     LauncherSet set = 0;
     for (int i = 0; i < launcher_count(); i++)
-        if (!refusal_of(launcher_at(i), &facts, padding)) set |= 1u << i;
+        if ((able >> i & 1) && !refusal_of_knobs(launcher_at(i), &facts, padding)) set |= 1u << i;
     return set;
+}
+
+LauncherSet plan_launchers(const Model *model, const Work *work, const Plan *plan, PaddingSet padding,
+                           const Mesh *mesh) {
+    LauncherSet able = launchers_of_degrees(launchers_all(), model, work, &plan->degrees, mesh);
+    return launchers_of_knobs(able, model, work, plan, padding, mesh);
 }

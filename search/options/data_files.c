@@ -129,9 +129,6 @@ bool measured_run_add(Report *report, Arena *arena, Error *error) {
     if (!run_table_read(path, arena, &table, error) || !replay_data_load(arena, data, error) ||
         !profile_set_default(arena, set, error))
         return false;
-    const RunFilter filter = {.chips = {request->question.chip.name}, .chip_count = 1};
-    if (!validate_runs(&table, &filter, &(ReplayWith){data, set, request->control.threads}, arena, &validation, error))
-        return false;
     Parameters parameters = model_parameters(&request->question.model);
     NearestAsk ask = {.model = request->question.model.name,
                       .active_parameters = (double)parameters.active,
@@ -139,6 +136,13 @@ bool measured_run_add(Report *report, Arena *arena, Error *error) {
                       .chips = (double)request->question.machine.mesh.chips,
                       .seq = (double)request->question.work.seq,
                       .precision = request->question.precision};
+    int64_t all = table.count;
+    table.count = 0;
+    for (int64_t i = 0; i < all; i++)
+        if (run_is_like(&table.runs[i], &ask)) table.runs[table.count++] = table.runs[i];
+    const RunFilter filter = {.chips = {request->question.chip.name}, .chip_count = 1};
+    if (!replay_runs(&table, &filter, &(ReplayWith){data, set, request->control.threads}, arena, &validation, error))
+        return false;
     const Outcome *nearest = nearest_run(validation.outcomes, validation.count, &ask);
     return !nearest || describe(nearest, report, arena, error);
 }

@@ -7,6 +7,8 @@
 #include "search/engine/explore/frontier.h"
 #include "search/launch/launcher.h"
 
+#include <math.h>
+
 /* One knob setting: the layouts it allows, and what none of them beats. */
 typedef struct {
     TupleNode *tuple;
@@ -15,6 +17,7 @@ typedef struct {
     int64_t methods_index;
     LauncherSet able_launchers;
     Shard shard;
+    double useless; /* ranked seconds above which a plan decides nothing: there is a better one */
     LayoutGraph graph;
     Relaxation relaxation;
 } Candidate;
@@ -156,7 +159,8 @@ __attribute__((noinline)) static LayoutTried try_placement(const Candidate *cand
     if (!solution.found) return LAYOUT_NONE_FITS;
     if (solution.bound_seconds < solution.seconds * (1 - LAYOUT_TOLERANCE))
         stats->least_open_bound = min_real(stats->least_open_bound, solution.bound_seconds * scale);
-    if (best->found && solution.seconds * scale > best->ranked_seconds) return LAYOUT_TRIED;
+    double beaten_above = best->found ? min_real(best->ranked_seconds, candidate->useless) : candidate->useless;
+    if (solution.seconds * scale > beaten_above) return LAYOUT_TRIED;
     BestPlan plan = plan_of_solution(candidate, at, &solution);
     if (!best->found || best_plan_compare(&plan, best) < 0) *best = plan;
     return LAYOUT_TRIED;
@@ -207,7 +211,9 @@ static bool candidate_best(Candidate *candidate, double limit, BestPlan *best) {
 bool candidate_explore(TupleNode *tuple, int64_t index, const Admission *admission, double limit, BestPlan *best) {
     Candidate candidate;
     BestPlan own = {0};
-    bool ok = candidate_open(&candidate, tuple, index, admission) && candidate_best(&candidate, limit, &own);
+    bool ok = candidate_open(&candidate, tuple, index, admission);
+    candidate.useless = best->found ? max_real(best->ranked_seconds, limit * CUT) : INFINITY;
+    ok = ok && candidate_best(&candidate, limit, &own);
     bool kept = ok || tuple->explorer->interrupted; /* what was found before an interrupt is a plan all the same */
     if (kept && own.found && (!best->found || best_plan_compare(&own, best) < 0)) *best = own;
     arena_free(&candidate.arena);
@@ -258,8 +264,7 @@ bool knobs_admitted_of_sizes(const TupleNode *tuple, const Knobs *knobs, const S
     bool padded = problem->padding == PADDING_LAUNCHABLE && padding != 0;
     if (requested == 0 && !padded) return true;
     Plan plan = {.degrees = *tuple->degrees, .knobs = *knobs};
-    LauncherSet able = plan_launchers(setting->model, &setting->work, &plan, padding, problem->catalog_mesh) &
-                       ~problem->request->space.unable;
-    out->able_launchers = requested ? able & requested : able;
+    out->able_launchers = launchers_of_knobs(tuple->able_launchers, setting->model, &setting->work, &plan, padding,
+                                             problem->catalog_mesh);
     return out->able_launchers != 0 || refused(out, requested ? PRUNED_REQUIRE : PRUNED_INDIVISIBLE);
 }

@@ -9,6 +9,10 @@ bool tuple_node_make(TupleNode *tuple, Explorer *explorer, const Degrees *degree
     if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, &problem->domain, arena,
                     &tuple->space, &explorer->error))
         return false;
+    const SpaceRules *rules = &problem->request->space;
+    tuple->able_launchers =
+        launchers_of_degrees((rules->launchers ? rules->launchers : launchers_all()) & ~rules->unable,
+                             problem->setting.model, &problem->setting.work, degrees, problem->catalog_mesh);
     size_t methods = (size_t)tuple->space.method_count;
     tuple->least = ARENA_NEW(arena, Rates, methods);
     tuple->least_known = ARENA_NEW(arena, bool, methods);

@@ -33,9 +33,10 @@ typedef struct {
     const Degrees *degrees;
     Arena *arena;
     KnobSpace space;
-    Count placement_total; /* over all machines */
-    MachinePlacements *on; /* by machine of the problem */
-    Rates *least;          /* over all machines, by number of the methods: tuple_node_minimum() */
+    LauncherSet able_launchers; /* of those in question, that take the degrees */
+    Count placement_total;      /* over all machines */
+    MachinePlacements *on;      /* by machine of the problem */
+    Rates *least;               /* over all machines, by number of the methods: tuple_node_minimum() */
     bool *least_known;
 } TupleNode;
 
