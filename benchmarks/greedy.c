@@ -2,11 +2,12 @@
 /* How often, and by how much, the exact search beats what people do by hand, priced by the same cost model:
  * - grid: every degree and the microbatch a power of two, sizes that divide, roles laid along the machine's axes in
  *   their order (ranks counted up); all other knobs and the layout are the best there are, in its favour;
- * - stock: the same grid with the rest as scripts fix it: 1F1B, equal stages of one chunk, ZeRO-1, weights gathered again,
- *   no overlap over tensor, no folded experts, and every layer's activations all saved or all but its input recomputed;
- * - greedy: from data parallelism alone, one role after the other (fsdp, tensor, expert, sequence, pipeline) is doubled,
- *   at the cost of data, as long as that is faster (or, while nothing fits, lacks less memory); placement, all other
- *   knobs and the layout are the best there are, in its favour; sizes that divide.
+ * - stock: the same grid with the rest as scripts fix it: 1F1B, equal stages of one chunk, ZeRO-1, weights gathered
+ *   again, no overlap over tensor, no folded experts, and every layer's activations all saved or all but its input
+ *   recomputed;
+ * - greedy: from data parallelism alone, one role after the other (fsdp, tensor, expert, sequence, pipeline) is
+ *   doubled, at the cost of data, as long as that is faster (or, while nothing fits, lacks less memory); placement, all
+ *   other knobs and the layout are the best there are, in its favour; sizes that divide.
  * The exact search takes every chip too (--max-idle 0), and pads what its launchers pad (its default). */
 #include "base/util.h"
 #include "benchmarks/space.h"

@@ -37,11 +37,11 @@ typedef struct {
      * a tree, and one step of a tree inside a domain and between domains. One step of a ring is the axis's own latency.
      * ring_base_seconds 0 means that NCCL is not used. */
     double ring_base_seconds, tree_base_seconds, tree_hop_seconds, tree_scaleout_seconds;
-    double
-        ring_step_seconds; /* of each step of a ring that leaves the domain, one a rank, in addition to these; 0: none */
-    double leaf_nodes;     /* nodes (domains) under one leaf of the network; neighbours share a leaf */
-    double oversubscription; /* of leaf uplinks: bytes that nodes can send over bytes that leave the leaf; <= 1
-                              * means full bisection */
+    double ring_step_seconds; /* of each step of a ring that leaves the domain, one a rank, in addition to these;
+                               * 0: none */
+    double leaf_nodes;        /* nodes (domains) under one leaf of the network; neighbours share a leaf */
+    double oversubscription;  /* of leaf uplinks: bytes that nodes can send over bytes that leave the leaf; <= 1
+                               * means full bisection */
     /* Copies of a token that a dispatch would send, one for each of its experts, where it sends one to each domain that
      * needs any; 0 means that it sends them all (as on tori). */
     double routed_copies;

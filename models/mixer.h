@@ -82,7 +82,8 @@ bool kind_mixes(const LayerKind *kind);
 /* The first kind of layers with attention; the first of all where none has. */
 const LayerKind *model_attending(const Model *model);
 
-/* What a mean layer of the model has of the two blocks of a transformer's: attention or a mixer, and an MLP or experts. */
+/* What a mean layer of the model has of the two blocks of a transformer's: attention or a mixer, and an MLP or
+ * experts. */
 double model_blocks_share(const Model *model);
 
 /* FLOPs of one token in its cores, forward: what no parameter says. */

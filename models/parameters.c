@@ -48,7 +48,8 @@ static int64_t attention_input(int64_t D, const LayerKind *kind) {
 
 /* Queries and output of N_h heads, keys and values of K: D * H * (2 N_h + 2 K). */
 static int64_t head_attention(int64_t D, const LayerKind *kind) {
-    int64_t input = attention_input(D, kind), query = times(kind->heads, kind->head_dim), value = times(kind->heads, v_width(kind));
+    int64_t input = attention_input(D, kind), query = times(kind->heads, kind->head_dim);
+    int64_t value = times(kind->heads, v_width(kind));
     int64_t keys = times(kind->kv_heads, kind->kv_reused < 2 ? kind->head_dim : 0);
     int64_t values = times(kind->kv_heads, kind->kv_reused < 1 ? v_width(kind) : 0);
     int64_t q = kind->q_lora_rank ? times(kind->q_lora_rank, plus(input, query)) : times(input, query);
@@ -71,9 +72,10 @@ static int64_t cross_attention(int64_t D, const LayerKind *kind) {
 }
 
 static int64_t attention_biases(int64_t D, const LayerKind *kind) {
-    int64_t qkv = kind->attention == ATTENTION_LATENT
-                      ? plus(kind->q_lora_rank, plus(kind->kv_lora_rank, kind->qk_rope_head_dim))
-                      : plus(times(kind->head_dim, plus(kind->heads, kind->kv_heads)), times(v_width(kind), kind->kv_heads));
+    int64_t qkv =
+        kind->attention == ATTENTION_LATENT
+            ? plus(kind->q_lora_rank, plus(kind->kv_lora_rank, kind->qk_rope_head_dim))
+            : plus(times(kind->head_dim, plus(kind->heads, kind->kv_heads)), times(v_width(kind), kind->kv_heads));
     return plus(plus(kind->qkv_bias ? qkv : 0, kind->out_bias ? D : 0), kind->sinks ? kind->heads : 0);
 }
 
@@ -184,7 +186,7 @@ double indexed_span(const LayerKind *kind, double seq) {
     return kind->index_heads == 0 || k >= keys ? keys / 2 : k - k * k / (2 * keys); /* the first see fewer than top_k */
 }
 
-/* What is left of a sequence when keys are joined or chosen, with the window beside it in compressed attention. */
+/* What is left of a sequence when keys are joined or chosen, with the window alongside it in compressed attention. */
 static double sparse_span(const LayerKind *kind, int64_t seq, bool full) {
     double S = (double)seq, W = (double)min_whole(kind->window, seq), keys = S / (double)max_whole(1, kind->compress);
     double near = full ? W : W - W * W / (2 * S), k = (double)kind->index_top_k;
@@ -246,9 +248,10 @@ double model_flops_per_token(const Model *model, FlopConvention convention, int6
 
 /* What of a kind of layers no plan prices yet; NULL: nothing. */
 static const char *unpriced(const LayerKind *kind) {
-    if (kind->encoder) return "an encoder beside the decoder";
+    if (kind->encoder) return "an encoder in addition to the decoder";
     if (kind->kv_reused) return "keys or values that are used twice";
-    if (kind->out_rank || (kind->attention == ATTENTION_HEADS && kind->q_lora_rank)) return "low-rank queries or output";
+    if (kind->out_rank || (kind->attention == ATTENTION_HEADS && kind->q_lora_rank))
+        return "low-rank queries or output";
     return NULL;
 }
 
@@ -325,8 +328,8 @@ static bool validate_mlp(const LayerKind *kind, const char *where, Error *error)
            check(kind->null_experts, 0, DIMENSION_MAX, "null_experts", where, error) &&
            check(kind->top_k, mixture, kind->experts + kind->null_experts, "top_k (experts per token)", where, error) &&
            check(kind->expert_width, 0, DIMENSION_MAX, "expert_width", where, error) &&
-           check(kind->d_ff, !mixture && !kind->mixer && !kind->encoder && !kind->cross_heads && kind->heads, DIMENSION_MAX, "d_ff",
-                 where, error) &&
+           check(kind->d_ff, !mixture && !kind->mixer && !kind->encoder && !kind->cross_heads && kind->heads,
+                 DIMENSION_MAX, "d_ff", where, error) &&
            check(kind->d_ff_expert, mixture, mixture ? DIMENSION_MAX : 0, "d_ff_expert", where, error) &&
            check(kind->d_ff_shared, 0, DIMENSION_MAX, "d_ff_shared", where, error) &&
            check(kind->norms, 0, 16, "norms", where, error);

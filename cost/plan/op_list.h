@@ -78,7 +78,9 @@ static inline void leave_block(Op *op, const Shard *shard, const Sharding *shard
     }
 }
 
-static inline double norm_weights(const Model *model) { return (double)model->d_model * (model->norm == NORM_LAYER ? 2 : 1); }
+static inline double norm_weights(const Model *model) {
+    return (double)model->d_model * (model->norm == NORM_LAYER ? 2 : 1);
+}
 
 /* Norm and residual addition before a block: forward reads x, writes y and adds a branch (5 tensors), backward moves
  * 7. */

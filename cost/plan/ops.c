@@ -340,8 +340,8 @@ static void other_matrices(OpList *list, const char *name, const ShardedLayer *l
     }
     if (!(matrices + vectors > 0)) return;
     double tokens = residual_tokens(layer->shard, layer->sharding);
-    Op *op =
-        matrices > 0 ? add_matmul(list, name, tokens, matrices / d_model, d_model) : op_list_add(list, OP_ELEMENTWISE, name);
+    Op *op = matrices > 0 ? add_matmul(list, name, tokens, matrices / d_model, d_model)
+                          : op_list_add(list, OP_ELEMENTWISE, name);
     op->weights = matrices + vectors;
 }
 

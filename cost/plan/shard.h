@@ -71,7 +71,8 @@ static inline double shard_expert_ways(const Shard *shard) {
     return (shard->sequence_replicates ? 1 : shard->sequence) * shard->fsdp;
 }
 
-/* The width of one of `ways` parts: padded up for whole ways; real between them, where break-even points are searched. */
+/* The width of one of `ways` parts: padded up for whole ways; real between them, where break-even points are
+ * searched. */
 static inline double shard_width(int64_t width, double ways) {
     double local = (double)width / ways;
     return ways == floor(ways) ? ceil(local) : local;

@@ -89,7 +89,8 @@ static void gather_adapter(double ways, Op *op) {
 /* A matmul of `groups` groups whose backward is two. */
 static Op adapter_matmul(const Op *base, const char *name, double n, double k, double times) {
     double m = base->m, groups = base->groups;
-    Op op = {.kind = OP_MATMUL, .name = name, .m = m, .n = n, .k = k, .groups = 1, .chunks = 1, .output_activation = -1};
+    Op op = {
+        .kind = OP_MATMUL, .name = name, .m = m, .n = n, .k = k, .groups = 1, .chunks = 1, .output_activation = -1};
     op.saved_ways = 1;
     op.expert_weights = base->expert_weights;
     op.adapter = true;
@@ -108,7 +109,7 @@ static Op passing(const char *name, double bytes) {
 }
 
 /* What stands before a matmul: its weights written out, and its adapters. */
-static int beside(const Tuning *tuning, const Op *op, int row, Adapted adapted, bool quantises, Op out[4]) {
+static int ops_before(const Tuning *tuning, const Op *op, int row, Adapted adapted, bool quantises, Op out[4]) {
     int count = 0;
     bool rows = row >= 0 && ROWS[row].targets == BIT(TARGET_DOWN); /* tensor splits what goes in, else what comes out */
     double ways = gathered_over(op);
@@ -147,7 +148,7 @@ int tune_ops(const Tuning *tuning, double query_share, Op *ops, int count) {
         if (!is_matmul(&ops[i]) || table) continue;
         Op more[4];
         bool quantises = frozen && (row < 0 || ROWS[row].part != FROZEN_ROUTER);
-        int added = beside(tuning, &ops[i], row, adapted, quantises, more);
+        int added = ops_before(tuning, &ops[i], row, adapted, quantises, more);
         assert(count + added <= OPS_MAX);
         memmove(&ops[i + added], &ops[i], sizeof *ops * (size_t)(count - i));
         memcpy(&ops[i], more, sizeof *ops * (size_t)added);

@@ -39,8 +39,8 @@ typedef struct {
     unsigned frozen;     /* a bit for each FrozenPart */
     double rank;         /* of adapters; 0 means that there are none */
     unsigned targets;    /* which matrices have one: a bit for each Target */
-    double stored_bytes; /* of a number of a frozen matrix as it lies in HBM and is gathered; 0: as the copy for compute.
-                          * Embedding and logits are never quantised */
+    double stored_bytes; /* of a number of a frozen matrix as it lies in HBM and is gathered; 0: as the copy for
+                          * compute. Embedding and logits are never quantised */
     double references;   /* further forward passes of every microbatch, without a backward: DPO's reference */
     bool on_host; /* parameters live in the host's memory, and come over PCIe whenever they are gathered */
     bool reference_model; /* the reference has weights of its own; false: adapters are switched off for it */

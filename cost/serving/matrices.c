@@ -65,7 +65,7 @@ static void add_mixer(const Model *model, const LayerKind *kind, int64_t tensor,
     }
 }
 
-/* An indexer and what is beside attention and MLP are whole on every chip; cross attention is cut by heads. */
+/* An indexer and what is alongside attention and MLP are whole on every chip; cross attention is cut by heads. */
 static void add_others(const Model *model, const LayerKind *kind, int64_t tensor, WorkerMatrices *to) {
     double d = (double)model->d_model, index = (double)(kind->index_heads * kind->index_head_dim), extra = 0;
     double rank = kind->q_lora_rank > 0 ? (double)kind->q_lora_rank : d, ways = (double)tensor;
@@ -80,8 +80,8 @@ static void add_others(const Model *model, const LayerKind *kind, int64_t tensor
     add(to, extra, false, true);
 }
 
-/* A dense model spreads its MLPs over the whole group; beside experts they are cut over tensor alone, and copied for
- * each group that attends. */
+/* A dense model spreads its MLPs over the whole group; alongside experts they are cut over tensor alone, and copied
+ * for each group that attends. */
 static void add_mlp(const Model *model, const LayerKind *kind, const WorkerLayout *layout, WorkerMatrices *to) {
     bool of_group = layout->attention_data > 1 && !model_has_experts(model);
     double ways = (double)(of_group ? worker_group(layout) : layout->tensor), d = (double)model->d_model;

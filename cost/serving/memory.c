@@ -24,12 +24,13 @@ double worker_weights_bytes(const ServedModel *served, const WorkerLayout *layou
                      stored_bytes(matrix_type(model, layout, profile, false, matrices.list[m].quantised));
         bytes += layer * (double)model->kinds[i].count;
     }
-    double beside = 0; /* tables and matrices that are in no layer, and towers, split over tensor */
-    for (int part = 0; part < PART_COUNT; part++) beside += (double)(model->extra.matrix[part] + model->extra.vector[part]);
-    for (int i = 0; i < model->tower_count; i++) beside += (double)model->towers[i].parameters;
+    double others = 0; /* tables and matrices that are in no layer, and towers, split over tensor */
+    for (int part = 0; part < PART_COUNT; part++)
+        others += (double)(model->extra.matrix[part] + model->extra.vector[part]);
+    for (int i = 0; i < model->tower_count; i++) others += (double)model->towers[i].parameters;
     double tables = layout->pipeline == 1 && !model->tied ? 2 : 1; /* embedding and head are on different stages */
     return bytes * stage_share(model, layout) + tables * head_parameters(model, layout) * plain +
-           beside / (double)layout->tensor * plain;
+           others / (double)layout->tensor * plain;
 }
 
 double worker_cache_bytes(const ServedModel *served, const WorkerLayout *layout, double tokens) {

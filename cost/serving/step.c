@@ -60,7 +60,8 @@ static void add_attention(StepCost *cost, const StepPlan *plan, const StepKind *
 
 /* A step reads and writes the state of every sequence; the tokens of a prompt are scanned in chunks. */
 static void add_scan(StepCost *cost, const StepKind *kind, const Microbatch *batch) {
-    StepKernel decode = {batch->sequences > 0 ? kind->scan_floor : 0, batch->sequences * kind->state_seconds, 0, false, 0};
+    double floor_seconds = batch->sequences > 0 ? kind->scan_floor : 0;
+    StepKernel decode = {floor_seconds, batch->sequences * kind->state_seconds, 0, false, 0};
     StepKernel prompt = {0, batch->prompt_tokens * kind->scan_bytes_seconds, kind->scan_token_seconds, false, 0};
     if (!(kind->state_seconds > 0)) return;
     add_kernel(cost, STEP_ATTENTION, kind->layers, decode, 0);

@@ -46,20 +46,26 @@ static void plan_attention(const Planning *to, const LayerKind *kind, StepKind *
     if (kind->index_heads > 0) { /* whole on every chip of a tensor group; the attention reads what it chooses */
         double width = (double)kind->index_head_dim;
         out->window = (double)kind->index_top_k * (double)max_whole(1, kind->compress);
-        out->prompt_window = out->window * (latent ? decode / prompt : 1); /* its heads work on latents; else all keys, masked */
+        /* a prompt's heads work on latents; else all keys, masked */
+        out->prompt_window = out->window * (latent ? decode / prompt : 1);
         out->index_seconds = width * stored_bytes(layout->cache) / (double)max_whole(1, kind->compress) /
                              (double)layout->kv_sequence / (device->hbm_bytes_per_second.value * share);
         out->index_pair_seconds = 2 * (double)kind->index_heads * width / (double)max_whole(1, kind->compress) / peak;
     }
-    if (kind->compress > 1) out->pair_seconds /= (double)kind->compress, out->prompt_pair_seconds /= (double)kind->compress;
+    if (kind->compress > 1) {
+        out->pair_seconds /= (double)kind->compress;
+        out->prompt_pair_seconds /= (double)kind->compress;
+    }
 }
 
-/* The state in and out for each sequence that decodes; for a prompt what the core reads and writes, and its products. */
+/* The state in and out for each sequence that decodes; for a prompt what the core reads and writes, and its
+ * products. */
 static void plan_scan(const Planning *to, const LayerKind *kind, StepKind *out) {
     const ServingProfile *profile = to->served->profile;
     const Chip *device = to->served->device;
     const Model *model = to->served->model;
-    double tensor = (double)to->layout->tensor, hbm = device->hbm_bytes_per_second.value * profile->attention_hbm_share[0];
+    double tensor = (double)to->layout->tensor;
+    double hbm = device->hbm_bytes_per_second.value * profile->attention_hbm_share[0];
     double peak = device->bf16_flops_per_second.value * profile->prefill_attention_flops_share;
     MixerPart parts[MIXER_PARTS_MAX];
     for (int i = 0, count = kind->mixer->parts(model, kind, parts); i < count; i++) {

@@ -143,6 +143,19 @@ double parameters_bytes_of(const CostContext *setting, const Shard *shard, const
     return copies > 0 ? bytes + copies * (local->of[HELD_DENSE] + local->of[HELD_EXPERTS]) : bytes;
 }
 
+double tuned_parameters_bytes(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                              const StageTotals *sums, bool last) {
+    LocalParameters local = local_parameters(setting, shard, knobs, sums, last),
+                    trained = trained_parameters(setting, shard, knobs, sums, last);
+    if (!cost_context_tuning(setting)) return parameters_bytes_of(setting, shard, knobs, &local);
+    if (cost_context_tuning(setting)->on_host) return 0;
+    double width = cost_context_state(setting)->parameter_bytes;
+    double quantised = tuned_parameters(setting, shard, sums, last).quantised;
+    double bytes = parameters_bytes_of(setting, shard, knobs, &trained) + width * (local.total - trained.total) -
+                   (width - cost_context_stored_bytes(setting)) * quantised;
+    return bytes + (cost_context_tuning(setting)->reference_model ? width * local.total : 0);
+}
+
 /* The outputs that a stage has sent on and whose gradient it waits for: a residual stream for each microbatch in flight
  * and chunk. */
 static double kept_outputs_bytes(const CostContext *setting, const Shard *shard, const Knobs *knobs, double stream,

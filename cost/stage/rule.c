@@ -184,8 +184,8 @@ static double offload_rate(const CostContext *setting) {
 }
 
 /* What is exposed of FSDP's traffic beyond the share of one domain: the more domains a group spans with the tensor
- * ranks beside it, the longer it waits for the slowest of them. By the roles alone, which are the same for all plans of
- * a tuple of degrees. */
+ * ranks alongside it, the longer it waits for the slowest of them. By the roles alone, which are the same for all plans
+ * of a tuple of degrees. */
 static double far_growth(const CostContext *setting, const Shard *shard) {
     enum { DOMAINS = 8 }; /* up to which the share is one: runs of 8 to 64 GPUs in nodes of 8 show no trend */
     double domains = DOMAINS * (double)setting->chip->domain_chips, spanned = shard->fsdp * shard->tensor;

@@ -53,7 +53,8 @@ double stage_layer_weight(const CostContext *setting, int64_t seq) {
         if (model->kinds[i].experts > 0) shard.experts = min_real(shard.experts, (double)model->kinds[i].top_k);
     shardings_of(setting, &shard, shardings);
     stage_sums(setting, &shard, &plain.methods, &shardings[0], &sums);
-    double layer = max_real(part_seconds(&sums.layer), model_blocks_share(model) * setting->profile->host_layer_seconds);
+    double layer =
+        max_real(part_seconds(&sums.layer), model_blocks_share(model) * setting->profile->host_layer_seconds);
     layer = (layer + fixed_layer_seconds(setting)) / layer_flops(model, seq, NULL);
     return layer * logits_load(setting) / part_seconds(&sums.logits);
 }

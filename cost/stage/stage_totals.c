@@ -140,19 +140,6 @@ TunedParameters tuned_parameters(const CostContext *setting, const Shard *shard,
     return (TunedParameters){layers * sums->layer.stored_apart / ways, layers * sums->layer.adapters / ways};
 }
 
-double tuned_parameters_bytes(const CostContext *setting, const Shard *shard, const Knobs *knobs,
-                              const StageTotals *sums, bool last) {
-    LocalParameters local = local_parameters(setting, shard, knobs, sums, last),
-                    trained = trained_parameters(setting, shard, knobs, sums, last);
-    if (!cost_context_tuning(setting)) return parameters_bytes_of(setting, shard, knobs, &local);
-    if (cost_context_tuning(setting)->on_host) return 0;
-    double width = cost_context_state(setting)->parameter_bytes;
-    double quantised = tuned_parameters(setting, shard, sums, last).quantised;
-    double bytes = parameters_bytes_of(setting, shard, knobs, &trained) + width * (local.total - trained.total) -
-                   (width - cost_context_stored_bytes(setting)) * quantised;
-    return bytes + (cost_context_tuning(setting)->reference_model ? width * local.total : 0);
-}
-
 bool stage_stays_whole(const CostContext *setting, const Shard *shard) {
     return setting->profile->stages_stay_whole > 0.5 && shard->pipeline > 1;
 }

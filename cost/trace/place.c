@@ -27,9 +27,14 @@ static const TraceRange *range_at(const Recording *recording, const TraceLaunch 
 
 static bool has_role(const PlanShape *shape, TraceTerm role) { return shape->degree[role] > 1; }
 
-static TraceTerm first_role(const PlanShape *shape, const TraceTerm *roles, int count) {
+/* Whether the plan has a group of this size for the role; 0: any size. */
+static bool has_group(const PlanShape *shape, TraceTerm role, int64_t size) {
+    return has_role(shape, role) && (size <= 0 || shape->degree[role] == size);
+}
+
+static TraceTerm first_role(const PlanShape *shape, const TraceTerm *roles, int count, int64_t size) {
     for (int i = 0; i < count; i++)
-        if (has_role(shape, roles[i])) return roles[i];
+        if (has_group(shape, roles[i], size)) return roles[i];
     return TERM_COLLECTIVE;
 }
 
@@ -46,26 +51,21 @@ static TraceTerm role_of_size(const PlanShape *shape, const TraceGroup *group) {
     return matches == 1 ? found : TERM_COLLECTIVE;
 }
 
-/* By what is sent: gathers and scatters are those of parameters where the plan shards them, and so on. */
-static TraceTerm role_of_kind(const PlanShape *shape, CollectiveKind kind) {
-    static const TraceTerm GATHERS[] = {TERM_FSDP, TERM_TENSOR, TERM_SEQUENCE, TERM_DATA},
-                           REDUCES[] = {TERM_TENSOR, TERM_DATA, TERM_FSDP},
-                           SENDS[] = {TERM_PIPELINE, TERM_SEQUENCE, TERM_EXPERT},
-                           SWAPS[] = {TERM_EXPERT, TERM_SEQUENCE};
+/* By what is sent: gathers and scatters are those of parameters where the plan shards them, and so on. Roles whose
+ * groups have the size come first. */
+static TraceTerm role_of_kind(const PlanShape *shape, CollectiveKind kind, int64_t size) {
+    static const struct {
+        TraceTerm roles[4];
+        int count;
+    } BY_KIND[COLLECTIVE_KIND_COUNT] = {
+        [COLLECTIVE_KIND_ALL_GATHER] = {{TERM_FSDP, TERM_TENSOR, TERM_SEQUENCE, TERM_DATA}, 4},
+        [COLLECTIVE_KIND_REDUCE_SCATTER] = {{TERM_FSDP, TERM_TENSOR, TERM_DATA, TERM_SEQUENCE}, 4},
+        [COLLECTIVE_KIND_ALL_REDUCE] = {{TERM_TENSOR, TERM_DATA, TERM_FSDP}, 3},
+        [COLLECTIVE_KIND_SEND_RECV] = {{TERM_PIPELINE, TERM_SEQUENCE, TERM_EXPERT}, 3},
+        [COLLECTIVE_KIND_ALL_TO_ALL] = {{TERM_EXPERT, TERM_SEQUENCE}, 2}};
     if (!shape->known) return TERM_COLLECTIVE;
-    switch (kind) {
-    case COLLECTIVE_KIND_ALL_GATHER:
-    case COLLECTIVE_KIND_REDUCE_SCATTER:
-        return first_role(shape, GATHERS, COUNT_OF(GATHERS));
-    case COLLECTIVE_KIND_ALL_REDUCE:
-        return first_role(shape, REDUCES, COUNT_OF(REDUCES));
-    case COLLECTIVE_KIND_SEND_RECV:
-        return first_role(shape, SENDS, COUNT_OF(SENDS));
-    case COLLECTIVE_KIND_ALL_TO_ALL:
-        return first_role(shape, SWAPS, COUNT_OF(SWAPS));
-    default:
-        return TERM_COLLECTIVE;
-    }
+    TraceTerm of_size = first_role(shape, BY_KIND[kind].roles, BY_KIND[kind].count, size);
+    return of_size != TERM_COLLECTIVE ? of_size : first_role(shape, BY_KIND[kind].roles, BY_KIND[kind].count, 0);
 }
 
 /* A plan that shards parameters over the ranks that hold data has no group of its own for them: what a framework calls
@@ -138,9 +138,10 @@ static void name_collective(const Recording *recording, TraceEvent *event) {
 /* Whether it was placed by a rule; false: by what is sent, or not at all. */
 static bool place_collective(const Recording *recording, const PlanShape *shape, TraceEvent *event) {
     name_collective(recording, event);
-    TraceTerm role = event->group >= 0 ? (TraceTerm)recording->groups[event->group].term : TERM_COLLECTIVE;
+    const TraceGroup *group = event->group >= 0 ? &recording->groups[event->group] : NULL;
+    TraceTerm role = group ? (TraceTerm)group->term : TERM_COLLECTIVE;
     bool by_rule = role != TERM_COLLECTIVE || !shape->known;
-    if (role == TERM_COLLECTIVE) role = role_of_kind(shape, (CollectiveKind)event->kind);
+    if (role == TERM_COLLECTIVE) role = role_of_kind(shape, (CollectiveKind)event->kind, group ? group->size : 0);
     event->term = (uint8_t)role;
     return by_rule;
 }

@@ -83,7 +83,7 @@ static double needed(Parser *p, Value value) {
     if (value.type == VALUE_NULL && p->scope->missing[0])
         error_set(p->scope->error, ERROR_INPUT, p->scope->where, "%s is missing; give a number", p->scope->missing);
     else if (value.type == VALUE_TEXT)
-        error_set(p->scope->error, ERROR_INPUT, p->scope->where, "%s should be a number", p->scope->asked);
+        error_set(p->scope->error, ERROR_INPUT, p->scope->where, "%s should be a number", p->scope->requested);
     else
         syntax(p, "a number is needed");
     return 0;

@@ -31,9 +31,9 @@ typedef struct ExpressionScope {
     /* An index that is not in a list, or a list that is not there: *error is to say so. */
     Error *error;
     const char *where;
-    char missing[96]; /* the first name that was null, for errors; the caller empties it */
-    char asked[96];   /* the last key of the file that was asked for */
-    char list[96];    /* the last name that was a list */
+    char missing[96];   /* the first name that was null, for errors; the caller empties it */
+    char requested[96]; /* the last key of the file that was requested */
+    char list[96];      /* the last name that was a list */
 } ExpressionScope;
 
 /* False: *scope->error says why. */

@@ -14,7 +14,7 @@ static bool check_refused(Scope *scope) {
         const cJSON *refused = cJSON_GetObjectItemCaseSensitive(scope->chain[c], "refused"), *one;
         cJSON_ArrayForEach(one, refused) {
             Value value;
-            scope->expression.missing[0] = scope->expression.asked[0] = '\0';
+            scope->expression.missing[0] = scope->expression.requested[0] = '\0';
             if (!expression_value(one->string, &scope->expression, &value)) return false;
             if (value_is_true(value))
                 return error_set(scope->config.error, ERROR_INPUT, scope->config.where, "%s%s", scope->config.prefix,
@@ -40,13 +40,13 @@ static bool read_rotary(Scope *scope, Model *model) {
     if (!scope_whole(scope, "rotary", 1, INT32_MAX, 0, &rotary)) return false;
     if (rotary > width && width > 0)
         return error_set(scope->config.error, ERROR_INPUT, scope->config.where,
-                         "%s is %lld, more than a head's width of %lld", scope->expression.asked, (long long)rotary,
+                         "%s is %lld, more than a head's width of %lld", scope->expression.requested, (long long)rotary,
                          (long long)width);
     if (rotary > 0 && width > 0) model->rope.share = (double)rotary / (double)width;
     return true;
 }
 
-/* The decoder, and the encoder beside it where there is one. */
+/* The decoder, and the encoder next to it where there is one. */
 static bool read_language(Scope *scope, Model *model) {
     static const char *const NORMS[] = {
         [NORM_RMS] = "rms", [NORM_LAYER_NO_BIAS] = "layer_no_bias", [NORM_LAYER] = "layer"};
@@ -67,10 +67,8 @@ static bool read_language(Scope *scope, Model *model) {
         !scope_whole(scope, "embedding_width", 0, INT32_MAX, 0, &model->embedding_width) ||
         !scope_flag(scope, "embedding_norm", false, &model->embedding_norm) ||
         !scope_flag(scope, "logits_bias", false, &model->logits_bias) ||
-        !scope_flag(scope, "no_head", false, &model->no_head) ||
-        !scope_flag(scope, "last_norm", true, &last_norm) ||
-        !scope_whole(scope, "encoder_layers_beside", 0, MODEL_LAYERS_MAX, 0, &encoder_layers) ||
-        !check_refused(scope))
+        !scope_flag(scope, "no_head", false, &model->no_head) || !scope_flag(scope, "last_norm", true, &last_norm) ||
+        !scope_whole(scope, "encoder_layers_beside", 0, MODEL_LAYERS_MAX, 0, &encoder_layers) || !check_refused(scope))
         return false;
     model->norm = (NormKind)norm;
     model->positions = (PositionKind)positions;
@@ -106,8 +104,10 @@ static bool open_inside(Scope *scope, Scope *outer, const cJSON *part, char pref
     const char *named = json_text_at(object, "model_type");
     if (named[0] && !json_at(part, "fixed")) {
         if (!family_of_type(named))
-            return hf_wrong(&config, "model_type", "\"%.40s\" is not known; `python -m shardopt.describe MODEL_OR_FOLDER "
-                            "-o model.json` writes a file that is", named);
+            return hf_wrong(&config, "model_type",
+                            "\"%.40s\" is not known; `python -m shardopt.describe MODEL_OR_FOLDER "
+                            "-o model.json` writes a file that is",
+                            named);
         type = named;
     }
     scope->chain[scope->chain_count++] = part;

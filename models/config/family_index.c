@@ -27,7 +27,8 @@ const FamilyType *family_of_class(const char *class_name) {
 }
 
 bool family_has_class(const FamilyType *type, const char *class_name) {
-    return (!type->class_name && !type->text_class) || is(type->class_name, class_name) || is(type->text_class, class_name);
+    return (!type->class_name && !type->text_class) || is(type->class_name, class_name) ||
+           is(type->text_class, class_name);
 }
 
 const char *family_nearest(const char *type) {

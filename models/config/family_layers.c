@@ -15,16 +15,16 @@ typedef struct {
     bool conditions[8];
 } SameForAll;
 
-typedef enum { MIXTURE, WINDOWED, ATTENDS, FEEDS, BESIDE } Condition;
+typedef enum { MIXTURE, WINDOWED, ATTENDS, FEEDS, DENSE_AND_EXPERTS } Condition;
 static const struct {
     const char *field;
     bool fallback;
 } CONDITIONS[] = {
-    [MIXTURE] = {"mixture", true},   /* its experts are there */
-    [WINDOWED] = {"windowed", true}, /* its window is obeyed */
-    [ATTENDS] = {"attends", true},   /* it has attention; false by default beside a mixer */
-    [FEEDS] = {"feeds", true},       /* it has an MLP or a mixture */
-    [BESIDE] = {"beside", false},    /* a dense MLP stands beside the mixture */
+    [MIXTURE] = {"mixture", true},           /* its experts are there */
+    [WINDOWED] = {"windowed", true},         /* its window is obeyed */
+    [ATTENDS] = {"attends", true},           /* it has attention; false by default next to a mixer */
+    [FEEDS] = {"feeds", true},               /* it has an MLP or a mixture */
+    [DENSE_AND_EXPERTS] = {"beside", false}, /* a dense MLP stands next to the mixture */
 };
 
 static bool condition(Scope *scope, SameForAll *same, Condition which, bool fallback, bool *out) {
@@ -41,7 +41,8 @@ static bool read_group(Scope *scope, SameForAll *same, LayerGroup group, LayerKi
     for (int f = 0; f < LAYER_WHOLE_COUNT; f++) {
         const LayerWhole *whole = &LAYER_WHOLES[f];
         if (whole->group != group) continue;
-        int64_t *value = (int64_t *)((char *)kind + whole->offset), *kept = (int64_t *)((char *)&same->kind + whole->offset);
+        int64_t *value = (int64_t *)((char *)kind + whole->offset),
+                *kept = (int64_t *)((char *)&same->kind + whole->offset);
         if (same->known[f]) {
             *value = *kept;
             continue;
@@ -128,7 +129,7 @@ static bool read_attention(Scope *scope, SameForAll *same, int64_t d_model, int6
 }
 
 static bool read_layer(Scope *scope, SameForAll *same, int64_t d_model, int64_t max_seq, LayerKind *kind) {
-    bool attends = true, feeds = true, mixture = false, beside = false;
+    bool attends = true, feeds = true, mixture = false, dense_and_experts = false;
     memset(kind, 0, sizeof *kind);
     kind->count = 1;
     if (!read_mixer(scope, kind) || !condition(scope, same, ATTENDS, !kind->mixer, &attends) ||
@@ -138,11 +139,11 @@ static bool read_layer(Scope *scope, SameForAll *same, int64_t d_model, int64_t 
         return false;
     if (feeds) {
         if (!condition(scope, same, MIXTURE, CONDITIONS[MIXTURE].fallback, &mixture) ||
-            !condition(scope, same, BESIDE, CONDITIONS[BESIDE].fallback, &beside) ||
+            !condition(scope, same, DENSE_AND_EXPERTS, CONDITIONS[DENSE_AND_EXPERTS].fallback, &dense_and_experts) ||
             (mixture && !read_group(scope, same, LAYER_MIXTURE, kind)))
             return false;
         if (kind->experts > 0 && !read_group(scope, same, LAYER_EXPERTS, kind)) return false;
-        if ((kind->experts == 0 || beside) && !read_group(scope, same, LAYER_DENSE, kind)) return false;
+        if ((kind->experts == 0 || dense_and_experts) && !read_group(scope, same, LAYER_DENSE, kind)) return false;
     }
     if (!feeds && !kind->mixer) kind->mixer = mixer_named("none"); /* attention alone */
     return family_extra(scope, "matrices", "vectors", &kind->extra);
@@ -202,8 +203,9 @@ static bool check_numbers(Scope *scope, const char *sort, bool marks, int64_t la
         const cJSON *list = hf_at(&scope->config, key->valuestring), *item;
         if (!list || (cJSON_IsArray(list) && !list->child)) continue;
         if (!cJSON_IsArray(list) || (marks && cJSON_GetArraySize(list) != layers))
-            return hf_wrong(&scope->config, key->valuestring, marks ? "should be a list of %lld numbers, one for each layer"
-                                                                    : "should be a list of layer numbers below %lld",
+            return hf_wrong(&scope->config, key->valuestring,
+                            marks ? "should be a list of %lld numbers, one for each layer"
+                                  : "should be a list of layer numbers below %lld",
                             (long long)layers);
         cJSON_ArrayForEach(item, list) {
             double value = cJSON_IsNumber(item) ? item->valuedouble : -1;

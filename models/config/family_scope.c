@@ -110,7 +110,7 @@ bool scope_field(Scope *scope, const char *field, Value *out, bool *found) {
     *found = json != NULL;
     if (!cJSON_IsString(json)) return *out = value_of(json), true;
     if (scope->busy_count == BUSY_MAX)
-        return error_set(scope->config.error, ERROR_INPUT, "models/families", "%.60s asks too many others", field);
+        return error_set(scope->config.error, ERROR_INPUT, "models/families", "%.60s requires too many others", field);
     scope->busy[scope->busy_count++] = field;
     bool ok = expression_value(json->valuestring, &scope->expression, out);
     scope->busy_count--;
@@ -122,7 +122,8 @@ static bool name_value(ExpressionScope *expression, const char *name, Value *out
     const struct {
         const char *prefix;
         Scope *scope;
-    } others[] = {{"text.", scope->text}, {"vision.", scope->vision}, {"audio.", scope->audio}, {"outer.", scope->outer}};
+    } others[] = {
+        {"text.", scope->text}, {"vision.", scope->vision}, {"audio.", scope->audio}, {"outer.", scope->outer}};
     memset(out, 0, sizeof *out);
     if (strcmp(name, "i") == 0) {
         scope->layer_used = scope->layers_differ = true;
@@ -137,9 +138,9 @@ static bool name_value(ExpressionScope *expression, const char *name, Value *out
     bool found = false;
     if (!strchr(name, '.') && !is_busy(scope, name) && !scope_field(scope, name, out, &found)) return false;
     if (!found && !key_value(scope, name, out)) return false;
-    size_t used = strlen(expression->asked); /* of the field itself, not of those that it asks for */
+    size_t used = strlen(expression->requested); /* of the field itself, not of those that it requests */
     if (!found && scope->busy_count <= 1 && out->type != VALUE_NULL)
-        snprintf(expression->asked + used, sizeof expression->asked - used, "%s%s%.60s", used ? ", " : "",
+        snprintf(expression->requested + used, sizeof expression->requested - used, "%s%s%.60s", used ? ", " : "",
                  scope->config.prefix, name);
     return true;
 }
@@ -164,14 +165,14 @@ static bool missing_field(Scope *scope, const char *field) {
 bool scope_whole(Scope *scope, const char *field, int64_t low, int64_t high, int64_t fallback, int64_t *out) {
     Value value;
     bool found;
-    scope->expression.missing[0] = scope->expression.asked[0] = '\0';
+    scope->expression.missing[0] = scope->expression.requested[0] = '\0';
     if (!scope_field(scope, field, &value, &found)) return false;
     if (value.type == VALUE_NULL) {
         if (fallback == FIELD_REQUIRED) return missing_field(scope, field);
         *out = fallback;
         return true;
     }
-    const char *key = scope->expression.asked[0] ? scope->expression.asked : field;
+    const char *key = scope->expression.requested[0] ? scope->expression.requested : field;
     if (value.type != VALUE_NUMBER)
         return error_set(scope->config.error, ERROR_INPUT, scope->config.where, "%s should be a number", key);
     if (!(value.number >= (double)low && value.number <= (double)high) || floor(value.number) != value.number)
@@ -185,11 +186,11 @@ bool scope_whole(Scope *scope, const char *field, int64_t low, int64_t high, int
 bool scope_flag(Scope *scope, const char *field, bool fallback, bool *out) {
     Value value;
     bool found;
-    scope->expression.asked[0] = '\0';
+    scope->expression.requested[0] = '\0';
     if (!scope_field(scope, field, &value, &found)) return false;
     if (value.type == VALUE_TEXT)
         return error_set(scope->config.error, ERROR_INPUT, scope->config.where, "%s should be true or false",
-                         scope->expression.asked[0] ? scope->expression.asked : field);
+                         scope->expression.requested[0] ? scope->expression.requested : field);
     *out = value.type == VALUE_NULL ? fallback : value_is_true(value);
     return true;
 }
@@ -203,6 +204,6 @@ bool scope_word(Scope *scope, const char *field, const char *const *words, size_
         if (value_is(value, words[i])) return *out = i, true;
     return value.type == VALUE_NULL ||
            error_set(scope->config.error, ERROR_INPUT, scope->config.where, "%s: \"%.*s\" is no %s",
-                     scope->expression.asked, (int)(value.length < 40 ? value.length : 40),
+                     scope->expression.requested, (int)(value.length < 40 ? value.length : 40),
                      value.text ? value.text : "", field);
 }

@@ -9,7 +9,7 @@ const LayerWhole LAYER_WHOLES[] = {
     {"kv_heads", offsetof(LayerKind, kv_heads), LAYER_ATTENTION, 1, 0, 0}, /* absent: as many as heads */
     {"head_dim", offsetof(LayerKind, head_dim), LAYER_ATTENTION, 1, 0, 0}, /* absent: d_model / heads */
     {"q_lora_rank", offsetof(LayerKind, q_lora_rank), LAYER_ATTENTION, 0, 0, 0},
-    {"kv_lora_rank", offsetof(LayerKind, kv_lora_rank), LAYER_ATTENTION, 0, 0, 0}, /* above 0: the attention is latent */
+    {"kv_lora_rank", offsetof(LayerKind, kv_lora_rank), LAYER_ATTENTION, 0, 0, 0}, /* above 0: latent attention */
     {"qk_nope_head_dim", offsetof(LayerKind, qk_nope_head_dim), LAYER_ATTENTION, 0, 0, 0},
     {"qk_rope_head_dim", offsetof(LayerKind, qk_rope_head_dim), LAYER_ATTENTION, 0, 0, 0},
     {"v_head_dim", offsetof(LayerKind, v_head_dim), LAYER_ATTENTION, 0, 0, 0},

@@ -8,9 +8,17 @@
 #include <stddef.h>
 
 /* When a layer has the field. */
-typedef enum { LAYER_ALWAYS, LAYER_ATTENTION, LAYER_WINDOW_GROUP, LAYER_DENSE, LAYER_MIXTURE, LAYER_EXPERTS } LayerGroup;
+typedef enum {
+    LAYER_ALWAYS,
+    LAYER_ATTENTION,
+    LAYER_WINDOW_GROUP,
+    LAYER_DENSE,
+    LAYER_MIXTURE,
+    LAYER_EXPERTS
+} LayerGroup;
 
-/* A fallback of FIELD_REQUIRED: the key must be there; FIELD_UNLESS_MIXER: it may be left out beside a mixer. */
+/* A fallback of FIELD_REQUIRED: the key must be there; FIELD_UNLESS_MIXER: it may be left out of a layer with
+ * a mixer. */
 enum { FIELD_REQUIRED = -1, FIELD_UNLESS_MIXER = -2 };
 
 typedef struct {

@@ -66,7 +66,7 @@ static bool read_mixer(const Config *config, const cJSON *json, const char *wher
         snprintf(own, sizeof own, "%s.%s", where, mixer->name);
         if (!cJSON_IsObject(object)) return error_set(config->error, ERROR_INPUT, own, "should be an object");
         if (kind->mixer)
-            return error_set(config->error, ERROR_INPUT, own, "stands beside %s; a layer has one mixer",
+            return error_set(config->error, ERROR_INPUT, own, "stands next to %s; a layer has one mixer",
                              kind->mixer->name);
         kind->mixer = mixer;
         for (int s = 0; s < count; s++) known[s] = mixer->sizes[s].key;
@@ -83,7 +83,7 @@ static bool read_mixer(const Config *config, const cJSON *json, const char *wher
     return true;
 }
 
-/* "matrices": {"hyper": 4096}: parameters beside those that the fields say, by column. */
+/* "matrices": {"hyper": 4096}: parameters in addition to those that the fields say, by column. */
 static bool read_extra(const Config *config, const cJSON *json, const char *where, ExtraParameters *extra) {
     static const char *const KEYS[] = {"matrices", "vectors"};
     for (int k = 0; k < 2; k++) {
@@ -124,18 +124,19 @@ static bool read_layer(const Config *config, const cJSON *json, int index, int64
         !read_extra(config, json, where, &kind->extra))
         return false;
     for (int i = 0; i < LAYER_WHOLE_COUNT; i++) {
-        int64_t *value = (int64_t *)((char *)kind + LAYER_WHOLES[i].offset);
-        int64_t fallback = LAYER_WHOLES[i].fallback == FIELD_UNLESS_MIXER ? kind->mixer ? 0 : FIELD_REQUIRED : LAYER_WHOLES[i].fallback;
+        const LayerWhole *field = &LAYER_WHOLES[i];
+        int64_t *value = (int64_t *)((char *)kind + field->offset), fallback = field->fallback;
+        if (fallback == FIELD_UNLESS_MIXER) fallback = kind->mixer ? 0 : FIELD_REQUIRED;
         bool ok = fallback == FIELD_REQUIRED
-                      ? json_whole(json, LAYER_WHOLES[i].key, LAYER_WHOLES[i].low, INT32_MAX, where, value, config->error)
-                      : json_whole_or(json, LAYER_WHOLES[i].key, LAYER_WHOLES[i].low, INT32_MAX, fallback, where, value,
-                                      config->error);
+                      ? json_whole(json, field->key, field->low, INT32_MAX, where, value, config->error)
+                      : json_whole_or(json, field->key, field->low, INT32_MAX, fallback, where, value, config->error);
         if (!ok) return false;
     }
-    for (int i = 0; i < LAYER_FLAG_COUNT; i++)
-        if (!json_bool_or(json, LAYER_FLAGS[i].key, LAYER_FLAGS[i].fallback, where, (bool *)((char *)kind + LAYER_FLAGS[i].offset),
-                          config->error))
-            return false;
+    for (int i = 0; i < LAYER_FLAG_COUNT; i++) {
+        const LayerFlag *field = &LAYER_FLAGS[i];
+        bool *value = (bool *)((char *)kind + field->offset);
+        if (!json_bool_or(json, field->key, field->fallback, where, value, config->error)) return false;
+    }
     if (kind->kv_heads == 0) kind->kv_heads = kind->heads;
     if (kind->kv_lora_rank > 0) {
         kind->attention = ATTENTION_LATENT;

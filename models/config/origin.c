@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a plain config.json says of itself beside its dimensions: where it came from, what of the file is not part of
- * the model that we count, and how its weights are stored. */
+/* What a plain config.json says of itself in addition to its dimensions: where it came from, what of the file is not
+ * part of the model that we count, and how its weights are stored. */
 #include "base/json.h"
 #include "models/config/family.h"
 #include "models/config/reader.h"
@@ -49,7 +49,7 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
     va_end(arguments);
 }
 
-/* The towers of a multimodal model stand beside text_config, or beside the keys of the language model themselves. */
+/* The towers of a multimodal model stand next to text_config, or next to the keys of the language model themselves. */
 static const struct {
     const char *key, *said;
 } TOWERS[] = {
@@ -128,10 +128,11 @@ static bool read_left_out(const Config *config, const char *type, Model *model) 
     const char *last = "";
     for (size_t i = 0; i < COUNT_OF(TOWERS); i++) {
         if (!cJSON_IsObject(json_at(config->root, TOWERS[i].key)) || strcmp(last, TOWERS[i].said) == 0) continue;
-        append(text, size, "%s%s%s", text[0] ? ", " : "", TOWERS[i].said, model->tower_count ? " (of plans; it is counted)" : "");
+        append(text, size, "%s%s%s", text[0] ? ", " : "", TOWERS[i].said,
+               model->tower_count ? " (of plans; it is counted)" : "");
         last = TOWERS[i].said;
     }
-    if (config->prefix[0] && !text[0] && model->tower_count == 0) append(text, size, "what stands beside text_config");
+    if (config->prefix[0] && !text[0] && model->tower_count == 0) append(text, size, "what stands next to text_config");
     int64_t predictors;
     if (!hf_number(config, hf_spelling(config, "num_nextn_predict_layers", "num_mtp_modules"), 0, &predictors))
         return false;
@@ -144,7 +145,7 @@ static bool read_left_out(const Config *config, const char *type, Model *model) 
     return true;
 }
 
-/* Beside the language model, or, in a wrapper, outside of it. */
+/* Next to the language model, or, in a wrapper, outside of it. */
 static const cJSON *at_or_outside(const Config *config, const char *key) {
     const cJSON *inside = hf_at(config, key);
     return inside ? inside : json_at(config->root, key);

@@ -66,8 +66,8 @@ bool hf_wrong(const Config *config, const char *key, const char *format, ...) {
     return error_set(config->error, ERROR_INPUT, config->where, "%s %s", path_of(config, key, path), text);
 }
 
-/* Rotary positions in their three spellings: rope_theta beside rope_scaling {type or rope_type, factor, ..}; one object
- * rope_parameters with all of it; and one such object per type of layer. */
+/* Rotary positions in their three spellings: rope_theta next to rope_scaling {type or rope_type, factor, ..}; one
+ * object rope_parameters with all of it; and one such object per type of layer. */
 
 /* How transformers and the files in the wild stretch positions; the factor must be there where the stretch is by it. */
 static const struct {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* models/config/reader.h: how the readers of Hugging Face configs read. Internal to models/.
  *
- * A reader fills the dimensions of a zeroed Model; names, sources and the final model_validate() are the caller's. A key
- * that is null counts as absent; a fallback is the default of the library's class (transformers,
- * configuration_<type>.py), not of a released model. */
+ * A reader fills the dimensions of a zeroed Model; names, sources and the final model_validate() are the caller's. A
+ * key that is null counts as absent; a fallback is the default of the library's class (transformers), not of a
+ * released model. */
 #pragma once
 
 #include "base/error.h"
@@ -39,7 +39,7 @@ bool hf_wrong(const Config *config, const char *key, const char *format, ...) __
 bool hf_real(const Config *config, const char *key, double low, double high, double fallback, double *out);
 /* A word of at most size - 1 bytes; absent: the fallback. */
 bool hf_text(const Config *config, const char *key, const char *fallback, char *out, size_t size);
-/* Of two spellings of one key the one that is there, and the first where neither is: what an error then asks for. */
+/* Of two spellings of one key the one that is there, and the first where neither is: what an error then requests. */
 const char *hf_spelling(const Config *config, const char *key, const char *other);
 
 /* Where a class keeps its rotary positions, as far as it is not where llama does. NULL and 0: rope_theta of 10000, the

@@ -11,7 +11,8 @@ enum { INNER, STATE, DT_RANK, KERNEL, BIAS, CONV_BIAS, NORMS };
 
 static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_PARTS_MAX]) {
     const int64_t *s = kind->sizes;
-    int64_t D = model->d_model, I = s[INNER], states = times(I, s[STATE]), chosen = plus(s[DT_RANK], times(2, s[STATE]));
+    int64_t D = model->d_model, I = s[INNER], states = times(I, s[STATE]);
+    int64_t chosen = plus(s[DT_RANK], times(2, s[STATE]));
     int count = 0;
     out[count++] = mixer_matmul("mamba in projection", SPLIT_COLUMN, I, D, times(2, I), s[BIAS]);
     out[count] = mixer_convolution("mamba convolution", I, I, s[KERNEL], s[CONV_BIAS]);

@@ -34,7 +34,7 @@ static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_
                                .written = values,
                                .kept = values,
                                .moved_float = (double)states / (double)s[CHUNK],
-                               .state = plus(states, plus(keys, s[HEADS])), /* with its normaliser and its largest gate */
+                               .state = plus(states, plus(keys, s[HEADS])), /* with its normaliser and largest gate */
                                .state_float = true};
     out[count++] = mixer_gated_norm("mLSTM norm", s[HEADS], values, values);
     out[count++] = mixer_matmul("mLSTM out projection", SPLIT_ROW, s[HEADS], values, D, s[BIAS]);

@@ -120,7 +120,8 @@ static void matrix(Walk *walk, const char *name, Matrix of, MatrixOrder order) {
     add(walk, &parameter, walk->dense, walk->dense_count);
 }
 
-/* [in, heads x width], or [heads x width, out] for what comes back: tensor, which divides the heads, takes whole ones. */
+/* [in, heads x width], or [heads x width, out] for what comes back: tensor, which divides the heads, takes whole
+ * ones. */
 static void heads_in(Walk *walk, const char *name, int64_t in, int64_t heads, int64_t width, Ways over) {
     matrix(walk, name, (Matrix){in, heads * width, NONE, over}, ROWS_FIRST);
 }
@@ -215,7 +216,8 @@ static void experts(Walk *walk, const LayerKind *kind) {
     if (kind->shared_gate) vector(walk, "shared_router", walk->model->d_model, NONE);
 }
 
-/* The parts of a mixer: no launcher that is told every parameter has one, so that heads within a dimension are not said. */
+/* The parts of a mixer: no launcher that is configured parameter by parameter has one, so that heads within a dimension
+ * are not said. */
 static void mixer(Walk *walk, const LayerKind *kind) {
     MixerPart parts[MIXER_PARTS_MAX];
     for (int i = 0, count = kind->mixer->parts(walk->model, kind, parts); i < count; i++) {
@@ -228,14 +230,16 @@ static void mixer(Walk *walk, const LayerKind *kind) {
     }
 }
 
-/* An indexer, a gate on attention's output, cross attention, and what is beside attention and MLP. */
+/* An indexer, a gate on attention's output, cross attention, and what is alongside attention and MLP. */
 static void others(Walk *walk, const LayerKind *kind) {
     int64_t D = walk->model->d_model, extra = 0, vectors = 0, rank = kind->q_lora_rank > 0 ? kind->q_lora_rank : D;
     int64_t width = kind->cross_width > 0 ? kind->cross_width : D, index = kind->index_head_dim + kind->index_heads;
     for (int part = 0; part < PART_COUNT; part++)
         extra += kind->extra.matrix[part], vectors += kind->extra.vector[part];
-    if (kind->out_gate > 0)
-        heads_in(walk, "attention_gate", kind->attention_width > 0 ? kind->attention_width : D, 1, kind->out_gate, WAYS_TENSOR);
+    if (kind->out_gate > 0) {
+        int64_t attended = kind->attention_width > 0 ? kind->attention_width : D;
+        heads_in(walk, "attention_gate", attended, 1, kind->out_gate, WAYS_TENSOR);
+    }
     if (kind->index_heads > 0) {
         matrix(walk, "index_queries", (Matrix){rank, kind->index_heads * kind->index_head_dim, NONE, NONE}, ROWS_FIRST);
         matrix(walk, "index_keys", (Matrix){D, index, NONE, NONE}, ROWS_FIRST);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/answer/parameter_shards.h: every parameter of a model with its shape, and by which roles of a plan each dimension is split, so
- * that whole numbers of elements lie on every chip. Pure. */
+/* search/answer/parameter_shards.h: every parameter of a model with its shape, and by which roles of a plan each
+ * dimension is split, so that whole numbers of elements lie on every chip. Pure. */
 #pragma once
 
 #include "cost/plan/plan.h"
@@ -24,7 +24,7 @@ const char *ways_name(Ways ways); /* "fsdp" */
 enum {
     PARAMETER_RANK_MAX = 3,
     PARAMETER_WAYS_MAX = 5,
-    PARAMETERS_OF_KIND_MAX = 8 + 9 + 2 + 6 + 9 + 6 + 8 + 2 * 12, /* 8 beside these, and two of each part of a mixer */
+    PARAMETERS_OF_KIND_MAX = 8 + 9 + 2 + 6 + 9 + 6 + 8 + 2 * 12, /* 8 others, and two of each part of a mixer */
     PARAMETERS_MAX = MODEL_KINDS_MAX * PARAMETERS_OF_KIND_MAX + 8
 };
 typedef struct {

@@ -128,7 +128,8 @@ int step_terms(const Estimate *estimate, const Degrees *degrees, Term terms[TERM
 }
 
 Training training_of(const Request *request, const RankedPlan *ranked) {
-    Training training = {.tokens = request->question.training_tokens, .usd = -1, .reserved_usd = -1, .samples_per_second = -1};
+    Training training = {
+        .tokens = request->question.training_tokens, .usd = -1, .reserved_usd = -1, .samples_per_second = -1};
     const FineTuning *tuning = &request->question.tuning;
     if (tuning->what.on)
         training.samples_per_second = (double)ranked->work.sequences * (double)ranked->work.seq /

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which launcher a file is of, and what it is written in. A format is recognised by a key that no other launcher has. */
+/* Which launcher a file is of, and what it is written in. A format is known by a key that no other launcher has. */
 #include "base/util.h"
 #include "search/launch/import.h"
 

@@ -81,8 +81,8 @@ bool data_files_name_all(Report *report, Arena *arena, Error *error) {
     return file_data_sha256(report->data_sha256, arena, error) && data_files_name(report, arena, error);
 }
 
-/* 1, or where the request's precision has a higher peak than a run's, how much higher: as many FLOP/s more are no claim.
- * A plan in a lower peak is compared with what the run did: that it would take as long is one. */
+/* 1, or where the request's precision has a higher peak than a run's, how much higher: as many FLOP/s more are no
+ * claim. A plan in a lower peak is compared with what the run did: that it would take as long is one. */
 static double peaks(const Question *question, Precision precision) {
     double own = precision_peak(&question->chip, question->precision);
     double other = precision_peak(&question->chip, precision);

@@ -55,10 +55,11 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         INPUT_ROW("tokens", "N", ALL, .help = "tokens of the whole training: 15T (the model's, else 20 per parameter)",
                   .details = "Tokens of the whole training (the model's, else 20 per parameter)."),
     [OPTION_LORA] = INPUT_ROW(
-        "lora", "RANK", ALL, .heading = "Fine-tuning", .help = "train adapters of this rank alongside frozen weights (16)",
-        .details = "Train adapters of this rank (16) alongside frozen weights: LoRA. With any option of fine-tuning plans "
-                   "are for TRL with accelerate, sequences have 2,048 tokens and a step at least 16 of them, where "
-                   "nobody says otherwise."),
+        "lora", "RANK", ALL, .heading = "Fine-tuning",
+        .help = "train adapters of this rank alongside frozen weights (16)",
+        .details = "Train adapters of this rank (16) alongside frozen weights: LoRA. With any option of fine-tuning "
+                   "plans are for TRL with accelerate, sequences have 2,048 tokens and a step at least 16 of them, "
+                   "where nobody says otherwise."),
     [OPTION_QLORA] = INPUT_ROW(
         "qlora", "RANK", ALL, .help = "the same with frozen weights in 4 bits: 16, or 16,int8 (nf4 int8 gptq)",
         .details = "The same with frozen matrices of layers quantised, whose gathers are as small; each use writes "
@@ -78,8 +79,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_MAX_LENGTH] = INPUT_ROW("max-length", "TOKENS", ALL, .help = "tokens of the longest sample (2,048)"),
     [OPTION_PACKING] = INPUT_ROW(
         "packing", "HOW", ALL, .help = "packed, padded or padding-free (packed with --mean-length, else padded)",
-        .details = "packed: samples fill sequences of the longest one's tokens; padded: each sample is computed as long "
-                   "as the longest; padding-free: each as long as it is, here the mean.",
+        .details = "packed: samples fill sequences of the longest one's tokens; padded: each sample is computed as "
+                   "long as the longest; padding-free: each as long as it is, here the mean.",
         .values = "packed padded padding-free"),
     [OPTION_SAMPLES] = INPUT_ROW("samples", "N", ALL, .help = "samples of the data: 52k (10,000)"),
     [OPTION_EPOCHS] = INPUT_ROW("epochs", "N", ALL, .help = "how often each is seen (1)"),

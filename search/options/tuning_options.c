@@ -26,7 +26,8 @@ static const struct {
 
 static const char *const TARGETS[TARGET_COUNT] = {"q_proj",    "k_proj",  "v_proj",   "o_proj",
                                                   "gate_proj", "up_proj", "down_proj"};
-static const char *const PARTS[FROZEN_PARTS] = {"embeddings", "attention", "mlp", "experts", "router", "norms", "logits"};
+static const char *const PARTS[FROZEN_PARTS] = {"embeddings", "attention", "mlp",   "experts",
+                                                "router",     "norms",     "logits"};
 
 /* Takes the next word of a list with commas into `word`; false: there is none. */
 static bool next_word(const char **list, char *word, size_t size) {

@@ -396,8 +396,8 @@ Test(zoo_laws, played_as_the_formula_where_stages_are_alike) {
         bool alike = of.model.layers % (stages * knobs->virtual_stages) == 0 && of.shard.slots_first == 0 &&
                      of.shard.layers == of.shard.layers_last;
         bool full = knobs->schedule != SCHEDULE_INTERLEAVED || knobs->microbatches % stages == 0;
-        if (!alike || !full || of.plan.degrees.of[ROLE_DATA] > 1 || of.plan.degrees.of[ROLE_FSDP] > 1 || of.plan.degrees.of[ROLE_TENSOR] > 1 ||
-            of.shard.grid_data > 1 || of.shard.grid_weights > 1)
+        if (!alike || !full || of.plan.degrees.of[ROLE_DATA] > 1 || of.plan.degrees.of[ROLE_FSDP] > 1 ||
+            of.plan.degrees.of[ROLE_TENSOR] > 1 || of.shard.grid_data > 1 || of.shard.grid_weights > 1)
             continue;
         double others = stage_computes(&of, 0), last = stage_computes(&of, stages - 1);
         if (fabs(last - others) > 0.01 * others) continue;

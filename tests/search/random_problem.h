@@ -439,9 +439,10 @@ static inline const char *problem_text(const Request *request, char text[320]) {
                          (long long)request->question.machine.mesh.axes[i].size);
     const Tuning *what = &request->question.tuning.what;
     if (what->on)
-        used += snprintf(text + used, (size_t)(320 - used), " (rank %g, targets %x, frozen %x, %.2f bytes, %g refs%s%s)",
-                         what->rank, what->targets, what->frozen, what->stored_bytes, what->references,
-                         what->reference_model ? " own" : "", what->on_host ? " host" : "");
+        used += snprintf(text + used, (size_t)(320 - used),
+                         " (rank %g, targets %x, frozen %x, %.2f bytes, %g refs%s%s)", what->rank, what->targets,
+                         what->frozen, what->stored_bytes, what->references, what->reference_model ? " own" : "",
+                         what->on_host ? " host" : "");
     snprintf(text + used, (size_t)(320 - used),
              " nested %s on %s, %lld layers, %lld sequences of %lld, %s, padding %s, idle %.2f, tolerance %.2f",
              request->requested.nesting, request->question.chip.name, (long long)request->question.model.layers,

@@ -29,9 +29,9 @@ typedef bool PlanAgain(const CheckRun *run, const BaselineEntry *from, Arena *ar
                        Error *error);
 PlanAgain training_again, serving_again;
 
-/* One entry for each of the baseline, planned again under --time-limit and --threads of run.options; several side by side.
- * `progress`: gets a line for each that is done; NULL: none. In the arena. False: something is wrong with more than an
- * entry. */
+/* One entry for each of the baseline, planned again under --time-limit and --threads of run.options; several side by
+ * side. `progress`: gets a line for each that is done; NULL: none. In the arena. False: something is wrong with more
+ * than an entry. */
 bool check_baseline(CheckRun run, const Baseline *baseline, FILE *progress, Arena *arena, CheckedEntry **entries,
                     CheckDocuments *documents, Error *error);
 

@@ -34,8 +34,8 @@ typedef struct {
     const char *path;
 } SweepResume;
 
-/* Opens or makes it, and takes the rows that are there into the table. A last line without an end was being written when
- * its process died: it is dropped. A file of anything else is an error, and stays as it is; so is one that another
+/* Opens or makes it, and takes the rows that are there into the table. A last line without an end was being written
+ * when its process died: it is dropped. A file of anything else is an error, and stays as it is; so is one that another
  * process has open here. */
 bool sweep_resume_open(const char *path, SweepTable *table, SweepResume *out, Error *error);
 

@@ -56,7 +56,7 @@ static bool add_towers(cJSON *to, const Model *model) {
     return towers != NULL;
 }
 
-static bool add_kind(cJSON *to, const Model *model, const LayerKind *kind) {
+static bool add_wholes(cJSON *to, const Model *model, const LayerKind *kind) {
     const struct {
         const char *key;
         int64_t value;
@@ -94,6 +94,12 @@ static bool add_kind(cJSON *to, const Model *model, const LayerKind *kind) {
         {"parameters", layer_parameters(model, kind).total},
         {"active_parameters", layer_parameters(model, kind).active},
     };
+    for (size_t i = 0; i < COUNT_OF(fields); i++)
+        if (!json_add_whole(to, fields[i].key, fields[i].value)) return false;
+    return true;
+}
+
+static bool add_flags(cJSON *to, const LayerKind *kind) {
     const struct {
         const char *key;
         bool value;
@@ -110,14 +116,14 @@ static bool add_kind(cJSON *to, const Model *model, const LayerKind *kind) {
         {"shared_gate", kind->shared_gate},
         {"parallel_block", kind->parallel_block},
     };
-    if (!json_add_text(to, "attention", kind->attention == ATTENTION_LATENT ? "latent" : "heads") ||
-        !add_mixer(to, kind))
-        return false;
-    for (size_t i = 0; i < COUNT_OF(fields); i++)
-        if (!json_add_whole(to, fields[i].key, fields[i].value)) return false;
     for (size_t i = 0; i < COUNT_OF(flags); i++)
         if (!json_add_bool(to, flags[i].key, flags[i].value)) return false;
     return true;
+}
+
+static bool add_kind(cJSON *to, const Model *model, const LayerKind *kind) {
+    return json_add_text(to, "attention", kind->attention == ATTENTION_LATENT ? "latent" : "heads") &&
+           add_mixer(to, kind) && add_wholes(to, model, kind) && add_flags(to, kind);
 }
 
 static bool add_rope(cJSON *to, const Model *model) {

@@ -47,7 +47,8 @@ int64_t models_part(const Parameters *parameters, size_t part) {
 }
 
 bool models_part_is_rare(size_t part) {
-    return MODELS_PART[part].offset >= offsetof(Parameters, indexer) && MODELS_PART[part].offset < offsetof(Parameters, total);
+    return MODELS_PART[part].offset >= offsetof(Parameters, indexer) &&
+           MODELS_PART[part].offset < offsetof(Parameters, total);
 }
 
 const char *models_attention(const LayerKind *kind) {

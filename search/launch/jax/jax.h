@@ -16,8 +16,8 @@ void jax_write_functions(FILE *out); /* devices, mesh, shardings, remat, --check
 
 /* ---- the axes of a plan's jax.sharding.Mesh, and where each lies on the machine ----
  *
- * A role is one axis, unless a part of its ranks is grouped apart (a folded expert grid, heads exchanged inside a ring):
- * then one for each part. */
+ * A role is one axis, unless a part of its ranks is grouped apart (a folded expert grid, heads exchanged inside a
+ * ring): then one for each part. */
 
 enum { JAX_AXES_MAX = 16, JAX_PIECES_MAX = 16, JAX_NAME_SIZE = 32 };
 

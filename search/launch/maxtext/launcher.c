@@ -419,7 +419,8 @@ static void ways(const LaunchAsk *ask, LaunchWays *out) {
                               out);
 }
 
-/* Layers: models/qwen3.py (Qwen3NextGatedDeltaNet, and full attention with a gate), layers/attention_mla.py (Indexer). */
+/* Layers: models/qwen3.py (Qwen3NextGatedDeltaNet, and full attention with a gate), layers/attention_mla.py
+ * (Indexer). */
 const Launcher MAXTEXT_LAUNCHER = {
     .name = "maxtext",
     .mixers = {"gated_delta_net"},

@@ -389,8 +389,8 @@ static void write_run(const LaunchJob *job, const LaunchTerms *terms, FILE *out)
     fprintf(out, "\nexec ");
     job_write_torchrun(job, out);
     fprintf(out, "\"${MEGATRON:-.}/pretrain_gpt.py\" \\\n    --transformer-impl transformer_engine "
-                 "--cross-entropy-loss-fusion --distributed-timeout-minutes 60 \\\n    \"${MODEL[@]}\" \"${PARALLEL[@]}\" \"${BATCH[@]}\" "
-                 "\"${MEMORY[@]}\" \"${PRECISION[@]}\" \"${DATA[@]}\"\n");
+                 "--cross-entropy-loss-fusion --distributed-timeout-minutes 60 \\\n    \"${MODEL[@]}\" "
+                 "\"${PARALLEL[@]}\" \"${BATCH[@]}\" \"${MEMORY[@]}\" \"${PRECISION[@]}\" \"${DATA[@]}\"\n");
 }
 
 void megatron_notes(const LaunchJob *job, EmitNotes *notes) {

@@ -86,7 +86,7 @@ const char *config_text(ConfigFile *file, const char *key, const char *fallback)
 /* A number as an option takes it; absent: NULL. */
 bool config_number_text(ConfigFile *file, const char *key, const char **out, Error *error);
 
-/* The items of a list: `[a, "b"]`, `a,b` or `a b`; how many there are in all, of which the first `most` are in `out`. */
+/* The items of a list: `[a, "b"]`, `a,b` or `a b`; how many there are in all; the first `most` are in `out`. */
 int config_list(const ConfigFile *file, const char *text, const char *out[], int most);
 
 /* The value of a key is wrong, or contradicts something. Always false. `entry` NULL: the key is not in the file. */

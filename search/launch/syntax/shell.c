@@ -157,8 +157,8 @@ static bool open_group(Shell *shell) {
     return true;
 }
 
-/* Words of the language in front; how many words they are. `ended`: the character behind the statement: a condition with
- * && or || behind it is one that nobody decides. False: *error. */
+/* Words of the language in front; how many words they are. `ended`: the character behind the statement: a condition
+ * with && or || behind it is one that nobody decides. False: *error. */
 static bool take_keywords(Shell *shell, ShellWords *words, char ended, int64_t *taken) {
     *taken = 0;
     while (*taken < words->count) {

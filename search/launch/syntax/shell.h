@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/launch/syntax/shell.h: the commands of a shell's script as lists of words, with variables, arrays, defaults and sums put
- * in as far as the file alone says what they are. Nothing is run. What stands behind a condition that cannot be decided
- * is read as if its first branch were taken, and marked; behind && and || of such a test what has a value keeps it; loops are
- * read once; `case` is not read. Internal to words.c. */
+/* search/launch/syntax/shell.h: the commands of a shell's script as lists of words, with variables, arrays, defaults
+ * and sums put in as far as the file alone says what they are. Nothing is run. What stands behind a condition that
+ * cannot be decided is read as if its first branch were taken, and marked; behind && and || of such a test what has a
+ * value keeps it; loops are read once; `case` is not read. Internal to words.c. */
 #pragma once
 
 #include "search/launch/syntax/config_file.h"

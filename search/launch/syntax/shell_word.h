@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/launch/syntax/shell_word.h: how a word of a shell's script is put together from pieces: quotes, backslashes, and what a $
- * stands for. Internal to shell.c. */
+/* search/launch/syntax/shell_word.h: how a word of a shell's script is put together from pieces: quotes, backslashes,
+ * and what a $ stands for. Internal to shell.c. */
 #pragma once
 
 #include "search/launch/syntax/cursor.h"

@@ -27,7 +27,8 @@ static const char *refuses(const PlanFacts *facts) {
 static const char *refuses_work(const Request *request) {
     const Tuning *what = &request->question.tuning.what;
     REFUSE_UNLESS(what->rank > 0 || what->frozen == 0,
-                  "its command has no words for --freeze; set requires_grad in a script of your own, and give --for any");
+                  "its command has no words for --freeze; set requires_grad in a script of your own, and give "
+                  "--for any");
     REFUSE_UNLESS(request->question.precision == PRECISION_BF16, "it trains in bf16 here; give --precision bf16");
     return NULL;
 }
@@ -136,8 +137,9 @@ static bool trl_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, E
                      "--main_process_port \"${MASTER_PORT:-29500}\"");
     fprintf(out,
             " \\\n    --module trl.scripts.%s --model_name_or_path \"$MODEL\" --dataset_name \"$DATA\" "
-            "--output_dir \"$OUT\" \\\n    --dtype bfloat16 --bf16 %s --max_length %" PRId64 " --per_device_train_batch_size %" PRId64
-            " --gradient_accumulation_steps %" PRId64 " \\\n    --gradient_checkpointing %s",
+            "--output_dir \"$OUT\" \\\n    --dtype bfloat16 --bf16 %s --max_length %" PRId64
+            " --per_device_train_batch_size %" PRId64 " --gradient_accumulation_steps %" PRId64
+            " \\\n    --gradient_checkpointing %s",
             tuning->pairs ? "dpo" : "sft", in_bf16(job) ? "false" : "true", job->ranked->work.seq,
             tuning->pairs ? max_whole(1, job->knobs->microbatch_sequences / 2) : job->knobs->microbatch_sequences,
             job->knobs->microbatches, job_dropped_most(job) > 0 ? "true" : "false");
@@ -183,5 +185,6 @@ const Launcher TRL_LAUNCHER = {
     .keys = KEYS,
     .import_work = trl_work,
     .import_plan = trl_plan,
-    .formats = {{"trl", trl_write, trl_notes, "a script that starts TRL through accelerate", "finetune.sh", NULL, NULL}},
+    .formats = {{"trl", trl_write, trl_notes, "a script that starts TRL through accelerate", "finetune.sh", NULL,
+                 NULL}},
 };

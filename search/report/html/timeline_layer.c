@@ -59,8 +59,8 @@ typedef struct {
     double now, free_at[GROUP_COUNT];
 } Clock;
 
-/* What an op communicates: critical groups make it wait for their exposed share, the rest of them lies before that; what
- * runs in the background queues up in its lane. */
+/* What an op communicates: critical groups make it wait for their exposed share, the rest of them lies before that;
+ * what runs in the background queues up in its lane. */
 static void add_traffic(LayerLine *line, const Op *op, Phase phase, Clock *clock) {
     const Estimate *estimate = clock->estimate;
     for (int group = 0; group < GROUP_DATA; group++) {

@@ -286,7 +286,7 @@ static void write_note(const Report *report, TextOut out) {
     if (tied) prose_item(&note, " ", "~ tied with plan 1.");
     double gain = report->has_free ? report->free.ranked_seconds / result->plans[0].ranked_seconds - 1 : 0;
     if (gain <= -0.0005)
-        prose_item(&note, " ", "Layouts that no launcher can express (--for any) could reach %s%s (%+.1f%%).",
+        prose_item(&note, " ", "Beyond all launchers (--for any): %s%s (%+.1f%%).",
                    step_text(report->free.estimate.time.seconds, step), report->free_or_less ? " or less" : "",
                    100 * gain);
     if (note.used > 0) prose_write(out, "    ", "    ", note.text);

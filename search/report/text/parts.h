@@ -13,7 +13,8 @@
 void title_write(const Request *request, const RankedPlan *ranked, bool batch, TextOut out);
 void fits_words(const Request *request, const RankedPlan *ranked, Prose *to);
 
-/* The stages of a pipeline in time, a line each (the first and the last four); nothing of one stage. False: memory is out. */
+/* The stages of a pipeline in time, a line each (the first and the last four); nothing of one stage. False: memory is
+ * out. */
 bool timeline_write(const Request *request, const RankedPlan *ranked, TextOut out);
 
 /* The verdict on one plan: model, machine, time, MFU, HBM, bound; then days, chip-hours, dollars. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/serving/report/point_fields.h: the figures of one way to serve, each told once, as those of a plan are
+/* search/serving/report/point_fields.h: the figures of one way to serve, each said once, as those of a plan are
  * (search/report/plan_fields.h). */
 #pragma once
 

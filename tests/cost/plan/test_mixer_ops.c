@@ -127,7 +127,9 @@ Test(mixer_ops, traffic_by_hand) {
         ContextMethod context;
         Group group;
         double messages;
-    } ROWS[] = {{CONTEXT_ALL_GATHER, GROUP_SEQUENCE, 1}, {CONTEXT_RING, GROUP_SEQUENCE, 3}, {CONTEXT_ULYSSES, GROUP_ULYSSES, 2}};
+    } ROWS[] = {{CONTEXT_ALL_GATHER, GROUP_SEQUENCE, 1},
+                {CONTEXT_RING, GROUP_SEQUENCE, 3},
+                {CONTEXT_ULYSSES, GROUP_ULYSSES, 2}};
     const double bytes[] = {4 * state, 3 * state, 2. * SEQ * (6144 + 64 + 4096)};
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Layer layer;

@@ -198,11 +198,12 @@ Test(shard, kv_heads_as_dealt) {
                 PaddingSet padding;
                 cr_expect(shard_of(&model, (Work){.sequences = 8, .seq = 64}, (Ways){tensor, 1, 1, 1, 1, 1, 8, 1, 1},
                                    PADDING_ANY, &shard, &padding));
-                cr_expect_geq(shard_kv_heads(&model.kinds[0], &shard), (double)most, "%d heads, %d KV heads, %d ways", (int)heads, (int)kv,
-                              (int)tensor);
+                cr_expect_geq(shard_kv_heads(&model.kinds[0], &shard), (double)most, "%d heads, %d KV heads, %d ways",
+                              (int)heads, (int)kv, (int)tensor);
                 if (every_place)
-                    cr_expect_eq(shard_kv_heads(&model.kinds[0], &shard), (double)most, "%d heads, %d KV heads, %d ways: %g", (int)heads,
-                                 (int)kv, (int)tensor, shard_kv_heads(&model.kinds[0], &shard));
+                    cr_expect_eq(shard_kv_heads(&model.kinds[0], &shard), (double)most,
+                                 "%d heads, %d KV heads, %d ways: %g", (int)heads, (int)kv, (int)tensor,
+                                 shard_kv_heads(&model.kinds[0], &shard));
             }
 }
 

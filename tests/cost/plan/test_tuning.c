@@ -64,8 +64,8 @@ Test(tuning, adapters) {
         cr_expect_float_eq(sum.trained, sum.adapters, 1e-6, "%s", ROWS[i].name);
         double base = 2. * TOKENS * (QKV + OUT + UP + DOWN), own = 2. * TOKENS * sum.adapters;
         cr_expect_float_eq(sum.matmul[PHASE_FORWARD], base + own, 1e-3 * own, "%s: forward", ROWS[i].name);
-        cr_expect_float_eq(sum.matmul[PHASE_BACKWARD], base + 2 * own, 1e-3 * own, "%s: one matmul of each, two of its own",
-                           ROWS[i].name);
+        cr_expect_float_eq(sum.matmul[PHASE_BACKWARD], base + 2 * own, 1e-3 * own,
+                           "%s: one matmul of each, two of its own", ROWS[i].name);
     }
     Tuning all = lora(16, TARGETS_ALL);
     cr_expect_float_eq(32 * sum_under(&all).adapters, 41943040, 0.5);
@@ -115,7 +115,8 @@ Test(tuning, memory) {
     cr_expect_float_eq(rows.optimizer_bytes, 12 * adapters, 1);
     state.tuning.stored_bytes = stored;
     rows = rows_under(&state, 1, MOMENT_UPDATE);
-    cr_expect_float_eq(rows.parameters_bytes, stored * layers + 2 * (rest + adapters), 1e3, "%.0f", rows.parameters_bytes);
+    cr_expect_float_eq(rows.parameters_bytes, stored * layers + 2 * (rest + adapters), 1e3, "%.0f",
+                       rows.parameters_bytes);
     rows = rows_under(&state, 4, MOMENT_UPDATE);
     cr_expect_float_eq(rows.parameters_bytes, (stored * layers + 2 * (rest + adapters)) / 4, 1e3);
     cr_expect_float_eq(rows.gradients_bytes, 2 * adapters / 4, 1);
@@ -171,6 +172,7 @@ Test(tuning, laws) {
         Bench half = bench;
         half.shard.seq /= 2, half.shard.tokens /= 2;
         stage_resources(&setting, &half.shard, &half.knobs, &half.sharding, &shorter);
-        for (int r = 0; r < (int)COUNT_OF(out.of); r++) cr_expect(shorter.of[r] <= out.of[r] * (1 + 1e-12), "half as long: %d", r);
+        for (int r = 0; r < (int)COUNT_OF(out.of); r++)
+            cr_expect(shorter.of[r] <= out.of[r] * (1 + 1e-12), "half as long: %d", r);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gradients and weights over replicas and shards in time: played pass by pass (tests/cost/player.h) and layer by layer,
- * against what the step makes of them. R: seconds of reducing all of a rank's gradients; F, B: of a microbatch's forward
- * and backward on it. */
+ * against what the step makes of them. R: seconds of reducing all of a rank's gradients; F, B: of a microbatch's
+ * forward and backward on it. */
 #include "tests/cost/pipelines.h"
 #include "tests/cost/workbench.h"
 
@@ -9,8 +9,8 @@
 
 enum { BUCKETS = 256 }; /* of a chunk: its layers */
 
-/* When all gradients of the worst rank are reduced, beyond the end of the last backward. The reductions of a rank stand in
- * one queue; a bucket of a chunk joins it as the chunk's last backward passes its layers. */
+/* When all gradients of the worst rank are reduced, beyond the end of the last backward. The reductions of a rank stand
+ * in one queue; a bucket of a chunk joins it as the chunk's last backward passes its layers. */
 static double played_beyond(Play *play, PassSeconds seconds, double R) {
     Playback played = play_out(play, seconds);
     double worst = 0;
@@ -140,8 +140,8 @@ Test(reduction, pace_of_logits) {
 }
 
 /* FSDP, L equal layers, one layer ahead: forward cannot begin before its first gather, and the last scatter begins when
- * all is computed. Played layer by layer: gathers (and scatters) in one queue, compute in another, both of which wait for
- * each other. Where communication is the shorter, L f + L b + g + s. */
+ * all is computed. Played layer by layer: gathers (and scatters) in one queue, compute in another, both of which wait
+ * for each other. Where communication is the shorter, L f + L b + g + s. */
 static double fsdp_played(int L, double f, double b, double g, double s) {
     double link = 0, compute = 0, gathered = g;
     link = g;

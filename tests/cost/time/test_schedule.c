@@ -57,7 +57,8 @@ Test(schedule, as_published) {
 }
 
 /* MaxText's circular pipeline runs v m + p - 1 iterations of a chunk (layers/pipeline.py: m (v - 1) + (p - 1) until the
- * first microbatch is through, and m - 1 more for the last), of which a stage works in v m: p - 1 of them are bubble. */
+ * first microbatch is through, and m - 1 more for the last), of which a stage works in v m: p - 1 of them are
+ * bubble. */
 Test(schedule, circular_iterations) {
     for (int p = 2; p <= 16; p *= 2)
         for (int m = p; m <= 8 * p; m += p)
@@ -133,8 +134,8 @@ Test(schedule, partial_groups_as_played) {
 }
 
 /* DeepSeek's order idles as its table says when F, input and weight gradients take as long; where the input gradient
- * takes longer than F and weight gradients less, a little less than that: the table is on the safe side. It holds PP + 1
- * microbatches on every rank in any case. */
+ * takes longer than F and weight gradients less, a little less than that: the table is on the safe side. It holds
+ * PP + 1 microbatches on every rank in any case. */
 Test(schedule, dualpipe_as_played) {
     uint64_t state = 4;
     for (int p = 2; p <= PLAY_RANKS; p += 2)
@@ -203,9 +204,9 @@ Test(schedule, least_share_is_least) {
             }
 }
 
-/* ---- the whole step: many equal layers of two matrices, P = 2 D F parameters. F = 2 T P, W = 2 T P, B = 4 T P FLOPs on
- * 1e15 FLOP/s; over t tensor ways a t-th, and 2 streams of 2 T D bytes each way at 1 TB/s, which take part in F and B
- * but are no weight gradients. ---- */
+/* ---- the whole step: many equal layers of two matrices, P = 2 D F parameters. F = 2 T P, W = 2 T P, B = 4 T P FLOPs
+ * on 1e15 FLOP/s; over t tensor ways a t-th, and 2 streams of 2 T D bytes each way at 1 TB/s, which take part in
+ * F and B but are no weight gradients. ---- */
 Test(schedule, bubble_of_a_step) {
     static const struct {
         const char *name;

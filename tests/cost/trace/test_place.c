@@ -90,6 +90,24 @@ Test(place, groups_by_their_size_and_stride) {
     }
 }
 
+/* Two roles with groups of that size: what is sent decides among them, before roles of other sizes. */
+Test(place, by_what_is_sent_in_groups_of_a_size) {
+    PlaceTotals totals;
+    PlanShape shape = shape_of(8, 1, 16, 1, 16, 1);
+    static const struct {
+        CollectiveKind kind;
+        int64_t size;
+        TraceTerm term;
+    } ROWS[] = {{COLLECTIVE_KIND_REDUCE_SCATTER, 16, TERM_DATA}, {COLLECTIVE_KIND_ALL_REDUCE, 16, TERM_DATA},
+                {COLLECTIVE_KIND_SEND_RECV, 16, TERM_SEQUENCE},  {COLLECTIVE_KIND_ALL_GATHER, 16, TERM_SEQUENCE},
+                {COLLECTIVE_KIND_REDUCE_SCATTER, 8, TERM_TENSOR}, {COLLECTIVE_KIND_REDUCE_SCATTER, 4, TERM_TENSOR}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        int32_t group = group_of(NULL, ROWS[i].size, 0);
+        cr_expect_eq(term_of(group, ROWS[i].kind, &shape, &totals), ROWS[i].term, "%zu", i);
+        recorded.groups[group].size = -1 - (int64_t)i; /* none of the next rows' */
+    }
+}
+
 /* By what is sent: the first role of these that the plan has. */
 Test(place, by_what_is_sent) {
     static const struct {

@@ -325,8 +325,8 @@ Test(config_hostile, unknown_types_offer_the_nearest) {
         char text[128], expected[256];
         snprintf(text, sizeof text, "{\"model_type\": \"%s\"}", rows[i].said);
         snprintf(expected, sizeof expected,
-                 "model_type \"%s\" is not known%s; `python -m shardopt.describe MODEL_OR_FOLDER -o model.json` writes a "
-                 "file that is",
+                 "model_type \"%s\" is not known%s; `python -m shardopt.describe MODEL_OR_FOLDER -o model.json` writes "
+                 "a file that is",
                  rows[i].said, rows[i].nearest);
         Model model;
         Error error = {0};

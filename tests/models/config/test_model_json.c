@@ -119,7 +119,8 @@ Test(model_json, imports) {
         if (!ok) continue;
         Parameters p = model_parameters(&model);
         cr_expect_eq(p.language, ROWS[i].total, "%s: total %lld", ROWS[i].name, (long long)p.language);
-        cr_expect_eq(p.active - (p.total - p.language), ROWS[i].active, "%s: active %lld", ROWS[i].name, (long long)p.active);
+        cr_expect_eq(p.active - (p.total - p.language), ROWS[i].active, "%s: active %lld", ROWS[i].name,
+                     (long long)p.active);
         cr_expect_eq(model.kind_count, ROWS[i].kinds, "%s: %d kinds", ROWS[i].name, model.kind_count);
         cr_expect(model.source[0] && model.name[0], "%s", ROWS[i].name);
     }

@@ -183,7 +183,8 @@ Test(doubts, claims_beyond_what_was_measured) {
     report->measured = &run;
     cr_expect_float_eq(report_claim(report, plans), high + 0.5 - 1, 1e-3);
     cr_assert(plans_doubt(report->request, plans, count, run.flops_per_second, &error));
-    cr_expect(first > 0.5 && plans[0].doubt.best_chance < 0.8 * first, "%g, then %g", first, plans[0].doubt.best_chance);
+    cr_expect(first > 0.5 && plans[0].doubt.best_chance < 0.8 * first, "%g, then %g", first,
+              plans[0].doubt.best_chance);
     run.flops_per_second = own / (high - 0.02);
     cr_expect_eq(report_claim(report, plans), 0, "within the likely range");
     cr_assert(plans_doubt(report->request, plans, count, run.flops_per_second, &error));

@@ -102,7 +102,8 @@ Test(tie, the_answer_and_what_is_written_are_one_plan) {
         const char *words;
         Role over_all; /* chips */
     } QUESTIONS[] = {{"plan --model 8b --chip h100 --nodes 1 --require pipeline=1 --sensitivity none", ROLE_FSDP},
-                     {"plan --model 8b --chip h100 --nodes 1 --require pipeline=1 --sensitivity none --top 7", ROLE_FSDP},
+                     {"plan --model 8b --chip h100 --nodes 1 --require pipeline=1 --sensitivity none --top 7",
+                      ROLE_FSDP},
                      {"plan --model 8b --chip h100 --nodes 1 --require pipeline=1 --sensitivity none --for megatron "
                       "--top 1",
                       ROLE_DATA}};

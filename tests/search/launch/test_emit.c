@@ -4,8 +4,10 @@
 #include "search/launch/emit.h"
 
 #include "base/util.h"
+#include "models/config/model_json.h"
 #include "search/launch/jax/jax.h"
 #include "search/launch/maxtext/maxtext.h"
+#include "tests/search/asked.h"
 #include "tests/search/report_fixture.h"
 
 #include <criterion/criterion.h>
@@ -328,4 +330,52 @@ Test(emit, notes_that_have_no_room_are_said) {
     emit_note(&notes, "one more");
     cr_expect_eq(notes.count, EMIT_NOTES_MAX);
     cr_expect_str_eq(notes.text[EMIT_NOTES_MAX - 1], "More differs from the plan than these notes say.");
+}
+
+/* Whether `emit` writes the first plan of a search. */
+static void expect_written(const char *command, const RequestedSearch *asked, const EmitFormat *format) {
+    const RankedPlan *ranked = asked->result.plans;
+    EmitNotes notes = {.count = 0};
+    Error error = {0};
+    FILE *out = fopen("/dev/null", "w");
+    cr_assert(out);
+    bool ok = emit_allowed(format, asked->result.request, ranked, &error) &&
+              emit_write(format, asked->result.request, ranked, &notes, out, &error);
+    cr_expect(ok, "%s: %s: %s", command, error.where, error.text);
+    fclose(out);
+}
+
+/* The law that follows from what launchers have against a request as a whole: some models of every family, each
+ * launcher, each precision that the chip has: it is refused, with a reason, or its first plan is written. */
+Test(emit, what_is_planned_for_a_launcher_is_emitted, .timeout = 600) {
+    static const char *const CHIPS[] = {"h100 --nodes 2", "v6e --slice 4x4", "b200 --nodes 1", "mi300x --nodes 1"};
+    enum { STEP = 8, TEXT = 300 };
+    Arena arena = {0};
+    Error error = {0};
+    Zoo zoo;
+    int written = 0, refused = 0;
+    cr_assert(zoo_load(&arena, &zoo, &error), "%s", error.text);
+    for (int m = 0; m < zoo.count; m += STEP)
+        for (int i = 0; i < LAUNCHER_COUNT; i++)
+            for (int p = 0; p < PRECISION_COUNT; p++) {
+                char command[TEXT];
+                size_t chip = (size_t)(m / STEP + p) % COUNT_OF(CHIPS);
+                RequestedSearch asked = {0};
+                snprintf(command, sizeof command,
+                         "plan --model %s --chip %s --precision %s --for %s --seq 1024 --sequences 64 --threads 1",
+                         zoo.models[m].name, CHIPS[chip], precision_name((Precision)p), launcher_name(i));
+                asked.request = ARENA_NEW(&asked.arena, Request, 1);
+                cr_assert(asked.request);
+                if (request_from_text(command, &asked.arena, asked.request)) {
+                    requested_search(&asked, command);
+                    for (int f = 0; asked.result.plan_count > 0 && emit_format_at(f); f++)
+                        if (emit_format_launcher(emit_format_at(f)) == i && !emit_format_at(f)->title)
+                            expect_written(command, &asked, emit_format_at(f)), written++;
+                } else
+                    refused++;
+                asked_close(&asked);
+            }
+    arena_free(&arena);
+    cr_expect_gt(written, 60, "%d", written);
+    cr_expect_gt(refused, 60, "%d", refused);
 }

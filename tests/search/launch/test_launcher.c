@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The orders that have names, Megatron's against its rank formulas; where a group lies. */
+/* The orders that have names, Megatron's against its rank formulas; where a group lies; what launchers refuse of a
+ * request. */
 #include "search/launch/launcher.h"
 
 #include "base/util.h"
+#include "tests/search/asked.h"
+#include "tests/search/launchers.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -83,5 +86,48 @@ Test(nesting_names, footprints) {
         }
         cr_expect_eq(footprint_degree(&mesh, &footprint), ROWS[i].on[0].factor * ROWS[i].on[1].factor, "%s",
                      ROWS[i].name);
+    }
+}
+
+/* What launchers have against a request whatever the plan (its model, precision, state): each by the words of its
+ * source, as of the commits of docs/launch.md. */
+static const struct {
+    const char *request;
+    int launcher;
+    const char *says; /* a part of the sentence; NULL: nothing */
+} WORKS[] = {
+    {"--model 8b --chip h100 --nodes 1 --precision fp8", LAUNCHER_DEEPSPEED, "fewer bits"},
+    {"--model 8b --chip h100 --nodes 1", LAUNCHER_DEEPSPEED, NULL},
+    {"--model 8b --chip h100 --nodes 1 --precision int8", LAUNCHER_MEGATRON, "int8"},
+    {"--model 8b --chip h100 --nodes 1 --precision int8", LAUNCHER_TORCHTITAN, "int8"},
+    {"--model 8b --chip h100 --nodes 1 --precision int8", LAUNCHER_MAXTEXT, NULL},
+    {"--model 8b --chip b200 --nodes 1 --precision nvfp4", LAUNCHER_MEGATRON, NULL},
+    {"--model 8b --chip b200 --nodes 1 --precision nvfp4", LAUNCHER_MAXTEXT, NULL},
+    {"--model 8b --chip mi300x --nodes 1 --precision fp8", LAUNCHER_MAXTEXT, "no such matmuls"},
+    {"--model 8b --chip mi300x --nodes 1 --precision fp8", LAUNCHER_MEGATRON, NULL},
+    {"--model gemma3-12b --chip h100 --nodes 1", LAUNCHER_MEGATRON, "norm"},
+    {"--model gemma3-12b --chip h100 --nodes 1", LAUNCHER_MAXTEXT, NULL},
+    {"--model bloom-176b --chip h100 --nodes 1", LAUNCHER_MEGATRON, "ALiBi"},
+    {"--model command-r-35b --chip h100 --nodes 1", LAUNCHER_MEGATRON, "same input"},
+    {"--model glm-4.5-air --chip v5p --chips 64", LAUNCHER_MAXTEXT, "neither"},
+    {"--model qwen2.5-32b --chip v5e --slice 16x16", LAUNCHER_MAXTEXT, NULL}, /* Qwen 2's layer, in its sizes */
+    {"--model 8b --chip v5p --chips 64 --optimizer adafactor", LAUNCHER_MAXTEXT, "opt_type"},
+    {"--model 8b --chip v5p --chips 64 --optimizer muon", LAUNCHER_MAXTEXT, NULL},
+    {"--model qwen2.5-32b --chip v5p --chips 64 --optimizer muon", LAUNCHER_MAXTEXT, "muon"},
+    {"--model 8b --chip v5p --chips 64 --state-dtypes m=fp8", LAUNCHER_MAXTEXT, "fp32 there"},
+    {"--model 8b --chip v5p --chips 64 --state-dtypes m=fp8", LAUNCHER_JAX, NULL},
+};
+
+Test(launcher, refuses_work_for_its_own_reason) {
+    char command[200];
+    for (size_t i = 0; i < COUNT_OF(WORKS); i++) {
+        RequestedSearch asked;
+        snprintf(command, sizeof command, "plan %s", WORKS[i].request);
+        asked_read(&asked, command);
+        const char *says = launch_refusal_of_work(WORKS[i].launcher, asked.request);
+        bool right = WORKS[i].says ? says && strstr(says, WORKS[i].says) : !says;
+        cr_expect(right, "%s for %s: %s", WORKS[i].request, launcher_name(WORKS[i].launcher), says ? says : "takes it");
+        cr_expect_eq(asked.request->space.unable >> WORKS[i].launcher & 1, says != NULL);
+        asked_close(&asked);
     }
 }

@@ -408,7 +408,8 @@ Test(launch, who_takes_a_plan_may_take_some) {
         Row row = random_row(i);
         RowPlan at = plan_of_row(&row);
         LauncherSet set = plan_launchers(&at.model, &at.work, &at.plan, 0, &at.mesh);
-        LauncherSet some = launchers_taking_some(launchers_all(), &at.model, &at.work, &at.plan.degrees, &at.plan.knobs, &at.mesh);
+        LauncherSet some =
+            launchers_taking_some(launchers_all(), &at.model, &at.work, &at.plan.degrees, &at.plan.knobs, &at.mesh);
         cr_assert_eq(set & ~some, 0u, "%llu: %#x, some %#x", (unsigned long long)i, set, some);
         for (int launcher = 0; launcher < LAUNCHER_COUNT; launcher++) taken[launcher] += set >> launcher & 1;
         none += some == 0;

@@ -36,8 +36,8 @@ Test(one_plan, what_lacks_hbm_stays_as_it_is_named) {
     Arena arena = {0};
     Report report = {0};
     NamedPrice out;
-    price("explain --model 70b --chip h100 --nodes 2 --seq 4096 --sequences 16 --for megatron --remat full", plan, &arena,
-          &report, &out);
+    price("explain --model 70b --chip h100 --nodes 2 --seq 4096 --sequences 16 --for megatron --remat full", plan,
+          &arena, &report, &out);
     cr_expect_not(report.result.plans[0].plan.knobs.offload_optimizer);
     cr_expect_gt(out.lacking_bytes, 15e9);
     cr_expect_gt(out.host_seconds, report.result.plans[0].estimate.time.seconds);
@@ -50,8 +50,8 @@ Test(one_plan, nothing_goes_to_a_near_host_either) {
     Arena arena = {0};
     Report report = {0};
     NamedPrice out;
-    price("explain --model 70b --chip gb300 --chips 32 --precision fp8 --seq 4096 --sequences 32 --for megatron --remat "
-          "none",
+    price("explain --model 70b --chip gb300 --chips 32 --precision fp8 --seq 4096 --sequences 32 --for megatron "
+          "--remat none",
           plan, &arena, &report, &out);
     cr_expect_not(report.result.plans[0].plan.knobs.offload_optimizer);
     cr_expect_eq(out.lacking_bytes, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Why a plan is not the best, against searches of its own: the best is that of the open request, terms make up the whole
- * difference, every change is one change, as fast as the plan that it names, and no faster than the best. */
+/* Why a plan is not the best, against searches of its own: the best is that of the open request, terms make up the
+ * whole difference, every change is one change, as fast as the plan that it names, and no faster than the best. */
 #include "search/report/compare_to_best.h"
 #include "tests/search/asked.h"
 

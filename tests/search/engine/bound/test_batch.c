@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The vectorised loops say what cost/time/step.h says: for random knob settings of random problems, over all placements at
- * once, batch <= relaxed_seconds of each, by less than 1e-11 of it. */
+/* The vectorised loops say what cost/time/step.h says: for random knob settings of random problems, over all placements
+ * at once, batch <= relaxed_seconds of each, by less than 1e-11 of it. */
 #include "search/engine/bound/batch.h"
 #include "search/engine/bound/knob_bound.h"
 #include "search/engine/bound/lower_rates.h"

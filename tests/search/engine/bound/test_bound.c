@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Every bound of the search stands below what it bounds: for random plans of random problems
- *     tuple_bound <= what context methods have in common, with one's own beside it <= family_bound <= knob_bound <= relaxed at the least rates <= at the plan's rates
- *                 <= best layout = its estimate,
+ *     tuple_bound <= what context methods have in common, with one's own beside it <= family_bound <= knob_bound
+ *                 <= relaxed at the least rates <= at the plan's rates <= best layout = its estimate,
  *     and at the plan's rates family <= knobs <= relaxed,
  * and what a bound calls too large, indivisible or unusable has no layout. Where the search cuts by comparing with a
  * solved time, not one unit in the last place is forgiven; between two bounds, whose sums differ in order, 1e-11 is.
@@ -28,7 +28,8 @@ static struct {
         left, contexts, inverted;
 } seen;
 
-/* How often a bound that is a thousandth too high would have failed here: each has to, or this test says nothing of it. */
+/* How often a bound that is a thousandth too high would have failed here: each has to, or this test says nothing of
+ * it. */
 enum {
     SHARP_TUPLE,
     SHARP_ALL_SIZES,
@@ -137,8 +138,8 @@ static bool in_list(const PlacementList *list, const Placement *placement, doubl
     return false;
 }
 
-/* The placements in reach of a random threshold against those that a look at every one gives. The memo of collectives is
- * kept over all problems. */
+/* The placements in reach of a random threshold against those that a look at every one gives. The memo of collectives
+ * is kept over all problems. */
 static void check_reach(const Problem *problem, const Degrees *degrees, int64_t way, const Methods *methods,
                         const Relaxed *relaxed, const Placement *placements, int64_t count, double threshold) {
     Arena arena = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The certificate: covered = evaluated + cut for many meshes, against the space counted one by one; what is said of the
- * nearest of what was cut; the same file for any number of threads; and a certificate of wrong bounds, which the checker
- * (tests/certificate/check.py, which knows no bound) turns down. */
+ * nearest of what was cut; the same file for any number of threads; and a certificate of wrong bounds, which the
+ * checker (tests/certificate/check.py, which knows no bound) turns down. */
 #include "search/cli/commands.h"
 #include "search/cli/planning.h"
 #include "search/engine/proof/certificate.h"
@@ -28,7 +28,8 @@ static Count evaluated_and_cut(const Certificate *certificate) {
     return sum;
 }
 
-/* Placements x knobs of every degree tuple, machine and batch: in closed form, which test_space.c holds against lists. */
+/* Placements x knobs of every degree tuple, machine and batch: in closed form, which test_space.c holds against
+ * lists. */
 static Count space_size(const Request *request, const SearchResult *result) {
     Count plans = 0;
     for (int m = 0; m < result->certificate.machines; m++) {
@@ -154,7 +155,8 @@ Test(certificate, is_the_same_for_any_number_of_threads) {
 
 /* ---- wrong bounds ---- */
 
-/* Plans with bounds times 1 + `raised`, writes report and certificate, and has them checked: the checker's exit code. */
+/* Plans with bounds times 1 + `raised`, writes report and certificate, and has them checked: the checker's exit
+ * code. */
 static int checked(const char *const *words, int count, double raised) {
     char folder[] = "/tmp/shardopt-test-XXXXXX", path[64], command[1024];
     Arena arena = {0};

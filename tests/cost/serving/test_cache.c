@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-TestSuite(states, .init = zoo_setup, .fini = zoo_teardown);
+TestSuite(cache, .init = zoo_setup, .fini = zoo_teardown);
 
 static double all_states(const Model *model, int64_t tensor) {
     double bytes = 0;
@@ -17,7 +17,7 @@ static double all_states(const Model *model, int64_t tensor) {
 /* Nemotron-3-Nano: 23 layers with a state of 64 heads x 64 x 128 in float32, and 3 tokens of 4096 + 2 x 8 x 128
  * channels in 16 bits; on 16 chips 4 heads each, and of the channels 256 and one whole group of the 8. Its cache grows
  * in 6 layers, by 2 heads of keys and values. */
-Test(states, of_a_hybrid) {
+Test(cache, states_of_a_hybrid) {
     const Model *nano = zoo_find(&zoo, "nemotron-3-nano-30b-a3b");
     cr_assert(nano);
     cr_expect_float_eq(all_states(nano, 1), 23. * (4 * 64 * 64 * 128 + 2 * 3 * 6144), 1e-3);
@@ -30,7 +30,7 @@ Test(states, of_a_hybrid) {
 
 /* Qwen3-Next: 36 states of 32 heads x 128 x 128 and 3 tokens of 8192 channels. DeepSeek-V3.2: latents of 576 numbers
  * and an indexer's key of 128 in each of 61 layers, of which attention reads the latents alone. */
-Test(states, of_delta_nets_and_indexers) {
+Test(cache, states_of_delta_nets_and_indexers) {
     const Model *qwen = zoo_find(&zoo, "qwen3-next-80b-a3b"), *deepseek = zoo_find(&zoo, "deepseek-v3.2");
     cr_assert(qwen && deepseek);
     cr_expect_float_eq(all_states(qwen, 1), 36. * (4 * 32 * 128 * 128 + 2 * 3 * 8192), 1e-3);
