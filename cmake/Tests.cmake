@@ -202,6 +202,10 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   add_test(NAME recipes COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/recipes/run.py
                                 $<TARGET_FILE:shardopt>)
   set_tests_properties(recipes PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
+  # Models of every family, counted by the classes of transformers.
+  add_test(NAME models_transformers COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/models/transformers.py
+                                            $<TARGET_FILE:shardopt>)
+  set_tests_properties(models_transformers PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 ENVIRONMENT "${environment}")
 endif()
 
 # Pages in headless Chromium, where it, Node and what drives them are there: tests/browser/run.sh says what is missing.

@@ -214,13 +214,15 @@ static double pair_flops(const LayerKind *kind) {
 static double mixing_flops(const Model *model, const LayerKind *kind, FlopConvention convention, int64_t seq) {
     MixerPart parts[MIXER_PARTS_MAX];
     bool full = convention == FLOPS_FULL_ATTENTION || convention == FLOPS_EAGER;
-    double flops = pair_flops(kind) * (convention == FLOPS_EAGER ? (double)seq : attention_span(kind, seq, full));
+    double joined = (double)seq / (double)max_whole(1, kind->compress), all = kind->compress > 1 ? joined : 0;
+    double span = convention == FLOPS_EAGER ? (double)seq + all : attention_span(kind, seq, full);
+    double flops = pair_flops(kind) * span;
     for (int i = 0, count = parts_of(model, kind, parts); i < count; i++)
         if (parts[i].kind == MIXER_CORE) flops += parts[i].flops;
     /* As many states of an encoder as tokens, all of them seen. */
     flops += 4.0 * (double)kind->cross_heads * (double)kind->cross_head_dim * (double)seq;
-    /* The indexer scores every key, whatever is then attended to. */
-    double seen = full ? (double)seq : (double)seq / 2;
+    /* The indexer scores every key, or those that keys were joined into, whatever is then attended to. */
+    double seen = full ? joined : joined / 2;
     return flops + 2.0 * (double)kind->index_heads * (double)kind->index_head_dim * seen;
 }
 

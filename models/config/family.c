@@ -153,9 +153,7 @@ static bool read_whole(Scope *scope, Model *model) {
     const cJSON *named = cJSON_GetArrayItem(hf_at(&scope->config, "architectures"), 0);
     if (text && alone && cJSON_IsString(named) && strcmp(named->valuestring, alone) == 0)
         return open_inside(&language, scope, text, prefix) && read_language(&language, model);
-    if (!text) {
-        if (!read_language(scope, model)) return false;
-    } else {
+    if (text) {
         if (!open_inside(&language, scope, text, prefix)) return false;
         scope->text = &language;
     }
@@ -164,7 +162,7 @@ static bool read_whole(Scope *scope, Model *model) {
         if (!read_tower(scope, part, &tower[count], tower_prefix[count], model)) return false;
         count++;
     }
-    if (!text) return true;
+    if (!text) return read_language(scope, model); /* which may ask for its towers */
     language.vision = scope->vision, language.audio = scope->audio;
     return read_language(&language, model) && scope_flag(scope, "tied", model->tied, &model->tied) &&
            family_extra(scope, "model_matrices", "model_vectors", &model->extra);

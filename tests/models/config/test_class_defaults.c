@@ -116,7 +116,7 @@ static const struct {
      "5: w8192 chunks mlp 16384 n2"},
     {"glm4_moe", LAYERS " hidden_size intermediate_size", "\"head_dim\": 128",
      "64 96/8x128 v151552 s131072 rms rotary 10000 of 0.5 | 1: mlp 96 n2 | 3: router 8 of 128 mlp 1408 shared 1408 n2"},
-    {"minimax_m2", PLAIN, "", "64 16/8x4 v100 s10000 rms rotary 5e+06 of 1 | 4: router 8 of 256 mlp 96 n2 k96"},
+    {"minimax_m2", PLAIN, "", "64 16/8x128 v100 s10000 rms rotary 5e+06 of 1 | 4: router 8 of 256 mlp 96 n2 k3072"},
     {"internlm", PLAIN, "", "64 16/16x4 v100 s10000 rms rotary 10000 of 1 | 4: qkv out mlp 96 n2"},
     {"olmo3", PLAIN, "", "64 16/16x4 v100 s10000 rms rotary 500000 of 1 | 3: w4096 mlp 96 n2 k128 | 1: mlp 96 n2 k128"},
     {"smollm3", PLAIN, "", "64 16/4x4 v100 tied s10000 rms rotary 2e+06 of 1 | 3: mlp 96 n2 | 1: no rope mlp 96 n2"},

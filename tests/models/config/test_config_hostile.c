@@ -167,7 +167,7 @@ static const struct {
     {"minimax_m2", "attn_type_list", "[1, 1]", ""},
     {"minimax_m2", "attn_type_list", "[0, 1]", ""},
     {"minimax_m2", "attn_type_list", "1", "attn_type_list"},
-    {"minimax_m2", "rotary_dim", "5", "rotary_dim"},
+    {"minimax_m2", "rotary_dim", "129", "rotary_dim"},
     {"minimax_m2", "rotary_dim", "2", ""},
     {"minimax_m2", "num_mtp_modules", "-3", "num_mtp_modules"},
     {"smollm3", "no_rope_layers", "[1, 0]", "no_rope_layers"},
