@@ -197,6 +197,8 @@ static void write_kind(FILE *out, const Model *model, const LayerKind *kind) {
     if (kind->index_heads)
         fprintf(out, ", %lld keys chosen by %lld heads of %lld", (long long)kind->index_top_k,
                 (long long)kind->index_heads, (long long)kind->index_head_dim);
+    else if (kind->index_top_k)
+        fprintf(out, ", %lld keys chosen by an earlier layer", (long long)kind->index_top_k);
     if (kind->compress > 1) fprintf(out, ", keys of %lld tokens in one", (long long)kind->compress);
     if (kind->cross_heads) fprintf(out, ", cross attention of %lld heads", (long long)kind->cross_heads);
     if (kind->copies) fprintf(out, ", %lld shared blocks", (long long)kind->copies);
