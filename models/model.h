@@ -89,7 +89,8 @@ typedef struct {
     int64_t out_rank, out_groups; /* low-rank output: heads in groups go down to out_rank numbers, then up; 0: full */
     int64_t out_gate;        /* columns of a gate on the attention's output: N_h * H, or N_h; 0 means none */
     int64_t attention_width; /* of what the attention reads, where it is not d_model; else 0 */
-    /* Sparse attention: an indexer with heads of its own chooses top_k keys for each query. */
+    /* Sparse attention: an indexer with heads of its own chooses top_k keys for each query. top_k without heads: those
+     * that an earlier layer chose. */
     int64_t index_heads, index_head_dim, index_top_k;
     int64_t compress; /* keys and values of so many tokens are joined into one; 0 or 1: they are not */
     /* Cross attention to the states of an encoder or tower, cross_width wide (0: d_model). */

@@ -183,19 +183,19 @@ Parameters model_parameters(const Model *model) {
 
 double indexed_span(const LayerKind *kind, double seq) {
     double keys = seq / (double)max_whole(1, kind->compress), k = (double)kind->index_top_k;
-    return kind->index_heads == 0 || k >= keys ? keys / 2 : k - k * k / (2 * keys); /* the first see fewer than top_k */
+    return kind->index_top_k == 0 || k >= keys ? keys / 2 : k - k * k / (2 * keys); /* the first see fewer than top_k */
 }
 
 /* What is left of a sequence when keys are joined or chosen, with the window alongside it in compressed attention. */
 static double sparse_span(const LayerKind *kind, int64_t seq, bool full) {
     double S = (double)seq, W = (double)min_whole(kind->window, seq), keys = S / (double)max_whole(1, kind->compress);
     double near = full ? W : W - W * W / (2 * S), k = (double)kind->index_top_k;
-    if (full) return (kind->index_heads > 0 ? min_real(k, keys) : keys) + near;
+    if (full) return (kind->index_top_k > 0 ? min_real(k, keys) : keys) + near;
     return indexed_span(kind, S) + near;
 }
 
 double attention_span(const LayerKind *kind, int64_t seq, bool full) {
-    if (kind->index_heads > 0 || kind->compress > 1) return sparse_span(kind, seq, full);
+    if (kind->index_top_k > 0 || kind->compress > 1) return sparse_span(kind, seq, full);
     assert(seq >= 1 && kind->window >= 0);
     double S = (double)seq, W = (double)min_whole(kind->window, seq);
     if (kind->window == 0 || kind->window >= seq) return full ? S : S / 2;

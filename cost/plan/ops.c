@@ -35,14 +35,15 @@ static double kv_copies(const Shard *shard, const HeadWidths *widths) {
 }
 
 static HeadWidths head_widths(const LayerKind *kind, const Shard *shard, const LayerSoftware *software) {
-    bool latent = kind->attention == ATTENTION_LATENT, sparse = kind->index_heads > 0;
+    bool latent = kind->attention == ATTENTION_LATENT, sparse = kind->index_top_k > 0;
     double qk = latent ? (double)(kind->qk_nope_head_dim + kind->qk_rope_head_dim) : (double)kind->head_dim;
     double v = latent || kind->v_head_dim > 0 ? (double)kind->v_head_dim : (double)kind->head_dim;
     double heads = shard_heads(kind, shard), kv_heads = shard_kv_heads(kind, shard);
     double lanes = max_real(1, software->lanes), padding = latent || !(v > 0) ? 1 : ceil(v / lanes) * lanes / v;
+    double index = kind->index_heads > 0 ? (double)kind->index_head_dim : 0;
     double sent = !sparse  ? 0
-                  : latent ? (double)(kind->kv_lora_rank + kind->qk_rope_head_dim + kind->index_head_dim)
-                           : kv_heads * (qk + v) + (double)kind->index_head_dim;
+                  : latent ? (double)(kind->kv_lora_rank + kind->qk_rope_head_dim) + index
+                           : kv_heads * (qk + v) + index;
     return (HeadWidths){heads, kv_heads, heads * qk, kv_heads * qk, kv_heads * v, heads * v, sent, padding};
 }
 
@@ -177,7 +178,7 @@ static void attention_ops(OpList *list, const ShardedLayer *layer, const Methods
     double tokens = shard->tokens, local_tokens = residual_tokens(shard, sharding), d_model = (double)model->d_model;
     double stream = BF16_BYTES * tokens * d_model, read = attention_input(model, kind);
     HeadWidths widths = head_widths(kind, shard, software);
-    bool latent = kind->attention == ATTENTION_LATENT, sparse = kind->index_heads > 0;
+    bool latent = kind->attention == ATTENTION_LATENT, sparse = kind->index_top_k > 0;
 
     if (kind->norms > 0) {
         Op *norm = add_norm(list, "attention norm", model, local_tokens);
@@ -192,7 +193,7 @@ static void attention_ops(OpList *list, const ShardedLayer *layer, const Methods
         latent_projections(list, model, kind, shard, sharding, widths);
     else
         head_projections(list, model, kind, shard, sharding, widths);
-    if (sparse) indexer_ops(list, layer);
+    if (kind->index_heads > 0) indexer_ops(list, layer);
     if (kind->out_gate > 0)
         add_elementwise(list, "attention gate", tokens * shard_width(kind->out_gate, shard->tensor), 3, 5);
     gathered_keys(list, shard, methods, software, widths);

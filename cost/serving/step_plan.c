@@ -43,8 +43,8 @@ static void plan_attention(const Planning *to, const LayerKind *kind, StepKind *
     out->pair_seconds = decode * heads / peak;
     out->prompt_pair_seconds = prompt * heads / (peak * profile->prefill_attention_flops_share);
     out->window = out->prompt_window = (double)kind->window;
-    if (kind->index_heads > 0) { /* whole on every chip of a tensor group; the attention reads what it chooses */
-        double width = (double)kind->index_head_dim;
+    if (kind->index_top_k > 0) { /* whole on every chip of a tensor group; the attention reads what it chooses */
+        double width = kind->index_heads > 0 ? (double)kind->index_head_dim : 0;
         out->window = (double)kind->index_top_k * (double)max_whole(1, kind->compress);
         /* a prompt's heads work on latents; else all keys, masked */
         out->prompt_window = out->window * (latent ? decode / prompt : 1);

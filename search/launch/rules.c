@@ -89,7 +89,7 @@ static unsigned layer_features(const LayerKind *kind) {
     bool other = kind->compress > 1 || kind->cross_heads > 0 || kind->copies > 0 || kind->attention_width > 0;
     for (int part = 0; part < PART_COUNT && !other; part++)
         other = kind->extra.matrix[part] > 0 && part != PART_SHARED_EXPERTS;
-    return (kind->index_heads > 0 ? 1u << LAYERS_INDEXED : 0) | (kind->out_gate > 0 ? 1u << LAYERS_GATED : 0) |
+    return (kind->index_top_k > 0 ? 1u << LAYERS_INDEXED : 0) | (kind->out_gate > 0 ? 1u << LAYERS_GATED : 0) |
            (kind->expert_width > 0 ? 1u << LAYERS_LATENT_EXPERTS : 0) | (other ? 1u << LAYERS_OTHER : 0);
 }
 

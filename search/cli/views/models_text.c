@@ -165,7 +165,7 @@ static void write_summary(FILE *out, const Zoo *zoo) {
     int families = family_count(zoo);
     fprintf(out, "\n%d model%s of %d famil%s, %d with public figures of their training.\n", zoo->count,
             zoo->count == 1 ? "" : "s", families, families == 1 ? "y" : "ies", trained);
-    fprintf(out, "Counted: all weights with both embeddings, norms, biases and routers; no vision tower, no layers for "
+    fprintf(out, "Counted: all weights with both embeddings, norms, biases and routers, and towers where a file has them; no layers for "
                  "multi-token prediction.\n");
     fprintf(out,
             "off: our count against the published one (%d known, %d of them not checked at their source). * over "
@@ -197,6 +197,8 @@ static void write_kind(FILE *out, const Model *model, const LayerKind *kind) {
     if (kind->index_heads)
         fprintf(out, ", %lld keys chosen by %lld heads of %lld", (long long)kind->index_top_k,
                 (long long)kind->index_heads, (long long)kind->index_head_dim);
+    else if (kind->index_top_k)
+        fprintf(out, ", %lld keys chosen by an earlier layer", (long long)kind->index_top_k);
     if (kind->compress > 1) fprintf(out, ", keys of %lld tokens in one", (long long)kind->compress);
     if (kind->cross_heads) fprintf(out, ", cross attention of %lld heads", (long long)kind->cross_heads);
     if (kind->copies) fprintf(out, ", %lld shared blocks", (long long)kind->copies);

@@ -109,7 +109,7 @@ static const char *block_of(const Model *model) {
     bool layers = model->kind_count == 1 && kind->attention == ATTENTION_HEADS && kind->window == 0 &&
                   !kind->out_bias && !kind->sinks && kind->qk_norm_parameters == 0 && kind->gated && !kind->mlp_bias &&
                   !kind->expert_bias && !kind->parallel_block && kind->norms == 2 && !kind->mixer &&
-                  kind->index_heads == 0;
+                  kind->index_top_k == 0;
     bool mixture = kind->experts > 0 && kind->d_ff == 0 && kind->d_ff_shared == 0 && !kind->qkv_bias;
     bool plain = layers && (kind->experts == 0 || mixture) && model->positions == POSITIONS_ROTARY &&
                  (strcmp(model->rope.type, "default") == 0 || model->rope.type[0] == '\0') && model->rope.share == 1 &&
