@@ -53,6 +53,15 @@ typedef enum {
 typedef enum { NORM_RMS, NORM_LAYER_NO_BIAS, NORM_LAYER } NormKind; /* LayerNorm with bias counts twice d_model */
 typedef enum { POSITIONS_ROTARY, POSITIONS_LEARNED, POSITIONS_ALIBI, POSITIONS_NONE } PositionKind;
 
+/* How keys and values of a layer come about. */
+typedef enum {
+    KV_OWN,      /* each by a projection of its own */
+    KV_ONE,      /* by one projection; norm and positions make keys of it, and both are cached (gemma4's full layers) */
+    KV_OF_OTHER, /* they are those of an earlier layer (gemma4, num_kv_shared_layers) */
+    KV_SAME,     /* values are the keys as they are cached (deepseek_v4) */
+    KV_REUSE_COUNT
+} KvReuse;
+
 typedef struct {
     int64_t count; /* layers of this kind, >= 1 */
 
@@ -85,10 +94,10 @@ typedef struct {
     const struct Mixer *mixer;
     int64_t sizes[MIXER_SIZES_MAX]; /* in the order of the mixer's keys */
 
-    int64_t kv_reused; /* 1: values are the keys; 2: keys and values are those of another layer (gemma4); 0: neither */
+    int64_t kv_reused;            /* KvReuse */
     int64_t out_rank, out_groups; /* low-rank output: heads in groups go down to out_rank numbers, then up; 0: full */
-    int64_t out_gate;        /* columns of a gate on the attention's output: N_h * H, or N_h; 0 means none */
-    int64_t attention_width; /* of what the attention reads, where it is not d_model; else 0 */
+    int64_t out_gate;             /* columns of a gate on the attention's output: N_h * H, or N_h; 0 means none */
+    int64_t attention_width;      /* of what the attention reads, where it is not d_model; else 0 */
     /* Sparse attention: an indexer with heads of its own chooses top_k keys for each query. top_k without heads: those
      * that an earlier layer chose. */
     int64_t index_heads, index_head_dim, index_top_k;

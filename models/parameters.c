@@ -50,8 +50,8 @@ static int64_t attention_input(int64_t D, const LayerKind *kind) {
 static int64_t head_attention(int64_t D, const LayerKind *kind) {
     int64_t input = attention_input(D, kind), query = times(kind->heads, kind->head_dim);
     int64_t value = times(kind->heads, v_width(kind));
-    int64_t keys = times(kind->kv_heads, kind->kv_reused < 2 ? kind->head_dim : 0);
-    int64_t values = times(kind->kv_heads, kind->kv_reused < 1 ? v_width(kind) : 0);
+    int64_t keys = times(kind->kv_heads, kind->kv_reused != KV_OF_OTHER ? kind->head_dim : 0);
+    int64_t values = times(kind->kv_heads, kind->kv_reused == KV_OWN ? v_width(kind) : 0);
     int64_t q = kind->q_lora_rank ? times(kind->q_lora_rank, plus(input, query)) : times(input, query);
     int64_t out = kind->out_rank ? times(kind->out_rank, plus(value / kind->out_groups, D)) : times(value, D);
     return plus(plus(q, out), times(input, plus(keys, values)));
@@ -251,9 +251,6 @@ double model_flops_per_token(const Model *model, FlopConvention convention, int6
 /* What of a kind of layers no plan prices yet; NULL: nothing. */
 static const char *unpriced(const LayerKind *kind) {
     if (kind->encoder) return "an encoder in addition to the decoder";
-    if (kind->kv_reused) return "keys or values that are used twice";
-    if (kind->out_rank || (kind->attention == ATTENTION_HEADS && kind->q_lora_rank))
-        return "low-rank queries or output";
     return NULL;
 }
 
@@ -286,7 +283,7 @@ static bool validate_attention(const LayerKind *kind, const char *where, Error *
     if (!check(kind->heads, any, DIMENSION_MAX, "heads", where, error) ||
         !check(kind->kv_heads, any, kind->heads, "kv_heads", where, error) ||
         !check(kind->head_dim, any, DIMENSION_MAX, "head_dim", where, error) ||
-        !check(kind->kv_reused, 0, 2, "kv_reused", where, error) ||
+        !check(kind->kv_reused, 0, KV_REUSE_COUNT - 1, "kv_reused", where, error) ||
         !check(kind->out_rank, 0, DIMENSION_MAX, "out_rank", where, error) ||
         !check(kind->out_groups, kind->out_rank > 0, DIMENSION_MAX, "out_groups", where, error) ||
         !check(kind->out_gate, 0, DIMENSION_MAX, "out_gate", where, error) ||

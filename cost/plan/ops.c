@@ -44,7 +44,8 @@ static HeadWidths head_widths(const LayerKind *kind, const Shard *shard, const L
     double sent = !sparse  ? 0
                   : latent ? (double)(kind->kv_lora_rank + kind->qk_rope_head_dim) + index
                            : kv_heads * (qk + v) + index;
-    return (HeadWidths){heads, kv_heads, heads * qk, kv_heads * qk, kv_heads * v, heads * v, sent, padding};
+    double values = kind->kv_reused == KV_SAME ? 0 : kv_heads * v;
+    return (HeadWidths){heads, kv_heads, heads * qk, kv_heads * qk, values, heads * v, sent, padding};
 }
 
 /* The width of what attention reads. */
@@ -52,25 +53,28 @@ static double attention_input(const Model *model, const LayerKind *kind) {
     return (double)(kind->attention_width > 0 ? kind->attention_width : model->d_model);
 }
 
+/* Queries may come through a narrow latent (DeepSeek-V4), which every chip of a tensor group has whole. */
 static void head_projections(OpList *list, const Model *model, const LayerKind *kind, const Shard *shard,
                              const Sharding *sharding, HeadWidths widths) {
     double tokens = shard->tokens, d_model = attention_input(model, kind), stream = BF16_BYTES * tokens * d_model;
     double v = kind->v_head_dim > 0 ? (double)kind->v_head_dim : (double)kind->head_dim;
-    double whole = (double)kind->kv_heads * ((double)kind->head_dim + v); /* keys and values of all chips */
-    double key_columns = sharding->kv == KV_GATHERED ? whole / shard->tensor : widths.key + widths.value;
-    double gate = shard_width(kind->out_gate, shard->tensor);
-    Op *qkv = add_matmul(list, "qkv projection", tokens, widths.query + key_columns + gate, d_model);
-    if (kind->qkv_bias) qkv->weights += widths.query + key_columns;
+    double keys = kind->kv_reused != KV_OF_OTHER, values = kind->kv_reused == KV_OWN, rank = (double)kind->q_lora_rank;
+    double whole = (double)kind->kv_heads * (keys * (double)kind->head_dim + values * v); /* of all chips */
+    double key_columns =
+        sharding->kv == KV_GATHERED ? whole / shard->tensor : keys * widths.key + values * widths.value;
+    double gate = shard_width(kind->out_gate, shard->tensor), queries = rank > 0 ? rank : widths.query;
+    double kept = kind->kv_reused == KV_OF_OTHER ? 0 : kv_copies(shard, &widths) * (widths.key + widths.value);
+    Op *qkv = add_matmul(list, "qkv projection", tokens, queries + key_columns + gate, d_model);
+    if (kind->qkv_bias) qkv->weights += queries + key_columns;
     enter_block(qkv, shard, sharding, stream);
     if (sharding->kv == KV_GATHERED && shard->tensor > 1) {
         communicate(qkv, GROUP_TENSOR, PHASE_FORWARD, 1, BF16_BYTES * tokens * whole);
         communicate(qkv, GROUP_TENSOR, PHASE_BACKWARD, 1, BF16_BYTES * tokens * whole);
     }
-    set_output(qkv, ACTIVATION_QKV,
-               widths.padding * BF16_BYTES * tokens *
-                   (widths.query + gate + kv_copies(shard, &widths) * (widths.key + widths.value)));
+    Op *last = rank > 0 ? add_matmul(list, "query up projection", tokens, widths.query, rank) : qkv;
+    set_output(last, ACTIVATION_QKV, widths.padding * BF16_BYTES * tokens * (widths.query + rank + gate + kept));
     if (model->positions == POSITIONS_ROTARY && !kind->no_rope)
-        add_elementwise(list, "rotary", tokens * (widths.query + widths.key + widths.value), 2, 3);
+        add_elementwise(list, "rotary", tokens * (widths.query + keys * (widths.key + widths.value)), 2, 3);
 }
 
 /* Latent attention (DeepSeek-V2, section 2.1): down to narrow latents, which every chip computes whole for its own
@@ -222,7 +226,11 @@ static void attention_ops(OpList *list, const ShardedLayer *layer, const Methods
     attention->saved_copy = tokens * widths.context;
     if (shard->sequence > 1) context_traffic(attention, shard, methods, software, widths);
 
-    Op *out = add_matmul(list, "attention output", tokens, d_model, widths.context);
+    double rank = shard_width(kind->out_rank, shard->tensor);
+    if (rank > 0) /* each group of heads goes down by itself */
+        add_matmul(list, "attention output down", tokens, rank,
+                   (double)kind->heads * (widths.context / widths.heads) / (double)kind->out_groups);
+    Op *out = add_matmul(list, "attention output", tokens, d_model, rank > 0 ? rank : widths.context);
     if (kind->out_bias) out->weights += d_model;
     leave_block(out, shard, sharding, stream);
     if (has_mlp(kind)) set_output(out, ACTIVATION_MIDDLE, BF16_BYTES * local_tokens * d_model);

@@ -11,13 +11,15 @@ double attended_bytes_per_layer(const LayerKind *kind, double bytes_per_number) 
     double joined = (double)max_whole(1, kind->compress); /* tokens of which one entry is made */
     if (kind->attention == ATTENTION_LATENT)
         return bytes_per_number * (double)(kind->kv_lora_rank + kind->qk_rope_head_dim) / joined;
-    double width = kind->v_head_dim > 0 ? (double)(kind->head_dim + kind->v_head_dim) : 2 * (double)kind->head_dim;
+    double value = (double)(kind->v_head_dim > 0 ? kind->v_head_dim : kind->head_dim);
+    double width = (double)kind->head_dim + (kind->kv_reused == KV_SAME ? 0 : value);
     return bytes_per_number * (double)kind->kv_heads * width / joined;
 }
 
 double cache_bytes_per_layer(const LayerKind *kind, double bytes_per_number) {
     double index = kind->index_heads > 0 ? (double)kind->index_head_dim / (double)max_whole(1, kind->compress) : 0;
-    return attended_bytes_per_layer(kind, bytes_per_number) + bytes_per_number * index;
+    double own = kind->kv_reused == KV_OF_OTHER ? 0 : attended_bytes_per_layer(kind, bytes_per_number);
+    return own + bytes_per_number * index;
 }
 
 double state_bytes_per_layer(const Model *model, const LayerKind *kind, int64_t tensor) {

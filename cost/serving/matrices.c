@@ -36,8 +36,12 @@ static void add_heads(const Model *model, const LayerKind *kind, int64_t tensor,
     double heads = (double)kind->heads / (double)tensor;
     double kv_heads = (double)divide_up(kind->kv_heads, min_whole(tensor, kind->kv_heads));
     double v = kind->v_head_dim > 0 ? (double)kind->v_head_dim : h, gate = (double)kind->out_gate / (double)tensor;
-    add(to, d * (heads * h + kv_heads * (h + v) + gate), false, true);
-    add(to, d * heads * v, false, true);
+    double keys = kind->kv_reused == KV_OF_OTHER ? 0 : kind->kv_reused == KV_OWN ? h + v : h;
+    double rank = (double)kind->q_lora_rank, out = (double)kind->out_rank / (double)tensor;
+    add(to, d * ((rank > 0 ? rank : heads * h) + kv_heads * keys + gate), false, true);
+    add(to, rank * heads * h, false, true);
+    if (out > 0) add(to, out * (double)kind->heads * v / (double)kind->out_groups, false, true);
+    add(to, d * (out > 0 ? out : heads * v), false, true);
 }
 
 /* MLA: what leads into the latents has no heads and is copied; what leads out of them is cut by heads. */

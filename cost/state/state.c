@@ -14,19 +14,21 @@ int layer_matrices(const Model *model, const LayerKind *kind, MatrixShape out[MA
     int64_t query = kind->heads * (latent ? nope + rope : kind->head_dim), key = kind->kv_heads * kind->head_dim;
     int64_t head = latent || kind->v_head_dim > 0 ? kind->v_head_dim : kind->head_dim, ups = kind->gated ? 2 : 1;
     int64_t value = kind->heads * head, input = kind->attention_width > 0 ? kind->attention_width : D;
-    bool alike = head == kind->head_dim; /* keys and values */
+    bool own = kind->kv_reused == KV_OWN, alike = head == kind->head_dim; /* keys and values */
+    if (kind->kv_reused == KV_OF_OTHER) key = 0;
     int64_t index = kind->index_heads * kind->index_head_dim, cross = kind->cross_heads * kind->cross_head_dim;
     int64_t wide = kind->expert_width > 0 ? kind->expert_width : D, others = 0;
     for (int part = 0; part < PART_COUNT; part++) others += kind->extra.matrix[part];
     const MatrixShape all[] = {
-        {latent && kind->q_lora_rank > 0 ? kind->q_lora_rank : input, query, 1, false},
-        {D, latent ? kind->q_lora_rank : 0, 1, false},
+        {kind->q_lora_rank > 0 ? kind->q_lora_rank : input, query, 1, false},
+        {latent ? D : input, kind->q_lora_rank, 1, false},
         {D, latent ? kind->kv_lora_rank + rope : 0, 1, false},
         {latent ? kind->kv_lora_rank : 0, kind->heads * (nope + kind->v_head_dim), 1, false},
-        {input, latent ? 0 : key, alike ? 2 : 1, false},
-        {input, latent || alike ? 0 : kind->kv_heads * head, 1, false},
+        {input, latent ? 0 : key, alike && own ? 2 : 1, false},
+        {input, latent || alike || !own ? 0 : kind->kv_heads * head, 1, false},
         {input, kind->out_gate, 1, false},
-        {value, D, 1, false},
+        {kind->out_rank > 0 ? value / kind->out_groups : value, kind->out_rank > 0 ? kind->out_rank : D, 1, false},
+        {kind->out_rank, D, 1, false},
         {D, kind->d_ff, ups, false},
         {kind->d_ff, D, 1, false},
         {D, kind->d_ff_shared, ups, false},

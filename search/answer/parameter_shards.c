@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/answer/parameter_shards.h"
 
+#include "base/util.h"
 #include "cost/plan/grid.h"
 #include "models/mixer.h"
 
@@ -137,10 +138,13 @@ static void head_attention(Walk *walk, const LayerKind *kind) {
     bool whole = walk->degree[WAYS_TENSOR] > 1 && K % walk->degree[WAYS_TENSOR] != 0;
     bool gathered = whole && walk->plan->layout.sharding.kv == KV_GATHERED;
     Ways over = whole && !gathered ? NONE : WAYS_TENSOR;
-    heads_in(walk, "wq", D, H, h, WAYS_TENSOR);
-    heads_in(walk, "wk", D, K, h, over);
-    heads_in(walk, "wv", D, K, v, over);
-    heads_out(walk, "wo", H, v, walk->model->d_model);
+    int64_t q = kind->q_lora_rank, out = kind->out_rank;
+    if (q > 0) matrix(walk, "wq_down", (Matrix){D, q, NONE, NONE}, ROWS_FIRST);
+    heads_in(walk, q > 0 ? "wq_up" : "wq", q > 0 ? q : D, H, h, WAYS_TENSOR);
+    if (kind->kv_reused != KV_OF_OTHER) heads_in(walk, "wk", D, K, h, over);
+    if (kind->kv_reused == KV_OWN) heads_in(walk, "wv", D, K, v, over);
+    if (out > 0) matrix(walk, "wo_down", (Matrix){H * v / kind->out_groups, out, NONE, WAYS_TENSOR}, ROWS_FIRST);
+    heads_out(walk, "wo", out > 0 ? out : H, out > 0 ? 1 : v, walk->model->d_model);
     if (kind->qkv_bias) {
         vector(walk, "wq_bias", H * h, WAYS_TENSOR);
         vector(walk, "wk_bias", K * h, over);
@@ -230,12 +234,18 @@ static void mixer(Walk *walk, const LayerKind *kind) {
     }
 }
 
+/* What no field says, in sums. */
+static void extra(Walk *walk, const ExtraParameters *of) {
+    int64_t D = walk->model->d_model, matrices = 0, vectors = 0;
+    for (int part = 0; part < PART_COUNT; part++) matrices += of->matrix[part], vectors += of->vector[part];
+    if (matrices / D > 0) matrix(walk, "others", (Matrix){D, matrices / D, NONE, NONE}, ROWS_FIRST);
+    if (matrices % D + vectors > 0) vector(walk, "other_vectors", matrices % D + vectors, NONE);
+}
+
 /* An indexer, a gate on attention's output, cross attention, and what is alongside attention and MLP. */
 static void others(Walk *walk, const LayerKind *kind) {
-    int64_t D = walk->model->d_model, extra = 0, vectors = 0, rank = kind->q_lora_rank > 0 ? kind->q_lora_rank : D;
+    int64_t D = walk->model->d_model, rank = kind->q_lora_rank > 0 ? kind->q_lora_rank : D;
     int64_t width = kind->cross_width > 0 ? kind->cross_width : D, index = kind->index_head_dim + kind->index_heads;
-    for (int part = 0; part < PART_COUNT; part++)
-        extra += kind->extra.matrix[part], vectors += kind->extra.vector[part];
     if (kind->out_gate > 0) {
         int64_t attended = kind->attention_width > 0 ? kind->attention_width : D;
         heads_in(walk, "attention_gate", attended, 1, kind->out_gate, WAYS_TENSOR);
@@ -249,20 +259,23 @@ static void others(Walk *walk, const LayerKind *kind) {
         heads_in(walk, "cross_wkv", width, 2 * kind->cross_kv_heads, kind->cross_head_dim, WAYS_TENSOR);
         heads_out(walk, "cross_wo", kind->cross_heads, kind->cross_head_dim, D);
     }
-    if (extra / D > 0) matrix(walk, "others", (Matrix){D, extra / D, NONE, NONE}, ROWS_FIRST);
-    if (extra % D + vectors > 0) vector(walk, "other_vectors", extra % D + vectors, NONE);
+    extra(walk, &kind->extra);
 }
 
 static void layer(Walk *walk, const LayerKind *kind) {
     static const char *const NORMS[][2] = {{"attention_norm", "attention_norm_bias"},
                                            {"mlp_norm", "mlp_norm_bias"},
                                            {"attention_post_norm", "attention_post_norm_bias"},
-                                           {"mlp_post_norm", "mlp_post_norm_bias"}};
+                                           {"mlp_post_norm", "mlp_post_norm_bias"},
+                                           {"other_norm", "other_norm_bias"}};
     static const char *const DENSE[] = {"gate", "up", "down"}, *const DENSE_BIAS[] = {"gate_bias", "up_bias",
                                                                                       "down_bias"};
     static const char *const SHARED[] = {"shared_gate", "shared_up", "shared_down"};
     static const char *const SHARED_BIAS[] = {"shared_gate_bias", "shared_up_bias", "shared_down_bias"};
-    for (int i = 0; i < kind->norms && i < 4; i++) norm(walk, NORMS[i][0], NORMS[i][1]);
+    for (int64_t i = 0; i < kind->norms; i++) {
+        const char *const *names = NORMS[min_whole(i, COUNT_OF(NORMS) - 1)];
+        norm(walk, names[0], names[1]);
+    }
     if (kind->heads > 0 && kind->attention == ATTENTION_LATENT)
         latent_attention(walk, kind);
     else if (kind->heads > 0)
@@ -297,6 +310,7 @@ int parameter_shards(const Model *model, const Plan *plan, ParameterShards out[P
         matrix(&walk, "unembedding", (Matrix){D, V, columns ? NONE : WAYS_TENSOR, columns ? WAYS_TENSOR : NONE},
                ROWS_FIRST);
     if (model->logits_bias) vector(&walk, "unembedding_bias", V, WAYS_TENSOR);
+    extra(&walk, &model->extra);
     *undivided = walk.undivided;
     return walk.count;
 }

@@ -19,13 +19,13 @@ typedef enum {
 } Ways;
 const char *ways_name(Ways ways); /* "fsdp" */
 
-/* A kind of layers has at most 8 norms, 9 parameters of attention, its output's bias and sinks, 6 of an MLP, 9 of
+/* A kind of layers has at most 16 norms, 11 parameters of attention, its output's bias and sinks, 6 of an MLP, 9 of
  * experts and 6 of shared ones; outside layers there are two tables with their norms, positions and a bias. */
 enum {
     PARAMETER_RANK_MAX = 3,
     PARAMETER_WAYS_MAX = 5,
-    PARAMETERS_OF_KIND_MAX = 8 + 9 + 2 + 6 + 9 + 6 + 8 + 2 * 12, /* 8 others, and two of each part of a mixer */
-    PARAMETERS_MAX = MODEL_KINDS_MAX * PARAMETERS_OF_KIND_MAX + 8
+    PARAMETERS_OF_KIND_MAX = 2 * 16 + 9 + 4 + 6 + 9 + 6 + 8 + 2 * 12, /* of 16 norms, and two of each part of a mixer */
+    PARAMETERS_MAX = MODEL_KINDS_MAX * PARAMETERS_OF_KIND_MAX + 10
 };
 typedef struct {
     const char *name; /* "wq" */

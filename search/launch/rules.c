@@ -86,7 +86,9 @@ static PlanFacts facts_of(const Model *model, const Work *work, const Plan *plan
 }
 
 static unsigned layer_features(const LayerKind *kind) {
-    bool other = kind->compress > 1 || kind->cross_heads > 0 || kind->copies > 0 || kind->attention_width > 0;
+    bool other = kind->compress > 1 || kind->cross_heads > 0 || kind->copies > 0 || kind->attention_width > 0 ||
+                 kind->kv_reused != KV_OWN || kind->out_rank > 0 ||
+                 (kind->attention == ATTENTION_HEADS && kind->q_lora_rank > 0);
     for (int part = 0; part < PART_COUNT && !other; part++)
         other = kind->extra.matrix[part] > 0 && part != PART_SHARED_EXPERTS;
     return (kind->index_top_k > 0 ? 1u << LAYERS_INDEXED : 0) | (kind->out_gate > 0 ? 1u << LAYERS_GATED : 0) |

@@ -34,8 +34,9 @@ Test(specs, every_parameter_of_the_zoo_once) {
             for (int d = 0; d < specs[i].rank; d++) size *= specs[i].size[d];
             total += size;
         }
-        cr_expect_eq(total, model_parameters(model).total, "%s: %lld of %lld", model->name, (long long)total,
-                     (long long)model_parameters(model).total);
+        Parameters counted = model_parameters(model);
+        int64_t planned = counted.total - counted.vision - counted.audio; /* towers are not */
+        cr_expect_eq(total, planned, "%s: %lld of %lld", model->name, (long long)total, (long long)planned);
         cr_expect_null(undivided, "%s: nothing is split, and %s does not divide", model->name, undivided);
     }
 }
@@ -135,10 +136,13 @@ Test(specs, room_for_the_largest_model) {
     ParameterShards specs[PARAMETERS_MAX];
     const char *undivided;
     const LayerKind full = {.count = 1,
-                            .norms = 4,
+                            .norms = 16,
                             .heads = 8,
                             .kv_heads = 8,
                             .head_dim = 16,
+                            .q_lora_rank = 16,
+                            .out_rank = 16,
+                            .out_groups = 2,
                             .qk_norm_parameters = 32,
                             .qkv_bias = true,
                             .out_bias = true,
@@ -168,14 +172,16 @@ Test(specs, room_for_the_largest_model) {
                    .learned_positions = 32,
                    .embedding_norm = true,
                    .logits_bias = true,
+                   .extra = full.extra,
                    .kind_count = MODEL_KINDS_MAX};
     for (int i = 0; i < MODEL_KINDS_MAX; i++) model.kinds[i] = full;
     Plan plan = plan_of(1, 1, 1, 1);
-    cr_expect_eq(parameter_shards(&model, &plan, specs, &undivided), PARAMETERS_MAX);
+    int count = parameter_shards(&model, &plan, specs, &undivided);
+    cr_expect_eq(count, PARAMETERS_MAX, "%d of %d", count, PARAMETERS_MAX);
     for (int i = 0; i < MODEL_KINDS_MAX; i++) {
         model.kinds[i].attention = ATTENTION_LATENT;
         model.kinds[i].q_lora_rank = model.kinds[i].kv_lora_rank = 16;
         model.kinds[i].qk_nope_head_dim = model.kinds[i].qk_rope_head_dim = model.kinds[i].v_head_dim = 16;
     }
-    cr_expect_eq(parameter_shards(&model, &plan, specs, &undivided), PARAMETERS_MAX);
+    cr_expect_leq(parameter_shards(&model, &plan, specs, &undivided), PARAMETERS_MAX);
 }
