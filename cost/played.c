@@ -34,6 +34,7 @@ typedef struct {
     const PlayedPlan *plan;
     StageTotals sums;
     Pieces pieces;
+    ActivationCost activations[ACTIVATION_COUNT];
     StepRule first, last; /* of the stage with the embedding, and with the logits */
     int stages, chunks;
     bool two_ways;
@@ -49,15 +50,16 @@ static void add_times(Resources *to, double times, const Resources *what) {
     for (int i = 0; i < RESOURCE_COUNT; i++) to->of[i] += times * what->of[i];
 }
 
-/* A layer's share of what the layout makes again or sends to the host. */
-static void add_layout(const PlayedPlan *plan, Resources *layer) {
+/* What a layer of a stage with so many has of what the layout makes again or sends to the host: a stage with fewer
+ * layers than the layout is of does so with as many, if it has them. */
+static void layout_of_layer(const Staging *at, double layers, Resources *out) {
     static const double NO_MEMORY[MOMENT_COUNT] = {0};
-    ActivationCost costs[ACTIVATION_COUNT];
-    stage_activations(plan->setting, plan->shard, &plan->plan->knobs, &plan->plan->layout.sharding, costs);
-    for (int a = 0; a < ACTIVATION_COUNT; a++)
-        for (int state = STATE_RECOMPUTED; state < STATE_COUNT && costs[a].exists; state++)
-            resources_add_state(&costs[a], (ActivationState)state,
-                                (double)plan->plan->layout.layers[a][state] / plan->shard->layers, NO_MEMORY, layer);
+    *out = (Resources){{0}};
+    for (int a = 0; a < ACTIVATION_COUNT && layers > 0; a++)
+        for (int state = STATE_RECOMPUTED; state < STATE_COUNT && at->activations[a].exists; state++) {
+            double of_stage = min_real(layers, (double)at->plan->plan->layout.layers[a][state]);
+            resources_add_state(&at->activations[a], (ActivationState)state, of_stage / layers, NO_MEMORY, out);
+        }
 }
 
 static void find_pieces(const PlayedPlan *plan, const StageTotals *sums, Pieces *out) {
@@ -70,7 +72,6 @@ static void find_pieces(const PlayedPlan *plan, const StageTotals *sums, Pieces 
     subtract(&out->logits, alone ? &out->embedding : &out->once); /* a tied table is there once */
     subtract(&out->layer, &out->once);
     subtract(&out->embedding, &out->once);
-    add_layout(plan, &out->layer);
 }
 
 static double group_seconds(const Staging *at, const Resources *resources, int group, int phase) {
@@ -109,15 +110,25 @@ static double layers_at(const Staging *at, int stage, int chunk) {
                                 at->two_ways ? 0 : chunk);
 }
 
+static double layers_of_stage(const Staging *at, int stage) {
+    double layers = 0;
+    for (int chunk = 0; chunk < (at->two_ways ? 1 : at->chunks); chunk++) layers += layers_at(at, stage, chunk);
+    return layers;
+}
+
 static void find_passes(Staging *at, Play *play) {
+    double known = 0; /* layers of the stage that `made` is of */
+    Resources made;
     for (int rank = 0; rank < at->stages; rank++)
         for (int chunk = 0; chunk < play->chunks; chunk++) {
             int stage = at->two_ways && chunk == 1 ? at->stages - 1 - rank : rank;
             int parts = at->two_ways ? 1 : at->chunks;
-            double layers = layers_at(at, stage, chunk);
+            double layers = layers_at(at, stage, chunk), of_stage = layers_of_stage(at, stage);
+            if (of_stage != known) layout_of_layer(at, known = of_stage, &made);
             Resources resources = {{0}};
             add_times(&resources, 1. / parts, &at->pieces.once);
             add_times(&resources, layers, &at->pieces.layer);
+            if (layers > 0) add_times(&resources, layers, &made);
             if (stage == 0 && (at->two_ways || chunk == 0)) add_times(&resources, 1, &at->pieces.embedding);
             if (stage == at->stages - 1 && (at->two_ways || chunk == parts - 1))
                 add_times(&resources, 1, &at->pieces.logits);
@@ -254,10 +265,9 @@ static void note_pass(const Staging *at, const Play *play, int rank, const Pass 
 /* The most microbatches between the beginning of their forward and the end of their backward, each by the layers of its
  * chunk, over the stage's layers. */
 static double held_most(const Staging *at, const Play *play, int rank) {
-    double now = 0, most = 0, all = 0;
+    double now = 0, most = 0, all = layers_of_stage(at, rank);
     bool split = false;
     for (int i = 0; i < play->count[rank]; i++) split = split || play->passes[rank][i].kind == PASS_WEIGHTS;
-    for (int chunk = 0; chunk < (at->two_ways ? 1 : play->chunks); chunk++) all += layers_at(at, rank, chunk);
     for (int i = 0; i < play->count[rank]; i++) {
         const Pass *pass = &play->passes[rank][i];
         double layers = layers_at(at, rank, pass->chunk);
@@ -272,12 +282,10 @@ static double held_most(const Staging *at, const Play *play, int rank) {
 static double stage_bytes(const Staging *at, int rank, double held) {
     const PlayedPlan *plan = at->plan;
     const ShardedStage stage = {plan->setting, plan->shard, &plan->plan->knobs, &plan->plan->layout.sharding};
-    ActivationCost costs[ACTIVATION_COUNT];
-    double kept = 0, layers = 0, most = 0;
-    stage_activations(plan->setting, plan->shard, &plan->plan->knobs, &plan->plan->layout.sharding, costs);
+    double kept = 0, layers = layers_of_stage(at, rank), most = 0;
     for (int a = 0; a < ACTIVATION_COUNT; a++)
-        if (costs[a].exists) kept += layout_kept_bytes(&costs[a], &plan->plan->layout, (Activation)a);
-    for (int chunk = 0; chunk < (at->two_ways ? 1 : at->chunks); chunk++) layers += layers_at(at, rank, chunk);
+        if (at->activations[a].exists)
+            kept += layout_kept_bytes(&at->activations[a], &plan->plan->layout, (Activation)a);
     bool last = rank == at->stages - 1;
     for (int moment = 0; moment < MOMENT_COUNT; moment++) {
         bool ends = moment == MOMENT_LAST_LOGITS || moment == MOMENT_LAST_BACKWARD;
@@ -367,6 +375,7 @@ static bool play_step(const PlayedPlan *plan, bool listed, Arena *arena, PlayedS
     stage_sums(plan->setting, plan->shard, &knobs->methods, &plan->plan->layout.sharding, &at.sums);
     find_rules(&at);
     find_pieces(plan, &at.sums, &at.pieces);
+    stage_activations(plan->setting, plan->shard, knobs, &plan->plan->layout.sharding, at.activations);
     double end;
     if (!play_some(&at, (int)some, arena, &out->play, &out->played, &end)) return false;
     out->passes_seconds = out->played.end;
