@@ -63,9 +63,9 @@ typedef struct {
     double scan_efficiency, vector_efficiency;
     double transposed_low_copy; /* 1: fp8 matmuls need weights in both layouts, hence two copies (Hopper); 0: one
                                  * copy */
-    double jitter;     /* step x (1 + this * log2(chips / 8)): the slowest of many chips; no effect below 8 chips */
-    double slice_loss; /* step x (1 + this * log2(slices)): tori over DCN */
-    double fsdp_growth; /* exposed share of FSDP's traffic more per doubling of the scale-up domains that it spans */
+    double jitter;      /* step x (1 + this * log2(chips / 8)): the slowest of many chips; no effect below 8 chips */
+    double slice_loss;  /* step x (1 + this * log2(slices)): tori over DCN */
+    double fsdp_growth; /* exposed share of FSDP's traffic more per doubling of the ranks that it spans */
     double likely_low, likely_high; /* of a predicted step: measured / predicted lies between them; 0 means not
                                      * known (ideal) */
     double restart_seconds;         /* from a failure until steps run again */
@@ -137,6 +137,7 @@ typedef struct {
      * (fp32: Megatron-LM, and FSDP2 under torchtitan, whose mixed_precision_reduce is float32 alone) or 2 (bf16:
      * Megatron-Bridge's recipes); 0: as StateDtypes says */
     double gradient_bytes;
+    double shards_seldom; /* 1: hardly any measured run of this software shards weights over ranks */
 
     /* 1: a ring of keys and values goes all the way round, so that they come home, and their gradients travel in fp32
      * (MaxText's ring attention) */

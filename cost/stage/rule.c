@@ -183,13 +183,13 @@ static double offload_rate(const CostContext *setting) {
     return host_offload_rate(setting->chip) * setting->profile->pcie_efficiency;
 }
 
-/* What is exposed of FSDP's traffic beyond the share of one domain: the more domains a group spans with the tensor
- * ranks alongside it, the longer it waits for the slowest of them. By the roles alone, which are the same for all plans
- * of a tuple of degrees. */
+/* What is exposed of FSDP's traffic beyond the share of a few ranks: the more of them a group spans with the tensor and
+ * sequence ranks alongside it, the longer it waits for the slowest, in a rack as among nodes of 8, which all runs that
+ * say so have. By the roles alone, which are the same for all plans of a tuple of degrees. */
 static double far_growth(const CostContext *setting, const Shard *shard) {
-    enum { DOMAINS = 8 }; /* up to which the share is one: runs of 8 to 64 GPUs in nodes of 8 show no trend */
-    double domains = DOMAINS * (double)setting->chip->domain_chips, spanned = shard->fsdp * shard->tensor;
-    return domains > 0 && spanned > domains ? setting->profile->fsdp_growth * log2(spanned / domains) : 0;
+    enum { RANKS = 64 }; /* up to which the share is one: runs of 8 to 64 GPUs show no trend */
+    double spanned = shard->fsdp * shard->tensor * shard->sequence;
+    return shard->fsdp > 1 && spanned > RANKS ? setting->profile->fsdp_growth * log2(spanned / RANKS) : 0;
 }
 
 /* The share of each group's time that nothing hides, inside the scale-up network and outside it. */

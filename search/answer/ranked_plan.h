@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cost/estimate.h"
+#include "search/answer/odd.h"
 #include "search/request/request.h"
 
 typedef enum {
@@ -37,11 +38,12 @@ typedef enum {
     ROW_WITHOUT_PIPELINE, /* and the other way round */
     ROW_HEADROOM,         /* the fastest that leaves more HBM free */
     ROW_USUAL,            /* the fastest of the degrees that are usually run */
-    ROW_SUREST,           /* not the fastest, but the first of those that are tied with it */
+    ROW_SUREST,           /* not the fastest, but the first of those that are tied with it, or no odd one */
+    ROW_ODD,              /* faster than the first, but odd (search/answer/odd.h) */
     ROW_KIND_COUNT
 } RowKind;
 const char *row_kind_name(RowKind kind); /* "fastest" "launcher" "pipeline" "no_pipeline" "headroom" "usual"
-                                            * "surest" */
+                                            * "surest" "odd" */
 
 /* How far a plan may be off: search/answer/doubts.h. */
 typedef struct {
@@ -62,8 +64,11 @@ typedef struct {
     Nesting nesting; /* in which its placement is to be read */
     Machine machine;
     Work work; /* its batch */
-    /* plans are ordered by this: step seconds x requested tokens / its tokens (x chips for chip-hours and cost) */
+    /* plans are ordered by this: step seconds x what is odd (odd_factor()) x requested tokens / its tokens (x chips for
+     * chip-hours and cost) */
     double ranked_seconds;
+    double seconds; /* the same without what oddness costs in rank */
+    OddSet odd;
     /* By how much a plan that is undecided might be faster than this one, of those that the row is the best of, as a
      * share of its time; 0: none is, the row is proven (search/answer/tie.h). */
     double gap;

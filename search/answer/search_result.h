@@ -92,6 +92,7 @@ typedef struct {
     RankedPlan *plans;
     int plan_count;
     const RankedPlan *fastest; /* where it is not the first of `plans`, though tied with it; else NULL */
+    const RankedPlan *odd;     /* the fastest of those that take less time than the first, but rank behind; or NULL */
     Certificate certificate;
     const SearchedMachine *machines;    /* certificate.machines of them: the one requested, then its idle shapes */
     const struct SearchLog *search_log; /* search/engine/proof/certificate.h; NULL unless the request wants it */

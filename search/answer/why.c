@@ -241,6 +241,12 @@ static void add_tie(const RankedPlan *first, const RankedPlan *other, Prose *out
 }
 
 void report_why_not(const RankedPlan *first, const RankedPlan *other, Prose *out) {
+    if (other->odd && other->seconds < first->seconds) {
+        prose_add(out, "it is %.1f%% faster, but odd: ", 100 * (1 - other->seconds / first->seconds));
+        odd_words(other->odd, out);
+        prose_add(out, ".");
+        return;
+    }
     if (other->ranked_seconds < first->ranked_seconds) {
         add_tie(first, other, out);
         return;

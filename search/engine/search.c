@@ -23,6 +23,7 @@ typedef struct {
     RankedPlan *plans; /* of all, sorted */
     int count, capacity;
     const RankedPlan *fastest; /* of all, shown or not; NULL: none has a plan */
+    const RankedPlan *odd;     /* SearchResult.odd of all; NULL: there is none */
 } Portfolio;
 
 /* The ranked time above which a plan of another subproblem is of no use. */
@@ -58,6 +59,8 @@ static void add_plans(Portfolio *portfolio, const SearchResult *result) {
     const RankedPlan *fastest = search_fastest(result);
     if (fastest && (!portfolio->fastest || fastest->ranked_seconds < portfolio->fastest->ranked_seconds))
         portfolio->fastest = fastest;
+    const RankedPlan *odd = result->odd;
+    if (odd && (!portfolio->odd || odd->seconds < portfolio->odd->seconds)) portfolio->odd = odd;
     for (int i = 0; i < result->plan_count && portfolio->count < portfolio->capacity; i++) {
         int at = portfolio->count++;
         while (at > 0 && portfolio->plans[at - 1].ranked_seconds > result->plans[i].ranked_seconds) {
@@ -222,6 +225,9 @@ static bool search_subproblems(const Request *request, bool fallback, Arena *are
     result->plan_count = portfolio.count;
     bool first = portfolio.count > 0 && portfolio.plans[0].ranked_seconds == portfolio.fastest->ranked_seconds;
     result->fastest = first ? NULL : portfolio.fastest;
+    const RankedPlan *odd = portfolio.odd; /* NULL where there is no plan */
+    bool faster = odd && odd->seconds < min_real(portfolio.plans[0].seconds, portfolio.fastest->seconds);
+    result->odd = faster ? odd : NULL;
     merge_proof(&portfolio, result);
     gap_rows(&portfolio, result->certificate.open_bound_seconds);
     note_first(&portfolio, result);

@@ -26,7 +26,7 @@ enum { KINDS_MAX = 4 };
 
 const char *row_kind_name(RowKind kind) {
     static const char *const NAMES[ROW_KIND_COUNT] = {"fastest",  "launcher", "pipeline", "no_pipeline",
-                                                      "headroom", "usual",    "surest"};
+                                                      "headroom", "usual",    "surest",   "odd"};
     return NAMES[kind];
 }
 
@@ -103,8 +103,11 @@ static bool take_rows(Report *report, KindRow *kinds, int kind_count, Arena *are
     RankedPlan *rows = ARENA_NEW(arena, RankedPlan, ROWS_DIFFERENT);
     int count = 0;
     if (!rows) return error_memory(error);
-    add_row(rows, &count, &result->plans[0], result->fastest ? ROW_SUREST : ROW_FASTEST);
-    if (result->fastest) add_row(rows, &count, result->fastest, ROW_FASTEST);
+    add_row(rows, &count, &result->plans[0], result->fastest || result->odd ? ROW_SUREST : ROW_FASTEST);
+    if (result->odd)
+        add_row(rows, &count, result->odd, ROW_ODD);
+    else if (result->fastest)
+        add_row(rows, &count, result->fastest, ROW_FASTEST);
     for (int i = 0; i < result->subproblem_count; i++)
         if (result->subproblems[i].best && result->subproblems[i].request != report->request)
             add_row(rows, &count, result->subproblems[i].best, ROW_OF_LAUNCHER);

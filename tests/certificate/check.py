@@ -239,12 +239,11 @@ def ask(program, report, line):
                 "explain:", done.stderr, " ".join(words))
         return None
     require(done.returncode in (0, 4), "explain:", done.stderr, " ".join(words))
-    asked = report["plans"][0]["ranked_seconds"] / report["plans"][0]["step"]["seconds"] * \
-        report["plans"][0]["batch"]["sequences"] if report["plans"] else sequences
+    asked = report["request"].get("sequences") or report["request"]["batch"] / report["request"]["seq"]
     plans = json.loads(done.stdout)["plans"]  # 4: a layout was left open; what was found is a plan all the same
     if plans and plans[0]["memory"]["total_bytes"] > plans[0]["memory"]["limit_bytes"]:
         return None  # explained as if there were room
-    return plans[0]["step"]["seconds"] * round(asked) / sequences if plans else None
+    return plans[0]["ranked_seconds"] * round(asked) / sequences if plans else None  # with what is odd
 
 
 def check_samples(program, samples, seed, lines, report):

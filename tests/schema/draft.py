@@ -48,7 +48,7 @@ WORDS = {
     "objective": ["time", "chip-hours", "cost", "throughput", "latency", "chips"],
 }
 WORDS_AT = {
-    "plans[].kinds[]": ["surest", "fastest", "launcher", "pipeline", "no_pipeline", "headroom", "usual"],
+    "plans[].kinds[]": ["surest", "fastest", "launcher", "pipeline", "no_pipeline", "headroom", "usual", "odd"],
     "plans[].layout[].state": ["saved", "recomputed", "offloaded", "partly"],
     "[].state": ["ok", "no_plan", "not_proven", "error"],
 }

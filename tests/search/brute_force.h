@@ -3,9 +3,9 @@
 #pragma once
 
 #include "cost/played.h"
+#include "search/engine/layout/layout.h"
 #include "search/launch/placement.h"
 #include "search/launch/rules.h"
-#include "search/engine/layout/layout.h"
 #include "tests/search/brute_space.h"
 #include "tests/search/random_problem.h"
 
@@ -113,8 +113,9 @@ static inline void brute_plan(const Request *request, const CostContext *setting
         if (!solution.found) continue;
         plan.placement = placements[i], plan.layout = solution.layout;
         double played = played_seconds(&(PlayedPlan){setting, &shard, &plan, &rates});
+        double odd = odd_factor(setting->profile, plan_odd(setting, degrees, knobs));
         BestRow row = {.seconds = (played > 1.01 * solution.seconds ? played : solution.seconds) *
-                                  ((double)request->question.work.sequences / (double)setting->work.sequences),
+                                  ((double)request->question.work.sequences / (double)setting->work.sequences * odd),
                        .degrees = *degrees,
                        .knobs = *knobs,
                        .sequences = setting->work.sequences,

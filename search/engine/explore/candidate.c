@@ -16,6 +16,7 @@ typedef struct {
     Knobs knobs;
     int64_t methods_index;
     LauncherSet able_launchers;
+    double scale; /* tuple_node_scale() */
     Shard shard;
     double useless; /* ranked seconds above which a plan decides nothing: there is a better one */
     LayoutGraph graph;
@@ -31,6 +32,7 @@ static bool candidate_open(Candidate *candidate, TupleNode *tuple, int64_t index
                              .methods_index = knob_space_methods(&tuple->space, index),
                              .able_launchers = admission->able_launchers,
                              .shard = admission->shard};
+    candidate->scale = tuple_node_scale(tuple, &candidate->knobs);
     if (!layout_graph(&tuple->problem->setting, &admission->shard, &candidate->knobs, &candidate->arena,
                       &candidate->graph, &tuple->explorer->error))
         return false;
@@ -40,9 +42,11 @@ static bool candidate_open(Candidate *candidate, TupleNode *tuple, int64_t index
 
 /* ---- placements ---- */
 
+/* In seconds that the tuple's scale makes ranked ones. */
 static double relaxed_at(const void *what, const Rates *rates) {
     const Candidate *candidate = what;
-    return relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, rates);
+    double seconds = relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, rates);
+    return seconds * (candidate->scale / candidate->tuple->scale);
 }
 
 /* Whether some able launcher can place roles so. */
@@ -56,7 +60,7 @@ static bool evaluate_placement(Candidate *candidate, BoundedPlacement *item, int
     TupleNode *tuple = candidate->tuple;
     if (item->bound <= limit) {
         tuple_node_rates_at(tuple, item->machine, candidate->methods_index, index, &item->rates);
-        item->bound = relaxed_at(candidate, &item->rates) * tuple->problem->scale;
+        item->bound = relaxed_at(candidate, &item->rates) * tuple->scale;
     }
     if (item->bound > limit)
         list->cut_bound = min_real(list->cut_bound, item->bound);
@@ -74,7 +78,7 @@ static bool evaluate_machine(Candidate *candidate, int machine, double limit, Pl
         return false;
     list->visited += on->total;
     list->refused += on->total - (Count)on->count;
-    double *relaxed = ARENA_NEW(&candidate->arena, double, (size_t)on->count), scale = tuple->problem->scale;
+    double *relaxed = ARENA_NEW(&candidate->arena, double, (size_t)on->count), scale = candidate->scale;
     if (!relaxed) return error_memory(&tuple->explorer->error);
     batch_relaxed_seconds(&candidate->graph.rule, &candidate->relaxation, &on->tables[candidate->methods_index],
                           relaxed);
@@ -131,7 +135,7 @@ static BestPlan plan_of_solution(const Candidate *candidate, const BoundedPlacem
                                  const LayoutSolution *solution) {
     const ExploreProblem *problem = candidate->tuple->problem;
     return (BestPlan){.found = true,
-                      .ranked_seconds = plan_seconds(candidate, at, solution) * problem->scale,
+                      .ranked_seconds = plan_seconds(candidate, at, solution) * candidate->scale,
                       .degrees = *candidate->tuple->degrees,
                       .knobs = candidate->knobs,
                       .placement = at->placement,
@@ -151,7 +155,7 @@ __attribute__((noinline)) static LayoutTried try_placement(const Candidate *cand
                                                            BestPlan *best) {
     const TupleNode *tuple = candidate->tuple;
     ExploreStats *stats = &tuple->explorer->stats;
-    double scale = tuple->problem->scale;
+    double scale = candidate->scale;
     LayoutSolution solution;
     if (!layout_solve(&candidate->graph, &at->rates, &solution, &tuple->explorer->error)) return LAYOUT_FAILED;
     stats->layouts_solved += (Count)solution.solver_calls;

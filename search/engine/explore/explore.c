@@ -114,7 +114,6 @@ bool explore_left(Explorer *explorer, const Degrees *degrees, double threshold, 
 /* ---- how many are near ---- */
 
 static bool count_knobs_within(TupleNode *tuple, int64_t index, const Knobs *like, double limit, Count *within) {
-    const ExploreProblem *problem = tuple->problem;
     Knobs knobs = knob_space_at(&tuple->space, index);
     Admission admission;
     if (explorer_stops(tuple->explorer)) return false;
@@ -122,7 +121,7 @@ static bool count_knobs_within(TupleNode *tuple, int64_t index, const Knobs *lik
     const Rates *least = tuple_node_minimum(tuple, knob_space_methods(&tuple->space, index));
     Bounds bounds = explorer_bounds(tuple->explorer);
     double bytes, bound = knob_bound(&bounds, &admission.shard, &knobs, least, &bytes);
-    if (bound * problem->scale > limit) return true;
+    if (bound * tuple_node_scale(tuple, &knobs) > limit) return true;
     return candidate_count_within(tuple, index, &admission, limit, within);
 }
 

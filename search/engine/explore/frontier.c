@@ -61,7 +61,7 @@ static void take_costs(const RatesWalk *walk, int level, const Rates *from, Rate
 }
 
 static double ranked_bound(const FrontierWalk *walking, const Rates *rates) {
-    return walking->query->bound(walking->query->what, rates) * walking->tuple->problem->scale;
+    return walking->query->bound(walking->query->what, rates) * walking->tuple->scale;
 }
 
 /* Sets walking->partly to what is known on entering a level. */
@@ -236,7 +236,7 @@ bool family_frontier_fill(TupleNode *tuple, FamilyFrontier *frontier) {
     if (frontier->known) return true;
     frontier->known = true;
     frontier->list = PLACEMENT_LIST_EMPTY;
-    RowsUntil until = {&frontier->rows, threshold / tuple->problem->scale * SLACK_UPWARD};
+    RowsUntil until = {&frontier->rows, threshold / tuple->scale * SLACK_UPWARD};
     FrontierQuery query = {.methods_index = frontier->methods_index,
                            .able_launchers = ANY_LAUNCHER,
                            .bound = rows_at,
@@ -257,5 +257,5 @@ double family_frontier_bound(const TupleNode *tuple, const BoundRows *member, Fa
     }
     for (int64_t i = 0; i < frontier->list.count && !frontier->seconds; i++)
         least = min_real(least, rows_seconds(member, &frontier->list.items[i].rates));
-    return min_real(least * tuple->problem->scale, frontier->list.cut_bound);
+    return min_real(least * tuple->scale, frontier->list.cut_bound);
 }

@@ -49,10 +49,9 @@ static KnobOutcome knob_out(const KnobListing *listing, PruneReason reason, doub
 static bool decided_by_resident(const KnobListing *listing, const Knobs *knobs, const Shard *shard,
                                 const KnobOutcome *resident) {
     const ExploreProblem *problem = listing->tuple->problem;
-    if (listing->brute || problem->request->control.variants || !resident->listed || shard->pipeline > 1)
-        return false;
+    if (listing->brute || problem->request->control.variants || !resident->listed || shard->pipeline > 1) return false;
     Bounds bounds = explorer_bounds(listing->tuple->explorer);
-    return offload_never_pays(&bounds, shard, knobs, resident->bound / problem->scale);
+    return offload_never_pays(&bounds, shard, knobs, resident->bound / tuple_node_scale(listing->tuple, knobs));
 }
 
 /* A setting that is admitted: into the list, or out by memory or by its bound. */
@@ -64,9 +63,10 @@ static bool list_admitted(KnobListing *listing, int64_t index, const Knobs *knob
     double limit = cost_context_memory_limit(&problem->setting), threshold = listing->threshold;
     Bounds bounds = explorer_bounds(tuple->explorer);
     BoundRows rows;
+    double scale = tuple_node_scale(tuple, knobs);
     stats_of(listing)->work++;
-    knob_rows(&bounds, shard, knobs, least, threshold / problem->scale, &rows);
-    double bytes = rows.least_bytes, bound = rows.seconds * problem->scale;
+    knob_rows(&bounds, shard, knobs, least, threshold / scale, &rows);
+    double bytes = rows.least_bytes, bound = rows.seconds * scale;
     if (!listing->brute && bytes <= limit && bound <= threshold)
         bound = max_real(bound, family_frontier_bound(tuple, &rows, &listing->frontier));
     if (bytes > limit) {
@@ -116,14 +116,13 @@ static bool list_knob(KnobListing *listing, int64_t index, const KnobOutcome *re
 /* Fills the family's rows and bound; *bytes is what its members hold at least. */
 static void begin_family(KnobListing *listing, int64_t first, const Knobs *knobs, const Shard *shard, double *bytes) {
     TupleNode *tuple = listing->tuple;
-    const ExploreProblem *problem = tuple->problem;
     FamilyFrontier *frontier = &listing->frontier;
     family_frontier_begin(frontier, knob_space_methods(&tuple->space, first));
     const Rates *least = tuple_node_minimum(tuple, frontier->methods_index);
     Bounds bounds = explorer_bounds(tuple->explorer);
-    family_rows(&bounds, shard, knobs, least, listing->threshold / problem->scale, &frontier->rows);
+    family_rows(&bounds, shard, knobs, least, listing->threshold / tuple->scale, &frontier->rows);
     *bytes = frontier->rows.least_bytes;
-    frontier->bound = frontier->rows.seconds * problem->scale;
+    frontier->bound = frontier->rows.seconds * tuple->scale;
 }
 
 /* Leaves the members of a family from number `from` on closed, at a bound. */
@@ -247,11 +246,11 @@ static bool microbatches_are_cut(KnobListing *listing, const MethodFamily *metho
                              .context_seconds = methods->context_seconds,
                              .low = space->microbatch_sequences[methods->microbatches[first]],
                              .high = space->microbatch_sequences[methods->microbatches[last]]};
-    double enough = whole ? INFINITY : listing->threshold / problem->scale;
+    double enough = whole ? INFINITY : listing->threshold / tuple->scale;
     const Rates *least = tuple_node_minimum(tuple, methods->first_index);
     stats->work++;
     double wrong = 1 + problem->request->control.range_error; /* 1 but in tests */
-    double bound = range_bound(&bounds, &range, least, enough, &bytes) * problem->scale * wrong;
+    double bound = range_bound(&bounds, &range, least, enough, &bytes) * tuple->scale * wrong;
     *above = 0;
     if (!(bound < INFINITY)) return false; /* families of which no sharding is allowed say so themselves */
     if (bytes > limit) {

@@ -2,6 +2,7 @@
 /* Every listed tuple with every batch it may have, bounded: an entry of the list, or a count of the plans that are
  * out. */
 #include "base/util.h"
+#include "search/answer/odd.h"
 #include "search/engine/bound/tuple_bound.h"
 #include "search/engine/explore/tuple_list_parts.h"
 #include "search/launch/launcher.h"
@@ -213,8 +214,9 @@ bool tuple_list_bound_groups(TupleList *tuples, int from, int to, ExploreCache *
 /* Entries of the tuple list: what they stand for, and what bounds alone say of them. */
 
 /* The bound of a tuple with the problem's batch as plans are ranked; raised where a test wants it wrong. */
-static double ranked_bound(const ExploreProblem *problem, const TupleBound *bound) {
-    return bound->seconds * problem->scale * SLACK * (1 + problem->request->control.bound_error);
+static double ranked_bound(const ExploreProblem *problem, const Degrees *degrees, const TupleBound *bound) {
+    double scale = problem->scale * odd_least(&problem->setting, degrees);
+    return bound->seconds * scale * SLACK * (1 + problem->request->control.bound_error);
 }
 
 TupleVerdict tuple_batches_judge(const TupleList *tuples, TupleBatches *entry, TotalsCache *cache) {
@@ -232,7 +234,7 @@ TupleVerdict tuple_batches_judge(const TupleList *tuples, TupleBatches *entry, T
     ExploreProblem problem = tuple_list_problem(tuples, entry->group, work.sequences);
     Bounds bounds = explore_bounds(&problem, cache);
     TupleBound bound = tuple_bound(&bounds, problem.least, degrees);
-    entry->bound = ranked_bound(&problem, &bound);
+    entry->bound = ranked_bound(&problem, degrees, &bound);
     if (bound.refused && !bound.forbidden) return (TupleVerdict){.out = true, .reason = PRUNED_REQUIRE};
     if (bound.forbidden || bound.unusable) return (TupleVerdict){.out = true, .reason = PRUNED_INDIVISIBLE};
     if (!bound.too_large) return (TupleVerdict){.out = false};
@@ -258,7 +260,7 @@ double tuple_batches_bound(const TupleList *tuples, const TupleBatches *entry, T
     const Degrees *degrees = &tuples->groups[entry->group].degrees[entry->tuple];
     Bounds bounds = explore_bounds(&problem, cache);
     TupleBound bound = tuple_bound(&bounds, problem.least, degrees);
-    return ranked_bound(&problem, &bound);
+    return ranked_bound(&problem, degrees, &bound);
 }
 
 int tuple_batches_of(const TupleList *tuples, int group, int64_t tuple, TupleBatches out[2]) {

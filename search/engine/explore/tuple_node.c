@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/engine/explore/tuple_node.h"
+#include "search/answer/odd.h"
 
 #include "search/launch/launcher.h"
 
 bool tuple_node_make(TupleNode *tuple, Explorer *explorer, const Degrees *degrees, Arena *arena) {
     const ExploreProblem *problem = explorer->problem;
-    *tuple = (TupleNode){.explorer = explorer, .problem = problem, .degrees = degrees, .arena = arena};
+    *tuple = (TupleNode){.explorer = explorer,
+                         .problem = problem,
+                         .degrees = degrees,
+                         .arena = arena,
+                         .scale = problem->scale * odd_least(&problem->setting, degrees)};
     if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, &problem->domain, arena,
                     &tuple->space, &explorer->error))
         return false;
@@ -23,6 +28,11 @@ bool tuple_node_make(TupleNode *tuple, Explorer *explorer, const Degrees *degree
         tuple->placement_total += tuple->on[i].total;
     }
     return true;
+}
+
+double tuple_node_scale(const TupleNode *tuple, const Knobs *knobs) {
+    const CostContext *setting = &tuple->problem->setting;
+    return tuple->problem->scale * odd_factor(setting->profile, plan_odd(setting, tuple->degrees, knobs));
 }
 
 const Rates *tuple_node_minimum(const TupleNode *tuple, int64_t methods_index) {

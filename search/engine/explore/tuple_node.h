@@ -35,12 +35,16 @@ typedef struct {
     KnobSpace space;
     LauncherSet able_launchers; /* of those in question, that take the degrees */
     Count placement_total;      /* over all machines */
+    double scale;               /* ranked seconds of a second of the step, the least of all knobs */
     MachinePlacements *on;      /* by machine of the problem */
     Rates *least;               /* over all machines, by number of the methods: tuple_node_minimum() */
     bool *least_known;
 } TupleNode;
 
 bool tuple_node_make(TupleNode *tuple, Explorer *explorer, const Degrees *degrees, Arena *arena);
+
+/* Ranked seconds of a second of the step with these knobs: what is odd of them counts (search/answer/odd.h). */
+double tuple_node_scale(const TupleNode *tuple, const Knobs *knobs);
 
 /* The least rates over all machines under the methods of one number, made when they are first requested. */
 const Rates *tuple_node_minimum(const TupleNode *tuple, int64_t methods_index);

@@ -3,6 +3,7 @@
 #include "search/engine/walk/walk.h"
 
 #include "base/util.h"
+#include "search/answer/odd.h"
 #include "search/answer/tie.h"
 #include "search/engine/explore/explore.h"
 #include "search/launch/launcher.h"
@@ -81,7 +82,9 @@ static bool price(const Search *search, const BestPlan *best, RankedPlan *out, E
     out->nesting = best->nesting;
     out->machine = search->tuples.shapes[best->machine].machine;
     out->work = problem.setting.work;
+    out->odd = plan_odd(&problem.setting, &best->degrees, &best->knobs);
     out->ranked_seconds = best->ranked_seconds;
+    out->seconds = best->ranked_seconds / odd_factor(problem.setting.profile, out->odd);
     const NestedMesh catalog = {&out->machine.mesh, out->nesting}; /* its rates are not the profile's yet */
     if (!estimate_plan(&problem.setting, &catalog, &out->plan, request->space.padding, &out->estimate, error))
         return false;
@@ -130,7 +133,13 @@ static bool rank_all(Search *search, SearchResult *result, Error *error) {
         if (!complete(search, &rows[i], error)) return false;
     result->plans = rows;
     result->plan_count = wanted;
-    if (kept == 0 || rows[0].ranked_seconds == fastest->ranked_seconds) return true;
+    if (kept == 0) return true;
+    int quickest = 0;
+    for (int i = 1; i < kept && search->request->control.tie > 0; i++)
+        if (rows[i].seconds < rows[quickest].seconds) quickest = i;
+    if (quickest > 0 && rows[quickest].odd) result->odd = &rows[quickest];
+    if (quickest >= wanted && result->odd && !complete(search, &rows[quickest], error)) return false;
+    if (rows[0].ranked_seconds == fastest->ranked_seconds) return true;
     result->fastest = fastest;
     return complete(search, fastest, error);
 }

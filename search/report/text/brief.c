@@ -18,7 +18,8 @@
 
 static void add_proof(const Report *report, Prose *to) {
     const Certificate *certificate = &report->result.certificate;
-    const RankedPlan *fastest = report->result.fastest;
+    const RankedPlan *fastest = report->result.fastest, *odd = report->result.odd;
+    const char *better = chip_has_domains(&report->request->question.chip) ? "better" : "faster"; /* odd.h */
     char count[COUNT_TEXT_SIZE], step[NUMBER_TEXT_SIZE];
     if (certificate->proof == PROOF_GAP) {
         prose_add(to, " ");
@@ -26,11 +27,17 @@ static void add_proof(const Report *report, Prose *to) {
         return;
     }
     prose_add(to, " Proven: none of the %s plans ", count_text(certificate->plans_covered, true, count));
-    if (fastest)
-        prose_add(to, "takes less than %s; plan 1 ties, with the lowest risk.",
+    if (odd) {
+        prose_add(to, "is better in this cost model; the one that is %.1f%% faster is odd: ",
+                  100 * (1 - odd->seconds / report->result.plans[0].seconds));
+        odd_words(odd->odd, to);
+        prose_add(to, ".");
+    } else if (fastest) {
+        prose_add(to, "is %s than %s; plan 1 ties, with the lowest risk.", better,
                   step_text(fastest->ranked_seconds, step));
-    else
-        prose_add(to, "is faster in this cost model.");
+    } else {
+        prose_add(to, "is %s in this cost model.", better);
+    }
 }
 
 static void write_verdict(const Report *report, const RankedPlan *first, TextOut out) {
@@ -194,6 +201,7 @@ static void few_launchers(const RankedPlan *ranked, char cell[WORDS_SIZE]) {
 static void note_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
     static const char *const WORDS[ROW_KIND_COUNT] = {[ROW_FASTEST] = "fastest",
                                                       [ROW_SUREST] = "lowest risk",
+                                                      [ROW_ODD] = "faster, but odd",
                                                       [ROW_WITH_PIPELINE] = "with a pipeline",
                                                       [ROW_WITHOUT_PIPELINE] = "without a pipeline",
                                                       [ROW_HEADROOM] = "15% HBM free",

@@ -295,15 +295,14 @@ Test(stage, rule_of_a_profile) {
     }
 }
 
-/* Of FSDP's traffic the exposed share grows with each doubling of the domains beyond 8, up to all of it: 16 shards of 8
- * tensor ranks span 16 domains of 8, 32 of them 32. */
-Test(stage, exposure_grows_with_domains) {
+/* Of FSDP's traffic the exposed share grows with each doubling of the ranks beyond 64, up to all of it: 16 shards of 8
+ * tensor ranks span 128 of them, 32 span 256. */
+Test(stage, exposure_grows_with_ranks) {
     Profile profile = IDEAL;
     profile.fsdp_exposed = 0.2, profile.data_exposed = 0.5, profile.fsdp_growth = 0.1;
     static const double ROWS[][2] = {{1, 0}, {8, 0}, {16, 0.1}, {32, 0.2}, {8 * 1024., 1}};
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Bench bench = staged(1, 20, 20);
-        bench.chip.domain_chips = 8;
         bench.shard.tensor = 8, bench.shard.fsdp = ROWS[i][0];
         CostContext setting = bench_setting(&bench);
         setting.profile = &profile;

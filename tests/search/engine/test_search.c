@@ -292,6 +292,7 @@ static void check_within(const Request *request, const RankedPlan *plan, const c
             if (!placed(&nested_mesh, &setting, able_launchers, &placements[j])) continue;
             rates_of_placement(&nested_mesh, &placements[j], &knobs[i].methods, &rates);
             double scale = (double)request->question.work.sequences / (double)plan->work.sequences;
+            scale *= odd_factor(setting.profile, plan_odd(&setting, &other.degrees, &knobs[i])); /* ranked */
             within += relaxed_seconds(&graph.rule, &relaxation, &rates) * scale <= 1.01 * plan->ranked_seconds;
         }
     }

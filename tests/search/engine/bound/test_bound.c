@@ -164,6 +164,7 @@ static void check_reach(const Problem *problem, const Degrees *degrees, int64_t 
     Explorer explorer = {.problem = &explored, .cache = problem->walks};
     FrontierQuery query = {way, ANY_LAUNCHER, relaxed_at, relaxed, threshold};
     cr_assert(tuple_node_make(&tuple, &explorer, degrees, &arena), "%s: %s", problem->text, explorer.error.text);
+    tuple.scale = 1; /* the threshold is of the step */
     cr_assert(frontier_find(&tuple, &query, &list), "%s: %s", problem->text, explorer.error.text);
     int64_t within = 0;
     for (int64_t i = 0; i < count; i++) {
