@@ -77,6 +77,7 @@ static const Column COLUMNS[] = {
     {"targets", COLUMN_TEXT, AT(targets), false, 0, 0},
     {"quant", COLUMN_TEXT, AT(quantised), false, 0, 0},
     {"seq_note", COLUMN_TEXT, AT(lengths), false, 0, 0},
+    {"attention", COLUMN_TEXT, AT(attention), false, 0, 0},
     {"grad_accum", COLUMN_WHOLE, AT(accumulation), false, 0, 1e9},
     {"samples_per_s", COLUMN_REAL, AT(samples_per_second), false, 0, 1e12},
     {"mem_kind", COLUMN_TEXT, AT(memory_kind), false, 0, 0},

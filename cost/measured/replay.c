@@ -121,6 +121,9 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     char said[NOTES_MOST]; /* "torch.compile" is a word of the notes, of the precision or of the framework */
     snprintf(said, sizeof said, "%s; %s; %s%s", run->precision, run->framework, run->notes,
              run->pipeline > 1 ? "; in a pipeline" : "");
+    if (run->method[0]) /* "sharded, qlora" */
+        snprintf(said, sizeof said, "%s; %s; %s; %s, %s", run->framework, run->notes, run->attention,
+                 out->plan.degrees.of[ROLE_FSDP] > 1 ? "sharded" : "whole", run->method);
     out->stack_entry =
         profile_set_match(set, &(StackQuery){run->framework, run->version, said, &out->chip, run->source});
     note_software(out);

@@ -54,6 +54,7 @@ bool replay_tuning(Replay *replay, StateDtypes *dtypes, Tuning *out) {
     if (text_has(run->framework, "-ep") && text_has(run->framework, "moe"))
         return replay_skip(replay, "experts in kernels and groups of their own (ScatterMoE), which no profile has");
     out->on = true;
+    out->on_host = text_has(run->notes, "CPU offload True");
     if (!full) return read_adapters(replay, out);
     if (trains_as_loaded(run))
         *dtypes = (StateDtypes){

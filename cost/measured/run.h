@@ -26,7 +26,7 @@ typedef struct {
     int sequence_parallel;                                   /* sp: 0, 1; -1 means not given */
     double step_seconds, tokens_per_second_per_chip, tflops_per_chip, mfu, memory_gb; /* as printed */
     /* Of fine-tuning; `method` is "" in all other rows. */
-    const char *method, *targets, *quantised, *lengths, *memory_kind, *result;
+    const char *method, *targets, *quantised, *lengths, *attention, *memory_kind, *result;
     int64_t adapter_rank, accumulation;
     double samples_per_second;
     int64_t longest; /* tokens of the longest sample, which memory has to hold; 0: all are as long as `seq` */

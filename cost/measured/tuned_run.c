@@ -32,10 +32,12 @@ static void read_parallel(Run *run) {
     for (size_t i = 0; i < COUNT_OF(DEGREES); i++)
         *(int64_t *)((char *)run + DEGREES[i].offset) = degree_in(text, DEGREES[i].word);
     if (run->tensor > 1) run->sequence_parallel = 1;
-    if (text_has(text, "fsdp")) /* Megatron's is none: replicas share the optimizer's state */
-        run->fsdp = text_has(run->framework, "Megatron") ? "zero1" : "fsdp";
-    else if (!text_has(text, "zero"))
+    if (text_has(text, "fsdp")) { /* Megatron's is none: replicas share the optimizer's state */
+        if (text_has(run->framework, "Megatron")) run->fsdp = "zero1";
+        if (degree_in(text, "fsdp") == 1) run->fsdp = "none";
+    } else if (!text_has(text, "zero")) {
         run->fsdp = text[0] || run->chips == 1 ? "none" : "fsdp";
+    }
 }
 
 static bool is_out_of_memory(const char *result) {
@@ -51,7 +53,7 @@ static void read_lengths(Run *run) {
     if (mean) {
         run->seq = strtoll(mean + 5, NULL, 10);
         run->longest = most;
-        run->longest_unknown = most == 0 && !text_has(run->lengths, "padding-free");
+        run->longest_unknown = most == 0;
     } else {
         run->seq = most;
         run->lengths_unknown = longest != NULL || text_has(run->lengths, "real lengths shorter");
@@ -69,6 +71,8 @@ static void read_figures(Run *run) {
         run->step_seconds = (double)run->global_batch / run->samples_per_second;
     if (run->lengths_unknown) run->step_seconds = 0;
     if (run->longest_unknown) run->memory_gb = 0;
+    /* what it shows with FSDP is the peak of loading: a whole model and its shards, whatever the micro-batch */
+    if (text_has(run->framework, "litgpt") && run->chips > 1) run->memory_gb = 0;
     bool fails = strncasecmp(run->result, "fails", 5) == 0 || is_out_of_memory(run->result);
     if (fails) run->failed = true, run->step_seconds = 0, run->memory_gb = 0;
 }
