@@ -62,7 +62,8 @@ static void measured_memory(Replay *replay) {
     static const struct {
         const char *kind;
         MemoryShown shown;
-    } KINDS[] = {{"nvidia-smi", MEMORY_SHOWN_DEVICE}, {"reserved", MEMORY_SHOWN_RESERVED}, {"per card", MEMORY_SHOWN_DEVICE}};
+    } KINDS[] = {
+        {"nvidia-smi", MEMORY_SHOWN_DEVICE}, {"reserved", MEMORY_SHOWN_RESERVED}, {"per card", MEMORY_SHOWN_DEVICE}};
     double unit = 1e9;
     const char *peak = strstr(replay->run->notes, "torch peak alloc ");
     for (size_t i = 0; i < COUNT_OF(KINDS); i++)

@@ -58,9 +58,8 @@ static int64_t layers_of_size(const Run *run) {
 }
 
 /* "tied embeddings" of the notes. */
-static bool says_tied(const Run *run) {
-    return text_has(run->notes, "tied embeddings") && !text_has(run->notes, "untied embeddings");
-}
+static bool says_untied(const Run *run) { return text_has(run->notes, "untied embeddings"); }
+static bool says_tied(const Run *run) { return text_has(run->notes, "tied embeddings") && !says_untied(run); }
 
 bool replay_model(const Zoo *zoo, Replay *replay) {
     const Run *run = replay->run;
@@ -84,7 +83,7 @@ bool replay_model(const Zoo *zoo, Replay *replay) {
                    .d_model = run->d_model,
                    .vocab = run->vocab > 0 ? run->vocab : 51200,
                    .max_seq = run->seq,
-                   .tied = says_tied(run) || !(run->gated || run->experts > 0 || text_has(run->notes, "untied embeddings")),
+                   .tied = says_tied(run) || (!run->gated && run->experts == 0 && !says_untied(run)),
                    .positions = run->gated ? POSITIONS_ROTARY : POSITIONS_LEARNED,
                    .learned_positions = run->gated ? 0 : run->seq,
                    .norm = run->gated ? NORM_RMS : NORM_LAYER,

@@ -57,7 +57,7 @@ bool replay_tuning(Replay *replay, StateDtypes *dtypes, Tuning *out) {
     out->on_host = text_has(run->notes, "CPU offload True");
     if (!full) return read_adapters(replay, out);
     if (trains_as_loaded(run))
-        *dtypes = (StateDtypes){
-            .gradients = DTYPE_BF16, .master = DTYPE_NONE, .first = DTYPE_BF16, .second = DTYPE_BF16};
+        *dtypes =
+            (StateDtypes){.gradients = DTYPE_BF16, .master = DTYPE_NONE, .first = DTYPE_BF16, .second = DTYPE_BF16};
     return true;
 }

@@ -122,8 +122,8 @@ static int list_newest(const Zoo *zoo, const char *name, Arena *arena, char *tex
 }
 
 const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
-    static const char *const ENDS[] = {"",      "-Instruct", "-hf",           "-Base",          "-it",
-                                       "-Chat", "-GPTQ",     "-Instruct-v0.1", "-Instruct-2507"};
+    static const char *const ENDS[] = {"",      "-Instruct",      "-hf",           "-Base", "-it", "-Chat",
+                                       "-GPTQ", "-Instruct-v0.1", "-Instruct-2507"};
     const char *slash = strchr(argument, '/');
     char name[96];
     if (!slash || slash == argument || strchr(slash + 1, '/')) return NULL;

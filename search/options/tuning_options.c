@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The options of fine-tuning: what is trained (--lora, --qlora, --targets, --freeze), for what (--task), on how much of
  * which lengths. One of them makes the question one of fine-tuning. */
+#include "search/options/tuning_options.h"
 #include "base/number.h"
 #include "base/util.h"
-#include "search/options/tuning_options.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -89,13 +89,12 @@ static bool read_lengths(const Words *words, Request *request) {
         !words_whole(words, OPTION_MAX_LENGTH, 1, LENGTH_MAX, &longest))
         return false;
     mean = longest;
-    if (!words_whole(words, OPTION_MEAN_LENGTH, 1, LENGTH_MAX, &mean) ||
-        !words_choice(words, OPTION_PACKING, &packing))
+    if (!words_whole(words, OPTION_MEAN_LENGTH, 1, LENGTH_MAX, &mean) || !words_choice(words, OPTION_PACKING, &packing))
         return false;
     if (mean > longest)
-        return words_wrong(words, OPTION_MEAN_LENGTH, 
-                           "%lld is above the longest sample, %lld tokens; give at most that",
-                           (long long)mean, (long long)longest);
+        return words_wrong(words, OPTION_MEAN_LENGTH,
+                           "%lld is above the longest sample, %lld tokens; give at most that", (long long)mean,
+                           (long long)longest);
     tuning->seq = packing == 2 ? mean : longest; /* padding-free: every sample as long as it is */
     tuning->sample_tokens = (double)(packing == 1 ? longest : mean);
     if (request->question.tuning.pairs) tuning->sample_tokens *= 2;
@@ -125,10 +124,10 @@ bool tuning_from_words(const Words *words, Request *request) {
         out->what.on = true;
     }
     if (!out->what.on) return true;
-    if (given(words, OPTION_LORA) && given(words, OPTION_QLORA))
-        return words_wrong(words, OPTION_QLORA, "is --lora with quantised weights; give one of them");
-    Option adapters = given(words, OPTION_QLORA) ? OPTION_QLORA : OPTION_LORA;
-    if (given(words, adapters) && !read_adapters(words, adapters, &out->what)) return false;
+    /* of both the rank is --lora's: "--qlora --lora-r 8" */
+    if ((given(words, OPTION_QLORA) && !read_adapters(words, OPTION_QLORA, &out->what)) ||
+        (given(words, OPTION_LORA) && !read_adapters(words, OPTION_LORA, &out->what)))
+        return false;
     if (!read_targets(words, &out->what) || !read_frozen(words, &out->what) || !read_task(words, out) ||
         !read_lengths(words, request))
         return false;
