@@ -45,7 +45,8 @@ typedef struct {
 void run_read_tuning(Run *run);
 
 /* Reads tab-separated values with a heading, before which lines that begin with # are left out; fields may be quoted as
- * in CSV ("" for a quote). Columns are found by name, in any order; unknown ones are ignored. Errors name FILE:LINE:COLUMN. The table lies in the arena. */
+ * in CSV ("" for a quote). Columns are found by name, in any order; unknown ones are ignored. Errors name
+ * FILE:LINE:COLUMN. The table lies in the arena. */
 bool run_table_read(const char *path, Arena *arena, RunTable *out, Error *error);
 
 /* The same for text in memory, which has a NUL at [length] and is cut in place; `where` names it in errors. */
