@@ -57,7 +57,22 @@ static void measured_memory(Replay *replay) {
         {"nanotron", 1073741824.0, MEMORY_SHOWN_RESERVED, true},                     /* GiB */
         {"bigscience", 1048576000.0, MEMORY_SHOWN_DEVICE, false}, /* thousands of the MiB of nvidia-smi */
     };
+    /* of fine-tuning the kind is said, in GB; what torch had allocated at most, where the notes have it, before what
+     * nvidia-smi shows, in which are blocks that the allocator has kept from other steps */
+    static const struct {
+        const char *kind;
+        MemoryShown shown;
+    } KINDS[] = {
+        {"nvidia-smi", MEMORY_SHOWN_DEVICE}, {"reserved", MEMORY_SHOWN_RESERVED}, {"per card", MEMORY_SHOWN_DEVICE}};
     double unit = 1e9;
+    const char *peak = strstr(replay->run->notes, "torch peak alloc ");
+    for (size_t i = 0; i < COUNT_OF(KINDS); i++)
+        if (text_has(replay->run->memory_kind, KINDS[i].kind)) replay->memory_shown = KINDS[i].shown;
+    if (peak && replay->run->memory_gb > 0) {
+        replay->memory_shown = MEMORY_SHOWN_ALLOCATED;
+        replay->measured_bytes = strtod(peak + 17, NULL) * unit;
+        return;
+    }
     for (size_t i = 0; i < COUNT_OF(SOURCES); i++)
         if (text_has(replay->run->source, SOURCES[i].source)) {
             unit = SOURCES[i].unit;
@@ -96,13 +111,14 @@ bool replay_measured(Replay *replay) {
     } else if (run->mfu > 0) {
         replay->measured_seconds = tokens * flops_per_token(replay) / (run->mfu * peak_flops(replay) * chips);
         replay->measured_by = "mfu";
-    } else if (text_has(run->notes, "out of memory")) {
+    } else if (run->failed || text_has(run->notes, "out of memory")) {
         replay->failed = true;
     } else if (run->memory_gb <= 0) {
         return replay_skip(replay, "no figure of its speed or memory");
     }
     replay->step_factor = text_has(run->notes, "evaluation pass") ? EVALUATION_FACTOR : 1;
     measured_memory(replay);
+    replay->memory_seq = run->longest;
     if (replay->first_rank) replay->first_layers = dealt_layers(replay);
     return true;
 }

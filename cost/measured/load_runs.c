@@ -62,8 +62,8 @@ static const Column COLUMNS[] = {
     {"ep", COLUMN_WHOLE, AT(expert), false, 0, 1e7},
     {"remat", COLUMN_TEXT, AT(remat), false, 0, 0},
     {"precision", COLUMN_TEXT, AT(precision), false, 0, 0},
-    {"step_time_s", COLUMN_REAL, AT(step_seconds), false, 1e-6, 1e9},
-    {"tokens_per_s_per_chip", COLUMN_REAL, AT(tokens_per_second_per_chip), false, 1e-6, 1e12},
+    {"step_time_s", COLUMN_REAL, AT(step_seconds), false, 0, 1e9},
+    {"tokens_per_s_per_chip", COLUMN_REAL, AT(tokens_per_second_per_chip), false, 0, 1e12},
     {"tflops_per_chip", COLUMN_REAL, AT(tflops_per_chip), false, 1e-6, 1e6},
     {"mfu", COLUMN_SHARE, AT(mfu), false, 1e-6, 10},
     {"mfu_convention", COLUMN_TEXT, AT(convention), false, 0, 0},
@@ -72,8 +72,33 @@ static const Column COLUMNS[] = {
     {"confidence", COLUMN_TEXT, AT(confidence), false, 0, 0},
     {"notes", COLUMN_TEXT, AT(notes), false, 0, 0},
     {"check", COLUMN_TEXT, AT(check), false, 0, 0},
+    {"method", COLUMN_TEXT, AT(method), false, 0, 0},
+    {"lora_rank", COLUMN_WHOLE, AT(adapter_rank), false, 0, 65536},
+    {"targets", COLUMN_TEXT, AT(targets), false, 0, 0},
+    {"quant", COLUMN_TEXT, AT(quantised), false, 0, 0},
+    {"seq_note", COLUMN_TEXT, AT(lengths), false, 0, 0},
+    {"attention", COLUMN_TEXT, AT(attention), false, 0, 0},
+    {"grad_accum", COLUMN_WHOLE, AT(accumulation), false, 0, 1e9},
+    {"samples_per_s", COLUMN_REAL, AT(samples_per_second), false, 0, 1e12},
+    {"mem_kind", COLUMN_TEXT, AT(memory_kind), false, 0, 0},
+    {"result", COLUMN_TEXT, AT(result), false, 0, 0},
 };
 #undef AT
+
+/* Names that tables of fine-tuning have for some of them. */
+static const struct {
+    const char *name, *same_as;
+} OTHER_NAMES[] = {
+    {"gpus", "chips"},
+    {"gpu_note", "topology_note"},
+    {"parallel", "fsdp"},
+    {"act_ckpt", "remat"},
+    {"step_s", "step_time_s"},
+    {"tokens_per_s_per_gpu", "tokens_per_s_per_chip"},
+    {"tflops_per_gpu", "tflops_per_chip"},
+    {"mem_gb_peak", "mem_gb_per_chip"},
+    {"date", "date/version"},
+};
 
 static void *member_of(Run *run, const Column *column) { return (char *)run + column->offset; }
 
@@ -86,7 +111,12 @@ static bool wrong(const char *path, const TsvCell *cell, Error *error, const cha
 /* ---- the heading ---- */
 
 /* A column whose name is in capitals is the same column. */
-static bool column_is(const char *heading, const char *name) { return strcasecmp(heading, name) == 0; }
+static bool column_is(const char *heading, const char *name) {
+    bool is = strcasecmp(heading, name) == 0;
+    for (size_t i = 0; i < COUNT_OF(OTHER_NAMES); i++)
+        is = is || (strcmp(OTHER_NAMES[i].same_as, name) == 0 && strcasecmp(heading, OTHER_NAMES[i].name) == 0);
+    return is;
+}
 
 static bool lacks_columns(const char *path, const int *at, Error *error) {
     char names[256] = "", where[192];
@@ -215,6 +245,7 @@ static bool read_row(const char *path, const TsvReader *reader, const int *at, i
     if (run.id[0] == '\0')
         return wrong(path, &reader->cells[0], error, "this run has no id; give each a name of its own");
     if (!row_makes_sense(path, reader, at, &run, error)) return false;
+    run_read_tuning(&run);
     set_family(&run);
     *out = run;
     return true;
@@ -281,6 +312,7 @@ bool run_table_parse(const char *path, char *text, size_t length, Arena *arena, 
     if (!reader || !table.runs) return error_memory(error);
     *reader = tsv_start(path, text, length);
     TsvResult result = tsv_next(reader, error);
+    while (result == TSV_ROW && reader->cells[0].text[0] == '#') result = tsv_next(reader, error);
     if (result == TSV_ERROR) return false;
     if (result == TSV_END)
         return error_set(error, ERROR_INPUT, path, "the file is empty; give a table of runs with a heading");

@@ -121,6 +121,9 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     char said[NOTES_MOST]; /* "torch.compile" is a word of the notes, of the precision or of the framework */
     snprintf(said, sizeof said, "%s; %s; %s%s", run->precision, run->framework, run->notes,
              run->pipeline > 1 ? "; in a pipeline" : "");
+    if (run->method[0]) /* "sharded, qlora" */
+        snprintf(said, sizeof said, "%s; %s; %s; %s, %s", run->framework, run->notes, run->attention,
+                 out->plan.degrees.of[ROLE_FSDP] > 1 ? "sharded" : "whole", run->method);
     out->stack_entry =
         profile_set_match(set, &(StackQuery){run->framework, run->version, said, &out->chip, run->source});
     note_software(out);
@@ -209,11 +212,17 @@ bool replay_predict(const Replay *replay, const ProfileSet *set, Prediction *out
     Estimate estimate;
     if (!estimate_with(replay, &profile, &estimate)) return false;
     double factor = replay->step_factor;
+    Replay longest = *replay; /* of which memory is */
+    Estimate held = estimate;
+    if (replay->memory_seq > 0) {
+        longest.work.seq = replay->memory_seq;
+        if (!estimate_with(&longest, &profile, &held)) return false;
+    }
     *out = (Prediction){.seconds = estimate.time.seconds * factor,
                         .lower_seconds = estimate.time.lower_seconds * factor,
                         .upper_seconds = estimate.time.serial_seconds * factor,
-                        .memory_bytes = shown_bytes(replay, &profile, &estimate),
-                        .needed_bytes = needed_bytes(replay, &profile, &estimate),
+                        .memory_bytes = shown_bytes(&longest, &profile, &held),
+                        .needed_bytes = needed_bytes(&longest, &profile, &held),
                         .bound_by = estimate.bound_by,
                         .mfu = estimate.mfu / factor};
     double reach = 1 + REACH_OF_GUESS * replay->unknowns;

@@ -39,6 +39,7 @@ typedef struct {
     double measured_bytes;   /* HBM; 0 means not measured */
     MemoryShown memory_shown;
     bool first_rank;                /* the source's figure of memory is that of the first stage alone */
+    int64_t memory_seq; /* tokens of the sequences that memory has to hold; 0: work.seq */
     int64_t first_layers;           /* of the first stage, as that source's software deals them; 0: one stage */
     bool failed;                    /* it did not run: it crashed, or memory was out */
     const char *aside;              /* why it is neither fitted nor scored (aside.h); NULL: it is */

@@ -29,8 +29,18 @@ static bool is_model(const Run *run, const Model *model) {
            agrees(run->top_k, kind->top_k) && agrees(run->d_ff, kind->experts > 0 ? kind->d_ff_expert : kind->d_ff);
 }
 
+/* The zoo's model of a name, of a repository ("mistralai/Mistral-7B-v0.1"), or of a name and a size. */
+static const Model *named_model(const Zoo *zoo, const Run *run) {
+    char sized[64];
+    const Model *found = zoo_find(zoo, run->model);
+    if (!found) found = zoo_of_repository(zoo, run->model);
+    if (found || !(run->params_b > 0)) return found;
+    snprintf(sized, sizeof sized, "%.40s-%gb", run->model, run->params_b);
+    return zoo_find(zoo, sized);
+}
+
 static const Model *find_model(const Zoo *zoo, const Run *run) {
-    const Model *named = zoo_find(zoo, run->model);
+    const Model *named = named_model(zoo, run);
     if (named && (is_model(run, named) || run->layers == 0 || run->d_model == 0)) return named;
     for (int i = 0; i < zoo->count; i++)
         if (is_model(run, &zoo->models[i])) return &zoo->models[i];
@@ -48,9 +58,8 @@ static int64_t layers_of_size(const Run *run) {
 }
 
 /* "tied embeddings" of the notes. */
-static bool says_tied(const Run *run) {
-    return text_has(run->notes, "tied embeddings") && !text_has(run->notes, "untied embeddings");
-}
+static bool says_untied(const Run *run) { return text_has(run->notes, "untied embeddings"); }
+static bool says_tied(const Run *run) { return text_has(run->notes, "tied embeddings") && !says_untied(run); }
 
 bool replay_model(const Zoo *zoo, Replay *replay) {
     const Run *run = replay->run;
@@ -74,7 +83,7 @@ bool replay_model(const Zoo *zoo, Replay *replay) {
                    .d_model = run->d_model,
                    .vocab = run->vocab > 0 ? run->vocab : 51200,
                    .max_seq = run->seq,
-                   .tied = (!run->gated && run->experts == 0) || says_tied(run),
+                   .tied = says_tied(run) || (!run->gated && run->experts == 0 && !says_untied(run)),
                    .positions = run->gated ? POSITIONS_ROTARY : POSITIONS_LEARNED,
                    .learned_positions = run->gated ? 0 : run->seq,
                    .norm = run->gated ? NORM_RMS : NORM_LAYER,

@@ -24,6 +24,8 @@ bool replay_machine(const ReplayData *data, Replay *replay);
 
 /* replay_plan.c: finds degrees, knobs, remat and state. */
 bool replay_plan(const Optimizer *optimizer, Replay *replay);
+/* What a row of fine-tuning trains, and the dtypes of its state; a row of another kind leaves both alone. */
+bool replay_tuning(Replay *replay, StateDtypes *dtypes, Tuning *out);
 /* Sets the layout of replay->remat under the plan's stages. */
 void replay_layout(Replay *replay);
 /* Places ranks in the framework's order (GPUs) or where JAX puts them (TPUs). */

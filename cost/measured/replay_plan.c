@@ -295,8 +295,9 @@ static void set_precision(Replay *replay) {
     replay->precision = PRECISION_BF16;
 }
 
-static void set_state(const Optimizer *optimizer, Replay *replay) {
+static bool set_state(const Optimizer *optimizer, Replay *replay) {
     StateDtypes dtypes = {0};
+    Tuning tuning;
     const char *framework = replay->run->framework, *version = replay->run->version, *text = replay->run->precision;
     if (text_has(framework, "torchtitan")) dtypes.gradients = DTYPE_FP32; /* its mixed_precision_reduce */
     if (text_has(replay->run->notes, "PURE") || text_has(text, "bf16 reduce")) dtypes.gradients = DTYPE_BF16;
@@ -314,12 +315,15 @@ static void set_state(const Optimizer *optimizer, Replay *replay) {
     if (text_has(text, "bf16 weights"))
         dtypes.master = DTYPE_NONE, dtypes.first = dtypes.second = dtypes.gradients = DTYPE_BF16;
     if (text_has(text, "fp16")) dtypes.gradients = DTYPE_FP16;
+    if (!replay_tuning(replay, &dtypes, &tuning)) return false;
     replay->state = training_state(&replay->model, optimizer, &dtypes);
+    replay->state.tuning = tuning;
+    return true;
 }
 
 bool replay_plan(const Optimizer *optimizer, Replay *replay) {
     const Run *run = replay->run;
-    if (text_has(run->notes, "LoRA"))
+    if (text_has(run->notes, "LoRA") && !run->method[0])
         return replay_skip(replay, "most of its weights are frozen (LoRA), which is not priced");
     if (run->seq <= 0) return replay_skip(replay, "no sequence length");
     if (run->global_batch <= 0) return replay_skip(replay, "no global batch");
@@ -333,6 +337,5 @@ bool replay_plan(const Optimizer *optimizer, Replay *replay) {
     price_offload(replay);
     set_precision(replay);
     replay_layout(replay);
-    set_state(optimizer, replay);
-    return true;
+    return set_state(optimizer, replay);
 }

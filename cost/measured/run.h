@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,13 @@ typedef struct {
     int64_t data, tensor, context, pipeline, chunks, expert; /* dp tp cp pp vpp ep; 0 means not given */
     int sequence_parallel;                                   /* sp: 0, 1; -1 means not given */
     double step_seconds, tokens_per_second_per_chip, tflops_per_chip, mfu, memory_gb; /* as printed */
+    /* Of fine-tuning; `method` is "" in all other rows. */
+    const char *method, *targets, *quantised, *lengths, *attention, *memory_kind, *result;
+    int64_t adapter_rank, accumulation;
+    double samples_per_second;
+    int64_t longest; /* tokens of the longest sample, which memory has to hold; 0: all are as long as `seq` */
+    bool lengths_unknown, longest_unknown; /* how long samples are in the mean, and at most */
+    bool failed;
 } Run;
 
 typedef struct {
@@ -32,8 +40,13 @@ typedef struct {
     char sha256[65];
 } RunTable;
 
-/* Reads tab-separated values with a heading; fields may be quoted as in CSV ("" for a quote). Columns are found by
- * name, in any order; unknown ones are ignored. Errors name FILE:LINE:COLUMN. The table lies in the arena. */
+/* Says in the columns of pre-training what a row of fine-tuning says in its own: degrees, recomputation, the batch, the
+ * length of a step. Other rows stay as they are. */
+void run_read_tuning(Run *run);
+
+/* Reads tab-separated values with a heading, before which lines that begin with # are left out; fields may be quoted as
+ * in CSV ("" for a quote). Columns are found by name, in any order; unknown ones are ignored. Errors name
+ * FILE:LINE:COLUMN. The table lies in the arena. */
 bool run_table_read(const char *path, Arena *arena, RunTable *out, Error *error);
 
 /* The same for text in memory, which has a NUL at [length] and is cut in place; `where` names it in errors. */

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef struct Op Op;
 
@@ -34,6 +35,11 @@ typedef enum {
 } FrozenPart;
 enum { FROZEN_ALL = (1 << FROZEN_PARTS) - 1 };
 
+/* Of adapters where nobody says which: the rank; and a number in nf4, an 8-bit scale for 64 of them and an fp32 scale
+ * for 256 of these (Dettmers et al. 2023, section 3). */
+#define TUNING_RANK 16
+#define TUNING_STORED_BYTES (0.5 + 1 / 64. + 4 / (64. * 256))
+
 typedef struct {
     bool on;             /* it is fine-tuning; false: all else is 0 */
     unsigned frozen;     /* a bit for each FrozenPart */
@@ -53,3 +59,10 @@ typedef struct {
  * in the columns of a "qkv projection". ops have room for OPS_MAX; returns their number. NULL, or a tuning that is
  * not on, changes nothing. */
 int tune_ops(const Tuning *tuning, double query_share, Op *ops, int count);
+
+/* The words of people and of tables. tuning_next_word() takes the next of a list with commas or blanks; false: there is
+ * none. The matrices of a word: "all-linear", "attention", "mlp", "q" or "q_proj"; 0: it names none. Bytes of a number
+ * in a format, with its share of the scales: "nf4", "bnb-nf4", "4bit", "int8", "gptq-4bit"; 0: it names none. */
+bool tuning_next_word(const char **list, char *word, size_t size);
+unsigned tuning_target_bits(const char *word);
+double tuning_format_bytes(const char *word);

@@ -200,6 +200,12 @@ typedef struct {
     /* 1: each replica has the whole fp32 master though ZeRO shards the moments (DeepSpeed's first BF16_Optimizer) */
     double whole_master;
     double update_scratch_bytes; /* per parameter that a chip updates: flat copies of gradients, which stay allocated */
+    double update_copies; /* of the second moment, that an update makes and frees (torch: the root of all tensors) */
+    /* Bytes of a layer that are kept for its backward, over those of a plan's own tensors: op by op a norm keeps fp32
+     * copies, a gated activation its factors, and PEFT an fp32 copy of each adapter's input. >= 1 but for software that
+     * keeps less */
+    double kept_factor;
+    double frozen_bytes; /* of a weight that is neither trained nor quantised, as it lies; 0: as the copy for compute */
     double bucket_bytes;         /* on a chip with replicas: the buckets through which gradients are reduced */
     /* Next to the allocated bytes: the share of them that the allocator holds without use; the context of the
      * device, kernels and libraries. The reserve holds both. */

@@ -150,8 +150,9 @@ double tuned_parameters_bytes(const CostContext *setting, const Shard *shard, co
     LocalParameters trained = trained_parameters(setting, shard, knobs, sums, last);
     double width = cost_context_state(setting)->parameter_bytes;
     double quantised = tuned_parameters(setting, shard, sums, last).quantised;
-    double bytes = parameters_bytes_of(setting, shard, knobs, &trained) + width * (local->total - trained.total) -
-                   (width - cost_context_stored_bytes(setting)) * quantised;
+    double frozen = max_real(width, setting->profile->frozen_bytes);
+    double bytes = parameters_bytes_of(setting, shard, knobs, &trained) + frozen * (local->total - trained.total) -
+                   (frozen - cost_context_stored_bytes(setting)) * quantised;
     return bytes + (cost_context_tuning(setting)->reference_model ? width * local->total : 0);
 }
 
@@ -175,6 +176,11 @@ double master_rest_bytes(const CostContext *setting, const Knobs *knobs, const L
 double reduction_bytes(const CostContext *setting, const Shard *shard, const LocalParameters *owned) {
     bool replicas = shard_data_ways(shard) > 1;
     return setting->profile->update_scratch_bytes * owned->total + (replicas ? setting->profile->bucket_bytes : 0);
+}
+
+double update_peak_bytes(const CostContext *setting, const LocalParameters *owned, Moment moment) {
+    double second = dtype_bytes(cost_context_state(setting)->dtypes.second);
+    return moment == MOMENT_UPDATE ? setting->profile->update_copies * second * owned->total : 0;
 }
 
 double communicators_bytes(const CostContext *setting, const Shard *shard) {
@@ -242,6 +248,7 @@ void rows_of_sums(const ShardedStage *stage, const StageTotals *sums, Moment mom
     } else {
         out->transient_bytes = layer_working_bytes(sums) + stream + regathered_bytes(setting, shard, sharding) +
                                BF16_BYTES * sums->layer.largest_stored;
+        out->transient_bytes = max_real(out->transient_bytes, update_peak_bytes(setting, &owned, moment));
     }
     /* State from the host passes through HBM a layer at a time. */
     if (moment == MOMENT_UPDATE && on_host > 0) out->transient_bytes += host_passing_bytes(setting, on_host, layers);

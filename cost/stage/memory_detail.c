@@ -85,6 +85,11 @@ static void add_working(const ShardedStage *stage, const StageTotals *sums, Mome
         return;
     }
     add(to, MEMORY_LOGITS, "gradients_bf16", rows->logits_bytes);
+    if (moment == MOMENT_UPDATE && setting->profile->update_copies > 0) {
+        add(to, MEMORY_TRANSIENT, "update", rows->transient_bytes - passing);
+        add(to, MEMORY_TRANSIENT, "optimizer_passing_through", passing);
+        return;
+    }
     double layer = saved_of_sums(sums), again = regathered_bytes(setting, shard, sharding);
     add(to, MEMORY_TRANSIENT, "layer_activations", layer);
     add(to, MEMORY_TRANSIENT, "layer_gradients", rows->transient_bytes - layer - again - stream - passing);

@@ -95,6 +95,8 @@ double tuned_parameters_bytes(const CostContext *setting, const Shard *shard, co
 double master_rest_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *local,
                          const LocalParameters *owned);
 double reduction_bytes(const CostContext *setting, const Shard *shard, const LocalParameters *owned);
+/* Temporaries of the update, freed after it; 0 at other moments. */
+double update_peak_bytes(const CostContext *setting, const LocalParameters *owned, Moment moment);
 double regathered_bytes(const CostContext *setting, const Shard *shard, const Sharding *sharding);
 
 /* Where the loss is computed in chunks, gradients of the chunks are summed in fp32: bytes of a parameter of the logits'

@@ -121,9 +121,9 @@ static int list_newest(const Zoo *zoo, const char *name, Arena *arena, char *tex
     return like.count;
 }
 
-/* The zoo's model of a repository "organisation/Name-70B-Instruct"; NULL: none. */
-static const Model *of_repository(const Zoo *zoo, const char *argument) {
-    static const char *const ENDS[] = {"", "-Instruct", "-hf", "-Base", "-it", "-Chat"};
+const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
+    static const char *const ENDS[] = {"",      "-Instruct",      "-hf",           "-Base", "-it", "-Chat",
+                                       "-GPTQ", "-Instruct-v0.1", "-Instruct-2507"};
     const char *slash = strchr(argument, '/');
     char name[96];
     if (!slash || slash == argument || strchr(slash + 1, '/')) return NULL;
@@ -176,7 +176,7 @@ bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
     if (is_path && access(argument, F_OK) != 0) { /* a folder here wins over a repository elsewhere */
         Zoo zoo;
         if (!zoo_load(arena, &zoo, error)) return false;
-        const Model *found = of_repository(&zoo, argument);
+        const Model *found = zoo_of_repository(&zoo, argument);
         if (found) return *out = *found, true;
     }
     const char *path = file_is_folder(argument) ? arena_format(arena, "%s/config.json", argument) : argument;

@@ -24,6 +24,8 @@ bool zoo_load(Arena *arena, Zoo *out, Error *error);
 
 /* A model by name or alias (case and -_. ignored); NULL when there is none. */
 const Model *zoo_find(const Zoo *zoo, const char *name);
+/* The one of a repository, "organisation/Name-70B-Instruct"; NULL: none. */
+const Model *zoo_of_repository(const Zoo *zoo, const char *argument);
 /* The models whose name, or one of whose aliases, has every part of `name` in it ("llama 70b"); in the arena. */
 bool zoo_filter(const Zoo *zoo, const char *name, Arena *arena, Zoo *out, Error *error);
 

@@ -58,8 +58,26 @@ static const Synonym SYNONYMS[] = {
     {.word = "lora-target-modules", .option = "targets"},
     {.word = "dpo", .option = "task", .value = "dpo"},
     {.word = "sft", .option = "task", .value = "sft"},
+    {.word = "stage", .option = "task"}, /* LLaMA-Factory's */
+    {.word = "rlhf-type", .option = "task"},
+    {.word = "full", .option = "task", .value = "sft"},
+    {.word = "full-finetuning", .option = "task", .value = "sft"},
+    {.word = "load-in-4bit", .option = "qlora", .value = "4bit"},
+    {.word = "load-in-8bit", .option = "qlora", .value = "8bit"},
+    {.word = "target-modules", .option = "targets"},
+    {.word = "lora-target", .option = "targets"},
+    {.word = "lora-targets", .option = "targets"},
     {.word = "num-train-epochs", .option = "epochs"},
+    {.word = "num-epochs", .option = "epochs"},
     {.word = "max-seq-length", .option = "max-length"},
+    {.word = "cutoff-len", .option = "max-length"},
+    {.word = "sequence-len", .option = "max-length"},
+    {.word = "cpu-offload", .option = "offload", .value = "parameters"},
+    {.word = "offload-params", .option = "offload", .value = "parameters"},
+    {.word = "bf16", .option = "precision", .value = "bf16"},
+    {.word = "per-device-batch", .condition = "microbatch_sequences"},
+    {.word = "per-device-batch-size", .condition = "microbatch_sequences"},
+    {.word = "per-device-train-batch-size", .condition = "microbatch_sequences"},
     {.word = "helps", .option = "sensitivity", .advised = true},
     {.word = "osl", .option = "answer"},
     {.word = "file", .option = "output", .advised = true},
@@ -110,7 +128,14 @@ static const struct {
     {"activation checkpoint checkpointing recompute recomputation", "--remat POLICY says what is recomputed"},
     {"latency ttft tpot qps concurrency", "`shardopt inference` plans serving"},
     {"prompt isl osl input output", "`shardopt inference` plans serving"},
-    {"finetune adapter peft", "--lora [RANK], --qlora [RANK], --freeze PARTS or --task sft plan fine-tuning"},
+    {"grpo ppo rlhf", "reinforcement learning is not planned; --dpo plans preference pairs"},
+    {"alpha dropout lr warmup dataset", "no plan depends on it; leave it out"},
+    {"flash attn", "it is what the software does anyway; leave it out"},
+    {"unsloth llamafactory axolotl torchtune", "it is not planned for; --for trl is what launches fine-tuning"},
+    {"bit quant quantization double bnb",
+     "--qlora [RANK],FORMAT quantises frozen weights: --qlora 4bit, --qlora 16,int8"},
+    {"finetune finetuning tuner tuning adapter peft method",
+     "--lora [RANK], --qlora [RANK], --freeze PARTS or --task sft plan fine-tuning"},
 };
 
 /* Whether the part of `length` characters is one of the words, a plural too. */
@@ -200,9 +225,22 @@ static bool is_answer_length(const Replaced *out, const char *word, const char *
     return option_of(out->command, "answer", 6) >= 0 && number_real(number, "", 0, 1e18, &tokens, &ignored);
 }
 
+/* "--lora_rank" is "--lora-rank", where that is no option's own name; NULL: memory is out. */
+static char *with_hyphens(Replaced *out, char *word) {
+    size_t length = strcspn(word, "=");
+    if (strncmp(word, "--", 2) != 0 || !memchr(word, '_', length) || option_of(out->command, word + 2, length - 2) >= 0)
+        return word;
+    char *copy = arena_text(out->arena, word);
+    for (size_t i = 0; copy && i < length; i++)
+        if (copy[i] == '_') copy[i] = '-';
+    out->any = true;
+    return copy;
+}
+
 /* One word and, where its option takes a value that is not in the word, the next one. Returns how many were read; 0:
  * memory is out. */
 static int replace_word(Replaced *out, char **words, int left) {
+    if (!(words[0] = with_hyphens(out, words[0]))) return 0;
     if (strcmp(words[0], "--format=md") == 0 ||
         (left > 1 && strcmp(words[0], "--format") == 0 && strcmp(words[1], "md") == 0)) {
         out->any = true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The options of fine-tuning: what is trained (--lora, --qlora, --targets, --freeze), for what (--task), on how much of
  * which lengths. One of them makes the question one of fine-tuning. */
+#include "search/options/tuning_options.h"
 #include "base/number.h"
 #include "base/util.h"
-#include "search/options/tuning_options.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,47 +13,23 @@
 enum { RANK_MAX = 65536, LENGTH_DEFAULT = 2048, LENGTH_MAX = 1 << 30, SEQUENCES_DEFAULT = 16 };
 static const double SAMPLES_DEFAULT = 10000;
 
-/* Formats that frozen matrices lie in: bytes of a number with its share of the scales. */
-static const struct {
-    const char *name, *others; /* others: between blanks */
-    double bytes;
-} FORMATS[] = {
-    {"nf4", " 4bit 4-bit nf4-dq bnb-nf4 bnb.nf4-dq double ", TUNING_STORED_BYTES},
-    {"nf4-single", " nf4-sq bnb.nf4 ", 0.5 + 4 / 64.}, /* an fp32 scale for 64 */
-    {"int8", " 8bit 8-bit bnb-int8 bnb.int8 ", 1},     /* rows' scales are a few in a thousand */
-    {"gptq", " gptq-4bit awq ", 0.5 + 2.5 / 128},      /* a scale of 16 and a zero of 4 bits for 128 */
-};
-
-static const char *const TARGETS[TARGET_COUNT] = {"q_proj",    "k_proj",  "v_proj",   "o_proj",
-                                                  "gate_proj", "up_proj", "down_proj"};
 static const char *const PARTS[FROZEN_PARTS] = {"embeddings", "attention", "mlp",   "experts",
                                                 "router",     "norms",     "logits"};
-
-/* Takes the next word of a list with commas into `word`; false: there is none. */
-static bool next_word(const char **list, char *word, size_t size) {
-    *list += strspn(*list, ", ");
-    size_t length = strcspn(*list, ", ");
-    snprintf(word, size, "%.*s", (int)min_whole((int64_t)length, (int64_t)size - 1), *list);
-    *list += length;
-    return length > 0;
-}
 
 /* A rank, and of --qlora a format, in any order: "16", "nf4", "int8,32". */
 static bool read_adapters(const Words *words, Option option, Tuning *out) {
     const char *list = given(words, option);
     char word[32];
     out->rank = TUNING_RANK;
-    if (option == OPTION_QLORA) out->stored_bytes = FORMATS[0].bytes;
-    while (next_word(&list, word, sizeof word)) {
+    if (option == OPTION_QLORA) out->stored_bytes = TUNING_STORED_BYTES;
+    while (tuning_next_word(&list, word, sizeof word)) {
         int64_t rank;
         Error unread = {0};
-        char padded[36];
-        bool found = false;
-        snprintf(padded, sizeof padded, " %s ", word);
-        for (size_t i = 0; i < COUNT_OF(FORMATS) && option == OPTION_QLORA && !found; i++)
-            if (strcasecmp(FORMATS[i].name, word) == 0 || strstr(FORMATS[i].others, padded))
-                out->stored_bytes = FORMATS[i].bytes, found = true;
-        if (found) continue;
+        double bytes = option == OPTION_QLORA ? tuning_format_bytes(word) : 0;
+        if (bytes > 0) {
+            out->stored_bytes = bytes;
+            continue;
+        }
         if (!number_whole(word, "", 1, RANK_MAX, &rank, &unread))
             return words_wrong(words, option,
                                "\"%s\" is no rank%s: the width of an adapter's two matrices, 1 to %d; give %s", word,
@@ -70,15 +46,8 @@ static bool read_targets(const Words *words, Tuning *out) {
     out->targets = TARGETS_ALL;
     if (!list) return true;
     if (!(out->rank > 0)) return words_wrong(words, OPTION_TARGETS, "are of adapters; give --lora or --qlora as well");
-    for (out->targets = 0; next_word(&list, word, sizeof word);) {
-        unsigned found = strcasecmp(word, "all-linear") == 0  ? TARGETS_ALL
-                         : strcasecmp(word, "attention") == 0 ? TARGETS_ATTENTION
-                         : strcasecmp(word, "mlp") == 0       ? TARGETS_ALL & ~TARGETS_ATTENTION
-                                                              : 0;
-        size_t length = strlen(word);
-        for (int i = 0; i < TARGET_COUNT; i++) /* q, or q_proj */
-            if (strncasecmp(TARGETS[i], word, length) == 0 && (TARGETS[i][length] == '\0' || TARGETS[i][length] == '_'))
-                found |= 1u << i;
+    for (out->targets = 0; tuning_next_word(&list, word, sizeof word);) {
+        unsigned found = tuning_target_bits(word);
         if (!found)
             return words_wrong(words, OPTION_TARGETS,
                                "\"%s\" is no matrix; give all-linear, attention, mlp, or some of q_proj, k_proj, "
@@ -93,7 +62,7 @@ static bool read_frozen(const Words *words, Tuning *out) {
     const char *list = given(words, OPTION_FREEZE);
     char word[32];
     out->frozen = out->rank > 0 ? FROZEN_ALL : 0; /* adapters are all that is trained */
-    while (list && next_word(&list, word, sizeof word)) {
+    while (list && tuning_next_word(&list, word, sizeof word)) {
         int found = -1;
         size_t length = strlen(word);
         for (int i = 0; i < FROZEN_PARTS; i++)
@@ -120,13 +89,12 @@ static bool read_lengths(const Words *words, Request *request) {
         !words_whole(words, OPTION_MAX_LENGTH, 1, LENGTH_MAX, &longest))
         return false;
     mean = longest;
-    if (!words_whole(words, OPTION_MEAN_LENGTH, 1, LENGTH_MAX, &mean) ||
-        !words_choice(words, OPTION_PACKING, &packing))
+    if (!words_whole(words, OPTION_MEAN_LENGTH, 1, LENGTH_MAX, &mean) || !words_choice(words, OPTION_PACKING, &packing))
         return false;
     if (mean > longest)
-        return words_wrong(words, OPTION_MEAN_LENGTH, 
-                           "%lld is above the longest sample, %lld tokens; give at most that",
-                           (long long)mean, (long long)longest);
+        return words_wrong(words, OPTION_MEAN_LENGTH,
+                           "%lld is above the longest sample, %lld tokens; give at most that", (long long)mean,
+                           (long long)longest);
     tuning->seq = packing == 2 ? mean : longest; /* padding-free: every sample as long as it is */
     tuning->sample_tokens = (double)(packing == 1 ? longest : mean);
     if (request->question.tuning.pairs) tuning->sample_tokens *= 2;
@@ -156,10 +124,10 @@ bool tuning_from_words(const Words *words, Request *request) {
         out->what.on = true;
     }
     if (!out->what.on) return true;
-    if (given(words, OPTION_LORA) && given(words, OPTION_QLORA))
-        return words_wrong(words, OPTION_QLORA, "is --lora with quantised weights; give one of them");
-    Option adapters = given(words, OPTION_QLORA) ? OPTION_QLORA : OPTION_LORA;
-    if (given(words, adapters) && !read_adapters(words, adapters, &out->what)) return false;
+    /* of both the rank is --lora's: "--qlora --lora-r 8" */
+    if ((given(words, OPTION_QLORA) && !read_adapters(words, OPTION_QLORA, &out->what)) ||
+        (given(words, OPTION_LORA) && !read_adapters(words, OPTION_LORA, &out->what)))
+        return false;
     if (!read_targets(words, &out->what) || !read_frozen(words, &out->what) || !read_task(words, out) ||
         !read_lengths(words, request))
         return false;

@@ -74,11 +74,6 @@ typedef struct {
     double samples, epochs;
 } FineTuning;
 
-/* Of adapters where nobody says which: the rank; and a number in nf4, an 8-bit scale for 64 of them and an fp32 scale
- * for 256 of these (Dettmers et al. 2023, section 3). */
-#define TUNING_RANK 16
-#define TUNING_STORED_BYTES (0.5 + 1 / 64. + 4 / (64. * 256))
-
 /* The options of fine-tuning, without their dashes. */
 enum { TUNING_WORD_COUNT = 10, TUNING_WORD_SIZE = 96 };
 extern const char *const TUNING_WORDS[TUNING_WORD_COUNT];

@@ -39,6 +39,23 @@ sweep_ranking=tau-all=0.86
     sed -n '/^\*\*Order/,$p' "$root/sweep.md"
 } >"$root/sweep"
 
+# ---- fine-tuning: other software on other boards; by source, with its memory, and what is not replayed ----
+tuning_error=median=6.5%,p90=26%,memory-median=4%,memory-p90=19%,memory-fitting=0
+"$BUILD/shardopt" validate "$data/finetune.tsv" --max-error "$tuning_error" --format markdown --worst 0 \
+    -o "$root/tuning.md" || { echo "FAIL: $data/finetune.tsv: exit $?" >&2; exit 1; }
+{
+    sed -n 1,/^$/p "$root/tuning.md" | sed '/^$/d'
+    sed -n '/^[^|]/{p;q;}' "$root/tuning.md" >/dev/null
+    echo
+    awk '/^\| source/ { show = 1 } /^$/ { show = 0 } show' "$root/tuning.md"
+    echo
+    sed -n '/^\*\*Memory/p' "$root/tuning.md"
+    echo
+    awk '/^\| software/ { show = 1 } /^$/ { show = 0 } show' "$root/tuning.md"
+    echo
+    awk '/^\| runs \|/ { show = 1 } /^$/ { show = 0 } show { if (/^\|/) print }' "$root/tuning.md"
+} >"$root/finetune"
+
 # ---- the page: totals and picture; what comes after the first paragraph is with the tables ----
 # Replaces the block <!-- NAME --> of a page by $root/new: replace PAGE NAME
 replace() {
@@ -50,6 +67,8 @@ sed 1,2d "$root/table.md" >"$root/tables"
 if [ "${1-}" = --update ]; then
     { echo "<!-- validate -->"; cat "$root/validate"; echo "<!-- /validate -->"; } >"$root/new"
     replace "$page" validate
+    { echo "<!-- finetune -->"; cat "$root/finetune"; echo "<!-- /finetune -->"; } >"$root/new"
+    replace "$page" finetune
     cat "$root/validate.svg" >docs/validate.svg
     for block in tables sweep; do
         { echo "<!-- $block -->"; cat "$root/$block"; echo "<!-- /$block -->"; } >"$root/new"
@@ -85,6 +104,7 @@ same() {
     }
 }
 same "$page" validate
+same "$page" finetune
 same "$tables" tables
 same "$tables" sweep
 cmp "$root/validate.svg" docs/validate.svg || {

@@ -41,7 +41,8 @@ typedef struct {
     Prose headline, memory, ranking, chances;
     Table cells;                 /* the order of plans, group by group where they have many */
     Table groups[BY_COUNT];      /* errors of the groups of each label */
-    Table worst, every, skipped; /* measured runs, the worst first; all as in the file; those that were not replayed */
+    Table worst, every, skipped; /* measured runs, the worst first; all as in the file; why others were not replayed */
+    int64_t skipped_runs;
     Table memory_by_stack, memory_runs; /* HBM: errors of each software; every run where it was measured */
 } ValidateParts;
 

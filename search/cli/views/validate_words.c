@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *error_text(double error, char *text) {
     snprintf(text, NUMBER_TEXT_SIZE, fabs(error) < 9.995 ? "%.1f%%" : "%.3g%%", 100 * fabs(error));
@@ -267,12 +268,30 @@ static Table cells_table(const ValidateView *view, Arena *arena) {
     return table;
 }
 
+/* One row for each reason, in the order of the table: how many runs it keeps out, and the first of them. */
 static Table skipped_table(const ValidateView *view, Arena *arena) {
+    typedef struct {
+        const Outcome *first;
+        int64_t runs;
+    } Reason;
     const Validation *v = view->validation;
-    Table table = begin_table(arena, "Not replayed", "run|why");
-    for (int64_t i = 0; i < v->count; i++)
-        if (v->outcomes[i].skipped[0])
-            table_row(&table, (const char *const[]){v->outcomes[i].run->id, v->outcomes[i].skipped});
+    Table table = begin_table(arena, "Not replayed", ">runs|why|first of them");
+    Reason *reasons = ARENA_NEW(arena, Reason, (size_t)v->skipped + 1);
+    int64_t count = 0;
+    table.failed = table.failed || !reasons;
+    for (int64_t i = 0; reasons && i < v->count; i++) {
+        int64_t at = 0;
+        if (!v->outcomes[i].skipped[0]) continue;
+        while (at < count && strcmp(reasons[at].first->skipped, v->outcomes[i].skipped) != 0) at++;
+        if (at == count) reasons[count++] = (Reason){&v->outcomes[i], 0};
+        reasons[at].runs++;
+    }
+    for (int64_t at = 0; at < count; at++) {
+        char runs[NUMBER_TEXT_SIZE];
+        const Outcome *first = reasons[at].first;
+        snprintf(runs, sizeof runs, "%lld", (long long)reasons[at].runs);
+        table_row(&table, (const char *const[]){runs, first->skipped, first->run->id});
+    }
     return table;
 }
 
@@ -287,6 +306,7 @@ ValidateParts *validate_parts(const ValidateView *view, Arena *arena, Error *err
     parts->cells = cells_table(view, arena);
     parts->worst = worst_table(view, arena);
     parts->every = every_table(view, arena);
+    parts->skipped_runs = view->validation->skipped;
     parts->skipped = skipped_table(view, arena);
     parts->memory_by_stack = memory_stacks_table(view, arena);
     parts->memory_runs = memory_runs_table(view, arena);

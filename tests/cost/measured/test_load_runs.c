@@ -88,6 +88,49 @@ static const struct {
     {"a return alone", HEADING "a\th\rb\t8\n", ":2:4", "control character"},
 };
 
+/* A row of fine-tuning in the columns of all others: lengths, degrees, recomputation, the batch and what failed. */
+Test(run, rows_of_fine_tuning) {
+    static const char HEAD[] = "# a note\nid\thardware\tgpus\tframework\tmodel\tseq_len\tglobal_batch\tmicro_batch\t"
+                               "grad_accum\tparallel\tact_ckpt\tmethod\tseq_note\tsamples_per_s\tmem_gb_peak\tresult\n";
+    static const struct {
+        const char *cells;
+        int64_t seq, longest, batch, tensor;
+        const char *fsdp, *remat;
+        double seconds, memory;
+        bool failed;
+    } ROWS[] = {
+        {"HF SFTTrainer\tm\t2048\t\t2\t4\tfsdp\tTrue\tlora\t\t8\t20\tok", 2048, 0, 64, 0, "fsdp", "full", 8, 20, false},
+        {"peft\tm\t768\t8\t1\t\tddp\tFalse\tlora\tmean 210 tokens a sample\t4\t20\tok", 210, 768, 8, 0, "none", "none",
+         2, 20, false},
+        {"x\tm\t\t8\t1\t\tsingle\t\tfull\tmean 277 tokens; packed\t4\t20\tok", 277, 0, 8, 0, "none", "none", 2, 0,
+         false},
+        {"litgpt\tm\t\t8\t1\t\tsingle\t\tlora\tlongest example 1304 tokens\t4\t20\tok", 1304, 0, 8, 0, "none", "full",
+         0, 0, false},
+        {"NeMo\tm\t4096\t8\t1\t\ttp2 pp1 fsdp4\t\tqlora\t\t4\t20\tOOM", 4096, 0, 8, 2, "tp2 pp1 fsdp4", "none", 0, 0,
+         true},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        char text[1024];
+        Arena arena = {0};
+        RunTable table;
+        Error error = {0};
+        int length = snprintf(text, sizeof text, "%sone\th100\t8\t%s\n", HEAD, ROWS[i].cells);
+        cr_assert(run_table_parse("t", text, (size_t)length, &arena, &table, &error), "%s: %s", error.where,
+                  error.text);
+        const Run *run = &table.runs[0];
+        cr_expect_eq(run->seq, ROWS[i].seq, "%zu", i);
+        cr_expect_eq(run->longest, ROWS[i].longest, "%zu", i);
+        cr_expect_eq(run->global_batch, ROWS[i].batch, "%zu", i);
+        cr_expect_eq(run->tensor, ROWS[i].tensor, "%zu", i);
+        cr_expect_str_eq(run->fsdp, ROWS[i].fsdp, "%zu", i);
+        cr_expect_str_eq(run->remat, ROWS[i].remat, "%zu", i);
+        cr_expect_float_eq(run->step_seconds, ROWS[i].seconds, 1e-12, "%zu", i);
+        cr_expect_float_eq(run->memory_gb, ROWS[i].memory, 1e-12, "%zu", i);
+        cr_expect_eq(run->failed, ROWS[i].failed, "%zu", i);
+        arena_free(&arena);
+    }
+}
+
 Test(run, what_is_wrong) {
     for (size_t i = 0; i < COUNT_OF(WRONG); i++) {
         Arena arena = {0};

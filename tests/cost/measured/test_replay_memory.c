@@ -149,6 +149,8 @@ Test(run_memory, what_did_not_fit_is_not_called_fitting) {
                    .confidence = "A",
                    .notes = "",
                    .check = "",
+                   .method = "",
+                   .memory_kind = "",
                    .family = "bloom",
                    .chips = 384,
                    .layers = RUNS[i].layers,

@@ -20,6 +20,8 @@ static Run run_of(const char *framework) {
                  .confidence = "A",
                  .notes = "",
                  .check = "",
+                 .method = "",
+                 .memory_kind = "",
                  .chips = 64,
                  .seq = 8192,
                  .global_batch = 64,
