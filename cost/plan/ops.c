@@ -173,6 +173,22 @@ static void indexer_ops(OpList *list, const ShardedLayer *layer) {
     scores->head_dim = width;
 }
 
+/* Back to the stream; through a narrow latent where each group of heads goes down by itself (DeepSeek-V4). */
+static void attention_output(OpList *list, const ShardedLayer *layer, HeadWidths widths) {
+    const LayerKind *kind = layer->kind;
+    const Shard *shard = layer->shard;
+    double tokens = shard->tokens, d_model = (double)layer->model->d_model;
+    double rank = shard_width(kind->out_rank, shard->tensor);
+    if (rank > 0) /* each group of heads goes down by itself */
+        add_matmul(list, "attention output down", tokens, rank,
+                   (double)kind->heads * (widths.context / widths.heads) / (double)kind->out_groups);
+    Op *out = add_matmul(list, "attention output", tokens, d_model, rank > 0 ? rank : widths.context);
+    if (kind->out_bias) out->weights += d_model;
+    leave_block(out, shard, layer->sharding, BF16_BYTES * tokens * d_model);
+    if (has_mlp(kind))
+        set_output(out, ACTIVATION_MIDDLE, BF16_BYTES * residual_tokens(shard, layer->sharding) * d_model);
+}
+
 static void attention_ops(OpList *list, const ShardedLayer *layer, const Methods *methods,
                           const LayerSoftware *software) {
     const Model *model = layer->model;
@@ -180,7 +196,7 @@ static void attention_ops(OpList *list, const ShardedLayer *layer, const Methods
     const Shard *shard = layer->shard;
     const Sharding *sharding = layer->sharding;
     double tokens = shard->tokens, local_tokens = residual_tokens(shard, sharding), d_model = (double)model->d_model;
-    double stream = BF16_BYTES * tokens * d_model, read = attention_input(model, kind);
+    double read = attention_input(model, kind);
     HeadWidths widths = head_widths(kind, shard, software);
     bool latent = kind->attention == ATTENTION_LATENT, sparse = kind->index_top_k > 0;
 
@@ -226,14 +242,7 @@ static void attention_ops(OpList *list, const ShardedLayer *layer, const Methods
     attention->saved_copy = tokens * widths.context;
     if (shard->sequence > 1) context_traffic(attention, shard, methods, software, widths);
 
-    double rank = shard_width(kind->out_rank, shard->tensor);
-    if (rank > 0) /* each group of heads goes down by itself */
-        add_matmul(list, "attention output down", tokens, rank,
-                   (double)kind->heads * (widths.context / widths.heads) / (double)kind->out_groups);
-    Op *out = add_matmul(list, "attention output", tokens, d_model, rank > 0 ? rank : widths.context);
-    if (kind->out_bias) out->weights += d_model;
-    leave_block(out, shard, sharding, stream);
-    if (has_mlp(kind)) set_output(out, ACTIVATION_MIDDLE, BF16_BYTES * local_tokens * d_model);
+    attention_output(list, layer, widths);
 }
 
 static void dense_mlp_ops(OpList *list, const Model *model, const LayerKind *kind, const Shard *shard,

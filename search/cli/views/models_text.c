@@ -165,8 +165,8 @@ static void write_summary(FILE *out, const Zoo *zoo) {
     int families = family_count(zoo);
     fprintf(out, "\n%d model%s of %d famil%s, %d with public figures of their training.\n", zoo->count,
             zoo->count == 1 ? "" : "s", families, families == 1 ? "y" : "ies", trained);
-    fprintf(out, "Counted: all weights with both embeddings, norms, biases and routers, and towers where a file has them; no layers for "
-                 "multi-token prediction.\n");
+    fprintf(out, "Counted: all weights with both embeddings, norms, biases and routers, and towers where a file has "
+                 "them; no layers for multi-token prediction.\n");
     fprintf(out,
             "off: our count against the published one (%d known, %d of them not checked at their source). * over "
             "%g%% (%d): `shardopt models NAME` says why.\n",
