@@ -195,7 +195,7 @@ static void attention_ops(OpList *list, const ShardedLayer *layer, const Methods
     const LayerKind *kind = layer->kind;
     const Shard *shard = layer->shard;
     const Sharding *sharding = layer->sharding;
-    double tokens = shard->tokens, local_tokens = residual_tokens(shard, sharding), d_model = (double)model->d_model;
+    double tokens = shard->tokens, local_tokens = residual_tokens(shard, sharding);
     double read = attention_input(model, kind);
     HeadWidths widths = head_widths(kind, shard, software);
     bool latent = kind->attention == ATTENTION_LATENT, sparse = kind->index_top_k > 0;

@@ -38,7 +38,7 @@ static void add_figures(const CheckedEntry *entry, Prose *to) {
     if (objective[0] && strcmp(objective, "time") != 0)
         prose_add(to, ", by %.20s", objective);
     else if (fabs(step->now / step->was - 1 - step->change) > 1e-6)
-        prose_add(to, ", for the same number of tokens");
+        prose_add(to, ", in rank"); /* for as many tokens, with what is odd */
     add_change(step, to);
     prose_item(to, ", ", "MFU %s -> %s", share_text(mfu->was, a), share_text(mfu->now, b));
     add_change(mfu, to);
@@ -82,7 +82,7 @@ static void add_launched(const BaselineCheck *check, const CheckedEntry *entry, 
         prose_add(to, ": it is as fast");
     else
         prose_add(to, ": it is %s slower%s, and %s is allowed", (baseline_change_text(step->change, slower) + 1),
-                  fabs(step->now / step->was - 1 - step->change) > 1e-6 ? " for the same number of tokens" : "",
+                  fabs(step->now / step->was - 1 - step->change) > 1e-6 ? " in rank" : "",
                   share_text(check->tolerance.of[BASELINE_STEP], within));
     prose_add(to, "; its MFU is %s, that of the best plan %s", share_text(entry->now.best.mfu, own),
               share_text(entry->was.best.mfu, best));
