@@ -125,7 +125,7 @@ def check_refits(program, folder, plans):
             faults.append(f"refit {name} {scale}: moved {set(found) - set(expected)}, which nothing asks for")
         if abs(refit["plan_seconds"] / read["step_seconds"] - 1) > step_tolerance:
             faults.append(f"refit {name} {scale}: the plan takes {refit['plan_seconds']}, not {read['step_seconds']}")
-        if refit["best"]["seconds"] > 1.0001 * refit["plan_seconds"]:
+        if refit["best"]["seconds"] > 1.0001 * 1.02**3 * refit["plan_seconds"]:  # best by rank: an odd thing costs 2%
             faults.append(f"refit {name} {scale}: what wins is slower than the plan")
         # A set that plans with it, as --profile takes it.
         run(program, "--model", "8b", "--chip", "h100", "--nodes", "1", "--batch", "64Ki", "--profile", mine, "-q")

@@ -105,6 +105,7 @@ Test(convention, two_figures_of_a_run_agree) {
         {"tpurec-old-mistral-mar25", 0.88, 0.89, "the same"},
         {"tpurec-tpu7x64-gemma4", 0.85, 1.06, "MaxText counts all heads as local ones; the step is printed"},
         {"tpurec-tpu7x256-gemma4", 0.88, 0.90, "the same"},
+        {"tpurec-tpu7x256-gemma4-26b", 0.955, 1.045, "and here it does not"},
         {"dgxc-v24.11.1-nemotron", 0.8, 1.2, "its MFU counts other FLOPs than a sequence has, corrected later"},
         {"dgxc-v25.02.02-nemotron", 0.8, 1.2, "the same"},
         {"dgxc-v25.04.02-llama3-8b-ft", 1.1, 1.2, "packed real data: its MFU counts shorter sequences"},

@@ -80,7 +80,8 @@ static void simulate(const Report *report, double *chances) {
         int best = 0;
         double least = INFINITY;
         for (int i = 0; i < count; i++) {
-            double seconds = drawn_seconds(&report->result.plans[i], &drawn);
+            const RankedPlan *ranked = &report->result.plans[i]; /* ranks hold what is odd */
+            double seconds = drawn_seconds(ranked, &drawn) * ranked->ranked_seconds / ranked->estimate.time.seconds;
             if (seconds >= least) continue;
             least = seconds;
             best = i;
