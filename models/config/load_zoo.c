@@ -30,6 +30,16 @@ static bool answers_to(const Model *model, const char *name) {
     return false;
 }
 
+/* Whether a file of the zoo answers to a name. */
+static bool file_answers_to(const cJSON *json, const char *name) {
+    const cJSON *alias;
+    if (name_matches(json_text_at(json, "shardopt.name"), name)) return true;
+    cJSON_ArrayForEach(alias, json_at(json, "shardopt.aliases")) {
+        if (cJSON_IsString(alias) && name_matches(alias->valuestring, name)) return true;
+    }
+    return false;
+}
+
 /* One name, one model: an alias that two files claim would make the answer depend on their order. */
 static bool check_names(const Zoo *zoo, Error *error) {
     for (int i = 0; i < zoo->count; i++) {
@@ -62,6 +72,33 @@ bool zoo_load(Arena *arena, Zoo *out, Error *error) {
     qsort(zoo.models, count, sizeof *zoo.models, by_name);
     if (!check_names(&zoo, error)) return false;
     *out = zoo;
+    return true;
+}
+
+/* Reads the model that answers to a name, and interprets no other: that is most of what a zoo takes. *found: it is
+ * there. */
+static bool zoo_read(const char *name, Arena *arena, Model *out, bool *found, Error *error) {
+    const char *folder = file_data_folder("models/zoo", arena, error), *first = NULL;
+    char **names;
+    size_t count;
+    *found = false;
+    if (!folder || !file_list(folder, ".json", arena, &names, &count, error)) return false;
+    for (size_t i = 0; i < count; i++) {
+        const char *path = arena_format(arena, "%s/%s", folder, names[i]);
+        if (!path) return error_memory(error);
+        cJSON *json = json_read_python_file(path, error);
+        bool is = json && file_answers_to(json, name),
+             ok = json && (!is || first || model_from_json(json, path, true, out, error));
+        cJSON_Delete(json);
+        if (!ok) return false;
+        if (is && first)
+            return error_set(error, ERROR_INPUT, "models/zoo", "%s and %s answer to one name; rename an alias", first,
+                             names[i]);
+        if (!is) continue;
+        first = names[i];
+        out->path = path;
+        *found = true;
+    }
     return true;
 }
 
@@ -167,11 +204,12 @@ bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
         return error_set(error, ERROR_INPUT, "--model", "is empty; give a name, a config.json or its folder");
     bool is_path = strchr(argument, '/') || (length > 5 && strcmp(argument + length - 5, ".json") == 0);
     if (!is_path) { /* a name of the zoo wins over a file that happens to be called so */
+        bool found;
+        if (!zoo_read(argument, arena, out, &found, error)) return false;
+        if (found) return true;
         Zoo zoo;
-        if (!zoo_load(arena, &zoo, error)) return false;
-        const Model *found = zoo_find(&zoo, argument);
-        if (found) return *out = *found, true;
-        if (access(argument, F_OK) != 0) return name_unknown(&zoo, argument, arena, error);
+        if (access(argument, F_OK) != 0)
+            return zoo_load(arena, &zoo, error) && name_unknown(&zoo, argument, arena, error);
     }
     if (is_path && access(argument, F_OK) != 0) { /* a folder here wins over a repository elsewhere */
         Zoo zoo;
