@@ -135,6 +135,7 @@ bool one_plan_pin(const ReportPlan *plan, const char *where, Request *request, E
     request_settle_offload(request);
     memcpy(request->space.pins, plan->pins, sizeof request->space.pins);
     request->space.pin_count = plan->pin_count;
+    request->space.split_given = plan->said >> KNOB_STAGES & 1; /* a profile may part layers evenly that it did not */
     request->control.variants = false;
     request->control.top = FROM_TOP;
     request->control.tie = 0;

@@ -119,6 +119,7 @@ typedef struct {
     PaddingRule padding;
     Pin pins[PINS_MAX]; /* only this placement; `explain --from` sets it, no option does */
     int pin_count;      /* 0 means any placement */
+    bool split_given;   /* of layers to stages, by a plan that is given: balanced is no copy of an even one then */
 } SpaceRules;
 
 /* Degrees at which a good plan is expected, with about the ranked time of it. */

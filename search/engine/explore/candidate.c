@@ -263,7 +263,9 @@ bool knobs_admitted_of_sizes(const TupleNode *tuple, const Knobs *knobs, const S
     if (!request_admits_knobs(problem->request, knobs)) return refused(out, PRUNED_REQUIRE);
     if (!sizes->allow) return refused(out, PRUNED_INDIVISIBLE);
     out->shard = sizes->shard;
-    if (knobs_redundant(setting->model, &problem->domain, knobs, &out->shard)) return refused(out, PRUNED_EQUAL);
+    Knobs own = *knobs;
+    if (problem->request->space.split_given) own.stages = STAGES_EVEN;
+    if (knobs_redundant(setting->model, &problem->domain, &own, &out->shard)) return refused(out, PRUNED_EQUAL);
     PaddingSet padding = out->shard.padding;
     bool padded = problem->padding == PADDING_LAUNCHABLE && padding != 0;
     if (requested == 0 && !padded) return true;
