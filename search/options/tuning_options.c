@@ -2,6 +2,7 @@
 /* The options of fine-tuning: what is trained (--lora, --qlora, --targets, --freeze), for what (--task), on how much of
  * which lengths. One of them makes the question one of fine-tuning. */
 #include "search/options/tuning_options.h"
+
 #include "base/number.h"
 #include "base/util.h"
 

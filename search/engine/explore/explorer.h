@@ -9,6 +9,7 @@
 #include "cost/time/slack.h"
 #include "mesh/collective.h"
 #include "mesh/nesting.h"
+#include "search/answer/odd.h"
 #include "search/answer/search_result.h"
 #include "search/engine/bound/knob_bound.h"
 #include "search/engine/bound/lower_rates.h"
@@ -169,6 +170,10 @@ static inline Bounds explore_bounds(const ExploreProblem *problem, TotalsCache *
                     .launchers = request->control.brute_force ? 0 : request->space.launchers,
                     .unable = request->space.unable,
                     .mesh = problem->catalog_mesh};
+}
+/* Ranked seconds of a second of the step, the least of all knobs of some degrees (search/answer/odd.h). */
+static inline double explore_scale(const ExploreProblem *problem, const Degrees *degrees) {
+    return problem->scale * odd_least(&problem->setting, degrees);
 }
 static inline Bounds explorer_bounds(const Explorer *explorer) {
     return explore_bounds(explorer->problem, explorer->cache->sums);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whether a degree tuple is out for every batch up to one, by the bounds of ranges of microbatches. */
 #include "base/util.h"
-#include "search/answer/odd.h"
 #include "search/engine/bound/context_bound.h"
 #include "search/engine/bound/tuple_bound.h"
 #include "search/engine/explore/explore.h"
@@ -30,7 +29,7 @@ typedef struct {
 static bool microbatch_range_is_cut(RangeCut *cut, int64_t low, int64_t high) {
     const ExploreProblem *problem = cut->explorer->problem;
     double bytes, limit = cost_context_memory_limit(&problem->setting);
-    double scale = problem->scale * odd_least(&problem->setting, cut->degrees);
+    double scale = explore_scale(problem, cut->degrees);
     if (explorer_stops(cut->explorer)) return false;
     cut->explorer->stats.work++;
     Bounds bounds = explorer_bounds(cut->explorer);

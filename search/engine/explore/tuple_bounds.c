@@ -2,7 +2,6 @@
 /* Every listed tuple with every batch it may have, bounded: an entry of the list, or a count of the plans that are
  * out. */
 #include "base/util.h"
-#include "search/answer/odd.h"
 #include "search/engine/bound/tuple_bound.h"
 #include "search/engine/explore/tuple_list_parts.h"
 #include "search/launch/launcher.h"
@@ -215,8 +214,7 @@ bool tuple_list_bound_groups(TupleList *tuples, int from, int to, ExploreCache *
 
 /* The bound of a tuple with the problem's batch as plans are ranked; raised where a test wants it wrong. */
 static double ranked_bound(const ExploreProblem *problem, const Degrees *degrees, const TupleBound *bound) {
-    double scale = problem->scale * odd_least(&problem->setting, degrees);
-    return bound->seconds * scale * SLACK * (1 + problem->request->control.bound_error);
+    return bound->seconds * explore_scale(problem, degrees) * SLACK * (1 + problem->request->control.bound_error);
 }
 
 TupleVerdict tuple_batches_judge(const TupleList *tuples, TupleBatches *entry, TotalsCache *cache) {

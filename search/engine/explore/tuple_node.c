@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/engine/explore/tuple_node.h"
-#include "search/answer/odd.h"
 
+#include "search/answer/odd.h"
 #include "search/launch/launcher.h"
 
 bool tuple_node_make(TupleNode *tuple, Explorer *explorer, const Degrees *degrees, Arena *arena) {
@@ -10,7 +10,7 @@ bool tuple_node_make(TupleNode *tuple, Explorer *explorer, const Degrees *degree
                          .problem = problem,
                          .degrees = degrees,
                          .arena = arena,
-                         .scale = problem->scale * odd_least(&problem->setting, degrees)};
+                         .scale = explore_scale(problem, degrees)};
     if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, &problem->domain, arena,
                     &tuple->space, &explorer->error))
         return false;
