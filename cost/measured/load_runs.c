@@ -62,8 +62,8 @@ static const Column COLUMNS[] = {
     {"ep", COLUMN_WHOLE, AT(expert), false, 0, 1e7},
     {"remat", COLUMN_TEXT, AT(remat), false, 0, 0},
     {"precision", COLUMN_TEXT, AT(precision), false, 0, 0},
-    {"step_time_s", COLUMN_REAL, AT(step_seconds), false, 0, 1e9},
-    {"tokens_per_s_per_chip", COLUMN_REAL, AT(tokens_per_second_per_chip), false, 0, 1e12},
+    {"step_time_s", COLUMN_REAL, AT(step_seconds), false, 1e-6, 1e9},
+    {"tokens_per_s_per_chip", COLUMN_REAL, AT(tokens_per_second_per_chip), false, 1e-6, 1e12},
     {"tflops_per_chip", COLUMN_REAL, AT(tflops_per_chip), false, 1e-6, 1e6},
     {"mfu", COLUMN_SHARE, AT(mfu), false, 1e-6, 10},
     {"mfu_convention", COLUMN_TEXT, AT(convention), false, 0, 0},
@@ -230,6 +230,15 @@ static void set_family(Run *run) {
     snprintf(run->family, sizeof run->family, "%.*s", (int)min_whole((int64_t)length, 31), run->id);
 }
 
+/* A run that did not end may have a 0 where others have what was measured. */
+static bool is_of_failure(const TsvReader *reader, const int *at, size_t column) {
+    size_t result = 0;
+    while (COLUMNS[result].offset != offsetof(Run, result)) result++;
+    const char *text = reader->cells[at[column]].text;
+    bool zero = COLUMNS[column].type == COLUMN_REAL && is_number(text) && strtod(text, NULL) == 0;
+    return zero && at[result] >= 0 && run_result_failed(reader->cells[at[result]].text);
+}
+
 static bool read_row(const char *path, const TsvReader *reader, const int *at, int columns, Run *out, Error *error) {
     Run run = {.line = reader->cells[0].line, .sequence_parallel = -1};
     if (reader->count != columns) {
@@ -240,7 +249,8 @@ static bool read_row(const char *path, const TsvReader *reader, const int *at, i
     }
     for (size_t i = 0; i < COUNT_OF(COLUMNS); i++) {
         if (COLUMNS[i].type == COLUMN_TEXT) *(const char **)member_of(&run, &COLUMNS[i]) = "";
-        if (at[i] >= 0 && !read_cell(path, &COLUMNS[i], &reader->cells[at[i]], &run, error)) return false;
+        if (at[i] < 0 || is_of_failure(reader, at, i)) continue;
+        if (!read_cell(path, &COLUMNS[i], &reader->cells[at[i]], &run, error)) return false;
     }
     if (run.id[0] == '\0')
         return wrong(path, &reader->cells[0], error, "this run has no id; give each a name of its own");

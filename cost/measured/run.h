@@ -43,6 +43,8 @@ typedef struct {
 /* Says in the columns of pre-training what a row of fine-tuning says in its own: degrees, recomputation, the batch, the
  * length of a step. Other rows stay as they are. */
 void run_read_tuning(Run *run);
+/* Whether the `result` of a row of fine-tuning says that it did not end: "fails: ...", out of memory. */
+bool run_result_failed(const char *result);
 
 /* Reads tab-separated values with a heading, before which lines that begin with # are left out; fields may be quoted as
  * in CSV ("" for a quote). Columns are found by name, in any order; unknown ones are ignored. Errors name

@@ -40,8 +40,9 @@ static void read_parallel(Run *run) {
     }
 }
 
-static bool is_out_of_memory(const char *result) {
-    return text_has(result, "OOM") || text_has(result, "OutOfMemory") || text_has(result, "out of memory");
+bool run_result_failed(const char *result) {
+    return strncasecmp(result, "fails", 5) == 0 || text_has(result, "OOM") || text_has(result, "OutOfMemory") ||
+           text_has(result, "out of memory");
 }
 
 /* Lengths: "mean 210 tokens a sample", "longest example 1304 tokens", "4,096 tokens packed". A step has the mean one,
@@ -73,8 +74,7 @@ static void read_figures(Run *run) {
     if (run->longest_unknown) run->memory_gb = 0;
     /* what it shows with FSDP is the peak of loading: a whole model and its shards, whatever the micro-batch */
     if (text_has(run->framework, "litgpt") && run->chips > 1) run->memory_gb = 0;
-    bool fails = strncasecmp(run->result, "fails", 5) == 0 || is_out_of_memory(run->result);
-    if (fails) run->failed = true, run->step_seconds = 0, run->memory_gb = 0;
+    if (run_result_failed(run->result)) run->failed = true, run->step_seconds = 0, run->memory_gb = 0;
 }
 
 void run_read_tuning(Run *run) {
