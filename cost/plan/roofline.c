@@ -79,7 +79,7 @@ double op_saved_bytes(const Op *op, const Profile *profile) {
         double low = precision_bytes(profile->precision);
         bytes = op->saved_input ? bytes * low / BF16_BYTES : bytes + low * op->saved_copy;
     }
-    if (profile->kept_factor > 0) bytes *= profile->kept_factor;
+    bytes *= profile->kept_factor;
     return bytes + (profile->unfused_attention > 0.5 ? 5 * op->score_elements : 0);
 }
 

@@ -82,7 +82,8 @@ static inline void fixture_request(Request *request) {
     snprintf(request->requested.model, sizeof request->requested.model, "demo");
     snprintf(request->requested.machine, sizeof request->requested.machine, "--slice 8x4x4 --slices 6");
     snprintf(request->requested.profile, sizeof request->requested.profile, "demo");
-    request->question.profile = (Profile){.likely_low = 0.9, .likely_high = 1.25, .tensor_exposed = 0.2};
+    request->question.profile =
+        (Profile){.likely_low = 0.9, .likely_high = 1.25, .tensor_exposed = 0.2, .kept_factor = 1};
     snprintf(request->question.profile.name, sizeof request->question.profile.name, "demo");
     snprintf(request->question.profile.source, sizeof request->question.profile.source, "invented");
     request->question.work = (Work){.sequences = 512, .seq = 8192};

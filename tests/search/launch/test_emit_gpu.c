@@ -28,6 +28,7 @@ static void fill(Case *at) {
     request->question.chip.chips_per_host = 8;
     snprintf(request->question.chip.title, sizeof request->question.chip.title, "demo");
     request->question.training_tokens = 1e9;
+    request->question.profile.kept_factor = 1;
     request->question.work = (Work){.sequences = 128, .seq = 8192};
     RankedPlan *ranked = &at->ranked;
     ranked->machine.mesh = (Mesh){.axis_count = 2,
