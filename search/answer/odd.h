@@ -20,5 +20,5 @@ double odd_factor(const Profile *profile, OddSet odd);
 /* The least of it over all knobs of some degrees, for bounds. */
 double odd_least(const CostContext *setting, const Degrees *degrees);
 
-/* "33 stages of unequal layers, chunks of one layer" */
+/* "stages that do not divide the layers, chunks of one layer" */
 void odd_words(OddSet odd, Prose *out);

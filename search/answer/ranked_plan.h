@@ -38,7 +38,7 @@ typedef enum {
     ROW_WITHOUT_PIPELINE, /* and the other way round */
     ROW_HEADROOM,         /* the fastest that leaves more HBM free */
     ROW_USUAL,            /* the fastest of the degrees that are usually run */
-    ROW_SUREST,           /* not the fastest, but the first of those that are tied with it, or no odd one */
+    ROW_SUREST,           /* not the fastest, but the first of those tied with it, or best with what is odd in rank */
     ROW_ODD,              /* faster than the first, but odd (search/answer/odd.h) */
     ROW_KIND_COUNT
 } RowKind;

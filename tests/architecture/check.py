@@ -10,7 +10,7 @@ rooms.txt lists the rooms and who may include whom; budget.txt how many lines of
 that are given up; exceptions.txt lists what is tolerated, each line with its reason.
 An exception that nothing needs any more is a fault too. planted.py shows that every rule is able to fail.
 """
-import argparse, concurrent.futures, os, pathlib, re, shlex, subprocess, sys
+import argparse, collections, concurrent.futures, os, pathlib, re, shlex, subprocess, sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import graph
@@ -164,10 +164,11 @@ def check_proof(root):
     code = "\n".join(pathlib.Path(root, f).read_text() for f in sources)
     tests = {f"{suite}.{name}" for suite, name in re.findall(r"\bTest\((\w+), (\w+)", code)}
     suites = {name.split(".")[0] for name in tests}
+    called = set(re.findall(r"\b(\w+)\(", code))
     for number, line in enumerate(page.read_text().split("\n"), 1):
         for name in re.findall(r"`([a-z][\w/.]*?(?:\(\)|\.\w+))`", line):
             if name.endswith("()"):
-                there = re.search(rf"\b{name[:-2]}\(", code)
+                there = name[:-2] in called
             elif "/" in name or name.endswith((".c", ".h")):
                 there = pathlib.Path(root, name).exists() or any(f.endswith("/" + name) for f in sources)
             else:
@@ -182,10 +183,12 @@ def check_words(house, root, path):
     text = "\n".join(s.text for s in house if not inside(s.path, "search/graph"))
     text += "\n".join(p.read_text(encoding="utf-8") for p in pages)
     text = re.sub(r"""\\?(["`])\w+\\?\1""", "", text)  # keys
+    counted = collections.Counter(re.findall(r"\w+", text))
     for number, line in enumerate(path.read_text().splitlines() if path.is_file() else [], 1):
         if line.strip() and not line.startswith("#"):
             word, most, instead = line.split(None, 2)
-            count = len(re.findall(rf"\b{word.replace('+', ' ')}\b", text))
+            one = re.fullmatch(r"\w+", word)
+            count = counted[word] if one else len(re.findall(rf"\b{word.replace('+', ' ')}\b", text))
             if count > int(most):
                 yield Fault("word", path.name, number, word, f"{count} of \"{word}\", at most {most} are left: say {instead}")
 

@@ -33,8 +33,9 @@ static bool write_clean(FILE *out, const Model *model) {
 static bool write_answer(TextOut out, const char *name, bool json, Arena *arena, Error *error) {
     Zoo zoo = {0}, like = {0};
     Model model;
-    if (name && !zoo_load(arena, &zoo, error)) return false;
-    if (name && !zoo_find(&zoo, name) && access(name, F_OK) != 0) { /* a part of names lists all that have it */
+    bool file = name && access(name, F_OK) == 0;
+    if (!file && !zoo_load(arena, &zoo, error)) return false;
+    if (name && !file && !zoo_find(&zoo, name)) { /* a part of names lists all that have it */
         if (!zoo_filter(&zoo, name, arena, &like, error)) return false;
         if (like.count > 0 && json) return models_write_json(out.file, &like, NULL);
         if (like.count > 0) return models_write_table(out, &like);
@@ -43,7 +44,6 @@ static bool write_answer(TextOut out, const char *name, bool json, Arena *arena,
         if (strcmp(error->where, "--model") == 0) snprintf(error->where, sizeof error->where, "models");
         return false;
     }
-    if (!name && !zoo_load(arena, &zoo, error)) return false;
     if (json) return models_write_json(out.file, &zoo, name ? &model : NULL);
     return name ? write_clean(out.file, &model) : models_write_table(out, &zoo);
 }

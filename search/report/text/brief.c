@@ -28,7 +28,7 @@ static void add_proof(const Report *report, Prose *to) {
     }
     prose_add(to, " Proven: none of the %s plans ", count_text(certificate->plans_covered, true, count));
     if (odd) {
-        prose_add(to, "is better in this cost model; the one that is %.1f%% faster is odd: ",
+        prose_add(to, "is better in this cost model; the one that is %.2g%% faster is odd: ",
                   100 * (1 - odd->seconds / report->result.plans[0].seconds));
         odd_words(odd->odd, to);
         prose_add(to, ".");
@@ -214,7 +214,8 @@ static void note_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
         if (kind == ROW_OF_LAUNCHER)
             prose_item(&words, ", ", "%s's best", own ? own->name : "another");
         else
-            prose_item(&words, ", ", "%s", WORDS[kind]);
+            prose_item(&words, ", ", "%s",
+                       kind == ROW_SUREST && report->result.odd ? "best in rank" : WORDS[kind]);
     }
     if (words.used > 0) row_gap_words(report, rank, &words);
     if (words.used == 0) plan_moves(report, rank, &moves);

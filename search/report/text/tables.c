@@ -56,8 +56,8 @@ static void nesting_words(const RankedPlan *ranked, Prose *to) {
     if (order.used > 0) prose_item(to, "; ", "from the inside %s", order.text);
 }
 
-/* In which way a row differs from plan 1. */
-static void kinds_words(const RankedPlan *ranked, int rank, Prose *to) {
+/* In which way a row differs from plan 1; `odd`: one that is odd is faster than the first. */
+static void kinds_words(const RankedPlan *ranked, int rank, bool odd, Prose *to) {
     static const char *const WORDS[ROW_KIND_COUNT] = {[ROW_FASTEST] = "fastest, within the tie margin",
                                                       [ROW_WITH_PIPELINE] = "fastest with a pipeline",
                                                       [ROW_WITHOUT_PIPELINE] = "fastest without a pipeline",
@@ -72,7 +72,7 @@ static void kinds_words(const RankedPlan *ranked, int rank, Prose *to) {
             prose_item(to, ", ", "fastest of %s",
                        launcher_names(ranked->request->space.launchers, " ", " ", names, sizeof names));
         else
-            prose_item(to, ", ", "%s", WORDS[kind]);
+            prose_item(to, ", ", "%s", kind == ROW_SUREST && odd ? "the best in rank" : WORDS[kind]);
     }
 }
 
@@ -90,7 +90,7 @@ void plan_moves(const Report *report, int rank, Prose *to) {
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     row_gap_words(report, rank, to);
     if (report->request->control.variants) knobs_words(&ranked->plan.knobs, to);
-    kinds_words(ranked, rank, to);
+    kinds_words(ranked, rank, report->result.odd != NULL, to);
     deviations(report, ranked, to);
     if (report->request->space.nesting_all) nesting_words(ranked, to);
 }
