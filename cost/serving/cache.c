@@ -19,7 +19,7 @@ double attended_bytes_per_layer(const LayerKind *kind, double bytes_per_number) 
 double cache_bytes_per_layer(const LayerKind *kind, double bytes_per_number) {
     double index = kind->index_heads > 0 ? (double)kind->index_head_dim / (double)max_whole(1, kind->compress) : 0;
     double own = kind->kv_reused == KV_OF_OTHER ? 0 : attended_bytes_per_layer(kind, bytes_per_number);
-    return own + bytes_per_number * index;
+    return own + INDEX_KEY_BYTES * index;
 }
 
 double state_bytes_per_layer(const Model *model, const LayerKind *kind, int64_t tensor) {

@@ -7,6 +7,10 @@
 
 #include <stdint.h>
 
+/* Of a number of an indexer's key, whatever the cache's type: fp8, and a scale of float32 for each 128, 132 bytes a key
+ * (DeepSeek-V3.2 in vLLM, SGLang and TensorRT-LLM). */
+#define INDEX_KEY_BYTES (1 + 4.0 / 128)
+
 /* Bytes that one token adds in one layer of the kind, over all chips and without any copy: 2 x heads x width, or the
  * latent and its rotated part. */
 double cache_bytes_per_layer(const LayerKind *kind, double bytes_per_number);

@@ -55,6 +55,12 @@ typedef struct {
     double attention_hbm_share[2];                    /* of a cache of 16 bits, and of fewer */
     double latent_floor_seconds, latent_hbm_share[2]; /* the same of MLA */
     double prefill_attention_flops_share;             /* of bf16 peak */
+    /* MLA of chosen keys: heads that its kernels multiply at least, by the type of the cache; 1: no block of them. */
+    double sparse_heads[2], sparse_flops_share[2]; /* share of bf16 peak, of prompts */
+    double sparse_launch_seconds; /* of the host, which launches such a layer's attention for prompts, at least */
+    /* What chooses them: its kernels without its matmuls, a key of one sequence, whose scores are sorted in one block,
+     * and the share of fp8 peak (else bf16) of the scores. */
+    double index_floor_seconds, index_key_seconds, index_flops_share;
     double expert_floor_seconds, expert_hbm_share, expert_flops_share;
     double routing_skew; /* the hottest rank of n has 1 + this x log2(n) times the mean */
     double layer_seconds, step_seconds;

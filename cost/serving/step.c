@@ -44,16 +44,22 @@ static void add_message(StepCost *cost, StepTerm term, double times, const Messa
 static void add_attention(StepCost *cost, const StepPlan *plan, const StepKind *kind, const StepLoad *load,
                           const Microbatch *batch) {
     double context = kind->window > 0 ? min_real(load->context, kind->window) : load->context;
-    double seen = kind->window > 0 ? min_real(load->prompt_context, kind->prompt_window) : load->prompt_context;
+    bool sparse = load->prompt_context > kind->sparse_context; /* its kernels take the time of all that may be chosen */
+    double seen = sparse             ? kind->prompt_window
+                  : kind->window > 0 ? min_real(load->prompt_context, kind->prompt_window)
+                                     : load->prompt_context;
     double own = ceil(batch->sequences / (double)plan->layout.kv_batch);
     StepKernel decode = {batch->sequences > 0 ? kind->attention_floor : 0, own * context * kind->cached_seconds,
                          kind->pair_seconds, false, 0};
-    StepKernel prompt = {0, 0, kind->prompt_pair_seconds, false, 0};
+    double pairs = batch->prompt_tokens * seen * (sparse ? 1 : 1 + plan->prompt_extra);
+    double pair = kind->prompt_pair_seconds;
+    double launch = batch->prompt_tokens > 0 ? max_real(0, kind->prompt_launch - pairs * pair) : 0;
+    StepKernel prompt = {launch, 0, pair, false, 0};
     add_kernel(cost, STEP_ATTENTION, kind->layers, decode, batch->sequences * batch->queries * context);
-    add_kernel(cost, STEP_ATTENTION, kind->layers, prompt, batch->prompt_tokens * seen * (1 + plan->prompt_extra));
+    add_kernel(cost, STEP_ATTENTION, kind->layers, prompt, pairs);
     if (!(kind->index_seconds > 0)) return;
-    StepKernel scores = {batch->sequences > 0 ? kind->attention_floor : 0, own * load->context * kind->index_seconds,
-                         kind->index_pair_seconds, false, 0};
+    StepKernel scores = {batch->sequences > 0 ? kind->index_floor + load->context * kind->index_key_seconds : 0,
+                         own * load->context * kind->index_seconds, kind->index_pair_seconds, false, 0};
     add_kernel(cost, STEP_ATTENTION, kind->layers, scores,
                batch->sequences * batch->queries * load->context + batch->prompt_tokens * load->prompt_context);
 }

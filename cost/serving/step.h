@@ -136,9 +136,12 @@ typedef struct {
     int kernel_count;
     double scan_floor, state_seconds, scan_bytes_seconds,
         scan_token_seconds; /* of a mixer: a sequence's state; a prompt */
-    double index_seconds, index_pair_seconds; /* an indexer: keys of a cached token, and their scores with one query */
+    /* An indexer: its kernels, a key of one sequence, its bytes, and its score with one query. */
+    double index_floor, index_key_seconds, index_seconds, index_pair_seconds;
     double blocks;                            /* of two: attention or a mixer, and an MLP */
     double attention_floor, cached_seconds, pair_seconds, prompt_pair_seconds, window, prompt_window;
+    double sparse_context; /* mean keys of a prompt from which chosen ones are multiplied, as many as prompt_window */
+    double prompt_launch;  /* the least that attention to prompts takes */
     double experts_bytes_seconds, experts_token_seconds, experts_floor, expert_share; /* share 0: no experts */
     double reduces;                                                                   /* all_reduces over tensor */
     bool collects, exchanges; /* MLPs of a dense model over the group; tokens to experts and back */

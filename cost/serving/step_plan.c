@@ -23,6 +23,33 @@ static StepKernel kernel(const Planning *to, double parameters, StoredType type,
                         2 * parameters / peak, of_group, profile->knee};
 }
 
+/* Keys that an indexer chooses, which is whole on every chip of a tensor group. Heads of a prompt work on latents, in
+ * blocks that a few heads do not fill; prompts that are no longer than what is chosen are multiplied as any. */
+static void plan_chosen(const Planning *to, const LayerKind *kind, double absorbed, StepKind *out) {
+    const ServingProfile *profile = to->served->profile;
+    const Chip *device = to->served->device;
+    bool latent = kind->attention == ATTENTION_LATENT, narrow = to->layout->cache != STORED_BF16;
+    Arithmetic scores = stored_arithmetic(STORED_FP8, device);
+    double hbm = device->hbm_bytes_per_second.value * profile->latent_hbm_share[0];
+    double keys = 1 / (double)max_whole(1, kind->compress), heads = (double)kind->heads / (double)to->layout->tensor;
+    double filled = heads / max_real(heads, profile->sparse_heads[narrow]);
+    out->window = out->prompt_window = (double)kind->index_top_k / keys;
+    out->prompt_launch = profile->sparse_launch_seconds;
+    if (latent) {
+        out->prompt_window *= absorbed / filled * profile->prefill_attention_flops_share /
+                              profile->sparse_flops_share[narrow];
+        out->pair_seconds /= filled;
+        if (profile->sparse_heads[narrow] > 1) out->sparse_context = out->window / 2;
+    }
+    if (!(kind->index_heads > 0)) return;
+    double width = keys * (double)kind->index_head_dim;
+    out->index_floor = profile->index_floor_seconds;
+    out->index_key_seconds = keys * profile->index_key_seconds;
+    out->index_seconds = INDEX_KEY_BYTES * width / (double)to->layout->kv_sequence / hbm;
+    out->index_pair_seconds = 2 * (double)kind->index_heads * width /
+                              (arithmetic_peak(device, scores) * profile->index_flops_share);
+}
+
 /* Decode reads the cache and multiplies each of its tokens with every query head; a prompt's tokens multiply alone,
  * since a block of them shares what is read. */
 static void plan_attention(const Planning *to, const LayerKind *kind, StepKind *out) {
@@ -43,15 +70,8 @@ static void plan_attention(const Planning *to, const LayerKind *kind, StepKind *
     out->pair_seconds = decode * heads / peak;
     out->prompt_pair_seconds = prompt * heads / (peak * profile->prefill_attention_flops_share);
     out->window = out->prompt_window = (double)kind->window;
-    if (kind->index_top_k > 0) { /* whole on every chip of a tensor group; the attention reads what it chooses */
-        double width = kind->index_heads > 0 ? (double)kind->index_head_dim : 0;
-        out->window = (double)kind->index_top_k * (double)max_whole(1, kind->compress);
-        /* a prompt's heads work on latents; else all keys, masked */
-        out->prompt_window = out->window * (latent ? decode / prompt : 1);
-        out->index_seconds = width * stored_bytes(layout->cache) / (double)max_whole(1, kind->compress) /
-                             (double)layout->kv_sequence / (device->hbm_bytes_per_second.value * share);
-        out->index_pair_seconds = 2 * (double)kind->index_heads * width / (double)max_whole(1, kind->compress) / peak;
-    }
+    out->sparse_context = INFINITY;
+    if (kind->index_top_k > 0) plan_chosen(to, kind, decode / prompt, out);
     if (kind->compress > 1) {
         out->pair_seconds /= (double)kind->compress;
         out->prompt_pair_seconds /= (double)kind->compress;

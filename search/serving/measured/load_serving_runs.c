@@ -58,6 +58,7 @@ static const struct {
     REAL("request_rate", rate),
     REAL("requests", requests),
     TEXT("spread", spread),
+    REAL("memory_fraction", memory_fraction),
     REAL("out_tok_s", tokens_per_second),
     REAL("in_tok_s_chip", prompt_tokens_per_second_per_chip),
     {"ttft_ms", CELL_MILLI, offsetof(ServingRun, ttft_seconds)},

@@ -65,12 +65,22 @@ static void decode(Bursting *to, double steps) {
     }
 }
 
+/* What is due, as far as its client may: beyond so many in flight each waits for an answer to end. */
+static void send(Bursting *to) {
+    const double clients = to->of->clients > 0 ? to->of->clients : INFINITY;
+    while (to->sent < to->count && to->answers[to->sent].sent_seconds <= to->now) {
+        if ((double)(to->sent - to->begun + to->running) >= clients) return;
+        Answer *answer = &to->answers[to->sent++];
+        if ((double)to->sent > clients) answer->sent_seconds = to->now;
+    }
+}
+
 /* A step, or several alike. False: nothing is left. */
 static bool advance(Bursting *to, const StepPlan *plan) {
     const ServedBurst *of = to->of;
     bool idle = to->running == 0 && to->sent == to->begun && to->sent < to->count;
     if (idle) to->now = max_real(to->now, to->answers[to->sent].sent_seconds);
-    while (to->sent < to->count && to->answers[to->sent].sent_seconds <= to->now) to->sent++;
+    send(to);
     double open = min_real((double)(to->sent - to->begun), max_real(0, of->slots - (double)to->running));
     double wanted = of->prompt * ((double)to->begun + open) - to->prompt_tokens;
     double prompts = max_real(0, min_real(wanted, max_real(1, of->budget - (double)to->running)));

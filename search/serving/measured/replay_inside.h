@@ -33,6 +33,7 @@ StoredType served_cache(const ServingRun *run, StoredType weights, int engine);
 typedef struct {
     double requests, prompt, output; /* tokens, means */
     double rate;                     /* requests a second, as Poisson's; 0: all at once */
+    double clients;                  /* requests that are in flight at most; 0: all of them */
     bool exponential;                /* answers' lengths; else all are alike */
     double slots, budget;            /* sequences that the engine holds, tokens of its step */
 } ServedBurst;

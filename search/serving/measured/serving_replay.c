@@ -67,6 +67,7 @@ static bool ask(Replaying *to) {
     question->chip = to->place->chip;
     question->device = to->place->device;
     question->profiles[to->engine] = to->place->profile;
+    if (run->memory_fraction > 0) question->profiles[to->engine].memory_fraction = run->memory_fraction;
     question->request.cached = 0;
     question->rate = 0;
     question->concurrency = 0;
@@ -231,8 +232,10 @@ static bool price_test(Replaying *to, const Pool *pool) {
                          .output = question->request.output,
                          .rate = to->run->rate / pool->workers,
                          .exponential = strcmp(to->run->spread, "exponential") == 0,
+                         .clients = to->run->concurrency / pool->workers,
                          .slots = (double)min_whole(SLOTS, pool->room),
                          .budget = BUDGET};
+    if (to->run->batch > 0) burst.slots = min_real(burst.slots, ceil(to->run->batch / pool->workers));
     ServingFigures *out = &to->out->predicted;
     if (!served_burst(&pool->priced.step, &burst, to->with->arena, out)) return error_memory(to->error);
     out->ttft_seconds += question->profiles[to->engine].first_token_seconds;

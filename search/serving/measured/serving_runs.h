@@ -22,6 +22,7 @@ typedef struct {
     RunWorker worker, prefill, decode; /* of two pools: the last two */
     double prompt, output, concurrency, batch, rate;
     double requests;          /* of the whole test; 0: so many that its ends do not count */
+    double memory_fraction;   /* of HBM, as the engine was configured */
     double tokens_per_second; /* output, of all */
     double prompt_tokens_per_second_per_chip;
     double ttft_seconds, tpot_seconds, whole_seconds;

@@ -29,12 +29,13 @@ Test(cache, states_of_a_hybrid) {
 }
 
 /* Qwen3-Next: 36 states of 32 heads x 128 x 128 and 3 tokens of 8192 channels. DeepSeek-V3.2: latents of 576 numbers
- * and an indexer's key of 128 in each of 61 layers, of which attention reads the latents alone. */
+ * and an indexer's key of 128 bytes and a scale in each of 61 layers, of which attention reads the latents alone. */
 Test(cache, states_of_delta_nets_and_indexers) {
     const Model *qwen = zoo_find(&zoo, "qwen3-next-80b-a3b"), *deepseek = zoo_find(&zoo, "deepseek-v3.2");
     cr_assert(qwen && deepseek);
     cr_expect_float_eq(all_states(qwen, 1), 36. * (4 * 32 * 128 * 128 + 2 * 3 * 8192), 1e-3);
-    cr_expect_eq(cache_bytes_per_token(deepseek, 2), 61. * (576 + 128) * 2);
+    cr_expect_eq(cache_bytes_per_token(deepseek, 2), 61. * (576 * 2 + 132));
+    cr_expect_eq(cache_bytes_per_token(deepseek, 1), 61. * (576 + 132), "keys of an indexer are 8 bits anyway");
     cr_expect_eq(attended_bytes_per_layer(&deepseek->kinds[0], 2), 576. * 2);
     cr_expect_eq(all_states(deepseek, 1), 0);
 }

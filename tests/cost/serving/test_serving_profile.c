@@ -179,7 +179,10 @@ Test(serving_profile, ranges_of_figures) {
         {"_share", 0.01, 1},
         {"_extra", -0.9, 10},
         {"first_token_seconds", 0, 10},
+        {"index_key_seconds", 0, 1e-6},
+        {"sparse_launch_seconds", 0, 0.1},
         {"_seconds", 0, 1},
+        {"sparse_heads", 1, 1024},
         {"routing_skew", 0, 10},
         {"dispatch_bytes", 0.5, 4},
         {"overlap", 0, 1},
@@ -219,7 +222,7 @@ Test(serving_profile, ranges_of_figures) {
         cr_expect_not(reads_with(&open, value, KINDS[k].high + beyond), "%s: high", key);
         count++;
     }
-    cr_expect_eq(count, 47, "%d figures", count);
+    cr_expect_eq(count, 55, "%d figures", count);
     close_it(&open);
 }
 

@@ -155,6 +155,43 @@ Test(step, terms_by_hand) {
     }
 }
 
+/* 64 keys of 40 numbers that 2 heads of 10 choose; a kernel multiplies 16 heads where there are 4, 2 (2 x 30 + 10)
+ * FLOPs each, and reaches half of the peak. Prompts of up to 64 are multiplied as any: 2 (25 + 10 + 25). */
+Test(step, chosen_keys) {
+    Model model = small();
+    LayerKind *kind = &model.kinds[0];
+    ServingProfile profile = profile_with(0, 0.5);
+    kind->attention = ATTENTION_LATENT;
+    kind->kv_lora_rank = 30;
+    kind->qk_rope_head_dim = kind->index_head_dim = 10;
+    kind->qk_nope_head_dim = kind->v_head_dim = 25;
+    kind->index_heads = 2;
+    kind->index_top_k = 64;
+    profile.sparse_heads[0] = 16;
+    profile.sparse_flops_share[0] = profile.index_flops_share = 0.5;
+    profile.index_floor_seconds = 1e-3;
+    profile.index_key_seconds = 1e-6;
+    const double scores = 2 * 2 * 10 / 0.5e12, sparse = 64. * 140 * 16 / 0.5e12, dense = 120. * 4 / 0.5e12;
+    const double index = 1e-3 + 100 * 1e-6 + 3 * 100 * 10 * 1.03125 / 0.5e9;
+    const struct {
+        StepLoad load;
+        double launch, expected;
+    } rows[] = {
+        {{3, 100, 0, 0, 0}, 0, 3 * 64 * 40 * 2 / 0.5e9 + index},
+        {{0, 0, 1000, 32, 0}, 0, 1000 * 32 * (dense + scores)},
+        {{0, 0, 1000, 33, 0}, 0, 1000 * (sparse + 33 * scores)},
+        {{0, 0, 1000, 500, 0}, 0, 1000 * (sparse + 500 * scores)},
+        {{0, 0, 1000, 500, 0}, 1, 1 + 1000 * 500 * scores},
+        {{3, 100, 0, 0, 0}, 1, 3 * 64 * 40 * 2 / 0.5e9 + index},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        profile.sparse_launch_seconds = rows[i].launch;
+        double found = step_of(&model, &ONE, &profile, (Speculation){0, 0}, rows[i].load).terms[STEP_ATTENTION];
+        cr_expect_float_eq(found, 3 * rows[i].expected, 1e-9 * found, "%zu: %g, expected %g", i, found,
+                           3 * rows[i].expected);
+    }
+}
+
 /* Groups of attention see their own sequences, experts those of all; a pipeline sends microbatches one after the other:
  * two stages of 2 and 1 layers take as long as twice the longer one. */
 Test(step, groups_and_stages) {

@@ -157,6 +157,32 @@ Test(serving_replay, a_burst_is_its_prompts_and_then_its_tokens) {
     cr_expect(ratio > 3 && ratio < log(400), "%g", ratio);
 }
 
+#define LIMITED_NAMES                                                                                                  \
+    "id\tsource\tgroup\tmodel\tarch\tchip\tchips\tengine\tprec_w\tprec_kv\tmode\ttp\tdp\tisl\tosl\trequests\t" \
+    "concurrency\tbatch\tmemory_fraction\tttft_ms\ttpot_ms\tspec\n"
+
+/* Four requests, of which a client has one in flight: none waits. Two that are sent at once to an engine that holds
+ * one: the second waits for the first one's prompt and its 100 steps. A share of HBM that a row states is all. */
+Test(serving_replay, limits_that_a_row_states) {
+    const char *begin = "r\ts\tg\t8b\tdense\th100\t1\tvllm\tbf16\tbf16\toffline-max\t1\t1\t8192";
+    double weights = 2 * (8.0303e9 - 128256.0 * 4096), layers = 8.0303e9 - 2 * 128256.0 * 4096;
+    double first = (2 * layers * 8192 + 2.0 * 32 * 4096 * 8192 * 8192) / 9.895e14;
+    double step = (weights + 131072.0 * (8192 + 50.5)) / 3.35e12;
+    char row[256];
+    snprintf(row, sizeof row, "%s\t1\t4\t1\t\t\t9\t9\tnone", begin);
+    ServingOutcome out = replay_columns(LIMITED_NAMES, row, "ideal");
+    cr_expect_float_eq(out.predicted.ttft_seconds, first, 3e-2 * first, "%g", out.predicted.ttft_seconds / first);
+    snprintf(row, sizeof row, "%s\t101\t2\t\t1\t\t9\t9\tnone", begin);
+    out = replay_columns(LIMITED_NAMES, row, "ideal");
+    double waits = first + (first + 100 * step) / 2;
+    cr_expect_float_eq(out.predicted.ttft_seconds, waits, 2e-2 * waits, "%g", out.predicted.ttft_seconds / waits);
+    cr_expect_eq(out.resident, 1);
+    snprintf(row, sizeof row, "%s\t101\t200\t\t\t0.5\t9\t9\tnone", begin);
+    out = replay_columns(LIMITED_NAMES, row, "ideal");
+    double room = (0.5 * 80e9 - 2 * 8.0303e9) / (131072.0 * (8192 + 101)); /* tokens that a step works on take some */
+    cr_expect(out.resident < room && out.resident > 0.9 * room, "%g of %g", out.resident, room);
+}
+
 #define POOL_NAMES                                                                                                     \
     "id\tsource\tgroup\tmodel\tarch\tchip\tchips\tengine\tprec_w\tprec_kv\tmode\tprefill_workers\tprefill_tp\t"        \
     "decode_workers\tdecode_tp\tisl\tosl\tconcurrency\tttft_ms\ttpot_ms\tspec\n"
