@@ -93,17 +93,21 @@ static void set_documents(Replay *replay) {
 }
 
 /* Software that only the kind of chip has suggested is a guess: no text of the source holds a text of its matches, or
- * the first word of its name ("maxtext-tpu"). */
-static void note_software(Replay *replay) {
+ * the first word of its name ("maxtext-tpu"). So is one that a release would decide where none is known. */
+static void note_software(Replay *replay, const ProfileSet *set, const StackQuery *query) {
     const SetEntry *stack = replay->stack_entry;
-    const Run *run = replay->run;
+    StackQuery latest = *query;
     char word[PROFILE_NAME_SIZE];
     if (!stack || stack->match_count == 0) return;
     snprintf(word, sizeof word, "%.*s", (int)strcspn(stack->name, "-"), stack->name);
-    bool named = text_has(run->framework, word) || text_has(run->version, word) || text_has(run->hardware, word);
+    bool named = text_has(query->framework, word) || text_has(query->version, word) || text_has(replay->run->hardware, word);
     for (int m = 0; m < stack->match_count; m++)
-        named = named || (stack->matches[m].framework[0] && text_has(run->framework, stack->matches[m].framework));
-    if (!named) replay_note(replay, true, "software as of %s assumed", stack->name);
+        named = named && !(stack->matches[m].like[0] && framework_has(query->framework, stack->matches[m].like));
+    for (int m = 0; m < stack->match_count; m++)
+        named = named || (stack->matches[m].framework[0] && framework_has(query->framework, stack->matches[m].framework));
+    latest.version = "1999"; /* later than any container of NVIDIA */
+    bool undated = strpbrk(query->version, "0123456789") == NULL && profile_set_match(set, &latest) != stack;
+    if (!named || undated) replay_note(replay, true, "software as of %s assumed%s", stack->name, named ? ", undated" : "");
 }
 
 void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *set, Replay *out) {
@@ -124,9 +128,9 @@ void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *se
     if (run->method[0]) /* "sharded, qlora" */
         snprintf(said, sizeof said, "%s; %s; %s; %s, %s", run->framework, run->notes, run->attention,
                  out->plan.degrees.of[ROLE_FSDP] > 1 ? "sharded" : "whole", run->method);
-    out->stack_entry =
-        profile_set_match(set, &(StackQuery){run->framework, run->version, said, &out->chip, run->source});
-    note_software(out);
+    const StackQuery query = {run->framework, run->version, said, &out->chip, run->source};
+    out->stack_entry = profile_set_match(set, &query);
+    note_software(out, set, &query);
     if (!out->chip_entry) {
         replay_skip(out, "no profile is for %s", out->chip.name);
         return;

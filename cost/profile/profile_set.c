@@ -213,6 +213,31 @@ static const char *release_in(const char *column) {
     return *column ? column : NULL;
 }
 
+/* A release of year and month in a framework's name, "NVIDIA NeMo 24.07", else the first number of its version. */
+static const char *release_of(const StackQuery *query) {
+    for (const char *at = query->framework; *at; at++) {
+        bool begins = at == query->framework || !(isalnum((unsigned char)at[-1]) || at[-1] == '.');
+        size_t year = strspn(at, "0123456789");
+        if (begins && year == 2 && at[2] == '.' && strspn(at + 3, "0123456789") == 2) return at;
+    }
+    return release_in(query->version);
+}
+
+bool framework_has(const char *name, const char *part) {
+    static const char ASIDE[] = "-_ ";
+    for (const char *from = name; *from; from++) {
+        const char *at = from, *of = part;
+        while (*of && *at) {
+            if (strchr(ASIDE, *of)) of++;
+            else if (strchr(ASIDE, *at)) at++;
+            else if (tolower((unsigned char)*at) != tolower((unsigned char)*of)) break;
+            else at++, of++;
+        }
+        if (of[strspn(of, ASIDE)] == '\0') return true;
+    }
+    return part[0] == '\0';
+}
+
 /* Compares 26.04.01 with 26.04 part by part ('-' separates parts as well as '.'); a missing part comes before any
  * part. */
 static int release_order(const char *a, const char *b) {
@@ -241,9 +266,10 @@ static bool lists_chip(const char *names, const char *chip) {
 }
 
 static bool match_holds(const StackMatch *match, const StackQuery *query) {
-    const char *release = release_in(query->version);
+    const char *release = release_of(query);
     const char *scaleup = chip_has_domains(query->chip) ? "switch" : "torus";
-    return text_has(query->framework, match->framework) && text_has(query->notes, match->notes) &&
+    return framework_has(query->framework, match->framework) && framework_has(query->framework, match->like) &&
+           text_has(query->notes, match->notes) &&
            (!match->source[0] || (query->source && text_has(query->source, match->source))) &&
            text_has(query->version, match->date) &&
            !(match->not_notes[0] && text_has(query->notes, match->not_notes)) &&

@@ -46,11 +46,12 @@ typedef struct {
     const char *source; /* in the arena of the set, or constant; less than PROFILE_SOURCE_SIZE bytes */
 } SetFigure;
 
-/* The runs whose software a stack is: every text given must stand in the run's column (case ignored). Releases are
- * compared number by number with the first number of the column date/version, as in "NeMo 26.04.01 container": 26.04.01
- * >= 26.04; a column without a number has no release. */
+/* The runs whose software a stack is: every text given must stand in the run's column (case ignored, and in a framework's
+ * name hyphens and blanks too). Releases are compared number by number with one as in "NeMo 26.04" in the framework, else
+ * the first number of the column date/version, as in "NeMo 26.04.01 container": 26.04.01 >= 26.04; columns without a
+ * number have no release. `like` is in the name of other software, of which nothing is measured: it is priced as this is. */
 typedef struct {
-    char framework[64], source[64], notes[64], not_notes[64], date[64];
+    char framework[64], like[64], source[64], notes[64], not_notes[64], date[64];
     char from[16], before[16]; /* release: from <= r < before */
     char scaleup[16];          /* "torus" or "switch": of the chip */
     char chip[64];             /* names of chips with commas or blanks between them */
@@ -139,6 +140,10 @@ typedef struct {
 /* The software of a run: the last entry of the file with a match that holds, because special entries stand after their
  * parent. NULL means that there is none. */
 const SetEntry *profile_set_match(const ProfileSet *set, const StackQuery *query);
+
+/* Whether a framework's name holds another, as "Megatron Bridge 26.06" holds megatron-bridge: case, hyphens and blanks
+ * aside. */
+bool framework_has(const char *name, const char *part);
 
 /* The figure that an entry of `list` (the set's profiles or stacks) takes, its own or its parent's; NULL means the
  * value of `ideal`. */

@@ -199,8 +199,8 @@ static const struct {
 } MATCH_TEXTS[] = {
 #define TEXT(key)                                                                                                      \
     { #key, offsetof(StackMatch, key), sizeof((StackMatch *)NULL)->key }
-    TEXT(framework), TEXT(source),    TEXT(date),    TEXT(from), TEXT(before),
-    TEXT(notes),     TEXT(not_notes), TEXT(scaleup), TEXT(chip),
+    TEXT(framework), TEXT(like),  TEXT(source),    TEXT(date),    TEXT(from),
+    TEXT(before),    TEXT(notes), TEXT(not_notes), TEXT(scaleup), TEXT(chip),
 #undef TEXT
 };
 
