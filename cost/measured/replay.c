@@ -100,14 +100,16 @@ static void note_software(Replay *replay, const ProfileSet *set, const StackQuer
     char word[PROFILE_NAME_SIZE];
     if (!stack || stack->match_count == 0) return;
     snprintf(word, sizeof word, "%.*s", (int)strcspn(stack->name, "-"), stack->name);
-    bool named = text_has(query->framework, word) || text_has(query->version, word) || text_has(replay->run->hardware, word);
-    for (int m = 0; m < stack->match_count; m++)
-        named = named && !(stack->matches[m].like[0] && framework_has(query->framework, stack->matches[m].like));
-    for (int m = 0; m < stack->match_count; m++)
-        named = named || (stack->matches[m].framework[0] && framework_has(query->framework, stack->matches[m].framework));
+    bool named =
+        text_has(query->framework, word) || text_has(query->version, word) || text_has(replay->run->hardware, word);
+    for (const StackMatch *match = stack->matches; match < stack->matches + stack->match_count; match++)
+        named = named && !(match->like[0] && framework_has(query->framework, match->like));
+    for (const StackMatch *match = stack->matches; match < stack->matches + stack->match_count; match++)
+        named = named || (match->framework[0] && framework_has(query->framework, match->framework));
     latest.version = "1999"; /* later than any container of NVIDIA */
     bool undated = strpbrk(query->version, "0123456789") == NULL && profile_set_match(set, &latest) != stack;
-    if (!named || undated) replay_note(replay, true, "software as of %s assumed%s", stack->name, named ? ", undated" : "");
+    if (!named || undated)
+        replay_note(replay, true, "software as of %s assumed%s", stack->name, named ? ", undated" : "");
 }
 
 void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *set, Replay *out) {

@@ -228,10 +228,10 @@ bool framework_has(const char *name, const char *part) {
     for (const char *from = name; *from; from++) {
         const char *at = from, *of = part;
         while (*of && *at) {
-            if (strchr(ASIDE, *of)) of++;
-            else if (strchr(ASIDE, *at)) at++;
-            else if (tolower((unsigned char)*at) != tolower((unsigned char)*of)) break;
-            else at++, of++;
+            bool aside_of = strchr(ASIDE, *of) != NULL, aside_at = strchr(ASIDE, *at) != NULL;
+            if (!aside_of && !aside_at && tolower((unsigned char)*at) != tolower((unsigned char)*of)) break;
+            at += aside_at || !aside_of;
+            of += aside_of || !aside_at;
         }
         if (of[strspn(of, ASIDE)] == '\0') return true;
     }

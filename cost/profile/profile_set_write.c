@@ -74,8 +74,9 @@ static void write_line(FILE *out, const char *key, const char *text) {
 static void write_match(FILE *out, const StackMatch *match) {
     const struct {
         const char *key, *text;
-    } TEXTS[] = {{"framework", match->framework}, {"like", match->like},       {"source", match->source},
-                 {"date", match->date},           {"from", match->from},       {"before", match->before},
+    } TEXTS[] = {{"framework", match->framework}, {"like", match->like},
+                 {"source", match->source},       {"date", match->date},
+                 {"from", match->from},           {"before", match->before},
                  {"notes", match->notes},         {"not_notes", match->not_notes},
                  {"scaleup", match->scaleup},     {"chip", match->chip}};
     const char *before = "";

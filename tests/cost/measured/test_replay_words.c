@@ -16,7 +16,7 @@ static Run run_of(const char *framework) {
                  .remat = "none",
                  .precision = "bf16",
                  .convention = "",
-                 .version = "",
+                 .version = "2026",
                  .confidence = "A",
                  .notes = "",
                  .check = "",

@@ -51,7 +51,8 @@ NAMES = [
 
 def rows_of(path):
     with open(path, encoding="utf-8") as file:
-        return list(csv.DictReader((line for line in file if not line.startswith("#")), delimiter="\t", quoting=csv.QUOTE_NONE))
+        lines = (line for line in file if not line.startswith("#"))
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 class Names(Case):
@@ -64,9 +65,10 @@ class Names(Case):
         return {run["id"]: run for run in json.loads(out)["runs"]}
 
     def test_a_name_is_matched_or_said_to_be_assumed(self):
-        dense = next(r for r in rows_of(TRAIN) if r["framework"].startswith("NVIDIA Megatron-Bridge") and r["hardware"] == "h100"
-                     and r["experts"] in ("", "1"))
-        rows = [{**dense, "id": str(i), "framework": name, "date/version": date, "hardware": chip, "notes": "", "source": "mine"}
+        dense = next(r for r in rows_of(TRAIN) if r["framework"].startswith("NVIDIA Megatron-Bridge")
+                     and r["hardware"] == "h100" and r["experts"] in ("", "1"))
+        rows = [{**dense, "id": str(i), "framework": name, "date/version": date, "hardware": chip, "notes": "",
+                 "source": "mine"}
                 for i, (name, date, chip, _, _) in enumerate(NAMES)]
         runs = self.priced(rows)
         for i, (name, _, _, stack, assumed) in enumerate(NAMES):
@@ -76,7 +78,7 @@ class Names(Case):
 
     @unittest.skipUnless(os.path.isdir(SHARED), "no ../shared")
     def test_every_name_of_published_tables(self):
-        """What is said of a stack holds a word of the name, or a text that the stack matches by, or it is said to be assumed."""
+        """What is said of a stack holds a word of the name, or it is said to be assumed."""
         with open(os.path.join(SOURCES, "cost/profiles/default.json"), encoding="utf-8") as file:
             stacks = json.load(file)["stacks"]
         for table in ("train.tsv", "partial.tsv"):
@@ -85,7 +87,8 @@ class Names(Case):
                 row = next(row for row in rows if row["id"] == id_)
                 stack = stacks[run["stack"]]
                 said = " ".join([run["stack"], stack["title"], json.dumps(stack.get("matches", []))]).lower()
-                words = [word for word in re.findall(r"[a-z]{3,}", f"{row['framework']} {row['date/version']} {row['hardware']}".lower())]
+                names = f"{row['framework']} {row['date/version']} {row['hardware']}"
+                words = re.findall(r"[a-z]{3,}", names.lower())
                 with self.subTest(f"{row['framework']}: {run['stack']}"):
                     self.assertTrue(any(word in said for word in words) or "software as of" in (run["assumed"] or ""))
 
