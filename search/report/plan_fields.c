@@ -56,6 +56,8 @@ const Field PLAN_FIELDS[] = {
     {"chips_idle", WHOLE(chips_idle)},
     {"ranked_seconds", REAL(plan.ranked_seconds),
      .meaning = "what plans are ordered by: seconds (or chip-hours, or cost) for as many tokens as were requested"},
+    {"odd", TEXT(odd), OR_ABSENT,
+     .meaning = "what hardly anybody runs of it, by which it ranks later (`ranked_seconds` says how much)"},
     {"step.seconds", TIME(seconds), .flat = "step_seconds", .column = 19, SAY(1, "step", step_text), .in_prose = true},
     {"step.lower_seconds", TIME(lower_seconds), .column = 20,
      .meaning = "all communication hidden; all of it in series: bounds, not estimates"},
@@ -182,6 +184,9 @@ static void fill_texts(const Request *request, const RankedPlan *ranked, PlanRec
     out->bound_next = bound_name(ranked->estimate.bound_next);
     out->convention = "6N + causal attention, useful tokens";
     out->launchers = launchers ? launchers_text(launchers, " ", out->text.launchers, sizeof out->text.launchers) : "";
+    out->text.odd = (Prose){0};
+    odd_words(ranked->odd, &out->text.odd);
+    out->odd = out->text.odd.text;
     out->padding = ranked->padding ? padding_text(ranked->padding, out->text.padding) : "";
 }
 
@@ -235,8 +240,7 @@ void plan_record(const Request *request, const RankedPlan *ranked, int rank, Pla
     out->ulysses = max_whole(1, knobs->methods.ulysses);
     out->total_bytes = memory_total(&ranked->estimate.memory);
     out->peak_flops = request_cost_context(request).precision_flops_per_second;
-    for (int role = 0; role < ROLE_COUNT; role++)
-        role_seconds(&ranked->estimate.time, (Role)role, &out->exposed[role]);
+    for (int role = 0; role < ROLE_COUNT; role++) role_seconds(&ranked->estimate.time, (Role)role, &out->exposed[role]);
     fill_tuning(request, ranked, out);
     fill_texts(request, ranked, out);
     fill_doubts(request, ranked, out);

@@ -21,10 +21,11 @@ typedef struct {
     double expected_seconds, expected_usd, reserved_usd; /* of the training, with failures where they are known */
     double exposed[ROLE_COUNT];
     const char *notation, *launcher, *schedule, *remat, *context, *stages, *sequence, *bound_by, *bound_next;
-    const char *convention, *unmeasured_figure, *stack, *label, *launchers, *padding, *model, *chip, *machine;
+    const char *convention, *unmeasured_figure, *stack, *label, *launchers, *padding, *model, *chip, *machine, *odd;
     struct {
         char notation[NOTATION_SIZE], remat[REMAT_TEXT_SIZE], label[WORDS_SIZE], launchers[WORDS_SIZE],
             padding[WORDS_SIZE];
+        Prose odd;
     } text;
 } PlanRecord;
 
