@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "models/config/family_layers.h"
+#include "models/config/family_unknown.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -141,7 +142,8 @@ static bool read_tower(Scope *outer, const cJSON *part, Scope *scope, char prefi
            scope_whole(scope, "heads", 0, INT32_MAX, 0, &tower->heads) &&
            scope_whole(scope, "d_ff", 0, INT32_MAX, 0, &tower->d_ff) &&
            scope_whole(scope, "patch", 0, INT32_MAX, 0, &tower->patch) &&
-           scope_whole(scope, "parameters", 0, INT64_C(1) << 52, FIELD_REQUIRED, &tower->parameters);
+           scope_whole(scope, "parameters", 0, INT64_C(1) << 52, FIELD_REQUIRED, &tower->parameters) &&
+           check_refused(scope);
 }
 
 static bool read_whole(Scope *scope, Model *model) {
@@ -173,6 +175,7 @@ bool family_read(const Config *config, const char *type, Model *model) {
     Scope scope;
     scope_open(&scope, NULL, config, &families);
     bool ok = scope_chain(&scope, type) && read_whole(&scope, model);
+    if (ok) family_unknown(&scope, model);
     for (int i = 0; i < families.count; i++) cJSON_Delete(families.families[i]);
     return ok;
 }

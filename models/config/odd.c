@@ -28,6 +28,7 @@ static const char *const ACTIVATIONS[] = {
     "relu6",
     "sigmoid",
     "silu",
+    "situ", /* Kimi K3's own */
     "swish",
     "tanh",
     "xielu",

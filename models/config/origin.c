@@ -98,20 +98,21 @@ static bool is_size(const char *key) {
     return false;
 }
 
+const char *hf_near_size(const Config *config, const char *key) {
+    if (is_size(key)) return NULL;
+    for (size_t i = 0; i < COUNT_OF(SIZES); i++)
+        if (!hf_at(config, SIZES[i]) && name_is_near(key, SIZES[i], 2)) return SIZES[i];
+    return NULL;
+}
+
 /* A key that is a letter or two from one that decides a size, where that one is missing: its default was taken. */
 static void name_misspelt(const Config *config, Model *model) {
-    const char *absent[COUNT_OF(SIZES)];
-    size_t count = 0;
-    for (size_t i = 0; i < COUNT_OF(SIZES); i++)
-        if (!hf_at(config, SIZES[i])) absent[count++] = SIZES[i];
     const cJSON *item;
     cJSON_ArrayForEach(item, hf_language(config)) {
-        if (is_size(item->string)) continue;
-        size_t i = 0;
-        while (i < count && !name_is_near(item->string, absent[i], 2)) i++;
-        if (i < count)
+        const char *near = hf_near_size(config, item->string);
+        if (near)
             append(model->left_out, sizeof model->left_out, "%s%.40s (is it %s?)", model->left_out[0] ? ", " : "",
-                   item->string, absent[i]);
+                   item->string, near);
     }
 }
 
@@ -127,9 +128,11 @@ static void name_other_class(const Config *config, const char *type, Model *mode
 }
 
 static bool read_left_out(const Config *config, const char *type, Model *model) {
-    char *text = model->left_out;
+    char *text = model->left_out, unknown[sizeof model->left_out];
     const size_t size = sizeof model->left_out;
     const char *last = "";
+    snprintf(unknown, sizeof unknown, "%s", text); /* what the reader of families passed over stands last */
+    text[0] = '\0';
     for (size_t i = 0; i < COUNT_OF(TOWERS); i++) {
         if (!cJSON_IsObject(json_at(config->root, TOWERS[i].key)) || strcmp(last, TOWERS[i].said) == 0) continue;
         append(text, size, "%s%s%s", text[0] ? ", " : "", TOWERS[i].said,
@@ -145,6 +148,7 @@ static bool read_left_out(const Config *config, const char *type, Model *model) 
                predictors == 1 ? "" : "s");
     name_misspelt(config, model);
     name_other_class(config, type, model);
+    if (unknown[0]) append(text, size, "%s%s", text[0] ? ", " : "", unknown);
     keep_printable(text);
     return true;
 }

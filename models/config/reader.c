@@ -16,7 +16,10 @@ static const char *path_of(const Config *config, const char *key, char *path) {
 }
 
 const cJSON *hf_language(const Config *config) {
-    return config->prefix[0] ? cJSON_GetObjectItemCaseSensitive(config->root, "text_config") : config->root;
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, "%s", config->prefix);
+    if (path[0]) path[strlen(path) - 1] = '\0'; /* the dot */
+    return path[0] ? json_at(config->root, path) : config->root;
 }
 
 const cJSON *hf_at(const Config *config, const char *key) {

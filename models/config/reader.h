@@ -22,7 +22,7 @@ typedef struct {
 /* Reads a file of our own, "model_type": "shardopt" (native.c); false: *config->error says why not. */
 bool native_read(const Config *config, Model *model);
 
-/* The object that holds the language model's keys. */
+/* The object that holds the keys: the language model's, or a tower's where the prefix is its. */
 const cJSON *hf_language(const Config *config);
 /* The value of a key of the language model; NULL: absent or null. */
 const cJSON *hf_at(const Config *config, const char *key);
@@ -53,6 +53,8 @@ typedef struct {
 /* Reads and checks model->rope; nothing of it is required. */
 bool hf_rope(const Config *config, HfRopeKeys keys, Model *model);
 
+/* The key for a size that is absent and that a key is a letter or two from; NULL: none. */
+const char *hf_near_size(const Config *config, const char *key);
 /* What a plain file says of itself: name, family, source, left_out, stored_as. */
 bool hf_read_origin(const Config *config, const char *type, Model *model);
 /* Writes model->odd, from the file and from the sizes that were read of it; false: a value that is no such thing. */

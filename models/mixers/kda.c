@@ -20,13 +20,13 @@ static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_
     const int64_t *s = kind->sizes;
     int64_t D = model->d_model, width = times(s[HEADS], s[HEAD_DIM]), mixed = times(3, width);
     int64_t inverse = times(s[HEADS], s[CHUNK]), states = times(width, s[HEAD_DIM]);
-    int count = 0;
+    int count = 0, low = s[WHOLE_GATES] == 0 ? 2 : s[WHOLE_GATES] == 2 ? 1 : 0; /* gates through a low rank */
     out[count++] = mixer_matmul("delta attention in projection", SPLIT_COLUMN, s[HEADS], D,
-                                plus(plus(mixed, s[HEADS]), s[WHOLE_GATES] ? times(2, width) : 0), false);
-    if (!s[WHOLE_GATES]) {
-        out[count++] = mixer_matmul("delta attention gates down", SPLIT_LOCAL, 1, D, times(2, s[HEAD_DIM]), false);
+                                plus(plus(mixed, s[HEADS]), times(2 - low, width)), false);
+    if (low) {
+        out[count++] = mixer_matmul("delta attention gates down", SPLIT_LOCAL, 1, D, times(low, s[HEAD_DIM]), false);
         out[count++] =
-            mixer_matmul("delta attention gates up", SPLIT_COLUMN, s[HEADS], s[HEAD_DIM], times(2, width), false);
+            mixer_matmul("delta attention gates up", SPLIT_COLUMN, s[HEADS], s[HEAD_DIM], times(low, width), false);
     }
     out[count++] = mixer_convolution("delta attention convolution", s[HEADS], mixed, s[KERNEL], false);
     out[count++] = (MixerPart){.kind = MIXER_CORE,
@@ -51,11 +51,12 @@ static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_
     return count;
 }
 
+/* whole_gates: 1: neither gate is low-rank (bailing_hybrid); 2: that of the output is not (kimi_k3). */
 const Mixer KDA_MIXER = {.name = "kda",
                          .words = "Kimi delta attention",
                          .sizes = {{"heads", 1, MIXER_REQUIRED},
                                    {"head_dim", 1, MIXER_REQUIRED},
                                    {"conv_kernel", 1, 4},
                                    {"chunk", 1, 64},
-              {"whole_gates", 0, 0}} /* 1: the two gates are not low-rank (bailing_hybrid) */,
+                                   {"whole_gates", 0, 0}},
                          .parts = parts};

@@ -106,6 +106,7 @@ Test(zoo, names) {
         {"nemotron-3-super", "nemotron-3-super-120b-a12b"},
         {"deepseek-v4", "deepseek-v4-flash"},
         {"kimi-k2.6", "kimi-k2.5"},
+        {"Kimi-K3", "kimi-k3"},
         {"GLM-5.1", "glm-5"},
         {"gemma-4-31b-it", "gemma4-31b"},
         {"minimax-m2.7", "minimax-m2"},
