@@ -148,8 +148,8 @@ static bool emit(const Options *options, const EmitFormat *format, Arena *arena,
         fprintf(streams.err,
                 "shardopt: emit %s: no plan fits; `shardopt plan` with the same options says how far off\n",
                 format->name);
-    else if (!emit_allowed(format, request, result->plans, error) ||
-             !write_plan(format, request, result->plans, &choice, streams, error))
+    else if (!emit_allowed(format, result->plans->request, result->plans, error) ||
+             !write_plan(format, result->plans->request, result->plans, &choice, streams, error))
         return false;
     planning_conclude(result, &choice, clock_seconds() - start, streams.err);
     return true;

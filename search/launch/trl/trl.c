@@ -168,6 +168,7 @@ static const LaunchKey KEYS[] = {{NULL}};
 
 const Launcher TRL_LAUNCHER = {
     .name = "trl",
+    .usual_in_tuning = true,
     .fine_tunes = true,
     .nestings = {{.name = "megatron",
                   .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}}},

@@ -95,6 +95,8 @@ static void tuning_words(const Request *request, const RankedPlan *first, Prose 
         prose_add(to, "; DPO: pairs, the reference is %s",
                   what->reference_model ? "a copy of the weights" : "the model with adapters off");
     prose_add(to, ".");
+    if (what->on_host && request->space.offload_allowed)
+        prose_add(to, " Nothing fits in HBM alone: parameters lie in the host's memory (--offload parameters).");
 }
 
 /* What the training takes; with its failures where there are some. */
@@ -373,6 +375,7 @@ static int lines_of(bool (*write)(const Report *report, TextOut out), const Repo
 static bool write_table(const Report *report, int plan_lines, TextOut out) {
     bool ok = write_plans(report, plan_lines, out);
     write_note(report, out);
+    if (report->result.plan_count > 0) ways_out_write(report, "In HBM:   ", out);
     return ok;
 }
 

@@ -12,8 +12,9 @@ Test(launchers, places) {
     cr_assert_eq(launcher_count(), LAUNCHER_COUNT);
     for (int i = 0; i < LAUNCHER_COUNT; i++) cr_expect_str_eq(launcher_name(i), NAMES[i]);
     cr_expect_eq(launchers_all(), 63);
-    cr_expect_eq(launchers_training(NULL), 31);
-    cr_expect_eq(launchers_training(&(Tuning){.on = true}), 1u << LAUNCHER_TRL);
+    cr_expect_eq(launchers_made_for(false), 31);
+    cr_expect_eq(launchers_made_for(true), 1u << LAUNCHER_TRL);
+    cr_expect_eq(launchers_usual_in_tuning(), 1u << LAUNCHER_TRL | 1u << LAUNCHER_MEGATRON);
     cr_expect_eq(launchers_on_tpus(), 1u << LAUNCHER_MAXTEXT | 1u << LAUNCHER_JAX);
     cr_expect_str_eq(launcher_names(launchers_all(), ", ", " or ", text, sizeof text),
                      "maxtext, jax, megatron, torchtitan, deepspeed or trl");
