@@ -104,13 +104,15 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         "for", "LAUNCHER", ALL,
         .help = "only what these can launch: maxtext, megatron ... or any (the chip's usual ones)",
         .details = "Only what it can launch, placed where it can place it, priced with its own software: maxtext, "
-                   "jax, megatron, torchtitan, deepspeed, or several with commas, of which the best is the answer. "
+                   "jax, megatron, torchtitan, deepspeed, of fine-tuning trl, axolotl, llama-factory, or several with "
+                   "commas, of which the best is the answer. "
                    "Layouts keep, recompute and offload activations only as the launcher can express. The default "
-                   "is what is usually run: maxtext on TPUs, megatron, torchtitan and deepspeed on GPUs. \"any\" is a "
+                   "is what is usually run: maxtext on TPUs, megatron, torchtitan and deepspeed on GPUs, trl where a "
+                   "model is fine-tuned, and megatron where all its weights are. \"any\" is a "
                    "free layout, which a JAX program of one's own may take; it is the default where an option requests "
                    "for what no launcher does (--padding any, --schedules all, --profile ideal, --nesting), and the "
                    "fallback where no plan of theirs fits.",
-        .values = "maxtext torchtitan megatron jax deepspeed any"),
+        .values = "maxtext torchtitan megatron jax deepspeed trl axolotl llama-factory any"),
     [OPTION_MAX_IDLE] = INPUT_ROW("max-idle", "SHARE", ALL, .help = "the share of chips that may stay unused (10%)"),
     [OPTION_BATCH_TOLERANCE] =
         INPUT_ROW("batch-tolerance", "SHARE", ALL, .help = "the share by which the batch may change (0)"),

@@ -75,7 +75,9 @@ typedef struct {
 } FineTuning;
 
 /* The options of fine-tuning, without their dashes. */
-enum { TUNING_WORD_COUNT = 10, TUNING_WORD_SIZE = 96 };
+enum { TUNING_LORA, TUNING_QLORA, TUNING_TARGETS, TUNING_FREEZE, TUNING_TASK, TUNING_MEAN_LENGTH, TUNING_MAX_LENGTH };
+enum { TUNING_PACKING = TUNING_MAX_LENGTH + 1, TUNING_SAMPLES, TUNING_EPOCHS, TUNING_WORD_COUNT };
+enum { TUNING_WORD_SIZE = 96 };
 extern const char *const TUNING_WORDS[TUNING_WORD_COUNT];
 
 /* What is requested: which model, trained how, on which machine, priced with which figures. */

@@ -51,7 +51,7 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
     const StateDtypes *kept = several ? &request->requested.state_dtypes : &request->question.state_dtypes;
     return json_add_text(to, "model", request->requested.model) && add_machine(request, to) &&
            json_add_whole(to, "batch", (int64_t)request->requested.batch_tokens) &&
-           (request->requested.tuning[TUNING_WORD_COUNT - 4][0] ||
+           (request->requested.tuning[TUNING_MAX_LENGTH][0] ||
             json_add_whole(to, "seq", request->question.work.seq)) &&
            (request->question.tuning.what.on ||
             json_add_real(to, "tokens", request->question.training_tokens)) &&

@@ -21,7 +21,9 @@ static const struct {
              {"megatron", {KEYS_FLAGS}, 1},
              {"torchtitan", {KEYS_FLAGS, KEYS_TOML}, 2},
              {"deepspeed", {JSON}, 1},
-             {"trl", {0}, 0}}; /* none: it is written whole */
+             {"trl", {KEYS_FLAGS}, 1},
+             {"axolotl", {KEYS_YAML}, 1},
+             {"llama-factory", {KEYS_YAML}, 1}};
 
 /* One group of a table as a file; the caller frees. */
 static char *written(const LaunchKey *keys, const LaunchKey *row, const LaunchTerms *terms, int syntax) {
