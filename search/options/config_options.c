@@ -110,8 +110,7 @@ static bool read_config(ConfigFile *file, int launcher, const Options *given, Op
     *open = *given;
     if (!request) return error_memory(error);
     if (!import_work(launcher, file, &work, error) || !fill_work(open, &work, file, error) ||
-        !fill_tuning(open, &work, file, error) ||
-        !request_from_options(open, file->arena, request, error))
+        !fill_tuning(open, &work, file, error) || !request_from_options(open, file->arena, request, error))
         return false;
     if (given->text[OPTION_MODEL] && import_sizes_known(&work.sizes) &&
         !import_sizes_match(&work.sizes, &request->question.model))

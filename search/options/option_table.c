@@ -65,12 +65,12 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         .details = "The same with frozen matrices of layers quantised, whose gathers are as small; each use writes "
                    "them out in bf16. After the rank, or in its place: nf4 (with double quantisation), nf4-single, "
                    "int8 or gptq."),
-    [OPTION_TARGETS] = INPUT_ROW(
-        "targets", "LIST", ALL,
-        .help = "matrices with adapters: all-linear, attention, mlp or q_proj,v_proj (all-linear)"),
-    [OPTION_FREEZE] = INPUT_ROW(
-        "freeze", "PARTS", ALL,
-        .help = "frozen parts: embeddings,attention,mlp,experts,router,norms,logits (none; adapters: all)"),
+    [OPTION_TARGETS] =
+        INPUT_ROW("targets", "LIST", ALL,
+                  .help = "matrices with adapters: all-linear, attention, mlp or q_proj,v_proj (all-linear)"),
+    [OPTION_FREEZE] =
+        INPUT_ROW("freeze", "PARTS", ALL,
+                  .help = "frozen parts: embeddings,attention,mlp,experts,router,norms,logits (none; adapters: all)"),
     [OPTION_TASK] = INPUT_ROW(
         "task", "TASK", ALL, .help = "sft or dpo (sft)", .values = "sft dpo",
         .details = "sft; or dpo: a sample is a pair of sequences, and a reference goes forward too: the same weights "
@@ -163,7 +163,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         .details = "adamw, adafactor, muon, sgd, sgd-momentum (cost/optimizers), or a file (adamw).",
         .values = "adamw adafactor muon sgd sgd-momentum"),
     [OPTION_STATE_DTYPES] = INPUT_ROW(
-        "state-dtypes", "TYPES", ALL, .help = "like \"parameters=bf16 gradients=fp32 master=fp32 moments=bf16\"",
+        "state-dtypes", "TYPES", ALL,
+        .help = "like \"parameters=bf16 gradients=fp32 master=fp32 moments=bf16\"",
         .details = "What is kept in which dtype, like \"`parameters=bf16 gradients=fp32 master=fp32 moments=bf16`\": "
                    "parameters (the copy for compute, and what is gathered) fp8, bf16, fp16 or fp32 (bf16); "
                    "gradients bf16, fp16 or fp32 (fp32 when accumulated over microbatches, else bf16); master fp32, "

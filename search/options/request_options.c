@@ -281,8 +281,9 @@ static bool read_state(const Words *words, Request *request, StateDtypes *dtypes
 static StateDtypes state_of_launchers(const Request *request, LauncherSet launchers) {
     const Tuning *what = &request->question.tuning.what;
     bool lies = what->on && !(what->rank > 0) && !(launchers & launchers_made_for(false));
-    return lies ? (StateDtypes){.gradients = DTYPE_BF16, .master = DTYPE_NONE, .first = DTYPE_BF16, .second = DTYPE_BF16}
-                : (StateDtypes){0};
+    return lies
+               ? (StateDtypes){.gradients = DTYPE_BF16, .master = DTYPE_NONE, .first = DTYPE_BF16, .second = DTYPE_BF16}
+               : (StateDtypes){0};
 }
 
 /* A required policy; what it offloads needs a host. */
@@ -313,7 +314,7 @@ static bool read_offload(const Words *words, Request *request) {
     Question *question = &request->question;
     if (!text || strcmp(text, "parameters") != 0) return request_offload(text, where, request, words->error);
     if (!question->tuning.what.on)
-        return words_wrong(words, OPTION_OFFLOAD, 
+        return words_wrong(words, OPTION_OFFLOAD,
                            "parameters: only where a model is fine-tuned; give --lora or --sft too");
     if (!host_is_known(&question->chip))
         return words_wrong(words, OPTION_OFFLOAD, "parameters: the catalog knows no host memory of %s; leave it out",
@@ -330,8 +331,7 @@ static bool read_physics(const Words *words, Request *request) {
     int precision = PRECISION_BF16;
     if (!words_choice(words, OPTION_PRECISION, &precision) ||
         !read_state(words, request, &request->requested.state_dtypes, &request->question.state) ||
-        !read_remat(words, request) ||
-        !read_offload(words, request) ||
+        !read_remat(words, request) || !read_offload(words, request) ||
         !words_share(words, OPTION_HBM_RESERVE, RESERVE_MOST, &request->question.hbm_reserve) ||
         !copy_argument(words, OPTION_PROFILE, profile, request->requested.profile, sizeof request->requested.profile) ||
         !read_stack(words, request))

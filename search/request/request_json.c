@@ -51,12 +51,9 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
     const StateDtypes *kept = several ? &request->requested.state_dtypes : &request->question.state_dtypes;
     return json_add_text(to, "model", request->requested.model) && add_machine(request, to) &&
            json_add_whole(to, "batch", (int64_t)request->requested.batch_tokens) &&
-           (request->requested.tuning[TUNING_MAX_LENGTH][0] ||
-            json_add_whole(to, "seq", request->question.work.seq)) &&
-           (request->question.tuning.what.on ||
-            json_add_real(to, "tokens", request->question.training_tokens)) &&
-           add_tuning(&request->requested, to) &&
-           add_failures(&request->question.failing, to) &&
+           (request->requested.tuning[TUNING_MAX_LENGTH][0] || json_add_whole(to, "seq", request->question.work.seq)) &&
+           (request->question.tuning.what.on || json_add_real(to, "tokens", request->question.training_tokens)) &&
+           add_tuning(&request->requested, to) && add_failures(&request->question.failing, to) &&
            (required[0] == '\0' || json_add_text(to, "require", required)) && json_add_text(to, "for", launchers) &&
            json_add_real(to, "max_idle", request->space.max_idle) &&
            json_add_real(to, "batch_tolerance", request->space.batch_tolerance) &&

@@ -26,7 +26,7 @@ static const LaunchKey KEYS[] = {
     KEY_FLAG('a', "load_in_4bit", TERM_FOUR_BITS),
     KEY_FLAG('a', "load_in_8bit", TERM_EIGHT_BITS),
     {"bnb_config_kwargs.bnb_4bit_use_double_quant", TERM_DOUBLE, 'a', KEY_SWITCH, 0, 1, true, NULL, NULL},
-    KEY_NUMBER('f', "fsdp_version", TERM_FSDP, 1, 2, 0),
+    KEY_NUMBER('f', "fsdp_version", TERM_VERSION, 1, 2, 0),
     KEY_NUMBER('g', "dp_replicate_size", ROLE_DATA, 1, 1 << 20, 1),
     KEY_NUMBER('g', "dp_shard_size", TERM_SHARDS, 1, 1 << 20, 0),
     KEY_FLAG('f', "fsdp_config.offload_params", TERM_ON_HOST),
@@ -56,7 +56,7 @@ static bool axolotl_write(const LaunchJob *job, const EmitNotes *notes, FILE *ou
     LaunchTerms terms = tuned_terms(job);
     bool shards = tuned_shards(job), adapted = tuning->what.rank > 0;
     int64_t *of = terms.of;
-    of[TERM_FSDP] = 2;
+    of[TERM_VERSION] = 2;
     if (!tuning->pairs) of[TERM_PAIRS] = TERM_SILENT;
     if (of[TERM_DOUBLE] != false) of[TERM_DOUBLE] = TERM_SILENT; /* its default */
     of[TERM_PLAIN] = of[TERM_PLAIN] ? true : TERM_SILENT;
@@ -64,12 +64,15 @@ static bool axolotl_write(const LaunchJob *job, const EmitNotes *notes, FILE *ou
     emit_header(job, notes, out);
     fprintf(out, "# axolotl train THIS_FILE%s\n", job->world > 1 ? " --launcher accelerate" : "");
     if (job->hosts > 1)
-        fprintf(out, "# on every host behind: --num_machines %" PRId64 " --num_processes %" PRId64
-                     " --machine_rank N --main_process_ip ADDRESS\n", job->hosts, job->world);
+        fprintf(out,
+                "# on every host behind: --num_machines %" PRId64 " --num_processes %" PRId64
+                " --machine_rank N --main_process_ip ADDRESS\n",
+                job->hosts, job->world);
     fprintf(out, "base_model: ");
     emit_quoted(tuned_model(job), out);
-    fprintf(out, "\ndatasets:\n  - path: DATA\n    type: %s\noutput_dir: ./out\nnum_epochs: %g\n"
-                 "learning_rate: 0.0001\noptimizer: adamw_torch_fused\nlr_scheduler: cosine\nflash_attention: true\n",
+    fprintf(out,
+            "\ndatasets:\n  - path: DATA\n    type: %s\noutput_dir: ./out\nnum_epochs: %g\n"
+            "learning_rate: 0.0001\noptimizer: adamw_torch_fused\nlr_scheduler: cosine\nflash_attention: true\n",
             tuning->pairs ? "chatml.intel" : "chat_template", tuning->what.on ? tuning->epochs : 1);
     keys_write(KEYS, "tbp", &terms, KEYS_YAML, out);
     if (adapted) keys_write(KEYS, "a", &terms, KEYS_YAML, out);
@@ -81,10 +84,8 @@ static bool axolotl_write(const LaunchJob *job, const EmitNotes *notes, FILE *ou
     if (adapted)
         fprintf(out, "lora_mlp_kernel: false\nlora_qkv_kernel: false\nlora_o_kernel: false\n"
                      "lora_embedding_kernel: false\n");
-    if (shards)
-        keys_write(KEYS, job->data > 1 ? "gf" : "f", &terms, KEYS_YAML, out);
-    if (shards)
-        fprintf(out, "  auto_wrap_policy: TRANSFORMER_BASED_WRAP\n  state_dict_type: SHARDED_STATE_DICT\n");
+    if (shards) keys_write(KEYS, job->data > 1 ? "gf" : "f", &terms, KEYS_YAML, out);
+    if (shards) fprintf(out, "  auto_wrap_policy: TRANSFORMER_BASED_WRAP\n  state_dict_type: SHARDED_STATE_DICT\n");
     return !ferror(out);
 }
 

@@ -54,15 +54,18 @@ static bool llama_factory_write(const LaunchJob *job, const EmitNotes *notes, FI
                 job->hosts);
     fprintf(out, "model_name_or_path: ");
     emit_quoted(tuned_model(job), out);
-    fprintf(out, "\ndataset: DATA\ntemplate: default\ndo_train: true\noutput_dir: ./out\nnum_train_epochs: %g\n"
-                 "learning_rate: 0.0001\noptim: adamw_torch_fused\nflash_attn: fa2\n",
+    fprintf(out,
+            "\ndataset: DATA\ntemplate: default\ndo_train: true\noutput_dir: ./out\nnum_train_epochs: %g\n"
+            "learning_rate: 0.0001\noptim: adamw_torch_fused\nflash_attn: fa2\n",
             tuning->what.on ? tuning->epochs : 1);
     keys_write(KEYS, "tbp", &terms, KEYS_YAML, out);
     if (tuning->what.rank > 0) {
         keys_write(KEYS, "a", &terms, KEYS_YAML, out);
         fprintf(out, "lora_target: ");
-        if (tuning->what.targets == TARGETS_ALL) fprintf(out, "all");
-        else tuned_write_targets(job, ",", out);
+        if (tuning->what.targets == TARGETS_ALL)
+            fprintf(out, "all");
+        else
+            tuned_write_targets(job, ",", out);
         fprintf(out, "\n");
     }
     if (of[TERM_BITS] > 0) keys_write(KEYS, "q", &terms, KEYS_YAML, out);

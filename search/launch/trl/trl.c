@@ -35,11 +35,13 @@ static const LaunchKey KEYS[] = {
 
 static void write_launch(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
     bool shards = tuned_shards(job);
-    fprintf(out, "LAUNCH=(\n    --num_machines %" PRId64 "\n    --num_processes %" PRId64 "\n    --mixed_precision %s\n",
+    fprintf(out,
+            "LAUNCH=(\n    --num_machines %" PRId64 "\n    --num_processes %" PRId64 "\n    --mixed_precision %s\n",
             job->hosts, job->world, terms->of[TERM_PLAIN] ? "no" : "bf16");
     if (shards) {
         keys_write(KEYS, "f", terms, KEYS_FLAGS, out);
-        fprintf(out, "    --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP\n    --fsdp_state_dict_type SHARDED_STATE_DICT\n");
+        fprintf(out,
+                "    --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP\n    --fsdp_state_dict_type SHARDED_STATE_DICT\n");
     } else if (job->world > 1) {
         fprintf(out, "    --multi_gpu\n");
     }

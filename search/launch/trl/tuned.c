@@ -26,8 +26,9 @@ const char *tuned_refuses(const PlanFacts *facts) {
 
 const char *tuned_refuses_work(const Request *request) {
     const Tuning *what = &request->question.tuning.what;
-    REFUSE_UNLESS(what->rank > 0 || what->frozen == 0,
-                  "its files have no words for --freeze; set requires_grad in a script of your own, and give --for any");
+    REFUSE_UNLESS(
+        what->rank > 0 || what->frozen == 0,
+        "its files have no words for --freeze; set requires_grad in a script of your own, and give --for any");
     REFUSE_UNLESS(request->question.precision == PRECISION_BF16, "it trains in bf16 here; give --precision bf16");
     return NULL;
 }
@@ -85,10 +86,12 @@ LaunchTerms tuned_terms(const LaunchJob *job) {
     const Tuning *what = &tuning->what;
     const Requested *requested = &job->request->requested;
     LaunchTerms terms = launch_terms(job);
-    int64_t *of = terms.of, adapted = what->rank > 0, bits = what->stored_bytes > 0 ? what->stored_bytes < 1 ? 4 : 8 : 0;
+    int64_t *of = terms.of, adapted = what->rank > 0,
+            bits = what->stored_bytes > 0 ? what->stored_bytes < 1 ? 4 : 8 : 0;
     if (tuning->pairs) of[TERM_MICRO] = max_whole(1, of[TERM_MICRO] / 2);
     of[TERM_PAIRS] = tuning->pairs;
-    of[TERM_PACKED] = !tuning->pairs && (strcmp(requested->tuning[TUNING_PACKING], "packed") == 0 || requested->tuning[TUNING_MEAN_LENGTH][0]);
+    of[TERM_PACKED] = !tuning->pairs && (strcmp(requested->tuning[TUNING_PACKING], "packed") == 0 ||
+                                         requested->tuning[TUNING_MEAN_LENGTH][0]);
     of[TERM_CHECKPOINTS] = job_dropped_most(job) > 0;
     of[TERM_KEEPS] = !of[TERM_CHECKPOINTS];
     /* torch makes moments like weights; under autocast FSDP2 makes sharded weights fp32 */
@@ -156,14 +159,16 @@ bool tuned_work(ConfigFile *file, const LaunchTerms *terms, const char *model, c
     if (of[TERM_SEQ] > 0) out->seq = arena_format(file->arena, "%" PRId64, of[TERM_SEQ]);
     if (adapted)
         words[bits > 0 ? TUNING_QLORA : TUNING_LORA] = arena_format(file->arena, "%" PRId64 "%s", of[TERM_RANK],
-                                       bits == 8 ? ",int8" : bits == 4 && !of[TERM_DOUBLE] ? ",nf4-single" : "");
+                                                                    bits == 8                       ? ",int8"
+                                                                    : bits == 4 && !of[TERM_DOUBLE] ? ",nf4-single"
+                                                                                                    : "");
     bool all = !targets || of[TERM_EVERY] || strcmp(targets, "all") == 0 || strcmp(targets, "all-linear") == 0;
     if (adapted && !all) words[TUNING_TARGETS] = targets_text(file, targets);
     words[TUNING_TASK] = of[TERM_PAIRS] ? "dpo" : adapted ? NULL : "sft";
     if (of[TERM_PACKED]) words[TUNING_PACKING] = "packed";
     if (of[TERM_ON_HOST] || of[TERM_FSDP] == SHARDS_ON_HOST) out->offload = "parameters";
-    return config_number_text(file, config_has(file, "num_epochs") ? "num_epochs" : "num_train_epochs", &words[TUNING_EPOCHS],
-                              error);
+    return config_number_text(file, config_has(file, "num_epochs") ? "num_epochs" : "num_train_epochs",
+                              &words[TUNING_EPOCHS], error);
 }
 
 /* Whether it shards: any key of FSDP says so. */
@@ -175,7 +180,8 @@ static bool has_fsdp(const ConfigFile *file) {
 
 bool tuned_plan(ConfigFile *file, const LaunchTerms *terms, const Request *request, ImportedPlan *plan, Error *error) {
     const int64_t *of = terms->of;
-    int64_t world = request->question.machine.mesh.devices, micro = of[TERM_MICRO], groups = max_whole(1, of[ROLE_DATA]);
+    int64_t world = request->question.machine.mesh.devices, micro = of[TERM_MICRO],
+            groups = max_whole(1, of[ROLE_DATA]);
     bool shards = has_fsdp(file);
     if (!import_check_gpus(file, request, "Hugging Face's Trainer", error)) return false;
     if (of[TERM_SHARDS] > 0) groups = world / of[TERM_SHARDS];
@@ -186,6 +192,7 @@ bool tuned_plan(ConfigFile *file, const LaunchTerms *terms, const Request *reque
     plan->degrees.of[ROLE_FSDP] = shards ? world / groups : 1;
     if (plan->degrees.of[ROLE_DATA] > 1) import_knob(plan, KNOB_ZERO_STAGE, 0);
     if (plan->degrees.of[ROLE_FSDP] > 1) import_knob(plan, KNOB_REGATHER, of[TERM_REGATHER]);
+    if (import_experts(request) > 0) import_knob(plan, KNOB_FOLDED_EXPERT, 0);
     if (request->question.tuning.pairs) micro *= 2;
     snprintf(plan->remat, sizeof plan->remat, "%s", of[TERM_CHECKPOINTS] ? "full" : "none");
     return import_batch(file, request, "gradient_accumulation_steps", micro * of[TERM_MICROBATCHES] * world, micro,

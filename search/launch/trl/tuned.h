@@ -15,13 +15,13 @@ enum {
     TERM_BITS,            /* of a number of frozen weights: 4, 8; 0: they are not quantised */
     TERM_FOUR_BITS,       /* the same as switches */
     TERM_EIGHT_BITS,
-    TERM_DOUBLE,   /* scales are quantised too */
-    TERM_EVERY,    /* all linear matrices have adapters */
-    TERM_PAIRS,    /* 1: DPO; 0: SFT */
-    TERM_PACKED,   /* samples fill sequences */
+    TERM_DOUBLE,      /* scales are quantised too */
+    TERM_EVERY,       /* all linear matrices have adapters */
+    TERM_PAIRS,       /* 1: DPO; 0: SFT */
+    TERM_PACKED,      /* samples fill sequences */
     TERM_CHECKPOINTS, /* every layer is computed again */
     TERM_KEEPS,       /* none is */
-    TERM_FSDP,        /* a TunedShards; where it is a version, above 0 */
+    TERM_FSDP,        /* a TunedShards */
     TERM_ON_HOST,     /* parameters live in the host's memory */
     TERM_LOADS_ONCE,  /* the checkpoint is read by one rank, which sends it to the others */
     TERM_SHARDS,      /* ranks that share parameters */
@@ -35,8 +35,13 @@ typedef enum { SHARDS_NONE, SHARDS_ALL, SHARDS_ON_HOST } TunedShards;
 /* ---- fields of their Launcher ---- */
 
 #define TUNED_NESTING                                                                                                  \
-    {{.name = "megatron",                                                                                              \
-      .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}}}
+    {                                                                                                                  \
+        {                                                                                                              \
+            .name = "megatron", .order = {                                                                             \
+                {ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}                         \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
 const char *tuned_refuses_degrees(const PlanFacts *facts);
 const char *tuned_refuses(const PlanFacts *facts);
 const char *tuned_refuses_work(const Request *request);

@@ -80,7 +80,8 @@ static void tuning_words(const Request *request, const RankedPlan *first, Prose 
     stage_sums(&setting, &shard, &plain.methods, &shardings[0], &sums);
     double all = local_parameters(&setting, &shard, &plain, &sums, false).total,
            trained = trained_parameters(&setting, &shard, &plain, &sums, false).total;
-    const char *targets = request->requested.tuning[TUNING_TARGETS][0] ? request->requested.tuning[TUNING_TARGETS] : "all-linear";
+    const char *targets =
+        request->requested.tuning[TUNING_TARGETS][0] ? request->requested.tuning[TUNING_TARGETS] : "all-linear";
     if (what->rank > 0)
         prose_add(to, "%s of rank %g on %s: ", what->stored_bytes > 0 ? "QLoRA" : "LoRA", what->rank, targets);
     else

@@ -7,8 +7,8 @@
 #include <string.h>
 
 Test(launchers, places) {
-    static const char *const NAMES[] = {"maxtext", "jax", "megatron", "torchtitan", "deepspeed",
-                                        "trl", "axolotl", "llama-factory"};
+    static const char *const NAMES[] = {"maxtext",   "jax", "megatron", "torchtitan",
+                                        "deepspeed", "trl", "axolotl",  "llama-factory"};
     char text[LAUNCHER_NAMES_SIZE], few[12];
     cr_assert_eq(launcher_count(), LAUNCHER_COUNT);
     for (int i = 0; i < LAUNCHER_COUNT; i++) cr_expect_str_eq(launcher_name(i), NAMES[i]);

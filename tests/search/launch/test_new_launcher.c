@@ -27,7 +27,7 @@ Test(new_launcher, has_its_name) {
     cr_expect(launchers_parse("Wombat,jax", "--for", &set, &error), "%s", error.text);
     cr_expect_str_eq(launchers_text(set, " ", text, sizeof text), "jax wombat");
     cr_expect_not(launchers_parse("wombats", "--for", &set, &error));
-    cr_expect(strstr(error.text, "llama-factory or wombat"), "%s", error.text);
+    cr_expect(strstr(error.text, "trl or wombat"), "%s", error.text);
     cr_assert(nesting_named("wombat", &nesting));
     cr_expect_eq(nesting.order[0], ROLE_FSDP);
     cr_expect_not(launchers_on_tpus() >> WOMBAT & 1);
