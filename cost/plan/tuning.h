@@ -66,3 +66,4 @@ int tune_ops(const Tuning *tuning, double query_share, Op *ops, int count);
 bool tuning_next_word(const char **list, char *word, size_t size);
 unsigned tuning_target_bits(const char *word);
 double tuning_format_bytes(const char *word);
+const char *tuning_target_name(Target target); /* "q_proj" */

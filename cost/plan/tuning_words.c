@@ -37,6 +37,8 @@ double tuning_format_bytes(const char *word) {
     return 0;
 }
 
+const char *tuning_target_name(Target target) { return TARGETS[target]; }
+
 unsigned tuning_target_bits(const char *word) {
     unsigned found = strcasecmp(word, "all-linear") == 0  ? TARGETS_ALL
                      : strcasecmp(word, "attention") == 0 ? TARGETS_ATTENTION

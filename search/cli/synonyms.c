@@ -131,7 +131,7 @@ static const struct {
     {"grpo ppo rlhf", "reinforcement learning is not planned; --dpo plans preference pairs"},
     {"alpha dropout lr warmup dataset", "no plan depends on it; leave it out"},
     {"flash attn", "it is what the software does anyway; leave it out"},
-    {"unsloth llamafactory axolotl torchtune", "it is not planned for; --for trl is what launches fine-tuning"},
+    {"unsloth torchtune", "it is not planned for; --for trl, axolotl or llama-factory launch fine-tuning"},
     {"bit quant quantization double bnb",
      "--qlora [RANK],FORMAT quantises frozen weights: --qlora 4bit, --qlora 16,int8"},
     {"finetune finetuning tuner tuning adapter peft method",

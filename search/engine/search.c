@@ -271,6 +271,18 @@ static bool needs_offload(const Request *with_offload, const SearchResult *resul
     return ok;
 }
 
+/* Where adapters are trained, frozen parameters are what there is to go to the host, and nothing hides their copies:
+ * not before nothing fits without. */
+static void open_host(Request *request) {
+    Tuning *what = &request->question.tuning.what;
+    request->space.offload_open = false;
+    request->space.offload_allowed = true;
+    if (what->rank > 0 && request_has_host_room(request))
+        what->on_host = request->question.state.tuning.on_host = true;
+    else
+        request->question.offload = OFFLOAD_ALL;
+}
+
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
     bool opens = request->space.offload_open && request->control.limit_seconds == 0;
     if (!search_asked(request, !opens, arena, result, error)) return false;
@@ -279,9 +291,7 @@ bool search_run(const Request *request, Arena *arena, SearchResult *result, Erro
     Request *with_offload = ARENA_NEW(arena, Request, 1);
     if (!with_offload) return error_memory(error);
     *with_offload = *request;
-    with_offload->question.offload = OFFLOAD_ALL;
-    with_offload->space.offload_open = false;
-    with_offload->space.offload_allowed = true;
+    open_host(with_offload);
     bool needed;
     if (!needs_offload(with_offload, result, &needed, &result->work, error)) return false;
     if (!needed) return true;

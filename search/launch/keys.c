@@ -84,11 +84,22 @@ static const char *word_of(const LaunchKey *key, int64_t value, char text[KNOB_T
     return key->kind == KEY_KNOB ? knob_text((Knob)key->low, value, text) : key_word(key->words, value);
 }
 
-static void write_key(const LaunchKey *key, int64_t value, KeySyntax syntax, FILE *out) {
+/* YAML has what stands before a dot once, and behind it indented. */
+static const char *indented(const LaunchKey *key, const LaunchKey *last, FILE *out) {
+    const char *dot = strchr(key->key, '.');
+    int length = dot ? (int)(dot - key->key) : 0;
+    if (!dot) return key->key;
+    if (!last || strncmp(last->key, key->key, (size_t)length + 1) != 0) fprintf(out, "%.*s:\n", length, key->key);
+    fprintf(out, "  ");
+    return dot + 1;
+}
+
+static void write_key(const LaunchKey *key, const LaunchKey *last, int64_t value, KeySyntax syntax, FILE *out) {
     const char *dot = SYNTAX[syntax].tables ? strrchr(key->key, '.') : NULL, *quote = SYNTAX[syntax].quote;
     bool flag = key->kind == KEY_SWITCH && !SYNTAX[syntax].on; /* is there, or is not */
     if (flag && !value) return;
-    fprintf(out, "%s%s%s", SYNTAX[syntax].before, dot ? dot + 1 : key->key, flag ? "" : SYNTAX[syntax].equals);
+    const char *name = dot ? dot + 1 : syntax == KEYS_YAML ? indented(key, last, out) : key->key;
+    fprintf(out, "%s%s%s", SYNTAX[syntax].before, name, flag ? "" : SYNTAX[syntax].equals);
     char text[KNOB_TEXT_SIZE];
     if (key->kind == KEY_WORD || key->kind == KEY_KNOB)
         fprintf(out, "%s%s%s", quote, word_of(key, value, text), quote);
@@ -100,9 +111,10 @@ static void write_key(const LaunchKey *key, int64_t value, KeySyntax syntax, FIL
 }
 
 void keys_write(const LaunchKey *keys, const char *groups, const LaunchTerms *terms, KeySyntax syntax, FILE *out) {
+    const LaunchKey *last = NULL;
     for (; *groups; groups++)
         for (const LaunchKey *key = keys; key->key; key++)
-            if (is_said(key, *groups, terms)) write_key(key, terms->of[key->term], syntax, out);
+            if (is_said(key, *groups, terms)) write_key(key, last, terms->of[key->term], syntax, out), last = key;
 }
 
 static bool add_key(const LaunchKey *key, int64_t value, cJSON *out) {

@@ -29,7 +29,7 @@ char *request_launchers(const Request *request, char text[LAUNCHER_NAMES_SIZE]) 
 }
 
 char *launchers_text(LauncherSet set, const char *between, char *text, size_t size) {
-    LauncherSet all = launchers_training(NULL); /* that train all weights: the others are no part of most answers */
+    LauncherSet all = launchers_made_for(false); /* that train all weights: the others are no part of most answers */
     if (set != 0 && (set & all) != all) return launcher_names(set, between, between, text, size);
     snprintf(text, size, "%s launcher%s", set ? "all" : "no", set ? "s" : "");
     return text;
@@ -74,10 +74,17 @@ LauncherSet launchers_usual(const Chip *chip) {
     return set;
 }
 
-LauncherSet launchers_training(const Tuning *tuning) {
+LauncherSet launchers_made_for(bool tuning) {
     LauncherSet set = 0;
     for (int i = 0; i < launcher_count(); i++)
-        if (launcher_at(i)->fine_tunes == (tuning != NULL)) set |= 1u << i;
+        if (launcher_at(i)->fine_tunes == tuning) set |= 1u << i;
+    return set;
+}
+
+LauncherSet launchers_usual_in_tuning(void) {
+    LauncherSet set = 0;
+    for (int i = 0; i < launcher_count(); i++)
+        if (launcher_at(i)->usual_in_tuning) set |= 1u << i;
     return set;
 }
 

@@ -71,7 +71,8 @@ typedef struct {
 
     /* Whether it is among those that plans are made for where nobody says (--for): production launchers. */
     bool usual_on_tpus, usual_on_gpus;
-    bool fine_tunes; /* it is among those where adapters or a part of the weights are trained */
+    bool usual_in_tuning; /* the same where a model is fine-tuned */
+    bool fine_tunes; /* it is made for that: adapters, a part of the weights, pairs. Others train all weights of it */
 
     /* ---- which layers its models have, alongside attention, MLPs and mixtures ---- */
     bool any_layers; /* it runs the user's own model: without tensor and sequence, which would have to know it */
@@ -215,8 +216,11 @@ LauncherSet launchers_on_tpus(void);
 /* Those that plans are made for where nobody says which, on a chip of that kind. */
 LauncherSet launchers_usual(const Chip *chip);
 
-/* Those that train so: all weights where `tuning` is NULL, which is not what those that fine-tune are for. */
-LauncherSet launchers_training(const Tuning *tuning);
+/* Those that are made to pre-train (all weights, the optimizer in fp32), or to fine-tune (a checkpoint as it lies). */
+LauncherSet launchers_made_for(bool tuning);
+
+/* Those that plans of fine-tuning are made for where nobody says which. */
+LauncherSet launchers_usual_in_tuning(void);
 
 /* The padding rule of a request as it is on a mesh: where a plan must be launched by somebody (PADDING_LAUNCHABLE, or
  * `launchers`, of which one is requested; 0: none is) and none of them pads anything there, nothing is padded. */

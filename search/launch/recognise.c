@@ -69,10 +69,7 @@ static bool format_named(const char *format, const char *all, int *out, Error *e
 bool import_read(const char *name, const char *text, size_t length, const char *format, Arena *arena, ConfigFile *file,
                  int *launcher, Error *error) {
     char all[LAUNCHER_NAMES_SIZE];
-    LauncherSet read = 0;
-    for (int i = 0; i < launcher_count(); i++)
-        if (!launcher_at(i)->fine_tunes) read |= 1u << i;
-    launcher_names(read, ", ", " or ", all, sizeof all);
+    launcher_names(launchers_all(), ", ", " or ", all, sizeof all);
     *file = (ConfigFile){.name = name, .arena = arena};
     config_skip_mark(&text, &length);
     if (format && !format_named(format, all, launcher, error)) return false;

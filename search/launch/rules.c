@@ -152,8 +152,11 @@ const char *launch_refusal(int launcher, const Model *model, const Work *work, c
 
 const char *launch_refusal_of_work(int launcher, const Request *request) {
     const Launcher *requested = launcher_at(launcher);
-    bool tuned = request->question.tuning.what.on;
-    REFUSE_UNLESS(!tuned || requested->fine_tunes, "it is requested to train all weights here; fine-tuning is trl's");
+    const Tuning *tuning = &request->question.tuning.what;
+    bool tuned = tuning->on, whole = !(tuning->rank > 0) && !tuning->frozen && !(tuning->references > 0);
+    REFUSE_UNLESS(!tuned || requested->fine_tunes || (whole && !tuning->on_host),
+                  "it trains all weights here (--sft); adapters, frozen parts, pairs and parameters on the host are "
+                  "trl's, axolotl's and llama-factory's");
     REFUSE_UNLESS(tuned || !requested->fine_tunes, "it fine-tunes; give --lora, --qlora or --sft too");
     return requested->refuses_work ? requested->refuses_work(request) : NULL;
 }

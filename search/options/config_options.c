@@ -26,6 +26,7 @@ static bool fill_model(Options *words, const ImportedWork *work, ConfigFile *fil
     if (words->text[OPTION_MODEL]) return true;
     if (!zoo_load(file->arena, &zoo, error)) return false;
     if (work->model) found = zoo_find(&zoo, work->model);
+    if (work->model && !found) found = zoo_of_repository(&zoo, work->model);
     int most = 0;
     bool by_sizes = !found && import_sizes_known(&work->sizes);
     for (int i = 0; i < zoo.count && by_sizes; i++) {
@@ -60,7 +61,15 @@ static bool fill_work(Options *words, const ImportedWork *work, ConfigFile *file
            fill(words, OPTION_SEQ, work->seq, file, error) &&
            fill(words, OPTION_PRECISION, work->precision, file, error) &&
            fill(words, OPTION_STATE_DTYPES, work->state_dtypes, file, error) &&
-           fill(words, OPTION_OPTIMIZER, work->optimizer, file, error);
+           fill(words, OPTION_OPTIMIZER, work->optimizer, file, error) &&
+           fill(words, OPTION_OFFLOAD, work->offload, file, error);
+}
+
+static bool fill_tuning(Options *words, const ImportedWork *work, const ConfigFile *file, Error *error) {
+    bool ok = true;
+    for (int i = 0; i < TUNING_WORD_COUNT && ok; i++)
+        ok = fill(words, (Option)(OPTION_LORA + i), work->tuning[i], file, error);
+    return ok;
 }
 
 /* The words that price the plan itself: what its launcher runs is in the space, however it is padded. */
@@ -101,7 +110,7 @@ static bool read_config(ConfigFile *file, int launcher, const Options *given, Op
     *open = *given;
     if (!request) return error_memory(error);
     if (!import_work(launcher, file, &work, error) || !fill_work(open, &work, file, error) ||
-        !request_from_options(open, file->arena, request, error))
+        !fill_tuning(open, &work, file, error) || !request_from_options(open, file->arena, request, error))
         return false;
     if (given->text[OPTION_MODEL] && import_sizes_known(&work.sizes) &&
         !import_sizes_match(&work.sizes, &request->question.model))

@@ -65,12 +65,12 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         .details = "The same with frozen matrices of layers quantised, whose gathers are as small; each use writes "
                    "them out in bf16. After the rank, or in its place: nf4 (with double quantisation), nf4-single, "
                    "int8 or gptq."),
-    [OPTION_TARGETS] = INPUT_ROW(
-        "targets", "LIST", ALL,
-        .help = "matrices with adapters: all-linear, attention, mlp or q_proj,v_proj (all-linear)"),
-    [OPTION_FREEZE] = INPUT_ROW(
-        "freeze", "PARTS", ALL,
-        .help = "frozen parts: embeddings,attention,mlp,experts,router,norms,logits (none; adapters: all)"),
+    [OPTION_TARGETS] =
+        INPUT_ROW("targets", "LIST", ALL,
+                  .help = "matrices with adapters: all-linear, attention, mlp or q_proj,v_proj (all-linear)"),
+    [OPTION_FREEZE] =
+        INPUT_ROW("freeze", "PARTS", ALL,
+                  .help = "frozen parts: embeddings,attention,mlp,experts,router,norms,logits (none; adapters: all)"),
     [OPTION_TASK] = INPUT_ROW(
         "task", "TASK", ALL, .help = "sft or dpo (sft)", .values = "sft dpo",
         .details = "sft; or dpo: a sample is a pair of sequences, and a reference goes forward too: the same weights "
@@ -104,13 +104,15 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         "for", "LAUNCHER", ALL,
         .help = "only what these can launch: maxtext, megatron ... or any (the chip's usual ones)",
         .details = "Only what it can launch, placed where it can place it, priced with its own software: maxtext, "
-                   "jax, megatron, torchtitan, deepspeed, or several with commas, of which the best is the answer. "
+                   "jax, megatron, torchtitan, deepspeed, of fine-tuning trl, axolotl, llama-factory, or several with "
+                   "commas, of which the best is the answer. "
                    "Layouts keep, recompute and offload activations only as the launcher can express. The default "
-                   "is what is usually run: maxtext on TPUs, megatron, torchtitan and deepspeed on GPUs. \"any\" is a "
+                   "is what is usually run: maxtext on TPUs, megatron, torchtitan and deepspeed on GPUs, trl where a "
+                   "model is fine-tuned, and megatron where all its weights are. \"any\" is a "
                    "free layout, which a JAX program of one's own may take; it is the default where an option requests "
                    "for what no launcher does (--padding any, --schedules all, --profile ideal, --nesting), and the "
                    "fallback where no plan of theirs fits.",
-        .values = "maxtext torchtitan megatron jax deepspeed any"),
+        .values = "maxtext torchtitan megatron jax deepspeed trl axolotl llama-factory any"),
     [OPTION_MAX_IDLE] = INPUT_ROW("max-idle", "SHARE", ALL, .help = "the share of chips that may stay unused (10%)"),
     [OPTION_BATCH_TOLERANCE] =
         INPUT_ROW("batch-tolerance", "SHARE", ALL, .help = "the share by which the batch may change (0)"),
@@ -161,7 +163,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         .details = "adamw, adafactor, muon, sgd, sgd-momentum (cost/optimizers), or a file (adamw).",
         .values = "adamw adafactor muon sgd sgd-momentum"),
     [OPTION_STATE_DTYPES] = INPUT_ROW(
-        "state-dtypes", "TYPES", ALL, .help = "like \"parameters=bf16 gradients=fp32 master=fp32 moments=bf16\"",
+        "state-dtypes", "TYPES", ALL,
+        .help = "like \"parameters=bf16 gradients=fp32 master=fp32 moments=bf16\"",
         .details = "What is kept in which dtype, like \"`parameters=bf16 gradients=fp32 master=fp32 moments=bf16`\": "
                    "parameters (the copy for compute, and what is gathered) fp8, bf16, fp16 or fp32 (bf16); "
                    "gradients bf16, fp16 or fp32 (fp32 when accumulated over microbatches, else bf16); master fp32, "

@@ -5,7 +5,6 @@
 #include "base/threads.h"
 #include "base/util.h"
 #include "mesh/host_link.h"
-#include "models/parameters.h"
 #include "search/launch/launcher.h"
 #include "search/options/machine_words.h"
 #include "search/options/tuning_options.h"
@@ -260,8 +259,8 @@ static bool read_space(const Words *words, Request *request) {
     return true;
 }
 
-/* What is kept of each parameter. */
-static bool read_state(const Words *words, Request *request) {
+/* What is kept of each parameter; where nobody says it, in `dtypes`. */
+static bool read_state(const Words *words, Request *request, StateDtypes *dtypes, TrainingState *out) {
     const char *name = given(words, OPTION_OPTIMIZER) ? given(words, OPTION_OPTIMIZER) : "adamw";
     const char *where = given(words, OPTION_OPTIMIZER) ? words_where(words, OPTION_OPTIMIZER) : "--optimizer";
     Optimizer optimizer;
@@ -269,17 +268,22 @@ static bool read_state(const Words *words, Request *request) {
                        sizeof request->requested.optimizer) ||
         !optimizer_load(name, where, words->arena, &optimizer, words->error))
         return false;
-    /* A checkpoint in bf16 is trained as it lies: torch makes moments and gradients like it, and there is no master. */
-    if (request->question.tuning.what.on && !(request->question.tuning.what.rank > 0))
-        request->question.state_dtypes = (StateDtypes){
-            .gradients = DTYPE_BF16, .master = DTYPE_NONE, .first = DTYPE_BF16, .second = DTYPE_BF16};
     if (given(words, OPTION_STATE_DTYPES) &&
-        !state_dtypes_parse(given(words, OPTION_STATE_DTYPES), words_where(words, OPTION_STATE_DTYPES),
-                            &request->question.state_dtypes, words->error))
+        !state_dtypes_parse(given(words, OPTION_STATE_DTYPES), words_where(words, OPTION_STATE_DTYPES), dtypes,
+                            words->error))
         return false;
-    request->question.state = training_state(&request->question.model, &optimizer, &request->question.state_dtypes);
-    request->question.state.tuning = request->question.tuning.what;
+    *out = training_state(&request->question.model, &optimizer, dtypes);
     return true;
+}
+
+/* What launchers that fine-tune keep: a checkpoint in bf16 is trained as it lies, torch makes moments and gradients
+ * like it, and there is no master. Adapters are kept as any training keeps its weights. */
+static StateDtypes state_of_launchers(const Request *request, LauncherSet launchers) {
+    const Tuning *what = &request->question.tuning.what;
+    bool lies = what->on && !(what->rank > 0) && !(launchers & launchers_made_for(false));
+    return lies
+               ? (StateDtypes){.gradients = DTYPE_BF16, .master = DTYPE_NONE, .first = DTYPE_BF16, .second = DTYPE_BF16}
+               : (StateDtypes){0};
 }
 
 /* A required policy; what it offloads needs a host. */
@@ -310,14 +314,12 @@ static bool read_offload(const Words *words, Request *request) {
     Question *question = &request->question;
     if (!text || strcmp(text, "parameters") != 0) return request_offload(text, where, request, words->error);
     if (!question->tuning.what.on)
-        return words_wrong(words, OPTION_OFFLOAD, 
+        return words_wrong(words, OPTION_OFFLOAD,
                            "parameters: only where a model is fine-tuned; give --lora or --sft too");
-    double share = 0.5, room = question->chip.host_bytes.value * share * (double)question->machine.mesh.chips;
-    double stored = question->tuning.what.stored_bytes > 0 ? question->tuning.what.stored_bytes : BF16_BYTES;
     if (!host_is_known(&question->chip))
         return words_wrong(words, OPTION_OFFLOAD, "parameters: the catalog knows no host memory of %s; leave it out",
                            question->chip.title);
-    if (stored * (double)model_parameters(&question->model).total > room)
+    if (!request_has_host_room(request))
         return words_wrong(words, OPTION_OFFLOAD, "parameters: %s has no room for them in half of its hosts' memory",
                            question->machine.text);
     question->tuning.what.on_host = question->state.tuning.on_host = true;
@@ -327,9 +329,9 @@ static bool read_offload(const Words *words, Request *request) {
 static bool read_physics(const Words *words, Request *request) {
     const char *profile = given(words, OPTION_PROFILE) ? given(words, OPTION_PROFILE) : "default";
     int precision = PRECISION_BF16;
-    if (!words_choice(words, OPTION_PRECISION, &precision) || !read_state(words, request) ||
-        !read_remat(words, request) ||
-        !read_offload(words, request) ||
+    if (!words_choice(words, OPTION_PRECISION, &precision) ||
+        !read_state(words, request, &request->requested.state_dtypes, &request->question.state) ||
+        !read_remat(words, request) || !read_offload(words, request) ||
         !words_share(words, OPTION_HBM_RESERVE, RESERVE_MOST, &request->question.hbm_reserve) ||
         !copy_argument(words, OPTION_PROFILE, profile, request->requested.profile, sizeof request->requested.profile) ||
         !read_stack(words, request))
@@ -390,7 +392,7 @@ static bool read_launchers(const Words *words, Request *request, const ProfileFi
     if (asks_beyond_launchers(words, request)) return true;
     LauncherSet usual = launchers_usual(chip) & ~unable;
     if (request->question.tuning.what.on) { /* they run wherever PyTorch does, alongside the chip's own software */
-        requested->launchers = chip_has_domains(chip) ? launchers_all() & ~unable : 0;
+        requested->launchers = chip_has_domains(chip) ? launchers_usual_in_tuning() & ~unable : 0;
         return true;
     }
     for (int i = 0; i < launcher_count(); i++)
@@ -409,8 +411,11 @@ static bool read_subproblem(const Words *words, Request *request, const ProfileF
     LauncherSet updating = launchers;
     for (int i = 0; i < launcher_count() && !launchers && ask.launcher; i++)
         if (strcmp(launcher_name(i), ask.launcher) == 0) updating = 1u << i;
-    *out = (Subproblem){.launchers = launchers, .host_update = launchers_host_update(updating)};
-    if (!profile_file_pick(file, &ask, &question->chip, words->arena, &out->profile, words->error) ||
+    *out = (Subproblem){.launchers = launchers,
+                        .host_update = launchers_host_update(updating),
+                        .state_dtypes = state_of_launchers(request, updating)};
+    if (!read_state(words, request, &out->state_dtypes, &out->state) ||
+        !profile_file_pick(file, &ask, &question->chip, words->arena, &out->profile, words->error) ||
         !profile_file_doubts(file, &ask, &question->chip, words->arena, &out->doubts, words->error) ||
         !launch_remat(updating, &question->model, words->arena, &out->domain, words->error) ||
         !read_nesting(words, request, out))

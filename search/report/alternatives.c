@@ -4,8 +4,8 @@
 
 #include "base/util.h"
 #include "mesh/host_link.h"
-#include "models/parameters.h"
 #include "mesh/slice.h"
+#include "search/launch/launcher.h"
 
 #include <stdlib.h>
 
@@ -223,16 +223,6 @@ static bool qlora_of(Request *request) {
     return true;
 }
 
-static bool on_host(Request *request) {
-    Tuning *what = &request->question.tuning.what;
-    double stored = what->stored_bytes > 0 ? what->stored_bytes : BF16_BYTES;
-    double room = 0.5 * request->question.chip.host_bytes.value * (double)request->question.machine.mesh.chips;
-    if (what->on_host || !(what->rank > 0) || !host_is_known(&request->question.chip) ||
-        stored * (double)model_parameters(&request->question.model).total > room)
-        return false;
-    return what->on_host = true;
-}
-
 static bool half_as_long(Request *request) {
     FineTuning *tuning = &request->question.tuning;
     if (request->question.work.seq < 512) return false;
@@ -249,19 +239,24 @@ static bool one_more_gpu(Request *request) {
     return true;
 }
 
-/* Each requested by itself: what it costs is its step. */
-static bool make_ways_out(Report *report, Request *scratch, Error *error) {
+/* A search of its own, in HBM alone and for all who may launch it: where nothing fits, the fallback has answered. */
+static void copy_tuning(const Report *report, Request *scratch) {
+    request_copy(report->request->question.tuning.what.on ? report->requested : report->request, scratch);
+    scratch->control.each = scratch->control.different = false;
+    scratch->space.max_idle = 0;
+}
+
+bool report_make_ways_out(Report *report, Request *scratch, Error *error) {
     static const struct {
         const char *words;
         bool (*change)(Request *request);
-    } WAYS[] = {{"--lora", lora_of}, {"--qlora", qlora_of}, {"--offload parameters", on_host},
-                {"--max-length", half_as_long}, {"--gpus", one_more_gpu}};
+    } WAYS[] = {{"--lora", lora_of}, {"--qlora", qlora_of}, {"--max-length", half_as_long}, {"--gpus", one_more_gpu}};
     for (size_t i = 0; i < COUNT_OF(WAYS) && report->way_out_count < (int)COUNT_OF(report->ways_out); i++) {
         SideAnswer answer;
-        request_copy(report->request, scratch);
-        scratch->space.max_idle = 0;
+        copy_tuning(report, scratch);
         if (!WAYS[i].change(scratch)) continue;
         scratch->question.state.tuning = scratch->question.tuning.what;
+        scratch->space.unable = launchers_refusing_work(scratch);
         if (!report_ask(report, scratch, &answer, error)) return false;
         if (!answer.found) continue;
         char *words = report->ways_out[report->way_out_count].words;
@@ -286,11 +281,10 @@ bool report_make_nearest(Report *report, Request *scratch, Error *error) {
     }
     for (int64_t factor = 2; factor <= NEAREST_GROWTH && report->nearest_count < NEAREST_WANTED; factor *= 2) {
         SideAnswer answer;
-        request_copy(request, scratch);
-        scratch->space.max_idle = 0;
+        copy_tuning(report, scratch);
         if (!larger_machine(request, factor, &scratch->question.machine)) break;
         if (!report_ask(report, scratch, &answer, error)) return false;
         if (answer.found) report->nearest[report->nearest_count++] = answer.best;
     }
-    return !request->question.tuning.what.on || make_ways_out(report, scratch, error);
+    return !request->question.tuning.what.on || report_make_ways_out(report, scratch, error);
 }

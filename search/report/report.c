@@ -64,7 +64,10 @@ static bool surround(Report *report, const ReportReader *reader, Arena *arena, E
     report->work_limit = mode == SENSITIVITY_ALL ? 0 : max_whole(WORK_LEAST, report->result.work / 4 * 5);
     bool ok = tell(report, reader, STAGE_PLAN, error) && report_make_rows(report, quick, arena, error) &&
               (none || short_answer || report_make_headroom(report, arena, error)) &&
-              (none || report_make_expressible(report, arena, error)) && tell(report, reader, STAGE_ROWS, error);
+              (none || report_make_expressible(report, arena, error)) &&
+              (none || !report->request->question.tuning.what.on_host || !report->request->space.offload_allowed ||
+               report_make_ways_out(report, scratch, error)) &&
+              tell(report, reader, STAGE_ROWS, error);
     report->plan_effort = report->effort;
     if (reader->thrifty && report->work_limit > 0)
         report->work_limit = min_whole(report->work_limit, max_whole(WAYS_LEAST, report->plan_effort / 6));

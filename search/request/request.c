@@ -5,6 +5,7 @@
 #include "base/util.h"
 #include "cost/stage/stage.h"
 #include "mesh/host_link.h"
+#include "models/parameters.h"
 #include "search/request/knobs.h"
 
 #include <math.h>
@@ -36,6 +37,9 @@ void request_for(const Request *request, const Subproblem *subproblem, Request *
     out->question.doubts = subproblem->doubts;
     out->question.domain = subproblem->domain;
     out->question.host_update = subproblem->host_update;
+    out->question.state_dtypes = subproblem->state_dtypes;
+    out->question.state = subproblem->state;
+    out->question.state.tuning = out->question.tuning.what;
     out->question.hbm_reserve = out->requested.hbm_reserve;
     if (out->requested.reserve_origin == FROM_DEFAULT) out->question.hbm_reserve = request_default_reserve(out);
 }
@@ -332,6 +336,13 @@ const char *schedules_text(unsigned schedules, char text[SCHEDULES_TEXT_SIZE]) {
 /* What the optimizer on the host has to gain before it is worth what it takes of the host: few measured runs have
  * it. */
 static const double OPTIMIZER_GAIN = 0.05;
+
+bool request_has_host_room(const Request *request) {
+    const Question *question = &request->question;
+    double stored = question->tuning.what.stored_bytes > 0 ? question->tuning.what.stored_bytes : BF16_BYTES;
+    double room = 0.5 * question->chip.host_bytes.value * (double)question->machine.mesh.chips;
+    return host_is_known(&question->chip) && stored * (double)model_parameters(&question->model).total <= room;
+}
 
 /* What --require and --remat put on the host. */
 static void required_there(const Request *request, bool *optimizer, bool *activations) {

@@ -75,7 +75,9 @@ typedef struct {
 } FineTuning;
 
 /* The options of fine-tuning, without their dashes. */
-enum { TUNING_WORD_COUNT = 10, TUNING_WORD_SIZE = 96 };
+enum { TUNING_LORA, TUNING_QLORA, TUNING_TARGETS, TUNING_FREEZE, TUNING_TASK, TUNING_MEAN_LENGTH, TUNING_MAX_LENGTH };
+enum { TUNING_PACKING = TUNING_MAX_LENGTH + 1, TUNING_SAMPLES, TUNING_EPOCHS, TUNING_WORD_COUNT };
+enum { TUNING_WORD_SIZE = 96 };
 extern const char *const TUNING_WORDS[TUNING_WORD_COUNT];
 
 /* What is requested: which model, trained how, on which machine, priced with which figures. */
@@ -194,6 +196,7 @@ typedef struct {
     bool nesting_said;       /* by --nesting; else each launcher has its own */
     LauncherSet launchers;   /* --for, or the usual launchers of the chip; 0 means any */
     Origin launchers_origin; /* FROM_OPTION or FROM_DEFAULT */
+    StateDtypes state_dtypes; /* --state-dtypes alone */
     double batch_tokens;     /* before rounding to whole sequences */
     char tuning[TUNING_WORD_COUNT][TUNING_WORD_SIZE]; /* as typed; "" means not said */
     bool offload;            /* --offload was given: request_offload() */
@@ -212,6 +215,8 @@ typedef struct {
     HostUpdate host_update;
     Nesting nesting;
     const char *nesting_name;
+    StateDtypes state_dtypes; /* as it keeps them where nobody says so */
+    TrainingState state;
     bool fallback; /* searched only where no other has a plan that fits */
 } Subproblem;
 enum { CONTENDERS_MAX = LAUNCHERS_MAX + 1 };
@@ -273,6 +278,9 @@ const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEX
 bool request_add_json(const Request *request, const char *launchers, cJSON *to);
 
 /* What may go to the host, as --offload says it, or by default. */
+
+/* Whether half of the host's memory has room for the parameters of what is fine-tuned, as they lie. */
+bool request_has_host_room(const Request *request);
 
 /* Settles what may go to the host where nobody said so: everything on TPUs and where the link to the host is coherent;
  * over PCIe, whose copies no published recipe finds worth while, only what --require or --remat ask for, and the rest

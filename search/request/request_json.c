@@ -48,14 +48,12 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
     /* Of several launchers each has its own order of roles and its own software, which accompany its plans. */
     bool several = strchr(launchers, ',') != NULL;
     const char *stack = several ? request->requested.stack : request->question.profile.stack;
+    const StateDtypes *kept = several ? &request->requested.state_dtypes : &request->question.state_dtypes;
     return json_add_text(to, "model", request->requested.model) && add_machine(request, to) &&
            json_add_whole(to, "batch", (int64_t)request->requested.batch_tokens) &&
-           (request->requested.tuning[TUNING_WORD_COUNT - 4][0] ||
-            json_add_whole(to, "seq", request->question.work.seq)) &&
-           (request->question.tuning.what.on ||
-            json_add_real(to, "tokens", request->question.training_tokens)) &&
-           add_tuning(&request->requested, to) &&
-           add_failures(&request->question.failing, to) &&
+           (request->requested.tuning[TUNING_MAX_LENGTH][0] || json_add_whole(to, "seq", request->question.work.seq)) &&
+           (request->question.tuning.what.on || json_add_real(to, "tokens", request->question.training_tokens)) &&
+           add_tuning(&request->requested, to) && add_failures(&request->question.failing, to) &&
            (required[0] == '\0' || json_add_text(to, "require", required)) && json_add_text(to, "for", launchers) &&
            json_add_real(to, "max_idle", request->space.max_idle) &&
            json_add_real(to, "batch_tolerance", request->space.batch_tolerance) &&
@@ -68,7 +66,7 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
            json_add_bool(to, "variants", request->control.variants) &&
            json_add_text(to, "precision", precision_name(request->question.precision)) &&
            json_add_text(to, "optimizer", request->requested.optimizer[0] ? request->requested.optimizer : "adamw") &&
-           json_add_text(to, "state_dtypes", state_dtypes_text(&request->question.state_dtypes, dtypes)) &&
+           json_add_text(to, "state_dtypes", state_dtypes_text(kept, dtypes)) &&
            json_add_text(to, "remat", remat_text(&request->question.remat, remat)) &&
            json_add_text(to, "offload",
                          request->question.tuning.what.on_host ? "parameters"

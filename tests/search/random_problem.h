@@ -337,7 +337,7 @@ static inline void random_state(Draw *draw, Request *request) {
 /* One problem in three trains adapters, or a part of the weights; some in quantised matrices, with a reference, or with
  * parameters on the host. Draws from a copy: the rest of a problem is what it was without. */
 static inline void random_tuning(Draw draw, Request *request) {
-    request->space.unable |= 1u << LAUNCHER_TRL;
+    request->space.unable |= launchers_made_for(true);
     if (!draw_chance(&draw, 1. / 3)) return;
     Tuning *what = &request->question.tuning.what;
     *what = (Tuning){.on = true, .frozen = (unsigned)draw_below(&draw, FROZEN_ALL)};
@@ -352,7 +352,7 @@ static inline void random_tuning(Draw draw, Request *request) {
     if (!request->question.state.optimizer[0]) request->question.state = *training_state_default();
     request->question.state.tuning = *what;
     if (request->space.launchers) request->space.launchers = 1u << LAUNCHER_TRL;
-    request->space.unable = launchers_all() & ~(1u << LAUNCHER_TRL);
+    request->space.unable = launchers_made_for(false);
 }
 
 /* Any of the policies, in all layers or some, or any states. */

@@ -148,8 +148,8 @@ static bool emit(const Options *options, const EmitFormat *format, Arena *arena,
         fprintf(streams.err,
                 "shardopt: emit %s: no plan fits; `shardopt plan` with the same options says how far off\n",
                 format->name);
-    else if (!emit_allowed(format, request, result->plans, error) ||
-             !write_plan(format, request, result->plans, &choice, streams, error))
+    else if (!emit_allowed(format, result->plans->request, result->plans, error) ||
+             !write_plan(format, result->plans->request, result->plans, &choice, streams, error))
         return false;
     planning_conclude(result, &choice, clock_seconds() - start, streams.err);
     return true;
@@ -207,7 +207,8 @@ const Command COMMAND_EMIT = {
         "`torchtitan` (bash scripts), `torchtitan-toml` (TOML, for torchtitan up to 0.2), `jax` (a Python "
         "module with mesh, PartitionSpecs, remat and schedule; its --check prints and checks them), "
         "`deepspeed` (JSON; what its schema has no key for stands in an object \"shardopt\", which it leaves "
-        "alone). The plan is one of a report (--from), the one that --plan names, or, without either, the "
+        "alone), `trl` (a bash script), `axolotl`, `llama-factory` (YAML). The plan is one of a report (--from), the "
+        "one that --plan names, or, without either, the "
         "best that the launcher can launch. What it refuses, or cannot put where the plan was costed, is an "
         "error that names the rule; what it does otherwise than was costed is a comment in the file and a "
         "warning. Activations that a GPU launcher has no words for become the cheapest of its ways that keeps "
@@ -220,8 +221,9 @@ const Command COMMAND_EMIT = {
     .option_count = OPTION_COUNT,
     .use = USE_EMIT,
     .takes_arguments = true,
-    .argument_values = "maxtext torchtitan megatron jax deepspeed torchtitan-toml vllm sglang tensorrt-llm "
-                       "maxtext-serving",
+    .argument_values =
+        "maxtext torchtitan megatron jax deepspeed torchtitan-toml trl axolotl llama-factory vllm sglang tensorrt-llm "
+        "maxtext-serving",
     .footer = PLANNING_FOOTER(""),
     .list = list_formats,
     .examples = "shardopt emit maxtext --from report.json -o run.yml\n"

@@ -404,6 +404,7 @@ static void plan_words(const LaunchJob *job, Prose *out) {
 const Launcher MEGATRON_LAUNCHER = {
     .name = "megatron",
     .usual_on_gpus = true,
+    .usual_in_tuning = true,
     .nestings = {{.name = "megatron",
                   .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}},
                  {.name = "megatron-pp-dp",

@@ -1,190 +1,133 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* TRL's trainers through accelerate: a script that writes accelerate's YAML and starts `trl sft` or `trl dpo`. Flags
- * and defaults: TRL 0.24 (trl/trainer/model_config.py, sft_config.py, dpo_config.py), accelerate 1.11
- * (utils/dataclasses.py, FullyShardedDataParallelPlugin), transformers 4.57 (training_args.py). */
-#include "base/util.h"
-#include "search/launch/keys.h"
-#include "search/launch/rules.h"
+/* TRL's trainers through accelerate: a script that starts trl.scripts.sft or trl.scripts.dpo. Flags and defaults: TRL
+ * 0.24 (trl/trainer/model_config.py, sft_config.py, dpo_config.py), accelerate 1.11 (commands/launch.py,
+ * utils/dataclasses.py, FullyShardedDataParallelPlugin), transformers 4.57 (training_args.py). */
+#include "search/launch/trl/tuned.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#define REFUSES_ROLES "TRL trains with DDP and FSDP2: tensor, sequence, expert and pipeline are 1"
+KEY_WORDS(MODULES, {"trl.scripts.sft", false}, {"trl.scripts.dpo", true});
+KEY_WORDS(SWITCH, {"true", true}, {"false", false});
 
-static const char *refuses_degrees(const PlanFacts *facts) {
-    REFUSE_UNLESS(facts->tensor == 1 && facts->sequence == 1 && facts->expert == 1 && facts->pipeline == 1,
-                  REFUSES_ROLES);
-    return NULL;
-}
+static const LaunchKey KEYS[] = {
+    KEY_FLAG('f', "use_fsdp", TERM_FSDP),
+    KEY_WRITTEN('f', "fsdp_version", TERM_VERSION),
+    KEY_NAME('f', "fsdp_reshard_after_forward", TERM_REGATHER, true, SWITCH),
+    KEY_NAME('f', "fsdp_offload_params", TERM_ON_HOST, false, SWITCH),
+    KEY_NAME('f', "fsdp_cpu_ram_efficient_loading", TERM_LOADS_ONCE, true, SWITCH),
+    KEY_NUMBER('g', "parallelism_config_dp_replicate_size", ROLE_DATA, 1, 1 << 20, 1),
+    KEY_NUMBER('g', "parallelism_config_dp_shard_size", TERM_SHARDS, 1, 1 << 20, 0),
+    KEY_NAME('m', "module", TERM_PAIRS, false, MODULES),
+    KEY_NAME('b', "bf16", TERM_MIXED, true, SWITCH),
+    KEY_NUMBER('b', "max_length", TERM_SEQ, 1, INT64_C(1) << 40, 1024),
+    KEY_NUMBER('b', "per_device_train_batch_size", TERM_MICRO, 1, IMPORT_BATCH_MAX, 8),
+    KEY_NUMBER('b', "gradient_accumulation_steps", TERM_MICROBATCHES, 1, 1 << 20, 1),
+    KEY_NAME('b', "gradient_checkpointing", TERM_CHECKPOINTS, true, SWITCH),
+    KEY_NAME('p', "packing", TERM_PACKED, false, SWITCH),
+    KEY_FLAG('a', "use_peft", TERM_ADAPTER),
+    KEY_NUMBER('a', "lora_r", TERM_RANK, 1, 1 << 16, 16),
+    KEY_WRITTEN('a', "lora_alpha", TERM_ALPHA),
+    KEY_FLAG('a', "load_in_4bit", TERM_FOUR_BITS),
+    KEY_FLAG('a', "load_in_8bit", TERM_EIGHT_BITS),
+    KEY_FLAG('a', "use_bnb_nested_quant", TERM_DOUBLE),
+    {NULL},
+};
 
-static const char *refuses(const PlanFacts *facts) {
-    REFUSE_UNLESS(!facts_folded(facts), REFUSES_ROLES);
-    REFUSE_UNLESS(facts->plan->knobs.zero_stage == 0,
-                  "ZeRO-1 and 2 are DeepSpeed's; accelerate has DDP and FSDP2 here");
-    return NULL;
-}
-
-static const char *refuses_work(const Request *request) {
-    const Tuning *what = &request->question.tuning.what;
-    REFUSE_UNLESS(what->rank > 0 || what->frozen == 0,
-                  "its command has no words for --freeze; set requires_grad in a script of your own, and give "
-                  "--for any");
-    REFUSE_UNLESS(request->question.precision == PRECISION_BF16, "it trains in bf16 here; give --precision bf16");
-    return NULL;
-}
-
-static bool offloads_optimizer(const PlanFacts *facts) {
-    (void)facts;
-    return false; /* FSDP2's CPUOffloadPolicy sends parameters too */
-}
-
-/* Nothing or full (gradient_checkpointing). */
-static void remat_rules(RematList *list, const Model *model) {
-    (void)model;
-    remat_list_add_none(list);
-    remat_list_add_full(list, 0);
-}
-
-static void plan_words(const LaunchJob *job, Prose *out) {
-    if (job->shards && job->data > 1)
-        prose_add(out, "FSDP2 over %" PRId64 " in %" PRId64 " groups", job->fsdp, job->data);
-    else if (job->shards)
-        prose_add(out, "FSDP2 over %" PRId64, job->fsdp);
-    else
-        prose_add(out, job->world > 1 ? "DDP" : "one GPU");
-    if (job->request->question.tuning.what.on_host) prose_item(out, ", ", "parameters on the CPU");
-    prose_item(out, ", ", "per_device_train_batch_size %" PRId64 ", gradient_accumulation_steps %" PRId64,
-               job->knobs->microbatch_sequences, job->knobs->microbatches);
-    prose_item(out, ", ", "%sgradient_checkpointing", job_dropped_most(job) > 0 ? "" : "no ");
-}
-
-static void trl_notes(const LaunchJob *job, EmitNotes *notes) {
-    if (!job->request->question.tuning.what.on)
-        emit_note(notes, "all weights are trained on packed sequences, as pre-training on a text would be");
-    emit_note(notes, "put the model's repository and the data set where MODEL and DATA stand");
-}
-
-/* Weights, moments and gradients in bf16: without mixed precision, under which FSDP2 makes sharded weights fp32 and
- * autocast casts what is in bf16 already. */
-static bool in_bf16(const LaunchJob *job) { return job->request->question.state_dtypes.master == DTYPE_NONE; }
-
-static void write_yaml(const LaunchJob *job, FILE *out) {
-    bool sharded = job->shards || job->request->question.tuning.what.on_host;
+static void write_launch(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
+    bool shards = tuned_shards(job);
     fprintf(out,
-            "cat > accelerate.yaml <<'YAML'\n"
-            "compute_environment: LOCAL_MACHINE\n"
-            "distributed_type: %s\n"
-            "mixed_precision: %s\n"
-            "num_machines: %" PRId64 "\n"
-            "num_processes: %" PRId64 "\n",
-            sharded            ? "FSDP"
-            : job->world > 1   ? "MULTI_GPU"
-                               : "'NO'",
-            in_bf16(job) ? "'no'" : "bf16", job->hosts, job->world);
-    if (sharded) {
+            "LAUNCH=(\n    --num_machines %" PRId64 "\n    --num_processes %" PRId64 "\n    --mixed_precision %s\n",
+            job->hosts, job->world, terms->of[TERM_PLAIN] ? "no" : "bf16");
+    if (shards) {
+        keys_write(KEYS, "f", terms, KEYS_FLAGS, out);
         fprintf(out,
-                "fsdp_config:\n"
-                "  fsdp_version: 2\n"
-                "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n"
-                "  fsdp_reshard_after_forward: %s\n"
-                "  fsdp_cpu_ram_efficient_loading: true\n"
-                "  fsdp_state_dict_type: SHARDED_STATE_DICT\n"
-                "  fsdp_offload_params: %s\n"
-                "  fsdp_activation_checkpointing: false\n",
-                job->knobs->regather ? "true" : "false",
-                job->request->question.tuning.what.on_host ? "true" : "false");
-        if (job->data > 1)
-            fprintf(out,
-                    "parallelism_config:\n"
-                    "  parallelism_config_dp_replicate_size: %" PRId64 "\n"
-                    "  parallelism_config_dp_shard_size: %" PRId64 "\n",
-                    job->data, job->fsdp);
+                "    --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP\n    --fsdp_state_dict_type SHARDED_STATE_DICT\n");
+    } else if (job->world > 1) {
+        fprintf(out, "    --multi_gpu\n");
     }
-    fprintf(out, "YAML\n\n");
+    if (shards && job->data > 1) {
+        fprintf(out, "    --use_parallelism_config\n");
+        keys_write(KEYS, "g", terms, KEYS_FLAGS, out);
+    }
+    keys_write(KEYS, "m", terms, KEYS_FLAGS, out);
+    fprintf(out, ")\n");
 }
 
-static void write_adapters(const LaunchJob *job, FILE *out) {
-    static const char *const NAMES[TARGET_COUNT] = {"q_proj",    "k_proj",  "v_proj",   "o_proj",
-                                                    "gate_proj", "up_proj", "down_proj"};
-    const Tuning *what = &job->request->question.tuning.what;
-    if (!(what->rank > 0)) return;
-    fprintf(out, " \\\n    --use_peft --lora_r %g --lora_alpha %g --lora_target_modules", what->rank, 2 * what->rank);
-    if (what->targets == TARGETS_ALL) fprintf(out, " all-linear");
-    for (int i = 0; i < TARGET_COUNT && what->targets != TARGETS_ALL; i++)
-        if (what->targets >> i & 1) fprintf(out, " %s", NAMES[i]);
-    if (!(what->stored_bytes > 0)) return;
-    if (what->stored_bytes >= 1)
-        fprintf(out, " \\\n    --load_in_8bit");
+static void write_adapters(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
+    keys_write(KEYS, "a", terms, KEYS_FLAGS, out);
+    fprintf(out, "    --lora_target_modules ");
+    if (job->request->question.tuning.what.targets == TARGETS_ALL)
+        fprintf(out, "all-linear");
     else
-        /* a byte for 64 is the doubly quantised scale */
-        fprintf(out, " \\\n    --load_in_4bit --bnb_4bit_quant_type nf4%s",
-                what->stored_bytes < 0.55 ? " --use_bnb_nested_quant" : "");
-    if (job->shards) fprintf(out, " --bnb_4bit_quant_storage bfloat16"); /* FSDP shards in one dtype */
+        tuned_write_targets(job, " ", out);
+    fprintf(out, "\n");
+    if (terms->of[TERM_BITS] == 4) fprintf(out, "    --bnb_4bit_quant_type nf4\n");
 }
 
 static bool trl_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {
     (void)error;
     const FineTuning *tuning = &job->request->question.tuning;
+    LaunchTerms terms = tuned_terms(job);
+    terms.of[TERM_VERSION] = 2;
     fprintf(out, "#!/bin/bash\n");
     emit_header(job, notes, out);
     fprintf(out, "set -e\nMODEL=${MODEL:?a repository or folder of the model}\n"
                  "DATA=${DATA:?a data set}\nOUT=${OUT:-out}\n\n");
-    write_yaml(job, out);
     if (job->world > 1) job_write_hosts(job, out);
-    fprintf(out, "accelerate launch --config_file accelerate.yaml");
+    write_launch(job, &terms, out);
+    fprintf(out, "TRAIN=(\n    --dtype bfloat16\n");
+    keys_write(KEYS, tuning->pairs ? "b" : "bp", &terms, KEYS_FLAGS, out);
+    if (tuning->what.on) fprintf(out, "    --num_train_epochs %g\n", tuning->epochs);
+    if (tuning->what.rank > 0) write_adapters(job, &terms, out);
+    fprintf(out, ")\nexec accelerate launch ");
     if (job->hosts > 1)
-        fprintf(out, " \\\n    --machine_rank \"${NODE_RANK:-0}\" --main_process_ip \"$MASTER_ADDR\" "
-                     "--main_process_port \"${MASTER_PORT:-29500}\"");
-    fprintf(out,
-            " \\\n    --module trl.scripts.%s --model_name_or_path \"$MODEL\" --dataset_name \"$DATA\" "
-            "--output_dir \"$OUT\" \\\n    --dtype bfloat16 --bf16 %s --max_length %" PRId64
-            " --per_device_train_batch_size %" PRId64 " --gradient_accumulation_steps %" PRId64
-            " \\\n    --gradient_checkpointing %s",
-            tuning->pairs ? "dpo" : "sft", in_bf16(job) ? "false" : "true", job->ranked->work.seq,
-            tuning->pairs ? max_whole(1, job->knobs->microbatch_sequences / 2) : job->knobs->microbatch_sequences,
-            job->knobs->microbatches, job_dropped_most(job) > 0 ? "true" : "false");
-    if (tuning->what.on) fprintf(out, " --num_train_epochs %g", tuning->epochs);
-    bool packed = strcmp(job->request->requested.tuning[7], "packed") == 0 || job->request->requested.tuning[5][0];
-    if (!tuning->pairs && packed) fprintf(out, " --packing true");
-    write_adapters(job, out);
-    fprintf(out, "\n");
+        fprintf(out, "--machine_rank \"${NODE_RANK:-0}\" --main_process_ip \"$MASTER_ADDR\" "
+                     "--main_process_port \"${MASTER_PORT:-29500}\" \\\n    ");
+    fprintf(out, "\"${LAUNCH[@]}\" \"${TRAIN[@]}\" \\\n    --model_name_or_path \"$MODEL\" --dataset_name \"$DATA\" "
+                 "--output_dir \"$OUT\" \"$@\"\n");
     return !ferror(out);
 }
 
 /* ---- read ---- */
 
+static const char IGNORED[] =
+    "num_machines num_processes mixed_precision multi_gpu machine_rank main_process_* fsdp_* use_parallelism_config "
+    "dtype bf16 bnb_4bit_* lora_alpha lora_dropout model_name_or_path dataset* output_dir learning_rate lr_* warmup* "
+    "weight_decay optim* *_steps *_strategy logging* report_to run_name seed save_* eval* attn_implementation (*";
+
 static bool trl_work(ConfigFile *file, ImportedWork *out, Error *error) {
-    (void)out;
-    return error_set(error, ERROR_INPUT, file->name,
-                     "scripts of TRL are written here, not read; give the plan itself: --lora 16 --plan fsdp=2");
+    LaunchTerms terms;
+    const char *model = config_text(file, "model_name_or_path", NULL);
+    if (!tuned_read(KEYS, file, &terms, error)) return false;
+    if (model && model[0] == '$') model = NULL; /* that is the caller's */
+    return tuned_work(file, &terms, model, config_text(file, "lora_target_modules", NULL), out, error);
 }
 
 static bool trl_plan(ConfigFile *file, const Request *request, ImportedPlan *plan, Error *error) {
-    (void)request, (void)plan;
-    return trl_work(file, NULL, error);
+    LaunchTerms terms;
+    config_ignore(file, IGNORED);
+    return tuned_read(KEYS, file, &terms, error) && tuned_plan(file, &terms, request, plan, error);
 }
-
-static const LaunchKey KEYS[] = {{NULL}};
 
 const Launcher TRL_LAUNCHER = {
     .name = "trl",
+    .usual_in_tuning = true,
     .fine_tunes = true,
-    .nestings = {{.name = "megatron",
-                  .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}}},
+    .nestings = TUNED_NESTING,
     .gpus_only = true,
     .any_layers = true,
-    .refuses_degrees = refuses_degrees,
-    .refuses = refuses,
-    .refuses_work = refuses_work,
-    .offloads_optimizer = offloads_optimizer,
+    .refuses_degrees = tuned_refuses_degrees,
+    .refuses = tuned_refuses,
+    .refuses_work = tuned_refuses_work,
+    .offloads_optimizer = tuned_offloads_optimizer,
     .host_update = HOST_UPDATE_ON_CPU,
-    .remat = remat_rules,
-    .plan_words = plan_words,
+    .remat = tuned_remat,
+    .plan_words = tuned_plan_words,
     .signs = {"per_device_train_batch_size", "lora_target_modules"},
     .signs_yield = true,
     .keys = KEYS,
     .import_work = trl_work,
     .import_plan = trl_plan,
-    .formats = {{"trl", trl_write, trl_notes, "a script that starts TRL through accelerate", "finetune.sh", NULL,
-                 NULL}},
+    .formats = {{"trl", trl_write, tuned_notes, "a script that starts TRL through accelerate", "finetune.sh",
+                 tuned_cannot, NULL}},
 };

@@ -80,7 +80,8 @@ static void tuning_words(const Request *request, const RankedPlan *first, Prose 
     stage_sums(&setting, &shard, &plain.methods, &shardings[0], &sums);
     double all = local_parameters(&setting, &shard, &plain, &sums, false).total,
            trained = trained_parameters(&setting, &shard, &plain, &sums, false).total;
-    const char *targets = request->requested.tuning[2][0] ? request->requested.tuning[2] : "all-linear";
+    const char *targets =
+        request->requested.tuning[TUNING_TARGETS][0] ? request->requested.tuning[TUNING_TARGETS] : "all-linear";
     if (what->rank > 0)
         prose_add(to, "%s of rank %g on %s: ", what->stored_bytes > 0 ? "QLoRA" : "LoRA", what->rank, targets);
     else
@@ -95,6 +96,8 @@ static void tuning_words(const Request *request, const RankedPlan *first, Prose 
         prose_add(to, "; DPO: pairs, the reference is %s",
                   what->reference_model ? "a copy of the weights" : "the model with adapters off");
     prose_add(to, ".");
+    if (what->on_host && request->space.offload_allowed)
+        prose_add(to, " Nothing fits in HBM alone: parameters lie in the host's memory (--offload parameters).");
 }
 
 /* What the training takes; with its failures where there are some. */
@@ -374,6 +377,7 @@ static int lines_of(bool (*write)(const Report *report, TextOut out), const Repo
 static bool write_table(const Report *report, int plan_lines, TextOut out) {
     bool ok = write_plans(report, plan_lines, out);
     write_note(report, out);
+    if (report->result.plan_count > 0) ways_out_write(report, "In HBM:   ", out);
     return ok;
 }
 

@@ -47,6 +47,7 @@ void alternative_words(const Report *report, Alternative way, char cells[ALTERNA
 void sensitivities_write(const Report *report, TextOut out);
 void shortfall_write(const Report *report, TextOut out);
 void nearest_write(const Report *report, TextOut out);
+void ways_out_write(const Report *report, const char *before, TextOut out); /* `before`: ten columns */
 
 /* Why the answer is not proven, with what is known of the rest. */
 void gap_words(const Report *report, Prose *to);

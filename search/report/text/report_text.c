@@ -211,6 +211,11 @@ void nearest_write(const Report *report, TextOut out) {
         prose_write(out, i == 0 ? "Nearest machine that fits: " : "                     then: ",
                     "                           ", text.text);
     }
+    ways_out_write(report, "Ways out: ", out);
+}
+
+void ways_out_write(const Report *report, const char *before, TextOut out) {
+    char hbm[NUMBER_TEXT_SIZE], step[NUMBER_TEXT_SIZE], chips[NUMBER_TEXT_SIZE], label[WORDS_SIZE];
     for (int i = 0; i < report->way_out_count; i++) {
         const RankedPlan *ranked = &report->ways_out[i].best;
         Prose text = {0};
@@ -218,7 +223,7 @@ void nearest_write(const Report *report, TextOut out) {
                   number_bytes(memory_total(&ranked->estimate.memory), hbm),
                   step_text(ranked->estimate.time.seconds, step),
                   number_grouped(ranked->work.sequences * ranked->work.seq, chips), plan_label(ranked, label));
-        prose_write(out, i == 0 ? "Ways out: " : "          ", "            ", text.text);
+        prose_write(out, i == 0 ? before : "          ", "            ", text.text);
     }
 }
 

@@ -16,12 +16,10 @@ typedef enum { JSON = KEYS_PYTHON + 1 } OtherSyntax;
 static const struct {
     const char *launcher;
     int syntax[2], count;
-} FILES[] = {{"maxtext", {KEYS_YAML}, 1},
-             {"jax", {KEYS_PYTHON}, 1},
-             {"megatron", {KEYS_FLAGS}, 1},
-             {"torchtitan", {KEYS_FLAGS, KEYS_TOML}, 2},
-             {"deepspeed", {JSON}, 1},
-             {"trl", {0}, 0}}; /* none: it is written whole */
+} FILES[] = {{"maxtext", {KEYS_YAML}, 1},   {"jax", {KEYS_PYTHON}, 1},
+             {"megatron", {KEYS_FLAGS}, 1}, {"torchtitan", {KEYS_FLAGS, KEYS_TOML}, 2},
+             {"deepspeed", {JSON}, 1},      {"trl", {KEYS_FLAGS}, 1},
+             {"axolotl", {KEYS_YAML}, 1},   {"llama-factory", {KEYS_YAML}, 1}};
 
 /* One group of a table as a file; the caller frees. */
 static char *written(const LaunchKey *keys, const LaunchKey *row, const LaunchTerms *terms, int syntax) {

@@ -7,16 +7,18 @@
 #include <string.h>
 
 Test(launchers, places) {
-    static const char *const NAMES[] = {"maxtext", "jax", "megatron", "torchtitan", "deepspeed", "trl"};
+    static const char *const NAMES[] = {"maxtext",   "jax", "megatron", "torchtitan",
+                                        "deepspeed", "trl", "axolotl",  "llama-factory"};
     char text[LAUNCHER_NAMES_SIZE], few[12];
     cr_assert_eq(launcher_count(), LAUNCHER_COUNT);
     for (int i = 0; i < LAUNCHER_COUNT; i++) cr_expect_str_eq(launcher_name(i), NAMES[i]);
-    cr_expect_eq(launchers_all(), 63);
-    cr_expect_eq(launchers_training(NULL), 31);
-    cr_expect_eq(launchers_training(&(Tuning){.on = true}), 1u << LAUNCHER_TRL);
+    cr_expect_eq(launchers_all(), 255);
+    cr_expect_eq(launchers_made_for(false), 31);
+    cr_expect_eq(launchers_made_for(true), 224);
+    cr_expect_eq(launchers_usual_in_tuning(), 1u << LAUNCHER_TRL | 1u << LAUNCHER_MEGATRON);
     cr_expect_eq(launchers_on_tpus(), 1u << LAUNCHER_MAXTEXT | 1u << LAUNCHER_JAX);
     cr_expect_str_eq(launcher_names(launchers_all(), ", ", " or ", text, sizeof text),
-                     "maxtext, jax, megatron, torchtitan, deepspeed or trl");
+                     "maxtext, jax, megatron, torchtitan, deepspeed, trl, axolotl or llama-factory");
     cr_expect_str_eq(launcher_names(1u << LAUNCHER_JAX, ", ", " or ", text, sizeof text), "jax");
     cr_expect_str_eq(launcher_names(0, ", ", " or ", text, sizeof text), "");
     cr_expect_str_eq(launcher_names(launchers_all(), ", ", " or ", few, sizeof few), "maxtext, ja");

@@ -54,6 +54,18 @@ static const struct {
     {"deepspeed", H100, "--model 70b --batch 4Mi --seq 8192 --remat full --require pipeline=8"},
     {"deepspeed", H100, "--model llama2-7b --batch 4Mi --seq 4096 --remat full --require sequence=4"},
     {"deepspeed", "--chip h200 --nodes 8", "--model qwen3-30b-a3b --batch 2Mi --remat full --require folded_expert=8"},
+    {"trl", "--model 8b --chip 4090 --gpus 1", "--lora 8 --targets q_proj,v_proj --seq 1024 --epochs 3"},
+    {"trl", "--model 70b --chip 4090 --gpus 2", "--qlora nf4-single --offload parameters"},
+    {"trl", "--model 8b --chip h100 --nodes 2", "--sft --require data=2 --remat full"},
+    {"trl", "--model 8b --chip a100 --gpus 8", "--dpo --lora --sequences 32"},
+    {"axolotl", "--chip 4090 --gpus 2", "--model 70b --qlora 64,nf4-single --offload parameters"},
+    {"axolotl", "--chip 4090 --gpus 3", "--model qwen3-8b --lora --targets attention --packing packed --remat none"},
+    {"axolotl", "--chip h100 --nodes 2", "--model 8b --sft --require data=2 --remat full"},
+    {"axolotl", "--chip a100 --gpus 8", "--model 8b --dpo --lora --sequences 32 --epochs 2"},
+    {"llama-factory", "--chip 4090 --gpus 2", "--model 70b --qlora --offload parameters"},
+    {"llama-factory", "--chip 4090 --gpus 2", "--model 8b --qlora int8 --targets mlp"},
+    {"llama-factory", "--chip a100 --gpus 8", "--model 8b --dpo --remat none"},
+    {"llama-factory", "--chip l40s --gpus 4", "--model mixtral-8x7b --lora --packing packed"},
 };
 
 /* What the plan's launcher is given, in a file. */
