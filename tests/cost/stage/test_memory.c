@@ -80,6 +80,7 @@ Test(memory, stages) {
         double first, last;
     } rows[] = {
         {"one stage", 1, 80, 80, false, 80 * layer + 2 * table + norm, 80 * layer + 2 * table + norm},
+        {"one, tied", 1, 80, 80, true, 80 * layer + table + norm, 80 * layer + table + norm},
         {"four", 4, 20, 20, false, 20 * layer + table, 20 * layer + table + norm},
         {"four, tied", 4, 20, 20, true, 20 * layer + table, 20 * layer + table + norm},
         {"the last has fewer", 3, 27, 26, false, 27 * layer + table, 26 * layer + table + norm},

@@ -98,7 +98,7 @@ Test(stage, gathers) {
         double messages, weights;
     } rows[] = {
         {"one stage: both tables", 1, 80, 80, false, 82, 80 * layer + 2 * table + norm},
-        {"tied: one", 1, 80, 80, true, 81, 80 * layer + table},
+        {"tied: one", 1, 80, 80, true, 81, 80 * layer + table + norm},
         {"the last of four: logits", 4, 20, 20, false, 21, 20 * layer + table + norm},
         {"the last of four, tied: its own copy", 4, 20, 20, true, 21, 20 * layer + table + norm},
         {"the first of two: the embedding", 2, 41, 39, false, 42, 41 * layer + table},
