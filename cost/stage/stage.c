@@ -181,11 +181,11 @@ static void add_tables(const ShardedStage *stage, const StagePace *pace, const S
     for (int phase = 0; phase < PHASE_COUNT && pace->embedding && exchanged; phase++)
         add_traffic(to, GROUP_WEIGHTS, phase, 1, stream);
     bool once = setting->model->tied && pace->embedding && pace->logits && !exchanged;
-    double beside = once ? beside_table(setting, stage->shard, &sums->logits, false) : 0,
-           trained = once ? beside_table(setting, stage->shard, &sums->logits, true) : 0;
+    double norm = once ? logits_without_table(setting, stage->shard, &sums->logits, false) : 0,
+           trained = once ? logits_without_table(setting, stage->shard, &sums->logits, true) : 0;
     if (pace->embedding && !exchanged)
         add_gathers(stage,
-                    (Gather){WEIGHTS_EMBEDDING, 1, sums->embedding.dense_weights + beside,
+                    (Gather){WEIGHTS_EMBEDDING, 1, sums->embedding.dense_weights + norm,
                              sums->embedding.dense_trained + trained, again},
                     to);
     if (profile->logit_chunks > 1) again++;

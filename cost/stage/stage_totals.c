@@ -97,7 +97,7 @@ static double layers_held(const Shard *shard, bool last) {
     return last ? shard->layers_last : shard->layers - shard->slots_first;
 }
 
-double beside_table(const CostContext *setting, const Shard *shard, const PartSums *logits, bool trained) {
+double logits_without_table(const CostContext *setting, const Shard *shard, const PartSums *logits, bool trained) {
     double all = dense_of(logits, trained), table = shard->vocab * (double)setting->model->d_model;
     return all >= table ? all - table : all; /* where the table is frozen the rest alone is trained */
 }
@@ -110,7 +110,7 @@ static LocalParameters stage_parameters(const CostContext *setting, const Shard 
            tables = 0;
     if (whole || !last) tables += dense_of(&sums->embedding, trained);
     if (whole && setting->model->tied)
-        tables += beside_table(setting, shard, &sums->logits, trained);
+        tables += logits_without_table(setting, shard, &sums->logits, trained);
     else if (whole || last)
         tables += dense_of(&sums->logits, trained);
     double ways = shard_weight_ways(shard), expert_ways = shard_expert_ways(shard);

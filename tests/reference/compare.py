@@ -25,8 +25,8 @@ TPUS = {"tpu-v4": ["2x2x2", "2x2x4", "4x4x4", "4x4x8", "4x8x8", "8x8x8"],
         "tpu-v5p": ["2x2x1", "2x2x2", "2x4x4", "4x4x4", "4x4x8", "4x8x8", "8x8x8", "8x8x16"],
         "tpu-v5e": ["2x4", "4x4", "4x8", "8x8", "8x16", "16x16"], "tpu-v6e": ["2x4", "4x8", "8x8", "8x16", "16x16"],
         "tpu-v7": ["2x2x2", "2x4x4", "4x4x4", "4x4x8"]}
-GPUS = ["a100-40g", "a100-80g", "h100", "h200", "h800", "h20", "b200", "b300", "gb200", "gb300", "gh200", "mi300x",
-        "mi325x", "mi355x", "v100-32g", "l40s", "h100-nvl", "a100-pcie-80g", "rtx4090", "trainium2"]
+GPUS = ["a100-40g", "a100-80g", "h100", "h200", "h800", "h20", "b200", "b300", "gb200", "gb300", "mi300x", "gaudi3",
+        "mi325x", "mi355x", "v100-32g", "l40s", "h100-nvl", "a100-pcie-80g", "rtx4090"]
 LAUNCHERS = {True: ["maxtext", "jax", "any", None], False: ["megatron", "torchtitan", "deepspeed", "any", "jax", None]}
 REMAT = ["none", "full", "minimal", "minimal_with_context", "save_qkv_proj", "save_out_proj", "selective_by_op",
          "minimal_offloaded", "qkv_proj_offloaded", "mlp", "layernorm"]
@@ -44,15 +44,21 @@ def degrees_drawn(dice, devices, mixture):
     return degrees
 
 
-def knobs_drawn(dice, degrees, launcher):
+SCHEDULES = {"maxtext": ("gpipe", "circular"), "megatron": ("1f1b", "interleaved"), "deepspeed": ("1f1b",),
+             "torchtitan": ("gpipe", "1f1b", "interleaved", "zb_h1")}
+
+
+def knobs_drawn(dice, degrees, launcher, sequences):
+    """Knobs that are named; of `sequences` a replica."""
     knobs = {}
     if dice.random() < 0.6:
-        knobs["microbatches"] = 2 ** dice.randrange(0, 6)
+        knobs["microbatches"] = 2 ** dice.randrange(0, sequences.bit_length())
     if degrees["pipeline"] > 1 and dice.random() < 0.6:
-        knobs["schedule"] = dice.choice(("gpipe", "1f1b", "interleaved", "circular", "zb_h1", "dualpipe"))
+        knobs["schedule"] = dice.choice(SCHEDULES.get(launcher) or (
+            "gpipe", "1f1b", "interleaved", "circular", "zb_h1", "dualpipe"))
         if dice.random() < 0.3:
             knobs["stages"] = dice.choice(("balanced", "slots", "even"))
-    if degrees["data"] > 1 and dice.random() < 0.6:
+    if degrees["data"] > 1 and dice.random() < 0.5:
         knobs["zero_stage"] = dice.randrange(3)
     if degrees["sequence"] > 1 and dice.random() < 0.7:
         knobs["context_method"] = dice.choice(("ring", "all_gather", "ulysses", "ulysses_ring"))
@@ -69,7 +75,7 @@ def request_drawn(dice, models, mixtures):
     """The words of one `explain`."""
     torus = dice.random() < 0.45
     model, chip = dice.choice(models), dice.choice(sorted(TPUS) if torus else GPUS)
-    words = ["--model", model, "--chip", chip]
+    words, listed = ["--model", model, "--chip", chip], data.read_chip(chip)
     if torus:
         shape = dice.choice(TPUS[chip])
         devices = data.product(int(size) for size in shape.split("x")) * (2 if chip == "tpu-v7" else 1)
@@ -80,17 +86,19 @@ def request_drawn(dice, models, mixtures):
             words += ["--slices", str(slices)]
     else:
         nodes = dice.choice((1, 1, 2, 3, 4, 8, 16, 32, 64))
-        listed = data.read_chip(chip)
         devices = nodes * (listed.domain_chips if listed.has_domains else 1)
         words += ["--nodes", str(nodes)]
-        if dice.random() < 0.1:
+        if listed.leaf_nodes and dice.random() < 0.1:
             words += ["--oversubscription", "2"]
     launcher = dice.choice(LAUNCHERS[torus])
     degrees = degrees_drawn(dice, devices, model in mixtures)
     replicas = degrees["data"] * degrees["fsdp"] * degrees["expert"]
-    words += ["--seq", str(dice.choice((1024, 2048, 4096, 4096, 8192, 32768, 131072))),
-              "--sequences", str(replicas * dice.choice((1, 2, 4, 8, 16)))]
-    named = " ".join("%s=%s" % pair for pair in {**degrees, **knobs_drawn(dice, degrees, launcher)}.items())
+    each = dice.choice((1, 2, 4, 8, 16, 16, 32)) * (1 if degrees["pipeline"] == 1 else dice.choice((1, 2, 4)))
+    seq = dice.choice((1024, 2048, 2048, 4096, 4096, 8192, 32768, 131072))
+    if model.split("-")[0] in ("gpt2", "gpt3", "opt"):
+        seq = min(seq, 1024)
+    words += ["--seq", str(seq), "--sequences", str(replicas * each)]
+    named = " ".join("%s=%s" % pair for pair in {**degrees, **knobs_drawn(dice, degrees, launcher, each)}.items())
     words += ["--plan", named]
     if launcher:
         words += ["--for", launcher]
@@ -98,13 +106,19 @@ def request_drawn(dice, models, mixtures):
         words += ["--remat", dice.choice(REMAT)]
     if dice.random() < 0.25:
         words += ["--offload", dice.choice(("none", "all", "optimizer", "activations"))]
-    if dice.random() < 0.25:
-        words += ["--precision", dice.choice(("fp8", "mxfp8", "nvfp4", "int8"))]
+    figures = [("fp8", listed.fp8_flops_per_second), ("int8", listed.int8_ops_per_second),
+               ("mxfp8", listed.fp4_flops_per_second), ("nvfp4", listed.fp4_flops_per_second)]
+    known = [precision for precision, peak in figures if peak]
+    if known and dice.random() < 0.35:
+        words += ["--precision", dice.choice(known)]
     if dice.random() < 0.2:
         words += ["--optimizer", dice.choice(("adafactor", "muon", "sgd", "sgd-momentum"))]
     if dice.random() < 0.2:
         words += ["--state-dtypes", dice.choice(("gradients=fp32", "gradients=bf16", "moments=bf16",
                                                  "master=none moments=bf16", "parameters=fp8", "parameters=fp32"))]
+    if dice.random() < 0.1:
+        words += dice.choice((["--lora", "16"], ["--qlora", "32"], ["--qlora", "8,int8", "--targets", "attention"],
+                              ["--freeze", "embeddings,logits"], ["--lora", "64", "--task", "dpo"]))
     if dice.random() < 0.15:
         words += ["--profile", "ideal"]
     if dice.random() < 0.15:
@@ -135,6 +149,7 @@ def traits_of(report, entry, model):
     traits |= {"stages " + knobs["stages"]} if axes["pipeline"] > 1 else set()
     traits |= {"weights kept"} if not knobs["regather"] else set()
     traits |= {"profile ideal"} if report["request"]["profile"] == "ideal" else set()
+    traits |= {"fine-tuning"} if {"lora", "qlora", "freeze"} & set(report["request"]) else set()
     traits |= {"slices"} if entry["machine"].get("slices", 1) > 1 else set()
     return traits
 
@@ -165,7 +180,7 @@ class Table:
 def compare_one(words, program, table, tolerance, keep):
     out = subprocess.run([program, "explain", *words, "--format", "json", "--time-limit", "3", "--threads", "1"],
                          capture_output=True, text=True, check=False)
-    if out.returncode not in (0, 4) or not out.stdout.startswith("{"):
+    if out.returncode not in (0, 3, 4) or not out.stdout.startswith("{"):
         table.refused += 1
         return
     report = json.loads(out.stdout)

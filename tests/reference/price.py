@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import sys
+from math import ceil, log2
 
 from data import (Record, Unknown, device_of_chip, factors_of_placement, layout_of, read_chip, read_model,
                   read_optimizer, read_profile)
@@ -57,7 +58,6 @@ LENGTHENED = ("layer_seconds", "microbatch_seconds", "step_seconds", "rank_secon
 
 def stretch_profile(profile, chips, slices):
     """Profiles: the slowest of many chips, and slices, divide all rates and multiply all overheads."""
-    from math import log2
     stretch = 1 + profile.jitter * (log2(chips / 8) if chips > 8 else 0)
     stretch *= 1 + profile.slice_loss * (log2(slices) if slices > 1 else 0)
     if stretch > 1:
@@ -91,6 +91,30 @@ def plan_of(entry):
     return plan
 
 
+def profile_of_plan(request, requested, chip, model, stack):
+    """Profiles: composed, in the precision, of the machine requested; and the peak of the precision."""
+    profile = read_profile(request["profile"], chip, stack)
+    peak = profile_in_precision(profile, chip, request["precision"])
+    if profile.dispatch_per_node > 0.5:
+        profile.routed_copies = max(kind.top_k for kind in model.kinds)
+    slices = next((one["size"] for one in requested["axes"] if one["name"] == "dcn"), 1)
+    stretch_profile(profile, requested["chips"], slices)
+    return profile, peak, slices
+
+
+def default_reserve(profile, device, model, tuning, chips):
+    """Profiles: the share of HBM to keep free so that nine in ten fit: device bytes at odds of 9, less what is shown."""
+    share = 0.08
+    if profile.hbm_error > 0:
+        experts = any(kind.experts for kind in model.kinds)
+        groups = (1 if chips > 1 else 0) if tuning else 3
+        shown = profile.context_bytes + (groups + experts) * profile.communicator_bytes
+        shown += profile.all_to_all_bytes if experts else 0
+        held = device.hbm_bytes * 9 ** -profile.hbm_error
+        share = ceil((1 - (held - shown) / (1 + profile.fragmentation_share) / device.hbm_bytes) / 0.001) * 0.001
+    return min(max(share, profile.least_reserve), 0.9)
+
+
 def world_of(report, entry, program):
     """Profiles: model, chip, profile and state under which a plan is priced."""
     request, requested = dict(report["request"], **entry.get("options", {})), report["mesh"]
@@ -98,17 +122,11 @@ def world_of(report, entry, program):
     chip = read_chip(report["mesh"]["chip"])
     if request["profile"] != "ideal" and chip.hbm_usable_bytes:
         chip.hbm_bytes = chip.hbm_usable_bytes
-    world.profile = read_profile(request["profile"], chip, entry.get("stack"))
-    world.peak = profile_in_precision(world.profile, chip, request["precision"])
-    if world.profile.dispatch_per_node > 0.5:
-        world.profile.routed_copies = max(kind.top_k for kind in world.model.kinds)
-    slices = next((one["size"] for one in requested["axes"] if one["name"] == "dcn"), 1)
-    stretch_profile(world.profile, requested["chips"], slices)
+    world.profile, world.peak, slices = profile_of_plan(request, requested, chip, world.model, entry.get("stack"))
     world.copying = max(1, min(chip.chips_per_host, requested["chips"]))
     world.slices = slices
     world.mesh = machine_of(chip, entry["machine"], request.get("oversubscription", 1))
     world.chip = device_of_chip(chip) if chip.devices_per_chip > 1 else chip
-    world.reserve = request["hbm_reserve"]
     world.state = state_of_training(world.model, read_optimizer(request["optimizer"]),
                                     dtypes_of(request["state_dtypes"]))
     world.tuning, world.forwards = tuning_of(request), 1
@@ -116,6 +134,11 @@ def world_of(report, entry, program):
     if world.tuning:
         world.forwards += world.tuning.references
         world.stored_bytes = world.tuning.stored_bytes or world.state.copy
+    first = profile_of_plan(request, requested, chip, world.model, report["program"].get("stack"))[0]
+    own, told = (default_reserve(profile, world.chip, world.model, world.tuning, requested["chips"])
+                 for profile in (world.profile, first))
+    # a report has the default of its first launcher's software; other plans have their own
+    world.reserve = own if abs(told - request["hbm_reserve"]) < 1e-12 else request["hbm_reserve"]
     dtype, own = world.state.gradients, world.profile.gradient_bytes
     fixed = {"none": 0, "fp8": 1, "bf16": 2, "fp16": 2, "fp32": 4}[dtype] if dtype else \
         (4 if own > 2 else 2) if own > 0 else None
@@ -224,8 +247,10 @@ def rows_of_report(entry):
 
 def differences(own, told, tolerance):
     """Rows that differ by more than the tolerance."""
-    found = []
-    for name in sorted(set(own) | set(told)):
+    found, names = [], set(own) | set(told)
+    if told["memory: total"] > told["memory: limit"]:  # priced as if there were more HBM
+        names.remove("memory: limit")
+    for name in sorted(names):
         a, b = own.get(name), told.get(name)
         if isinstance(a, str) or isinstance(b, str) or a is None or b is None:
             if a != b:

@@ -87,8 +87,7 @@ Test(memory, stages) {
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = bench_of(llama3_70b(), 1, 1);
-        bench.model.tied = rows[i].tied;
-        bench.shard.vocab = 128256;
+        bench.model.tied = rows[i].tied, bench.shard.vocab = 128256;
         bench.shard.pipeline = rows[i].stages, bench.shard.layers = rows[i].layers,
         bench.shard.layers_last = rows[i].layers_last;
         cr_expect_eq(rows_of(&bench, MOMENT_FIRST_BACKWARD, 0).parameters_bytes, 2 * rows[i].first, "%s", rows[i].name);
