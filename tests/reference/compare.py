@@ -48,9 +48,11 @@ SCHEDULES = {"maxtext": ("gpipe", "circular"), "megatron": ("1f1b", "interleaved
              "torchtitan": ("gpipe", "1f1b", "interleaved", "zb_h1")}
 
 
-def knobs_drawn(dice, degrees, launcher, sequences):
+def knobs_drawn(dice, degrees, launcher, sequences, folds):
     """Knobs that are named; of `sequences` a replica."""
     knobs = {}
+    if folds and degrees["expert"] == 1 and dice.random() < 0.5:
+        knobs["folded_expert"] = 2 ** dice.randrange(1, 5)
     if dice.random() < 0.6:
         knobs["microbatches"] = 2 ** dice.randrange(0, sequences.bit_length())
     if degrees["pipeline"] > 1 and dice.random() < 0.6:
@@ -73,8 +75,9 @@ def knobs_drawn(dice, degrees, launcher, sequences):
 
 def request_drawn(dice, models, mixtures):
     """The words of one `explain`."""
-    torus = dice.random() < 0.45
-    model, chip = dice.choice(models), dice.choice(sorted(TPUS) if torus else GPUS)
+    torus = dice.random() < 0.4
+    model = dice.choice(sorted(mixtures & set(models)) or models) if dice.random() < 0.25 else dice.choice(models)
+    chip = dice.choice(sorted(TPUS) if torus else GPUS)
     words, listed = ["--model", model, "--chip", chip], data.read_chip(chip)
     if torus:
         shape = dice.choice(TPUS[chip])
@@ -98,14 +101,16 @@ def request_drawn(dice, models, mixtures):
     if model.split("-")[0] in ("gpt2", "gpt3", "opt"):
         seq = min(seq, 1024)
     words += ["--seq", str(seq), "--sequences", str(replicas * each)]
-    named = " ".join("%s=%s" % pair for pair in {**degrees, **knobs_drawn(dice, degrees, launcher, each)}.items())
+    folds = model in mixtures and not torus
+    degrees.update(knobs_drawn(dice, degrees, launcher, each, folds))
+    named = " ".join("%s=%s" % pair for pair in degrees.items())
     words += ["--plan", named]
     if launcher:
         words += ["--for", launcher]
     if dice.random() < 0.35:
         words += ["--remat", dice.choice(REMAT)]
     if dice.random() < 0.25:
-        words += ["--offload", dice.choice(("none", "all", "optimizer", "activations"))]
+        words += ["--offload", dice.choice(("none", "all", "optimizer", "activations", "parameters"))]
     figures = [("fp8", listed.fp8_flops_per_second), ("int8", listed.int8_ops_per_second),
                ("mxfp8", listed.fp4_flops_per_second), ("nvfp4", listed.fp4_flops_per_second)]
     known = [precision for precision, peak in figures if peak]

@@ -12,12 +12,11 @@ from types import SimpleNamespace
 
 ROOT = os.environ.get("SHARDOPT_DATA_ROOT") or os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 ROLES = ("tensor", "expert", "sequence", "fsdp", "data", "pipeline")
+DTYPE_BYTES = {"none": 0, "fp8": 1, "bf16": 2, "fp16": 2, "fp32": 4}
 ACTIVATIONS = ("layer_input", "attention_input", "qkv", "context", "middle", "mlp_input", "gate_up", "product")
-
 
 class Unknown(Exception):
     """What the reference does not price; the text says what it is."""
-
 
 class Record(SimpleNamespace):
     """Named figures; what a file leaves out is 0."""
@@ -27,20 +26,16 @@ class Record(SimpleNamespace):
             raise AttributeError(name)
         return 0
 
-
 def read_json(*path):
     """Profiles: a data file of the project."""
     return read_file(ROOT, *path)
-
 
 def read_file(*path):
     with open(os.path.join(*path), encoding="utf-8") as file:
         return json.load(file)
 
-
 def folded(name):
     return re.sub(r"[^a-z0-9]", "", name.lower())
-
 
 # ---- chips ----
 
@@ -48,7 +43,6 @@ SCALED_BY_DEVICES = (
     "bf16_flops_per_second", "fp8_flops_per_second", "int8_ops_per_second", "fp4_flops_per_second", "hbm_bytes",
     "hbm_usable_bytes", "hbm_bytes_per_second", "host_bytes", "pcie_bytes_per_second", "pcie_both_bytes_per_second",
     "host_copies_bytes_per_second", "host_memory_bytes_per_second")
-
 
 def read_chip(name):
     """Profiles: the catalog's figures of a chip, under their own keys, and its topology."""
@@ -64,7 +58,6 @@ def read_chip(name):
     chip.has_domains = chip.kind in ("switch", "mesh", "pcie")
     return chip
 
-
 def device_of_chip(chip):
     """Collectives on a torus: two devices of one chip (tpu7x) each have half of its rates and memory."""
     device = Record(**vars(chip))
@@ -72,11 +65,7 @@ def device_of_chip(chip):
         setattr(device, key, getattr(chip, key) / chip.devices_per_chip)
     return device
 
-
 # ---- profiles ----
-
-FIGURES_MISSING_ARE_IDEAL = "ideal.json"
-
 
 def entry_chain(entries, name):
     """Profiles: an entry's parents from the oldest on, then itself."""
@@ -85,7 +74,6 @@ def entry_chain(entries, name):
         chain.insert(0, entries[name])
         name = entries[name].get("kin")
     return chain
-
 
 def chip_entry(entries, chip):
     """Profiles: the first entry that names the chip, else the first of its way of joining chips."""
@@ -98,14 +86,12 @@ def chip_entry(entries, chip):
             return name
     raise Unknown("no profile of " + chip.name)
 
-
 def figures_of(entry):
     return {key: figure["value"] for key, figure in entry.items() if isinstance(figure, dict) and "value" in figure}
 
-
 def read_profile(argument, chip, stack):
     """Profiles: composed from a chip's entry and a stack's, each with what its parents give; the rest is ideal."""
-    figures = figures_of(read_json("cost", "profiles", FIGURES_MISSING_ARE_IDEAL))
+    figures = figures_of(read_json("cost", "profiles", "ideal.json"))
     if argument.endswith(".json"):
         with open(argument, encoding="utf-8") as file:
             whole = json.load(file)
@@ -122,7 +108,6 @@ def read_profile(argument, chip, stack):
         figures.update(figures_of(whole))
     return Record(**figures)
 
-
 # ---- optimizers ----
 
 def read_optimizer(name):
@@ -135,7 +120,6 @@ def read_optimizer(name):
                              steps=rules[part].get("newton_schulz_steps", {}).get("value", 0))
                 for part in ("matrices", "tables", "vectors")}
     raise Unknown("optimizer " + name)
-
 
 # ---- models ----
 
@@ -154,7 +138,6 @@ def read_model(name, program):
     model.projector = listed["parts"]["projector"]  # from a tower to the stream: text does not go through it
     model.capacity_factor = listed["training"]["capacity_factor"] or 0
     return model
-
 
 # ---- plans ----
 
@@ -176,14 +159,12 @@ def layout_of(plan):
                   embedding_columns=split and not over_tensor("embedding", 0),
                   logits_columns=split and not over_tensor("logits", 2), states=states)
 
-
 def factors_of_placement(plan):
     """Groups, nesting and footprints: on each axis the roles with their factors, the innermost first."""
     axes = {}
     for item in plan["placement"]:
         axes.setdefault(item["axis"], []).append((item["stride"], item["role"], item["factor"]))
     return {axis: [(role, factor) for _, role, factor in sorted(items)] for axis, items in axes.items()}
-
 
 def product(numbers):
     return math.prod(numbers)

@@ -15,17 +15,14 @@ ROLE_OF_GROUP = dict(zip(GROUPS, ("tensor", "tensor", "expert", "sequence", "seq
 LEVEL_EFFICIENCY = {"ici": "ici_efficiency", "nvlink": "nvlink_efficiency", "pcie": "pcie_efficiency",
                     "network": "network_efficiency", "dcn": "dcn_efficiency"}
 
-
 # ---- machines ----
 
 def axis(name, kind, level, size, rate, latency):
     return Record(name=name, kind=kind, level=level, size=size, rate=rate, latency=latency)
 
-
 def slice_is_cubes(shape):
     """Collectives on a torus: whole cubes of 4x4x4, which alone wrap on a 3-D generation."""
     return all(size % 4 == 0 for size in shape)
-
 
 def mesh_of_slice(chip, shape, slices):
     """Collectives on a torus: the axes of a slice, with two devices of a chip innermost and DCN outermost."""
@@ -47,7 +44,6 @@ def mesh_of_slice(chip, shape, slices):
     mesh.host_lane = chip.nic_shares_pcie > 0.5
     return mesh
 
-
 def mesh_of_gpus(chip, chips, nodes, oversubscription):
     """Collectives on switches, direct links and networks: the axes of equal parts of domains, joined by a network."""
     part = chips // nodes
@@ -68,7 +64,6 @@ def mesh_of_gpus(chip, chips, nodes, oversubscription):
         mesh.leaf_nodes = chip.leaf_nodes * (chip.domain_chips // part)
     return mesh
 
-
 def mesh_at_rates_of(profile, mesh):
     """Profiles: the rate of an axis is its catalog rate times the efficiency of its level."""
     scaled = Record(**vars(mesh))
@@ -82,12 +77,10 @@ def mesh_at_rates_of(profile, mesh):
     scaled.ring_step = profile.ring_step_seconds
     return scaled
 
-
 # ---- one level ----
 
 def is_torus(member):
     return member.kind in ("ring", "line")
-
 
 def rate_of_chip(member):
     """Collectives on a torus: the rate at which one chip moves bytes along an axis, by the kind of the axis."""
@@ -96,7 +89,6 @@ def rate_of_chip(member):
     if member.kind == "line":
         return member.rate / member.stride
     return (member.factor - 1) * member.rate if member.kind == "mesh" else member.rate
-
 
 def hops_to_farthest(member):
     """Collectives on a torus: hops to the farthest chip; a tree of log2 messages over a switch."""
@@ -107,13 +99,11 @@ def hops_to_farthest(member):
         return (n - 1) * member.stride
     return 1 if member.kind == "mesh" else ceil(log2(n))
 
-
 def level_pass(members, chips):
     """Collectives on a torus: axes of a torus work side by side, so their rates add; latencies add up too."""
     rate = sum(rate_of_chip(one) for one in members)
     latency = sum(hops_to_farthest(one) * one.latency for one in members)
     return latency, (chips - 1) / chips / rate
-
 
 def level_all_to_all(members, chips):
     """Collectives on a torus: half the chips send half of their bytes through the middle of the narrowest axis."""
@@ -128,7 +118,6 @@ def level_all_to_all(members, chips):
         latency += (1 if one.kind == "switch" else hops_to_farthest(one)) * one.latency
     return latency, per_byte
 
-
 def level_permute(members):
     """Collectives on a torus: a message of each chip over `stride` links of the slowest axis."""
     per_byte = latency = 0
@@ -137,7 +126,6 @@ def level_permute(members):
         per_byte = max(per_byte, stride / one.rate)
         latency = max(latency, stride * one.latency)
     return latency, per_byte
-
 
 def levels_of(members):
     """Collectives on switches, direct links and networks: all torus axes are one level, every other axis is its own."""
@@ -148,7 +136,6 @@ def levels_of(members):
         else:
             levels.append([one])
     return levels
-
 
 def hierarchical(op, members):
     """Collectives on switches, direct links and networks: levels are pipelined, and the slowest decides."""
@@ -168,7 +155,6 @@ def hierarchical(op, members):
         latency = max(latency, cost[0]) if op == "permute" else latency + cost[0]
     return (latency, per_byte if switched else 0), (0, per_byte)
 
-
 def nccl_latency(op, mesh, spans):
     """Collectives on switches, direct links and networks: base and steps of protocol LL."""
     inside = domains = 1
@@ -187,7 +173,6 @@ def nccl_latency(op, mesh, spans):
         ring += (domains * inside - 1) * mesh.ring_step
     return mesh.ring_base + ring
 
-
 def spine_seconds_per_byte(op, mesh, spans):
     """Collectives on switches, direct links and networks: what the uplinks of the leaves take."""
     chips = prod(factor for factor, _ in spans)
@@ -201,7 +186,6 @@ def spine_seconds_per_byte(op, mesh, spans):
             return 1 / q / uplink
         return f / chips * (f - 1) / f / q / uplink
     return 0
-
 
 def collective_cost(op, mesh, spans):
     """Collectives on switches, direct links and networks: two affine pieces (latency, seconds per byte)."""
@@ -231,11 +215,9 @@ def collective_cost(op, mesh, spans):
         return (latency, per_byte), (0, per_byte)
     return first, second
 
-
 def collective_seconds(cost, messages, size):
     """Collectives on switches, direct links and networks: the longer of the two affine pieces."""
     return max(messages * latency + size * per_byte for latency, per_byte in cost)
-
 
 # ---- groups ----
 
@@ -251,7 +233,6 @@ def roles_of_group(group, plan):
             "expert_weights": () if plan.grid else (*shards, "fsdp"), "data": ("data", *copies),
             "expert_tensor": (), "expert_data": ()}[group]
 
-
 def span_of(order, members):
     """Groups, nesting and footprints: a group's factor on one axis and its stride, others inside the outermost."""
     factor = others = stride = 1
@@ -262,7 +243,6 @@ def span_of(order, members):
         else:
             others *= size
     return factor, stride
-
 
 def footprint(group, mesh, placement, plan):
     """Groups, nesting and footprints: heads exchange among neighbours from the innermost axis on, rings join these."""
@@ -279,7 +259,6 @@ def footprint(group, mesh, placement, plan):
         spans.append((factor, stride if factor > 1 else 1))
     return spans
 
-
 def folded_footprints(mesh, placement, plan):
     """Groups, nesting and footprints: expert width, experts, shards and copies take neighbours from the inside."""
     left = [plan.grid.expert_tensor, plan.grid.expert, plan.grid.weights, plan.grid.data]
@@ -294,13 +273,11 @@ def folded_footprints(mesh, placement, plan):
             stride *= factor
     return dict(zip(("expert_tensor", "expert", "expert_weights", "expert_data"), spans))
 
-
 def collective_of_group(group, context):
     """Groups, nesting and footprints: what a group does."""
     if group == "sequence":
         return "permute" if context in ("ring", "ulysses_ring") else "pass"
     return {"expert": "dispatch", "ulysses": "all_to_all", "pipeline": "permute"}.get(group, "pass")
-
 
 def rates_of_placement(mesh, placement, plan):
     """Groups, nesting and footprints: each group's cost, axes, and whether it leaves the scale-up network."""
@@ -319,7 +296,6 @@ def rates_of_placement(mesh, placement, plan):
     rates.axis_count = len(mesh.axes)
     return rates
 
-
 def grid_of_ranks(plan, expert, expert_tensor):
     """Groups, nesting and footprints: t s f = e w z where parameters are sharded, else t s f d = e w z."""
     a = plan.axes
@@ -328,7 +304,6 @@ def grid_of_ranks(plan, expert, expert_tensor):
     ranks, ways = inner if sharded else inner * a["data"], expert * expert_tensor
     return Record(expert=expert, expert_tensor=expert_tensor, weights=ranks // ways if sharded else 1,
                   data=a["data"] if sharded else ranks // ways)
-
 
 def group_chips(group, plan):
     """Groups, nesting and footprints: chips of a group."""

@@ -5,14 +5,10 @@ from math import ceil
 
 from data import Record
 
-HEADING = "Layers without attention, and with sparse attention"
-
-
 def matmul(name, split, units, inp, out, bias=0, **more):
     """Layers without attention, and with sparse attention: [in] x [in, out]."""
     return Record(kind="matmul", name=name, split=split, units=units, inp=inp, out=out,
                   parameters=inp * out + (out if bias else 0), **{"kept": 0 if split == "row" else out, **more})
-
 
 def convolution(name, units, channels, kernel, bias=0, **more):
     """Layers without attention, and with sparse attention: over time, each channel alone; its state is tokens."""
@@ -20,18 +16,15 @@ def convolution(name, units, channels, kernel, bias=0, **more):
                   parameters=channels * kernel + (channels if bias else 0), flops=2.0 * channels * kernel, backward=2,
                   state=channels * (kernel - 1), **{"read": channels, "written": channels, "kept": channels, **more})
 
-
 def scan(name, units, inp, out, flops, **more):
     """Layers without attention, and with sparse attention: the scan or the recurrence; its state is in float32."""
     return Record(kind="core", name=name, split="column", units=units, inp=inp, out=out, flops=flops,
                   **{"parameters": 0, "written": out, "kept": out, "backward": 2.5, "state_float": True, **more})
 
-
 def gated_norm(name, units, parameters, width, whole=False):
     """Layers without attention, and with sparse attention: the norm on a scan's output, multiplied with its gate."""
     return Record(kind="elementwise", name=name, split="column", units=units, parameters=parameters, read=2 * width,
                   written=width, kept=width, whole_weights=whole)
-
 
 def mamba2(D, s):
     """Layers without attention, and with sparse attention: Mamba 2; B and C are shared by the heads of a group."""
@@ -51,7 +44,6 @@ def mamba2(D, s):
         parts.append(gated_norm("mamba norm", heads, width, width))
     return parts + [matmul("mamba out projection", "row", heads, width, D, s.bias)]
 
-
 def gated_delta_net(D, s):
     """Layers without attention, and with sparse attention: a state of key_dim x value_dim for each value head."""
     heads, keys, values = s.value_heads, 2 * s.key_heads * s.key_dim, s.value_heads * s.value_dim
@@ -67,7 +59,6 @@ def gated_delta_net(D, s):
                  kept=values + inverse, moved_float=values * s.key_dim / C / 2, state=values * s.key_dim),
             gated_norm("delta net norm", heads, s.value_dim, values, whole=True),
             matmul("delta net out projection", "row", heads, values, D)]
-
 
 def kda(D, s):
     """Layers without attention, and with sparse attention: a delta net that forgets by channel, gates of low rank."""
@@ -87,7 +78,6 @@ def kda(D, s):
         gated_norm("delta attention norm", heads, s.head_dim, width, whole=True),
         matmul("delta attention out projection", "row", heads, width, D)]
 
-
 def lightning(D, s):
     """Layers without attention, and with sparse attention: one fixed decay for each head."""
     heads, width, d = s.heads, s.heads * s.head_dim, float(s.head_dim)
@@ -97,7 +87,6 @@ def lightning(D, s):
     if s.norm:
         parts.append(gated_norm("linear attention norm", heads, s.norm, width, whole=s.norm < width))
     return parts + [matmul("linear attention out projection", "row", heads, width, D, s.bias)]
-
 
 def mamba(D, s):
     """Layers without attention, and with sparse attention: Mamba 1, a recurrence on vector units."""
@@ -113,7 +102,6 @@ def mamba(D, s):
                          on_vectors=True, read=3 * inner + 2 * s.state, state=states),
                     matmul("mamba out projection", "row", inner, inner, D, s.bias)]
 
-
 def rg_lru(D, s):
     """Layers without attention, and with sparse attention: a gated recurrence of each channel alone."""
     heads, width = s.heads, s.width
@@ -124,14 +112,12 @@ def rg_lru(D, s):
                  read=3 * width, kept=2 * width, state=width),
             matmul("recurrence out projection", "row", heads, width, D, s.bias)]
 
-
 def short_conv(D, s):
     """Layers without attention, and with sparse attention: a short convolution between two gates."""
     width = s.width
     return [matmul("convolution in projection", "column", width, D, 3 * width, s.bias),
             convolution("short convolution", width, width, s.conv_kernel, s.bias, read=3 * width, kept=2 * width),
             matmul("convolution out projection", "row", width, width, D, s.bias)]
-
 
 def mlstm(D, s):
     """Layers without attention, and with sparse attention: linear attention with exponential gates."""
@@ -145,7 +131,6 @@ def mlstm(D, s):
             gated_norm("mLSTM norm", heads, values, values),
             matmul("mLSTM out projection", "row", heads, values, D, s.bias)]
 
-
 def rwkv(D, s):
     """Layers without attention, and with sparse attention: a mean of values that decays by channel."""
     width = s.width
@@ -154,20 +139,16 @@ def rwkv(D, s):
                  on_vectors=True, read=3 * width, kept=2 * width, state=3 * width + D),
             matmul("rwkv output", "row", width, width, D)]
 
-
 MIXERS = {"mamba2": mamba2, "gated_delta_net": gated_delta_net, "kda": kda, "lightning": lightning, "mamba": mamba,
           "rg_lru": rg_lru, "short_conv": short_conv, "mlstm": mlstm, "rwkv": rwkv, "none": lambda D, s: []}
-
 
 def parts_of_mixer(model, kind):
     """Layers without attention, and with sparse attention: the parts of a layer's mixer, none without one."""
     return MIXERS[kind.mixer["name"]](model.d_model, Record(**kind.mixer)) if kind.mixer else []
 
-
 def scan_flops_of_mixer(model, kind):
     """Parameters and FLOPs: FLOPs of one token that no parameter says, forward."""
     return sum(part.flops for part in parts_of_mixer(model, kind) if part.kind == "core")
-
 
 def share_of_chip(part, t, of_groups):
     """Layers without attention, and with sparse attention: whole heads of each chip, and the groups that they need."""

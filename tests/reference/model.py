@@ -1,34 +1,28 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A model as its dimensions: parameters, FLOPs and the keys that a query sees. Kinds of layers are Records whose keys
 are those of `shardopt models NAME --format json`."""
-from data import Record
+from data import DTYPE_BYTES, Record
 from mixers import parts_of_mixer, scan_flops_of_mixer
-
 
 def qk_width(kind):
     """Parameters and FLOPs: numbers in which a query and a key meet."""
     return kind.qk_nope_head_dim + kind.qk_rope_head_dim if kind.attention == "latent" else kind.head_dim
 
-
 def v_width(kind):
     """Parameters and FLOPs: numbers of a value."""
     return kind.v_head_dim if kind.attention == "latent" or kind.v_head_dim else kind.head_dim
-
 
 def has_mlp(kind):
     """The ops of a layer, forward and backward: whether a layer has a second block."""
     return kind.experts > 0 or kind.d_ff > 0
 
-
 def mixes_tokens(kind):
     """Layers without attention, and with sparse attention: whether a layer has a first block."""
     return kind.heads > 0 or kind.cross_heads > 0 or bool(kind.mixer and kind.mixer["name"] != "none")
 
-
 def norm_parameters(model):
     """Parameters and FLOPs: D of a norm, and D more for a LayerNorm's bias."""
     return model.d_model * (2 if model.norm == "layer" else 1)
-
 
 def matrices_of_layer(model, kind):
     """Parameters and FLOPs: the matrices of a layer as (rows, columns, how many, of experts)."""
@@ -60,12 +54,10 @@ def matrices_of_layer(model, kind):
     listed += [(part.inp, part.out, 1, False) for part in parts_of_mixer(model, kind) if part.kind == "matmul"]
     return [row for row in listed if row[0] > 0 and row[1] > 0 and row[2] > 0]
 
-
 def mlp_parameters(width, hidden, gated, bias):
     """Parameters and FLOPs: 3 D F gated, 2 D F otherwise; a bias of every output where there are biases."""
     ups = 2 if gated else 1
     return (ups + 1) * width * hidden + ((ups * hidden + width) if bias else 0)
-
 
 def layer_parameters(model, kind):
     """Parameters and FLOPs: of one layer, all, and what a token meets."""
@@ -91,7 +83,6 @@ def layer_parameters(model, kind):
     idle = max(0, kind.experts - kind.top_k) * mlp_parameters(wide, kind.d_ff_expert, kind.gated, kind.expert_bias)
     return total, total - idle
 
-
 def attention_span(kind, seq, full):
     """Parameters and FLOPs: the mean number of keys that a query sees; `full` counts whole squares."""
     S, window = float(seq), float(min(kind.window, seq))
@@ -107,12 +98,10 @@ def attention_span(kind, seq, full):
     squares = seq // kind.window * window * window + float(seq % kind.window) ** 2
     return (squares if full else squares / 2) / S
 
-
 def indexed_span(kind, seq):
     """Layers without attention, and with sparse attention: k - k^2 / 2 S keys of the best k, or half of all."""
     keys, k = seq / max(1, kind.compress), float(kind.index_top_k)
     return keys / 2 if k == 0 or k >= keys else k - k * k / (2 * keys)
-
 
 def layer_flops(model, seq):
     """Pipelines: forward FLOPs of a token in the mean layer, 2 active + 4 span N_h H, and the active parameters."""
@@ -123,7 +112,6 @@ def layer_flops(model, seq):
                                + scan_flops_of_mixer(model, kind))
         active += kind.count * own
     return flops / model.layers, active / model.layers
-
 
 def model_flops(model, seq, full):
     """MFU and conventions: 6N and three times the mixing of tokens, of one token."""
@@ -147,21 +135,18 @@ def model_flops(model, seq, full):
         flops += 3 * kind.count * mixing
     return flops
 
-
 def blocks_share(model):
     """Layers without attention, and with sparse attention: what of two blocks a mean layer has."""
     blocks = sum(kind.count * (mixes_tokens(kind) + has_mlp(kind)) for kind in model.kinds)
     return blocks / (2 * model.layers)
 
-
 def mixture_share(model):
     """Overlap and the step: the share of the layers that have experts."""
     return sum(kind.count for kind in model.kinds if kind.experts) / model.layers
 
-
 def state_of_training(model, rules, dtypes):
     """The optimizer: bytes, FLOPs and gathered bytes of a parameter, averaged over the matrices of each part."""
-    size = {"none": 0, "fp8": 1, "bf16": 2, "fp16": 2, "fp32": 4}
+    size = DTYPE_BYTES
     first, second, master = size[dtypes["first"]], size[dtypes["second"]], size[dtypes["master"]]
     totals = {part: Record(parameters=0.0, kept=0.0, flops=0.0, orthogonal=0.0)
               for part in ("dense", "experts", "tables")}

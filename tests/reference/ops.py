@@ -3,14 +3,13 @@
 
 An op has forward and backward FLOPs and HBM bytes, the parameters that the chip holds of it, what it sends by group and
 phase as [messages, bytes], and the activation that it makes, if backward needs one."""
-from math import ceil
+from math import ceil, gcd
 
 from data import Record
 from mixers import parts_of_mixer, share_of_chip
 from model import (attention_span, has_mlp, indexed_span, mixes_tokens, norm_parameters, qk_width, v_width)
 
 FORWARD, BACKWARD = 0, 1
-
 
 class Op:
     """The ops of a layer, forward and backward: one op as the chip has it."""
@@ -40,7 +39,6 @@ class Op:
         """Memory rows and moments: the activation that it makes, and its bytes."""
         self.output, self.saved = activation, size
 
-
 def matmul(name, m, n, k):
     """Roofline of an op: [M, K] x [K, N], 2 M N K forward and twice that backward; operands in bf16."""
     moved = 2 * (m * k + k * n + m * n)
@@ -48,16 +46,13 @@ def matmul(name, m, n, k):
     op.m, op.n, op.k, op.low = m, n, k, True
     return op
 
-
 def streams(name, numbers, forward, backward):
     """The ops of a layer, forward and backward: an elementwise op of so many streams of bf16 numbers."""
     return Op("elementwise", name, hbm=(2 * numbers * forward, 2 * numbers * backward))
 
-
 def width_of_chip(width, ways):
     """Padding: a size that does not divide is rounded up."""
     return float(ceil(width / ways))
-
 
 class Layer:
     """The ops of a layer, forward and backward: what an op list of one chip leans on."""
@@ -94,21 +89,17 @@ class Layer:
         op.weights = float(norm_parameters(self.model))
         return op
 
-
 # ---- attention ----
 
 def heads_of_chip(kind, t):
     return width_of_chip(kind.heads, t)
 
-
 def kv_heads_of_chip(kind, t):
     """The ops of a layer, forward and backward: the KV heads that the chip's query heads touch, as dealt."""
-    from math import gcd
     if kind.kv_heads < 1:
         return 0.0
     h, G = int(heads_of_chip(kind, t)), max(1, kind.heads // kind.kv_heads)
     return float(min(kind.kv_heads, -(-(h + G - gcd(h, G)) // G)))
-
 
 def widths_of_heads(kind, shard, software):
     """The ops of a layer, forward and backward: numbers of queries, keys, values and context of one chip."""
@@ -122,7 +113,6 @@ def widths_of_heads(kind, shard, software):
     return Record(heads=heads, kv=kv, query=heads * qk, key=kv * qk, value=0.0 if kind.kv_reused == 3 else kv * v,
                   context=heads * v, latent=sent, padding=1.0 if latent or not v else ceil(v / lanes) * lanes / v,
                   copies=max(1.0, shard.ulysses / kv) if shard.ulysses > 1 else 1.0)
-
 
 def head_projections(at, kind, w):
     """The ops of a layer, forward and backward: qkv, through a narrow latent of queries where there is one; rotary."""
@@ -143,7 +133,6 @@ def head_projections(at, kind, w):
     if at.model.positions == "rotary" and not kind.no_rope:
         at.add(streams("rotary", T * (w.query + keys * (w.key + w.value)), 2, 3))
 
-
 def latent_projections(at, kind, w):
     """The ops of a layer, forward and backward: down for the chip's own tokens, up and query for all of the group."""
     T, rope, q_rank = at.T, float(kind.qk_rope_head_dim), float(kind.q_lora_rank)
@@ -160,7 +149,6 @@ def latent_projections(at, kind, w):
     if at.model.positions == "rotary":
         at.add(streams("rotary", T * (w.heads + 1) * rope, 2, 3))
 
-
 def indexer(at, kind):
     """Layers without attention, and with sparse attention: every key is scored, whole on each chip of tensor."""
     T, width = at.T, float(kind.index_head_dim)
@@ -173,10 +161,8 @@ def indexer(at, kind):
                        (T * (2 * (queries + width) + 8 * seen), 4 * T * (queries + width + chosen * width))))
     scores.head_dim = width
 
-
 def keys_are_kept(at):
     return at.plan.context == "all_gather" and at.software.keys_kept
-
 
 def context_traffic(at, attention, w):
     """Context parallelism: heads for tokens inside, and keys and values over what joins such groups."""
@@ -197,7 +183,6 @@ def context_traffic(at, attention, w):
     attention.send("sequence", BACKWARD, messages + returns, size)
     attention.send("sequence", BACKWARD, messages, size * (2 if returns else 1))
 
-
 def gathered_keys(at, w):
     """Context parallelism: keys and values that stay for backward, with the attention's input."""
     if at.shard.s <= 1 or not keys_are_kept(at):
@@ -207,7 +192,6 @@ def gathered_keys(at, w):
     gather.send("sequence", FORWARD, 1, size * at.shard.s)
     gather.send("sequence", BACKWARD, 1, size * at.shard.s)
     gather.keep("attention_input", size * (at.shard.s - 1))
-
 
 def attention(at, kind, w):
     """Roofline of an op: flash attention reads q, k, v and writes its context once forward, twice that backward."""
@@ -230,7 +214,6 @@ def attention(at, kind, w):
     op.saved_copy = T * w.context
     if at.shard.s > 1:
         context_traffic(at, op, w)
-
 
 def attention_block(at, kind):
     """The ops of a layer, forward and backward: the first block, from its norm to its output."""
@@ -260,7 +243,6 @@ def attention_block(at, kind):
     if has_mlp(kind):
         out.keep("middle", 2 * at.own * at.D)
 
-
 def cross_block(at, kind):
     """Layers without attention, and with sparse attention: attention to as many states of an encoder as tokens."""
     T, head, S = at.T, float(kind.cross_head_dim), at.shard.seq
@@ -284,7 +266,6 @@ def cross_block(at, kind):
     if has_mlp(kind):
         out.keep("middle", 2 * at.own * at.D)
 
-
 # ---- mixers ----
 
 def mixer_context(at, op, part, states):
@@ -301,7 +282,6 @@ def mixer_context(at, op, part, states):
     ring = at.plan.context in ("ring", "ulysses_ring")
     for phase in (FORWARD, BACKWARD):
         op.send("sequence", phase, joined - 1 if ring else 1, at.shard.b * states / u * (1 if ring else joined))
-
 
 def mixer_block(at, kind):
     """Layers without attention, and with sparse attention: a mixer's parts as ops of one chip."""
@@ -345,7 +325,6 @@ def mixer_block(at, kind):
             if has_mlp(kind):
                 op.keep("middle", 2 * at.own * part.out)
 
-
 # ---- the second block ----
 
 def dense_mlp(at, kind, width):
@@ -373,7 +352,6 @@ def dense_mlp(at, kind, width):
     else:
         at.enter(up, 2 * at.T * at.D)
         at.leave(down, 2 * at.T * at.D)
-
 
 def experts(at, kind):
     """Expert parallelism: router, dispatch, grouped matmuls, combine, and shared experts as a dense MLP."""
@@ -421,7 +399,6 @@ def experts(at, kind):
         at.leave(down, 2 * routed * D)
     if kind.d_ff_shared:
         dense_mlp(at, kind, at.shard.d_ff_shared)
-
 
 def ops_of_layer(model, kind, shard, layout, plan, software):
     """The ops of a layer, forward and backward: all ops of one layer of a kind, in order."""
@@ -471,7 +448,6 @@ def ops_of_layer(model, kind, shard, layout, plan, software):
                 op.chunks = float(shard.t)
     return at.ops
 
-
 def ops_of_embedding(model, shard, layout, plan, software):
     """The ops of a layer, forward and backward: the look-up, and what is held alongside the table."""
     at = Layer(model, shard, layout, plan, software)
@@ -493,7 +469,6 @@ def ops_of_embedding(model, shard, layout, plan, software):
             lookup.send("tensor", BACKWARD, 1, stream / t)
     return finished(at)
 
-
 def ops_of_logits(model, shard, layout, plan, software):
     """The ops of a layer, forward and backward: last norm, logits and loss (8 and 12 bytes a logit)."""
     at = Layer(model, shard, layout, plan, software)
@@ -513,18 +488,15 @@ def ops_of_logits(model, shard, layout, plan, software):
         loss.send("tensor", FORWARD, 2, 8 * at.T)
     return finished(at)
 
-
 def finished(at):
     if not at.software.tuning:
         return at.ops
     from tuning import tuned
     return tuned(at.software.tuning, 1.0, at.ops)
 
-
 # ---- seconds and saved bytes ----
 
 LOW_BYTES = {"bf16": 2.0, "fp8": 1.0, "mxfp8": 1.0, "int8": 1.0, "nvfp4": 0.5}
-
 
 def matmul_seconds(op, phase, chip, profile):
     """Roofline of an op: FLOPs at the efficiency, tiles padded, the operand traffic that is not hidden, casts."""
@@ -551,7 +523,6 @@ def matmul_seconds(op, phase, chip, profile):
     traffic = 1 + profile.matmul_traffic * ratio * (C / hbm) * (c / op.m + 1 / op.n + 1 / op.k)
     return op.flops[phase] * q / (C * efficiency) * traffic + casts
 
-
 def attention_seconds(op, phase, chip, profile):
     """Roofline of an op: flash attention, or unfused over whole squares."""
     C, rate = chip.bf16_flops_per_second, profile.attention_efficiency * profile.attention_factor
@@ -562,7 +533,6 @@ def attention_seconds(op, phase, chip, profile):
     if op.head_dim % 8:
         busy /= profile.unaligned_attention_rate
     return busy + size * op.scores * profile.score_traffic / (chip.hbm_bytes_per_second * profile.hbm_efficiency)
-
 
 def op_seconds(op, phase, chip, profile):
     """Roofline of an op: the longer of arithmetic and traffic."""
@@ -577,7 +547,6 @@ def op_seconds(op, phase, chip, profile):
     if op.kind == "lookup":
         return size
     return size * profile.elementwise_traffic + op.routed_bytes * profile.dispatch_seconds_per_byte / 4
-
 
 def saved_bytes(op, profile):
     """Memory rows and moments: bytes of the activation that an op makes, as the software keeps it."""

@@ -11,7 +11,7 @@ import os
 import sys
 from math import ceil, log2
 
-from data import (Record, Unknown, device_of_chip, factors_of_placement, layout_of, read_chip, read_model,
+from data import (DTYPE_BYTES, Record, Unknown, device_of_chip, factors_of_placement, layout_of, read_chip, read_model,
                   read_optimizer, read_profile)
 from machine import GROUPS, ROLE_OF_GROUP, grid_of_ranks, group_chips, mesh_at_rates_of, mesh_of_gpus, mesh_of_slice, \
     rates_of_placement
@@ -21,8 +21,6 @@ from step import price_step
 from tuning import tuning_of
 
 ON_CPU = ("megatron", "torchtitan", "deepspeed", "trl")  # launchers whose update of state on the host runs there
-DTYPES = ("none", "fp8", "bf16", "fp16", "fp32")
-
 
 def dtypes_of(text):
     """The optimizer: dtypes of the state, as --state-dtypes has them."""
@@ -31,10 +29,9 @@ def dtypes_of(text):
               "first": given.get("m", given.get("moments", "fp32")),
               "second": given.get("v", given.get("moments", "fp32"))}
     dtypes["master"] = given.get("master", "none" if dtypes["parameters"] == "fp32" else "fp32")
-    if any(value is not None and value not in DTYPES for value in dtypes.values()):
+    if any(value is not None and value not in DTYPE_BYTES for value in dtypes.values()):
         raise Unknown("state dtypes " + text)
     return dtypes
-
 
 def profile_in_precision(profile, chip, precision):
     """Precision: rates of the blocks' matmuls over the bf16 peak; grouped ones reach the peak at most."""
@@ -48,13 +45,11 @@ def profile_in_precision(profile, chip, precision):
     profile.grouped_factor = min(profile.grouped_factor, ratio / grouped)
     return peaks[precision]
 
-
 STRETCHED = ("matrix_efficiency", "linear_efficiency", "attention_efficiency", "hbm_efficiency", "ici_efficiency",
              "nvlink_efficiency", "network_efficiency", "dcn_efficiency", "pcie_efficiency")
 LENGTHENED = ("layer_seconds", "microbatch_seconds", "step_seconds", "rank_seconds", "expert_layer_seconds",
               "dispatch_seconds_per_byte", "host_layer_seconds", "host_tensor_seconds", "stage_message_seconds",
               "ring_step_seconds")
-
 
 def stretch_profile(profile, chips, slices):
     """Profiles: the slowest of many chips, and slices, divide all rates and multiply all overheads."""
@@ -66,7 +61,6 @@ def stretch_profile(profile, chips, slices):
         for key in LENGTHENED:
             setattr(profile, key, getattr(profile, key) * stretch)
 
-
 def machine_of(chip, machine, oversubscription):
     """Collectives on a torus: the machine that a plan uses, from its shape and the catalog."""
     if chip.has_domains:
@@ -76,7 +70,6 @@ def machine_of(chip, machine, oversubscription):
         return mesh_of_gpus(chip, chips, machine["nodes"], oversubscription)
     shape = [int(size) for size in machine["slice"].split("x")]
     return mesh_of_slice(chip, shape + [1] * (3 - len(shape)), machine["slices"])
-
 
 def plan_of(entry):
     """Groups, nesting and footprints: a plan's degrees and knobs, by the letters of the page."""
@@ -90,7 +83,6 @@ def plan_of(entry):
         plan.grid = grid_of_ranks(plan, entry["expert_grid"]["expert"], entry["expert_grid"]["expert_tensor"])
     return plan
 
-
 def profile_of_plan(request, requested, chip, model, stack):
     """Profiles: composed, in the precision, of the machine requested; and the peak of the precision."""
     profile = read_profile(request["profile"], chip, stack)
@@ -101,9 +93,8 @@ def profile_of_plan(request, requested, chip, model, stack):
     stretch_profile(profile, requested["chips"], slices)
     return profile, peak, slices
 
-
 def default_reserve(profile, device, model, tuning, chips):
-    """Profiles: the share of HBM to keep free so that nine in ten fit: device bytes at odds of 9, less what is shown."""
+    """Profiles: the share of HBM to keep free so that nine in ten fit, at odds of 9 to 1."""
     share = 0.08
     if profile.hbm_error > 0:
         experts = any(kind.experts for kind in model.kinds)
@@ -113,7 +104,6 @@ def default_reserve(profile, device, model, tuning, chips):
         held = device.hbm_bytes * 9 ** -profile.hbm_error
         share = ceil((1 - (held - shown) / (1 + profile.fragmentation_share) / device.hbm_bytes) / 0.001) * 0.001
     return min(max(share, profile.least_reserve), 0.9)
-
 
 def world_of(report, entry, program):
     """Profiles: model, chip, profile and state under which a plan is priced."""
@@ -140,8 +130,7 @@ def world_of(report, entry, program):
     # a report has the default of its first launcher's software; other plans have their own
     world.reserve = own if abs(told - request["hbm_reserve"]) < 1e-12 else request["hbm_reserve"]
     dtype, own = world.state.gradients, world.profile.gradient_bytes
-    fixed = {"none": 0, "fp8": 1, "bf16": 2, "fp16": 2, "fp32": 4}[dtype] if dtype else \
-        (4 if own > 2 else 2) if own > 0 else None
+    fixed = DTYPE_BYTES[dtype] if dtype else (4 if own > 2 else 2) if own > 0 else None
     world.gradient_bytes = lambda accumulated: fixed if fixed is not None else 4 if accumulated else 2
     world.scatter_bytes = fixed if fixed is not None else 2
     world.updates_on_cpu = entry.get("launcher") in ON_CPU
@@ -152,7 +141,6 @@ def world_of(report, entry, program):
     world.work = Record(sequences=entry["batch"]["sequences"], seq=entry["batch"]["seq"])
     world.work.layer_weight = layer_weight(world)
     return world
-
 
 def price(report, entry, program):
     """Overlap and the step: everything of one plan, as flat rows that a report has too."""
@@ -181,7 +169,6 @@ def price(report, entry, program):
     rows["mfu_full_attention"] = model_flops(world.model, world.work.seq, True) * tokens / world.peak
     return rows
 
-
 def rows_of_step(world, shard, plan, sums, time):
     """Overlap and the step: the step as a sum, its bounds, and what each group sends."""
     rows = {"step": time.seconds, "lower": time.lower, "upper": time.upper, "formula": time.formula,
@@ -207,9 +194,7 @@ def rows_of_step(world, shard, plan, sums, time):
             rows[group + ": role"] = ROLE_OF_GROUP[group]
     return rows
 
-
 MEMORY = ("parameters", "gradients", "optimizer", "activations", "gathered", "logits", "transient", "total")
-
 
 def moment_of(text, several):
     """Memory rows and moments: which moment a report's words mean."""
@@ -218,7 +203,6 @@ def moment_of(text, several):
     if "start" in text or "first" in text:
         return "first backward"
     return "update" if "update" in text or not several or "end" in text else "last backward"
-
 
 def rows_of_report(entry):
     """The same rows as a report has them."""
@@ -244,7 +228,6 @@ def rows_of_report(entry):
     rows["memory: limit"] = entry["memory"]["limit_bytes"]
     return rows
 
-
 def differences(own, told, tolerance):
     """Rows that differ by more than the tolerance."""
     found, names = [], set(own) | set(told)
@@ -262,7 +245,6 @@ def differences(own, told, tolerance):
         if abs(a - b) > tolerance * max(abs(a), abs(b), least):
             found.append((name, a, b))
     return found
-
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
@@ -288,7 +270,6 @@ def main():
     print("%d of %d rows agree to %g" % (len(set(own) | set(told)) - len(found), len(set(own) | set(told)),
                                          given.tolerance))
     return 1 if found else 0
-
 
 if __name__ == "__main__":
     sys.exit(main())

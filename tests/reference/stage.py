@@ -12,7 +12,6 @@ MOVING = CRITICAL + BACKGROUND
 PHASES = (FORWARD, BACKWARD)
 NOT_REPEATED = ("weights", "expert_weights", "tensor_weights")
 
-
 # ---- the part of a model that one chip has ----
 
 def fullest_and_last(model, split, stages, logits_in_layers):
@@ -30,7 +29,6 @@ def fullest_and_last(model, split, stages, logits_in_layers):
         if best is None or longest < best[0]:
             best = longest, others, last
     return best[1], best[2]
-
 
 def shard_of_plan(model, work, plan):
     """Padding: degrees, tokens and widths of one chip, each size rounded up where it does not divide."""
@@ -58,7 +56,6 @@ def shard_of_plan(model, work, plan):
         shard.expert_ways, shard.expert_copies = plan.grid.weights, plan.grid.data
     return shard
 
-
 def layer_weight(world):
     """Pipelines: w, seconds of a FLOP of a layer over those of a FLOP of the logits, of one sequence on one chip."""
     model, work = world.model, world.work
@@ -73,22 +70,18 @@ def layer_weight(world):
     layer = (layer + fixed_layer_seconds(world)) / shard.layer_flops
     return layer * 2.0 * model.vocab * model.d_model / part_seconds(sums.logits)
 
-
 def part_seconds(part):
     return sum(part.compute) + sum(part.attention)
-
 
 def fixed_layer_seconds(world):
     """Overlap and the step: `each` of the overheads, layer_seconds + u expert_layer_seconds."""
     return blocks_share(world.model) * world.profile.layer_seconds + \
         mixture_share(world.model) * world.profile.expert_layer_seconds
 
-
 def stage_load(world, shard, layers, logits):
     """Pipelines: FLOPs of a stage, of which a layer's count w times."""
     head = 2.0 * world.model.vocab * world.model.d_model if logits else 0.0
     return layers * shard.layer_flops * world.work.layer_weight + head
-
 
 def pace_of_stage(world, shard, last):
     """Pipelines: the stage as which the step is priced, with what all others take over what it does."""
@@ -97,7 +90,6 @@ def pace_of_stage(world, shard, last):
     layers = shard.last if last else shard.layers
     own, every = stage_load(world, shard, layers, last), stage_load(world, shard, world.model.layers, True)
     return Record(layers=layers, others=max(0.0, (every - own) / own), embedding=not last, logits=last)
-
 
 def layers_of_stage(model, shard, stage):
     """Pipelines: layers of a stage as launchers deal them; what is left over goes to the stages behind."""
@@ -111,7 +103,6 @@ def layers_of_stage(model, shard, stage):
     rest = model.layers - last
     return rest // (p - 1) + (1 if p - 1 - stage <= rest % (p - 1) else 0)
 
-
 def layers_of_chunk(model, shard, v, stage, chunk):
     """The played step: layers of a chunk; the first chunks have what is left over."""
     if shard.slots:
@@ -119,7 +110,6 @@ def layers_of_chunk(model, shard, v, stage, chunk):
         return int(shard.layers) // v - (1 if fewer else 0)
     layers = layers_of_stage(model, shard, stage)
     return layers // v + (1 if chunk < layers % v else 0)
-
 
 # ---- sums over the ops ----
 
@@ -166,7 +156,6 @@ class Sums:
         if op.output:
             self.saved[op.output] += times * saved_bytes(op, world.profile)
 
-
 def stage_sums(world, shard, plan, layout):
     """The ops of a layer, forward and backward: the mean layer of the model, the embedding and the logits."""
     model, software = world.model, world.software
@@ -182,7 +171,6 @@ def stage_sums(world, shard, plan, layout):
         sums.logits.add(world, shard, op, 1)
     return sums
 
-
 # ---- FSDP ----
 
 def spans_slice(world, shard, ways):
@@ -190,11 +178,9 @@ def spans_slice(world, shard, ways):
     chips = shard.t * shard.x * shard.s * shard.f * shard.d * shard.p
     return ways > 1 and ways * max(1, world.slices) >= chips
 
-
 def goes_round(world, shard, ways):
     """FSDP, ZeRO and gradients: whether matmuls of such weights are rings: 4 to ring_ways chips, one slice."""
     return 4 <= ways <= world.profile.ring_ways and world.slices <= 1 and spans_slice(world, shard, ways)
-
 
 def loop_turns(world, shard, plan, table):
     """FSDP, ZeRO and gradients: how often a compiled loop over a pipeline touches weights, in microbatches."""
@@ -206,10 +192,8 @@ def loop_turns(world, shard, plan, table):
         return 1.0
     return 1 + (shard.p - 1) / (shard.m * float(plan.v))
 
-
 def stays_whole(world, shard):
     return world.profile.stages_stay_whole > 0.5 and shard.p > 1
-
 
 def add_gathers(world, shard, plan, to, what, messages, weights, trained, again):
     """FSDP, ZeRO and gradients: gathers of a microbatch, and the scatter of the gradient."""
@@ -233,17 +217,14 @@ def add_gathers(world, shard, plan, to, what, messages, weights, trained, again)
     group[BACKWARD][0] += (repeats + scatters) * messages
     group[BACKWARD][1] += (repeats * width + scatters * world.scatter_bytes * share) * weights
 
-
 def logits_of_own_tokens(world, shard):
     """FSDP, ZeRO and gradients: each chip of tensor has the logits of its own tokens over the whole vocabulary."""
     return world.profile.whole_program > 0.5 and world.profile.stream_split > 0.5 and shard.t > 1
-
 
 def beside_table(world, shard, logits):
     """Memory rows and moments: what a tied model's logits have besides the embedding's table: the last norm."""
     table, every = shard.vocab * world.model.d_model, logits["dense"]
     return every - table if every >= table else every
-
 
 def add_tables(world, shard, plan, pace, sums, to):
     """FSDP, ZeRO and gradients: the tables of a stage; look-ups are exchanged where the software does so."""
@@ -274,14 +255,12 @@ def add_tables(world, shard, plan, pace, sums, to):
         add_gathers(world, shard, plan, to, "logits", 1, sums.logits.weights["dense"], sums.logits.trained["dense"],
                     again)
 
-
 def add_orthogonal(world, shard, to, group, part, layers, weights):
     """The optimizer: Newton-Schulz brings matrices together once a step; a microbatch counts its share."""
     gathered = world.state.part[part].gathered
     if gathered > 0:
         to[group][BACKWARD][0] += layers / shard.m
         to[group][BACKWARD][1] += layers * gathered * weights / shard.m
-
 
 def add_part(world, plan, part, times, to):
     """The ops of a layer, forward and backward: a part's seconds and traffic; of kept weights the gradient alone."""
@@ -295,7 +274,6 @@ def add_part(world, plan, part, times, to):
                 size *= world.scatter_bytes / (world.state.copy + world.scatter_bytes)
             to.traffic[group][phase][0] += times * messages
             to.traffic[group][phase][1] += times * size
-
 
 def resources_of_stage(world, shard, plan, layout, sums, pace):
     """Overlap and the step: seconds, messages and bytes of one microbatch on a stage, everything saved."""
@@ -327,7 +305,6 @@ def resources_of_stage(world, shard, plan, layout, sums, pace):
             to.traffic["pipeline"][phase][1] += chunks * 2 * tokens * world.model.d_model
     return to
 
-
 def add_host_waits(world, shard, plan, layer, layers, to):
     """Overlap and the step: a layer takes no less than its launches; a stage waits for its messages."""
     profile = world.profile
@@ -339,7 +316,6 @@ def add_host_waits(world, shard, plan, layer, layers, to):
     for phase, share in ((FORWARD, 1 / 3), (BACKWARD, 2 / 3)):
         waits = max(0.0, share * least - layer.compute[phase] - layer.attention[phase])
         to.compute[phase] += layers * waits + messages / 2
-
 
 # ---- recomputation ----
 
@@ -354,7 +330,6 @@ def share_kept_partly(op):
     if op.output == "mlp_input" and op.sent("expert", FORWARD)[0] > 0:
         return 0.0, 0.0, 0.0
     return 1.0, 1.0, 1.0
-
 
 def activations_of_layer(world, shard, plan, layout):
     """Recomputation and offload: of each activation its bytes, and the seconds and collectives that remake it."""
@@ -402,7 +377,6 @@ def activations_of_layer(world, shard, plan, layout):
     costs["layer_input"] = Record(bytes=2 * own * model.d_model, exists=True)
     return costs
 
-
 def add_state(cost, state, layers, to):
     """Recomputation and offload: what so many layers' recomputed, partly kept or offloaded activation adds."""
     if state == "offloaded":
@@ -414,14 +388,12 @@ def add_state(cost, state, layers, to):
         for i in (0, 1):
             to.traffic[group][BACKWARD][i] += layers * again.traffic[group][i]
 
-
 def add_layout(costs, layout, to):
     """Recomputation and offload: what the layout's states add to a stage with everything saved."""
     for name, states in layout.states.items():
         for state, layers in states.items():
             if state != "saved" and layers > 0 and costs[name].exists:
                 add_state(costs[name], state, layers, to)
-
 
 def kept_bytes(costs, layout):
     """Recomputation and offload: bytes of one microbatch that stay in HBM, over the layers of the fullest stage."""
@@ -432,7 +404,6 @@ def kept_bytes(costs, layout):
             if states.get("partly"):
                 kept += (costs[name].bytes - costs[name].partly.freed) * states["partly"]
     return kept
-
 
 # ---- parameters that a chip has ----
 
@@ -456,7 +427,6 @@ def parameters_of_stage(world, shard, plan, sums, last, trained):
         own = {name: own[name] + other[name] for name in own}
     return own
 
-
 def owned_of(shard, plan, local):
     """Memory rows and moments: of trained parameters those whose state the chip keeps: over the copies with ZeRO."""
     if plan.zero < 1:
@@ -465,13 +435,11 @@ def owned_of(shard, plan, local):
     return {name: count / (twice * (shard.expert_copies if name == "experts" else shard.copies))
             for name, count in local.items()}
 
-
 # ---- once a step ----
 
 def state_bytes(world, owned):
     """The optimizer: master and moments of the parameters that a chip owns."""
     return sum(world.state.part[name].bytes * count for name, count in owned.items())
-
 
 def host_state(world, plan, owned):
     """The optimizer: bytes of state that lie on the host: all for which it has room, gradients of CPUs alongside."""
@@ -483,13 +451,11 @@ def host_state(world, plan, owned):
     room = world.chip.host_bytes * world.profile.host_memory_share / beside
     return min(room, every)
 
-
 def copy_bytes(world, plan):
     """FSDP, ZeRO and gradients: bytes of a parameter's copy for compute next to its state; none where it is cast."""
     profile = world.profile
     whole = plan.zero == 0 or (profile.whole_master > 0.5 and not plan.offload_optimizer)
     return 0 if profile.casts_master > 0.5 and world.state.master > 0 and whole else world.state.copy
-
 
 def weight_gradient_seconds(world, shard, layers):
     """Pipelines: W, FLOPs of weight gradients of a microbatch at the matmul rate alone."""
@@ -498,13 +464,11 @@ def weight_gradient_seconds(world, shard, layers):
         1.0, profile.grouped_efficiency * profile.grouped_factor)
     return 2 * shard.tokens * shard.active / shard.t * layers / (world.chip.bf16_flops_per_second * rate)
 
-
 def update_bytes(world, accumulated, owned):
     """The optimizer: bytes that an update reads and writes, the gradient as it is kept: accumulated or not."""
     state, count = world.state, sum(owned.values())
     size = (world.gradient_bytes(accumulated) - state.update_gradient) * count
     return size + sum(state.part[name].update * number for name, number in owned.items())
-
 
 def optimizer_seconds(world, shard, plan, owned):
     """The optimizer: the update in HBM, streamed from the host, or on its CPUs."""
@@ -526,7 +490,6 @@ def optimizer_seconds(world, shard, plan, owned):
     backward = 2 * weight_gradient_seconds(world, shard, shard.layers)
     return max(seconds, (1 - q) * seconds + max(0.0, down - backward) + update + up)
 
-
 def host_rates(chip, copying):
     """The host link: both ways added, one way, the host's memory, and what offloading of activations gets."""
     part = chip.host_copies_bytes_per_second / copying if chip.host_copies_bytes_per_second else inf
@@ -534,7 +497,6 @@ def host_rates(chip, copying):
     both = min(max(chip.pcie_bytes_per_second, chip.pcie_both_bytes_per_second), part)
     memory = chip.host_memory_bytes_per_second / copying or both
     return both, one_way, memory, min(both, 2.0 / 3 * one_way)
-
 
 def traffic_over_copies(world, shard, plan, ways, local, orthogonal):
     """FSDP, ZeRO and gradients: messages and bytes at the start and at the end of a step, of parts with copies."""
@@ -563,7 +525,6 @@ def traffic_over_copies(world, shard, plan, ways, local, orthogonal):
         end = [end[0] + buckets, end[1] + orthogonal]
     return tuple(start), tuple(end)
 
-
 def once_a_step(world, shard, plan, sums, pace):
     """FSDP, ZeRO and gradients: what moves once a step; the optimizer's seconds and the overheads."""
     profile, rule = world.profile, Record()
@@ -588,7 +549,6 @@ def once_a_step(world, shard, plan, sums, pace):
     rule.optimizer = optimizer_seconds(world, shard, plan, owned_of(shard, plan, local))
     return rule
 
-
 def fetch_seconds(world, shard, plan, sums):
     """The host link: parameters that live on the host come for each forward and, unless kept, for backward."""
     if not (world.tuning and world.tuning.on_host):
@@ -597,7 +557,6 @@ def fetch_seconds(world, shard, plan, sums):
     size = world.stored_bytes * (local["dense"] + local["experts"]) + world.state.copy * local["tables"]
     passes = world.forwards + (1 if plan.regather else 0)
     return shard.m * passes * size / (host_rates(world.chip, world.copying)[1] * world.profile.pcie_efficiency)
-
 
 # ---- memory ----
 
@@ -614,9 +573,7 @@ def schedule_in_flight(plan, shard):
         return float(min(m, p + 1)), float(min(m, p + 1))
     return float(min(m, p)), 1.0
 
-
 MOMENTS = ("first backward", "last logits", "last backward", "update")
-
 
 def in_flight(world, shard, plan):
     """Memory rows and moments: microbatches whose activations exist, at each moment."""
@@ -628,7 +585,6 @@ def in_flight(world, shard, plan):
     at_last = last * (shard.last / shard.layers)
     return {"first backward": first - missing / shard.layers - read, "last logits": at_last,
             "last backward": at_last - read, "update": 0.0}
-
 
 def gathered_row(world, shard, plan, sums, moment, layers):
     """Memory rows and moments: weights in use and prefetched or kept, gradients, and the logits' table."""
@@ -659,7 +615,6 @@ def gathered_row(world, shard, plan, sums, moment, layers):
     return world.stored_bytes * (in_use + others) + world.state.copy * table + \
         copies * (world.scatter_bytes * gradient + of_table * table_gradient)
 
-
 def parameters_row(world, shard, plan, sums, last, local):
     """Memory rows and moments: the copy for compute, casts that are kept, and what fine-tuning holds frozen."""
     def copies(of):
@@ -689,7 +644,6 @@ def parameters_row(world, shard, plan, sums, last, local):
         (frozen - world.stored_bytes) * quantised
     return size + (world.state.copy * sum(local.values()) if tuning.reference_model else 0.0)
 
-
 def program_rows(world, shard, plan, layout, moment, local):
     """Memory rows and moments: casts, gradients, masters and the logits' gradient of one compiled program."""
     profile, rows = world.profile, Record(casts=0.0, gradients=0.0, master=0.0, logits=0.0)
@@ -708,12 +662,10 @@ def program_rows(world, shard, plan, layout, moment, local):
         rows.master = world.state.master * sum(local.values())
     return rows
 
-
 def loss_tokens(world, shard):
     """Memory rows and moments: tokens whose logits a chip has at once; a pipeline of one program shares them out."""
     every = world.profile.whole_program > 0.5 and shard.p > 1
     return shard.tokens * shard.m / shard.p if every else shard.tokens
-
 
 def memory_rows(world, shard, plan, layout, sums, moment, saved):
     """Memory rows and moments: the rows of one moment; `saved` is what is kept of activations."""

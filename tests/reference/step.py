@@ -4,10 +4,8 @@ from math import ceil, log2
 
 from data import Record
 from machine import CRITICAL, GROUPS, ONCE, collective_seconds
-from ops import BACKWARD, FORWARD
 from stage import (PHASES, activations_of_layer, add_layout, add_state, host_rates, layers_of_chunk, once_a_step,
                    pace_of_stage, resources_of_stage, stage_load, stage_sums, weight_gradient_seconds)
-
 
 def exposed_shares(world, shard, plan):
     """Overlap and the step: x_g of each group, inside the scale-up network and outside it."""
@@ -31,7 +29,6 @@ def exposed_shares(world, shard, plan):
         far[group] = min(1.0, far[group] + growth)
     return {group: far[group] if world.rates.far[group] else near[group] for group in GROUPS}
 
-
 def bubble_of_schedule(plan, shard):
     """Pipelines: idle forwards, idle backwards and filled weight gradients, each over p - 1."""
     p, m, v = shard.p, shard.m, plan.v
@@ -50,7 +47,6 @@ def bubble_of_schedule(plan, shard):
         return share, 2 * share, 3 * share
     return 1.0, 1.0, 0.0
 
-
 def rule_of_stage(world, shard, plan, sums, pace):
     """Overlap and the step: all that neither layout nor placement changes."""
     rule = once_a_step(world, shard, plan, sums, pace)
@@ -62,18 +58,15 @@ def rule_of_stage(world, shard, plan, sums, pace):
     rule.offload_rate = host_rates(world.chip, world.copying)[3] * world.profile.pcie_efficiency
     return rule
 
-
 def group_seconds(world, rule, resources, group):
     """Overlap and the step: t_g of both phases; of what moves once a step, at its start and at its end."""
     phases = rule.once[group] if group in ONCE else resources.traffic[group]
     return [collective_seconds(world.rates.cost[group], *phases[phase]) for phase in PHASES]
 
-
 def exposed_of(rule, group, seconds, attention):
     """Overlap and the step: x t; of a ring max(x t, t - (1 - x) attention)."""
     x = rule.x[group]
     return max(x * seconds, seconds - (1 - x) * attention) if group == "sequence" and rule.ring else x * seconds
-
 
 def step_of_stage(world, shard, plan, rule, resources):
     """Overlap and the step: the formula, priced as one stage."""
@@ -117,7 +110,6 @@ def step_of_stage(world, shard, plan, rule, resources):
     time.upper = max(time.compute + sum(time.groups.values()) + P + fixed, time.seconds)
     return time
 
-
 def price_step(world, shard, plan, layout, sums):
     """Pipelines: the whole step is priced as the fullest stage and as the last, and is the longer of both."""
     costs, best, copied = activations_of_layer(world, shard, plan, layout), None, sums
@@ -144,11 +136,9 @@ def price_step(world, shard, plan, layout, sums):
         best.upper += more
     return best
 
-
 def stage_is_longer_last(world, shard):
     """Pipelines: whether FLOPs make the last stage the longer."""
     return stage_load(world, shard, shard.last, True) > stage_load(world, shard, shard.layers, False)
-
 
 # ---- the played step ----
 # A pass is (kind, microbatch, chunk, other microbatch, other chunk); kinds: F forward, B whole backward, I gradient of
@@ -162,13 +152,11 @@ def chunk_order(k, group, microbatches, chunks):
     rest, size = k - first * chunks, min(group, microbatches - first)
     return first + rest % size, rest // size
 
-
 def forwards_first(ranks, microbatches, chunks, group):
     """The played step: GPipe and circular: all forwards, then all backwards from the last forward on."""
     order = [chunk_order(k, group, microbatches, chunks) for k in range(microbatches * chunks)]
     passes = [("F", i, c) for i, c in order] + [("B", i, c) for i, c in reversed(order)]
     return [list(passes) for _ in range(ranks)]
-
 
 def one_forward_one_backward(ranks, microbatches, chunks):
     """The played step: warm-up forwards, then one forward and one backward in turn."""
@@ -185,7 +173,6 @@ def one_forward_one_backward(ranks, microbatches, chunks):
         lists.append(passes)
     return lists
 
-
 def zero_bubble_h1(ranks, microbatches):
     """The played step: weight gradients wait, on rank r for r microbatches, and fill the end."""
     lists = []
@@ -201,7 +188,6 @@ def zero_bubble_h1(ranks, microbatches):
         passes += [("W", i, 0) for i in range(max(0, microbatches - rank), microbatches)]
         lists.append(passes)
     return lists
-
 
 def dual_pipe(ranks, microbatches):
     """The played step: the eight phases of DualPipe on each rank; chunk 0 runs from rank 0, chunk 1 from the last."""
@@ -266,7 +252,6 @@ def dual_pipe(ranks, microbatches):
         lists.append(passes)
     return lists
 
-
 def lists_of_passes(schedule, ranks, microbatches, chunks):
     """The played step: the passes of each rank in the order of its schedule."""
     if schedule in ("gpipe", "circular"):
@@ -276,7 +261,6 @@ def lists_of_passes(schedule, ranks, microbatches, chunks):
     if schedule == "dualpipe":
         return dual_pipe(ranks, microbatches)
     return one_forward_one_backward(ranks, microbatches, chunks)
-
 
 def run_passes(lists, chunks, two_ways, seconds, arrives):
     """The played step: every pass as soon as what it needs is there; None where the lists wait for each other."""
@@ -346,7 +330,6 @@ def run_passes(lists, chunks, two_ways, seconds, arrives):
         return None
     return begins, ends
 
-
 def pass_cost(world, rule, resources, phase):
     """The played step: compute + exposed traffic + max(0, hidden traffic of the busiest axis - compute)."""
     compute = resources.compute[phase] + resources.attention[phase]
@@ -360,7 +343,6 @@ def pass_cost(world, rule, resources, phase):
         exchange += world.profile.host_exposed * resources.offload / 2 / rule.offload_rate
     exchange += max(0.0, max(busy, default=0.0) - compute)
     return Record(length=compute + exchange, busy=busy)
-
 
 def combined(pieces):
     """The played step: resources of a chunk as multiples of pieces."""
@@ -376,7 +358,6 @@ def combined(pieces):
                 for i in (0, 1):
                     own[phase][i] += times * phases[phase][i]
     return to
-
 
 class Staging:
     """The played step: what all plays of one plan share."""
@@ -446,7 +427,6 @@ class Staging:
         return sum(self.first.x[group] * t for group in ONCE
                    for t in group_seconds(self.world, self.rule(rank), None, group))
 
-
 def reductions_end(at, lists, begins, costs, rank, axis):
     """The played step: when an axis has moved a rank's own traffic and, from a chunk's last backward on, gradients."""
     end = at.replicas(rank, axis)[1]
@@ -470,7 +450,6 @@ def reductions_end(at, lists, begins, costs, rank, axis):
             moves += sum(end / chunks for chunk in range(chunks) if whole.get(chunk, 0) == i)
         until = max(until, begins[rank][i]) + moves
     return until
-
 
 def play(at, microbatches):
     """The played step: one play of some microbatches, until passes and reductions of all ranks are over."""
@@ -497,7 +476,6 @@ def play(at, microbatches):
         own = max([ends[rank][-1]] + [reductions_end(at, lists, begins, costs, rank, axis) for axis in axes])
         over = max(over, own + at.once_exposed(rank))
     return over, seconds
-
 
 def played_seconds(world, shard, plan, layout, sums, costs):
     """The played step: all microbatches, or a few rounds that go on as the last one went; with what is once a step."""

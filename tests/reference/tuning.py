@@ -21,10 +21,8 @@ ROWS = {"qkv projection": ("attention", TARGETS[:3], "attention_input"),
         "embedding": ("embeddings", (), None), "logits": ("logits", (), None),
         **{name + " norm": ("norms", (), None) for name in ("attention", "mlp", "mixer", "final", "embedding")}}
 
-
 def words_of(text):
     return text.replace(",", " ").split()
-
 
 def tuning_of(request):
     """Fine-tuning: the options of a request; None for pre-training."""
@@ -49,14 +47,14 @@ def tuning_of(request):
             tuning.targets = set()
             for word in words_of(request["targets"]):
                 named = {"all-linear": TARGETS, "attention": TARGETS[:4], "mlp": TARGETS[4:]}
-                tuning.targets |= set(named.get(word, [one for one in TARGETS if one.split("_")[0] == word.split("_")[0]]))
+                alone = [one for one in TARGETS if one.split("_")[0] == word.split("_")[0]]
+                tuning.targets |= set(named.get(word, alone))
     for word in words_of(request.get("freeze", "")):
         tuning.frozen |= {part for part in PARTS if part.startswith(word[:-1])}
     if request.get("task") == "dpo":
         tuning.references, tuning.reference_model = 1, not tuning.rank
     tuning.on_host = request.get("offload") == "parameters"
     return tuning
-
 
 def columns_of_adapters(tuning, op, query_share):
     """Fine-tuning: how many matrices of an op have adapters, and how many of its columns are theirs."""
@@ -66,7 +64,6 @@ def columns_of_adapters(tuning, op, query_share):
         share = 1 / len(of) if len(of) < 3 else query_share if one == "q_proj" else (1 - query_share) / 2
         columns += share * op.n
     return len(chosen), columns
-
 
 def adapter(base, name, n, k, times, ways):
     """Fine-tuning: one matrix of an adapter, [m, k] x [k, n] of each group, split and gathered like the base's."""
@@ -81,7 +78,6 @@ def adapter(base, name, n, k, times, ways):
         op.send("tensor_weights", BACKWARD, 2, size)
     return op
 
-
 def frozen(op):
     """Fine-tuning: a frozen matmul has no gradient of its weights: backward is one matmul, not two."""
     op.frozen = op.weights
@@ -92,7 +88,6 @@ def frozen(op):
         op.hbm[BACKWARD] /= 2
         if "tensor_weights" in op.traffic:
             op.traffic["tensor_weights"][BACKWARD] = [one / 2 for one in op.traffic["tensor_weights"][BACKWARD]]
-
 
 def tuned(tuning, query_share, ops):
     """Fine-tuning: frozen matmuls, their weights written out where they lie quantised, and adapters before them."""
