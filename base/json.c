@@ -259,6 +259,7 @@ void json_settle(cJSON *json) {
 }
 
 static void print_break(FILE *out, int level) {
+    if (level < 0) return; /* all on one line */
     putc('\n', out);
     for (int i = 0; i < level; i++) fputs("  ", out);
 }
@@ -288,6 +289,13 @@ static void print_value(FILE *out, const cJSON *json, int level) {
     } else {
         fputs(cJSON_IsTrue(json) ? "true" : cJSON_IsFalse(json) ? "false" : "null", out);
     }
+}
+
+bool json_print_line(FILE *out, const cJSON *json) {
+    enum { ONE_LINE = -(1 << 20) };
+    print_value(out, json, ONE_LINE);
+    putc('\n', out);
+    return json != NULL && !ferror(out);
 }
 
 bool json_print(FILE *out, const cJSON *json) {

@@ -80,5 +80,7 @@ void json_settle(cJSON *json);
 /* Prints with two blanks of indentation and a final newline, and flushes; bytes of text that are not UTF-8 go out as
  * U+FFFD. False means that memory is out or that the stream failed. */
 bool json_print(FILE *out, const cJSON *json);
+/* The same on one line, without flushing. */
+bool json_print_line(FILE *out, const cJSON *json);
 /* Prints one text in quotes, with the same escapes, for writers with a form of their own. */
 void json_print_text(FILE *out, const char *text);

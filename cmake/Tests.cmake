@@ -164,6 +164,13 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   set_tests_properties(certificate certificate_serving PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
 endif()
 
+# The cost model a second time, in Python, from docs/model.md and the data files: random plans agree in every row.
+if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
+  add_test(NAME reference COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/reference/run.py
+           $<TARGET_FILE:shardopt>)
+  set_tests_properties(reference PROPERTIES TIMEOUT 300 ENVIRONMENT "${environment}")
+endif()
+
 # Traces: made from plans and read back; public ones where they are at hand ($SHARDOPT_TRACES).
 if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize=thread")
   foreach(name round_trip samples bench)

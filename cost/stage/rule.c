@@ -21,10 +21,10 @@ double weight_gradient_seconds(const CostContext *setting, const Shard *shard, d
     return flops / (setting->chip->bf16_flops_per_second.value * rate);
 }
 
-/* Bytes that the update of a chip's own parameters reads and writes, gradients in the dtype of the software. */
-static double update_bytes_of(const CostContext *setting, const LocalParameters *owned) {
+/* Bytes that the update of a chip's own parameters reads and writes, gradients as they are kept: accumulated or not. */
+static double update_bytes_of(const CostContext *setting, bool accumulated, const LocalParameters *owned) {
     const TrainingState *state = cost_context_state(setting);
-    double bytes = (cost_context_gradient_bytes(setting, true) - state->gradient_bytes[1]) * owned->total;
+    double bytes = (cost_context_gradient_bytes(setting, accumulated) - state->gradient_bytes[1]) * owned->total;
     if (state->uniform) return bytes + state->part[HELD_DENSE].update_bytes * owned->total;
     for (int part = 0; part < HELD_COUNT; part++) bytes += state->part[part].update_bytes * owned->of[part];
     return bytes;
@@ -32,11 +32,12 @@ static double update_bytes_of(const CostContext *setting, const LocalParameters 
 
 /* All state in HBM: it streams through the chip, and where updates are made orthogonal there are matmuls in bf16
  * whatever the precision of the model's. */
-static double resident_seconds(const CostContext *setting, const Knobs *knobs, const LocalParameters *owned) {
+static double resident_seconds(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                               const LocalParameters *owned) {
     const TrainingState *state = cost_context_state(setting);
     const Chip *chip = setting->chip;
     double cast = state->parameter_bytes - cost_context_copy_bytes(setting, knobs); /* a copy that is not written */
-    double bytes = update_bytes_of(setting, owned) - cast * owned->total;
+    double bytes = update_bytes_of(setting, shard->microbatches > 1, owned) - cast * owned->total;
     double seconds = bytes * setting->profile->optimizer_traffic /
                      (chip->hbm_bytes_per_second.value * setting->profile->hbm_efficiency);
     double flops = 0;
@@ -57,7 +58,7 @@ static double cpu_seconds(const CostContext *setting, const Shard *shard, const 
     double memory = host_memory_rate(setting->chip) * profile->host_update_efficiency;
     double down = share * owned->total * cost_context_gradient_bytes(setting, shard->microbatches > 1) / link,
            up = share * owned->total * state->parameter_bytes / link,
-           update = share * update_bytes_of(setting, owned) / memory;
+           update = share * update_bytes_of(setting, true, owned) / memory;
     double backward = 2 * weight_gradient_seconds(setting, shard, shard->layers);
     return max_real(0, down - backward) + update + up;
 }
@@ -66,7 +67,8 @@ static double cpu_seconds(const CostContext *setting, const Shard *shard, const 
  * update with state in HBM. */
 static double update_seconds(const CostContext *setting, const Shard *shard, const Knobs *knobs,
                              const LocalParameters *owned) {
-    double resident = resident_seconds(setting, knobs, owned), on_host = host_optimizer_bytes(setting, knobs, owned);
+    double resident = resident_seconds(setting, shard, knobs, owned);
+    double on_host = host_optimizer_bytes(setting, knobs, owned);
     if (!(on_host > 0)) return resident;
     if (setting->host_update == HOST_UPDATE_ON_CPU) {
         double share = on_host / optimizer_bytes_of(cost_context_state(setting), owned);

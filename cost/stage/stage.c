@@ -180,12 +180,16 @@ static void add_tables(const ShardedStage *stage, const StagePace *pace, const S
     double again = stage->knobs->regather && !(profile->gathers_matrices > 0.5) ? 1 : 0;
     for (int phase = 0; phase < PHASE_COUNT && pace->embedding && exchanged; phase++)
         add_traffic(to, GROUP_WEIGHTS, phase, 1, stream);
+    bool once = setting->model->tied && pace->embedding && pace->logits && !exchanged;
+    double norm = once ? logits_without_table(setting, stage->shard, &sums->logits, false) : 0,
+           trained = once ? logits_without_table(setting, stage->shard, &sums->logits, true) : 0;
     if (pace->embedding && !exchanged)
-        add_gathers(
-            stage,
-            (Gather){WEIGHTS_EMBEDDING, 1, sums->embedding.dense_weights, sums->embedding.dense_trained, again}, to);
+        add_gathers(stage,
+                    (Gather){WEIGHTS_EMBEDDING, 1, sums->embedding.dense_weights + norm,
+                             sums->embedding.dense_trained + trained, again},
+                    to);
     if (profile->logit_chunks > 1) again++;
-    if (pace->logits && !(setting->model->tied && pace->embedding && !exchanged)) {
+    if (pace->logits && !once) {
         if (logits_of_own_tokens(setting, stage->shard))
             add_whole_table(stage, sums, to);
         else

@@ -97,6 +97,11 @@ static double layers_held(const Shard *shard, bool last) {
     return last ? shard->layers_last : shard->layers - shard->slots_first;
 }
 
+double logits_without_table(const CostContext *setting, const Shard *shard, const PartSums *logits, bool trained) {
+    double all = dense_of(logits, trained), table = shard->vocab * (double)setting->model->d_model;
+    return all >= table ? all - table : all; /* where the table is frozen the rest alone is trained */
+}
+
 static LocalParameters stage_parameters(const CostContext *setting, const Shard *shard, const StageTotals *sums,
                                         bool last, bool trained) {
     double layers = layers_held(shard, last);
@@ -104,7 +109,10 @@ static LocalParameters stage_parameters(const CostContext *setting, const Shard 
     double dense = layers * dense_of(&sums->layer, trained), expert = layers * expert_of(&sums->layer, trained),
            tables = 0;
     if (whole || !last) tables += dense_of(&sums->embedding, trained);
-    if ((whole && !setting->model->tied) || (!whole && last)) tables += dense_of(&sums->logits, trained);
+    if (whole && setting->model->tied)
+        tables += logits_without_table(setting, shard, &sums->logits, trained);
+    else if (whole || last)
+        tables += dense_of(&sums->logits, trained);
     double ways = shard_weight_ways(shard), expert_ways = shard_expert_ways(shard);
     return (LocalParameters){
         .of = {[HELD_DENSE] = dense / ways, [HELD_EXPERTS] = expert / expert_ways, [HELD_TABLES] = tables / ways},

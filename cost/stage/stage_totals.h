@@ -47,6 +47,9 @@ typedef struct {
 LocalParameters local_parameters(const CostContext *setting, const Shard *shard, const Knobs *knobs,
                                  const StageTotals *sums, bool last);
 
+/* What the logits of a tied model have besides the table that the embedding counts: the last norm, and biases. */
+double logits_without_table(const CostContext *setting, const Shard *shard, const PartSums *logits, bool trained);
+
 /* Of them, those that are trained: the only ones with a gradient and a state. */
 LocalParameters trained_parameters(const CostContext *setting, const Shard *shard, const Knobs *knobs,
                                    const StageTotals *sums, bool last);

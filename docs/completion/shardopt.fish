@@ -97,6 +97,7 @@ complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l memory-
 complete -c shardopt -n '__shardopt_in plan sweep' -l gap -x -d 'treat the best plan as proven if the remaining gap is at most this (0.5%)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l threads -x -d 'threads to use; the answer is the same for any number'
 complete -c shardopt -n '__shardopt_in explain emit check' -l plan -x -d 'the plan, such as "data=2 fsdp=1024 tensor=4 microbatches=8"'
+complete -c shardopt -n '__shardopt_in explain' -l plans -r -F -d 'plans, one a line as of --plan; their figures, one line of JSON each'
 complete -c shardopt -n '__shardopt_in explain emit check trace bench' -l from -r -F -d 'a plan of a report written by --format json'
 complete -c shardopt -n '__shardopt_in explain emit check trace bench' -l rank -x -d 'which plan of --from (1)'
 complete -c shardopt -n '__shardopt_in explain emit check trace bench' -l from-config -r -F -d 'the plan of a launch configuration: MaxText, torchtitan, Megatron, DeepSpeed, JAX'

@@ -143,11 +143,11 @@ bool one_plan_pin(const ReportPlan *plan, const char *where, Request *request, E
 }
 
 static bool one_of_three(const Options *options, const char *command, Error *error) {
-    int given = (options->text[OPTION_PLAN] != NULL) + (options->text[OPTION_FROM] != NULL) +
-                (options->text[OPTION_FROM_CONFIG] != NULL);
+    int given = (options->text[OPTION_PLAN] != NULL) + (options->text[OPTION_PLANS] != NULL) +
+                (options->text[OPTION_FROM] != NULL) + (options->text[OPTION_FROM_CONFIG] != NULL);
     if (given != 1)
         return error_set(error, ERROR_INPUT, command,
-                         "%s; give --plan \"fsdp=64 tensor=4\", --from REPORT or --from-config FILE",
+                         "%s; give --plan \"fsdp=64 tensor=4\", --plans FILE, --from REPORT or --from-config FILE",
                          given > 1 ? "has two plans" : "has no plan");
     if (options->text[OPTION_RANK] && !options->text[OPTION_FROM])
         return error_set(error, ERROR_INPUT, "--rank", "belongs to --from; leave it out");
@@ -156,25 +156,29 @@ static bool one_of_three(const Options *options, const char *command, Error *err
     return true;
 }
 
-bool one_plan_request(const Options *options, const char *command, Arena *arena, Request *request, ReportPlan *from,
-                      Error *error) {
-    const char *plan = options->text[OPTION_PLAN], *where = options->where[OPTION_PLAN];
-    bool report = options->text[OPTION_FROM] != NULL;
-    Options words;
+bool one_plan_require(Request *request, const char *plan, const char *where, Error *error) {
     Named named;
-    if (!one_of_three(options, command, error)) return false;
-    if (!plan)
-        return (report ? options_from_report(options, arena, &words, from, error)
-                       : options_from_config(options, arena, NULL, &words, from, error)) &&
-               request_from_options(&words, arena, request, error) &&
-               one_plan_pin(from, options->text[report ? OPTION_FROM : OPTION_FROM_CONFIG], request, error);
-    if (!request_from_options(options, arena, request, error) || !read_plan(plan, where, &named, error) ||
-        !complete_degrees(request, where, named.degree, error) ||
+    if (!read_plan(plan, where, &named, error) || !complete_degrees(request, where, named.degree, error) ||
         !check_replicas(request, where, named.degree, error) || !require_plan(request, where, &named, error))
         return false;
     request->control.variants = false;
     request->control.top = 1;
     return true;
+}
+
+bool one_plan_request(const Options *options, const char *command, Arena *arena, Request *request, ReportPlan *from,
+                      Error *error) {
+    const char *plan = options->text[OPTION_PLAN], *where = options->where[OPTION_PLAN];
+    bool report = options->text[OPTION_FROM] != NULL;
+    Options words;
+    if (!one_of_three(options, command, error)) return false;
+    if (options->text[OPTION_PLANS]) return request_from_options(options, arena, request, error);
+    if (!plan)
+        return (report ? options_from_report(options, arena, &words, from, error)
+                       : options_from_config(options, arena, NULL, &words, from, error)) &&
+               request_from_options(&words, arena, request, error) &&
+               one_plan_pin(from, options->text[report ? OPTION_FROM : OPTION_FROM_CONFIG], request, error);
+    return request_from_options(options, arena, request, error) && one_plan_require(request, plan, where, error);
 }
 
 /* Whether words of --require name every role: those of a plan, which `explain` wrote into its report. */

@@ -17,6 +17,9 @@
 bool one_plan_request(const Options *options, const char *command, Arena *arena, Request *request, ReportPlan *from,
                       Error *error);
 
+/* Narrows a request of `explain --plans` down to a plan as --plan names it; `where` names it in errors. */
+bool one_plan_require(Request *request, const char *plan, const char *where, Error *error);
+
 /* Narrows a request down to a plan of a report or a configuration; `where` names the file. */
 bool one_plan_pin(const ReportPlan *plan, const char *where, Request *request, Error *error);
 

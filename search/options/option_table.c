@@ -230,6 +230,12 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         "plan", "PLAN", ONE, .help = "the plan, such as \"data=2 fsdp=1024 tensor=4 microbatches=8\"",
         .details = "Degrees, and knobs as in the JSON report: \"data=2 fsdp=1024 tensor=4 microbatches=8 zero=1\". "
                    "What is not named is chosen best."),
+    [OPTION_PLANS] = OPTION_ROW(
+        "plans", "FILE", USE_EXPLAIN, .help = "plans, one a line as of --plan; their figures, one line of JSON each",
+        .details = "A file (- is stdin) with a plan on each line, as --plan takes it. Written is a line of JSON for "
+                   "each, in the same order: `plan`, as it was given; `step`, `memory` and `launchable_by` as in the "
+                   "report, and `notation`; or `error`, why there is none. The request is read once.",
+        .values = "@files"),
     [OPTION_FROM] = OPTION_ROW(
         "from", "REPORT", ONE | RUN, .help = "a plan of a report written by --format json",
         .details = "A plan of a report, its knobs and placement with it, that `--format json` wrote; its request is "

@@ -78,6 +78,7 @@ typedef enum {
     OPTION_GAP,
     OPTION_THREADS,
     OPTION_PLAN,
+    OPTION_PLANS, /* of `explain` */
     OPTION_FROM,
     OPTION_RANK,
     OPTION_FROM_CONFIG,

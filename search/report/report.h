@@ -148,6 +148,9 @@ bool report_write_text_stage(const Report *report, ReportStage stage, TextOut ou
 enum { BRIEF_LINES = 24 };
 bool report_write_brief_stage(const Report *report, ReportStage stage, TextOut out, Error *error);
 bool report_write_json(const Report *report, FILE *out, Error *error);
+/* Adds to `json` what a line of `explain --plans` has of a plan. False: memory is out. */
+bool report_add_line(cJSON *json, const Request *request, const RankedPlan *ranked);
+
 /* The JSON report as a tree, for the caller to free. NULL means that memory is out. json_settle() makes it readable. */
 cJSON *report_json(const Report *report, Error *error);
 

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "base/util.h"
+#include "search/cli/commands/explain_plans.h"
 #include "search/cli/commands/kinds.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
@@ -79,6 +80,14 @@ static void warn_of_lacking(const Options *options, const NamedPrice *price, con
     fputc('\n', err);
 }
 
+static bool write_plans(const Options *options, const Request *request, const OutputChoice *choice, Streams streams,
+                        Arena *arena, Error *error) {
+    Draft draft;
+    if (!draft_open(&draft, error)) return false;
+    bool ok = explain_plans(request, options->text[OPTION_PLANS], arena, draft.file, error);
+    return draft_write(&draft, ok, streams.out, choice->path, error);
+}
+
 static bool explain(const Options *options, Arena *arena, Streams streams, Report *report, Error *error) {
     OutputChoice choice;
     ReportPlan from = {0};
@@ -93,6 +102,11 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
     thousands_warn(request, &choice, streams.err);
     report->request = request;
     Progress *progress = progress_start(streams.err, choice.quiet, "searching");
+    if (options->text[OPTION_PLANS]) {
+        bool written = write_plans(options, request, &choice, streams, arena, error);
+        progress_stop(progress);
+        return written;
+    }
     const NamedPlan named = {options, request, &from, arena};
     bool found = named_plan_price(&named, report, &price, error);
     progress_stop(progress);
@@ -114,7 +128,11 @@ int training_explain(const CommandLine *line, const cJSON *report, Streams strea
     (void)report; /* read with what the line says of it */
     Planning planning;
     if (!planning_begin(line, &planning, error)) return EXIT_DEFECT;
-    return planning_end(&planning, explain(&planning.options, line->arena, streams, planning.report, error));
+    bool ok = explain(&planning.options, line->arena, streams, planning.report, error);
+    if (!ok || !planning.options.text[OPTION_PLANS]) return planning_end(&planning, ok);
+    int code = interrupt_came(NULL) ? EXIT_INTERRUPTED : EXIT_DONE;
+    interrupt_end(&planning.interrupts);
+    return code;
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {

@@ -56,6 +56,14 @@ static bool add_towers(cJSON *to, const Model *model) {
     return towers != NULL;
 }
 
+/* Parameters that no other key says: of matrices, of vectors, and of the latter those of tables that are looked up. */
+static bool add_extra(cJSON *to, const ExtraParameters *extra) {
+    int64_t matrices = 0, vectors = 0;
+    for (int i = 0; i < PART_COUNT; i++) matrices += extra->matrix[i], vectors += extra->vector[i];
+    return json_add_whole(to, "extra_matrices", matrices) && json_add_whole(to, "extra_vectors", vectors) &&
+           json_add_whole(to, "extra_looked_up", extra->vector[PART_PLE] + extra->vector[PART_NGRAM]);
+}
+
 static bool add_wholes(cJSON *to, const Model *model, const LayerKind *kind) {
     const struct {
         const char *key;
@@ -79,6 +87,9 @@ static bool add_wholes(cJSON *to, const Model *model, const LayerKind *kind) {
         {"norms", kind->norms},
         {"qk_norm_parameters", kind->qk_norm_parameters},
         {"out_gate", kind->out_gate},
+        {"out_rank", kind->out_rank},
+        {"out_groups", kind->out_groups},
+        {"kv_reused", kind->kv_reused},
         {"attention_width", kind->attention_width},
         {"index_heads", kind->index_heads},
         {"index_head_dim", kind->index_head_dim},
@@ -123,7 +134,7 @@ static bool add_flags(cJSON *to, const LayerKind *kind) {
 
 static bool add_kind(cJSON *to, const Model *model, const LayerKind *kind) {
     return json_add_text(to, "attention", kind->attention == ATTENTION_LATENT ? "latent" : "heads") &&
-           add_mixer(to, kind) && add_wholes(to, model, kind) && add_flags(to, kind);
+           add_mixer(to, kind) && add_wholes(to, model, kind) && add_extra(to, &kind->extra) && add_flags(to, kind);
 }
 
 static bool add_rope(cJSON *to, const Model *model) {
@@ -161,7 +172,12 @@ static bool add_details(cJSON *to, const Model *model) {
         double flops = model_flops_per_token(model, MODELS_CONVENTION[i].convention, models_usual_seq(model));
         if (!json_add_real(child, MODELS_CONVENTION[i].key, flops)) return false;
     }
+    static const char *const NORMS[] = {"rms", "layer_no_bias", "layer"};
     return json_add_text(to, "published_source", model->published_source) && add_training(to, &model->training) &&
+           json_add_text(to, "norm", NORMS[model->norm]) && add_extra(to, &model->extra) &&
+           json_add_whole(to, "learned_positions", model->learned_positions) &&
+           json_add_bool(to, "embedding_norm", model->embedding_norm) &&
+           json_add_bool(to, "logits_bias", model->logits_bias) && json_add_bool(to, "no_head", model->no_head) &&
            json_add_text(to, "left_out", model->left_out) && json_add_text(to, "odd", model->odd) &&
            json_add_text(to, "stored_as", model->stored_as);
 }

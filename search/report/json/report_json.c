@@ -306,6 +306,17 @@ static bool add_other(cJSON *json, const Request *request, const RankedPlan *ran
     return json && add_plan(&writer);
 }
 
+bool report_add_line(cJSON *json, const Request *request, const RankedPlan *ranked) {
+    PlanWriter writer = {.json = json, .next = field_named(PLAN_FIELDS, "notation")};
+    plan_record(request, ranked, 0, &writer.record);
+    if (!json || !fields_add_json(json, &writer.next, "axes.data", &writer.record)) return false;
+    writer.next = field_named(PLAN_FIELDS, "step.seconds");
+    if (!until(&writer, "bound_by") || !add_terms(part(&writer, "step"), &ranked->estimate, &ranked->plan.degrees))
+        return false;
+    writer.next = field_named(PLAN_FIELDS, "memory.limit_bytes");
+    return until(&writer, "fits_probability") && add_launchers(json, "launchable_by", ranked->launchable_by);
+}
+
 static bool add_unverified(cJSON *to, const Request *request, const RankedPlan *ranked) {
     Unverified figures[UNVERIFIED_MAX];
     int count = unverified_figures(request, ranked, figures);

@@ -80,14 +80,14 @@ Test(memory, stages) {
         double first, last;
     } rows[] = {
         {"one stage", 1, 80, 80, false, 80 * layer + 2 * table + norm, 80 * layer + 2 * table + norm},
+        {"one, tied", 1, 80, 80, true, 80 * layer + table + norm, 80 * layer + table + norm},
         {"four", 4, 20, 20, false, 20 * layer + table, 20 * layer + table + norm},
         {"four, tied", 4, 20, 20, true, 20 * layer + table, 20 * layer + table + norm},
         {"the last has fewer", 3, 27, 26, false, 27 * layer + table, 26 * layer + table + norm},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Bench bench = bench_of(llama3_70b(), 1, 1);
-        bench.model.tied = rows[i].tied;
-        bench.shard.vocab = 128256;
+        bench.model.tied = rows[i].tied, bench.shard.vocab = 128256;
         bench.shard.pipeline = rows[i].stages, bench.shard.layers = rows[i].layers,
         bench.shard.layers_last = rows[i].layers_last;
         cr_expect_eq(rows_of(&bench, MOMENT_FIRST_BACKWARD, 0).parameters_bytes, 2 * rows[i].first, "%s", rows[i].name);
