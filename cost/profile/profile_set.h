@@ -47,9 +47,10 @@ typedef struct {
 } SetFigure;
 
 /* The runs whose software a stack is: every text given must stand in the run's column (case ignored, and in a
- * framework's name hyphens and blanks too). Releases are compared number by number with one as in "NeMo 26.04" in the framework,
- * else the first number of the column date/version, as in "NeMo 26.04.01 container": 26.04.01 >= 26.04; columns without
- * a number have no release. `like` is in the name of software of which nothing is measured: it is priced as this. */
+ * framework's name hyphens and blanks too). Releases are compared number by number with one as in "NeMo 26.04" in the
+ * framework, else the first number of the column date/version, as in "NeMo 26.04.01 container": 26.04.01 >= 26.04;
+ * columns without a number have no release. `like` is in the name of software of which nothing is measured: it is
+ * priced as this. */
 typedef struct {
     char framework[64], like[64], source[64], notes[64], not_notes[64], date[64];
     char from[16], before[16]; /* release: from <= r < before */
