@@ -150,10 +150,36 @@ static bool admitted(const Walk *walk) {
     return true;
 }
 
+int64_t devices_of_host(const ServingQuestion *question) {
+    int64_t each = max_whole(1, question->chip.devices_per_chip);
+    return min_whole(max_whole(1, question->chip.chips_per_host) * each, question->machine.mesh.devices);
+}
+
+int64_t devices_of_domain(const ServingQuestion *question) {
+    const Mesh *mesh = &question->machine.mesh;
+    int64_t devices = 1;
+    for (int a = 0; a < mesh->axis_count; a++)
+        if (!axis_is_across(&mesh->axes[a])) devices *= mesh->axes[a].size;
+    return devices;
+}
+
+/* Workers are started host by host: an even part of one, or whole ones within a domain, or whole domains. */
+static bool starts_on_hosts(const ServingQuestion *question, const Engine *engine, const EngineAsk *ask) {
+    int64_t devices = worker_devices(ask->layout), host = devices_of_host(question);
+    int64_t domain = devices_of_domain(question);
+    EnginePlace place = {.hosts = divide_up(devices, host),
+                         .host_devices = min_whole(devices, host),
+                         .shares_host = devices < host};
+    bool whole = devices <= host ? host % devices == 0 : devices % host == 0;
+    return whole && (devices <= domain || devices % domain == 0) &&
+           !(engine->start.cannot && engine->start.cannot(ask, &place));
+}
+
 bool engine_takes(const ServingQuestion *question, int engine, const WorkerLayout *layout) {
     EngineAsk request = {&question->model, &question->chip, layout};
     const Engine *of = engine_at(engine);
-    return of->weights >> layout->weights & 1 && of->caches >> layout->cache & 1 && !of->refuses(&request);
+    return of->weights >> layout->weights & 1 && of->caches >> layout->cache & 1 && !of->refuses(&request) &&
+           starts_on_hosts(question, of, &request);
 }
 
 static bool exclude(Walk *walk, Exclusion reason) {

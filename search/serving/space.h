@@ -90,5 +90,9 @@ void layout_links(const ServingQuestion *question, const ServingLayout *layout, 
 /* Whether the layout divides the model at all; the rules of no engine. */
 bool layout_divides(const Model *model, const WorkerLayout *layout);
 
-/* Whether an engine runs the layout. */
+/* Devices of a host, and those that fast links join; of a smaller machine all. */
+int64_t devices_of_host(const ServingQuestion *question);
+int64_t devices_of_domain(const ServingQuestion *question);
+
+/* Whether an engine runs the layout, and a worker of it can be started on hosts of the machine, as `emit` writes it. */
 bool engine_takes(const ServingQuestion *question, int engine, const WorkerLayout *layout);

@@ -56,6 +56,9 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     engine_words(out, "--mem-fraction-static %.2f", knobs->memory_fraction);
     if (layout->weights == STORED_FP8) engine_words(out, "--quantization fp8");
     if (layout->cache == STORED_FP8) engine_words(out, "--kv-cache-dtype fp8_e4m3");
+    if (knobs->role != ENGINE_ALONE)
+        engine_words(out, "--disaggregation-mode %s --disaggregation-transfer-backend nixl",
+                     knobs->role == ENGINE_PROMPTS ? "prefill" : "decode");
     if (knobs->drafts < 1) return;
     engine_words(out, "--speculative-algorithm %s", engine_drafts_itself(ask->model) ? "NEXTN" : "EAGLE3");
     if (!engine_drafts_itself(ask->model)) {
@@ -74,11 +77,7 @@ static void place(const EngineAsk *ask, const EnginePlace *place, EngineWords *o
     if (place->hosts > 1)
         engine_words(out, "--nnodes %lld --node-rank \"$node\" --dist-init-addr \"$head:$((29000 + worker))\"",
                      (long long)place->hosts);
-    if (place->role == ENGINE_ALONE) return;
-    bool prompts = place->role == ENGINE_PROMPTS;
-    engine_words(out, "--disaggregation-mode %s --disaggregation-transfer-backend nixl",
-                 prompts ? "prefill" : "decode");
-    if (prompts) engine_words(out, "--disaggregation-bootstrap-port \"$((9000 + worker))\"");
+    if (place->role == ENGINE_PROMPTS) engine_words(out, "--disaggregation-bootstrap-port \"$((9000 + worker))\"");
 }
 
 static void route(const EngineRoute *to, FILE *out) {

@@ -44,6 +44,10 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     engine_setting(out, "enable_chunked_prefill: true\n");
     engine_setting(out, "kv_cache_config:\n  free_gpu_memory_fraction: 0.90\n");
     if (layout->cache == STORED_FP8) engine_setting(out, "  dtype: fp8\n");
+    if (knobs->role != ENGINE_ALONE)
+        engine_setting(out, "cache_transceiver_config:\n  backend: DEFAULT\n  max_tokens_in_buffer: %lld\n",
+                       (long long)knobs->length);
+    if (knobs->role == ENGINE_PROMPTS) engine_setting(out, "disable_overlap_scheduler: true\n");
     if (knobs->drafts < 1) return;
     if (engine_drafts_itself(ask->model))
         engine_setting(out, "speculative_config:\n  decoding_type: MTP\n  num_nextn_predict_layers: %lld\n",
@@ -58,10 +62,6 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
 /* Ranks over hosts are those of MPI; the first host starts them all. */
 static void place(const EngineAsk *ask, const EnginePlace *place, EngineWords *out) {
     engine_setting(out, "cuda_graph_config:\n  enable_padding: true\n  max_batch_size: @GRAPHS@\n");
-    if (place->role != ENGINE_ALONE)
-        engine_setting(out, "cache_transceiver_config:\n  backend: DEFAULT\n  max_tokens_in_buffer: %lld\n",
-                       (long long)place->longest_prompt);
-    if (place->role == ENGINE_PROMPTS) engine_setting(out, "disable_overlap_scheduler: true\n");
     engine_words(out, "--host 0.0.0.0 --port \"$port\" --config \"$config\"");
     if (place->hosts == 1) return;
     engine_flag(out, "--gpus_per_node", place->host_devices);

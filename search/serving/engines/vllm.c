@@ -50,6 +50,18 @@ static const EngineFlag FLAGS[] = {
     {NULL},
 };
 
+/* What moves caches from one pool to the other, and how tokens go to experts there. */
+static void add_role(const WorkerLayout *layout, EngineRole role, EngineWords *out) {
+    bool prompts = role == ENGINE_PROMPTS;
+    if (role == ENGINE_ALONE) return;
+    if (layout->expert > 1 && layout->attention_data > 1)
+        engine_words(out, "--all2all-backend deepep_%s", prompts ? "high_throughput" : "low_latency");
+    engine_words(out, "--kv-transfer-config");
+    engine_word(out, WORD_TEXT,
+                prompts ? "{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_producer\"}"
+                        : "{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_consumer\"}");
+}
+
 static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *out) {
     const WorkerLayout *layout = ask->layout;
     int64_t says[SERVED_FLAGS];
@@ -61,6 +73,7 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     engine_words(out, "--gpu-memory-utilization %.2f", knobs->memory_fraction);
     if (layout->weights == STORED_FP8) engine_words(out, "--quantization fp8");
     if (layout->cache == STORED_FP8) engine_words(out, "--kv-cache-dtype fp8");
+    add_role(layout, knobs->role, out);
     if (knobs->drafts < 1) return;
     engine_words(out, "--speculative-config.method %s", engine_drafts_itself(ask->model) ? "mtp" : "eagle3");
     if (!engine_drafts_itself(ask->model)) {
@@ -101,15 +114,8 @@ static void place(const EngineAsk *ask, const EnginePlace *place, EngineWords *o
         engine_words(out, "\"${also[@]}\"");
     }
     if (place->role == ENGINE_ALONE) return;
-    bool prompts = place->role == ENGINE_PROMPTS;
     engine_export(out,
                   "export VLLM_NIXL_SIDE_CHANNEL_HOST=$here VLLM_NIXL_SIDE_CHANNEL_PORT=$((5600 + 64 * worker))\n");
-    if (layout->expert > 1 && layout->attention_data > 1)
-        engine_words(out, "--all2all-backend deepep_%s", prompts ? "high_throughput" : "low_latency");
-    engine_words(out, "--kv-transfer-config");
-    engine_word(out, WORD_TEXT,
-                prompts ? "{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_producer\"}"
-                        : "{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_consumer\"}");
 }
 
 static void route(const EngineRoute *to, FILE *out) {

@@ -129,22 +129,29 @@ void engine_print_word(const EngineWord *word, FILE *out) {
     }
 }
 
-/* "a:\n  b: 1\n" as "a: b: 1": the settings are few, and a person reads them. */
-static void append_settings(const char *settings, char out[ENGINE_LINE_SIZE], size_t used) {
-    bool blank = false;
+static void append_text(char out[ENGINE_LINE_SIZE], const char *text, size_t length) {
+    size_t used = strlen(out);
+    snprintf(out + used, ENGINE_LINE_SIZE - used, "%.*s", (int)length, text);
+}
+
+/* "a:\n  b: 1\n" as a file that the shell makes of {a: {b: 1}}, so that the line starts as it stands. */
+static void append_settings(const char *settings, char out[ENGINE_LINE_SIZE]) {
+    bool inside = false, begins = true;
     if (!settings[0]) return;
-    used += (size_t)snprintf(out + used, ENGINE_LINE_SIZE - used, " (");
-    for (const char *at = settings; *at && used + 3 < ENGINE_LINE_SIZE; at++) {
-        bool ends = *at == '\n';
-        if (ends && !at[1]) break;
-        if (ends && at[-1] != ':' && at[1] != ' ') out[used++] = ';';
-        if (ends && at[-1] != ':' && at[1] == ' ') out[used++] = ',';
-        if ((*at == ' ' || ends) && blank) continue;
-        blank = *at == ' ' || ends;
-        out[used++] = ends ? ' ' : *at;
+    append_text(out, " --config <(echo '{", ENGINE_LINE_SIZE);
+    for (const char *line = settings; *line; line += strcspn(line, "\n") + 1) {
+        const char *text = line + strspn(line, " ");
+        size_t length = strcspn(text, "#\n"), comma = begins ? 0 : 2;
+        while (length > 0 && text[length - 1] == ' ') length--;
+        bool opens = text[length - 1] == ':', closes = inside && text == line;
+        if (closes) append_text(out, "}", 1);
+        append_text(out, ", ", comma);
+        append_text(out, text, length);
+        if (opens) append_text(out, " {", 2);
+        inside = opens || (inside && !closes);
+        begins = opens;
     }
-    out[used++] = ')';
-    out[used] = '\0';
+    append_text(out, inside ? "}}')" : "}')", ENGINE_LINE_SIZE);
 }
 
 const char *engine_line(const EngineWords *words, char out[ENGINE_LINE_SIZE]) {
@@ -158,7 +165,7 @@ const char *engine_line(const EngineWords *words, char out[ENGINE_LINE_SIZE]) {
         if (length < 0 || (size_t)length >= ENGINE_LINE_SIZE - used) break;
         used += (size_t)length;
     }
-    append_settings(words->settings, out, used);
+    append_settings(words->settings, out);
     return out;
 }
 

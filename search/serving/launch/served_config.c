@@ -80,7 +80,7 @@ static void read_settings(const char *text, ServedPool *pool) {
     const char *drafts = strstr(text, "num_nextn_predict_layers:");
     if (!drafts) drafts = strstr(text, "max_draft_len:");
     pool->flag[SERVED_DATA_ATTENDS] |= strstr(text, "enable_attention_dp: true") != NULL;
-    pool->cache_fp8 |= strstr(text, "\n  dtype: fp8") != NULL;
+    pool->cache_fp8 |= strstr(text, " dtype: fp8") != NULL;
     if (drafts) pool->flag[SERVED_DRAFTS] = strtoll(drafts + strcspn(drafts, "0123456789\n"), NULL, 10);
     if (strstr(text, "cache_transceiver_config:"))
         pool->role = strstr(text, "disable_overlap_scheduler: true") ? ENGINE_PROMPTS : ENGINE_DECODES;
@@ -121,6 +121,7 @@ static bool read_worker(Reading *to, int64_t number, int64_t first) {
         bool flag = word->text[0] == '-' || (equal && to->out->engine == engine_named("maxtext"));
         const char *next = i + 1 < command->count ? command->items[i + 1].text : NULL;
         char name[64];
+        if (word->text[0] == '{') read_settings(word->text, &pool); /* --config <(echo '{...}') */
         if (!flag) continue;
         plain_name(word->text, name);
         if (!read_flag(to, &pool, name, equal ? equal + 1 : next && next[0] != '-' ? next : NULL, word)) return false;

@@ -375,20 +375,6 @@ bool serving_script_write(const ServingReport *report, const ServingPoint *point
 
 /* ---- where workers lie ---- */
 
-int64_t devices_of_host(const ServingQuestion *question) {
-    int64_t each = max_whole(1, question->chip.devices_per_chip);
-    return min_whole(max_whole(1, question->chip.chips_per_host) * each, question->machine.mesh.devices);
-}
-
-/* Devices that fast links join. */
-static int64_t devices_of_domain(const ServingQuestion *question) {
-    const Mesh *mesh = &question->machine.mesh;
-    int64_t devices = 1;
-    for (int a = 0; a < mesh->axis_count; a++)
-        if (!axis_is_across(&mesh->axes[a])) devices *= mesh->axes[a].size;
-    return devices;
-}
-
 typedef struct {
     int64_t host, domain, domains; /* devices of a host and of a domain; how many domains there are */
     int64_t *used;                 /* devices of each domain that are taken, from its first on */

@@ -21,9 +21,6 @@ typedef struct {
     int64_t count, hosts; /* hosts: those that are used, from 0 on */
 } WorkerPlaces;
 
-/* Devices of a host of the machine; a machine of fewer is one host. */
-int64_t devices_of_host(const ServingQuestion *question);
-
 /* Fills domains with the larger workers first; a worker that is larger than a domain takes whole ones. False: a worker
  * would take parts of several hosts, or they do not lie side by side: *error says so in one line. */
 bool workers_place(const ServingQuestion *question, const ServingPoint *point, const char *where, Arena *arena,

@@ -70,9 +70,13 @@ void serving_write_point(const ServingReport *report, const ServingPoint *point,
 
 static void write_launch(const ServingReport *report, const ServingPoint *point, TextOut out) {
     for (int i = 0; i < point->pool_count; i++) {
+        const ServingPool *pool = &point->pools[i];
         char words[ENGINE_LINE_SIZE];
-        if (pool_launch(report->question, &point->pools[i], words)[0])
-            fprintf(out.file, "  %lld x: %s\n", (long long)point->pools[i].workers, words);
+        if (!pool_launch(report->question, pool, words)[0]) continue;
+        int64_t hosts = divide_up(pool->on.submesh->devices, devices_of_host(report->question));
+        fprintf(out.file, "  %lld x", (long long)pool->workers);
+        if (hosts > 1) fprintf(out.file, ", on %lld hosts each, whose addresses emit adds", (long long)hosts);
+        fprintf(out.file, ": %s\n", words);
     }
 }
 

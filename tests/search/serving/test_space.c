@@ -69,6 +69,40 @@ Test(space, submeshes) {
     }
 }
 
+/* Workers that hosts can start: an even part of one, whole ones in a rack, whole racks. MaxText answers at one port. */
+Test(space, workers_lie_on_hosts) {
+    static const struct {
+        const char *chip, *engine;
+        int64_t gpus, tensor, data, pipeline;
+        bool takes;
+    } ROWS[] = {
+        {"h200", "vllm", 8, 2, 1, 1, true},          {"h200", "vllm", 8, 2, 1, 3, false},
+        {"h200", "vllm", 16, 8, 1, 2, true},         {"h200", "vllm", 16, 4, 1, 3, false},
+        {"gb200", "tensorrt-llm", 72, 2, 1, 3, false}, {"gb200", "tensorrt-llm", 72, 4, 1, 3, true},
+        {"gb200", "tensorrt-llm", 144, 8, 1, 9, true}, {"gb200", "tensorrt-llm", 144, 4, 1, 19, false},
+        {"h200", "vllm", 6, 2, 1, 3, true},          {"v5e", "maxtext", 0, 8, 1, 1, true},
+        {"v5e", "maxtext", 0, 4, 1, 1, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Arena arena = {0};
+        Catalog catalog;
+        Error error = {0};
+        SliceShape shape;
+        int sizes;
+        cr_assert(catalog_load(&arena, &catalog, &error), "%s", error.text);
+        ServingQuestion question = {.chip = *catalog_find(&catalog, ROWS[i].chip)};
+        question.model = (Model){.layers = 80, .d_model = 8192, .vocab = 1000, .kind_count = 1};
+        question.model.kinds[0] = (LayerKind){.count = 80, .heads = 64, .kv_heads = 8, .head_dim = 128, .d_ff = 28672};
+        if (ROWS[i].gpus > 0)
+            machine_of_gpus(&question.chip, ROWS[i].gpus, &question.machine);
+        else if (slice_parse("4x8", &shape, &sizes))
+            machine_of_slice(&question.chip, shape, 1, &question.machine);
+        WorkerLayout layout = {ROWS[i].tensor, ROWS[i].data, ROWS[i].pipeline, 1, 1, 1, 1, 1, STORED_BF16, STORED_BF16};
+        cr_expect_eq(engine_takes(&question, engine_named(ROWS[i].engine), &layout), ROWS[i].takes, "row %zu", i);
+        arena_free(&arena);
+    }
+}
+
 /* ---- the search log ---- */
 
 enum { COLUMNS = 20, WHAT = 15, LOW, HIGH, USER, CHIP, PROBLEMS = 24 };

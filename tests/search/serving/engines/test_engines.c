@@ -175,8 +175,8 @@ static const struct {
      1,
      "python -m sglang.launch_server --model-path MODEL --tp-size 8 --pp-size 2 --attn-dp-size 2 --ep-size 8 "
      "--moe-a2a-backend deepep --max-running-requests 100 --chunked-prefill-size 1024 --context-length 5000 "
-     "--mem-fraction-static 0.90 --quantization fp8 --kv-cache-dtype fp8_e4m3 --speculative-algorithm NEXTN "
-     "--speculative-num-steps 1 --speculative-eagle-topk 1 --speculative-num-draft-tokens 2"},
+     "--mem-fraction-static 0.90 --quantization fp8 --kv-cache-dtype fp8_e4m3 --disaggregation-mode prefill "
+     "--disaggregation-transfer-backend nixl --speculative-algorithm NEXTN --speculative-num-steps 1 --speculative-eagle-topk 1 --speculative-num-draft-tokens 2"},
     {"sglang",
      true,
      false,
@@ -184,8 +184,8 @@ static const struct {
      ENGINE_DECODES,
      2,
      "python -m sglang.launch_server --model-path MODEL --tp-size 4 --ep-size 4 --max-running-requests 100 "
-     "--context-length 5000 --mem-fraction-static 0.90 --speculative-algorithm EAGLE3 "
-     "--speculative-draft-model-path DRAFT --speculative-num-steps 2 --speculative-eagle-topk 1 "
+     "--context-length 5000 --mem-fraction-static 0.90 --disaggregation-mode decode "
+     "--disaggregation-transfer-backend nixl --speculative-algorithm EAGLE3 --speculative-draft-model-path DRAFT --speculative-num-steps 2 --speculative-eagle-topk 1 "
      "--speculative-num-draft-tokens 3"},
     {"tensorrt-llm",
      false,
@@ -194,7 +194,26 @@ static const struct {
      ENGINE_ALONE,
      0,
      "trtllm-serve MODEL --tp_size 8 --max_batch_size 100 --max_num_tokens 1024 --max_seq_len 5000 "
-     "(enable_chunked_prefill: true; kv_cache_config: free_gpu_memory_fraction: 0.90)"},
+     "--config <(echo '{enable_chunked_prefill: true, kv_cache_config: {free_gpu_memory_fraction: 0.90}}')"},
+    {"tensorrt-llm",
+     true,
+     false,
+     {1, 8, 1, 2, 4, 1, 1, 1, STORED_BF16, STORED_BF16},
+     ENGINE_PROMPTS,
+     0,
+     "trtllm-serve MODEL --tp_size 8 --ep_size 2 --max_batch_size 13 --max_num_tokens 128 --max_seq_len 5000 "
+     "--config <(echo '{enable_attention_dp: true, enable_chunked_prefill: true, kv_cache_config: "
+     "{free_gpu_memory_fraction: 0.90}, cache_transceiver_config: {backend: DEFAULT, max_tokens_in_buffer: 5000}, "
+     "disable_overlap_scheduler: true}')"},
+    {"vllm",
+     true,
+     false,
+     {1, 8, 1, 8, 1, 1, 1, 1, STORED_BF16, STORED_BF16},
+     ENGINE_DECODES,
+     0,
+     "vllm serve MODEL --tensor-parallel-size 1 --data-parallel-size 8 --enable-expert-parallel --max-num-seqs 13 "
+     "--max-num-batched-tokens 128 --max-model-len 5000 --gpu-memory-utilization 0.90 --all2all-backend "
+     "deepep_low_latency --kv-transfer-config '{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_consumer\"}'"},
     {"tensorrt-llm",
      true,
      true,
@@ -202,8 +221,9 @@ static const struct {
      ENGINE_ALONE,
      2,
      "trtllm-serve MODEL --tp_size 3 --pp_size 2 --ep_size 3 --max_batch_size 34 --max_num_tokens 342 --max_seq_len "
-     "5000 (enable_attention_dp: true; enable_chunked_prefill: true; kv_cache_config: free_gpu_memory_fraction: 0.90, "
-     "dtype: fp8; speculative_config: decoding_type: MTP, num_nextn_predict_layers: 2)"},
+     "5000 --config <(echo '{enable_attention_dp: true, enable_chunked_prefill: true, kv_cache_config: "
+     "{free_gpu_memory_fraction: 0.90, dtype: fp8}, speculative_config: {decoding_type: MTP, num_nextn_predict_layers: "
+     "2}}')"},
     {"tensorrt-llm",
      false,
      false,
@@ -211,8 +231,8 @@ static const struct {
      ENGINE_ALONE,
      3,
      "trtllm-serve MODEL --tp_size 1 --max_batch_size 100 --max_num_tokens 1024 --max_seq_len 5000 "
-     "(enable_chunked_prefill: true; kv_cache_config: free_gpu_memory_fraction: 0.90; speculative_config: "
-     "decoding_type: Eagle, max_draft_len: 3, speculative_model: DRAFT # the draft's folder or name)"},
+     "--config <(echo '{enable_chunked_prefill: true, kv_cache_config: {free_gpu_memory_fraction: 0.90}, "
+     "speculative_config: {decoding_type: Eagle, max_draft_len: 3, speculative_model: DRAFT}}')"},
     {"maxtext",
      false,
      false,

@@ -167,9 +167,6 @@ static bool there_and_back(int number, bool mixture, bool tpu, const WorkerLayou
     if (!layout_divides(&model, layout) || engine->refuses(&ask)) return false;
     engine->words(&ask, &knobs, &words);
     engine_line(&words, line);
-    char *settings = strstr(line, " (");
-    if (settings && layout->attention_data > 1) return false; /* said in a file beside the line */
-    if (settings) *settings = '\0';
     cr_expect(read(line, mixture, tpu, &error), "%s: %s: %s", line, error.where, error.text);
     const int64_t values[] = {layout->tensor,        layout->pipeline,    layout->attention_data, layout->expert,
                               layout->expert_tensor, layout->kv_sequence, layout->kv_batch,       layout->stationary};
