@@ -158,22 +158,28 @@ static int list_newest(const Zoo *zoo, const char *name, Arena *arena, char *tex
     return like.count;
 }
 
-const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
-    static const char *const ENDS[] = {"",      "-Instruct",      "-hf",           "-Base", "-it", "-Chat",
-                                       "-GPTQ", "-Instruct-v0.1", "-Instruct-2507"};
-    const char *slash = strchr(argument, '/');
-    char name[96];
-    if (!slash || slash == argument || strchr(slash + 1, '/')) return NULL;
-    const char *tail = slash + 1;
-    if (strncasecmp(tail, "Meta-", 5) == 0) tail += 5;
-    size_t length = strlen(tail);
+/* Takes one of the ends that say how weights were trained or lie from a name. False: it has none. */
+static bool drop_end(char *name) {
+    static const char *const ENDS[] = {"-Instruct", "-hf",   "-Base",      "-it",    "-Chat",     "-GPTQ",    "-v0.1",
+                                       "-2507",     "-FP8",  "-GPTQ-Int4", "-Int4",  "-Int8",     "-AWQ",     "-NVFP4",
+                                       "-BF16",     "-GGUF", "-FP4",       "-MXFP4", "-Thinking", "-bnb-4bit"};
+    size_t length = strlen(name);
     for (size_t i = 0; i < COUNT_OF(ENDS); i++) {
         size_t end = strlen(ENDS[i]);
-        if (length <= end || length - end >= sizeof name || strcasecmp(tail + length - end, ENDS[i]) != 0) continue;
-        snprintf(name, sizeof name, "%.*s", (int)(length - end), tail);
+        if (length > end && strcasecmp(name + length - end, ENDS[i]) == 0) return name[length - end] = '\0', true;
+    }
+    return false;
+}
+
+const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
+    const char *slash = strchr(argument, '/');
+    char name[96];
+    if (!slash || slash == argument || strchr(slash + 1, '/') || strlen(slash) >= sizeof name) return NULL;
+    snprintf(name, sizeof name, "%s", slash + 1 + (strncasecmp(slash + 1, "Meta-", 5) == 0 ? 5 : 0));
+    do {
         const Model *found = zoo_find(zoo, name);
         if (found) return found;
-    }
+    } while (drop_end(name));
     return NULL;
 }
 

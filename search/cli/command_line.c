@@ -19,7 +19,7 @@
 enum { VALUE_HELP = OPTIONS_MAX + 1 };
 
 static bool unknown(const Command *command, const char *word, Error *error) {
-    enum { OTHERS = 128 };
+    enum { OTHERS = 160 };
     const char *names[OPTIONS_MAX + 1 + OTHERS];
     char name[64];
     size_t count = 0;

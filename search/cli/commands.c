@@ -13,8 +13,7 @@ const Command *const COMMANDS[COMMAND_COUNT] = {
     &COMMAND_VALIDATE, &COMMAND_CALIBRATE, &COMMAND_CHECK,     &COMMAND_LAYOUT, &COMMAND_DIFF,
     &COMMAND_SWEEP,    &COMMAND_MERGE,     &COMMAND_INFERENCE, &COMMAND_TRACE,  &COMMAND_BENCH};
 
-/* Whether the zoo has it: a first word is often what to plan. */
-static bool is_model(const char *name) {
+bool word_is_model(const char *name) {
     Arena arena = {0};
     Error unused = {0};
     Zoo zoo;
@@ -28,10 +27,6 @@ const Command *command_named(const char *name, Error *error) {
     for (int i = 0; i < COMMAND_COUNT; i++) {
         if (strcmp(COMMANDS[i]->name, name) == 0) return COMMANDS[i];
         names[i] = COMMANDS[i]->name;
-    }
-    if (is_model(name)) {
-        error_set(error, ERROR_INPUT, name, "is a model, not a command; write shardopt --model %.80s", name);
-        return NULL;
     }
     const char *nearest = name_nearest(name, names, COMMAND_COUNT);
     error_set(error, ERROR_INPUT, name, "is not a command; %s%s",

@@ -15,6 +15,8 @@ extern const Command *const COMMANDS[COMMAND_COUNT];
 
 /* NULL: *error says that there is none of that name, and which is nearest. */
 const Command *command_named(const char *name, Error *error);
+/* Whether the zoo has a model of that name: a first word is often what to plan. */
+bool word_is_model(const char *name);
 
 /* What is printed of the commands' rows: help, the manual page, and the completion of shells. */
 

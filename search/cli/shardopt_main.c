@@ -34,7 +34,17 @@ static int help(int argc, char **argv, Streams streams, Error *error) {
     return exit_of_error(error);
 }
 
-/* `shardopt --model ...` is `shardopt plan --model ...`. */
+/* `finetune` says what is trained, since that is a plan of all weights otherwise. */
+static bool says_what_is_tuned(int argc, char **argv, Error *error) {
+    static const char *const WORDS[] = {"--lora", "--qlora",  "--sft",  "--dpo",
+                                        "--task", "--freeze", "--full", "--help"};
+    for (int i = 2; i < argc; i++)
+        for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
+            if (strncmp(argv[i], WORDS[k], strlen(WORDS[k])) == 0) return true;
+    return error_set(error, ERROR_INPUT, argv[1], "says not what is trained; give --lora, --qlora, --sft or --dpo");
+}
+
+/* `shardopt --model 8b ...` is `shardopt plan --model 8b ...`, and so is `shardopt 8b ...`. */
 static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     if (argc < 2) {
         help_of_program(streams.err);
@@ -47,9 +57,15 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         fprintf(streams.out, "shardopt %s\n", program_version());
         return EXIT_DONE;
     }
+    if (strncmp(word, "fine", 4) == 0 && command_synonym(word) && !says_what_is_tuned(argc, argv, error))
+        return EXIT_USAGE;
     if (command_synonym(word)) word = command_synonym(word);
     if (word[0] == '-') return command_run(COMMANDS[0], argc, argv, streams, error);
     const Command *command = command_named(word, error);
+    if (!command && word_is_model(word)) {
+        *error = (Error){0};
+        return command_run(COMMANDS[0], argc, argv, streams, error);
+    }
     return command ? command_run(command, argc - 1, argv + 1, streams, error) : EXIT_USAGE;
 }
 

@@ -3,12 +3,13 @@
 
 #include "base/number.h"
 #include "base/util.h"
+#include "search/cli/typed_words.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* What an option is in our words: an option that takes its value, or (`value`) one that is given this value; or a
- * condition of --require on what its value says. */
+ * condition of --require on what its value says ("tensor<": at most that), or on this value. */
 typedef struct {
     const char *word, *option, *value, *condition;
     bool advised; /* the option was called so once: what it is called now is said */
@@ -27,7 +28,11 @@ static const Synonym SYNONYMS[] = {
     {.word = "batch-size", .option = "sequences"},
     {.word = "global-batch-size", .option = "sequences"},
     {.word = "gbs", .option = "sequences"},
+    {.word = "topology", .option = "slice"},
     {.word = "seq-len", .option = "seq"},
+    {.word = "seqlen", .option = "seq"},
+    {.word = "context", .option = "seq"},
+    {.word = "ctx", .option = "seq"},
     {.word = "seq-length", .option = "seq"},
     {.word = "sequence-length", .option = "seq"},
     {.word = "max-seq-len", .option = "seq"},
@@ -75,6 +80,9 @@ static const Synonym SYNONYMS[] = {
     {.word = "cpu-offload", .option = "offload", .value = "parameters"},
     {.word = "offload-params", .option = "offload", .value = "parameters"},
     {.word = "bf16", .option = "precision", .value = "bf16"},
+    {.word = "fp8", .option = "precision", .value = "fp8"},
+    {.word = "mxfp8", .option = "precision", .value = "mxfp8"},
+    {.word = "nvfp4", .option = "precision", .value = "nvfp4"},
     {.word = "per-device-batch", .condition = "microbatch_sequences"},
     {.word = "per-device-batch-size", .condition = "microbatch_sequences"},
     {.word = "per-device-train-batch-size", .condition = "microbatch_sequences"},
@@ -82,6 +90,19 @@ static const Synonym SYNONYMS[] = {
     {.word = "osl", .option = "answer"},
     {.word = "file", .option = "output", .advised = true},
     {.word = "isl", .option = "prompt"},
+    {.word = "input-len", .option = "prompt"},
+    {.word = "random-input-len", .option = "prompt"},
+    {.word = "output-len", .option = "answer"},
+    {.word = "random-output-len", .option = "answer"},
+    {.word = "qps", .option = "rate"},
+    {.word = "request-rate", .option = "rate"},
+    {.word = "max-concurrency", .option = "concurrency"},
+    {.word = "no-pipeline", .condition = "pipeline", .value = "1"},
+    {.word = "no-pp", .condition = "pipeline", .value = "1"},
+    {.word = "no-tp", .condition = "tensor", .value = "1"},
+    {.word = "max-tp", .condition = "tensor<"},
+    {.word = "max-pp", .condition = "pipeline<"},
+    {.word = "max-ep", .condition = "expert<"},
     {.word = "tp", .condition = "tensor"},
     {.word = "pp", .condition = "pipeline"},
     {.word = "dp", .condition = "data"},
@@ -126,6 +147,9 @@ static const struct {
     {"interconnect bandwidth network nic",
      "a chip has its links (`shardopt chips NAME`); --oversubscription thins the spine"},
     {"activation checkpoint checkpointing recompute recomputation", "--remat POLICY says what is recomputed"},
+    {"node", "a node has the chips of its kind (`shardopt chips NAME`); give --nodes N or --chips N"},
+    {"day days hour deadline budget", "the answer says how long the training takes and what it costs; `shardopt sweep "
+                                      "--nodes 16,32,64 --deadline 30d --budget 2M` finds the machine"},
     {"latency ttft tpot qps concurrency", "`shardopt inference` plans serving"},
     {"prompt isl osl input output", "`shardopt inference` plans serving"},
     {"grpo ppo rlhf", "reinforcement learning is not planned; --dpo plans preference pairs"},
@@ -174,7 +198,7 @@ const char *command_synonym(const char *word) {
         {"serve", "inference"}, {"export", "emit"},  {"--list-chips", "chips"}, {"compare", "diff"},
         {"show", "explain"},    {"solve", "layout"}, {"gate", "check"},         {"serving", "inference"},
         {"launch", "emit"},     {"gpus", "chips"},   {"convert", "emit"},       {"fit", "calibrate"},
-        {"tune", "plan"}};
+        {"tune", "plan"},       {"train", "plan"},   {"finetune", "plan"},      {"fine-tune", "plan"}};
     for (size_t i = 0; i < COUNT_OF(WORDS); i++)
         if (strcmp(WORDS[i][0], word) == 0) return WORDS[i][1];
     return NULL;
@@ -204,7 +228,8 @@ typedef struct {
     int count;
     char *conditions;   /* of --require: NULL means none */
     const char *advice; /* NULL: none */
-    bool any;
+    bool any, sized;    /* something became another word; the line says how large the machine is */
+    bool model;         /* it has --model */
 } Replaced;
 
 static bool add_condition(Replaced *out, const char *condition) {
@@ -223,6 +248,45 @@ static bool is_answer_length(const Replaced *out, const char *word, const char *
         return false;
     snprintf(number, sizeof number, "%.*s", (int)first, value);
     return option_of(out->command, "answer", 6) >= 0 && number_real(number, "", 0, 1e18, &tokens, &ignored);
+}
+
+/* A machine in one word, "8xH200" or "v5litepod-256", as options. False: it is none (*ok), or memory is out. */
+static bool add_machine(Replaced *out, const char *word, bool sized, bool *ok) {
+    char name[64], count[64];
+    bool slice = typed_slice(word) && option_of(out->command, "slice", 5) >= 0;
+    if (option_of(out->command, "chip", 4) < 0 || (!slice && !typed_chips(word, name, count, sizeof name)))
+        return false;
+    out->any = true;
+    out->words[out->count++] =
+        slice ? arena_format(out->arena, "--slice=%s", word) : arena_format(out->arena, "--chip=%s", name);
+    *ok = out->words[out->count - 1] != NULL;
+    if (slice || sized || !*ok) return true;
+    out->words[out->count++] = arena_format(out->arena, "--chips=%s", count);
+    return *ok = out->words[out->count - 1] != NULL, true;
+}
+
+/* A machine or a plan in one word, as the value of an option. False: it is none (*ok), or memory is out. */
+static bool add_typed(Replaced *out, const char *option, const char *value, bool *ok) {
+    size_t length = strcspn(option, "=");
+    bool chips = length == 5 && strncmp(option, "chips", 5) == 0, chip = length == 4 && strncmp(option, "chip", 4) == 0;
+    if (chips || chip) return add_machine(out, value, chip && out->sized, ok);
+    char *plan = length == 4 && strncmp(option, "plan", 4) == 0 ? typed_plan(value, out->arena) : NULL;
+    if (!plan) return false;
+    out->any = true;
+    out->words[out->count++] = arena_format(out->arena, "--plan=%s", plan);
+    *ok = out->words[out->count - 1] != NULL;
+    return true;
+}
+
+/* A word without an option: the machine, or else the model. Returns as replace_word() does. */
+static int replace_stray(Replaced *out, char *word) {
+    bool ok = true, json = strlen(word) > 5 && strcmp(word + strlen(word) - 5, ".json") == 0;
+    if (add_machine(out, word, out->sized, &ok)) return ok;
+    bool model = !out->model && !json && word[0] && option_of(out->command, "model", 5) >= 0;
+    out->any = out->any || model;
+    out->model = out->model || model;
+    out->words[out->count++] = model ? arena_format(out->arena, "--model=%s", word) : word;
+    return out->words[out->count - 1] != NULL;
 }
 
 /* "--lora_rank" is "--lora-rank", where that is no option's own name; NULL: memory is out. */
@@ -260,6 +324,10 @@ static int replace_word(Replaced *out, char **words, int left) {
         static const Synonym LENGTH = {.word = "output N", .option = "answer", .advised = true};
         synonym = &LENGTH;
     }
+    bool ok = true;
+    const char *option = synonym && synonym->option && !synonym->value ? synonym->option : words[0];
+    if (value && strncmp(words[0], "--", 2) == 0 && add_typed(out, option + (option == words[0] ? 2 : 0), value, &ok))
+        return !ok ? 0 : inside ? 1 : 2;
     bool is_require = strcmp(words[0], "--require") == 0 || strncmp(words[0], "--require=", 10) == 0;
     if (!synonym && !is_require) {
         out->words[out->count++] = words[0];
@@ -268,6 +336,9 @@ static int replace_word(Replaced *out, char **words, int left) {
     out->any = out->any || synonym;
     if (synonym && synonym->advised)
         out->advice = arena_format(out->arena, "--%s is called --%s now", synonym->word, synonym->option);
+    if (synonym && synonym->value && synonym->condition)
+        return (value = arena_format(out->arena, "%s=%s", synonym->condition, synonym->value)) &&
+               add_condition(out, value);
     if (synonym && synonym->value) {
         out->words[out->count++] = arena_format(out->arena, "--%s=%s", synonym->option, synonym->value);
         return out->words[out->count - 1] ? 1 : 0;
@@ -277,7 +348,6 @@ static int replace_word(Replaced *out, char **words, int left) {
             arena_format(out->arena, "--%s", is_require || synonym->condition ? "require" : synonym->option);
         return out->words[out->count - 1] ? 1 : 0;
     }
-    bool ok;
     if (is_require)
         ok = add_condition(out, value);
     else if (synonym->condition)
@@ -305,21 +375,52 @@ static bool counts_gpus_of_nothing(const Replaced *out, int argc, char **argv, E
     return true;
 }
 
+/* Whether the word is an option whose value is the next one. */
+static bool takes_next(const Command *command, const char *word) {
+    if (word[0] != '-' || strchr(word, '=')) return false;
+    for (int i = 0; i < command->option_count; i++) {
+        const CommandOption *option = &command->options[i];
+        if (!command_has_option(command, i)) continue;
+        bool named = word[1] == '-' ? strcmp(word + 2, option->name) == 0
+                                    : option->letter && word[strlen(word) - 1] == option->letter;
+        if (named) return option->takes != NULL;
+    }
+    return true; /* one that nobody knows: the error is its own */
+}
+
+/* Whether degrees are the plan itself: `explain --tp 8 --pp 2`. */
+static bool is_plan(const Replaced *out) {
+    if (strcmp(out->command->name, "explain") != 0) return false;
+    for (int i = 1; i < out->count; i++)
+        if (is_option(out->words[i], "--plan") || strncmp(out->words[i], "--from", 6) == 0) return false;
+    return true;
+}
+
 bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) {
     const Command *command = line->command;
     Arena *arena = line->arena;
-    Replaced out = {.command = command, .arena = arena, .words = ARENA_NEW(arena, char *, (size_t)*argc + 2)};
+    Replaced out = {.command = command, .arena = arena, .words = ARENA_NEW(arena, char *, 2 * (size_t)*argc + 2)};
     if (!out.words) return error_memory(error);
+    for (int i = 1; i < *argc; i++) {
+        static const char *const SIZES[] = {"--nodes", "--num-nodes", "--chips", "--gpus", "--pods", "--slice"};
+        for (size_t k = 0; k < COUNT_OF(SIZES); k++) out.sized = out.sized || is_option((*argv)[i], SIZES[k]);
+        out.model = out.model || is_option((*argv)[i], "--model") || strncmp((*argv)[i], "--from", 6) == 0;
+    }
     for (int i = 0; i < *argc;) {
         bool ends = i > 0 && strcmp((*argv)[i], "--") == 0; /* what follows is no option */
-        int read = i == 0 ? 1 : ends ? *argc - i : replace_word(&out, *argv + i, *argc - i);
+        bool stray = (*argv)[i][0] != '-' && !command->takes_arguments && !takes_next(command, (*argv)[i - (i > 0)]);
+        int read = i == 0  ? 1
+                   : ends  ? *argc - i
+                   : stray ? replace_stray(&out, (*argv)[i])
+                           : replace_word(&out, *argv + i, *argc - i);
         if (read == 0) return error_memory(error);
         for (int k = 0; (i == 0 || ends) && k < read; k++) out.words[out.count++] = (*argv)[i + k];
         i += read;
     }
     if (counts_gpus_of_nothing(&out, *argc, *argv, error)) return false;
     if (!out.any) return true; /* as it was, a --require that is given twice with it */
-    if (out.conditions && !(out.words[out.count++] = arena_format(arena, "--require=%s", out.conditions)))
+    if (out.conditions &&
+        !(out.words[out.count++] = arena_format(arena, "--%s=%s", is_plan(&out) ? "plan" : "require", out.conditions)))
         return error_memory(error);
     line->advice = out.advice;
     *argc = out.count;

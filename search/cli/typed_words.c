@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/cli/typed_words.h"
+
+#include "base/util.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const char DIGITS[] = "0123456789";
+
+static bool is_count(const char *text, size_t length) {
+    return length > 0 && length <= 9 && text[0] != '0' && strspn(text, DIGITS) >= length;
+}
+
+bool typed_chips(const char *word, char *name, char *count, size_t size) {
+    if (strncasecmp(word, "gpu:", 4) == 0) word += 4;
+    size_t length = strlen(word), first = strspn(word, DIGITS);
+    bool before = first > 0 && (word[first] == 'x' || word[first] == 'X' || word[first] == '*');
+    const char *last = word + length;
+    while (last > word && isdigit((unsigned char)last[-1])) last--;
+    bool after = last > word + 1 && strchr("xX*:", last[-1]) && isalpha((unsigned char)word[0]);
+    if (length >= size || (!before && !after)) return false;
+    const char *number = before ? word : last, *from = before ? word + first + 1 : word;
+    size_t digits = before ? first : strlen(last), rest = before ? length - first - 1 : (size_t)(last - word) - 1;
+    if (!is_count(number, digits) || rest == 0 || !isalpha((unsigned char)from[0])) return false;
+    snprintf(name, size, "%.*s", (int)rest, from);
+    snprintf(count, size, "%.*s", (int)digits, number);
+    return true;
+}
+
+bool typed_slice(const char *word) {
+    bool tpu = strncasecmp(word, "tpu", 3) == 0;
+    const char *dash = strrchr(word, '-');
+    if (!tpu && tolower((unsigned char)word[0]) != 'v') return false;
+    return dash && strcspn(word, DIGITS) < (size_t)(dash - word) && is_count(dash + 1, strlen(dash + 1));
+}
+
+char *typed_plan(const char *word, Arena *arena) {
+    static const char *const ROLES[][2] = {{"tp", "tensor"},   {"pp", "pipeline"},       {"dp", "data"},
+                                           {"cp", "sequence"}, {"sp", "sequence"},       {"ep", "expert"},
+                                           {"fsdp", "fsdp"},   {"vpp", "virtual_stages"}};
+    char *plan = NULL;
+    for (const char *at = word; *at;) {
+        size_t letters = 0, role = 0;
+        while (isalpha((unsigned char)at[letters])) letters++;
+        while (role < COUNT_OF(ROLES) &&
+               !(strlen(ROLES[role][0]) == letters && strncasecmp(ROLES[role][0], at, letters) == 0))
+            role++;
+        const char *number = at + letters + (at[letters] == '=' || at[letters] == '-');
+        size_t digits = strspn(number, DIGITS);
+        if (role == COUNT_OF(ROLES) || !is_count(number, digits)) return NULL;
+        plan =
+            arena_format(arena, "%s%s%s=%.*s", plan ? plan : "", plan ? " " : "", ROLES[role][1], (int)digits, number);
+        if (!plan) return NULL;
+        at = number + digits;
+        at += strspn(at, "-_, ");
+    }
+    return plan;
+}
