@@ -75,7 +75,8 @@ static int64_t attention_biases(int64_t D, const LayerKind *kind) {
     int64_t qkv =
         kind->attention == ATTENTION_LATENT
             ? plus(kind->q_lora_rank, plus(kind->kv_lora_rank, kind->qk_rope_head_dim))
-            : plus(times(kind->head_dim, plus(kind->heads, kind->kv_heads)), times(v_width(kind), kind->kv_heads));
+            : plus(times(kind->head_dim, plus(kind->heads, kind->kv_reused != KV_OF_OTHER ? kind->kv_heads : 0)),
+                   kind->kv_reused == KV_OWN ? times(v_width(kind), kind->kv_heads) : 0);
     return plus(plus(kind->qkv_bias ? qkv : 0, kind->out_bias ? D : 0), kind->sinks ? kind->heads : 0);
 }
 
