@@ -45,7 +45,8 @@ static void plan_attention(const Planning *to, const LayerKind *kind, StepKind *
     out->window = out->prompt_window = (double)kind->window;
     if (kind->index_top_k > 0) { /* whole on every chip of a tensor group; the attention reads what it chooses */
         double width = kind->index_heads > 0 ? (double)kind->index_head_dim : 0;
-        out->window = (double)kind->index_top_k * (double)max_whole(1, kind->compress);
+        double chosen = (double)(kind->index_top_k + (kind->compress > 1 ? kind->window : 0));
+        out->window = chosen * (double)max_whole(1, kind->compress);
         /* a prompt's heads work on latents; else all keys, masked */
         out->prompt_window = out->window * (latent ? decode / prompt : 1);
         out->index_seconds = width * stored_bytes(layout->cache) / (double)max_whole(1, kind->compress) /
@@ -53,6 +54,7 @@ static void plan_attention(const Planning *to, const LayerKind *kind, StepKind *
         out->index_pair_seconds = 2 * (double)kind->index_heads * width / (double)max_whole(1, kind->compress) / peak;
     }
     if (kind->compress > 1) {
+        if (kind->index_top_k == 0) out->window = out->prompt_window = 0; /* all joined entries, however far */
         out->pair_seconds /= (double)kind->compress;
         out->prompt_pair_seconds /= (double)kind->compress;
     }
