@@ -127,6 +127,7 @@ typedef struct {
     /* How the mixture is trained: room per expert as a share of the mean load; tokens beyond it are dropped. 0 means
      * dropless, which is also assumed where nothing is known. */
     double capacity_factor;
+    int64_t mtp_layers; /* layers for multi-token prediction that it was trained with, which the model leaves out */
     char source[MODEL_SOURCE_SIZE];
 } TrainingDefaults;
 

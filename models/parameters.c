@@ -75,7 +75,8 @@ static int64_t attention_biases(int64_t D, const LayerKind *kind) {
     int64_t qkv =
         kind->attention == ATTENTION_LATENT
             ? plus(kind->q_lora_rank, plus(kind->kv_lora_rank, kind->qk_rope_head_dim))
-            : plus(times(kind->head_dim, plus(kind->heads, kind->kv_heads)), times(v_width(kind), kind->kv_heads));
+            : plus(times(kind->head_dim, plus(kind->heads, kind->kv_reused != KV_OF_OTHER ? kind->kv_heads : 0)),
+                   kind->kv_reused == KV_OWN ? times(v_width(kind), kind->kv_heads) : 0);
     return plus(plus(kind->qkv_bias ? qkv : 0, kind->out_bias ? D : 0), kind->sinks ? kind->heads : 0);
 }
 
@@ -210,6 +211,12 @@ static double pair_flops(const LayerKind *kind) {
     return 2.0 * (double)kind->heads * (double)(qk_width(kind) + v_width(kind));
 }
 
+static bool has_encoder(const Model *model) {
+    for (int i = 0; i < model->kind_count; i++)
+        if (model->kinds[i].encoder) return true;
+    return false;
+}
+
 /* Forward FLOPs of a layer of the kind for one token that no parameter says: scores and values, scans. */
 static double mixing_flops(const Model *model, const LayerKind *kind, FlopConvention convention, int64_t seq) {
     MixerPart parts[MIXER_PARTS_MAX];
@@ -220,7 +227,11 @@ static double mixing_flops(const Model *model, const LayerKind *kind, FlopConven
     for (int i = 0, count = parts_of(model, kind, parts); i < count; i++)
         if (parts[i].kind == MIXER_CORE) flops += parts[i].flops;
     /* As many states of an encoder as tokens, all of them seen. */
-    flops += 4.0 * (double)kind->cross_heads * (double)kind->cross_head_dim * (double)seq;
+    if (convention == FLOPS_EAGER && kind->cross_heads > 0 && !has_encoder(model)) /* a layer of it alone (mllama) */
+        flops -= 2.0 * (double)(kind->heads > 0 ? cross_attention(model->d_model, kind)
+                                                : layer_parameters(model, kind).active_matmul);
+    else
+        flops += 4.0 * (double)kind->cross_heads * (double)kind->cross_head_dim * (double)seq;
     /* The indexer scores every key, or those that keys were joined into, whatever is then attended to. */
     double seen = full ? joined : joined / 2;
     return flops + 2.0 * (double)kind->index_heads * (double)kind->index_head_dim * seen;

@@ -45,7 +45,8 @@ typedef enum {
     FLOPS_FULL_ATTENTION, /* FLOPS_6N + 12 * N_h * H * span(full) per layer: scores and values over the full square,
                            * or the full window where there is one; MLA has its own widths */
     FLOPS_EAGER,          /* as FLOPS_FULL_ATTENTION, but the full square in layers with a window too: what a program
-                           * that masks does */
+                           * that masks does. Cross attention only where the model has an encoder: a decoder alone,
+                           * given text alone, skips it, and layers of nothing else */
     FLOPS_CAUSAL,         /* FLOPS_6N + half of that term: those of a causal kernel. MFU uses this convention here */
     FLOPS_HARDWARE,       /* FLOPS_CAUSAL + a second forward of every layer (full block remat): the book's 8N,
                            * except that logits are not computed again */

@@ -2,6 +2,7 @@
 #include "cost/measured/replay_parts.h"
 
 #include "base/util.h"
+#include "models/mixer.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,6 +62,23 @@ static int64_t layers_of_size(const Run *run) {
 static bool says_untied(const Run *run) { return text_has(run->notes, "untied embeddings"); }
 static bool says_tied(const Run *run) { return text_has(run->notes, "tied embeddings") && !says_untied(run); }
 
+/* Layers for multi-token prediction, which the zoo leaves out and a run computes all the same: each is one more layer
+ * of those with the experts (and of those with attention, where they have none), a join of two streams before it, and
+ * the logits once more. One set of weights is used again for each of them (Megatron-Core, mtp_use_repeated_layer). */
+static void add_mtp_layers(Model *model) {
+    const LayerKind *feeding = main_kind(model), *attending = model_attending(model);
+    int count = kind_mixes(feeding) ? 1 : 2;
+    if (model->training.mtp_layers == 0 || model->kind_count + count > MODEL_KINDS_MAX) return;
+    for (int i = 0; i < count; i++) {
+        LayerKind *kind = &model->kinds[model->kind_count++];
+        *kind = i == 0 ? *feeding : *attending;
+        kind->count = model->training.mtp_layers;
+        kind->copies = 1;
+        if (i == 0) kind->extra.matrix[PART_MTP] = (2 * model->d_model + model->vocab) * model->d_model;
+        model->layers += kind->count;
+    }
+}
+
 bool replay_model(const Zoo *zoo, Replay *replay) {
     const Run *run = replay->run;
     const Model *known = find_model(zoo, run);
@@ -68,6 +86,7 @@ bool replay_model(const Zoo *zoo, Replay *replay) {
     if (known) {
         replay->model = *known;
         if (run->vocab > 0) replay->model.vocab = run->vocab;
+        add_mtp_layers(&replay->model);
         return true;
     }
     int64_t heads = run->heads;

@@ -145,7 +145,7 @@ static void set_methods(Replay *replay) {
         text_has(run->fsdp, "zero1") || text_has(run->fsdp, "zero2") || (sharding_unknown(run) && year_of(run) >= 2022);
     int64_t replicas = degrees->of[ROLE_DATA] * (knobs->methods.sequence_replicates ? context : 1);
     knobs->zero_stage = replicas > 1 && sharded ? 1 : 0;
-    if (!torus && run->expert > 1 && replay->model.kinds[replay->model.kind_count - 1].experts > 0)
+    if (!torus && run->expert > 1 && model_layers_with(&replay->model, true) > 0)
         knobs->methods.grid = (ExpertGrid){run->expert, 1};
 }
 

@@ -38,7 +38,11 @@ double cache_bytes_per_token(const Model *model, double bytes_per_number) {
 }
 
 double cache_span(const LayerKind *kind, double tokens) {
-    return kind->window > 0 ? min_real(tokens, (double)kind->window) : tokens;
+    double near = kind->window > 0 ? min_real(tokens, (double)kind->window) : tokens;
+    if (kind->compress <= 1) return near;
+    /* Joined entries of all tokens, and those of the window as they are, which no indexer looks through. */
+    double whole = attended_bytes_per_layer(kind, (double)kind->compress) / cache_bytes_per_layer(kind, 1);
+    return kind->window > 0 ? tokens + near * whole : tokens;
 }
 
 double cache_bytes_per_sequence(const Model *model, double bytes_per_number, double tokens, double page) {

@@ -21,7 +21,8 @@ double attended_bytes_per_layer(const LayerKind *kind, double bytes_per_number);
 /* The same for all layers. */
 double cache_bytes_per_token(const Model *model, double bytes_per_number);
 
-/* Tokens that a layer keeps of a sequence: all, or its window. */
+/* Tokens that a layer keeps of a sequence: all, or its window; of joined entries (LayerKind.compress) as many tokens as
+ * all entries and the window alongside take the room of. */
 double cache_span(const LayerKind *kind, double tokens);
 
 /* Bytes that a sequence takes in one layer whatever its length, over all chips: states of a mixer in float32, the last

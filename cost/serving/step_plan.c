@@ -33,7 +33,8 @@ static void plan_chosen(const Planning *to, const LayerKind *kind, double absorb
     double hbm = device->hbm_bytes_per_second.value * profile->latent_hbm_share[0];
     double keys = 1 / (double)max_whole(1, kind->compress), heads = (double)kind->heads / (double)to->layout->tensor;
     double filled = heads / max_real(heads, profile->sparse_heads[narrow]);
-    out->window = out->prompt_window = (double)kind->index_top_k / keys;
+    double chosen = (double)(kind->index_top_k + (kind->compress > 1 ? kind->window : 0));
+    out->window = out->prompt_window = chosen / keys;
     out->prompt_launch = profile->sparse_launch_seconds;
     if (latent) {
         out->prompt_window *= absorbed / filled * profile->prefill_attention_flops_share /
@@ -73,6 +74,7 @@ static void plan_attention(const Planning *to, const LayerKind *kind, StepKind *
     out->sparse_context = INFINITY;
     if (kind->index_top_k > 0) plan_chosen(to, kind, decode / prompt, out);
     if (kind->compress > 1) {
+        if (kind->index_top_k == 0) out->window = out->prompt_window = 0; /* all joined entries, however far */
         out->pair_seconds /= (double)kind->compress;
         out->prompt_pair_seconds /= (double)kind->compress;
     }

@@ -87,6 +87,7 @@ static bool read_zoo_object(const cJSON *root, const char *where, Model *model, 
                        error) ||
         !json_whole_or(root, "shardopt.training.seq", 1, INT32_MAX, 0, where, &training->seq, error) ||
         !json_real_or(root, "shardopt.training.tokens", 1, 1e18, 0, where, &training->tokens, error) ||
+        !json_whole_or(root, "shardopt.training.mtp_layers", 1, 16, 0, where, &training->mtp_layers, error) ||
         !json_real_or(root, "shardopt.training.capacity_factor", 1, 64, 0, where, &training->capacity_factor, error) ||
         !json_text_or(root, "shardopt.training.source", "", where, training->source, sizeof training->source, error))
         return false;
@@ -94,7 +95,8 @@ static bool read_zoo_object(const cJSON *root, const char *where, Model *model, 
         return error_set(error, ERROR_INPUT, where, "shardopt.name or shardopt.source is empty; give both");
     if ((model->published_parameters || model->published_active_parameters) && !model->published_source[0])
         return error_set(error, ERROR_INPUT, where, "shardopt.published has no source; say where the figures stand");
-    if ((training->batch_tokens || training->seq || training->tokens > 0 || training->capacity_factor > 0) &&
+    if ((training->batch_tokens || training->seq || training->tokens > 0 || training->capacity_factor > 0 ||
+         training->mtp_layers) &&
         !training->source[0])
         return error_set(error, ERROR_INPUT, where, "shardopt.training has no source; say where the figures stand");
     return true;
