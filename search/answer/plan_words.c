@@ -127,13 +127,27 @@ int step_terms(const Estimate *estimate, const Degrees *degrees, Term terms[TERM
     return count;
 }
 
+/* Tokens computed for a sample. Ranks wait for each other whenever they gather weights, else once a step. */
+static double sample_tokens(const FineTuning *tuning, const RankedPlan *ranked) {
+    const Knobs *knobs = &ranked->plan.knobs;
+    if (!tuning->lengths) return tuning->sample_tokens;
+    TogetherComputed together = {
+        .ranks = (double)degrees_replicas(&ranked->plan.degrees),
+        .samples = (double)knobs->microbatch_sequences,
+        .microbatches = ranked->plan.degrees.of[ROLE_FSDP] > 1 ? 1 : (double)knobs->microbatches};
+    return (tuning->pairs ? 2 : 1) * lengths_computed(tuning->lengths, tuning->packing, &together);
+}
+
 Training training_of(const Request *request, const RankedPlan *ranked) {
     Training training = {
         .tokens = request->question.training_tokens, .usd = -1, .reserved_usd = -1, .samples_per_second = -1};
     const FineTuning *tuning = &request->question.tuning;
-    if (tuning->what.on)
-        training.samples_per_second = (double)ranked->work.sequences * (double)ranked->work.seq /
-                                      tuning->sample_tokens / ranked->estimate.time.seconds;
+    if (tuning->what.on) {
+        double computed = sample_tokens(tuning, ranked);
+        training.samples_per_second =
+            (double)ranked->work.sequences * (double)ranked->work.seq / computed / ranked->estimate.time.seconds;
+        if (tuning->lengths) training.tokens = tuning->samples * tuning->epochs * computed;
+    }
     training.steps = training.tokens / ((double)ranked->work.sequences * (double)ranked->work.seq);
     training.seconds = training.steps * ranked->estimate.time.seconds;
     training.chip_hours = training.seconds / 3600 *

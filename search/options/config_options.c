@@ -67,7 +67,7 @@ static bool fill_work(Options *words, const ImportedWork *work, ConfigFile *file
 
 static bool fill_tuning(Options *words, const ImportedWork *work, const ConfigFile *file, Error *error) {
     bool ok = true;
-    for (int i = 0; i < TUNING_WORD_COUNT && ok; i++)
+    for (int i = 0; i < TUNING_LENGTHS && ok; i++)
         ok = fill(words, (Option)(OPTION_LORA + i), work->tuning[i], file, error);
     return ok;
 }

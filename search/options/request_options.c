@@ -229,6 +229,11 @@ static bool read_space(const Words *words, Request *request) {
         !requirements_parse(given(words, OPTION_REQUIRE), words_where(words, OPTION_REQUIRE),
                             request->space.requirements, &request->space.requirement_count, words->error))
         return false;
+    const char *required = given(words, OPTION_REQUIRE);
+    bool pairs = request->question.tuning.pairs && !(required && strstr(required, "microbatch_sequences"));
+    if (pairs && !requirements_parse("microbatch_sequences>=2", "--task", request->space.requirements,
+                                     &request->space.requirement_count, words->error))
+        return false; /* a pair is not parted */
     for (int i = 0; i < request->space.requirement_count; i++)
         if (request->space.requirements[i].role == ROLE_EXPERT &&
             request->space.requirements[i].op != REQUIRE_AT_MOST && request->space.requirements[i].degree > 1 &&

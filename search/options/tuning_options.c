@@ -3,6 +3,7 @@
  * which lengths. One of them makes the question one of fine-tuning. */
 #include "search/options/tuning_options.h"
 
+#include "base/file.h"
 #include "base/number.h"
 #include "base/util.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { RANK_MAX = 65536, LENGTH_DEFAULT = 2048, LENGTH_MAX = 1 << 30, SEQUENCES_DEFAULT = 16 };
+enum { RANK_MAX = 65536, LENGTH_DEFAULT = 2048, LENGTH_MAX = 1 << 30, SEQUENCES_DEFAULT = 16, FILE_MOST = 64 << 20 };
 static const double SAMPLES_DEFAULT = 10000;
 
 static const char *const PARTS[FROZEN_PARTS] = {"embeddings", "attention", "mlp",   "experts",
@@ -79,25 +80,45 @@ static bool read_frozen(const Words *words, Tuning *out) {
            words_wrong(words, OPTION_FREEZE, "leaves nothing to train; leave one part out, or give --lora");
 }
 
+/* A file of lengths, cut at the longest that was requested. */
+static bool read_distribution(const Words *words, int64_t most, FineTuning *out) {
+    const char *path = given(words, OPTION_LENGTHS);
+    char *text;
+    size_t length;
+    Lengths *lengths = ARENA_NEW(words->arena, Lengths, 1);
+    if (!path) return true;
+    if (given(words, OPTION_MEAN_LENGTH))
+        return words_wrong(words, OPTION_MEAN_LENGTH, "is of the file of --lengths; give one of them");
+    if (!lengths) return error_memory(words->error);
+    out->lengths = lengths;
+    return file_read(path, FILE_MOST, words->arena, &text, &length, words->error) &&
+           lengths_read(text, path, (double)most, words->arena, lengths, words->error);
+}
+
 static bool read_lengths(const Words *words, Request *request) {
     FineTuning *tuning = &request->question.tuning;
     const Model *model = &request->question.model;
     int64_t longest = min_whole(LENGTH_DEFAULT, model->max_seq > 0 ? model->max_seq : LENGTH_DEFAULT), mean;
-    int packing = given(words, OPTION_MEAN_LENGTH) ? 0 : 1;
+    int packing = given(words, OPTION_MEAN_LENGTH) || given(words, OPTION_LENGTHS) ? PACKING_PACKED : PACKING_PADDED;
     if (given(words, OPTION_SEQ) && given(words, OPTION_MAX_LENGTH))
         return words_wrong(words, OPTION_MAX_LENGTH, "is a second length, next to --seq; give one of them");
     if (!words_whole(words, OPTION_SEQ, 1, LENGTH_MAX, &longest) ||
         !words_whole(words, OPTION_MAX_LENGTH, 1, LENGTH_MAX, &longest))
         return false;
-    mean = longest;
+    bool cut = given(words, OPTION_SEQ) || given(words, OPTION_MAX_LENGTH);
+    if (!read_distribution(words, cut ? longest : model->max_seq, tuning)) return false;
+    if (tuning->lengths && !cut) longest = (int64_t)ceil(tuning->lengths->longest);
+    mean = tuning->lengths ? (int64_t)ceil(tuning->lengths->mean) : longest;
     if (!words_whole(words, OPTION_MEAN_LENGTH, 1, LENGTH_MAX, &mean) || !words_choice(words, OPTION_PACKING, &packing))
         return false;
     if (mean > longest)
         return words_wrong(words, OPTION_MEAN_LENGTH,
                            "%lld is above the longest sample, %lld tokens; give at most that", (long long)mean,
                            (long long)longest);
-    tuning->seq = packing == 2 ? mean : longest; /* padding-free: every sample as long as it is */
-    tuning->sample_tokens = (double)(packing == 1 ? longest : mean);
+    tuning->packing = (Packing)packing;
+    tuning->longest = longest;
+    tuning->seq = packing == PACKING_FREE ? mean : longest; /* padding-free: every sample as long as it is */
+    tuning->sample_tokens = (double)(packing == PACKING_PADDED ? longest : mean);
     if (request->question.tuning.pairs) tuning->sample_tokens *= 2;
     return true;
 }
@@ -114,10 +135,11 @@ static bool read_task(const Words *words, FineTuning *out) {
 
 bool tuning_from_words(const Words *words, Request *request) {
     FineTuning *out = &request->question.tuning;
-    for (Option option = OPTION_LORA; option <= OPTION_EPOCHS; option++) {
+    for (int i = 0; i < TUNING_WORD_COUNT; i++) {
+        Option option = i == TUNING_LENGTHS ? OPTION_LENGTHS : (Option)(OPTION_LORA + i);
         const char *text = given(words, option);
         if (!text) continue;
-        char *kept = request->requested.tuning[option - OPTION_LORA];
+        char *kept = request->requested.tuning[i];
         if (strlen(text) >= sizeof request->requested.tuning[0])
             return words_wrong(words, option, "is too long; give at most %zu bytes",
                                sizeof request->requested.tuning[0] - 1);
@@ -134,6 +156,7 @@ bool tuning_from_words(const Words *words, Request *request) {
         return false;
     if (!(out->what.rank > 0)) out->what.targets = 0;
     int64_t chips = request->question.machine.mesh.devices;
+    if (out->pairs) chips *= 2; /* a GPU has whole pairs */
     out->sequences = divide_up(SEQUENCES_DEFAULT, chips) * chips;
     out->samples = SAMPLES_DEFAULT, out->epochs = 1;
     return words_real(words, OPTION_SAMPLES, 1, 1e15, &out->samples) &&

@@ -9,6 +9,7 @@
 #include "cost/stage/stage.h"
 #include "mesh/machine.h"
 #include "search/request/environment.h"
+#include "search/request/lengths.h"
 #include "search/request/knobs.h"
 
 #include <cjson/cJSON.h>
@@ -69,14 +70,17 @@ typedef struct {
     Tuning what;
     bool pairs;           /* a sample is two sequences */
     int64_t seq;          /* tokens of a computed sequence */
+    int64_t longest;      /* tokens of a sample, at most */
     int64_t sequences;    /* of a step where nobody says how many */
-    double sample_tokens; /* computed for a sample */
+    double sample_tokens; /* computed for a sample, wherever that is the same in every plan */
+    Packing packing;
+    const Lengths *lengths; /* of samples that vary; NULL: a mean, or none */
     double samples, epochs;
 } FineTuning;
 
 /* The options of fine-tuning, without their dashes. */
 enum { TUNING_LORA, TUNING_QLORA, TUNING_TARGETS, TUNING_FREEZE, TUNING_TASK, TUNING_MEAN_LENGTH, TUNING_MAX_LENGTH };
-enum { TUNING_PACKING = TUNING_MAX_LENGTH + 1, TUNING_SAMPLES, TUNING_EPOCHS, TUNING_WORD_COUNT };
+enum { TUNING_PACKING = TUNING_MAX_LENGTH + 1, TUNING_SAMPLES, TUNING_EPOCHS, TUNING_LENGTHS, TUNING_WORD_COUNT };
 enum { TUNING_WORD_SIZE = 96 };
 extern const char *const TUNING_WORDS[TUNING_WORD_COUNT];
 

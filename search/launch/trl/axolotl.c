@@ -14,6 +14,7 @@ static const LaunchKey KEYS[] = {
     KEY_NAME('t', "rl", TERM_PAIRS, false, TASKS),
     KEY_SIZE('b', "sequence_len", TERM_SEQ),
     KEY_FLAG('b', "sample_packing", TERM_PACKED),
+    KEY_FLAG('b', "batch_flattening", TERM_FREE),
     KEY_NUMBER('b', "micro_batch_size", TERM_MICRO, 1, IMPORT_BATCH_MAX, 1),
     KEY_NUMBER('b', "gradient_accumulation_steps", TERM_MICROBATCHES, 1, 1 << 20, 1),
     KEY_NAME('b', "gradient_checkpointing", TERM_CHECKPOINTS, false, CHECKPOINTS),

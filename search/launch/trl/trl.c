@@ -24,6 +24,7 @@ static const LaunchKey KEYS[] = {
     KEY_NUMBER('b', "gradient_accumulation_steps", TERM_MICROBATCHES, 1, 1 << 20, 1),
     KEY_NAME('b', "gradient_checkpointing", TERM_CHECKPOINTS, true, SWITCH),
     KEY_NAME('p', "packing", TERM_PACKED, false, SWITCH),
+    KEY_NAME('p', "padding_free", TERM_FREE, false, SWITCH),
     KEY_FLAG('a', "use_peft", TERM_ADAPTER),
     KEY_NUMBER('a', "lora_r", TERM_RANK, 1, 1 << 16, 16),
     KEY_WRITTEN('a', "lora_alpha", TERM_ALPHA),

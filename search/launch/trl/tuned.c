@@ -84,14 +84,14 @@ bool tuned_shards(const LaunchJob *job) { return job->shards || job->request->qu
 LaunchTerms tuned_terms(const LaunchJob *job) {
     const FineTuning *tuning = &job->request->question.tuning;
     const Tuning *what = &tuning->what;
-    const Requested *requested = &job->request->requested;
     LaunchTerms terms = launch_terms(job);
     int64_t *of = terms.of, adapted = what->rank > 0,
             bits = what->stored_bytes > 0 ? what->stored_bytes < 1 ? 4 : 8 : 0;
     if (tuning->pairs) of[TERM_MICRO] = max_whole(1, of[TERM_MICRO] / 2);
     of[TERM_PAIRS] = tuning->pairs;
-    of[TERM_PACKED] = !tuning->pairs && (strcmp(requested->tuning[TUNING_PACKING], "packed") == 0 ||
-                                         requested->tuning[TUNING_MEAN_LENGTH][0]);
+    of[TERM_PACKED] = !tuning->pairs && tuning->packing == PACKING_PACKED;
+    of[TERM_FREE] = !tuning->pairs && tuning->packing == PACKING_FREE;
+    if (what->on) of[TERM_SEQ] = tuning->longest;
     of[TERM_CHECKPOINTS] = job_dropped_most(job) > 0;
     of[TERM_KEEPS] = !of[TERM_CHECKPOINTS];
     /* torch makes moments like weights; under autocast FSDP2 makes sharded weights fp32 */
@@ -165,7 +165,7 @@ bool tuned_work(ConfigFile *file, const LaunchTerms *terms, const char *model, c
     bool all = !targets || of[TERM_EVERY] || strcmp(targets, "all") == 0 || strcmp(targets, "all-linear") == 0;
     if (adapted && !all) words[TUNING_TARGETS] = targets_text(file, targets);
     words[TUNING_TASK] = of[TERM_PAIRS] ? "dpo" : adapted ? NULL : "sft";
-    if (of[TERM_PACKED]) words[TUNING_PACKING] = "packed";
+    if (of[TERM_PACKED] || of[TERM_FREE]) words[TUNING_PACKING] = of[TERM_PACKED] ? "packed" : "padding-free";
     if (of[TERM_ON_HOST] || of[TERM_FSDP] == SHARDS_ON_HOST) out->offload = "parameters";
     return config_number_text(file, config_has(file, "num_epochs") ? "num_epochs" : "num_train_epochs",
                               &words[TUNING_EPOCHS], error);

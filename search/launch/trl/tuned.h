@@ -18,7 +18,8 @@ enum {
     TERM_DOUBLE,      /* scales are quantised too */
     TERM_EVERY,       /* all linear matrices have adapters */
     TERM_PAIRS,       /* 1: DPO; 0: SFT */
-    TERM_PACKED,      /* samples fill sequences */
+    TERM_PACKED,          /* samples fill sequences */
+    TERM_FREE,            /* they lie behind each other without padding */
     TERM_CHECKPOINTS, /* every layer is computed again */
     TERM_KEEPS,       /* none is */
     TERM_FSDP,        /* a TunedShards */

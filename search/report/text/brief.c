@@ -100,6 +100,18 @@ static void tuning_words(const Request *request, const RankedPlan *first, Prose 
         prose_add(to, " Nothing fits in HBM alone: parameters lie in the host's memory (--offload parameters).");
 }
 
+/* "Samples of 412 tokens in the mean, 2,048 at most, padded: 1,204 computed for each." */
+static void lengths_words(const FineTuning *tuning, double computed, Prose *to) {
+    static const char *const WORDS[] = {"packed", "padded to the longest of a microbatch", "padding-free"};
+    char mean[NUMBER_TEXT_SIZE], longest[NUMBER_TEXT_SIZE], all[NUMBER_TEXT_SIZE];
+    if (!tuning->lengths) return;
+    prose_add(to, "Samples of %s tokens in the mean, %s at most, %s: %s computed for each%s. ",
+              number_grouped((int64_t)(tuning->lengths->mean + 0.5), mean),
+              number_grouped((int64_t)tuning->lengths->longest, longest), WORDS[tuning->packing],
+              number_grouped((int64_t)(computed + 0.5), all),
+              tuning->packing == PACKING_PACKED ? "" : ", with what ranks wait for the slowest");
+}
+
 /* What the training takes; with its failures where there are some. */
 static void write_training(const Request *request, const RankedPlan *first, TextOut out) {
     static const double NEVER = 30 * 86400.0;
@@ -114,8 +126,8 @@ static void write_training(const Request *request, const RankedPlan *first, Text
         tuning_words(request, first, &text);
         prose_write(out, "", "", text.text);
         text = (Prose){0};
-        double samples = (double)first->work.sequences * (double)first->work.seq / tuning->sample_tokens;
-        prose_add(&text, "%.3g %s/s; %s %s, %.4g epoch%s: %s", samples / first->estimate.time.seconds,
+        lengths_words(tuning, training.tokens / (tuning->samples * tuning->epochs), &text);
+        prose_add(&text, "%.3g %s/s; %s %s, %.4g epoch%s: %s", training.samples_per_second,
                   tuning->pairs ? "pairs" : "samples", number_short(tuning->samples, a),
                   tuning->pairs ? "pairs" : "samples", tuning->epochs, tuning->epochs == 1 ? "" : "s",
                   duration_text(training.seconds, b));
