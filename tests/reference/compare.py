@@ -35,7 +35,7 @@ REMAT = ["none", "full", "minimal", "minimal_with_context", "save_qkv_proj", "sa
 def degrees_drawn(dice, devices, mixture):
     """A split of all devices over the roles: powers of two, and what is left over goes to fsdp or data."""
     degrees, left = dict.fromkeys(data.ROLES, 1), devices
-    wanted = ["tensor"] * 3 + ["fsdp"] * 5 + ["data"] * 4 + ["pipeline"] * 2 + ["sequence"]
+    wanted = ["tensor"] * 3 + ["fsdp"] * 5 + ["data"] * 4 + ["pipeline"] * 3 + ["sequence"]
     wanted = dice.sample(wanted + (["expert"] * 3 if mixture else []), dice.choice((3, 5, 8)))
     while left % 2 == 0:
         degrees[dice.choice(wanted)] *= 2
@@ -96,13 +96,20 @@ def request_drawn(dice, models, mixtures):
     launcher = dice.choice(LAUNCHERS[torus])
     degrees = degrees_drawn(dice, devices, model in mixtures)
     replicas = degrees["data"] * degrees["fsdp"] * degrees["expert"]
-    each = dice.choice((1, 2, 4, 8, 16, 16, 32)) * (1 if degrees["pipeline"] == 1 else dice.choice((1, 2, 4)))
+    stages, deep = degrees["pipeline"], degrees["pipeline"] > 1 and dice.random() < 0.3
+    each = dice.choice((1, 2, 4, 8, 16, 16, 32)) * (1 if stages == 1 else dice.choice((1, 2, 4)))
+    if deep:  # schedules that ask for many microbatches, and stages that differ
+        launcher, each = "any", stages * dice.choice((2, 3, 4))
     seq = dice.choice((1024, 2048, 2048, 4096, 4096, 8192, 32768, 131072))
     if model.split("-")[0] in ("gpt2", "gpt3", "opt"):
         seq = min(seq, 1024)
     words += ["--seq", str(seq), "--sequences", str(replicas * each)]
     folds = model in mixtures and not torus
     degrees.update(knobs_drawn(dice, degrees, launcher, each, folds))
+    if deep:
+        degrees.update({"schedule": dice.choice(("zb_h1", "dualpipe", "circular", "interleaved")),
+                        "microbatches": each, "stages": dice.choice(("even", "balanced", "slots"))})
+        words += ["--schedules", "all"]
     named = " ".join("%s=%s" % pair for pair in degrees.items())
     words += ["--plan", named]
     if launcher:
@@ -128,7 +135,7 @@ def request_drawn(dice, models, mixtures):
         words += ["--profile", "ideal"]
     if dice.random() < 0.15:
         words += ["--padding", "any"]
-    if dice.random() < 0.15:
+    if not deep and dice.random() < 0.15:
         words += ["--schedules", "all"]
     if dice.random() < 0.1:
         words += ["--nesting", dice.choice(("megatron-pp-dp", "torchtitan", "jax", "all"))]

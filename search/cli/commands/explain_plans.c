@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "search/engine/explore/cache_pool.h"
 #include "search/options/one_plan.h"
 
 #include <stdio.h>
@@ -50,12 +51,18 @@ static bool write_plan(const Request *request, const char *plan, FILE *out, Erro
 bool explain_plans(const Request *request, const char *path, Arena *arena, FILE *out, Error *error) {
     char *text;
     size_t length;
+    bool ok = true;
+    Request *own = ARENA_NEW(arena, Request, 1);
+    if (!own) return error_memory(error);
     if (!file_read(path, PLANS_BYTES_MAX, arena, &text, &length, error)) return false;
-    for (char *line = text, *next; *line; line = next) {
+    *own = *request;
+    own->control.caches = cache_pool_new(arena); /* layers of one plan are those of the next */
+    for (char *line = text, *next; ok && *line; line = next) {
         next = line + strcspn(line, "\r\n");
         char *behind = next + strspn(next, "\r\n");
         *next = '\0', next = behind;
-        if (line[strspn(line, " \t")] && line[0] != '#' && !write_plan(request, line, out, error)) return false;
+        if (line[strspn(line, " \t")] && line[0] != '#') ok = write_plan(own, line, out, error);
     }
-    return true;
+    if (own->control.caches) cache_pool_close(own->control.caches);
+    return ok;
 }

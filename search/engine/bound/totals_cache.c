@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/engine/bound/totals_cache.h"
 
-#include "base/sha256.h"
 #include "base/util.h"
 
 #include <stdlib.h>
@@ -24,7 +23,7 @@ int64_t totals_cache_bytes(void) { return (int64_t)sizeof(TotalsCache); }
 void totals_cache_free(TotalsCache *cache) { free(cache); }
 
 /* Names everything that the totals of a stage may depend on. A field that is not known to be of no matter is in it. */
-static void name_context(const CostContext *context, char hex[SHA256_HEX_SIZE]) {
+void totals_cache_name(const CostContext *context, char name[SHA256_HEX_SIZE]) {
     Chip chip = *context->chip;
     Work work = context->work;
     Sha256 hash = sha256_start();
@@ -41,22 +40,16 @@ static void name_context(const CostContext *context, char hex[SHA256_HEX_SIZE]) 
     sha256_add(&hash, &context->domain, sizeof context->domain);
     sha256_add(&hash, &context->offload, sizeof context->offload);
     sha256_add(&hash, &context->host_update, sizeof context->host_update);
-    sha256_hex(&hash, hex);
+    sha256_hex(&hash, name);
 }
 
-bool totals_cache_knows(const TotalsCache *cache, const CostContext *context) {
-    char hex[SHA256_HEX_SIZE];
-    name_context(context, hex);
-    return strcmp(hex, cache->context) == 0;
-}
+bool totals_cache_knows(const TotalsCache *cache, const char *name) { return strcmp(name, cache->context) == 0; }
 
-void totals_cache_begin(TotalsCache *cache, const CostContext *context) {
-    char hex[SHA256_HEX_SIZE];
-    name_context(context, hex);
-    if (strcmp(hex, cache->context) == 0) return;
+void totals_cache_begin(TotalsCache *cache, const char *name) {
+    if (totals_cache_knows(cache, name)) return;
     memset(cache->tags, 0, sizeof cache->tags);
     memset(cache->detail_tags, 0, sizeof cache->detail_tags);
-    memcpy(cache->context, hex, sizeof hex);
+    memcpy(cache->context, name, sizeof cache->context);
 }
 
 static void take_least(double *to, const double *from, size_t bytes) {
