@@ -5,6 +5,6 @@
 
 #include "models/config/family_scope.h"
 
-/* Adds to model->left_out what was passed over of the config and of the objects inside it that were read. A family names
- * a key by reading it or in its list "ignored". */
+/* Adds to model->left_out what was passed over of the config and of the objects inside it that were read. A family
+ * names a key by reading it or in its list "ignored". */
 void family_unknown(const Scope *scope, Model *model);

@@ -39,8 +39,8 @@ Test(cache, states_of_delta_nets_and_indexers) {
     cr_expect_eq(all_states(deepseek, 1), 0);
 }
 
-/* DeepSeek-V4: one head of 512 whose values are its keys, in bf16. Of 1,280 tokens a layer that joins 4 keeps 320 entries
- * with 128 numbers of the indexer each, one that joins 128 keeps 10; both keep 128 tokens as they are. */
+/* DeepSeek-V4: one head of 512 whose values are its keys, in bf16. Of 1,280 tokens a layer that joins 4 keeps 320
+ * entries with 128 numbers of the indexer each, one that joins 128 keeps 10; both keep 128 tokens as they are. */
 Test(cache, joined_entries_and_their_window) {
     LayerKind sparse = {.count = 1,
                         .heads = 64,
