@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A class may take a size from a key that its family here does not read: the count is then wrong and nothing else shows
- * it. Such a key is known by its name and by its value. */
+ * it. Its name and its value show such a key. */
 #include "models/config/family_unknown.h"
 
 #include <ctype.h>

@@ -109,6 +109,22 @@ Test(plan_of_run, degrees_and_schedule) {
     }
 }
 
+/* Nemotron-3-Super: its last kind of layers is attention alone, and its experts lie on 64 of the 64 chips all the same.
+ * It was trained with two layers for multi-token prediction, an attention and a mixture each: 88 layers and 4. */
+Test(plan_of_run, experts_of_a_hybrid) {
+    RunTable partial;
+    Error error = {0};
+    cr_assert(run_table_read(SHARDOPT_SOURCE_DATA "/cost/measured/data/partial.tsv", &arena, &partial, &error));
+    for (int64_t i = 0; i < partial.count; i++) {
+        if (strcmp(partial.runs[i].id, "mbridge-26.04-nemotron_3_super-gb300-64-mxfp8") != 0) continue;
+        const Replay *one = replayed(&partial.runs[i]);
+        cr_expect_eq(one->plan.knobs.methods.grid.expert, 64);
+        cr_expect_eq(one->model.layers, 92);
+        return;
+    }
+    cr_assert_fail("no run of Nemotron-3-Super");
+}
+
 /* Precision and widths of the tensors sent, from the text of a recipe; a chip without mxfp8 units has fp8. */
 Test(plan_of_run, precision) {
     static const struct {

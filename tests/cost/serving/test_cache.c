@@ -40,15 +40,24 @@ Test(cache, states_of_delta_nets_and_indexers) {
     cr_expect_eq(all_states(deepseek, 1), 0);
 }
 
-/* DeepSeek-V4: one head of 512 whose values are its keys, in bf16. Of 1,280 tokens a layer that joins 4 keeps 320 entries
- * with 128 numbers of the indexer each, one that joins 128 keeps 10; both keep 128 tokens as they are. */
+/* DeepSeek-V4: one head of 512 whose values are its keys, in bf16. Of 1,280 tokens a layer that joins 4 keeps 320
+ * entries with 128 numbers of the indexer each, one that joins 128 keeps 10; both keep 128 tokens as they are. */
 Test(cache, joined_entries_and_their_window) {
-    LayerKind sparse = {.count = 1, .heads = 64, .kv_heads = 1, .head_dim = 512, .kv_reused = KV_SAME, .window = 128,
-                        .compress = 4, .index_heads = 64, .index_head_dim = 128, .index_top_k = 512};
+    LayerKind sparse = {.count = 1,
+                        .heads = 64,
+                        .kv_heads = 1,
+                        .head_dim = 512,
+                        .kv_reused = KV_SAME,
+                        .window = 128,
+                        .compress = 4,
+                        .index_heads = 64,
+                        .index_head_dim = 128,
+                        .index_top_k = 512};
     LayerKind heavy = sparse;
     heavy.compress = 128, heavy.index_heads = heavy.index_head_dim = heavy.index_top_k = 0;
     Model model = {.layers = 1, .d_model = 4096, .kind_count = 1, .kinds = {sparse}};
-    cr_expect_float_eq(cache_bytes_per_sequence(&model, 2, 1280, 1), 320 * (512 + 128) * 2 + 128 * 512 * 2, 320); /* whole tokens */
+    cr_expect_float_eq(cache_bytes_per_sequence(&model, 2, 1280, 1), 320 * (512 + 128) * 2 + 128 * 512 * 2,
+                       320); /* whole tokens */
     model.kinds[0] = heavy;
     cr_expect_float_eq(cache_bytes_per_sequence(&model, 2, 1280, 1), 10 * 512 * 2 + 128 * 512 * 2, 8);
 }
