@@ -3,11 +3,15 @@
 #include "base/util.h"
 #include "cost/plan/op_list.h"
 
-/* Tables alongside the embedding (per-layer and n-gram), and towers, which work only where there are images or sound:
- * held, split over tensor as the embedding is. */
+/* Whether a part works on images or sound alone: towers, and what is between them and the stream. */
+static bool of_towers(int part) { return part == PART_VISION || part == PART_AUDIO || part == PART_PROJECTOR; }
+
+/* Tables alongside the embedding (per-layer and n-gram), and towers with what projects from them, which work only where
+ * there are images or sound: held, split over tensor as the embedding is. */
 static double table_parameters(const Model *model) {
     double parameters = 0;
-    for (int i = 0; i < PART_COUNT; i++) parameters += (double)model->extra.vector[i];
+    for (int i = 0; i < PART_COUNT; i++)
+        parameters += (double)model->extra.vector[i] + (of_towers(i) ? (double)model->extra.matrix[i] : 0);
     for (int i = 0; i < model->tower_count; i++) parameters += (double)model->towers[i].parameters;
     return parameters;
 }
@@ -15,7 +19,8 @@ static double table_parameters(const Model *model) {
 /* Matrices of the model that are in none of its layers, such as those of more tokens to predict. */
 static void beside_layers(OpList *list, const Model *model, const Shard *shard, const Sharding *sharding) {
     double matrices = 0, d_model = (double)model->d_model;
-    for (int i = 0; i < PART_COUNT; i++) matrices += (double)model->extra.matrix[i];
+    for (int i = 0; i < PART_COUNT; i++)
+        if (!of_towers(i)) matrices += (double)model->extra.matrix[i];
     if (!(matrices > 0)) return;
     Op *op =
         add_matmul(list, "matrices alongside layers", shard->tokens, matrices / (d_model * shard->tensor), d_model);

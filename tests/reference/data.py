@@ -135,7 +135,10 @@ def read_model(name, program):
                                                    "extra_matrices", "extra_vectors", "extra_looked_up")})
     model.kinds = kinds
     model.towers = sum(tower["parameters"] for tower in listed["towers"])
-    model.projector = listed["parts"]["projector"]  # from a tower to the stream: text does not go through it
+    # what projects from a tower to the stream is held; text does not go through it
+    model.projector = listed["parts"]["projector"]
+    model.extra_matrices -= model.projector
+    model.extra_vectors += model.projector
     model.capacity_factor = listed["training"]["capacity_factor"] or 0
     return model
 

@@ -106,7 +106,9 @@ static double matmul_weights(const Model *model) {
             dense += parts[p].kind == MIXER_MATMUL || parts[p].kind == MIXER_CONVOLUTION ? parts[p].flops / 2 : 0;
         weights += (double)kind->count * (dense + active);
     }
-    for (int part = 0; part < PART_COUNT; part++) weights += (double)model->extra.matrix[part];
+    for (int part = 0; part < PART_COUNT; part++) /* text does not pass what projects from a tower */
+        if (part != PART_VISION && part != PART_AUDIO && part != PART_PROJECTOR)
+            weights += (double)model->extra.matrix[part];
     return weights;
 }
 
