@@ -11,17 +11,17 @@ _shardopt_commands='plan explain emit models chips validate calibrate check layo
 
 _shardopt_options() { # COMMAND
     case $1 in
-    plan) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --top --variants --sensitivity --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --memory-limit --gap --threads --certificate --format --output --timing --verbose --quiet --color --version --help' ;;
-    explain) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --plans --from --rank --from-config --config-format --why-not --format --output --timing --verbose --quiet --color --version --help' ;;
-    emit) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --from --rank --from-config --config-format --output --timing --verbose --quiet --version --help' ;;
+    plan) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --top --variants --sensitivity --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --memory-limit --gap --threads --certificate --format --output --timing --verbose --quiet --color --version --help' ;;
+    explain) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --from --rank --from-config --config-format --why-not --format --output --timing --verbose --quiet --color --version --help' ;;
+    emit) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --from --rank --from-config --config-format --output --timing --verbose --quiet --version --help' ;;
     models) echo '--format --help' ;;
     chips) echo '--format --help' ;;
     validate) echo '--format --output --plot --profile --source --chip --max-error --min-ranking --worst --threads --verbose --facts --help' ;;
     calibrate) echo '--output --profile --begin --only --exclude-flagged --folds --date --format --threads --verbose --facts --help' ;;
-    check) echo '--baseline --tolerance --update --within --markdown --junit --model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --from --rank --from-config --config-format --format --output --quiet --version --help' ;;
+    check) echo '--baseline --tolerance --update --within --markdown --junit --model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --from --rank --from-config --config-format --format --output --quiet --version --help' ;;
     layout) echo '--time-limit --effort --solution --format --output --threads --timing --verbose --quiet --help' ;;
     diff) echo '--format --output --exit-code --quiet --help' ;;
-    sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --memory-limit --gap --threads --shard --resume --deadline --budget --format --output --quiet --version --help' ;;
+    sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --memory-limit --gap --threads --shard --resume --deadline --budget --format --output --quiet --version --help' ;;
     merge) echo '--format --output --quiet --deadline --budget --help' ;;
     inference) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --prompt --answer --lengths --cached --ttft --tpot --rate --concurrency --speculate --engine --mode --require --objective --top --precision --kv-dtype --profile --brute-force --time-limit --from-config --certificate --format --output --timing --quiet --help' ;;
     trace) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --refit --format --output --help' ;;
@@ -105,7 +105,7 @@ _shardopt_values() { # COMMAND OPTION
         --chip) echo '@chips' ;;
         --task) echo 'sft dpo' ;;
         --packing) echo 'packed padded padding-free' ;;
-        --for) echo 'maxtext torchtitan megatron jax deepspeed any' ;;
+        --for) echo 'maxtext torchtitan megatron jax deepspeed trl axolotl llama-factory any' ;;
         --padding) echo 'none launchable any' ;;
         --schedules) echo 'launchable all gpipe 1f1b interleaved circular zb_h1 dualpipe' ;;
         --nesting) echo 'default maxtext jax megatron megatron-pp-dp torchtitan all' ;;
@@ -116,7 +116,6 @@ _shardopt_values() { # COMMAND OPTION
         --remat) echo 'auto none full' ;;
         --offload) echo 'auto none optimizer activations all parameters' ;;
         --profile) echo 'default ideal' ;;
-        --plans) echo '@files' ;;
         --from) echo '@files' ;;
         --from-config) echo '@files' ;;
         --config-format) echo 'maxtext torchtitan megatron jax deepspeed' ;;
@@ -136,7 +135,7 @@ _shardopt_values() { # COMMAND OPTION
 
 _shardopt_arguments() { # COMMAND
     case $1 in
-    emit) echo 'maxtext torchtitan megatron jax deepspeed torchtitan-toml vllm sglang tensorrt-llm maxtext-serving' ;;
+    emit) echo 'maxtext torchtitan megatron jax deepspeed torchtitan-toml trl axolotl llama-factory vllm sglang tensorrt-llm maxtext-serving' ;;
     models) echo '@models' ;;
     chips) echo '@chips' ;;
     validate) echo '@files' ;;

@@ -86,8 +86,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_EPOCHS] = INPUT_ROW("epochs", "N", ALL, .help = "how often each is seen (1)"),
     [OPTION_LENGTHS] = INPUT_ROW(
         "lengths", "FILE", ALL, .help = "lengths of the samples, one a line, or quantiles (p50 400)",
-        .details = "A file of how long samples are: a line has a length and perhaps a weight, or a quantile and a length "
-                   "(p50 400). --max-length cuts them; without it the longest is. Packed, unless --packing says "
+        .details = "A file of how long samples are: a line has a length and perhaps a weight, or a quantile and a "
+                   "length (p50 400). --max-length cuts them; without it the longest is. Packed, unless --packing says "
                    "otherwise; padded to the longest of a microbatch, or padding-free, a step waits for the rank that "
                    "has most."),
     [OPTION_MTBF] = INPUT_ROW(
