@@ -138,7 +138,7 @@ typedef struct {
         scan_token_seconds; /* of a mixer: a sequence's state; a prompt */
     /* An indexer: its kernels, a key of one sequence, its bytes, and its score with one query. */
     double index_floor, index_key_seconds, index_seconds, index_pair_seconds;
-    double blocks;                            /* of two: attention or a mixer, and an MLP */
+    double blocks; /* of two: attention or a mixer, and an MLP */
     double attention_floor, cached_seconds, pair_seconds, prompt_pair_seconds, window, prompt_window;
     double sparse_context; /* mean keys of a prompt from which chosen ones are multiplied, as many as prompt_window */
     double prompt_launch;  /* the least that attention to prompts takes */

@@ -37,8 +37,8 @@ static void plan_chosen(const Planning *to, const LayerKind *kind, double absorb
     out->window = out->prompt_window = chosen / keys;
     out->prompt_launch = profile->sparse_launch_seconds;
     if (latent) {
-        out->prompt_window *= absorbed / filled * profile->prefill_attention_flops_share /
-                              profile->sparse_flops_share[narrow];
+        out->prompt_window *=
+            absorbed / filled * profile->prefill_attention_flops_share / profile->sparse_flops_share[narrow];
         out->pair_seconds /= filled;
         if (profile->sparse_heads[narrow] > 1) out->sparse_context = out->window / 2;
     }
@@ -47,8 +47,8 @@ static void plan_chosen(const Planning *to, const LayerKind *kind, double absorb
     out->index_floor = profile->index_floor_seconds;
     out->index_key_seconds = keys * profile->index_key_seconds;
     out->index_seconds = INDEX_KEY_BYTES * width / (double)to->layout->kv_sequence / hbm;
-    out->index_pair_seconds = 2 * (double)kind->index_heads * width /
-                              (arithmetic_peak(device, scores) * profile->index_flops_share);
+    out->index_pair_seconds =
+        2 * (double)kind->index_heads * width / (arithmetic_peak(device, scores) * profile->index_flops_share);
 }
 
 /* Decode reads the cache and multiplies each of its tokens with every query head; a prompt's tokens multiply alone,

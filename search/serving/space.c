@@ -167,9 +167,8 @@ int64_t devices_of_domain(const ServingQuestion *question) {
 static bool starts_on_hosts(const ServingQuestion *question, const Engine *engine, const EngineAsk *ask) {
     int64_t devices = worker_devices(ask->layout), host = devices_of_host(question);
     int64_t domain = devices_of_domain(question);
-    EnginePlace place = {.hosts = divide_up(devices, host),
-                         .host_devices = min_whole(devices, host),
-                         .shares_host = devices < host};
+    EnginePlace place = {
+        .hosts = divide_up(devices, host), .host_devices = min_whole(devices, host), .shares_host = devices < host};
     bool whole = devices <= host ? host % devices == 0 : devices % host == 0;
     return whole && (devices <= domain || devices % domain == 0) &&
            !(engine->start.cannot && engine->start.cannot(ask, &place));

@@ -76,11 +76,16 @@ Test(space, workers_lie_on_hosts) {
         int64_t gpus, tensor, data, pipeline;
         bool takes;
     } ROWS[] = {
-        {"h200", "vllm", 8, 2, 1, 1, true},          {"h200", "vllm", 8, 2, 1, 3, false},
-        {"h200", "vllm", 16, 8, 1, 2, true},         {"h200", "vllm", 16, 4, 1, 3, false},
-        {"gb200", "tensorrt-llm", 72, 2, 1, 3, false}, {"gb200", "tensorrt-llm", 72, 4, 1, 3, true},
-        {"gb200", "tensorrt-llm", 144, 8, 1, 9, true}, {"gb200", "tensorrt-llm", 144, 4, 1, 19, false},
-        {"h200", "vllm", 6, 2, 1, 3, true},          {"v5e", "maxtext", 0, 8, 1, 1, true},
+        {"h200", "vllm", 8, 2, 1, 1, true},
+        {"h200", "vllm", 8, 2, 1, 3, false},
+        {"h200", "vllm", 16, 8, 1, 2, true},
+        {"h200", "vllm", 16, 4, 1, 3, false},
+        {"gb200", "tensorrt-llm", 72, 2, 1, 3, false},
+        {"gb200", "tensorrt-llm", 72, 4, 1, 3, true},
+        {"gb200", "tensorrt-llm", 144, 8, 1, 9, true},
+        {"gb200", "tensorrt-llm", 144, 4, 1, 19, false},
+        {"h200", "vllm", 6, 2, 1, 3, true},
+        {"v5e", "maxtext", 0, 8, 1, 1, true},
         {"v5e", "maxtext", 0, 4, 1, 1, false},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {

@@ -176,7 +176,8 @@ static const struct {
      "python -m sglang.launch_server --model-path MODEL --tp-size 8 --pp-size 2 --attn-dp-size 2 --ep-size 8 "
      "--moe-a2a-backend deepep --max-running-requests 100 --chunked-prefill-size 1024 --context-length 5000 "
      "--mem-fraction-static 0.90 --quantization fp8 --kv-cache-dtype fp8_e4m3 --disaggregation-mode prefill "
-     "--disaggregation-transfer-backend nixl --speculative-algorithm NEXTN --speculative-num-steps 1 --speculative-eagle-topk 1 --speculative-num-draft-tokens 2"},
+     "--disaggregation-transfer-backend nixl --speculative-algorithm NEXTN --speculative-num-steps 1 "
+     "--speculative-eagle-topk 1 --speculative-num-draft-tokens 2"},
     {"sglang",
      true,
      false,
@@ -185,7 +186,8 @@ static const struct {
      2,
      "python -m sglang.launch_server --model-path MODEL --tp-size 4 --ep-size 4 --max-running-requests 100 "
      "--context-length 5000 --mem-fraction-static 0.90 --disaggregation-mode decode "
-     "--disaggregation-transfer-backend nixl --speculative-algorithm EAGLE3 --speculative-draft-model-path DRAFT --speculative-num-steps 2 --speculative-eagle-topk 1 "
+     "--disaggregation-transfer-backend nixl --speculative-algorithm EAGLE3 --speculative-draft-model-path DRAFT "
+     "--speculative-num-steps 2 --speculative-eagle-topk 1 "
      "--speculative-num-draft-tokens 3"},
     {"tensorrt-llm",
      false,

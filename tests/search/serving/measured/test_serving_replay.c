@@ -158,7 +158,7 @@ Test(serving_replay, a_burst_is_its_prompts_and_then_its_tokens) {
 }
 
 #define LIMITED_NAMES                                                                                                  \
-    "id\tsource\tgroup\tmodel\tarch\tchip\tchips\tengine\tprec_w\tprec_kv\tmode\ttp\tdp\tisl\tosl\trequests\t" \
+    "id\tsource\tgroup\tmodel\tarch\tchip\tchips\tengine\tprec_w\tprec_kv\tmode\ttp\tdp\tisl\tosl\trequests\t"         \
     "concurrency\tbatch\tmemory_fraction\tttft_ms\ttpot_ms\tspec\n"
 
 /* Four requests, of which a client has one in flight: none waits. Two that are sent at once to an engine that holds
