@@ -153,19 +153,20 @@ static double total(const StepCost *cost, double overlap) {
 /* What engines take beyond the kernels' own times. */
 static void add_extras(StepCost *cost, const StepPlan *plan) {
     const double kernels = 1 + plan->kernel_extra, messages = 1 + plan->message_extra;
-    const double factors[STEP_TERMS] = {[STEP_MATMUL] = kernels, [STEP_ATTENTION] = kernels, [STEP_HEAD] = kernels,
-                                        [STEP_EXPERTS] = 1,      [STEP_REDUCE] = messages,   [STEP_EXCHANGE] = messages,
-                                        [STEP_PASS] = messages,  [STEP_LAYERS] = 1,          [STEP_DRAFT] = 1,
-                                        [STEP_HOST] = 1};
+    const double factors[STEP_TERMS] = {
+        [STEP_MATMUL] = kernels, [STEP_ATTENTION] = kernels, [STEP_HEAD] = kernels,
+        [STEP_EXPERTS] = 1,      [STEP_REDUCE] = messages,   [STEP_EXCHANGE] = 1 + plan->exchange_extra,
+        [STEP_PASS] = messages,  [STEP_LAYERS] = 1,          [STEP_DRAFT] = 1,
+        [STEP_HOST] = 1};
     for (int term = 0; term < STEP_TERMS; term++) cost->terms[term] *= factors[term];
     cost->held[HELD_BY_HBM] *= kernels;
     cost->held[HELD_BY_COMPUTE] *= kernels;
     cost->held[HELD_BY_NETWORK] *= messages;
 }
 
-/* A step whose busiest rank has so many tokens of prompts. */
-static void one_step(const StepPlan *plan, const StepLoad *load, double busiest, StepCost *out) {
-    double stages = (double)plan->layout.pipeline, ranks = (double)plan->layout.attention_data;
+/* A step whose busiest rank has so many tokens of prompts, in so many parts that hide each other's messages. */
+static void step_in_parts(const StepPlan *plan, const StepLoad *load, double busiest, double parts, StepCost *out) {
+    double stages = (double)plan->layout.pipeline * parts, ranks = (double)plan->layout.attention_data;
     Microbatch batch = {.queries = (double)(plan->speculation.drafts + 1)};
     StepCost cost = {0};
     batch.sequences = ceil(ceil(load->sequences / stages) / ranks);
@@ -185,8 +186,17 @@ static void one_step(const StepPlan *plan, const StepLoad *load, double busiest,
     /* Each rank of attention data has a scheduler of its own. */
     cost.terms[STEP_HOST] = plan->step_seconds + plan->sequence_seconds * ceil(load->sequences / ranks);
     cost.held[HELD_BY_LATENCY] += cost.terms[STEP_HOST];
-    cost.seconds = total(&cost, plan->overlap);
+    cost.seconds = total(&cost, parts > 1 ? 1 : plan->overlap);
     *out = cost;
+}
+
+/* Halves read all weights twice: a step is whole where that takes longer. */
+static void one_step(const StepPlan *plan, const StepLoad *load, double busiest, StepCost *out) {
+    StepCost halves;
+    step_in_parts(plan, load, busiest, 1, out);
+    if (!plan->two_batches) return;
+    step_in_parts(plan, load, busiest, 2, &halves);
+    if (halves.seconds < out->seconds) *out = halves;
 }
 
 /* The mean of two steps, of which the second has this share. */

@@ -158,7 +158,8 @@ struct StepPlan {
     double wide_bytes;  /* of the widest hidden activation, for MLPs cut in two dimensions */
     double dispatch_bytes, combine_bytes; /* of a token on its way to its experts and back, all copies */
     double layer_seconds, step_seconds, sequence_seconds, overlap, draft_share, layers, pipeline_share;
-    double kernel_extra, expert_extra, message_extra, prompt_extra, knee;
+    double kernel_extra, expert_extra, message_extra, exchange_extra, prompt_extra, knee;
+    bool two_batches; /* it may run as two halves */
     Speculation speculation;
 };
 

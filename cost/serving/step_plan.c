@@ -11,6 +11,7 @@
 typedef struct {
     const ServedModel *served;
     const WorkerLayout *layout;
+    const WorkerLinks *links;
 } Planning;
 
 static StepKernel kernel(const Planning *to, double parameters, StoredType type, bool of_group) {
@@ -109,7 +110,8 @@ static void plan_experts(const Planning *to, const WorkerMatrices *matrices, Ste
     Arithmetic arithmetic = stored_arithmetic(type, device);
     double peak = arithmetic_peak(device, arithmetic) * profile->expert_flops_share;
     double hbm = device->hbm_bytes_per_second.value * profile->expert_hbm_share;
-    double skew = 1 + profile->routing_skew * log2((double)matrices->expert_ranks);
+    double each = to->links->wide ? profile->balanced_skew : profile->routing_skew;
+    double skew = 1 + each * log2((double)matrices->expert_ranks);
     double all = matrices->experts * matrices->expert_parameters;
     out->expert_share = matrices->expert_share;
     out->experts_floor = profile->expert_floor_seconds;
@@ -158,7 +160,7 @@ static double widest_hidden(const Model *model) {
 }
 
 void step_plan(const ServedModel *served, const WorkerLayout *layout, const WorkerLinks *links, StepPlan *out) {
-    Planning to = {served, layout};
+    Planning to = {served, layout, links};
     const Model *model = served->model;
     const ServingProfile *profile = served->profile;
     double longest = (double)divide_up(model->layers, layout->pipeline), routed = 0, sent = 0;
@@ -183,6 +185,8 @@ void step_plan(const ServedModel *served, const WorkerLayout *layout, const Work
     out->kernel_extra = profile->kernel_extra;
     out->expert_extra = profile->expert_extra;
     out->message_extra = profile->message_extra;
+    out->exchange_extra = links->wide ? 0 : profile->message_extra; /* fitted within domains */
+    out->two_batches = links->wide && layout->expert > 1 && profile->two_batches > 0;
     out->overlap = profile->overlap;
     out->draft_share = profile->draft_share;
     out->pipeline_share = layout->pipeline > 1 ? profile->pipeline_share : 1;

@@ -20,12 +20,17 @@ double message_seconds(const MessageCost *message, double bytes) {
     return max_real(message->floor_seconds, collective_seconds(message->cost, 1, bytes / message->share));
 }
 
+static bool leaves_domain(const Mesh *mesh, const Footprint *group) {
+    for (int a = 0; a < mesh->axis_count; a++)
+        if (axis_is_across(&mesh->axes[a]) && group->on[a].factor > 1) return true;
+    return false;
+}
+
 /* The table of the fewest ranks that are not fewer; groups that leave the domain have none. */
 static const MessageTable *table_of(const ServingProfile *profile, const Mesh *mesh, const Footprint *group) {
     const MessageTable *best = NULL;
     int64_t degree = footprint_degree(mesh, group);
-    for (int a = 0; a < mesh->axis_count; a++)
-        if (axis_is_across(&mesh->axes[a]) && group->on[a].factor > 1) return NULL;
+    if (leaves_domain(mesh, group)) return NULL;
     for (int i = 0; i < profile->table_count; i++)
         if (profile->tables[i].ranks >= degree && (!best || profile->tables[i].ranks < best->ranks))
             best = &profile->tables[i];
@@ -51,7 +56,8 @@ void worker_links(const Mesh *mesh, const Placement *placement, int64_t routed, 
     MessageCost tensor_cost = plain, group_cost = plain;
     tensor_cost.some = footprint_degree(mesh, &tensor) > 1;
     group_cost.some = footprint_degree(mesh, &group) > 1;
-    *out = (WorkerLinks){tensor_cost, tensor_cost, tensor_cost, group_cost, group_cost, plain};
+    *out = (WorkerLinks){tensor_cost, tensor_cost, tensor_cost, group_cost, group_cost, plain, false};
+    out->wide = leaves_domain(mesh, &group);
     out->reduce.cost = collective_cost(COLLECTIVE_ALL_REDUCE, mesh, &tensor);
     out->reduce.table = tensor_cost.some ? table_of(profile, mesh, &tensor) : NULL;
     out->gather.cost = collective_cost(COLLECTIVE_ALL_GATHER, mesh, &tensor);
@@ -59,7 +65,7 @@ void worker_links(const Mesh *mesh, const Placement *placement, int64_t routed, 
     out->collect.cost = collective_cost(COLLECTIVE_ALL_GATHER, mesh, &group);
     out->dispatch.cost = collective_cost(COLLECTIVE_DISPATCH, &routing, &group);
     out->dispatch.floor_seconds = profile->exchange_floor_seconds;
-    out->dispatch.share = profile->exchange_share;
+    out->dispatch.share = out->wide ? profile->exchange_network_share : profile->exchange_share;
     out->pass.cost = collective_cost(COLLECTIVE_PERMUTE, mesh, &stages);
     out->pass.some = footprint_degree(mesh, &stages) > 1;
 }

@@ -42,6 +42,7 @@ typedef struct {
     MessageCost collect;  /* all_gather over tensor x attention_data */
     MessageCost dispatch; /* all_to_all of routed tokens over tensor x attention_data */
     MessageCost pass;     /* to the next stage */
+    bool wide;            /* tensor x attention_data leaves the domain */
 } WorkerLinks;
 
 /* `mesh` is the worker's own, with as many devices as the layout; `placement` says where tensor, attention_data

@@ -120,7 +120,9 @@ static bool kind_divides(const Model *model, const LayerKind *kind, const Worker
     if (kind->d_ff % tensor != 0 || kind->d_ff_shared % tensor != 0) return false;
     if (kind->experts == 0 && kind->d_ff == 0) return true;
     if (kind->experts == 0) return kind->d_ff % worker_group(layout) == 0 || layout->expert * layout->expert_tensor > 1;
-    return kind->experts % layout->expert == 0 && kind->d_ff_expert % layout->expert_tensor == 0;
+    /* Redundant experts fill the ranks of the widest group. */
+    bool copies = layout->attention_data > 1 && layout->expert_tensor == 1 && layout->expert < kind->experts;
+    return (kind->experts % layout->expert == 0 || copies) && kind->d_ff_expert % layout->expert_tensor == 0;
 }
 
 bool layout_divides(const Model *model, const WorkerLayout *layout) {

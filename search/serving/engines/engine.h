@@ -133,6 +133,11 @@ EngineSet engines_of_chip(const Chip *chip);
  * of block-wise fp8 experts are not cut. */
 const char *engine_common_refuses(const EngineAsk *ask);
 
+/* Experts beyond those of the model that fill the ranks of an expert group that does not divide them; and whether that
+ * group leaves the domain, where engines balance it. */
+int64_t engine_redundant_experts(const EngineAsk *ask);
+bool engine_is_wide(const EngineAsk *ask);
+
 /* Whether the weights of the model bring a head that drafts (MTP), so that no draft is loaded alongside them. */
 bool engine_drafts_itself(const Model *model);
 

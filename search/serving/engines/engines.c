@@ -32,6 +32,18 @@ EngineSet engines_of_chip(const Chip *chip) {
  * / 8 = 192). */
 enum { FP8_BLOCK = 128 };
 
+int64_t engine_redundant_experts(const EngineAsk *ask) {
+    int64_t most = 0, ways = ask->layout->expert;
+    for (int i = 0; i < ask->model->kind_count; i++) most = max_whole(most, ask->model->kinds[i].experts);
+    return ways < most ? divide_up(most, ways) * ways - most : 0;
+}
+
+bool engine_is_wide(const EngineAsk *ask) {
+    int64_t domain = ask->chip->domain_chips * max_whole(1, ask->chip->devices_per_chip);
+    return domain > 0 && ask->layout->expert > 1 && ask->layout->attention_data > 1 &&
+           worker_group(ask->layout) > domain;
+}
+
 const char *engine_common_refuses(const EngineAsk *ask) {
     const WorkerLayout *layout = ask->layout;
     if (layout->kv_batch > 1) return "caches are not cut by batch within a tensor group";

@@ -49,6 +49,9 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     engine_word(out, WORD_MODEL, "");
     engine_flags(out, FLAGS, 'w', says);
     if (layout->expert > 1 && layout->attention_data > 1) engine_words(out, "--moe-a2a-backend deepep");
+    if (engine_is_wide(ask)) engine_words(out, "--enable-two-batch-overlap --enable-eplb");
+    if (engine_redundant_experts(ask) > 0)
+        engine_flag(out, "--ep-num-redundant-experts", engine_redundant_experts(ask));
     engine_flags(out, FLAGS, 'r', says);
     if (knobs->role != ENGINE_DECODES) engine_flags(out, FLAGS, 'c', says);
     if (knobs->role == ENGINE_ALONE) engine_words(out, "--enable-mixed-chunk");

@@ -11,6 +11,7 @@ static const char *refuses(const EngineAsk *ask) {
     if (layout->attention_data > 1 && layout->tensor > 1) return "attention data parallel takes all ranks or none";
     if (layout->attention_data > 1 && !model_has_experts(ask->model))
         return "a dense model runs as copies, not with attention data parallel";
+    if (engine_redundant_experts(ask) > 0) return "copies of experts are for a balancer, which is not configured";
     if (layout->kv_sequence > 1 && layout->expert_tensor > 1 && layout->expert > 1)
         return "context parallelism excludes experts cut both ways";
     if (layout->kv_sequence > 1) return "context parallelism is for prefill";

@@ -184,6 +184,8 @@ Test(serving_profile, ranges_of_figures) {
         {"_seconds", 0, 1},
         {"sparse_heads", 1, 1024},
         {"routing_skew", 0, 10},
+        {"balanced_skew", 0, 10},
+        {"two_batches", 0, 1},
         {"dispatch_bytes", 0.5, 4},
         {"overlap", 0, 1},
         {"unquantised_bytes", 0, 4},
@@ -222,7 +224,7 @@ Test(serving_profile, ranges_of_figures) {
         cr_expect_not(reads_with(&open, value, KINDS[k].high + beyond), "%s: high", key);
         count++;
     }
-    cr_expect_eq(count, 55, "%d figures", count);
+    cr_expect_eq(count, 58, "%d figures", count);
     close_it(&open);
 }
 

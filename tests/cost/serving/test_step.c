@@ -192,6 +192,39 @@ Test(step, chosen_keys) {
     }
 }
 
+/* Over several domains a step may be two halves, each of which reads the weights and hides the other's messages: 4,000
+ * tokens a rank, bound by FLOPs, cost as much in halves, and take the longer of both; one token reads all twice, so that
+ * its step stays whole. Ranks whose experts do not divide have the next whole number of them: 2 of 3 for two. */
+Test(step, two_halves_hide_messages) {
+    Model model = small();
+    ServingProfile plain = profile_with(0, 1), halves = plain;
+    WorkerLayout data = ONE;
+    WorkerLinks links = {.dispatch = {.cost = {{0, 0}, {0, 1e-7}}, .share = 1, .some = true}, .wide = true};
+    model.kinds[0].d_ff = 0;
+    model.kinds[0].experts = 3;
+    model.kinds[0].top_k = 1;
+    model.kinds[0].d_ff_expert = 50;
+    data.attention_data = data.expert = 2;
+    links.collect = links.dispatch;
+    links.collect.cost.seconds_per_byte[1] = 1; /* never */
+    plain.dispatch_bytes = halves.dispatch_bytes = 1;
+    halves.two_batches = 1;
+    for (int i = 0; i < 2; i++) {
+        StepLoad load = i == 0 ? (StepLoad){.prompt_tokens = 8000} : (StepLoad){.sequences = 2, .context = 1};
+        StepPlan plan[2];
+        StepCost cost[2];
+        for (int p = 0; p < 2; p++) {
+            step_plan(&(ServedModel){&model, &CHIP, p ? &halves : &plain, {0, 0}}, &data, &links, &plan[p]);
+            worker_step(&plan[p], &load, &cost[p]);
+        }
+        double moved = cost[0].terms[STEP_EXCHANGE], kernels = cost[0].seconds - moved;
+        if (i == 0) cr_expect_float_eq(cost[1].seconds, fmax(moved, kernels), 1e-2 * kernels, "%g", cost[1].seconds);
+        if (i == 1) cr_expect_eq(cost[1].seconds, cost[0].seconds);
+        double read = 2 * (1 - pow(2. / 3, 2)) * 3 * 100 * 50 * 2 / 1e9; /* two of three, two tokens */
+        if (i == 1) cr_expect_float_eq(cost[0].terms[STEP_EXPERTS], 3 * read, 1e-9 * read);
+    }
+}
+
 /* Groups of attention see their own sequences, experts those of all; a pipeline sends microbatches one after the other:
  * two stages of 2 and 1 layers take as long as twice the longer one. */
 Test(step, groups_and_stages) {

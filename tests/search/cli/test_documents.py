@@ -205,6 +205,16 @@ class ServingGate(Case):
         for figure, least in (("tau", 0.955), ("tau_chip_seconds", 0.96), ("best_within_5_percent", 0.95)):
             self.assertGreaterEqual(summary["order"][figure], least, figure)
 
+    def test_experts_over_nodes_as_published(self):
+        """SGLang's page of DeepSeek-V3 on 96 H100: tokens a second and chip of each pool, within a quarter."""
+        for ask, key, published in (
+                ("--nodes 4 --mode prefill --prompt 4096 --answer 1 --require 'attention_data=32 expert=32'",
+                 "tokens_per_second_per_chip", 50302 / 8),
+                ("--nodes 9 --mode decode --prompt 2000 --answer 100 --tpot 150ms "
+                 "--require 'attention_data=72 expert=72 batch=18432'", "tokens_per_second_per_chip", 22282 / 8)):
+            found = self.report(f"inference --model deepseek-v3 --chip h100 --engine sglang {ask}")["best_point"][key]
+            self.assertLessEqual(abs(found / published - 1), 0.25, f"{ask}: {found}, published {published}")
+
 
 if __name__ == "__main__":
     unittest.main()

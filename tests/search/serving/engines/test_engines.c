@@ -15,7 +15,9 @@ static Model model_of(bool mixture) {
     return model;
 }
 
-static Chip chip_of(bool tpu) { return (Chip){.scaleup = tpu ? SCALEUP_TORUS_2D : SCALEUP_SWITCH}; }
+static Chip chip_of(bool tpu) {
+    return (Chip){.scaleup = tpu ? SCALEUP_TORUS_2D : SCALEUP_SWITCH, .domain_chips = tpu ? 0 : 8};
+}
 
 /* Why an engine refuses a layout; "" where it takes it. tensor, attention data, pipeline; expert and each one's width;
  * the cache by sequence and by batch; matmuls by both; types. */
@@ -30,6 +32,7 @@ static const struct {
     {"vllm", true, false, {8, 2, 1, 1, 16, 1, 1, 1, STORED_BF16, STORED_BF16}, ""},
     {"vllm", true, false, {8, 1, 1, 4, 2, 1, 1, 1, STORED_BF16, STORED_BF16}, "all of tensor x data parallel, or none"},
     {"vllm", true, false, {8, 1, 1, 8, 1, 1, 1, 1, STORED_BF16, STORED_BF16}, ""},
+    {"tensorrt-llm", true, false, {1, 6, 1, 6, 1, 1, 1, 1, STORED_BF16, STORED_BF16}, "copies of experts"},
     {"vllm", false, true, {8, 1, 1, 1, 1, 1, 1, 1, STORED_BF16, STORED_BF16}, ""},
     {"vllm", false, true, {8, 1, 2, 1, 1, 1, 1, 1, STORED_BF16, STORED_BF16}, "no pipelines on TPUs"},
     {"vllm", false, true, {16, 1, 1, 1, 1, 1, 1, 1, STORED_BF16, STORED_BF16}, "not copied on TPUs"},
@@ -149,7 +152,7 @@ static const struct {
      "vllm serve MODEL --tensor-parallel-size 4 --pipeline-parallel-size 2 --data-parallel-size 3 "
      "--enable-expert-parallel --decode-context-parallel-size 2 --max-num-seqs 34 --max-num-batched-tokens 342 "
      "--max-model-len 5000 --gpu-memory-utilization 0.90 --quantization fp8 --kv-cache-dtype fp8 "
-     "--speculative-config.method mtp --speculative-config.num_speculative_tokens 2"},
+     "--enable-eplb --speculative-config.method mtp --speculative-config.num_speculative_tokens 2"},
     {"vllm",
      false,
      false,
@@ -207,6 +210,33 @@ static const struct {
      "--config <(echo '{enable_attention_dp: true, enable_chunked_prefill: true, kv_cache_config: "
      "{free_gpu_memory_fraction: 0.90}, cache_transceiver_config: {backend: DEFAULT, max_tokens_in_buffer: 5000}, "
      "disable_overlap_scheduler: true}')"},
+    {"sglang", /* the fixture's 8 experts on 6 ranks, and on more than a domain of 8: with a balancer, in halves */
+     true,
+     false,
+     {1, 6, 1, 6, 1, 1, 1, 1, STORED_BF16, STORED_BF16},
+     ENGINE_DECODES,
+     0,
+     "python -m sglang.launch_server --model-path MODEL --tp-size 6 --attn-dp-size 6 --ep-size 6 --moe-a2a-backend "
+     "deepep --ep-num-redundant-experts 4 --max-running-requests 100 --context-length 5000 --mem-fraction-static 0.90 "
+     "--disaggregation-mode decode --disaggregation-transfer-backend nixl"},
+    {"sglang",
+     true,
+     false,
+     {4, 4, 1, 8, 2, 1, 1, 1, STORED_BF16, STORED_BF16},
+     ENGINE_DECODES,
+     0,
+     "python -m sglang.launch_server --model-path MODEL --tp-size 16 --attn-dp-size 4 --ep-size 8 --moe-a2a-backend "
+     "deepep --enable-two-batch-overlap --enable-eplb --max-running-requests 100 --context-length 5000 "
+     "--mem-fraction-static 0.90 --disaggregation-mode decode --disaggregation-transfer-backend nixl"},
+    {"vllm",
+     true,
+     false,
+     {1, 6, 1, 6, 1, 1, 1, 1, STORED_BF16, STORED_BF16},
+     ENGINE_ALONE,
+     0,
+     "vllm serve MODEL --tensor-parallel-size 1 --data-parallel-size 6 --enable-expert-parallel --max-num-seqs 17 "
+     "--max-num-batched-tokens 171 --max-model-len 5000 --gpu-memory-utilization 0.90 --enable-eplb "
+     "--eplb-config.num_redundant_experts 4"},
     {"vllm",
      true,
      false,
