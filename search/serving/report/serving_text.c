@@ -345,7 +345,8 @@ static void write_nearest(const ServingReport *report, TextOut out) {
     }
     Prose prose = {0};
     if (report->answer->count.covered == 0)
-        prose_add(&prose, "No layout divides the model, obeys the engines' rules, lies on whole hosts and meets --require.");
+        prose_add(&prose, "No layout divides the model, obeys the engines' rules, lies on whole hosts and meets "
+                          "--require.");
     else
         prose_add(&prose, "Nothing fits: no layout leaves room for one sequence of %.0f tokens next to the weights.",
                   report->question->peak_tokens);

@@ -193,8 +193,8 @@ Test(step, chosen_keys) {
 }
 
 /* Over several domains a step may be two halves, each of which reads the weights and hides the other's messages: 4,000
- * tokens a rank, bound by FLOPs, cost as much in halves, and take the longer of both; one token reads all twice, so that
- * its step stays whole. Ranks whose experts do not divide have the next whole number of them: 2 of 3 for two. */
+ * tokens a rank, bound by FLOPs, cost as much in halves, and take the longer of both; one token reads all twice, so
+ * that its step stays whole. Ranks whose experts do not divide have the next whole number of them: 2 of 3 for two. */
 Test(step, two_halves_hide_messages) {
     Model model = small();
     ServingProfile plain = profile_with(0, 1), halves = plain;
