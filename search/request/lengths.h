@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/request/lengths.h: how long samples of fine-tuning are, and how many tokens are computed for one of them. Pure.
+/* search/request/lengths.h: how long samples of fine-tuning are, and how many tokens one of them computes. Pure.
  *
  * Samples are drawn at random, as a sampler does that does not group them by length. */
 #pragma once
@@ -26,7 +26,7 @@ double lengths_longest_of(const Lengths *lengths, double samples);
 
 typedef enum { PACKING_PACKED, PACKING_PADDED, PACKING_FREE } Packing; /* as --packing has them */
 
-/* Who waits for whom: so many ranks compute `samples` at once, each, and wait for the slowest after so many of these. */
+/* Who waits for whom: so many ranks compute `samples` at once, each, and wait for the slowest after so many. */
 typedef struct {
     double ranks, samples, microbatches;
 } TogetherComputed;

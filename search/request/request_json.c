@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-const char *const TUNING_WORDS[TUNING_WORD_COUNT] = {"lora",        "qlora",      "targets", "freeze",  "task",
-                                                     "mean_length", "max_length", "packing", "samples", "epochs", "lengths"};
+const char *const TUNING_WORDS[TUNING_WORD_COUNT] = {"lora",    "qlora",       "targets",    "freeze",
+                                                     "task",    "mean_length", "max_length", "packing",
+                                                     "samples", "epochs",      "lengths"};
 
 static bool add_tuning(const Requested *requested, cJSON *to) {
     bool ok = true;
