@@ -86,14 +86,16 @@ static void latent_projections(OpList *list, const Model *model, const LayerKind
     double q_rank = (double)kind->q_lora_rank, kv_rank = (double)kind->kv_lora_rank, latent = q_rank + kv_rank + rope;
     double key_columns = widths.heads * (double)kind->qk_nope_head_dim +
                          widths.value; /* the rotary key comes from the latent as it is */
+    double gate = shard_width(kind->out_gate, shard->tensor); /* from the stream, as queries without a rank */
 
     Op *down = add_matmul(list, "latent down projection", residual_tokens(shard, sharding), latent, d_model);
     if (kind->qkv_bias) down->weights += latent;
     Op *up = add_matmul(list, "key and value up projection", tokens, key_columns, kv_rank);
     Op *query = add_matmul(list, "query projection", tokens, widths.query, q_rank > 0 ? q_rank : d_model);
     enter_block(up, shard, sharding, BF16_BYTES * tokens * latent);
-    if (q_rank == 0) enter_block(query, shard, sharding, BF16_BYTES * tokens * d_model);
-    set_output(query, ACTIVATION_QKV, BF16_BYTES * tokens * (widths.query + widths.key + widths.value + latent));
+    Op *gates = gate > 0 ? add_matmul(list, "gate projection", tokens, gate, d_model) : NULL;
+    if (gates || q_rank == 0) enter_block(gates ? gates : query, shard, sharding, BF16_BYTES * tokens * d_model);
+    set_output(query, ACTIVATION_QKV, BF16_BYTES * tokens * (widths.query + widths.key + widths.value + latent + gate));
     if (model->positions == POSITIONS_ROTARY) add_elementwise(list, "rotary", tokens * (widths.heads + 1) * rope, 2, 3);
 }
 

@@ -37,18 +37,19 @@ double cache_bytes_per_token(const Model *model, double bytes_per_number) {
     return bytes;
 }
 
-double cache_span(const LayerKind *kind, double tokens) {
+double cache_span(const LayerKind *kind, double bytes_per_number, double tokens) {
     double near = kind->window > 0 ? min_real(tokens, (double)kind->window) : tokens;
     if (kind->compress <= 1) return near;
     /* Joined entries of all tokens, and those of the window as they are, which no indexer looks through. */
-    double whole = attended_bytes_per_layer(kind, (double)kind->compress) / cache_bytes_per_layer(kind, 1);
+    double whole = attended_bytes_per_layer(kind, bytes_per_number * (double)kind->compress) /
+                   cache_bytes_per_layer(kind, bytes_per_number);
     return kind->window > 0 ? tokens + near * whole : tokens;
 }
 
 double cache_bytes_per_sequence(const Model *model, double bytes_per_number, double tokens, double page) {
     double bytes = 0;
     for (int i = 0; i < model->kind_count; i++) {
-        double span = ceil(cache_span(&model->kinds[i], tokens) / page) * page;
+        double span = ceil(cache_span(&model->kinds[i], bytes_per_number, tokens) / page) * page;
         bytes += (double)model->kinds[i].count * (span * cache_bytes_per_layer(&model->kinds[i], bytes_per_number) +
                                                   state_bytes_per_layer(model, &model->kinds[i], 1));
     }

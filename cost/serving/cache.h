@@ -23,7 +23,7 @@ double cache_bytes_per_token(const Model *model, double bytes_per_number);
 
 /* Tokens that a layer keeps of a sequence: all, or its window; of joined entries (LayerKind.compress) as many tokens as
  * all entries and the window alongside take the room of. */
-double cache_span(const LayerKind *kind, double tokens);
+double cache_span(const LayerKind *kind, double bytes_per_number, double tokens);
 
 /* Bytes that a sequence takes in one layer whatever its length, over all chips: states of a mixer in float32, the last
  * tokens of its convolutions in 16 bits. `chip`: the part of one chip of `tensor`. */

@@ -55,7 +55,7 @@ static void add_latent(const Model *model, const LayerKind *kind, int64_t tensor
     } else
         add(to, into + d * heads * q, false, true);
     add(to, rank * heads * (double)(kind->qk_nope_head_dim + kind->v_head_dim), false, true);
-    add(to, d * heads * (double)kind->v_head_dim, false, true);
+    add(to, d * (heads * (double)kind->v_head_dim + (double)kind->out_gate / (double)tensor), false, true);
 }
 
 static void add_mixer(const Model *model, const LayerKind *kind, int64_t tensor, WorkerMatrices *to) {

@@ -38,7 +38,7 @@ double worker_cache_bytes(const ServedModel *served, const WorkerLayout *layout,
     double bytes = 0, page = served->profile->page_tokens;
     for (int i = 0; i < model->kind_count; i++) {
         const LayerKind *kind = &model->kinds[i];
-        double span = ceil(cache_span(kind, tokens) / page) * page;
+        double span = ceil(cache_span(kind, stored_bytes(layout->cache), tokens) / page) * page;
         double share = cache_share_of_chip(kind, layout->tensor, layout->kv_sequence);
         bytes += (double)kind->count * (span * share * cache_bytes_per_layer(kind, stored_bytes(layout->cache)) +
                                         (double)layout->kv_batch * state_bytes_per_layer(model, kind, layout->tensor));

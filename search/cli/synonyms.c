@@ -3,8 +3,10 @@
 
 #include "base/number.h"
 #include "base/util.h"
+#include "mesh/chip_json.h"
 #include "search/cli/typed_words.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -250,11 +252,20 @@ static bool is_answer_length(const Replaced *out, const char *word, const char *
     return option_of(out->command, "answer", 6) >= 0 && number_real(number, "", 0, 1e18, &tokens, &ignored);
 }
 
+/* Whether a chip is called so: rtx4090 is no 4,090 of anything. */
+static bool is_chip(Arena *arena, const char *name) {
+    Catalog catalog;
+    Error unread = {0};
+    return catalog_load(arena, &catalog, &unread) && catalog_find(&catalog, name);
+}
+
 /* A machine in one word, "8xH200" or "v5litepod-256", as options. False: it is none (*ok), or memory is out. */
 static bool add_machine(Replaced *out, const char *word, bool sized, bool *ok) {
     char name[64], count[64];
     bool slice = typed_slice(word) && option_of(out->command, "slice", 5) >= 0;
-    if (option_of(out->command, "chip", 4) < 0 || (!slice && !typed_chips(word, name, count, sizeof name)))
+    if (option_of(out->command, "chip", 4) < 0) return false;
+    if (!slice && !typed_chips(word, name, count, sizeof name)) return false;
+    if (!slice && isalpha((unsigned char)word[0]) && (is_chip(out->arena, word) || !is_chip(out->arena, name)))
         return false;
     out->any = true;
     out->words[out->count++] =

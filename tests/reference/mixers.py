@@ -63,12 +63,11 @@ def gated_delta_net(D, s):
 def kda(D, s):
     """Layers without attention, and with sparse attention: a delta net that forgets by channel, gates of low rank."""
     heads, width, C, d = s.heads, s.heads * s.head_dim, float(s.chunk), float(s.head_dim)
-    inverse = heads * s.chunk
-    parts = [matmul("delta attention in projection", "column", heads, D,
-                    3 * width + heads + (2 * width if s.whole_gates else 0))]
-    if not s.whole_gates:
-        parts += [matmul("delta attention gates down", "local", 1, D, 2 * s.head_dim),
-                  matmul("delta attention gates up", "column", heads, s.head_dim, 2 * width)]
+    inverse, low = heads * s.chunk, {0: 2, 1: 0, 2: 1}[s.whole_gates]  # gates through a low rank
+    parts = [matmul("delta attention in projection", "column", heads, D, 3 * width + heads + (2 - low) * width)]
+    if low:
+        parts += [matmul("delta attention gates down", "local", 1, D, low * s.head_dim),
+                  matmul("delta attention gates up", "column", heads, s.head_dim, low * width)]
     return parts + [
         convolution("delta attention convolution", heads, 3 * width, s.conv_kernel),
         scan("delta attention scan", heads, 4 * width + heads, width,

@@ -141,11 +141,12 @@ def latent_projections(at, kind, w):
     down.weights += latent if kind.qkv_bias else 0
     up = at.add(matmul("key and value up projection", T, w.heads * kind.qk_nope_head_dim + w.value,
                        float(kind.kv_lora_rank)))
-    query = at.add(matmul("query projection", T, w.query, q_rank or at.D))
+    query, gate = at.add(matmul("query projection", T, w.query, q_rank or at.D)), width_of_chip(kind.out_gate, at.t)
+    gates = at.add(matmul("gate projection", T, gate, at.D)) if gate else None
     at.enter(up, 2 * T * latent)
-    if not q_rank:
-        at.enter(query, 2 * T * at.D)
-    query.keep("qkv", 2 * T * (w.query + w.key + w.value + latent))
+    if gates or not q_rank:
+        at.enter(gates or query, 2 * T * at.D)
+    query.keep("qkv", 2 * T * (w.query + w.key + w.value + latent + gate))
     if at.model.positions == "rotary":
         at.add(streams("rotary", T * (w.heads + 1) * rope, 2, 3))
 

@@ -56,8 +56,8 @@ Test(cache, joined_entries_and_their_window) {
     LayerKind heavy = sparse;
     heavy.compress = 128, heavy.index_heads = heavy.index_head_dim = heavy.index_top_k = 0;
     Model model = {.layers = 1, .d_model = 4096, .kind_count = 1, .kinds = {sparse}};
-    cr_expect_float_eq(cache_bytes_per_sequence(&model, 2, 1280, 1), 320 * (512 + 128) * 2 + 128 * 512 * 2,
-                       320); /* whole tokens */
+    cr_expect_float_eq(cache_bytes_per_sequence(&model, 2, 1280, 1), 320 * (512 * 2 + 132) + 128 * 512 * 2,
+                       320); /* whole tokens; an indexer's key is 128 bytes of fp8 and its scale */
     model.kinds[0] = heavy;
     cr_expect_float_eq(cache_bytes_per_sequence(&model, 2, 1280, 1), 10 * 512 * 2 + 128 * 512 * 2, 8);
 }
