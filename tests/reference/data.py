@@ -137,8 +137,6 @@ def read_model(name, program):
     model.towers = sum(tower["parameters"] for tower in listed["towers"])
     # what projects from a tower to the stream is held; text does not go through it
     model.projector = listed["parts"]["projector"]
-    model.extra_matrices -= model.projector
-    model.extra_vectors += model.projector
     model.capacity_factor = listed["training"]["capacity_factor"] or 0
     return model
 

@@ -56,10 +56,15 @@ static bool add_towers(cJSON *to, const Model *model) {
     return towers != NULL;
 }
 
-/* Parameters that no other key says: of matrices, of vectors, and of the latter those of tables that are looked up. */
+/* Parameters that no other key says: of matrices that text goes through, of all else (vectors, projectors of towers),
+ * and of the latter those of tables that are looked up. */
 static bool add_extra(cJSON *to, const ExtraParameters *extra) {
     int64_t matrices = 0, vectors = 0;
-    for (int i = 0; i < PART_COUNT; i++) matrices += extra->matrix[i], vectors += extra->vector[i];
+    for (int i = 0; i < PART_COUNT; i++) {
+        bool tower = i == PART_VISION || i == PART_AUDIO || i == PART_PROJECTOR;
+        vectors += extra->vector[i] + (tower ? extra->matrix[i] : 0);
+        if (!tower) matrices += extra->matrix[i];
+    }
     return json_add_whole(to, "extra_matrices", matrices) && json_add_whole(to, "extra_vectors", vectors) &&
            json_add_whole(to, "extra_looked_up", extra->vector[PART_PLE] + extra->vector[PART_NGRAM]);
 }
