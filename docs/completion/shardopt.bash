@@ -12,7 +12,7 @@ _shardopt_commands='plan explain emit models chips validate calibrate check layo
 _shardopt_options() { # COMMAND
     case $1 in
     plan) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --top --variants --sensitivity --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --memory-limit --gap --threads --certificate --format --output --timing --verbose --quiet --color --version --help' ;;
-    explain) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --from --rank --from-config --config-format --why-not --format --output --timing --verbose --quiet --color --version --help' ;;
+    explain) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --plans --from --rank --from-config --config-format --why-not --format --output --timing --verbose --quiet --color --version --help' ;;
     emit) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --from --rank --from-config --config-format --output --timing --verbose --quiet --version --help' ;;
     models) echo '--format --help' ;;
     chips) echo '--format --help' ;;
@@ -116,6 +116,7 @@ _shardopt_values() { # COMMAND OPTION
         --remat) echo 'auto none full' ;;
         --offload) echo 'auto none optimizer activations all parameters' ;;
         --profile) echo 'default ideal' ;;
+        --plans) echo '@files' ;;
         --from) echo '@files' ;;
         --from-config) echo '@files' ;;
         --config-format) echo 'maxtext torchtitan megatron jax deepspeed' ;;
