@@ -140,14 +140,18 @@ static void add_drafts(StepCost *cost, const StepPlan *plan) {
     cost->terms[STEP_DRAFT] = max_real(seconds, drafts * plan->layer_seconds);
 }
 
-/* Communication that is hidden takes the time that it exceeds the kernels by. */
-static double total(const StepCost *cost, double overlap) {
+static bool is_message(int term) { return term == STEP_REDUCE || term == STEP_EXCHANGE || term == STEP_PASS; }
+
+/* Communication that is hidden takes the time that it exceeds the kernels by; of a step in parts the terms are what is
+ * left of them. */
+static void add_up(StepCost *cost, double overlap, bool in_parts) {
     double kernels = 0, messages = 0;
-    for (int term = 0; term < STEP_TERMS; term++) {
-        bool moves = term == STEP_REDUCE || term == STEP_EXCHANGE || term == STEP_PASS;
-        *(moves ? &messages : &kernels) += cost->terms[term];
-    }
-    return (1 - overlap) * (kernels + messages) + overlap * max_real(kernels, messages);
+    for (int term = 0; term < STEP_TERMS; term++) *(is_message(term) ? &messages : &kernels) += cost->terms[term];
+    if (in_parts) overlap = 1;
+    cost->seconds = (1 - overlap) * (kernels + messages) + overlap * max_real(kernels, messages);
+    for (int term = 0; term < STEP_TERMS; term++)
+        if (in_parts && is_message(term) && messages > 0)
+            cost->terms[term] *= max_real(0, messages - kernels) / messages;
 }
 
 /* What engines take beyond the kernels' own times. */
@@ -186,7 +190,7 @@ static void step_in_parts(const StepPlan *plan, const StepLoad *load, double bus
     /* Each rank of attention data has a scheduler of its own. */
     cost.terms[STEP_HOST] = plan->step_seconds + plan->sequence_seconds * ceil(load->sequences / ranks);
     cost.held[HELD_BY_LATENCY] += cost.terms[STEP_HOST];
-    cost.seconds = total(&cost, parts > 1 ? 1 : plan->overlap);
+    add_up(&cost, plan->overlap, parts > 1);
     *out = cost;
 }
 

@@ -293,6 +293,7 @@ Test(options, bad) {
 
 /* Bytes that nobody means: they end as an error or a request, and as nothing else. */
 Test(options, hostile) {
+    cr_assert_not_null(freopen("/dev/null", "r", stdin)); /* "-" is what stands there */
     static const char *const VALUES[] = {"",
                                          " ",
                                          "-",
