@@ -315,33 +315,34 @@ static char *with_hyphens(Replaced *out, char *word) {
 /* One word and, where its option takes a value that is not in the word, the next one. Returns how many were read; 0:
  * memory is out. */
 static int replace_word(Replaced *out, char **words, int left) {
-    if (!(words[0] = with_hyphens(out, words[0]))) return 0;
-    if (strcmp(words[0], "--format=md") == 0 ||
-        (left > 1 && strcmp(words[0], "--format") == 0 && strcmp(words[1], "md") == 0)) {
+    char *word = with_hyphens(out, words[0]); /* the words may lie where nothing is written */
+    if (!word) return 0;
+    if (strcmp(word, "--format=md") == 0 ||
+        (left > 1 && strcmp(word, "--format") == 0 && strcmp(words[1], "md") == 0)) {
         out->any = true;
         out->words[out->count++] = arena_text(out->arena, "--format=markdown");
-        return !out->words[out->count - 1] ? 0 : words[0][8] ? 1 : 2;
+        return !out->words[out->count - 1] ? 0 : word[8] ? 1 : 2;
     }
-    bool lora = strcmp(words[0], "--lora") == 0 || strcmp(words[0], "--qlora") == 0;
+    bool lora = strcmp(word, "--lora") == 0 || strcmp(word, "--qlora") == 0;
     if (lora && option_of(out->command, "lora", 4) >= 0) { /* the rank may be left out */
         bool said = left > 1 && words[1][0] != '-';
         out->any = true;
-        out->words[out->count++] = arena_format(out->arena, "%s=%s", words[0], said ? words[1] : "16");
+        out->words[out->count++] = arena_format(out->arena, "%s=%s", word, said ? words[1] : "16");
         return !out->words[out->count - 1] ? 0 : said ? 2 : 1;
     }
-    const Synonym *synonym = synonym_of(out->command, words[0]);
-    const char *inside = strchr(words[0], '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
-    if (is_answer_length(out, words[0], value)) {
+    const Synonym *synonym = synonym_of(out->command, word);
+    const char *inside = strchr(word, '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
+    if (is_answer_length(out, word, value)) {
         static const Synonym LENGTH = {.word = "output N", .option = "answer", .advised = true};
         synonym = &LENGTH;
     }
     bool ok = true;
-    const char *option = synonym && synonym->option && !synonym->value ? synonym->option : words[0];
-    if (value && strncmp(words[0], "--", 2) == 0 && add_typed(out, option + (option == words[0] ? 2 : 0), value, &ok))
+    const char *option = synonym && synonym->option && !synonym->value ? synonym->option : word;
+    if (value && strncmp(word, "--", 2) == 0 && add_typed(out, option + (option == word ? 2 : 0), value, &ok))
         return !ok ? 0 : inside ? 1 : 2;
-    bool is_require = strcmp(words[0], "--require") == 0 || strncmp(words[0], "--require=", 10) == 0;
+    bool is_require = strcmp(word, "--require") == 0 || strncmp(word, "--require=", 10) == 0;
     if (!synonym && !is_require) {
-        out->words[out->count++] = words[0];
+        out->words[out->count++] = word;
         return 1;
     }
     out->any = out->any || synonym;
