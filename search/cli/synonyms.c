@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* What an option is in our words: an option that takes its value, or (`value`) one that is given this value; or a
  * condition of --require on what its value says ("tensor<": at most that), or on this value. */
@@ -276,12 +277,38 @@ static bool add_machine(Replaced *out, const char *word, bool sized, bool *ok) {
     return *ok = out->words[out->count - 1] != NULL, true;
 }
 
+/* The degree or knob that letters stand for, "tp" tensor; NULL: none. */
+static const char *condition_of(const char *word, size_t letters) {
+    for (const Synonym *synonym = SYNONYMS; synonym < SYNONYMS + COUNT_OF(SYNONYMS); synonym++)
+        if (synonym->condition && strlen(synonym->word) == letters && strncasecmp(synonym->word, word, letters) == 0)
+            return synonym->condition;
+    return NULL;
+}
+
+/* "TP8-PP2", "tp=8,pp=2" as a plan, "tensor=8 pipeline=2"; NULL: it is none, or memory is out. */
+static char *plan_of_degrees(const char *word, Arena *arena) {
+    char *plan = NULL;
+    for (const char *at = word; *at;) {
+        size_t letters = 0;
+        while (isalpha((unsigned char)at[letters])) letters++;
+        const char *condition = condition_of(at, letters);
+        const char *number = at + letters + (at[letters] == '=' || at[letters] == '-');
+        size_t digits = strspn(number, "0123456789");
+        if (!condition || digits == 0) return NULL;
+        plan = arena_format(arena, "%s%s%s=%.*s", plan ? plan : "", plan ? " " : "", condition, (int)digits, number);
+        if (!plan) return NULL;
+        at = number + digits;
+        at += strspn(at, "-_, ");
+    }
+    return plan;
+}
+
 /* A machine or a plan in one word, as the value of an option. False: it is none (*ok), or memory is out. */
 static bool add_typed(Replaced *out, const char *option, const char *value, bool *ok) {
     size_t length = strcspn(option, "=");
     bool chips = length == 5 && strncmp(option, "chips", 5) == 0, chip = length == 4 && strncmp(option, "chip", 4) == 0;
     if (chips || chip) return add_machine(out, value, chip && out->sized, ok);
-    char *plan = length == 4 && strncmp(option, "plan", 4) == 0 ? typed_plan(value, out->arena) : NULL;
+    char *plan = length == 4 && strncmp(option, "plan", 4) == 0 ? plan_of_degrees(value, out->arena) : NULL;
     if (!plan) return false;
     out->any = true;
     out->words[out->count++] = arena_format(out->arena, "--plan=%s", plan);

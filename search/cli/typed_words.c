@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/typed_words.h"
 
-#include "base/util.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,27 +33,4 @@ bool typed_slice(const char *word) {
     const char *dash = strrchr(word, '-');
     if (!tpu && tolower((unsigned char)word[0]) != 'v') return false;
     return dash && strcspn(word, DIGITS) < (size_t)(dash - word) && is_count(dash + 1, strlen(dash + 1));
-}
-
-char *typed_plan(const char *word, Arena *arena) {
-    static const char *const ROLES[][2] = {{"tp", "tensor"},   {"pp", "pipeline"},       {"dp", "data"},
-                                           {"cp", "sequence"}, {"sp", "sequence"},       {"ep", "expert"},
-                                           {"fsdp", "fsdp"},   {"vpp", "virtual_stages"}};
-    char *plan = NULL;
-    for (const char *at = word; *at;) {
-        size_t letters = 0, role = 0;
-        while (isalpha((unsigned char)at[letters])) letters++;
-        while (role < COUNT_OF(ROLES) &&
-               !(strlen(ROLES[role][0]) == letters && strncasecmp(ROLES[role][0], at, letters) == 0))
-            role++;
-        const char *number = at + letters + (at[letters] == '=' || at[letters] == '-');
-        size_t digits = strspn(number, DIGITS);
-        if (role == COUNT_OF(ROLES) || !is_count(number, digits)) return NULL;
-        plan =
-            arena_format(arena, "%s%s%s=%.*s", plan ? plan : "", plan ? " " : "", ROLES[role][1], (int)digits, number);
-        if (!plan) return NULL;
-        at = number + digits;
-        at += strspn(at, "-_, ");
-    }
-    return plan;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/typed_words.h: what people type in one word for a machine or for a plan, in the words of options. */
+/* search/cli/typed_words.h: what people type in one word for a machine, in the words of options. */
 #pragma once
 
-#include "base/arena.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 /* "8xH200", "h100x64", "h100:8", "gpu:h100:8" (Slurm): a chip's name and how many, into `name` and `count` of `size`
  * bytes each. False: it is no such word. */
@@ -10,7 +11,3 @@ bool typed_chips(const char *word, char *name, char *count, size_t size);
 
 /* Whether it is a slice as clouds name them: "v5litepod-256", "tpu-v5p-512". */
 bool typed_slice(const char *word);
-
-/* "TP8-PP2", "tp=8,pp=2": a plan in its roles' names, "tensor=8 pipeline=2", in the arena; NULL: it is none, or memory
- * is out. */
-char *typed_plan(const char *word, Arena *arena);

@@ -113,17 +113,8 @@ static bool axolotl_plan(ConfigFile *file, const Request *request, ImportedPlan 
 
 const Launcher AXOLOTL_LAUNCHER = {
     .name = "axolotl",
-    .fine_tunes = true,
-    .nestings = TUNED_NESTING,
-    .gpus_only = true,
-    .any_layers = true,
     .refuses_degrees = tuned_refuses_degrees,
-    .refuses = tuned_refuses,
-    .refuses_work = tuned_refuses_work,
-    .offloads_optimizer = tuned_offloads_optimizer,
-    .host_update = HOST_UPDATE_ON_CPU,
-    .remat = tuned_remat,
-    .plan_words = tuned_plan_words,
+    TUNED_FIELDS,
     .signs = {"base_model", "sequence_len", "micro_batch_size"},
     .keys = KEYS,
     .import_work = axolotl_work,

@@ -101,17 +101,8 @@ static bool llama_factory_plan(ConfigFile *file, const Request *request, Importe
 
 const Launcher LLAMA_FACTORY_LAUNCHER = {
     .name = "llama-factory",
-    .fine_tunes = true,
-    .nestings = TUNED_NESTING,
-    .gpus_only = true,
-    .any_layers = true,
     .refuses_degrees = refuses_degrees,
-    .refuses = tuned_refuses,
-    .refuses_work = tuned_refuses_work,
-    .offloads_optimizer = tuned_offloads_optimizer,
-    .host_update = HOST_UPDATE_ON_CPU,
-    .remat = tuned_remat,
-    .plan_words = tuned_plan_words,
+    TUNED_FIELDS,
     .signs = {"cutoff_len", "finetuning_type", "quantization_bit"},
     .keys = KEYS,
     .import_work = llama_factory_work,

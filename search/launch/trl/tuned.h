@@ -18,8 +18,8 @@ enum {
     TERM_DOUBLE,      /* scales are quantised too */
     TERM_EVERY,       /* all linear matrices have adapters */
     TERM_PAIRS,       /* 1: DPO; 0: SFT */
-    TERM_PACKED,          /* samples fill sequences */
-    TERM_FREE,            /* they lie behind each other without padding */
+    TERM_PACKED,      /* samples fill sequences */
+    TERM_FREE,        /* they lie behind each other without padding */
     TERM_CHECKPOINTS, /* every layer is computed again */
     TERM_KEEPS,       /* none is */
     TERM_FSDP,        /* a TunedShards */
@@ -35,14 +35,6 @@ typedef enum { SHARDS_NONE, SHARDS_ALL, SHARDS_ON_HOST } TunedShards;
 
 /* ---- fields of their Launcher ---- */
 
-#define TUNED_NESTING                                                                                                  \
-    {                                                                                                                  \
-        {                                                                                                              \
-            .name = "megatron", .order = {                                                                             \
-                {ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}                         \
-            }                                                                                                          \
-        }                                                                                                              \
-    }
 const char *tuned_refuses_degrees(const PlanFacts *facts);
 const char *tuned_refuses(const PlanFacts *facts);
 const char *tuned_refuses_work(const Request *request);
@@ -51,6 +43,15 @@ void tuned_remat(RematList *list, const Model *model);
 void tuned_plan_words(const LaunchJob *job, Prose *out); /* in the names of the launcher's keys */
 const char *tuned_cannot(const LaunchJob *job);
 void tuned_notes(const LaunchJob *job, EmitNotes *notes);
+
+/* What all of them have; refuses_degrees() is a field of each. */
+#define TUNED_FIELDS                                                                                                   \
+    .fine_tunes = true,                                                                                                \
+    .nestings = {{.name = "megatron",                                                                                  \
+                  .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}}},         \
+    .gpus_only = true, .any_layers = true, .refuses = tuned_refuses, .refuses_work = tuned_refuses_work,               \
+    .offloads_optimizer = tuned_offloads_optimizer, .host_update = HOST_UPDATE_ON_CPU, .remat = tuned_remat,           \
+    .plan_words = tuned_plan_words
 
 /* ---- written ---- */
 
