@@ -8,16 +8,21 @@
 #include <string.h>
 
 /* The shares of an op's output that STATE_PARTLY frees, of its forward that it runs again, and of its collectives that
- * it repeats. Selective checkpointing in torch counts the plain matmuls of a layer and keeps every first of two: qkv,
- * the first of gate and up (or the only one), and the last one, whose output is as large as `middle`, which is made
- * again. It also keeps what a reduce_scatter or an all_to_all has brought; grouped matmuls are not among the ops that
+ * it repeats. Selective checkpointing in torch counts the plain matmuls of a layer and keeps every first of two: qkv
+ * (of a mixer half of its projections), the first of gate and up (or the only one), and the last one, whose output is as
+ * large as `middle`, which is made again. It also keeps what a reduce_scatter or an all_to_all has brought; grouped matmuls are not among the ops that
  * it keeps (torchtitan, distributed/activation_checkpoint.py). Over tensor the last matmul's output are partial sums of
  * the whole stream, and what their reduce_scatter has brought is kept next to them: partial_sums_bytes(). */
 typedef struct {
     double freed, run, sent;
 } PartShare;
 
-static PartShare part_share(const Op *op) {
+static PartShare part_share(const Op *op, const LayerKind *kind, int target) {
+    if (target == ACTIVATION_QKV || target == ACTIVATION_CONTEXT) {
+        if (!kind->mixer) return (PartShare){0, 0, 0};
+        /* its matmuls are several (q, k, v, gate, two of numbers a head); convolution, scan and norm run again */
+        return op->kind == OP_MATMUL ? (PartShare){0.5, 0.5, 0} : (PartShare){1, 1, 1};
+    }
     switch (op->output_activation) {
     case ACTIVATION_MIDDLE:
         return (PartShare){0, 1, 0};
@@ -77,7 +82,8 @@ void activation_costs(const CostContext *setting, const Shard *shard, const Knob
             }
             product_made = product_made || op->output_activation == last;
             ActivationCost *cost = &costs[target];
-            PartShare part = product_made && op->output_activation < 0 ? last_share(op) : part_share(op);
+            PartShare part = product_made && op->output_activation < 0 ? last_share(op)
+                                                                                 : part_share(op, &model->kinds[i], target);
             bool memory_bound;
             double seconds = op_seconds(op, PHASE_FORWARD, setting->chip, setting->profile, &memory_bound);
             cost->recompute_seconds += share * seconds;

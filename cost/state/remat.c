@@ -43,7 +43,7 @@ static const struct {
     {"layernorm", {S, R, S, S, S, R, S, S}},
     {"moe_act", {S, S, S, S, S, S, S, R}},
     {"mlp", {S, S, S, S, S, S, R, R}},
-    {"selective_by_op", {S, R, S, S, P, P, P, R}},
+    {"selective_by_op", {S, R, P, P, P, P, P, R}},
 };
 #undef P
 #undef S
@@ -261,7 +261,7 @@ const char *remat_policy(const Model *model, const Layout *layout, int64_t *laye
     return policy < 0 ? NULL : POLICIES[policy].name;
 }
 
-/* Attention and every second matmul are kept; norms and non-linearities are made again
+/* Attention and every second matmul (all of q, k and v) are kept; norms and non-linearities are made again
  * (distributed/activation_checkpoint.py). */
 ActivationState remat_selective_by_op(Activation activation) {
     RematRule rule;

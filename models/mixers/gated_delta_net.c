@@ -19,9 +19,9 @@ static double scan_flops(const int64_t *s) {
 
 /* Numbers to and from HBM, forward, in fla's kernels: keys for k k', for what the inverse is multiplied with, for the
  * states and for the output; values twice and what takes their place twice; queries once; the inverse, chunk x chunk of
- * each head, written and read; states of chunks in 16 bits. What stays: queries, keys and values behind the convolution
- * (its own output), the inverse, and the output. Value heads share keys and queries, which are copied before the
- * kernel. */
+ * each head, written and read; states of chunks in 16 bits. What stays: values behind the convolution (its
+ * own output), queries and keys of norm 1 in place of its others, the inverse, and the output. Value heads share keys and
+ * queries, which are copied before the kernel: so those that stay are one for each value head. */
 static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_PARTS_MAX]) {
     const int64_t *s = kind->sizes;
     int64_t D = model->d_model, keys = times(2, times(s[KEY_HEADS], s[KEY_DIM]));
@@ -44,7 +44,7 @@ static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_
                         .backward = 2.75, /* what stood before the states again, then 16 d_k d_v + 28 C d a head */
                         .read = plus(times(6, every), plus(times(3, values), times(2, inverse))),
                         .written = plus(every, plus(times(3, values), inverse)),
-                        .kept = plus(values, inverse),
+                        .kept = plus(plus(values, inverse), times(2, every) - keys),
                         .moved_float = (double)states / (double)s[CHUNK] / 2,
                         .state = states,
                         .state_float = true};

@@ -56,7 +56,8 @@ def gated_delta_net(D, s):
                         group_share=keys / mixed),
             scan("delta net scan", heads, mixed + 2 * heads, values, flops, parameters=2 * heads, backward=2.75,
                  read=6 * every + 3 * values + 2 * inverse, written=every + 3 * values + inverse,
-                 kept=values + inverse, moved_float=values * s.key_dim / C / 2, state=values * s.key_dim),
+                 kept=values + inverse + 2 * every - keys, moved_float=values * s.key_dim / C / 2,
+                 state=values * s.key_dim),
             gated_norm("delta net norm", heads, s.value_dim, values, whole=True),
             matmul("delta net out projection", "row", heads, values, D)]
 

@@ -319,8 +319,10 @@ def add_host_waits(world, shard, plan, layer, layers, to):
 
 # ---- recomputation ----
 
-def share_kept_partly(op):
+def share_kept_partly(op, kind, target):
     """Recomputation and offload: of an op under selective checkpointing: freed, run again, sent again."""
+    if target in ("qkv", "context"):
+        return (0.0, 0.0, 0.0) if not kind.mixer else (0.5, 0.5, 0.0) if op.kind == "matmul" else (1.0, 1.0, 1.0)
     if op.output == "middle":
         return 0.0, 1.0, 0.0
     if op.output == "gate_up":
@@ -350,7 +352,7 @@ def activations_of_layer(world, shard, plan, layout):
                 target = "product" if combined else "gate_up" if mlp else "context"
             made = made or op.output == last
             partly = ((0.0, 0.0, 0.0) if op.kind == "matmul" else (0.0, 1.0, 0.0)) if made and not op.output \
-                else share_kept_partly(op)
+                else share_kept_partly(op, kind, target)
             cost, seconds = costs[target], op_seconds(op, FORWARD, world.chip, profile)
             size = saved_bytes(op, profile) if op.output else 0.0
             cost.seconds += share * seconds

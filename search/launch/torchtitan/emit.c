@@ -38,6 +38,12 @@ static const TitanModel MODELS[] = {
     {"deepseek-v2-lite", "deepseek_v3", "16B", "deepseek_v3_16b", "./assets/hf/deepseek-moe-16b-base", 16384},
     {"deepseek-v2-236b", "deepseek_v3", "236B", "deepseek_v3_671b", "./assets/hf/DeepSeek-V2", 16384},
     {"deepseek-v3", "deepseek_v3", "671B", "deepseek_v3_671b", "./assets/hf/DeepSeek-V3.1-Base", 16384},
+    {"qwen3.5-4b", "qwen3_5", "4B", "qwen35_4b", "./assets/hf/Qwen3.5-4B", 262144},
+    {"qwen3.5-9b", "qwen3_5", "9B", "qwen35_9b", "./assets/hf/Qwen3.5-9B", 262144},
+    {"qwen3.5-27b", "qwen3_5", "27B", "qwen35_27b", "./assets/hf/Qwen3.5-27B", 262144},
+    {"qwen3.5-35b-a3b", "qwen3_5", "35B-A3B", "qwen35_35b_a3b", "./assets/hf/Qwen3.5-35B-A3B", 262144},
+    {"qwen3.5-122b-a10b", "qwen3_5", "122B-A10B", "qwen35_122b_a10b", "./assets/hf/Qwen3.5-122B-A10B", 262144},
+    {"qwen3.5-397b-a17b", "qwen3_5", "397B-A17B", "qwen35_397b_a17b", "./assets/hf/Qwen3.5-397B-A17B", 262144},
     {"gpt-oss-20b", "gpt_oss", "20b", "gpt_oss_20b", "./assets/hf/gpt-oss-20b", 131072},
     {"gpt-oss-120b", "gpt_oss", "120b", "gpt_oss_120b", "./assets/hf/gpt-oss-120b", 131072},
 };
@@ -129,7 +135,7 @@ static LaunchTerms terms_of(const LaunchJob *job) {
     terms.of[TERM_LOCAL] = job->knobs->microbatch_sequences * (job->pipeline > 1 ? job->knobs->microbatches : 1);
     terms.of[TERM_STEPS] = job->steps;
     terms.of[TERM_DTYPE] = job->request->question.state_dtypes.master == DTYPE_NONE ? DTYPE_BF16 : DTYPE_FP32;
-    terms.of[TERM_COMPILES] = terms.of[TERM_OVERLAP] || job->request->question.precision != PRECISION_BF16;
+    terms.of[TERM_COMPILES] = 1; /* as the runs behind the prices were, and what overlap and low precision ask for */
     if (job->pipeline == 1 || !(job->even || slots)) return terms;
     terms.of[TERM_OF_STAGE] = job_chunk_layers(job, 0) + slots;
     terms.of[TERM_FIRST_LESS] = terms.of[TERM_LAST_LESS] = slots;
@@ -250,8 +256,8 @@ static void write_function(const LaunchJob *job, const TitanModel *model, FILE *
             model->assets, CHECKPOINTS[checkpoint]);
     if (job->ranked->work.seq > model->longest) /* else models/common/decoder.py raises */
         fprintf(out,
-                "    for layer in config.model_spec.model.layers:\n        layer.attention.rope.max_seq_len = %" PRId64
-                "\n",
+                "    for layer in config.model_spec.model.layers:\n        if layer.attention is not None:\n"
+                "            layer.attention.rope.max_seq_len = %" PRId64 "\n",
                 job->ranked->work.seq);
     if (job->pipeline > 1 && !job->even) {
         fprintf(out, "    config.parallelism.module_fqns_per_model_part = ");
@@ -273,7 +279,7 @@ static void write_flags(const LaunchJob *job, FILE *out) {
     /* trainer.py: no CUDA graphs with a pipeline, nor with experts that ask the host how many tokens come */
     if (job->pipeline > 1 || job->expert > 1) fprintf(out, "    --training.disable_cuda_graphs\n");
     keys_write(TITAN_KEYS, "e", &terms, KEYS_FLAGS, out);
-    if (terms.of[TERM_COMPILES]) fprintf(out, "    --compile.components model,loss\n");
+    fprintf(out, "    --compile.components model,loss\n");
     keys_write(TITAN_KEYS, "y", &terms, KEYS_FLAGS, out);
     fprintf(out, ")\n");
 }
@@ -376,6 +382,6 @@ bool torchtitan_toml_write(const LaunchJob *job, const EmitNotes *notes, FILE *o
     TitanCheckpoint checkpoint = titan_checkpoint(job);
     fprintf(out, "\n[activation_checkpoint]\nmode = \"%s\"\n", MODES[checkpoint]);
     if (checkpoint == TITAN_SELECTIVE) fprintf(out, "selective_ac_option = \"op\"\n");
-    if (terms.of[TERM_COMPILES]) fprintf(out, "\n[compile]\nenable = true\ncomponents = [\"model\", \"loss\"]\n");
+    fprintf(out, "\n[compile]\nenable = true\ncomponents = [\"model\", \"loss\"]\n");
     return true;
 }

@@ -45,7 +45,7 @@ static bool function_model(ConfigFile *file, const char **name, const char **fla
     return *name && *flavor;
 }
 
-/* "llama3" and "70B" are llama3.1-70b of the zoo: torchtitan's Llama 3 is 3.1. */
+/* "llama3" and "70B" are llama3.1-70b of the zoo: torchtitan's Llama 3 is 3.1; a module's name has no dot. */
 static const char *model_name(ConfigFile *file) {
     const char *name = config_text(file, "model.name", NULL), *flavor = config_text(file, "model.flavor", NULL);
     static const struct {
@@ -56,7 +56,8 @@ static const char *model_name(ConfigFile *file) {
     if ((!name || !flavor) && !function_model(file, &name, &flavor)) return NULL;
     for (size_t i = 0; i < COUNT_OF(MODELS); i++)
         if (strcmp(name, MODELS[i].name) == 0 && strcasecmp(flavor, MODELS[i].flavor) == 0) return MODELS[i].ours;
-    return arena_format(file->arena, "%s-%s", strcmp(name, "llama3") == 0 ? "llama3.1" : name, flavor);
+    const char *family = strcmp(name, "llama3") == 0 ? "llama3.1" : strcmp(name, "qwen3_5") == 0 ? "qwen3.5" : name;
+    return arena_format(file->arena, "%s-%s", family, flavor);
 }
 
 static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
@@ -303,6 +304,9 @@ static const char *refuses_degrees(const PlanFacts *facts) {
                   "the sequence has to be a multiple of tensor x 2 x sequence");
     REFUSE_UNLESS(!facts->model->tied || facts->pipeline == 1,
                   "it ties no embeddings over pipeline stages"); /* models/common/decoder.py */
+    bool scans = false;
+    for (int i = 0; i < facts->model->kind_count; i++) scans = scans || facts->model->kinds[i].mixer;
+    REFUSE_UNLESS(!scans || facts->sequence == 1, "no context parallelism: its gated delta net wants the whole sequence");
     return NULL;
 }
 
@@ -358,6 +362,8 @@ const Launcher TORCHTITAN_LAUNCHER = {
     .gpus_only = true,
     .pads = 1u << PAD_STAGES,
     .refuses_work = refuses_work,
+    .mixers = {"gated_delta_net"}, /* models/qwen3_5, whose attention has a gate; parallelize.py refuses cp */
+    .layers = 1u << LAYERS_GATED,
     .refuses_degrees = refuses_degrees,
     .refuses = refuses,
     .offloads_optimizer = offloads_optimizer,

@@ -4,10 +4,11 @@
 tensors and a fake process group, so that neither memory nor GPUs are needed. Notes what is sent and what is alive. Runs in
 the virtual environment of set_up.sh. See README.md.
 
-    step_torchtitan.py SCRIPT.sh OUT.json [layers=N]
+    step_torchtitan.py SCRIPT.sh OUT.json [layers=N] [tower=none]
 
-A GPU's fused kernels stand in the program as operators of their own (attention and norms), which keep what the kernels
-keep; on a CPU torch would spell them out, and keep more."""
+A GPU's fused kernels stand in the program as operators of their own (attention, norms, the gated delta net's convolution
+and scan), which keep what the kernels keep; on a CPU torch would spell them out, and keep more. tower=none: a step on text
+alone."""
 import collections
 import json
 import os
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import types
 import weakref
 
 KINDS = {"_allgather_base_": "all_gather", "_reduce_scatter_base_": "reduce_scatter", "allreduce_": "all_reduce",
@@ -90,10 +92,103 @@ def fused_kernels():
         return torch.empty_like(x), torch.empty_like(weight)
 
     norm.register_autograd(norm_grad, setup_context=keep_norm)
+
+    # fla-core 0.6.0: modules/conv (its input is kept), ops/gated_delta_rule/chunk.py: what save_for_backward() is given;
+    # the norm with a gate is one kernel there and two elementwise chains here
+    @torch.library.custom_op("whole_step::convolution", mutates_args=())
+    def convolution(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        return torch.empty_like(x)
+
+    convolution.register_fake(lambda x, weight: torch.empty_like(x))
+    convolution.register_autograd(lambda ctx, grad: tuple(torch.empty_like(one) for one in ctx.saved_tensors),
+                                  setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs))
+
+    @torch.library.custom_op("whole_step::gated_norm", mutates_args=())
+    def gated_norm(x: torch.Tensor, gate: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.empty_like(x), x.new_empty(x.shape[:-1], dtype=torch.float32)
+
+    gated_norm.register_fake(lambda x, gate, weight: (torch.empty_like(x),
+                                                      x.new_empty(x.shape[:-1], dtype=torch.float32)))
+    gated_norm.register_autograd(lambda ctx, grad, _: tuple(torch.empty_like(one) for one in ctx.saved_tensors[:3]),
+                                 setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs, output[1]))
+
+    @torch.library.custom_op("whole_step::delta_rule", mutates_args=())
+    def delta_rule(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, g: torch.Tensor,
+                   beta: torch.Tensor) -> list[torch.Tensor]:
+        return delta_parts(q, k, v, g)
+
+    def delta_parts(q, k, v, g):
+        """The output; q, k with norm 1 and its inverses; the sums of decays; the inverse of each chunk's triangle."""
+        return [torch.empty_like(v), torch.empty_like(q), torch.empty_like(k), *(
+            q.new_empty(q.shape[:-1], dtype=torch.float32) for _ in range(2)), torch.empty_like(g, dtype=torch.float32),
+            q.new_empty((*q.shape[:-1], 64))]
+
+    delta_rule.register_fake(lambda q, k, v, g, beta: delta_parts(q, k, v, g))
+    delta_rule.register_autograd(delta_grad, setup_context=keep_delta)
     return torch.ops.whole_step
 
 
-def use_fused_kernels():
+def keep_delta(ctx, inputs, output):
+    q, k, v, g, beta = inputs
+    ctx.shapes = [(one.shape, one.dtype) for one in inputs]
+    ctx.save_for_backward(v, beta, *output[1:])
+
+
+def delta_grad(ctx, grads):
+    v = ctx.saved_tensors[0]
+    return tuple(v.new_empty(shape, dtype=dtype) for shape, dtype in ctx.shapes)
+
+
+def stand_in_for_packages():
+    """torchtitan's Qwen3.5 imports fla, whose kernels want a GPU, and readers of images: modules with the names that it
+    takes from there."""
+    names = {"torchvision.io": (), "torchvision.transforms.v2.functional": (), "einops": (),
+             "fla.modules.conv.triton.ops": ("CausalConv1dFunction",), "fla.ops.gated_delta_rule.chunk": (
+                 "ChunkGatedDeltaRuleFunction",), "fla.ops.gated_delta_rule.fused_recurrent": ("FusedRecurrentFunction",),
+             "fla.ops.gated_delta_rule": ("chunk_gated_delta_rule", "fused_recurrent_gated_delta_rule")}
+    import torch
+    import datasets  # asks which packages there are, before there are these
+
+    for path, wanted in names.items():
+        parts = path.split(".")
+        for i in range(1, len(parts) + 1):
+            sys.modules.setdefault(".".join(parts[:i]), types.ModuleType(".".join(parts[:i]))).__path__ = []
+        for name in wanted:
+            setattr(sys.modules[path], name, type(name, (torch.autograd.Function,), {}))
+
+
+def use_delta_kernels(ops):
+    """In place of what torchtitan's gated delta net calls on one chip's part."""
+    import torch
+    from torch.distributed.tensor import DTensor, Partial
+    from torchtitan.models.qwen3_5 import model
+
+    def here(one, partial=()):
+        return one.to_local(grad_placements=partial) if isinstance(one, DTensor) and partial else \
+            one.to_local() if isinstance(one, DTensor) else one
+
+    def like(whole, part):
+        return DTensor.from_local(part, whole.device_mesh, whole.placements, run_check=False) if \
+            isinstance(whole, DTensor) else part
+
+    def convolved(self, x, conv, *_):
+        return like(x, ops.convolution(here(x), here(conv.weight)))
+
+    def scale(self, x):
+        return here(self.weight, [Partial()] * x.device_mesh.ndim if isinstance(x, DTensor) else ())
+
+    def normed(self, x):
+        return like(x, ops.norm(here(x), scale(self, x))[0])
+
+    def gated(self, x, gate):
+        return like(x, ops.gated_norm(here(x), here(gate), scale(self, x))[0])
+
+    model.GatedDeltaNet._causal_conv = convolved
+    model.OffsetRMSNorm.forward, model.RMSNormGated.forward = normed, gated
+    model._fla_chunk_gated_delta_rule = lambda q, k, v, g, beta, **_: ops.delta_rule(q, k, v, g, beta)
+
+
+def use_fused_kernels(hybrid):
     import torch
     import torchtitan.distributed.activation_checkpoint as checkpoints
     from torch.distributed.tensor import DTensor, Partial
@@ -120,6 +215,8 @@ def use_fused_kernels():
         return DTensor.from_local(ops.norm(x.to_local(), weight)[0], x.device_mesh, x.placements, run_check=False)
 
     torch.nn.RMSNorm.forward = normed
+    if hybrid:
+        use_delta_kernels(ops)
 
 
 class Watch:
@@ -215,7 +312,8 @@ class Watch:
 
 def main():
     script, out, *more = sys.argv[1:]
-    layers = dict(word.split("=") for word in more).get("layers")
+    more = dict(word.split("=") for word in more)
+    layers = more.get("layers")
     folder, world, words = command_of(script)
     sys.path.insert(0, folder)
     import torch
@@ -227,6 +325,7 @@ def main():
     from torchtitan.config import ConfigManager
     from torchtitan.distributed import utils
 
+    stand_in_for_packages()
     tools.device_type, tools.device_module, parallel_dims.device_type = "cpu", torch.cpu, "cpu"
     config = ConfigManager().parse_args(words)
     config.compile.enable = False
@@ -236,7 +335,8 @@ def main():
     dims = parallel_dims.ParallelDims.from_config(config.parallelism, world)
     dims.build_mesh()
     utils.set_spmd_backend(config.parallelism.spmd_backend)
-    use_fused_kernels()
+    hybrid = config.model_spec.name == "qwen3_5"
+    use_fused_kernels(hybrid)
     groups = {}
     for name in ROLES:
         try:
@@ -255,6 +355,8 @@ def main():
         spec.model.layers = spec.model.layers[: int(layers)]
     with torch.device("meta"):
         model = spec.model.build()
+    if more.get("tower") == "none":
+        model.vision_encoder = None
     loss = config.loss.build(compile_config=config.compile)
     model = spec.parallelize_fn(model, parallel_dims=dims, training=config.training, parallelism=config.parallelism,
                                 compile_config=config.compile, ac_config=config.activation_checkpoint, dump_folder=".")
@@ -281,7 +383,8 @@ def main():
                 tokens = torch.zeros(sequences, length, dtype=torch.int64)
                 positions = torch.zeros(sequences, length, dtype=torch.int32)
                 watch.phase = "forward"
-                hidden = model(tokens, positions=positions, attention_masks=None)
+                images = {"special_tokens": collections.defaultdict(int)} if hybrid else {}
+                hidden = model(tokens, positions=positions, attention_masks=None, **images)
                 watch.phase = "loss"
                 value, _ = loss(hidden, torch.zeros_like(tokens), torch.tensor(float(sequences * length)))
                 del hidden
