@@ -93,6 +93,15 @@ Test(mixer_ops, bytes_and_what_stays) {
     cr_expect_eq(kept[ACTIVATION_QKV], 2 * 10304, "what goes into the convolution");
     cr_expect_eq(kept[ACTIVATION_CONTEXT], 2 * (4096 + 4096), "the scan's output, and that of the norm with the gate");
     cr_expect_eq(kept[ACTIVATION_MIDDLE], 0, "the next layer's input is kept as such");
+
+    /* the delta net: values of 4096 behind the convolution, and queries and keys of norm 1, 128 for each of 32 heads */
+    const Model delta = qwen();
+    double stays = 0;
+    layer_of(&delta, 1, 1, CONTEXT_NONE, &layer);
+    for (int i = 0; i < layer.count; i++)
+        if (layer.ops[i].output_activation == ACTIVATION_QKV || layer.ops[i].output_activation == ACTIVATION_CONTEXT)
+            stays += layer.ops[i].saved_bytes / SEQ;
+    cr_expect_float_eq(stays, 2. * (12352 + 4096 + 2 * 4096 + 32 * 64 + 4096 + 4096), 1e-6, "%g", stays);
 }
 
 /* Heads are dealt out in order, and a chip has every group that one of its heads belongs to. The columns of the in
