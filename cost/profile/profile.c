@@ -33,9 +33,12 @@ Mesh profile_mesh(const Profile *profile, const Mesh *mesh) {
 Profile profile_for_model(const Profile *profile, const Model *model) {
     Profile made = *profile;
     made.routed_copies = 0;
-    if (profile->dispatch_per_node < 0.5) return made;
-    for (int i = 0; i < model->kind_count; i++)
-        made.routed_copies = max_real(made.routed_copies, (double)model->kinds[i].top_k);
+    for (int i = 0; i < model->kind_count; i++) {
+        const LayerKind *kind = &model->kinds[i];
+        if (profile->dispatch_per_node >= 0.5) made.routed_copies = max_real(made.routed_copies, (double)kind->top_k);
+        if (kind->mixer || kind->compress > 1)
+            made.expert_layer_seconds = max_real(made.expert_layer_seconds, profile->scan_expert_seconds);
+    }
     return made;
 }
 
@@ -49,11 +52,17 @@ static Profile stretched(const Profile *profile, double stretch) {
     double *const rates[] = {&scaled.matrix_efficiency,  &scaled.linear_efficiency, &scaled.attention_efficiency,
                              &scaled.hbm_efficiency,     &scaled.ici_efficiency,    &scaled.nvlink_efficiency,
                              &scaled.network_efficiency, &scaled.dcn_efficiency,    &scaled.pcie_efficiency};
-    double *const seconds[] = {&scaled.layer_seconds,         &scaled.microbatch_seconds,
-                               &scaled.step_overhead_seconds, &scaled.rank_seconds,
-                               &scaled.expert_layer_seconds,  &scaled.dispatch_seconds_per_byte,
-                               &scaled.host_layer_seconds,    &scaled.host_tensor_seconds,
-                               &scaled.stage_message_seconds, &scaled.ring_step_seconds};
+    double *const seconds[] = {&scaled.layer_seconds,
+                               &scaled.microbatch_seconds,
+                               &scaled.step_overhead_seconds,
+                               &scaled.rank_seconds,
+                               &scaled.expert_layer_seconds,
+                               &scaled.scan_expert_seconds,
+                               &scaled.dispatch_seconds_per_byte,
+                               &scaled.host_layer_seconds,
+                               &scaled.host_tensor_seconds,
+                               &scaled.stage_message_seconds,
+                               &scaled.ring_step_seconds};
     for (size_t i = 0; i < COUNT_OF(rates); i++) *rates[i] /= stretch;
     for (size_t i = 0; i < COUNT_OF(seconds); i++) *seconds[i] *= stretch;
     return scaled;

@@ -67,6 +67,7 @@ static const ProfileFigure FIGURES[] = {
     {STACK(dispatch_seconds_per_byte), 0, 0, 1e-6, 1e-14, 1e-10, 0.7, "permutation of routed tokens, per byte"},
     {STACK(dispatch_per_node), 0, 0, 1, 0, 1, 0, "1: one copy of a token to each domain that needs it"},
     {STACK(expert_layer_seconds), 0, 0, 1, 1e-6, 1e-2, 0.7, "per layer with experts and microbatch"},
+    {STACK(scan_expert_seconds), 0, 0, 1, 1e-6, 1e-2, 0, "that of models with mixers or joined keys, if longer"},
     {STACK(tensor_exposed), 1, 0, 1, 0.01, 1, 0.4, "exposed share of tensor collectives"},
     {STACK(expert_exposed), 1, 0, 1, 0.01, 1, 0.3, "exposed share of dispatch and combine"},
     {STACK(sequence_exposed), 1, 0, 1, 0.01, 1, 0, "exposed share of gathered keys and values"},

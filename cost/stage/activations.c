@@ -82,8 +82,8 @@ void activation_costs(const CostContext *setting, const Shard *shard, const Knob
             }
             product_made = product_made || op->output_activation == last;
             ActivationCost *cost = &costs[target];
-            PartShare part = product_made && op->output_activation < 0 ? last_share(op)
-                                                                                 : part_share(op, &model->kinds[i], target);
+            PartShare part =
+                product_made && op->output_activation < 0 ? last_share(op) : part_share(op, &model->kinds[i], target);
             bool memory_bound;
             double seconds = op_seconds(op, PHASE_FORWARD, setting->chip, setting->profile, &memory_bound);
             cost->recompute_seconds += share * seconds;

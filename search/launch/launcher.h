@@ -57,7 +57,8 @@ typedef enum {
     LAYERS_INDEXED,        /* sparse attention: an indexer and its top_k */
     LAYERS_LATENT_EXPERTS, /* routed experts of another width than the stream */
     LAYERS_GATED,          /* a gate on the attention's output */
-    LAYERS_OTHER,          /* keys joined or reused, low ranks, cross attention, shared blocks, other matrices */
+    LAYERS_JOINED,         /* keys of several tokens in one, queries and outputs of low rank: DeepSeek-V4 */
+    LAYERS_OTHER,          /* keys reused, low ranks, cross attention, shared blocks, other matrices */
 } LayerFeature;
 
 enum { LAUNCHER_MIXERS_MAX = 6 };

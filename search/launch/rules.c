@@ -85,14 +85,17 @@ static PlanFacts facts_of(const Model *model, const Work *work, const Plan *plan
                        .chunks = degree[ROLE_PIPELINE] * max_whole(1, plan->knobs.virtual_stages)};
 }
 
+/* DeepSeek-V4's layers have low ranks on both sides of heads; keys that are values too and joined, an indexer and several
+ * streams go with them. */
 static unsigned layer_features(const LayerKind *kind) {
-    bool other = kind->compress > 1 || kind->cross_heads > 0 || kind->copies > 0 || kind->attention_width > 0 ||
-                 kind->kv_reused != KV_OWN || kind->out_rank > 0 ||
-                 (kind->attention == ATTENTION_HEADS && kind->q_lora_rank > 0);
-    for (int part = 0; part < PART_COUNT && !other; part++)
+    bool ranks = kind->attention == ATTENTION_HEADS && kind->q_lora_rank > 0, joined = ranks && kind->out_rank > 0;
+    bool other = kind->cross_heads > 0 || kind->copies > 0 || kind->attention_width > 0 ||
+                 (!joined && (kind->compress > 1 || kind->out_rank > 0 || kind->kv_reused != KV_OWN || ranks));
+    for (int part = 0; part < PART_COUNT && !other && !joined; part++)
         other = kind->extra.matrix[part] > 0 && part != PART_SHARED_EXPERTS;
     return (kind->index_top_k > 0 ? 1u << LAYERS_INDEXED : 0) | (kind->out_gate > 0 ? 1u << LAYERS_GATED : 0) |
-           (kind->expert_width > 0 ? 1u << LAYERS_LATENT_EXPERTS : 0) | (other ? 1u << LAYERS_OTHER : 0);
+           (kind->expert_width > 0 ? 1u << LAYERS_LATENT_EXPERTS : 0) | (joined ? 1u << LAYERS_JOINED : 0) |
+           (other ? 1u << LAYERS_OTHER : 0);
 }
 
 static bool has_mixer(const Launcher *launcher, const Mixer *mixer) {
@@ -106,6 +109,7 @@ static const char *refusal_of_layers(const Launcher *launcher, const PlanFacts *
     static const char *const FEATURES[] = {"its models have no sparse attention with an indexer",
                                            "its models have no experts of another width than the stream",
                                            "its models have no gate on the output of attention",
+                                           "its models have no keys of several tokens and outputs of low rank",
                                            "its models have no layers like this model's"};
     for (int i = 0; i < facts->model->kind_count; i++) {
         const LayerKind *kind = &facts->model->kinds[i];

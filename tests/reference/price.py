@@ -87,6 +87,8 @@ def profile_of_plan(request, requested, chip, model, stack):
     """Profiles: composed, in the precision, of the machine requested; and the peak of the precision."""
     profile = read_profile(request["profile"], chip, stack)
     peak = profile_in_precision(profile, chip, request["precision"])
+    if any(kind.mixer or kind.compress > 1 for kind in model.kinds):
+        profile.expert_layer_seconds = max(profile.expert_layer_seconds, profile.scan_expert_seconds)
     if profile.dispatch_per_node > 0.5:
         profile.routed_copies = max(kind.top_k for kind in model.kinds)
     slices = next((one["size"] for one in requested["axes"] if one["name"] == "dcn"), 1)

@@ -402,7 +402,7 @@ void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
     for (int i = 0; i < job->model->kind_count; i++)
         if (job->model->kinds[i].mixer || job->model->kinds[i].index_top_k > 0) {
             emit_note(notes, "flags of mixers and of sparse attention (--hybrid-override-pattern, --mamba-*, "
-                             "--linear-*, --dsa-*) are the model's: add them");
+                             "--linear-*, --dsa-*, --csa-*, --enable-hyper-connections) are the model's: add them");
             break;
         }
     if (padded != job->model->vocab)

@@ -414,9 +414,10 @@ const Launcher MEGATRON_LAUNCHER = {
     .pads = 1u << PAD_STAGES | 1u << PAD_VOCAB,
     .refuses_work = refuses_work,
     /* core/ssm (mamba_mixer.py, gated_delta_net.py, mlp_layer.py), experimental_attention_variant/dsa.py;
-     * transformer_config.py: moe_latent_size, attention_output_gate */
-    .mixers = {"none", "mamba2", "gated_delta_net"},
-    .layers = 1u << LAYERS_INDEXED | 1u << LAYERS_LATENT_EXPERTS | 1u << LAYERS_GATED,
+     * transformer_config.py: moe_latent_size, attention_output_gate. Later (2026): models/hybrid/hybrid_layer_specs.py
+     * kda_layer, dsa_layer; experimental_attention_variant dsv4_hybrid, which Megatron-Bridge 26.08 publishes runs of */
+    .mixers = {"none", "mamba2", "gated_delta_net", "kda"},
+    .layers = 1u << LAYERS_INDEXED | 1u << LAYERS_LATENT_EXPERTS | 1u << LAYERS_GATED | 1u << LAYERS_JOINED,
     .refuses_degrees = refuses_degrees,
     .refuses = refuses,
     .offloads_optimizer = offloads_optimizer,

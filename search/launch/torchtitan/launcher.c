@@ -306,7 +306,8 @@ static const char *refuses_degrees(const PlanFacts *facts) {
                   "it ties no embeddings over pipeline stages"); /* models/common/decoder.py */
     bool scans = false;
     for (int i = 0; i < facts->model->kind_count; i++) scans = scans || facts->model->kinds[i].mixer;
-    REFUSE_UNLESS(!scans || facts->sequence == 1, "no context parallelism: its gated delta net wants the whole sequence");
+    REFUSE_UNLESS(!scans || facts->sequence == 1,
+                  "no context parallelism: its gated delta net wants the whole sequence");
     return NULL;
 }
 

@@ -87,8 +87,7 @@ Test(mixer_ops, bytes_and_what_stays) {
     double bytes = 2 * (2 * 4096 + 2 * 2048 + 3 * 64 + 4096) + 8 * (1.5 * 4096 + 8 * 128), kept[ACTIVATION_COUNT] = {0};
     cr_expect_float_eq(scan->hbm_bytes[PHASE_FORWARD], SEQ * bytes, 1, "%g", scan->hbm_bytes[PHASE_FORWARD] / SEQ);
     for (int i = 0; i < layer.count; i++)
-        if (layer.ops[i].output_activation >= 0)
-            kept[layer.ops[i].output_activation] += layer.ops[i].saved_bytes / SEQ;
+        if (layer.ops[i].output_activation >= 0) kept[layer.ops[i].output_activation] += layer.ops[i].saved_bytes / SEQ;
     cr_expect_eq(kept[ACTIVATION_ATTENTION_INPUT], 2 * 2688);
     cr_expect_eq(kept[ACTIVATION_QKV], 2 * 10304, "what goes into the convolution");
     cr_expect_eq(kept[ACTIVATION_CONTEXT], 2 * (4096 + 4096), "the scan's output, and that of the norm with the gate");

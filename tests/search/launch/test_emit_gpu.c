@@ -113,8 +113,9 @@ Test(emit_gpu, the_plan_itself) {
            LINES("data_parallel_shard_degree 16\n", "data_parallel_replicate_degree 1\n", "tensor_parallel_degree 4\n",
                  "fsdp_reshard_after_forward always\n", "--training.local_batch_size 2\n",
                  "--training.global_batch_size 128\n", "--training.steps 954\n", "model_registry(\"8B\"",
-                 "config.activation_checkpoint = None\n"),
-           LINES("pipeline_parallel_schedule", "disable_cuda_graphs", "--compile", "enable_sequence_parallel"));
+                 "config.activation_checkpoint = None\n", "    --compile.enable\n",
+                 "--compile.components model,loss\n"),
+           LINES("pipeline_parallel_schedule", "disable_cuda_graphs", "enable_async", "enable_sequence_parallel"));
     expect("torchtitan-toml", &at, "torchtitan-toml",
            LINES("\n[model]\nname = \"llama3\"\nflavor = \"8B\"\n", "\nlocal_batch_size = 2\n",
                  "\ndata_parallel_shard_degree = 16\n", "\nmode = \"none\"\n"),
