@@ -28,8 +28,8 @@ static void add_proof(const Report *report, Prose *to) {
     }
     prose_add(to, " Proven: none of the %s plans ", count_text(certificate->plans_covered, true, count));
     if (odd) {
-        prose_add(to, "is better in this cost model; the one that is %.2g%% faster is odd: ",
-                  100 * (1 - odd->seconds / report->result.plans[0].seconds));
+        prose_add(to, "is better in this cost model; what is faster, by %.2g%% or more, is odd: ",
+                  100 * (1 - odd->estimate.time.seconds / report->result.plans[0].estimate.time.seconds));
         odd_words(odd->odd, to);
         prose_add(to, ".");
     } else if (fastest) {
@@ -216,7 +216,7 @@ static void few_launchers(const RankedPlan *ranked, char cell[WORDS_SIZE]) {
 static void note_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
     static const char *const WORDS[ROW_KIND_COUNT] = {[ROW_FASTEST] = "fastest",
                                                       [ROW_SUREST] = "lowest risk",
-                                                      [ROW_ODD] = "faster, but odd",
+                                                      [ROW_ODD] = "faster, odd",
                                                       [ROW_WITH_PIPELINE] = "with a pipeline",
                                                       [ROW_WITHOUT_PIPELINE] = "without a pipeline",
                                                       [ROW_HEADROOM] = "15% HBM free",
@@ -225,12 +225,13 @@ static void note_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
     Prose moves = {0}, words = {0};
     for (int kind = 0; kind < ROW_KIND_COUNT; kind++) {
         const Launcher *own = ranked->request ? launcher_of(ranked->request) : NULL;
-        if (!(ranked->row_kinds >> kind & 1)) continue;
+        bool odd = kind == ROW_ODD && rank > 1 && ranked->odd &&
+                   ranked->estimate.time.seconds < report->result.plans[0].estimate.time.seconds;
+        if (!(ranked->row_kinds >> kind & 1) && !odd) continue;
         if (kind == ROW_OF_LAUNCHER)
             prose_item(&words, ", ", "%s's best", own ? own->name : "another");
         else
-            prose_item(&words, ", ", "%s",
-                       kind == ROW_SUREST && report->result.odd ? "best in rank" : WORDS[kind]);
+            prose_item(&words, ", ", "%s", kind == ROW_SUREST && report->result.odd ? "best in rank" : WORDS[kind]);
     }
     if (words.used > 0) row_gap_words(report, rank, &words);
     if (words.used == 0) plan_moves(report, rank, &moves);
