@@ -37,6 +37,8 @@ static const struct {
     {"embedding norm", FROZEN_NORMS, 0, -1},
     {"embedding", FROZEN_EMBEDDING, 0, -1},
     {"logits", FROZEN_LOGITS, 0, -1},
+    {"towers", FROZEN_VISION, 0, -1},
+    {"projector", FROZEN_PROJECTOR, 0, -1},
 };
 
 static int row_of(const Op *op) {

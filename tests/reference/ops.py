@@ -454,8 +454,9 @@ def ops_of_embedding(model, shard, layout, plan, software):
     at = Layer(model, shard, layout, plan, software)
     t, stream = at.t, 2 * at.T * at.D
     lookup = at.add(Op("lookup", "embedding", hbm=(4 * at.own * at.D, 8 * at.own * at.D)))
-    lookup.weights = shard.vocab * at.D + model.learned_positions * at.D / t + \
-        (model.extra_vectors + model.towers) / t
+    lookup.weights = shard.vocab * at.D + (model.learned_positions * at.D + model.extra_vectors) / t
+    for name, held in (("towers", model.towers), ("projector", model.projector)):
+        at.add(Op("elementwise", name)).weights = held / t
     if model.extra_matrices:
         op = at.add(matmul("matrices alongside layers", at.T, model.extra_matrices / (at.D * t), at.D))
         at.enter(op, stream)
