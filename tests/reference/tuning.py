@@ -97,7 +97,7 @@ def tuned(tuning, query_share, ops):
         part, of, read = ROWS.get(op.name, ("attention", (), None))
         is_frozen, matmul = part in tuning.frozen, op.kind in ("matmul", "grouped")
         count, columns = columns_of_adapters(tuning, op, query_share) if is_frozen and tuning.rank else (0, 0.0)
-        if read and (not is_frozen or count):
+        if read and (not is_frozen or count or tuning.stored_bytes):
             needed.add(read)
         if is_frozen:
             frozen(op)

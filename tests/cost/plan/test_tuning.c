@@ -80,6 +80,8 @@ Test(tuning, inputs_that_are_not_kept) {
     cr_expect_float_eq(sum_under(&all).saved, whole, 1);
     cr_expect_float_eq(whole - sum_under(&attention).saved, 2. * TOKENS * (4096 + 14336), 1);
     cr_expect_float_eq(whole - sum_under(&mlp).saved, 2. * TOKENS * 4096, 1);
+    attention.stored_bytes = TUNING_STORED_BYTES;
+    cr_expect_float_eq(sum_under(&attention).saved, whole, 1, "bitsandbytes keeps inputs of frozen matmuls");
 }
 
 /* Nothing frozen and no adapters: each op as it is without a tuning, to the last bit. */
