@@ -144,7 +144,7 @@ bool tuned_read(const LaunchKey *keys, ConfigFile *file, LaunchTerms *out, Error
     return true;
 }
 
-/* "q_proj,v_proj" of any spelling of a list, or of the alternatives of a pattern, ".*language_model.*(q_proj|v_proj)". */
+/* "q_proj,v_proj" of any spelling of a list, or of a pattern: ".*language_model.*(q_proj|v_proj)". */
 static const char *targets_text(ConfigFile *file, const char *targets) {
     const char *items[TARGET_COUNT], *names = strchr(targets, '(');
     if (names) {

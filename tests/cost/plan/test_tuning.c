@@ -130,8 +130,8 @@ Test(tuning, memory) {
     cr_expect_eq(rows_under(&state, 1, MOMENT_UPDATE).parameters_bytes, 0);
 }
 
-/* A tower of 400 M and a projector of 30 M alongside: 2 bytes held of each however they are trained; a gradient of 2 and
- * AdamW's 12 of what is not frozen alone, spread over the chips like all else. */
+/* A tower of 400 M and a projector of 30 M alongside: 2 bytes held of each however they are trained; a gradient of 2
+ * and AdamW's 12 of what is not frozen alone, spread over the chips like all else. */
 Test(tuning, towers) {
     static const struct {
         const char *name;
