@@ -557,6 +557,6 @@ def saved_bytes(op, profile):
     if profile.low_copies > 0.5 and profile.precision != "bf16":
         low = LOW_BYTES[profile.precision]
         size = size * low / 2 if op.saved_input else size + low * op.saved_copy
-    hidden = op.output in ("gate_up", "product") and profile.mlp_kept_factor
+    hidden = op.output in ("gate_up", "product") and profile.mlp_kept
     size = size * (hidden or profile.kept_factor) + profile.dispatched_kept * op.routed_bytes
     return size + (5 * op.scores if profile.unfused_attention > 0.5 else 0)
