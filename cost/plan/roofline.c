@@ -79,7 +79,9 @@ double op_saved_bytes(const Op *op, const Profile *profile) {
         double low = precision_bytes(profile->precision);
         bytes = op->saved_input ? bytes * low / BF16_BYTES : bytes + low * op->saved_copy;
     }
-    bytes *= profile->kept_factor;
+    bool hidden = op->output_activation == ACTIVATION_GATE_UP || op->output_activation == ACTIVATION_PRODUCT;
+    bytes *= hidden && profile->mlp_kept > 0 ? profile->mlp_kept : profile->kept_factor;
+    bytes += profile->dispatched_kept * op->routed_bytes;
     return bytes + (profile->unfused_attention > 0.5 ? 5 * op->score_elements : 0);
 }
 

@@ -6,14 +6,25 @@
 /* Whether a part works on images or sound alone: towers, and what is between them and the stream. */
 static bool of_towers(int part) { return part == PART_VISION || part == PART_AUDIO || part == PART_PROJECTOR; }
 
-/* Tables alongside the embedding (per-layer and n-gram), and towers with what projects from them, which work only where
- * there are images or sound: held, split over tensor as the embedding is. */
+static double extra_of(const Model *model, int part) {
+    return (double)model->extra.vector[part] + (of_towers(part) ? (double)model->extra.matrix[part] : 0);
+}
+
+/* Tables alongside the embedding (per-layer and n-gram): held, split over tensor as it is. */
 static double table_parameters(const Model *model) {
     double parameters = 0;
-    for (int i = 0; i < PART_COUNT; i++)
-        parameters += (double)model->extra.vector[i] + (of_towers(i) ? (double)model->extra.matrix[i] : 0);
-    for (int i = 0; i < model->tower_count; i++) parameters += (double)model->towers[i].parameters;
+    for (int i = 0; i < PART_COUNT; i++) parameters += of_towers(i) ? 0 : extra_of(model, i);
     return parameters;
+}
+
+/* Towers and what projects from them, which work only where there are images or sound: held like the embedding. */
+static void towers_alongside(OpList *list, const Model *model, const Shard *shard) {
+    double towers = extra_of(model, PART_VISION) + extra_of(model, PART_AUDIO);
+    for (int i = 0; i < model->tower_count; i++) towers += (double)model->towers[i].parameters;
+    const double held[] = {towers, extra_of(model, PART_PROJECTOR)};
+    static const char *const NAMES[] = {"towers", "projector"};
+    for (int i = 0; i < 2; i++)
+        if (held[i] > 0) op_list_add(list, OP_ELEMENTWISE, NAMES[i])->weights = held[i] / shard->tensor;
 }
 
 /* Matrices of the model that are in none of its layers, such as those of more tokens to predict. */
@@ -35,6 +46,7 @@ static void embedding_ops(OpList *list, const Model *model, const Shard *shard, 
     lookup->weights = shard->vocab * table + (double)model->learned_positions * d_model / shard->tensor;
     lookup->weights += table_parameters(model) / shard->tensor;
     beside_layers(list, model, shard, sharding);
+    towers_alongside(list, model, shard);
     lookup->hbm_bytes[PHASE_FORWARD] = 2 * BF16_BYTES * residual_tokens(shard, sharding) * d_model;
     lookup->hbm_bytes[PHASE_BACKWARD] = 2 * lookup->hbm_bytes[PHASE_FORWARD];
     if (model->embedding_norm) {

@@ -37,6 +37,8 @@ static const struct {
     {"embedding norm", FROZEN_NORMS, 0, -1},
     {"embedding", FROZEN_EMBEDDING, 0, -1},
     {"logits", FROZEN_LOGITS, 0, -1},
+    {"towers", FROZEN_VISION, 0, -1},
+    {"projector", FROZEN_PROJECTOR, 0, -1},
 };
 
 static int row_of(const Op *op) {
@@ -142,7 +144,10 @@ int tune_ops(const Tuning *tuning, double query_share, Op *ops, int count) {
         int row = row_of(&ops[i]);
         bool frozen = is_frozen(tuning, row);
         Adapted adapted = frozen ? adapted_of(tuning, &ops[i], row, query_share) : (Adapted){0};
-        if (row >= 0 && ROWS[row].input >= 0 && (!frozen || adapted.matrices > 0)) needed[ROWS[row].input] = true;
+        /* bitsandbytes keeps the input of a quantised matmul, which has no use for it (autograd/_functions.py,
+         * MatMul4Bit: ctx.tensors = (A, B)) */
+        bool reads = !frozen || adapted.matrices > 0 || tuning->stored_bytes > 0;
+        if (row >= 0 && ROWS[row].input >= 0 && reads) needed[ROWS[row].input] = true;
         if (frozen) freeze(&ops[i]);
         bool table = row >= 0 && ROWS[row].part == FROZEN_LOGITS;
         if (!is_matmul(&ops[i]) || table) continue;

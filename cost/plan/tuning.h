@@ -31,9 +31,11 @@ typedef enum {
     FROZEN_ROUTER,
     FROZEN_NORMS,
     FROZEN_LOGITS,
+    FROZEN_VISION,    /* what makes tokens of images or sound: every tower of the model */
+    FROZEN_PROJECTOR, /* from towers to the stream */
     FROZEN_PARTS
 } FrozenPart;
-enum { FROZEN_ALL = (1 << FROZEN_PARTS) - 1 };
+enum { FROZEN_ALL = (1 << FROZEN_PARTS) - 1, FROZEN_TOWERS = 1 << FROZEN_VISION | 1 << FROZEN_PROJECTOR };
 
 /* Of adapters where nobody says which: the rank; and a number in nf4, an 8-bit scale for 64 of them and an fp32 scale
  * for 256 of these (Dettmers et al. 2023, section 3). */
@@ -41,14 +43,14 @@ enum { FROZEN_ALL = (1 << FROZEN_PARTS) - 1 };
 #define TUNING_STORED_BYTES (0.5 + 1 / 64. + 4 / (64. * 256))
 
 typedef struct {
-    bool on;             /* it is fine-tuning; false: all else is 0 */
-    unsigned frozen;     /* a bit for each FrozenPart */
-    double rank;         /* of adapters; 0 means that there are none */
-    unsigned targets;    /* which matrices have one: a bit for each Target */
-    double stored_bytes; /* of a number of a frozen matrix as it lies in HBM and is gathered; 0: as the copy for
+    bool on;              /* it is fine-tuning; false: all else is 0 */
+    unsigned frozen;      /* a bit for each FrozenPart */
+    double rank;          /* of adapters; 0 means that there are none */
+    unsigned targets;     /* which matrices have one: a bit for each Target */
+    double stored_bytes;  /* of a number of a frozen matrix as it lies in HBM and is gathered; 0: as the copy for
                           * compute. Embedding and logits are never quantised */
-    double references;   /* further forward passes of every microbatch, without a backward: DPO's reference */
-    bool on_host; /* parameters live in the host's memory, and come over PCIe whenever they are gathered */
+    double references;    /* further forward passes of every microbatch, without a backward: DPO's reference */
+    bool on_host;         /* parameters live in the host's memory, and come over PCIe whenever they are gathered */
     bool reference_model; /* the reference has weights of its own; false: adapters are switched off for it */
 } Tuning;
 

@@ -116,6 +116,8 @@ static const ProfileFigure FIGURES[] = {
     {STACK(update_scratch_bytes), 0, 0, 16, 0, 16, 0, "per updated parameter: flat copies of gradients"},
     {STACK(update_copies), 0, 0, 4, 0, 4, 0, "of the second moment: temporaries of the update alone"},
     {STACK(kept_factor), 1, 0.5, 8, 0.5, 8, 0, "what is kept of a layer, over what a compiled one keeps"},
+    {STACK(mlp_kept), 0, 0, 8, 0, 8, 0, "the same of what is as wide as an MLP; 0: as kept_factor"},
+    {STACK(dispatched_kept), 0, 0, 32, 0, 32, 0, "more tensors of dispatched tokens that are kept, in bf16"},
     {STACK(frozen_bytes), 0, 0, 4, 0, 4, 0, "of a frozen weight as it lies; 0: as the copy for compute"},
     {STACK(bucket_bytes), 0, 0, 1e11, 0, 1e11, 0, "what gradients are reduced through"},
     {STACK(fragmentation_share), 0, 0, 1, 0, 1, 0, "of what is allocated: held by the allocator without use"},

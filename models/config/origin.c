@@ -136,7 +136,7 @@ static bool read_left_out(const Config *config, const char *type, Model *model) 
     for (size_t i = 0; i < COUNT_OF(TOWERS); i++) {
         if (!cJSON_IsObject(json_at(config->root, TOWERS[i].key)) || strcmp(last, TOWERS[i].said) == 0) continue;
         append(text, size, "%s%s%s", text[0] ? ", " : "", TOWERS[i].said,
-               model->tower_count ? " (of plans; it is counted)" : "");
+               model->tower_count ? " (its work on images; it is counted)" : "");
         last = TOWERS[i].said;
     }
     if (config->prefix[0] && !text[0] && model->tower_count == 0) append(text, size, "what stands next to text_config");

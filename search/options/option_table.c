@@ -68,9 +68,11 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_TARGETS] =
         INPUT_ROW("targets", "LIST", ALL,
                   .help = "matrices with adapters: all-linear, attention, mlp or q_proj,v_proj (all-linear)"),
-    [OPTION_FREEZE] =
-        INPUT_ROW("freeze", "PARTS", ALL,
-                  .help = "frozen parts: embeddings,attention,mlp,experts,router,norms,logits (none; adapters: all)"),
+    [OPTION_FREEZE] = INPUT_ROW(
+        "freeze", "PARTS", ALL, .help = "frozen parts: vision,embeddings,mlp ... (none; adapters: all)",
+        .details = "Some of embeddings, attention, mlp, experts, router, norms, logits, vision (all towers) and "
+                   "projector (from towers to the text). Nothing is trained of them, and towers, which come "
+                   "first, have no backward."),
     [OPTION_TASK] = INPUT_ROW(
         "task", "TASK", ALL, .help = "sft or dpo (sft)", .values = "sft dpo",
         .details = "sft; or dpo: a sample is a pair of sequences, and a reference goes forward too: the same weights "

@@ -389,6 +389,10 @@ static bool read_launchers(const Words *words, Request *request, const ProfileFi
             return false;
         LauncherSet named = requested->launchers;
         if (!chip_has_domains(chip)) requested->launchers &= launchers_on_tpus();
+        for (int i = 0; i < launcher_count() && request->question.tuning.what.on; i++)
+            if (requested->launchers == 1u << i && unable >> i & 1)
+                return words_wrong(words, OPTION_FOR, "%s takes no plan of this: %s", launcher_name(i),
+                                   launch_refusal_of_work(i, request));
         if (requested->launchers & ~unable) requested->launchers &= ~unable; /* else no plan is found, and said why */
         if (named == 0 || requested->launchers) return true;
         return words_wrong(words, OPTION_FOR, "%s runs on GPUs, not on %s; give %s", given(words, OPTION_FOR),
@@ -397,7 +401,9 @@ static bool read_launchers(const Words *words, Request *request, const ProfileFi
     if (asks_beyond_launchers(words, request)) return true;
     LauncherSet usual = launchers_usual(chip) & ~unable;
     if (request->question.tuning.what.on) { /* they run wherever PyTorch does, alongside the chip's own software */
-        requested->launchers = chip_has_domains(chip) ? launchers_usual_in_tuning() & ~unable : 0;
+        requested->launchers = launchers_usual_in_tuning() & ~unable;
+        if (!requested->launchers) requested->launchers = launchers_made_for(true) & ~unable;
+        if (!chip_has_domains(chip)) requested->launchers = 0;
         return true;
     }
     for (int i = 0; i < launcher_count(); i++)
@@ -465,8 +471,7 @@ bool request_from_options(const Options *options, Arena *arena, Request *out, Er
     keep_words(options, &out->requested);
     /* In this order because each leans on the ones before: defaults are the model's and the chip's. */
     return read_model(&words, out) && read_machine(&words, out) && tuning_from_words(&words, out) &&
-           read_seq(&words, out) && read_batch(&words, out) &&
-           read_tokens(&words, out) && read_failures(&words, out) && check_sizes(&words, out) &&
-           read_space(&words, out) && read_physics(&words, out) && read_search(&words, out) &&
-           read_subproblems(&words, out);
+           read_seq(&words, out) && read_batch(&words, out) && read_tokens(&words, out) && read_failures(&words, out) &&
+           check_sizes(&words, out) && read_space(&words, out) && read_physics(&words, out) &&
+           read_search(&words, out) && read_subproblems(&words, out);
 }

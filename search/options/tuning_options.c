@@ -15,8 +15,8 @@
 enum { RANK_MAX = 65536, LENGTH_DEFAULT = 2048, LENGTH_MAX = 1 << 30, SEQUENCES_DEFAULT = 16, FILE_MOST = 64 << 20 };
 static const double SAMPLES_DEFAULT = 10000;
 
-static const char *const PARTS[FROZEN_PARTS] = {"embeddings", "attention", "mlp",   "experts",
-                                                "router",     "norms",     "logits"};
+static const char *const PARTS[FROZEN_PARTS] = {"embeddings", "attention", "mlp",    "experts",  "router",
+                                                "norms",      "logits",    "vision", "projector"};
 
 /* A rank, and of --qlora a format, in any order: "16", "nf4", "int8,32". */
 static bool read_adapters(const Words *words, Option option, Tuning *out) {
@@ -60,7 +60,10 @@ static bool read_targets(const Words *words, Tuning *out) {
     return out->targets || words_wrong(words, OPTION_TARGETS, "are none; give all-linear, attention or q_proj,v_proj");
 }
 
-static bool read_frozen(const Words *words, Tuning *out) {
+static bool has_towers(const Model *model) { return model->tower_count > 0 || model->extra.matrix[PART_VISION] > 0; }
+
+/* A file may freeze the tower of a model that has none: LLaMA-Factory does by default. */
+static bool read_frozen(const Words *words, const Model *model, Tuning *out) {
     const char *list = given(words, OPTION_FREEZE);
     char word[32];
     out->frozen = out->rank > 0 ? FROZEN_ALL : 0; /* adapters are all that is trained */
@@ -72,7 +75,10 @@ static bool read_frozen(const Words *words, Tuning *out) {
         if (found < 0)
             return words_wrong(words, OPTION_FREEZE,
                                "\"%s\" is no part; give some of embeddings, attention, mlp, experts, router, norms, "
-                               "logits (a vision tower is not planned: leave it out)",
+                               "logits, vision (all towers) and projector",
+                               word);
+        if (found >= FROZEN_VISION && !has_towers(model) && !given(words, OPTION_FROM_CONFIG))
+            return words_wrong(words, OPTION_FREEZE, "%s has no tower of images or sound; leave %s out", model->name,
                                word);
         out->frozen |= 1u << found;
     }
@@ -151,8 +157,8 @@ bool tuning_from_words(const Words *words, Request *request) {
     if ((given(words, OPTION_QLORA) && !read_adapters(words, OPTION_QLORA, &out->what)) ||
         (given(words, OPTION_LORA) && !read_adapters(words, OPTION_LORA, &out->what)))
         return false;
-    if (!read_targets(words, &out->what) || !read_frozen(words, &out->what) || !read_task(words, out) ||
-        !read_lengths(words, request))
+    if (!read_targets(words, &out->what) || !read_frozen(words, &request->question.model, &out->what) ||
+        !read_task(words, out) || !read_lengths(words, request))
         return false;
     if (!(out->what.rank > 0)) out->what.targets = 0;
     int64_t chips = request->question.machine.mesh.devices;

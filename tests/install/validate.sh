@@ -43,7 +43,7 @@ sweep_ranking=tau-all=0.86
 } >"$root/sweep"
 
 # ---- fine-tuning: other software on other boards; by source, with its memory, and what is not replayed ----
-tuning_error=median=6.5%,p90=26%,memory-median=4%,memory-p90=19%,memory-fitting=0
+tuning_error=median=6.5%,p90=26%,memory-median=3.5%,memory-p90=12%,memory-fitting=0
 "$BUILD/shardopt" validate "$data/finetune.tsv" --max-error "$tuning_error" --format markdown --worst 0 \
     -o "$root/tuning.md" || { echo "FAIL: $data/finetune.tsv: exit $?" >&2; exit 1; }
 {

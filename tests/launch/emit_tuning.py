@@ -24,7 +24,18 @@ CASES = [
     "--model mixtral-8x7b --chip l40s --gpus 4 --lora",
     "--model qwen3-8b --chip h100 --gpus 8 --sft",
     "--model 70b --chip h100 --nodes 2 --sft",
+    "--model qwen2.5-vl-7b --chip a100 --gpus 8 --freeze vision,projector",
+    "--model qwen2.5-vl-7b --chip a100 --gpus 8 --freeze vision",
+    "--model qwen2.5-vl-7b --chip a100 --gpus 2 --qlora",
 ]
+# What a launcher has no key for, and has to refuse.
+UNSAID = {("trl", 9), ("trl", 10), ("axolotl", 10)}
+
+
+def pattern_leaves_tower(pattern):
+    """Names of Qwen2.5-VL's modules (transformers 5, modeling_qwen2_5_vl.py): text has adapters, its tower none."""
+    text, tower = "model.language_model.layers.3.mlp.gate_proj", "model.visual.blocks.3.mlp.gate_proj"
+    return bool(re.fullmatch(pattern, text)) and not re.fullmatch(pattern, tower)
 
 
 def of_axolotl(text, gpus):
@@ -36,7 +47,7 @@ def of_axolotl(text, gpus):
     left = set(keys) - set(read.model_dump(exclude_none=False))
     assert not left, f"no keys of it: {left}"
     return (read.micro_batch_size, read.gradient_accumulation_steps, read.sequence_len, read.lora_r,
-            bool(read.gradient_checkpointing))
+            bool(read.gradient_checkpointing), (bool(read.freeze_mm_modules),) * 2)
 
 
 def of_llama_factory(text, gpus):
@@ -48,7 +59,9 @@ def of_llama_factory(text, gpus):
     model, data, training, tuning, _ = parser.parse_dict(yaml.safe_load(text) | {"use_cpu": True})
     length = data.cutoff_len + bool(data.packing)  # of which it takes one off
     return (training.per_device_train_batch_size, training.gradient_accumulation_steps, length,
-            tuning.lora_rank if tuning.finetuning_type == "lora" else None, not model.disable_gradient_checkpointing)
+            tuning.lora_rank if tuning.finetuning_type == "lora" else None, not model.disable_gradient_checkpointing,
+            ("freeze_vision_tower" in text and tuning.freeze_vision_tower,
+             "freeze_multi_modal_projector" in text and tuning.freeze_multi_modal_projector))
 
 
 def of_trl(text, gpus):
@@ -63,7 +76,8 @@ def of_trl(text, gpus):
                                            "--output_dir", tempfile.gettempdir()]
     _, training, model = HfArgumentParser([ScriptArguments, config, ModelConfig]).parse_args_into_dataclasses(words)
     return (training.per_device_train_batch_size, training.gradient_accumulation_steps, training.max_length,
-            model.lora_r if model.use_peft else None, training.gradient_checkpointing)
+            model.lora_r if model.use_peft else None, training.gradient_checkpointing,
+            (isinstance(model.lora_target_modules, str) and pattern_leaves_tower(model.lora_target_modules),) * 2)
 
 
 # Reader, the package it needs, and what one changes for it to refuse the second case.
@@ -76,13 +90,17 @@ def planned(plan, case):
     knobs, pairs = plan["knobs"], 2 if "--dpo" in case else 1
     rank = re.search(r"--q?lora (\d+)", case)
     return (knobs["microbatch_sequences"] // pairs, knobs["microbatches"], 1024 if "--seq" in case else 2048,
-            None if "lora" not in case else int(rank[1]) if rank else 16, knobs["remat"] == "full")
+            None if "lora" not in case else int(rank[1]) if rank else 16, knobs["remat"] == "full",
+            ("-vl-" in case, "-vl-" in case and "vision" != case.split()[-1]))
 
 
 def check(program, form, case, number):
     reader, _, right, wrong = FORMATS[form]
     found = re.search(r"--(gpus|nodes) (\d+)", case)
     gpus = int(found[2]) * (8 if found[1] == "nodes" else 1)
+    if (form, number) in UNSAID:
+        code, _, said = shardopt.run(program, "emit", form, *case.split(), "-q")
+        return None if code == 2 and "freeze" in said else f"is emitted: {code} {said}"
     with tempfile.TemporaryDirectory() as folder:
         plan, path = shardopt.emitted(program, form, case, folder)
         text = open(path).read()

@@ -130,7 +130,9 @@ def request_drawn(dice, models, mixtures):
                                                  "master=none moments=bf16", "parameters=fp8", "parameters=fp32"))]
     if dice.random() < 0.1:
         words += dice.choice((["--lora", "16"], ["--qlora", "32"], ["--qlora", "8,int8", "--targets", "attention"],
-                              ["--freeze", "embeddings,logits"], ["--lora", "64", "--task", "dpo"]))
+                              ["--freeze", "embeddings,logits"], ["--freeze", "mlp"], ["--lora", "64", "--task", "dpo"]))
+    elif "-vl-" in model:
+        words += ["--freeze", dice.choice(("vision", "vision,projector", "projector,embeddings"))]
     if dice.random() < 0.15:
         words += ["--profile", "ideal"]
     if dice.random() < 0.15:

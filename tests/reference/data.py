@@ -134,9 +134,10 @@ def read_model(name, program):
                                                    "embedding_norm", "logits_bias", "learned_positions", "no_head",
                                                    "extra_matrices", "extra_vectors", "extra_looked_up")})
     model.kinds = kinds
-    model.towers = sum(tower["parameters"] for tower in listed["towers"])
-    # what projects from a tower to the stream is held; text does not go through it
-    model.projector = listed["parts"]["projector"]
+    # what makes tokens of images, and what projects it to the stream, is held; text does not go through it
+    model.towers, model.projector = listed["parts"]["vision"] + listed["parts"]["audio"], listed["parts"]["projector"]
+    beyond = model.towers - sum(tower["parameters"] for tower in listed["towers"])  # extras of the model, in extra_*
+    model.extra_vectors -= model.projector + beyond
     model.capacity_factor = listed["training"]["capacity_factor"] or 0
     return model
 

@@ -125,7 +125,7 @@ def model_flops(model, seq, full):
             total += (kind.count - kind.copies) * (active - own - kind.extra_looked_up)
     total += model.vocab * D if not model.no_head or model.tied else 0
     total += norm_parameters(model) * (2 if model.embedding_norm else 1) + (model.vocab if model.logits_bias else 0)
-    total += model.extra_matrices + model.extra_vectors - model.extra_looked_up - model.projector
+    total += model.extra_matrices + model.extra_vectors - model.extra_looked_up
     flops = 6.0 * total
     for kind in model.kinds:
         joined = float(seq) / max(1, kind.compress)

@@ -454,8 +454,9 @@ def ops_of_embedding(model, shard, layout, plan, software):
     at = Layer(model, shard, layout, plan, software)
     t, stream = at.t, 2 * at.T * at.D
     lookup = at.add(Op("lookup", "embedding", hbm=(4 * at.own * at.D, 8 * at.own * at.D)))
-    lookup.weights = shard.vocab * at.D + model.learned_positions * at.D / t + \
-        (model.extra_vectors + model.towers) / t
+    lookup.weights = shard.vocab * at.D + (model.learned_positions * at.D + model.extra_vectors) / t
+    for name, held in (("towers", model.towers), ("projector", model.projector)):
+        at.add(Op("elementwise", name)).weights = held / t
     if model.extra_matrices:
         op = at.add(matmul("matrices alongside layers", at.T, model.extra_matrices / (at.D * t), at.D))
         at.enter(op, stream)
@@ -556,5 +557,6 @@ def saved_bytes(op, profile):
     if profile.low_copies > 0.5 and profile.precision != "bf16":
         low = LOW_BYTES[profile.precision]
         size = size * low / 2 if op.saved_input else size + low * op.saved_copy
-    size *= profile.kept_factor
+    hidden = op.output in ("gate_up", "product") and profile.mlp_kept
+    size = size * (hidden or profile.kept_factor) + profile.dispatched_kept * op.routed_bytes
     return size + (5 * op.scores if profile.unfused_attention > 0.5 else 0)

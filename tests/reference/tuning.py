@@ -6,7 +6,7 @@ from data import Record, Unknown
 from ops import BACKWARD, FORWARD, Op
 
 TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-PARTS = ("embeddings", "attention", "mlp", "experts", "router", "norms", "logits")
+PARTS = ("embeddings", "attention", "mlp", "experts", "router", "norms", "logits", "vision", "projector")
 STORED = {"nf4": 0.5 + 1 / 64. + 4 / (64. * 256), "nf4-single": 0.5 + 4 / 64., "int8": 1.0, "gptq": 0.5 + 2.5 / 128}
 # a matmul's part, the matrices it is made of, and the activation that it alone reads; the rest is of attention
 ROWS = {"qkv projection": ("attention", TARGETS[:3], "attention_input"),
@@ -19,6 +19,7 @@ ROWS = {"qkv projection": ("attention", TARGETS[:3], "attention_input"),
         "expert gate and up": ("experts", TARGETS[4:6], "mlp_input"),
         "expert up": ("experts", TARGETS[5:6], "mlp_input"), "expert down": ("experts", TARGETS[6:], "product"),
         "embedding": ("embeddings", (), None), "logits": ("logits", (), None),
+        "towers": ("vision", (), None), "projector": ("projector", (), None),
         **{name + " norm": ("norms", (), None) for name in ("attention", "mlp", "mixer", "final", "embedding")}}
 
 def words_of(text):
@@ -50,7 +51,7 @@ def tuning_of(request):
                 alone = [one for one in TARGETS if one.split("_")[0] == word.split("_")[0]]
                 tuning.targets |= set(named.get(word, alone))
     for word in words_of(request.get("freeze", "")):
-        tuning.frozen |= {part for part in PARTS if part.startswith(word[:-1])}
+        tuning.frozen |= {part for part in PARTS if part.startswith(word) or part == word + "s"}
     if request.get("task") == "dpo":
         tuning.references, tuning.reference_model = 1, not tuning.rank
     tuning.on_host = request.get("offload") == "parameters"
@@ -96,7 +97,7 @@ def tuned(tuning, query_share, ops):
         part, of, read = ROWS.get(op.name, ("attention", (), None))
         is_frozen, matmul = part in tuning.frozen, op.kind in ("matmul", "grouped")
         count, columns = columns_of_adapters(tuning, op, query_share) if is_frozen and tuning.rank else (0, 0.0)
-        if read and (not is_frozen or count):
+        if read and (not is_frozen or count or tuning.stored_bytes):
             needed.add(read)
         if is_frozen:
             frozen(op)

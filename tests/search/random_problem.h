@@ -267,6 +267,8 @@ static inline void random_software(Draw draw, const Chip *chip, Profile *profile
     profile->logit_chunks = draw_chance(&draw, 0.4) ? 8 : 1;
     profile->kept_factor = draw_chance(&draw, 0.4) ? 1.7 : 1;
     profile->update_copies = draw_chance(&draw, 0.4) ? 1 : 0;
+    profile->mlp_kept = profile->kept_factor > 1 && draw_chance(&draw, 0.5) ? 1.3 : 0;
+    profile->dispatched_kept = draw_chance(&draw, 0.3) ? 3 : 0;
     profile->frozen_bytes = draw_chance(&draw, 0.4) ? 4 : 0;
     Precision precision = draw_chance(&draw, 0.3) ? PRECISION_FP8 : PRECISION_BF16;
     *profile = profile_in_precision(profile, chip, precision_peak(chip, precision) > 0 ? precision : PRECISION_BF16);

@@ -18,7 +18,8 @@ static const LaunchKey KEYS[] = {
     KEY_NUMBER('b', "micro_batch_size", TERM_MICRO, 1, IMPORT_BATCH_MAX, 1),
     KEY_NUMBER('b', "gradient_accumulation_steps", TERM_MICROBATCHES, 1, 1 << 20, 1),
     KEY_NAME('b', "gradient_checkpointing", TERM_CHECKPOINTS, false, CHECKPOINTS),
-    KEY_FLAG('p', "bfloat16", TERM_PLAIN), /* without autocast */
+    KEY_FLAG('b', "freeze_mm_modules", TERM_TOWERS), /* with the projector: utils/freeze.py */
+    KEY_FLAG('p', "bfloat16", TERM_PLAIN),           /* without autocast */
     KEY_NAME('p', "bf16", TERM_MIXED, false, MIXED),
     KEY_NAME('a', "adapter", TERM_ADAPTER, ADAPTER_NONE, ADAPTERS),
     KEY_NUMBER('a', "lora_r", TERM_RANK, 1, 1 << 16, 8),
@@ -49,6 +50,14 @@ static const char *axolotl_cannot(const LaunchJob *job) {
     if (tuning->pairs && tuned_shards(job) && tuning->what.stored_bytes > 0)
         return "FSDP2 does not take quantised weights with dpo (schemas/validation.py); plan with --require fsdp=1";
     return tuned_cannot(job);
+}
+
+static const char *refuses_work(const Request *request) {
+    const Tuning *what = &request->question.tuning.what;
+    unsigned towers = what->frozen & FROZEN_TOWERS;
+    REFUSE_UNLESS(what->rank > 0 || !towers || towers == FROZEN_TOWERS,
+                  "its freeze_mm_modules freezes tower and projector together; give --freeze vision,projector");
+    return tuned_refuses_work(request);
 }
 
 static bool axolotl_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {
@@ -100,8 +109,9 @@ static const char IGNORED[] =
 
 static bool axolotl_work(ConfigFile *file, ImportedWork *out, Error *error) {
     LaunchTerms terms;
-    return tuned_read(KEYS, file, &terms, error) &&
-           tuned_work(file, &terms, config_text(file, "base_model", NULL),
+    if (!tuned_read(KEYS, file, &terms, error)) return false;
+    terms.of[TERM_PROJECTOR] = terms.of[TERM_TOWERS];
+    return tuned_work(file, &terms, config_text(file, "base_model", NULL),
                       config_text(file, "lora_target_modules", NULL), out, error);
 }
 
@@ -114,7 +124,7 @@ static bool axolotl_plan(ConfigFile *file, const Request *request, ImportedPlan 
 const Launcher AXOLOTL_LAUNCHER = {
     .name = "axolotl",
     .refuses_degrees = tuned_refuses_degrees,
-    TUNED_FIELDS,
+    TUNED_FIELDS(refuses_work),
     .signs = {"base_model", "sequence_len", "micro_batch_size"},
     .keys = KEYS,
     .import_work = axolotl_work,

@@ -25,6 +25,8 @@ static const LaunchKey KEYS[] = {
     KEY_FLAG('b', "disable_gradient_checkpointing", TERM_KEEPS),
     KEY_FLAG('p', "pure_bf16", TERM_PLAIN),
     KEY_FLAG('p', "bf16", TERM_MIXED),
+    {"freeze_vision_tower", TERM_TOWERS, 'b', KEY_SWITCH, 0, 1, true, NULL, NULL},
+    {"freeze_multi_modal_projector", TERM_PROJECTOR, 'b', KEY_SWITCH, 0, 1, true, NULL, NULL},
     KEY_NAME('f', "fsdp", TERM_FSDP, SHARDS_NONE, SHARDINGS),
     KEY_WRITTEN('f', "fsdp_config.version", TERM_VERSION),
     {"fsdp_config.reshard_after_forward", TERM_REGATHER, 'f', KEY_SWITCH, 0, 1, true, NULL, NULL},
@@ -102,7 +104,7 @@ static bool llama_factory_plan(ConfigFile *file, const Request *request, Importe
 const Launcher LLAMA_FACTORY_LAUNCHER = {
     .name = "llama-factory",
     .refuses_degrees = refuses_degrees,
-    TUNED_FIELDS,
+    TUNED_FIELDS(tuned_refuses_work),
     .signs = {"cutoff_len", "finetuning_type", "quantization_bit"},
     .keys = KEYS,
     .import_work = llama_factory_work,

@@ -34,6 +34,14 @@ static const LaunchKey KEYS[] = {
     {NULL},
 };
 
+static const char *refuses_work(const Request *request) {
+    const Tuning *what = &request->question.tuning.what;
+    REFUSE_UNLESS(
+        what->rank > 0 || !(what->frozen & FROZEN_TOWERS),
+        "it has no key that freezes a tower; llama-factory has, and axolotl for tower and projector together");
+    return tuned_refuses_work(request);
+}
+
 static void write_launch(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
     bool shards = tuned_shards(job);
     fprintf(out,
@@ -57,10 +65,15 @@ static void write_launch(const LaunchJob *job, const LaunchTerms *terms, FILE *o
 static void write_adapters(const LaunchJob *job, const LaunchTerms *terms, FILE *out) {
     keys_write(KEYS, "a", terms, KEYS_FLAGS, out);
     fprintf(out, "    --lora_target_modules ");
-    if (job->request->question.tuning.what.targets == TARGETS_ALL)
+    if (tuned_has_towers(job)) { /* one word is a pattern of PEFT's: all-linear would take the tower's too */
+        fprintf(out, "'.*language_model.*\\.(");
+        tuned_write_targets(job, "|", out);
+        fprintf(out, ")'");
+    } else if (job->request->question.tuning.what.targets == TARGETS_ALL) {
         fprintf(out, "all-linear");
-    else
+    } else {
         tuned_write_targets(job, " ", out);
+    }
     fprintf(out, "\n");
     if (terms->of[TERM_BITS] == 4) fprintf(out, "    --bnb_4bit_quant_type nf4\n");
 }
@@ -114,7 +127,7 @@ const Launcher TRL_LAUNCHER = {
     .name = "trl",
     .usual_in_tuning = true,
     .refuses_degrees = tuned_refuses_degrees,
-    TUNED_FIELDS,
+    TUNED_FIELDS(refuses_work),
     .signs = {"per_device_train_batch_size", "lora_target_modules"},
     .signs_yield = true,
     .keys = KEYS,

@@ -27,7 +27,7 @@ const char *tuned_refuses(const PlanFacts *facts) {
 const char *tuned_refuses_work(const Request *request) {
     const Tuning *what = &request->question.tuning.what;
     REFUSE_UNLESS(
-        what->rank > 0 || what->frozen == 0,
+        what->rank > 0 || !(what->frozen & ~(unsigned)FROZEN_TOWERS),
         "its files have no words for --freeze; set requires_grad in a script of your own, and give --for any");
     REFUSE_UNLESS(request->question.precision == PRECISION_BF16, "it trains in bf16 here; give --precision bf16");
     return NULL;
@@ -81,6 +81,8 @@ void tuned_plan_words(const LaunchJob *job, Prose *out) {
 
 bool tuned_shards(const LaunchJob *job) { return job->shards || job->request->question.tuning.what.on_host; }
 
+bool tuned_has_towers(const LaunchJob *job) { return job->model->tower_count > 0; }
+
 LaunchTerms tuned_terms(const LaunchJob *job) {
     const FineTuning *tuning = &job->request->question.tuning;
     const Tuning *what = &tuning->what;
@@ -109,6 +111,10 @@ LaunchTerms tuned_terms(const LaunchJob *job) {
     of[TERM_FSDP] = what->on_host ? SHARDS_ON_HOST : SHARDS_ALL;
     /* one rank alone would quantise: axolotl 0.19 utils/schemas/validation.py, check_fsdp2_cpu_ram_efficient_loading */
     of[TERM_LOADS_ONCE] = bits == 0;
+    if (tuned_has_towers(job)) {
+        of[TERM_TOWERS] = what->frozen >> FROZEN_VISION & 1;
+        of[TERM_PROJECTOR] = what->frozen >> FROZEN_PROJECTOR & 1;
+    }
     if (job->data > 1) of[TERM_SHARDS] = job->fsdp;
     if (job->data == 1) of[ROLE_DATA] = TERM_SILENT;
     return terms;
@@ -138,9 +144,15 @@ bool tuned_read(const LaunchKey *keys, ConfigFile *file, LaunchTerms *out, Error
     return true;
 }
 
-/* "q_proj,v_proj" of any spelling of a list. */
+/* "q_proj,v_proj" of any spelling of a list, or of a pattern: ".*language_model.*(q_proj|v_proj)". */
 static const char *targets_text(ConfigFile *file, const char *targets) {
-    const char *items[TARGET_COUNT];
+    const char *items[TARGET_COUNT], *names = strchr(targets, '(');
+    if (names) {
+        char *words = arena_format(file->arena, "%.*s", (int)strcspn(names + 1, ")"), names + 1);
+        for (char *c = words; c && *c; c++)
+            if (*c == '|') *c = ',';
+        return words;
+    }
     int count = config_list(file, targets, items, TARGET_COUNT);
     const char *text = count > 0 ? items[0] : targets;
     for (int i = 1; i < count && i < TARGET_COUNT; i++) text = arena_format(file->arena, "%s,%s", text, items[i]);
@@ -164,6 +176,8 @@ bool tuned_work(ConfigFile *file, const LaunchTerms *terms, const char *model, c
                                                                                                     : "");
     bool all = !targets || of[TERM_EVERY] || strcmp(targets, "all") == 0 || strcmp(targets, "all-linear") == 0;
     if (adapted && !all) words[TUNING_TARGETS] = targets_text(file, targets);
+    if (!adapted && (of[TERM_TOWERS] || of[TERM_PROJECTOR]))
+        words[TUNING_FREEZE] = !of[TERM_PROJECTOR] ? "vision" : of[TERM_TOWERS] ? "vision,projector" : "projector";
     words[TUNING_TASK] = of[TERM_PAIRS] ? "dpo" : adapted ? NULL : "sft";
     if (of[TERM_PACKED] || of[TERM_FREE]) words[TUNING_PACKING] = of[TERM_PACKED] ? "packed" : "padding-free";
     if (of[TERM_ON_HOST] || of[TERM_FSDP] == SHARDS_ON_HOST) out->offload = "parameters";

@@ -29,6 +29,8 @@ enum {
     TERM_PLAIN,       /* weights and moments in bf16 as they lie, no autocast */
     TERM_MIXED,       /* bf16 autocast */
     TERM_VERSION,     /* of FSDP */
+    TERM_TOWERS,      /* towers are frozen; silent where there are none */
+    TERM_PROJECTOR,   /* and what is behind them */
 };
 typedef enum { ADAPTER_NONE, ADAPTER_LORA, ADAPTER_QLORA } TunedAdapter;
 typedef enum { SHARDS_NONE, SHARDS_ALL, SHARDS_ON_HOST } TunedShards;
@@ -44,12 +46,12 @@ void tuned_plan_words(const LaunchJob *job, Prose *out); /* in the names of the 
 const char *tuned_cannot(const LaunchJob *job);
 void tuned_notes(const LaunchJob *job, EmitNotes *notes);
 
-/* What all of them have; refuses_degrees() is a field of each. */
-#define TUNED_FIELDS                                                                                                   \
+/* What all of them have, with a refuses_work() that ends in theirs; refuses_degrees() is a field of each. */
+#define TUNED_FIELDS(refuses_what)                                                                                     \
     .fine_tunes = true,                                                                                                \
     .nestings = {{.name = "megatron",                                                                                  \
                   .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}}},         \
-    .gpus_only = true, .any_layers = true, .refuses = tuned_refuses, .refuses_work = tuned_refuses_work,               \
+    .gpus_only = true, .any_layers = true, .refuses = tuned_refuses, .refuses_work = refuses_what,                     \
     .offloads_optimizer = tuned_offloads_optimizer, .host_update = HOST_UPDATE_ON_CPU, .remat = tuned_remat,           \
     .plan_words = tuned_plan_words
 
@@ -57,7 +59,8 @@ void tuned_notes(const LaunchJob *job, EmitNotes *notes);
 
 LaunchTerms tuned_terms(const LaunchJob *job);
 bool tuned_shards(const LaunchJob *job); /* FSDP2, if only to have parameters on the host */
-/* The matrices that have adapters, "q_proj, k_proj", where these are not all. */
+bool tuned_has_towers(const LaunchJob *job);
+/* The matrices that have adapters, "q_proj, k_proj". */
 void tuned_write_targets(const LaunchJob *job, const char *between, FILE *out);
 /* A repository or folder where one was requested, else the model's name here. */
 const char *tuned_model(const LaunchJob *job);

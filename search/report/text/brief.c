@@ -96,6 +96,9 @@ static void tuning_words(const Request *request, const RankedPlan *first, Prose 
         prose_add(to, "; DPO: pairs, the reference is %s",
                   what->reference_model ? "a copy of the weights" : "the model with adapters off");
     prose_add(to, ".");
+    if (request->question.model.tower_count > 0)
+        prose_add(to, " Its tower is held and %s; what it computes of images is not counted.",
+                  what->frozen >> FROZEN_VISION & 1 ? "frozen" : "trained");
     if (what->on_host && request->space.offload_allowed)
         prose_add(to, " Nothing fits in HBM alone: parameters lie in the host's memory (--offload parameters).");
 }

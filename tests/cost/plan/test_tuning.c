@@ -80,15 +80,19 @@ Test(tuning, inputs_that_are_not_kept) {
     cr_expect_float_eq(sum_under(&all).saved, whole, 1);
     cr_expect_float_eq(whole - sum_under(&attention).saved, 2. * TOKENS * (4096 + 14336), 1);
     cr_expect_float_eq(whole - sum_under(&mlp).saved, 2. * TOKENS * 4096, 1);
+    attention.stored_bytes = TUNING_STORED_BYTES;
+    cr_expect_float_eq(sum_under(&attention).saved, whole, 1, "bitsandbytes keeps inputs of frozen matmuls");
 }
 
 /* Nothing frozen and no adapters: each op as it is without a tuning, to the last bit. */
 Test(tuning, all_of_the_weights_is_as_before) {
     Op before[OPS_MAX], after[OPS_MAX];
-    Tuning all = {.on = true};
+    const Tuning all[] = {{.on = true}, {.on = true, .rank = 16, .targets = TARGETS_ALL}};
     int count = ops_under(NULL, before);
-    cr_assert_eq(ops_under(&all, after), count);
-    for (int i = 0; i < count; i++) cr_expect_arr_eq(&before[i], &after[i], sizeof *before, "%s", before[i].name);
+    for (size_t of = 0; of < COUNT_OF(all); of++) {
+        cr_assert_eq(ops_under(&all[of], after), count);
+        for (int i = 0; i < count; i++) cr_expect_arr_eq(&before[i], &after[i], sizeof *before, "%s", before[i].name);
+    }
 }
 
 static MemoryRows rows_under(const TrainingState *state, double fsdp, Moment moment) {
@@ -124,6 +128,48 @@ Test(tuning, memory) {
     cr_expect_float_eq(rows_under(&state, 1, MOMENT_UPDATE).parameters_bytes, 4 * (layers + rest + adapters), 1e3);
     state.tuning.on_host = true;
     cr_expect_eq(rows_under(&state, 1, MOMENT_UPDATE).parameters_bytes, 0);
+}
+
+/* A tower of 400 M and a projector of 30 M alongside: 2 bytes held of each however they are trained; a gradient of 2
+ * and AdamW's 12 of what is not frozen alone, spread over the chips like all else. */
+Test(tuning, towers) {
+    static const struct {
+        const char *name;
+        Tuning what;
+        double trained;
+    } ROWS[] = {
+        {"all", {.on = true}, 430e6},
+        {"tower frozen", {.on = true, .frozen = 1 << FROZEN_VISION}, 30e6},
+        {"both frozen", {.on = true, .frozen = FROZEN_TOWERS}, 0},
+        {"embedding frozen", {.on = true, .frozen = 1 << FROZEN_EMBEDDING}, 430e6 - 128256. * 4096},
+        {"adapters", {.on = true, .rank = 16, .targets = TARGETS_ALL, .frozen = FROZEN_ALL}, 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        TrainingState state = *training_state_default();
+        double held[2], gradients[2], moments[2];
+        for (int with = 0; with < 2; with++) {
+            Bench bench = bench_of(layer_8b(), 1, TOKENS);
+            bench.shard.layers = bench.shard.layers_last = 32, bench.shard.vocab = 128256, bench.shard.fsdp = 8;
+            if (with) {
+                bench.model.towers[bench.model.tower_count++] = (Tower){.part = PART_VISION, .parameters = 400000000};
+                bench.model.extra.matrix[PART_PROJECTOR] = 30000000;
+            }
+            CostContext setting = bench_setting(&bench);
+            setting.state = &state;
+            state.tuning = with ? ROWS[i].what : (Tuning){.on = true};
+            if (ROWS[i].what.rank > 0) state.tuning = ROWS[i].what;
+            MemoryRows rows;
+            memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, MOMENT_UPDATE, 0,
+                        &rows);
+            held[with] = rows.parameters_bytes, gradients[with] = rows.gradients_bytes;
+            moments[with] = rows.optimizer_bytes;
+        }
+        cr_expect_float_eq(held[1] - held[0], 2 * 430e6 / 8, 1, "%s: %.0f", ROWS[i].name, held[1] - held[0]);
+        double per = gradients[0] / moments[0]; /* the bench's dtypes: what is trained takes as much of each */
+        cr_expect_float_eq(moments[1] - moments[0], 12 * ROWS[i].trained / 8, 1, "%s: %.0f", ROWS[i].name,
+                           moments[1] - moments[0]);
+        cr_expect_float_eq(gradients[1] - gradients[0], per * 12 * ROWS[i].trained / 8, 1, "%s", ROWS[i].name);
+    }
 }
 
 /* Gathers of quantised weights are as small as they; a gradient is scattered of adapters alone; a reference is one more

@@ -343,7 +343,7 @@ Test(config_hostile, what_is_left_out) {
         {"{\"model_type\": \"qwen2_vl\", \"hidden_size\": 8, \"intermediate_size\": 16, \"num_attention_heads\": 2,"
          " \"num_hidden_layers\": 2, \"num_key_value_heads\": 2, \"vocab_size\": 32, \"max_position_embeddings\": 64,"
          " \"rope_scaling\": {\"type\": \"mrope\", \"mrope_section\": [1, 1, 2]}, \"vision_config\": {\"depth\": 32}}",
-         "vision tower (of plans; it is counted)", "qwen2_vl"},
+         "vision tower (its work on images; it is counted)", "qwen2_vl"},
         {"{\"model_type\": \"anything\", \"audio_config\": {}, \"vision_config\": {}, \"text_config\": {\"model_type\":"
          " \"llama\", \"hidden_size\": 8, \"intermediate_size\": 16, \"num_attention_heads\": 2, \"num_hidden_layers\":"
          " 2, \"vocab_size\": 32, \"max_position_embeddings\": 64}}",
@@ -354,7 +354,7 @@ Test(config_hostile, what_is_left_out) {
          "", "llava"},
         {"{\"model_type\": \"llava\", \"text_config\": {\"max_position_embeddings\": 4096, \"model_type\": \"llama\","
          " \"vocab_size\": 32064}, \"vision_config\": {\"hidden_size\": 1024}, \"vocab_size\": 32064}",
-         "vision tower (of plans; it is counted)", "llava"}, /* LLaVA 1.5 leaves Llama's sizes to the class */
+         "vision tower (its work on images; it is counted)", "llava"}, /* LLaVA 1.5 leaves Llama's sizes to the class */
         {"{\"model_type\": \"deepseek_v2\", \"hidden_size\": 8, \"intermediate_size\": 16, \"num_attention_heads\": 2,"
          " \"num_hidden_layers\": 2, \"vocab_size\": 32, \"max_position_embeddings\": 64, \"num_experts_per_tok\": 2,"
          " \"moe_intermediate_size\": 5, \"num_nextn_predict_layers\": 3}",
