@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/rl/trainer.h"
+
+#include "base/util.h"
+#include "models/parameters.h"
+#include "search/options/one_plan.h"
+
+#include <math.h>
+
+static int64_t updates_of(const RlQuestion *question) {
+    return divide_up(question->prompts * question->samples, question->train_batch);
+}
+
+double trainer_sequences(const RlQuestion *question, int64_t *length) {
+    *length = (int64_t)ceil(question->prompt + question->answers.longest);
+    return (double)question->train_batch * (question->prompt + question->answers.mean) / (double)*length;
+}
+
+/* Packed sequences as batches of plans: rounded up to a multiple of a power of two, a quarter of them at most, which
+ * ranks of data can share; what is added is taken off the time again. */
+static int64_t rounded(double sequences) {
+    int64_t least = (int64_t)ceil(sequences - 1e-9), part = 1;
+    while (part * 8 <= least) part *= 2;
+    return divide_up(max_whole(1, least), part) * part;
+}
+
+/* Seconds of a step for a second of the plan's. */
+static double seconds_each(const RlQuestion *question, double sequences, int64_t planned) {
+    double share = (double)(question->prompts * question->samples) / (double)question->train_batch;
+    return share * sequences / (double)planned;
+}
+
+double trainer_floor(const RlQuestion *question, int64_t chips) {
+    double flops = tokens_trained(question) * 6 * (double)model_parameters(&question->model).active_matmul;
+    double peak = question->chip.bf16_flops_per_second.value;
+    if (question->options->text[OPTION_PRECISION] && question->chip.fp8_flops_per_second.value > peak)
+        peak = question->chip.fp8_flops_per_second.value;
+    return question->profile.training_factor * flops / (peak * (double)chips) * (1 - 1e-9);
+}
+
+static bool make_request(const RlQuestion *question, int64_t chips, int64_t sequences, int64_t length, Arena *arena,
+                         Request *out, Error *error) {
+    Options *options = ARENA_NEW(arena, Options, 1);
+    static const Option TAKEN[] = {OPTION_MODEL, OPTION_CHIP, OPTION_OVERSUBSCRIPTION, OPTION_FOR, OPTION_PRECISION};
+    if (!options) return error_memory(error);
+    options->environment = question->options->environment;
+    options->model_json = question->options->model_json;
+    for (size_t i = 0; i < COUNT_OF(TAKEN); i++) {
+        options->text[TAKEN[i]] = question->options->text[TAKEN[i]];
+        options->where[TAKEN[i]] = question->options->where[TAKEN[i]];
+    }
+    if (!options->text[OPTION_FOR]) options->text[OPTION_FOR] = "megatron";
+    options->text[OPTION_CHIPS] = arena_format(arena, "%lld", (long long)chips);
+    options->text[OPTION_SEQUENCES] = arena_format(arena, "%lld", (long long)sequences);
+    options->text[OPTION_SEQ] = arena_format(arena, "%lld", (long long)length);
+    if (!options->text[OPTION_CHIPS] || !options->text[OPTION_SEQUENCES] || !options->text[OPTION_SEQ])
+        return error_memory(error);
+    if (!request_from_options(options, arena, out, error)) return false;
+    out->control.top = 1;
+    out->control.uncounted = !question->options->text[OPTION_VERBOSE];
+    out->control.sensitivity = SENSITIVITY_NONE;
+    const char *plan = question->options->text[OPTION_TRAIN_PLAN];
+    return !plan || one_plan_require(out, plan, "--train-plan", error);
+}
+
+/* The share of a step that its first passes take: what forward computes and sends, without recomputation. */
+static double forward_share(const Estimate *estimate) {
+    double forward = 0, all = estimate->recompute_seconds;
+    for (int i = 0; i < estimate->part_count; i++) {
+        forward += estimate->parts[i].forward_seconds;
+        all += estimate->parts[i].forward_seconds + estimate->parts[i].backward_seconds;
+    }
+    return forward / all * (1 - (estimate->time.optimizer_seconds + estimate->time.other_seconds) /
+                                    estimate->time.seconds);
+}
+
+bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seconds, Arena *arena, Trainer *out,
+                    Error *error) {
+    int64_t length;
+    double sequences = trainer_sequences(question, &length);
+    int64_t planned = rounded(sequences);
+    double each = seconds_each(question, sequences, planned), factor = question->profile.training_factor;
+    Request *request = ARENA_NEW(arena, Request, 1);
+    SearchResult *result = ARENA_NEW(arena, SearchResult, 1);
+    *out = (Trainer){.chips = chips, .length = length, .sequences = planned, .updates = updates_of(question)};
+    if (!request || !result) return error_memory(error);
+    if (!make_request(question, chips, planned, length, arena, request, error)) return false;
+    if (limit_seconds < INFINITY) request->control.limit_seconds = limit_seconds / (each * factor) * (1 + 1e-9);
+    if (!search_run(request, arena, result, error)) return false;
+    out->evaluated = result->certificate.plans_evaluated;
+    out->covered = result->certificate.plans_covered;
+    out->gap = result->certificate.gap;
+    if (result->plan_count == 0) return true;
+    const RankedPlan *plan = result->fastest ? result->fastest : &result->plans[0];
+    double state = (double)model_parameters(&question->model).total * 12;
+    out->fits = true;
+    out->plan = plan;
+    out->step_seconds = plan->estimate.time.seconds;
+    out->seconds = factor * each * out->step_seconds;
+    out->forward_seconds =
+        question->profile.forward_factor * each * out->step_seconds * forward_share(&plan->estimate);
+    out->optimizer_bytes = state / (double)chips;
+    return true;
+}
