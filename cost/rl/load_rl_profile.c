@@ -10,7 +10,8 @@ bool rl_profile_read(const char *text, size_t length, const char *where, RlProfi
         double *to;
     } FIGURES[] = {{"answer_sigma.value", &out->answer_sigma},
                    {"answers_at_once.value", &out->answers_at_once},
-                   {"generation_factor.value", &out->generation_factor},
+                   {"generation_colocated.value", &out->generation_colocated},
+                   {"generation_apart.value", &out->generation_apart},
                    {"training_factor.value", &out->training_factor},
                    {"forward_factor.value", &out->forward_factor},
                    {"transfer_seconds.value", &out->transfer_seconds},

@@ -61,8 +61,24 @@ static double train_phases(const RlQuestion *question, double seconds, double fo
            phases[RL_CRITIC];
 }
 
-static double transfer_seconds(const RlQuestion *question) {
-    return question->profile.transfer_seconds + question->weight_bytes / question->profile.transfer_bytes_per_second;
+static double transfer_seconds(const RlQuestion *question, int64_t train_chips) {
+    double hosts = max_real(1, (double)train_chips / (double)max_whole(1, question->chip.chips_per_host));
+    return question->profile.transfer_seconds +
+           question->weight_bytes / (question->profile.transfer_bytes_per_second * sqrt(hosts));
+}
+
+static double generation_factor(const RlQuestion *question, RlWay way) {
+    return way == RL_COLOCATED ? question->profile.generation_colocated : question->profile.generation_apart;
+}
+
+/* The best engines of a part of the machine, slower by what they take beyond the serving model. */
+static void generate(const RlQuestion *question, RolloutSpace *space, RlStep *step) {
+    Rollout *rollout = &step->rollout;
+    double factor = generation_factor(question, step->way);
+    *rollout = rollout_best(space, step->rollout_chips, step->lag);
+    rollout->seconds *= factor, rollout->prompt_seconds *= factor, rollout->tail_seconds *= factor;
+    rollout->first_step_seconds *= factor, rollout->last_step_seconds *= factor;
+    step->phases[RL_GENERATION] = rollout->seconds;
 }
 
 /* Steps of two pools overlap where weights may lag; else all phases follow each other. */
@@ -81,7 +97,7 @@ static RlStep begin(const RlQuestion *question, RlWay way, int64_t train_chips) 
     RlStep step = {.way = way, .train_chips = train_chips};
     step.rollout_chips = way == RL_COLOCATED ? question->chips : question->chips - train_chips;
     step.lag = way == RL_SPLIT_LAGGED ? question->lag : 0;
-    step.phases[RL_TRANSFER] = transfer_seconds(question);
+    step.phases[RL_TRANSFER] = transfer_seconds(question, train_chips);
     step.phases[RL_LOAD] = way == RL_COLOCATED ? 2 * question->profile.load_seconds : 0;
     return step;
 }
@@ -99,7 +115,6 @@ typedef struct {
     Arena *arena;
     RlAnswer *out;
     KnownTrainer *trainers;            /* by parts that train, from 1 */
-    Rollout *rollouts[RL_WAYS];        /* likewise, by parts that generate; layout NULL: not known */
     Error *error;
 } Splits;
 
@@ -118,10 +133,10 @@ static bool trainer_within(Splits *on, int64_t parts, double limit, Trainer *out
 
 static double floor_of(const RlQuestion *question, RlWay way, int64_t train_chips) {
     RlStep step = begin(question, way, train_chips);
-    double share = question->profile.forward_factor / question->profile.training_factor / 3;
     double train = trainer_floor(question, train_chips);
-    step.phases[RL_GENERATION] = rollout_floor(question, step.rollout_chips, step.lag);
-    settle(question, &step, train_phases(question, train, 0 * share, step.phases));
+    step.phases[RL_GENERATION] =
+        generation_factor(question, way) * rollout_floor(question, step.rollout_chips, step.lag);
+    settle(question, &step, train_phases(question, train, 0, step.phases));
     return step.seconds;
 }
 
@@ -143,8 +158,7 @@ static bool try_split(Splits *on, RlLine *line) {
     line->fate = RL_CUT_FLOOR;
     if (line->floor >= limit) return true;
     out->searches++;
-    step.rollout = rollout_best(&out->rollouts, step.rollout_chips, step.lag);
-    step.phases[RL_GENERATION] = step.rollout.seconds;
+    generate(question, &out->rollouts, &step);
     line->fate = RL_LACKS_ROOM;
     if (!(step.rollout.seconds < INFINITY)) return true;
     settle(question, &step, train_phases(question, trainer_floor(question, line->train_chips), 0, step.phases));

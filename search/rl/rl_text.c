@@ -98,11 +98,11 @@ static void write_phases(const RlStep *step, TextOut out) {
 
 static void write_limits(const RlQuestion *question, const RlStep *step, TextOut out) {
     Prose line = {0};
-    char a[NUMBER_TEXT_SIZE];
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     double generation = step->phases[RL_GENERATION];
     prose_add(&line, "The last tenth of the answers takes %s of generation, %.0f%% of the step: the longest has %s "
               "tokens in mean.", step_text(step->rollout.tail_seconds, a), 100 * step->rollout.tail_seconds / step->seconds,
-              grouped_text(lengths_longest_of(&question->answers, (double)answers_generated(question)), a));
+              grouped_text(lengths_longest_of(&question->answers, (double)answers_generated(question)), b));
     if (step->rollout.lag > 1) {
         line = (Prose){0};
         prose_add(&line, "Answers of up to %d steps are in flight together, so that none waits for the longest.",

@@ -122,10 +122,10 @@ static double prompts_of(const RlQuestion *question, const StepPlan *plan, int64
 /* One batch by itself. */
 static void time_batch(const RlQuestion *question, const AnswersInFlight *curve, const StepPlan *plan, Rollout *out) {
     static const double LEFT = 0.1;
-    double seconds = 0, tail = 0, factor = question->profile.generation_factor;
+    double seconds = 0, tail = 0;
     for (int i = 0; i < curve->count; i++) {
         const InFlightSegment *part = &curve->of[i];
-        double step = factor * step_of(plan, part->answers, question->prompt + part->generated);
+        double step = step_of(plan, part->answers, question->prompt + part->generated);
         seconds += part->steps * step;
         if (part->left <= LEFT * (double)out->answers) tail += part->steps * step;
         if (i == 0) out->first_step_seconds = step;
@@ -145,8 +145,7 @@ static void time_overlapped(const RlQuestion *question, const AnswersInFlight *c
         const InFlightSegment *part = &curve->of[i];
         context += part->steps * part->answers * part->generated / curve->tokens;
     }
-    double step = question->profile.generation_factor *
-                  step_of(plan, curve->tokens / period, question->prompt + context);
+    double step = step_of(plan, curve->tokens / period, question->prompt + context);
     double seconds = out->prompt_seconds + period * step;
     if (!(seconds < out->seconds)) return;
     out->seconds = seconds;
@@ -164,7 +163,7 @@ Rollout rollout_of(RolloutSpace *space, const RolloutLayout *layout, int64_t chi
     if (out.replicas == 0) return out;
     const StepPlan *plan = &layout->priced.step;
     out.answers = divide_up(all, out.replicas);
-    out.prompt_seconds = question->profile.generation_factor * prompts_of(question, plan, out.answers);
+    out.prompt_seconds = prompts_of(question, plan, out.answers);
     const AnswersInFlight *of = curve(space, out.answers, layout->slots);
     time_batch(question, of, plan, &out);
     for (int older = 2; older <= lag; older++) time_overlapped(question, of, layout->slots, plan, older, &out);
@@ -185,6 +184,5 @@ double rollout_floor(const RlQuestion *question, int64_t chips, int lag) {
     double all = (double)answers_generated(question), tokens = all * question->answers.mean;
     double longest = lengths_longest_of(&question->answers, all) / (double)max_whole(1, lag);
     if (!(most.per_chip > 0)) return INFINITY;
-    return question->profile.generation_factor *
-           max_real(tokens / (most.per_chip * (double)chips), longest / most.per_user) * (1 - 1e-9);
+    return max_real(tokens / (most.per_chip * (double)chips), longest / most.per_user) * (1 - 1e-9);
 }

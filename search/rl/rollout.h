@@ -44,7 +44,8 @@ typedef struct {
     double steps; /* of decode, until the longest ends */
 } Rollout;
 
-/* One layout on so many chips, with answers up to `lag` updates old. seconds is INFINITY where it does not fit. */
+/* One layout on so many chips, with answers up to `lag` updates old. seconds is INFINITY where it does not fit. All
+ * seconds are the serving model's. */
 Rollout rollout_of(RolloutSpace *space, const RolloutLayout *layout, int64_t chips, int lag);
 
 /* The quickest; of equals the first of the space. */

@@ -16,11 +16,11 @@ double trainer_sequences(const RlQuestion *question, int64_t *length) {
     return (double)question->train_batch * (question->prompt + question->answers.mean) / (double)*length;
 }
 
-/* Packed sequences as batches of plans: rounded up to a multiple of a power of two, a quarter of them at most, which
- * ranks of data can share; what is added is taken off the time again. */
+/* Packed sequences as batches of plans: rounded up to a multiple of a power of two, half of them at most, which ranks
+ * of data can share; what is added is taken off the time again. */
 static int64_t rounded(double sequences) {
     int64_t least = (int64_t)ceil(sequences - 1e-9), part = 1;
-    while (part * 8 <= least) part *= 2;
+    while (part * 4 <= least) part *= 2;
     return divide_up(max_whole(1, least), part) * part;
 }
 
