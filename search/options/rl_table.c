@@ -31,7 +31,7 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
         .details = "The share of answers that are trained on (1): DAPO generates more groups, and throws away those "
                    "whose answers are all right or all wrong."),
     [OPTION_FOR] = INPUT_ROW("for", "LAUNCHER", 0, .heading = "Space",
-                             .help = "who trains: megatron, torchtitan (FSDP), deepspeed, or several (megatron)",
+                             .help = "who trains: megatron, torchtitan (FSDP2) or deepspeed (megatron)",
                              .values = "megatron torchtitan deepspeed"),
     [OPTION_ENGINE] = INPUT_ROW("engine", "NAME", 0, .help = "who generates: vllm, sglang or tensorrt-llm (vllm)",
                                 .values = "vllm sglang tensorrt-llm"),

@@ -2,6 +2,7 @@
 #include "search/rl/rl_answer.h"
 
 #include "base/util.h"
+#include "mesh/host_link.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -81,13 +82,22 @@ static void generate(const RlQuestion *question, RolloutSpace *space, RlStep *st
     step->phases[RL_GENERATION] = rollout->seconds;
 }
 
+/* Copies over the host link, out and back: what shares chips with engines leaves them all of HBM while they generate,
+ * and whatever else is trained or read has no room beside the policy. */
+static double load_seconds(const RlQuestion *question, RlWay way, const Trainer *trainer) {
+    double rate = host_one_way_rate(&question->chip), bytes = trainer->moved_bytes;
+    bool shared = way == RL_COLOCATED;
+    if (shared) bytes += trainer->state_bytes;
+    return (shared ? 2 * question->profile.load_seconds : 0) + (rate > 0 ? 2 * bytes / rate : 0);
+}
+
 /* Steps of two pools overlap where weights may lag; else all phases follow each other. */
 static void settle(const RlQuestion *question, RlStep *step, double train_side) {
     double *phases = step->phases;
-    double generation = phases[RL_GENERATION], fixed = phases[RL_TRANSFER] + phases[RL_LOAD];
+    double generation = phases[RL_GENERATION], fixed = phases[RL_TRANSFER];
     double other = question->profile.other_share;
     phases[RL_OTHER] = other * (generation + train_side);
-    step->train_side = train_side + phases[RL_OTHER];
+    step->train_side = train_side + phases[RL_OTHER] + phases[RL_LOAD];
     step->seconds = step->way == RL_SPLIT_LAGGED ? max_real(generation, step->train_side) + fixed
                                                  : generation + step->train_side + fixed;
 }
@@ -98,7 +108,7 @@ static RlStep begin(const RlQuestion *question, RlWay way, int64_t train_chips) 
     step.rollout_chips = way == RL_COLOCATED ? question->chips : question->chips - train_chips;
     step.lag = way == RL_SPLIT_LAGGED ? question->lag : 0;
     step.phases[RL_TRANSFER] = transfer_seconds(question, train_chips);
-    step.phases[RL_LOAD] = way == RL_COLOCATED ? 2 * question->profile.load_seconds : 0;
+    step.phases[RL_LOAD] = load_seconds(question, way, &(Trainer){0});
     return step;
 }
 
@@ -168,6 +178,7 @@ static bool try_split(Splits *on, RlLine *line) {
     if (!trainer_within(on, line->train_chips / question->unit, most, &step.trainer)) return false;
     line->fate = limit < INFINITY ? RL_CUT_TRAINER : RL_LACKS_ROOM;
     if (!step.trainer.fits) return true;
+    step.phases[RL_LOAD] = load_seconds(question, line->way, &step.trainer);
     settle(question, &step,
            train_phases(question, step.trainer.seconds, step.trainer.forward_seconds, step.phases));
     step.fits = true;

@@ -198,11 +198,23 @@ static bool read_serving(const Words *words, RlQuestion *out) {
     return true;
 }
 
+/* Options whose table here has other values than that of the question which they become a part of. */
+static bool check_choices(const Words *words) {
+    static const Option CHOICES[] = {OPTION_FOR,       OPTION_ENGINE,   OPTION_PRECISION, OPTION_ROLLOUT_PRECISION,
+                                     OPTION_KV_DTYPE, OPTION_FORMAT};
+    int ignored;
+    for (size_t i = 0; i < COUNT_OF(CHOICES); i++)
+        if (!choice_read(given(words, CHOICES[i]), words_where(words, CHOICES[i]), RL_OPTIONS[CHOICES[i]].values,
+                         &ignored, words->error))
+            return false;
+    return true;
+}
+
 bool rl_question(const Options *options, Arena *arena, RlQuestion *out, Error *error) {
     const Words words = {options, arena, error};
     memset(out, 0, sizeof *out);
     out->options = options;
-    return rl_profile_load(arena, &out->profile, error) && model_from_words(&words, &out->model) &&
+    return check_choices(&words) && rl_profile_load(arena, &out->profile, error) && model_from_words(&words, &out->model) &&
            read_machine(&words, out) && read_lengths(&words, out) && read_step(&words, out) && read_ways(&words, out) &&
            read_serving(&words, out);
 }

@@ -38,8 +38,8 @@ double trainer_floor(const RlQuestion *question, int64_t chips) {
     return question->profile.training_factor * flops / (peak * (double)chips) * (1 - 1e-9);
 }
 
-static bool make_request(const RlQuestion *question, int64_t chips, int64_t sequences, int64_t length, Arena *arena,
-                         Request *out, Error *error) {
+/* Fewer hosts may train better than all, so that another host is never a loss: most may idle. */
+static bool make_request(const RlQuestion *question, const Trainer *trainer, Arena *arena, Request *out, Error *error) {
     Options *options = ARENA_NEW(arena, Options, 1);
     static const Option TAKEN[] = {OPTION_MODEL, OPTION_CHIP, OPTION_OVERSUBSCRIPTION, OPTION_FOR, OPTION_PRECISION};
     if (!options) return error_memory(error);
@@ -50,16 +50,17 @@ static bool make_request(const RlQuestion *question, int64_t chips, int64_t sequ
         options->where[TAKEN[i]] = question->options->where[TAKEN[i]];
     }
     if (!options->text[OPTION_FOR]) options->text[OPTION_FOR] = "megatron";
-    options->text[OPTION_CHIPS] = arena_format(arena, "%lld", (long long)chips);
-    options->text[OPTION_SEQUENCES] = arena_format(arena, "%lld", (long long)sequences);
-    options->text[OPTION_SEQ] = arena_format(arena, "%lld", (long long)length);
+    const char *plan = question->options->text[OPTION_TRAIN_PLAN];
+    options->text[OPTION_MAX_IDLE] = plan ? "0" : "0.9";
+    options->text[OPTION_CHIPS] = arena_format(arena, "%lld", (long long)trainer->chips);
+    options->text[OPTION_SEQUENCES] = arena_format(arena, "%lld", (long long)trainer->sequences);
+    options->text[OPTION_SEQ] = arena_format(arena, "%lld", (long long)trainer->length);
     if (!options->text[OPTION_CHIPS] || !options->text[OPTION_SEQUENCES] || !options->text[OPTION_SEQ])
         return error_memory(error);
     if (!request_from_options(options, arena, out, error)) return false;
     out->control.top = 1;
     out->control.uncounted = !question->options->text[OPTION_VERBOSE];
     out->control.sensitivity = SENSITIVITY_NONE;
-    const char *plan = question->options->text[OPTION_TRAIN_PLAN];
     return !plan || one_plan_require(out, plan, "--train-plan", error);
 }
 
@@ -74,6 +75,17 @@ static double forward_share(const Estimate *estimate) {
                                     estimate->time.seconds);
 }
 
+/* A reference, a teacher and a critic that find no room alongside the policy lie on the host. */
+static double trainer_moved(const RlQuestion *question, const Trainer *trainer) {
+    enum { WEIGHTS = 2, STATE = 18 };
+    const Estimate *estimate = &trainer->plan->estimate;
+    double each = (double)model_parameters(&question->model).total / (double)trainer->chips;
+    double others = each * (WEIGHTS * (question->algorithm->reference + question->teacher_share) +
+                            STATE * question->critic_share);
+    double free = estimate->memory_limit_bytes - memory_total(&estimate->memory);
+    return others > free ? others : 0;
+}
+
 bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seconds, Arena *arena, Trainer *out,
                     Error *error) {
     int64_t length;
@@ -84,7 +96,13 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     SearchResult *result = ARENA_NEW(arena, SearchResult, 1);
     *out = (Trainer){.chips = chips, .length = length, .sequences = planned, .updates = updates_of(question)};
     if (!request || !result) return error_memory(error);
-    if (!make_request(question, chips, planned, length, arena, request, error)) return false;
+    if (!make_request(question, out, arena, request, error)) {
+        /* A plan that is given suits some parts of the machine alone. */
+        bool other = question->options->text[OPTION_TRAIN_PLAN] && error->kind == ERROR_INPUT && question->hosts > 1 &&
+                     !question->only_colocated && question->train_hosts == 0;
+        if (other) *error = (Error){0};
+        return other;
+    }
     if (limit_seconds < INFINITY) request->control.limit_seconds = limit_seconds / (each * factor) * (1 + 1e-9);
     if (!search_run(request, arena, result, error)) return false;
     out->evaluated = result->certificate.plans_evaluated;
@@ -92,13 +110,14 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     out->gap = result->certificate.gap;
     if (result->plan_count == 0) return true;
     const RankedPlan *plan = result->fastest ? result->fastest : &result->plans[0];
-    double state = (double)model_parameters(&question->model).total * 12;
     out->fits = true;
     out->plan = plan;
     out->step_seconds = plan->estimate.time.seconds;
     out->seconds = factor * each * out->step_seconds;
     out->forward_seconds =
         question->profile.forward_factor * each * out->step_seconds * forward_share(&plan->estimate);
-    out->optimizer_bytes = state / (double)chips;
+    out->chips = plan->machine.mesh.chips;
+    out->moved_bytes = trainer_moved(question, out);
+    out->state_bytes = plan->estimate.memory.parameters_bytes + plan->estimate.memory.optimizer_bytes;
     return true;
 }

@@ -7,7 +7,7 @@
 #include "search/rl/rl_question.h"
 
 typedef struct {
-    int64_t chips;
+    int64_t chips; /* that the plan uses */
     bool fits;
     const RankedPlan *plan;
     double step_seconds;    /* of one update, as the training model has it */
@@ -16,7 +16,8 @@ typedef struct {
     int64_t updates, sequences, length; /* of a step; packed sequences of an update, tokens of each */
     Count evaluated, covered;
     double gap;
-    double optimizer_bytes; /* of a chip: what leaves HBM while it generates */
+    double moved_bytes; /* of a chip: other models without room beside the policy, which come from the host each step */
+    double state_bytes; /* of a chip: weights and optimizer state */
 } Trainer;
 
 /* No plan on so many chips trains quicker: every FLOP at the peak. The second adds the passes that log-probabilities
