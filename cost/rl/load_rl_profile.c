@@ -13,7 +13,7 @@ bool rl_profile_read(const char *text, size_t length, const char *where, RlProfi
                    {"generation_colocated.value", &out->generation_colocated},
                    {"generation_apart.value", &out->generation_apart},
                    {"training_factor.value", &out->training_factor},
-                   {"forward_factor.value", &out->forward_factor},
+                   {"forward_share.value", &out->forward_share},
                    {"transfer_seconds.value", &out->transfer_seconds},
                    {"transfer_bytes_per_second.value", &out->transfer_bytes_per_second},
                    {"load_seconds.value", &out->load_seconds},

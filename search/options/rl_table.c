@@ -57,6 +57,17 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
                                   .values = "bf16 fp8"),
     [OPTION_BRUTE_FORCE] = OPTION_ROW("brute-force", NULL, USE_RL, .heading = "Search and output",
                                       .help = "search every split, to check the bounds"),
+    [OPTION_EMIT] = OPTION_ROW(
+        "emit", "FRAMEWORK", USE_RL, .help = "write the best step as a file of nemo-rl, verl, openrlhf, slime or trl",
+        .details = "Write the best step in place of the answer as what a framework starts with: YAML of NeMo RL and "
+                   "TRL, a script of verl, OpenRLHF and slime.",
+        .values = "nemo-rl verl openrlhf slime trl"),
+    [OPTION_FROM_CONFIG] = OPTION_ROW(
+        "from-config", "FILE", USE_RL, .help = "price what this file of such a framework runs, and what changes gain",
+        .details = "A file of NeMo RL, verl, OpenRLHF, slime or TRL: its split, plan, engine, lengths and lag are "
+                   "priced, and beside them the best with one of them free, and with all. Options count first; the "
+                   "mean of the answers is in no file: give --answer.",
+        .values = "@files"),
     [OPTION_FORMAT] = OPTION_ROW("format", "FORMAT", USE_RL, .help = "text or json (text)", .values = "text json"),
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT},
     [OPTION_TIMING] = OPTION_ROW("timing", NULL, USE_RL, .help = "print on stderr how long it took"),

@@ -146,7 +146,8 @@ static double floor_of(const RlQuestion *question, RlWay way, int64_t train_chip
     double train = trainer_floor(question, train_chips);
     step.phases[RL_GENERATION] =
         generation_factor(question, way) * rollout_floor(question, step.rollout_chips, step.lag);
-    settle(question, &step, train_phases(question, train, 0, step.phases));
+    settle(question, &step,
+           train_phases(question, train, question->profile.forward_share * train, step.phases));
     return step.seconds;
 }
 
@@ -156,7 +157,7 @@ static double training_limit(const RlQuestion *question, RlStep step, double sec
     double left = seconds - step.phases[RL_TRANSFER] - step.phases[RL_LOAD], other = question->profile.other_share;
     double generation = step.phases[RL_GENERATION];
     left -= step.way == RL_SPLIT_LAGGED ? other * generation : (1 + other) * generation;
-    return left / (1 + other) / train_phases(question, 1, 0, phases);
+    return left / (1 + other) / train_phases(question, 1, question->profile.forward_share, phases);
 }
 
 /* The best of one split, if it is better than what its way has; a line of the certificate. */
@@ -171,7 +172,8 @@ static bool try_split(Splits *on, RlLine *line) {
     generate(question, &out->rollouts, &step);
     line->fate = RL_LACKS_ROOM;
     if (!(step.rollout.seconds < INFINITY)) return true;
-    settle(question, &step, train_phases(question, trainer_floor(question, line->train_chips), 0, step.phases));
+    double floor = trainer_floor(question, line->train_chips), share = question->profile.forward_share;
+    settle(question, &step, train_phases(question, floor, share * floor, step.phases));
     line->fate = RL_CUT_ROLLOUT;
     if (step.seconds >= limit) return true;
     double most = limit < INFINITY ? training_limit(question, step, limit) : INFINITY;

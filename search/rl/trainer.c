@@ -61,18 +61,8 @@ static bool make_request(const RlQuestion *question, const Trainer *trainer, Are
     out->control.top = 1;
     out->control.uncounted = !question->options->text[OPTION_VERBOSE];
     out->control.sensitivity = SENSITIVITY_NONE;
+    out->control.gap = out->control.tie = 0;
     return !plan || one_plan_require(out, plan, "--train-plan", error);
-}
-
-/* The share of a step that its first passes take: what forward computes and sends, without recomputation. */
-static double forward_share(const Estimate *estimate) {
-    double forward = 0, all = estimate->recompute_seconds;
-    for (int i = 0; i < estimate->part_count; i++) {
-        forward += estimate->parts[i].forward_seconds;
-        all += estimate->parts[i].forward_seconds + estimate->parts[i].backward_seconds;
-    }
-    return forward / all * (1 - (estimate->time.optimizer_seconds + estimate->time.other_seconds) /
-                                    estimate->time.seconds);
 }
 
 /* A reference, a teacher and a critic that find no room alongside the policy lie on the host. */
@@ -114,8 +104,7 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     out->plan = plan;
     out->step_seconds = plan->estimate.time.seconds;
     out->seconds = factor * each * out->step_seconds;
-    out->forward_seconds =
-        question->profile.forward_factor * each * out->step_seconds * forward_share(&plan->estimate);
+    out->forward_seconds = question->profile.forward_share * out->seconds;
     out->chips = plan->machine.mesh.chips;
     out->moved_bytes = trainer_moved(question, out);
     out->state_bytes = plan->estimate.memory.parameters_bytes + plan->estimate.memory.optimizer_bytes;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt rl`: a step of reinforcement learning on one cluster. */
 #include "base/clock.h"
+#include "base/file.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/planning.h"
+#include "search/rl/rl_compare.h"
 #include "search/rl/rl_report.h"
 
 #include <string.h>
@@ -17,6 +19,44 @@ static bool write_answer(const RlQuestion *question, const RlAnswer *answer, con
     return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
+static bool write_file(const RlQuestion *question, const RlAnswer *answer, const char *path, Streams streams,
+                       Arena *arena, Error *error) {
+    Draft draft;
+    const RlFramework *framework = rl_framework_named(question->options->text[OPTION_EMIT]);
+    if (!answer->found)
+        return error_set(error, ERROR_INPUT, "--emit", "no split fits; `shardopt rl` with the same options says why");
+    return draft_open(&draft, error) &&
+           draft_write(&draft, rl_emit(question, &answer->best[answer->first], framework, arena, draft.file, error),
+                       streams.out, path, error);
+}
+
+/* What is run today, with the options of its file, and what it takes with one of its choices free. */
+static int compare(const CommandLine *line, Options *options, const OutputChoice *choice, Streams streams,
+                   Error *error) {
+    Draft draft;
+    ConfigFile file;
+    const RlFramework *framework;
+    const char *path = NULL;
+    char *text;
+    size_t length;
+    bool fits = false;
+    if (choice->format != FORMAT_TEXT || options->text[OPTION_EMIT])
+        return error_set(error, ERROR_INPUT, "--from-config", "is answered as text; leave --format and --emit out"),
+               EXIT_USAGE;
+    if (!line_file(line, OPTION_FROM_CONFIG, &path, error) ||
+        !file_read(path, CONFIG_BYTES_MAX, line->arena, &text, &length, error) ||
+        !rl_import(path, text, length, line->arena, options, &file, &framework, error))
+        return EXIT_USAGE;
+    if (!line->text[OPTION_ANSWER] && !line->text[OPTION_LENGTHS] && !choice->quiet)
+        fprintf(streams.err, "shardopt: warning: %.100s does not say how long answers are: a quarter of the longest, "
+                "%s tokens, in mean; give --answer\n", path, options->text[OPTION_ANSWER]);
+    if (!draft_open(&draft, error)) return EXIT_DEFECT;
+    TextOut out = planning_text_out(draft.file, choice, streams);
+    bool ok = rl_compare(options, framework, line->arena, out, &fits, error);
+    if (!draft_write(&draft, ok, streams.out, choice->path, error)) return exit_of_error(error);
+    return fits ? EXIT_DONE : EXIT_NO_PLAN;
+}
+
 static int run(const CommandLine *line, Streams streams, Error *error) {
     Options *options = ARENA_NEW(line->arena, Options, 1);
     RlQuestion *question = ARENA_NEW(line->arena, RlQuestion, 1);
@@ -29,12 +69,20 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     if (!output_from_options(options, &choice, error)) return EXIT_USAGE;
     interrupt_begin(&scope);
     options->environment = cli_environment();
+    if (line->text[OPTION_FROM_CONFIG]) {
+        int code = compare(line, options, &choice, streams, error);
+        interrupt_end(&scope);
+        return code;
+    }
     bool ok = rl_question(options, line->arena, question, error) && rl_answer(question, line->arena, answer, error);
     bool interrupted = interrupt_came(NULL);
     interrupt_end(&scope);
     if (ok && choice.verbose) rl_write_certificate(question, answer, streams.err);
     if (ok && choice.timing) fprintf(streams.err, "shardopt: %.3f s\n", clock_seconds() - start);
-    if (!ok || !write_answer(question, answer, &choice, streams, error)) return exit_of_error(error);
+    if (ok)
+        ok = options->text[OPTION_EMIT] ? write_file(question, answer, choice.path, streams, line->arena, error)
+                                        : write_answer(question, answer, &choice, streams, error);
+    if (!ok) return exit_of_error(error);
     return interrupted ? EXIT_INTERRUPTED : answer->found ? EXIT_DONE : EXIT_NO_PLAN;
 }
 
