@@ -217,6 +217,21 @@ static bool list_splits(Splits *on) {
     return true;
 }
 
+/* The answers in flight of the best steps, for reports. */
+static bool keep_curves(Splits *on) {
+    for (int way = 0; way < RL_WAYS; way++) {
+        RlStep *step = &on->out->best[way];
+        if (!step->fits) continue;
+        AnswersInFlight *kept = ARENA_NEW(on->arena, AnswersInFlight, 1);
+        step->step_seconds = ARENA_NEW(on->arena, double, IN_FLIGHT_SEGMENTS_MAX);
+        if (!kept || !step->step_seconds) return error_memory(on->error);
+        *kept = *rollout_curve(&on->out->rollouts, &step->rollout, step->step_seconds);
+        step->curve = kept;
+        for (int i = 0; i < kept->count; i++) step->step_seconds[i] *= generation_factor(on->question, step->way);
+    }
+    return true;
+}
+
 bool rl_answer(const RlQuestion *question, Arena *arena, RlAnswer *out, Error *error) {
     *out = (RlAnswer){0};
     Splits on = {.question = question, .arena = arena, .out = out, .error = error};
@@ -235,5 +250,5 @@ bool rl_answer(const RlQuestion *question, Arena *arena, RlAnswer *out, Error *e
         const RlStep *best = &out->best[out->lines[i].way];
         if (best->fits && best->train_chips == out->lines[i].train_chips) out->lines[i].fate = RL_BEST;
     }
-    return true;
+    return keep_curves(&on);
 }

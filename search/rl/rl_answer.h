@@ -35,6 +35,8 @@ typedef struct {
     double train_side; /* split: what the trainer's pool is busy for */
     Rollout rollout;
     Trainer trainer;
+    const AnswersInFlight *curve; /* of one replica and one batch; of the best of a way alone */
+    double *step_seconds;         /* of a token, by its segments */
 } RlStep;
 
 /* What became of one split: a line of the certificate. */

@@ -39,7 +39,22 @@ static bool add_trainer(const Trainer *trainer, cJSON *to) {
            json_add_real(json, "update_seconds", trainer->step_seconds) && json_add_real(json, "gap", trainer->gap);
 }
 
-static bool add_rollout(const Rollout *rollout, cJSON *to) {
+/* The answers of one batch in flight, from its first token to the last. */
+static bool add_curve(const RlStep *step, cJSON *to) {
+    cJSON *list = json_add_array(to, "in_flight");
+    bool ok = list != NULL;
+    for (int i = 0; i < step->curve->count && ok; i++) {
+        const InFlightSegment *part = &step->curve->of[i];
+        cJSON *one = json_add_object(list, NULL);
+        ok = json_add_real(one, "steps", part->steps) && json_add_real(one, "answers", part->answers) &&
+             json_add_real(one, "tokens_so_far", part->generated) &&
+             json_add_real(one, "step_seconds", step->step_seconds[i]);
+    }
+    return ok;
+}
+
+static bool add_rollout(const RlStep *step, cJSON *to) {
+    const Rollout *rollout = &step->rollout;
     char text[POOL_TEXT_SIZE];
     ServingPool pool = {.on = rollout->layout->on};
     cJSON *json = json_add_object(to, "rollout");
@@ -51,7 +66,7 @@ static bool add_rollout(const Rollout *rollout, cJSON *to) {
            json_add_real(json, "prompt_seconds", rollout->prompt_seconds) &&
            json_add_real(json, "tail_seconds", rollout->tail_seconds) &&
            json_add_real(json, "first_token_seconds", rollout->first_step_seconds) &&
-           json_add_real(json, "last_token_seconds", rollout->last_step_seconds);
+           json_add_real(json, "last_token_seconds", rollout->last_step_seconds) && add_curve(step, json);
 }
 
 static bool add_step(const RlQuestion *question, const RlStep *step, cJSON *to) {
@@ -65,7 +80,7 @@ static bool add_step(const RlQuestion *question, const RlStep *step, cJSON *to) 
               (phases = json_add_object(json, "phases")) != NULL;
     for (int phase = 0; phase < RL_PHASES && ok; phase++)
         ok = json_add_real(phases, rl_phase_name((RlPhase)phase), step->phases[phase]);
-    return ok && add_trainer(&step->trainer, json) && add_rollout(&step->rollout, json);
+    return ok && add_trainer(&step->trainer, json) && add_rollout(step, json);
 }
 
 static bool add_certificate(const RlAnswer *answer, cJSON *to) {

@@ -170,6 +170,14 @@ Rollout rollout_of(RolloutSpace *space, const RolloutLayout *layout, int64_t chi
     return out;
 }
 
+const AnswersInFlight *rollout_curve(RolloutSpace *space, const Rollout *rollout, double *step_seconds) {
+    const AnswersInFlight *of = curve(space, rollout->answers, rollout->layout->slots);
+    for (int i = 0; i < of->count; i++)
+        step_seconds[i] = step_of(&rollout->layout->priced.step, of->of[i].answers,
+                                  space->question->prompt + of->of[i].generated);
+    return of;
+}
+
 Rollout rollout_best(RolloutSpace *space, int64_t chips, int lag) {
     Rollout best = {.seconds = INFINITY};
     for (int i = 0; i < space->count; i++) {

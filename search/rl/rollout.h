@@ -48,6 +48,10 @@ typedef struct {
  * seconds are the serving model's. */
 Rollout rollout_of(RolloutSpace *space, const RolloutLayout *layout, int64_t chips, int lag);
 
+/* Of a rollout that rollout_of() made, one batch by itself: who is in flight, and into `step_seconds` (of
+ * IN_FLIGHT_SEGMENTS_MAX) the serving model's seconds of a step in each segment. */
+const AnswersInFlight *rollout_curve(RolloutSpace *space, const Rollout *rollout, double *step_seconds);
+
 /* The quickest; of equals the first of the space. */
 Rollout rollout_best(RolloutSpace *space, int64_t chips, int lag);
 

@@ -93,8 +93,18 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
         if (other) *error = (Error){0};
         return other;
     }
-    if (limit_seconds < INFINITY) request->control.limit_seconds = limit_seconds / (each * factor) * (1 + 1e-9);
+    /* Plans are ranked with what is odd about them, and so are limits. */
+    if (limit_seconds < INFINITY)
+        request->control.limit_seconds =
+            limit_seconds / (each * factor) * odd_most(&request->question.profile) * (1 + 1e-9);
     if (!search_run(request, arena, result, error)) return false;
+    /* A limited search sends nothing to the host by itself: where something there keeps the limit, all is searched. */
+    if (limit_seconds < INFINITY && result->plan_count == 0 && request->space.offload_open) {
+        request->space.offload_open = false;
+        request->question.offload = OFFLOAD_ALL;
+        if (!search_run(request, arena, result, error)) return false;
+        if (result->plan_count > 0) return trainer_search(question, chips, INFINITY, arena, out, error);
+    }
     out->evaluated = result->certificate.plans_evaluated;
     out->covered = result->certificate.plans_covered;
     out->gap = result->certificate.gap;
