@@ -40,6 +40,7 @@ static void add_split(Facts *facts, const RlQuestion *question, const RlStep *st
     whole(facts, FACT_HOSTS, divide_up(question->chips, host));
     whole(facts, FACT_TRAIN_HOSTS, divide_up(step->train_chips, host));
     whole(facts, FACT_HOST_CHIPS, chips);
+    whole(facts, FACT_CLUSTER_CHIPS, host);
     flag(facts, FACT_COLOCATED, shared);
     flag(facts, FACT_OFFLOAD, shared);
     if (shared) facts->of[FACT_SHARES] = "";
@@ -54,11 +55,10 @@ static void add_split(Facts *facts, const RlQuestion *question, const RlStep *st
     facts->of[FACT_FLAG_LAGS] = "";
 }
 
-static void add_trainer(Facts *facts, const RlQuestion *question, const Trainer *trainer) {
+static void add_trainer(Facts *facts, const Trainer *trainer) {
     const Plan *plan = &trainer->plan->plan;
     const Knobs *knobs = &plan->knobs;
     int64_t folded = knobs->methods.grid.expert, tensor = plan->degrees.of[ROLE_TENSOR];
-    (void)question;
     whole(facts, FACT_TENSOR, tensor);
     whole(facts, FACT_CONTEXT, plan->degrees.of[ROLE_SEQUENCE]);
     whole(facts, FACT_PIPELINE, plan->degrees.of[ROLE_PIPELINE]);
@@ -81,6 +81,7 @@ static void add_rollout(Facts *facts, const Rollout *rollout, bool shared) {
     whole(facts, FACT_ROLLOUT_PIPELINE, layout->pipeline);
     whole(facts, FACT_ROLLOUT_DATA, layout->attention_data);
     whole(facts, FACT_ROLLOUT_EXPERT, layout->expert);
+    if (layout->attention_data > 1) facts->of[FACT_ROLLOUT_ATTENTION] = "";
     whole(facts, FACT_SLOTS, min_whole(rollout->layout->slots, rollout->answers));
     facts->of[FACT_HBM_SHARE] = shared ? "0.8" : "0.9";
 }
@@ -157,7 +158,7 @@ bool rl_emit(const RlQuestion *question, const RlStep *step, const RlFramework *
     if (refuses(question, step, framework, error)) return false;
     add_work(&facts, question);
     add_split(&facts, question, step);
-    add_trainer(&facts, question, &step->trainer);
+    add_trainer(&facts, &step->trainer);
     add_rollout(&facts, &step->rollout, step->way == RL_COLOCATED);
     facts.of[FACT_ESTIMATOR] = framework->estimators[question->algorithm - RL_ALGORITHM];
     if (facts.full) return error_memory(error);

@@ -20,7 +20,8 @@ typedef enum {
     FACT_MICRO,         /* packed sequences of a microbatch */
     FACT_MICRO_TOKENS,
     FACT_HOSTS,
-    FACT_HOST_CHIPS,
+    FACT_HOST_CHIPS,    /* of a host, those that train */
+    FACT_CLUSTER_CHIPS, /* all of a host */
     FACT_TRAIN_HOSTS,
     FACT_ROLLOUT_HOSTS, /* where they are apart */
     FACT_ROLLOUT_HOST_CHIPS,
@@ -45,6 +46,7 @@ typedef enum {
     FACT_ROLLOUT_PIPELINE,
     FACT_ROLLOUT_DATA,
     FACT_ROLLOUT_EXPERT,
+    FACT_ROLLOUT_ATTENTION, /* a flag, where attention runs in data parallel */
     FACT_SLOTS,
     FACT_HBM_SHARE,
     FACT_ESTIMATOR,

@@ -43,7 +43,7 @@ static const RlKey NEMO_KEYS[] = {
     {"policy.generation.vllm_cfg.expert_parallel_size", FACT_ROLLOUT_EXPERT, NULL},
     {"policy.generation.vllm_cfg.gpu_memory_utilization", FACT_HBM_SHARE, NULL},
     {"cluster.num_nodes", FACT_HOSTS, NULL},
-    {"cluster.gpus_per_node", FACT_HOST_CHIPS, NULL},
+    {"cluster.gpus_per_node", FACT_CLUSTER_CHIPS, NULL},
     {NULL}};
 
 static const RlKey VERL_KEYS[] = {
@@ -111,7 +111,9 @@ static const RlKey SLIME_KEYS[] = {
     {"colocate", FACT_SHARES, NULL},
     {"rollout-num-gpus", FACT_ROLLOUT_CHIPS, NULL},
     {"rollout-num-gpus-per-engine", FACT_ENGINE_CHIPS, NULL},
+    {"sglang-enable-dp-attention", FACT_ROLLOUT_ATTENTION, NULL},
     {"sglang-dp-size", FACT_ROLLOUT_DATA, NULL},
+    {"sglang-ep-size", FACT_ROLLOUT_EXPERT, NULL},
     {"sglang-mem-fraction-static", FACT_HBM_SHARE, NULL},
     {"rollout-batch-size", FACT_PROMPTS, NULL},
     {"n-samples-per-prompt", FACT_SAMPLES, NULL},

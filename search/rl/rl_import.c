@@ -64,9 +64,11 @@ static bool set_work(Imported *in, const RlFramework *framework) {
            set_whole(in, OPTION_TRAIN_BATCH, min_whole(batch, prompts * samples));
 }
 
+enum { HOST_USUAL = 8 }; /* chips: parts of so many are of one host */
+
 /* Frameworks name the whole machine and what generates, or both parts. */
 static bool set_split(Imported *in) {
-    int64_t host = number(in, FACT_HOST_CHIPS, 8), rollout = number(in, FACT_ROLLOUT_HOSTS, 0);
+    int64_t host = number(in, FACT_CLUSTER_CHIPS, number(in, FACT_HOST_CHIPS, 8)), rollout = number(in, FACT_ROLLOUT_HOSTS, 0);
     int64_t rollout_chips = number(in, FACT_ROLLOUT_CHIPS, rollout * number(in, FACT_ROLLOUT_HOST_CHIPS, host));
     if (rollout_chips == 0) rollout_chips = number(in, FACT_ENGINES, 0) * number(in, FACT_ROLLOUT_TENSOR, 1);
     bool shared = (in->of[FACT_COLOCATED] && strcasecmp(in->of[FACT_COLOCATED], "true") == 0) || in->of[FACT_SHARES];
@@ -74,12 +76,13 @@ static bool set_split(Imported *in) {
     int64_t hosts = number(in, FACT_HOSTS, 0), train = number(in, FACT_TRAIN_HOSTS, 0);
     int64_t chips = hosts > 0 ? hosts * host : train * host + (apart ? rollout_chips : 0);
     int64_t train_chips = chips - rollout_chips;
+    bool one_host = hosts == 1 || (hosts == 0 && train <= 1 && chips <= HOST_USUAL);
     bool off = in->of[FACT_LAGS] && strcasecmp(in->of[FACT_LAGS], "true") != 0;
     int64_t lag = off || !apart ? 0 : min_whole(RL_LAG_MAX, number(in, FACT_LAG, 1));
     if (!in->options->text[OPTION_NODES] && !set_whole(in, OPTION_CHIPS, chips)) return false;
     if (!apart) return set(in, OPTION_COLOCATED, "");
     return set(in, OPTION_LAG, arena_format(in->arena, "%lld", (long long)lag)) &&
-           set_whole(in, OPTION_TRAIN_NODES, chips > host ? train_chips / host : train_chips);
+           set_whole(in, OPTION_TRAIN_NODES, one_host ? train_chips : train_chips / host);
 }
 
 static bool set_engines(Imported *in) {

@@ -134,6 +134,35 @@ Test(rl_answer, every_split_with_every_layout, .timeout = 3000) {
     cr_assert_gt(cut, count, "bounds cut next to nothing: %d", cut);
 }
 
+/* Batches in flight together: a step lasts a share of the longest answer's, or what the slots need for its tokens. */
+Test(rl_answer, batches_overlap) {
+    static const char *const WORDS[][2] = {{"llama3.1-8b", "2048"}, {"llama3.1-8b", "100"}};
+    for (int c = 0; c < 2; c++) {
+        Case *one = calloc(1, sizeof *one);
+        give(one, OPTION_MODEL, WORDS[c][0]);
+        give(one, OPTION_CHIP, "h100");
+        give(one, OPTION_CHIPS, "8");
+        give(one, OPTION_ANSWER, c ? "4000" : "300");
+        give(one, OPTION_MAX_ANSWER, "4000");
+        give(one, OPTION_PROMPTS, WORDS[c][1]);
+        solve(one);
+        RolloutSpace *space = &one->answer.rollouts;
+        int overlapped = 0;
+        for (int i = 0; i < space->count; i++) {
+            Rollout batch = rollout_of(space, &space->layouts[i], 8, 1), four = rollout_of(space, &space->layouts[i], 8, 4);
+            double tokens = 0, seconds[IN_FLIGHT_SEGMENTS_MAX];
+            if (!(batch.seconds < INFINITY)) continue;
+            tokens = rollout_curve(space, &batch, seconds)->tokens;
+            double wanted = fmax(batch.steps / four.lag, tokens / (double)space->layouts[i].slots);
+            cr_assert_leq(four.seconds, batch.seconds);
+            if (four.lag > 1) cr_assert_float_eq(four.steps, wanted, 1e-9 * wanted);
+            overlapped += four.lag > 1;
+        }
+        cr_assert_gt(overlapped, 0);
+        drop(one);
+    }
+}
+
 /* ---- laws ---- */
 
 static double seconds_with(const Case *base, Option option, const char *text) {
