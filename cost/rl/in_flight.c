@@ -59,8 +59,9 @@ void answers_in_flight(const double *lengths, int64_t count, int64_t slots, doub
     while (next < count && next < slots) push(&heap, 0, lengths[next]), next++;
     while (heap.count > 0) {
         double end = heap.end[0], answers = (double)heap.count;
-        if (end > now) add(out, end - now, answers, (now + end) / 2 - begun / answers,
-                           (double)(heap.count + count - next), longest);
+        if (end > now)
+            add(out, end - now, answers, (now + end) / 2 - begun / answers, (double)(heap.count + count - next),
+                longest);
         now = end;
         begun -= heap.begin[0];
         if (next < count) {

@@ -40,7 +40,7 @@ complete -c shardopt -n __shardopt_first -a merge -d 'the parts of a sweep put t
 complete -c shardopt -n __shardopt_first -a inference -d 'every way to serve a model: the exact Pareto front of latency and throughput'
 complete -c shardopt -n __shardopt_first -a trace -d 'a profiler\'s trace of a run compared with its plan, term by term'
 complete -c shardopt -n __shardopt_first -a bench -d 'what to measure on a cluster, and what was measured as a profile'
-complete -c shardopt -n __shardopt_first -a rl -d 'a step of reinforcement learning: colocated or split, the engine that generates, the plan that trains'
+complete -c shardopt -n __shardopt_first -a rl -d 'reinforcement learning: colocated or split, the engine that generates, the plan that trains'
 complete -c shardopt -n __shardopt_first -a help -d 'the help of a command'
 complete -c shardopt -n '__shardopt_in check' -l baseline -r -F -d 'the plans to compare with: a report written by --format json, or an array of them'
 complete -c shardopt -n '__shardopt_in check' -l tolerance -x -d 'changes up to this size are ignored: 1%, or step=1%,mfu=1%,memory=5% (default 1%)'

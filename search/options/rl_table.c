@@ -20,29 +20,30 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
     [OPTION_ALGORITHM] =
         INPUT_ROW("algorithm", "NAME", 0, .help = "grpo, dapo, ppo, rloo, reinforce++ or distillation (grpo)",
                   .values = "grpo dapo ppo rloo reinforce++ distillation"),
-    [OPTION_TEACHER] = INPUT_ROW("teacher", "MODEL", 0, .help = "the model that distillation learns from",
-                                 .values = "@models"),
-    [OPTION_CRITIC] = INPUT_ROW("critic", "MODEL", 0, .help = "the value model of PPO (as large as the policy)",
-                                .values = "@models"),
+    [OPTION_TEACHER] =
+        INPUT_ROW("teacher", "MODEL", 0, .help = "the model that distillation learns from", .values = "@models"),
+    [OPTION_CRITIC] =
+        INPUT_ROW("critic", "MODEL", 0, .help = "the value model of PPO (as large as the policy)", .values = "@models"),
     [OPTION_TRAIN_BATCH] =
         INPUT_ROW("train-batch", "N", 0, .help = "answers of one update of the weights (all of a step)"),
     [OPTION_KEPT] = INPUT_ROW(
         "kept", "SHARE", 0, .help = "the share of answers that are trained on (1)",
         .details = "The share of answers that are trained on (1): DAPO generates more groups, and throws away those "
                    "whose answers are all right or all wrong."),
-    [OPTION_FOR] = INPUT_ROW("for", "LAUNCHER", 0, .heading = "Space",
-                             .help = "who trains: megatron, torchtitan (FSDP2) or deepspeed (megatron)",
-                             .values = "megatron torchtitan deepspeed"),
+    [OPTION_FOR] =
+        INPUT_ROW("for", "LAUNCHER", 0, .help = "who trains: megatron, torchtitan (FSDP2) or deepspeed (megatron)",
+                  .values = "megatron torchtitan deepspeed"),
     [OPTION_ENGINE] = INPUT_ROW("engine", "NAME", 0, .help = "who generates: vllm, sglang or tensorrt-llm (vllm)",
                                 .values = "vllm sglang tensorrt-llm"),
     [OPTION_LAG] = INPUT_ROW(
-        "lag", "STEPS", 0, .help = "updates that weights may be behind when an answer begins, 0 to 8 (1)",
+        "lag", "STEPS", 0, .heading = "Space",
+        .help = "updates that weights may be behind when an answer begins, 0 to 8 (1)",
         .details = "How many updates the weights that generate may be behind those that are trained (1): 0 is on "
                    "policy; 1 lets a split generate the next step's answers while it trains; 8 at most."),
     [OPTION_COLOCATED] = INPUT_ROW("colocated", NULL, 0, .help = "only with training and generation on the same chips"),
-    [OPTION_TRAIN_NODES] =
-        INPUT_ROW("train-nodes", "K", 0, .help = "only with so many hosts that train, and the others generate",
-                  .details = "Only with so many hosts that train, and the others generate; of one host, so many chips."),
+    [OPTION_TRAIN_NODES] = INPUT_ROW(
+        "train-nodes", "K", 0, .help = "only with so many hosts that train, and the others generate",
+        .details = "Only with so many hosts that train, and the others generate; of one host, so many chips."),
     [OPTION_TRAIN_PLAN] = INPUT_ROW("train-plan", "PLAN", 0, .help = "only this plan: \"tensor=4 pipeline=4\""),
     [OPTION_ROLLOUT] = INPUT_ROW("rollout", "CONDITIONS", 0, .help = "only engines like \"tensor=4\""),
     [OPTION_OBJECTIVE] = INPUT_ROW("objective", "WHAT", 0, .help = "least time of a step, most tokens an hour, or cost",
@@ -51,10 +52,10 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
                                    .values = "time tokens cost"),
     [OPTION_PRECISION] = INPUT_ROW("precision", "TYPE", 0, .heading = "Physics",
                                    .help = "of training: bf16, fp8 or mxfp8 (bf16)", .values = "bf16 fp8 mxfp8"),
-    [OPTION_ROLLOUT_PRECISION] = INPUT_ROW("rollout-precision", "TYPE", 0, .help = "of weights that generate (bf16)",
-                                           .values = "bf16 fp8"),
-    [OPTION_KV_DTYPE] = INPUT_ROW("kv-dtype", "TYPE", 0, .help = "of the cache: bf16 or fp8 (bf16)",
-                                  .values = "bf16 fp8"),
+    [OPTION_ROLLOUT_PRECISION] =
+        INPUT_ROW("rollout-precision", "TYPE", 0, .help = "of weights that generate (bf16)", .values = "bf16 fp8"),
+    [OPTION_KV_DTYPE] =
+        INPUT_ROW("kv-dtype", "TYPE", 0, .help = "of the cache: bf16 or fp8 (bf16)", .values = "bf16 fp8"),
     [OPTION_BRUTE_FORCE] = OPTION_ROW("brute-force", NULL, USE_RL, .heading = "Search and output",
                                       .help = "search every split, to check the bounds"),
     [OPTION_EMIT] = OPTION_ROW(
@@ -65,7 +66,7 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
     [OPTION_FROM_CONFIG] = OPTION_ROW(
         "from-config", "FILE", USE_RL, .help = "price what this file of such a framework runs, and what changes gain",
         .details = "A file of NeMo RL, verl, OpenRLHF, slime or TRL: its split, plan, engine, lengths and lag are "
-                   "priced, and beside them the best with one of them free, and with all. Options count first; the "
+                   "priced, and next to them the best with one of them free, and with all. Options count first; the "
                    "mean of the answers is in no file: give --answer.",
         .values = "@files"),
     [OPTION_FORMAT] = OPTION_ROW("format", "FORMAT", USE_RL, .help = "text or json (text)", .values = "text json"),

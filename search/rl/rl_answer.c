@@ -14,10 +14,16 @@ const char *rl_phase_name(RlPhase phase) {
 }
 
 const char *rl_phase_words(RlPhase phase) {
-    static const char *const WORDS[RL_PHASES] = {
-        "generation",         "weights to the engines", "log-probabilities", "log-probabilities, reference",
-        "teacher",            "values of the critic",   "training",          "training of the critic",
-        "loading, offloading", "rewards, data, other"};
+    static const char *const WORDS[RL_PHASES] = {"generation",
+                                                 "weights to the engines",
+                                                 "log-probabilities",
+                                                 "log-probabilities, reference",
+                                                 "teacher",
+                                                 "values of the critic",
+                                                 "training",
+                                                 "training of the critic",
+                                                 "loading, offloading",
+                                                 "rewards, data, other"};
     return WORDS[phase];
 }
 
@@ -27,7 +33,7 @@ const char *rl_way_name(RlWay way) {
 }
 
 const char *rl_fate_name(RlFate fate) {
-    static const char *const NAMES[RL_FATES] = {"best",         "searched",       "cut_by_floor",
+    static const char *const NAMES[RL_FATES] = {"best",           "searched",       "cut_by_floor",
                                                 "cut_by_rollout", "cut_by_trainer", "lacks_room"};
     return NAMES[fate];
 }
@@ -83,7 +89,7 @@ static void generate(const RlQuestion *question, RolloutSpace *space, RlStep *st
 }
 
 /* Copies over the host link, out and back: what shares chips with engines leaves them all of HBM while they generate,
- * and whatever else is trained or read has no room beside the policy. */
+ * and whatever else is trained or read has no room next to the policy. */
 static double load_seconds(const RlQuestion *question, RlWay way, const Trainer *trainer) {
     double rate = host_one_way_rate(&question->chip), bytes = trainer->moved_bytes;
     bool shared = way == RL_COLOCATED;
@@ -124,7 +130,7 @@ typedef struct {
     const RlQuestion *question;
     Arena *arena;
     RlAnswer *out;
-    KnownTrainer *trainers;            /* by parts that train, from 1 */
+    KnownTrainer *trainers; /* by parts that train, from 1 */
     Error *error;
 } Splits;
 
@@ -146,8 +152,7 @@ static double floor_of(const RlQuestion *question, RlWay way, int64_t train_chip
     double train = trainer_floor(question, train_chips);
     step.phases[RL_GENERATION] =
         generation_factor(question, way) * rollout_floor(question, step.rollout_chips, step.lag);
-    settle(question, &step,
-           train_phases(question, train, question->profile.forward_share * train, step.phases));
+    settle(question, &step, train_phases(question, train, question->profile.forward_share * train, step.phases));
     return step.seconds;
 }
 
@@ -181,8 +186,7 @@ static bool try_split(Splits *on, RlLine *line) {
     line->fate = limit < INFINITY ? RL_CUT_TRAINER : RL_LACKS_ROOM;
     if (!step.trainer.fits) return true;
     step.phases[RL_LOAD] = load_seconds(question, line->way, &step.trainer);
-    settle(question, &step,
-           train_phases(question, step.trainer.seconds, step.trainer.forward_seconds, step.phases));
+    settle(question, &step, train_phases(question, step.trainer.seconds, step.trainer.forward_seconds, step.phases));
     step.fits = true;
     line->fate = RL_SEARCHED;
     line->seconds = step.seconds;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/rl/rl_answer.h: the best step: colocated or a split of the machine, with the best engine and the best plan that
- * trains for each, and the certificate, a line for each split. */
+/* search/rl/rl_answer.h: the best step: colocated or a split of the machine, with the best engine and the best plan
+ * that trains for each, and the certificate, a line for each split. */
 #pragma once
 
 #include "search/rl/rollout.h"

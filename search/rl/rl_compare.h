@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/rl/rl_compare.h: what a configuration runs, beside the best with one of its choices free, and with all. */
+/* search/rl/rl_compare.h: what a configuration runs, next to the best with one of its choices free, and with all. */
 #pragma once
 
 #include "base/text/terminal.h"

@@ -121,7 +121,7 @@ static void write_keys(const RlFramework *framework, const Facts *facts, bool la
             fprintf(out, *value ? " \\\n  --%s %s" : " \\\n  --%s", key->key, value);
         before = key->key;
     }
-    if (!yaml) fputs(framework->syntax == RL_OVERRIDES || framework->syntax == RL_FLAGS ? " \\\n  \"$@\"\n" : "\n", out);
+    if (!yaml) fputs(" \\\n  \"$@\"\n", out);
 }
 
 static bool has_fact(const RlFramework *framework, RlFact fact) {

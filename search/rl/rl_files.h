@@ -66,9 +66,9 @@ typedef struct {
 typedef struct {
     const char *name, *title, *release; /* "nemo-rl", "NeMo RL", of which the keys are */
     RlSyntax syntax;
-    const char *command, *lagged; /* what starts it, on policy and off; in YAML what the file begins with */
+    const char *command, *lagged;  /* what starts it, on policy and off; in YAML what the file begins with */
     const char *const *estimators; /* its words for RL_ALGORITHM, in that order; NULL: it has none of them */
-    const RlKey *keys;            /* ends with a key of NULL */
+    const RlKey *keys;             /* ends with a key of NULL */
 } RlFramework;
 
 enum { RL_FRAMEWORKS = 5 };
@@ -79,6 +79,10 @@ bool rl_emit(const RlQuestion *question, const RlStep *step, const RlFramework *
              Error *error);
 
 /* The options that a configuration stands for: split, plan, engine, lengths and lag as it has them; what *options has
- * already counts first. *framework: whose it is. Notes are in *file. */
-bool rl_import(const char *path, const char *text, size_t length, Arena *arena, Options *options, ConfigFile *file,
-               const RlFramework **framework, Error *error);
+ * already counts first. Fills in whose it is. */
+typedef struct {
+    const char *path, *text;
+    size_t length;
+    const RlFramework *framework;
+} RlConfig;
+bool rl_import(RlConfig *config, Arena *arena, Options *options, Error *error);

@@ -68,10 +68,12 @@ enum { HOST_USUAL = 8 }; /* chips: parts of so many are of one host */
 
 /* Frameworks name the whole machine and what generates, or both parts. */
 static bool set_split(Imported *in) {
-    int64_t host = number(in, FACT_CLUSTER_CHIPS, number(in, FACT_HOST_CHIPS, 8)), rollout = number(in, FACT_ROLLOUT_HOSTS, 0);
+    int64_t host = number(in, FACT_CLUSTER_CHIPS, number(in, FACT_HOST_CHIPS, 8)),
+            rollout = number(in, FACT_ROLLOUT_HOSTS, 0);
     int64_t rollout_chips = number(in, FACT_ROLLOUT_CHIPS, rollout * number(in, FACT_ROLLOUT_HOST_CHIPS, host));
     if (rollout_chips == 0) rollout_chips = number(in, FACT_ENGINES, 0) * number(in, FACT_ROLLOUT_TENSOR, 1);
-    bool shared = (in->of[FACT_COLOCATED] && strcasecmp(in->of[FACT_COLOCATED], "true") == 0) || in->of[FACT_SHARES];
+    const char *colocated = in->of[FACT_COLOCATED];
+    bool shared = (colocated && strcasecmp(colocated, "true") == 0) || in->of[FACT_SHARES];
     bool apart = !shared && rollout_chips > 0;
     int64_t hosts = number(in, FACT_HOSTS, 0), train = number(in, FACT_TRAIN_HOSTS, 0);
     int64_t chips = hosts > 0 ? hosts * host : train * host + (apart ? rollout_chips : 0);
@@ -90,24 +92,25 @@ static bool set_engines(Imported *in) {
     int64_t data = number(in, FACT_ROLLOUT_DATA, max_whole(1, number(in, FACT_ROLLOUT_EXPERT, 1) / width));
     char experts[64] = "";
     if (expert > 1) snprintf(experts, sizeof experts, " folded_expert=%lld", (long long)expert);
-    const char *plan = arena_format(in->arena, "tensor=%lld sequence=%lld pipeline=%lld%s",
-                                    (long long)number(in, FACT_TENSOR, 1), (long long)number(in, FACT_CONTEXT, 1),
-                                    (long long)number(in, FACT_PIPELINE, 1), experts);
+    const char *plan =
+        arena_format(in->arena, "tensor=%lld sequence=%lld pipeline=%lld%s", (long long)number(in, FACT_TENSOR, 1),
+                     (long long)number(in, FACT_CONTEXT, 1), (long long)number(in, FACT_PIPELINE, 1), experts);
     int64_t tensor = number(in, FACT_ROLLOUT_TENSOR, number(in, FACT_ENGINE_CHIPS, 1) / max_whole(1, data));
     const char *rollout = arena_format(in->arena, "tensor=%lld pipeline=%lld attention_data=%lld", (long long)tensor,
                                        (long long)number(in, FACT_ROLLOUT_PIPELINE, 1), (long long)data);
     return set(in, OPTION_TRAIN_PLAN, plan) && set(in, OPTION_ROLLOUT, rollout);
 }
 
-bool rl_import(const char *path, const char *text, size_t length, Arena *arena, Options *options, ConfigFile *file,
-               const RlFramework **framework, Error *error) {
-    Imported in = {.arena = arena, .options = options, .path = path, .error = error};
-    *file = (ConfigFile){.name = path, .arena = arena};
+bool rl_import(RlConfig *config, Arena *arena, Options *options, Error *error) {
+    Imported in = {.arena = arena, .options = options, .path = config->path, .error = error};
+    ConfigFile own = {.name = config->path, .arena = arena}, *file = &own;
+    const char *text = config->text, *path = config->path;
+    size_t length = config->length;
     bool script = memmem(text, length, "python", 6) != NULL || memmem(text, length, ":", 1) == NULL;
     if (!config_check_text(file, text, length, error)) return false;
     if (script ? !config_read_words(text, length, file, error) : !config_read_yaml(text, length, file, error))
         return false;
-    const RlFramework *of = *framework = recognised(file);
+    const RlFramework *of = config->framework = recognised(file);
     if (!of)
         return error_set(error, ERROR_INPUT, path,
                          "has too few keys of NeMo RL, verl, OpenRLHF, slime or TRL to tell whose it is");

@@ -5,6 +5,8 @@
 #include "search/rl/rl_report.h"
 #include "search/serving/report/serving_report.h"
 
+#include <math.h>
+
 static bool add_request(const RlQuestion *question, cJSON *to) {
     cJSON *request = json_add_object(to, "request"), *options = json_add_object(request, "options");
     bool ok = json_add_text(request, "command", "rl");
@@ -71,13 +73,13 @@ static bool add_rollout(const RlStep *step, cJSON *to) {
 
 static bool add_step(const RlQuestion *question, const RlStep *step, cJSON *to) {
     cJSON *json = json_add_object(to, NULL), *phases;
+    double usd = rl_usd_per_step(question, step);
     bool ok = json_add_text(json, "way", rl_way_name(step->way)) &&
               json_add_whole(json, "train_chips", step->train_chips) &&
               json_add_whole(json, "rollout_chips", step->rollout_chips) && json_add_whole(json, "lag", step->lag) &&
               json_add_real(json, "seconds", step->seconds) &&
               json_add_real(json, "tokens_per_hour", rl_tokens_per_hour(question, step)) &&
-              json_add_real(json, "usd", rl_usd_per_step(question, step)) &&
-              (phases = json_add_object(json, "phases")) != NULL;
+              json_add_real(json, "usd", usd >= 0 ? usd : NAN) && (phases = json_add_object(json, "phases")) != NULL;
     for (int phase = 0; phase < RL_PHASES && ok; phase++)
         ok = json_add_real(phases, rl_phase_name((RlPhase)phase), step->phases[phase]);
     return ok && add_trainer(&step->trainer, json) && add_rollout(step, json);

@@ -176,8 +176,8 @@ static bool read_serving(const Words *words, RlQuestion *out) {
         if (!SERVING_OPTIONS[i].name) options->text[i] = clear[0];
     options->text[OPTION_LENGTHS] = options->text[OPTION_ANSWER] = options->text[OPTION_PROMPT] = NULL;
     options->text[OPTION_OBJECTIVE] = options->text[OPTION_BRUTE_FORCE] = NULL;
-    options->text[OPTION_PRECISION] = given(words, OPTION_ROLLOUT_PRECISION) ? given(words, OPTION_ROLLOUT_PRECISION)
-                                                                              : "bf16";
+    options->text[OPTION_PRECISION] =
+        given(words, OPTION_ROLLOUT_PRECISION) ? given(words, OPTION_ROLLOUT_PRECISION) : "bf16";
     options->where[OPTION_PRECISION] = "--rollout-precision";
     options->text[OPTION_REQUIRE] = given(words, OPTION_ROLLOUT);
     options->where[OPTION_REQUIRE] = "--rollout";
@@ -200,8 +200,8 @@ static bool read_serving(const Words *words, RlQuestion *out) {
 
 /* Options whose table here has other values than that of the question which they become a part of. */
 static bool check_choices(const Words *words) {
-    static const Option CHOICES[] = {OPTION_FOR,       OPTION_ENGINE,   OPTION_PRECISION, OPTION_ROLLOUT_PRECISION,
-                                     OPTION_KV_DTYPE, OPTION_FORMAT,   OPTION_EMIT};
+    static const Option CHOICES[] = {OPTION_FOR,      OPTION_ENGINE, OPTION_PRECISION, OPTION_ROLLOUT_PRECISION,
+                                     OPTION_KV_DTYPE, OPTION_FORMAT, OPTION_EMIT};
     int ignored;
     for (size_t i = 0; i < COUNT_OF(CHOICES); i++)
         if (!choice_read(given(words, CHOICES[i]), words_where(words, CHOICES[i]), RL_OPTIONS[CHOICES[i]].values,
@@ -214,7 +214,7 @@ bool rl_question(const Options *options, Arena *arena, RlQuestion *out, Error *e
     const Words words = {options, arena, error};
     memset(out, 0, sizeof *out);
     out->options = options;
-    return check_choices(&words) && rl_profile_load(arena, &out->profile, error) && model_from_words(&words, &out->model) &&
-           read_machine(&words, out) && read_lengths(&words, out) && read_step(&words, out) && read_ways(&words, out) &&
-           read_serving(&words, out);
+    return check_choices(&words) && rl_profile_load(arena, &out->profile, error) &&
+           model_from_words(&words, &out->model) && read_machine(&words, out) && read_lengths(&words, out) &&
+           read_step(&words, out) && read_ways(&words, out) && read_serving(&words, out);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/rl/rl_question.h: a request to `shardopt rl`, resolved: what a step generates and trains, on which machine, and
- * which ways are open. */
+/* search/rl/rl_question.h: a request to `shardopt rl`, resolved: what a step generates and trains, on which machine,
+ * and which ways are open. */
 #pragma once
 
 #include "cost/rl/algorithm.h"

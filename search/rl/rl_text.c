@@ -3,6 +3,7 @@
 #include "base/util.h"
 #include "search/answer/plan_words.h"
 #include "search/launch/launcher.h"
+#include "search/rl/rl_files.h"
 #include "search/rl/rl_report.h"
 #include "search/serving/report/serving_report.h"
 
@@ -27,8 +28,7 @@ const char *trainer_words(const Trainer *trainer, char text[RL_WORDS_SIZE]) {
 
 const char *split_words(const RlStep *step, char text[RL_WORDS_SIZE]) {
     char lag[48] = "on policy";
-    if (step->lag > 0)
-        snprintf(lag, sizeof lag, "up to %d step%s off policy", step->lag, step->lag > 1 ? "s" : "");
+    if (step->lag > 0) snprintf(lag, sizeof lag, "up to %d step%s off policy", step->lag, step->lag > 1 ? "s" : "");
     if (step->way == RL_COLOCATED)
         snprintf(text, RL_WORDS_SIZE, "colocated on all %lld chips, %s", (long long)step->train_chips, lag);
     else
@@ -49,7 +49,8 @@ static const char *trainer_launcher(const Trainer *trainer) {
 static void write_heading(const RlQuestion *question, TextOut out) {
     Prose line = {0};
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
-    prose_add(&line, "%s of %s on %s of %s (%lld chips): %lld prompts of %s tokens, %lld answers each, mean %s, cut at %s:",
+    prose_add(&line,
+              "%s of %s on %s of %s (%lld chips): %lld prompts of %s tokens, %lld answers each, mean %s, cut at %s:",
               question->algorithm->title, question->model.name, question->machine.text, question->chip.title,
               (long long)question->chips, (long long)question->prompts, grouped_text(question->prompt, a),
               (long long)question->samples, grouped_text(question->answers.mean, b),
@@ -70,8 +71,7 @@ static void write_best(const RlQuestion *question, const RlStep *step, TextOut o
     text_plain(out);
     line = (Prose){0};
     prose_add(&line, "Trainer: %s (%lld chips, %s); %lld update%s of %lld packed sequences of %s tokens.",
-              trainer_words(&step->trainer, words), (long long)step->train_chips,
-              trainer_launcher(&step->trainer),
+              trainer_words(&step->trainer, words), (long long)step->train_chips, trainer_launcher(&step->trainer),
               (long long)step->trainer.updates, step->trainer.updates > 1 ? "s" : "",
               (long long)step->trainer.sequences, grouped_text((double)step->trainer.length, a));
     prose_write(out, "", "  ", line.text);
@@ -86,13 +86,15 @@ static void write_best(const RlQuestion *question, const RlStep *step, TextOut o
 static void write_phases(const RlStep *step, TextOut out) {
     fprintf(out.file, "%-30s %9s  share  pool\n", "Phase", "seconds");
     for (int phase = 0; phase < RL_PHASES; phase++) {
-        if (!(step->phases[phase] > 0)) continue;
+        double seconds = step->phases[phase];
+        if (phase == RL_LOGPROBS) seconds += step->phases[RL_REFERENCE];
+        if (!(seconds > 0) || phase == RL_REFERENCE) continue;
         const char *pool = step->way == RL_COLOCATED ? "all"
                            : phase == RL_GENERATION  ? "rollout"
                            : phase == RL_TRANSFER    ? "both"
                                                      : "trainer";
-        fprintf(out.file, "%-30s %9.2f  %4.0f%%  %s\n", rl_phase_words((RlPhase)phase), step->phases[phase],
-                100 * step->phases[phase] / step->seconds, pool);
+        fprintf(out.file, "%-30s %9.2f  %4.0f%%  %s\n", rl_phase_words((RlPhase)phase), seconds,
+                100 * seconds / step->seconds, pool);
     }
 }
 
@@ -100,8 +102,10 @@ static void write_limits(const RlQuestion *question, const RlStep *step, TextOut
     Prose line = {0};
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     double generation = step->phases[RL_GENERATION];
-    prose_add(&line, "The last tenth of the answers takes %s of generation, %.0f%% of the step: the longest has %s "
-              "tokens in mean.", step_text(step->rollout.tail_seconds, a), 100 * step->rollout.tail_seconds / step->seconds,
+    prose_add(&line,
+              "The last tenth of the answers takes %s of generation, %.0f%% of the step: the longest has %s tokens in "
+              "mean.",
+              step_text(step->rollout.tail_seconds, a), 100 * step->rollout.tail_seconds / step->seconds,
               grouped_text(lengths_longest_of(&question->answers, (double)answers_generated(question)), b));
     if (step->rollout.lag > 1) {
         line = (Prose){0};
@@ -139,17 +143,15 @@ static void write_others(const RlQuestion *question, const RlAnswer *answer, Tex
 }
 
 static void write_proof(const RlAnswer *answer, TextOut out) {
-    int cut = 0, fits = 0;
+    int cut = 0;
     for (int i = 0; i < answer->line_count; i++) {
         RlFate fate = answer->lines[i].fate;
         cut += fate == RL_CUT_FLOOR || fate == RL_CUT_ROLLOUT;
-        fits += fate != RL_LACKS_ROOM;
     }
     Prose line = {0};
-    prose_add(&line, "Proven best of %d ways to split the machine, by this model: %d fell by a bound before a search of "
-              "plans, %d search%s of plans that train, %d layouts that generate.",
-              answer->line_count, cut, answer->trainer_searches, answer->trainer_searches == 1 ? "" : "es",
-              answer->rollouts.count);
+    prose_add(&line,
+              "Proven by this model: best of %d splits; %d cut by bounds, %d searches of plans, %d engine layouts.",
+              answer->line_count, cut, answer->trainer_searches, answer->rollouts.count);
     prose_write(out, "", "  ", line.text);
 }
 
@@ -159,9 +161,11 @@ static void write_next(const RlQuestion *question, TextOut out) {
     for (int i = 0; i < OPTION_COUNT; i++) {
         const char *text = question->options->text[i];
         if (!text || !RL_OPTIONS[i].name || !RL_OPTIONS[i].is_input) continue;
-        prose_add(&line, strpbrk(text, " ;|&<>") ? " --%s \"%s\"" : *text ? " --%s %s" : " --%s", RL_OPTIONS[i].name, text);
+        prose_add(&line, " --%s", RL_OPTIONS[i].name);
+        if (*text) prose_add(&line, strpbrk(text, " ;|&<>") ? " \"%s\"" : " %s", text);
     }
-    fprintf(out.file, "Next: %s --emit nemo-rl\n", line.text);
+    bool nemo = RL_FRAMEWORK[0].estimators[question->algorithm - RL_ALGORITHM] != NULL;
+    fprintf(out.file, "Next: %s --emit %s\n", line.text, nemo ? RL_FRAMEWORK[0].name : RL_FRAMEWORK[1].name);
 }
 
 bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, TextOut out, Error *error) {

@@ -91,9 +91,8 @@ static const AnswersInFlight *curve(RolloutSpace *space, int64_t answers, int64_
     while (common_divisor(stride, answers) != 1) stride++;
     for (int64_t i = 0; i < answers; i++) {
         int64_t rank = i * stride % answers;
-        lengths[i] = rank + 1 == answers
-                         ? lengths_longest_of(&question->answers, (double)answers_generated(question))
-                         : length_at(&question->answers, ((double)rank + 0.5) / (double)answers);
+        lengths[i] = rank + 1 == answers ? lengths_longest_of(&question->answers, (double)answers_generated(question))
+                                         : length_at(&question->answers, ((double)rank + 0.5) / (double)answers);
     }
     answers_in_flight(lengths, answers, slots, lengths + answers, &known->of);
     known->answers = answers;
@@ -137,8 +136,8 @@ static void time_batch(const RlQuestion *question, const AnswersInFlight *curve,
 }
 
 /* Answers of several batches in flight: one ends as another begins, and each has `lag` periods of time. */
-static void time_overlapped(const RlQuestion *question, const AnswersInFlight *curve, int64_t slots, const StepPlan *plan,
-                            int lag, Rollout *out) {
+static void time_overlapped(const RlQuestion *question, const AnswersInFlight *curve, int64_t slots,
+                            const StepPlan *plan, int lag, Rollout *out) {
     double period = max_real(curve->steps / lag, curve->tokens / (double)slots);
     double context = 0;
     for (int i = 0; i < curve->count; i++) {
@@ -173,8 +172,8 @@ Rollout rollout_of(RolloutSpace *space, const RolloutLayout *layout, int64_t chi
 const AnswersInFlight *rollout_curve(RolloutSpace *space, const Rollout *rollout, double *step_seconds) {
     const AnswersInFlight *of = curve(space, rollout->answers, rollout->layout->slots);
     for (int i = 0; i < of->count; i++)
-        step_seconds[i] = step_of(&rollout->layout->priced.step, of->of[i].answers,
-                                  space->question->prompt + of->of[i].generated);
+        step_seconds[i] =
+            step_of(&rollout->layout->priced.step, of->of[i].answers, space->question->prompt + of->of[i].generated);
     return of;
 }
 

@@ -28,20 +28,20 @@ typedef struct {
     int count;
     KnownCurve *curves; /* by answers and slots */
     int64_t *keys;
-    double *room; /* to lay out lengths in */
+    double *room;   /* to lay out lengths in */
     int64_t domain; /* devices that fast links join */
-    Count excluded;  /* layouts that the engine, memory or --rollout leaves out */
+    Count excluded; /* layouts that the engine, memory or --rollout leaves out */
 } RolloutSpace;
 bool rollout_space(const RlQuestion *question, Arena *arena, RolloutSpace *out, Error *error);
 
 typedef struct {
-    const RolloutLayout *layout; /* NULL: none fits */
-    int64_t replicas, answers; /* answers of the replica with most */
-    int lag;             /* batches whose answers are in flight together; 0 and 1: one */
-    double seconds;      /* of all answers of a step, prompts included */
-    double prompt_seconds, tail_seconds; /* of them: prompts; fewer than a tenth of the answers left */
+    const RolloutLayout *layout;                  /* NULL: none fits */
+    int64_t replicas, answers;                    /* answers of the replica with most */
+    int lag;                                      /* batches whose answers are in flight together; 0 and 1: one */
+    double seconds;                               /* of all answers of a step, prompts included */
+    double prompt_seconds, tail_seconds;          /* of them: prompts; fewer than a tenth of the answers left */
     double first_step_seconds, last_step_seconds; /* of a token: all in flight, and the longest alone */
-    double steps; /* of decode, until the longest ends */
+    double steps;                                 /* of decode, until the longest ends */
 } Rollout;
 
 /* One layout on so many chips, with answers up to `lag` updates old. seconds is INFINITY where it does not fit. All

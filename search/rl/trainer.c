@@ -70,8 +70,8 @@ static double trainer_moved(const RlQuestion *question, const Trainer *trainer) 
     enum { WEIGHTS = 2, STATE = 18 };
     const Estimate *estimate = &trainer->plan->estimate;
     double each = (double)model_parameters(&question->model).total / (double)trainer->chips;
-    double others = each * (WEIGHTS * (question->algorithm->reference + question->teacher_share) +
-                            STATE * question->critic_share);
+    double others =
+        each * (WEIGHTS * (question->algorithm->reference + question->teacher_share) + STATE * question->critic_share);
     double free = estimate->memory_limit_bytes - memory_total(&estimate->memory);
     return others > free ? others : 0;
 }

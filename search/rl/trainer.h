@@ -10,13 +10,13 @@ typedef struct {
     int64_t chips; /* that the plan uses */
     bool fits;
     const RankedPlan *plan;
-    double step_seconds;    /* of one update, as the training model has it */
-    double seconds;         /* of all updates of a step */
-    double forward_seconds; /* of one pass forward over all of its tokens */
+    double step_seconds;                /* of one update, as the training model has it */
+    double seconds;                     /* of all updates of a step */
+    double forward_seconds;             /* of one pass forward over all of its tokens */
     int64_t updates, sequences, length; /* of a step; packed sequences of an update, tokens of each */
     Count evaluated, covered;
     double gap;
-    double moved_bytes; /* of a chip: other models without room beside the policy, which come from the host each step */
+    double moved_bytes; /* of a chip: other models without room next to the policy, from the host each step */
     double state_bytes; /* of a chip: weights and optimizer state */
 } Trainer;
 

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-static bool write_answer(const RlQuestion *question, const RlAnswer *answer, const OutputChoice *choice, Streams streams,
-                  Error *error) {
+static bool write_answer(const RlQuestion *question, const RlAnswer *answer, const OutputChoice *choice,
+                         Streams streams, Error *error) {
     Draft draft;
     if (!draft_open(&draft, error)) return false;
     TextOut out = planning_text_out(draft.file, choice, streams);
@@ -34,25 +34,25 @@ static bool write_file(const RlQuestion *question, const RlAnswer *answer, const
 static int compare(const CommandLine *line, Options *options, const OutputChoice *choice, Streams streams,
                    Error *error) {
     Draft draft;
-    ConfigFile file;
-    const RlFramework *framework;
-    const char *path = NULL;
+    RlConfig config = {0};
     char *text;
-    size_t length;
     bool fits = false;
     if (choice->format != FORMAT_TEXT || options->text[OPTION_EMIT])
         return error_set(error, ERROR_INPUT, "--from-config", "is answered as text; leave --format and --emit out"),
                EXIT_USAGE;
-    if (!line_file(line, OPTION_FROM_CONFIG, &path, error) ||
-        !file_read(path, CONFIG_BYTES_MAX, line->arena, &text, &length, error) ||
-        !rl_import(path, text, length, line->arena, options, &file, &framework, error))
+    if (!line_file(line, OPTION_FROM_CONFIG, &config.path, error) ||
+        !file_read(config.path, CONFIG_BYTES_MAX, line->arena, &text, &config.length, error))
         return EXIT_USAGE;
+    config.text = text;
+    if (!rl_import(&config, line->arena, options, error)) return EXIT_USAGE;
     if (!line->text[OPTION_ANSWER] && !line->text[OPTION_LENGTHS] && !choice->quiet)
-        fprintf(streams.err, "shardopt: warning: %.100s does not say how long answers are: a quarter of the longest, "
-                "%s tokens, in mean; give --answer\n", path, options->text[OPTION_ANSWER]);
+        fprintf(streams.err,
+                "shardopt: warning: %.100s does not say how long answers are: %s tokens in mean, a quarter of the "
+                "longest; give --answer\n",
+                config.path, options->text[OPTION_ANSWER]);
     if (!draft_open(&draft, error)) return EXIT_DEFECT;
     TextOut out = planning_text_out(draft.file, choice, streams);
-    bool ok = rl_compare(options, framework, line->arena, out, &fits, error);
+    bool ok = rl_compare(options, config.framework, line->arena, out, &fits, error);
     if (!draft_write(&draft, ok, streams.out, choice->path, error)) return exit_of_error(error);
     return fits ? EXIT_DONE : EXIT_NO_PLAN;
 }
@@ -88,18 +88,19 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
 
 const Command COMMAND_RL = {
     .name = "rl",
-    .summary = "a step of reinforcement learning: colocated or split, the engine that generates, the plan that trains",
+    .summary = "reinforcement learning: colocated or split, the engine that generates, the plan that trains",
     .usage = "rl --model NAME --chip NAME [--nodes N | --chips N] [--prompts N] [--samples N] [OPTIONS]",
-    .about = "The best way to run GRPO, PPO and others on one cluster: training and generation on the same chips or on\n"
-             "parts of their own, and for each the best plan and the best engine, proven.",
-    .details = "A step generates answers, computes log-probabilities, trains, and sends the weights over. Generation is "
-               "priced with the answers in flight falling to the longest one; the plan that trains is that of "
+    .about = "The best way to run GRPO, PPO and others on one cluster: training and generation on the same chips or\n"
+             "on parts of their own, and for each the best plan and the best engine, proven.",
+    .details = "A step generates answers, computes log-probabilities, trains, and sends the weights over. Generation "
+               "is priced with the answers in flight falling to the longest one; the plan that trains is that of "
                "`shardopt plan` on its part of the machine.",
     .options = RL_OPTIONS,
     .option_count = OPTION_COUNT,
     .use = USE_RL,
     .footer = "Numbers take k M G T (powers of ten) and Ki Mi Gi Ti; shares also %.\n"
               "Exit codes: 0 done, 2 input is wrong, 3 nothing fits, 70 a defect, 130 interrupted.",
-    .examples = "shardopt rl --model 8b --chip h100 --nodes 1 --prompts 64 --samples 32 --answer 700 --max-answer 4096\n",
+    .examples =
+        "shardopt rl --model 8b --chip h100 --nodes 1 --prompts 64 --samples 32 --answer 700 --max-answer 4096\n",
     .run = run,
 };

@@ -89,8 +89,8 @@ static double step_of(Case *one, bool shared, int64_t train, int lag) {
     const RlQuestion *question = &one->question;
     const RlProfile *figures = &question->profile;
     int64_t rollout = shared ? question->chips : question->chips - train;
-    double generation = best_rollout(one, rollout, lag) * (shared ? figures->generation_colocated
-                                                                  : figures->generation_apart);
+    double generation =
+        best_rollout(one, rollout, lag) * (shared ? figures->generation_colocated : figures->generation_apart);
     Trainer trainer;
     Error error = {0};
     cr_assert(trainer_search(question, train, INFINITY, &one->arena, &trainer, &error), "%s", error.text);
@@ -98,8 +98,8 @@ static double step_of(Case *one, bool shared, int64_t train, int lag) {
     double passes = 1 + question->algorithm->reference + question->critic_share;
     double training = trainer.seconds * (1 + question->critic_share) + passes * trainer.forward_seconds;
     double hosts = fmax(1, (double)train / (double)question->chip.chips_per_host);
-    double transfer = figures->transfer_seconds +
-                      question->weight_bytes / figures->transfer_bytes_per_second / sqrt(hosts);
+    double transfer =
+        figures->transfer_seconds + question->weight_bytes / figures->transfer_bytes_per_second / sqrt(hosts);
     double copied = 2 * (trainer.moved_bytes + (shared ? trainer.state_bytes : 0)) / host_one_way_rate(&question->chip);
     double load = copied + (shared ? 2 * figures->load_seconds : 0);
     double busy = training + load + figures->other_share * (generation + training);
@@ -122,8 +122,8 @@ Test(rl_answer, every_split_with_every_layout, .timeout = 3000) {
             if (question->lag > 0) best = fmin(best, step_of(one, false, train, question->lag));
         }
         double own = one->answer.found ? one->answer.best[one->answer.first].seconds : INFINITY;
-        cr_assert((isinf(own) && isinf(best)) || fabs(own / best - 1) < 1e-9,
-                  "%s: %.9g s, every split %.9g s", line_of(one), own, best);
+        cr_assert((isinf(own) && isinf(best)) || fabs(own / best - 1) < 1e-9, "%s: %.9g s, every split %.9g s",
+                  line_of(one), own, best);
         found += one->answer.found;
         for (int i = 0; i < one->answer.line_count; i++)
             cut += one->answer.lines[i].fate == RL_CUT_FLOOR || one->answer.lines[i].fate == RL_CUT_ROLLOUT ||
@@ -149,7 +149,8 @@ Test(rl_answer, batches_overlap) {
         RolloutSpace *space = &one->answer.rollouts;
         int overlapped = 0;
         for (int i = 0; i < space->count; i++) {
-            Rollout batch = rollout_of(space, &space->layouts[i], 8, 1), four = rollout_of(space, &space->layouts[i], 8, 4);
+            Rollout batch = rollout_of(space, &space->layouts[i], 8, 1);
+            Rollout four = rollout_of(space, &space->layouts[i], 8, 4);
             double tokens = 0, seconds[IN_FLIGHT_SEGMENTS_MAX];
             if (!(batch.seconds < INFINITY)) continue;
             tokens = rollout_curve(space, &batch, seconds)->tokens;
