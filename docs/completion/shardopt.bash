@@ -26,7 +26,7 @@ _shardopt_options() { # COMMAND
     inference) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --prompt --answer --lengths --cached --ttft --tpot --rate --concurrency --speculate --engine --mode --require --objective --top --precision --kv-dtype --profile --brute-force --time-limit --from-config --certificate --format --output --timing --quiet --help' ;;
     trace) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --refit --format --output --help' ;;
     bench) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --read --refit --format --output --help' ;;
-    rl) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --samples --prompt --answer --lengths --max-answer --prompts --algorithm --teacher --critic --train-batch --kept --lag --colocated --train-nodes --train-plan --rollout --rollout-precision --emit --engine --for --objective --precision --kv-dtype --brute-force --from-config --format --output --timing --verbose --quiet --help' ;;
+    rl) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --samples --prompt --answer --lengths --max-answer --prompts --algorithm --teacher --critic --train-batch --kept --lag --colocated --train-nodes --train-plan --rollout --engine --for --objective --precision --rollout-precision --kv-dtype --brute-force --from-config --emit --format --output --timing --verbose --quiet --help' ;;
     esac
 }
 
@@ -105,14 +105,14 @@ _shardopt_values() { # COMMAND OPTION
         --algorithm) echo 'grpo dapo ppo rloo reinforce++ distillation' ;;
         --teacher) echo '@models' ;;
         --critic) echo '@models' ;;
-        --rollout-precision) echo 'bf16 fp8' ;;
-        --emit) echo 'nemo-rl verl openrlhf slime trl' ;;
         --engine) echo 'vllm sglang tensorrt-llm' ;;
         --for) echo 'megatron torchtitan deepspeed' ;;
         --objective) echo 'time tokens cost' ;;
         --precision) echo 'bf16 fp8 mxfp8' ;;
+        --rollout-precision) echo 'bf16 fp8' ;;
         --kv-dtype) echo 'bf16 fp8' ;;
         --from-config) echo '@files' ;;
+        --emit) echo 'nemo-rl verl openrlhf slime trl' ;;
         --format) echo 'text json' ;;
         --output) echo '@files' ;;
         esac
