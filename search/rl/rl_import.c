@@ -90,11 +90,15 @@ static bool set_split(Imported *in) {
 static bool set_engines(Imported *in) {
     int64_t expert = number(in, FACT_EXPERT, 1), width = max_whole(1, number(in, FACT_ROLLOUT_TENSOR, 1));
     int64_t data = number(in, FACT_ROLLOUT_DATA, max_whole(1, number(in, FACT_ROLLOUT_EXPERT, 1) / width));
-    char experts[64] = "";
+    char experts[96] = "";
+    int64_t pipeline = number(in, FACT_PIPELINE, 1);
     if (expert > 1) snprintf(experts, sizeof experts, " folded_expert=%lld", (long long)expert);
+    if (pipeline > 1)
+        snprintf(experts + strlen(experts), sizeof experts - strlen(experts), " virtual_stages=%lld",
+                 (long long)number(in, FACT_VIRTUAL, 1));
     const char *plan =
         arena_format(in->arena, "tensor=%lld sequence=%lld pipeline=%lld%s", (long long)number(in, FACT_TENSOR, 1),
-                     (long long)number(in, FACT_CONTEXT, 1), (long long)number(in, FACT_PIPELINE, 1), experts);
+                     (long long)number(in, FACT_CONTEXT, 1), (long long)pipeline, experts);
     int64_t tensor = number(in, FACT_ROLLOUT_TENSOR, number(in, FACT_ENGINE_CHIPS, 1) / max_whole(1, data));
     const char *rollout = arena_format(in->arena, "tensor=%lld pipeline=%lld attention_data=%lld", (long long)tensor,
                                        (long long)number(in, FACT_ROLLOUT_PIPELINE, 1), (long long)data);

@@ -51,6 +51,8 @@ def command(row):
         plan = f"tensor={tensor} sequence={context} pipeline={pipeline}" + (f" folded_expert={expert}" if expert > 1 else "")
         tensor, pipeline = re.search(r"\] \[(\d+),(\d+)\]", row["rollout_parallel"]).groups()
         layout = f"tensor={tensor} pipeline={pipeline} attention_data=1"
+    if "pipeline=1" not in plan and plan:
+        plan += " virtual_stages=1"  # VPP n/a
     if plan:
         words += ["--train-plan", plan]
     words += ["--rollout", layout]
