@@ -134,8 +134,23 @@ typedef struct {
     Error *error;
 } Splits;
 
+/* Whether no plan on these hosts keeps the limit: those of more hosts, which may leave some idle, had none either. */
+static bool known_to_lack(const Splits *on, int64_t parts, double limit) {
+    const RlQuestion *question = on->question;
+    if (question->unit == 1 || question->options->text[OPTION_TRAIN_PLAN] || question->brute_force) return false;
+    for (int64_t more = parts; more <= question->hosts; more++) {
+        const KnownTrainer *known = &on->trainers[more];
+        if ((double)parts < (1 - TRAINER_IDLE) * (double)more + 1) break;
+        if (known->searched && (known->trainer.fits ? known->trainer.least_seconds > limit : known->limit >= limit))
+            return true;
+    }
+    return false;
+}
+
 static bool trainer_within(Splits *on, int64_t parts, double limit, Trainer *out) {
     KnownTrainer *known = &on->trainers[parts];
+    *out = (Trainer){0};
+    if (known_to_lack(on, parts, limit)) return true;
     if (!known->searched || (!known->trainer.fits && known->limit < limit)) {
         on->out->trainer_searches++;
         known->searched = true;

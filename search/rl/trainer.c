@@ -51,7 +51,7 @@ static bool make_request(const RlQuestion *question, const Trainer *trainer, Are
     }
     if (!options->text[OPTION_FOR]) options->text[OPTION_FOR] = "megatron";
     const char *plan = question->options->text[OPTION_TRAIN_PLAN];
-    options->text[OPTION_MAX_IDLE] = plan ? "0" : "0.9";
+    options->text[OPTION_MAX_IDLE] = plan ? "0" : TRAINER_IDLE_TEXT;
     options->text[OPTION_CHIPS] = arena_format(arena, "%lld", (long long)trainer->chips);
     options->text[OPTION_SEQUENCES] = arena_format(arena, "%lld", (long long)trainer->sequences);
     options->text[OPTION_SEQ] = arena_format(arena, "%lld", (long long)trainer->length);
@@ -114,6 +114,7 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     out->plan = plan;
     out->step_seconds = plan->estimate.time.seconds;
     out->seconds = factor * each * out->step_seconds;
+    out->least_seconds = factor * each * plan->ranked_seconds / odd_most(&request->question.profile);
     out->forward_seconds = question->profile.forward_share * out->seconds;
     out->chips = plan->machine.mesh.chips;
     out->moved_bytes = trainer_moved(question, out);

@@ -12,6 +12,7 @@ typedef struct {
     const RankedPlan *plan;
     double step_seconds;                /* of one update, as the training model has it */
     double seconds;                     /* of all updates of a step */
+    double least_seconds;               /* of all updates: none on these hosts, or on fewer of them, is quicker */
     double forward_seconds;             /* of one pass forward over all of its tokens */
     int64_t updates, sequences, length; /* of a step; packed sequences of an update, tokens of each */
     Count evaluated, covered;
@@ -19,6 +20,10 @@ typedef struct {
     double moved_bytes; /* of a chip: other models without room next to the policy, from the host each step */
     double state_bytes; /* of a chip: weights and optimizer state */
 } Trainer;
+
+/* The share of hosts that may idle: fewer of them may train quicker than all. */
+#define TRAINER_IDLE 0.9
+#define TRAINER_IDLE_TEXT "0.9"
 
 /* No plan on so many chips trains quicker: every FLOP at the peak. The second adds the passes that log-probabilities
  * take. */
