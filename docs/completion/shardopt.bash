@@ -7,7 +7,7 @@ _shardopt_names() {
         sed -n 's/^    "name": "\(.*\)",$/\1/p; /^    "aliases": \[$/,/\]/s/^      "\([^"]*\)",*$/\1/p'
 }
 
-_shardopt_commands='plan explain emit models chips validate calibrate check layout diff sweep merge inference trace bench help'
+_shardopt_commands='plan explain emit models chips validate calibrate check layout diff sweep merge inference trace bench rl help'
 
 _shardopt_options() { # COMMAND
     case $1 in
@@ -26,6 +26,7 @@ _shardopt_options() { # COMMAND
     inference) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --prompt --answer --lengths --cached --ttft --tpot --rate --concurrency --speculate --engine --mode --require --objective --top --precision --kv-dtype --profile --brute-force --time-limit --from-config --certificate --format --output --timing --quiet --help' ;;
     trace) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --refit --format --output --help' ;;
     bench) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --read --refit --format --output --help' ;;
+    rl) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --samples --prompt --answer --lengths --max-answer --prompts --algorithm --teacher --critic --train-batch --kept --lag --colocated --train-nodes --train-plan --rollout --engine --for --objective --precision --rollout-precision --kv-dtype --brute-force --from-config --emit --format --output --timing --verbose --quiet --help' ;;
     esac
 }
 
@@ -93,6 +94,26 @@ _shardopt_values() { # COMMAND OPTION
         --resume) echo '@files' ;;
         --certificate) echo '@files' ;;
         --format) echo 'text json markdown html csv' ;;
+        --output) echo '@files' ;;
+        esac
+        ;;
+    rl)
+        case $2 in
+        --model) echo '@models' ;;
+        --chip) echo '@chips' ;;
+        --lengths) echo '@files' ;;
+        --algorithm) echo 'grpo dapo ppo rloo reinforce++ distillation' ;;
+        --teacher) echo '@models' ;;
+        --critic) echo '@models' ;;
+        --engine) echo 'vllm sglang tensorrt-llm' ;;
+        --for) echo 'megatron torchtitan deepspeed' ;;
+        --objective) echo 'time tokens cost' ;;
+        --precision) echo 'bf16 fp8 mxfp8' ;;
+        --rollout-precision) echo 'bf16 fp8' ;;
+        --kv-dtype) echo 'bf16 fp8' ;;
+        --from-config) echo '@files' ;;
+        --emit) echo 'nemo-rl verl openrlhf slime trl' ;;
+        --format) echo 'text json' ;;
         --output) echo '@files' ;;
         esac
         ;;

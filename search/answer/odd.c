@@ -75,6 +75,8 @@ OddSet plan_odd(const CostContext *setting, const Degrees *degrees, const Knobs 
 
 double odd_factor(const Profile *profile, OddSet odd) { return 1 + profile->plan_error * __builtin_popcount(odd); }
 
+double odd_most(const Profile *profile) { return odd_factor(profile, (1u << COUNT_OF(ODD)) - 1); }
+
 double odd_least(const CostContext *setting, const Degrees *degrees) {
     static const Knobs PLAIN = {
         .microbatch_sequences = 1, .virtual_stages = 1, .methods = {.sequence_replicates = true, .grid = {2, 1}}};

@@ -346,7 +346,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
 
 const char *option_name(Option option) {
     const char *name = PLANNING_OPTIONS[option].name;
-    return name ? name : SERVING_OPTIONS[option].name;
+    if (!name) name = SERVING_OPTIONS[option].name;
+    return name ? name : RL_OPTIONS[option].name;
 }
 
 int option_named(const CommandOption *table, const char *name) {

@@ -44,6 +44,18 @@ typedef enum {
     OPTION_PROMPT, /* of `inference`, to OPTION_MODE and OPTION_KV_DTYPE */
     OPTION_ANSWER,
     OPTION_LENGTHS,
+    OPTION_MAX_ANSWER, /* of `rl`, to OPTION_ROLLOUT */
+    OPTION_PROMPTS,
+    OPTION_ALGORITHM,
+    OPTION_TEACHER,
+    OPTION_CRITIC,
+    OPTION_TRAIN_BATCH,
+    OPTION_KEPT,
+    OPTION_LAG,
+    OPTION_COLOCATED,
+    OPTION_TRAIN_NODES,
+    OPTION_TRAIN_PLAN,
+    OPTION_ROLLOUT,
     OPTION_CACHED,
     OPTION_TTFT,
     OPTION_TPOT,
@@ -64,6 +76,7 @@ typedef enum {
     OPTION_VARIANTS,
     OPTION_SENSITIVITY,
     OPTION_PRECISION,
+    OPTION_ROLLOUT_PRECISION, /* of `rl` */
     OPTION_KV_DTYPE,
     OPTION_OPTIMIZER,
     OPTION_STATE_DTYPES,
@@ -89,6 +102,7 @@ typedef enum {
     OPTION_DEADLINE,
     OPTION_BUDGET, /* of `sweep` */
     OPTION_CERTIFICATE,
+    OPTION_EMIT, /* of `rl` */
     OPTION_FORMAT,
     OPTION_READ,
     OPTION_REFIT,
@@ -125,11 +139,13 @@ enum {
     USE_TRACE = 32,
     USE_INFERENCE = 64,
     USE_BENCH = 128,
+    USE_RL = 256,
     USE_ALL_PLANNING = USE_PLAN | USE_EXPLAIN | USE_SWEEP | USE_EMIT | USE_CHECK
 };
 
-/* The rows of those that plan a training, and of those that plan serving, by Option; what one has not is a gap. */
-extern const CommandOption PLANNING_OPTIONS[OPTION_COUNT], SERVING_OPTIONS[OPTION_COUNT];
+/* The rows of those that plan a training, of those that plan serving, and of `rl`, by Option; what one has not is a
+ * gap. */
+extern const CommandOption PLANNING_OPTIONS[OPTION_COUNT], SERVING_OPTIONS[OPTION_COUNT], RL_OPTIONS[OPTION_COUNT];
 
 const char *option_name(Option option); /* "max-idle" */
 

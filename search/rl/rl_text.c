@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/text/prose.h"
+#include "base/util.h"
+#include "search/answer/plan_words.h"
+#include "search/launch/launcher.h"
+#include "search/rl/rl_files.h"
+#include "search/rl/rl_report.h"
+#include "search/serving/report/serving_report.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *rollout_words(const Rollout *rollout, char text[RL_WORDS_SIZE]) {
+    ServingPool pool = {.on = rollout->layout->on};
+    char way[POOL_TEXT_SIZE];
+    int engine = rollout->layout->on.engine;
+    snprintf(text, RL_WORDS_SIZE, "%s, %lld replica%s of %s", engine_at(engine)->title, (long long)rollout->replicas,
+             rollout->replicas > 1 ? "s" : "", pool_notation(&pool, way));
+    return text;
+}
+
+const char *trainer_words(const Trainer *trainer, char text[RL_WORDS_SIZE]) {
+    char label[WORDS_SIZE];
+    snprintf(text, RL_WORDS_SIZE, "%s, micro-batch %lld", plan_label(trainer->plan, label),
+             (long long)trainer->plan->plan.knobs.microbatch_sequences);
+    return text;
+}
+
+const char *split_words(const RlStep *step, char text[RL_WORDS_SIZE]) {
+    char lag[48] = "on policy";
+    if (step->lag > 0) snprintf(lag, sizeof lag, "up to %d step%s off policy", step->lag, step->lag > 1 ? "s" : "");
+    if (step->way == RL_COLOCATED)
+        snprintf(text, RL_WORDS_SIZE, "colocated on all %lld chips, %s", (long long)step->train_chips, lag);
+    else
+        snprintf(text, RL_WORDS_SIZE, "%lld chips train and %lld generate, %s", (long long)step->train_chips,
+                 (long long)step->rollout_chips, lag);
+    return text;
+}
+
+/* ---- the best step ---- */
+
+static const char *trainer_launcher(const Trainer *trainer) {
+    LauncherSet set = trainer->plan->request->requested.launchers;
+    for (int i = 0; i < launcher_count(); i++)
+        if (set >> i & 1) return launcher_name(i);
+    return "no launcher";
+}
+
+static void write_heading(const RlQuestion *question, TextOut out) {
+    Prose line = {0};
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
+    prose_add(&line,
+              "%s of %s on %s of %s (%lld chips): %lld prompts of %s tokens, %lld answers each, mean %s, cut at %s:",
+              question->algorithm->title, question->model.name, question->machine.text, question->chip.title,
+              (long long)question->chips, (long long)question->prompts, grouped_text(question->prompt, a),
+              (long long)question->samples, grouped_text(question->answers.mean, b),
+              grouped_text(question->answers.longest, c));
+    prose_write(out, "", "", line.text);
+}
+
+static void write_best(const RlQuestion *question, const RlStep *step, TextOut out) {
+    Prose line = {0};
+    char words[RL_WORDS_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
+    double usd = rl_usd_per_step(question, step);
+    prose_add(&line, "%s a step, %s: %s tokens an hour", step_text(step->seconds, a), split_words(step, words),
+              number_short(rl_tokens_per_hour(question, step), b));
+    if (usd >= 0) prose_add(&line, ", $%s a step", number_short(usd, c));
+    prose_add(&line, ".");
+    text_strong(out);
+    prose_write(out, "", "  ", line.text);
+    text_plain(out);
+    line = (Prose){0};
+    prose_add(&line, "Trainer: %s (%lld chips, %s); %lld update%s of %lld packed sequences of %s tokens.",
+              trainer_words(&step->trainer, words), (long long)step->train_chips, trainer_launcher(&step->trainer),
+              (long long)step->trainer.updates, step->trainer.updates > 1 ? "s" : "",
+              (long long)step->trainer.sequences, grouped_text((double)step->trainer.length, a));
+    prose_write(out, "", "  ", line.text);
+    line = (Prose){0};
+    prose_add(&line, "Rollout: %s; up to %lld answers at once in each; %s a token with all in flight, %s for the last.",
+              rollout_words(&step->rollout, words),
+              (long long)min_whole(step->rollout.answers, step->rollout.layout->slots),
+              step_text(step->rollout.first_step_seconds, a), step_text(step->rollout.last_step_seconds, b));
+    prose_write(out, "", "  ", line.text);
+}
+
+static void write_phases(const RlStep *step, TextOut out) {
+    fprintf(out.file, "%-30s %9s  share  pool\n", "Phase", "seconds");
+    for (int phase = 0; phase < RL_PHASES; phase++) {
+        double seconds = step->phases[phase];
+        if (phase == RL_LOGPROBS) seconds += step->phases[RL_REFERENCE];
+        if (!(seconds > 0) || phase == RL_REFERENCE) continue;
+        const char *pool = step->way == RL_COLOCATED ? "all"
+                           : phase == RL_GENERATION  ? "rollout"
+                           : phase == RL_TRANSFER    ? "both"
+                                                     : "trainer";
+        fprintf(out.file, "%-30s %9.2f  %4.0f%%  %s\n", rl_phase_words((RlPhase)phase), seconds,
+                100 * seconds / step->seconds, pool);
+    }
+}
+
+static void write_limits(const RlQuestion *question, const RlStep *step, TextOut out) {
+    Prose line = {0};
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    double generation = step->phases[RL_GENERATION];
+    prose_add(&line,
+              "The last tenth of the answers takes %s of generation, %.0f%% of the step: the longest has %s tokens in "
+              "mean.",
+              step_text(step->rollout.tail_seconds, a), 100 * step->rollout.tail_seconds / step->seconds,
+              grouped_text(lengths_longest_of(&question->answers, (double)answers_generated(question)), b));
+    if (step->rollout.lag > 1) {
+        line = (Prose){0};
+        prose_add(&line, "Answers of up to %d steps are in flight together, so that none waits for the longest.",
+                  step->rollout.lag);
+    }
+    prose_write(out, "", "  ", line.text);
+    line = (Prose){0};
+    if (step->way == RL_SPLIT_LAGGED)
+        prose_add(&line, "%s limits: %s waits %.0f%% of the step.",
+                  generation > step->train_side ? "Generation" : "Training",
+                  generation > step->train_side ? "the trainer" : "the rollout pool",
+                  100 * fabs(generation - step->train_side) / step->seconds);
+    else
+        prose_add(&line, "%s limits: %.0f%% of the step.", generation > step->train_side ? "Generation" : "Training",
+                  100 * max_real(generation, step->train_side) / step->seconds);
+    prose_write(out, "", "  ", line.text);
+}
+
+/* ---- the others ---- */
+
+static void write_others(const RlQuestion *question, const RlAnswer *answer, TextOut out) {
+    for (int way = 0; way < RL_WAYS; way++) {
+        const RlStep *step = &answer->best[way], *best = &answer->best[answer->first];
+        Prose line = {0};
+        char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], words[RL_WORDS_SIZE], trainer[RL_WORDS_SIZE];
+        if (way == (int)answer->first || !step->fits) continue;
+        prose_add(&line, "Instead %s (%s)", step_text(step->seconds, a),
+                  change_text(step->seconds / best->seconds - 1, b));
+        prose_add(&line, ": %s; %s; ", split_words(step, words), trainer_words(&step->trainer, trainer));
+        prose_add(&line, "%s.", rollout_words(&step->rollout, words));
+        prose_write(out, "", "  ", line.text);
+    }
+    (void)question;
+}
+
+static void write_proof(const RlAnswer *answer, TextOut out) {
+    int cut = 0;
+    for (int i = 0; i < answer->line_count; i++) {
+        RlFate fate = answer->lines[i].fate;
+        cut += fate == RL_CUT_FLOOR || fate == RL_CUT_ROLLOUT;
+    }
+    Prose line = {0};
+    prose_add(&line,
+              "Proven by this model: best of %d splits; %d cut by bounds, %d searches of plans, %d engine layouts.",
+              answer->line_count, cut, answer->trainer_searches, answer->rollouts.count);
+    prose_write(out, "", "  ", line.text);
+}
+
+static void write_next(const RlQuestion *question, TextOut out) {
+    Prose line = {0};
+    prose_add(&line, "shardopt rl");
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const char *text = question->options->text[i];
+        if (!text || !RL_OPTIONS[i].name || !RL_OPTIONS[i].is_input) continue;
+        prose_add(&line, " --%s", RL_OPTIONS[i].name);
+        if (*text) prose_add(&line, strpbrk(text, " ;|&<>") ? " \"%s\"" : " %s", text);
+    }
+    bool nemo = RL_FRAMEWORK[0].estimators[question->algorithm - RL_ALGORITHM] != NULL;
+    fprintf(out.file, "Next: %s --emit %s\n", line.text, nemo ? RL_FRAMEWORK[0].name : RL_FRAMEWORK[1].name);
+}
+
+bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, TextOut out, Error *error) {
+    write_heading(question, out);
+    if (!answer->found) {
+        fprintf(out.file, "No split fits: %s\n",
+                answer->rollouts.count == 0 ? "no engine has room for the weights and one answer; give more chips"
+                                            : "no plan that trains fits on what is left; give more hosts");
+        return !ferror(out.file) || error_stream(error, "text", "output");
+    }
+    const RlStep *best = &answer->best[answer->first];
+    write_best(question, best, out);
+    write_phases(best, out);
+    write_limits(question, best, out);
+    write_others(question, answer, out);
+    write_proof(answer, out);
+    write_next(question, out);
+    return !ferror(out.file) || error_stream(error, "text", "output");
+}
+
+void rl_write_certificate(const RlQuestion *question, const RlAnswer *answer, FILE *out) {
+    fprintf(out, "way\ttrain_chips\tfloor_s\tstep_s\twhat\n");
+    for (int i = 0; i < answer->line_count; i++) {
+        const RlLine *line = &answer->lines[i];
+        fprintf(out, "%s\t%lld\t%.4g\t", rl_way_name(line->way), (long long)line->train_chips, line->floor);
+        if (line->seconds < INFINITY) fprintf(out, "%.4g", line->seconds);
+        fprintf(out, "\t%s\n", rl_fate_name(line->fate));
+    }
+    (void)question;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/rl/rollout.h"
+
+#include "base/util.h"
+#include "search/serving/answer.h"
+
+#include <math.h>
+
+/* ---- the layouts ---- */
+
+typedef struct {
+    const RlQuestion *question;
+    RolloutSpace *space;
+    RolloutLayout *list; /* NULL: they are counted */
+    Arena *arena;
+    int count;
+} Gathering;
+
+static bool gather(void *context, const ServingLayout *layout, const WorkerLinks *links) {
+    enum { PROMPT_TOKENS = 8192 };
+    Gathering *to = context;
+    const RlQuestion *question = to->question;
+    RolloutLayout one = {.on = *layout};
+    price_layout(&question->serving.question, layout, links, &one.priced);
+    double limit = question->profile.answers_at_once * (double)layout->layout.attention_data;
+    one.slots = min_whole(layout_room(&one.priced.memory, PROMPT_TOKENS), (int64_t)limit);
+    if (one.slots == 0) return to->space->excluded++, true;
+    if (to->list) {
+        to->list[to->count] = one;
+        to->list[to->count].priced.on = &to->list[to->count].on;
+    }
+    to->count++;
+    return true;
+}
+
+bool rollout_space(const RlQuestion *question, Arena *arena, RolloutSpace *out, Error *error) {
+    const ServingQuestion *serving = &question->serving.question;
+    SubMeshList submeshes;
+    *out = (RolloutSpace){.question = question, .domain = devices_of_domain(serving)};
+    Gathering gathering = {.question = question, .space = out, .arena = arena};
+    if (!submeshes_enumerate(serving, arena, &submeshes, error)) return false;
+    for (int pass = 0; pass < 2; pass++) {
+        SpaceCount count = {0};
+        out->excluded = 0;
+        gathering.count = 0;
+        for (int engine = 0; engine < engine_count(); engine++) {
+            Space space = {serving, &submeshes, PHASE_BOTH, engine, &count};
+            if (serving->engines >> engine & 1 && !space_each(&space, gather, &gathering)) return error_memory(error);
+        }
+        for (int reason = 0; reason < EXCLUDED_EQUAL; reason++) out->excluded += count.excluded[reason];
+        if (pass == 0 && !(gathering.list = ARENA_NEW(arena, RolloutLayout, (size_t)gathering.count + 1)))
+            return error_memory(error);
+    }
+    out->layouts = gathering.list;
+    out->count = gathering.count;
+    out->curves = ARENA_NEW(arena, KnownCurve, KNOWN_CURVES);
+    out->room = ARENA_NEW(arena, double, 3 * (size_t)answers_generated(question));
+    return (out->curves && out->room) || error_memory(error);
+}
+
+/* ---- one layout ---- */
+
+/* Replicas that a part of the machine holds: as many as domains have room for, or over whole domains. */
+static int64_t replicas_on(const RolloutSpace *space, int64_t devices, int64_t each) {
+    int64_t domain = space->domain;
+    if (each > domain) return devices / each;
+    return devices / domain * (domain / each) + devices % domain / each;
+}
+
+static double length_at(const Lengths *lengths, double share) {
+    int64_t low = 0, high = lengths->count - 1;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (lengths->share[middle] < share)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return lengths->length[low];
+}
+
+/* The replica that ends last: lengths at even quantiles, the longest that of the whole step; in an order that has
+ * nothing to do with them. */
+static const AnswersInFlight *curve(RolloutSpace *space, int64_t answers, int64_t slots) {
+    const RlQuestion *question = space->question;
+    slots = min_whole(slots, answers);
+    KnownCurve *known = &space->curves[(uint64_t)(answers * 31 + slots) % KNOWN_CURVES];
+    if (known->answers == answers && known->slots == slots) return &known->of;
+    double *lengths = space->room;
+    int64_t stride = max_whole(1, (int64_t)(0.6180339887 * (double)answers));
+    while (common_divisor(stride, answers) != 1) stride++;
+    for (int64_t i = 0; i < answers; i++) {
+        int64_t rank = i * stride % answers;
+        lengths[i] = rank + 1 == answers ? lengths_longest_of(&question->answers, (double)answers_generated(question))
+                                         : length_at(&question->answers, ((double)rank + 0.5) / (double)answers);
+    }
+    answers_in_flight(lengths, answers, slots, lengths + answers, &known->of);
+    known->answers = answers;
+    known->slots = slots;
+    return &known->of;
+}
+
+static double step_of(const StepPlan *plan, double answers, double context) {
+    StepLoad load = {.sequences = answers, .context = context};
+    StepCost cost;
+    worker_step(plan, &load, &cost);
+    return cost.seconds;
+}
+
+/* All prompts of a replica, the samples of each sharing it, in steps of at most so many tokens. */
+static double prompts_of(const RlQuestion *question, const StepPlan *plan, int64_t answers) {
+    static const double CHUNK = 8192;
+    double prompts = max_real(1, (double)answers / (double)min_whole(question->samples, answers));
+    double tokens = prompts * question->prompt, part = min_real(tokens, CHUNK);
+    StepLoad load = {.prompt_tokens = part, .prompt_context = question->prompt / 2};
+    StepCost cost;
+    worker_step(plan, &load, &cost);
+    return cost.seconds * tokens / part;
+}
+
+/* One batch by itself. */
+static void time_batch(const RlQuestion *question, const AnswersInFlight *curve, const StepPlan *plan, Rollout *out) {
+    static const double LEFT = 0.1;
+    double seconds = 0, tail = 0;
+    for (int i = 0; i < curve->count; i++) {
+        const InFlightSegment *part = &curve->of[i];
+        double step = step_of(plan, part->answers, question->prompt + part->generated);
+        seconds += part->steps * step;
+        if (part->left <= LEFT * (double)out->answers) tail += part->steps * step;
+        if (i == 0) out->first_step_seconds = step;
+        out->last_step_seconds = step;
+    }
+    out->seconds = out->prompt_seconds + seconds;
+    out->tail_seconds = tail;
+    out->steps = curve->steps;
+}
+
+/* Answers of several batches in flight: one ends as another begins, and each has `lag` periods of time. */
+static void time_overlapped(const RlQuestion *question, const AnswersInFlight *curve, int64_t slots,
+                            const StepPlan *plan, int lag, Rollout *out) {
+    double period = max_real(curve->steps / lag, curve->tokens / (double)slots);
+    double context = 0;
+    for (int i = 0; i < curve->count; i++) {
+        const InFlightSegment *part = &curve->of[i];
+        context += part->steps * part->answers * part->generated / curve->tokens;
+    }
+    double step = step_of(plan, curve->tokens / period, question->prompt + context);
+    double seconds = out->prompt_seconds + period * step;
+    if (!(seconds < out->seconds)) return;
+    out->seconds = seconds;
+    out->tail_seconds = 0;
+    out->first_step_seconds = out->last_step_seconds = step;
+    out->steps = period;
+    out->lag = lag;
+}
+
+Rollout rollout_of(RolloutSpace *space, const RolloutLayout *layout, int64_t chips, int lag) {
+    const RlQuestion *question = space->question;
+    int64_t each = max_whole(1, question->chip.devices_per_chip), all = answers_generated(question);
+    Rollout out = {.layout = layout, .seconds = INFINITY, .lag = lag > 0 ? 1 : 0};
+    out.replicas = min_whole(all, replicas_on(space, chips * each, layout->on.submesh->devices));
+    if (out.replicas == 0) return out;
+    const StepPlan *plan = &layout->priced.step;
+    out.answers = divide_up(all, out.replicas);
+    out.prompt_seconds = prompts_of(question, plan, out.answers);
+    const AnswersInFlight *of = curve(space, out.answers, layout->slots);
+    time_batch(question, of, plan, &out);
+    for (int older = 2; older <= lag; older++) time_overlapped(question, of, layout->slots, plan, older, &out);
+    return out;
+}
+
+const AnswersInFlight *rollout_curve(RolloutSpace *space, const Rollout *rollout, double *step_seconds) {
+    const AnswersInFlight *of = curve(space, rollout->answers, rollout->layout->slots);
+    for (int i = 0; i < of->count; i++)
+        step_seconds[i] =
+            step_of(&rollout->layout->priced.step, of->of[i].answers, space->question->prompt + of->of[i].generated);
+    return of;
+}
+
+Rollout rollout_best(RolloutSpace *space, int64_t chips, int lag) {
+    Rollout best = {.seconds = INFINITY};
+    for (int i = 0; i < space->count; i++) {
+        Rollout one = rollout_of(space, &space->layouts[i], chips, lag);
+        if (one.seconds < best.seconds) best = one;
+    }
+    return best;
+}
+
+double rollout_floor(const RlQuestion *question, int64_t chips, int lag) {
+    ServingUpperBound most = serving_upper_bound(&question->serving.question, 0);
+    double all = (double)answers_generated(question), tokens = all * question->answers.mean;
+    double longest = lengths_longest_of(&question->answers, all) / (double)max_whole(1, lag);
+    if (!(most.per_chip > 0)) return INFINITY;
+    return max_real(tokens / (most.per_chip * (double)chips), longest / most.per_user) * (1 - 1e-9);
+}

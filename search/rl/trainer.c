@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/rl/trainer.h"
+
+#include "base/util.h"
+#include "models/parameters.h"
+#include "search/options/one_plan.h"
+
+#include <math.h>
+
+static int64_t updates_of(const RlQuestion *question) {
+    return divide_up(question->prompts * question->samples, question->train_batch);
+}
+
+double trainer_sequences(const RlQuestion *question, int64_t *length) {
+    *length = (int64_t)ceil(question->prompt + question->answers.longest);
+    return (double)question->train_batch * (question->prompt + question->answers.mean) / (double)*length;
+}
+
+/* Packed sequences as batches of plans: rounded up to a multiple of a power of two, half of them at most, which ranks
+ * of data can share; what is added is taken off the time again. */
+static int64_t rounded(double sequences) {
+    int64_t least = (int64_t)ceil(sequences - 1e-9), part = 1;
+    while (part * 4 <= least) part *= 2;
+    return divide_up(max_whole(1, least), part) * part;
+}
+
+/* Seconds of a step for a second of the plan's. */
+static double seconds_each(const RlQuestion *question, double sequences, int64_t planned) {
+    double share = (double)(question->prompts * question->samples) / (double)question->train_batch;
+    return share * sequences / (double)planned;
+}
+
+double trainer_floor(const RlQuestion *question, int64_t chips) {
+    double flops = tokens_trained(question) * 6 * (double)model_parameters(&question->model).active_matmul;
+    double peak = question->chip.bf16_flops_per_second.value;
+    if (question->options->text[OPTION_PRECISION] && question->chip.fp8_flops_per_second.value > peak)
+        peak = question->chip.fp8_flops_per_second.value;
+    return question->profile.training_factor * flops / (peak * (double)chips) * (1 - 1e-9);
+}
+
+/* Fewer hosts may train better than all, so that another host is never a loss: most may idle. */
+static bool make_request(const RlQuestion *question, const Trainer *trainer, Arena *arena, Request *out, Error *error) {
+    Options *options = ARENA_NEW(arena, Options, 1);
+    static const Option TAKEN[] = {OPTION_MODEL, OPTION_CHIP, OPTION_OVERSUBSCRIPTION, OPTION_FOR, OPTION_PRECISION};
+    if (!options) return error_memory(error);
+    options->environment = question->options->environment;
+    options->model_json = question->options->model_json;
+    for (size_t i = 0; i < COUNT_OF(TAKEN); i++) {
+        options->text[TAKEN[i]] = question->options->text[TAKEN[i]];
+        options->where[TAKEN[i]] = question->options->where[TAKEN[i]];
+    }
+    if (!options->text[OPTION_FOR]) options->text[OPTION_FOR] = "megatron";
+    const char *plan = question->options->text[OPTION_TRAIN_PLAN];
+    options->text[OPTION_MAX_IDLE] = plan ? "0" : TRAINER_IDLE_TEXT;
+    options->text[OPTION_CHIPS] = arena_format(arena, "%lld", (long long)trainer->chips);
+    options->text[OPTION_SEQUENCES] = arena_format(arena, "%lld", (long long)trainer->sequences);
+    options->text[OPTION_SEQ] = arena_format(arena, "%lld", (long long)trainer->length);
+    if (!options->text[OPTION_CHIPS] || !options->text[OPTION_SEQUENCES] || !options->text[OPTION_SEQ])
+        return error_memory(error);
+    if (!request_from_options(options, arena, out, error)) return false;
+    out->control.top = 1;
+    out->control.uncounted = !question->options->text[OPTION_VERBOSE];
+    out->control.sensitivity = SENSITIVITY_NONE;
+    out->control.gap = out->control.tie = 0;
+    return !plan || one_plan_require(out, plan, "--train-plan", error);
+}
+
+/* A reference, a teacher and a critic that find no room alongside the policy lie on the host. */
+static double trainer_moved(const RlQuestion *question, const Trainer *trainer) {
+    enum { WEIGHTS = 2, STATE = 18 };
+    const Estimate *estimate = &trainer->plan->estimate;
+    double each = (double)model_parameters(&question->model).total / (double)trainer->chips;
+    double others =
+        each * (WEIGHTS * (question->algorithm->reference + question->teacher_share) + STATE * question->critic_share);
+    double free = estimate->memory_limit_bytes - memory_total(&estimate->memory);
+    return others > free ? others : 0;
+}
+
+bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seconds, Arena *arena, Trainer *out,
+                    Error *error) {
+    int64_t length;
+    double sequences = trainer_sequences(question, &length);
+    int64_t planned = rounded(sequences);
+    double each = seconds_each(question, sequences, planned), factor = question->profile.training_factor;
+    Request *request = ARENA_NEW(arena, Request, 1);
+    SearchResult *result = ARENA_NEW(arena, SearchResult, 1);
+    *out = (Trainer){.chips = chips, .length = length, .sequences = planned, .updates = updates_of(question)};
+    if (!request || !result) return error_memory(error);
+    if (!make_request(question, out, arena, request, error)) {
+        /* A plan that is given suits some parts of the machine alone. */
+        bool other = question->options->text[OPTION_TRAIN_PLAN] && error->kind == ERROR_INPUT && question->hosts > 1 &&
+                     !question->only_colocated && question->train_hosts == 0;
+        if (other) *error = (Error){0};
+        return other;
+    }
+    /* Plans are ranked with what is odd about them, and so are limits. */
+    if (limit_seconds < INFINITY)
+        request->control.limit_seconds =
+            limit_seconds / (each * factor) * odd_most(&request->question.profile) * (1 + 1e-9);
+    if (!search_run(request, arena, result, error)) return false;
+    /* A limited search sends nothing to the host by itself: where something there keeps the limit, all is searched. */
+    if (limit_seconds < INFINITY && result->plan_count == 0 && request->space.offload_open) {
+        request->space.offload_open = false;
+        request->question.offload = OFFLOAD_ALL;
+        if (!search_run(request, arena, result, error)) return false;
+        if (result->plan_count > 0) return trainer_search(question, chips, INFINITY, arena, out, error);
+    }
+    out->evaluated = result->certificate.plans_evaluated;
+    out->covered = result->certificate.plans_covered;
+    out->gap = result->certificate.gap;
+    if (result->plan_count == 0) return true;
+    const RankedPlan *plan = result->fastest ? result->fastest : &result->plans[0];
+    out->fits = true;
+    out->plan = plan;
+    out->step_seconds = plan->estimate.time.seconds;
+    out->seconds = factor * each * out->step_seconds;
+    out->least_seconds = factor * each * plan->ranked_seconds / odd_most(&request->question.profile);
+    out->forward_seconds = question->profile.forward_share * out->seconds;
+    out->chips = plan->machine.mesh.chips;
+    out->moved_bytes = trainer_moved(question, out);
+    out->state_bytes = plan->estimate.memory.parameters_bytes + plan->estimate.memory.optimizer_bytes;
+    return true;
+}

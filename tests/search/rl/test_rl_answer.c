@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The best step against every split with every layout, put together by another hand; and laws of any machine. */
+#include "search/rl/rl_answer.h"
+
+#include "base/util.h"
+#include "mesh/host_link.h"
+#include "models/parameters.h"
+#include "tests/sanitizer.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PROBLEMS = 100 / PROBLEMS_SHARE, FEWER = 20 / PROBLEMS_SHARE };
+
+/* More of them by RL_PROBLEMS: 500 take four minutes. */
+static int problems(int usual) {
+    const char *text = getenv("RL_PROBLEMS");
+    return text ? atoi(text) : usual;
+}
+
+typedef struct {
+    Arena arena;
+    Options options;
+    RlQuestion question;
+    RlAnswer answer;
+} Case;
+
+static void give(Case *to, Option option, const char *text) { to->options.text[option] = arena_text(&to->arena, text); }
+
+static void give_whole(Case *to, Option option, long value) {
+    char text[32];
+    snprintf(text, sizeof text, "%ld", value);
+    give(to, option, text);
+}
+
+#define PICK(...) ((const long[]){__VA_ARGS__}[rand() % (sizeof((const long[]){__VA_ARGS__}) / sizeof(long))])
+
+/* A machine of up to 32 chips, of one host or several. */
+static Case *random_case(void) {
+    static const char *const MODELS[] = {"llama3.2-1b", "qwen2.5-0.5b", "llama3.1-8b", "qwen1.5-moe-a2.7b"};
+    static const char *const ALGORITHMS[] = {"grpo", "dapo", "ppo", "reinforce++"};
+    Case *out = calloc(1, sizeof *out);
+    give(out, OPTION_MODEL, MODELS[rand() % 4]);
+    give(out, OPTION_CHIP, rand() % 3 ? "h100" : "a100");
+    give_whole(out, OPTION_CHIPS, PICK(2, 3, 4, 8, 16, 24, 32));
+    give(out, OPTION_ALGORITHM, ALGORITHMS[rand() % 4]);
+    give_whole(out, OPTION_PROMPTS, PICK(8, 16, 64));
+    give_whole(out, OPTION_SAMPLES, PICK(2, 8, 16));
+    give_whole(out, OPTION_PROMPT, PICK(100, 500));
+    give_whole(out, OPTION_ANSWER, PICK(200, 800));
+    give_whole(out, OPTION_MAX_ANSWER, PICK(800, 2048, 4096));
+    give_whole(out, OPTION_LAG, rand() % 3);
+    return out;
+}
+
+static void solve(Case *one) {
+    Error error = {0};
+    cr_assert(rl_question(&one->options, &one->arena, &one->question, &error), "%s: %s", error.where, error.text);
+    cr_assert(rl_answer(&one->question, &one->arena, &one->answer, &error), "%s: %s", error.where, error.text);
+}
+
+/* The command line, for who looks into a failure. */
+static const char *line_of(Case *one) {
+    const char *text = "shardopt rl";
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (one->options.text[i])
+            text = arena_format(&one->arena, "%s --%s %s", text, RL_OPTIONS[i].name, one->options.text[i]);
+    return text;
+}
+
+static void drop(Case *one) {
+    arena_free(&one->arena);
+    free(one);
+}
+
+/* ---- by another hand ---- */
+
+static double best_rollout(Case *one, int64_t chips, int lag) {
+    double best = INFINITY;
+    for (int i = 0; i < one->answer.rollouts.count; i++)
+        best = fmin(best, rollout_of(&one->answer.rollouts, &one->answer.rollouts.layouts[i], chips, lag).seconds);
+    return best;
+}
+
+/* The step as docs/rl.md has it, for one split. */
+static double step_of(Case *one, bool shared, int64_t train, int lag) {
+    const RlQuestion *question = &one->question;
+    const RlProfile *figures = &question->profile;
+    int64_t rollout = shared ? question->chips : question->chips - train;
+    double generation =
+        best_rollout(one, rollout, lag) * (shared ? figures->generation_colocated : figures->generation_apart);
+    Trainer trainer;
+    Error error = {0};
+    cr_assert(trainer_search(question, train, INFINITY, &one->arena, &trainer, &error), "%s", error.text);
+    if (!trainer.fits || !(generation < INFINITY)) return INFINITY;
+    double passes = 1 + question->algorithm->reference + question->critic_share;
+    double training = trainer.seconds * (1 + question->critic_share) + passes * trainer.forward_seconds;
+    double hosts = fmax(1, (double)train / (double)question->chip.chips_per_host);
+    double transfer =
+        figures->transfer_seconds + question->weight_bytes / figures->transfer_bytes_per_second / sqrt(hosts);
+    double copied = 2 * (trainer.moved_bytes + (shared ? trainer.state_bytes : 0)) / host_one_way_rate(&question->chip);
+    double load = copied + (shared ? 2 * figures->load_seconds : 0);
+    double busy = training + load + figures->other_share * (generation + training);
+    return transfer + (lag > 0 && !shared ? fmax(generation, busy) : generation + busy);
+}
+
+Test(rl_answer, every_split_with_every_layout, .timeout = 3000) {
+    srand(38);
+    int found = 0, cut = 0, count = problems(PROBLEMS);
+    for (int problem = 0; problem < count; problem++) {
+        Case *one = random_case();
+        solve(one);
+        const RlQuestion *question = &one->question;
+        double best = INFINITY;
+        for (int64_t parts = 1; parts <= question->hosts; parts++) {
+            int64_t train = parts * question->unit;
+            if (parts == question->hosts) best = fmin(best, step_of(one, true, train, 0));
+            if (parts == question->hosts) continue;
+            best = fmin(best, step_of(one, false, train, 0));
+            if (question->lag > 0) best = fmin(best, step_of(one, false, train, question->lag));
+        }
+        double own = one->answer.found ? one->answer.best[one->answer.first].seconds : INFINITY;
+        cr_assert((isinf(own) && isinf(best)) || fabs(own / best - 1) < 1e-9, "%s: %.9g s, every split %.9g s",
+                  line_of(one), own, best);
+        found += one->answer.found;
+        for (int i = 0; i < one->answer.line_count; i++)
+            cut += one->answer.lines[i].fate == RL_CUT_FLOOR || one->answer.lines[i].fate == RL_CUT_ROLLOUT ||
+                   one->answer.lines[i].fate == RL_CUT_TRAINER;
+        drop(one);
+    }
+    cr_assert_gt(found, count * 9 / 10);
+    cr_assert_gt(cut, count, "bounds cut next to nothing: %d", cut);
+}
+
+/* Batches in flight together: a step lasts a share of the longest answer's, or what the slots need for its tokens. */
+Test(rl_answer, batches_overlap) {
+    static const char *const WORDS[][2] = {{"llama3.1-8b", "2048"}, {"llama3.1-8b", "100"}};
+    for (int c = 0; c < 2; c++) {
+        Case *one = calloc(1, sizeof *one);
+        give(one, OPTION_MODEL, WORDS[c][0]);
+        give(one, OPTION_CHIP, "h100");
+        give(one, OPTION_CHIPS, "8");
+        give(one, OPTION_ANSWER, c ? "4000" : "300");
+        give(one, OPTION_MAX_ANSWER, "4000");
+        give(one, OPTION_PROMPTS, WORDS[c][1]);
+        solve(one);
+        RolloutSpace *space = &one->answer.rollouts;
+        int overlapped = 0;
+        for (int i = 0; i < space->count; i++) {
+            Rollout batch = rollout_of(space, &space->layouts[i], 8, 1);
+            Rollout four = rollout_of(space, &space->layouts[i], 8, 4);
+            double tokens = 0, seconds[IN_FLIGHT_SEGMENTS_MAX];
+            if (!(batch.seconds < INFINITY)) continue;
+            tokens = rollout_curve(space, &batch, seconds)->tokens;
+            double wanted = fmax(batch.steps / four.lag, tokens / (double)space->layouts[i].slots);
+            cr_assert_leq(four.seconds, batch.seconds);
+            if (four.lag > 1) cr_assert_float_eq(four.steps, wanted, 1e-9 * wanted);
+            overlapped += four.lag > 1;
+        }
+        cr_assert_gt(overlapped, 0);
+        drop(one);
+    }
+}
+
+/* ---- laws ---- */
+
+static double seconds_with(const Case *base, Option option, const char *text) {
+    Case *one = calloc(1, sizeof *one);
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (base->options.text[i]) give(one, (Option)i, base->options.text[i]);
+    if (text) give(one, option, text);
+    solve(one);
+    double seconds = one->answer.found ? one->answer.best[one->answer.first].seconds : INFINITY;
+    drop(one);
+    return seconds;
+}
+
+static void never_longer(const Case *base, Option option, const char *text) {
+    double before = seconds_with(base, option, NULL), after = seconds_with(base, option, text);
+    cr_assert_leq(after, before * (1 + 1e-9), "--%s %s: %g s become %g s, %s on %s", option_name(option), text, before,
+                  after, base->options.text[OPTION_MODEL], base->options.text[OPTION_CHIPS]);
+}
+
+Test(rl_answer, more_never_takes_longer, .timeout = 3000) {
+    srand(39);
+    for (int problem = 0; problem < FEWER; problem++) {
+        Case *base = random_case();
+        char text[32];
+        long chips = strtol(base->options.text[OPTION_CHIPS], NULL, 10), lag = base->options.text[OPTION_LAG][0] - '0';
+        snprintf(text, sizeof text, "%ld", chips < 8 ? chips + 1 : chips + 8);
+        never_longer(base, OPTION_CHIPS, text);
+        snprintf(text, sizeof text, "%ld", lag + 1);
+        never_longer(base, OPTION_LAG, text);
+        give(base, OPTION_CHIP, "h100");
+        never_longer(base, OPTION_CHIP, "h200");
+        give(base, OPTION_LENGTHS, SHARDOPT_TEST_DATA "/rl/answers.txt");
+        base->options.text[OPTION_ANSWER] = NULL;
+        give(base, OPTION_MAX_ANSWER, "4096");
+        never_longer(base, OPTION_MAX_ANSWER, "1000"); /* the same answers, cut sooner */
+        drop(base);
+    }
+}
+
+Test(rl_answer, lognormal_lengths_have_their_mean_and_spread) {
+    Arena arena = {0};
+    Lengths lengths;
+    cr_assert(answers_lognormal(1000, 1e6, 0.8, &arena, &lengths)); /* hardly any is cut */
+    double mean = 0, below = 0, median = 0;
+    for (int64_t i = 0; i < lengths.count; i++) {
+        mean += lengths.length[i] * (lengths.share[i] - below);
+        if (below < 0.5 && lengths.share[i] >= 0.5) median = lengths.length[i];
+        below = lengths.share[i];
+    }
+    cr_assert_float_eq(mean, 1000, 1e-3);
+    cr_assert_float_eq(median, 1000 * exp(-0.32), 5); /* mean = median x exp(sigma^2 / 2) */
+    cr_assert(answers_lognormal(3000, 4000, 0.8, &arena, &lengths));
+    cr_assert_eq(lengths.longest, 4000);
+    cr_assert(answers_lognormal(4000, 4000, 0.8, &arena, &lengths)); /* all are cut */
+    cr_assert_float_eq(lengths.length[0], 4000, 400);
+    arena_free(&arena);
+}
