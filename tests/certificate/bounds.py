@@ -55,10 +55,12 @@ class Case:
         self.asked, self.report = int(sequences), report
         self.worlds, self.sums, self.costs, self.least, self.rated = {}, {}, {}, {}, {}
         self.model = price.read_model(self.request["model"], program)
+        self.most = 60000  # steps of a tuple
         self.tpu = "slice" in space["machines"][0]
         remat = self.request.get("remat", "auto")
         self.rules = rules_of(self.launcher, self.model, remat) if not self.free or remat != "auto" else None
         offload = space["offload"].split(":")[0]
+        self.offloads = offload in ("all", "activations")
         if self.rules and offload not in ("all", "activations"):
             self.rules = [rule for rule in self.rules if "offloaded" not in rule[0].values()]
 
@@ -305,7 +307,7 @@ class Setting:
         if layout.kv_gathered:
             self.copied = stage.stage_sums(world, self.shard, plan,
                                            Record(**{**vars(layout), "kv_gathered": False, "kv_copied": True}))
-        self.parts = None
+        self.parts, self.rows, self.offloads = None, 0, case.offloads
 
     def costs(self):
         if self.key not in self.case.costs:
@@ -355,7 +357,7 @@ class Setting:
     def fits(self, states):
         """State that must be held: the rows of every moment, with what stays of activations; None: the least of it."""
         world, shard, plan = self.world, self.shard, self.plan
-        if not hasattr(self, "rows") or self.rows == 0:
+        if self.rows == 0:
             weights = stage.in_flight(world, shard, plan)
             self.rows = []
             for moment in stage.MOMENTS:
@@ -364,6 +366,47 @@ class Setting:
                     self.rows.append((sum(rows.values()), weights[moment]))
         kept = stage.kept_bytes(self.costs(), Record(states=states)) if states else 0.0
         return all(rest + weight * kept <= world.limit * (1 + 1e-12) for rest, weight in self.rows)
+
+    def least_free(self, rates):
+        """What freeing memory costs at least, whatever the counts of layers: in every moment the missing bytes at the
+        least seconds a byte, recomputation without its collectives. For w in [0, 1] main >= (1 - w) series + w host."""
+        layers, world, longest = int(self.shard.layers), self.world, self.seconds(rates)
+        everything = stage.kept_bytes(self.costs(), Record(states={name: {"saved": layers} for name in ACTIVATIONS}))
+        for rule, resources in self.stages():
+            times, idle = self.shard.m, self.shard.m + rule.idle[1]
+            compute = sum(resources.compute) + sum(resources.attention)
+            fixed = sum(i * (resources.compute[k] + resources.attention[k]) for k, i in enumerate(rule.idle))
+            fixed += rule.optimizer + rule.other - rule.saved
+            series = times * compute
+            for group in resources.traffic:
+                t = step.group_seconds(world, rule, resources, group)
+                own = [step.exposed_of(rule, group, t[k], resources.attention[k]) for k in (0, 1)] \
+                    if group in machine.CRITICAL else [rule.x[group] * one for one in t]
+                series += times * sum(own)
+            for w in (0.0, 0.25, 0.5, 0.75, 1.0):
+                items = []
+                for cost in self.costs().values():
+                    if cost.bytes > 0:
+                        if cost.exists and cost is not self.costs()["layer_input"]:
+                            items.append(((1 - w) * idle * cost.seconds, cost.bytes))
+                            if cost.partly.freed > 0:
+                                items.append(((1 - w) * idle * cost.partly.seconds, cost.partly.freed))
+                        if self.offloads:
+                            host = times * 2 * cost.bytes / rule.offload_rate
+                            items.append((w * host + (1 - w) * world.profile.host_exposed * host, cost.bytes))
+                items.sort(key=lambda item: item[0] / item[1])
+                most = 0.0
+                for rest, weight in self.rows:
+                    missing, paid = rest + weight * everything - world.limit, 0.0
+                    for price_of, size in items if weight > 0 else ():
+                        if missing <= 0:
+                            break
+                        part = min(layers, missing / (weight * size))
+                        missing -= part * weight * size
+                        paid += part * price_of
+                    most = max(most, math.inf if missing > 1e-6 * world.limit else paid)
+                longest = max(longest, (1 - w) * series + fixed + most)
+        return longest
 
     def played(self, rates, states):
         """The longer of the formula and of the pipeline played pass by pass."""
@@ -385,7 +428,10 @@ def rates_of(case, world, number, plan, listed):
 class Tuple:
     """One degree tuple on one machine and batch."""
 
-    def __init__(self, case, number, degrees, sequences, limit):
+    def __init__(self, case, number, degrees, sequences, limit, exact=True, held=False):
+        """`limit`: ranked seconds up to which plans are looked for; not `exact`: one is enough; `held`: whether
+        anything fits, whatever it takes."""
+        self.exact, self.held, self.steps = exact, held, 0
         self.case, self.number, self.degrees, self.sequences = case, number, degrees, sequences
         self.world = case.world(number, sequences)
         self.axes = dict(zip(ROLES, degrees))
@@ -407,10 +453,13 @@ class Tuple:
                                                                        axes):
             return "require"
         self.reasons = set()
-        for method in methods_of(case, axes):
-            for overlap in (False, True) if case.knobs["tensor_overlap"] and axes["tensor"] > 1 else (False,):
-                self.of_method(method, overlap)
-        if self.open:
+        try:
+            for method in methods_of(case, axes):
+                for overlap in (False, True) if case.knobs["tensor_overlap"] and axes["tensor"] > 1 else (False,):
+                    self.of_method(method, overlap)
+        except StopIteration:
+            pass
+        if self.open and self.found == math.inf:
             return "believed"
         if self.found < math.inf:
             return "opened"
@@ -418,6 +467,13 @@ class Tuple:
             if reason in self.reasons:
                 return reason
         return "indivisible"
+
+    def spend(self):
+        """Work is bounded: a tuple of too many settings is left to the program, and counted."""
+        self.steps += 1
+        if self.steps > self.case.most:
+            self.open += 1
+            raise StopIteration
 
     def of_method(self, method, overlap):
         case, p = self.case, self.axes["pipeline"]
@@ -459,6 +515,9 @@ class Tuple:
 
     def quick(self, method, b, m, pipes, overlap):
         """FLOPs and bytes that every setting has: passes without idle time, weights kept, no update."""
+        self.spend()
+        if self.limit == math.inf:
+            return False
         plan = plan_with(self.axes, method, b, m, pipes[0], 0, False, overlap)
         rates = least_rates(self.case, self.world, self.number, plan)
         shard = stage.shard_of_plan(self.case.model, self.world.work, plan)
@@ -500,6 +559,7 @@ class Tuple:
         for layout in layouts_of(case, world, plan, shard):
             setting = Setting(case, world, plan, layout)
             self.tried += 1
+            self.spend()
             if setting.seconds(least) * times > limit:
                 self.reasons.add("bound")
                 continue
@@ -525,8 +585,10 @@ class Tuple:
         if case.rules is None:
             if setting.fits(everything):
                 self.reached(setting, near, everything, times)
-            else:
+            elif any(setting.least_free(self.at(rates)) * times <= self.limit for rates in near):
                 self.open += 1  # a free layout: which of all counts is the best is not looked for here
+            else:
+                self.reasons.add("bound")
             return
         self.reasons.add("memory")
         for rule in case.rules:
@@ -535,6 +597,10 @@ class Tuple:
                 self.reasons.add("bound")
                 self.reached(setting, near, states, times)
 
+    def at(self, rates):
+        self.world.rates = rates
+        return rates
+
     def reached(self, setting, near, states, times):
         for rates in near:
             if setting.seconds(rates, states) * times > self.limit:
@@ -542,3 +608,5 @@ class Tuple:
             seconds = setting.played(rates, states) * times / SURE
             if seconds * SURE <= self.limit and seconds < self.found:
                 self.found = seconds
+                if not self.exact:
+                    raise StopIteration
