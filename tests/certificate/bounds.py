@@ -18,14 +18,12 @@ import price
 import stage
 import step
 from data import ACTIVATIONS, Record, Unknown
-from launchers import (every_placement, exists, most_heads, placements_of, rules_of, takes_degrees, takes_knobs,
-                       whole_heads, NCCL)
+from launchers import (most_heads, placements_of, rules_of, takes_degrees, takes_knobs,
+                       whole_heads, NCCL, PADS)
 from machine import GROUPS, grid_of_ranks, mesh_at_rates_of
 
 SURE = 1 - 1e-9  # what this adds in another order than the program may differ by so much
 ROLES = ("tensor", "expert", "sequence", "fsdp", "data", "pipeline")
-MOVED = ("tensor", "expert", "expert_tensor", "sequence", "ulysses", "pipeline", "weights", "expert_weights",
-         "tensor_weights", "data", "expert_data")
 
 def quotients(n):
     """The least x for each value of ceil(n / x)."""
@@ -36,6 +34,14 @@ def quotients(n):
         if q == 1:
             return found
         x = -(-n // (q - 1))
+
+def taken(case, work, plan, pads):
+    """Whether the launcher takes a plan; without one, whether any takes what is padded as launchers pad."""
+    model, seq = case.model, work.seq
+    if case.launcher or not pads or case.request["padding"] != "launchable":
+        return takes_knobs(case.launcher, model, work, plan, pads, case.tpu)
+    return any(takes_degrees(one, model, seq, plan.axes) and takes_knobs(one, model, work, plan, pads, case.tpu)
+               for one in PADS if not (one in NCCL and case.tpu))
 
 class Case:
     """A request as a report has it, with all that its tuples share."""
@@ -428,10 +434,9 @@ def rates_of(case, world, number, plan, listed):
 class Tuple:
     """One degree tuple on one machine and batch."""
 
-    def __init__(self, case, number, degrees, sequences, limit, exact=True, held=False):
-        """`limit`: ranked seconds up to which plans are looked for; not `exact`: one is enough; `held`: whether
-        anything fits, whatever it takes."""
-        self.exact, self.held, self.steps = exact, held, 0
+    def __init__(self, case, number, degrees, sequences, limit, exact=True):
+        """`limit`: ranked seconds up to which plans are looked for; not `exact`: one is enough."""
+        self.exact, self.steps = exact, 0
         self.case, self.number, self.degrees, self.sequences = case, number, degrees, sequences
         self.world = case.world(number, sequences)
         self.axes = dict(zip(ROLES, degrees))
@@ -508,7 +513,7 @@ class Tuple:
         if pads is None:
             self.reasons.add("indivisible")
             return False
-        if not takes_knobs(self.case.launcher, self.case.model, self.world.work, plan, pads, self.case.tpu):
+        if not taken(self.case, self.world.work, plan, pads):
             self.reasons.add("require")
             return False
         return True

@@ -319,7 +319,7 @@ def check_report(head, report, case):
         pads = bounds.pads_of(case, laid, shard, plan["batch"]["sequences"])
         require(pads is not None and bounds.schedule_runs(laid) and bounds.meets(case, laid) and
                 bounds.takes_degrees(case.launcher, case.model, request["seq"], axes) and
-                bounds.takes_knobs(case.launcher, case.model, world.work, laid, pads, case.tpu), "plan", plan["rank"],
+                bounds.taken(case, world.work, laid, pads), "plan", plan["rank"],
                 "is none that", case.launcher or "the request", "takes")
         states = {row["tensor"]: {} for row in plan["layout"]}
         for row in plan["layout"]:
@@ -339,10 +339,11 @@ def verify(job):
     begun, degrees = time.time(), tuple(int(line[r]) for r in ROLES)
     reason, bound = line["reason"], math.inf if line["bound"] == "-" else float.fromhex(line["bound"])
     best = float.fromhex(line["best"]) if reason == "opened" else math.inf
-    left = float.fromhex(line["left"]) if reason == "opened" else math.inf
+    # What was evaluated and is above the threshold stands in no column; where nothing was, all is left from `left` on.
+    claim = bound if reason != "opened" else above if int(line["evaluated"]) else float.fromhex(line["left"])
     exact = best <= above  # the line names a plan within reach, which is found again
-    limit = above if exact else (min(best, left) if reason == "opened" else bound) * (1 - 3e-9)
-    held = reason == "memory" or limit == math.inf
+    limit = above if exact or claim == above else claim * (1 - 3e-9)
+    held = limit == math.inf
     tuple_ = bounds.Tuple(CASE, number, degrees, sequences, limit, exact)
     verdict = tuple_.verdict()
     fault = None
