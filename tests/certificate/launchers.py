@@ -315,5 +315,15 @@ def placements_of(launcher, mesh, axes, nesting):
             placement = {one.name: [(role, row[i]) for role, row in zip(order, factors) if row[i] > 1]
                          for i, one in enumerate(ici)}
             placement["dcn"] = [(role, across[role]) for role in order if across[role] > 1]
-            listed.append(placement)
+            listed += traded(ici, placement)
     return listed
+
+def traded(axes, placement):
+    """Equal axes may trade places: which of them heads exchange on first is another placement."""
+    made = []
+    for order in itertools.permutations(range(len(axes))):
+        if all(axes[i].size == axes[k].size and axes[i].kind == axes[k].kind for i, k in enumerate(order)):
+            one = {**placement, **{axes[i].name: placement[axes[k].name] for i, k in enumerate(order)}}
+            if one not in made:
+                made.append(one)
+    return made
