@@ -277,7 +277,7 @@ bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const
 
 /* Whether a required policy is one of a domain's rules, as far as the model has its activations. True without a domain,
  * and where none is required. */
-bool remat_can_be_told(const RematDomain *domain, const Model *model, const RematRule *required);
+bool remat_is_expressible(const RematDomain *domain, const Model *model, const RematRule *required);
 
 /* Those of `launchers` that can express a layout as it is: what it recomputes and offloads, in which layers, and how it
  * shards tables and activations. False: memory is out. */

@@ -64,7 +64,7 @@ bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const
     return true;
 }
 
-bool remat_can_be_told(const RematDomain *domain, const Model *model, const RematRule *required) {
+bool remat_is_expressible(const RematDomain *domain, const Model *model, const RematRule *required) {
     if (!domain || !required->required) return true;
     for (int i = 0; i < domain->count; i++) {
         const RematRule *rule = &domain->rules[i];

@@ -313,7 +313,7 @@ class Setting:
         if layout.kv_gathered:
             self.copied = stage.stage_sums(world, self.shard, plan,
                                            Record(**{**vars(layout), "kv_gathered": False, "kv_copied": True}))
-        self.parts, self.rows, self.offloads = None, 0, case.offloads
+        self.parts, self.rows, self.offloads, self.host = None, 0, case.offloads, None
 
     def costs(self):
         if self.key not in self.case.costs:
@@ -346,6 +346,38 @@ class Setting:
             longest = max(longest, step.step_of_stage(self.world, self.shard, self.plan, rule, resources).seconds)
         return longest
 
+    def offloadable(self):
+        """Recomputation and offload: what goes to the host whole, in all layers, as long as it has room after the
+        optimizer: what cannot be recomputed first, then the dearest to recompute for each byte, as if the stream lay
+        whole on every rank."""
+        if self.host is None:
+            world, shard, plan = self.world, self.shard, self.plan
+            whole = next((one for one in layouts_of(self.case, world, plan, shard) if not one.along), None) or \
+                next(layouts_of(self.case, world, plan, shard))
+            costs = Setting(self.case, world, plan, whole).costs()
+            room = world.chip.host_bytes * world.profile.host_memory_share
+            if plan.offload_optimizer:
+                owned = stage.owned_of(shard, plan, stage.parameters_of_stage(world, shard, plan, self.sums, False,
+                                                                              bool(world.tuning)))
+                every, kept = stage.state_bytes(world, owned), stage.host_state(world, plan, owned)
+                beside = 1 + world.gradient_bytes(True) * sum(owned.values()) / every if world.updates_on_cpu and every \
+                    else 1
+                room -= kept * beside
+            read = 1 / max(1.0, shard.layers) if world.profile.whole_program > 0.5 else 0.0
+            flight, self.host = stage.in_flight(world, shard, plan)["first backward"] + read, set()
+            fixed = self.case.rules if self.case.request.get("remat", "auto") != "auto" else None
+            for name in sorted(costs, key=lambda one: (one != "layer_input",
+                                                       -costs[one].seconds / (costs[one].bytes or math.inf))):
+                size = flight * shard.layers * costs[name].bytes
+                if fixed and fixed[0][0][name] != "offloaded":
+                    continue
+                if shard.t > 1 and name in ("attention_input", "mlp_input") or not costs[name].exists:
+                    continue
+                if size <= room:
+                    self.host.add(name)
+                    room -= size
+        return self.host
+
     def states(self, rule):
         """How many layers of the fullest stage each activation is in which state; None: the rule cannot be met."""
         state, some = rule
@@ -356,6 +388,8 @@ class Setting:
         made = {}
         for name in ACTIVATIONS:
             made[name] = {"saved": layers}
+            if state[name] == "offloaded" and self.costs()[name].exists and name not in self.offloadable():
+                return None
             if state[name] != "saved" and self.costs()[name].exists:
                 made[name] = {"saved": layers - inside, state[name]: inside}
         return made

@@ -128,6 +128,11 @@ def main():
                 tried[kind] -= 1  # the space of the host is another one
                 tried[kind + ", with another use of the host"] += 1
                 continue
+            first = narrow["plans"][0]
+            if kind == "--remat" and first.get("launcher") not in first["launchable_exactly_by"]:
+                tried[kind] -= 1  # and the verdict says so
+                tried["--remat that the launcher cannot be told"] += 1
+                continue
             faults[kind] += 1
             print("NARROWER AND FASTER (%s): plan %s %s: %s against %s; offload %s against %s; by %s against %s" % (
                 kind, " ".join(words), " ".join(more), own, limit, kept(narrow)[:12], kept(wide)[:12],
