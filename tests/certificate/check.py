@@ -339,10 +339,7 @@ def verify(job):
     begun, degrees = time.time(), tuple(int(line[r]) for r in ROLES)
     reason, bound = line["reason"], math.inf if line["bound"] == "-" else float.fromhex(line["bound"])
     best = float.fromhex(line["best"]) if reason == "opened" else math.inf
-    left = float.fromhex(line["left"]) if reason == "opened" else math.inf
-    # Of what was evaluated, or cut for a plan of another launcher, and is above the threshold, nothing is said.
-    silent = reason == "opened" and (int(line["evaluated"]) or (left == math.inf and int(line["knob_bound"])))
-    claim = above if silent else left if reason == "opened" else bound
+    claim = above if reason == "opened" else bound  # `left` says how far the search looked; nothing rests on it
     exact = best <= above  # the line names a plan within reach, which is found again
     limit = above if exact or claim == above else claim * (1 - 3e-9)
     held = limit == math.inf
