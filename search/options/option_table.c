@@ -306,9 +306,9 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         .help = "write the bound or result of every parallelism configuration to FILE, to be checked",
         .details = "Write there, as a table with tabs, what became of every parallelism configuration (dp, tp, pp ...) "
                    "on every machine and batch of the space: placements, knobs, the bound and the reason why it was "
-                   "cut, or what was evaluated and cut in it; docs/json.md has the columns. What checks it is "
-                   "installed too: share/shardopt/tests/certificate/check.py FILE REPORT.json shardopt --all. The same file "
-                   "for any number of threads; 24 MB for 405b on 8 pods.",
+                   "cut, or what was evaluated and cut in it; docs/json.md has the columns. "
+                   "share/shardopt/tests/certificate/check.py FILE REPORT.json shardopt --all, installed with the "
+                   "program, checks every line. The same file for any number of threads; 24 MB for 405b on 8 pods.",
         .values = "@files", .writes = true),
     [OPTION_FORMAT] = OPTION_ROW(
         "format", "FORMAT", BOTH | USE_SWEEP | USE_CHECK,

@@ -614,7 +614,8 @@ class Tuple:
 
     def placements(self):
         if self.listed is None:
-            self.listed = list(placements_of(self.case.launcher, self.world.mesh, self.axes, self.case.nesting))
+            self.listed = list(placements_of(self.case.launcher, self.world.mesh, self.axes, self.case.nesting,
+                                            self.world.chip.name))
         return self.listed
 
     def of_layouts(self, setting, near, times):

@@ -293,8 +293,11 @@ def divisions(axes, slices, roles):
             for rest in divisions(axes, slices // factor, roles[1:]):
                 yield {roles[0]: factor, **rest}
 
-def placements_of(launcher, mesh, axes, nesting):
-    """The placements that a launcher makes; more of them where its rule is not known here."""
+BY_HAND = {("tpu-v5e", (2, 2)), ("tpu-v6e", (2, 2)), ("tpu-v5e", (2, 4)), ("tpu-v6e", (2, 4)), ("tpu-v5p", (2, 2, 2))}
+
+def placements_of(launcher, mesh, axes, nesting, chip):
+    """The placements that a launcher makes; more of them where its rule is not known here: the small slices that JAX
+    numbers by hand, and those of 256 chips, of which MaxText has meshes of its own."""
     order = ORDERS.get(nesting) or RANKS
     ici = [one for one in mesh.axes if one.level == "ici"]
     torus = any(one.level in ("ici", "dcn") for one in mesh.axes)
@@ -306,7 +309,7 @@ def placements_of(launcher, mesh, axes, nesting):
     chips = 1
     for size in sizes:
         chips *= size
-    if launcher != "maxtext" or not torus or chips <= 32 or chips == 256 or ici[0].name == "core":
+    if launcher != "maxtext" or not torus or (chip, tuple(sizes)) in BY_HAND or chips == 256 or ici[0].name == "core":
         return every_placement(mesh, axes, order)
     listed = []
     for across in divisions(axes, mesh.chips // chips, list(order)):
