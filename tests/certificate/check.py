@@ -370,6 +370,7 @@ def begin(report, program):
 
 
 def check_all(program, jobs, head, lines, report):
+    sys.dont_write_bytecode = True
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     begin(report, program)
     check_report(head, report, CASE)
