@@ -301,7 +301,7 @@ class Setting:
     def __init__(self, case, world, plan, layout):
         self.case, self.world, self.plan, self.layout = case, world, plan, layout
         self.shard = stage.shard_of_plan(case.model, world.work, plan)
-        key = (id(world), plan.axes["tensor"], plan.axes["expert"], plan.axes["sequence"], plan.b, plan.context,
+        key = (world.work.sequences, plan.axes["tensor"], plan.axes["expert"], plan.axes["sequence"], plan.b, plan.context,
                plan.ulysses, plan.sequence_replicates, plan.tensor_overlap,
                (plan.grid.expert, plan.grid.expert_tensor) if plan.grid else None,
                self.shard.ways > 1, self.shard.expert_ways > 1, *(vars(layout)[k] for k in sorted(vars(layout))
@@ -539,7 +539,7 @@ class Tuple:
         return False
 
     def admitted(self, plan):
-        if not schedule_runs(plan) or not meets(self.case, plan):
+        if not schedule_runs(plan) or not meets(self.case, plan) or not taken(self.case, self.world.work, plan, set()):
             self.reasons.add("require")
             return False
         shard = stage.shard_of_plan(self.case.model, self.world.work, plan)

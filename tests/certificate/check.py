@@ -376,24 +376,27 @@ def check_all(program, jobs, head, lines, report):
     check_report(head, report, CASE)
     require(not any(line["reason"] == "time_limit" for line in lines), "a time limit left tuples out: nothing to verify")
     above, asked = float.fromhex(head["cut_above"][0][2]), CASE.asked
-    work, names = [], []
+    work, counts = [], []  # and how many machines each stands for
     for line in lines:
         low, high, count = (int(line[k]) for k in ("sequences_least", "sequences_most", "batches"))
         replicas = int(line["expert"]) * int(line["fsdp"]) * int(line["data"])
         mine = [low] if count == 1 else [b for b in range(low, high + 1, replicas) if b != asked]
-        for number in range(int(line["machine"]), int(line["machine"]) + int(line["machines"])):
+        # what degrees and knobs exclude is the same on machines of as many devices
+        alike = line["reason"] in ("require", "indivisible")
+        for number in range(int(line["machine"]), int(line["machine"]) + (1 if alike else int(line["machines"]))):
             for sequences in mine:
                 work.append((line, number, sequences, above))
+                counts.append(int(line["machines"]) if alike else 1)
     if jobs > 1:
         with multiprocessing.Pool(jobs, begin, (report, program)) as pool:
             done = pool.map(verify, work, chunksize=max(1, min(64, len(work) // (8 * jobs))))
     else:
         done = list(map(verify, work))
     how = collections.Counter()
-    for (line, number, sequences, _), (fault, verdict, _, _) in zip(work, done):
+    for (line, number, sequences, _), (fault, verdict, _, _), times in zip(work, done, counts):
         name = " ".join(f"{r}={line[r]}" for r in ROLES) + f" on machine {number}, {sequences} sequences:"
         require(not fault, name, fault)
-        how[verdict] += 1
+        how[verdict] += times
     least = min((found for _, _, found, _ in done), default=math.inf)
     if report["plans"] and not how["believed"]:
         fastest = float.fromhex(report["search"]["certificate"]["fastest"]["hex"])
@@ -403,7 +406,7 @@ def check_all(program, jobs, head, lines, report):
         ("bound", "a bound of another hand"), ("opened", "every plan priced again")) if how[word])
     why = {None: "free layouts, or too many settings", "jax": "free layouts, or too many settings"}.get(
         CASE.launcher, "too many settings, or a layout that is free")
-    return f"; {said}; of {len(work)} tuples {how['believed']} are believed" + (f" ({why})" if how["believed"] else "")
+    return f"; {said}; of {sum(counts)} tuples {how['believed']} are believed" + (f" ({why})" if how["believed"] else "")
 
 
 def main():
