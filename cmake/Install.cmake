@@ -18,6 +18,11 @@ endforeach()
 foreach(folder cost/serving/workloads cost/serving/published)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/${folder} COMPONENT program FILES_MATCHING PATTERN *.tsv)
 endforeach()
+# What checks a certificate: next to the data files, which it reads from there.
+foreach(folder tests/reference tests/certificate)
+  install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/${folder} COMPONENT program
+          FILES_MATCHING PATTERN *.py PATTERN run*.py EXCLUDE PATTERN __pycache__ EXCLUDE)
+endforeach()
 install(DIRECTORY docs/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/schema COMPONENT program FILES_MATCHING PATTERN *.json)
 install(DIRECTORY cost/measured/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured/data COMPONENT program FILES_MATCHING PATTERN *.tsv)
 install(FILES cost/measured/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured COMPONENT program)

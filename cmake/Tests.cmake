@@ -171,6 +171,15 @@ endif()
 if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
   add_test(NAME reference COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/reference/run.py
            $<TARGET_FILE:shardopt>)
+  # Forged certificates are caught, what is narrower is no faster, and no plan found from outside beats a proven one.
+  add_test(NAME certificate_forged COMMAND ${Python3_EXECUTABLE}
+           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/forge.py $<TARGET_FILE:shardopt> quick)
+  add_test(NAME certificate_narrower COMMAND ${Python3_EXECUTABLE}
+           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/narrower.py $<TARGET_FILE:shardopt> --pairs 30)
+  add_test(NAME certificate_outside COMMAND ${Python3_EXECUTABLE}
+           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/outside.py $<TARGET_FILE:shardopt> --requests 2 --each 80)
+  set_tests_properties(certificate_forged certificate_narrower certificate_outside PROPERTIES TIMEOUT 300
+                       ENVIRONMENT "${environment}")
   set_tests_properties(reference PROPERTIES TIMEOUT 300 ENVIRONMENT "${environment}")
 endif()
 

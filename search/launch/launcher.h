@@ -276,6 +276,10 @@ void remat_list_add_full(RematList *list, int64_t layers); /* everything is reco
  * (one of them takes anything, or there are none). False: memory is out. */
 bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const RematDomain **out, Error *error);
 
+/* Whether a required policy is one of a domain's rules, as far as the model has its activations. True without a domain,
+ * and where none is required. */
+bool remat_is_expressible(const RematDomain *domain, const Model *model, const RematRule *required);
+
 /* Those of `launchers` that can express a layout as it is: what it recomputes and offloads, in which layers, and how it
  * shards tables and activations. False: memory is out. */
 bool launchers_expressing(LauncherSet launchers, const CostContext *setting, const Shard *shard, const Layout *layout,

@@ -64,6 +64,18 @@ bool launch_remat(LauncherSet launchers, const Model *model, Arena *arena, const
     return true;
 }
 
+bool remat_is_expressible(const RematDomain *domain, const Model *model, const RematRule *required) {
+    if (!domain || !required->required) return true;
+    for (int i = 0; i < domain->count; i++) {
+        const RematRule *rule = &domain->rules[i];
+        bool same = rule->layers == required->layers;
+        for (int a = 0; a < ACTIVATION_COUNT && same; a++)
+            same = rule->state[a] == required->state[a] || !activation_exists(model, (Activation)a);
+        if (same) return true;
+    }
+    return false;
+}
+
 /* ---- whether they can express a layout ---- */
 
 /* By layers of a stage; a rule that counts them in each chunk is expressed by what it comes to. */

@@ -258,9 +258,12 @@ static bool ask(const Report *report, const Expressible *one_row, Arena *arena, 
     changed->question.work = row->work;
     changed->question.host_update = launchers_host_update(one);
     request_pin(row, changed);
-    return launch_remat(one, &own->question.model, arena, &changed->question.domain, error) &&
-           (request_require(&row->plan.degrees, &row->plan.knobs, 0, changed) ||
-            error_set(error, ERROR_INPUT, "--require", "has more than %d conditions", REQUIREMENTS_MAX));
+    if (!launch_remat(one, &own->question.model, arena, &changed->question.domain, error)) return false;
+    /* what it cannot express it does not do, though --remat requires it */
+    RematRule *remat = &changed->question.remat;
+    remat->required = remat->required && remat_is_expressible(changed->question.domain, &own->question.model, remat);
+    return request_require(&row->plan.degrees, &row->plan.knobs, 0, changed) ||
+           error_set(error, ERROR_INPUT, "--require", "has more than %d conditions", REQUIREMENTS_MAX);
 }
 
 static bool ask_some(Report *report, Expressible *list, int count, Arena *arena, Error *error) {

@@ -4,15 +4,18 @@
 
     shardopt plan ... --format json --certificate CERT.tsv -o REPORT.json
     check.py CERT.tsv REPORT.json [SHARDOPT [SAMPLES [SEED]]]
+    check.py CERT.tsv REPORT.json SHARDOPT --all [JOBS]
 
 From the two files alone: the lines are all and only the ordered factorizations of each machine's devices over the
 roles, with every batch; placements, knobs and orders are what their rules in `search.certificate.space` count; plans
 add up, by reason, to what the report says; what is cut has a bound above the threshold; what is opened has no plan
 below its bound; and the best of the opened tuples are the plans of the report. With SHARDOPT, tuples drawn by chance,
 and the ten closest, are planned alone: none may be faster than its bound, and what does not divide or fit must not.
+With --all nothing is asked of the program but the dimensions of the model: every line is verified by the model and the
+bounds of another hand (bounds.py), and the last words say how many tuples of how many remain believed, and why.
 Prints one line, or the first thing that is wrong, and exits 1.
 """
-import itertools, json, math, random, subprocess, sys
+import collections, hashlib, itertools, json, math, multiprocessing, os, random, subprocess, sys, time
 from functools import lru_cache
 
 ROLES = ["tensor", "expert", "sequence", "fsdp", "data", "pipeline"]
@@ -274,12 +277,147 @@ def check_samples(program, samples, seed, lines, report):
     return asked, tightest
 
 
+# ---- by another hand ----
+
+CASE = None  # of a process
+
+
+def check_report(head, report, case):
+    """The files belong together and to these data files; the plans are those of their launcher, at their price."""
+    import bounds, data, price
+    search = report["search"]
+    root = data.ROOT
+    for what, of in report["program"]["data"].items():
+        path = os.path.join(root, of.get("file", ""))
+        if os.path.isfile(path):
+            require(hashlib.sha256(open(path, "rb").read()).hexdigest() == of["sha256"], what, "is of other data:", path)
+    request = report["request"]
+    asked = int(request.get("sequences") or request["batch"] // request["seq"])
+    require(int(head["sequences"][0][0]) == asked, "the certificate is of another batch")
+    require(int(head["plans_covered"][0][0]) == search["plans_covered"] and
+            int(head["plans_evaluated"][0][0]) == search["plans_evaluated"] and
+            {w[0]: int(w[1]) for w in head["plans_pruned"]} == search["plans_pruned"], "the certificate counts others")
+    text = [(w[1], int(w[2])) for w in head["machine"]]
+    require(text == [(m["text"], m["devices"]) for m in search["certificate"]["space"]["machines"]], "other machines")
+    require("data_sha256" not in head or head["data_sha256"][0][0] == report["program"]["data_sha256"], "other data")
+    chip = price.read_chip(report["mesh"]["chip"])
+    require(data.folded(request["chip"]) in data.folded(chip.name), "the request is of another chip")
+    for plan in report["plans"]:
+        if plan.get("launcher") != (case.launcher or plan.get("launcher")):
+            continue  # another launcher's, which has a search of its own
+        own, told = price.price(report, plan, case.program), price.rows_of_report(plan)
+        found = price.differences(own, told, 1e-9)
+        require(not found, "plan", plan["rank"], "is priced otherwise:", *found[:1])
+        require(told["memory: total"] <= told["memory: limit"] * (1 + 1e-9), "plan", plan["rank"], "does not fit")
+        laid, axes = price.plan_of(plan), plan["axes"]
+        world = price.world_of(report, plan, case.program)
+        laid.grid = laid.grid or None
+        times = bounds.odd_times(case, world, laid) * case.asked / plan["batch"]["sequences"]
+        require(abs(plan["ranked_seconds"] - times * plan["step"]["seconds"]) <= 1e-9 * plan["ranked_seconds"], "plan",
+                plan["rank"], "is ranked otherwise")
+        shard = bounds.stage.shard_of_plan(case.model, world.work, laid)
+        pads = bounds.pads_of(case, laid, shard, plan["batch"]["sequences"])
+        require(pads is not None and bounds.schedule_runs(laid) and bounds.meets(case, laid) and
+                bounds.takes_degrees(case.launcher, case.model, request["seq"], axes) and
+                bounds.taken(case, world.work, laid, pads), "plan", plan["rank"],
+                "is none that", case.launcher or "the request", "takes")
+        states = {row["tensor"]: {} for row in plan["layout"]}
+        for row in plan["layout"]:
+            states[row["tensor"]][row["state"]] = row["layers"]
+        if case.rules is not None:
+            setting = bounds.Setting(case, world, laid, bounds.Record(**{**vars(data.layout_of(plan)), "states": {}}))
+            kept = {name: of for name, of in states.items() if name in data.ACTIVATIONS and setting.costs()[name].exists}
+            require(any(made and all({s: n for s, n in made[name].items() if n} == of for name, of in kept.items())
+                        for made in map(setting.states, case.rules)), "plan", plan["rank"], "recomputes what",
+                    case.launcher, "cannot be told to")
+
+
+def verify(job):
+    """One line on one machine: (fault or None, how it was verified, seconds)."""
+    import bounds
+    line, number, sequences, above = job
+    begun, degrees = time.time(), tuple(int(line[r]) for r in ROLES)
+    reason, bound = line["reason"], math.inf if line["bound"] == "-" else float.fromhex(line["bound"])
+    best = float.fromhex(line["best"]) if reason == "opened" else math.inf
+    claim = above if reason == "opened" else bound  # `left` says how far the search looked; nothing rests on it
+    exact = best <= above  # the line names a plan within reach, which is found again
+    limit = above if exact or claim == above else claim * (1 - 3e-9)
+    held = limit == math.inf
+    tuple_ = bounds.Tuple(CASE, number, degrees, sequences, limit, exact)
+    verdict = tuple_.verdict()
+    fault = None
+    if reason in ("require", "indivisible"):
+        nothing = verdict in ("require", "indivisible") and (verdict == reason or tuple_.steps == 0 and
+                                                             hasattr(tuple_, "reasons"))
+        fault = None if nothing else f"is said to be cut as {reason}, and is not"
+        verdict = reason if nothing else verdict
+    elif verdict == "opened" and exact:
+        if abs(tuple_.found - best) > 1e-9 * best and int(line["machines"]) * int(line["batches"]) == 1:
+            fault = f"has a plan of {tuple_.found!r} s as its best, not {best!r}"
+    elif verdict == "opened":
+        fault = f"has a plan of {tuple_.found!r} s, below {'its bound' if not held else 'what fits'} {limit!r}"
+    elif exact and verdict != "believed" and int(line["machines"]) * int(line["batches"]) == 1:
+        fault = f"has no plan of {best!r} s"
+    elif reason == "degree_bound" and verdict == "memory":
+        verdict = "bound"
+    return fault, verdict, tuple_.found, time.time() - begun
+
+
+def begin(report, program):
+    global CASE
+    import bounds
+    CASE = bounds.Case(report, program)
+
+
+def check_all(program, jobs, head, lines, report):
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    begin(report, program)
+    check_report(head, report, CASE)
+    require(not any(line["reason"] == "time_limit" for line in lines), "a time limit left tuples out: nothing to verify")
+    above, asked = float.fromhex(head["cut_above"][0][2]), CASE.asked
+    work, counts = [], []  # and how many machines each stands for
+    for line in lines:
+        low, high, count = (int(line[k]) for k in ("sequences_least", "sequences_most", "batches"))
+        replicas = int(line["expert"]) * int(line["fsdp"]) * int(line["data"])
+        mine = [low] if count == 1 else [b for b in range(low, high + 1, replicas) if b != asked]
+        # what degrees and knobs exclude is the same on machines of as many devices
+        alike = line["reason"] in ("require", "indivisible")
+        for number in range(int(line["machine"]), int(line["machine"]) + (1 if alike else int(line["machines"]))):
+            for sequences in mine:
+                work.append((line, number, sequences, above))
+                counts.append(int(line["machines"]) if alike else 1)
+    if jobs > 1:
+        with multiprocessing.Pool(jobs, begin, (report, program)) as pool:
+            done = pool.map(verify, work, chunksize=max(1, min(64, len(work) // (8 * jobs))))
+    else:
+        done = list(map(verify, work))
+    how = collections.Counter()
+    for (line, number, sequences, _), (fault, verdict, _, _), times in zip(work, done, counts):
+        name = " ".join(f"{r}={line[r]}" for r in ROLES) + f" on machine {number}, {sequences} sequences:"
+        require(not fault, name, fault)
+        how[verdict] += times
+    least = min((found for _, _, found, _ in done), default=math.inf)
+    if report["plans"] and not how["believed"]:
+        fastest = float.fromhex(report["search"]["certificate"]["fastest"]["hex"])
+        require(abs(least - fastest) <= 1e-9 * fastest, "the fastest plan of all tuples takes", least, "s, not", fastest)
+    said = ", ".join(f"{how[word]} by {text}" for word, text in (
+        ("indivisible", "divisibility"), ("require", "what the request and its launcher exclude"), ("memory", "memory"),
+        ("bound", "a bound of another hand"), ("opened", "every plan priced again")) if how[word])
+    why = {None: "free layouts, or too many settings", "jax": "free layouts, or too many settings"}.get(
+        CASE.launcher, "too many settings, or a layout that is free")
+    return f"; {said}; of {sum(counts)} tuples {how['believed']} are believed" + (f" ({why})" if how["believed"] else "")
+
+
 def main():
     head, lines = read(sys.argv[1])
     report = json.load(open(sys.argv[2]))
     check_file(head, lines, report)
     text = f"certificate: {len(lines)} lines, {report['search']['plans_covered']} plans: holds"
-    if len(sys.argv) > 3:
+    if "--all" in sys.argv:
+        jobs = int(sys.argv[5]) if len(sys.argv) > 5 else 1
+        text += check_all(sys.argv[3], jobs, head, lines, report)
+    elif len(sys.argv) > 3:
         samples, seed = (int(sys.argv[i]) if len(sys.argv) > i else default for i, default in ((4, 10), (5, 1)))
         asked, tightest = check_samples(sys.argv[3], samples, seed, lines, report)
         text += f"; {asked} tuples planned alone"
@@ -288,6 +426,7 @@ def main():
 
 
 try:
-    main()
+    if __name__ == "__main__":
+        main()
 except (KeyError, IndexError, ValueError, StopIteration) as error:
     sys.exit(f"certificate: cannot be read: {error!r}")

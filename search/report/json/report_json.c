@@ -309,7 +309,9 @@ static bool add_other(cJSON *json, const Request *request, const RankedPlan *ran
 bool report_add_line(cJSON *json, const Request *request, const RankedPlan *ranked) {
     PlanWriter writer = {.json = json, .next = field_named(PLAN_FIELDS, "notation")};
     plan_record(request, ranked, 0, &writer.record);
-    if (!json || !fields_add_json(json, &writer.next, "axes.data", &writer.record)) return false;
+    if (!json || !fields_add_json(json, &writer.next, "axes.data", &writer.record) ||
+        !json_add_real(json, "ranked_seconds", ranked->ranked_seconds))
+        return false;
     writer.next = field_named(PLAN_FIELDS, "step.seconds");
     if (!until(&writer, "bound_by") || !add_terms(part(&writer, "step"), &ranked->estimate, &ranked->plan.degrees))
         return false;

@@ -40,6 +40,19 @@ static void add_proof(const Report *report, Prose *to) {
     }
 }
 
+/* Launchers of the request that cannot express the policy of --remat: what they take instead is known later, and stands
+ * in the table. */
+static void add_inexpressible(const Report *report, const RankedPlan *first, Prose *to) {
+    const Request *request = first->request ? first->request : report->request;
+    LauncherSet otherwise = request->space.launchers & first->launchable_by & ~first->exact;
+    char names[LAUNCHER_NAMES_SIZE];
+    if (!otherwise ||
+        remat_is_expressible(request->question.domain, &request->question.model, &request->question.remat))
+        return;
+    prose_add(to, " But %s cannot express this --remat: the table has what it takes instead.",
+              launcher_names(otherwise, ", ", " and ", names, sizeof names));
+}
+
 static void write_verdict(const Report *report, const RankedPlan *first, TextOut out) {
     const Request *request = report->request;
     const Estimate *estimate = &first->estimate;
@@ -61,6 +74,7 @@ static void write_verdict(const Report *report, const RankedPlan *first, TextOut
     prose_add(&text, ", bound by %s (%s next, %.0f%% away).", bound_text(estimate->bound_by, &first->machine.mesh),
               bound_text(estimate->bound_next, &first->machine.mesh), 100 * (1 - estimate->bound_next_share));
     add_proof(report, &text);
+    add_inexpressible(report, first, &text);
     prose_write(out, "", "", text.text);
 }
 

@@ -1,0 +1,652 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bounds by another hand (docs/search.md, "Bounds by another hand"): what of a degree tuple no plan can beat, from the
+model in tests/reference and the tables in launchers.py, without the program's bounds, lists or layouts.
+
+A tuple is settled by the first of these that suffices: arithmetic (what does not divide, what --require and the
+launcher exclude), state that must be held, seconds at the least rates with everything kept, then every knob setting
+that is left, with each thing that the launcher can be told to recompute, where memory allows it, on each placement."""
+import itertools
+import math
+import os
+import sys
+from functools import lru_cache
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.environ.get("SHARDOPT_REFERENCE") or os.path.join(HERE, "..", "reference"))
+import machine
+import price
+import stage
+import step
+from data import ACTIVATIONS, Record, Unknown
+from launchers import (most_heads, placements_of, rules_of, takes_degrees, takes_knobs,
+                       whole_heads, NCCL, PADS)
+from machine import GROUPS, grid_of_ranks, mesh_at_rates_of
+
+SURE = 1 - 1e-9  # what this adds in another order than the program may differ by so much
+ROLES = ("tensor", "expert", "sequence", "fsdp", "data", "pipeline")
+
+def quotients(n):
+    """The least x for each value of ceil(n / x)."""
+    found, x = [], 1
+    while True:
+        found.append(x)
+        q = -(-n // x)
+        if q == 1:
+            return found
+        x = -(-n // (q - 1))
+
+def taken(case, work, plan, pads):
+    """Whether the launcher takes a plan; without one, whether any takes what is padded as launchers pad."""
+    model, seq = case.model, work.seq
+    if case.launcher or not pads or case.request["padding"] != "launchable":
+        return takes_knobs(case.launcher, model, work, plan, pads, case.tpu)
+    return any(takes_degrees(one, model, seq, plan.axes) and takes_knobs(one, model, work, plan, pads, case.tpu)
+               for one in PADS if not (one in NCCL and case.tpu))
+
+class Case:
+    """A request as a report has it, with all that its tuples share."""
+
+    def __init__(self, report, program):
+        self.request, self.program = report["request"], program
+        space = report["search"]["certificate"]["space"]
+        self.space, self.knobs = space, space["knobs"]
+        first = report["plans"][0] if report["plans"] else {}
+        self.launcher = first.get("launcher") or (self.request["for"] if "," not in self.request["for"] else None)
+        self.launcher = None if self.launcher in ("any", "none") else self.launcher
+        self.free = self.launcher in (None, "jax")
+        self.entry = {"stack": first.get("stack", report["program"].get("stack")), "launcher": self.launcher,
+                      "options": first.get("options", {}), "axes": {}}
+        self.nesting = {**self.request, **first.get("options", {})}.get("nesting") or self.launcher
+        sequences = self.request.get("sequences") or self.request["batch"] // self.request["seq"]
+        self.asked, self.report = int(sequences), report
+        self.worlds, self.sums, self.costs, self.least, self.rated = {}, {}, {}, {}, {}
+        self.model = price.read_model(self.request["model"], program)
+        self.most = 60000  # steps of a tuple
+        self.tpu = "slice" in space["machines"][0]
+        remat = self.request.get("remat", "auto")
+        self.rules = rules_of(self.launcher, self.model, remat) if not self.free or remat != "auto" else None
+        offload = space["offload"].split(":")[0]
+        self.offloads = offload in ("all", "activations")
+        if self.rules and offload not in ("all", "activations"):
+            self.rules = [rule for rule in self.rules if "offloaded" not in rule[0].values()]
+
+    def world(self, number, sequences):
+        if (number, sequences) not in self.worlds:
+            entry = {**self.entry, "machine": self.space["machines"][number],
+                     "batch": {"sequences": sequences, "seq": self.request["seq"]}}
+            world = price.world_of(self.report, entry, self.program)
+            world.limit = world.chip.hbm_bytes * (1 - world.reserve)
+            world.rated_mesh = mesh_at_rates_of(world.profile, world.mesh)
+            self.worlds[number, sequences] = world
+        return self.worlds[number, sequences]
+
+# ---- arithmetic ----
+
+def may_divide(case, degrees, sequences):
+    """Divisibility by arithmetic: whether degrees alone leave a plan whose sizes divide, or may be padded."""
+    t, x, s, f, d, p = degrees
+    model, seq, rule = case.model, case.request["seq"], case.request["padding"]
+    folds = x == 1 and not case.tpu and any(kind.experts for kind in model.kinds)
+    if (s > 1 and s > seq / 2) or p > model.layers:
+        return False
+    needs = set()
+    for kind in model.kinds:
+        mixed = kind.experts > 0 and not folds
+        if t > most_heads(model, kind) or (mixed and x > kind.experts):
+            return False
+        kv = [one for one in (kind.kv_heads, kind.cross_kv_heads) if one]
+        if whole_heads(model, kind) % t or any(one % t and t % one for one in kv):
+            needs.add("heads")
+        if (kind.d_ff and kind.d_ff % t) or (kind.experts and kind.d_ff_shared and kind.d_ff_shared % t) or \
+                (mixed and (kind.experts % x or kind.d_ff_expert % t)):
+            needs.add("width")
+    if seq % (2 * s if s > 1 else 1):
+        needs.add("tokens")
+    if sequences % (x * f * d):
+        needs.add("replicas")
+    return rule == "any" or not needs
+
+def pads_of(case, plan, shard, sequences):
+    """What a plan pads; None: it cannot be."""
+    model, a, seq = case.model, plan.axes, case.request["seq"]
+    t, s, p = a["tensor"], a["sequence"], a["pipeline"]
+    experts, width = (plan.grid.expert, plan.grid.expert_tensor) if plan.grid else (a["expert"], t)
+    needs, heads = set(), 0
+    for kind in model.kinds:
+        if kind.experts and experts > kind.experts:
+            return None
+        whole = whole_heads(model, kind)
+        kv = [one for one in (kind.kv_heads, kind.cross_kv_heads) if one]
+        if whole:
+            needs |= {"heads"} if whole % t or any(one % t and t % one for one in kv) else set()
+            heads = math.gcd(heads, -(-whole // t))
+        if (kind.d_ff and kind.d_ff % t) or (kind.experts and (
+                kind.experts % experts or kind.d_ff_expert % width or (kind.d_ff_shared and kind.d_ff_shared % t))):
+            needs.add("width")
+    needs |= {"vocab"} if model.vocab % t else set()
+    fullest, last = int(shard.layers), int(shard.last)
+    if plan.stages == "slots":
+        if fullest % plan.v or last < 1:
+            return None
+    elif plan.v > last:
+        return None
+    even = model.layers % (p * plan.v) == 0 and fullest == last
+    if plan.stages == "even" and not even:
+        return None
+    needs |= set() if even else {"stages"}
+    needs |= {"tokens"} if seq % (2 * s if s > 1 else 1) else set()
+    if plan.ulysses > 1 and heads % plan.ulysses:
+        needs.add("heads")
+    if (plan.tensor_overlap or (plan.grid and t > 1)) and shard.seq / s % t:
+        return None
+    replicas = a["expert"] * a["fsdp"] * a["data"]
+    if sequences % replicas or -(-sequences // replicas) % plan.b:
+        needs.add("replicas")
+    allowed = {"any": needs, "launchable": {"stages", "vocab"}}.get(case.request["padding"], set())
+    return needs if needs <= allowed else None
+
+def schedule_runs(plan):
+    p, m = plan.axes["pipeline"], plan.m
+    return {"circular": m % p == 0, "zb_h1": m >= p,
+            "dualpipe": p % 2 == 0 and m % 2 == 0 and m // 2 >= p}.get(plan.schedule, True)
+
+WORDS = {"zero": "zero_stage", "microbatch": "microbatch_sequences", "context": "context_method"}
+
+def meets(case, plan):
+    """--require: conditions on degrees and knobs, with commas; a condition of another kind is taken as met."""
+    text = case.request.get("require") or ""
+    have = dict(plan.axes) if not plan.m else dict(
+        plan.axes, microbatches=plan.m, microbatch_sequences=plan.b, schedule=plan.schedule, virtual_stages=plan.v,
+        zero_stage=plan.zero, context_method=plan.context, regather=str(plan.regather).lower(), stages=plan.stages,
+        ulysses=plan.ulysses, tensor_overlap=str(plan.tensor_overlap).lower(),
+        offload_optimizer=str(plan.offload_optimizer).lower())
+    for word in text.replace(",", " ").split():
+        for sign in ("<=", ">=", "="):
+            name, found, value = word.partition(sign)
+            name = WORDS.get(name, name)
+            if not found:
+                continue
+            own = have.get(name)
+            if own is not None and not (str(own) == value if sign == "=" else value.isdigit() and (
+                    own <= int(value) if sign == "<=" else own >= int(value))):
+                return False
+            break
+    return True
+
+# ---- the least that a collective costs ----
+
+def least_of_group(case, world, number, group, degree, op):
+    """Widest groups: on each axis a factor at stride 1, or so far apart that it closes to a ring; the least latency and
+    the least seconds per byte over all splits of the degree."""
+    key = number, op, degree
+    if key not in case.least:
+        best = [math.inf] * 4
+        axes = world.rated_mesh.axes
+
+        def walk(at, left, spans):
+            if at == len(axes):
+                if left == 1:
+                    (a, b), (c, d) = machine.collective_cost(op, world.rated_mesh, spans)
+                    best[:] = [min(old, new) for old, new in zip(best, (a, b, c, d))]
+                return
+            size = axes[at].size
+            for factor in range(1, min(size, left) + 1):
+                if size % factor == 0 and left % factor == 0:
+                    for stride in {1, size // factor} if factor > 1 else {1}:
+                        walk(at + 1, left // factor, spans + [(factor, stride)])
+        walk(0, degree, [])
+        case.least[key] = ((best[0], best[1]), (best[2], best[3])) if best[0] < math.inf else ((0, 0), (0, 0))
+    return case.least[key]
+
+def least_rates(case, world, number, plan):
+    """Each group on an axis of its own, at the least costs of any placement, inside the scale-up network."""
+    a, u = plan.axes, max(1, plan.ulysses)
+    key = (number, tuple(a.values()), plan.context, u, plan.sequence_replicates,
+           (plan.grid.expert, plan.grid.expert_tensor) if plan.grid else None)
+    if key in case.rated:
+        return case.rated[key]
+    rates = Record(cost={}, axes={}, far=dict.fromkeys(GROUPS, False), lane=set(), axis_count=len(GROUPS))
+    for i, group in enumerate(GROUPS):
+        degree = math.prod(a[role] for role in machine.roles_of_group(group, plan))
+        degree = u if group == "ulysses" and degree > 1 else degree // u if group == "sequence" and u > 1 else degree
+        if plan.grid:
+            degree = {"expert_tensor": plan.grid.expert_tensor, "expert": plan.grid.expert,
+                      "expert_weights": plan.grid.weights, "expert_data": plan.grid.data}.get(group, degree)
+        rates.cost[group] = least_of_group(case, world, number, group, degree,
+                                           machine.collective_of_group(group, plan.context)) if degree > 1 else \
+            ((0, 0), (0, 0))
+        rates.axes[group] = {i}
+    case.rated[key] = rates
+    return rates
+
+# ---- what is odd ----
+
+def odd_times(case, world, plan):
+    """What is odd: a share of plan_error for each of what hardly any run does, on GPUs alone."""
+    a, model = plan.axes, case.model
+    if case.tpu:
+        return 1.0
+    shards = a["fsdp"] > 1 or (a["sequence"] > 1 and not plan.sequence_replicates)
+    mixture = any(kind.experts for kind in model.kinds)
+    seldom = world.profile.shards_seldom > 0 and (shards or plan.zero == 2)
+    p, power = a["pipeline"], lambda n: n & (n - 1) == 0
+    odd = (seldom, seldom and mixture,
+           mixture and shards and a["expert"] * max(1, plan.grid.expert if plan.grid else 1) == 1,
+           a["sequence"] > 1 and case.request["seq"] // a["sequence"] < 8192, not power(plan.b),
+           not power(p) and model.layers % p != 0, p >= 32, plan.v > 1 and model.layers <= p * plan.v)
+    return 1 + world.profile.plan_error * sum(odd)
+
+# ---- knob settings ----
+
+def methods_of(case, axes):
+    t, s, ranks = axes["tensor"], axes["sequence"], axes["tensor"] * axes["sequence"] * axes["fsdp"] * axes["data"]
+    heads, experts = case.knobs["heads"], case.knobs["experts"]
+    contexts = [("none", 1)] if s == 1 else [("ring", 1), ("all_gather", 1), ("ulysses", s)] + [
+        ("ulysses_ring", u) for u in range(2, s) if heads % u == 0 and s % u == 0]
+    grids = [None]
+    if experts and axes["expert"] == 1 and not case.tpu:
+        for e in range(1, min(experts, ranks) + 1):
+            grids += [(e, w) for w in sorted({1, t}) if ranks % e == 0 and ranks // e % w == 0 and
+                      not (e == 1 and w == t)]
+    return [(context, u, replicates, grid) for context, u in contexts
+            for replicates in ((False, True) if s > 1 else (False,)) for grid in grids]
+
+def pipes_of(case, p):
+    """(schedule, chunks, split) of a pipeline."""
+    layers = case.model.layers
+    if p == 1:
+        return [("none", 1, "even")]
+    own, slots = max(1, layers // p), (layers + 2) // p if p > 2 and (layers + 2) % p == 0 else 0
+    chunks = quotients(own)[1:] + ([slots] if slots > own else [])
+    splits = ["even", "balanced"] + (["slots"] if slots > own else [])
+    every = [(name, 1) for name in case.knobs["schedules"] if name not in ("interleaved", "circular")]
+    every += [(name, v) for name in case.knobs["schedules"] if name in ("interleaved", "circular") for v in chunks]
+    return [(name, v, split) for split in splits for name, v in every]
+
+def plan_with(axes, method, b, m, pipe, zero=0, regather=True, overlap=False, host=False):
+    context, u, replicates, grid = method
+    plan = Record(axes=axes, m=m, b=b, schedule=pipe[0], v=pipe[1], stages=pipe[2], zero=zero, context=context,
+                  regather=regather, ulysses=u, sequence_replicates=replicates, tensor_overlap=overlap,
+                  offload_optimizer=host, grid=None)
+    if grid:
+        sharded = axes["fsdp"] > 1 or (axes["sequence"] > 1 and not replicates)
+        inner = axes["tensor"] * axes["sequence"] * axes["fsdp"]
+        if (inner if sharded else inner * axes["data"]) % (grid[0] * grid[1]):
+            return None
+        plan.grid = grid_of_ranks(plan, *grid)
+    return plan
+
+def layouts_of(case, world, plan, shard):
+    """Shardings of the stream, and of what a free layout may choose besides."""
+    t = plan.axes["tensor"]
+    divides = t > 1 and shard.seq / plan.axes["sequence"] % t == 0
+    always = plan.tensor_overlap or (plan.grid and t > 1) or (divides and world.profile.stream_split > 0.5)
+    copies = any(0 < kind.kv_heads < t for kind in case.model.kinds)
+    for along in ([True] if divides else []) + ([False] if t == 1 or not always else []):
+        plain = dict(along=along, mlp_gathered=False, kv_copied=copies, kv_gathered=False, embedding_columns=False,
+                     logits_columns=False, states={})
+        if case.rules is not None or t == 1:
+            yield Record(**plain)
+            continue
+        dense = any(kind.d_ff or kind.d_ff_shared for kind in case.model.kinds)
+        for mlp in (False, True) if along and dense else (False,):
+            for kv in (False, True) if copies else (False,):
+                for embedding, logits in itertools.product((False, True), repeat=2):
+                    yield Record(**{**plain, "mlp_gathered": mlp, "kv_gathered": kv, "kv_copied": copies and not kv,
+                                    "embedding_columns": embedding, "logits_columns": logits})
+
+class Setting:
+    """One plan but for its placement: sums over ops once, then seconds and memory."""
+
+    def __init__(self, case, world, plan, layout):
+        self.case, self.world, self.plan, self.layout = case, world, plan, layout
+        self.shard = stage.shard_of_plan(case.model, world.work, plan)
+        key = (world.work.sequences, plan.axes["tensor"], plan.axes["expert"], plan.axes["sequence"], plan.b, plan.context,
+               plan.ulysses, plan.sequence_replicates, plan.tensor_overlap,
+               (plan.grid.expert, plan.grid.expert_tensor) if plan.grid else None,
+               self.shard.ways > 1, self.shard.expert_ways > 1, *(vars(layout)[k] for k in sorted(vars(layout))
+                                                                  if k != "states"))
+        if key not in case.sums:
+            case.sums[key] = stage.stage_sums(world, self.shard, plan, layout)
+        self.key, self.sums = key, case.sums[key]
+        self.copied = self.sums
+        if layout.kv_gathered:
+            self.copied = stage.stage_sums(world, self.shard, plan,
+                                           Record(**{**vars(layout), "kv_gathered": False, "kv_copied": True}))
+        self.parts, self.rows, self.offloads, self.host = None, 0, case.offloads, None
+
+    def costs(self):
+        if self.key not in self.case.costs:
+            self.case.costs[self.key] = stage.activations_of_layer(self.world, self.shard, self.plan, self.layout)
+        return self.case.costs[self.key]
+
+    def stages(self):
+        """(rule, resources, pace) of the longer stage by FLOPs first, everything saved."""
+        if self.parts is None:
+            world, shard = self.world, self.shard
+            last = shard.p > 1 and step.stage_is_longer_last(world, shard)
+            self.parts = []
+            for which in [last, not last] if shard.p > 1 else [False]:
+                pace = stage.pace_of_stage(world, shard, which)
+                self.parts.append((step.rule_of_stage(world, shard, self.plan, self.copied, pace),
+                                   stage.resources_of_stage(world, shard, self.plan, self.layout, self.sums, pace)))
+        return self.parts
+
+    def seconds(self, rates, states=None):
+        """The formula at these rates: everything saved, or in these states."""
+        self.world.rates, longest = rates, 0.0
+        for rule, resources in self.stages():
+            rule.x = step.exposed_shares(self.world, self.shard, self.plan)
+            if states:
+                resources = Record(compute=list(resources.compute), attention=resources.attention,
+                                   offload=resources.offload,
+                                   traffic={g: [list(one) for one in phases]
+                                            for g, phases in resources.traffic.items()})
+                stage.add_layout(self.costs(), Record(states=states), resources)
+            longest = max(longest, step.step_of_stage(self.world, self.shard, self.plan, rule, resources).seconds)
+        return longest
+
+    def offloadable(self):
+        """Recomputation and offload: what goes to the host whole, in all layers, as long as it has room after the
+        optimizer: what cannot be recomputed first, then the dearest to recompute for each byte, as if the stream lay
+        whole on every rank."""
+        if self.host is None:
+            world, shard, plan = self.world, self.shard, self.plan
+            whole = next((one for one in layouts_of(self.case, world, plan, shard) if not one.along), None) or \
+                next(layouts_of(self.case, world, plan, shard))
+            costs = Setting(self.case, world, plan, whole).costs()
+            room = world.chip.host_bytes * world.profile.host_memory_share
+            if plan.offload_optimizer:
+                owned = stage.owned_of(shard, plan, stage.parameters_of_stage(world, shard, plan, self.sums, False,
+                                                                              bool(world.tuning)))
+                every, kept = stage.state_bytes(world, owned), stage.host_state(world, plan, owned)
+                beside = 1 + world.gradient_bytes(True) * sum(owned.values()) / every if world.updates_on_cpu and every \
+                    else 1
+                room -= kept * beside
+            read = 1 / max(1.0, shard.layers) if world.profile.whole_program > 0.5 else 0.0
+            flight, self.host = stage.in_flight(world, shard, plan)["first backward"] + read, set()
+            fixed = self.case.rules if self.case.request.get("remat", "auto") != "auto" else None
+            for name in sorted(costs, key=lambda one: (one != "layer_input",
+                                                       -costs[one].seconds / (costs[one].bytes or math.inf))):
+                size = flight * shard.layers * costs[name].bytes
+                if fixed and fixed[0][0][name] != "offloaded":
+                    continue
+                if shard.t > 1 and name in ("attention_input", "mlp_input") or not costs[name].exists:
+                    continue
+                if size <= room:
+                    self.host.add(name)
+                    room -= size
+        return self.host
+
+    def states(self, rule):
+        """How many layers of the fullest stage each activation is in which state; None: the rule cannot be met."""
+        state, some = rule
+        layers = int(self.shard.layers)
+        inside = min(some, layers) if some else layers
+        if some and inside < layers and inside % max(1, self.plan.v):
+            return None
+        made = {}
+        for name in ACTIVATIONS:
+            made[name] = {"saved": layers}
+            if state[name] == "offloaded" and self.costs()[name].exists and name not in self.offloadable():
+                return None
+            if state[name] != "saved" and self.costs()[name].exists:
+                made[name] = {"saved": layers - inside, state[name]: inside}
+        return made
+
+    def fits(self, states):
+        """State that must be held: the rows of every moment, with what stays of activations; None: the least of it."""
+        world, shard, plan = self.world, self.shard, self.plan
+        if self.rows == 0:
+            weights = stage.in_flight(world, shard, plan)
+            self.rows = []
+            for moment in stage.MOMENTS:
+                if moment != "last backward" or shard.p > 1:
+                    rows = stage.memory_rows(world, shard, plan, self.layout, self.sums, moment, 0.0)
+                    self.rows.append((sum(rows.values()), weights[moment]))
+        kept = stage.kept_bytes(self.costs(), Record(states=states)) if states else 0.0
+        return all(rest + weight * kept <= world.limit * (1 + 1e-12) for rest, weight in self.rows)
+
+    def least_free(self, rates):
+        """What freeing memory costs at least, whatever the counts of layers: in every moment the missing bytes at the
+        least seconds a byte, recomputation without its collectives. For w in [0, 1] main >= (1 - w) series + w host."""
+        layers, world, longest = int(self.shard.layers), self.world, self.seconds(rates)
+        everything = stage.kept_bytes(self.costs(), Record(states={name: {"saved": layers} for name in ACTIVATIONS}))
+        for rule, resources in self.stages():
+            times, idle = self.shard.m, self.shard.m + rule.idle[1]
+            compute = sum(resources.compute) + sum(resources.attention)
+            fixed = sum(i * (resources.compute[k] + resources.attention[k]) for k, i in enumerate(rule.idle))
+            fixed += rule.optimizer + rule.other - rule.saved
+            series = times * compute
+            for group in resources.traffic:
+                t = step.group_seconds(world, rule, resources, group)
+                own = [step.exposed_of(rule, group, t[k], resources.attention[k]) for k in (0, 1)] \
+                    if group in machine.CRITICAL else [rule.x[group] * one for one in t]
+                series += times * sum(own)
+            for w in (0.0, 0.25, 0.5, 0.75, 1.0):
+                items = []
+                for cost in self.costs().values():
+                    if cost.bytes > 0:
+                        if cost.exists and cost is not self.costs()["layer_input"]:
+                            items.append(((1 - w) * idle * cost.seconds, cost.bytes))
+                            if cost.partly.freed > 0:
+                                items.append(((1 - w) * idle * cost.partly.seconds, cost.partly.freed))
+                        if self.offloads:
+                            host = times * 2 * cost.bytes / rule.offload_rate
+                            items.append((w * host + (1 - w) * world.profile.host_exposed * host, cost.bytes))
+                items.sort(key=lambda item: item[0] / item[1])
+                most = 0.0
+                for rest, weight in self.rows:
+                    missing, paid = rest + weight * everything - world.limit, 0.0
+                    for price_of, size in items if weight > 0 else ():
+                        if missing <= 0:
+                            break
+                        part = min(layers, missing / (weight * size))
+                        missing -= part * weight * size
+                        paid += part * price_of
+                    most = max(most, math.inf if missing > 1e-6 * world.limit else paid)
+                longest = max(longest, (1 - w) * series + fixed + most)
+        return longest
+
+    def played(self, rates, states):
+        """The longer of the formula and of the pipeline played pass by pass."""
+        seconds = self.seconds(rates, states)
+        if self.shard.p <= 1:
+            return seconds
+        layout = Record(**{**vars(self.layout), "states": states})
+        played = step.played_seconds(self.world, self.shard, self.plan, layout, self.sums, self.costs())
+        return played if played > seconds * 1.01 else seconds
+
+def rates_of(case, world, number, plan, listed):
+    """Each placement's rates, once for all settings of one method."""
+    key = ("at", number, tuple(plan.axes.values()), plan.context, plan.ulysses, plan.sequence_replicates,
+           (plan.grid.expert, plan.grid.expert_tensor) if plan.grid else None)
+    if key not in case.rated:
+        case.rated[key] = [machine.rates_of_placement(world.rated_mesh, placement, plan) for placement in listed]
+    return case.rated[key]
+
+class Tuple:
+    """One degree tuple on one machine and batch."""
+
+    def __init__(self, case, number, degrees, sequences, limit, exact=True):
+        """`limit`: ranked seconds up to which plans are looked for; not `exact`: one is enough."""
+        self.exact, self.steps = exact, 0
+        self.case, self.number, self.degrees, self.sequences = case, number, degrees, sequences
+        self.world = case.world(number, sequences)
+        self.axes = dict(zip(ROLES, degrees))
+        # seconds as ranked, and what is odd of any plan
+        self.limit, self.scale = limit, case.asked / sequences
+        self.replicas = self.axes["expert"] * self.axes["fsdp"] * self.axes["data"]
+        self.per_replica = -(-sequences // self.replicas)
+        self.tried, self.found, self.open = 0, math.inf, 0
+        self.listed = None
+
+    def verdict(self):
+        """("require" | "indivisible" | "bound" | "memory" | "opened" | "believed", the best seconds found)."""
+        case, axes = self.case, self.axes
+        if not meets(case, Record(axes=axes)):
+            return "require"
+        if not may_divide(case, self.degrees, self.sequences):
+            return "indivisible"
+        if (case.launcher in NCCL and case.tpu) or not takes_degrees(case.launcher, case.model, case.request["seq"],
+                                                                       axes):
+            return "require"
+        self.reasons = set()
+        try:
+            for method in methods_of(case, axes):
+                for overlap in (False, True) if case.knobs["tensor_overlap"] and axes["tensor"] > 1 else (False,):
+                    self.of_method(method, overlap)
+        except StopIteration:
+            pass
+        if self.open and self.found == math.inf:
+            return "believed"
+        if self.found < math.inf:
+            return "opened"
+        for reason in ("bound", "memory", "require"):
+            if reason in self.reasons:
+                return reason
+        return "indivisible"
+
+    def spend(self):
+        """Work is bounded: a tuple of too many settings is left to the program, and counted."""
+        self.steps += 1
+        if self.steps > self.case.most:
+            self.open += 1
+            raise StopIteration
+
+    def of_method(self, method, overlap):
+        case, p = self.case, self.axes["pipeline"]
+        pipes = pipes_of(case, p)
+        for b in reversed(quotients(self.per_replica)):
+            m = -(-self.per_replica // b)
+            alive = [pipe for pipe in pipes if self.may_be(method, b, m, pipe, overlap)]
+            for split in {pipe[2] for pipe in alive}:
+                mine = [pipe for pipe in alive if pipe[2] == split]
+                if self.quick(method, b, m, mine, overlap):
+                    self.reasons.add("bound")
+                    continue
+                for pipe in mine:
+                    self.of_pipe(method, b, m, pipe, overlap)
+
+    def may_be(self, method, b, m, pipe, overlap):
+        """Whether a launcher takes some setting of these: the plainest, or with state shared or weights kept."""
+        for zero, regather in ((0, True), (1, True), (0, False)):
+            plan = plan_with(self.axes, method, b, m, pipe, zero, regather, overlap)
+            if plan is None:
+                return False
+            if self.admitted(plan):
+                return True
+        return False
+
+    def admitted(self, plan):
+        if not schedule_runs(plan) or not meets(self.case, plan) or not taken(self.case, self.world.work, plan, set()):
+            self.reasons.add("require")
+            return False
+        shard = stage.shard_of_plan(self.case.model, self.world.work, plan)
+        pads = pads_of(self.case, plan, shard, self.sequences)
+        if pads is None:
+            self.reasons.add("indivisible")
+            return False
+        if not taken(self.case, self.world.work, plan, pads):
+            self.reasons.add("require")
+            return False
+        return True
+
+    def quick(self, method, b, m, pipes, overlap):
+        """FLOPs and bytes that every setting has: passes without idle time, weights kept, no update."""
+        self.spend()
+        if self.limit == math.inf:
+            return False
+        plan = plan_with(self.axes, method, b, m, pipes[0], 0, False, overlap)
+        rates = least_rates(self.case, self.world, self.number, plan)
+        shard = stage.shard_of_plan(self.case.model, self.world.work, plan)
+        return all(self.quick_of(plan, layout, rates) * self.scale * SURE > self.limit
+                   for layout in layouts_of(self.case, self.world, plan, shard))
+
+    def quick_of(self, plan, layout, rates):
+        world, setting = self.world, Setting(self.case, self.world, plan, layout)
+        world.rates = rates
+        shard, longest, x = setting.shard, 0.0, step.exposed_shares(world, setting.shard, plan)
+        for which in (False, True) if shard.p > 1 else (False,):
+            pace = stage.pace_of_stage(world, shard, which)
+            resources = stage.resources_of_stage(world, shard, plan, layout, setting.sums, pace)
+            seconds = sum(resources.compute) + sum(resources.attention)
+            for group in ("tensor", "expert_tensor", "expert", "weights", "expert_weights"):
+                for phase in (0, 1):
+                    seconds += x[group] * machine.collective_seconds(rates.cost[group],
+                                                                     *resources.traffic[group][phase])
+            longest = max(longest, plan.m * seconds)
+        return longest
+
+    def of_pipe(self, method, b, m, pipe, overlap):
+        case, axes = self.case, self.axes
+        shares = axes["data"] > 1 or (method[2] and axes["sequence"] > 1) or method[3]
+        gathers = axes["expert"] * axes["sequence"] * axes["fsdp"] > 1 or method[3]
+        hosts = (False, True) if case.knobs["optimizer_offload"] else (False,)
+        for zero in (0, 1, 2) if shares else (0,):
+            for regather in (True, False) if gathers else (True,):
+                for host in hosts:
+                    plan = plan_with(axes, method, b, m, pipe, zero, regather, overlap, host)
+                    if self.admitted(plan):
+                        self.of_plan(plan)
+
+    def of_plan(self, plan):
+        case, world, limit = self.case, self.world, self.limit
+        shard = stage.shard_of_plan(case.model, world.work, plan)
+        times = odd_times(case, world, plan) * self.scale * SURE
+        least = least_rates(case, world, self.number, plan)
+        for layout in layouts_of(case, world, plan, shard):
+            setting = Setting(case, world, plan, layout)
+            self.tried += 1
+            self.spend()
+            if setting.seconds(least) * times > limit:
+                self.reasons.add("bound")
+                continue
+            if not setting.fits(None):
+                self.reasons.add("memory")
+                continue
+            at = rates_of(case, world, self.number, plan, self.placements())
+            near = [rates for rates in at if setting.seconds(rates) * times <= limit]
+            if not near:
+                self.reasons.add("bound")
+                continue
+            self.of_layouts(setting, near, times)
+
+    def placements(self):
+        if self.listed is None:
+            self.listed = list(placements_of(self.case.launcher, self.world.mesh, self.axes, self.case.nesting,
+                                            self.world.chip.name))
+        return self.listed
+
+    def of_layouts(self, setting, near, times):
+        """What the launcher can be told to recompute; where everything fits as it is, that is the fastest."""
+        case = self.case
+        everything = {name: {"saved": int(setting.shard.layers)} for name in ACTIVATIONS}
+        if case.rules is None:
+            if setting.fits(everything):
+                self.reached(setting, near, everything, times)
+            elif any(setting.least_free(self.at(rates)) * times <= self.limit for rates in near):
+                self.open += 1  # a free layout: which of all counts is the best is not looked for here
+            else:
+                self.reasons.add("bound")
+            return
+        self.reasons.add("memory")
+        for rule in case.rules:
+            states = setting.states(rule)
+            if states is not None and setting.fits(states):
+                self.reasons.add("bound")
+                self.reached(setting, near, states, times)
+
+    def at(self, rates):
+        self.world.rates = rates
+        return rates
+
+    def reached(self, setting, near, states, times):
+        for rates in near:
+            if setting.seconds(rates, states) * times > self.limit:
+                continue
+            seconds = setting.played(rates, states) * times / SURE
+            if seconds * SURE <= self.limit and seconds < self.found:
+                self.found = seconds
+                if not self.exact:
+                    raise StopIteration

@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Consistent forgeries of certificates, each caught by `check.py --all` or harmless for a reason that is given.
+
+    forge.py SHARDOPT [quick | NAME...]   quick: one request, for a test of half a minute; NAME: of these requests alone
+
+A forgery changes a line, and whatever else has to change so that the files agree with each other: counts of the head
+and of the report, thresholds, the closest cuts, the plans. What is named harmless leaves every claim that a reader can
+draw from the certificate true (docs/search.md, "Forgeries")."""
+import copy, json, math, os, subprocess, sys, tempfile
+
+PROGRAM = sys.argv[1]
+CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check.py")
+ROLES = ["tensor", "expert", "sequence", "fsdp", "data", "pipeline"]
+REASONS = ["require", "indivisible", "equal", "memory", "degree_bound", "knob_bound", "time_limit"]
+REQUESTS = {
+    "dense, torus": "--model 8b --chip v5p --slice 2x2x4 --batch 256Ki --top 3",
+    "dense, GPUs": "--model llama3.2-3b --chip h100 --nodes 1 --batch 256Ki --for megatron --top 3",
+    "mixture, GPUs": "--model qwen1.5-moe-a2.7b --chip h100 --nodes 1 --batch 128Ki --for torchtitan --top 3",
+    "mixture, torus": "--model deepseek-v2-lite --chip v5p --slice 2x2x2 --batch 128Ki --for maxtext --top 3",
+    "long context": "--model 8b --chip v5p --slice 2x2x4 --seq 131072 --sequences 8 --top 3",
+    "DeepSpeed, offload": "--model 8b --chip a100-40g --nodes 1 --batch 256Ki --for deepspeed --offload all --top 3",
+    "LoRA": "--model 8b --chip h100 --nodes 1 --lora 16 --sequences 64 --seq 4096 --top 2",
+    "VLM, tight memory": "--model qwen3-vl-8b --chip h100 --nodes 1 --batch 256Ki --hbm-reserve 0.3 --for megatron --top 3",
+}
+
+
+class Files:
+    """A certificate and its report, to be changed together."""
+
+    def __init__(self, cert, report):
+        self.head, self.rows, self.columns = [], [], None
+        for line in open(cert, encoding="utf-8"):
+            words = line.rstrip("\n").split("\t")
+            if line.startswith("# "):
+                self.head.append(words)
+            elif self.columns is None:
+                self.columns = words
+            else:
+                self.rows.append(dict(zip(self.columns, words)))
+        self.report = json.load(open(report, encoding="utf-8"))
+
+    def counts(self):
+        """Sums of the lines, into the head and the report."""
+        search, sums = self.report["search"], dict.fromkeys(REASONS, 0)
+        evaluated = 0
+        for row in self.rows:
+            if row["reason"] == "opened":
+                evaluated += int(row["evaluated"])
+                for reason in REASONS:
+                    sums[reason] += int(row[reason])
+            else:
+                sums[row["reason"]] += int(row["plans"])
+        covered = sum(int(row["plans"]) for row in self.rows)
+        search.update(plans_covered=covered, plans_evaluated=evaluated, plans_pruned=sums)
+        search["certificate"]["sum"]["evaluated_and_pruned"] = covered
+        for words in self.head:
+            if words[0] == "# plans_pruned":
+                words[2] = str(sums[words[1]])
+            elif words[0] in ("# plans_covered", "# plans_evaluated"):
+                words[1] = str(covered if words[0] == "# plans_covered" else evaluated)
+
+    def bounds(self):
+        """The closest cuts and the least bound."""
+        certificate = self.report["search"]["certificate"]
+        whole = sorted(float.fromhex(row["bound"]) for row in self.rows if row["reason"] == "degree_bound")
+        kept = certificate["closest_cut_tuples"]
+        while len(kept) < min(10, len(whole)):
+            kept.append(copy.deepcopy(kept[-1]) if kept else {})
+        del kept[min(10, len(whole)):]
+        for one, bound in zip(kept, whole):
+            one.update(seconds=bound, hex=bound.hex())
+        left = [float.fromhex(row["left"]) for row in self.rows if row["reason"] == "opened"]
+        least = min(whole[:1] + left, default=math.inf)
+        if least < math.inf and "least_bound" in certificate:
+            certificate["least_bound"].update(seconds=least, hex=least.hex())
+
+    def best(self):
+        """Thresholds of the plans that are left, and bounds that would be below them."""
+        certificate, plans = self.report["search"]["certificate"], self.report["plans"]
+        for rank, plan in enumerate(plans):
+            plan["rank"] = rank + 1
+        own = sorted(plan["ranked_seconds"] for plan in plans)
+        if "top" in self.report["request"]:
+            self.report["request"]["top"] = len(own)
+        fastest = min(float.fromhex(row["best"]) for row in self.rows if row["reason"] == "opened")
+        threshold = max(own[-1], fastest * 1.005)
+        certificate["fastest"].update(seconds=fastest, hex=fastest.hex())
+        certificate["threshold"].update(seconds=threshold, hex=threshold.hex())
+        above = threshold * (1 + 1e-12)
+        for words in self.head:
+            if words[0] in ("# threshold", "# cut_above"):
+                value = threshold if words[0] == "# threshold" else above
+                words[2:4] = [repr(value), value.hex()]
+        for row in self.rows:
+            if row["reason"] == "degree_bound" and float.fromhex(row["bound"]) <= above:
+                row["bound"] = (above * 1.0001).hex()
+            if row["reason"] == "opened" and float.fromhex(row["left"]) <= above:
+                row["left"] = (above * 1.0001).hex()
+        self.bounds()
+
+    def write(self, folder):
+        paths = [os.path.join(folder, "forged." + end) for end in ("tsv", "json")]
+        with open(paths[0], "w", encoding="utf-8") as out:
+            for words in [*self.head, self.columns] + [[row[c] for c in self.columns if c in row] for row in self.rows]:
+                out.write("\t".join(words) + "\n")
+        with open(paths[1], "w", encoding="utf-8") as out:
+            json.dump(self.report, out)
+        return paths
+
+
+def opened(files):
+    return [row for row in files.rows if row["reason"] == "opened"]
+
+
+def optimum(files):
+    return min(opened(files), key=lambda row: float.fromhex(row["best"]))
+
+
+def relabelled(reason):
+    """The best tuple cut for a reason, the runner-up printed as the best."""
+    def forge(files):
+        row = optimum(files)
+        others = [plan for plan in files.report["plans"] if any(plan["axes"][r] != int(row[r]) for r in ROLES)]
+        if not others:
+            return False
+        files.report["plans"] = others
+        seconds = float.fromhex(row["best"])
+        row["reason"], row["bound"] = reason, (2 * seconds).hex() if reason == "degree_bound" else "-"
+        for column in files.columns[files.columns.index("reason") + 1:]:
+            row.pop(column)
+        files.counts()
+        files.best()
+        return True
+    return forge
+
+
+def hidden(files):
+    """The best tuple stays opened, its best plan counted as cut by knobs."""
+    row = optimum(files)
+    others = [plan for plan in files.report["plans"] if any(plan["axes"][r] != int(row[r]) for r in ROLES)]
+    if not others:
+        return False
+    files.report["plans"], row["best"] = others, "inf"
+    row["knob_bound"] = str(int(row["knob_bound"]) + int(row["evaluated"]))
+    row["evaluated"] = "0"
+    files.counts()
+    files.best()
+    return True
+
+
+def scaled(times):
+    """Every bound of what was cut, so much higher."""
+    def forge(files):
+        for row in files.rows:
+            if row["reason"] == "degree_bound":
+                row["bound"] = (times * float.fromhex(row["bound"])).hex()
+        files.bounds()
+        return any(row["reason"] == "degree_bound" for row in files.rows)
+    return forge
+
+
+def farther(times):
+    """`left` and `best` of every opened tuple without a plan within reach, so much higher."""
+    def forge(files):
+        above, changed = float.fromhex(next(w for w in files.head if w[0] == "# cut_above")[3]), False
+        for row in opened(files):
+            for column in ("left", "best"):
+                value = float.fromhex(row[column])
+                if above < value < math.inf and float.fromhex(row["best"]) > above:
+                    row[column], changed = (times * value).hex(), True
+        files.bounds()
+        return changed
+    return forge
+
+
+def moved(files):
+    """Of an opened tuple, counts that move from one reason to another."""
+    row = next((row for row in opened(files) if int(row["knob_bound"]) > 0), None)
+    if row:
+        row["equal"], row["knob_bound"] = str(int(row["equal"]) + int(row["knob_bound"])), "0"
+        files.counts()
+    return row is not None
+
+
+def cut_as_memory(files):
+    """A tuple that is slow relabelled: it does not fit."""
+    row = next((row for row in files.rows if row["reason"] == "degree_bound"), None)
+    if row:
+        row["reason"], row["bound"] = "memory", "-"
+        files.counts()
+        files.bounds()
+    return row is not None
+
+
+def twice(files):
+    files.rows.append(dict(files.rows[-1]))
+    files.counts()
+    return True
+
+
+def dropped(files):
+    files.rows.remove(optimum(files))
+    files.report["search"]["degree_tuples"] -= 1
+    files.counts()
+    return True
+
+
+def another_request(files):
+    files.report["request"]["seq"] //= 2
+    files.report["request"]["batch"] //= 2
+    return True
+
+
+def another_chip(files):
+    files.report["request"]["chip"] = "v5e" if "slice" in files.report["request"] else "b200"
+    return True
+
+
+def refused(files):
+    """Plan 1 keeps its weights from forward on, or has ZeRO-2: what its launcher has no words for."""
+    knobs = files.report["plans"][0]["knobs"]
+    knobs["zero_stage"], knobs["regather"] = 2, False
+    return True
+
+
+def cheaper(files):
+    """Plan 1 recomputes nothing, at a time of its own."""
+    plan = files.report["plans"][0]
+    for row in plan["layout"]:
+        row["state"] = "saved"
+    return len({(row["tensor"]) for row in plan["layout"]}) > 0 and plan["knobs"]["remat"] != "none"
+
+
+def faster(files):
+    """All times of plan 1 and of its tuple a hundredth less."""
+    row, plan = optimum(files), files.report["plans"][0]
+    own = next((row for row in opened(files) if all(plan["axes"][r] == int(row[r]) for r in ROLES)), row)
+    plan["ranked_seconds"] *= 0.99
+    plan["step"]["seconds"] *= 0.99
+    own["best"] = plan["ranked_seconds"].hex()
+    own["bound"] = (0.98 * float.fromhex(own["bound"])).hex()
+    files.best()
+    return True
+
+
+def other_data(files):
+    files.report["program"]["data"]["chip"]["sha256"] = "0" * 64
+    return True
+
+
+CLAIMS = "a bound claims that no plan is below it, and none is: the claim was verified at the value that stands there"
+LEFT = "no plan of the tuple is within the threshold, which was verified; of what was evaluated above it nothing is said"
+COUNTS = "how an opened tuple's plans divide over reasons supports no claim: its sum is recomputed, its best found again"
+FORGERIES = [*((f"the optimum relabelled {reason}", relabelled(reason), None)
+               for reason in ("require", "indivisible", "memory", "degree_bound")),
+             ("the optimum counted as cut by knobs", hidden, None), ("bounds raised by 0.1%", scaled(1.001), CLAIMS),
+             ("bounds 3 times as high", scaled(3), None), ("left and best 0.1% higher", farther(1.001), LEFT),
+             ("left and best 3 times as high", farther(3), LEFT), ("counts moved between reasons", moved, COUNTS),
+             ("a slow tuple relabelled memory", cut_as_memory, None), ("a tuple twice", twice, None),
+             ("a tuple dropped", dropped, None), ("a report of another request", another_request, None),
+             ("a report of another chip", another_chip, None), ("a plan that its launcher refuses", refused, None),
+             ("a plan that recomputes nothing", cheaper, None), ("a plan a hundredth faster", faster, None),
+             ("other data files", other_data, None)]
+
+
+def check(paths):
+    done = subprocess.run([sys.executable, CHECK, *paths, PROGRAM, "--all"], capture_output=True, text=True, check=False)
+    return done.returncode, (done.stdout + done.stderr).strip()
+
+
+def main():
+    quick, faults, table = "quick" in sys.argv, 0, {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, words in REQUESTS.items():
+            if (quick and name != "LoRA") or (not quick and sys.argv[2:] and name not in sys.argv[2:]):
+                continue
+            paths = [os.path.join(folder, "true." + end) for end in ("tsv", "json")]
+            done = subprocess.run([PROGRAM, "plan", *words.split(), "-q", "--sensitivity", "none", "--format", "json",
+                                   "--certificate", paths[0], "-o", paths[1]], capture_output=True, text=True, check=False)
+            code, text = check(paths) if done.returncode == 0 else (2, done.stderr)
+            print(f"{name}: {text}", flush=True)
+            if code or "tuples 0 are believed" not in text:
+                faults += 1
+                continue
+            for what, forge, harmless in FORGERIES:
+                files = Files(*paths)
+                if not forge(files):
+                    verdict = "is not possible there"
+                else:
+                    code, text = check(files.write(folder))
+                    caught = code != 0 or "tuples 0 are believed" not in text
+                    verdict = "caught: " + text if caught else "harmless: " + harmless if harmless else "PASSES"
+                    faults += not caught and not harmless
+                    key = "caught" if caught else "harmless" if harmless else "passes"
+                    table.setdefault(what, {}).setdefault(key, 0)
+                    table[what][key] += 1
+                print(f"  {what}: {verdict}", flush=True)
+    for what, of in table.items():
+        print("%-40s %s" % (what, ", ".join(f"{key} {count}" for key, count in sorted(of.items()))))
+    print(f"{faults} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
