@@ -63,7 +63,7 @@ complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l tokens 
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l lora -x -d 'train adapters of this rank alongside frozen weights (16)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l qlora -x -d 'the same with frozen weights in 4 bits: 16, or 16,int8 (nf4 int8 gptq)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l targets -x -d 'matrices with adapters: all-linear, attention, mlp or q_proj,v_proj (all-linear)'
-complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l freeze -x -d 'frozen parts: embeddings,attention,mlp,experts,router,norms,logits (none; adapters: all)'
+complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l freeze -x -d 'frozen parts: vision,embeddings,mlp ... (none; adapters: all)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l task -x -a 'sft dpo' -d 'sft or dpo (sft)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l mean-length -x -d 'mean tokens of a sample (the longest)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l max-length -x -d 'tokens of the longest sample (2,048)'
