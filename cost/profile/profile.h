@@ -98,7 +98,7 @@ typedef struct {
     double dispatch_seconds_per_byte;
     double dispatch_per_node; /* 1: one copy of a token to each domain that needs it; 0: one to each of its experts */
     double expert_layer_seconds; /* per layer with experts and microbatch: launches, waits for the host */
-    double scan_expert_seconds;  /* the same of models with mixers or joined keys, where it is longer: no whole graphs */
+    double scan_expert_seconds;  /* the same of models with mixers or joined keys, if longer: no whole graphs */
     /* Shares of a role's communication that are exposed however much work could hide it, 0 to 1. In `ideal` critical
      * communication has 1, the rest 0. */
     double tensor_exposed, expert_exposed, sequence_exposed, pipeline_exposed;

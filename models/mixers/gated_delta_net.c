@@ -19,8 +19,8 @@ static double scan_flops(const int64_t *s) {
 
 /* Numbers to and from HBM, forward, in fla's kernels: keys for k k', for what the inverse is multiplied with, for the
  * states and for the output; values twice and what takes their place twice; queries once; the inverse, chunk x chunk of
- * each head, written and read; states of chunks in 16 bits. What stays: values behind the convolution (its
- * own output), queries and keys of norm 1 in place of its others, the inverse, and the output. Value heads share keys and
+ * each head, written and read; states of chunks in 16 bits. What stays: values behind the convolution (its own
+ * output), queries and keys of norm 1 in place of its others, the inverse, and the output. Value heads share keys and
  * queries, which are copied before the kernel: so those that stay are one for each value head. */
 static int parts(const Model *model, const LayerKind *kind, MixerPart out[MIXER_PARTS_MAX]) {
     const int64_t *s = kind->sizes;

@@ -85,8 +85,8 @@ static PlanFacts facts_of(const Model *model, const Work *work, const Plan *plan
                        .chunks = degree[ROLE_PIPELINE] * max_whole(1, plan->knobs.virtual_stages)};
 }
 
-/* DeepSeek-V4's layers have low ranks on both sides of heads; keys that are values too and joined, an indexer and several
- * streams go with them. */
+/* DeepSeek-V4's layers have low ranks on both sides of heads; keys that are values too and joined, an indexer and
+ * several residual streams go with them. */
 static unsigned layer_features(const LayerKind *kind) {
     bool ranks = kind->attention == ATTENTION_HEADS && kind->q_lora_rank > 0, joined = ranks && kind->out_rank > 0;
     bool other = kind->cross_heads > 0 || kind->copies > 0 || kind->attention_width > 0 ||

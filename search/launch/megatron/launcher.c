@@ -415,7 +415,7 @@ const Launcher MEGATRON_LAUNCHER = {
     .refuses_work = refuses_work,
     /* core/ssm (mamba_mixer.py, gated_delta_net.py, mlp_layer.py), experimental_attention_variant/dsa.py;
      * transformer_config.py: moe_latent_size, attention_output_gate. Later (2026): models/hybrid/hybrid_layer_specs.py
-     * kda_layer, dsa_layer; experimental_attention_variant dsv4_hybrid, which Megatron-Bridge 26.08 publishes runs of */
+     * kda_layer, dsa_layer; experimental_attention_variant dsv4_hybrid, as Megatron-Bridge 26.08 runs it */
     .mixers = {"none", "mamba2", "gated_delta_net", "kda"},
     .layers = 1u << LAYERS_INDEXED | 1u << LAYERS_LATENT_EXPERTS | 1u << LAYERS_GATED | 1u << LAYERS_JOINED,
     .refuses_degrees = refuses_degrees,
