@@ -206,10 +206,10 @@ typedef struct {
      * copies, a gated activation its factors, and PEFT an fp32 copy of each adapter's input. >= 1 but for software that
      * keeps less */
     double kept_factor;
-    double mlp_kept; /* the same of what is as wide as an MLP; 0: as kept_factor */
+    double mlp_kept;        /* the same of what is as wide as an MLP; 0: as kept_factor */
     double dispatched_kept; /* more tensors of all dispatched tokens in bf16 that a layer with experts keeps */
     double frozen_bytes; /* of a weight that is neither trained nor quantised, as it lies; 0: as the copy for compute */
-    double bucket_bytes;         /* on a chip with replicas: the buckets through which gradients are reduced */
+    double bucket_bytes; /* on a chip with replicas: the buckets through which gradients are reduced */
     /* Next to the allocated bytes: the share of them that the allocator holds without use; the context of the
      * device, kernels and libraries. The reserve holds both. */
     double fragmentation_share, context_bytes;

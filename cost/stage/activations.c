@@ -11,8 +11,9 @@
  * it repeats. Selective checkpointing in torch counts the plain matmuls of a layer and keeps every first of two: qkv
  * (of a mixer half of its projections), the first of gate and up (or the only one), and the last one, whose output is
  * as large as `middle`, which is made again. It also keeps what a reduce_scatter or an all_to_all has brought; grouped
- * matmuls are not among the ops that it keeps (torchtitan, distributed/activation_checkpoint.py). Over tensor the last matmul's output are partial sums of
- * the whole stream, and what their reduce_scatter has brought is kept next to them: partial_sums_bytes(). */
+ * matmuls are not among the ops that it keeps (torchtitan, distributed/activation_checkpoint.py). Over tensor the last
+ * matmul's output are partial sums of the whole stream, and what their reduce_scatter has brought is kept next to them:
+ * partial_sums_bytes(). */
 typedef struct {
     double freed, run, sent;
 } PartShare;
