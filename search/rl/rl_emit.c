@@ -135,19 +135,13 @@ static bool refuses(const RlQuestion *question, const RlStep *step, const RlFram
     if (!framework->estimators[question->algorithm - RL_ALGORITHM])
         return error_set(error, ERROR_INPUT, "--emit", "%s does not run %s", title, question->algorithm->title), true;
     const WorkerLayout *layout = &step->rollout.layout->on.layout;
-    bool whole = strcmp(framework->name, "nemo-rl") == 0 && layout->expert == worker_group(layout);
+    bool whole = framework->expert_group && layout->expert == worker_group(layout);
     if (layout->attention_data > 1 && !whole && !has_fact(framework, FACT_ROLLOUT_DATA))
         return error_set(error, ERROR_INPUT, "--emit",
                          "%s has no engines of attention data parallel; give --rollout \"attention_data=1\"", title),
                true;
-    if (strcmp(framework->name, "trl") == 0 && step->way != RL_COLOCATED)
-        return error_set(error, ERROR_INPUT, "--emit",
-                         "%s runs its server by hand, one step after the other; give --colocated", title),
-               true;
-    if (strcmp(framework->name, "verl") == 0 && step->way == RL_SPLIT)
-        return error_set(error, ERROR_INPUT, "--emit", "%s splits one step off policy; give --lag 1 or --colocated",
-                         title),
-               true;
+    if (framework->ways && !(framework->ways >> step->way & 1))
+        return error_set(error, ERROR_INPUT, "--emit", "%s %s", title, framework->ways_words), true;
     return false;
 }
 

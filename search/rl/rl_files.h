@@ -69,6 +69,9 @@ typedef struct {
     const char *command, *lagged;  /* what starts it, on policy and off; in YAML what the file begins with */
     const char *const *estimators; /* its words for RL_ALGORITHM, in that order; NULL: it has none of them */
     const RlKey *keys;             /* ends with a key of NULL */
+    unsigned ways;                 /* a bit per RlWay that it runs; 0: all */
+    const char *ways_words;        /* why not the others */
+    bool expert_group; /* engines of attention data parallel have experts over the whole of it, and no key */
 } RlFramework;
 
 enum { RL_FRAMEWORKS = 5 };

@@ -143,15 +143,17 @@ static const RlKey TRL_KEYS[] = {{"model_name_or_path", FACT_MODEL, NULL},
 
 const RlFramework RL_FRAMEWORK[RL_FRAMEWORKS] = {
     {"nemo-rl", "NeMo RL", "main of August 2026", RL_YAML, "defaults: grpo_math_1B.yaml", "defaults: grpo_math_1B.yaml",
-     NEMO_ESTIMATORS, NEMO_KEYS},
+     NEMO_ESTIMATORS, NEMO_KEYS, .expert_group = true},
     {"verl", "verl", "0.9.1", RL_OVERRIDES, "python3 -m verl.trainer.main_ppo --config-name=ppo_megatron_trainer.yaml",
      "python3 -m verl.experimental.one_step_off_policy.main_ppo --config-name=one_step_off_ppo_megatron_trainer.yaml",
-     VERL_ESTIMATORS, VERL_KEYS},
+     VERL_ESTIMATORS, VERL_KEYS, .ways = 1u << RL_COLOCATED | 1u << RL_SPLIT_LAGGED,
+     .ways_words = "splits one step off policy; give --lag 1 or --colocated"},
     {"openrlhf", "OpenRLHF", "0.11.2", RL_FLAGS, "python3 -m openrlhf.cli.train_ppo_ray",
-     "python3 -m openrlhf.cli.train_ppo_ray", OPENRLHF_ESTIMATORS, OPENRLHF_KEYS},
+     "python3 -m openrlhf.cli.train_ppo_ray", OPENRLHF_ESTIMATORS, .keys = OPENRLHF_KEYS},
     {"slime", "slime", "main of 2026", RL_FLAGS, "python3 train.py ${MODEL_ARGS[@]}",
-     "python3 train_async.py ${MODEL_ARGS[@]}", SLIME_ESTIMATORS, SLIME_KEYS},
-    {"trl", "TRL", "1.16.0", RL_YAML, NULL, NULL, TRL_ESTIMATORS, TRL_KEYS},
+     "python3 train_async.py ${MODEL_ARGS[@]}", SLIME_ESTIMATORS, .keys = SLIME_KEYS},
+    {"trl", "TRL", "1.16.0", RL_YAML, NULL, NULL, TRL_ESTIMATORS, TRL_KEYS, .ways = 1u << RL_COLOCATED,
+     .ways_words = "runs its server by hand, one step after the other; give --colocated"},
 };
 
 const RlFramework *rl_framework_named(const char *name) {

@@ -171,9 +171,8 @@ static bool read_serving(const Words *words, RlQuestion *out) {
     const Options *own = words->options;
     if (!options) return error_memory(words->error);
     *options = *own;
-    const char *const clear[] = {NULL};
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (!SERVING_OPTIONS[i].name) options->text[i] = clear[0];
+        if (!SERVING_OPTIONS[i].name) options->text[i] = NULL;
     options->text[OPTION_LENGTHS] = options->text[OPTION_ANSWER] = options->text[OPTION_PROMPT] = NULL;
     options->text[OPTION_OBJECTIVE] = options->text[OPTION_BRUTE_FORCE] = NULL;
     options->text[OPTION_PRECISION] =

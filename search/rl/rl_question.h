@@ -22,13 +22,13 @@ typedef struct {
     RlProfile profile;
     ServingRequested serving; /* the whole machine as a pool that generates */
     Lengths answers;
-    int64_t prompts, samples, answers_trained; /* of a step; answers generated: generated() */
-    double prompt, kept;                       /* tokens; share of answers that are trained on */
-    int64_t train_batch;                       /* answers of one update */
-    double teacher_share, critic_share;        /* active parameters to those of the policy; 0: there is none */
-    double weight_bytes;                       /* of the policy as it generates */
-    int64_t chips, unit, hosts;                /* unit: the least part of a split: a host, or of one host a chip */
-    int lag;                                   /* at most */
+    int64_t prompts, samples;           /* of a step; answers generated: answers_generated() */
+    double prompt, kept;                /* tokens; share of answers that are trained on */
+    int64_t train_batch;                /* answers of one update */
+    double teacher_share, critic_share; /* active parameters to those of the policy; 0: there is none */
+    double weight_bytes;                /* of the policy as it generates */
+    int64_t chips, unit, hosts;         /* unit: the least part of a split: a host, or of one host a chip */
+    int lag;                            /* at most */
     bool only_colocated;
     int64_t train_hosts; /* only so many; 0: any */
     RlObjective objective;

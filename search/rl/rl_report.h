@@ -10,7 +10,7 @@
 bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, TextOut out, Error *error);
 bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, FILE *out, Error *error);
 /* A line for each split: its floor, its best step, what became of it. */
-void rl_write_certificate(const RlQuestion *question, const RlAnswer *answer, FILE *out);
+void rl_write_certificate(const RlAnswer *answer, FILE *out);
 
 /* "4 x tensor=2 (vLLM)", and "data=16 expert=8 pipeline=2, micro-batch 1". */
 enum { RL_WORDS_SIZE = 320 };

@@ -127,7 +127,7 @@ static void write_limits(const RlQuestion *question, const RlStep *step, TextOut
 
 /* ---- the others ---- */
 
-static void write_others(const RlQuestion *question, const RlAnswer *answer, TextOut out) {
+static void write_others(const RlAnswer *answer, TextOut out) {
     for (int way = 0; way < RL_WAYS; way++) {
         const RlStep *step = &answer->best[way], *best = &answer->best[answer->first];
         Prose line = {0};
@@ -139,7 +139,6 @@ static void write_others(const RlQuestion *question, const RlAnswer *answer, Tex
         prose_add(&line, "%s.", rollout_words(&step->rollout, words));
         prose_write(out, "", "  ", line.text);
     }
-    (void)question;
 }
 
 static void write_proof(const RlAnswer *answer, TextOut out) {
@@ -180,13 +179,13 @@ bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, TextOut o
     write_best(question, best, out);
     write_phases(best, out);
     write_limits(question, best, out);
-    write_others(question, answer, out);
+    write_others(answer, out);
     write_proof(answer, out);
     write_next(question, out);
     return !ferror(out.file) || error_stream(error, "text", "output");
 }
 
-void rl_write_certificate(const RlQuestion *question, const RlAnswer *answer, FILE *out) {
+void rl_write_certificate(const RlAnswer *answer, FILE *out) {
     fprintf(out, "way\ttrain_chips\tfloor_s\tstep_s\twhat\n");
     for (int i = 0; i < answer->line_count; i++) {
         const RlLine *line = &answer->lines[i];
@@ -194,5 +193,4 @@ void rl_write_certificate(const RlQuestion *question, const RlAnswer *answer, FI
         if (line->seconds < INFINITY) fprintf(out, "%.4g", line->seconds);
         fprintf(out, "\t%s\n", rl_fate_name(line->fate));
     }
-    (void)question;
 }

@@ -10,9 +10,7 @@
 
 typedef struct {
     const RlQuestion *question;
-    RolloutSpace *space;
     RolloutLayout *list; /* NULL: they are counted */
-    Arena *arena;
     int count;
 } Gathering;
 
@@ -24,7 +22,7 @@ static bool gather(void *context, const ServingLayout *layout, const WorkerLinks
     price_layout(&question->serving.question, layout, links, &one.priced);
     double limit = question->profile.answers_at_once * (double)layout->layout.attention_data;
     one.slots = min_whole(layout_room(&one.priced.memory, PROMPT_TOKENS), (int64_t)limit);
-    if (one.slots == 0) return to->space->excluded++, true;
+    if (one.slots == 0) return true;
     if (to->list) {
         to->list[to->count] = one;
         to->list[to->count].priced.on = &to->list[to->count].on;
@@ -37,17 +35,15 @@ bool rollout_space(const RlQuestion *question, Arena *arena, RolloutSpace *out, 
     const ServingQuestion *serving = &question->serving.question;
     SubMeshList submeshes;
     *out = (RolloutSpace){.question = question, .domain = devices_of_domain(serving)};
-    Gathering gathering = {.question = question, .space = out, .arena = arena};
+    Gathering gathering = {.question = question};
     if (!submeshes_enumerate(serving, arena, &submeshes, error)) return false;
     for (int pass = 0; pass < 2; pass++) {
         SpaceCount count = {0};
-        out->excluded = 0;
         gathering.count = 0;
         for (int engine = 0; engine < engine_count(); engine++) {
             Space space = {serving, &submeshes, PHASE_BOTH, engine, &count};
             if (serving->engines >> engine & 1 && !space_each(&space, gather, &gathering)) return error_memory(error);
         }
-        for (int reason = 0; reason < EXCLUDED_EQUAL; reason++) out->excluded += count.excluded[reason];
         if (pass == 0 && !(gathering.list = ARENA_NEW(arena, RolloutLayout, (size_t)gathering.count + 1)))
             return error_memory(error);
     }

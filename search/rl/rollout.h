@@ -30,7 +30,6 @@ typedef struct {
     int64_t *keys;
     double *room;   /* to lay out lengths in */
     int64_t domain; /* devices that fast links join */
-    Count excluded; /* layouts that the engine, memory or --rollout leaves out */
 } RolloutSpace;
 bool rollout_space(const RlQuestion *question, Arena *arena, RolloutSpace *out, Error *error);
 

@@ -105,8 +105,6 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
         if (!search_run(request, arena, result, error)) return false;
         if (result->plan_count > 0) return trainer_search(question, chips, INFINITY, arena, out, error);
     }
-    out->evaluated = result->certificate.plans_evaluated;
-    out->covered = result->certificate.plans_covered;
     out->gap = result->certificate.gap;
     if (result->plan_count == 0) return true;
     const RankedPlan *plan = result->fastest ? result->fastest : &result->plans[0];

@@ -15,7 +15,6 @@ typedef struct {
     double least_seconds;               /* of all updates: none on these hosts, or on fewer of them, is quicker */
     double forward_seconds;             /* of one pass forward over all of its tokens */
     int64_t updates, sequences, length; /* of a step; packed sequences of an update, tokens of each */
-    Count evaluated, covered;
     double gap;
     double moved_bytes; /* of a chip: other models without room next to the policy, from the host each step */
     double state_bytes; /* of a chip: weights and optimizer state */

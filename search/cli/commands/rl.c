@@ -77,7 +77,7 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     bool ok = rl_question(options, line->arena, question, error) && rl_answer(question, line->arena, answer, error);
     bool interrupted = interrupt_came(NULL);
     interrupt_end(&scope);
-    if (ok && choice.verbose) rl_write_certificate(question, answer, streams.err);
+    if (ok && choice.verbose) rl_write_certificate(answer, streams.err);
     if (ok && choice.timing) fprintf(streams.err, "shardopt: %.3f s\n", clock_seconds() - start);
     if (ok)
         ok = options->text[OPTION_EMIT] ? write_file(question, answer, choice.path, streams, line->arena, error)
