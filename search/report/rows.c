@@ -118,7 +118,11 @@ static bool take_rows(Report *report, KindRow *kinds, int kind_count, Arena *are
     }
     qsort(rows, (size_t)count, sizeof *rows, by_rank);
     double fastest = search_fastest(result)->ranked_seconds;
-    for (int i = 0; i < count; i++) rows[i].tied = rows[i].ranked_seconds <= fastest * (1 + TIE);
+    for (int i = 0; i < count; i++) {
+        bool faster = rows[i].estimate.time.seconds < rows[0].estimate.time.seconds;
+        if (rows[i].odd && faster) rows[i].row_kinds |= 1u << ROW_ODD;
+        rows[i].tied = rows[i].ranked_seconds <= fastest * (1 + TIE);
+    }
     result->plans = rows;
     result->plan_count = count;
     return true;

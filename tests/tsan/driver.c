@@ -26,7 +26,15 @@ static const struct {
     {"brute force",
      {"plan", "--model", "llama3.2-1b", "--chip", "v5e", "--slice", "2x2", "--batch", "64Ki", "--brute-force"}},
 };
-static const int THREADS[] = {1, 2, 7};
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define FEWEST 2 /* one thread has no races */
+#endif
+#endif
+#ifndef FEWEST
+#define FEWEST 1, 2
+#endif
+static const int THREADS[] = {FEWEST, 7};
 
 static void write_count(FILE *out, const char *name, Count count) {
     char text[COUNT_TEXT_SIZE];
@@ -109,8 +117,8 @@ static char *error_table(int threads) {
 /* Whether an answer is the first one. */
 static bool compare(const char *name, int threads, const char *first, const char *text) {
     bool same = first && text && strcmp(first, text) == 0;
-    printf("%s: %s, %d threads as with one\n", same ? "ok" : "FAIL", name, threads);
-    if (!same) printf("--- one\n%s--- %d\n%s", first ? first : "", threads, text ? text : "");
+    printf("%s: %s, %d threads as with %d\n", same ? "ok" : "FAIL", name, threads, THREADS[0]);
+    if (!same) printf("--- first\n%s--- %d\n%s", first ? first : "", threads, text ? text : "");
     fflush(stdout);
     return same;
 }

@@ -242,9 +242,7 @@ static void note_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
     Prose moves = {0}, words = {0};
     for (int kind = 0; kind < ROW_KIND_COUNT; kind++) {
         const Launcher *own = ranked->request ? launcher_of(ranked->request) : NULL;
-        bool odd = kind == ROW_ODD && ranked->odd &&
-                   ranked->estimate.time.seconds < report->result.plans[0].estimate.time.seconds;
-        if (!(ranked->row_kinds >> kind & 1) && !odd) continue;
+        if (!(ranked->row_kinds >> kind & 1)) continue;
         if (kind == ROW_OF_LAUNCHER)
             prose_item(&words, ", ", "%s's best", own ? own->name : "another");
         else

@@ -4,10 +4,11 @@
  * same order, to the last bit. SHARDOPT_PROBLEMS=2000 tries so many. A bound that is a thousandth too high is found. */
 #include "search/launch/launcher.h"
 #include "tests/problems.h"
+#include "tests/sanitizer.h"
 #include "tests/search/asked.h"
 #include "tests/search/random_problem.h"
 
-enum { PROBLEMS = 60, TOP = 5, PLANS_MOST = 40000 };
+enum { PROBLEMS = 60 / PROBLEMS_SHARE, TOP = 5, PLANS_MOST = 40000 };
 
 #define PICK(draw, list) list[draw_below(draw, COUNT_OF(list))]
 

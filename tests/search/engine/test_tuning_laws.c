@@ -4,12 +4,13 @@
  * trained are all weights trained, whatever adapters are requested. Each law is seen to find a price that breaks it.
  * SHARDOPT_PROBLEMS=1000 tries so many. */
 #include "tests/problems.h"
+#include "tests/sanitizer.h"
 #include "tests/search/asked.h"
 #include "tests/search/random_problem.h"
 
 #include <math.h>
 
-enum { PROBLEMS = 24, EACH = 4 };
+enum { PROBLEMS = 24 / PROBLEMS_SHARE, EACH = 4 };
 
 typedef struct {
     const char *model, *chip, *method, *targets;

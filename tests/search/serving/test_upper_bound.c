@@ -3,6 +3,7 @@
 #include "search/serving/answer.h"
 
 #include "search/serving/point.h"
+#include "tests/sanitizer.h"
 #include "tests/search/serving/problems.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static cJSON *profile_of(const char *name, Arena *arena, Catalog *catalog) {
 
 /* Every point of 120 fronts, by the profile with floors and by the one without. */
 static void no_point_exceeds(const char *name) {
-    enum { PROBLEMS = 60 };
+    enum { PROBLEMS = 60 / PROBLEMS_SHARE };
     Arena kept = {0};
     Catalog catalog;
     cJSON *profile = profile_of(name, &kept, &catalog);

@@ -5,11 +5,12 @@
 #include "search/engine/bound/knob_bound.h"
 #include "search/engine/bound/lower_rates.h"
 #include "search/engine/space/knob_space.h"
+#include "tests/sanitizer.h"
 #include "tests/search/random_problem.h"
 
 #include <stdlib.h>
 
-enum { PROBLEMS = 400, TUPLES = 4, KNOBS = 3, PLACEMENTS_MOST = 3000, LONG = 600 };
+enum { PROBLEMS = 400 / PROBLEMS_SHARE, TUPLES = 4, KNOBS = 3, PLACEMENTS_MOST = 3000, LONG = 600 };
 
 /* How much of the loops the draws reached, so that a test that tests nothing fails. */
 static struct { int64_t compared, long_tables, far, rings, serial, several_rows, offloading; } seen;

@@ -15,10 +15,11 @@
 #include "search/engine/explore/frontier.h"
 #include "search/engine/layout/layout.h"
 #include "search/engine/space/knob_space.h"
+#include "tests/sanitizer.h"
 #include "tests/search/brute_space.h"
 #include "tests/search/random_problem.h"
 
-enum { PROBLEMS = 500, TUPLES = 6, KNOBS = 4, PLACEMENTS = 3 };
+enum { PROBLEMS = 500 / PROBLEMS_SHARE, TUPLES = 6, KNOBS = 4, PLACEMENTS = 3 };
 
 static const double OTHER_ORDER = 1 + 1e-11;
 

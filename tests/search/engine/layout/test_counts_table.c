@@ -3,12 +3,13 @@
 #include "base/util.h"
 #include "cost/time/step.h"
 #include "search/engine/layout/counts_table.h"
+#include "tests/sanitizer.h"
 #include "tests/search/layout_random.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 
-enum { CASES = 600, KINDS = 3 };
+enum { CASES = 600 / PROBLEMS_SHARE, KINDS = 3 };
 
 /* Three activations of up to 5 layers, each of which may be computed again or sent to the host; they free the same. */
 static void random_branch(Random *random, StepRule *rule, Branch *branch) {

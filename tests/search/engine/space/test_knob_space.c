@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The space: knobs counted, listed and made by their rules are the same; every plan of every space is covered once. */
 #include "search/engine/space/knob_space.h"
+#include "tests/sanitizer.h"
 #include "tests/search/brute_space.h"
 #include "tests/search/random_problem.h"
 
@@ -133,7 +134,7 @@ Test(space, knobs_are_listed_once) {
     Arena arena = {0};
     Catalog catalog;
     load_catalog(&arena, &catalog);
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < 400 / PROBLEMS_SHARE; round++) {
         Arena own = {0};
         Request request = random_request(&draw, &catalog, 64, 96, &own);
         request.question.model.layers = request.question.model.kinds[0].count = draw_whole(&draw, 1, 80);
@@ -193,7 +194,7 @@ Test(space, every_plan_is_covered_once) {
     Catalog catalog;
     load_catalog(&arena, &catalog);
     int idle = 0, moved = 0, all = 0;
-    for (uint64_t seed = 0; seed < 120; seed++) {
+    for (uint64_t seed = 0; seed < 120 / PROBLEMS_SHARE; seed++) {
         Arena own = {0};
         Draw draw = draw_seeded(500 + seed);
         Error error = {0};
