@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "cost/plan/shard.h"
+#include "mesh/host_link.h"
 
 #include <math.h>
 
@@ -158,6 +159,32 @@ static bool find_best(const ServingQuestion *question, Arena *arena, ServingAnsw
     return true;
 }
 
+/* How many times better one point is than another, by the objective. */
+static double times_better(const ServingQuestion *question, const ServingPoint *one, const ServingPoint *other) {
+    return question->objective == SERVE_LATENCY ? one->per_user / other->per_user
+           : question->objective == SERVE_CHIPS ? (double)other->chips_used / (double)one->chips_used
+                                                : one->per_chip / other->per_chip;
+}
+
+/* On one host two pools, with a router before them, are the best only if one pool is worse by more than the model's
+ * error. */
+static bool prefer_one_pool(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
+    const Chip *chip = &question->chip;
+    ServingPoint one;
+    bool found, host = (double)question->machine.mesh.chips <= host_chips(chip);
+    if (!out->has_best || !host || out->best.mode != SERVE_DISAGGREGATED || !(question->modes >> SERVE_AGGREGATED & 1))
+        return true;
+    ServingQuestion *under = changed_question(question, arena, error);
+    if (!under) return false;
+    under->modes = 1u << SERVE_AGGREGATED;
+    if (!best_under(under, out->with_margin ? out->likely_factor : 1, out, &one, &found, error)) return false;
+    if (!found || times_better(question, &out->best, &one) > out->likely_factor) return true;
+    out->has_two_pools = true;
+    out->two_pools = out->best;
+    out->best = one;
+    return true;
+}
+
 /* How many times a point exceeds the requested limits, at most. */
 static double excess(const ServingQuestion *question, const ServingPoint *point) {
     double most = 0;
@@ -213,7 +240,7 @@ static void find_kinds(ServingAnswer *out) {
     add_kind(out, "lowest latency", &front->points[0]);
     add_kind(out, "most per chip", &front->points[front->count - 1]);
     ServingMode other = out->has_best && out->best.mode == SERVE_AGGREGATED ? SERVE_DISAGGREGATED : SERVE_AGGREGATED;
-    const ServingPoint *point = balanced(front, 1u << other);
+    const ServingPoint *point = out->has_two_pools ? &out->two_pools : balanced(front, 1u << other);
     if (point) add_kind(out, other == SERVE_AGGREGATED ? "one pool" : "two pools", point);
     add_kind(out, "balanced", balanced(front, ~0u));
 }
@@ -233,6 +260,16 @@ static bool find_usual(const ServingQuestion *question, Arena *arena, ServingAns
     return best_under(usual, out->with_margin ? out->likely_factor : 1, out, &out->usual, &out->has_usual, error);
 }
 
+/* Where nothing keeps limits that nobody requested, the best is within twice the shortest times that there are: a chip
+ * whose memory cannot read the weights in 50 ms still serves. */
+static bool find_best_loosened(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
+    const ServingPoint *shortest = &out->front.points[0];
+    out->loosened = true;
+    out->tpot_goal_seconds = max_real(out->tpot_goal_seconds, 2 * shortest->tpot_seconds);
+    out->ttft_goal_seconds = max_real(out->ttft_goal_seconds, 2 * shortest->ttft_seconds);
+    return find_best(question, arena, out, error);
+}
+
 /* The searches that lean on the whole front: the best point, the usual layout. */
 static bool search_further(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
     bool limited = question->tpot_limit_seconds > 0 || question->ttft_limit_seconds > 0 || question->rate > 0;
@@ -245,6 +282,10 @@ static bool search_further(const ServingQuestion *question, Arena *arena, Servin
     }
     if (out->front.count == 0 && limited && !find_nearest(question, arena, out, error)) return false;
     if (out->front.count > 0 && !find_best(question, arena, out, error)) return false;
+    if (out->front.count > 0 && !out->has_best && !limited && !prompts &&
+        !find_best_loosened(question, arena, out, error))
+        return false;
+    if (!prefer_one_pool(question, arena, out, error)) return false;
     return !out->has_best || prompts || find_usual(question, arena, out, error);
 }
 

@@ -34,7 +34,10 @@ typedef struct {
     SubMeshList submeshes;
     double ttft_goal_seconds, tpot_goal_seconds; /* by which the best was chosen */
     bool has_best, with_margin;                  /* with_margin: nine in ten by the model's own error keep the goals */
+    bool loosened; /* nobody requested limits and nothing keeps the usual ones: goals are twice the shortest times */
     ServingPoint best;
+    bool has_two_pools; /* two pools on one host are better than the best, by less than the model's error */
+    ServingPoint two_pools;
     bool has_nearest; /* nothing keeps the limits: what comes nearest */
     ServingPoint nearest;
     ServingKind kinds[SERVING_KINDS_MAX];

@@ -19,8 +19,9 @@ static void write_head(const ServingReport *report, TextOut out) {
     char chips[NUMBER_TEXT_SIZE], prompt[NUMBER_TEXT_SIZE], output[NUMBER_TEXT_SIZE];
     char lengths[PROSE_NAME_SIZE];
     Prose prose = {0};
-    prose_add(&prose, "%s on %s of %s (%s chips), prompts of %s tokens", q->model.name, q->machine.text, q->chip.title,
-              number_grouped(q->machine.mesh.chips, chips), number_grouped((int64_t)(q->request.prompt + 0.5), prompt));
+    prose_add(&prose, "%s on %s of %s (%s chip%s), prompts of %s tokens", q->model.name, q->machine.text, q->chip.title,
+              number_grouped(q->machine.mesh.chips, chips), q->machine.mesh.chips == 1 ? "" : "s",
+              number_grouped((int64_t)(q->request.prompt + 0.5), prompt));
     if (q->request.cached > 0) prose_add(&prose, " (%g%% cached)", 100 * q->request.cached);
     prose_add(&prose, ", answers of %s", number_grouped((int64_t)(q->request.output + 0.5), output));
     if (report->lengths) prose_add(&prose, " on average (%s)", clean_name(report->lengths, lengths));
@@ -152,11 +153,19 @@ static void write_best(const ServingReport *report, TextOut out) {
     write_launch(report, best, out);
     write_emit(report, best, out);
     Prose limits = {0};
-    prose_add(&limits, "It meets the %slimits%s: %s per token, %s to the first token.", requested,
+    if (answer->loosened)
+        prose_add(&limits, "Nothing keeps the default limits, %s per token and %s to the first token. It meets twice ",
+                  step_text(TPOT_GOAL_SECONDS, tpot), step_text(TTFT_GOAL_SECONDS, ttft));
+    else
+        prose_add(&limits, "It meets the %s", requested);
+    prose_add(&limits, "%s%s: %s per token, %s to the first token.", answer->loosened ? "the shortest times" : "limits",
               !(answer->likely_factor > 1) ? ""
               : answer->with_margin        ? " with 90% probability"
                                            : " on average; within the model's error it may miss them",
               step_text(answer->tpot_goal_seconds, tpot), step_text(answer->ttft_goal_seconds, ttft));
+    if (answer->has_two_pools && best->per_chip > 0)
+        prose_add(&limits, " Two pools on this host give %s more per chip, less than the model's error.",
+                  share_text(answer->two_pools.per_chip / best->per_chip - 1, tpot));
     prose_write(out, "  ", "  ", limits.text);
 }
 
