@@ -7,6 +7,7 @@
 #include "search/launch/import.h"
 #include "search/launch/launcher.h"
 #include "search/launch/role_key.h"
+#include "search/launch/scheduler.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -144,8 +145,9 @@ bool options_from_config(const Options *given, Arena *arena, Options *open, Opti
     Options unwanted;
     ConfigFile *file = ARENA_NEW(arena, ConfigFile, 1);
     if (!file) return error_memory(error);
-    if (!file_read(name, CONFIG_BYTES_MAX, arena, &text, &length, error) ||
-        !import_read(name, text, length, given->text[OPTION_CONFIG_FORMAT], arena, file, &launcher, error) ||
+    if (!file_read(name, CONFIG_BYTES_MAX, arena, &text, &length, error)) return false;
+    scheduler_unwrap(text, &length);
+    if (!import_read(name, text, length, given->text[OPTION_CONFIG_FORMAT], arena, file, &launcher, error) ||
         !read_config(file, launcher, given, open ? open : &unwanted, of_plan, plan, error))
         return false;
     const char **notes = ARENA_NEW(arena, const char *, (size_t)max_whole(1, file->note_count));

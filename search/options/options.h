@@ -96,6 +96,7 @@ typedef enum {
     OPTION_RANK,
     OPTION_FROM_CONFIG,
     OPTION_CONFIG_FORMAT, /* of `explain` and `emit` */
+    OPTION_UNDER,         /* of `emit` */
     OPTION_WHY_NOT,       /* of `explain` */
     OPTION_SHARD,
     OPTION_RESUME,

@@ -12,6 +12,7 @@
 #include "search/cli/interrupt.h"
 #include "search/cli/planning.h"
 #include "search/launch/launcher.h"
+#include "search/launch/scheduler.h"
 #include "search/options/one_plan.h"
 
 #include <string.h>
@@ -96,14 +97,27 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
     return true;
 }
 
-static bool write_plan(const EmitFormat *format, const Request *request, const RankedPlan *ranked,
+typedef struct {
+    const EmitFormat *format;
+    const Request *request;
+    const RankedPlan *ranked;
+    EmitNotes notes;
+} EmittedPlan;
+
+static bool write_emitted(void *plan, FILE *out, Error *error) {
+    EmittedPlan *own = plan;
+    return emit_write(own->format, own->request, own->ranked, &own->notes, out, error);
+}
+
+static bool write_plan(const EmitFormat *format, const Request *request, const RankedPlan *ranked, const char *under,
                        const OutputChoice *choice, Streams streams, Error *error) {
     Draft draft;
-    EmitNotes notes = {.count = 0};
+    EmittedPlan plan = {format, request, ranked, {.count = 0}};
+    const ScheduledJob job = {request->question.model.name, &request->question.chip, ranked->machine.mesh.chips};
     if (!draft_open(&draft, error)) return false;
-    bool ok = emit_write(format, request, ranked, &notes, draft.file, error) && !ferror(draft.file);
-    for (int i = 0; i < notes.count && ok && !choice->quiet; i++)
-        fprintf(streams.err, "shardopt: warning: emit %s: %s\n", format->name, notes.text[i]);
+    bool ok = scheduler_write(under, &job, write_emitted, &plan, draft.file, error) && !ferror(draft.file);
+    for (int i = 0; i < plan.notes.count && ok && !choice->quiet; i++)
+        fprintf(streams.err, "shardopt: warning: emit %s: %s\n", format->name, plan.notes.text[i]);
     return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
@@ -149,7 +163,8 @@ static bool emit(const Options *options, const EmitFormat *format, Arena *arena,
                 "shardopt: emit %s: no plan fits; `shardopt plan` with the same options says how far off\n",
                 format->name);
     else if (!emit_allowed(format, result->plans->request, result->plans, error) ||
-             !write_plan(format, result->plans->request, result->plans, &choice, streams, error))
+             !write_plan(format, result->plans->request, result->plans, options->text[OPTION_UNDER], &choice, streams,
+                         error))
         return false;
     planning_conclude(result, &choice, clock_seconds() - start, streams.err);
     return true;
@@ -213,7 +228,9 @@ const Command COMMAND_EMIT = {
         "error that names the rule; what it does otherwise than was costed is a comment in the file and a "
         "warning. Activations that a GPU launcher has no words for become the cheapest of its ways that keeps "
         "no more of them. Scripts are run on every host, with MASTER_ADDR, and NODE_RANK or, where hosts have "
-        "to come in an order, HOST; SLURM_NODEID stands for both. Their arguments go to the trainer: data and "
+        "to come in an order, HOST; SLURM_NODEID stands for both. `--under` writes the job that starts the script on "
+        "every host: a batch file of Slurm, a JobSet of Kubernetes (for Kueue too), a task of SkyPilot. Their "
+        "arguments go to the trainer: data and "
         "tokenizer, for one. With `vllm`, `sglang`, `tensorrt-llm` or `maxtext-serving` the options are those of "
         "`inference`, and the file is a script that starts every worker, routes to them, and runs the load test "
         "that would confirm what was predicted.",

@@ -8,6 +8,7 @@
 #include "search/cli/commands/kinds.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/planning.h"
+#include "search/launch/scheduler.h"
 #include "search/launch/syntax/config_file.h"
 #include "search/options/report_options.h"
 #include "search/serving/launch/served_against.h"
@@ -85,9 +86,10 @@ static bool read_script(ServingWork *work, Error *error) {
     ServedConfig *config = work->config;
     const char **own = config->options.text;
     if (!line_file(line, OPTION_FROM_CONFIG, &path, error) ||
-        !file_read(path, CONFIG_BYTES_MAX, line->arena, &text, &length, error) ||
-        !served_config_read(path, text, length, line->arena, config, error))
+        !file_read(path, CONFIG_BYTES_MAX, line->arena, &text, &length, error))
         return false;
+    scheduler_unwrap(text, &length);
+    if (!served_config_read(path, text, length, line->arena, config, error)) return false;
     bool machine = false;
     for (int i = OPTION_PODS; i <= OPTION_NODES; i++) machine = machine || line->text[i];
     for (int i = OPTION_PODS; i <= OPTION_NODES && machine; i++) own[i] = NULL;
@@ -302,6 +304,16 @@ static const ServingPoint *point_of(const Served *served, const Engine *engine, 
     return NULL;
 }
 
+typedef struct {
+    const ServingReport *report;
+    const ServingPoint *point;
+} ScriptOfPoint;
+
+static bool write_script(void *script, FILE *out, Error *error) {
+    const ScriptOfPoint *own = script;
+    return serving_script_write(own->report, own->point, out, error);
+}
+
 static bool make_script(ServingWork *work, Served *served, Error *error) {
     Draft draft;
     const char *engine = work->engine->name;
@@ -313,10 +325,13 @@ static bool make_script(ServingWork *work, Served *served, Error *error) {
                        "options says how far off\n",
                        engine),
                true;
-    const ServingPoint *point = point_of(served, work->engine, work->rank, error);
-    return point && draft_open(&draft, error) &&
-           draft_write(&draft, serving_script_write(&served->report, point, draft.file, error), work->streams.out,
-                       work->choice.path, error);
+    const ServingQuestion *question = served->report.question;
+    const ScheduledJob job = {question->model.name, &question->chip, question->machine.mesh.chips};
+    ScriptOfPoint script = {&served->report, point_of(served, work->engine, work->rank, error)};
+    return script.point && draft_open(&draft, error) &&
+           draft_write(&draft,
+                       scheduler_write(work->line->text[OPTION_UNDER], &job, write_script, &script, draft.file, error),
+                       work->streams.out, work->choice.path, error);
 }
 
 int serving_emit(const CommandLine *line, const char *format, const cJSON *report, Streams streams, Error *error) {
