@@ -303,3 +303,29 @@ bool json_print(FILE *out, const cJSON *json) {
     putc('\n', out);
     return fflush(out) == 0 && !ferror(out);
 }
+
+/* What is behind `name.` in a path; "": the path ends with it; NULL: another name. */
+static const char *path_behind(const char *path, const char *name) {
+    size_t length = strlen(name);
+    if (strncmp(path, name, length) != 0 || (path[length] != '.' && path[length] != '\0')) return NULL;
+    return path + length + (path[length] == '.');
+}
+
+void json_keep(cJSON *object, const char *const *paths, int most) {
+    for (cJSON *child = object->child, *next; child; child = next) {
+        const char *inside[JSON_PATHS_MAX + 1] = {NULL};
+        int count = 0;
+        bool whole = false, list = cJSON_IsArray(child);
+        next = child->next;
+        for (int i = 0; paths[i] && i < JSON_PATHS_MAX; i++) {
+            const char *rest = path_behind(paths[i], child->string ? child->string : "");
+            if (rest) inside[count++] = rest;
+            whole = whole || (rest && !*rest);
+        }
+        if (count == 0) cJSON_Delete(cJSON_DetachItemViaPointer(object, child));
+        while (list && count > 0 && cJSON_GetArraySize(child) > most) cJSON_DeleteItemFromArray(child, most);
+        if (count == 0 || whole) continue;
+        for (cJSON *entry = list ? child->child : child; entry; entry = list ? entry->next : NULL)
+            json_keep(entry, inside, most);
+    }
+}

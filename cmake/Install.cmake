@@ -25,6 +25,7 @@ foreach(folder tests/reference tests/certificate)
 endforeach()
 install(DIRECTORY docs/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/schema COMPONENT program FILES_MATCHING PATTERN *.json)
 install(DIRECTORY cost/measured/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured/data COMPONENT program FILES_MATCHING PATTERN *.tsv)
+install(FILES docs/skill.md RENAME SKILL.md DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/skill COMPONENT program) # for agents
 install(FILES cost/measured/README.md DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured COMPONENT program)
 
 # CMake: find_package(shardopt), then shardopt::shardopt: the shared library where it was built, else the archive.

@@ -277,7 +277,7 @@ static bool write_text(shardopt_report *report, FILE *out, Error *error) {
     return report_write_text(&report->report, (TextOut){.file = out}, error);
 }
 static bool write_json(shardopt_report *report, FILE *out, Error *error) {
-    return report_write_json(&report->report, out, error);
+    return report_write_json(&report->report, false, out, error);
 }
 static bool write_markdown(shardopt_report *report, FILE *out, Error *error) {
     return report_write_markdown(&report->report, out, error);

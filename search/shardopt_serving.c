@@ -119,14 +119,14 @@ bool shardopt_front_point(const shardopt_front *front, int rank, shardopt_point 
 int shardopt_front_write(const shardopt_front *front, const char *format, char **text, size_t *length,
                          shardopt_error *error) {
     IN_LOCALE_C;
-    static const char *const FORMATS[SERVED_FORMATS] = {"text", "json", "markdown", "html", "csv"};
+    static const char *const FORMATS[SERVED_FORMATS] = {"text", "json", "markdown", "html", "csv", "brief"};
     Error own = {0};
     int at = 0;
     size_t size = 0;
     *text = NULL;
     while (at < SERVED_FORMATS && strcmp(FORMATS[at], format) != 0) at++;
     if (at == SERVED_FORMATS) {
-        error_set(&own, ERROR_INPUT, "format", "\"%.40s\" is no format; give text, json, markdown, html or csv",
+        error_set(&own, ERROR_INPUT, "format", "\"%.40s\" is no format; give text, json, markdown, html, csv or brief",
                   format);
         return inside_fail(&own, error);
     }

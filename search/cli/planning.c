@@ -62,7 +62,8 @@ TextOut planning_text_out(FILE *memory, const OutputChoice *choice, Streams stre
 bool report_write_as(const Report *report, const PageFacts *facts, OutputFormat format, TextOut out, Error *error) {
     switch (format) {
     case FORMAT_JSON:
-        return report_write_json(report, out.file, error);
+    case FORMAT_BRIEF:
+        return report_write_json(report, format == FORMAT_BRIEF, out.file, error);
     case FORMAT_MARKDOWN:
         return report_write_markdown(report, out.file, error);
     case FORMAT_HTML:
@@ -139,7 +140,7 @@ bool options_parse(int argc, char **argv, const Command *command, Arena *arena, 
 bool output_from_options(const Options *options, OutputChoice *out, Error *error) {
     int format = FORMAT_TEXT, color = COLOR_AUTO;
     const char *const *text = options->text;
-    if (!choice_read(text[OPTION_FORMAT], "--format", "text json markdown html csv", &format, error) ||
+    if (!choice_read(text[OPTION_FORMAT], "--format", "text json markdown html csv brief", &format, error) ||
         !choice_read(text[OPTION_COLOR], "--color", "auto always never", &color, error))
         return false;
     if (options->text[OPTION_VERBOSE] && options->text[OPTION_QUIET])

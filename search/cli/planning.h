@@ -22,7 +22,7 @@ void options_of_line(const CommandLine *line, Options *out);
 /* Both at once, for programs that ask from the inside: reads a command line (argv[0] is skipped) into *out. */
 bool options_parse(int argc, char **argv, const Command *command, Arena *arena, Options *out, Error *error);
 
-typedef enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN, FORMAT_HTML, FORMAT_CSV } OutputFormat;
+typedef enum { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN, FORMAT_HTML, FORMAT_CSV, FORMAT_BRIEF } OutputFormat;
 
 typedef enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } OutputColor;
 

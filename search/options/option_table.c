@@ -317,7 +317,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         .values = "@files", .writes = true),
     [OPTION_FORMAT] = OPTION_ROW(
         "format", "FORMAT", BOTH | USE_SWEEP | USE_CHECK,
-        .help = "text, json or markdown; html, csv; of a check junit (text)",
+        .help = "text, json or markdown; html, csv, brief; of a check junit (text)",
         .details = "text, json, markdown (for a pull request), html or csv (text). html is one page that loads "
                    "nothing, and runs only the script that sorts its tables, with the plans and, as pictures, where a "
                    "step goes, HBM against its "
@@ -326,8 +326,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "the chip and of the profile is a tenth lower or higher. The last three are up to "
                    "fifty searches of their own, on machines like the first plan's: as many as take about as long as "
                    "the plan did, and all of them with --sensitivity all. "
-                   "docs/json.md has the columns of csv.",
-        .values = "text json markdown html csv junit"),
+                   "docs/json.md has the columns of csv. brief is JSON too: what a decision needs, in at most 60 lines.",
+        .values = "text json markdown html csv brief junit"),
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT, .use = ALL | RUN},
     [OPTION_TIMING] = OPTION_ROW("timing", NULL, BOTH | USE_EMIT, .help = "print on stderr how long it took",
                                  .details = "Say on standard error how long it took."),

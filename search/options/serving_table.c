@@ -66,8 +66,9 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
         OPTION_ROW("brute-force", NULL, USE_INFERENCE, .help = "evaluate every point, to check the bounds"),
     [OPTION_TIME_LIMIT] =
         OPTION_ROW("time-limit", "S", 0, .help = "end after so many seconds with the best so far (no limit)"),
-    [OPTION_FORMAT] = OPTION_ROW("format", "FORMAT", USE_INFERENCE, .help = "text, json, markdown, html or csv (text)",
-                                 .values = "text json markdown html csv"),
+    [OPTION_FORMAT] =
+        OPTION_ROW("format", "FORMAT", USE_INFERENCE, .help = "text, json, markdown, html, csv or brief (text)",
+                   .values = "text json markdown html csv brief"),
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT},
     [OPTION_CERTIFICATE] = OPTION_ROW(
         "certificate", "FILE", USE_INFERENCE, .help = "write what became of every layout and batch to this file too",

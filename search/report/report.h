@@ -147,7 +147,7 @@ bool report_write_text_stage(const Report *report, ReportStage stage, TextOut ou
  * unless more rows were requested or a narrow terminal breaks them. */
 enum { BRIEF_LINES = 24 };
 bool report_write_brief_stage(const Report *report, ReportStage stage, TextOut out, Error *error);
-bool report_write_json(const Report *report, FILE *out, Error *error);
+bool report_write_json(const Report *report, bool brief, FILE *out, Error *error);
 /* Adds to `json` what a line of `explain --plans` has of a plan. False: memory is out. */
 bool report_add_line(cJSON *json, const Request *request, const RankedPlan *ranked);
 

@@ -92,7 +92,9 @@ static bool answer(Request *request, const OutputChoice *choice, Streams streams
     PlanOutput *output = ARENA_NEW(arena, PlanOutput, 1); /* as long as requests that know of it */
     if (!output) return error_memory(error);
     *output = (PlanOutput){choice, streams, arena, progress_start(streams.err, choice->quiet, "searching"), false};
-    ReportReader reader = {take_stage, output, .plans_alone = choice->format == FORMAT_CSV || is_brief(choice),
+    ReportReader reader = {take_stage, output,
+                           .plans_alone =
+                               choice->format == FORMAT_CSV || choice->format == FORMAT_BRIEF || is_brief(choice),
                            .thrifty = choice->format == FORMAT_HTML};
     request->control.environment.context = output;
     request->control.environment.progress = watch;

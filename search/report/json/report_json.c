@@ -458,8 +458,24 @@ cJSON *report_json(const Report *report, Error *error) {
     return NULL;
 }
 
-bool report_write_json(const Report *report, FILE *out, Error *error) {
+/* What a decision needs, of three plans. */
+static const char *const BRIEF[] = {"search.proof",
+                                    "search.gap",
+                                    "plans.rank",
+                                    "plans.launcher",
+                                    "plans.notation",
+                                    "plans.step.seconds",
+                                    "plans.mfu",
+                                    "plans.tokens_per_second_per_chip",
+                                    "plans.memory.total_bytes",
+                                    "plans.fits_probability",
+                                    "ways_out",
+                                    "nearest_run.claim",
+                                    NULL};
+
+bool report_write_json(const Report *report, bool brief, FILE *out, Error *error) {
     cJSON *json = report_json(report, error);
+    if (json && brief) json_keep(json, BRIEF, 3);
     bool ok = json && (json_print(out, json) || error_stream(error, "report", "the JSON"));
     cJSON_Delete(json);
     return ok;

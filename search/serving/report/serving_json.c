@@ -264,8 +264,28 @@ cJSON *serving_json(const ServingReport *report) {
     return json;
 }
 
-bool serving_write_json(const ServingReport *report, FILE *out, Error *error) {
+/* What a decision needs. */
+static const char *const BRIEF[] = {"search.proof",
+                                    "search.gap",
+                                    "best_point.notation",
+                                    "best_point.engine",
+                                    "best_point.ttft_seconds",
+                                    "best_point.tpot_seconds",
+                                    "best_point.likely",
+                                    "best_point.tokens_per_second",
+                                    "best_point.tokens_per_second_per_user",
+                                    "best_point.tokens_per_second_per_chip",
+                                    "best_point.concurrency",
+                                    "best_point.cost_usd_per_million_output_tokens",
+                                    "best_with_margin",
+                                    "nearest.notation",
+                                    "nearest.ttft_seconds",
+                                    "nearest.tpot_seconds",
+                                    NULL};
+
+bool serving_write_json(const ServingReport *report, bool brief, FILE *out, Error *error) {
     cJSON *json = serving_json(report);
+    if (json && brief) json_keep(json, BRIEF, 3);
     bool ok = json && json_print(out, json);
     cJSON_Delete(json);
     return ok || error_memory(error);

@@ -54,10 +54,10 @@ typedef struct {
 } ServingReport;
 
 /* One of the forms. */
-typedef enum { SERVED_TEXT, SERVED_JSON, SERVED_MARKDOWN, SERVED_HTML, SERVED_CSV, SERVED_FORMATS } ServedFormat;
+typedef enum { SERVED_TEXT, SERVED_JSON, SERVED_MARKDOWN, SERVED_HTML, SERVED_CSV, SERVED_BRIEF, SERVED_FORMATS } ServedFormat;
 bool serving_write_as(const ServingReport *report, ServedFormat format, TextOut out, Error *error);
 bool serving_write_text(const ServingReport *report, TextOut out, Error *error);
-bool serving_write_json(const ServingReport *report, FILE *out, Error *error);
+bool serving_write_json(const ServingReport *report, bool brief, FILE *out, Error *error);
 /* The same as a tree, which the caller frees; NULL: memory is out. */
 cJSON *serving_json(const ServingReport *report);
 /* One point in full: every pool with its layout, placement, step by kernel and memory by row. */

@@ -7,7 +7,8 @@
 bool serving_write_as(const ServingReport *report, ServedFormat format, TextOut out, Error *error) {
     switch (format) {
     case SERVED_JSON:
-        return serving_write_json(report, out.file, error);
+    case SERVED_BRIEF:
+        return serving_write_json(report, format == SERVED_BRIEF, out.file, error);
     case SERVED_MARKDOWN:
         return serving_write_markdown(report, out.file, error);
     case SERVED_HTML:

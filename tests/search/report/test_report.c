@@ -32,7 +32,7 @@ static bool explain_first(const Report *report, TextOut out, Error *error) {
 }
 
 static bool write_json(const Report *report, TextOut out, Error *error) {
-    return report_write_json(report, out.file, error);
+    return report_write_json(report, false, out.file, error);
 }
 
 /* The answer on one screen, stage by stage, as the command prints it. */

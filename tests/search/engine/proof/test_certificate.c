@@ -172,7 +172,7 @@ static int checked(const char *const *words, int count, double raised) {
     cr_assert(report_make(request, &arena, &report, &error), "%s: %s", error.where, error.text);
     snprintf(path, sizeof path, "%s/report.json", folder);
     FILE *out = fopen(path, "w");
-    cr_assert(out && report_write_json(&report, out, &error) && fclose(out) == 0, "%s", error.text);
+    cr_assert(out && report_write_json(&report, false, out, &error) && fclose(out) == 0, "%s", error.text);
     snprintf(path, sizeof path, "%s/certificate.tsv", folder);
     out = fopen(path, "w");
     cr_assert(out && certificate_write(&(SearchRecord){request, &report.result, report.data_sha256}, out, &error) &&
