@@ -14,8 +14,9 @@ static const char *short_name(const Chip *chip) {
     return strncmp(chip->name, "tpu-", 4) == 0 ? chip->name + 4 : chip->name;
 }
 
-/* The text after "v5p-" in a vendor's slice name of this chip; NULL means that it is not such a name. */
+/* The text after "v5p-" or "tpu-v5p-" in a vendor's slice name of this chip; NULL means that it is not such a name. */
 static const char *after_prefix(const Chip *chip, const char *slice) {
+    if (strncasecmp(slice, "tpu-", 4) == 0) slice += 4;
     for (size_t i = 0; i < COUNT_OF(chip->name_prefix); i++) {
         size_t length = strlen(chip->name_prefix[i]);
         if (length > 0 && strncasecmp(slice, chip->name_prefix[i], length) == 0 && slice[length] == '-')

@@ -98,6 +98,8 @@ static const Synonym SYNONYMS[] = {
     {.word = "output-len", .option = "answer"},
     {.word = "random-output-len", .option = "answer"},
     {.word = "qps", .option = "rate"},
+    {.word = "p99-ttft", .option = "ttft", .advised = true},
+    {.word = "p99-tpot", .option = "tpot", .advised = true},
     {.word = "request-rate", .option = "rate"},
     {.word = "max-concurrency", .option = "concurrency"},
     {.word = "no-pipeline", .condition = "pipeline", .value = "1"},

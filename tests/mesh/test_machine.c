@@ -71,6 +71,7 @@ static const struct {
     {"v5p", {.slice = "8x8x8", .slices = 1}, 512, "x:8 ring,y:8 ring,z:8 ring", "8x8x8"},
     /* vendors' names: v4 and v5p count cores */
     {"v5p", {.slice = "v5p-1024"}, 512, "x:8 ring,y:8 ring,z:8 ring", "8x8x8"},
+    {"v5p", {.slice = "tpu-v5p-1024"}, 512, "x:8 ring,y:8 ring,z:8 ring", "8x8x8"},
     {"v5p", {.slice = "V5P-8"}, 4, "x:2 line,y:2 line", "2x2x1"},
     {"v5p", {.slice = "v5p-17920"}, 8960, "x:16 ring,y:20 ring,z:28 ring", "16x20x28"},
     {"v5p", {.slice = "v5p-4x4x8"}, 128, "x:4 ring,y:4 ring,z:8 ring", "4x4x8"},
