@@ -25,6 +25,9 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
         INPUT_ROW("tpot", "TIME", 0, .help = "each further token comes within: 30ms (no limit; 50ms for the best)",
                   .details = "The longest mean time of each further token. Without it points are not limited, and "
                              "the best is chosen within 50 ms."),
+    [OPTION_RATES] =
+        INPUT_ROW("rates", "FILE", 0, .help = "requests per second, a line for each hour: replicas that follow them",
+                  .values = "@files"),
     [OPTION_RATE] = INPUT_ROW("rate", "REQUESTS/s", 0, .help = "sustained requests per second: 40/s"),
     [OPTION_CONCURRENCY] = INPUT_ROW("concurrency", "N", 0, .help = "requests that are always in flight"),
     [OPTION_SPECULATE] =

@@ -194,6 +194,11 @@ void fuzz_serving_runs(char *text, size_t size) {
     ServingQuestion *question = calloc(1, sizeof *question);
     if (question) fuzz_input(serving_lengths(lengths, "fuzz", question, &error), &error);
     free(question);
+    error = (Error){0};
+    ServingDay day;
+    ok = serving_day_read(lengths, "fuzz", &arena, &day, &error);
+    fuzz_input(ok, &error);
+    if (ok && (day.count < 1 || !is_figure(day.peak) || !(day.peak > 0))) abort();
     arena_free(&arena);
 }
 

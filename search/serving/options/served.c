@@ -42,7 +42,9 @@ bool serve(const Options *options, Arena *arena, Served *out, Error *error) {
                                   .profile_sha256 = out->profile_sha256,
                                   .weights_said = request->weights_said,
                                   .engines_said = request->engines_said,
-                                  .top = request->top};
+                                  .top = request->top,
+                                  .day = &request->day};
+    if (request->day.count > 0) serving_day_plan(&request->question, &out->answer, &request->day);
     say(options, out);
     return served_add_nearest(out, arena, error) && served_add_published(out, arena, error);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "search/options/machine_words.h"
+#include "search/serving/day.h"
 #include "search/serving/question.h"
 
 /* The question, with what was given in words for the report to print again. */
@@ -16,6 +17,7 @@ typedef struct {
     const char *lengths; /* as given; NULL: prompt and output were */
     bool weights_said;   /* by --precision; else as the authors publish them */
     bool engines_said, modes_said;
+    ServingDay day; /* of --rates; else empty */
     int64_t top; /* points to show; 0: some that differ in kind */
 } ServingRequested;
 

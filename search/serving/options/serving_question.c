@@ -98,6 +98,22 @@ static bool read_speculation(const Words *words, ServingRequested *request) {
            number_share(colon + 1, words_where(words, OPTION_SPECULATE), 0, 1, &out->acceptance, words->error);
 }
 
+/* The question is that of the peak, in one pool, whose replicas come and go. */
+static bool read_rates(const Words *words, ServingRequested *request) {
+    ServingQuestion *question = &request->question;
+    const char *path = given(words, OPTION_RATES);
+    char *text;
+    size_t length;
+    if (question->concurrency > 0 || given(words, OPTION_RATE))
+        return words_wrong(words, OPTION_RATES, "\"%.60s\" contradicts --rate or --concurrency; give one of them",
+                           path);
+    if (!file_read(path, 1 << 20, words->arena, &text, &length, words->error) ||
+        !serving_day_read(text, path, words->arena, &request->day, words->error))
+        return false;
+    question->rate = request->day.peak;
+    return true;
+}
+
 static bool read_limits(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
     if (!read_time(words, OPTION_TTFT, &question->ttft_limit_seconds) ||
@@ -106,6 +122,7 @@ static bool read_limits(const Words *words, ServingRequested *request) {
         !words_whole(words, OPTION_TOP, 1, 1000000, &request->top))
         return false;
     const char *rate = given(words, OPTION_RATE);
+    if (given(words, OPTION_RATES)) return read_rates(words, request);
     if (!rate) return true;
     if (question->concurrency > 0)
         return words_wrong(words, OPTION_RATE, "\"%.60s\" contradicts --concurrency; give one of them",
@@ -192,6 +209,10 @@ static bool read_engines(const Words *words, ServingRequested *request) {
 static bool read_space(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
     question->modes = 1u << SERVE_AGGREGATED | 1u << SERVE_DISAGGREGATED;
+    if (given(words, OPTION_RATES)) { /* replicas of one pool come and go, as few as the rate needs */
+        question->modes = 1u << SERVE_AGGREGATED;
+        question->objective = SERVE_CHIPS;
+    }
     request->modes_said = given(words, OPTION_MODE) != NULL;
     if (request->modes_said &&
         !each_word(words, request, OPTION_MODE, take_mode, "aggregated, disaggregated, any, decode or prefill"))

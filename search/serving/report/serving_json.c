@@ -229,6 +229,24 @@ static void add_published(cJSON *json, const ServingReport *report) {
     }
 }
 
+static void add_day(cJSON *json, const ServingDay *day) {
+    char text[POINT_TEXT_SIZE];
+    if (!day || day->count == 0) return;
+    cJSON *own = json_add_object(json, "day");
+    json_add_text(own, "notation", day->point ? point_notation(day->point, text) : "");
+    json_add_whole(own, "replica_chips", day->replica_chips);
+    json_add_real(own, "replica_requests_per_second", day->replica_rate);
+    json_add_real(own, "chip_hours", day->chip_hours);
+    json_add_real(own, "peak_chip_hours", day->peak_chip_hours);
+    cJSON *hours = json_add_array(own, "hours");
+    for (int i = 0; i < day->count; i++) {
+        cJSON *hour = json_add_object(hours, NULL);
+        json_add_text(hour, "hour", day->hours[i].label);
+        json_add_real(hour, "requests_per_second", day->hours[i].rate);
+        json_add_whole(hour, "replicas", day->hours[i].replicas);
+    }
+}
+
 cJSON *serving_json(const ServingReport *report) {
     const ServingAnswer *answer = report->answer;
     const ServingQuestion *q = report->question;
@@ -258,6 +276,7 @@ cJSON *serving_json(const ServingReport *report) {
     json_add_bool(json, "best_with_margin", answer->with_margin);
     if (answer->has_nearest) add_point(json, "nearest", report, &answer->nearest, 0);
     if (answer->has_usual) add_point(json, "usual", report, &answer->usual, 0);
+    add_day(json, report->day);
     add_nearest_run(json, &report->nearest);
     add_published(json, report);
     add_physical(json, report);

@@ -4,6 +4,7 @@
 
 #include "base/text/terminal.h"
 #include "search/serving/answer.h"
+#include "search/serving/day.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -51,10 +52,19 @@ typedef struct {
     ServingNearest nearest;
     ServingPublished published[SERVING_PUBLISHED_MAX];
     int published_count;
+    const ServingDay *day; /* of --rates; NULL or empty: none */
 } ServingReport;
 
 /* One of the forms. */
-typedef enum { SERVED_TEXT, SERVED_JSON, SERVED_MARKDOWN, SERVED_HTML, SERVED_CSV, SERVED_BRIEF, SERVED_FORMATS } ServedFormat;
+typedef enum {
+    SERVED_TEXT,
+    SERVED_JSON,
+    SERVED_MARKDOWN,
+    SERVED_HTML,
+    SERVED_CSV,
+    SERVED_BRIEF,
+    SERVED_FORMATS
+} ServedFormat;
 bool serving_write_as(const ServingReport *report, ServedFormat format, TextOut out, Error *error);
 bool serving_write_text(const ServingReport *report, TextOut out, Error *error);
 bool serving_write_json(const ServingReport *report, bool brief, FILE *out, Error *error);

@@ -190,6 +190,37 @@ static bool write_front(const ServingReport *report, TextOut out) {
     return ok;
 }
 
+enum { DAY_ROWS = 24 }; /* of more hours the JSON has the rest */
+
+/* The hours of a day, and what replicas that follow them take. */
+static bool write_day(const ServingReport *report, TextOut out) {
+    const ServingDay *day = report->day;
+    double usd = report->question->chip.usd_per_chip_hour.value;
+    char rate[NUMBER_TEXT_SIZE], hours[NUMBER_TEXT_SIZE], peak[NUMBER_TEXT_SIZE];
+    Arena arena = {0};
+    Prose prose = {0};
+    if (!day || day->count == 0 || !day->point) return true;
+    Table table = table_new(&arena, "Day", "hour|>requests/s|>replicas|>chips|>load");
+    for (int i = 0; i < day->count && i < DAY_ROWS; i++) {
+        const ServingHour *hour = &day->hours[i];
+        table_cell(&table, "%s", hour->label);
+        table_cell(&table, "%s", rate_of(hour->rate, rate));
+        table_cell(&table, "%lld", (long long)hour->replicas);
+        table_cell(&table, "%lld", (long long)(hour->replicas * day->replica_chips));
+        table_cell(&table, "%.0f%%", 100 * hour->rate / day->replica_rate / (double)hour->replicas);
+    }
+    bool ok = table_write_text(&table, "", out);
+    arena_free(&arena);
+    prose_add(&prose, "Replicas of %lld chip%s, batch %lld, up to %s requests/s each: %s chip-hours in %d hours",
+              (long long)day->replica_chips, day->replica_chips == 1 ? "" : "s", (long long)day->point->pools[0].batch,
+              rate_of(day->replica_rate, rate), number_grouped((int64_t)day->chip_hours, hours), day->count);
+    if (usd > 0) prose_add(&prose, ", $%s", number_grouped((int64_t)(day->chip_hours * usd + 0.5), peak));
+    prose_add(&prose, "; at the peak's all the time %s, %.0f%% more.",
+              number_grouped((int64_t)day->peak_chip_hours, hours), 100 * (day->peak_chip_hours / day->chip_hours - 1));
+    prose_write(out, "", "  ", prose.text);
+    return ok;
+}
+
 static void write_usual(const ServingReport *report, TextOut out) {
     const ServingAnswer *answer = report->answer;
     char text[POINT_TEXT_SIZE], chip[NUMBER_TEXT_SIZE];
@@ -368,7 +399,7 @@ bool serving_write_text(const ServingReport *report, TextOut out, Error *error) 
         write_nearest(report, out);
     } else {
         write_best(report, out);
-        if (!write_front(report, out)) return error_memory(error);
+        if (!write_front(report, out) || !write_day(report, out)) return error_memory(error);
         write_usual(report, out);
         write_measured(report, out);
         write_published(report, out);
