@@ -77,8 +77,9 @@ cJSON *json_add_array(cJSON *to, const char *key);
  * the readers above take the tree as it is. */
 void json_settle(cJSON *json);
 
-/* Leaves of an object what the paths name, and nothing else: "plans.step.seconds" is of each of the first `most` entries of a
- * list of plans; a path without more names a value whole. The last path is NULL; there are JSON_PATHS_MAX at most. */
+/* Leaves of an object what the paths name, and nothing else: "plans.step.seconds" is of each of the first `most`
+ * entries of a list of plans; a path without more names a value whole. The last path is NULL; there are JSON_PATHS_MAX
+ * at most. */
 enum { JSON_PATHS_MAX = 48 };
 void json_keep(cJSON *object, const char *const *paths, int most);
 

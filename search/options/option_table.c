@@ -326,7 +326,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "the chip and of the profile is a tenth lower or higher. The last three are up to "
                    "fifty searches of their own, on machines like the first plan's: as many as take about as long as "
                    "the plan did, and all of them with --sensitivity all. "
-                   "docs/json.md has the columns of csv. brief is JSON too: what a decision needs, in at most 60 lines.",
+                   "docs/json.md has the columns of csv. brief is JSON too: what a decision needs, in at most 60 "
+                   "lines.",
         .values = "text json markdown html csv brief junit"),
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT, .use = ALL | RUN},
     [OPTION_TIMING] = OPTION_ROW("timing", NULL, BOTH | USE_EMIT, .help = "print on stderr how long it took",

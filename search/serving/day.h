@@ -25,6 +25,6 @@ typedef struct {
 /* Reads lines of "[LABEL] RATE[/s]", an hour each; # begins a comment. */
 bool serving_day_read(const char *text, const char *where, Arena *arena, ServingDay *out, Error *error);
 
-/* Of the front's points of one pool that keep the answer's goals as its best does, the one whose replicas take the fewest
- * chip-hours in sum: each hour has as many as its rate needs. The answer is that of the peak's rate. */
+/* Of the front's points of one pool that keep the answer's goals as its best does, the one whose replicas take the
+ * fewest chip-hours in sum: each hour has as many as its rate needs. The answer is that of the peak's rate. */
 void serving_day_plan(const ServingQuestion *question, const ServingAnswer *answer, ServingDay *day);

@@ -47,6 +47,7 @@ ROWS = [
     ("sweep", True, "sweep --model 8b,405b --chip h100 --nodes 1 --batch 512Ki --deadline 3000d --budget 20M"),
     ("sweep", False, "sweep --model mixtral-8x7b --chip v5e,v6e --slice 4x8 --batch 1Mi --seq 4096 -o {here}/plans.json"),
     ("inference", True, "inference --model 8b --chip h100 --nodes 1 -o {here}/serve.json"),
+    ("inference", True, "inference --model 8b --chip h100 --nodes 1 --rates {data}/day.txt"),
     ("inference", True, "inference --model 70b --chip h100 --nodes 2 --ttft 500ms --tpot 30ms --top 5"),
     ("inference", True, "inference --model 405b --chip h100 --nodes 1 --tpot 1ms"),
     ("inference", True, "inference --model 70b --chip h100 --nodes 2 --mode disaggregated --rate 2 --top 20"),

@@ -99,21 +99,21 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
 
 typedef struct {
     const EmitFormat *format;
-    const Request *request;
     const RankedPlan *ranked;
     EmitNotes notes;
 } EmittedPlan;
 
 static bool write_emitted(void *plan, FILE *out, Error *error) {
     EmittedPlan *own = plan;
-    return emit_write(own->format, own->request, own->ranked, &own->notes, out, error);
+    return emit_write(own->format, own->ranked->request, own->ranked, &own->notes, out, error);
 }
 
-static bool write_plan(const EmitFormat *format, const Request *request, const RankedPlan *ranked, const char *under,
+static bool write_plan(const EmitFormat *format, const RankedPlan *ranked, const char *under,
                        const OutputChoice *choice, Streams streams, Error *error) {
     Draft draft;
-    EmittedPlan plan = {format, request, ranked, {.count = 0}};
-    const ScheduledJob job = {request->question.model.name, &request->question.chip, ranked->machine.mesh.chips};
+    EmittedPlan plan = {format, ranked, {.count = 0}};
+    const ScheduledJob job = {ranked->request->question.model.name, &ranked->request->question.chip,
+                              ranked->machine.mesh.chips};
     if (!draft_open(&draft, error)) return false;
     bool ok = scheduler_write(under, &job, write_emitted, &plan, draft.file, error) && !ferror(draft.file);
     for (int i = 0; i < plan.notes.count && ok && !choice->quiet; i++)
@@ -163,8 +163,7 @@ static bool emit(const Options *options, const EmitFormat *format, Arena *arena,
                 "shardopt: emit %s: no plan fits; `shardopt plan` with the same options says how far off\n",
                 format->name);
     else if (!emit_allowed(format, result->plans->request, result->plans, error) ||
-             !write_plan(format, result->plans->request, result->plans, options->text[OPTION_UNDER], &choice, streams,
-                         error))
+             !write_plan(format, result->plans, options->text[OPTION_UNDER], &choice, streams, error))
         return false;
     planning_conclude(result, &choice, clock_seconds() - start, streams.err);
     return true;
