@@ -15,6 +15,7 @@ typedef enum {
     RL_VALUES, /* of the critic */
     RL_TRAINING,
     RL_CRITIC,
+    RL_REWARD, /* a model that scores the answers */
     RL_LOAD, /* HBM is freed and filled where pools share chips */
     RL_OTHER,
     RL_PHASES
@@ -56,7 +57,7 @@ typedef struct {
     RlLine *lines;
     int line_count, searches, trainer_searches;
     RolloutSpace rollouts;
-    double seconds_limit;
+    double mtbf_seconds, goodput; /* of the whole machine, where --mtbf says how often it fails; 0: it does not */
 } RlAnswer;
 
 bool rl_answer(const RlQuestion *question, Arena *arena, RlAnswer *out, Error *error);

@@ -25,15 +25,27 @@ typedef struct {
     int64_t prompts, samples;           /* of a step; answers generated: answers_generated() */
     double prompt, kept;                /* tokens; share of answers that are trained on */
     int64_t train_batch;                /* answers of one update */
-    double teacher_share, critic_share; /* active parameters to those of the policy; 0: there is none */
+    /* Active parameters to those of the policy; 0: there is none. */
+    double teacher_share, critic_share, reward_share;
+    bool reward_by_rollout, logprobs_by_rollout; /* else by the chips that train */
+    double tool_seconds, tool_longest;           /* that an answer waits in all, mean; one call, of all in a step */
+    bool partial;                                /* answers go on after weights came, if weights may be behind */
+    double engine_memory[2];            /* the share of HBM that engines take: apart, and where they share chips */
     double weight_bytes;                /* of the policy as it generates */
-    int64_t chips, unit, hosts;         /* unit: the least part of a split: a host, or of one host a chip */
+    int64_t chips, unit, hosts; /* without rollout_only; unit: the least part of a split: a host, or of one a chip */
+    int64_t rollout_only;       /* chips of another kind, which generate; 0: a part of the same machine does */
     int lag;                            /* at most */
     bool only_colocated;
     int64_t train_hosts; /* only so many; 0: any */
     RlObjective objective;
     bool brute_force;
 } RlQuestion;
+
+/* A pass forward runs beside training of so many times its parameters, by the pool that trains. */
+static inline double question_passes(const RlQuestion *question) {
+    return !question->logprobs_by_rollout + question->algorithm->reference + question->teacher_share +
+           question->critic_share + (question->reward_by_rollout ? 0 : question->reward_share);
+}
 
 /* Answers that a step generates. */
 static inline int64_t answers_generated(const RlQuestion *question) {
@@ -47,5 +59,8 @@ static inline double tokens_trained(const RlQuestion *question) {
 
 /* Lengths whose logarithm has this deviation, cut at `most`, with this mean. In the arena. */
 bool answers_lognormal(double mean, double most, double sigma, Arena *arena, Lengths *out);
+
+/* The length at a share of them, 0 to 1. */
+double length_at(const Lengths *lengths, double share);
 
 bool rl_question(const Options *options, Arena *arena, RlQuestion *out, Error *error);

@@ -77,10 +77,10 @@ static void drop(Case *one) {
 
 /* ---- by another hand ---- */
 
-static double best_rollout(Case *one, int64_t chips, int lag) {
+static double best_rollout(Case *one, RolloutPool pool) {
     double best = INFINITY;
     for (int i = 0; i < one->answer.rollouts.count; i++)
-        best = fmin(best, rollout_of(&one->answer.rollouts, &one->answer.rollouts.layouts[i], chips, lag).seconds);
+        best = fmin(best, rollout_of(&one->answer.rollouts, &one->answer.rollouts.layouts[i], pool).seconds);
     return best;
 }
 
@@ -89,8 +89,7 @@ static double step_of(Case *one, bool shared, int64_t train, int lag) {
     const RlQuestion *question = &one->question;
     const RlProfile *figures = &question->profile;
     int64_t rollout = shared ? question->chips : question->chips - train;
-    double generation =
-        best_rollout(one, rollout, lag) * (shared ? figures->generation_colocated : figures->generation_apart);
+    double generation = best_rollout(one, (RolloutPool){rollout, lag, shared});
     Trainer trainer;
     Error error = {0};
     cr_assert(trainer_search(question, train, INFINITY, &one->arena, &trainer, &error), "%s", error.text);
@@ -149,12 +148,12 @@ Test(rl_answer, batches_overlap) {
         RolloutSpace *space = &one->answer.rollouts;
         int overlapped = 0;
         for (int i = 0; i < space->count; i++) {
-            Rollout batch = rollout_of(space, &space->layouts[i], 8, 1);
-            Rollout four = rollout_of(space, &space->layouts[i], 8, 4);
+            Rollout batch = rollout_of(space, &space->layouts[i], (RolloutPool){8, 1, false});
+            Rollout four = rollout_of(space, &space->layouts[i], (RolloutPool){8, 4, false});
             double tokens = 0, seconds[IN_FLIGHT_SEGMENTS_MAX];
             if (!(batch.seconds < INFINITY)) continue;
             tokens = rollout_curve(space, &batch, seconds)->tokens;
-            double wanted = fmax(batch.steps / four.lag, tokens / (double)space->layouts[i].slots);
+            double wanted = fmax(batch.steps / four.lag, tokens / (double)four.slots);
             cr_assert_leq(four.seconds, batch.seconds);
             if (four.lag > 1) cr_assert_float_eq(four.steps, wanted, 1e-9 * wanted);
             overlapped += four.lag > 1;
