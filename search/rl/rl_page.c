@@ -13,7 +13,7 @@
 /* ---- a step in time ---- */
 
 typedef struct {
-    Svg *svg; /* NULL: nothing is drawn */
+    Svg *svg;
     SvgScale seconds;
     Table *table;
     const char *lane;
@@ -28,7 +28,6 @@ static void add_bar(Lane *on, const char *name, double seconds, Paint paint) {
     double left = svg_at(&on->seconds, on->at), right = svg_at(&on->seconds, on->at + seconds);
     snprintf(tip, sizeof tip, "%s: %s: %s", on->lane, name, step_text(seconds, text));
     svg_bar(on->svg, left, on->top, right - left, LANE_HEIGHT, paint, tip);
-    if (svg_text_width(name) < right - left) svg_text(on->svg, left + 4, on->top + 17, "start", "small", "%s", name);
     table_row(on->table, (const char *const[]){on->lane, name, step_text(on->at, tip), text});
     on->at += seconds;
 }
@@ -64,8 +63,15 @@ static void add_end(Lane *on, const RlStep *step) {
 
 static bool draw_step(const RlStep *step, FILE *out, Prose *words, Table *table) {
     bool shared = step->way == RL_COLOCATED, lags = step->way == RL_SPLIT_LAGGED;
+    static const struct {
+        Paint paint;
+        const char *words;
+    } KINDS[] = {{PAINT_MATMUL, "generation"},  {PAINT_ATTENTION, "last tenth of the answers"},
+                 {PAINT_FORWARD, "forward"},    {PAINT_BACKWARD, "training"},
+                 {PAINT_OTHER, "other"},        {PAINT_WAITS, "waits"},
+                 {PAINT_PIPELINE, "weights to the engines"}};
     double bottom = shared ? 46 : 84;
-    Svg svg = svg_open(out, "step-svg", LANE_WIDTH, bottom + 40, "A step in time",
+    Svg svg = svg_open(out, "step-svg", LANE_WIDTH, bottom + 64, "A step in time",
                        "Phases of each pool from left to right, until the weights are at the engines");
     Lane on = {&svg, {0, step->seconds, LANE_LEFT, LANE_WIDTH - 16, false}, table, "", 0, 0};
     svg_axis_x(&svg, &on.seconds, 8, bottom, 8, svg_say_seconds, "");
@@ -79,6 +85,8 @@ static bool draw_step(const RlStep *step, FILE *out, Prose *words, Table *table)
     }
     add_training(&on, step);
     add_end(&on, step);
+    SvgLegend legend = {LANE_LEFT, LANE_WIDTH - 16, LANE_LEFT, bottom + 36};
+    for (size_t i = 0; i < COUNT_OF(KINDS); i++) svg_legend_add_bar(&svg, &legend, KINDS[i].paint, KINDS[i].words);
     svg_close(&svg);
     prose_add(words, "%s", lags ? "Both pools work at once, on the answers of steps that follow each other."
                                 : "Phases follow each other.");
@@ -138,10 +146,10 @@ bool rl_write_html(const RlQuestion *question, const RlAnswer *answer, const Rec
     enum { PICTURES = 2 };
     Drawn drawn[PICTURES] = {{0}};
     Arena arena = {0};
-    char title[256];
+    char title[256], name[PROSE_NAME_SIZE];
     bool ok = true;
-    snprintf(title, sizeof title, "%s of %s on %s of %s", question->algorithm->title, question->model.name,
-             question->machine.text, question->chip.title);
+    snprintf(title, sizeof title, "%s of %s on %s of %s", question->algorithm->title,
+             clean_name(question->model.name, name), question->machine.text, question->chip.title);
     for (int i = 0; i < PICTURES && ok && answer->found; i++) {
         const RlStep *step = &answer->best[answer->first];
         FILE *svg = drawn_open(&drawn[i]);

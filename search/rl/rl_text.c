@@ -50,10 +50,10 @@ static void write_heading(const RlQuestion *question, TextOut out) {
     Prose line = {0};
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
     prose_add(&line,
-              "%s of %s on %s of %s (%lld chips): %lld prompts of %s tokens, %lld answers each, mean %s, cut at %s:",
+              "%s of %s on %s of %s (%lld chips): %lld prompts of %s tokens, %lld answer%s each, mean %s, cut at %s:",
               question->algorithm->title, question->model.name, question->machine.text, question->chip.title,
               (long long)question->chips, (long long)question->prompts, grouped_text(question->prompt, a),
-              (long long)question->samples, grouped_text(question->answers.mean, b),
+              (long long)question->samples, question->samples > 1 ? "s" : "", grouped_text(question->answers.mean, b),
               grouped_text(question->answers.longest, c));
     prose_write(out, "", "", line.text);
 }
@@ -70,9 +70,9 @@ static void write_best(const RlQuestion *question, const RlStep *step, TextOut o
     prose_write(out, "", "  ", line.text);
     text_plain(out);
     line = (Prose){0};
-    prose_add(&line, "Trainer: %s (%lld chips, %s); %lld update%s of %lld packed sequences of %s tokens.",
+    prose_add(&line, "Trainer: %s (%lld chips, %s, %s of HBM); %lld update%s of %lld packed sequences of %s tokens.",
               trainer_words(&step->trainer, words), (long long)step->train_chips, trainer_launcher(&step->trainer),
-              (long long)step->trainer.updates, step->trainer.updates > 1 ? "s" : "",
+              number_bytes(memory_total(&step->trainer.plan->estimate.memory), b), (long long)step->trainer.updates, step->trainer.updates > 1 ? "s" : "",
               (long long)step->trainer.sequences, grouped_text((double)step->trainer.length, a));
     prose_write(out, "", "  ", line.text);
     line = (Prose){0};
@@ -161,12 +161,13 @@ static void write_recipes(const Recipes *recipes, const RlStep *best, TextOut ou
         const RlStep *step = &recipes->of[i].step;
         Prose line = {0};
         char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], words[RL_WORDS_SIZE];
-        prose_add(&line, "NeMo RL's %s ", recipes->of[i].name);
-        if (step->fits)
-            prose_add(&line, "takes %s (%s): %s.", step_text(step->seconds, a),
-                      change_text(step->seconds / best->seconds - 1, b), split_words(step, words));
+        prose_add(&line, "As NeMo RL's %s ", recipes->of[i].name);
+        if (!step->fits)
+            prose_add(&line, "it has no room.");
         else
-            prose_add(&line, "has no room for these lengths.");
+            prose_add(&line, "%s (%s): %s%s.", step_text(step->seconds, a),
+                      change_text(step->seconds / best->seconds - 1, b), split_words(step, words),
+                      step->rollout.partial && !best->rollout.partial ? ", with --partial" : "");
         prose_write(out, "", "  ", line.text);
     }
 }
