@@ -56,9 +56,11 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
         .details = "How many updates the weights that generate may be behind those that are trained (1): 0 is on "
                    "policy; 1 lets a split generate the next step's answers while it trains; 8 at most."),
     [OPTION_PARTIAL] = INPUT_ROW(
-        "partial", NULL, 0, .help = "answers that are not done go on after weights came: none waits for the longest",
-        .details = "Partial rollouts: answers in flight stop as weights come, and go on with the new ones after their "
-                   "cache is filled again; no step waits for its longest. Needs --lag 1 or more."),
+        "partial", "WHEN", 0, .help = "answers that are not done go on with new weights: auto, yes or no (auto)",
+        .details = "Partial rollouts (in-flight weight updates): answers in flight stop as weights come, and go on with "
+                   "the new ones after their cache is filled again; no step waits for its longest. With --lag 1 or "
+                   "more both are tried; yes or no: only this.",
+        .values = "auto yes no"),
     [OPTION_COLOCATED] = INPUT_ROW("colocated", NULL, 0, .help = "only with training and generation on the same chips"),
     [OPTION_TRAIN_NODES] = INPUT_ROW(
         "train-nodes", "K", 0, .help = "only with so many hosts that train, and the others generate",

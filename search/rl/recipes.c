@@ -35,14 +35,14 @@ static bool price(const RlQuestion *question, const TsvCell *cells, Arena *arena
         if (!SET[i].text) return error_memory(error);
         options->text[SET[i].option] = SET[i].text;
     }
-    options->text[OPTION_PARTIAL] = strcmp(cells[PARTIAL].text, "yes") == 0 ? "" : NULL;
+    options->text[OPTION_PARTIAL] = strcmp(cells[PARTIAL].text, "yes") == 0 ? "yes" : "no";
     options->text[OPTION_VERBOSE] = NULL;
     if (train == 0) options->text[OPTION_TRAIN_NODES] = NULL, options->text[OPTION_COLOCATED] = "";
     out->name = arena_text(arena, cells[RECIPE].text);
     Error lacks = {0};
     if (!rl_question(options, arena, own, &lacks) || !rl_answer(own, arena, answer, &lacks))
         return out->name && !error_of_machine(&lacks) ? true : (*error = lacks, false);
-    if (answer->found) out->step = answer->best[train > 0 && own->lag > 0 ? RL_SPLIT_LAGGED : answer->first];
+    if (answer->found) out->step = answer->best[answer->first];
     return out->name || error_memory(error);
 }
 

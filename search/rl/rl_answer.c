@@ -32,7 +32,7 @@ const char *rl_phase_words(RlPhase phase) {
 }
 
 const char *rl_way_name(RlWay way) {
-    static const char *const NAMES[RL_WAYS] = {"colocated", "split", "split_lagged"};
+    static const char *const NAMES[RL_WAYS] = {"colocated", "split", "split_lagged", "split_partial"};
     return NAMES[way];
 }
 
@@ -104,7 +104,7 @@ static void settle(const RlQuestion *question, RlStep *step, double train_side) 
     double other = question->profile.other_share;
     phases[RL_OTHER] = other * (generation + train_side);
     step->train_side = train_side + phases[RL_OTHER] + phases[RL_LOAD];
-    step->seconds = step->way == RL_SPLIT_LAGGED ? max_real(generation, step->train_side) + fixed
+    step->seconds = rl_way_lags(step->way) ? max_real(generation, step->train_side) + fixed
                                                  : generation + step->train_side + fixed;
 }
 
@@ -113,7 +113,7 @@ static RlStep begin(const RlQuestion *question, RlWay way, int64_t train_chips) 
     RlStep step = {.way = way, .train_chips = train_chips};
     step.rollout_chips = question->rollout_only ? question->rollout_only : question->chips - train_chips;
     if (way == RL_COLOCATED) step.rollout_chips = question->chips;
-    step.lag = way == RL_SPLIT_LAGGED ? question->lag : 0;
+    step.lag = rl_way_lags(way) ? question->lag : 0;
     step.phases[RL_TRANSFER] = transfer_seconds(question, train_chips);
     step.phases[RL_LOAD] = load_seconds(question, way, &(Trainer){0});
     return step;
@@ -160,13 +160,22 @@ static bool trainer_within(Splits *on, int64_t parts, double limit, Trainer *out
             return false;
     }
     *out = known->trainer;
+    if (on->question->unit > 1 || parts == 1 || on->question->options->text[OPTION_TRAIN_PLAN]) return true;
+    /* Plans of several hosts may leave some idle; of one host, so may its chips. */
+    Trainer fewer;
+    if (!trainer_within(on, parts - 1, out->fits ? min_real(limit, out->seconds) : limit, &fewer)) return false;
+    if (fewer.fits && (!out->fits || fewer.seconds < out->seconds)) *out = fewer;
     return true;
+}
+
+static RolloutPool pool_of(const RlStep *step) {
+    return (RolloutPool){step->rollout_chips, step->lag, step->way == RL_COLOCATED, step->way == RL_SPLIT_PARTIAL};
 }
 
 static double floor_of(const RlQuestion *question, RlWay way, int64_t train_chips) {
     RlStep step = begin(question, way, train_chips);
     double train = trainer_floor(question, train_chips);
-    step.phases[RL_GENERATION] = rollout_floor(question, step.rollout_chips, step.lag);
+    step.phases[RL_GENERATION] = rollout_floor(question, pool_of(&step));
     settle(question, &step, train_phases(question, train, question->profile.forward_share * train, &step));
     return step.seconds;
 }
@@ -177,7 +186,7 @@ static double training_limit(const RlQuestion *question, RlStep step, double sec
     double least = question->profile.forward_share * 2 / 3;
     double left = seconds - step.phases[RL_TRANSFER] - step.phases[RL_LOAD], other = question->profile.other_share;
     double generation = step.phases[RL_GENERATION];
-    left -= step.way == RL_SPLIT_LAGGED ? other * generation : (1 + other) * generation;
+    left -= rl_way_lags(step.way) ? other * generation : (1 + other) * generation;
     return left / (1 + other) / train_phases(question, 1, least, &step);
 }
 
@@ -196,7 +205,7 @@ static void generate(Splits *on, RlLine *line, Open *open) {
     on->out->searches++;
     *step = begin(question, line->way, line->train_chips);
     step->rollout = rollout_best(&on->out->rollouts,
-                                 (RolloutPool){step->rollout_chips, step->lag, step->way == RL_COLOCATED});
+                                 pool_of(step));
     step->phases[RL_GENERATION] = step->rollout.seconds;
     settle(question, step, train_phases(question, floor, share * floor, step));
     open->generated = true;
@@ -270,7 +279,10 @@ static bool list_splits(Splits *on) {
     for (int way = 0; way < RL_WAYS; way++) {
         bool apart = question->train_hosts > 0 || question->rollout_only > 0;
         if (way == RL_COLOCATED ? apart : question->only_colocated) continue;
-        if (way == RL_SPLIT_LAGGED && question->lag == 0) continue;
+        /* Where weights may lag, none is better that waits for them: pools work at once, phases are the same. */
+        if (way != RL_COLOCATED && (question->lag > 0) != rl_way_lags((RlWay)way)) continue;
+        if (way == RL_SPLIT_PARTIAL ? question->partial == RL_WHOLE : way != RL_COLOCATED && question->partial == RL_PARTIAL)
+            continue;
         for (int64_t parts = 1; parts <= question->hosts; parts++) {
             bool all = parts == question->hosts; /* which leaves none to others, if they need any */
             if (way == RL_COLOCATED || question->rollout_only ? !all : all) continue;

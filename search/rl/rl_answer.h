@@ -24,8 +24,10 @@ const char *rl_phase_name(RlPhase phase);  /* "generation" "transfer" "logprobs"
 const char *rl_phase_words(RlPhase phase); /* "log-probabilities" */
 
 /* The kinds of step that an answer compares. */
-typedef enum { RL_COLOCATED, RL_SPLIT, RL_SPLIT_LAGGED, RL_WAYS } RlWay;
-const char *rl_way_name(RlWay way); /* "colocated" "split" "split_lagged" */
+typedef enum { RL_COLOCATED, RL_SPLIT, RL_SPLIT_LAGGED, RL_SPLIT_PARTIAL, RL_WAYS } RlWay;
+const char *rl_way_name(RlWay way); /* "colocated" "split" "split_lagged" "split_partial" */
+/* Weights may be behind, so that both pools work at once. */
+static inline bool rl_way_lags(RlWay way) { return way >= RL_SPLIT_LAGGED; }
 
 typedef struct {
     RlWay way;

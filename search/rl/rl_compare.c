@@ -58,8 +58,7 @@ bool rl_compare(const Options *options, const RlFramework *framework, Arena *are
             fprintf(out.file, "%s: it does not fit.\n", CHANGES[i].words);
             continue;
         }
-        /* Of what is run, the way that the file names. */
-        RlWay way = i == 0 && answer->best[RL_SPLIT_LAGGED].fits ? RL_SPLIT_LAGGED : answer->first;
+        RlWay way = answer->first;
         if (i == 0) today = answer->best[way].seconds;
         write_line(CHANGES[i].words, &answer->best[way], today, out);
     }

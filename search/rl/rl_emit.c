@@ -54,8 +54,8 @@ static void add_split(Facts *facts, const RlQuestion *question, const RlStep *st
     whole(facts, FACT_LAG, step->lag);
     facts->of[FACT_LAGS] = "true";
     facts->of[FACT_FLAG_LAGS] = "";
-    flag(facts, FACT_PARTIAL, question->partial);
-    if (question->partial) facts->of[FACT_FLAG_PARTIAL] = "";
+    flag(facts, FACT_PARTIAL, step->way == RL_SPLIT_PARTIAL);
+    if (step->way == RL_SPLIT_PARTIAL) facts->of[FACT_FLAG_PARTIAL] = "";
 }
 
 static void add_trainer(Facts *facts, const Trainer *trainer) {
@@ -150,7 +150,7 @@ static bool refuses(const RlQuestion *question, const RlStep *step, const RlFram
         return error_set(error, ERROR_INPUT, "--emit", "%s has no pipeline, and the plan has %lld stages; give --for %s",
                          title, (long long)stages, framework->trainer),
                true;
-    if (framework->ways && !(framework->ways >> step->way & 1))
+    if (!rl_runs(framework, step->way))
         return error_set(error, ERROR_INPUT, "--emit", "%s %s", title, framework->ways_words), true;
     return false;
 }

@@ -83,6 +83,10 @@ enum { RL_FRAMEWORKS = 5 };
 extern const RlFramework RL_FRAMEWORK[RL_FRAMEWORKS];
 const RlFramework *rl_framework_named(const char *name); /* NULL: there is none */
 
+static inline bool rl_runs(const RlFramework *framework, RlWay way) {
+    return !framework->ways || (framework->ways >> way & 1);
+}
+
 bool rl_emit(const RlQuestion *question, const RlStep *step, const RlFramework *framework, Arena *arena, FILE *out,
              Error *error);
 

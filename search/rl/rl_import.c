@@ -84,7 +84,7 @@ static bool set_split(Imported *in) {
     if (!in->options->text[OPTION_NODES] && !set_whole(in, OPTION_CHIPS, chips)) return false;
     if (!apart) return set(in, OPTION_COLOCATED, "");
     bool partial = in->of[FACT_FLAG_PARTIAL] || (in->of[FACT_PARTIAL] && strcasecmp(in->of[FACT_PARTIAL], "true") == 0);
-    if (partial && lag > 0 && !set(in, OPTION_PARTIAL, "")) return false;
+    if (lag > 0 && !set(in, OPTION_PARTIAL, partial ? "yes" : "no")) return false;
     return set(in, OPTION_LAG, arena_format(in->arena, "%lld", (long long)lag)) &&
            set_whole(in, OPTION_TRAIN_NODES, one_host ? train_chips : train_chips / host);
 }

@@ -62,7 +62,7 @@ static void add_end(Lane *on, const RlStep *step) {
 }
 
 static bool draw_step(const RlStep *step, FILE *out, Prose *words, Table *table) {
-    bool shared = step->way == RL_COLOCATED, lags = step->way == RL_SPLIT_LAGGED;
+    bool shared = step->way == RL_COLOCATED, lags = rl_way_lags(step->way);
     static const struct {
         Paint paint;
         const char *words;

@@ -197,8 +197,12 @@ static bool read_ways(const Words *words, RlQuestion *out) {
         !words_whole(words, OPTION_TRAIN_NODES, 1, 1 << 20, &out->train_hosts))
         return false;
     out->lag = (int)lag;
-    out->partial = given(words, OPTION_PARTIAL) != NULL;
-    if (out->partial && lag == 0)
+    int partial = RL_EITHER;
+    if (!choice_read(given(words, OPTION_PARTIAL), words_where(words, OPTION_PARTIAL),
+                     RL_OPTIONS[OPTION_PARTIAL].values, &partial, words->error))
+        return false;
+    out->partial = (RlPartial)partial;
+    if (out->partial == RL_PARTIAL && lag == 0)
         return words_wrong(words, OPTION_PARTIAL, "trains on tokens of older weights; give --lag 1 or more");
     out->engine_memory[0] = out->profile.memory_apart, out->engine_memory[1] = out->profile.memory_colocated;
     for (int shared = 0; shared < 2; shared++)

@@ -12,6 +12,8 @@ typedef enum { RL_TIME, RL_TOKENS, RL_COST, RL_OBJECTIVES } RlObjective;
 
 enum { RL_LAG_MAX = 8 };
 
+typedef enum { RL_EITHER, RL_PARTIAL, RL_WHOLE } RlPartial; /* as --partial has them */
+
 typedef struct {
     const Options *options; /* as given */
     Model model;
@@ -29,7 +31,7 @@ typedef struct {
     double teacher_share, critic_share, reward_share;
     bool reward_by_rollout, logprobs_by_rollout; /* else by the chips that train */
     double tool_seconds, tool_longest;           /* that an answer waits in all, mean; one call, of all in a step */
-    bool partial;                                /* answers go on after weights came, if weights may be behind */
+    RlPartial partial;                           /* answers go on after weights came, if weights may be behind */
     double engine_memory[2];            /* the share of HBM that engines take: apart, and where they share chips */
     double weight_bytes;                /* of the policy as it generates */
     int64_t chips, unit, hosts; /* without rollout_only; unit: the least part of a split: a host, or of one a chip */

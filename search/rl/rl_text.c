@@ -26,14 +26,21 @@ const char *trainer_words(const Trainer *trainer, char text[RL_WORDS_SIZE]) {
     return text;
 }
 
-const char *split_words(const RlStep *step, char text[RL_WORDS_SIZE]) {
-    char lag[48] = "on policy";
-    if (step->lag > 0) snprintf(lag, sizeof lag, "up to %d step%s off policy", step->lag, step->lag > 1 ? "s" : "");
+static const char *part_words(const RlStep *step, char text[RL_WORDS_SIZE]) {
     if (step->way == RL_COLOCATED)
-        snprintf(text, RL_WORDS_SIZE, "colocated on all %lld chips, %s", (long long)step->train_chips, lag);
+        snprintf(text, RL_WORDS_SIZE, "colocated on all %lld chips", (long long)step->train_chips);
     else
-        snprintf(text, RL_WORDS_SIZE, "%lld chips train and %lld generate, %s", (long long)step->train_chips,
-                 (long long)step->rollout_chips, lag);
+        snprintf(text, RL_WORDS_SIZE, "%lld chips train, %lld generate", (long long)step->train_chips,
+                 (long long)step->rollout_chips);
+    return text;
+}
+
+const char *split_words(const RlStep *step, char text[RL_WORDS_SIZE]) {
+    char lag[48] = "on policy", part[RL_WORDS_SIZE];
+    if (step->lag > 0)
+        snprintf(lag, sizeof lag, "%d step%s off policy%s", step->lag, step->lag > 1 ? "s" : "",
+                 step->way == RL_SPLIT_PARTIAL ? ", partial" : "");
+    snprintf(text, RL_WORDS_SIZE, "%.200s, %s", part_words(step, part), lag);
     return text;
 }
 
@@ -119,7 +126,7 @@ static void write_limits(const RlQuestion *question, const RlStep *step, TextOut
     double generation = step->phases[RL_GENERATION], busy = step->train_side;
     bool rollout = generation > busy;
     if (step->rollout.partial)
-        prose_add(&line, "Answers that are not done go on with the new weights: none waits for the longest. ");
+        prose_add(&line, "Partial: answers that are not done go on with the new weights, and none waits for the longest. ");
     else if (step->rollout.lag > 1)
         prose_add(&line, "Answers of up to %d steps are in flight together, so that none waits for the longest. ",
                   step->rollout.lag);
@@ -131,7 +138,7 @@ static void write_limits(const RlQuestion *question, const RlStep *step, TextOut
         prose_add(&line, "%.0f%% of the answers are cut at %s tokens and end together. ",
                   100 * cut_share(&question->answers), grouped_text(question->answers.longest, a));
     prose_add(&line, "%s limits: ", rollout ? "Generation" : "Training");
-    if (step->way == RL_SPLIT_LAGGED)
+    if (rl_way_lags(step->way))
         prose_add(&line, "%s waits %.0f%% of the step.", rollout ? "the trainer" : "the rollout pool",
                   100 * fabs(generation - busy) / step->seconds);
     else
@@ -165,9 +172,8 @@ static void write_recipes(const Recipes *recipes, const RlStep *best, TextOut ou
         if (!step->fits)
             prose_add(&line, "it has no room.");
         else
-            prose_add(&line, "%s (%s): %s%s.", step_text(step->seconds, a),
-                      change_text(step->seconds / best->seconds - 1, b), split_words(step, words),
-                      step->rollout.partial && !best->rollout.partial ? ", with --partial" : "");
+            prose_add(&line, "%s (%s): %s.", step_text(step->seconds, a),
+                      change_text(step->seconds / best->seconds - 1, b), part_words(step, words));
         prose_write(out, "", "  ", line.text);
     }
 }

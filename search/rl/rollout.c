@@ -141,9 +141,10 @@ static void time_batch(const RlQuestion *question, const AnswersInFlight *curve,
 
 /* Answers of several batches in flight: one ends as another begins, and each has `lag` periods of time; with partial
  * rollouts as many as it takes, and caches of all in flight are filled again as weights come. */
-static void time_overlapped(const RlQuestion *question, const AnswersInFlight *curve, int lag, Rollout *out) {
+static void time_overlapped(const RlQuestion *question, const AnswersInFlight *curve, int lag, bool partial,
+                            Rollout *out) {
     double most = (double)out->slots, period = curve->tokens / most, context = 0, again = 0;
-    if (question->partial)
+    if (partial)
         period = curve->tokens / min_real(most, (double)lag * (double)out->answers);
     else
         period = max_real(period, curve->steps / lag);
@@ -152,7 +153,7 @@ static void time_overlapped(const RlQuestion *question, const AnswersInFlight *c
         context += part->steps * part->answers * part->generated / curve->tokens;
     }
     double answers = curve->tokens / period;
-    if (question->partial)
+    if (partial)
         again = prefill_of(&out->layout->priced.step, answers * (question->prompt + context), context / 2);
     double step = step_of(question, out, answers, question->prompt + context);
     double seconds = out->prompt_seconds + again + period * step;
@@ -162,7 +163,7 @@ static void time_overlapped(const RlQuestion *question, const AnswersInFlight *c
     out->first_step_seconds = out->last_step_seconds = step;
     out->steps = period;
     out->lag = lag;
-    out->partial = question->partial;
+    out->partial = partial;
 }
 
 Rollout rollout_of(RolloutSpace *space, const RolloutLayout *layout, RolloutPool pool) {
@@ -177,7 +178,8 @@ Rollout rollout_of(RolloutSpace *space, const RolloutLayout *layout, RolloutPool
     out.prompt_seconds = prompts_of(question, &layout->priced.step, out.answers);
     const AnswersInFlight *of = curve(space, out.answers, out.slots);
     time_batch(question, of, &out);
-    for (int older = question->partial ? 1 : 2; older <= pool.lag; older++) time_overlapped(question, of, older, &out);
+    for (int older = pool.partial ? 1 : 2; older <= pool.lag; older++)
+        time_overlapped(question, of, older, pool.partial, &out);
     return out;
 }
 
@@ -198,12 +200,11 @@ Rollout rollout_best(RolloutSpace *space, RolloutPool pool) {
     return best;
 }
 
-double rollout_floor(const RlQuestion *question, int64_t chips, int lag) {
+double rollout_floor(const RlQuestion *question, RolloutPool pool) {
     ServingUpperBound most = serving_upper_bound(&question->serving.question, 0);
     double all = (double)answers_generated(question), tokens = all * question->answers.mean;
-    double longest = question->partial && lag > 0
-                         ? 0.9 * question->answers.mean / lag
-                         : lengths_longest_of(&question->answers, all) / (double)max_whole(1, lag);
+    double one = pool.partial ? 0.9 * question->answers.mean : lengths_longest_of(&question->answers, all);
     if (!(most.per_chip > 0)) return INFINITY;
-    return max_real(tokens / (most.per_chip * (double)chips), longest / most.per_user) * (1 - 1e-9);
+    one /= (double)max_whole(1, pool.lag);
+    return max_real(tokens / (most.per_chip * (double)pool.chips), one / most.per_user) * (1 - 1e-9);
 }

@@ -21,6 +21,7 @@ typedef struct {
     int64_t chips;
     int lag;     /* answers may be as many updates old */
     bool shared; /* the chips train too */
+    bool partial; /* answers that are not done go on after weights came */
 } RolloutPool;
 
 typedef struct {
@@ -64,4 +65,4 @@ const AnswersInFlight *rollout_curve(RolloutSpace *space, const Rollout *rollout
 Rollout rollout_best(RolloutSpace *space, RolloutPool pool);
 
 /* No layout takes less on so many chips: tokens at the most of any, and the longest at the least per token. */
-double rollout_floor(const RlQuestion *question, int64_t chips, int lag);
+double rollout_floor(const RlQuestion *question, RolloutPool pool);

@@ -69,7 +69,8 @@ static bool make_request(const RlQuestion *question, const Trainer *trainer, Are
     const char *plan = question->options->text[OPTION_TRAIN_PLAN];
     /* Weights are sent from ranks that hold whole tensors or shards of tensor and expert: no recipe of NeMo RL or verl
      * trains with Megatron's own FSDP. */
-    if (!plan && strcmp(options->text[OPTION_FOR], "megatron") == 0) options->text[OPTION_REQUIRE] = "fsdp=1";
+    if (!(plan && strstr(plan, "fsdp")) && strcmp(options->text[OPTION_FOR], "megatron") == 0)
+        options->text[OPTION_REQUIRE] = "fsdp=1";
     options->text[OPTION_MAX_IDLE] = plan ? "0" : TRAINER_IDLE_TEXT;
     options->text[OPTION_CHIPS] = arena_format(arena, "%lld", (long long)trainer->chips);
     options->text[OPTION_SEQUENCES] = arena_format(arena, "%lld", (long long)trainer->sequences);

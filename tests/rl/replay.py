@@ -66,7 +66,7 @@ def command(row):
         words += ["--precision", "fp8", "--rollout-precision", "fp8"]
     lag = re.match(r"(\d)-step", row["policy"])
     if lag:
-        words += ["--partial"]  # in_flight_weight_updates of every recipe off policy
+        words += ["--partial", "yes"]  # in_flight_weight_updates of every recipe off policy
     host = 4 if row["hardware"] == "gb200" else 8
     if row["colocated"] == "yes":
         return words + ["--colocated"]
@@ -108,7 +108,7 @@ def predicted(one, fit):
     training = sum(phases[k] for k in ("training", "logprobs", "reference"))
     other = fit["other_share"] * (generation + training)
     busy = training + other + phases["load"]
-    return phases["transfer"] + (max(generation, busy) if step["way"] == "split_lagged" else generation + busy)
+    return phases["transfer"] + (max(generation, busy) if step["lag"] > 0 else generation + busy)
 
 
 GRID = {"host_step_seconds": [0.002, 0.003, 0.0035, 0.004, 0.0045, 0.005, 0.006], "host_sequence_seconds": [0, 1e-5, 2e-5, 3e-5, 4e-5, 5e-5],

@@ -27,9 +27,14 @@ static bool write_file(const RlQuestion *question, const RlAnswer *answer, const
     const RlFramework *framework = rl_framework_named(question->options->text[OPTION_EMIT]);
     if (!answer->found)
         return error_set(error, ERROR_INPUT, "--emit", "no split fits; `shardopt rl` with the same options says why");
+    const RlStep *step = &answer->best[answer->first];
+    for (int way = 0; way < RL_WAYS; way++) { /* the best that it runs */
+        const RlStep *other = &answer->best[way];
+        bool better = !rl_runs(framework, step->way) || other->seconds < step->seconds;
+        if (other->fits && rl_runs(framework, (RlWay)way) && better) step = other;
+    }
     return draft_open(&draft, error) &&
-           draft_write(&draft, rl_emit(question, &answer->best[answer->first], framework, arena, draft.file, error),
-                       streams.out, path, error);
+           draft_write(&draft, rl_emit(question, step, framework, arena, draft.file, error), streams.out, path, error);
 }
 
 /* What is run today, with the options of its file, and what it takes with one of its choices free. */
