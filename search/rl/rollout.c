@@ -143,19 +143,17 @@ static void time_batch(const RlQuestion *question, const AnswersInFlight *curve,
  * rollouts as many as it takes, and caches of all in flight are filled again as weights come. */
 static void time_overlapped(const RlQuestion *question, const AnswersInFlight *curve, int lag, bool partial,
                             Rollout *out) {
-    double most = (double)out->slots, period = curve->tokens / most, context = 0, again = 0;
-    if (partial)
-        period = curve->tokens / min_real(most, (double)lag * (double)out->answers);
-    else
-        period = max_real(period, curve->steps / lag);
+    /* From step to step every replica has its share of them all. */
+    double answers = (double)answers_generated(question) / (double)out->replicas, context = 0, again = 0;
+    double tokens = answers * question->answers.mean, period = tokens / (double)out->slots;
+    period = max_real(period, partial ? tokens / ((double)lag * answers) : curve->steps / lag);
     for (int i = 0; i < curve->count; i++) {
         const InFlightSegment *part = &curve->of[i];
         context += part->steps * part->answers * part->generated / curve->tokens;
     }
-    double answers = curve->tokens / period;
-    if (partial)
-        again = prefill_of(&out->layout->priced.step, answers * (question->prompt + context), context / 2);
-    double step = step_of(question, out, answers, question->prompt + context);
+    double flying = tokens / period;
+    if (partial) again = prefill_of(&out->layout->priced.step, flying * (question->prompt + context), context / 2);
+    double step = step_of(question, out, flying, question->prompt + context);
     double seconds = out->prompt_seconds + again + period * step;
     if (!(seconds < out->seconds)) return;
     out->seconds = seconds;
