@@ -19,8 +19,9 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
     [OPTION_TURNS] = INPUT_ROW("turns", "N", 0, .help = "turns of an answer in mean, a tool runs between two (1)"),
     [OPTION_TOOL_TIME] = INPUT_ROW(
         "tool-time", "SECONDS|FILE", 0, .help = "what a call takes in mean, or a file of milliseconds like --lengths",
-        .details = "What a tool takes between two turns: seconds in mean, lognormal, or a file like that of --lengths "
-                   "with milliseconds. An answer that waits keeps its cache; one of twice the tokens calls twice as often."),
+        .details =
+            "What a tool takes between two turns: seconds in mean, lognormal, or a file like that of --lengths "
+            "with milliseconds. An answer that waits keeps its cache; one of twice the tokens calls twice as often."),
     [OPTION_PROMPTS] = INPUT_ROW("prompts", "N", 0, .help = "prompts of a step (64)"),
     [OPTION_ALGORITHM] =
         INPUT_ROW("algorithm", "NAME", 0, .help = "grpo, dapo, ppo, rloo, reinforce++ or distillation (grpo)",
@@ -57,17 +58,18 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
                    "policy; 1 lets a split generate the next step's answers while it trains; 8 at most."),
     [OPTION_PARTIAL] = INPUT_ROW(
         "partial", "WHEN", 0, .help = "answers that are not done go on with new weights: auto, yes or no (auto)",
-        .details = "Partial rollouts (in-flight weight updates): answers in flight stop as weights come, and go on with "
-                   "the new ones after their cache is filled again; no step waits for its longest. With --lag 1 or "
-                   "more both are tried; yes or no: only this.",
+        .details =
+            "Partial rollouts (in-flight weight updates): answers in flight stop as weights come, and go on with "
+            "the new ones after their cache is filled again; no step waits for its longest. With --lag 1 or "
+            "more both are tried; yes or no: only this.",
         .values = "auto yes no"),
     [OPTION_COLOCATED] = INPUT_ROW("colocated", NULL, 0, .help = "only with training and generation on the same chips"),
     [OPTION_TRAIN_NODES] = INPUT_ROW(
         "train-nodes", "K", 0, .help = "only with so many hosts that train, and the others generate",
         .details = "Only with so many hosts that train, and the others generate; of one host, so many chips."),
     [OPTION_TRAIN_PLAN] = INPUT_ROW("train-plan", "PLAN", 0, .help = "only this plan: \"tensor=4 pipeline=4\""),
-    [OPTION_ROLLOUT_CHIP] = INPUT_ROW("rollout-chip", "NAME", 0, .help = "rollout has hosts of this chip, all others train",
-                                      .values = "@chips"),
+    [OPTION_ROLLOUT_CHIP] = INPUT_ROW("rollout-chip", "NAME", 0,
+                                      .help = "rollout has hosts of this chip, all others train", .values = "@chips"),
     [OPTION_ROLLOUT_NODES] = INPUT_ROW("rollout-nodes", "N", 0, .help = "the hosts of --rollout-chip (1)"),
     [OPTION_ROLLOUT] = INPUT_ROW("rollout", "CONDITIONS", 0, .help = "only engines like \"tensor=4\""),
     [OPTION_ROLLOUT_MEMORY] = INPUT_ROW("rollout-memory", "SHARE", 0,
@@ -100,8 +102,8 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
                    "priced, and next to them the best with one of them free, and with all. Options count first; the "
                    "mean of the answers is in no file: give --answer.",
         .values = "@files"),
-    [OPTION_FORMAT] = OPTION_ROW("format", "FORMAT", USE_RL, .help = "text, json or html (text)",
-                                 .values = "text json html"),
+    [OPTION_FORMAT] =
+        OPTION_ROW("format", "FORMAT", USE_RL, .help = "text, json or html (text)", .values = "text json html"),
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT},
     [OPTION_TIMING] = OPTION_ROW("timing", NULL, USE_RL, .help = "print on stderr how long it took"),
     [OPTION_VERBOSE] = OPTION_ROW("verbose", NULL, USE_RL, .letter = 'v',

@@ -47,8 +47,8 @@ static bool price(const RlQuestion *question, const TsvCell *cells, Arena *arena
 }
 
 bool recipes_price(const RlQuestion *question, Arena *arena, Recipes *out, Error *error) {
-    static const Option FIXED[] = {OPTION_TRAIN_PLAN, OPTION_ROLLOUT, OPTION_COLOCATED, OPTION_TRAIN_NODES,
-                                   OPTION_ROLLOUT_CHIP, OPTION_FOR};
+    static const Option FIXED[] = {OPTION_TRAIN_PLAN,  OPTION_ROLLOUT,      OPTION_COLOCATED,
+                                   OPTION_TRAIN_NODES, OPTION_ROLLOUT_CHIP, OPTION_FOR};
     char *text;
     size_t length;
     *out = (Recipes){0};

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 
 const char *rl_phase_name(RlPhase phase) {
-    static const char *const NAMES[RL_PHASES] = {"generation", "transfer", "logprobs",        "reference", "teacher",
-                                                 "values",     "training", "critic_training", "reward",    "load",
-                                                 "other"};
+    static const char *const NAMES[RL_PHASES] = {"generation", "transfer", "logprobs", "reference",
+                                                 "teacher",    "values",   "training", "critic_training",
+                                                 "reward",     "load",     "other"};
     return NAMES[phase];
 }
 
@@ -104,8 +104,8 @@ static void settle(const RlQuestion *question, RlStep *step, double train_side) 
     double other = question->profile.other_share;
     phases[RL_OTHER] = other * (generation + train_side);
     step->train_side = train_side + phases[RL_OTHER] + phases[RL_LOAD];
-    step->seconds = rl_way_lags(step->way) ? max_real(generation, step->train_side) + fixed
-                                                 : generation + step->train_side + fixed;
+    step->seconds =
+        rl_way_lags(step->way) ? max_real(generation, step->train_side) + fixed : generation + step->train_side + fixed;
 }
 
 /* A step without its trainer: what is there is at its least, so that the step is a bound. */
@@ -180,8 +180,8 @@ static double floor_of(const RlQuestion *question, RlWay way, int64_t train_chip
     return step.seconds;
 }
 
-/* What training may take, so that the step takes no longer than `seconds`: of a plan that recomputes, a third at most, a
- * pass forward is as much shorter. */
+/* What training may take, so that the step takes no longer than `seconds`: of a plan that recomputes, a third at
+ * most, a pass forward is as much shorter. */
 static double training_limit(const RlQuestion *question, RlStep step, double seconds) {
     double least = question->profile.forward_share * 2 / 3;
     double left = seconds - step.phases[RL_TRANSFER] - step.phases[RL_LOAD], other = question->profile.other_share;
@@ -204,8 +204,7 @@ static void generate(Splits *on, RlLine *line, Open *open) {
     RlStep *step = &open->step;
     on->out->searches++;
     *step = begin(question, line->way, line->train_chips);
-    step->rollout = rollout_best(&on->out->rollouts,
-                                 pool_of(step));
+    step->rollout = rollout_best(&on->out->rollouts, pool_of(step));
     step->phases[RL_GENERATION] = step->rollout.seconds;
     settle(question, step, train_phases(question, floor, share * floor, step));
     open->generated = true;
@@ -281,7 +280,8 @@ static bool list_splits(Splits *on) {
         if (way == RL_COLOCATED ? apart : question->only_colocated) continue;
         /* Where weights may lag, none is better that waits for them: pools work at once, phases are the same. */
         if (way != RL_COLOCATED && (question->lag > 0) != rl_way_lags((RlWay)way)) continue;
-        if (way == RL_SPLIT_PARTIAL ? question->partial == RL_WHOLE : way != RL_COLOCATED && question->partial == RL_PARTIAL)
+        if (way == RL_SPLIT_PARTIAL ? question->partial == RL_WHOLE
+                                    : way != RL_COLOCATED && question->partial == RL_PARTIAL)
             continue;
         for (int64_t parts = 1; parts <= question->hosts; parts++) {
             bool all = parts == question->hosts; /* which leaves none to others, if they need any */

@@ -16,7 +16,7 @@ typedef enum {
     RL_TRAINING,
     RL_CRITIC,
     RL_REWARD, /* a model that scores the answers */
-    RL_LOAD, /* HBM is freed and filled where pools share chips */
+    RL_LOAD,   /* HBM is freed and filled where pools share chips */
     RL_OTHER,
     RL_PHASES
 } RlPhase;

@@ -75,7 +75,7 @@ typedef struct {
     const RlKey *keys;             /* ends with a key of NULL */
     unsigned ways;                 /* a bit per RlWay that it runs; 0: all */
     const char *ways_words;        /* why not the others */
-    const char *trainer; /* as --for has it; NULL: Megatron */
+    const char *trainer;           /* as --for has it; NULL: Megatron */
     bool expert_group; /* engines of attention data parallel have experts over the whole of it, and no key */
 } RlFramework;
 

@@ -66,9 +66,12 @@ static bool draw_step(const RlStep *step, FILE *out, Prose *words, Table *table)
     static const struct {
         Paint paint;
         const char *words;
-    } KINDS[] = {{PAINT_MATMUL, "generation"},  {PAINT_ATTENTION, "last tenth of the answers"},
-                 {PAINT_FORWARD, "forward"},    {PAINT_BACKWARD, "training"},
-                 {PAINT_OTHER, "other"},        {PAINT_WAITS, "waits"},
+    } KINDS[] = {{PAINT_MATMUL, "generation"},
+                 {PAINT_ATTENTION, "last tenth of the answers"},
+                 {PAINT_FORWARD, "forward"},
+                 {PAINT_BACKWARD, "training"},
+                 {PAINT_OTHER, "other"},
+                 {PAINT_WAITS, "waits"},
                  {PAINT_PIPELINE, "weights to the engines"}};
     double bottom = shared ? 46 : 84;
     Svg svg = svg_open(out, "step-svg", LANE_WIDTH, bottom + 64, "A step in time",
@@ -88,8 +91,9 @@ static bool draw_step(const RlStep *step, FILE *out, Prose *words, Table *table)
     SvgLegend legend = {LANE_LEFT, LANE_WIDTH - 16, LANE_LEFT, bottom + 36};
     for (size_t i = 0; i < COUNT_OF(KINDS); i++) svg_legend_add_bar(&svg, &legend, KINDS[i].paint, KINDS[i].words);
     svg_close(&svg);
-    prose_add(words, "%s", lags ? "Both pools work at once, on the answers of steps that follow each other."
-                                : "Phases follow each other.");
+    prose_add(words, "%s",
+              lags ? "Both pools work at once, on the answers of steps that follow each other."
+                   : "Phases follow each other.");
     return true;
 }
 

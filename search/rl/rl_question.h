@@ -24,19 +24,19 @@ typedef struct {
     RlProfile profile;
     ServingRequested serving; /* the whole machine as a pool that generates */
     Lengths answers;
-    int64_t prompts, samples;           /* of a step; answers generated: answers_generated() */
-    double prompt, kept;                /* tokens; share of answers that are trained on */
-    int64_t train_batch;                /* answers of one update */
+    int64_t prompts, samples; /* of a step; answers generated: answers_generated() */
+    double prompt, kept;      /* tokens; share of answers that are trained on */
+    int64_t train_batch;      /* answers of one update */
     /* Active parameters to those of the policy; 0: there is none. */
     double teacher_share, critic_share, reward_share;
     bool reward_by_rollout, logprobs_by_rollout; /* else by the chips that train */
     double tool_seconds, tool_longest;           /* that an answer waits in all, mean; one call, of all in a step */
     RlPartial partial;                           /* answers go on after weights came, if weights may be behind */
-    double engine_memory[2];            /* the share of HBM that engines take: apart, and where they share chips */
-    double weight_bytes;                /* of the policy as it generates */
+    double engine_memory[2];    /* the share of HBM that engines take: apart, and where they share chips */
+    double weight_bytes;        /* of the policy as it generates */
     int64_t chips, unit, hosts; /* without rollout_only; unit: the least part of a split: a host, or of one a chip */
     int64_t rollout_only;       /* chips of another kind, which generate; 0: a part of the same machine does */
-    int lag;                            /* at most */
+    int lag;                    /* at most */
     bool only_colocated;
     int64_t train_hosts; /* only so many; 0: any */
     RlObjective objective;

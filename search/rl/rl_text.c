@@ -79,22 +79,25 @@ static void write_best(const RlQuestion *question, const RlStep *step, TextOut o
     line = (Prose){0};
     prose_add(&line, "Trainer: %s (%lld chips, %s, %s of HBM); %lld update%s of %lld packed sequences of %s tokens.",
               trainer_words(&step->trainer, words), (long long)step->train_chips, trainer_launcher(&step->trainer),
-              number_bytes(memory_total(&step->trainer.plan->estimate.memory), b), (long long)step->trainer.updates, step->trainer.updates > 1 ? "s" : "",
-              (long long)step->trainer.sequences, grouped_text((double)step->trainer.length, a));
+              number_bytes(memory_total(&step->trainer.plan->estimate.memory), b), (long long)step->trainer.updates,
+              step->trainer.updates > 1 ? "s" : "", (long long)step->trainer.sequences,
+              grouped_text((double)step->trainer.length, a));
     prose_write(out, "", "  ", line.text);
     line = (Prose){0};
-    prose_add(&line, "Rollout: %s; up to %lld answers at once in each; %s a token with all in flight, %s for the last.",
-              rollout_words(&step->rollout, words),
-              (long long)min_whole(step->rollout.answers, step->rollout.slots),
-              step_text(step->rollout.first_step_seconds, a), step_text(step->rollout.last_step_seconds, b));
+    prose_add(&line, "Rollout: %s; up to %lld answers at once in each; %s a token",
+              rollout_words(&step->rollout, words), (long long)min_whole(step->rollout.answers, step->rollout.slots),
+              step_text(step->rollout.first_step_seconds, a));
+    if (step->rollout.last_step_seconds != step->rollout.first_step_seconds)
+        prose_add(&line, " with all in flight, %s for the last", step_text(step->rollout.last_step_seconds, b));
+    prose_add(&line, ".");
     prose_write(out, "", "  ", line.text);
 }
 
 /* Passes forward are one row, and what takes next to nothing counts as other. */
 static void write_phases(const RlStep *step, TextOut out) {
     static const double LITTLE = 0.01;
-    static const bool PASS[RL_PHASES] = {[RL_LOGPROBS] = true, [RL_REFERENCE] = true, [RL_TEACHER] = true,
-                                         [RL_VALUES] = true,   [RL_REWARD] = true};
+    static const bool PASS[RL_PHASES] = {
+        [RL_LOGPROBS] = true, [RL_REFERENCE] = true, [RL_TEACHER] = true, [RL_VALUES] = true, [RL_REWARD] = true};
     double rows[RL_PHASES] = {0};
     for (int phase = 0; phase < RL_PHASES; phase++) {
         bool little = phase == RL_LOAD && step->phases[phase] < LITTLE * step->seconds;
@@ -126,12 +129,14 @@ static void write_limits(const RlQuestion *question, const RlStep *step, TextOut
     double generation = step->phases[RL_GENERATION], busy = step->train_side;
     bool rollout = generation > busy;
     if (step->rollout.partial)
-        prose_add(&line, "Partial: answers that are not done go on with the new weights, and none waits for the longest. ");
+        prose_add(&line,
+                  "Partial: answers that are not done go on with the new weights, and none waits for the longest. ");
     else if (step->rollout.lag > 1)
         prose_add(&line, "Answers of up to %d steps are in flight together, so that none waits for the longest. ",
                   step->rollout.lag);
     else if (step->rollout.tail_seconds > 0)
-        prose_add(&line, "The last tenth of the answers takes %s of it, %.0f%% of the step; the longest has %s tokens. ",
+        prose_add(&line,
+                  "The last tenth of the answers takes %s of it, %.0f%% of the step; the longest has %s tokens. ",
                   step_text(step->rollout.tail_seconds, a), 100 * step->rollout.tail_seconds / step->seconds,
                   grouped_text(lengths_longest_of(&question->answers, (double)answers_generated(question)), b));
     else

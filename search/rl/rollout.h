@@ -19,8 +19,8 @@ typedef struct {
 /* What generates. */
 typedef struct {
     int64_t chips;
-    int lag;     /* answers may be as many updates old */
-    bool shared; /* the chips train too */
+    int lag;      /* answers may be as many updates old */
+    bool shared;  /* the chips train too */
     bool partial; /* answers that are not done go on after weights came */
 } RolloutPool;
 

@@ -55,9 +55,8 @@ double trainer_floor(const RlQuestion *question, int64_t chips) {
 static bool make_request(const RlQuestion *question, const Trainer *trainer, Arena *arena, Request *out, Error *error) {
     int64_t length;
     Options *options = ARENA_NEW(arena, Options, 1);
-    static const Option TAKEN[] = {OPTION_MODEL,     OPTION_CHIP,  OPTION_OVERSUBSCRIPTION, OPTION_FOR,
-                                   OPTION_PRECISION, OPTION_REMAT, OPTION_MTBF,
-                                   OPTION_RESTART};
+    static const Option TAKEN[] = {OPTION_MODEL, OPTION_CHIP, OPTION_OVERSUBSCRIPTION, OPTION_FOR, OPTION_PRECISION,
+                                   OPTION_REMAT, OPTION_MTBF, OPTION_RESTART};
     if (!options) return error_memory(error);
     options->environment = question->options->environment;
     options->model_json = question->options->model_json;
@@ -98,10 +97,9 @@ static double trainer_moved(const RlQuestion *question, const Trainer *trainer) 
     enum { WEIGHTS = 2, STATE = 18 };
     const Estimate *estimate = &trainer->plan->estimate;
     double each = (double)model_parameters(&question->model).total / (double)trainer->chips;
-    double others =
-        each * (WEIGHTS * (question->algorithm->reference + question->teacher_share +
-                           (question->reward_by_rollout ? 0 : question->reward_share)) +
-                STATE * question->critic_share);
+    double others = each * (WEIGHTS * (question->algorithm->reference + question->teacher_share +
+                                       (question->reward_by_rollout ? 0 : question->reward_share)) +
+                            STATE * question->critic_share);
     double free = estimate->memory_limit_bytes - memory_total(&estimate->memory);
     return others > free ? others : 0;
 }
@@ -125,8 +123,7 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     }
     /* Plans are ranked with what is odd about them, and so are limits. */
     if (limit_seconds < INFINITY)
-        request->control.limit_seconds =
-            limit_seconds / each * odd_most(&request->question.profile) * (1 + 1e-9);
+        request->control.limit_seconds = limit_seconds / each * odd_most(&request->question.profile) * (1 + 1e-9);
     if (!search_run(request, arena, result, error)) return false;
     /* A limited search sends nothing to the host by itself: where something there keeps the limit, all is searched. */
     if (limit_seconds < INFINITY && result->plan_count == 0 && request->space.offload_open) {
