@@ -20,7 +20,7 @@ typedef struct {
     double transfer_bytes_per_second; /* of one host that trains; of several it rises with their root */
     double load_seconds;              /* of freeing and filling HBM where pools share chips, once a phase */
     double other_share;               /* rewards, advantages, data: of all the rest */
-    double likely_error; /* of a step's seconds, median: what is nearer to another cannot be told from it */
+    double likely_error;              /* of a step's seconds, median: two that are nearer may be the other way round */
 } RlProfile;
 
 /* Pure: reads it from the text of the file; `where` is its name in errors. */

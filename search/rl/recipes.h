@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/rl/recipes.h: what NeMo RL's own recipes for this model and as many of these chips take for the same work
- * (cost/rl/profiles/recipes.tsv). */
+ * (cost/rl/profiles/recipes.json). */
 #pragma once
 
 #include "search/rl/rl_answer.h"

@@ -145,14 +145,14 @@ static bool refuses(const RlQuestion *question, const RlStep *step, const RlFram
         return error_set(error, ERROR_INPUT, "--emit",
                          "%s has no engines of attention data parallel; give --rollout \"attention_data=1\"", title),
                true;
+    if (!rl_runs(framework, step->way))
+        return error_set(error, ERROR_INPUT, "--emit", "%s %s", title, framework->ways_words), true;
     int64_t stages = step->trainer.plan->plan.degrees.of[ROLE_PIPELINE];
     if (stages > 1 && !has_fact(framework, FACT_PIPELINE))
         return error_set(error, ERROR_INPUT, "--emit",
                          "%s has no pipeline, and the plan has %lld stages; give --for %s", title, (long long)stages,
                          framework->trainer),
                true;
-    if (!rl_runs(framework, step->way))
-        return error_set(error, ERROR_INPUT, "--emit", "%s %s", title, framework->ways_words), true;
     return false;
 }
 

@@ -2,9 +2,20 @@
 #include "base/util.h"
 #include "search/rl/rl_report.h"
 
+typedef struct {
+    const RlQuestion *question;
+    Arena *arena;
+    FILE *out;
+    Error *error;
+} Front;
+
 /* One line: the best step with one option set. What cannot be requested so has none. */
-static bool add_line(const RlQuestion *question, const char *what, Option option, int64_t value, Arena *arena,
-                     FILE *out, Error *error) {
+static bool add_line(const Front *front, Option option, int64_t value) {
+    const RlQuestion *question = front->question;
+    Arena *arena = front->arena;
+    FILE *out = front->out;
+    Error *error = front->error;
+    const char *what = option_name(option);
     Options *options = ARENA_NEW(arena, Options, 1);
     RlQuestion *own = ARENA_NEW(arena, RlQuestion, 1);
     RlAnswer *answer = ARENA_NEW(arena, RlAnswer, 1);
@@ -31,11 +42,12 @@ bool rl_write_front(const RlQuestion *question, Arena *arena, FILE *out, Error *
     static const int LAGS[] = {0, 1, 2, 4, RL_LAG_MAX};
     Option size = question->options->text[OPTION_CHIPS] || question->unit == 1 ? OPTION_CHIPS : OPTION_NODES;
     int64_t all = size == OPTION_CHIPS ? question->chips : question->hosts;
+    const Front front = {question, arena, out, error};
     fputs("with\tvalue\tstep_s\ttokens_per_hour\tusd_per_step\tbest\n", out);
     for (size_t i = 0; i < COUNT_OF(LAGS); i++)
-        if (!add_line(question, "lag", OPTION_LAG, LAGS[i], arena, out, error)) return false;
+        if (!add_line(&front, OPTION_LAG, LAGS[i])) return false;
     for (int64_t part = 4; part >= 1; part /= 2)
         if (all % part == 0 && (size == OPTION_NODES || part == 1 || question->chips / part >= 2))
-            if (!add_line(question, option_name(size), size, all / part, arena, out, error)) return false;
-    return add_line(question, option_name(size), size, 2 * all, arena, out, error);
+            if (!add_line(&front, size, all / part)) return false;
+    return add_line(&front, size, 2 * all);
 }

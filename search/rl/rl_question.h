@@ -43,7 +43,7 @@ typedef struct {
     bool brute_force;
 } RlQuestion;
 
-/* A pass forward runs beside training of so many times its parameters, by the pool that trains. */
+/* Passes forward of the pool that trains, in parameters of the policy. */
 static inline double question_passes(const RlQuestion *question) {
     return !question->logprobs_by_rollout + question->algorithm->reference + question->teacher_share +
            question->critic_share + (question->reward_by_rollout ? 0 : question->reward_share);

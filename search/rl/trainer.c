@@ -66,10 +66,10 @@ static bool make_request(const RlQuestion *question, const Trainer *trainer, Are
     }
     if (!options->text[OPTION_FOR]) options->text[OPTION_FOR] = "megatron";
     const char *plan = question->options->text[OPTION_TRAIN_PLAN];
-    /* Weights are sent from ranks that hold whole tensors or shards of tensor and expert: no recipe of NeMo RL or verl
-     * trains with Megatron's own FSDP. */
-    if (!(plan && strstr(plan, "fsdp")) && strcmp(options->text[OPTION_FOR], "megatron") == 0)
-        options->text[OPTION_REQUIRE] = "fsdp=1";
+    /* No framework sends weights from Megatron's own FSDP, and none has a pipeline of torch's or DeepSpeed's. */
+    bool megatron = strcmp(options->text[OPTION_FOR], "megatron") == 0;
+    if (!plan || !strstr(plan, megatron ? "fsdp" : "pipeline"))
+        options->text[OPTION_REQUIRE] = megatron ? "fsdp=1" : "pipeline=1";
     options->text[OPTION_MAX_IDLE] = plan ? "0" : TRAINER_IDLE_TEXT;
     options->text[OPTION_CHIPS] = arena_format(arena, "%lld", (long long)trainer->chips);
     options->text[OPTION_SEQUENCES] = arena_format(arena, "%lld", (long long)trainer->sequences);

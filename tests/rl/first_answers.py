@@ -44,7 +44,7 @@ def main():
         used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         text = run.stdout
         rows = sum(max(1, math.ceil(len(one) / COLUMNS)) for one in text.splitlines())
-        wrong = [f"{name} is not beside it" for name in recipes if f"As NeMo RL's {name} " not in text]
+        wrong = [f"{name} is not there" for name in recipes if f"As NeMo RL's {name} " not in text]
         if run.returncode or run.stderr:
             wrong.append(run.stderr)
         if rows > ROWS:
