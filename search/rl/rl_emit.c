@@ -135,7 +135,7 @@ static bool has_fact(const RlFramework *framework, RlFact fact) {
     return false;
 }
 
-static bool refuses(const RlQuestion *question, const RlStep *step, const RlFramework *framework, Error *error) {
+bool rl_refuses(const RlQuestion *question, const RlStep *step, const RlFramework *framework, Error *error) {
     const char *title = framework->title;
     if (!framework->estimators[question->algorithm - RL_ALGORITHM])
         return error_set(error, ERROR_INPUT, "--emit", "%s does not run %s", title, question->algorithm->title), true;
@@ -156,11 +156,21 @@ static bool refuses(const RlQuestion *question, const RlStep *step, const RlFram
     return false;
 }
 
+const RlStep *rl_step_for(const RlAnswer *answer, const RlFramework *framework) {
+    const RlStep *step = &answer->best[answer->first];
+    for (int way = 0; way < RL_WAYS; way++) {
+        const RlStep *other = &answer->best[way];
+        bool better = !rl_runs(framework, step->way) || other->seconds < step->seconds;
+        if (other->fits && rl_runs(framework, (RlWay)way) && better) step = other;
+    }
+    return step;
+}
+
 bool rl_emit(const RlQuestion *question, const RlStep *step, const RlFramework *framework, Arena *arena, FILE *out,
              Error *error) {
     Facts facts = {.arena = arena};
     char words[RL_WORDS_SIZE], trainer[RL_WORDS_SIZE];
-    if (refuses(question, step, framework, error)) return false;
+    if (rl_refuses(question, step, framework, error)) return false;
     add_work(&facts, question);
     add_split(&facts, question, step);
     add_trainer(&facts, &step->trainer);

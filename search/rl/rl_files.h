@@ -87,6 +87,10 @@ static inline bool rl_runs(const RlFramework *framework, RlWay way) {
     return !framework->ways || (framework->ways >> way & 1);
 }
 
+/* The best step that the framework runs, else the best; whether it has no words for it, *error why. */
+const RlStep *rl_step_for(const RlAnswer *answer, const RlFramework *framework);
+bool rl_refuses(const RlQuestion *question, const RlStep *step, const RlFramework *framework, Error *error);
+
 bool rl_emit(const RlQuestion *question, const RlStep *step, const RlFramework *framework, Arena *arena, FILE *out,
              Error *error);
 

@@ -27,12 +27,7 @@ static bool write_file(const RlQuestion *question, const RlAnswer *answer, const
     const RlFramework *framework = rl_framework_named(question->options->text[OPTION_EMIT]);
     if (!answer->found)
         return error_set(error, ERROR_INPUT, "--emit", "no split fits; `shardopt rl` with the same options says why");
-    const RlStep *step = &answer->best[answer->first];
-    for (int way = 0; way < RL_WAYS; way++) { /* the best that it runs */
-        const RlStep *other = &answer->best[way];
-        bool better = !rl_runs(framework, step->way) || other->seconds < step->seconds;
-        if (other->fits && rl_runs(framework, (RlWay)way) && better) step = other;
-    }
+    const RlStep *step = rl_step_for(answer, framework);
     return draft_open(&draft, error) &&
            draft_write(&draft, rl_emit(question, step, framework, arena, draft.file, error), streams.out, path, error);
 }
@@ -84,6 +79,13 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     const RlFramework *emits = options->text[OPTION_EMIT] ? rl_framework_named(options->text[OPTION_EMIT]) : NULL;
     if (emits && emits->trainer && !options->text[OPTION_FOR]) options->text[OPTION_FOR] = emits->trainer;
     bool ok = rl_question(options, line->arena, question, error) && rl_answer(question, line->arena, answer, error);
+    Error lacks = {0};
+    if (ok && emits && answer->found && !options->text[OPTION_ROLLOUT] &&
+        rl_refuses(question, rl_step_for(answer, emits), emits, &lacks)) {
+        /* The best of the engines that it has words for, if it is they that it lacks. */
+        options->text[OPTION_ROLLOUT] = "attention_data=1";
+        ok = rl_question(options, line->arena, question, error) && rl_answer(question, line->arena, answer, error);
+    }
     bool interrupted = interrupt_came(NULL);
     interrupt_end(&scope);
     if (ok && choice.verbose) rl_write_certificate(answer, streams.err);
