@@ -226,9 +226,11 @@ static bool read_ways(const Words *words, RlQuestion *out) {
                      RL_OPTIONS[OPTION_OBJECTIVE].values, &objective, words->error))
         return false;
     out->objective = (RlObjective)objective;
-    if (objective == RL_COST && !(out->chip.usd_per_chip_hour.value > 0))
-        return words_wrong(words, OPTION_OBJECTIVE, "needs a price, and the catalog has none of %s; give time",
-                           out->chip.title);
+    const Chip *chips[] = {&out->chip, &out->serving.question.chip};
+    for (int i = 0; i < 2 && objective == RL_COST; i++)
+        if (!(chips[i]->usd_per_chip_hour.value > 0))
+            return words_wrong(words, OPTION_OBJECTIVE, "needs a price, and the catalog has none of %s; give time",
+                               chips[i]->title);
     return true;
 }
 
