@@ -9,27 +9,24 @@
 #include <math.h>
 #include <stdlib.h>
 
-const char *rl_phase_name(RlPhase phase) {
-    static const char *const NAMES[RL_PHASES] = {"generation", "transfer", "logprobs", "reference",
-                                                 "teacher",    "values",   "training", "critic_training",
-                                                 "reward",     "load",     "other"};
-    return NAMES[phase];
-}
+static const struct {
+    const char *name, *words;
+} PHASES[RL_PHASES] = {
+    [RL_GENERATION] = {"generation", "generation"},
+    [RL_TRANSFER] = {"transfer", "weights to the engines"},
+    [RL_LOGPROBS] = {"logprobs", "log-probabilities"},
+    [RL_REFERENCE] = {"reference", "log-probabilities, reference"},
+    [RL_TEACHER] = {"teacher", "teacher"},
+    [RL_VALUES] = {"values", "values of the critic"},
+    [RL_TRAINING] = {"training", "training"},
+    [RL_CRITIC] = {"critic_training", "training of the critic"},
+    [RL_REWARD] = {"reward", "reward model"},
+    [RL_LOAD] = {"load", "loading, offloading"},
+    [RL_OTHER] = {"other", "rewards, data, other"},
+};
 
-const char *rl_phase_words(RlPhase phase) {
-    static const char *const WORDS[RL_PHASES] = {"generation",
-                                                 "weights to the engines",
-                                                 "log-probabilities",
-                                                 "log-probabilities, reference",
-                                                 "teacher",
-                                                 "values of the critic",
-                                                 "training",
-                                                 "training of the critic",
-                                                 "reward model",
-                                                 "loading, offloading",
-                                                 "rewards, data, other"};
-    return WORDS[phase];
-}
+const char *rl_phase_name(RlPhase phase) { return PHASES[phase].name; }
+const char *rl_phase_words(RlPhase phase) { return PHASES[phase].words; }
 
 const char *rl_way_name(RlWay way) {
     static const char *const NAMES[RL_WAYS] = {"colocated", "split", "split_lagged", "split_partial"};
@@ -51,12 +48,6 @@ double rl_usd_per_step(const RlQuestion *question, const RlStep *step) {
     double other = question->serving.question.chip.usd_per_chip_hour.value;
     if (!(usd > 0) || (question->rollout_only && !(other > 0))) return -1;
     return (usd * (double)question->chips + other * (double)question->rollout_only) * step->seconds / 3600;
-}
-
-/* Every chip is paid for and every step trains on as many tokens, so that all three fall with the step. */
-double rl_value(const RlQuestion *question, const RlStep *step) {
-    if (question->objective == RL_COST) return rl_usd_per_step(question, step);
-    return question->objective == RL_TOKENS ? 1 / rl_tokens_per_hour(question, step) : step->seconds;
 }
 
 /* ---- one step ---- */
@@ -329,8 +320,7 @@ bool rl_answer(const RlQuestion *question, Arena *arena, RlAnswer *out, Error *e
     if (!search_lines(&on)) return false;
     for (int way = 0; way < RL_WAYS; way++) {
         const RlStep *step = &out->best[way];
-        if (!step->fits || (out->found && rl_value(question, step) >= rl_value(question, &out->best[out->first])))
-            continue;
+        if (!step->fits || (out->found && step->seconds >= out->best[out->first].seconds)) continue;
         out->found = true;
         out->first = (RlWay)way;
     }

@@ -64,8 +64,5 @@ typedef struct {
 
 bool rl_answer(const RlQuestion *question, Arena *arena, RlAnswer *out, Error *error);
 
-/* By the objective: smaller is better. */
-double rl_value(const RlQuestion *question, const RlStep *step);
-
 double rl_usd_per_step(const RlQuestion *question, const RlStep *step); /* below 0: no price is known */
 double rl_tokens_per_hour(const RlQuestion *question, const RlStep *step);

@@ -225,7 +225,6 @@ static bool read_ways(const Words *words, RlQuestion *out) {
     if (!choice_read(given(words, OPTION_OBJECTIVE), words_where(words, OPTION_OBJECTIVE),
                      RL_OPTIONS[OPTION_OBJECTIVE].values, &objective, words->error))
         return false;
-    out->objective = (RlObjective)objective;
     const Chip *chips[] = {&out->chip, &out->serving.question.chip};
     for (int i = 0; i < 2 && objective == RL_COST; i++)
         if (!(chips[i]->usd_per_chip_hour.value > 0))

@@ -8,7 +8,8 @@
 #include "search/options/machine_words.h"
 #include "search/serving/options/serving_options.h"
 
-typedef enum { RL_TIME, RL_TOKENS, RL_COST, RL_OBJECTIVES } RlObjective;
+/* As --objective has them. Every chip is paid for and every step trains on as many tokens: all three rank alike. */
+enum { RL_TIME, RL_TOKENS, RL_COST };
 
 enum { RL_LAG_MAX = 8 };
 
@@ -39,7 +40,6 @@ typedef struct {
     int lag;                    /* at most */
     bool only_colocated;
     int64_t train_hosts; /* only so many; 0: any */
-    RlObjective objective;
     bool brute_force;
 } RlQuestion;
 
