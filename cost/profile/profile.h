@@ -116,6 +116,7 @@ typedef struct {
     double recompute_whole;
     double layer_seconds;         /* per layer and microbatch, forward + backward */
     double microbatch_seconds;    /* per microbatch and stage */
+    double sequence_seconds;      /* per sequence of a replica: a loss taken one by one, of search/rl; in no file: 0 */
     double step_overhead_seconds; /* per step */
     /* The host launches one kernel after the other: the least time of a layer's compute in a microbatch, forward and
      * backward, however little there is to compute; and what each further tensor rank adds to that in a pipeline that

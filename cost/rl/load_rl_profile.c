@@ -10,14 +10,17 @@ bool rl_profile_read(const char *text, size_t length, const char *where, RlProfi
         double *to;
     } FIGURES[] = {{"answer_sigma.value", &out->answer_sigma},
                    {"answers_at_once.value", &out->answers_at_once},
-                   {"generation_colocated.value", &out->generation_colocated},
-                   {"generation_apart.value", &out->generation_apart},
-                   {"training_factor.value", &out->training_factor},
+                   {"memory_colocated.value", &out->memory_colocated},
+                   {"memory_apart.value", &out->memory_apart},
+                   {"host_step_seconds.value", &out->host_step_seconds},
+                   {"host_sequence_seconds.value", &out->host_sequence_seconds},
+                   {"answer_seconds.value", &out->answer_seconds},
                    {"forward_share.value", &out->forward_share},
                    {"transfer_seconds.value", &out->transfer_seconds},
                    {"transfer_bytes_per_second.value", &out->transfer_bytes_per_second},
                    {"load_seconds.value", &out->load_seconds},
-                   {"other_share.value", &out->other_share}};
+                   {"other_share.value", &out->other_share},
+                   {"likely_error.value", &out->likely_error}};
     cJSON *json = json_parse(text, length, where, error);
     bool ok = json != NULL;
     for (size_t i = 0; i < COUNT_OF(FIGURES) && ok; i++)

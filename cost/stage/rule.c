@@ -247,7 +247,8 @@ void rule_once_of_sums(const CostContext *setting, const Shard *shard, const Kno
     double ranks = knobs->zero_stage > 0 ? shard_data_ways(shard) * profile->rank_seconds : 0;
     for (int group = 0; group < DATA_GROUPS; group++) out->data_start[group] = out->data_end[group] = (Traffic){0, 0};
     out->other_seconds = profile->step_overhead_seconds + ranks +
-                         shard->microbatches * (profile->microbatch_seconds + layers * fixed_layer_seconds(setting));
+                         shard->microbatches * (profile->microbatch_seconds + layers * fixed_layer_seconds(setting) +
+                                                profile->sequence_seconds * (double)knobs->microbatch_sequences);
     out->other_seconds += fetch_seconds(setting, shard, knobs, sums);
     gradient_traffic(setting, shard, knobs, &trained, out);
     if (knobs->schedule == SCHEDULE_INTERLEAVED) reduce_by_chunk((double)knobs->virtual_stages, out);

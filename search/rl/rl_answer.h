@@ -15,7 +15,8 @@ typedef enum {
     RL_VALUES, /* of the critic */
     RL_TRAINING,
     RL_CRITIC,
-    RL_LOAD, /* HBM is freed and filled where pools share chips */
+    RL_REWARD, /* a model that scores the answers */
+    RL_LOAD,   /* HBM is freed and filled where pools share chips */
     RL_OTHER,
     RL_PHASES
 } RlPhase;
@@ -23,8 +24,10 @@ const char *rl_phase_name(RlPhase phase);  /* "generation" "transfer" "logprobs"
 const char *rl_phase_words(RlPhase phase); /* "log-probabilities" */
 
 /* The kinds of step that an answer compares. */
-typedef enum { RL_COLOCATED, RL_SPLIT, RL_SPLIT_LAGGED, RL_WAYS } RlWay;
-const char *rl_way_name(RlWay way); /* "colocated" "split" "split_lagged" */
+typedef enum { RL_COLOCATED, RL_SPLIT, RL_SPLIT_LAGGED, RL_SPLIT_PARTIAL, RL_WAYS } RlWay;
+const char *rl_way_name(RlWay way); /* "colocated" "split" "split_lagged" "split_partial" */
+/* Weights may be behind, so that both pools work at once. */
+static inline bool rl_way_lags(RlWay way) { return way >= RL_SPLIT_LAGGED; }
 
 typedef struct {
     RlWay way;
@@ -56,13 +59,10 @@ typedef struct {
     RlLine *lines;
     int line_count, searches, trainer_searches;
     RolloutSpace rollouts;
-    double seconds_limit;
+    double mtbf_seconds, goodput; /* of the whole machine, where --mtbf says how often it fails; 0: it does not */
 } RlAnswer;
 
 bool rl_answer(const RlQuestion *question, Arena *arena, RlAnswer *out, Error *error);
-
-/* By the objective: smaller is better. */
-double rl_value(const RlQuestion *question, const RlStep *step);
 
 double rl_usd_per_step(const RlQuestion *question, const RlStep *step); /* below 0: no price is known */
 double rl_tokens_per_hour(const RlQuestion *question, const RlStep *step);

@@ -8,16 +8,22 @@
 /* Which choices of the file are kept. */
 typedef struct {
     const char *words;
-    Option free[5]; /* ends with OPTION_COUNT */
+    Option free[8]; /* ends with OPTION_COUNT */
 } Change;
+
+#define ALL                                                                                                            \
+    {                                                                                                                  \
+        OPTION_COLOCATED, OPTION_TRAIN_NODES, OPTION_TRAIN_PLAN, OPTION_ROLLOUT, OPTION_REMAT, OPTION_PARTIAL,         \
+            OPTION_ROLLOUT_MEMORY, OPTION_COUNT                                                                        \
+    }
 
 static const Change CHANGES[] = {
     {"What it runs", {OPTION_COUNT}},
     {"Another engine layout", {OPTION_ROLLOUT, OPTION_COUNT}},
-    {"Another plan that trains", {OPTION_TRAIN_PLAN, OPTION_COUNT}},
-    {"Another split", {OPTION_COLOCATED, OPTION_TRAIN_NODES, OPTION_TRAIN_PLAN, OPTION_COUNT}},
-    {"All of it, on policy", {OPTION_COLOCATED, OPTION_TRAIN_NODES, OPTION_TRAIN_PLAN, OPTION_ROLLOUT, OPTION_COUNT}},
-    {"All of it, off policy", {OPTION_COLOCATED, OPTION_TRAIN_NODES, OPTION_TRAIN_PLAN, OPTION_ROLLOUT, OPTION_COUNT}},
+    {"Another plan that trains", {OPTION_TRAIN_PLAN, OPTION_REMAT, OPTION_COUNT}},
+    {"Another split", {OPTION_COLOCATED, OPTION_TRAIN_NODES, OPTION_TRAIN_PLAN, OPTION_REMAT, OPTION_COUNT}},
+    {"All of it, on policy", ALL},
+    {"All of it, off policy", ALL},
 };
 enum { ON_POLICY = 4 };
 
@@ -58,8 +64,7 @@ bool rl_compare(const Options *options, const RlFramework *framework, Arena *are
             fprintf(out.file, "%s: it does not fit.\n", CHANGES[i].words);
             continue;
         }
-        /* Of what is run, the way that the file names. */
-        RlWay way = i == 0 && answer->best[RL_SPLIT_LAGGED].fits ? RL_SPLIT_LAGGED : answer->first;
+        RlWay way = answer->first;
         if (i == 0) today = answer->best[way].seconds;
         write_line(CHANGES[i].words, &answer->best[way], today, out);
     }

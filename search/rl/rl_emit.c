@@ -31,6 +31,7 @@ static void add_work(Facts *facts, const RlQuestion *question) {
     whole(facts, FACT_ANSWER_LENGTH, (int64_t)longest);
     whole(facts, FACT_LENGTH, (int64_t)(prompt + longest));
     flag(facts, FACT_KL, question->algorithm->reference);
+    flag(facts, FACT_BYPASS, question->logprobs_by_rollout);
 }
 
 static void add_split(Facts *facts, const RlQuestion *question, const RlStep *step) {
@@ -53,6 +54,8 @@ static void add_split(Facts *facts, const RlQuestion *question, const RlStep *st
     whole(facts, FACT_LAG, step->lag);
     facts->of[FACT_LAGS] = "true";
     facts->of[FACT_FLAG_LAGS] = "";
+    flag(facts, FACT_PARTIAL, step->way == RL_SPLIT_PARTIAL);
+    if (step->way == RL_SPLIT_PARTIAL) facts->of[FACT_FLAG_PARTIAL] = "";
 }
 
 static void add_trainer(Facts *facts, const Trainer *trainer) {
@@ -66,12 +69,13 @@ static void add_trainer(Facts *facts, const Trainer *trainer) {
     whole(facts, FACT_EXPERT_TENSOR, max_whole(1, knobs->methods.grid.expert_tensor));
     whole(facts, FACT_MICRO, knobs->microbatch_sequences);
     whole(facts, FACT_MICRO_TOKENS, knobs->microbatch_sequences * trainer->length);
+    flag(facts, FACT_RECOMPUTES, trainer->plan->estimate.recompute_seconds > 0);
     flag(facts, FACT_SEQUENCE_PARALLEL, tensor > 1);
     if (tensor > 1) facts->of[FACT_SEQUENCE_FLAG] = "";
     if (knobs->virtual_stages > 1) whole(facts, FACT_VIRTUAL, knobs->virtual_stages);
 }
 
-static void add_rollout(Facts *facts, const Rollout *rollout, bool shared) {
+static void add_rollout(Facts *facts, const Rollout *rollout, double memory) {
     const WorkerLayout *layout = &rollout->layout->on.layout;
     const char *engine = engine_at(rollout->layout->on.engine)->name;
     facts->of[FACT_ENGINE] = strcmp(engine, "tensorrt-llm") == 0 ? "trtllm" : engine;
@@ -82,8 +86,9 @@ static void add_rollout(Facts *facts, const Rollout *rollout, bool shared) {
     whole(facts, FACT_ROLLOUT_DATA, layout->attention_data);
     whole(facts, FACT_ROLLOUT_EXPERT, layout->expert);
     if (layout->attention_data > 1) facts->of[FACT_ROLLOUT_ATTENTION] = "";
-    whole(facts, FACT_SLOTS, min_whole(rollout->layout->slots, rollout->answers));
-    facts->of[FACT_HBM_SHARE] = shared ? "0.8" : "0.9";
+    whole(facts, FACT_SLOTS, min_whole(rollout->slots, rollout->answers));
+    facts->of[FACT_HBM_SHARE] = arena_format(facts->arena, "%.4g", memory);
+    if (!facts->of[FACT_HBM_SHARE]) facts->full = true;
 }
 
 /* ---- writing ---- */
@@ -130,7 +135,7 @@ static bool has_fact(const RlFramework *framework, RlFact fact) {
     return false;
 }
 
-static bool refuses(const RlQuestion *question, const RlStep *step, const RlFramework *framework, Error *error) {
+bool rl_refuses(const RlQuestion *question, const RlStep *step, const RlFramework *framework, Error *error) {
     const char *title = framework->title;
     if (!framework->estimators[question->algorithm - RL_ALGORITHM])
         return error_set(error, ERROR_INPUT, "--emit", "%s does not run %s", title, question->algorithm->title), true;
@@ -140,20 +145,36 @@ static bool refuses(const RlQuestion *question, const RlStep *step, const RlFram
         return error_set(error, ERROR_INPUT, "--emit",
                          "%s has no engines of attention data parallel; give --rollout \"attention_data=1\"", title),
                true;
-    if (framework->ways && !(framework->ways >> step->way & 1))
+    if (!rl_runs(framework, step->way))
         return error_set(error, ERROR_INPUT, "--emit", "%s %s", title, framework->ways_words), true;
+    int64_t stages = step->trainer.plan->plan.degrees.of[ROLE_PIPELINE];
+    if (stages > 1 && !has_fact(framework, FACT_PIPELINE))
+        return error_set(error, ERROR_INPUT, "--emit",
+                         "%s has no pipeline, and the plan has %lld stages; give --for %s", title, (long long)stages,
+                         framework->trainer),
+               true;
     return false;
+}
+
+const RlStep *rl_step_for(const RlAnswer *answer, const RlFramework *framework) {
+    const RlStep *step = &answer->best[answer->first];
+    for (int way = 0; way < RL_WAYS; way++) {
+        const RlStep *other = &answer->best[way];
+        bool better = !rl_runs(framework, step->way) || other->seconds < step->seconds;
+        if (other->fits && rl_runs(framework, (RlWay)way) && better) step = other;
+    }
+    return step;
 }
 
 bool rl_emit(const RlQuestion *question, const RlStep *step, const RlFramework *framework, Arena *arena, FILE *out,
              Error *error) {
     Facts facts = {.arena = arena};
     char words[RL_WORDS_SIZE], trainer[RL_WORDS_SIZE];
-    if (refuses(question, step, framework, error)) return false;
+    if (rl_refuses(question, step, framework, error)) return false;
     add_work(&facts, question);
     add_split(&facts, question, step);
     add_trainer(&facts, &step->trainer);
-    add_rollout(&facts, &step->rollout, step->way == RL_COLOCATED);
+    add_rollout(&facts, &step->rollout, question->engine_memory[step->way == RL_COLOCATED]);
     facts.of[FACT_ESTIMATOR] = framework->estimators[question->algorithm - RL_ALGORITHM];
     if (facts.full) return error_memory(error);
     if (framework->syntax != RL_YAML) fputs("#!/bin/bash\n", out);

@@ -31,6 +31,10 @@ typedef enum {
     FACT_LAG,       /* where it is above 0 */
     FACT_LAGS,      /* "true" there */
     FACT_FLAG_LAGS, /* a flag, there */
+    FACT_PARTIAL,   /* "true" where answers go on after weights came */
+    FACT_FLAG_PARTIAL,
+    FACT_RECOMPUTES, /* "true" "false" */
+    FACT_BYPASS,     /* "true" where the engines' log-probabilities are used */
     FACT_TENSOR,
     FACT_CONTEXT,
     FACT_PIPELINE,
@@ -71,12 +75,21 @@ typedef struct {
     const RlKey *keys;             /* ends with a key of NULL */
     unsigned ways;                 /* a bit per RlWay that it runs; 0: all */
     const char *ways_words;        /* why not the others */
+    const char *trainer;           /* as --for has it; NULL: Megatron */
     bool expert_group; /* engines of attention data parallel have experts over the whole of it, and no key */
 } RlFramework;
 
 enum { RL_FRAMEWORKS = 5 };
 extern const RlFramework RL_FRAMEWORK[RL_FRAMEWORKS];
 const RlFramework *rl_framework_named(const char *name); /* NULL: there is none */
+
+static inline bool rl_runs(const RlFramework *framework, RlWay way) {
+    return !framework->ways || (framework->ways >> way & 1);
+}
+
+/* The best step that the framework runs, else the best; whether it has no words for it, *error why. */
+const RlStep *rl_step_for(const RlAnswer *answer, const RlFramework *framework);
+bool rl_refuses(const RlQuestion *question, const RlStep *step, const RlFramework *framework, Error *error);
 
 bool rl_emit(const RlQuestion *question, const RlStep *step, const RlFramework *framework, Arena *arena, FILE *out,
              Error *error);

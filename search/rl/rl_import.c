@@ -83,6 +83,8 @@ static bool set_split(Imported *in) {
     int64_t lag = off || !apart ? 0 : min_whole(RL_LAG_MAX, number(in, FACT_LAG, 1));
     if (!in->options->text[OPTION_NODES] && !set_whole(in, OPTION_CHIPS, chips)) return false;
     if (!apart) return set(in, OPTION_COLOCATED, "");
+    bool partial = in->of[FACT_FLAG_PARTIAL] || (in->of[FACT_PARTIAL] && strcasecmp(in->of[FACT_PARTIAL], "true") == 0);
+    if (lag > 0 && !set(in, OPTION_PARTIAL, partial ? "yes" : "no")) return false;
     return set(in, OPTION_LAG, arena_format(in->arena, "%lld", (long long)lag)) &&
            set_whole(in, OPTION_TRAIN_NODES, one_host ? train_chips : train_chips / host);
 }
@@ -102,7 +104,11 @@ static bool set_engines(Imported *in) {
     int64_t tensor = number(in, FACT_ROLLOUT_TENSOR, number(in, FACT_ENGINE_CHIPS, 1) / max_whole(1, data));
     const char *rollout = arena_format(in->arena, "tensor=%lld pipeline=%lld attention_data=%lld", (long long)tensor,
                                        (long long)number(in, FACT_ROLLOUT_PIPELINE, 1), (long long)data);
-    return set(in, OPTION_TRAIN_PLAN, plan) && set(in, OPTION_ROLLOUT, rollout);
+    const char *recomputes = in->of[FACT_RECOMPUTES], *bypass = in->of[FACT_BYPASS], *memory = in->of[FACT_HBM_SHARE];
+    return set(in, OPTION_TRAIN_PLAN, plan) && set(in, OPTION_ROLLOUT, rollout) &&
+           (!recomputes || set(in, OPTION_REMAT, strcasecmp(recomputes, "true") == 0 ? "full" : "none")) &&
+           (!bypass || strcasecmp(bypass, "true") != 0 || set(in, OPTION_LOGPROBS, "rollout")) &&
+           (!memory || set(in, OPTION_ROLLOUT_MEMORY, memory));
 }
 
 bool rl_import(RlConfig *config, Arena *arena, Options *options, Error *error) {
@@ -123,5 +129,6 @@ bool rl_import(RlConfig *config, Arena *arena, Options *options, Error *error) {
         if (!entry && config_has(file, key->key)) in.of[key->fact] = ""; /* a flag */
         if (entry && key->fact != FACT_NONE && !in.of[key->fact]) in.of[key->fact] = entry->value;
     }
+    if (of->trainer && !set(&in, OPTION_FOR, of->trainer)) return false;
     return set_work(&in, of) && set_split(&in) && set_engines(&in);
 }

@@ -63,7 +63,7 @@ static bool add_rollout(const RlStep *step, cJSON *to) {
     return json_add_text(json, "engine", engine_at(pool.on.engine)->name) &&
            json_add_text(json, "notation", pool_notation(&pool, text)) &&
            json_add_whole(json, "replicas", rollout->replicas) && json_add_whole(json, "answers", rollout->answers) &&
-           json_add_whole(json, "slots", rollout->layout->slots) && json_add_whole(json, "batches", rollout->lag) &&
+           json_add_whole(json, "slots", rollout->slots) && json_add_whole(json, "batches", rollout->lag) &&
            json_add_real(json, "decode_steps", rollout->steps) &&
            json_add_real(json, "prompt_seconds", rollout->prompt_seconds) &&
            json_add_real(json, "tail_seconds", rollout->tail_seconds) &&
@@ -101,14 +101,28 @@ static bool add_certificate(const RlAnswer *answer, cJSON *to) {
     return ok;
 }
 
-bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, FILE *out, Error *error) {
+static bool add_recipes(const Recipes *recipes, cJSON *to) {
+    cJSON *list = json_add_array(to, "recipes");
+    bool ok = list != NULL;
+    for (int i = 0; i < recipes->count && ok; i++) {
+        const RlStep *step = &recipes->of[i].step;
+        cJSON *one = json_add_object(list, NULL);
+        ok = json_add_text(one, "name", recipes->of[i].name) &&
+             json_add_real(one, "seconds", step->fits ? step->seconds : NAN);
+    }
+    return ok;
+}
+
+bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out,
+                   Error *error) {
     cJSON *json = cJSON_CreateObject(), *steps = NULL;
     bool ok = json && json_add_whole(json, "format_version", 1) && json_add_text(json, "program", program_version()) &&
               add_request(question, json) && add_work(question, json) && (steps = json_add_array(json, "steps"));
     if (ok && answer->found) ok = add_step(question, &answer->best[answer->first], steps);
     for (int way = 0; way < RL_WAYS && ok; way++)
         if (answer->best[way].fits && way != (int)answer->first) ok = add_step(question, &answer->best[way], steps);
-    ok = ok && add_certificate(answer, json);
+    ok = ok && add_recipes(recipes, json) &&
+         (!(answer->goodput > 0) || json_add_real(json, "goodput", answer->goodput)) && add_certificate(answer, json);
     if (ok) json_settle(json);
     ok = ok ? json_print(out, json) : error_memory(error);
     cJSON_Delete(json);

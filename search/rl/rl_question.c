@@ -7,6 +7,7 @@
 #include "models/config/model_json.h"
 #include "models/parameters.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +51,18 @@ bool answers_lognormal(double mean, double most, double sigma, Arena *arena, Len
     return true;
 }
 
+double length_at(const Lengths *lengths, double share) {
+    int64_t low = 0, high = lengths->count - 1;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (lengths->share[middle] < share)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return lengths->length[low];
+}
+
 static bool read_lengths(const Words *words, RlQuestion *out) {
     const char *file = given(words, OPTION_LENGTHS);
     int64_t answer = 1024, prompt = 256, most = 0;
@@ -73,6 +86,33 @@ static bool read_lengths(const Words *words, RlQuestion *out) {
                            (long long)most, (long long)answer);
     return answers_lognormal((double)answer, (double)most, out->profile.answer_sigma, words->arena, &out->answers) ||
            error_memory(words->error);
+}
+
+/* An answer calls a tool between two turns, one of twice the tokens twice as often. */
+static bool read_tools(const Words *words, RlQuestion *out) {
+    const char *time = given(words, OPTION_TOOL_TIME), *where = words_where(words, OPTION_TOOL_TIME);
+    enum { MILLISECONDS = 1000 };
+    double turns = 1, seconds;
+    char *text;
+    size_t length;
+    Lengths calls;
+    if (!words_real(words, OPTION_TURNS, 1, 1e4, &turns)) return false;
+    if ((turns > 1) != (time != NULL))
+        return words_wrong(words, time ? OPTION_TOOL_TIME : OPTION_TURNS, "needs %s as well",
+                           time ? "--turns of 2 or more" : "--tool-time");
+    if (!time) return true;
+    if (isdigit((unsigned char)*time)) {
+        if (!number_seconds(time, where, &seconds, words->error)) return false;
+        if (!answers_lognormal(MILLISECONDS * seconds, 1e3 * MILLISECONDS * seconds, out->profile.answer_sigma,
+                               words->arena, &calls))
+            return error_memory(words->error);
+    } else if (!file_read(time, 64 << 20, words->arena, &text, &length, words->error) ||
+               !lengths_read(text, time, 0, words->arena, &calls, words->error)) {
+        return false;
+    }
+    out->tool_seconds = (turns - 1) * calls.mean / MILLISECONDS;
+    out->tool_longest = lengths_longest_of(&calls, (turns - 1) * (double)answers_generated(out)) / MILLISECONDS;
+    return true;
 }
 
 /* ---- the algorithm ---- */
@@ -104,7 +144,18 @@ static bool read_algorithm(const Words *words, RlQuestion *out) {
         return words_wrong(words, OPTION_CRITIC, "%s has no critic; leave it out, or give --algorithm ppo",
                            algorithm->title);
     out->critic_share = algorithm->critic ? 1 : 0;
-    return (!given(words, OPTION_TEACHER) || read_share(words, OPTION_TEACHER, &out->model, &out->teacher_share)) &&
+    int scorer = 0, owner = 0;
+    if (given(words, OPTION_REWARD_ON) && !given(words, OPTION_REWARD))
+        return words_wrong(words, OPTION_REWARD_ON, "needs a model that runs there; give --reward MODEL as well");
+    if (!choice_read(given(words, OPTION_REWARD_ON), words_where(words, OPTION_REWARD_ON),
+                     RL_OPTIONS[OPTION_REWARD_ON].values, &scorer, words->error) ||
+        !choice_read(given(words, OPTION_LOGPROBS), words_where(words, OPTION_LOGPROBS),
+                     RL_OPTIONS[OPTION_LOGPROBS].values, &owner, words->error))
+        return false;
+    out->reward_by_rollout = scorer == 1;
+    out->logprobs_by_rollout = owner == 1;
+    return (!given(words, OPTION_REWARD) || read_share(words, OPTION_REWARD, &out->model, &out->reward_share)) &&
+           (!given(words, OPTION_TEACHER) || read_share(words, OPTION_TEACHER, &out->model, &out->teacher_share)) &&
            (!given(words, OPTION_CRITIC) || read_share(words, OPTION_CRITIC, &out->model, &out->critic_share));
 }
 
@@ -146,8 +197,25 @@ static bool read_ways(const Words *words, RlQuestion *out) {
         !words_whole(words, OPTION_TRAIN_NODES, 1, 1 << 20, &out->train_hosts))
         return false;
     out->lag = (int)lag;
+    int partial = RL_EITHER;
+    if (!choice_read(given(words, OPTION_PARTIAL), words_where(words, OPTION_PARTIAL),
+                     RL_OPTIONS[OPTION_PARTIAL].values, &partial, words->error))
+        return false;
+    out->partial = (RlPartial)partial;
+    if (out->partial == RL_PARTIAL && lag == 0)
+        return words_wrong(words, OPTION_PARTIAL, "trains on tokens of older weights; give --lag 1 or more");
+    out->engine_memory[0] = out->profile.memory_apart, out->engine_memory[1] = out->profile.memory_colocated;
+    for (int shared = 0; shared < 2; shared++)
+        if (!words_share(words, OPTION_ROLLOUT_MEMORY, 1, &out->engine_memory[shared])) return false;
     out->only_colocated = given(words, OPTION_COLOCATED) != NULL;
     out->brute_force = given(words, OPTION_BRUTE_FORCE) != NULL;
+    if (out->rollout_only) {
+        if (out->only_colocated || out->train_hosts)
+            return words_wrong(words, OPTION_ROLLOUT_CHIP, "has hosts of its own; leave out --%s",
+                               out->only_colocated ? "colocated" : "train-nodes");
+    } else if (given(words, OPTION_ROLLOUT_NODES)) {
+        return words_wrong(words, OPTION_ROLLOUT_NODES, "needs --rollout-chip as well");
+    }
     if (out->only_colocated && out->train_hosts)
         return words_wrong(words, OPTION_TRAIN_NODES, "contradicts --colocated; give one of them");
     if (out->train_hosts >= out->hosts)
@@ -157,15 +225,16 @@ static bool read_ways(const Words *words, RlQuestion *out) {
     if (!choice_read(given(words, OPTION_OBJECTIVE), words_where(words, OPTION_OBJECTIVE),
                      RL_OPTIONS[OPTION_OBJECTIVE].values, &objective, words->error))
         return false;
-    out->objective = (RlObjective)objective;
-    if (objective == RL_COST && !(out->chip.usd_per_chip_hour.value > 0))
-        return words_wrong(words, OPTION_OBJECTIVE, "needs a price, and the catalog has none of %s; give time",
-                           out->chip.title);
+    const Chip *chips[] = {&out->chip, &out->serving.question.chip};
+    for (int i = 0; i < 2 && objective == RL_COST; i++)
+        if (!(chips[i]->usd_per_chip_hour.value > 0))
+            return words_wrong(words, OPTION_OBJECTIVE, "needs a price, and the catalog has none of %s; give time",
+                               chips[i]->title);
     return true;
 }
 
-/* The machine as a pool that generates. A sequence in flight is as long at its end as one that is met at any time, and
- * shares its prompt with the other answers to it. */
+/* The machine as a pool that generates. Engines take pages as answers grow: of answers that begin together those that
+ * go on are fewest where they are longest, of others the mean one in flight is half done; the prompt is shared. */
 static bool read_serving(const Words *words, RlQuestion *out) {
     Options *options = ARENA_NEW(words->arena, Options, 1);
     const Options *own = words->options;
@@ -182,17 +251,26 @@ static bool read_serving(const Words *words, RlQuestion *out) {
     options->where[OPTION_REQUIRE] = "--rollout";
     options->text[OPTION_MODE] = "aggregated";
     if (!options->text[OPTION_ENGINE]) options->text[OPTION_ENGINE] = "vllm";
+    if (given(words, OPTION_ROLLOUT_CHIP)) {
+        options->text[OPTION_CHIP] = given(words, OPTION_ROLLOUT_CHIP);
+        options->where[OPTION_CHIP] = "--rollout-chip";
+        options->text[OPTION_NODES] = given(words, OPTION_ROLLOUT_NODES) ? given(words, OPTION_ROLLOUT_NODES) : "1";
+        options->where[OPTION_NODES] = "--rollout-nodes";
+        options->text[OPTION_CHIPS] = NULL;
+    }
     if (!serving_question(options, words->arena, &out->serving, words->error)) return false;
     ServingQuestion *question = &out->serving.question;
+    if (given(words, OPTION_ROLLOUT_CHIP)) out->rollout_only = question->machine.mesh.chips;
     const Lengths *answers = &out->answers;
-    double squares = 0, below = 0;
+    double squares = 0, below = 0, together = 0;
     for (int64_t i = 0; i < answers->count; i++) {
         squares += answers->length[i] * answers->length[i] * (answers->share[i] - below);
+        together = max_real(together, answers->length[i] * (1 - below));
         below = answers->share[i];
     }
     question_lengths(question, out->prompt, answers->mean);
     question->longest = out->prompt + answers->longest;
-    question->peak_tokens = out->prompt / (double)out->samples + squares / answers->mean;
+    question->peak_tokens = out->prompt / (double)out->samples + max_real(together, squares / answers->mean / 2);
     out->weight_bytes = (double)model_parameters(&out->model).total * stored_bytes(question->weights[0]);
     return true;
 }
@@ -215,5 +293,5 @@ bool rl_question(const Options *options, Arena *arena, RlQuestion *out, Error *e
     out->options = options;
     return check_choices(&words) && rl_profile_load(arena, &out->profile, error) &&
            model_from_words(&words, &out->model) && read_machine(&words, out) && read_lengths(&words, out) &&
-           read_step(&words, out) && read_ways(&words, out) && read_serving(&words, out);
+           read_step(&words, out) && read_tools(&words, out) && read_serving(&words, out) && read_ways(&words, out);
 }

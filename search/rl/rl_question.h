@@ -8,9 +8,12 @@
 #include "search/options/machine_words.h"
 #include "search/serving/options/serving_options.h"
 
-typedef enum { RL_TIME, RL_TOKENS, RL_COST, RL_OBJECTIVES } RlObjective;
+/* As --objective has them. Every chip is paid for and every step trains on as many tokens: all three rank alike. */
+enum { RL_TIME, RL_TOKENS, RL_COST };
 
 enum { RL_LAG_MAX = 8 };
+
+typedef enum { RL_EITHER, RL_PARTIAL, RL_WHOLE } RlPartial; /* as --partial has them */
 
 typedef struct {
     const Options *options; /* as given */
@@ -22,18 +25,29 @@ typedef struct {
     RlProfile profile;
     ServingRequested serving; /* the whole machine as a pool that generates */
     Lengths answers;
-    int64_t prompts, samples;           /* of a step; answers generated: answers_generated() */
-    double prompt, kept;                /* tokens; share of answers that are trained on */
-    int64_t train_batch;                /* answers of one update */
-    double teacher_share, critic_share; /* active parameters to those of the policy; 0: there is none */
-    double weight_bytes;                /* of the policy as it generates */
-    int64_t chips, unit, hosts;         /* unit: the least part of a split: a host, or of one host a chip */
-    int lag;                            /* at most */
+    int64_t prompts, samples; /* of a step; answers generated: answers_generated() */
+    double prompt, kept;      /* tokens; share of answers that are trained on */
+    int64_t train_batch;      /* answers of one update */
+    /* Active parameters to those of the policy; 0: there is none. */
+    double teacher_share, critic_share, reward_share;
+    bool reward_by_rollout, logprobs_by_rollout; /* else by the chips that train */
+    double tool_seconds, tool_longest;           /* that an answer waits in all, mean; one call, of all in a step */
+    RlPartial partial;                           /* answers go on after weights came, if weights may be behind */
+    double engine_memory[2];    /* the share of HBM that engines take: apart, and where they share chips */
+    double weight_bytes;        /* of the policy as it generates */
+    int64_t chips, unit, hosts; /* without rollout_only; unit: the least part of a split: a host, or of one a chip */
+    int64_t rollout_only;       /* chips of another kind, which generate; 0: a part of the same machine does */
+    int lag;                    /* at most */
     bool only_colocated;
     int64_t train_hosts; /* only so many; 0: any */
-    RlObjective objective;
     bool brute_force;
 } RlQuestion;
+
+/* Passes forward of the pool that trains, in parameters of the policy. */
+static inline double question_passes(const RlQuestion *question) {
+    return !question->logprobs_by_rollout + question->algorithm->reference + question->teacher_share +
+           question->critic_share + (question->reward_by_rollout ? 0 : question->reward_share);
+}
 
 /* Answers that a step generates. */
 static inline int64_t answers_generated(const RlQuestion *question) {
@@ -47,5 +61,8 @@ static inline double tokens_trained(const RlQuestion *question) {
 
 /* Lengths whose logarithm has this deviation, cut at `most`, with this mean. In the arena. */
 bool answers_lognormal(double mean, double most, double sigma, Arena *arena, Lengths *out);
+
+/* The length at a share of them, 0 to 1. */
+double length_at(const Lengths *lengths, double share);
 
 bool rl_question(const Options *options, Arena *arena, RlQuestion *out, Error *error);

@@ -3,12 +3,16 @@
 #pragma once
 
 #include "base/text/terminal.h"
-#include "search/rl/rl_answer.h"
+#include "search/rl/recipes.h"
 
 #include <cjson/cJSON.h>
 
-bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, TextOut out, Error *error);
-bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, FILE *out, Error *error);
+bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, TextOut out,
+                   Error *error);
+bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out, Error *error);
+bool rl_write_html(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out, Error *error);
+/* The best step against how far weights may be behind, and against fewer hosts and twice as many: a line each. */
+bool rl_write_front(const RlQuestion *question, Arena *arena, FILE *out, Error *error);
 /* A line for each split: its floor, its best step, what became of it. */
 void rl_write_certificate(const RlAnswer *answer, FILE *out);
 

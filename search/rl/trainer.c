@@ -6,14 +6,27 @@
 #include "search/options/one_plan.h"
 
 #include <math.h>
+#include <string.h>
 
 static int64_t updates_of(const RlQuestion *question) {
     return divide_up(question->prompts * question->samples, question->train_batch);
 }
 
+/* Sequences are packed, the longest first, each into the first pack with room (NeMo RL's and verl's packers are alike):
+ * where most answers are nearly as long as the longest, most packs hold one. */
 double trainer_sequences(const RlQuestion *question, int64_t *length) {
+    enum { SAMPLE = 512 };
+    double room[SAMPLE];
+    int sample = (int)min_whole(SAMPLE, question->train_batch), packs = 0;
     *length = (int64_t)ceil(question->prompt + question->answers.longest);
-    return (double)question->train_batch * (question->prompt + question->answers.mean) / (double)*length;
+    for (int i = sample - 1; i >= 0; i--) {
+        double tokens = question->prompt + length_at(&question->answers, (i + 0.5) / sample);
+        int pack = 0;
+        while (pack < packs && room[pack] < tokens) pack++;
+        if (pack == packs) room[packs++] = (double)*length;
+        room[pack] -= tokens;
+    }
+    return (double)packs * (double)question->train_batch / sample;
 }
 
 /* Packed sequences as batches of plans: rounded up to a multiple of a power of two, half of them at most, which ranks
@@ -35,13 +48,15 @@ double trainer_floor(const RlQuestion *question, int64_t chips) {
     double peak = question->chip.bf16_flops_per_second.value;
     if (question->options->text[OPTION_PRECISION] && question->chip.fp8_flops_per_second.value > peak)
         peak = question->chip.fp8_flops_per_second.value;
-    return question->profile.training_factor * flops / (peak * (double)chips) * (1 - 1e-9);
+    return flops / (peak * (double)chips) * (1 - 1e-9);
 }
 
 /* Fewer hosts may train better than all, so that another host is never a loss: most may idle. */
 static bool make_request(const RlQuestion *question, const Trainer *trainer, Arena *arena, Request *out, Error *error) {
+    int64_t length;
     Options *options = ARENA_NEW(arena, Options, 1);
-    static const Option TAKEN[] = {OPTION_MODEL, OPTION_CHIP, OPTION_OVERSUBSCRIPTION, OPTION_FOR, OPTION_PRECISION};
+    static const Option TAKEN[] = {OPTION_MODEL, OPTION_CHIP, OPTION_OVERSUBSCRIPTION, OPTION_FOR, OPTION_PRECISION,
+                                   OPTION_REMAT, OPTION_MTBF, OPTION_RESTART};
     if (!options) return error_memory(error);
     options->environment = question->options->environment;
     options->model_json = question->options->model_json;
@@ -51,6 +66,10 @@ static bool make_request(const RlQuestion *question, const Trainer *trainer, Are
     }
     if (!options->text[OPTION_FOR]) options->text[OPTION_FOR] = "megatron";
     const char *plan = question->options->text[OPTION_TRAIN_PLAN];
+    /* No framework sends weights from Megatron's own FSDP, and none has a pipeline of torch's or DeepSpeed's. */
+    bool megatron = strcmp(options->text[OPTION_FOR], "megatron") == 0;
+    if (!plan || !strstr(plan, megatron ? "fsdp" : "pipeline"))
+        options->text[OPTION_REQUIRE] = megatron ? "fsdp=1" : "pipeline=1";
     options->text[OPTION_MAX_IDLE] = plan ? "0" : TRAINER_IDLE_TEXT;
     options->text[OPTION_CHIPS] = arena_format(arena, "%lld", (long long)trainer->chips);
     options->text[OPTION_SEQUENCES] = arena_format(arena, "%lld", (long long)trainer->sequences);
@@ -62,6 +81,14 @@ static bool make_request(const RlQuestion *question, const Trainer *trainer, Are
     out->control.uncounted = !question->options->text[OPTION_VERBOSE];
     out->control.sensitivity = SENSITIVITY_NONE;
     out->control.gap = out->control.tie = 0;
+    /* Packs of other lengths in every step: none of these frameworks captures whole graphs, and Megatron's chunked
+     * collectives want one shape. */
+    Profile *software = &out->question.profile;
+    software->tensor_overlapped = software->tensor_exposed;
+    /* The loss is taken answer by answer, with what it reports read back each time. */
+    software->sequence_seconds =
+        question->profile.answer_seconds * (double)question->train_batch / trainer_sequences(question, &length);
+    software->expert_layer_seconds = max_real(software->expert_layer_seconds, software->scan_expert_seconds);
     return !plan || one_plan_require(out, plan, "--train-plan", error);
 }
 
@@ -70,8 +97,9 @@ static double trainer_moved(const RlQuestion *question, const Trainer *trainer) 
     enum { WEIGHTS = 2, STATE = 18 };
     const Estimate *estimate = &trainer->plan->estimate;
     double each = (double)model_parameters(&question->model).total / (double)trainer->chips;
-    double others =
-        each * (WEIGHTS * (question->algorithm->reference + question->teacher_share) + STATE * question->critic_share);
+    double others = each * (WEIGHTS * (question->algorithm->reference + question->teacher_share +
+                                       (question->reward_by_rollout ? 0 : question->reward_share)) +
+                            STATE * question->critic_share);
     double free = estimate->memory_limit_bytes - memory_total(&estimate->memory);
     return others > free ? others : 0;
 }
@@ -81,7 +109,7 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     int64_t length;
     double sequences = trainer_sequences(question, &length);
     int64_t planned = rounded(sequences);
-    double each = seconds_each(question, sequences, planned), factor = question->profile.training_factor;
+    double each = seconds_each(question, sequences, planned);
     Request *request = ARENA_NEW(arena, Request, 1);
     SearchResult *result = ARENA_NEW(arena, SearchResult, 1);
     *out = (Trainer){.chips = chips, .length = length, .sequences = planned, .updates = updates_of(question)};
@@ -95,8 +123,7 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     }
     /* Plans are ranked with what is odd about them, and so are limits. */
     if (limit_seconds < INFINITY)
-        request->control.limit_seconds =
-            limit_seconds / (each * factor) * odd_most(&request->question.profile) * (1 + 1e-9);
+        request->control.limit_seconds = limit_seconds / each * odd_most(&request->question.profile) * (1 + 1e-9);
     if (!search_run(request, arena, result, error)) return false;
     /* A limited search sends nothing to the host by itself: where something there keeps the limit, all is searched. */
     if (limit_seconds < INFINITY && result->plan_count == 0 && request->space.offload_open) {
@@ -111,9 +138,10 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     out->fits = true;
     out->plan = plan;
     out->step_seconds = plan->estimate.time.seconds;
-    out->seconds = factor * each * out->step_seconds;
-    out->least_seconds = factor * each * plan->ranked_seconds / odd_most(&request->question.profile);
-    out->forward_seconds = question->profile.forward_share * out->seconds;
+    out->seconds = each * out->step_seconds;
+    out->least_seconds = each * plan->ranked_seconds / odd_most(&request->question.profile);
+    out->forward_seconds = question->profile.forward_share * out->seconds *
+                           (1 - plan->estimate.recompute_seconds / plan->estimate.time.compute_seconds);
     out->chips = plan->machine.mesh.chips;
     out->moved_bytes = trainer_moved(question, out);
     out->state_bytes = plan->estimate.memory.parameters_bytes + plan->estimate.memory.optimizer_bytes;

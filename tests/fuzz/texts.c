@@ -12,6 +12,7 @@
 #include "search/graph/solve.h"
 #include "search/launch/import.h"
 #include "search/options/options.h"
+#include "search/rl/rl_files.h"
 #include "search/serving/launch/served_config.h"
 #include "search/serving/measured/bench_report.h"
 #include "search/serving/measured/serving_runs.h"
@@ -58,6 +59,38 @@ void fuzz_config_import(char *text, size_t size) {
         if (ok) fuzz_input(import_work(launcher, &file, &work, &error), &error);
         arena_free(&arena);
     }
+}
+
+/* Whatever the bytes are, a configuration of reinforcement learning is read or refused with one line, and so is the
+ * request that it stands for; read again it is the same. What is requested leaves somebody to generate and to train, is
+ * no further off policy than there is, and has no update of more answers than there are. */
+void fuzz_rl_config(char *text, size_t size) {
+    Arena arena = {0};
+    Error error = {0};
+    Options *read = calloc(2, sizeof *read);
+    RlQuestion *question = calloc(1, sizeof *question);
+    RlConfig config = {"fuzz", text, size, NULL};
+    if (!read || !question) abort();
+    for (int i = 0; i < 2; i++) read[i].text[OPTION_CHIP] = "h100", read[i].where[OPTION_CHIP] = "--chip";
+    bool ok = rl_import(&config, &arena, &read[0], &error);
+    fuzz_input(ok, &error);
+    error = (Error){0};
+    if (ok != rl_import(&config, &arena, &read[1], &error)) abort();
+    for (int i = 0; ok && i < OPTION_COUNT; i++)
+        if (!read[0].text[i] != !read[1].text[i] || (read[0].text[i] && strcmp(read[0].text[i], read[1].text[i]) != 0))
+            abort();
+    error = (Error){0};
+    if (ok) {
+        ok = rl_question(&read[0], &arena, question, &error);
+        fuzz_check(ok, &error); /* a model's file may not be there */
+    }
+    if (ok && (question->train_hosts >= question->hosts || question->hosts < 1 || question->lag > RL_LAG_MAX ||
+               question->lag < 0 || question->train_batch > question->prompts * question->samples ||
+               !(question->answers.mean <= question->answers.longest)))
+        abort();
+    free(question);
+    free(read);
+    arena_free(&arena);
 }
 
 /* Whatever the bytes are, they are inflated up to a limit or refused with one line. The same bytes, deflated by zlib,

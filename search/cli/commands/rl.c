@@ -10,12 +10,14 @@
 #include <string.h>
 
 static bool write_answer(const RlQuestion *question, const RlAnswer *answer, const OutputChoice *choice,
-                         Streams streams, Error *error) {
+                         Streams streams, Arena *arena, Error *error) {
     Draft draft;
-    if (!draft_open(&draft, error)) return false;
+    Recipes recipes = {0};
+    if ((answer->found && !recipes_price(question, arena, &recipes, error)) || !draft_open(&draft, error)) return false;
     TextOut out = planning_text_out(draft.file, choice, streams);
-    bool ok = choice->format == FORMAT_JSON ? rl_write_json(question, answer, draft.file, error)
-                                            : rl_write_text(question, answer, out, error);
+    bool ok = choice->format == FORMAT_JSON   ? rl_write_json(question, answer, &recipes, draft.file, error)
+              : choice->format == FORMAT_HTML ? rl_write_html(question, answer, &recipes, draft.file, error)
+                                              : rl_write_text(question, answer, &recipes, out, error);
     return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
@@ -25,9 +27,9 @@ static bool write_file(const RlQuestion *question, const RlAnswer *answer, const
     const RlFramework *framework = rl_framework_named(question->options->text[OPTION_EMIT]);
     if (!answer->found)
         return error_set(error, ERROR_INPUT, "--emit", "no split fits; `shardopt rl` with the same options says why");
+    const RlStep *step = rl_step_for(answer, framework);
     return draft_open(&draft, error) &&
-           draft_write(&draft, rl_emit(question, &answer->best[answer->first], framework, arena, draft.file, error),
-                       streams.out, path, error);
+           draft_write(&draft, rl_emit(question, step, framework, arena, draft.file, error), streams.out, path, error);
 }
 
 /* What is run today, with the options of its file, and what it takes with one of its choices free. */
@@ -74,14 +76,24 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
         interrupt_end(&scope);
         return code;
     }
+    const RlFramework *emits = options->text[OPTION_EMIT] ? rl_framework_named(options->text[OPTION_EMIT]) : NULL;
+    if (emits && emits->trainer && !options->text[OPTION_FOR]) options->text[OPTION_FOR] = emits->trainer;
     bool ok = rl_question(options, line->arena, question, error) && rl_answer(question, line->arena, answer, error);
+    Error lacks = {0};
+    if (ok && emits && answer->found && !options->text[OPTION_ROLLOUT] &&
+        rl_refuses(question, rl_step_for(answer, emits), emits, &lacks)) {
+        /* The best of the engines that it has words for, if it is they that it lacks. */
+        options->text[OPTION_ROLLOUT] = "attention_data=1";
+        ok = rl_question(options, line->arena, question, error) && rl_answer(question, line->arena, answer, error);
+    }
     bool interrupted = interrupt_came(NULL);
     interrupt_end(&scope);
     if (ok && choice.verbose) rl_write_certificate(answer, streams.err);
     if (ok && choice.timing) fprintf(streams.err, "shardopt: %.3f s\n", clock_seconds() - start);
     if (ok)
         ok = options->text[OPTION_EMIT] ? write_file(question, answer, choice.path, streams, line->arena, error)
-                                        : write_answer(question, answer, &choice, streams, error);
+                                        : write_answer(question, answer, &choice, streams, line->arena, error);
+    if (ok && line->text[OPTION_FRONT]) ok = rl_write_front(question, line->arena, streams.err, error);
     if (!ok) return exit_of_error(error);
     return interrupted ? EXIT_INTERRUPTED : answer->found ? EXIT_DONE : EXIT_NO_PLAN;
 }

@@ -51,7 +51,13 @@ static Case *random_case(void) {
     give_whole(out, OPTION_PROMPT, PICK(100, 500));
     give_whole(out, OPTION_ANSWER, PICK(200, 800));
     give_whole(out, OPTION_MAX_ANSWER, PICK(800, 2048, 4096));
-    give_whole(out, OPTION_LAG, rand() % 3);
+    int lag = rand() % 3;
+    give_whole(out, OPTION_LAG, lag);
+    if (lag > 0 && rand() % 3 == 0) give(out, OPTION_PARTIAL, rand() % 2 ? "yes" : "no");
+    if (rand() % 4 == 0) give(out, OPTION_LOGPROBS, "rollout");
+    if (rand() % 4 == 0) give(out, OPTION_REWARD, MODELS[rand() % 4]);
+    if (out->options.text[OPTION_REWARD] && rand() % 2) give(out, OPTION_REWARD_ON, "rollout");
+    if (rand() % 4 == 0) give(out, OPTION_TURNS, "3"), give(out, OPTION_TOOL_TIME, rand() % 2 ? "1" : "20");
     return out;
 }
 
@@ -77,25 +83,35 @@ static void drop(Case *one) {
 
 /* ---- by another hand ---- */
 
-static double best_rollout(Case *one, int64_t chips, int lag) {
+static const char *given_text(const Case *one, Option option) { return one->options.text[option]; }
+
+static double best_rollout(Case *one, RolloutPool pool) {
     double best = INFINITY;
     for (int i = 0; i < one->answer.rollouts.count; i++)
-        best = fmin(best, rollout_of(&one->answer.rollouts, &one->answer.rollouts.layouts[i], chips, lag).seconds);
+        best = fmin(best, rollout_of(&one->answer.rollouts, &one->answer.rollouts.layouts[i], pool).seconds);
     return best;
 }
 
 /* The step as docs/rl.md has it, for one split. */
-static double step_of(Case *one, bool shared, int64_t train, int lag) {
+static double step_of(Case *one, bool shared, int64_t train, int lag, bool partial) {
     const RlQuestion *question = &one->question;
     const RlProfile *figures = &question->profile;
     int64_t rollout = shared ? question->chips : question->chips - train;
-    double generation =
-        best_rollout(one, rollout, lag) * (shared ? figures->generation_colocated : figures->generation_apart);
+    double generation = best_rollout(one, (RolloutPool){rollout, lag, shared, partial});
     Trainer trainer;
     Error error = {0};
     cr_assert(trainer_search(question, train, INFINITY, &one->arena, &trainer, &error), "%s", error.text);
+    for (int64_t fewer = 1; question->unit == 1 && fewer < train; fewer++) { /* chips of one host may idle */
+        Trainer other;
+        cr_assert(trainer_search(question, fewer, INFINITY, &one->arena, &other, &error), "%s", error.text);
+        if (other.fits && (!trainer.fits || other.seconds < trainer.seconds)) trainer = other;
+    }
     if (!trainer.fits || !(generation < INFINITY)) return INFINITY;
-    double passes = 1 + question->algorithm->reference + question->critic_share;
+    bool scores = given_text(one, OPTION_REWARD) && !given_text(one, OPTION_REWARD_ON);
+    double passes = !given_text(one, OPTION_LOGPROBS) + question->algorithm->reference + question->critic_share +
+                    (scores ? question->reward_share : 0);
+    if (given_text(one, OPTION_REWARD_ON))
+        generation += trainer.forward_seconds * question->reward_share * (double)train / (double)rollout;
     double training = trainer.seconds * (1 + question->critic_share) + passes * trainer.forward_seconds;
     double hosts = fmax(1, (double)train / (double)question->chip.chips_per_host);
     double transfer =
@@ -116,10 +132,13 @@ Test(rl_answer, every_split_with_every_layout, .timeout = 3000) {
         double best = INFINITY;
         for (int64_t parts = 1; parts <= question->hosts; parts++) {
             int64_t train = parts * question->unit;
-            if (parts == question->hosts) best = fmin(best, step_of(one, true, train, 0));
+            if (parts == question->hosts) best = fmin(best, step_of(one, true, train, 0, false));
             if (parts == question->hosts) continue;
-            best = fmin(best, step_of(one, false, train, 0));
-            if (question->lag > 0) best = fmin(best, step_of(one, false, train, question->lag));
+            best = fmin(best, step_of(one, false, train, 0, false));
+            const char *partial = given_text(one, OPTION_PARTIAL);
+            for (int open = 0; open < 2 && question->lag > 0; open++)
+                if (!partial || (partial[0] == 'y') == open)
+                    best = fmin(best, step_of(one, false, train, question->lag, open));
         }
         double own = one->answer.found ? one->answer.best[one->answer.first].seconds : INFINITY;
         cr_assert((isinf(own) && isinf(best)) || fabs(own / best - 1) < 1e-9, "%s: %.9g s, every split %.9g s",
@@ -149,12 +168,11 @@ Test(rl_answer, batches_overlap) {
         RolloutSpace *space = &one->answer.rollouts;
         int overlapped = 0;
         for (int i = 0; i < space->count; i++) {
-            Rollout batch = rollout_of(space, &space->layouts[i], 8, 1);
-            Rollout four = rollout_of(space, &space->layouts[i], 8, 4);
-            double tokens = 0, seconds[IN_FLIGHT_SEGMENTS_MAX];
+            Rollout batch = rollout_of(space, &space->layouts[i], (RolloutPool){8, 1, false, false});
+            Rollout four = rollout_of(space, &space->layouts[i], (RolloutPool){8, 4, false, false});
+            double tokens = (double)answers_generated(&one->question) * one->question.answers.mean;
             if (!(batch.seconds < INFINITY)) continue;
-            tokens = rollout_curve(space, &batch, seconds)->tokens;
-            double wanted = fmax(batch.steps / four.lag, tokens / (double)space->layouts[i].slots);
+            double wanted = fmax(batch.steps / four.lag, tokens / (double)(four.replicas * four.slots));
             cr_assert_leq(four.seconds, batch.seconds);
             if (four.lag > 1) cr_assert_float_eq(four.steps, wanted, 1e-9 * wanted);
             overlapped += four.lag > 1;
@@ -166,10 +184,15 @@ Test(rl_answer, batches_overlap) {
 
 /* ---- laws ---- */
 
-static double seconds_with(const Case *base, Option option, const char *text) {
+static Case *copy_of(const Case *base) {
     Case *one = calloc(1, sizeof *one);
     for (int i = 0; i < OPTION_COUNT; i++)
         if (base->options.text[i]) give(one, (Option)i, base->options.text[i]);
+    return one;
+}
+
+static double seconds_with(const Case *base, Option option, const char *text) {
+    Case *one = copy_of(base);
     if (text) give(one, option, text);
     solve(one);
     double seconds = one->answer.found ? one->answer.best[one->answer.first].seconds : INFINITY;
@@ -177,10 +200,10 @@ static double seconds_with(const Case *base, Option option, const char *text) {
     return seconds;
 }
 
-static void never_longer(const Case *base, Option option, const char *text) {
+static void never_longer(Case *base, Option option, const char *text) {
     double before = seconds_with(base, option, NULL), after = seconds_with(base, option, text);
-    cr_assert_leq(after, before * (1 + 1e-9), "--%s %s: %g s become %g s, %s on %s", option_name(option), text, before,
-                  after, base->options.text[OPTION_MODEL], base->options.text[OPTION_CHIPS]);
+    cr_assert_leq(after, before * (1 + 1e-9), "--%s %s: %g s become %g s: %s", option_name(option), text, before, after,
+                  line_of(base));
 }
 
 Test(rl_answer, more_never_takes_longer, .timeout = 3000) {
@@ -199,6 +222,41 @@ Test(rl_answer, more_never_takes_longer, .timeout = 3000) {
         base->options.text[OPTION_ANSWER] = NULL;
         give(base, OPTION_MAX_ANSWER, "4096");
         never_longer(base, OPTION_MAX_ANSWER, "1000"); /* the same answers, cut sooner */
+        drop(base);
+    }
+}
+
+/* A choice that is more work never makes the step shorter, one that is less never longer, on any machine. */
+Test(rl_answer, choices_move_as_they_should, .timeout = 3000) {
+    static const struct {
+        Option option, other;
+        const char *text, *with, *more; /* more: NULL: it is less work than without it */
+    } CHOICES[] = {
+        {OPTION_TOOL_TIME, OPTION_TURNS, "2", "4", "8"},
+        {OPTION_TURNS, OPTION_TOOL_TIME, "2", "3", "6"},
+        {OPTION_REWARD, OPTION_COUNT, "llama3.2-1b", NULL, "llama3.1-8b"},
+        {OPTION_LOGPROBS, OPTION_COUNT, "rollout", NULL, "trainer"},
+        {OPTION_ROLLOUT_NODES, OPTION_ROLLOUT_CHIP, "2", "h100", NULL},
+        {OPTION_ROLLOUT_CHIP, OPTION_ROLLOUT_NODES, "h200", "1", NULL},
+        {OPTION_PARTIAL, OPTION_COUNT, "auto", NULL, "no"},
+        {OPTION_PARTIAL, OPTION_COUNT, "auto", NULL, "yes"},
+    };
+    srand(40);
+    for (int problem = 0; problem < FEWER; problem++) {
+        Case *base = random_case();
+        static const Option OPEN[] = {OPTION_PARTIAL, OPTION_LOGPROBS,  OPTION_REWARD,
+                                      OPTION_TURNS,   OPTION_TOOL_TIME, OPTION_REWARD_ON};
+        for (size_t i = 0; i < COUNT_OF(OPEN); i++) base->options.text[OPEN[i]] = NULL;
+        give(base, OPTION_LAG, "1");
+        for (size_t i = 0; i < COUNT_OF(CHOICES); i++) {
+            Case *one = copy_of(base);
+            if (CHOICES[i].other != OPTION_COUNT) give(one, CHOICES[i].other, CHOICES[i].with);
+            if (CHOICES[i].option == OPTION_ROLLOUT_NODES) give(one, CHOICES[i].option, "1");
+            if (CHOICES[i].option == OPTION_ROLLOUT_CHIP) give(one, CHOICES[i].option, "h100");
+            if (CHOICES[i].more) give(one, CHOICES[i].option, CHOICES[i].more); /* then what is less: */
+            never_longer(one, CHOICES[i].option, CHOICES[i].text);
+            drop(one);
+        }
         drop(base);
     }
 }

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The answer as one page: a step in time, both pools with their phases and the tail; who is in flight; the words. */
+#include "base/escape.h"
+#include "base/memory_stream.h"
+#include "base/text/drawn.h"
+#include "base/text/html.h"
+#include "base/text/lines.h"
+#include "base/util.h"
+#include "search/rl/rl_report.h"
+
+#include <stdlib.h>
+
+/* ---- a step in time ---- */
+
+typedef struct {
+    Svg *svg;
+    SvgScale seconds;
+    Table *table;
+    const char *lane;
+    double top, at; /* where the next bar begins: pixels, seconds */
+} Lane;
+
+enum { LANE_HEIGHT = 26, LANE_LEFT = 70, LANE_WIDTH = 760 };
+
+static void add_bar(Lane *on, const char *name, double seconds, Paint paint) {
+    char tip[160], text[NUMBER_TEXT_SIZE];
+    if (!(seconds > 0)) return;
+    double left = svg_at(&on->seconds, on->at), right = svg_at(&on->seconds, on->at + seconds);
+    snprintf(tip, sizeof tip, "%s: %s: %s", on->lane, name, step_text(seconds, text));
+    svg_bar(on->svg, left, on->top, right - left, LANE_HEIGHT, paint, tip);
+    table_row(on->table, (const char *const[]){on->lane, name, step_text(on->at, tip), text});
+    on->at += seconds;
+}
+
+static void add_lane(Lane *on, const char *name, double top) {
+    on->lane = name, on->top = top, on->at = 0;
+    svg_text(on->svg, LANE_LEFT - 6, top + 17, "end", "small", "%s", name);
+}
+
+static void add_generation(Lane *on, const RlStep *step) {
+    double tail = min_real(step->rollout.tail_seconds, step->phases[RL_GENERATION]);
+    add_bar(on, "generation", step->phases[RL_GENERATION] - tail, PAINT_MATMUL);
+    add_bar(on, "last tenth", tail, PAINT_ATTENTION);
+}
+
+static void add_training(Lane *on, const RlStep *step) {
+    for (int phase = 0; phase < RL_PHASES; phase++) {
+        bool train = phase == RL_TRAINING || phase == RL_CRITIC, moves = phase == RL_LOAD || phase == RL_OTHER;
+        if (phase == RL_GENERATION || phase == RL_TRANSFER) continue;
+        add_bar(on, rl_phase_words((RlPhase)phase), step->phases[phase],
+                train   ? PAINT_BACKWARD
+                : moves ? PAINT_OTHER
+                        : PAINT_FORWARD);
+    }
+}
+
+/* Until both pools take the weights. */
+static void add_end(Lane *on, const RlStep *step) {
+    double from = step->seconds - step->phases[RL_TRANSFER];
+    add_bar(on, "waits", from - on->at > 1e-9 * from ? from - on->at : 0, PAINT_WAITS);
+    add_bar(on, rl_phase_words(RL_TRANSFER), step->phases[RL_TRANSFER], PAINT_PIPELINE);
+}
+
+static bool draw_step(const RlStep *step, FILE *out, Prose *words, Table *table) {
+    bool shared = step->way == RL_COLOCATED, lags = rl_way_lags(step->way);
+    static const struct {
+        Paint paint;
+        const char *words;
+    } KINDS[] = {{PAINT_MATMUL, "generation"},
+                 {PAINT_ATTENTION, "last tenth of the answers"},
+                 {PAINT_FORWARD, "forward"},
+                 {PAINT_BACKWARD, "training"},
+                 {PAINT_OTHER, "other"},
+                 {PAINT_WAITS, "waits"},
+                 {PAINT_PIPELINE, "weights to the engines"}};
+    double bottom = shared ? 46 : 84;
+    Svg svg = svg_open(out, "step-svg", LANE_WIDTH, bottom + 64, "A step in time",
+                       "Phases of each pool from left to right, until the weights are at the engines");
+    Lane on = {&svg, {0, step->seconds, LANE_LEFT, LANE_WIDTH - 16, false}, table, "", 0, 0};
+    svg_axis_x(&svg, &on.seconds, 8, bottom, 8, svg_say_seconds, "");
+    add_lane(&on, shared ? "all chips" : "rollout", 12);
+    add_generation(&on, step);
+    double generated = on.at;
+    if (!shared) {
+        add_end(&on, step);
+        add_lane(&on, "trainer", 50);
+        if (!lags) add_bar(&on, "waits", generated, PAINT_WAITS);
+    }
+    add_training(&on, step);
+    add_end(&on, step);
+    SvgLegend legend = {LANE_LEFT, LANE_WIDTH - 16, LANE_LEFT, bottom + 36};
+    for (size_t i = 0; i < COUNT_OF(KINDS); i++) svg_legend_add_bar(&svg, &legend, KINDS[i].paint, KINDS[i].words);
+    svg_close(&svg);
+    prose_add(words, "%s",
+              lags ? "Both pools work at once, on the answers of steps that follow each other."
+                   : "Phases follow each other.");
+    return true;
+}
+
+/* ---- who is in flight ---- */
+
+static bool draw_flight(const RlStep *step, Arena *arena, FILE *out, Prose *words, Table *table) {
+    const AnswersInFlight *curve = step->curve;
+    Lines lines = lines_new(arena, curve->count + 1);
+    lines.id = "flight-svg", lines.title = "Answers in flight", lines.heading = "Answers in flight, of a replica";
+    lines.words = "How many answers a replica generates at once, from the first token to the end of the longest";
+    lines.width = LANE_WIDTH;
+    lines.x = (LineAxis){svg_say_seconds, "", true, false};
+    lines.y = (LineAxis){svg_say_count, "", true, false};
+    int series = lines_series(&lines, JOIN_LINE, "s0 thick", NULL);
+    double now = step->rollout.prompt_seconds;
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    for (int i = 0; i < curve->count; i++) {
+        const InFlightSegment *part = &curve->of[i];
+        LinePoint point = {.x = now, .y = part->answers, .series = series};
+        lines_point(&lines, point, "%.0f answers, %s a token", part->answers, step_text(step->step_seconds[i], a));
+        table_cell(table, "%s", step_text(now, a));
+        table_cell(table, "%.1f", part->answers);
+        table_cell(table, "%s", step_text(step->step_seconds[i], b));
+        now += part->steps * step->step_seconds[i];
+    }
+    lines_point(&lines, (LinePoint){.x = now, .y = 0, .series = series}, "the longest ends");
+    prose_add(words, "One batch of %lld answers by itself: %s until the longest ends.",
+              (long long)step->rollout.answers, step_text(now, a));
+    return lines_draw(&lines, out);
+}
+
+/* ---- the page ---- */
+
+static bool write_words(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out,
+                        Error *error) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = memory_stream_open(&text, &length);
+    bool ok = memory && rl_write_text(question, answer, recipes, (TextOut){memory, (Terminal){0}}, error);
+    if (memory && fclose(memory) != 0) ok = false;
+    if (ok) {
+        fputs("<pre>", out);
+        escape_write(ESCAPE_HTML, text, out);
+        fputs("</pre>\n", out);
+    }
+    free(text);
+    return ok || error_memory(error);
+}
+
+bool rl_write_html(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out,
+                   Error *error) {
+    static const HtmlLink LINKS[] = {
+        {"answer", "The answer"}, {"step", "A step in time"}, {"flight", "Answers in flight"}};
+    enum { PICTURES = 2 };
+    Drawn drawn[PICTURES] = {{0}};
+    Arena arena = {0};
+    char title[256], name[PROSE_NAME_SIZE];
+    bool ok = true;
+    snprintf(title, sizeof title, "%s of %s on %s of %s", question->algorithm->title,
+             clean_name(question->model.name, name), question->machine.text, question->chip.title);
+    for (int i = 0; i < PICTURES && ok && answer->found; i++) {
+        const RlStep *step = &answer->best[answer->first];
+        FILE *svg = drawn_open(&drawn[i]);
+        Table *table = &drawn[i].table;
+        *table = table_new(&arena, "", i == 0 ? "pool|phase|>from|>seconds" : ">from|>in flight|>a token");
+        ok = svg && drawn_close(&drawn[i], svg,
+                                i == 0 ? draw_step(step, svg, &drawn[i].words, table)
+                                       : draw_flight(step, &arena, svg, &drawn[i].words, table));
+    }
+    if (!ok) error_memory(error);
+    html_open(out, title, "One step of reinforcement learning: both pools, their phases and the longest answers");
+    html_contents(out, LINKS, answer->found ? (int)COUNT_OF(LINKS) : 1);
+    html_section_open(out, LINKS[0].id, LINKS[0].heading);
+    ok = ok && write_words(question, answer, recipes, out, error);
+    html_section_close(out);
+    for (int i = 0; i < PICTURES && ok; i++)
+        if (drawn[i].drawn) drawn_section(&drawn[i], LINKS[i + 1].id, LINKS[i + 1].heading, out);
+    html_close(out);
+    for (int i = 0; i < PICTURES; i++) free(drawn[i].svg);
+    arena_free(&arena);
+    return ok;
+}
