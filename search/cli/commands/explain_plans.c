@@ -36,6 +36,7 @@ static bool write_plan(const Request *request, const char *plan, FILE *out, Erro
     if (ok && one_plan_require(own, plan, "plan", &wrong)) {
         own->space.offload_open = false;
         own->space.offload_gain = 0;
+        own->control.uncounted = true;
         ok = one_plan_search(own, &(ReportPlan){0}, &arena, &result, error);
         if (ok && result.plan_count > 0)
             ok = report_add_line(json, result.request, &result.plans[0]);
