@@ -10,12 +10,13 @@ From the two files alone: the lines are all and only the ordered factorizations 
 roles, with every batch; placements, knobs and orders are what their rules in `search.certificate.space` count; plans
 add up, by reason, to what the report says; what is cut has a bound above the threshold; what is opened has no plan
 below its bound; and the best of the opened tuples are the plans of the report. With SHARDOPT, tuples drawn by chance,
-and the ten closest, are planned alone: none may be faster than its bound, and what does not divide or fit must not.
+the ten closest and all that were opened are planned alone: none may be faster than its bound, nor than what an opened one
+found and left, and what does not divide or fit must not.
 With --all nothing is asked of the program but the dimensions of the model: every line is verified by the model and the
 bounds of another hand (bounds.py), and the last words say how many tuples of how many remain believed, and why.
 Prints one line, or the first thing that is wrong, and exits 1.
 """
-import collections, hashlib, itertools, json, math, multiprocessing, os, random, subprocess, sys, time
+import collections, hashlib, itertools, json, math, multiprocessing, os, random, subprocess, sys, tempfile, time
 from functools import lru_cache
 
 ROLES = ["tensor", "expert", "sequence", "fsdp", "data", "pipeline"]
@@ -217,25 +218,33 @@ def check_file(head, lines, report):
             "the k-th best is not the threshold")
 
 
-def ask(program, report, line):
-    """The best plan of one tuple and batch, whatever machine of the request it is on, and how long that takes as ranked;
-    None: none. An idle shape is priced at the scale of the machine asked for, so that it cannot be asked for alone."""
+def degrees_of(line):
+    return " ".join(f"{role}={line[role]}" for role in ROLES)
+
+
+def explain_words(report, sequences):
+    """The request, of one batch, for plans that are asked for alone."""
     request = dict(report["request"])
     for key in ("batch", "require", "top", "variants", "brute_force"):
         request.pop(key, None)
     if report["plans"]:  # of several launchers the certificate is of the one that won
         request["for"] = report["plans"][0].get("launcher", "any")
-    low, high, count = (int(line[k]) for k in ("sequences_least", "sequences_most", "batches"))
-    replicas = int(line["expert"]) * int(line["fsdp"]) * int(line["data"])
-    sequences = low if count == 1 else high
     request.update(sequences=sequences, batch_tolerance=0)
-    words = [program, "explain", "--format", "json", "-q", "--plan", " ".join(f"{r}={line[r]}" for r in ROLES)]
-    if report["request"].get("require"):
-        words += ["--require", report["request"]["require"]]
     request["offload"] = report["search"]["certificate"]["space"]["offload"].split(":")[0]  # of the search, not asked
+    words = ["explain"] + (["--require", report["request"]["require"]] if report["request"].get("require") else [])
     for key, value in request.items():
         if value is not None and value is not False and value != "":
             words += ["--" + key.replace("_", "-")] + ([] if value is True else [str(value)])
+    return words
+
+
+def ask(program, report, line):
+    """The best plan of one tuple and batch, whatever machine of the request it is on, and how long that takes as ranked;
+    None: none. An idle shape is priced at the scale of the machine asked for, so that it cannot be asked for alone."""
+    low, high, count = (int(line[k]) for k in ("sequences_least", "sequences_most", "batches"))
+    replicas = int(line["expert"]) * int(line["fsdp"]) * int(line["data"])
+    sequences = low if count == 1 else high
+    words = [program, *explain_words(report, sequences), "--format", "json", "-q", "--plan", degrees_of(line)]
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode in (2, 3):  # 2: more replicas than sequences and the like, or what --require contradicts
         require(done.returncode == 3 or "replicas" in done.stderr or "--require" in done.stderr or "--plan" in done.stderr,
@@ -247,6 +256,29 @@ def ask(program, report, line):
     if plans and plans[0]["memory"]["total_bytes"] > plans[0]["memory"]["limit_bytes"]:
         return None  # explained as if there were room
     return plans[0]["ranked_seconds"] * round(asked) / sequences if plans else None  # with what is odd
+
+
+def check_opened(program, lines, report):
+    """Every opened tuple of the machine and batch that were asked for, alone: it has no plan below its bound, nor one
+    that is faster than its best and than all that it left out."""
+    machines = report["search"]["certificate"]["space"]["machines"]
+    asked = round(report["request"].get("sequences") or report["request"]["batch"] / report["request"]["seq"])
+    if sum(machine["devices"] == machines[0]["devices"] for machine in machines) > 1:
+        return 0  # nobody says on which of them a plan is the best
+    opened = [l for l in lines if l["reason"] == "opened" and int(l["machine"]) == 0 and int(l["machines"]) == 1 and
+              int(l["sequences_least"]) == asked]
+    with tempfile.NamedTemporaryFile("w", suffix=".plans") as file:
+        file.write("".join(degrees_of(line) + "\n" for line in opened))
+        file.flush()
+        words = [program, *explain_words(report, asked), "-q", "--plans", file.name]
+        done = subprocess.run(words, capture_output=True, text=True)
+    require(done.returncode == 0, "explain:", done.stderr, " ".join(words))
+    for line, told in zip(opened, done.stdout.splitlines(), strict=True):
+        seconds, best = json.loads(told).get("ranked_seconds", math.inf), float.fromhex(line["best"])
+        best = min(best, float.fromhex(report["search"]["certificate"]["threshold"]["hex"])) if best < math.inf else best
+        least = max(float.fromhex(line["bound"]), min(best, float.fromhex(line["left"])))
+        require(seconds >= least * (1 - 1e-12), degrees_of(line), "takes", seconds, "and was left out above", least)
+    return len(opened)
 
 
 def check_samples(program, samples, seed, lines, report):
@@ -420,6 +452,7 @@ def main():
     elif len(sys.argv) > 3:
         samples, seed = (int(sys.argv[i]) if len(sys.argv) > i else default for i, default in ((4, 10), (5, 1)))
         asked, tightest = check_samples(sys.argv[3], samples, seed, lines, report)
+        asked += check_opened(sys.argv[3], lines, report)
         text += f"; {asked} tuples planned alone"
         text += f", the tightest cut {100 * (tightest - 1):.3g}% above its bound" if tightest < math.inf else ""
     print(text)
