@@ -155,6 +155,8 @@ WORDS = {"zero": "zero_stage", "microbatch": "microbatch_sequences", "context": 
 def meets(case, plan):
     """--require: conditions on degrees and knobs, with commas; a condition of another kind is taken as met."""
     text = case.request.get("require") or ""
+    if not text:
+        return True
     have = dict(plan.axes) if not plan.m else dict(
         plan.axes, microbatches=plan.m, microbatch_sequences=plan.b, schedule=plan.schedule, virtual_stages=plan.v,
         zero_stage=plan.zero, context_method=plan.context, regather=str(plan.regather).lower(), stages=plan.stages,
@@ -198,10 +200,11 @@ def least_of_group(case, world, number, group, degree, op):
         case.least[key] = ((best[0], best[1]), (best[2], best[3])) if best[0] < math.inf else ((0, 0), (0, 0))
     return case.least[key]
 
-def least_rates(case, world, number, plan):
-    """Each group on an axis of its own, at the least costs of any placement, inside the scale-up network."""
+def least_rates(case, numbers, sequences, plan):
+    """Each group on an axis of its own, at the least costs of any placement on any of the machines, inside the scale-up
+    network."""
     a, u = plan.axes, max(1, plan.ulysses)
-    key = (number, tuple(a.values()), plan.context, u, plan.sequence_replicates,
+    key = (numbers, tuple(a.values()), plan.context, u, plan.sequence_replicates,
            (plan.grid.expert, plan.grid.expert_tensor) if plan.grid else None)
     if key in case.rated:
         return case.rated[key]
@@ -212,9 +215,10 @@ def least_rates(case, world, number, plan):
         if plan.grid:
             degree = {"expert_tensor": plan.grid.expert_tensor, "expert": plan.grid.expert,
                       "expert_weights": plan.grid.weights, "expert_data": plan.grid.data}.get(group, degree)
-        rates.cost[group] = least_of_group(case, world, number, group, degree,
-                                           machine.collective_of_group(group, plan.context)) if degree > 1 else \
-            ((0, 0), (0, 0))
+        of = [least_of_group(case, case.world(number, sequences), number, group, degree,
+                             machine.collective_of_group(group, plan.context)) for number in numbers] if degree > 1 else \
+            [((0, 0), (0, 0))]
+        rates.cost[group] = tuple(tuple(min(cost[i][k] for cost in of) for k in (0, 1)) for i in (0, 1))
         rates.axes[group] = {i}
     case.rated[key] = rates
     return rates
@@ -466,20 +470,20 @@ def rates_of(case, world, number, plan, listed):
     return case.rated[key]
 
 class Tuple:
-    """One degree tuple on one machine and batch."""
+    """One degree tuple and batch on machines of as many devices, which differ in where roles can lie."""
 
-    def __init__(self, case, number, degrees, sequences, limit, exact=True):
+    def __init__(self, case, numbers, degrees, sequences, limit, exact=True):
         """`limit`: ranked seconds up to which plans are looked for; not `exact`: one is enough."""
         self.exact, self.steps = exact, 0
-        self.case, self.number, self.degrees, self.sequences = case, number, degrees, sequences
-        self.world = case.world(number, sequences)
+        self.case, self.numbers, self.degrees, self.sequences = case, tuple(numbers), degrees, sequences
+        self.world = case.world(self.numbers[0], sequences)
         self.axes = dict(zip(ROLES, degrees))
         # seconds as ranked, and what is odd of any plan
         self.limit, self.scale = limit, case.asked / sequences
         self.replicas = self.axes["expert"] * self.axes["fsdp"] * self.axes["data"]
         self.per_replica = -(-sequences // self.replicas)
         self.tried, self.found, self.open = 0, math.inf, 0
-        self.listed = None
+        self.listed = {}
 
     def verdict(self):
         """("require" | "indivisible" | "bound" | "memory" | "opened" | "believed", the best seconds found)."""
@@ -519,14 +523,19 @@ class Tuple:
         pipes = pipes_of(case, p)
         for b in reversed(quotients(self.per_replica)):
             m = -(-self.per_replica // b)
-            alive = [pipe for pipe in pipes if self.may_be(method, b, m, pipe, overlap)]
-            for split in {pipe[2] for pipe in alive}:
-                mine = [pipe for pipe in alive if pipe[2] == split]
+            first = len(pipes) > 6 and self.limit < math.inf  # what is too slow however it is cut need not be admitted
+            for split in {pipe[2] for pipe in pipes}:
+                mine = [pipe for pipe in pipes if pipe[2] == split]
+                if not first:
+                    mine = [pipe for pipe in mine if self.may_be(method, b, m, pipe, overlap)]
+                if not mine or plan_with(self.axes, method, b, m, mine[0]) is None:
+                    continue
                 if self.quick(method, b, m, mine, overlap):
                     self.reasons.add("bound")
                     continue
                 for pipe in mine:
-                    self.of_pipe(method, b, m, pipe, overlap)
+                    if not first or self.may_be(method, b, m, pipe, overlap):
+                        self.of_pipe(method, b, m, pipe, overlap)
 
     def may_be(self, method, b, m, pipe, overlap):
         """Whether a launcher takes some setting of these: the plainest, or with state shared or weights kept."""
@@ -558,7 +567,7 @@ class Tuple:
         if self.limit == math.inf:
             return False
         plan = plan_with(self.axes, method, b, m, pipes[0], 0, False, overlap)
-        rates = least_rates(self.case, self.world, self.number, plan)
+        rates = least_rates(self.case, self.numbers, self.sequences, plan)
         shard = stage.shard_of_plan(self.case.model, self.world.work, plan)
         return all(self.quick_of(plan, layout, rates) * self.scale * SURE > self.limit
                    for layout in layouts_of(self.case, self.world, plan, shard))
@@ -594,7 +603,7 @@ class Tuple:
         case, world, limit = self.case, self.world, self.limit
         shard = stage.shard_of_plan(case.model, world.work, plan)
         times = odd_times(case, world, plan) * self.scale * SURE
-        least = least_rates(case, world, self.number, plan)
+        least = least_rates(case, self.numbers, self.sequences, plan)
         for layout in layouts_of(case, world, plan, shard):
             setting = Setting(case, world, plan, layout)
             self.tried += 1
@@ -605,18 +614,20 @@ class Tuple:
             if not setting.fits(None):
                 self.reasons.add("memory")
                 continue
-            at = rates_of(case, world, self.number, plan, self.placements())
+            at = [rates for number in self.numbers for rates in rates_of(
+                case, case.world(number, self.sequences), number, plan, self.placements(number))]
             near = [rates for rates in at if setting.seconds(rates) * times <= limit]
             if not near:
                 self.reasons.add("bound")
                 continue
             self.of_layouts(setting, near, times)
 
-    def placements(self):
-        if self.listed is None:
-            self.listed = list(placements_of(self.case.launcher, self.world.mesh, self.axes, self.case.nesting,
-                                            self.world.chip.name))
-        return self.listed
+    def placements(self, number):
+        if number not in self.listed:
+            self.listed[number] = list(placements_of(
+                self.case.launcher, self.case.world(number, self.sequences).mesh, self.axes, self.case.nesting,
+                self.world.chip.name))
+        return self.listed[number]
 
     def of_layouts(self, setting, near, times):
         """What the launcher can be told to recompute; where everything fits as it is, that is the fastest."""

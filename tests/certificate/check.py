@@ -365,9 +365,10 @@ def check_report(head, report, case):
 
 
 def verify(job):
-    """One line on one machine: (fault or None, how it was verified, seconds)."""
+    """One line on its machines: (fault or None, how it was verified, seconds)."""
     import bounds
-    line, number, sequences, above = job
+    line, sequences, above = job
+    numbers = range(int(line["machine"]), int(line["machine"]) + int(line["machines"]))
     begun, degrees = time.time(), tuple(int(line[r]) for r in ROLES)
     reason, bound = line["reason"], math.inf if line["bound"] == "-" else float.fromhex(line["bound"])
     best = float.fromhex(line["best"]) if reason == "opened" else math.inf
@@ -375,7 +376,7 @@ def verify(job):
     exact = best <= above  # the line names a plan within reach, which is found again
     limit = above if exact or claim == above else claim * (1 - 3e-9)
     held = limit == math.inf
-    tuple_ = bounds.Tuple(CASE, number, degrees, sequences, limit, exact)
+    tuple_ = bounds.Tuple(CASE, numbers, degrees, sequences, limit, exact)
     verdict = tuple_.verdict()
     fault = None
     if reason in ("require", "indivisible"):
@@ -384,11 +385,11 @@ def verify(job):
         fault = None if nothing else f"is said to be cut as {reason}, and is not"
         verdict = reason if nothing else verdict
     elif verdict == "opened" and exact:
-        if abs(tuple_.found - best) > 1e-9 * best and int(line["machines"]) * int(line["batches"]) == 1:
+        if abs(tuple_.found - best) > 1e-9 * best and int(line["batches"]) == 1:
             fault = f"has a plan of {tuple_.found!r} s as its best, not {best!r}"
     elif verdict == "opened":
         fault = f"has a plan of {tuple_.found!r} s, below {'its bound' if not held else 'what fits'} {limit!r}"
-    elif exact and verdict != "believed" and int(line["machines"]) * int(line["batches"]) == 1:
+    elif exact and verdict != "believed" and int(line["batches"]) == 1:
         fault = f"has no plan of {best!r} s"
     elif reason == "degree_bound" and verdict == "memory":
         verdict = "bound"
@@ -408,27 +409,21 @@ def check_all(program, jobs, head, lines, report):
     check_report(head, report, CASE)
     require(not any(line["reason"] == "time_limit" for line in lines), "a time limit left tuples out: nothing to verify")
     above, asked = float.fromhex(head["cut_above"][0][2]), CASE.asked
-    work, counts = [], []  # and how many machines each stands for
+    work = []
     for line in lines:
         low, high, count = (int(line[k]) for k in ("sequences_least", "sequences_most", "batches"))
         replicas = int(line["expert"]) * int(line["fsdp"]) * int(line["data"])
         mine = [low] if count == 1 else [b for b in range(low, high + 1, replicas) if b != asked]
-        # what degrees and knobs exclude is the same on machines of as many devices
-        alike = line["reason"] in ("require", "indivisible")
-        for number in range(int(line["machine"]), int(line["machine"]) + (1 if alike else int(line["machines"]))):
-            for sequences in mine:
-                work.append((line, number, sequences, above))
-                counts.append(int(line["machines"]) if alike else 1)
+        work += [(line, sequences, above) for sequences in mine]
     if jobs > 1:
         with multiprocessing.Pool(jobs, begin, (report, program)) as pool:
             done = pool.map(verify, work, chunksize=max(1, min(64, len(work) // (8 * jobs))))
     else:
         done = list(map(verify, work))
     how = collections.Counter()
-    for (line, number, sequences, _), (fault, verdict, _, _), times in zip(work, done, counts):
-        name = " ".join(f"{r}={line[r]}" for r in ROLES) + f" on machine {number}, {sequences} sequences:"
-        require(not fault, name, fault)
-        how[verdict] += times
+    for (line, sequences, _), (fault, verdict, _, _) in zip(work, done):
+        require(not fault, degrees_of(line), f"on machine {line['machine']}, {sequences} sequences:", fault)
+        how[verdict] += int(line["machines"])
     least = min((found for _, _, found, _ in done), default=math.inf)
     if report["plans"] and not how["believed"]:
         fastest = float.fromhex(report["search"]["certificate"]["fastest"]["hex"])
@@ -438,7 +433,7 @@ def check_all(program, jobs, head, lines, report):
         ("bound", "a bound of another hand"), ("opened", "every plan priced again")) if how[word])
     why = {None: "free layouts, or too many settings", "jax": "free layouts, or too many settings"}.get(
         CASE.launcher, "too many settings, or a layout that is free")
-    return f"; {said}; of {sum(counts)} tuples {how['believed']} are believed" + (f" ({why})" if how["believed"] else "")
+    return f"; {said}; of {how.total()} tuples {how['believed']} are believed" + (f" ({why})" if how["believed"] else "")
 
 
 def main():
