@@ -384,6 +384,8 @@ def verify(job):
                                                              hasattr(tuple_, "reasons"))
         fault = None if nothing else f"is said to be cut as {reason}, and is not"
         verdict = reason if nothing else verdict
+    elif verdict == "believed" and tuple_.found < best * (1 - 1e-9):
+        fault = f"has a plan of {tuple_.found!r} s, below its best {best!r}"
     elif verdict == "opened" and exact:
         if abs(tuple_.found - best) > 1e-9 * best and int(line["batches"]) == 1:
             fault = f"has a plan of {tuple_.found!r} s as its best, not {best!r}"
