@@ -373,7 +373,7 @@ def verify(job):
     reason, bound = line["reason"], math.inf if line["bound"] == "-" else float.fromhex(line["bound"])
     best = float.fromhex(line["best"]) if reason == "opened" else math.inf
     claim = above if reason == "opened" else bound  # `left` says how far the search looked; nothing rests on it
-    exact = best <= above  # the line names a plan within reach, which is found again
+    exact = best <= above and best < math.inf  # the line names a plan within reach, which is found again
     limit = above if exact or claim == above else claim * (1 - 3e-9)
     held = limit == math.inf
     tuple_ = bounds.Tuple(CASE, numbers, degrees, sequences, limit, exact)
