@@ -332,7 +332,8 @@ static bool add_unverified(cJSON *to, const Request *request, const RankedPlan *
 static bool add_own_options(cJSON *json, const Report *report, const Request *own) {
     const Request *requested = report->requested ? report->requested : report->request;
     char launcher[LAUNCHER_NAMES_SIZE];
-    bool several = requested->subproblem_count > 1 && own->space.launchers != requested->requested.launchers;
+    bool several = (requested->subproblem_count > 1 || !report->requested) && /* a plan that is explained has one */
+                   own->space.launchers != requested->requested.launchers;
     bool reserve = own->question.hbm_reserve != requested->question.hbm_reserve;
     const StateDtypes *said = &requested->requested.state_dtypes, *kept = &own->question.state_dtypes;
     bool dtypes = several && memcmp(said, kept, sizeof *kept) != 0; /* what its launcher keeps */
