@@ -404,6 +404,14 @@ def begin(report, program):
     CASE = bounds.Case(report, program)
 
 
+def verified(work, jobs, report, program):
+    if jobs <= 1:
+        yield from map(verify, work)
+        return
+    with multiprocessing.Pool(jobs, begin, (report, program)) as pool:
+        yield from pool.imap(verify, work, chunksize=max(1, min(64, len(work) // (8 * jobs))))
+
+
 def check_all(program, jobs, head, lines, report):
     sys.dont_write_bytecode = True
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -417,16 +425,11 @@ def check_all(program, jobs, head, lines, report):
         replicas = int(line["expert"]) * int(line["fsdp"]) * int(line["data"])
         mine = [low] if count == 1 else [b for b in range(low, high + 1, replicas) if b != asked]
         work += [(line, sequences, above) for sequences in mine]
-    if jobs > 1:
-        with multiprocessing.Pool(jobs, begin, (report, program)) as pool:
-            done = pool.map(verify, work, chunksize=max(1, min(64, len(work) // (8 * jobs))))
-    else:
-        done = list(map(verify, work))
-    how = collections.Counter()
-    for (line, sequences, _), (fault, verdict, _, _) in zip(work, done):
+    how, least = collections.Counter(), math.inf
+    for (line, sequences, _), (fault, verdict, found, _) in zip(work, verified(work, jobs, report, program)):
         require(not fault, degrees_of(line), f"on machine {line['machine']}, {sequences} sequences:", fault)
         how[verdict] += int(line["machines"])
-    least = min((found for _, _, found, _ in done), default=math.inf)
+        least = min(least, found)
     if report["plans"] and not how["believed"]:
         fastest = float.fromhex(report["search"]["certificate"]["fastest"]["hex"])
         require(abs(least - fastest) <= 1e-9 * fastest, "the fastest plan of all tuples takes", least, "s, not", fastest)
