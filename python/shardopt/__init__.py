@@ -19,7 +19,7 @@ from __future__ import annotations
 import importlib.metadata as _metadata
 import json as _json
 import os as _os
-from typing import Any, Mapping, Sequence, Union
+from typing import Any, Iterable, Mapping, Sequence, Union
 
 from ._answers import SEARCHED, Check, Explanation, Plan, Report, Serving, Sweep
 from ._program import (
@@ -37,7 +37,8 @@ from ._program import (
 
 __all__ = [
     "Check", "Explanation", "InputError", "NoPlanError", "Plan", "Report", "Serving", "ShardoptError", "ShardoptWarning",
-    "Sweep", "__version__", "check", "chips", "explain", "inference", "models", "plan", "program", "run", "schema", "sweep",
+    "Sweep", "__version__", "check", "chips", "explain", "inference", "models", "plan", "price", "program", "run", "schema",
+    "sweep",
 ]  # fmt: skip
 
 try:
@@ -90,6 +91,19 @@ def explain(model: Model | None = None, chip: str | None = None, *, plan: str | 
     words = {**_given(model=model, chip=chip, plan=plan), **options}
     code, text = run_options(["explain"], {**words, "format": "json"}, SEARCHED)
     return Explanation(None, words, text, code)
+
+
+def price(
+    model: Model, chip: str | None = None, *, plans: Iterable[str | Mapping[str, Any]], **options: Any
+) -> list[dict[str, Any]]:
+    """Many plans of one request, thousands in a second: a dictionary for each, in their order, with "step", "memory" and
+    the like as `shardopt explain --plans` writes them, or with "error".
+
+    plans: notations such as "fsdp=16 tensor=8 microbatches=4", or {"fsdp": 16, "tensor": 8}.
+    """
+    words = {**_given(model=model, chip=chip), **options}
+    code, text = run_options(["explain"], {**words, "plans": list(plans)})
+    return [_json.loads(line) for line in text.splitlines()]
 
 
 def sweep(model: Any, chip: Any = None, **options: Any) -> Sweep:

@@ -64,6 +64,8 @@ def figures() -> "dict[str, list[dict[str, Any]]]":
 
 
 def _word(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, Mapping):
         return " ".join(f"{name}={_word(part)}" for name, part in value.items())
     if isinstance(value, (list, tuple, range)):
@@ -96,9 +98,12 @@ class _Folder:
         self._folder.cleanup()
 
     def write(self, name: str, document: Any) -> str:
+        return self.write_text(name, json.dumps(document))
+
+    def write_text(self, name: str, text: str) -> str:
         path = os.path.join(self._folder.name, name)
         with open(path, "w", encoding="utf-8") as file:
-            json.dump(document, file)
+            file.write(text)
         return path
 
 
@@ -151,11 +156,14 @@ def run(words: Sequence[str], good: Sequence[int] = (EXIT_DONE,)) -> tuple[int, 
 def run_options(
     command: Sequence[str], options: Mapping[str, Any], good: Sequence[int] = (EXIT_DONE,)
 ) -> tuple[int, str]:
-    """The same with keyword arguments; a model may be the contents of a Hugging Face config.json."""
+    """The same with keyword arguments; a model may be the contents of a Hugging Face config.json, and plans a list."""
     with _Folder() as folder:
         options = dict(options)
         if isinstance(options.get("model"), Mapping):
             options["model"] = folder.write("config.json", options["model"])
+        if isinstance(options.get("plans"), list):
+            lines = [_word(plan).replace("\n", " ") for plan in options["plans"]]
+            options["plans"] = folder.write_text("plans", "".join(line + "\n" for line in lines))
         return run([*command, *words_of(options)], good)
 
 

@@ -102,12 +102,18 @@ bool request_admits(const Request *request, const Degrees *degrees) {
     return true;
 }
 
-bool request_admits_knobs(const Request *request, const Knobs *knobs) {
+bool request_admits_some(const Request *request, const Knobs *knobs, KnobSet which) {
     for (int i = 0; i < request->space.requirement_count; i++) {
         const Requirement *required = &request->space.requirements[i];
-        if (required->knob != KNOB_NONE && !meets(required, knob_setting(required->knob, knobs))) return false;
+        if (required->knob != KNOB_NONE && (which >> required->knob & 1) &&
+            !meets(required, knob_setting(required->knob, knobs)))
+            return false;
     }
     return true;
+}
+
+bool request_admits_knobs(const Request *request, const Knobs *knobs) {
+    return request_admits_some(request, knobs, ~0u);
 }
 
 bool request_admits_placement(const Request *request, const Mesh *mesh, const Placement *placement) {

@@ -180,8 +180,8 @@ typedef struct {
     double bound_error;
     double range_error; /* the same for the bounds of ranges of microbatches */
     bool samples;       /* a sample is searched before any space, not only before a large one */
-    /* Nobody reads how many plans there are and what became of them: they are not counted, and every number of plans in
-     * the certificate is without meaning. */
+    /* Nobody reads how many plans there are and what became of them: they are not counted, settings of knobs that the
+     * conditions exclude are not looked at, and every number of plans in the certificate is without meaning. */
     bool uncounted;
 } SearchControl;
 
@@ -259,6 +259,8 @@ CostContext request_cost_context(const Request *request);
 /* Whether degrees, and whether knobs, meet --require. */
 bool request_admits(const Request *request, const Degrees *degrees);
 bool request_admits_knobs(const Request *request, const Knobs *knobs);
+/* The same, of the conditions on some knobs alone. */
+bool request_admits_some(const Request *request, const Knobs *knobs, KnobSet which);
 
 /* Whether a placement is the one that is pinned. */
 bool request_admits_placement(const Request *request, const Mesh *mesh, const Placement *placement);

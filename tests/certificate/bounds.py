@@ -155,6 +155,8 @@ WORDS = {"zero": "zero_stage", "microbatch": "microbatch_sequences", "context": 
 def meets(case, plan):
     """--require: conditions on degrees and knobs, with commas; a condition of another kind is taken as met."""
     text = case.request.get("require") or ""
+    if not text:
+        return True
     have = dict(plan.axes) if not plan.m else dict(
         plan.axes, microbatches=plan.m, microbatch_sequences=plan.b, schedule=plan.schedule, virtual_stages=plan.v,
         zero_stage=plan.zero, context_method=plan.context, regather=str(plan.regather).lower(), stages=plan.stages,
@@ -198,10 +200,11 @@ def least_of_group(case, world, number, group, degree, op):
         case.least[key] = ((best[0], best[1]), (best[2], best[3])) if best[0] < math.inf else ((0, 0), (0, 0))
     return case.least[key]
 
-def least_rates(case, world, number, plan):
-    """Each group on an axis of its own, at the least costs of any placement, inside the scale-up network."""
+def least_rates(case, numbers, sequences, plan):
+    """Each group on an axis of its own, at the least costs of any placement on any of the machines, inside the scale-up
+    network."""
     a, u = plan.axes, max(1, plan.ulysses)
-    key = (number, tuple(a.values()), plan.context, u, plan.sequence_replicates,
+    key = (numbers, tuple(a.values()), plan.context, u, plan.sequence_replicates,
            (plan.grid.expert, plan.grid.expert_tensor) if plan.grid else None)
     if key in case.rated:
         return case.rated[key]
@@ -212,9 +215,10 @@ def least_rates(case, world, number, plan):
         if plan.grid:
             degree = {"expert_tensor": plan.grid.expert_tensor, "expert": plan.grid.expert,
                       "expert_weights": plan.grid.weights, "expert_data": plan.grid.data}.get(group, degree)
-        rates.cost[group] = least_of_group(case, world, number, group, degree,
-                                           machine.collective_of_group(group, plan.context)) if degree > 1 else \
-            ((0, 0), (0, 0))
+        of = [least_of_group(case, case.world(number, sequences), number, group, degree,
+                             machine.collective_of_group(group, plan.context)) for number in numbers] if degree > 1 else \
+            [((0, 0), (0, 0))]
+        rates.cost[group] = tuple(tuple(min(cost[i][k] for cost in of) for k in (0, 1)) for i in (0, 1))
         rates.axes[group] = {i}
     case.rated[key] = rates
     return rates
@@ -407,11 +411,22 @@ class Setting:
         kept = stage.kept_bytes(self.costs(), Record(states=states)) if states else 0.0
         return all(rest + weight * kept <= world.limit * (1 + 1e-12) for rest, weight in self.rows)
 
-    def least_free(self, rates):
-        """What freeing memory costs at least, whatever the counts of layers: in every moment the missing bytes at the
-        least seconds a byte, recomputation without its collectives. For w in [0, 1] main >= (1 - w) series + w host."""
-        layers, world, longest = int(self.shard.layers), self.world, self.seconds(rates)
-        everything = stage.kept_bytes(self.costs(), Record(states={name: {"saved": layers} for name in ACTIVATIONS}))
+    def choices(self):
+        """What a free layout may choose for a layer beside keeping it: (activation, state, bytes that it frees)."""
+        found = []
+        for name, cost in self.costs().items():
+            if cost.bytes > 0 and cost.exists:
+                if name != "layer_input":
+                    found.append((name, "recomputed", cost.bytes))
+                if self.offloads and name in self.offloadable():
+                    found.append((name, "offloaded", cost.bytes))
+        return found
+
+    def prices(self, rates, weights):
+        """Of the least seconds that freeing memory costs, whatever the counts of layers: (constant, seconds of a layer of
+        each choice) for each weight w in [0, 1], as main >= (1 - w) series + w host; recomputation without its
+        collectives."""
+        world, lines = self.world, [(self.seconds(rates), [0.0] * len(self.choices()))]
         for rule, resources in self.stages():
             times, idle = self.shard.m, self.shard.m + rule.idle[1]
             compute = sum(resources.compute) + sum(resources.attention)
@@ -423,30 +438,23 @@ class Setting:
                 own = [step.exposed_of(rule, group, t[k], resources.attention[k]) for k in (0, 1)] \
                     if group in machine.CRITICAL else [rule.x[group] * one for one in t]
                 series += times * sum(own)
-            for w in (0.0, 0.25, 0.5, 0.75, 1.0):
-                items = []
-                for cost in self.costs().values():
-                    if cost.bytes > 0:
-                        if cost.exists and cost is not self.costs()["layer_input"]:
-                            items.append(((1 - w) * idle * cost.seconds, cost.bytes))
-                            if cost.partly.freed > 0:
-                                items.append(((1 - w) * idle * cost.partly.seconds, cost.partly.freed))
-                        if self.offloads:
-                            host = times * 2 * cost.bytes / rule.offload_rate
-                            items.append((w * host + (1 - w) * world.profile.host_exposed * host, cost.bytes))
-                items.sort(key=lambda item: item[0] / item[1])
-                most = 0.0
-                for rest, weight in self.rows:
-                    missing, paid = rest + weight * everything - world.limit, 0.0
-                    for price_of, size in items if weight > 0 else ():
-                        if missing <= 0:
-                            break
-                        part = min(layers, missing / (weight * size))
-                        missing -= part * weight * size
-                        paid += part * price_of
-                    most = max(most, math.inf if missing > 1e-6 * world.limit else paid)
-                longest = max(longest, (1 - w) * series + fixed + most)
-        return longest
+            for w in weights:
+                price = []
+                for name, state, size in self.choices():
+                    host = times * 2 * size / rule.offload_rate if state == "offloaded" else 0.0
+                    price.append((1 - w) * idle * self.costs()[name].seconds if state == "recomputed" else
+                                 w * host + (1 - w) * world.profile.host_exposed * host)
+                lines.append(((1 - w) * series + fixed, price))
+        return lines
+
+    def missing(self):
+        """Bytes of one microbatch that have to be freed of the layers, by the moment that lacks most."""
+        layers = int(self.shard.layers)
+        everything = stage.kept_bytes(self.costs(), Record(states={name: {"saved": layers} for name in ACTIVATIONS}))
+        self.fits(None)
+        lacks = [((rest + weight * everything - self.world.limit * (1 + 1e-12)), weight) for rest, weight in self.rows]
+        return max(math.inf if weight <= 0 and lack > 0 else lack / weight if weight > 0 else -math.inf
+                   for lack, weight in lacks)
 
     def played(self, rates, states):
         """The longer of the formula and of the pipeline played pass by pass."""
@@ -466,20 +474,20 @@ def rates_of(case, world, number, plan, listed):
     return case.rated[key]
 
 class Tuple:
-    """One degree tuple on one machine and batch."""
+    """One degree tuple and batch on machines of as many devices, which differ in where roles can lie."""
 
-    def __init__(self, case, number, degrees, sequences, limit, exact=True):
+    def __init__(self, case, numbers, degrees, sequences, limit, exact=True):
         """`limit`: ranked seconds up to which plans are looked for; not `exact`: one is enough."""
         self.exact, self.steps = exact, 0
-        self.case, self.number, self.degrees, self.sequences = case, number, degrees, sequences
-        self.world = case.world(number, sequences)
+        self.case, self.numbers, self.degrees, self.sequences = case, tuple(numbers), degrees, sequences
+        self.world = case.world(self.numbers[0], sequences)
         self.axes = dict(zip(ROLES, degrees))
         # seconds as ranked, and what is odd of any plan
         self.limit, self.scale = limit, case.asked / sequences
         self.replicas = self.axes["expert"] * self.axes["fsdp"] * self.axes["data"]
         self.per_replica = -(-sequences // self.replicas)
         self.tried, self.found, self.open = 0, math.inf, 0
-        self.listed = None
+        self.listed = {}
 
     def verdict(self):
         """("require" | "indivisible" | "bound" | "memory" | "opened" | "believed", the best seconds found)."""
@@ -498,7 +506,7 @@ class Tuple:
                     self.of_method(method, overlap)
         except StopIteration:
             pass
-        if self.open and self.found == math.inf:
+        if self.open and (self.exact or self.found == math.inf):
             return "believed"
         if self.found < math.inf:
             return "opened"
@@ -519,14 +527,19 @@ class Tuple:
         pipes = pipes_of(case, p)
         for b in reversed(quotients(self.per_replica)):
             m = -(-self.per_replica // b)
-            alive = [pipe for pipe in pipes if self.may_be(method, b, m, pipe, overlap)]
-            for split in {pipe[2] for pipe in alive}:
-                mine = [pipe for pipe in alive if pipe[2] == split]
+            first = len(pipes) > 6 and self.limit < math.inf  # what is too slow however it is cut need not be admitted
+            for split in {pipe[2] for pipe in pipes}:
+                mine = [pipe for pipe in pipes if pipe[2] == split]
+                if not first:
+                    mine = [pipe for pipe in mine if self.may_be(method, b, m, pipe, overlap)]
+                if not mine or plan_with(self.axes, method, b, m, mine[0]) is None:
+                    continue
                 if self.quick(method, b, m, mine, overlap):
                     self.reasons.add("bound")
                     continue
                 for pipe in mine:
-                    self.of_pipe(method, b, m, pipe, overlap)
+                    if not first or self.may_be(method, b, m, pipe, overlap):
+                        self.of_pipe(method, b, m, pipe, overlap)
 
     def may_be(self, method, b, m, pipe, overlap):
         """Whether a launcher takes some setting of these: the plainest, or with state shared or weights kept."""
@@ -558,7 +571,7 @@ class Tuple:
         if self.limit == math.inf:
             return False
         plan = plan_with(self.axes, method, b, m, pipes[0], 0, False, overlap)
-        rates = least_rates(self.case, self.world, self.number, plan)
+        rates = least_rates(self.case, self.numbers, self.sequences, plan)
         shard = stage.shard_of_plan(self.case.model, self.world.work, plan)
         return all(self.quick_of(plan, layout, rates) * self.scale * SURE > self.limit
                    for layout in layouts_of(self.case, self.world, plan, shard))
@@ -594,7 +607,7 @@ class Tuple:
         case, world, limit = self.case, self.world, self.limit
         shard = stage.shard_of_plan(case.model, world.work, plan)
         times = odd_times(case, world, plan) * self.scale * SURE
-        least = least_rates(case, world, self.number, plan)
+        least = least_rates(case, self.numbers, self.sequences, plan)
         for layout in layouts_of(case, world, plan, shard):
             setting = Setting(case, world, plan, layout)
             self.tried += 1
@@ -605,18 +618,20 @@ class Tuple:
             if not setting.fits(None):
                 self.reasons.add("memory")
                 continue
-            at = rates_of(case, world, self.number, plan, self.placements())
+            at = [rates for number in self.numbers for rates in rates_of(
+                case, case.world(number, self.sequences), number, plan, self.placements(number))]
             near = [rates for rates in at if setting.seconds(rates) * times <= limit]
             if not near:
                 self.reasons.add("bound")
                 continue
             self.of_layouts(setting, near, times)
 
-    def placements(self):
-        if self.listed is None:
-            self.listed = list(placements_of(self.case.launcher, self.world.mesh, self.axes, self.case.nesting,
-                                            self.world.chip.name))
-        return self.listed
+    def placements(self, number):
+        if number not in self.listed:
+            self.listed[number] = list(placements_of(
+                self.case.launcher, self.case.world(number, self.sequences).mesh, self.axes, self.case.nesting,
+                self.world.chip.name))
+        return self.listed[number]
 
     def of_layouts(self, setting, near, times):
         """What the launcher can be told to recompute; where everything fits as it is, that is the fastest."""
@@ -625,10 +640,10 @@ class Tuple:
         if case.rules is None:
             if setting.fits(everything):
                 self.reached(setting, near, everything, times)
-            elif any(setting.least_free(self.at(rates)) * times <= self.limit for rates in near):
-                self.open += 1  # a free layout: which of all counts is the best is not looked for here
             else:
-                self.reasons.add("bound")
+                self.reasons.add("memory")
+                for rates in near:
+                    FreeLayout(self, setting, self.at(rates), times).search()
             return
         self.reasons.add("memory")
         for rule in case.rules:
@@ -650,3 +665,73 @@ class Tuple:
                 self.found = seconds
                 if not self.exact:
                     raise StopIteration
+
+class FreeLayout:
+    """The best counts of layers of a setting on one placement, activation by activation: a branch is left where the least
+    that its choices and the freeing of what is still missing cost is above the limit, fractions of layers allowed."""
+
+    def __init__(self, tuple_, setting, rates, times):
+        self.tuple, self.setting, self.rates, self.times = tuple_, setting, rates, times
+        self.choices, self.layers = setting.choices(), int(setting.shard.layers)
+        self.names = list(dict.fromkeys(name for name, _, _ in sorted(
+            self.choices, key=lambda one: -one[2])))  # the largest first: what is small settles the rest
+        self.own = {name: [i for i, one in enumerate(self.choices) if one[0] == name] for name in self.names}
+        self.place = [self.names.index(one[0]) for one in self.choices]
+        low, high = 0.0, 1.0
+        while high - low > 1e-3 and setting.offloads:  # the bound is concave in w
+            one, other = low + (high - low) / 3, high - (high - low) / 3
+            low, high = (one, high) if self.at_weights((one,)) < self.at_weights((other,)) else (low, other)
+        self.at_weights((0.0, 1.0, *(max(0.0, min(1.0, low + step)) for step in (-0.02, -0.003, 0.0, 0.003, 0.02)))
+                        if setting.offloads else (0.0,))
+
+    def at_weights(self, weights):
+        self.lines = self.setting.prices(self.rates, weights)
+        self.by_price = [sorted(range(len(self.choices)), key=lambda i, price=price: price[i] / self.choices[i][2])
+                         for _, price in self.lines]
+        return self.least([0.0] * len(self.lines), self.setting.missing(), 0)
+
+    def least(self, paid, missing, level):
+        """Seconds of a line's constant, what was chosen and the cheapest of what is left to choose."""
+        longest = 0.0
+        for (constant, price), order, own in zip(self.lines, self.by_price, paid):
+            seconds, lack = constant + own, missing
+            for i in order:
+                if lack <= 0:
+                    break
+                if self.place[i] >= level:
+                    part = min(self.layers, lack / self.choices[i][2])
+                    lack -= part * self.choices[i][2]
+                    seconds += part * price[i]
+            if lack > 1e-9 * missing:
+                return math.inf
+            longest = max(longest, seconds)
+        return longest
+
+    def search(self):
+        self.branch(0, [0.0] * len(self.lines), self.setting.missing(), {})
+
+    def within(self, seconds):
+        return seconds * self.times <= min(self.tuple.limit, self.tuple.found)
+
+    def branch(self, level, paid, missing, counts):
+        self.tuple.spend()
+        if not self.within(self.least(paid, missing, level)):
+            self.tuple.reasons.add("bound")
+            return
+        if missing <= 0 or level == len(self.names):
+            states = {name: {"saved": self.layers} for name in ACTIVATIONS}
+            for i, layers in counts.items():
+                name, state, _ = self.choices[i]
+                states[name] = {**states[name], "saved": states[name]["saved"] - layers, state: layers}
+            if self.setting.fits(states):
+                self.tuple.reached(self.setting, [self.rates], states, self.times)
+            return
+        own = self.own[self.names[level]]
+        size = self.choices[own[0]][2]
+        most = min(self.layers, math.ceil(max(0.0, missing) / size - 1e-12))
+        for layers in range(most, -1, -1):
+            for first in range(layers, -1, -1) if len(own) > 1 else (layers,):
+                some = {i: n for i, n in zip(own, (first, layers - first)) if n}
+                self.branch(level + 1, [old + sum(price[i] * n for i, n in some.items())
+                                        for old, (_, price) in zip(paid, self.lines)],
+                            missing - layers * size, {**counts, **some})

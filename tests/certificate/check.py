@@ -10,12 +10,13 @@ From the two files alone: the lines are all and only the ordered factorizations 
 roles, with every batch; placements, knobs and orders are what their rules in `search.certificate.space` count; plans
 add up, by reason, to what the report says; what is cut has a bound above the threshold; what is opened has no plan
 below its bound; and the best of the opened tuples are the plans of the report. With SHARDOPT, tuples drawn by chance,
-and the ten closest, are planned alone: none may be faster than its bound, and what does not divide or fit must not.
+the ten closest and all that were opened are planned alone: none may be faster than its bound, nor than what an opened one
+found and left, and what does not divide or fit must not.
 With --all nothing is asked of the program but the dimensions of the model: every line is verified by the model and the
 bounds of another hand (bounds.py), and the last words say how many tuples of how many remain believed, and why.
 Prints one line, or the first thing that is wrong, and exits 1.
 """
-import collections, hashlib, itertools, json, math, multiprocessing, os, random, subprocess, sys, time
+import collections, hashlib, itertools, json, math, multiprocessing, os, random, subprocess, sys, tempfile, time
 from functools import lru_cache
 
 ROLES = ["tensor", "expert", "sequence", "fsdp", "data", "pipeline"]
@@ -217,25 +218,33 @@ def check_file(head, lines, report):
             "the k-th best is not the threshold")
 
 
-def ask(program, report, line):
-    """The best plan of one tuple and batch, whatever machine of the request it is on, and how long that takes as ranked;
-    None: none. An idle shape is priced at the scale of the machine asked for, so that it cannot be asked for alone."""
+def degrees_of(line):
+    return " ".join(f"{role}={line[role]}" for role in ROLES)
+
+
+def explain_words(report, sequences):
+    """The request, of one batch, for plans that are asked for alone."""
     request = dict(report["request"])
     for key in ("batch", "require", "top", "variants", "brute_force"):
         request.pop(key, None)
     if report["plans"]:  # of several launchers the certificate is of the one that won
         request["for"] = report["plans"][0].get("launcher", "any")
-    low, high, count = (int(line[k]) for k in ("sequences_least", "sequences_most", "batches"))
-    replicas = int(line["expert"]) * int(line["fsdp"]) * int(line["data"])
-    sequences = low if count == 1 else high
     request.update(sequences=sequences, batch_tolerance=0)
-    words = [program, "explain", "--format", "json", "-q", "--plan", " ".join(f"{r}={line[r]}" for r in ROLES)]
-    if report["request"].get("require"):
-        words += ["--require", report["request"]["require"]]
     request["offload"] = report["search"]["certificate"]["space"]["offload"].split(":")[0]  # of the search, not asked
+    words = ["explain"] + (["--require", report["request"]["require"]] if report["request"].get("require") else [])
     for key, value in request.items():
         if value is not None and value is not False and value != "":
             words += ["--" + key.replace("_", "-")] + ([] if value is True else [str(value)])
+    return words
+
+
+def ask(program, report, line):
+    """The best plan of one tuple and batch, whatever machine of the request it is on, and how long that takes as ranked;
+    None: none. An idle shape is priced at the scale of the machine asked for, so that it cannot be asked for alone."""
+    low, high, count = (int(line[k]) for k in ("sequences_least", "sequences_most", "batches"))
+    replicas = int(line["expert"]) * int(line["fsdp"]) * int(line["data"])
+    sequences = low if count == 1 else high
+    words = [program, *explain_words(report, sequences), "--format", "json", "-q", "--plan", degrees_of(line)]
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode in (2, 3):  # 2: more replicas than sequences and the like, or what --require contradicts
         require(done.returncode == 3 or "replicas" in done.stderr or "--require" in done.stderr or "--plan" in done.stderr,
@@ -247,6 +256,29 @@ def ask(program, report, line):
     if plans and plans[0]["memory"]["total_bytes"] > plans[0]["memory"]["limit_bytes"]:
         return None  # explained as if there were room
     return plans[0]["ranked_seconds"] * round(asked) / sequences if plans else None  # with what is odd
+
+
+def check_opened(program, lines, report):
+    """Every opened tuple of the machine and batch that were asked for, alone: it has no plan below its bound, nor one
+    that is faster than its best and than all that it left out."""
+    machines = report["search"]["certificate"]["space"]["machines"]
+    asked = round(report["request"].get("sequences") or report["request"]["batch"] / report["request"]["seq"])
+    if sum(machine["devices"] == machines[0]["devices"] for machine in machines) > 1:
+        return 0  # nobody says on which of them a plan is the best
+    opened = [l for l in lines if l["reason"] == "opened" and int(l["machine"]) == 0 and int(l["machines"]) == 1 and
+              int(l["sequences_least"]) == asked]
+    with tempfile.NamedTemporaryFile("w", suffix=".plans") as file:
+        file.write("".join(degrees_of(line) + "\n" for line in opened))
+        file.flush()
+        words = [program, *explain_words(report, asked), "-q", "--plans", file.name]
+        done = subprocess.run(words, capture_output=True, text=True)
+    require(done.returncode == 0, "explain:", done.stderr, " ".join(words))
+    for line, told in zip(opened, done.stdout.splitlines(), strict=True):
+        seconds, best = json.loads(told).get("ranked_seconds", math.inf), float.fromhex(line["best"])
+        best = min(best, float.fromhex(report["search"]["certificate"]["threshold"]["hex"])) if best < math.inf else best
+        least = max(float.fromhex(line["bound"]), min(best, float.fromhex(line["left"])))
+        require(seconds >= least * (1 - 1e-12), degrees_of(line), "takes", seconds, "and was left out above", least)
+    return len(opened)
 
 
 def check_samples(program, samples, seed, lines, report):
@@ -333,17 +365,18 @@ def check_report(head, report, case):
 
 
 def verify(job):
-    """One line on one machine: (fault or None, how it was verified, seconds)."""
+    """One line on its machines: (fault or None, how it was verified, seconds)."""
     import bounds
-    line, number, sequences, above = job
+    line, sequences, above = job
+    numbers = range(int(line["machine"]), int(line["machine"]) + int(line["machines"]))
     begun, degrees = time.time(), tuple(int(line[r]) for r in ROLES)
     reason, bound = line["reason"], math.inf if line["bound"] == "-" else float.fromhex(line["bound"])
     best = float.fromhex(line["best"]) if reason == "opened" else math.inf
     claim = above if reason == "opened" else bound  # `left` says how far the search looked; nothing rests on it
-    exact = best <= above  # the line names a plan within reach, which is found again
+    exact = best <= above and best < math.inf  # the line names a plan within reach, which is found again
     limit = above if exact or claim == above else claim * (1 - 3e-9)
     held = limit == math.inf
-    tuple_ = bounds.Tuple(CASE, number, degrees, sequences, limit, exact)
+    tuple_ = bounds.Tuple(CASE, numbers, degrees, sequences, limit, exact)
     verdict = tuple_.verdict()
     fault = None
     if reason in ("require", "indivisible"):
@@ -351,12 +384,14 @@ def verify(job):
                                                              hasattr(tuple_, "reasons"))
         fault = None if nothing else f"is said to be cut as {reason}, and is not"
         verdict = reason if nothing else verdict
+    elif verdict == "believed" and tuple_.found < best * (1 - 1e-9):
+        fault = f"has a plan of {tuple_.found!r} s, below its best {best!r}"
     elif verdict == "opened" and exact:
-        if abs(tuple_.found - best) > 1e-9 * best and int(line["machines"]) * int(line["batches"]) == 1:
+        if abs(tuple_.found - best) > 1e-9 * best and int(line["batches"]) == 1:
             fault = f"has a plan of {tuple_.found!r} s as its best, not {best!r}"
     elif verdict == "opened":
         fault = f"has a plan of {tuple_.found!r} s, below {'its bound' if not held else 'what fits'} {limit!r}"
-    elif exact and verdict != "believed" and int(line["machines"]) * int(line["batches"]) == 1:
+    elif exact and verdict != "believed" and int(line["batches"]) == 1:
         fault = f"has no plan of {best!r} s"
     elif reason == "degree_bound" and verdict == "memory":
         verdict = "bound"
@@ -369,6 +404,14 @@ def begin(report, program):
     CASE = bounds.Case(report, program)
 
 
+def verified(work, jobs, report, program):
+    if jobs <= 1:
+        yield from map(verify, work)
+        return
+    with multiprocessing.Pool(jobs, begin, (report, program)) as pool:
+        yield from pool.imap(verify, work, chunksize=max(1, min(64, len(work) // (8 * jobs))))
+
+
 def check_all(program, jobs, head, lines, report):
     sys.dont_write_bytecode = True
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -376,28 +419,17 @@ def check_all(program, jobs, head, lines, report):
     check_report(head, report, CASE)
     require(not any(line["reason"] == "time_limit" for line in lines), "a time limit left tuples out: nothing to verify")
     above, asked = float.fromhex(head["cut_above"][0][2]), CASE.asked
-    work, counts = [], []  # and how many machines each stands for
+    work = []
     for line in lines:
         low, high, count = (int(line[k]) for k in ("sequences_least", "sequences_most", "batches"))
         replicas = int(line["expert"]) * int(line["fsdp"]) * int(line["data"])
         mine = [low] if count == 1 else [b for b in range(low, high + 1, replicas) if b != asked]
-        # what degrees and knobs exclude is the same on machines of as many devices
-        alike = line["reason"] in ("require", "indivisible")
-        for number in range(int(line["machine"]), int(line["machine"]) + (1 if alike else int(line["machines"]))):
-            for sequences in mine:
-                work.append((line, number, sequences, above))
-                counts.append(int(line["machines"]) if alike else 1)
-    if jobs > 1:
-        with multiprocessing.Pool(jobs, begin, (report, program)) as pool:
-            done = pool.map(verify, work, chunksize=max(1, min(64, len(work) // (8 * jobs))))
-    else:
-        done = list(map(verify, work))
-    how = collections.Counter()
-    for (line, number, sequences, _), (fault, verdict, _, _), times in zip(work, done, counts):
-        name = " ".join(f"{r}={line[r]}" for r in ROLES) + f" on machine {number}, {sequences} sequences:"
-        require(not fault, name, fault)
-        how[verdict] += times
-    least = min((found for _, _, found, _ in done), default=math.inf)
+        work += [(line, sequences, above) for sequences in mine]
+    how, least = collections.Counter(), math.inf
+    for (line, sequences, _), (fault, verdict, found, _) in zip(work, verified(work, jobs, report, program)):
+        require(not fault, degrees_of(line), f"on machine {line['machine']}, {sequences} sequences:", fault)
+        how[verdict] += int(line["machines"])
+        least = min(least, found)
     if report["plans"] and not how["believed"]:
         fastest = float.fromhex(report["search"]["certificate"]["fastest"]["hex"])
         require(abs(least - fastest) <= 1e-9 * fastest, "the fastest plan of all tuples takes", least, "s, not", fastest)
@@ -406,7 +438,7 @@ def check_all(program, jobs, head, lines, report):
         ("bound", "a bound of another hand"), ("opened", "every plan priced again")) if how[word])
     why = {None: "free layouts, or too many settings", "jax": "free layouts, or too many settings"}.get(
         CASE.launcher, "too many settings, or a layout that is free")
-    return f"; {said}; of {sum(counts)} tuples {how['believed']} are believed" + (f" ({why})" if how["believed"] else "")
+    return f"; {said}; of {how.total()} tuples {how['believed']} are believed" + (f" ({why})" if how["believed"] else "")
 
 
 def main():
@@ -420,6 +452,7 @@ def main():
     elif len(sys.argv) > 3:
         samples, seed = (int(sys.argv[i]) if len(sys.argv) > i else default for i, default in ((4, 10), (5, 1)))
         asked, tightest = check_samples(sys.argv[3], samples, seed, lines, report)
+        asked += check_opened(sys.argv[3], lines, report)
         text += f"; {asked} tuples planned alone"
         text += f", the tightest cut {100 * (tightest - 1):.3g}% above its bound" if tightest < math.inf else ""
     print(text)

@@ -9,6 +9,8 @@ and of the report, thresholds, the closest cuts, the plans. What is named harmle
 draw from the certificate true (docs/search.md, "Forgeries")."""
 import copy, json, math, os, subprocess, sys, tempfile
 
+import check as check_py
+
 PROGRAM = sys.argv[1]
 CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check.py")
 ROLES = ["tensor", "expert", "sequence", "fsdp", "data", "pipeline"]
@@ -184,8 +186,17 @@ def moved(files):
 
 
 def cut_as_memory(files):
-    """A tuple that is slow relabelled: it does not fit."""
-    row = next((row for row in files.rows if row["reason"] == "degree_bound"), None)
+    """A tuple that is slow and has a plan relabelled: nothing of it fits."""
+    rows = [row for row in files.rows if row["reason"] == "degree_bound" and row["machine"] == "0" and
+            row["machines"] == row["batches"] == "1"]
+    if not rows:
+        return False
+    with tempfile.NamedTemporaryFile("w", suffix=".plans") as file:
+        file.write("".join(check_py.degrees_of(row) + "\n" for row in rows))
+        file.flush()
+        words = check_py.explain_words(files.report, int(rows[0]["sequences_least"]))
+        done = subprocess.run([PROGRAM, *words, "-q", "--plans", file.name], capture_output=True, text=True, check=True)
+    row = next((row for row, told in zip(rows, done.stdout.splitlines()) if "error" not in json.loads(told)), None)
     if row:
         row["reason"], row["bound"] = "memory", "-"
         files.counts()
@@ -257,7 +268,7 @@ FORGERIES = [*((f"the optimum relabelled {reason}", relabelled(reason), None)
              ("the optimum counted as cut by knobs", hidden, None), ("bounds raised by 0.1%", scaled(1.001), CLAIMS),
              ("bounds 3 times as high", scaled(3), None), ("left and best 0.1% higher", farther(1.001), LEFT),
              ("left and best 3 times as high", farther(3), LEFT), ("counts moved between reasons", moved, COUNTS),
-             ("a slow tuple relabelled memory", cut_as_memory, None), ("a tuple twice", twice, None),
+             ("a slow tuple that fits relabelled memory", cut_as_memory, None), ("a tuple twice", twice, None),
              ("a tuple dropped", dropped, None), ("a report of another request", another_request, None),
              ("a report of another chip", another_chip, None), ("a plan that its launcher refuses", refused, None),
              ("a plan that recomputes nothing", cheaper, None), ("a plan a hundredth faster", faster, None),

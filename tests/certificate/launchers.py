@@ -61,7 +61,7 @@ def takes_degrees(launcher, model, seq, axes):
         return (p == 1 or f * x == 1) and (s == 1 or seq % (2 * s) == 0) and seq % s == 0 and seq // s % t == 0 \
             and x == 1
     if launcher == "torchtitan":
-        return seq % t == 0 and seq // t % (2 * s) == 0 and not (model.tied and p > 1)
+        return (s == 1 or not any(kind.mixer for kind in model.kinds)) and seq % t == 0 and seq // t % (2 * s) == 0 and not (model.tied and p > 1)
     if launcher == "deepspeed":
         return (s == 1 or t == p == 1) and x == 1 and (f == 1 or (p == 1 and t == 1 and d == 1))
     return seq % s == 0

@@ -17,6 +17,8 @@ PROBLEMS = {
                                                "--batch 1Mi --for maxtext",
     "8B on a v5p 4x4x4, idle shapes and batches": "--model 8b --chip v5p --slice 4x4x4 --slices 2 --max-idle 50% "
                                                   "--sequences 100 --batch-tolerance 10% --top 3",
+    "levels that drop what is left": "--model qwen3-30b-a3b --chip v5p --slice 2x4x4 --seq 8192 --sequences 256 "
+                                     "--for maxtext --max-idle 0",
     "what fits nowhere": "--model 405b --chip v5e --slice 4x4 --max-idle 0",
     "what --require leaves": "--model 8b --chip v5p --slice 4x4x4 --require tensor=4,pipeline<=2 --top 20",
     "nothing cut": "--model 8b --chip v5e --slice 4x4 --batch 32Ki --brute-force",
@@ -94,7 +96,7 @@ def check_changes(paths):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for number, (name, words) in enumerate(PROBLEMS.items()):
-            if QUICK and number not in (0, 2, 8):
+            if QUICK and number not in (0, 2, 9):
                 continue
             paths = plan(words, folder, f"{number}", 1)
             code, text = check(paths, PROGRAM, "4")

@@ -76,6 +76,22 @@ class Plans(unittest.TestCase):
         given = shardopt.explain(**SMALL, plan="fsdp=16", why_not=True)
         self.assertIsNotNone(given.why_not)
 
+    def test_priced(self):
+        """Each plan of a list by itself; what is none says why; a line break makes no second plan."""
+        named = ["fsdp=16", {"tensor": 4, "fsdp": 4}, "fsdp=3", "tensor=2\nfsdp=8", "fsdp=16 microbatches=1", {"fsdp": 16, "regather": True}]
+        priced = shardopt.price(**SMALL, plans=iter(named), max_idle=0)
+        self.assertEqual(len(priced), len(named))
+        self.assertIn("does not divide", priced[2]["error"])
+        self.assertIn("lacks", priced[4]["error"])
+        for one, words in zip(priced, ("fsdp=16", "tensor=4 fsdp=4", None, "tensor=2 fsdp=8", None, "fsdp=16 regather=true")):
+            if words:
+                alone = json.loads(program("explain", *WORDS, "--plan", words, "--format", "json").stdout)["plans"][0]
+                self.assertEqual(one["step"]["seconds"], alone["step"]["seconds"])
+                self.assertEqual(one["memory"], {name: alone["memory"][name] for name in one["memory"]})
+        self.assertEqual(shardopt.price(**SMALL, plans=[]), [])
+        with self.assertRaises(shardopt.InputError):
+            shardopt.price(model="nosuch", plans=["fsdp=16"])
+
     def test_frame(self):
         try:
             import pandas

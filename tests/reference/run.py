@@ -51,11 +51,14 @@ def check_headings():
     return wrong + ["no function names %r" % heading for heading in sorted(known - named - NOT_PRICED)]
 
 
-# What a report is of: one stage of a dense model on a torus, and a pipeline of a mixture on GPUs.
+# What a report is of: one stage of a dense model on a torus, a pipeline of a mixture on GPUs, and one of several launchers
+# that keep another state.
 SEEN = (["--model", "llama3.1-8b", "--chip", "v5p", "--slice", "4x4x4", "--seq", "4096", "--sequences", "256", "--plan",
          "fsdp=32 tensor=2 microbatches=2"],
         ["--model", "qwen3-30b-a3b", "--chip", "h100", "--nodes", "8", "--seq", "4096", "--sequences", "256", "--plan",
-         "data=8 expert=1 tensor=2 pipeline=4 microbatches=8", "--for", "megatron", "--remat", "full"])
+         "data=8 expert=1 tensor=2 pipeline=4 microbatches=8", "--for", "megatron", "--remat", "full"],
+        ["--model", "qwen3-4b", "--chip", "a100-80g", "--nodes", "1", "--sft", "--sequences", "64", "--seq", "2048",
+         "--for", "llama-factory,trl", "--plan", "fsdp=8"])
 # (file, where the figure is): each is made a thousandth larger in a copy of the data.
 FIGURES = (("cost/profiles/default.json", ("profiles", "tpu-v5p", "matrix_efficiency"), 0),
            ("cost/profiles/default.json", ("profiles", "gpu", "hbm_efficiency"), 1),

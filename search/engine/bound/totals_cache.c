@@ -6,6 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct {
+    Model model;
+    Chip chip;
+    Profile profile;
+    Work work;
+    TrainingState state;
+    RematRule remat;
+    const RematDomain *domain;
+    double precision_flops_per_second;
+    Offload offload;
+    HostUpdate host_update;
+} TotalsContext;
+
 enum { SET_BITS = 14, WAYS = 3, DETAIL_BITS = 11 };
 struct TotalsCache {
     /* Bits of the hash of the key of each slot; 0 means that the slot is empty. A slot is read only if its tag says
@@ -13,7 +26,7 @@ struct TotalsCache {
     uint32_t tags[1 << SET_BITS][WAYS];
     uint32_t detail_tags[1 << DETAIL_BITS];
     uint8_t next[1 << SET_BITS];   /* the way to fill next */
-    char context[SHA256_HEX_SIZE]; /* what the totals are worked out under; "" means that it was not said */
+    TotalsContext context;         /* what the totals are worked out under; all zero means that it was not said */
     TotalsSlot slots[1 << SET_BITS][WAYS];
     DetailSlot details[1 << DETAIL_BITS];
 };
@@ -22,34 +35,35 @@ TotalsCache *totals_cache_new(void) { return calloc(1, sizeof(TotalsCache)); }
 int64_t totals_cache_bytes(void) { return (int64_t)sizeof(TotalsCache); }
 void totals_cache_free(TotalsCache *cache) { free(cache); }
 
-/* Names everything that the totals of a stage may depend on. A field that is not known to be of no matter is in it. */
-void totals_cache_name(const CostContext *context, char name[SHA256_HEX_SIZE]) {
-    Chip chip = *context->chip;
-    Work work = context->work;
-    Sha256 hash = sha256_start();
-    chip.hbm_bytes.value = chip.link_bytes_per_second.value = chip.device_link_bytes_per_second.value =
-        chip.scaleout_bytes_per_second.value = 0;
-    work.sequences = 0;
-    sha256_add(&hash, context->model, sizeof *context->model);
-    sha256_add(&hash, &chip, sizeof chip);
-    sha256_add(&hash, context->profile, sizeof *context->profile);
-    sha256_add(&hash, &work, sizeof work);
-    sha256_add(&hash, &context->precision_flops_per_second, sizeof context->precision_flops_per_second);
-    sha256_add(&hash, cost_context_state(context), sizeof *cost_context_state(context));
-    if (context->remat) sha256_add(&hash, context->remat, sizeof *context->remat);
-    sha256_add(&hash, &context->domain, sizeof context->domain);
-    sha256_add(&hash, &context->offload, sizeof context->offload);
-    sha256_add(&hash, &context->host_update, sizeof context->host_update);
-    sha256_hex(&hash, name);
+/* Everything that the totals of a stage may depend on. A field that is not known to be of no matter is in it. */
+static void known_as(const CostContext *context, TotalsContext *out) {
+    memset(out, 0, sizeof *out);
+    memcpy(&out->model, context->model, sizeof out->model);
+    memcpy(&out->chip, context->chip, sizeof out->chip);
+    memcpy(&out->profile, context->profile, sizeof out->profile);
+    memcpy(&out->work, &context->work, sizeof out->work);
+    memcpy(&out->state, cost_context_state(context), sizeof out->state);
+    if (context->remat) memcpy(&out->remat, context->remat, sizeof out->remat);
+    out->chip.hbm_bytes.value = out->chip.link_bytes_per_second.value = out->chip.device_link_bytes_per_second.value =
+        out->chip.scaleout_bytes_per_second.value = 0;
+    out->work.sequences = 0;
+    out->precision_flops_per_second = context->precision_flops_per_second;
+    out->domain = context->domain;
+    out->offload = context->offload;
+    out->host_update = context->host_update;
 }
 
-bool totals_cache_knows(const TotalsCache *cache, const char *name) { return strcmp(name, cache->context) == 0; }
+bool totals_cache_knows(const TotalsCache *cache, const CostContext *context) {
+    TotalsContext own;
+    known_as(context, &own);
+    return memcmp(&own, &cache->context, sizeof own) == 0;
+}
 
-void totals_cache_begin(TotalsCache *cache, const char *name) {
-    if (totals_cache_knows(cache, name)) return;
+void totals_cache_begin(TotalsCache *cache, const CostContext *context) {
+    if (totals_cache_knows(cache, context)) return;
     memset(cache->tags, 0, sizeof cache->tags);
     memset(cache->detail_tags, 0, sizeof cache->detail_tags);
-    memcpy(cache->context, name, sizeof cache->context);
+    known_as(context, &cache->context);
 }
 
 static void take_least(double *to, const double *from, size_t bytes) {

@@ -7,7 +7,6 @@
  * what is worked out from the slot bounds every sharding with that choice. */
 #pragma once
 
-#include "base/sha256.h"
 #include "cost/stage/stage_totals.h"
 #include "search/engine/space/knob_space.h"
 #include "search/request/request.h"
@@ -18,12 +17,10 @@ TotalsCache *totals_cache_new(void); /* NULL means that memory is out; free it w
 int64_t totals_cache_bytes(void);    /* that one comes to when it is full */
 void totals_cache_free(TotalsCache *cache);
 
-/* A context's name, of which contexts whose totals are the same have one. Some 40 kB are hashed. */
-void totals_cache_name(const CostContext *context, char name[SHA256_HEX_SIZE]);
-/* Makes a cache serve the context of a name from here on. What it holds is kept where the totals of a stage are the
- * same in both: they do not depend on links, on how much HBM there is or is kept free, nor on the batch. */
-void totals_cache_begin(TotalsCache *cache, const char *name);
-bool totals_cache_knows(const TotalsCache *cache, const char *name);
+/* Makes a cache serve a context from here on. What it holds is kept where the totals of a stage are the same in both:
+ * they do not depend on links, on how much HBM there is or is kept free, nor on the batch. */
+void totals_cache_begin(TotalsCache *cache, const CostContext *context);
+bool totals_cache_knows(const TotalsCache *cache, const CostContext *context);
 
 /* Everything that the bounds of one problem share. The cache belongs to the caller's thread. */
 typedef struct {

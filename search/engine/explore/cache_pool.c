@@ -68,13 +68,13 @@ const LowerBoundRates *cache_pool_rates(CachePool *pool, const Mesh *mesh) {
 }
 
 /* One that is kept, best one that knows the context; NULL: none is. */
-static TotalsCache *kept(CachePool *pool, const char *name) {
+static TotalsCache *kept(CachePool *pool, const CostContext *context) {
     TotalsCache *sums = NULL;
 #pragma omp critical(cache_pool)
     if (pool->count > 0) {
         int at = pool->count - 1;
         for (int i = 0; i < pool->count; i++)
-            if (totals_cache_knows(pool->sums[i], name)) at = i;
+            if (totals_cache_knows(pool->sums[i], context)) at = i;
         sums = pool->sums[at];
         pool->sums[at] = pool->sums[--pool->count];
     }
@@ -82,12 +82,10 @@ static TotalsCache *kept(CachePool *pool, const char *name) {
 }
 
 bool cache_pool_take(CachePool *pool, const CostContext *context, ExploreCache *out, Error *error) {
-    char name[SHA256_HEX_SIZE];
-    totals_cache_name(context, name);
-    TotalsCache *sums = pool ? kept(pool, name) : NULL;
+    TotalsCache *sums = pool ? kept(pool, context) : NULL;
     *out = (ExploreCache){.sums = sums ? sums : totals_cache_new(), .memo = collective_memo_new()};
     if (!out->sums || !out->memo) return error_memory(error);
-    totals_cache_begin(out->sums, name);
+    totals_cache_begin(out->sums, context);
     return true;
 }
 

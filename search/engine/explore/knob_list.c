@@ -413,11 +413,11 @@ static KnobListing listing_of(TupleNode *tuple, BoundedIndexList *list) {
 bool knob_list_make(TupleNode *tuple, BoundedIndexList *list) {
     const KnobSpace *space = &tuple->space;
     KnobListing listing = listing_of(tuple, list);
-    if (knob_family_size(space) == 0) return true; /* chunks were requested, and a stage has one layer */
+    if (knob_family_size(space) == 0) return true; /* such as chunks of one layer */
     MethodFamily methods = {.index_step = space->method_count / space->methods.context_count};
     if (!list_microbatches(&listing, &methods)) return false;
     for (int split = 0; split < space->split_count; split++)
-        if (!list_split(&listing, &methods, (StageSplit)split)) return false;
+        if (space->splits >> split & 1 && !list_split(&listing, &methods, (StageSplit)split)) return false;
     bounded_indices_sort(list->items, list->count);
     return true;
 }

@@ -99,6 +99,7 @@ void method_space(const Degrees *degrees, const KnobDomain *domain, MethodSpace 
     list_contexts(degrees->of[ROLE_SEQUENCE], domain, out);
     list_grids(degrees, domain, out);
     out->replicate_count = replicate_ways(degrees);
+    out->replicates[0] = false, out->replicates[1] = true;
 }
 
 int64_t context_ways(int64_t sequence, const KnobDomain *domain) {
@@ -128,7 +129,7 @@ Methods method_space_at(const MethodSpace *space, int64_t index) {
     Methods methods = {0};
     methods.grid = space->grids[index % space->grid_count];
     index /= space->grid_count;
-    methods.sequence_replicates = index % space->replicate_count != 0;
+    methods.sequence_replicates = space->replicates[index % space->replicate_count];
     index /= space->replicate_count;
     methods.context = space->contexts[index].method;
     methods.ulysses = space->contexts[index].ulysses;
@@ -225,6 +226,9 @@ bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, c
     method_space(degrees, domain, &out->methods);
     count_choices(model, degrees, sequences, domain, out);
     out->domain = *domain;
+    out->splits = (1u << out->split_count) - 1;
+    for (int i = 0; i < 3; i++) out->zero_stages[i] = i;
+    for (int i = 0; i < 2; i++) out->overlaps[i] = out->offloads[i] = i, out->regathers[i] = !i;
     out->microbatch_sequences = ARENA_NEW(arena, int64_t, (size_t)out->microbatch_count);
     out->virtual_stages = ARENA_NEW(arena, int64_t, (size_t)out->virtual_count);
     if (!out->microbatch_sequences || !out->virtual_stages) return error_memory(error);
@@ -233,6 +237,72 @@ bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, c
     if (splits_in_slots(model, degrees))
         out->virtual_stages[out->virtual_count - 1] = slots_of_stage(model, degrees->of[ROLE_PIPELINE]);
     return true;
+}
+
+/* ---- settings that are asked for ---- */
+
+/* Of the settings of one choice, leaves those that meet the conditions on the knobs of `which`; `set` puts setting i
+ * into `at`. */
+#define LEAVE(list, count, which, set)                                                                                 \
+    do {                                                                                                               \
+        int left = 0;                                                                                                  \
+        for (int i = 0; i < (count); i++) {                                                                            \
+            Knobs at = {0};                                                                                            \
+            set;                                                                                                       \
+            if (request_admits_some(request, &at, (which))) (list)[left++] = (list)[i];                                \
+        }                                                                                                              \
+        none = none || left == 0;                                                                                      \
+        if (left > 0) (count) = left;                                                                                  \
+    } while (0)
+
+enum {
+    OF_BATCH = 1 << KNOB_MICROBATCHES | 1 << KNOB_MICROBATCH_SEQUENCES,
+    OF_CONTEXT = 1 << KNOB_CONTEXT_METHOD | 1 << KNOB_ULYSSES,
+    OF_GRID = 1 << KNOB_FOLDED_EXPERT | 1 << KNOB_FOLDED_EXPERT_TENSOR
+};
+
+/* Schedules and chunks: of the latter the first is 1, of whole stages. */
+static void narrow_pipe(KnobSpace *space, const Request *request) {
+    KnobDomain *domain = &space->domain;
+    Schedule *lists[] = {domain->whole, domain->chunked};
+    int *counts[] = {&domain->whole_count, &domain->chunked_count}, chunks = (int)space->virtual_count - 1;
+    int64_t *chunk = space->virtual_stages + 1;
+    bool none = false;
+    for (int k = 0; k < 2; k++) {
+        none = false;
+        LEAVE(lists[k], *counts[k], 1 << KNOB_SCHEDULE, at.schedule = lists[k][i]);
+        if (none) *counts[k] = 0;
+    }
+    if (!request_admits_some(request, &(Knobs){.virtual_stages = 1}, 1 << KNOB_VIRTUAL_STAGES)) domain->whole_count = 0;
+    none = false;
+    LEAVE(chunk, chunks, 1 << KNOB_VIRTUAL_STAGES, at.virtual_stages = chunk[i]);
+    if (none) chunks = 0;
+    space->virtual_count = 1 + chunks;
+    space->pipe_count = domain->whole_count + (int64_t)domain->chunked_count * chunks;
+}
+
+void knob_space_narrow(KnobSpace *space, const Request *request) {
+    MethodSpace *methods = &space->methods;
+    bool none = false;
+    LEAVE(space->offloads, space->offload_count, 1 << KNOB_OFFLOAD_OPTIMIZER, at.offload_optimizer = space->offloads[i]);
+    LEAVE(space->regathers, space->regather_count, 1 << KNOB_REGATHER, at.regather = space->regathers[i]);
+    LEAVE(space->zero_stages, space->zero_count, 1 << KNOB_ZERO_STAGE, at.zero_stage = space->zero_stages[i]);
+    LEAVE(space->overlaps, space->overlap_count, 1 << KNOB_TENSOR_OVERLAP,
+          at.methods.tensor_overlap = space->overlaps[i]);
+    LEAVE(methods->contexts, methods->context_count, OF_CONTEXT, at.methods.context = methods->contexts[i].method;
+          at.methods.ulysses = methods->contexts[i].ulysses);
+    LEAVE(methods->replicates, methods->replicate_count, 1 << KNOB_SEQUENCE_PARAMETERS,
+          at.methods.sequence_replicates = methods->replicates[i]);
+    LEAVE(methods->grids, methods->grid_count, OF_GRID, at.methods.grid = methods->grids[i]);
+    LEAVE(space->microbatch_sequences, space->microbatch_count, OF_BATCH,
+          at.microbatch_sequences = space->microbatch_sequences[i];
+          at.microbatches = divide_up(space->per_replica, at.microbatch_sequences));
+    for (int split = 0; split < space->split_count; split++)
+        if (!request_admits_some(request, &(Knobs){.stages = (StageSplit)split}, 1 << KNOB_STAGES))
+            space->splits &= ~(1u << split);
+    space->method_count = method_space_size(methods);
+    if (space->pipelined) narrow_pipe(space, request);
+    if (none || space->splits == 0) space->pipe_count = 0;
 }
 
 /* ---- settings by index ---- */
@@ -268,13 +338,13 @@ static void set_pipe(const KnobSpace *space, int64_t pipe, Knobs *knobs) {
 
 Knobs knob_space_at(const KnobSpace *space, int64_t index) {
     Knobs knobs = {0};
-    knobs.offload_optimizer = index % space->offload_count != 0;
+    knobs.offload_optimizer = space->offloads[index % space->offload_count];
     index /= space->offload_count;
-    knobs.regather = index % space->regather_count == 0;
+    knobs.regather = space->regathers[index % space->regather_count];
     index /= space->regather_count;
-    knobs.zero_stage = (int)(index % space->zero_count);
+    knobs.zero_stage = space->zero_stages[index % space->zero_count];
     index /= space->zero_count;
-    bool overlap = index % space->overlap_count != 0;
+    bool overlap = space->overlaps[index % space->overlap_count];
     index /= space->overlap_count;
     set_pipe(space, index % space->pipe_count, &knobs);
     index /= space->pipe_count;

@@ -4,6 +4,7 @@
 
 #include "cost/stage/cost_context.h"
 #include "mesh/mesh.h"
+#include "search/request/request.h"
 
 /* The most that the lists of a knob space hold; knob_domain_fits() says where that is not enough. */
 enum { HEAD_WAYS_MAX = 64, GRIDS_MAX = 1024, CONTEXTS_MAX = CONTEXT_COUNT + HEAD_WAYS_MAX };
@@ -42,6 +43,7 @@ typedef struct {
         int64_t ulysses;
     } contexts[CONTEXTS_MAX]; /* Ulysses x ring has one for each proper divisor */
     int context_count, replicate_count;
+    bool replicates[2]; /* whether context ranks do */
     ExpertGrid grids[GRIDS_MAX]; /* the first is none */
     int grid_count;
 } MethodSpace;
@@ -64,9 +66,11 @@ typedef struct {
     int64_t virtual_count;
     int64_t pipe_count; /* schedules, those in chunks with each v > 1; 1 without pipeline; 0: none requested fits */
     int split_count;    /* of layers over stages */
+    unsigned splits;    /* those in question: a bit for each StageSplit */
     MethodSpace methods;
     int64_t method_count;
     int overlap_count, zero_count, regather_count, offload_count;
+    int overlaps[2], zero_stages[3], regathers[2], offloads[2]; /* the settings, so many of each */
     int64_t per_replica;
     bool pipelined;
     KnobDomain domain;
@@ -75,6 +79,9 @@ typedef struct {
 /* False: memory is out. */
 bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, const KnobDomain *domain, Arena *arena,
                 KnobSpace *out, Error *error);
+
+/* Leaves the settings that meet the conditions of a request; family size 0: there are none. */
+void knob_space_narrow(KnobSpace *space, const Request *request);
 
 /* Knob settings stand in families that share microbatch, methods and split of layers, and so the ops of a layer:
  * setting `index` of a family is knob setting family * knob_family_size() + index of the space. */

@@ -52,7 +52,7 @@ static void fill_launch(const ExploreProblem *problem, RankedPlan *out) {
 }
 
 /* Counts the plans that are as good or nearly so. It takes a while, for which a search that was cut short does not
- * wait: both counts are 0 then. */
+ * wait: both counts are 0 then, as where nobody reads them. */
 static bool count_near(Search *search, const ExploreProblem *problem, const BestPlan *best, RankedPlan *out,
                        Error *error) {
     Explorer explorer = {.problem = problem,
@@ -60,7 +60,7 @@ static bool count_near(Search *search, const ExploreProblem *problem, const Best
                          .stats = explore_stats_new(INFINITY),
                          .until = search->timed_out ? search_until(search) : 0};
     Count within;
-    if (explorer_stops(&explorer)) return true;
+    if (search->request->control.uncounted || explorer_stops(&explorer)) return true;
     Count equal = equal_placements(problem, best, &search->tuples.shapes[best->machine].mesh, &out->estimate, error);
     bool ok = explore_count_within(&explorer, best, 1.01 * best->ranked_seconds, &within);
     if (ok) {

@@ -27,6 +27,7 @@ bool expanded_note(Search *search, int64_t index, Error *error) {
     search->certificate->degree_tuples_expanded +=
         search->tuples.groups[search->tuples.entries[index].group].shape_count;
     search->expanded[index]->stats = explore_stats_new(INFINITY);
+    search->expanded[index]->least_out = INFINITY;
     note_kept(search, expanded_bytes(search->expanded[index]));
     return true;
 }

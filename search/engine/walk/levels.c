@@ -144,7 +144,7 @@ static bool explore_left_entry(Search *search, TupleBatches entry, const Deferre
 /* ---- one block ---- */
 
 /* Takes what an opening gave into what the ones before it gave. What is left and above the k-th best is out for good:
- * that does not rise. Returns the least bound of what is left. */
+ * that does not rise. Returns the least bound of what is left, now or for good. */
 static double take_opening(Search *search, Expanded *expanded, Opening *opening) {
     DeferredList *left = &opening->left;
     double least = opening->explorer.stats.least_above_threshold;
@@ -152,14 +152,16 @@ static double take_opening(Search *search, Expanded *expanded, Opening *opening)
     search_merge_stats(&expanded->stats, &opening->explorer.stats);
     for (int64_t i = 0; i < left->count; i++) {
         least = min_real(least, left->items[i].bound);
-        if (search_beats(search, left->items[i].bound))
-            explore_count_left(&expanded->stats, &left->items[i]);
-        else
+        if (!search_beats(search, left->items[i].bound)) {
             left->items[kept++] = left->items[i];
+            continue;
+        }
+        explore_count_left(&expanded->stats, &left->items[i]);
+        expanded->least_out = min_real(expanded->least_out, left->items[i].bound);
     }
     left->count = kept;
     expanded_keep(search, expanded, left);
-    return least;
+    return min_real(least, expanded->least_out);
 }
 
 /* Takes what an opening gave: its plans, and the bound of what it left. Of an opening that was interrupted the plans

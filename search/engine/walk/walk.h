@@ -10,6 +10,7 @@
 typedef struct {
     ExploreStats stats;
     DeferredList left;
+    double least_out; /* the least bound of what was left and is out for good, as it is above the k-th best */
 } Expanded;
 
 typedef struct {

@@ -332,15 +332,20 @@ static bool add_unverified(cJSON *to, const Request *request, const RankedPlan *
 static bool add_own_options(cJSON *json, const Report *report, const Request *own) {
     const Request *requested = report->requested ? report->requested : report->request;
     char launcher[LAUNCHER_NAMES_SIZE];
-    bool several = requested->subproblem_count > 1 && own->space.launchers != requested->requested.launchers;
+    bool several = (requested->subproblem_count > 1 || !report->requested) && /* a plan that is explained has one */
+                   own->space.launchers != requested->requested.launchers;
     bool reserve = own->question.hbm_reserve != requested->question.hbm_reserve;
+    const StateDtypes *said = &requested->requested.state_dtypes, *kept = &own->question.state_dtypes;
+    bool dtypes = several && memcmp(said, kept, sizeof *kept) != 0; /* what its launcher keeps */
     if (!several && !reserve) return true;
     cJSON *options = json_add_object(json, "options");
     if (own->space.launchers == 0)
         snprintf(launcher, sizeof launcher, "any");
     else
         launcher_names(own->space.launchers, ",", ",", launcher, sizeof launcher);
+    char text[STATE_TEXT_SIZE];
     return options && (!several || json_add_text(options, "for", launcher)) &&
+           (!dtypes || json_add_text(options, "state_dtypes", state_dtypes_text(kept, text))) &&
            (!reserve || json_add_real(options, "hbm_reserve", own->question.hbm_reserve));
 }
 

@@ -16,7 +16,7 @@ enum { BRUTE_MOST = 6000, EXHAUSTIVE_MOST = 400000, COMPARED_MOST = 40000000 };
 
 static struct {
     int problems, feasible, offloaded, recomputed, exhaustive, brute, mixtures, idle, batches, launched, gaps,
-        all_orders;
+        all_orders, named, none;
 } seen;
 
 /* ---- comparison ---- */
@@ -180,6 +180,39 @@ static void check_brute(Request request, const SearchResult *result, const char 
     arena_free(&arena);
 }
 
+static void require_knob(Request *request, Knob knob, int64_t setting) {
+    request->space.requirements[request->space.requirement_count++] = (Requirement){.knob = knob, .degree = setting};
+}
+
+/* A search that counts nothing looks at no other settings than those that are named (knob_space_narrow()): of the best
+ * plan all knobs or some, and one that is changed, which may have a plan or none. */
+static void check_named(Request request, const SearchResult *result, const char *text) {
+    const RankedPlan *best = &result->plans[0];
+    int common = request.space.requirement_count;
+    request.control.top = 1;
+    for (Role role = 0; role < ROLE_COUNT; role++, common++)
+        request.space.requirements[common] = (Requirement){.role = role, .degree = best->plan.degrees.of[role]};
+    for (unsigned way = 0; way < 3 + KNOB_COUNT; way++) {
+        Arena arena = {0};
+        request.space.requirement_count = common;
+        for (Knob knob = KNOB_NONE + 1; knob < KNOB_COUNT; knob++) {
+            int64_t setting = knob_setting(knob, &best->plan.knobs);
+            if (way == 0 || (way < 3 ? knob % 2 == way - 1 : knob == way - 2)) require_knob(&request, knob, setting);
+            if (way > 3 && knob == way - 3) require_knob(&request, knob, setting > 0 ? setting - 1 : setting + 1);
+        }
+        request.control.uncounted = false;
+        SearchResult counted = run(&request, &arena, text);
+        request.control.uncounted = true;
+        SearchResult other;
+        Error error = {0};
+        cr_assert(search_run(&request, &arena, &other, &error), "%s: %s", text, error.text);
+        seen.named += counted.plan_count > 0, seen.none += counted.plan_count == 0;
+        check_same(&counted, &other, 1, "settings that are named alone", text);
+        if (way <= 3) check_same(result, &other, 1, "the settings of the best", text);
+        arena_free(&arena);
+    }
+}
+
 /* What holds of plans that stand by their time alone. */
 static void check_by_time(Request request, const char *text) {
     Arena arena = {0};
@@ -188,6 +221,8 @@ static void check_by_time(Request request, const char *text) {
     if (result.certificate.proof == PROOF_OPTIMAL) {
         check_variants(request, &result, text);
         check_brute(request, &result, text);
+        if (result.plan_count > 0 && request.space.requirement_count == 0 && request.subproblem_count == 0)
+            check_named(request, &result, text);
         /* A search with a limit does not open offloading where nothing else fits. */
         if (result.plan_count > 0 && !result.request->space.offload_allowed) check_limits(request, &result, text);
     }
@@ -229,9 +264,10 @@ Test(random_commands, way_of_searching_makes_no_difference) {
         seen.idle, seen.batches, seen.launched, seen.all_orders, seen.gaps);
     if (PROBLEMS_SHARE > 1 || problems < PROBLEMS) return; /* fewer problems have less of everything */
     cr_expect(seen.feasible >= 6 && seen.offloaded >= 2 && seen.recomputed >= 5 && seen.exhaustive >= 3 &&
-                  seen.mixtures >= 1 && seen.launched >= 3 && seen.gaps * 10 <= seen.problems,
+                  seen.mixtures >= 1 && seen.launched >= 3 && seen.named >= 20 && seen.none >= 5 &&
+                  seen.gaps * 10 <= seen.problems,
               "%d problems: %d with a plan, %d offload, %d recompute, %d exhaustive, %d by brute force, %d mixtures, "
-              "%d idle, %d batches, %d for launchers, %d gaps",
+              "%d idle, %d batches, %d for launchers, %d named plans, %d that are none, %d gaps",
               seen.problems, seen.feasible, seen.offloaded, seen.recomputed, seen.exhaustive, seen.brute, seen.mixtures,
-              seen.idle, seen.batches, seen.launched, seen.gaps);
+              seen.idle, seen.batches, seen.launched, seen.named, seen.none, seen.gaps);
 }
