@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/program/write.h"
+
+#include "base/util.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Something to write in place of `length` bytes of the text. */
+typedef enum {
+    EDIT_MESH,      /* behind the brace of the module */
+    EDIT_ARGUMENT,  /* the dictionary of an argument of the entry */
+    EDIT_RESULT,    /* of a result */
+    EDIT_NAME,      /* a value's name where it is defined: another one, since the constraint takes it */
+    EDIT_CONSTRAIN, /* behind an operation, or at the head of a region */
+    EDIT_DEVICES,   /* the number of partitions, which the module says */
+} EditKind;
+
+typedef struct {
+    const char *at;
+    int order; /* of edits at one place */
+    EditKind kind;
+    int length;
+    const ProgramValue *value;
+    Spec spec;
+    Piece old;
+    int indent;
+} Edit;
+
+typedef struct {
+    const ProgramQuestion *question;
+    const ProgramAnswer *answer;
+    const ProgramChoice *best;
+    Edit *edit;
+    int64_t edits, room;
+    Error *error;
+} Annotating;
+
+static bool add(Annotating *annotating, Edit edit) {
+    if (!list_grow((void **)&annotating->edit, annotating->edits, &annotating->room, sizeof edit))
+        return error_memory(annotating->error);
+    edit.order = (int)annotating->edits;
+    annotating->edit[annotating->edits++] = edit;
+    return true;
+}
+
+static int by_place(const void *a, const void *b) {
+    const Edit *left = a, *right = b;
+    if (left->at != right->at) return left->at < right->at ? -1 : 1;
+    return left->order - right->order;
+}
+
+/* ---- what to write ---- */
+
+/* Of a value of one operation or carry the sharding, unless calls disagree. */
+enum { SPEC_NONE = 0xffff };
+
+static void vote(Spec *of, int64_t at, Spec spec, bool *met) {
+    of[at] = !met[at] || of[at] == spec ? spec : (Spec)SPEC_NONE;
+    met[at] = true;
+}
+
+/* Where the name of a value stands in its operation: the first word of it. */
+static bool constrain_op(Annotating *annotating, const ProgramOp *op, Spec spec) {
+    const Program *program = annotating->question->program;
+    if (op->results != 1) return true; /* results of one name with numbers cannot be named anew one by one */
+    const ProgramValue *value = &program->value[op->result];
+    Edit name = {.at = op->begin, .kind = EDIT_NAME, .length = value->name.length, .old = value->name};
+    Edit constraint = {.at = op->end, .kind = EDIT_CONSTRAIN, .value = value, .spec = spec, .old = value->name};
+    return add(annotating, name) && add(annotating, constraint);
+}
+
+/* The carry of a loop: named anew in the loop's head, and constrained at the head of condition and body. */
+static bool constrain_carry(Annotating *annotating, const ProgramOp *op, int number, Spec spec) {
+    const Program *program = annotating->question->program;
+    const ProgramRegion *condition = &program->region[op->region], *body = &program->region[condition->next];
+    const ProgramValue *value = &program->value[body->argument + number];
+    Edit name = {.at = value->name.at, .kind = EDIT_NAME, .length = value->name.length, .old = value->name};
+    if (value->name.at < op->text.at || value->name.at >= op->text.at + op->text.length) return true;
+    if (!add(annotating, name)) return false;
+    Edit constraint = {.kind = EDIT_CONSTRAIN, .value = value, .spec = spec, .old = value->name};
+    constraint.at = condition->begin;
+    if (!add(annotating, constraint)) return false;
+    constraint.at = body->begin;
+    return add(annotating, constraint);
+}
+
+static bool constrain_all(Annotating *annotating, const Spec *of_op, const Spec *of_value, const bool *met_op,
+                          const bool *met_value) {
+    const Program *program = annotating->question->program;
+    for (int64_t i = 0; i < program->ops; i++) {
+        const ProgramOp *op = &program->op[i];
+        if (met_op[i] && of_op[i] != SPEC_NONE && !constrain_op(annotating, op, of_op[i])) return false;
+        if (!piece_is(op->name, "while") || op->region < 0) continue;
+        const ProgramRegion *body = &program->region[program->region[op->region].next];
+        for (int k = 0; k < body->arguments; k++) {
+            int value = body->argument + k;
+            if (met_value[value] && of_value[value] != SPEC_NONE &&
+                !constrain_carry(annotating, op, k, of_value[value]))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool collect(Annotating *annotating) {
+    const Program *program = annotating->question->program;
+    const Flow *flow = &annotating->answer->flow;
+    Arena arena = {0};
+    Spec *of_op = ARENA_NEW(&arena, Spec, (size_t)program->ops), *of_value = ARENA_NEW(&arena, Spec, (size_t)program->values);
+    bool *met_op = ARENA_NEW(&arena, bool, (size_t)program->ops), *met = ARENA_NEW(&arena, bool, (size_t)program->values);
+    Spec *of_argument = ARENA_NEW(&arena, Spec, (size_t)program->entries);
+    bool ok = of_op && of_value && met_op && met && of_argument;
+    if (!ok) error_memory(annotating->error);
+    for (int64_t i = 0; i < flow->nodes && ok; i++) {
+        const FlowNode *node = &flow->node[i];
+        if (node->kind == FLOW_ARGUMENT) of_argument[node->argument] = annotating->best->spec[i];
+        else if (node->op >= 0) vote(of_op, node->op, annotating->best->spec[i], met_op);
+        else if (node->value >= 0) vote(of_value, node->value, annotating->best->spec[i], met);
+    }
+    ok = ok && add(annotating, (Edit){.at = program->module_begin, .kind = EDIT_MESH});
+    const ProgramRegion *entry = &program->region[program->function[program->main].region];
+    for (int64_t i = 0; i < program->entries && ok; i++) {
+        const ProgramValue *value = &program->value[entry->argument + i];
+        Piece old = program->entry[i].dictionary;
+        ok = add(annotating, (Edit){old.at, 0, EDIT_ARGUMENT, old.length, value, of_argument[i], old, 0});
+        int alias = program->entry[i].aliases;
+        if (!ok || alias < 0 || alias >= program->outputs) continue;
+        old = program->output[alias];
+        ok = add(annotating, (Edit){old.at, 0, EDIT_RESULT, old.length, value, of_argument[i], old, 0});
+    }
+    ok = ok && constrain_all(annotating, of_op, of_value, met_op, met);
+    arena_free(&arena);
+    return ok;
+}
+
+/* ---- writing ---- */
+
+static void write_spec(const Annotating *annotating, int rank, Spec spec, FILE *out) {
+    const LogicalMesh *mesh = &annotating->best->mesh;
+    fputs("[", out);
+    for (int d = 0; d < rank; d++) {
+        fputs(d > 0 ? ", {" : "{", out);
+        const char *between = "";
+        for (int a = 0; a < mesh->axes; a++)
+            if (spec_dimension(spec, a) == d) fprintf(out, "%s\"%c\"", between, 'x' + a), between = ", ";
+        fputs("}", out);
+    }
+    fputs("]", out);
+}
+
+static void write_edit(const Annotating *annotating, const Edit *edit, FILE *out) {
+    const LogicalMesh *mesh = &annotating->best->mesh;
+    switch (edit->kind) {
+    case EDIT_MESH:
+        fputs("\n  sdy.mesh @mesh = <[", out);
+        for (int a = 0; a < mesh->axes; a++)
+            fprintf(out, "%s\"%c\"=%lld", a > 0 ? ", " : "", 'x' + a, (long long)mesh->size[a]);
+        fputs("]>", out);
+        break;
+    case EDIT_ARGUMENT:
+    case EDIT_RESULT:
+        fputs(edit->length ? "{sdy.sharding = #sdy.sharding<@mesh, " : " {sdy.sharding = #sdy.sharding<@mesh, ", out);
+        write_spec(annotating, edit->value->type.rank, edit->spec, out);
+        fputs(edit->length > 2 ? ">, " : ">", out);
+        if (edit->length > 1) fwrite(edit->old.at + 1, 1, (size_t)edit->length - 1, out);
+        else fputs("}", out);
+        break;
+    case EDIT_NAME: fprintf(out, "%%free_%.*s", edit->old.length - 1, edit->old.at + 1); break;
+    case EDIT_CONSTRAIN:
+        fprintf(out, "\n    %.*s = sdy.sharding_constraint %%free_%.*s <@mesh, ", edit->old.length, edit->old.at,
+                edit->old.length - 1, edit->old.at + 1);
+        write_spec(annotating, edit->value->type.rank, edit->spec, out);
+        fprintf(out, "> : %.*s", edit->value->type.text.length, edit->value->type.text.at);
+        break;
+    case EDIT_DEVICES: fprintf(out, "%lld", (long long)annotating->question->machine.mesh.devices); break;
+    }
+}
+
+/* `mhlo.num_partitions = 1` of the module's attributes. */
+static bool add_devices(Annotating *annotating) {
+    static const char NAME[] = "mhlo.num_partitions = ";
+    const Program *program = annotating->question->program;
+    const char *at = memmem(program->text, (size_t)(program->module_begin - program->text), NAME, sizeof NAME - 1);
+    if (!at) return true;
+    at += sizeof NAME - 1;
+    return add(annotating, (Edit){.at = at, .kind = EDIT_DEVICES, .length = (int)strspn(at, "0123456789")});
+}
+
+bool program_annotate(const ProgramQuestion *question, const ProgramAnswer *answer, FILE *out, Error *error) {
+    const Program *program = question->program;
+    Annotating annotating = {
+        .question = question, .answer = answer, .best = &answer->choice[answer->best], .error = error};
+    bool ok = add_devices(&annotating) && collect(&annotating);
+    if (ok) qsort(annotating.edit, (size_t)annotating.edits, sizeof *annotating.edit, by_place);
+    const char *at = program->text, *end = program->text + program->length;
+    for (int64_t i = 0; i < annotating.edits && ok; i++) {
+        const Edit *edit = &annotating.edit[i];
+        fwrite(at, 1, (size_t)(edit->at - at), out);
+        write_edit(&annotating, edit, out);
+        at = edit->at + edit->length;
+    }
+    if (ok) fwrite(at, 1, (size_t)(end - at), out);
+    free(annotating.edit);
+    return ok;
+}
