@@ -149,15 +149,37 @@ static void write_spec(const Annotating *annotating, int rank, Spec spec, FILE *
     fputs("]", out);
 }
 
-static void write_edit(const Annotating *annotating, const Edit *edit, FILE *out) {
+/* The chip at a place of the mesh, numbered with the machine's innermost axis fastest. An axis of the mesh that lies on
+ * several of the machine's goes along the outermost of them first. */
+static int64_t chip_at(const Mesh *physical, const LogicalMesh *mesh, int64_t place) {
+    int64_t coordinate[MESH_AXES_MAX] = {0}, chip = 0;
+    for (int a = mesh->axes - 1; a >= 0; a--)
+        for (int p = physical->axis_count - 1; p >= 0; p--) {
+            const Span *span = &mesh->footprint[a].on[p];
+            coordinate[p] += place % span->factor * span->stride;
+            place /= span->factor;
+        }
+    for (int p = physical->axis_count - 1; p >= 0; p--) chip = chip * physical->axes[p].size + coordinate[p];
+    return chip;
+}
+
+static void write_mesh(const Annotating *annotating, FILE *out) {
     const LogicalMesh *mesh = &annotating->best->mesh;
+    const Mesh *physical = &annotating->question->machine.mesh;
+    bool in_order = true;
+    fputs("\n  sdy.mesh @mesh = <[", out);
+    for (int a = 0; a < mesh->axes; a++)
+        fprintf(out, "%s\"%c\"=%lld", a > 0 ? ", " : "", 'x' + a, (long long)mesh->size[a]);
+    for (int64_t i = 0; i < physical->devices; i++) in_order = in_order && chip_at(physical, mesh, i) == i;
+    fputs("]", out);
+    for (int64_t i = 0; i < physical->devices && !in_order; i++)
+        fprintf(out, i > 0 ? ", %lld" : ", device_ids=[%lld", (long long)chip_at(physical, mesh, i));
+    fputs(in_order ? ">" : "]>", out);
+}
+
+static void write_edit(const Annotating *annotating, const Edit *edit, FILE *out) {
     switch (edit->kind) {
-    case EDIT_MESH:
-        fputs("\n  sdy.mesh @mesh = <[", out);
-        for (int a = 0; a < mesh->axes; a++)
-            fprintf(out, "%s\"%c\"=%lld", a > 0 ? ", " : "", 'x' + a, (long long)mesh->size[a]);
-        fputs("]>", out);
-        break;
+    case EDIT_MESH: write_mesh(annotating, out); break;
     case EDIT_ARGUMENT:
     case EDIT_RESULT:
         fputs(edit->length ? "{sdy.sharding = #sdy.sharding<@mesh, " : " {sdy.sharding = #sdy.sharding<@mesh, ", out);

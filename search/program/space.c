@@ -78,6 +78,7 @@ static void price_sets(const Mesh *physical, LogicalMesh *mesh) {
     }
 }
 
+/* Axes that change places are another mesh: where both cut one dimension, the first is major. */
 static bool is_nowhere_cheaper(const LogicalMesh *mesh, const LogicalMesh *than) {
     if (mesh->axes != than->axes || memcmp(mesh->size, than->size, sizeof mesh->size) != 0) return false;
     for (unsigned set = 1; set < 1u << mesh->axes; set++)
@@ -145,7 +146,7 @@ static bool add_nested(Listing *listing, LogicalMesh *mesh, const int *nest) {
 
 static bool add_sizes(Listing *listing, LogicalMesh *mesh) {
     static const int NESTS[][LOGICAL_MAX] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};
-    static const int COUNTS[] = {0, 1, 2, 6};
+    static const int COUNTS[] = {1, 1, 2, 6};
     for (int i = 0; i < COUNTS[mesh->axes]; i++)
         if (!add_nested(listing, mesh, NESTS[i])) return false;
     return true;
