@@ -26,9 +26,9 @@ const CommandOption PROGRAM_OPTIONS[OPTION_COUNT] = {
         .details = "Write the text with the mesh (sdy.mesh), the shardings of arguments and of the results that take "
                    "their place, and a constraint on every tensor that was given one. XLA compiles it as it stands.",
         .values = "@files", .writes = true),
-    [OPTION_GRAPH] = OPTION_ROW("graph", "FILE", 0,
-                                .help = "write the graph of shardings, for `shardopt layout` (google/iopddl)",
-                                .values = "@files", .writes = true),
+    [OPTION_GRAPH] =
+        OPTION_ROW("graph", "FILE", 0, .help = "write the graph of shardings, for `shardopt layout` (google/iopddl)",
+                   .values = "@files", .writes = true),
     [OPTION_FORMAT] = {OPTION_ROW_TEXT_OR_JSON},
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT},
     [OPTION_THREADS] = {OPTION_ROW_THREADS},

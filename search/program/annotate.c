@@ -107,16 +107,21 @@ static bool collect(Annotating *annotating) {
     const Program *program = annotating->question->program;
     const Flow *flow = &annotating->answer->flow;
     Arena arena = {0};
-    Spec *of_op = ARENA_NEW(&arena, Spec, (size_t)program->ops), *of_value = ARENA_NEW(&arena, Spec, (size_t)program->values);
-    bool *met_op = ARENA_NEW(&arena, bool, (size_t)program->ops), *met = ARENA_NEW(&arena, bool, (size_t)program->values);
+    Spec *of_op = ARENA_NEW(&arena, Spec, (size_t)program->ops),
+         *of_value = ARENA_NEW(&arena, Spec, (size_t)program->values);
+    bool *met_op = ARENA_NEW(&arena, bool, (size_t)program->ops),
+         *met = ARENA_NEW(&arena, bool, (size_t)program->values);
     Spec *of_argument = ARENA_NEW(&arena, Spec, (size_t)program->entries);
     bool ok = of_op && of_value && met_op && met && of_argument;
     if (!ok) error_memory(annotating->error);
     for (int64_t i = 0; i < flow->nodes && ok; i++) {
         const FlowNode *node = &flow->node[i];
-        if (node->kind == FLOW_ARGUMENT) of_argument[node->argument] = annotating->best->spec[i];
-        else if (node->op >= 0) vote(of_op, node->op, annotating->best->spec[i], met_op);
-        else if (node->value >= 0) vote(of_value, node->value, annotating->best->spec[i], met);
+        if (node->kind == FLOW_ARGUMENT)
+            of_argument[node->argument] = annotating->best->spec[i];
+        else if (node->op >= 0)
+            vote(of_op, node->op, annotating->best->spec[i], met_op);
+        else if (node->value >= 0)
+            vote(of_value, node->value, annotating->best->spec[i], met);
     }
     ok = ok && add(annotating, (Edit){.at = program->module_begin, .kind = EDIT_MESH});
     const ProgramRegion *entry = &program->region[program->function[program->main].region];
@@ -149,53 +154,46 @@ static void write_spec(const Annotating *annotating, int rank, Spec spec, FILE *
     fputs("]", out);
 }
 
-/* The chip at a place of the mesh, numbered with the machine's innermost axis fastest. An axis of the mesh that lies on
- * several of the machine's goes along the outermost of them first. */
-static int64_t chip_at(const Mesh *physical, const LogicalMesh *mesh, int64_t place) {
-    int64_t coordinate[MESH_AXES_MAX] = {0}, chip = 0;
-    for (int a = mesh->axes - 1; a >= 0; a--)
-        for (int p = physical->axis_count - 1; p >= 0; p--) {
-            const Span *span = &mesh->footprint[a].on[p];
-            coordinate[p] += place % span->factor * span->stride;
-            place /= span->factor;
-        }
-    for (int p = physical->axis_count - 1; p >= 0; p--) chip = chip * physical->axes[p].size + coordinate[p];
-    return chip;
-}
-
+/* The mesh stands in the order of the devices that the program is given, as JAX's does: with device_ids, XLA does not
+ * see how its axes nest and gathers where it could exchange. */
 static void write_mesh(const Annotating *annotating, FILE *out) {
     const LogicalMesh *mesh = &annotating->best->mesh;
     const Mesh *physical = &annotating->question->machine.mesh;
-    bool in_order = true;
+    fputs("\n  // devices:", out);
+    for (int64_t i = 0; i < physical->devices; i++) fprintf(out, " %lld", (long long)mesh_chip(physical, mesh, i));
     fputs("\n  sdy.mesh @mesh = <[", out);
     for (int a = 0; a < mesh->axes; a++)
         fprintf(out, "%s\"%c\"=%lld", a > 0 ? ", " : "", 'x' + a, (long long)mesh->size[a]);
-    for (int64_t i = 0; i < physical->devices; i++) in_order = in_order && chip_at(physical, mesh, i) == i;
-    fputs("]", out);
-    for (int64_t i = 0; i < physical->devices && !in_order; i++)
-        fprintf(out, i > 0 ? ", %lld" : ", device_ids=[%lld", (long long)chip_at(physical, mesh, i));
-    fputs(in_order ? ">" : "]>", out);
+    fputs("]>", out);
 }
 
 static void write_edit(const Annotating *annotating, const Edit *edit, FILE *out) {
     switch (edit->kind) {
-    case EDIT_MESH: write_mesh(annotating, out); break;
+    case EDIT_MESH:
+        write_mesh(annotating, out);
+        break;
     case EDIT_ARGUMENT:
     case EDIT_RESULT:
         fputs(edit->length ? "{sdy.sharding = #sdy.sharding<@mesh, " : " {sdy.sharding = #sdy.sharding<@mesh, ", out);
         write_spec(annotating, edit->value->type.rank, edit->spec, out);
         fputs(edit->length > 2 ? ">, " : ">", out);
-        if (edit->length > 1) fwrite(edit->old.at + 1, 1, (size_t)edit->length - 1, out);
-        else fputs("}", out);
+        if (edit->length > 1)
+            fwrite(edit->old.at + 1, 1, (size_t)edit->length - 1, out);
+        else
+            fputs("}", out);
         break;
-    case EDIT_NAME: fprintf(out, "%%free_%.*s", edit->old.length - 1, edit->old.at + 1); break;
+    case EDIT_NAME:
+        fprintf(out, "%%free_%.*s", edit->old.length - 1, edit->old.at + 1);
+        break;
     case EDIT_CONSTRAIN:
         fprintf(out, "\n    %.*s = sdy.sharding_constraint %%free_%.*s <@mesh, ", edit->old.length, edit->old.at,
                 edit->old.length - 1, edit->old.at + 1);
         write_spec(annotating, edit->value->type.rank, edit->spec, out);
         fprintf(out, "> : %.*s", edit->value->type.text.length, edit->value->type.text.at);
         break;
-    case EDIT_DEVICES: fprintf(out, "%lld", (long long)annotating->question->machine.mesh.devices); break;
+    case EDIT_DEVICES:
+        fprintf(out, "%lld", (long long)annotating->question->machine.mesh.devices);
+        break;
     }
 }
 

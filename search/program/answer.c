@@ -112,8 +112,8 @@ static bool solve(Solving *solving, bool is_limited, ProgramChoice *out, GraphRe
     control.time_limit += isfinite(control.time_limit) ? control.seconds(control.context) : 0; /* of one mesh */
     solving->graph.is_limited = is_limited;
     solving->graph.usage_limit = is_limited ? (int64_t)solving->question->priced.hbm_bytes : INT64_MAX;
-    bool ok = graph_solve(&solving->graph, &control, &scratch, result, solving->error) &&
-              take_choice(solving, result, out);
+    bool ok =
+        graph_solve(&solving->graph, &control, &scratch, result, solving->error) && take_choice(solving, result, out);
     arena_free(&scratch);
     return ok;
 }

@@ -149,9 +149,8 @@ static double trips_of(Walk *walk, int condition) {
     double most = 0;
     for (int i = walk->program->region[condition].first; i >= 0; i = walk->program->op[i].next) {
         const ProgramOp *op = &walk->program->op[i];
-        const char *value = piece_is(op->name, "constant")
-                                ? memmem(op->text.at, (size_t)op->text.length, "dense<", 6)
-                                : NULL;
+        const char *value =
+            piece_is(op->name, "constant") ? memmem(op->text.at, (size_t)op->text.length, "dense<", 6) : NULL;
         if (value) most = max_real(most, strtod(value + 6, NULL));
     }
     if (most >= 1 && most <= 1e9) return most;
@@ -247,7 +246,8 @@ static bool branches(Walk *walk, const ProgramOp *op) {
 /* ---- the walk ---- */
 
 static const OpRule *rule_of(Walk *walk, int at) {
-    if (!walk->is_made[at] && !op_rule(walk->program, &walk->program->op[at], walk->arena, &walk->rule[at], walk->error))
+    if (!walk->is_made[at] &&
+        !op_rule(walk->program, &walk->program->op[at], walk->arena, &walk->rule[at], walk->error))
         return NULL;
     walk->is_made[at] = true;
     return &walk->rule[at];
@@ -258,12 +258,18 @@ static bool follow(Walk *walk, int at) {
     const OpRule *rule = rule_of(walk, at);
     if (!rule) return false;
     switch (rule->kind) {
-    case RULE_END: return true;
-    case RULE_CALL: return call(walk, op);
-    case RULE_LOOP: return loop(walk, op);
-    case RULE_BRANCHES: return branches(walk, op);
-    case RULE_VIEW: return view_of_rule(walk, op, rule), true;
-    case RULE_POINTWISE: return pointwise(walk, at, rule);
+    case RULE_END:
+        return true;
+    case RULE_CALL:
+        return call(walk, op);
+    case RULE_LOOP:
+        return loop(walk, op);
+    case RULE_BRANCHES:
+        return branches(walk, op);
+    case RULE_VIEW:
+        return view_of_rule(walk, op, rule), true;
+    case RULE_POINTWISE:
+        return pointwise(walk, at, rule);
     case RULE_SOURCE:
         for (int i = 0; i < op->results; i++) walk->view[op->result + i] = whole_view(-1);
         return true;
@@ -271,7 +277,8 @@ static bool follow(Walk *walk, int at) {
         for (int i = 0; i < op->results; i++)
             walk->view[op->result + i] = walk->view[walk->program->operand[op->operand + i]];
         return true;
-    default: return op->results == 0 || add_work(walk, at, rule);
+    default:
+        return op->results == 0 || add_work(walk, at, rule);
     }
 }
 

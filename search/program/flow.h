@@ -22,8 +22,8 @@ typedef enum {
 typedef struct {
     FlowKind kind;
     TensorType type;
-    int op;    /* of the text, whose first result it is; -1: none */
-    int value; /* that it is: of a loop's carry the first; -1: of an op */
+    int op;       /* of the text, whose first result it is; -1: none */
+    int value;    /* that it is: of a loop's carry the first; -1: of an op */
     int argument; /* of the entry: its number; -1: none */
     const Factor *factor;
     int factors, edge, edges; /* its operands, in the order of the edges; those that are made in place have none */
@@ -51,7 +51,7 @@ typedef struct {
     FlowEdge *edge;
     int64_t nodes, edges, node_room, edge_room;
     int moments;
-    int64_t steps; /* operations, those of calls counted at every call */
+    int64_t steps;      /* operations, those of calls counted at every call */
     bool unknown_trips; /* a loop does not say how often it runs: once is taken */
 } Flow;
 

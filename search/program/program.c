@@ -76,8 +76,10 @@ int op_whole_list(const ProgramOp *op, const char *name, bool second, int64_t *o
     while (at < end && *at == ' ') at++;
     if (end - at > 9 && memcmp(at, "array<i64", 9) == 0) at += 9, depth = 1;
     for (; at < end; at++) {
-        if (*at == '[' || *at == '<') depth++;
-        else if (*at == ']' || *at == '>') depth--;
+        if (*at == '[' || *at == '<')
+            depth++;
+        else if (*at == ']' || *at == '>')
+            depth--;
         else if ((*at >= '0' && *at <= '9') || *at == '-') {
             char *behind;
             long long value = strtoll(at, &behind, 10);

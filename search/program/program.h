@@ -45,11 +45,11 @@ typedef struct {
     Piece dialect; /* "stablehlo" */
     Piece text;    /* of attributes: from the name to the signature */
     Piece symbol;  /* the first @name: the function that is called, the target of a custom_call; length 0: none */
-    int operand, operands; /* where they begin in Program.operand, and how many */
-    int result, results;   /* values */
-    int region;            /* the first; -1: none */
-    int next;              /* the op behind it in its region; -1: none */
-    int callee;            /* of a call: the function; -1: none */
+    int operand, operands;   /* where they begin in Program.operand, and how many */
+    int result, results;     /* values */
+    int region;              /* the first; -1: none */
+    int next;                /* the op behind it in its region; -1: none */
+    int callee;              /* of a call: the function; -1: none */
     const char *begin, *end; /* of its text, the end with its regions */
 } ProgramOp;
 
@@ -94,7 +94,7 @@ typedef struct {
     Piece *output;          /* the dictionary behind each of its results' types; with length 0, where one would stand */
     int64_t values, ops, regions, functions, operands, types, entries, outputs;
     int64_t value_room, op_room, region_room, function_room, operand_room, type_room, entry_room, output_room;
-    int main;                /* the function that is run */
+    int main;                 /* the function that is run */
     const char *module_begin; /* behind the brace of the module */
 } Program;
 

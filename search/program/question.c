@@ -73,8 +73,8 @@ static bool read_machine(const Words *words, ProgramQuestion *out) {
                       &priced->profile, words->error))
         return false;
     const Mesh *mesh = &out->machine.mesh;
-    priced->profile = profile_at_scale(&priced->profile, (double)mesh->chips,
-                                       (double)max_whole(out->machine.slices, 1));
+    priced->profile =
+        profile_at_scale(&priced->profile, (double)mesh->chips, (double)max_whole(out->machine.slices, 1));
     chip_use_driver_memory(device);
     priced->chip = device;
     priced->mesh = profile_mesh(&priced->profile, mesh);

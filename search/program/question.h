@@ -7,5 +7,4 @@
 
 /* Fills in what the options say and their defaults; the program is read. What it points to lives in the arena. The
  * control's clock and interrupts are the caller's to set. */
-bool program_question(const Options *options, const Program *program, Arena *arena, ProgramQuestion *out,
-                      Error *error);
+bool program_question(const Options *options, const Program *program, Arena *arena, ProgramQuestion *out, Error *error);

@@ -8,33 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands behind the end of a region. */
-typedef enum {
-    REGION_OF_FUNCTION, /* nothing */
-    REGION_OF_LIST,     /* ", {": one more, or ")" and the rest of the operation: the generic form */
-    REGION_OF_COND,     /* "do {" */
-    REGION_LAST,        /* nothing more of the operation: the body of a while, a reducer */
-} RegionKind;
-
-typedef struct {
-    int region, op;
-    RegionKind kind;
-    int64_t names; /* that were in scope before it */
-} Open;
-
-typedef struct {
-    Reader reader; /* first, so that helpers take either */
-    Program *program;
-    Open open[PROGRAM_DEPTH_MAX];
-    int depth;
-    int64_t carry[2]; /* of the while being read: its carries' names, as numbers in `piece` */
-    Piece *piece;     /* names that wait for their types: results, and carries */
-    int64_t pieces, piece_room;
-    int64_t result_pieces;
-    TensorType *type; /* of a signature */
-    int64_t types, type_room;
-} Parser;
-
 static bool keep_piece(Parser *parser, Piece piece) {
     if (!list_grow((void **)&parser->piece, parser->pieces, &parser->piece_room, sizeof piece))
         return error_memory(parser->reader.error);
@@ -50,16 +23,15 @@ static bool keep_type(Parser *parser) {
 
 /* ---- regions ---- */
 
-/* Adds a region to an op (-1: a function's) and enters it; the reader is behind its brace. */
-static bool open_region(Parser *parser, int op, RegionKind kind) {
+bool parser_open_region(Parser *parser, int op, RegionKind kind) {
     Program *program = parser->program;
     if (parser->depth == PROGRAM_DEPTH_MAX)
         return reader_wrong(&parser->reader, "regions are nested deeper than %d", PROGRAM_DEPTH_MAX);
     if (!list_grow((void **)&program->region, program->regions, &program->region_room, sizeof *program->region))
         return error_memory(parser->reader.error);
     int added = (int)program->regions++;
-    program->region[added] =
-        (ProgramRegion){.argument = (int)program->values, .first = -1, .last = -1, .next = -1, .begin = parser->reader.at};
+    program->region[added] = (ProgramRegion){
+        .argument = (int)program->values, .first = -1, .last = -1, .next = -1, .begin = parser->reader.at};
     if (op >= 0) {
         int *link = &program->op[op].region;
         while (*link >= 0) link = &program->region[*link].next;
@@ -76,8 +48,7 @@ static bool add_argument(Parser *parser, Piece name, const TensorType *type) {
     return value >= 0 && name_define(&parser->reader, name, value, 1);
 }
 
-/* `(%a: type loc(..), %b: type)`, behind the bracket; the label is of the last. */
-static bool read_arguments(Parser *parser, bool (*more)(Parser *)) {
+bool parser_arguments(Parser *parser, bool (*more)(Parser *)) {
     Reader *reader = &parser->reader;
     if (reader_take(reader, ')')) return true;
     do {
@@ -99,7 +70,7 @@ static bool read_label(Parser *parser) {
     if (region->arguments > 0 || region->first >= 0)
         return reader_wrong(reader, "a second block; regions of one block are read");
     if (!reader_word(reader, &name)) return false;
-    if (reader_take(reader, '(') && !read_arguments(parser, NULL)) return false;
+    if (reader_take(reader, '(') && !parser_arguments(parser, NULL)) return false;
     if (!reader_expect(reader, ":")) return false;
     parser->program->region[parser->open[parser->depth - 1].region].begin = reader->at;
     return true;
@@ -164,7 +135,7 @@ static bool read_middle(Parser *parser, ProgramOp *op, bool *regions) {
             if (!reader_word(reader, &symbol)) return false;
             if (op->symbol.length == 0) op->symbol = symbol;
         } else if (c == ')' && --depth < 0) {
-            return reader_wrong(reader, "this bracket was not opened");
+            return reader_wrong(reader, "this bracket closes none");
         } else {
             reader->at++;
         }
@@ -236,7 +207,7 @@ static bool read_signature(Parser *parser, ProgramOp *op) {
 static bool open_loop(Parser *parser, int op, RegionKind kind) {
     const ProgramOp *loop = &parser->program->op[op];
     int64_t carries = parser->carry[1] - parser->carry[0];
-    if (!reader_expect(&parser->reader, "{") || !open_region(parser, op, kind)) return false;
+    if (!reader_expect(&parser->reader, "{") || !parser_open_region(parser, op, kind)) return false;
     if (carries != loop->operands || (loop->results != 0 && loop->results != loop->operands))
         return reader_wrong(&parser->reader, "the loop carries %d values and has %d results", loop->operands,
                             loop->results);
@@ -263,10 +234,10 @@ static bool read_end(Parser *parser, int op) {
     }
     if (parser->program->op[op].region < 0 && reader_take_word(reader, "reducer")) {
         const char *begin = reader->at; /* the region's arguments stand before its brace */
-        if (!open_region(parser, op, REGION_LAST)) return false;
+        if (!parser_open_region(parser, op, REGION_LAST)) return false;
         reader->at = begin;
         while (reader_take(reader, '('))
-            if (!read_arguments(parser, NULL)) return false;
+            if (!parser_arguments(parser, NULL)) return false;
         if (!reader_expect(reader, "{")) return false;
         parser->program->region[parser->open[parser->depth - 1].region].begin = reader->at;
         return true;
@@ -320,8 +291,10 @@ static bool add_op(Parser *parser, const char *begin, int *out) {
     int op = (int)program->ops++;
     program->op[op] = (ProgramOp){
         .begin = begin, .end = begin, .operand = (int)program->operands, .region = -1, .next = -1, .callee = -1};
-    if (region->last >= 0) program->op[region->last].next = op;
-    else region->first = op;
+    if (region->last >= 0)
+        program->op[region->last].next = op;
+    else
+        region->first = op;
     region->last = op;
     *out = op;
     return true;
@@ -355,7 +328,7 @@ static bool read_op(Parser *parser) {
     if (!read_middle(parser, op, &regions)) return false;
     parser->carry[1] = parser->pieces;
     op->text = (Piece){begin, (int)(reader->at - begin)};
-    if (regions) return reader->at++, reader_expect(reader, "{") && open_region(parser, at, REGION_OF_LIST);
+    if (regions) return reader->at++, reader_expect(reader, "{") && parser_open_region(parser, at, REGION_OF_LIST);
     return halve_pairs(parser, op) && read_signature(parser, op) && read_end(parser, at);
 }
 
@@ -379,9 +352,11 @@ static bool close_region(Parser *parser) {
     Open closed = parser->open[--parser->depth];
     names_end(reader, closed.names);
     switch (closed.kind) {
-    case REGION_OF_FUNCTION: return true;
+    case REGION_OF_FUNCTION:
+        return true;
     case REGION_OF_LIST:
-        if (reader_take(reader, ',')) return reader_expect(reader, "{") && open_region(parser, closed.op, closed.kind);
+        if (reader_take(reader, ','))
+            return reader_expect(reader, "{") && parser_open_region(parser, closed.op, closed.kind);
         return reader_expect(reader, ")") && read_rest(parser, closed.op);
     case REGION_OF_COND: {
         const ProgramOp *loop = &parser->program->op[closed.op];
@@ -399,11 +374,12 @@ static bool close_region(Parser *parser) {
         parser->carry[1] = parser->pieces;
         return reader_expect(reader, "do") && open_loop(parser, closed.op, REGION_LAST);
     }
-    default: return finish_op(parser, closed.op);
+    default:
+        return finish_op(parser, closed.op);
     }
 }
 
-static bool read_function_body(Parser *parser) {
+bool parser_body(Parser *parser) {
     while (parser->depth > 0) {
         char c = reader_peek(&parser->reader);
         bool ok = c == 0     ? reader_wrong(&parser->reader, "the text ends in a function: it is cut")
@@ -413,151 +389,4 @@ static bool read_function_body(Parser *parser) {
         if (!ok) return false;
     }
     return true;
-}
-
-/* ---- functions ---- */
-
-/* {tf.aliasing_output = 0 : i32}, if it stands there. */
-static bool read_dictionary(Reader *reader, Piece *out) {
-    reader_peek(reader);
-    const char *begin = reader->at;
-    *out = (Piece){begin, 0};
-    if (*begin != '{') return true;
-    if (!reader_brackets(reader)) return false;
-    out->length = (int)(reader->at - begin);
-    ProgramOp as_op = {.text = *out};
-    if (!op_says(&as_op, "sharding")) return true;
-    reader->at = begin;
-    return reader_wrong(reader, "the program is sharded already; lower it without shardings");
-}
-
-static bool read_entry_argument(Parser *parser) {
-    Program *program = parser->program;
-    ProgramArgument argument = {.aliases = -1};
-    Piece dictionary;
-    const char *behind_type = parser->reader.at;
-    if (!read_dictionary(&parser->reader, &dictionary) || !reader_location(&parser->reader, &argument.label))
-        return false;
-    if (program->functions - 1 != program->main) return true;
-    argument.dictionary = dictionary.length ? dictionary : (Piece){behind_type, 0};
-    ProgramOp as_op = {.text = dictionary};
-    int64_t aliases;
-    if (op_whole_list(&as_op, "tf.aliasing_output", false, &aliases, 1) == 1) argument.aliases = (int)aliases;
-    if (!list_grow((void **)&program->entry, program->entries, &program->entry_room, sizeof argument))
-        return error_memory(parser->reader.error);
-    program->entry[program->entries++] = argument;
-    return true;
-}
-
-static bool read_result(Parser *parser, ProgramFunction *function, bool brackets) {
-    Program *program = parser->program;
-    TensorType type;
-    Piece dictionary = {0};
-    if (!reader_type(&parser->reader, &type)) return false;
-    const char *behind = parser->reader.at;
-    if (brackets && !read_dictionary(&parser->reader, &dictionary)) return false;
-    if (dictionary.length == 0) dictionary.at = behind;
-    if (!list_grow((void **)&program->type, program->types, &program->type_room, sizeof type))
-        return error_memory(parser->reader.error);
-    program->type[program->types++] = type;
-    function->results++;
-    if (program->functions - 1 != program->main) return true;
-    if (!list_grow((void **)&program->output, program->outputs, &program->output_room, sizeof dictionary))
-        return error_memory(parser->reader.error);
-    program->output[program->outputs++] = dictionary;
-    return true;
-}
-
-static bool read_results(Parser *parser, int at) {
-    Reader *reader = &parser->reader;
-    ProgramFunction *function = &parser->program->function[at];
-    function->result = (int)parser->program->types;
-    if (!reader_take_word(reader, "->")) return true;
-    bool brackets = reader_take(reader, '(');
-    if (brackets && reader_take(reader, ')')) return true;
-    do
-        if (!read_result(parser, function, brackets)) return false;
-    while (brackets && reader_take(reader, ','));
-    return !brackets || reader_expect(reader, ")");
-}
-
-static bool read_function(Parser *parser) {
-    Reader *reader = &parser->reader;
-    Program *program = parser->program;
-    if (!list_grow((void **)&program->function, program->functions, &program->function_room, sizeof *program->function))
-        return error_memory(reader->error);
-    bool is_private = reader_take_word(reader, "private");
-    if (!is_private) reader_take_word(reader, "public");
-    int at = (int)program->functions++;
-    program->function[at] = (ProgramFunction){.region = (int)program->regions};
-    if (!reader_expect(reader, "@") || !reader_word(reader, &program->function[at].name)) return false;
-    if (program->main < 0 && !is_private) program->main = at;
-    if (!reader_expect(reader, "(") || !open_region(parser, -1, REGION_OF_FUNCTION) ||
-        !read_arguments(parser, read_entry_argument) || !read_results(parser, at))
-        return false;
-    if (reader_take_word(reader, "attributes") && (reader_peek(reader) != '{' || !reader_brackets(reader)))
-        return reader_wrong(reader, "{ is expected behind attributes");
-    if (!reader_expect(reader, "{")) return false;
-    program->region[program->function[at].region].begin = reader->at;
-    return read_function_body(parser) && reader_location(reader, NULL);
-}
-
-static bool find_callees(const Program *program, Error *error) {
-    for (int64_t i = 0; i < program->ops; i++) {
-        ProgramOp *op = &program->op[i];
-        if (!piece_is(op->dialect, "func") || !piece_is(op->name, "call")) continue;
-        for (int64_t k = 0; k < program->functions && op->callee < 0; k++) {
-            Piece name = program->function[k].name;
-            if (name.length == op->symbol.length && memcmp(name.at, op->symbol.at, (size_t)name.length) == 0)
-                op->callee = (int)k;
-        }
-        if (op->callee < 0)
-            return program_wrong(program, op->begin, error, "there is no function @%.*s",
-                                 op->symbol.length < 60 ? op->symbol.length : 60, op->symbol.at);
-        const ProgramFunction *callee = &program->function[op->callee];
-        if (op->operands != program->region[callee->region].arguments || op->results != callee->results)
-            return program_wrong(program, op->begin, error, "the call has %d operands and %d results, @%.*s %d and %d",
-                                 op->operands, op->results, callee->name.length < 60 ? callee->name.length : 60,
-                                 callee->name.at, program->region[callee->region].arguments, callee->results);
-    }
-    return true;
-}
-
-static bool read_module(Parser *parser) {
-    Reader *reader = &parser->reader;
-    Program *program = parser->program;
-    Piece unused;
-    while (reader_take(reader, '#')) /* #loc1 = loc("x") */
-        if (!reader_word(reader, &unused) || !reader_expect(reader, "=") || !reader_location(reader, NULL)) return false;
-    if (reader_peek(reader) == '"')
-        return reader_wrong(reader, "the generic form of a module; print it without (as_text() does)");
-    if (!reader_expect(reader, "module")) return false;
-    if (reader_take(reader, '@') && !reader_word(reader, &unused)) return false;
-    if (reader_take_word(reader, "attributes") && (reader_peek(reader) != '{' || !reader_brackets(reader)))
-        return reader_wrong(reader, "{ is expected behind attributes");
-    if (!reader_expect(reader, "{")) return false;
-    program->module_begin = reader->at;
-    while (!reader_take(reader, '}')) {
-        if (reader_take_word(reader, "sdy.mesh"))
-            return reader_wrong(reader, "the program is sharded already; lower it without shardings");
-        if (!reader_expect(reader, "func.func") || !read_function(parser)) return false;
-    }
-    return program->main >= 0 || reader_wrong(reader, "there is no public function");
-}
-
-bool program_read(const char *text, size_t length, const char *where, Program *out, Error *error) {
-    *out = (Program){.text = text, .where = where, .length = length, .main = -1};
-    if (length >= 4 && memcmp(text, "ML\xefR", 4) == 0)
-        return error_set(error, ERROR_INPUT, where, "is MLIR bytecode; give the text: jax.jit(f).lower(...).as_text()");
-    Parser *parser = calloc(1, sizeof *parser);
-    if (!parser) return error_memory(error);
-    parser->program = out;
-    parser->reader = (Reader){.program = out, .at = text, .end = text + length, .error = error};
-    for (int i = 0; i < NAME_BUCKETS; i++) parser->reader.bucket[i] = -1;
-    bool ok = read_module(parser) && find_callees(out, error);
-    free(parser->reader.name);
-    free(parser->piece);
-    free(parser->type);
-    free(parser);
-    return ok;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/program/reader.h: the words of StableHLO text: a place that moves through it, types, and names in scope. Used
- * by read.c alone. */
+/* search/program/reader.h: the words of StableHLO text: a place that moves through it, types, and names in scope. Of
+ * read.c, which reads operations, and read_module.c, which reads what they stand in. */
 #pragma once
 
 #include "search/program/program.h"
@@ -58,3 +58,39 @@ void names_end(Reader *reader, int64_t names);
 
 /* Adds a value of this type. Returns it; -1: memory is out, or there are too many, with an error. */
 int reader_add_value(Reader *reader, const TensorType *type, Piece name);
+
+/* ---- operations: read.c ---- */
+
+/* What stands behind the end of a region. */
+typedef enum {
+    REGION_OF_FUNCTION, /* nothing */
+    REGION_OF_LIST,     /* ", {": one more, or ")" and the rest of the operation: the generic form */
+    REGION_OF_COND,     /* "do {" */
+    REGION_LAST,        /* nothing more of the operation: the body of a while, a reducer */
+} RegionKind;
+
+typedef struct {
+    int region, op;
+    RegionKind kind;
+    int64_t names; /* that were in scope before it */
+} Open;
+
+typedef struct {
+    Reader reader; /* first, so that helpers take either */
+    Program *program;
+    Open open[PROGRAM_DEPTH_MAX];
+    int depth;
+    int64_t carry[2]; /* of the while being read: its carries' names, as numbers in `piece` */
+    Piece *piece;     /* names that wait for their types: results, and carries */
+    int64_t pieces, piece_room;
+    int64_t result_pieces;
+    TensorType *type; /* of a signature */
+    int64_t types, type_room;
+} Parser;
+
+/* Adds a region to an op (-1: a function's) and enters it; the reader is behind its brace. */
+bool parser_open_region(Parser *parser, int op, RegionKind kind);
+/* `(%a: type loc(..), %b: type)`, behind the bracket; `more` (NULL: nothing) reads what else stands behind a type. */
+bool parser_arguments(Parser *parser, bool (*more)(Parser *));
+/* The operations of the open region and of all in it, to its end. */
+bool parser_body(Parser *parser);

@@ -171,7 +171,8 @@ static bool rule_convolution(Making *making) {
     if (batch < 0 || in < 0 || from < 0 || to < 0 || out_batch < 0 || out < 0 || batch >= a->rank || in >= a->rank ||
         from >= kernel->rank || to >= kernel->rank || out_batch >= result->rank || out >= result->rank)
         return misfit(making);
-    Dims features = dims_of(making, "feature_group_count", false), batches = dims_of(making, "batch_group_count", false);
+    Dims features = dims_of(making, "feature_group_count", false),
+         batches = dims_of(making, "batch_group_count", false);
     int64_t of_features = features.count == 1 ? features.of[0] : 1, of_batch = batches.count == 1 ? batches.of[0] : 1;
     making->rule->kind = RULE_FACTORS;
     making->rule->flops = 2 * type_elements(result) * type_elements(kernel) / (double)max_whole(kernel->size[to], 1);
@@ -401,7 +402,8 @@ static bool rule_gather(Making *making) {
 
 static bool rule_scatter(Making *making) {
     if (making->op->operands != 3) return true; /* several tables at once: whole */
-    Lookup lookup = {.table = operand_type(making, 0), .index = operand_type(making, 1), .rows = operand_type(making, 2)};
+    Lookup lookup = {
+        .table = operand_type(making, 0), .index = operand_type(making, 1), .rows = operand_type(making, 2)};
     lookup.window = dims_of(making, "update_window_dims", false);
     lookup.dropped = dims_of(making, "inserted_window_dims", false);
     lookup.batch = dims_of(making, "input_batching_dims", false);
@@ -427,9 +429,11 @@ static const struct {
     RuleRow row;
     bool (*make)(Making *making);
 } RULES[] = {
-    {{"abs acos acosh add and asin asinh atan atan2 atanh bessel_i1e cbrt ceil clamp compare complex conj constant_like "
+    {{"abs acos acosh add and asin asinh atan atan2 atanh bessel_i1e cbrt ceil clamp compare complex conj "
+      "constant_like "
       "convert cosh cosine count_leading_zeros digamma divide erf erf_inv erfc exponential exponential_minus_one floor "
-      "imag is_finite is_inf is_neg_inf is_pos_inf lgamma log log_plus_one logistic map maximum minimum multiply negate "
+      "imag is_finite is_inf is_neg_inf is_pos_inf lgamma log log_plus_one logistic map maximum minimum multiply "
+      "negate "
       "next_after not or polygamma popcnt power real reduce_precision remainder round_nearest_afz round_nearest_even "
       "rsqrt select shift_left shift_right_arithmetic shift_right_logical sign sine sinh sqrt square subtract tan tanh "
       "xor zeta",

@@ -44,6 +44,18 @@ double space_send(const ProgramMachine *machine, const LogicalMesh *mesh, Collec
     return seconds;
 }
 
+int64_t mesh_chip(const Mesh *physical, const LogicalMesh *mesh, int64_t place) {
+    int64_t coordinate[MESH_AXES_MAX] = {0}, chip = 0;
+    for (int a = mesh->axes - 1; a >= 0; a--)
+        for (int p = physical->axis_count - 1; p >= 0; p--) {
+            const Span *span = &mesh->footprint[a].on[p];
+            coordinate[p] += place % span->factor * span->stride;
+            place /= span->factor;
+        }
+    for (int p = physical->axis_count - 1; p >= 0; p--) chip = chip * physical->axes[p].size + coordinate[p];
+    return chip;
+}
+
 /* ---- meshes ---- */
 
 /* Axis i of the logical mesh as a role: of one physical axis, roles nest in the order of the enum. */
@@ -67,9 +79,9 @@ static void price_sets(const Mesh *physical, LogicalMesh *mesh) {
             mesh->ways[set] *= mesh->size[a];
             for (int p = 0; p < physical->axis_count; p++) {
                 const Span *span = &mesh->footprint[a].on[p];
-                both.on[p].stride = both.on[p].factor == 1   ? span->stride
-                                    : span->factor == 1      ? both.on[p].stride
-                                                             : min_whole(both.on[p].stride, span->stride);
+                both.on[p].stride = both.on[p].factor == 1 ? span->stride
+                                    : span->factor == 1    ? both.on[p].stride
+                                                           : min_whole(both.on[p].stride, span->stride);
                 both.on[p].factor *= span->factor;
             }
         }

@@ -15,10 +15,10 @@ enum { LOGICAL_MAX = 3, LOGICAL_SETS = 1 << LOGICAL_MAX };
 typedef struct {
     const Chip *chip;
     Profile profile;
-    Mesh mesh;                    /* with the profile's efficiencies in its rates */
-    double flops_per_second;      /* of matrix units */
+    Mesh mesh;               /* with the profile's efficiencies in its rates */
+    double flops_per_second; /* of matrix units */
     double hbm_bytes_per_second;
-    double hbm_bytes;             /* that a program may take */
+    double hbm_bytes; /* that a program may take */
 } ProgramMachine;
 
 /* One way to see the machine: axis 0 is "x", major where two shard one dimension. */
@@ -38,6 +38,10 @@ typedef struct {
 /* Every factorization of the machine into 1 to `axes` axes, each in every way in which it lies on the physical ones; of
  * those whose collectives are nowhere cheaper than another's only that other. In the arena. */
 bool logical_meshes(const ProgramMachine *machine, int axes, Arena *arena, LogicalMeshes *out, Error *error);
+
+/* The chip at a place of the mesh (its axes counted with the last fastest), numbered with the machine's innermost axis
+ * fastest. An axis that lies on several of the machine's goes along the outermost of them first. */
+int64_t mesh_chip(const Mesh *physical, const LogicalMesh *mesh, int64_t place);
 
 /* What a program sends and computes on one chip: seconds, and bytes by collective. */
 typedef struct {

@@ -72,9 +72,11 @@ static double reshard(const Move *move, Spec have, Spec need) {
         int from = spec_dimension(have, a), to = spec_dimension(need, a);
         if (from >= 0 && to < 0) gone |= 1u << a;
         if (from < 0 || to < 0 || from == to) continue;
+        unsigned along = axes_on(mesh, have, axes_on(mesh, need, (1u << mesh->axes) - 1, to), from); /* all at once */
         double local = move->bytes / (double)spec_ways(mesh, have);
-        seconds += send(move, COLLECTIVE_ALL_TO_ALL, 1u << a, local * (double)mesh->size[a]);
-        have = spec_with(have, a, to);
+        seconds += send(move, COLLECTIVE_ALL_TO_ALL, along, local * (double)mesh->ways[along]);
+        for (int b = a; b < mesh->axes; b++)
+            if (along >> b & 1) have = spec_with(have, b, to);
     }
     return seconds + gather(move, &have, gone);
 }
@@ -91,8 +93,10 @@ double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spe
         int dimension = spec_dimension(have, a), at = -1;
         for (int d = 0; d < edge->type.rank && dimension >= 0; d++)
             if (edge->view.map[d] == dimension) at = d;
-        if (at >= 0) seen = spec_with(seen, a, at);
-        else if (dimension >= 0) lost |= 1u << a;
+        if (at >= 0)
+            seen = spec_with(seen, a, at);
+        else if (dimension >= 0)
+            lost |= 1u << a;
     }
     if (!spec_divides(mesh, edge->type.rank, edge->type.size, seen)) {
         for (int a = 0; a < mesh->axes; a++)
@@ -140,8 +144,10 @@ static Spec computed_spec(const LogicalMesh *mesh, const FlowNode *node, const i
     *partial = 0;
     for (int a = 0; a < mesh->axes; a++) {
         int result = factor[a] < 0 ? -1 : node->factor[factor[a]].result;
-        if (result >= 0) spec = spec_with(spec, a, result);
-        else if (factor[a] >= 0) *partial |= 1u << a;
+        if (result >= 0)
+            spec = spec_with(spec, a, result);
+        else if (factor[a] >= 0)
+            *partial |= 1u << a;
     }
     return spec;
 }
@@ -286,8 +292,7 @@ static bool list_work(Lister *lister) {
     do {
         unsigned partial;
         Spec computed = computed_spec(mesh, node, factor, &partial);
-        if (!factors_divide(mesh, node, factor) ||
-            !spec_divides(mesh, node->type.rank, node->type.size, computed))
+        if (!factors_divide(mesh, node, factor) || !spec_divides(mesh, node->type.rank, node->type.size, computed))
             continue;
         if (fill_ins(lister, factor) && !keep_sums(lister, factor, computed, partial)) return false;
     } while (next_of(factor, mesh->axes, (1u << mesh->axes) - 1, node->factors));

@@ -113,8 +113,8 @@ static bool fill_edge(Filling *filling, int64_t at) {
         }
     for (int i = 0; i < have && any; i++)
         for (int k = 0; k < need; k++)
-            graph->entry[begin + (int64_t)i * need + k] = as_cost(
-                filling, filling->moved[filling->have.of[i] * columns + filling->need.of[k]], edge->trips);
+            graph->entry[begin + (int64_t)i * need + k] =
+                as_cost(filling, filling->moved[filling->have.of[i] * columns + filling->need.of[k]], edge->trips);
     forget(&filling->have);
     forget(&filling->need);
     if (!any) return true;
@@ -131,8 +131,7 @@ bool strategies_graph(const Setting *setting, const StrategyLists *lists, Strate
     *unit = UNIT_SECONDS;
     Filling *filling = calloc(1, sizeof *filling);
     if (!filling) return error_memory(error);
-    *filling =
-        (Filling){.setting = setting, .lists = lists, .graph = out, .scale = 1 / UNIT_SECONDS, .error = error};
+    *filling = (Filling){.setting = setting, .lists = lists, .graph = out, .scale = 1 / UNIT_SECONDS, .error = error};
     memset(filling->have.number, -1, sizeof filling->have.number);
     memset(filling->need.number, -1, sizeof filling->need.number);
     out->edge_first = calloc((size_t)flow->edges + 1, sizeof(int64_t));

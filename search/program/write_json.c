@@ -58,11 +58,12 @@ static bool add_arguments(cJSON *to, const ProgramQuestion *question, const Prog
 bool program_write_json(const ProgramQuestion *question, const ProgramAnswer *answer, FILE *out, Error *error) {
     static const char *const KEYS[REFERENCE_COUNT] = {"data_parallel", "fsdp"};
     cJSON *json = cJSON_CreateObject();
-    bool ok = json && json_add_whole(json, "format_version", 1) && json_add_text(json, "name", question->program->where) &&
-              json_add_text(json, "chip", question->chip.name) && json_add_text(json, "machine", question->machine.text) &&
-              json_add_bool(json, "proven", answer->proven && answer->best >= 0) &&
-              json_add_whole(json, "operations", answer->flow.steps) && json_add_whole(json, "nodes", answer->nodes) &&
-              json_add_whole(json, "edges", answer->edges) && json_add_whole(json, "strategies", answer->strategies);
+    bool ok =
+        json && json_add_whole(json, "format_version", 1) && json_add_text(json, "name", question->program->where) &&
+        json_add_text(json, "chip", question->chip.name) && json_add_text(json, "machine", question->machine.text) &&
+        json_add_bool(json, "proven", answer->proven && answer->best >= 0) &&
+        json_add_whole(json, "operations", answer->flow.steps) && json_add_whole(json, "nodes", answer->nodes) &&
+        json_add_whole(json, "edges", answer->edges) && json_add_whole(json, "strategies", answer->strategies);
     cJSON *meshes = ok ? json_add_array(json, "meshes") : NULL;
     ok = ok && meshes;
     for (int i = 0; i < answer->meshes.count && ok; i++) {
@@ -71,6 +72,9 @@ bool program_write_json(const ProgramQuestion *question, const ProgramAnswer *an
     }
     cJSON *best = ok && answer->best >= 0 ? json_add_object(json, "best") : NULL;
     if (ok && answer->best >= 0) ok = best && add_choice(best, &answer->choice[answer->best]);
+    cJSON *devices = ok && answer->best >= 0 ? json_add_array(best, "devices") : NULL;
+    for (int64_t i = 0; i < question->machine.mesh.devices && devices && ok; i++)
+        ok = json_add_whole(devices, NULL, mesh_chip(&question->machine.mesh, &answer->choice[answer->best].mesh, i));
     for (int r = 0; r < REFERENCE_COUNT && ok; r++) {
         if (!answer->reference[r].found) continue;
         cJSON *one = json_add_object(json, KEYS[r]);

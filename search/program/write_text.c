@@ -26,8 +26,7 @@ const char *spec_text(const LogicalMesh *mesh, int rank, Spec spec, char text[SP
 /* "x=4 y=4: x over x, y over y" */
 static void mesh_words(const ProgramQuestion *question, const LogicalMesh *mesh, Prose *prose) {
     const Mesh *physical = &question->machine.mesh;
-    for (int a = 0; a < mesh->axes; a++)
-        prose_item(prose, " ", "%c=%lld", 'x' + a, (long long)mesh->size[a]);
+    for (int a = 0; a < mesh->axes; a++) prose_item(prose, " ", "%c=%lld", 'x' + a, (long long)mesh->size[a]);
     for (int a = 0; a < mesh->axes; a++) {
         bool any = false;
         prose_add(prose, a > 0 ? "; %c on" : " (%c on", 'x' + a);
@@ -62,9 +61,11 @@ static void write_choice(const ProgramQuestion *question, const ProgramAnswer *a
     char text[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
     Prose line = {0};
     prose_add(&line, "%s", step_text(best->seconds, text));
-    if (answer->proven) prose_add(&line, ", proven: no sharding on any of %d meshes takes less", answer->meshes.count);
-    else prose_add(&line, "; no sharding takes less than %s (gap %.1f%%)", step_text(answer->bound, limit),
-                   100 * (1 - answer->bound / best->seconds));
+    if (answer->proven)
+        prose_add(&line, ", proven: no sharding on any of %d meshes takes less", answer->meshes.count);
+    else
+        prose_add(&line, "; no sharding takes less than %s (gap %.1f%%)", step_text(answer->bound, limit),
+                  100 * (1 - answer->bound / best->seconds));
     prose_write(out, "  step    ", "          ", line.text);
     line = (Prose){0};
     mesh_words(question, &best->mesh, &line);
@@ -133,8 +134,10 @@ static bool write_arguments(const ProgramQuestion *question, const ProgramAnswer
         Piece label = program->entry[first].label;
         char name[PROSE_NAME_SIZE], range[64];
         snprintf(name, sizeof name, "%.*s", label.length < 100 ? label.length : 100, label.length ? label.at : "");
-        if (last > first) snprintf(range, sizeof range, "%lld-%lld", (long long)first, (long long)last);
-        else snprintf(range, sizeof range, "%lld", (long long)first);
+        if (last > first)
+            snprintf(range, sizeof range, "%lld-%lld", (long long)first, (long long)last);
+        else
+            snprintf(range, sizeof range, "%lld", (long long)first);
         table_cell(&table, "%s %s", range, clean_name(name, clean));
         table_cell(&table, "%.*s", node->type.text.length < 80 ? node->type.text.length : 80, node->type.text.at);
         table_cell(&table, "%s", spec_text(&best->mesh, node->type.rank, best->spec[first], spec));
@@ -160,7 +163,8 @@ bool program_write_text(const ProgramQuestion *question, const ProgramAnswer *an
         prose_add(&line, answer->infeasible ? "nothing fits into %s" : "nothing that fits into %s was found",
                   number_bytes(question->priced.hbm_bytes, limit));
         if (answer->least_peak > 0)
-            prose_add(&line, "; the least that every tensor needs is %s more", number_bytes(answer->least_peak, excess));
+            prose_add(&line, "; the least that every tensor needs is %s more",
+                      number_bytes(answer->least_peak, excess));
         prose_write(out, "  ", "  ", line.text);
         return true;
     }

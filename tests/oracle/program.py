@@ -192,6 +192,9 @@ def compile_text(text, topology):
     from jaxlib.mlir import ir
     described = topologies.get_topology_desc(platform="tpu", topology_name=topology)
     devices = sorted(described.devices, key=lambda d: (tuple(reversed(d.coords)), getattr(d, "core_on_chip", 0)))
+    order = re.search(r"^ *// devices: ([\d ]+)$", text, re.M)  # as the program's mesh has them
+    if order:
+        devices = [devices[int(i)] for i in order[1].split()]
     # Without rings in place of collectives next to matmuls, so that what is sent is counted under its own name.
     options = compiler.get_compile_options(1, len(devices), device_assignment=np.array([[d.id for d in devices]]),
                                            env_options_overrides={"xla_jf_spmd_threshold_for_windowed_einsum_mib": "1000000"})

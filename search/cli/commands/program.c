@@ -37,8 +37,7 @@ static bool write_file(const ProgramQuestion *question, const ProgramAnswer *ans
 static bool write_all(const Options *options, const ProgramQuestion *question, const ProgramAnswer *answer,
                       const OutputChoice *choice, Streams streams, Arena *arena, Error *error) {
     const char *annotate = options->text[OPTION_ANNOTATE], *graph = options->text[OPTION_GRAPH];
-    if (annotate && answer->best >= 0 &&
-        !write_file(question, answer, annotate, program_annotate, streams, error))
+    if (annotate && answer->best >= 0 && !write_file(question, answer, annotate, program_annotate, streams, error))
         return false;
     if (graph && !write_file(question, answer, graph, program_graph_write, streams, error)) return false;
     return write_answer(question, answer, choice, streams, arena, error);
@@ -48,10 +47,11 @@ static void say_meshes(const ProgramAnswer *answer, FILE *err) {
     for (int i = 0; i < answer->meshes.count; i++) {
         const ProgramChoice *choice = &answer->choice[i];
         fprintf(err, "shardopt: mesh");
-        for (int a = 0; a < choice->mesh.axes; a++)
-            fprintf(err, " %c=%lld", 'x' + a, (long long)choice->mesh.size[a]);
-        if (choice->found) fprintf(err, ": %.6g s, no less than %.6g s\n", choice->seconds, choice->bound);
-        else fprintf(err, ": nothing fits\n");
+        for (int a = 0; a < choice->mesh.axes; a++) fprintf(err, " %c=%lld", 'x' + a, (long long)choice->mesh.size[a]);
+        if (choice->found)
+            fprintf(err, ": %.6g s, no less than %.6g s\n", choice->seconds, choice->bound);
+        else
+            fprintf(err, ": nothing fits\n");
     }
     fprintf(err, "shardopt: %lld nodes, %lld edges, %lld strategies\n", (long long)answer->nodes,
             (long long)answer->edges, (long long)answer->strategies);
@@ -107,8 +107,9 @@ const Command COMMAND_PROGRAM = {
     .name = "program",
     .summary = "any program, as StableHLO text: how to shard its tensors, with a proof",
     .usage = "program FILE.mlir --chip NAME [--slice SHAPE | --nodes N] [--annotate FILE] [OPTIONS]",
-    .about = "The best sharding of every tensor of a program (StableHLO text: jax.jit(f).lower(...).as_text()) over one\n"
-             "machine: arguments, and the tensors inside, for every mesh that the machine can be seen as.",
+    .about =
+        "The best sharding of every tensor of a program (StableHLO text: jax.jit(f).lower(...).as_text()) over one\n"
+        "machine: arguments, and the tensors inside, for every mesh that the machine can be seen as.",
     .details = "Reads a program as StableHLO text, as JAX prints it, and finds the mesh of one to three axes and the "
                "sharding of every tensor that take the least time: matmuls and memory by the chip's profile, "
                "collectives at the machine's rates, within its memory. What each operation allows is a table "
