@@ -13,6 +13,8 @@ typedef enum {
     EDIT_RESULT,    /* of a result */
     EDIT_NAME,      /* a value's name where it is defined: another one, since the constraint takes it */
     EDIT_CONSTRAIN, /* behind an operation, or at the head of a region */
+    EDIT_BRING,     /* before an operation: an operand in the sharding that it needs */
+    EDIT_USE,       /* its name in the operation */
     EDIT_DEVICES,   /* the number of partitions, which the module says */
 } EditKind;
 
@@ -24,7 +26,7 @@ typedef struct {
     const ProgramValue *value;
     Spec spec;
     Piece old;
-    int indent;
+    int number; /* of an operand */
 } Edit;
 
 typedef struct {
@@ -52,13 +54,24 @@ static int by_place(const void *a, const void *b) {
 
 /* ---- what to write ---- */
 
-/* Of a value of one operation or carry the sharding, unless calls disagree. */
-enum { SPEC_NONE = 0xffff };
+/* What the answer says of each operation, value and operand; with calls that disagree, SPEC_AS_IT_IS. */
+typedef struct {
+    Spec *spec;
+    bool *met;
+} Votes;
 
-static void vote(Spec *of, int64_t at, Spec spec, bool *met) {
-    of[at] = !met[at] || of[at] == spec ? spec : (Spec)SPEC_NONE;
-    met[at] = true;
+static bool votes_begin(Votes *votes, int64_t count, Arena *arena) {
+    votes->spec = ARENA_NEW(arena, Spec, (size_t)count);
+    votes->met = ARENA_NEW(arena, bool, (size_t)count);
+    return votes->spec && votes->met;
 }
+
+static void vote(Votes *votes, int64_t at, Spec spec) {
+    votes->spec[at] = !votes->met[at] || votes->spec[at] == spec ? spec : (Spec)SPEC_AS_IT_IS;
+    votes->met[at] = true;
+}
+
+static bool agreed(const Votes *votes, int64_t at) { return votes->met[at] && votes->spec[at] != SPEC_AS_IT_IS; }
 
 /* Where the name of a value stands in its operation: the first word of it. */
 static bool constrain_op(Annotating *annotating, const ProgramOp *op, Spec spec) {
@@ -85,20 +98,55 @@ static bool constrain_carry(Annotating *annotating, const ProgramOp *op, int num
     return add(annotating, constraint);
 }
 
-static bool constrain_all(Annotating *annotating, const Spec *of_op, const Spec *of_value, const bool *met_op,
-                          const bool *met_value) {
+/* The operands that an operation needs in another sharding than they have. */
+static bool bring_operands(Annotating *annotating, const ProgramOp *op, const Votes *needs) {
+    const Program *program = annotating->question->program;
+    for (int i = 0; i < op->operands; i++) {
+        int at = op->operand + i;
+        if (!agreed(needs, at)) continue;
+        const ProgramValue *value = &program->value[program->operand[at]];
+        Edit bring = {.at = op->begin, .kind = EDIT_BRING, .value = value, .spec = needs->spec[at]};
+        Edit use = {.at = program->use[at].at, .kind = EDIT_USE, .length = program->use[at].length};
+        bring.old = use.old = program->use[at];
+        bring.number = use.number = at;
+        if (!add(annotating, bring) || !add(annotating, use)) return false;
+    }
+    return true;
+}
+
+static bool constrain_all(Annotating *annotating, const Votes *ops, const Votes *values, const Votes *needs) {
     const Program *program = annotating->question->program;
     for (int64_t i = 0; i < program->ops; i++) {
         const ProgramOp *op = &program->op[i];
-        if (met_op[i] && of_op[i] != SPEC_NONE && !constrain_op(annotating, op, of_op[i])) return false;
+        if (!bring_operands(annotating, op, needs)) return false;
+        if (agreed(ops, i) && !constrain_op(annotating, op, ops->spec[i])) return false;
         if (!piece_is(op->name, "while") || op->region < 0) continue;
         const ProgramRegion *body = &program->region[program->region[op->region].next];
-        for (int k = 0; k < body->arguments; k++) {
-            int value = body->argument + k;
-            if (met_value[value] && of_value[value] != SPEC_NONE &&
-                !constrain_carry(annotating, op, k, of_value[value]))
+        for (int k = 0; k < body->arguments; k++)
+            if (agreed(values, body->argument + k) &&
+                !constrain_carry(annotating, op, k, values->spec[body->argument + k]))
                 return false;
-        }
+    }
+    return true;
+}
+
+static bool constrain_entry(Annotating *annotating) {
+    const Program *program = annotating->question->program;
+    const ProgramRegion *entry = &program->region[program->function[program->main].region];
+    for (int64_t i = 0; i < program->entries; i++) { /* the first nodes are the arguments */
+        const ProgramValue *value = &program->value[entry->argument + i];
+        Piece old = program->entry[i].dictionary;
+        Spec spec = annotating->best->spec[i];
+        Edit edit = {
+            .at = old.at, .kind = EDIT_ARGUMENT, .length = old.length, .value = value, .spec = spec, .old = old};
+        if (!add(annotating, edit)) return false;
+        int alias = program->entry[i].aliases;
+        if (alias < 0 || alias >= program->outputs) continue;
+        edit.kind = EDIT_RESULT;
+        edit.old = program->output[alias];
+        edit.at = edit.old.at;
+        edit.length = edit.old.length;
+        if (!add(annotating, edit)) return false;
     }
     return true;
 }
@@ -106,35 +154,26 @@ static bool constrain_all(Annotating *annotating, const Spec *of_op, const Spec 
 static bool collect(Annotating *annotating) {
     const Program *program = annotating->question->program;
     const Flow *flow = &annotating->answer->flow;
+    const ProgramChoice *best = annotating->best;
     Arena arena = {0};
-    Spec *of_op = ARENA_NEW(&arena, Spec, (size_t)program->ops),
-         *of_value = ARENA_NEW(&arena, Spec, (size_t)program->values);
-    bool *met_op = ARENA_NEW(&arena, bool, (size_t)program->ops),
-         *met = ARENA_NEW(&arena, bool, (size_t)program->values);
-    Spec *of_argument = ARENA_NEW(&arena, Spec, (size_t)program->entries);
-    bool ok = of_op && of_value && met_op && met && of_argument;
+    Votes ops, values, needs;
+    bool ok = votes_begin(&ops, program->ops, &arena) && votes_begin(&values, program->values, &arena) &&
+              votes_begin(&needs, program->operands, &arena);
     if (!ok) error_memory(annotating->error);
     for (int64_t i = 0; i < flow->nodes && ok; i++) {
         const FlowNode *node = &flow->node[i];
-        if (node->kind == FLOW_ARGUMENT)
-            of_argument[node->argument] = annotating->best->spec[i];
-        else if (node->op >= 0)
-            vote(of_op, node->op, annotating->best->spec[i], met_op);
-        else if (node->value >= 0)
-            vote(of_value, node->value, annotating->best->spec[i], met);
+        if (node->op >= 0)
+            vote(&ops, node->op, best->spec[i]);
+        else if (node->kind == FLOW_FREE && node->value >= 0)
+            vote(&values, node->value, best->spec[i]);
     }
-    ok = ok && add(annotating, (Edit){.at = program->module_begin, .kind = EDIT_MESH});
-    const ProgramRegion *entry = &program->region[program->function[program->main].region];
-    for (int64_t i = 0; i < program->entries && ok; i++) {
-        const ProgramValue *value = &program->value[entry->argument + i];
-        Piece old = program->entry[i].dictionary;
-        ok = add(annotating, (Edit){old.at, 0, EDIT_ARGUMENT, old.length, value, of_argument[i], old, 0});
-        int alias = program->entry[i].aliases;
-        if (!ok || alias < 0 || alias >= program->outputs) continue;
-        old = program->output[alias];
-        ok = add(annotating, (Edit){old.at, 0, EDIT_RESULT, old.length, value, of_argument[i], old, 0});
+    for (int64_t i = 0; i < flow->edges && ok; i++) {
+        const FlowEdge *edge = &flow->edge[i];
+        const FlowNode *to = &flow->node[edge->to];
+        if (to->kind == FLOW_WORK) vote(&needs, program->op[to->op].operand + edge->operand, best->need[i]);
     }
-    ok = ok && constrain_all(annotating, of_op, of_value, met_op, met);
+    ok = ok && add(annotating, (Edit){.at = program->module_begin, .kind = EDIT_MESH}) && constrain_entry(annotating) &&
+         constrain_all(annotating, &ops, &values, &needs);
     arena_free(&arena);
     return ok;
 }
@@ -190,6 +229,14 @@ static void write_edit(const Annotating *annotating, const Edit *edit, FILE *out
                 edit->old.length - 1, edit->old.at + 1);
         write_spec(annotating, edit->value->type.rank, edit->spec, out);
         fprintf(out, "> : %.*s", edit->value->type.text.length, edit->value->type.text.at);
+        break;
+    case EDIT_BRING:
+        fprintf(out, "%%need_%d = sdy.sharding_constraint %.*s <@mesh, ", edit->number, edit->old.length, edit->old.at);
+        write_spec(annotating, edit->value->type.rank, edit->spec, out);
+        fprintf(out, "> : %.*s\n    ", edit->value->type.text.length, edit->value->type.text.at);
+        break;
+    case EDIT_USE:
+        fprintf(out, "%%need_%d", edit->number);
         break;
     case EDIT_DEVICES:
         fprintf(out, "%lld", (long long)annotating->question->machine.mesh.devices);

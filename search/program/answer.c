@@ -92,7 +92,8 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
     out->seconds = (double)result->value.cost * solving->unit;
     out->peak_bytes = (double)result->value.peak_usage;
     out->spec = ARENA_NEW(solving->arena, Spec, (size_t)flow->nodes);
-    if (!out->spec) return error_memory(solving->error);
+    out->need = ARENA_NEW(solving->arena, Spec, (size_t)flow->edges);
+    if (!out->spec || !out->need) return error_memory(solving->error);
     for (int64_t i = 0; i < flow->nodes; i++) {
         const Strategy *chosen = &solving->lists.strategy[solving->lists.start[i] + result->choice[i]];
         out->spec[i] = chosen->out;
@@ -101,7 +102,9 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
     for (int64_t i = 0; i < flow->edges; i++) {
         const FlowEdge *edge = &flow->edge[i];
         const Strategy *to = &solving->lists.strategy[solving->lists.start[edge->to] + result->choice[edge->to]];
-        edge_seconds(setting, edge, out->spec[edge->from], edge_need(&solving->lists, flow, edge, i, to), &out->tally);
+        Spec have = out->spec[edge->from], need = edge_need(&solving->lists, flow, edge, i, to);
+        edge_seconds(setting, edge, have, need, &out->tally);
+        out->need[i] = edge_moves(setting, edge, have, need) ? need : (Spec)SPEC_AS_IT_IS;
     }
     return true;
 }

@@ -31,6 +31,8 @@ typedef struct {
     GraphControl control;
 } ProgramQuestion;
 
+enum { SPEC_AS_IT_IS = 0xffff };
+
 /* One choice on one mesh. */
 typedef struct {
     bool found;
@@ -40,6 +42,7 @@ typedef struct {
     double peak_bytes;     /* of one chip */
     Tally tally;
     Spec *spec; /* of each node of the flow; in the arena */
+    Spec *need; /* of each edge: what its consumer needs, SPEC_AS_IT_IS where nothing has to be moved or cut */
 } ProgramChoice;
 
 typedef enum { REFERENCE_DATA, REFERENCE_FSDP, REFERENCE_COUNT } Reference;

@@ -29,6 +29,7 @@ void program_free(Program *program) {
     free(program->region);
     free(program->function);
     free(program->operand);
+    free(program->use);
     free(program->type);
     free(program->entry);
     free(program->output);

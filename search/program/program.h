@@ -89,11 +89,12 @@ typedef struct {
     ProgramRegion *region;
     ProgramFunction *function;
     int *operand;
+    Piece *use;             /* of each operand the words that name it: "%12#1" */
     TensorType *type;       /* of functions' results */
     ProgramArgument *entry; /* of the arguments of the first public function */
     Piece *output;          /* the dictionary behind each of its results' types; with length 0, where one would stand */
     int64_t values, ops, regions, functions, operands, types, entries, outputs;
-    int64_t value_room, op_room, region_room, function_room, operand_room, type_room, entry_room, output_room;
+    int64_t value_room, op_room, region_room, function_room, operand_room, use_room, type_room, entry_room, output_room;
     int main;                 /* the function that is run */
     const char *module_begin; /* behind the brace of the module */
 } Program;

@@ -78,10 +78,13 @@ static bool read_label(Parser *parser) {
 
 /* ---- operations ---- */
 
-static bool add_operand(Parser *parser, ProgramOp *op, int value) {
+static bool add_operand(Parser *parser, ProgramOp *op, int value, const char *begin) {
     Program *program = parser->program;
     if (!list_grow((void **)&program->operand, program->operands, &program->operand_room, sizeof *program->operand))
         return error_memory(parser->reader.error);
+    if (!list_grow((void **)&program->use, program->operands, &program->use_room, sizeof *program->use))
+        return error_memory(parser->reader.error);
+    program->use[program->operands] = (Piece){begin, (int)(parser->reader.at - begin)};
     program->operand[program->operands++] = value;
     op->operands++;
     return true;
@@ -104,7 +107,8 @@ static bool read_operand(Parser *parser, ProgramOp *op) {
     if (number >= found->count)
         return reader_wrong(reader, "%.*s has %d results, counted from 0", name.length < 60 ? name.length : 60, name.at,
                             found->count);
-    if (number >= 0 || found->count == 1) return add_operand(parser, op, found->value + (number >= 0 ? number : 0));
+    if (number >= 0 || found->count == 1)
+        return add_operand(parser, op, found->value + (number >= 0 ? number : 0), name.at);
     return reader_wrong(reader, "%.*s has %d results; say which: #0", name.length < 60 ? name.length : 60, name.at,
                         found->count);
 }
@@ -304,15 +308,19 @@ static bool add_op(Parser *parser, const char *begin, int *out) {
 static bool halve_pairs(Parser *parser, ProgramOp *op) {
     if (!piece_is(op->name, "reduce") || op->operands < 4 || !op_says(op, "init:")) return true;
     int *operand = parser->program->operand + op->operand, half = op->operands / 2;
-    int *second = malloc((size_t)half * sizeof *second);
-    if (!second) return error_memory(parser->reader.error);
-    for (int i = 0; i < half; i++) {
-        second[i] = operand[2 * i + 1];
-        operand[i] = operand[2 * i];
+    Piece *use = parser->program->use + op->operand;
+    int *old = malloc((size_t)op->operands * sizeof *old);
+    Piece *old_use = malloc((size_t)op->operands * sizeof *old_use);
+    bool ok = old && old_use;
+    if (ok) memcpy(old, operand, (size_t)op->operands * sizeof *old);
+    if (ok) memcpy(old_use, use, (size_t)op->operands * sizeof *old_use);
+    for (int i = 0; i < op->operands && ok; i++) {
+        operand[i / 2 + i % 2 * half] = old[i];
+        use[i / 2 + i % 2 * half] = old_use[i];
     }
-    for (int i = 0; i < half; i++) operand[half + i] = second[i];
-    free(second);
-    return true;
+    free(old);
+    free(old_use);
+    return ok || error_memory(parser->reader.error);
 }
 
 static bool read_op(Parser *parser) {

@@ -81,14 +81,11 @@ static double reshard(const Move *move, Spec have, Spec need) {
     return seconds + gather(move, &have, gone);
 }
 
-double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spec need, Tally *tally) {
+/* How a view shows the sharding of its node; *lost: the axes that cut what it does not show, or not in equal parts. */
+static Spec seen_through(const Setting *setting, const FlowEdge *edge, Spec have, unsigned *lost) {
     const LogicalMesh *mesh = setting->mesh;
-    const FlowNode *from = &setting->flow->node[edge->from];
-    double elements = min_real(type_elements(&from->type), type_elements(&edge->type));
-    int bits = from->type.bits < edge->type.bits ? from->type.bits : edge->type.bits;
-    Move move = {setting, elements * bits / 8, edge->trips, tally};
-    Spec seen = 0, kept = have;
-    unsigned lost = 0;
+    Spec seen = 0;
+    *lost = 0;
     for (int a = 0; a < mesh->axes; a++) {
         int dimension = spec_dimension(have, a), at = -1;
         for (int d = 0; d < edge->type.rank && dimension >= 0; d++)
@@ -96,14 +93,27 @@ double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spe
         if (at >= 0)
             seen = spec_with(seen, a, at);
         else if (dimension >= 0)
-            lost |= 1u << a;
+            *lost |= 1u << a;
     }
-    if (!spec_divides(mesh, edge->type.rank, edge->type.size, seen)) {
-        for (int a = 0; a < mesh->axes; a++)
-            if (spec_dimension(have, a) >= 0) lost |= 1u << a;
-        seen = 0;
-    }
-    double seconds = gather(&move, &kept, lost);
+    if (spec_divides(mesh, edge->type.rank, edge->type.size, seen)) return seen;
+    for (int a = 0; a < mesh->axes; a++)
+        if (spec_dimension(have, a) >= 0) *lost |= 1u << a;
+    return 0;
+}
+
+bool edge_moves(const Setting *setting, const FlowEdge *edge, Spec have, Spec need) {
+    unsigned lost;
+    return seen_through(setting, edge, have, &lost) != need || lost;
+}
+
+double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spec need, Tally *tally) {
+    const FlowNode *from = &setting->flow->node[edge->from];
+    double elements = min_real(type_elements(&from->type), type_elements(&edge->type));
+    int bits = from->type.bits < edge->type.bits ? from->type.bits : edge->type.bits;
+    Move move = {setting, elements * bits / 8, edge->trips, tally};
+    unsigned lost;
+    Spec seen = seen_through(setting, edge, have, &lost);
+    double seconds = gather(&move, &have, lost);
     return seconds + (seen == need ? 0 : reshard(&move, seen, need));
 }
 

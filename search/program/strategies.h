@@ -39,6 +39,9 @@ double strategy_seconds(const Setting *setting, const FlowNode *node, const Stra
                         Tally *tally);
 double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spec need, Tally *tally);
 
+/* Whether an edge has to bring a tensor from one sharding to another, if only by cutting it. */
+bool edge_moves(const Setting *setting, const FlowEdge *edge, Spec have, Spec need);
+
 /* What the consumer of an edge needs, in one of its strategies. */
 Spec edge_need(const StrategyLists *lists, const Flow *flow, const FlowEdge *edge, int64_t edge_number,
                const Strategy *strategy);
