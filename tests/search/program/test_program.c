@@ -25,7 +25,7 @@ static const struct {
     {"", "p:1:1", "\"module\""},
     {"ML\xefR1234", "p", "bytecode"},
     {"\"builtin.module\"() ({}) : () -> ()", "p:1:1", "generic form of a module"},
-    {BODY("%a: tensor<?x4xf32>", "tensor<4xf32>", ""), "p:2:36", "dynamic"},
+    {BODY("%a: tensor<?x4xf32>", "tensor<4xf32>", ""), "p:2:37", "dynamic"},
     {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    return %b : tensor<4xf32>\n"), "p:3:12", "%b is not defined"},
     {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    %b = stablehlo.add %b, %a : tensor<4xf32>\n"), "p:3:24",
      "%b is not defined"},
@@ -37,12 +37,12 @@ static const struct {
     {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    %b = call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>\n"), "p:3:5",
      "no function @f"},
     {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    %b = \"x.y\"(%a) {k = [1, 2 : (tensor<4xf32>) -> ()\n"),
-     "p:3:", "bracket is not closed"},
+     "p:6:1", "the text ends"},
     {BODY("%a: tensor<4xf32>", "tensor<4xf32>",
           "    %b:2 = stablehlo.iota dim = 0 : tensor<4xf32>\n    return %b : "
           "tensor<4xf32>\n"),
      "p:4:", "say which"},
-    {BODY("%a: tuple<tensor<4xf32>>", "tensor<4xf32>", ""), "p:2:29", "tuples"},
+    {BODY("%a: tuple<tensor<4xf32>>", "tensor<4xf32>", ""), "p:2:30", "tuples"},
     {BODY("%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}", "tensor<4xf32>", ""), "p:2:", "already"},
     {BODY("%a: tensor<1x1x1x1x1x1x1x1x1xf32>", "tensor<4xf32>", ""), "p:2:", "more than 8 dimensions"},
 };
