@@ -29,6 +29,7 @@ static const Fuzzer FUZZERS[] = {
     {.name = "gzip", .bytes = fuzz_gzip},
     {.name = "json", .bytes = fuzz_json},
     {.name = "layout", .bytes = fuzz_layout},
+    {.name = "program", .bytes = fuzz_program, .ends = true},
     {.name = "runs", .bytes = fuzz_runs, .ends = true},
     {.name = "serving", .bytes = fuzz_serving, .ends = true},
     {.name = "serving_runs", .bytes = fuzz_serving_runs, .ends = true},
