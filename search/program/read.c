@@ -156,16 +156,17 @@ static bool read_type_list(Parser *parser) {
     return !brackets || reader_expect(reader, ")");
 }
 
+/* The operands are of the types that are written: of one for all where there is only one. */
 static bool check_operands(Parser *parser, const ProgramOp *op, int64_t types) {
     const Program *program = parser->program;
-    if (types != op->operands)
+    if (types != op->operands && types != 1)
         return reader_wrong(&parser->reader, "%d operands, and types of %lld", op->operands, (long long)types);
     for (int i = 0; i < op->operands; i++) {
-        const ProgramValue *value = &program->value[program->operand[op->operand + i]];
-        if (!type_same(&value->type, &parser->type[i]))
+        const TensorType *was = &program->value[program->operand[op->operand + i]].type,
+                         *is = &parser->type[types > 1 ? i : 0];
+        if (!type_same(was, is))
             return reader_wrong(&parser->reader, "operand %d is written as %.*s and was defined as %.*s", i + 1,
-                                parser->type[i].text.length, parser->type[i].text.at, value->type.text.length,
-                                value->type.text.at);
+                                is->text.length, is->text.at, was->text.length, was->text.at);
     }
     return true;
 }
@@ -197,14 +198,11 @@ static bool read_signature(Parser *parser, ProgramOp *op) {
     parser->types = 0;
     if (!reader_take(reader, ':')) return define_results(parser, op, 0);
     if (!read_type_list(parser)) return false;
-    int64_t first = 0;
-    if (reader_take_word(reader, "->")) {
-        first = parser->types;
-        if (first > 1 || op->operands != first)
-            if (!check_operands(parser, op, first)) return false;
-        if (!read_type_list(parser)) return false;
-    }
-    return define_results(parser, op, first);
+    int64_t first = parser->types;
+    bool arrow = reader_take_word(reader, "->");
+    if ((arrow || first == 1 || first == op->operands) && !check_operands(parser, op, first)) return false;
+    if (arrow && !read_type_list(parser)) return false;
+    return define_results(parser, op, arrow ? first : 0);
 }
 
 /* `cond {` of a while: its carries are the region's arguments. */
@@ -325,7 +323,7 @@ static bool halve_pairs(Parser *parser, ProgramOp *op) {
 
 static bool read_op(Parser *parser) {
     Reader *reader = &parser->reader;
-    int at;
+    int at = -1;
     bool regions;
     reader_peek(reader);
     if (!add_op(parser, reader->at, &at) || !read_result_names(parser)) return false;

@@ -102,8 +102,17 @@ static bool rule_pointwise(Making *making) {
     return true;
 }
 
+static bool sizes_match(const Making *making, const Dims *a, const Dims *b) {
+    bool all = a->count == b->count;
+    for (int i = 0; i < a->count && all; i++)
+        all = operand_type(making, 0)->size[a->of[i]] == operand_type(making, 1)->size[b->of[i]];
+    return all || misfit(making);
+}
+
 static bool dot_factors(Making *making, const Dims batch[2], const Dims contracted[2]) {
     const TensorType *a = operand_type(making, 0), *b = operand_type(making, 1);
+    if (!sizes_match(making, &batch[0], &batch[1]) || !sizes_match(making, &contracted[0], &contracted[1]))
+        return false;
     double flops = 2;
     int at = 0;
     for (int i = 0; i < batch[0].count; i++, at++)
@@ -143,7 +152,6 @@ static bool rule_dot(Making *making) {
         int rank = side ? b->rank : a->rank;
         if (!dims_fit(making, &batch[side], rank) || !dims_fit(making, &contracted[side], rank)) return false;
     }
-    if (batch[0].count != batch[1].count || contracted[0].count != contracted[1].count) return misfit(making);
     making->rule->kind = RULE_FACTORS;
     return dot_factors(making, batch, contracted);
 }
@@ -219,8 +227,12 @@ static bool rule_broadcast(Making *making) {
     const TensorType *from = operand_type(making, 0), *to = result_type(making);
     if (dims.count != from->rank || !dims_fit(making, &dims, to->rank)) return misfit(making);
     for (int d = 0; d < PROGRAM_RANK_MAX; d++) view.of[d] = -1;
-    for (int i = 0; i < from->rank; i++)
-        if (from->size[i] == to->size[dims.of[i]]) view.of[dims.of[i]] = i;
+    for (int i = 0; i < from->rank; i++) {
+        if (from->size[i] == to->size[dims.of[i]])
+            view.of[dims.of[i]] = i;
+        else if (from->size[i] != 1)
+            return misfit(making);
+    }
     return rule_view_of(making, &view);
 }
 
