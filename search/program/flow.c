@@ -34,6 +34,7 @@ static int add_node(Walk *walk, FlowNode node) {
     if (!list_grow((void **)&flow->node, flow->nodes, &flow->node_room, sizeof node))
         return error_memory(walk->error), -1;
     node.trips = walk->trips;
+    node.held_bits = node.type.bits;
     node.from = flow->moments;
     node.to = flow->moments + 1;
     node.edge = (int)flow->edges;
@@ -73,6 +74,7 @@ static bool add_work(Walk *walk, int op_at, const OpRule *rule) {
         for (int i = 0; i < op->results; i++) walk->view[op->result + i] = whole_view(-1);
         return true;
     }
+    bool in_place = rule->in_place && walk->view[operand[0]].node >= 0;
     int at = add_node(walk, (FlowNode){.kind = FLOW_WORK,
                                        .type = *type,
                                        .op = op_at,
@@ -83,7 +85,7 @@ static bool add_work(Walk *walk, int op_at, const OpRule *rule) {
                                        .flops = rule->flops,
                                        .matrix = rule->flops > 0,
                                        .pointwise = rule->kind == RULE_POINTWISE,
-                                       .is_held = !rule->in_place && rule->kind != RULE_POINTWISE,
+                                       .is_held = !in_place && rule->kind != RULE_POINTWISE,
                                        .reads_rows = rule->in_place || rule->reads_rows,
                                        .whole = rule->kind == RULE_WHOLE});
     if (at < 0) return false;
@@ -144,13 +146,14 @@ static bool call(Walk *walk, const ProgramOp *op) {
 
 /* ---- loops and branches ---- */
 
-/* The largest constant of the condition: a scan counts up to it. */
+/* The largest whole constant of the condition: a scan counts up to it. */
 static double trips_of(Walk *walk, int condition) {
     double most = 0;
     for (int i = walk->program->region[condition].first; i >= 0; i = walk->program->op[i].next) {
         const ProgramOp *op = &walk->program->op[i];
-        const char *value =
-            piece_is(op->name, "constant") ? memmem(op->text.at, (size_t)op->text.length, "dense<", 6) : NULL;
+        bool counts = piece_is(op->name, "constant") && op->results == 1 && type_of(walk, op->result)->rank == 0 &&
+                      !type_of(walk, op->result)->floats;
+        const char *value = counts ? memmem(op->text.at, (size_t)op->text.length, "dense<", 6) : NULL;
         if (value) most = max_real(most, strtod(value + 6, NULL));
     }
     if (most >= 1 && most <= 1e9) return most;
@@ -310,7 +313,9 @@ static void set_ends(Flow *flow) {
         const FlowEdge *edge = &flow->edge[i];
         FlowNode *from = &flow->node[edge->from], *to = &flow->node[edge->to];
         if (edge->to > edge->from) from->to = (int)max_whole(from->to, to->from + 1);
-        if (!to->pointwise && from->pointwise) from->is_held |= edge->operand != FLOW_AS_NODE && to->matrix;
+        if (!from->pointwise || !to->matrix || edge->operand == FLOW_AS_NODE) continue;
+        from->held_bits = from->is_held ? (int)max_whole(from->held_bits, edge->type.bits) : edge->type.bits;
+        from->is_held = true;
     }
     for (int64_t i = flow->edges - 1; i >= 0; i--) {
         const FlowEdge *edge = &flow->edge[i];

@@ -25,17 +25,13 @@ bool spec_divides(const LogicalMesh *mesh, int rank, const int64_t *size, Spec s
     return true;
 }
 
-/* XLA on TPUs sums over a whole slice with an all_reduce where it could scatter (Profile.slice_all_reduce). */
-static Collective as_compiled(const ProgramMachine *machine, const LogicalMesh *mesh, Collective op, unsigned axes) {
-    bool whole = mesh->ways[axes] == machine->mesh.devices && machine->profile.slice_all_reduce > 0;
-    return op == COLLECTIVE_REDUCE_SCATTER && whole ? COLLECTIVE_ALL_REDUCE : op;
+bool space_sums_whole(const ProgramMachine *machine, const LogicalMesh *mesh, unsigned axes) {
+    return mesh->ways[axes] == machine->mesh.devices && machine->profile.slice_all_reduce > 0;
 }
 
-double space_send(const ProgramMachine *machine, const LogicalMesh *mesh, Collective op, unsigned axes, double bytes,
-                  double times, Tally *tally) {
+double space_send(const LogicalMesh *mesh, Collective op, unsigned axes, double bytes, double times, Tally *tally) {
     double n = (double)mesh->ways[axes];
     if (n <= 1) return 0;
-    op = as_compiled(machine, mesh, op, axes);
     double seconds = collective_seconds(mesh->cost[axes][op], 1, bytes);
     double passes = op == COLLECTIVE_ALL_REDUCE ? 2 : op == COLLECTIVE_ALL_TO_ALL ? 1 / n : 1;
     double sent = op == COLLECTIVE_PERMUTE ? bytes : bytes * passes * (n - 1) / n;

@@ -35,7 +35,7 @@ typedef struct {
 } Move;
 
 static double send(const Move *move, Collective op, unsigned axes, double bytes) {
-    return space_send(move->setting->machine, move->setting->mesh, op, axes, bytes, move->times, move->tally);
+    return space_send(move->setting->mesh, op, axes, bytes, move->times, move->tally);
 }
 
 /* Gathers along these axes, those of one dimension at once. */
@@ -136,7 +136,8 @@ static double moved_bytes(const Setting *setting, const FlowNode *node, const Sp
 static double sum_partials(const Move *move, Spec computed, unsigned partial, Spec out) {
     const LogicalMesh *mesh = move->setting->mesh;
     double seconds = 0;
-    for (int d = 0; d < PROGRAM_RANK_MAX; d++) {
+    bool whole = space_sums_whole(move->setting->machine, mesh, partial);
+    for (int d = 0; d < PROGRAM_RANK_MAX && !whole; d++) {
         unsigned on = axes_on(mesh, out, partial, d);
         if (!on) continue;
         seconds += send(move, COLLECTIVE_REDUCE_SCATTER, on, move->bytes / (double)spec_ways(mesh, computed));

@@ -114,7 +114,7 @@ static void write_whole(const ProgramQuestion *question, const Flow *flow, TextO
     }
     if (count == 0) return;
     Prose all = {0};
-    prose_add(&all, "%d operations have no rule, and their tensors are whole on every chip: %s", count, line.text);
+    prose_add(&all, "no rule, so that all their tensors are whole on every chip: %s (%d)", line.text, count);
     prose_write(out, "  ", "  ", all.text);
 }
 
