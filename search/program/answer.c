@@ -104,6 +104,8 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
         const Strategy *to = &solving->lists.strategy[solving->lists.start[edge->to] + result->choice[edge->to]];
         Spec have = out->spec[edge->from], need = edge_need(&solving->lists, flow, edge, i, to);
         edge_seconds(setting, edge, have, need, &out->tally);
+        int copied = flow->node[edge->from].copied;
+        if (copied >= 0) have = out->spec[copied]; /* as the text has it */
         out->need[i] = edge_moves(setting, edge, have, need) ? need : (Spec)SPEC_AS_IT_IS;
     }
     return true;

@@ -35,6 +35,7 @@ static int add_node(Walk *walk, FlowNode node) {
         return error_memory(walk->error), -1;
     node.trips = walk->trips;
     node.held_bits = node.type.bits;
+    node.copied = -1;
     node.from = flow->moments;
     node.to = flow->moments + 1;
     node.edge = (int)flow->edges;
@@ -352,6 +353,42 @@ static bool tie_results(Walk *walk, int end) {
     return true;
 }
 
+/* Matrix units that read one tensor in the same sharding share what brings it there: a copy of the tensor stands between
+ * it and those that run as often as it is made. It counts as no memory: most copies are the tensor itself. */
+static bool share_copies(Walk *walk) {
+    Flow *flow = walk->flow;
+    int64_t nodes = flow->nodes, edges = flow->edges;
+    int *copy = ARENA_NEW(walk->arena, int, (size_t)nodes);
+    if (!copy) return error_memory(walk->error);
+    for (int64_t i = 0; i < edges; i++) {
+        const FlowEdge *edge = &flow->edge[i];
+        bool shares = flow->node[edge->to].matrix && edge->trips == flow->node[edge->from].trips;
+        copy[edge->from] -= shares; /* readers, below 0 */
+    }
+    for (int64_t i = 0; i < edges; i++) {
+        int from = flow->edge[i].from;
+        if (!flow->node[flow->edge[i].to].matrix || flow->edge[i].trips != flow->node[from].trips) continue;
+        if (copy[from] == -1) continue;
+        if (copy[from] < 0) {
+            FlowNode *made = &flow->node[from];
+            FlowNode node = {.kind = FLOW_FREE, .type = made->type, .op = -1, .value = -1, .argument = -1};
+            int before = made->from, after = made->to;
+            walk->trips = made->trips;
+            int at = add_node(walk, node);
+            if (at < 0) return false;
+            flow->node[at].from = before;
+            flow->node[at].to = after;
+            flow->node[at].copied = from;
+            FlowEdge edge = {from, at, FLOW_AS_NODE, whole_view(from), node.type, walk->trips};
+            if (!add_edge(walk, edge)) return false;
+            flow->node[at].edges = 1;
+            copy[from] = at;
+        }
+        flow->edge[i].from = flow->edge[i].view.node = copy[from];
+    }
+    return true;
+}
+
 static bool walk_entry(Walk *walk) {
     const Program *program = walk->program;
     const ProgramRegion *entry = &program->region[program->function[program->main].region];
@@ -370,7 +407,7 @@ static bool walk_entry(Walk *walk) {
         walk->view[value] = whole_view(at);
     }
     if (!walk_region(walk, program->function[program->main].region, &end)) return false;
-    return tie_results(walk, end) && (set_ends(walk->flow), true);
+    return tie_results(walk, end) && (set_ends(walk->flow), share_copies(walk));
 }
 
 bool flow_of_program(const Program *program, Arena *arena, Flow *out, Error *error) {

@@ -177,7 +177,7 @@ double strategy_seconds(const Setting *setting, const FlowNode *node, const Stra
     double matrix = node->flops / ways / machine->flops_per_second;
     double memory = moved_bytes(setting, node, in, computed) / machine->hbm_bytes_per_second;
     double work = max_real(matrix, memory);
-    if (node->value >= 0) work = 0; /* a carry stays where it is */
+    if (node->value >= 0 || node->copied >= 0) work = 0; /* a carry stays where it is */
     if (tally) tally->work_seconds += work * node->trips;
     if (tally) tally->flops += node->flops / ways * node->trips;
     Move move = {setting, type_bytes(&node->type), node->trips, tally};
