@@ -24,7 +24,7 @@ typedef struct {
     EditKind kind;
     int length;
     const ProgramValue *value;
-    Spec spec;
+    Spec spec, summed; /* the one before partial sums are scattered */
     Piece old;
     int number; /* of an operand */
 } Edit;
@@ -74,12 +74,13 @@ static void vote(Votes *votes, int64_t at, Spec spec) {
 static bool agreed(const Votes *votes, int64_t at) { return votes->met[at] && votes->spec[at] != SPEC_AS_IT_IS; }
 
 /* Where the name of a value stands in its operation: the first word of it. */
-static bool constrain_op(Annotating *annotating, const ProgramOp *op, Spec spec) {
+static bool constrain_op(Annotating *annotating, const ProgramOp *op, Spec spec, Spec summed) {
     const Program *program = annotating->question->program;
     if (op->results != 1) return true; /* results of one name with numbers cannot be named anew one by one */
     const ProgramValue *value = &program->value[op->result];
     Edit name = {.at = op->begin, .kind = EDIT_NAME, .length = value->name.length, .old = value->name};
     Edit constraint = {.at = op->end, .kind = EDIT_CONSTRAIN, .value = value, .spec = spec, .old = value->name};
+    constraint.summed = summed;
     return add(annotating, name) && add(annotating, constraint);
 }
 
@@ -91,7 +92,7 @@ static bool constrain_carry(Annotating *annotating, const ProgramOp *op, int num
     Edit name = {.at = value->name.at, .kind = EDIT_NAME, .length = value->name.length, .old = value->name};
     if (value->name.at < op->text.at || value->name.at >= op->text.at + op->text.length) return true;
     if (!add(annotating, name)) return false;
-    Edit constraint = {.kind = EDIT_CONSTRAIN, .value = value, .spec = spec, .old = value->name};
+    Edit constraint = {.kind = EDIT_CONSTRAIN, .value = value, .spec = spec, .summed = spec, .old = value->name};
     constraint.at = condition->begin;
     if (!add(annotating, constraint)) return false;
     constraint.at = body->begin;
@@ -114,12 +115,18 @@ static bool bring_operands(Annotating *annotating, const ProgramOp *op, const Vo
     return true;
 }
 
-static bool constrain_all(Annotating *annotating, const Votes *ops, const Votes *values, const Votes *needs) {
+typedef struct {
+    Votes ops, sums, values, needs;
+} Decided;
+
+static bool constrain_all(Annotating *annotating, const Decided *decided) {
+    const Votes *ops = &decided->ops, *sums = &decided->sums, *values = &decided->values;
     const Program *program = annotating->question->program;
     for (int64_t i = 0; i < program->ops; i++) {
         const ProgramOp *op = &program->op[i];
-        if (!bring_operands(annotating, op, needs)) return false;
-        if (agreed(ops, i) && !constrain_op(annotating, op, ops->spec[i])) return false;
+        if (!bring_operands(annotating, op, &decided->needs)) return false;
+        Spec summed = agreed(sums, i) ? sums->spec[i] : ops->spec[i];
+        if (agreed(ops, i) && !constrain_op(annotating, op, ops->spec[i], summed)) return false;
         if (!piece_is(op->name, "while") || op->region < 0) continue;
         const ProgramRegion *body = &program->region[program->region[op->region].next];
         for (int k = 0; k < body->arguments; k++)
@@ -156,24 +163,24 @@ static bool collect(Annotating *annotating) {
     const Flow *flow = &annotating->answer->flow;
     const ProgramChoice *best = annotating->best;
     Arena arena = {0};
-    Votes ops, values, needs;
-    bool ok = votes_begin(&ops, program->ops, &arena) && votes_begin(&values, program->values, &arena) &&
-              votes_begin(&needs, program->operands, &arena);
+    Decided decided;
+    bool ok = votes_begin(&decided.ops, program->ops, &arena) && votes_begin(&decided.sums, program->ops, &arena) &&
+              votes_begin(&decided.values, program->values, &arena) &&
+              votes_begin(&decided.needs, program->operands, &arena);
     if (!ok) error_memory(annotating->error);
     for (int64_t i = 0; i < flow->nodes && ok; i++) {
         const FlowNode *node = &flow->node[i];
-        if (node->op >= 0)
-            vote(&ops, node->op, best->spec[i]);
-        else if (node->kind == FLOW_FREE && node->value >= 0)
-            vote(&values, node->value, best->spec[i]);
+        if (node->op >= 0) vote(&decided.ops, node->op, best->spec[i]);
+        if (node->op >= 0) vote(&decided.sums, node->op, best->summed[i]);
+        if (node->kind == FLOW_FREE && node->value >= 0) vote(&decided.values, node->value, best->spec[i]);
     }
     for (int64_t i = 0; i < flow->edges && ok; i++) {
         const FlowEdge *edge = &flow->edge[i];
         const FlowNode *to = &flow->node[edge->to];
-        if (to->kind == FLOW_WORK) vote(&needs, program->op[to->op].operand + edge->operand, best->need[i]);
+        if (to->kind == FLOW_WORK) vote(&decided.needs, program->op[to->op].operand + edge->operand, best->need[i]);
     }
     ok = ok && add(annotating, (Edit){.at = program->module_begin, .kind = EDIT_MESH}) && constrain_entry(annotating) &&
-         constrain_all(annotating, &ops, &values, &needs);
+         constrain_all(annotating, &decided);
     arena_free(&arena);
     return ok;
 }
@@ -206,6 +213,17 @@ static void write_mesh(const Annotating *annotating, FILE *out) {
     fputs("]>", out);
 }
 
+/* `%to_12 = sdy.sharding_constraint %from_12 ...` on a line of its own; `to` of NULL: the name as it was. */
+static void write_constraint(const Annotating *annotating, const Edit *edit, const char *to, const char *from,
+                             Spec spec, FILE *out) {
+    int length = edit->old.length - 1;
+    const char *name = edit->old.at + 1;
+    fprintf(out, "\n    %%%s%s%.*s = sdy.sharding_constraint %%%s_%.*s <@mesh, ", to ? to : "", to ? "_" : "", length,
+            name, from, length, name);
+    write_spec(annotating, edit->value->type.rank, spec, out);
+    fprintf(out, "> : %.*s", edit->value->type.text.length, edit->value->type.text.at);
+}
+
 static void write_edit(const Annotating *annotating, const Edit *edit, FILE *out) {
     switch (edit->kind) {
     case EDIT_MESH:
@@ -225,10 +243,8 @@ static void write_edit(const Annotating *annotating, const Edit *edit, FILE *out
         fprintf(out, "%%free_%.*s", edit->old.length - 1, edit->old.at + 1);
         break;
     case EDIT_CONSTRAIN:
-        fprintf(out, "\n    %.*s = sdy.sharding_constraint %%free_%.*s <@mesh, ", edit->old.length, edit->old.at,
-                edit->old.length - 1, edit->old.at + 1);
-        write_spec(annotating, edit->value->type.rank, edit->spec, out);
-        fprintf(out, "> : %.*s", edit->value->type.text.length, edit->value->type.text.at);
+        if (edit->summed != edit->spec) write_constraint(annotating, edit, "sum", "free", edit->summed, out);
+        write_constraint(annotating, edit, NULL, edit->summed != edit->spec ? "sum" : "free", edit->spec, out);
         break;
     case EDIT_BRING:
         fprintf(out, "%%need_%d = sdy.sharding_constraint %.*s <@mesh, ", edit->number, edit->old.length, edit->old.at);

@@ -93,10 +93,12 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
     out->peak_bytes = (double)result->value.peak_usage;
     out->spec = ARENA_NEW(solving->arena, Spec, (size_t)flow->nodes);
     out->need = ARENA_NEW(solving->arena, Spec, (size_t)flow->edges);
-    if (!out->spec || !out->need) return error_memory(solving->error);
+    out->summed = ARENA_NEW(solving->arena, Spec, (size_t)flow->nodes);
+    if (!out->spec || !out->summed || !out->need) return error_memory(solving->error);
     for (int64_t i = 0; i < flow->nodes; i++) {
         const Strategy *chosen = &solving->lists.strategy[solving->lists.start[i] + result->choice[i]];
         out->spec[i] = chosen->out;
+        out->summed[i] = strategy_summed(setting, &flow->node[i], chosen);
         strategy_seconds(setting, &flow->node[i], chosen, solving->lists.in + chosen->in, &out->tally);
     }
     for (int64_t i = 0; i < flow->edges; i++) {

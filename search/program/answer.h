@@ -41,8 +41,9 @@ typedef struct {
     double seconds, bound; /* of a step; no choice on this mesh takes less */
     double peak_bytes;     /* of one chip */
     Tally tally;
-    Spec *spec; /* of each node of the flow; in the arena */
-    Spec *need; /* of each edge: what its consumer needs, SPEC_AS_IT_IS where nothing has to be moved or cut */
+    Spec *spec;   /* of each node of the flow; in the arena */
+    Spec *summed; /* of each node, before partial sums are scattered */
+    Spec *need;   /* of each edge: what its consumer needs, SPEC_AS_IT_IS where nothing has to be moved or cut */
 } ProgramChoice;
 
 typedef enum { REFERENCE_DATA, REFERENCE_FSDP, REFERENCE_COUNT } Reference;

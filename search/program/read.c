@@ -221,8 +221,10 @@ static bool open_loop(Parser *parser, int op, RegionKind kind) {
 }
 
 static bool finish_op(Parser *parser, int op) {
+    const char *end;
     if (!reader_location(&parser->reader, NULL)) return false;
-    parser->program->op[op].end = parser->reader.at;
+    for (end = parser->reader.at; end[-1] == ' ' || end[-1] == '\n' || end[-1] == '\t' || end[-1] == '\r';) end--;
+    parser->program->op[op].end = end;
     return true;
 }
 

@@ -103,7 +103,8 @@ bool reader_brackets(Reader *reader) {
 }
 
 bool reader_location(Reader *reader, Piece *label) {
-    if (!reader_take_word(reader, "loc")) return true;
+    const char *before = reader->at;
+    if (!reader_take_word(reader, "loc")) return reader->at = before, true;
     if (reader_peek(reader) != '(') return reader_wrong(reader, "\"loc\" has no place in brackets");
     const char *begin = reader->at;
     if (!reader_brackets(reader)) return false;

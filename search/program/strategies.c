@@ -163,6 +163,11 @@ static Spec computed_spec(const LogicalMesh *mesh, const FlowNode *node, const i
     return spec;
 }
 
+Spec strategy_summed(const Setting *setting, const FlowNode *node, const Strategy *strategy) {
+    unsigned partial;
+    return node->kind == FLOW_WORK ? computed_spec(setting->mesh, node, strategy->factor, &partial) : strategy->out;
+}
+
 double strategy_seconds(const Setting *setting, const FlowNode *node, const Strategy *strategy, const Spec *in,
                         Tally *tally) {
     const ProgramMachine *machine = setting->machine;

@@ -39,6 +39,9 @@ double strategy_seconds(const Setting *setting, const FlowNode *node, const Stra
                         Tally *tally);
 double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spec need, Tally *tally);
 
+/* The sharding in which a strategy leaves its result before partial sums are scattered: its own where none are. */
+Spec strategy_summed(const Setting *setting, const FlowNode *node, const Strategy *strategy);
+
 /* Whether an edge has to bring a tensor from one sharding to another, if only by cutting it. */
 bool edge_moves(const Setting *setting, const FlowEdge *edge, Spec have, Spec need);
 
