@@ -278,7 +278,7 @@ static bool follow(Walk *walk, int at) {
         for (int i = 0; i < op->results; i++) walk->view[op->result + i] = whole_view(-1);
         return true;
     case RULE_IDENTITIES:
-        for (int i = 0; i < op->results; i++)
+        for (int i = 0; i < op->results && i < op->operands; i++)
             walk->view[op->result + i] = walk->view[walk->program->operand[op->operand + i]];
         return true;
     default:
@@ -353,8 +353,8 @@ static bool tie_results(Walk *walk, int end) {
     return true;
 }
 
-/* Matrix units that read one tensor in the same sharding share what brings it there: a copy of the tensor stands between
- * it and those that run as often as it is made. It counts as no memory: most copies are the tensor itself. */
+/* Matrix units that read one tensor in the same sharding share what brings it there: a copy of the tensor stands
+ * between it and those that run as often as it is made. It counts as no memory: most copies are the tensor itself. */
 static bool share_copies(Walk *walk) {
     Flow *flow = walk->flow;
     int64_t nodes = flow->nodes, edges = flow->edges;

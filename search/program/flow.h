@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/program/flow.h: a program as what its tensors need of each other, before any machine is known: nodes, which
- * will choose a sharding each, and edges, over which a tensor comes as a consumer needs it. Calls are followed, a loop's
- * body stands once with its trips, and what only turns or names a tensor is a view of its node. */
+ * will choose a sharding each, and edges, over which a tensor comes as a consumer needs it. Calls are followed, a
+ * loop's body stands once with its trips, and what only turns or names a tensor is a view of its node. */
 #pragma once
 
 #include "search/program/program.h"

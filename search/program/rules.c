@@ -424,22 +424,14 @@ static bool rule_scatter(Making *making) {
     return lookup_fits(making, &lookup, "index_vector_dim") && lookup_factors(making, &lookup, true);
 }
 
-static bool rule_source(Making *making) { return making->rule->kind = RULE_SOURCE, true; }
-static bool rule_identities(Making *making) {
-    making->rule->kind = making->op->operands == making->op->results ? RULE_IDENTITIES : RULE_WHOLE;
-    return true;
-}
-static bool rule_call(Making *making) { return making->rule->kind = RULE_CALL, true; }
-static bool rule_loop(Making *making) { return making->rule->kind = RULE_LOOP, true; }
-static bool rule_branches(Making *making) { return making->rule->kind = RULE_BRANCHES, true; }
-static bool rule_end(Making *making) { return making->rule->kind = RULE_END, true; }
 static bool rule_custom(Making *making);
 
 /* ---- the table ---- */
 
 static const struct {
     RuleRow row;
-    bool (*make)(Making *making);
+    bool (*make)(Making *making); /* NULL: the kind is all there is */
+    RuleKind kind;
 } RULES[] = {
     {{"abs acos acosh add and asin asinh atan atan2 atanh bessel_i1e cbrt ceil clamp compare complex conj "
       "constant_like "
@@ -471,12 +463,13 @@ static const struct {
     {{"scatter", "rows of the table, what a row holds; what the index walks leaves partial sums"}, rule_scatter},
     {{"constant iota rng rng_bit_generator create_token partition_id replica_id",
       "anything: made on each chip as it is needed"},
-     rule_source},
-    {{"optimization_barrier", "as the operand is"}, rule_identities},
-    {{"call", "as the function's own operations"}, rule_call},
-    {{"while", "carries keep one sharding, what the body reshards counts by trips"}, rule_loop},
-    {{"if case", "results as the branches agree"}, rule_branches},
-    {{"return", "as the function's results"}, rule_end},
+     NULL,
+     RULE_SOURCE},
+    {{"optimization_barrier", "as the operand is"}, NULL, RULE_IDENTITIES},
+    {{"call", "as the function's own operations"}, NULL, RULE_CALL},
+    {{"while", "carries keep one sharding, what the body reshards counts by trips"}, NULL, RULE_LOOP},
+    {{"if case", "results as the branches agree"}, NULL, RULE_BRANCHES},
+    {{"return", "as the function's results"}, NULL, RULE_END},
     {{"custom_call", "by its target: mhlo.* of the first row, cu_threefry2x32 and hip_threefry2x32; others are whole"},
      rule_custom},
 };
@@ -507,9 +500,8 @@ bool op_rule(const Program *program, const ProgramOp *op, Arena *arena, OpRule *
     *out = (OpRule){.kind = RULE_WHOLE};
     for (size_t i = 0; i < COUNT_OF(RULES); i++) {
         if (!is_in(RULES[i].row.names, op->name)) continue;
-        bool bare = RULES[i].make == rule_source || RULES[i].make == rule_end || RULES[i].make == rule_call ||
-                    RULES[i].make == rule_identities || RULES[i].make == rule_loop || RULES[i].make == rule_branches;
-        if (!bare && (op->operands == 0 || op->results == 0)) return true;
+        if (!RULES[i].make) return out->kind = RULES[i].kind, true;
+        if (op->operands == 0 || op->results == 0) return true;
         return RULES[i].make(&making);
     }
     return true;

@@ -61,8 +61,8 @@ static inline Spec spec_with(Spec spec, int axis, int dimension) {
 int64_t spec_ways(const LogicalMesh *mesh, Spec spec);
 bool spec_divides(const LogicalMesh *mesh, int rank, const int64_t *size, Spec spec);
 
-/* Whether a compiler sums over these axes with one all_reduce, whatever is cut out of the sum afterwards: XLA on TPUs does
- * so over a whole slice (Profile.slice_all_reduce), also where each axis is to cut another dimension. */
+/* Whether a compiler sums over these axes with one all_reduce, whatever is cut out of the sum afterwards: XLA on TPUs
+ * does so over a whole slice (Profile.slice_all_reduce), also where each axis is to cut another dimension. */
 bool space_sums_whole(const ProgramMachine *machine, const LogicalMesh *mesh, unsigned axes);
 
 /* Seconds of a collective over a set of axes, `bytes` as mesh/collective.h counts them; adds it `times` to the tally,

@@ -10,10 +10,10 @@ bool program_write_text(const ProgramQuestion *question, const ProgramAnswer *an
                         Error *error);
 bool program_write_json(const ProgramQuestion *question, const ProgramAnswer *answer, FILE *out, Error *error);
 
-/* The text as it was read, with the order of devices (a comment; chips are numbered along the machine's innermost axis
- * first), a mesh of them (sdy.mesh), a sharding for every argument and for every result that takes the
- * place of one, and a constraint (sdy.sharding_constraint) on every tensor that the answer gives one. A constraint takes
- * the tensor's name, which its operation gives up, so that nothing else changes. An operation of a function that is
+/* The text as it was read, with the order of devices (a comment; chips are numbered along the machine's innermost
+ * axis first), a mesh of them (sdy.mesh), a sharding for every argument and for every result that takes the place of
+ * one, and a constraint (sdy.sharding_constraint) on every tensor that the answer gives one. A constraint takes the
+ * tensor's name, which its operation gives up, so that nothing else changes. An operation of a function that is
  * called with several shardings keeps its freedom. The answer has a best. */
 bool program_annotate(const ProgramQuestion *question, const ProgramAnswer *answer, FILE *out, Error *error);
 

@@ -34,13 +34,13 @@ static bool write_file(const ProgramQuestion *question, const ProgramAnswer *ans
            draft_write(&draft, write(question, answer, draft.file, error), streams.out, path, error);
 }
 
-static bool write_all(const Options *options, const ProgramQuestion *question, const ProgramAnswer *answer,
-                      const OutputChoice *choice, Streams streams, Arena *arena, Error *error) {
+/* The files first, so that the answer says of what is there. */
+static bool write_files(const Options *options, const ProgramQuestion *question, const ProgramAnswer *answer,
+                        Streams streams, Error *error) {
     const char *annotate = options->text[OPTION_ANNOTATE], *graph = options->text[OPTION_GRAPH];
     if (annotate && answer->best >= 0 && !write_file(question, answer, annotate, program_annotate, streams, error))
         return false;
-    if (graph && !write_file(question, answer, graph, program_graph_write, streams, error)) return false;
-    return write_answer(question, answer, choice, streams, arena, error);
+    return !graph || write_file(question, answer, graph, program_graph_write, streams, error);
 }
 
 static void say_meshes(const ProgramAnswer *answer, FILE *err) {
@@ -75,7 +75,8 @@ static int answer_program(const Options *options, const Program *program, const 
     bool ok = program_answer(question, arena, &answer, error);
     if (ok && choice->verbose) say_meshes(&answer, streams.err);
     if (ok && choice->timing) fprintf(streams.err, "shardopt: %.3f s\n", clock_seconds() - start);
-    ok = ok && write_all(options, question, &answer, choice, streams, arena, error);
+    ok = ok && write_files(options, question, &answer, streams, error) &&
+         write_answer(question, &answer, choice, streams, arena, error);
     flow_free(&answer.flow);
     return ok ? exit_of_answer(&answer) : exit_of_error(error);
 }

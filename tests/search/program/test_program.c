@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `shardopt program` from text to answer: what is read and what is refused, rules against shapes worked out by hand, and
- * small programs against every choice there is. */
+/* `shardopt program` from text to answer: what is read and what is refused, rules against shapes worked out by hand,
+ * and small programs against every choice there is. */
 #include "base/file.h"
 #include "base/memory_stream.h"
 #include "base/util.h"
