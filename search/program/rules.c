@@ -241,7 +241,8 @@ static bool rule_broadcast(Making *making) {
 static bool rule_reshape(Making *making) {
     const TensorType *from = operand_type(making, 0), *to = result_type(making);
     Dims view = {.count = PROGRAM_RANK_MAX};
-    if (type_elements(from) != type_elements(to)) return misfit(making);
+    bool bits = piece_is(making->op->name, "bitcast_convert"); /* has one dimension more or less at the end */
+    if (!bits && type_elements(from) != type_elements(to)) return misfit(making);
     for (int d = 0; d < PROGRAM_RANK_MAX; d++) view.of[d] = -1;
     int i = 0, j = 0;
     while (i < from->rank && j < to->rank) {
@@ -259,13 +260,6 @@ static bool rule_reshape(Making *making) {
         if (a == b && outer >= 0 && major >= 0) view.of[major] = outer;
         i++, j++;
     }
-    return rule_view_of(making, &view);
-}
-
-static bool rule_bitcast(Making *making) {
-    Dims view = {.count = PROGRAM_RANK_MAX};
-    int shared = (int)min_whole(operand_type(making, 0)->rank, result_type(making)->rank);
-    for (int d = 0; d < PROGRAM_RANK_MAX; d++) view.of[d] = d < shared ? d : -1;
     return rule_view_of(making, &view);
 }
 
@@ -442,36 +436,37 @@ static const struct {
       "rsqrt select shift_left shift_right_arithmetic shift_right_logical sign sine sinh sqrt square subtract tan tanh "
       "xor zeta",
       "every dimension, with the operands of the same shape; scalars are whole"},
-     rule_pointwise},
-    {{"dot dot_general", "batch, rows and columns; contracted dimensions leave partial sums"}, rule_dot},
+     .make = rule_pointwise},
+    {{"dot dot_general", "batch, rows and columns; contracted dimensions leave partial sums"}, .make = rule_dot},
     {{"convolution", "batch and features out; features in leave partial sums; groups; space is whole"},
-     rule_convolution},
-    {{"reduce", "what stays; what goes leaves partial results, where one tensor is reduced"}, rule_reduce},
-    {{"transpose", "every dimension: a view"}, rule_transpose},
-    {{"broadcast_in_dim", "what was there: a view"}, rule_broadcast},
-    {{"reshape", "the outermost of dimensions that are joined or split: a view"}, rule_reshape},
-    {{"bitcast_convert", "dimensions of both: a view"}, rule_bitcast},
-    {{"slice dynamic_slice pad", "dimensions that are not cut or padded"}, rule_cut},
-    {{"reverse", "dimensions that are not turned round"}, rule_reverse},
-    {{"concatenate", "every dimension but that along which it is"}, rule_concatenate},
-    {{"dynamic_update_slice", "dimensions that the update has whole; in place"}, rule_update},
-    {{"sort", "every dimension but that which is sorted"}, rule_sort},
-    {{"reduce_window select_and_scatter", "dimensions that no window spans"}, rule_window},
+     .make = rule_convolution},
+    {{"reduce", "what stays; what goes leaves partial results, where one tensor is reduced"}, .make = rule_reduce},
+    {{"transpose", "every dimension: a view"}, .make = rule_transpose},
+    {{"broadcast_in_dim", "what was there: a view"}, .make = rule_broadcast},
+    {{"reshape", "the outermost of dimensions that are joined or split: a view"}, .make = rule_reshape},
+    {{"bitcast_convert", "dimensions of both: a view"}, .make = rule_reshape},
+    {{"slice dynamic_slice pad", "dimensions that are not cut or padded"}, .make = rule_cut},
+    {{"reverse", "dimensions that are not turned round"}, .make = rule_reverse},
+    {{"concatenate", "every dimension but that along which it is"}, .make = rule_concatenate},
+    {{"dynamic_update_slice", "dimensions that the update has whole; in place"}, .make = rule_update},
+    {{"sort", "every dimension but that which is sorted"}, .make = rule_sort},
+    {{"reduce_window select_and_scatter", "dimensions that no window spans"}, .make = rule_window},
     {{"cholesky triangular_solve fft top_k", "the batch: all before the last one (top_k), two, or three (fft)"},
-     rule_batch},
-    {{"gather", "what a row holds, what the index walks; rows of the table leave partial sums"}, rule_gather},
-    {{"scatter", "rows of the table, what a row holds; what the index walks leaves partial sums"}, rule_scatter},
+     .make = rule_batch},
+    {{"gather", "what a row holds, what the index walks; rows of the table leave partial sums"}, .make = rule_gather},
+    {{"scatter", "rows of the table, what a row holds; what the index walks leaves partial sums"},
+     .make = rule_scatter},
     {{"constant iota rng rng_bit_generator create_token partition_id replica_id",
       "anything: made on each chip as it is needed"},
      NULL,
      RULE_SOURCE},
-    {{"optimization_barrier", "as the operand is"}, NULL, RULE_IDENTITIES},
-    {{"call", "as the function's own operations"}, NULL, RULE_CALL},
-    {{"while", "carries keep one sharding, what the body reshards counts by trips"}, NULL, RULE_LOOP},
-    {{"if case", "results as the branches agree"}, NULL, RULE_BRANCHES},
-    {{"return", "as the function's results"}, NULL, RULE_END},
+    {{"optimization_barrier", "as the operand is"}, .kind = RULE_IDENTITIES},
+    {{"call", "as the function's own operations"}, .kind = RULE_CALL},
+    {{"while", "carries keep one sharding, what the body reshards counts by trips"}, .kind = RULE_LOOP},
+    {{"if case", "results as the branches agree"}, .kind = RULE_BRANCHES},
+    {{"return", "as the function's results"}, .kind = RULE_END},
     {{"custom_call", "by its target: mhlo.* of the first row, cu_threefry2x32 and hip_threefry2x32; others are whole"},
-     rule_custom},
+     .make = rule_custom},
 };
 
 int rule_count(void) { return (int)COUNT_OF(RULES); }
