@@ -83,8 +83,6 @@ static bool dims_fit(const Making *making, const Dims *dims, int rank) {
     return true;
 }
 
-/* ---- one for each kind ---- */
-
 static bool same_shape(const TensorType *a, const TensorType *b) {
     return a->rank == b->rank && memcmp(a->size, b->size, sizeof a->size[0] * (size_t)max_whole(a->rank, 0)) == 0;
 }
@@ -419,8 +417,6 @@ static bool rule_scatter(Making *making) {
 }
 
 static bool rule_custom(Making *making);
-
-/* ---- the table ---- */
 
 static const struct {
     RuleRow row;
