@@ -8,12 +8,14 @@ what a chip of the compiled program sends by kind of collective, its FLOPs and i
                                                            {"mesh": [4, 4], "arguments": [[["x"], []], ...]}
     program.py FILE.mlir --reference fsdp|data ...         the same, made here: state (donated arguments) by its longest
                                                            dimension that divides, or whole; the rest by its first
+    program.py --check SHARDOPT FILE.mlir...               the test: what `shardopt program` makes of each, on 4x4 of v5e,
+                                                           sends no more than FSDP and than an expert's rules
 
-Prints one line of JSON. Bytes are what one chip sends: (n - 1)/n of an all_gather's result and of a reduce_scatter's
+The others print one line of JSON. Bytes are what one chip sends: (n - 1)/n of an all_gather's result and of a reduce_scatter's
 operand, twice that of an all_reduce, (n - 1)/n of an all_to_all's operand, all of a permute's; a collective counts once
 for each channel, though an asynchronous one stands in several fusions of the text, and times the trips of its loops.
 """
-import argparse, json, math, os, re, sys, time
+import argparse, json, math, os, re, subprocess, sys, tempfile, time
 
 os.environ.update(TPU_SKIP_MDS_QUERY="1", JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3", ALLOW_MULTIPLE_LIBTPU_LOAD="1",
                   TPU_ACCELERATOR_TYPE="v5litepod-16", TPU_WORKER_HOSTNAMES="localhost")
@@ -156,6 +158,26 @@ def reference(kind, arguments, chips):
     return dict(mesh=[chips], arguments=out)
 
 
+# What people who know the model would write in ten minutes: the axis "x" is all chips. By file: rank of an argument that
+# is state, and the dimension that is cut, from the end; others are whole.
+EXPERTS = {
+    "mixture": {3: -3, 2: -1},      # experts over all chips, tables by column
+    "recommender": {3: -1},         # embedding tables by column, the rest data parallel
+    "convolutions": {4: -1},        # channels out
+    "scan_remat": {3: -1, 4: -1},   # columns of every matrix
+}
+
+
+def expert(name, arguments, chips):
+    out = []
+    for one in arguments:
+        sizes = [int(n) for n in re.search(r"tensor<((?:\d+x)*)", one)[1].split("x") if n]
+        cut = EXPERTS[name].get(len(sizes)) if "tf.aliasing_output" in one else (-len(sizes) if sizes else None)
+        cut = None if cut is None or sizes[cut] % chips else cut % len(sizes)
+        out.append([["x"] if d == cut else [] for d in range(len(sizes))])
+    return dict(mesh=[chips], arguments=out)
+
+
 def with_arguments(text, shardings):
     """The program with a mesh, these shardings of its arguments, and the same ones of the results that alias them."""
     names = "xyz"
@@ -204,34 +226,78 @@ def compile_text(text, topology):
         return compiler.backend_compile_and_load(devices[0].client, module, _jax.DeviceList(tuple(devices)), options, []), len(devices)
 
 
+def arguments_of(text):
+    begin = text.index("func.func public @main(") + len("func.func public @main(")
+    return split_arguments(text[begin:])[0]
+
+
+def measure(text, topology, hlo=None):
+    start = time.time()
+    compiled, devices = compile_text(text, topology)
+    written = "\n".join(module.to_string() for module in compiled.hlo_modules())
+    if hlo:
+        open(hlo, "w").write(written)
+    rows = sent(written, devices)
+    memory, cost = compiled.get_compiled_memory_stats(), compiled.cost_analysis()
+    cost = cost[0] if isinstance(cost, list) else cost
+    return dict(sent_mb=round(sum(rows.values()) / 1e6, 2), kinds={k: round(v / 1e6, 2) for k, v in sorted(rows.items())},
+                gflops=round(cost.get("flops", 0) / 1e9, 2), peak_mb=round(memory.peak_memory_in_bytes / 1e6, 1),
+                temporary_mb=round(memory.temp_size_in_bytes / 1e6, 1),
+                arguments_mb=round(memory.argument_size_in_bytes / 1e6, 1), seconds=round(time.time() - start, 1))
+
+
+def check(shardopt, files, topology="v5e:4x4", chips=16):
+    """Each program compiled as shardopt shards it, as FSDP does and by an expert's rules; what was said of it."""
+    try:
+        import jax, libtpu  # noqa: F401
+    except ImportError:
+        print("SKIPPED: JAX with libtpu is not installed: pip install jax libtpu")
+        return 77
+    failed = 0
+    for path in files:
+        name = os.path.basename(path).removesuffix(".mlir")
+        text = open(path).read()
+        with tempfile.TemporaryDirectory() as folder:
+            annotated = os.path.join(folder, "sharded.mlir")
+            said = json.loads(subprocess.run([shardopt, "program", path, "--chip", "v5e", "--slice", "4x4", "--format",
+                                              "json", "--annotate", annotated], check=True, capture_output=True).stdout)
+            ours = measure(open(annotated).read(), topology)
+        arguments = arguments_of(text)
+        others = {"fsdp": reference("fsdp", arguments, chips), "expert": expert(name, arguments, chips)}
+        others = {how: measure(with_arguments(text, cuts), topology) for how, cuts in others.items()}
+        predicted = sum(said["best"]["sent_bytes"].values()) / 1e6
+        print(f"{name}: sends {ours['sent_mb']} MB, said {predicted:.2f}; "
+              + "; ".join(f"{how} {one['sent_mb']} MB" for how, one in others.items())
+              + f"; {ours['gflops']} GFLOP, said {said['best']['matrix_flops'] / 1e9:.2f}; "
+              f"peak {ours['peak_mb']} MB, said {said['best']['peak_bytes'] / 1e6:.1f}")
+        faults = [f"more than {how}" for how, one in others.items() if ours["sent_mb"] > one["sent_mb"]]
+        if abs(ours["sent_mb"] / predicted - 1) > 0.15:
+            faults.append("not within 15% of what was said")
+        if faults:
+            print(f"FAIL {name}: sends {', '.join(faults)}")
+        failed += bool(faults)
+    return 1 if failed else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("file")
+    parser.add_argument("file", nargs="+")
     parser.add_argument("--topology", default="v5e:4x4")
     parser.add_argument("--arguments")
     parser.add_argument("--reference", choices=["fsdp", "data"])
     parser.add_argument("--hlo", help="write the compiled text there")
+    parser.add_argument("--check", metavar="SHARDOPT")
     options = parser.parse_args()
-    text = open(options.file).read()
+    if options.check:
+        sys.exit(check(options.check, options.file))
+    text = open(options.file[0]).read()
     chips = math.prod(int(n) for n in re.findall(r"\d+", options.topology.split(":")[1]))
     if options.arguments:
         text = with_arguments(text, json.load(open(options.arguments)))
     if options.reference:
-        begin = text.index("func.func public @main(") + len("func.func public @main(")
-        text = with_arguments(text, reference(options.reference, split_arguments(text[begin:])[0], chips))
-    start = time.time()
-    compiled, devices = compile_text(text, options.topology)
-    hlo = "\n".join(module.to_string() for module in compiled.hlo_modules())
-    if options.hlo:
-        open(options.hlo, "w").write(hlo)
-    rows = sent(hlo, devices)
-    memory, cost = compiled.get_compiled_memory_stats(), compiled.cost_analysis()
-    cost = cost[0] if isinstance(cost, list) else cost
-    print(json.dumps(dict(file=os.path.basename(options.file), how=options.reference or options.arguments or "annotated",
-                          sent_mb=round(sum(rows.values()) / 1e6, 2), kinds={k: round(v / 1e6, 2) for k, v in rows.items()},
-                          gflops=round(cost.get("flops", 0) / 1e9, 2), peak_mb=round(memory.peak_memory_in_bytes / 1e6, 1),
-                          temporary_mb=round(memory.temp_size_in_bytes / 1e6, 1),
-                          arguments_mb=round(memory.argument_size_in_bytes / 1e6, 1), seconds=round(time.time() - start, 1))))
+        text = with_arguments(text, reference(options.reference, arguments_of(text), chips))
+    how = options.reference or options.arguments or "annotated"
+    print(json.dumps(dict(file=os.path.basename(options.file[0]), how=how) | measure(text, options.topology, options.hlo)))
 
 
 if __name__ == "__main__":
