@@ -36,8 +36,8 @@ static const struct {
      "p:3:", "operand 2 is written as tensor<5xf32>"},
     {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    %b = call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>\n"), "p:3:5",
      "no function @f"},
-    {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    %b = \"x.y\"(%a) {k = [1, 2 : (tensor<4xf32>) -> ()\n"),
-     "p:6:1", "the text ends"},
+    {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    %b = \"x.y\"(%a) {k = [1, 2 : (tensor<4xf32>) -> ()\n"), "p:6:1",
+     "the text ends"},
     {BODY("%a: tensor<4xf32>", "tensor<4xf32>",
           "    %b:2 = stablehlo.iota dim = 0 : tensor<4xf32>\n    return %b : "
           "tensor<4xf32>\n"),
@@ -58,6 +58,66 @@ Test(program, refuses_in_one_line) {
                       strstr(error.text, REFUSED[i].says),
                   "%zu: %s: %s", i, error.where, error.text);
     }
+}
+
+/* Sizes without a bound in the text: one line each, and memory that does not grow with them for long. */
+Test(program, refuses_what_has_no_end) {
+    static const struct {
+        const char *begin, *again, *says;
+        int times;
+    } LONG[] = {
+        {HEAD "%a: tensor<4xf32>) -> tensor<4xf32> {\n", "\"x.y\"(%a) ({ ", "nested deeper", 100000},
+        {HEAD "%a: tensor<4xf32>) -> tensor<4xf32> {\n", "%b = stablehlo.add %a, %a : tensor<4xf32>\n",
+         "more than 200000", 1000000},
+        {HEAD "%a: tensor<4xf32>) -> tensor<4xf32> {\n    %b = \"x.y\"(%a) {k = ", "[", "not closed", 1000000},
+        {"module @m {\n", "func.func private @f() { return }\n", "the text ends", 10000},
+    };
+    for (size_t i = 0; i < COUNT_OF(LONG); i++) {
+        Error error = {0};
+        Program program;
+        char *text = NULL;
+        size_t length = 0;
+        FILE *out = memory_stream_open(&text, &length);
+        fputs(LONG[i].begin, out);
+        for (int k = 0; k < LONG[i].times; k++) fputs(LONG[i].again, out);
+        cr_assert(fclose(out) == 0);
+        bool ok = program_read(text, length, "p", &program, &error);
+        cr_expect(!ok && strstr(error.text, LONG[i].says), "%zu: %s: %s", i, error.where, error.text);
+        program_free(&program);
+        free(text);
+    }
+}
+
+/* A function that calls itself, through another one, and one whose calls double thirty times. */
+Test(program, refuses_calls_without_end) {
+    Arena arena = {0};
+    const char *text =
+        BODY("%a: tensor<4xf32>", "tensor<4xf32>",
+             "    %b = call @f0(%a) : (tensor<4xf32>) -> tensor<4xf32>\n    return %b : tensor<4xf32>\n");
+    const char *head = arena_format(&arena, "%.*s", (int)strlen(text) - 2, text), *cyclic = head, *doubling = head;
+    for (int i = 0; i < 30; i++) {
+        static const char FORM[] = "%s  func.func private @f%d(%%a: tensor<4xf32>) -> tensor<4xf32> {\n    %%b = call "
+                                   "@f%d(%%a) : (tensor<4xf32>) -> tensor<4xf32>\n    %%c = call @f%d(%%b) : "
+                                   "(tensor<4xf32>) -> tensor<4xf32>\n    return %%c : tensor<4xf32>\n  }\n";
+        if (i < 2) cyclic = arena_format(&arena, FORM, cyclic, i, 1 - i, 1 - i);
+        doubling = arena_format(&arena, FORM, doubling, i, i + 1, i + 1);
+    }
+    doubling = arena_format(&arena,
+                            "%s  func.func private @f30(%%a: tensor<4xf32>) -> tensor<4xf32> {\n    return %%a : "
+                            "tensor<4xf32>\n  }\n",
+                            doubling);
+    const char *texts[] = {cyclic, doubling}, *says[] = {"calls itself", "those of every call counted"};
+    for (int i = 0; i < 2; i++) {
+        Error error = {0};
+        Program program;
+        Flow flow = {0};
+        const char *whole = arena_format(&arena, "%s}\n", texts[i]);
+        cr_assert(program_read(whole, strlen(whole), "p", &program, &error), "%s: %s", error.where, error.text);
+        cr_expect(!flow_of_program(&program, &arena, &flow, &error) && strstr(error.text, says[i]), "%s", error.text);
+        flow_free(&flow);
+        program_free(&program);
+    }
+    arena_free(&arena);
 }
 
 /* ---- rules: factors as "size:result:operands" ---- */
