@@ -23,17 +23,18 @@ const char *spec_text(const LogicalMesh *mesh, int rank, Spec spec, char text[SP
     return text;
 }
 
-/* "x=4 y=4: x over x, y over y" */
+/* "x=4 y=4 (x along torus x; y along torus y)" */
 static void mesh_words(const ProgramQuestion *question, const LogicalMesh *mesh, Prose *prose) {
     const Mesh *physical = &question->machine.mesh;
     for (int a = 0; a < mesh->axes; a++) prose_item(prose, " ", "%c=%lld", 'x' + a, (long long)mesh->size[a]);
     for (int a = 0; a < mesh->axes; a++) {
         bool any = false;
-        prose_add(prose, a > 0 ? "; %c on" : " (%c on", 'x' + a);
+        prose_add(prose, a > 0 ? "; %c along" : " (%c along", 'x' + a);
         for (int p = 0; p < physical->axis_count; p++) {
             const Span *span = &mesh->footprint[a].on[p];
             if (span->factor <= 1) continue;
-            prose_add(prose, any ? " and %s" : " %s", physical->axes[p].name);
+            bool torus = physical->axes[p].level == LEVEL_ICI;
+            prose_add(prose, any ? " and %s%s" : " %s%s", torus ? "torus " : "", physical->axes[p].name);
             if (span->factor != physical->axes[p].size) prose_add(prose, " %lld", (long long)span->factor);
             if (span->stride > 1) prose_add(prose, " every %lld", (long long)span->stride);
             any = true;
@@ -118,33 +119,51 @@ static void write_whole(const ProgramQuestion *question, const Flow *flow, TextO
     prose_write(out, "  ", "  ", all.text);
 }
 
-/* Arguments of one shape and one sharding that follow each other are a row. */
+/* "0, 21, 42 and 3 more", with the label of the first: the arguments from `first` on that are like it; *count of them. */
+static void alike_words(const Program *program, const ProgramAnswer *answer, int64_t first, int64_t *count,
+                        Prose *prose) {
+    enum { NAMED = 5 };
+    const FlowNode *node = answer->flow.node; /* the first nodes are the arguments */
+    const Spec *spec = answer->choice[answer->best].spec;
+    *count = 0;
+    for (int64_t i = first; i < program->entries; i++) {
+        if (spec[i] != spec[first] || !type_same(&node[i].type, &node[first].type)) continue;
+        if ((*count)++ < NAMED) prose_item(prose, ", ", "%lld", (long long)i);
+    }
+    if (*count > NAMED) prose_add(prose, " and %lld more", (long long)*count - NAMED);
+    Piece label = program->entry[first].label;
+    char name[PROSE_NAME_SIZE], clean[PROSE_NAME_SIZE];
+    snprintf(name, sizeof name, "%.*s", label.length < 100 ? label.length : 100, label.length ? label.at : "");
+    if (label.length) prose_add(prose, *count > 1 ? " (%s ...)" : " (%s)", clean_name(name, clean));
+}
+
+static bool is_first_of_kind(const ProgramAnswer *answer, int64_t at) {
+    const FlowNode *node = answer->flow.node;
+    const Spec *spec = answer->choice[answer->best].spec;
+    for (int64_t i = 0; i < at; i++)
+        if (spec[i] == spec[at] && type_same(&node[i].type, &node[at].type)) return false;
+    return true;
+}
+
+/* A row for the arguments of one type and one sharding. */
 static bool write_arguments(const ProgramQuestion *question, const ProgramAnswer *answer, Arena *arena, TextOut out) {
     const Program *program = question->program;
     const ProgramChoice *best = &answer->choice[answer->best];
-    const Flow *flow = &answer->flow;
     Table table = table_new(arena, "Arguments", "arguments|type|sharding|>a chip");
-    char spec[SPEC_TEXT_SIZE], bytes[NUMBER_TEXT_SIZE], clean[PROSE_NAME_SIZE];
-    for (int64_t first = 0, last; first < program->entries; first = last + 1) {
-        const FlowNode *node = &flow->node[first];
-        for (last = first; last + 1 < program->entries; last++) {
-            const FlowNode *next = &flow->node[last + 1];
-            if (!type_same(&next->type, &node->type) || best->spec[last + 1] != best->spec[first]) break;
-        }
-        Piece label = program->entry[first].label;
-        char name[PROSE_NAME_SIZE], range[64];
-        snprintf(name, sizeof name, "%.*s", label.length < 100 ? label.length : 100, label.length ? label.at : "");
-        if (last > first)
-            snprintf(range, sizeof range, "%lld-%lld", (long long)first, (long long)last);
-        else
-            snprintf(range, sizeof range, "%lld", (long long)first);
-        table_cell(&table, "%s %s", range, clean_name(name, clean));
-        table_cell(&table, "%.*s", node->type.text.length < 80 ? node->type.text.length : 80, node->type.text.at);
-        table_cell(&table, "%s", spec_text(&best->mesh, node->type.rank, best->spec[first], spec));
-        table_cell(&table, "%s",
-                   number_bytes((double)(last - first + 1) * type_bytes(&node->type) /
-                                    (double)spec_ways(&best->mesh, best->spec[first]),
-                                bytes));
+    char spec[SPEC_TEXT_SIZE], bytes[NUMBER_TEXT_SIZE];
+    table_wrap(&table, 0, 44);
+    for (int64_t first = 0; first < program->entries; first++) {
+        const TensorType *type = &answer->flow.node[first].type;
+        Prose names = {0};
+        int64_t count;
+        if (!is_first_of_kind(answer, first)) continue;
+        alike_words(program, answer, first, &count, &names);
+        table_cell(&table, "%s", names.text);
+        table_cell(&table, "%.*s", type->text.length < 80 ? type->text.length : 80, type->text.at);
+        table_cell(&table, "%s", spec_text(&best->mesh, type->rank, best->spec[first], spec));
+        table_cell(
+            &table, "%s",
+            number_bytes((double)count * type_bytes(type) / (double)spec_ways(&best->mesh, best->spec[first]), bytes));
     }
     return table_write_text(&table, "  ", out);
 }
