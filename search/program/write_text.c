@@ -119,7 +119,8 @@ static void write_whole(const ProgramQuestion *question, const Flow *flow, TextO
     prose_write(out, "  ", "  ", all.text);
 }
 
-/* "0, 21, 42 and 3 more", with the label of the first: the arguments from `first` on that are like it; *count of them. */
+/* "0, 21, 42 and 3 more", with the label of the first: the arguments from `first` on that are like it, *count of
+ * them. */
 static void alike_words(const Program *program, const ProgramAnswer *answer, int64_t first, int64_t *count,
                         Prose *prose) {
     enum { NAMED = 5 };

@@ -421,6 +421,27 @@ Test(program, same_under_other_names_and_threads) {
     }
 }
 
+/* Functions in another order, and one that is not called. */
+Test(program, same_in_another_order) {
+    static const char MAIN[] =
+        "  func.func public @main(%a: tensor<8x16xf32>, %b: tensor<16x8xf32>) -> tensor<8x8xf32> {\n"
+        "    %0 = call @f(%a, %b) : (tensor<8x16xf32>, tensor<16x8xf32>) -> tensor<8x8xf32>\n"
+        "    return %0 : tensor<8x8xf32>\n  }\n";
+    static const char CALLED[] =
+        "  func.func private @f(%x: tensor<8x16xf32>, %y: tensor<16x8xf32>) -> tensor<8x8xf32> {\n"
+        "    %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<8x16xf32>, "
+        "tensor<16x8xf32>) -> tensor<8x8xf32>\n    return %0 : tensor<8x8xf32>\n  }\n";
+    static const char OTHER[] = "  func.func private @g(%x: tensor<4xf32>) -> tensor<4xf32> {\n    return %x : "
+                                "tensor<4xf32>\n  }\n";
+    Arena arena = {0};
+    char *one = answered(arena_format(&arena, "module @m {\n%s%s}\n", MAIN, CALLED), 1);
+    char *other = answered(arena_format(&arena, "module @m {\n%s%s%s}\n", OTHER, CALLED, MAIN), 1);
+    cr_expect_str_eq(one, other);
+    free(one);
+    free(other);
+    arena_free(&arena);
+}
+
 /* ---- annotated ---- */
 
 Test(program, annotated_text_is_read_as_sharded) {
