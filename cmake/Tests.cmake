@@ -132,6 +132,11 @@ if(TARGET shardopt AND SHARDOPT_PYTHON AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLA
   add_test(NAME oracle_jax COMMAND ${SHARDOPT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tests/oracle/oracle.py
            --shardopt $<TARGET_FILE:shardopt>)
   set_tests_properties(oracle_jax PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 LABELS oracle)
+  # Whole programs, compiled for a TPU slice by libtpu, which needs none.
+  set(programs ${CMAKE_CURRENT_SOURCE_DIR}/tests/fuzz/fuzz_program)
+  add_test(NAME oracle_program COMMAND ${SHARDOPT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tests/oracle/program.py
+           --check $<TARGET_FILE:shardopt> ${programs}/recommender.mlir ${programs}/mixture.mlir)
+  set_tests_properties(oracle_program PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800 LABELS oracle)
   # Whole steps: what compilers were recorded to send and keep, against what the program says now.
   add_test(NAME oracle_whole_step COMMAND ${Python3_EXECUTABLE}
            ${CMAKE_CURRENT_SOURCE_DIR}/tests/oracle/whole_step/whole_step.py --shardopt $<TARGET_FILE:shardopt>)

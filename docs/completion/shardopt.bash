@@ -7,7 +7,7 @@ _shardopt_names() {
         sed -n 's/^    "name": "\(.*\)",$/\1/p; /^    "aliases": \[$/,/\]/s/^      "\([^"]*\)",*$/\1/p'
 }
 
-_shardopt_commands='plan explain emit models chips validate calibrate check layout diff sweep merge inference trace bench rl help'
+_shardopt_commands='plan explain emit models chips validate calibrate check layout diff sweep merge inference trace bench rl program help'
 
 _shardopt_options() { # COMMAND
     case $1 in
@@ -27,6 +27,7 @@ _shardopt_options() { # COMMAND
     trace) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --refit --format --output --help' ;;
     bench) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --read --refit --format --output --help' ;;
     rl) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --samples --prompt --answer --lengths --max-answer --prompts --algorithm --teacher --critic --train-batch --kept --lag --colocated --train-nodes --train-plan --rollout --engine --for --objective --precision --rollout-precision --kv-dtype --brute-force --from-config --emit --format --output --timing --verbose --quiet --help' ;;
+    program) echo '--chip --pods --slice --slices --chips --nodes --oversubscription --hbm-reserve --profile --stack --time-limit --threads --axes --fix --annotate --graph --format --output --timing --verbose --quiet --help' ;;
     esac
 }
 
@@ -117,6 +118,16 @@ _shardopt_values() { # COMMAND OPTION
         --output) echo '@files' ;;
         esac
         ;;
+    program)
+        case $2 in
+        --chip) echo '@chips' ;;
+        --profile) echo 'default ideal' ;;
+        --annotate) echo '@files' ;;
+        --graph) echo '@files' ;;
+        --format) echo 'text json' ;;
+        --output) echo '@files' ;;
+        esac
+        ;;
     *)
         case $2 in
         --baseline) echo '@files' ;;
@@ -166,6 +177,7 @@ _shardopt_arguments() { # COMMAND
     diff) echo '@files' ;;
     merge) echo '@files' ;;
     trace) echo '@files' ;;
+    program) echo '@files' ;;
     esac
 }
 

@@ -7,10 +7,10 @@
 
 extern const Command COMMAND_PLAN, COMMAND_EXPLAIN, COMMAND_EMIT, COMMAND_MODELS, COMMAND_CHIPS, COMMAND_VALIDATE,
     COMMAND_CALIBRATE, COMMAND_CHECK, COMMAND_LAYOUT, COMMAND_DIFF, COMMAND_SWEEP, COMMAND_MERGE, COMMAND_INFERENCE,
-    COMMAND_TRACE, COMMAND_BENCH, COMMAND_RL;
+    COMMAND_TRACE, COMMAND_BENCH, COMMAND_RL, COMMAND_PROGRAM;
 
 /* In the order in which help lists them; the first is meant when a command line begins with an option. */
-enum { COMMAND_COUNT = 16 };
+enum { COMMAND_COUNT = 17 };
 extern const Command *const COMMANDS[COMMAND_COUNT];
 
 /* NULL: *error says that there is none of that name, and which is nearest. */

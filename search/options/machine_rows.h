@@ -12,6 +12,10 @@
         .details = "A name of `shardopt models` (case and the characters - _ . do not matter; 8b, 70b and 405b are "   \
                    "Llama 3.1), a Hugging Face config.json, or its folder.",                                           \
         .values = "@models"),                                                                                          \
+    SIZE_OPTION_ROWS(USE)
+
+/* The machine alone. */
+#define SIZE_OPTION_ROWS(USE)                                                                                          \
     [OPTION_CHIP] = INPUT_ROW("chip", "NAME", USE, .help = "a chip of `shardopt chips` (v5p)",                         \
                               .details = "A name of `shardopt chips` (v5p).", .values = "@chips"),                     \
     [OPTION_PODS] = INPUT_ROW("pods", "N", USE, .help = "whole TPU pods joined by DCN (1)",                            \

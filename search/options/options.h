@@ -114,6 +114,10 @@ typedef enum {
     OPTION_DEADLINE,
     OPTION_BUDGET, /* of `sweep` */
     OPTION_CERTIFICATE,
+    OPTION_AXES, /* of `program`, to OPTION_GRAPH */
+    OPTION_FIX,
+    OPTION_ANNOTATE,
+    OPTION_GRAPH,
     OPTION_EMIT, /* of `rl` */
     OPTION_FORMAT,
     OPTION_READ,
@@ -155,9 +159,10 @@ enum {
     USE_ALL_PLANNING = USE_PLAN | USE_EXPLAIN | USE_SWEEP | USE_EMIT | USE_CHECK
 };
 
-/* The rows of those that plan a training, of those that plan serving, and of `rl`, by Option; what one has not is a
- * gap. */
-extern const CommandOption PLANNING_OPTIONS[OPTION_COUNT], SERVING_OPTIONS[OPTION_COUNT], RL_OPTIONS[OPTION_COUNT];
+/* The rows of those that plan a training, of those that plan serving, of `rl` and of `program`, by Option; what one has
+ * not is a gap. */
+extern const CommandOption PLANNING_OPTIONS[OPTION_COUNT], SERVING_OPTIONS[OPTION_COUNT], RL_OPTIONS[OPTION_COUNT],
+    PROGRAM_OPTIONS[OPTION_COUNT];
 
 const char *option_name(Option option); /* "max-idle" */
 

@@ -29,6 +29,7 @@ static const Fuzzer FUZZERS[] = {
     {.name = "gzip", .bytes = fuzz_gzip},
     {.name = "json", .bytes = fuzz_json},
     {.name = "layout", .bytes = fuzz_layout},
+    {.name = "program", .bytes = fuzz_program, .ends = true},
     {.name = "rl_config", .bytes = fuzz_rl_config},
     {.name = "runs", .bytes = fuzz_runs, .ends = true},
     {.name = "serving", .bytes = fuzz_serving, .ends = true},

@@ -27,6 +27,7 @@ void fuzz_config_import(char *bytes, size_t size);
 void fuzz_gzip(char *bytes, size_t size);
 void fuzz_json(char *bytes, size_t size);
 void fuzz_layout(char *bytes, size_t size);
+void fuzz_program(char *bytes, size_t size);
 void fuzz_rl_config(char *bytes, size_t size);
 void fuzz_runs(char *bytes, size_t size);
 void fuzz_serving(char *bytes, size_t size);

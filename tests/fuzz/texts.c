@@ -12,6 +12,7 @@
 #include "search/graph/solve.h"
 #include "search/launch/import.h"
 #include "search/options/options.h"
+#include "search/program/flow.h"
 #include "search/rl/rl_files.h"
 #include "search/serving/launch/served_config.h"
 #include "search/serving/measured/bench_report.h"
@@ -168,6 +169,35 @@ void fuzz_layout(char *text, size_t size) {
         if (!result.found && result.proof == GRAPH_OPTIMAL) abort();
     }
     graph_free(&graph);
+    arena_free(&arena);
+}
+
+/* Whatever the bytes are, a program is read or refused with one line, and what is read can be followed or is refused
+ * with one line: no crash, no leak, no step past the end. What is followed has edges between its nodes, operands that
+ * its factors know, and shardings that divide nothing but dimensions. */
+void fuzz_program(char *text, size_t size) {
+    Arena arena = {0};
+    Error error = {0};
+    Program program;
+    Flow flow = {0};
+    bool ok = program_read(text, size, "fuzz", &program, &error);
+    fuzz_input(ok, &error);
+    if (ok) {
+        ok = flow_of_program(&program, &arena, &flow, &error);
+        fuzz_input(ok, &error);
+    }
+    for (int64_t i = 0; ok && i < flow.edges; i++) {
+        const FlowEdge *edge = &flow.edge[i];
+        if (edge->from < 0 || edge->from >= flow.nodes || edge->to < 0 || edge->to >= flow.nodes) abort();
+        const FlowNode *from = &flow.node[edge->from], *to = &flow.node[edge->to];
+        for (int d = 0; d < edge->type.rank; d++)
+            if (edge->view.map[d] >= from->type.rank) abort();
+        for (int k = 0; to->kind == FLOW_WORK && k < to->factors; k++)
+            if (to->factor[k].operand[edge->operand] >= edge->type.rank || to->factor[k].result >= to->type.rank)
+                abort();
+    }
+    flow_free(&flow);
+    program_free(&program);
     arena_free(&arena);
 }
 

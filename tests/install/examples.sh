@@ -18,6 +18,7 @@ awk 'NR == 1 || (/\tllama/ && /h100/ && n++ < 12)' cost/measured/data/train.tsv 
 
 cp "$SOURCE/tests/data/layout/example.json" graph.json
 cp "$SOURCE/tests/data/traces/rank0.json" rank0.json
+cp "$SOURCE/tests/fuzz/fuzz_program/recommender.mlir" step.mlir
 
 shardopt --help | sed -n '/^  plan /,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' >commands
 [ "$(wc -l <commands)" -ge 10 ] || fail "too few commands: $(cat commands)"

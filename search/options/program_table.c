@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The options of `shardopt program`, one row each. */
+#include "search/options/machine_rows.h"
+
+const CommandOption PROGRAM_OPTIONS[OPTION_COUNT] = {
+    SIZE_OPTION_ROWS(0),
+    [OPTION_AXES] = INPUT_ROW("axes", "N", 0, .heading = "Space",
+                              .help = "factorizations of the machine into at most so many axes, 1 to 3 (2)"),
+    [OPTION_FIX] = INPUT_ROW(
+        "fix", "LIST", 0, .help = "arguments with a sharding of their own: \"0=x,- 7=-,xy\"",
+        .details = "Arguments that have to be sharded so, with blanks between them: the number of an argument (from "
+                   "0), and for each dimension the axes that cut it, x y z, or - for none: `0=x,- 7=-,xy`. Axes are x, "
+                   "y, z from the largest."),
+    [OPTION_PROFILE] = INPUT_ROW("profile", "NAME", 0, .heading = "Physics",
+                                 .help = "ideal, default, or a file of cost/profiles (default: the chip's)",
+                                 .values = "default ideal"),
+    [OPTION_STACK] = INPUT_ROW("stack", "NAME", 0, .help = "the software of that file (the chip's best current)"),
+    [OPTION_HBM_RESERVE] = INPUT_ROW("hbm-reserve", "SHARE", 0, .help = "fraction of HBM to keep free (10%)"),
+    [OPTION_TIME_LIMIT] = OPTION_ROW(
+        "time-limit", "S", 0, .heading = "Search and output",
+        .help = "for each mesh, search until then (without: an amount of work)",
+        .details = "For each mesh, search until then; without, an amount of work, so that the answer is the same on "
+                   "every machine."),
+    [OPTION_ANNOTATE] = OPTION_ROW(
+        "annotate", "FILE", 0, .help = "write the program with its shardings: arguments, and constraints inside",
+        .details = "Write the text with the mesh (sdy.mesh), the shardings of arguments and of the results that take "
+                   "their place, and a constraint on every tensor that was given one. XLA compiles it as it stands.",
+        .values = "@files", .writes = true),
+    [OPTION_GRAPH] =
+        OPTION_ROW("graph", "FILE", 0, .help = "write the graph of shardings, for `shardopt layout` (google/iopddl)",
+                   .values = "@files", .writes = true),
+    [OPTION_FORMAT] = {OPTION_ROW_TEXT_OR_JSON},
+    [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT},
+    [OPTION_THREADS] = {OPTION_ROW_THREADS},
+    [OPTION_TIMING] = OPTION_ROW("timing", NULL, 0, .help = "print on stderr how long it took"),
+    [OPTION_VERBOSE] = OPTION_ROW("verbose", NULL, 0, .letter = 'v', .help = "say what became of every mesh"),
+    [OPTION_QUIET] = OPTION_ROW("quiet", NULL, 0, .letter = 'q', .help = "no warnings"),
+};

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "search/program/answer.h"
+
+#include "base/util.h"
+#include "search/program/strategies.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const REFERENCE_NAMES[REFERENCE_COUNT] = {"data parallel", "FSDP"};
+
+/* One mesh while it is solved. */
+typedef struct {
+    const ProgramQuestion *question;
+    Setting setting;
+    StrategyLists lists;
+    StrategyGraph graph;
+    double unit;
+    Arena *arena;
+    Error *error;
+} Solving;
+
+static void solving_end(Solving *solving) {
+    strategies_free(&solving->lists);
+    graph_free(&solving->graph);
+}
+
+static bool solving_begin(Solving *solving) {
+    return strategies_list(&solving->setting, &solving->lists, solving->error) &&
+           strategies_graph(&solving->setting, &solving->lists, &solving->graph, &solving->unit, solving->error);
+}
+
+/* Leaves an argument only what is wanted. False: it cannot be cut so. */
+static bool fix(Solving *solving, int argument, Spec wanted) {
+    const Flow *flow = solving->setting.flow;
+    bool any = false;
+    for (int64_t i = 0; i < flow->nodes; i++) {
+        if (flow->node[i].kind != FLOW_ARGUMENT || flow->node[i].argument != argument) continue;
+        for (int s = solving->lists.start[i]; s < solving->lists.start[i + 1]; s++) {
+            bool is = solving->lists.strategy[s].out == wanted;
+            any = any || is;
+            if (!is) solving->graph.cost[s] = GRAPH_FORBIDDEN;
+        }
+    }
+    return any;
+}
+
+/* What the user fixed, in the axes of this mesh. False: it names an axis that the mesh lacks, or does not divide. */
+static bool fix_all(Solving *solving) {
+    for (int i = 0; i < solving->question->fixed_count; i++) {
+        const FixedArgument *fixed = &solving->question->fixed[i];
+        Spec spec = 0;
+        for (int d = 0; d < fixed->dimensions; d++)
+            for (int k = 0; k < fixed->cut[d].length; k++) {
+                int axis = fixed->cut[d].at[k] - 'x';
+                if (axis < 0 || axis >= solving->setting.mesh->axes) return false;
+                spec = spec_with(spec, axis, d);
+            }
+        if (!fix(solving, fixed->argument, spec)) return false;
+    }
+    return true;
+}
+
+/* Whether an argument is state, which the step gives back; where none is, nobody knows what is batch. */
+static bool is_state(const Program *program, int argument) { return program->entry[argument].aliases >= 0; }
+
+/* Data parallel: what is no state is cut by its first dimension. FSDP: state too, by its longest that divides. */
+static void fix_reference(Solving *solving, Reference reference) {
+    const Flow *flow = solving->setting.flow;
+    int64_t ways = solving->setting.mesh->size[0];
+    for (int64_t i = 0; i < flow->nodes; i++) {
+        const FlowNode *node = &flow->node[i];
+        int cut = -1;
+        if (node->kind != FLOW_ARGUMENT) continue;
+        bool state = is_state(solving->question->program, node->argument);
+        for (int d = 0; d < node->type.rank && state && reference == REFERENCE_FSDP; d++)
+            if (node->type.size[d] % ways == 0 && (cut < 0 || node->type.size[d] > node->type.size[cut])) cut = d;
+        if (!state && node->type.rank > 0 && node->type.size[0] % ways == 0) cut = 0;
+        fix(solving, node->argument, spec_with(0, 0, cut));
+    }
+}
+
+static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoice *out) {
+    const Setting *setting = &solving->setting;
+    const Flow *flow = setting->flow;
+    out->mesh = *setting->mesh;
+    out->proof = result->proof;
+    out->bound = (double)result->bound * solving->unit;
+    out->found = result->found && result->value.forbidden == 0;
+    if (!out->found) return true;
+    out->seconds = (double)result->value.cost * solving->unit;
+    out->peak_bytes = (double)result->value.peak_usage;
+    out->spec = ARENA_NEW(solving->arena, Spec, (size_t)flow->nodes);
+    out->need = ARENA_NEW(solving->arena, Spec, (size_t)flow->edges);
+    out->summed = ARENA_NEW(solving->arena, Spec, (size_t)flow->nodes);
+    if (!out->spec || !out->summed || !out->need) return error_memory(solving->error);
+    for (int64_t i = 0; i < flow->nodes; i++) {
+        const Strategy *chosen = &solving->lists.strategy[solving->lists.start[i] + result->choice[i]];
+        out->spec[i] = chosen->out;
+        out->summed[i] = strategy_summed(setting, &flow->node[i], chosen);
+        strategy_seconds(setting, &flow->node[i], chosen, solving->lists.in + chosen->in, &out->tally);
+    }
+    for (int64_t i = 0; i < flow->edges; i++) {
+        const FlowEdge *edge = &flow->edge[i];
+        const Strategy *to = &solving->lists.strategy[solving->lists.start[edge->to] + result->choice[edge->to]];
+        Spec have = out->spec[edge->from], need = edge_need(&solving->lists, flow, edge, i, to);
+        edge_seconds(setting, edge, have, need, &out->tally);
+        int copied = flow->node[edge->from].copied;
+        if (copied >= 0) have = out->spec[copied]; /* as the text has it */
+        out->need[i] = edge_moves(setting, edge, have, need) ? need : (Spec)SPEC_AS_IT_IS;
+    }
+    return true;
+}
+
+static bool solve(Solving *solving, bool is_limited, ProgramChoice *out, GraphResult *result) {
+    Arena scratch = {0};
+    GraphControl control = solving->question->control;
+    control.time_limit += isfinite(control.time_limit) ? control.seconds(control.context) : 0; /* of one mesh */
+    solving->graph.is_limited = is_limited;
+    solving->graph.usage_limit = is_limited ? (int64_t)solving->question->priced.hbm_bytes : INT64_MAX;
+    bool ok =
+        graph_solve(&solving->graph, &control, &scratch, result, solving->error) && take_choice(solving, result, out);
+    arena_free(&scratch);
+    return ok;
+}
+
+static bool solve_mesh(Solving *solving, ProgramAnswer *answer, int at) {
+    GraphResult result;
+    ProgramChoice *choice = &answer->choice[at];
+    solving->setting.mesh = &answer->meshes.mesh[at];
+    choice->mesh = *solving->setting.mesh;
+    choice->proof = GRAPH_INFEASIBLE;
+    choice->bound = INFINITY;
+    bool ok = solving_begin(solving);
+    if (ok && fix_all(solving)) {
+        ok = solve(solving, true, choice, &result);
+        if (ok && choice->proof == GRAPH_INFEASIBLE) choice->bound = INFINITY;
+        answer->interrupted = answer->interrupted || (ok && result.interrupted);
+        bool nearer = answer->least_peak == 0 || (double)result.excess < answer->least_peak;
+        if (ok && !choice->found && result.excess_known && nearer) answer->least_peak = (double)result.excess;
+    }
+    if (ok && choice->found && (answer->best < 0 || choice->seconds < answer->choice[answer->best].seconds)) {
+        answer->best = at;
+        answer->nodes = solving->graph.node_count;
+        answer->edges = solving->graph.edge_count;
+        answer->strategies = solving->lists.count;
+    }
+    solving_end(solving);
+    return ok;
+}
+
+static bool solve_references(Solving *solving, ProgramAnswer *answer) {
+    bool any = false, ok = true;
+    for (int64_t i = 0; i < solving->question->program->entries; i++)
+        any = any || is_state(solving->question->program, (int)i);
+    for (int r = 0; r < REFERENCE_COUNT && any && ok; r++) {
+        GraphResult result;
+        solving->setting.mesh = &answer->meshes.mesh[0]; /* one axis over all chips */
+        ok = solving_begin(solving);
+        if (ok) fix_reference(solving, (Reference)r);
+        ok = ok && solve(solving, false, &answer->reference[r], &result);
+        solving_end(solving);
+    }
+    return ok;
+}
+
+bool program_answer(const ProgramQuestion *question, Arena *arena, ProgramAnswer *out, Error *error) {
+    *out = (ProgramAnswer){.best = -1, .bound = INFINITY, .proven = true, .infeasible = true};
+    if (!flow_of_program(question->program, arena, &out->flow, error) ||
+        !logical_meshes(&question->priced, question->axes, arena, &out->meshes, error))
+        return false;
+    out->choice = ARENA_NEW(arena, ProgramChoice, (size_t)out->meshes.count);
+    if (!out->choice) return error_memory(error);
+    Solving solving = {.question = question,
+                       .setting = {.machine = &question->priced, .flow = &out->flow},
+                       .arena = arena,
+                       .error = error};
+    for (int i = 0; i < out->meshes.count; i++)
+        if (!solve_mesh(&solving, out, i)) return false;
+    double best = out->best < 0 ? INFINITY : out->choice[out->best].seconds;
+    for (int i = 0; i < out->meshes.count; i++) {
+        const ProgramChoice *choice = &out->choice[i];
+        out->bound = min_real(out->bound, min_real(choice->bound, best));
+        out->infeasible = out->infeasible && choice->proof == GRAPH_INFEASIBLE;
+        out->proven = out->proven && (choice->proof != GRAPH_GAP || choice->bound >= best);
+    }
+    return out->interrupted || solve_references(&solving, out);
+}
+
+/* ---- the contest's form ---- */
+
+static void write_list(FILE *out, const int64_t *value, int64_t from, int64_t to) {
+    putc('[', out);
+    for (int64_t i = from; i < to; i++) fprintf(out, i > from ? ",%lld" : "%lld", (long long)value[i]);
+    putc(']', out);
+}
+
+static void write_lists(FILE *out, const char *name, const int64_t *value, const int64_t *start, int count) {
+    fprintf(out, "\"%s\":[", name);
+    for (int i = 0; i < count; i++) {
+        if (i > 0) putc(',', out);
+        write_list(out, value, start[i], start[i + 1]);
+    }
+    putc(']', out);
+}
+
+static void write_pairs(FILE *out, const char *name, const int64_t *first, const int64_t *second, int count) {
+    fprintf(out, "\"%s\":[", name);
+    for (int i = 0; i < count; i++)
+        fprintf(out, i > 0 ? ",[%lld,%lld]" : "[%lld,%lld]", (long long)first[i], (long long)second[i]);
+    putc(']', out);
+}
+
+bool program_graph_write(const ProgramQuestion *question, const ProgramAnswer *answer, FILE *out, Error *error) {
+    Solving solving = {.question = question, .error = error};
+    int at = answer->best < 0 ? 0 : answer->best;
+    solving.setting = (Setting){&question->priced, &answer->meshes.mesh[at], &answer->flow};
+    bool ok = solving_begin(&solving);
+    if (ok) {
+        const StrategyGraph *graph = &solving.graph;
+        fix_all(&solving);
+        fprintf(out, "{\"problem\":{\"name\":\"program\",\"nodes\":{");
+        write_pairs(out, "intervals", graph->live_from, graph->live_to, graph->node_count);
+        putc(',', out);
+        write_lists(out, "costs", graph->cost, graph->strategy_start, graph->node_count);
+        putc(',', out);
+        write_lists(out, "usages", graph->usage, graph->strategy_start, graph->node_count);
+        fprintf(out, "},\"edges\":{");
+        write_pairs(out, "nodes", graph->edge_first, graph->edge_second, graph->edge_count);
+        putc(',', out);
+        write_lists(out, "costs", graph->entry, graph->entry_start, graph->edge_count);
+        fprintf(out, "},\"usage_limit\":%lld}}\n", (long long)question->priced.hbm_bytes);
+    }
+    solving_end(&solving);
+    return ok;
+}
