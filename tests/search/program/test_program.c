@@ -231,6 +231,7 @@ enum { NODES_MOST = 24, NODES_TRIED = 5 }; /* of a flow; of one whose every choi
 typedef struct {
     const Setting *setting;
     double least;
+    Spec fixed[2]; /* of the arguments */
     Spec out[NODES_MOST];
     Spec in[NODES_MOST][8];
 } Every;
@@ -262,6 +263,7 @@ static void choose_ends(Every *every, int at, double paid, Strategy strategy, un
             for (int a = 0; a < mesh->axes; a++)
                 if (partial >> a & 1) out = spec_with(out, a, ends[a]);
             if (!spec_divides(mesh, node->type.rank, node->type.size, out)) continue;
+            if (node->kind == FLOW_ARGUMENT && out != every->fixed[node->argument]) continue;
             Strategy ended = strategy;
             ended.out = every->out[at] = out;
             double own = node->trips * strategy_seconds(every->setting, node, &ended, every->in[at], NULL);
@@ -371,13 +373,26 @@ Test(program, small_programs_equal_every_choice) {
         const char *text = random_program(&draws, &arena, "v");
         cr_assert(program_read(text, strlen(text), "p", &program, &error), "%s: %s\n%s", error.where, error.text, text);
         ProgramQuestion question = question_of(&program);
+        FixedArgument fixed[2]; /* x cuts one dimension of each argument, so that something has to be moved */
+        Spec specs[2] = {0};
+        for (int i = 0; i < 2; i++) {
+            int cut = draw(&draws, 2);
+            fixed[i] = (FixedArgument){.argument = i, .dimensions = 2};
+            fixed[i].cut[cut] = (Piece){"x", 1};
+            specs[i] = spec_with(0, 0, cut);
+        }
+        question.fixed = fixed;
+        question.fixed_count = 2;
         cr_assert(program_answer(&question, &arena, &answer, &error), "%s: %s\n%s", error.where, error.text, text);
-        cr_assert(answer.proven && answer.best >= 0 && answer.flow.nodes <= NODES_MOST, "%s", text);
+        cr_assert(answer.proven && answer.flow.nodes <= NODES_MOST, "%s", text);
         int meshes = answer.flow.nodes <= NODES_TRIED ? answer.meshes.count : 0;
         tried += meshes > 0;
         for (int m = 0; m < meshes; m++) {
+            if (!answer.choice[m].found) continue; /* what is fixed does not divide */
             Setting setting = {&question.priced, &answer.meshes.mesh[m], &answer.flow};
-            Every every = {.setting = &setting, .least = answer.choice[m].seconds * (1 + 1e-6) + 1e-10};
+            Every every = {.setting = &setting,
+                           .fixed = {specs[0], specs[1]},
+                           .least = answer.choice[m].seconds * (1 + 1e-6) + 1e-10};
             double most = every.least;
             choose(&every, 0, 0);
             cr_expect(every.least < most && fabs(every.least - answer.choice[m].seconds) < 1e-10,
