@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Commands that write JSON, and the schema that each answer has to satisfy. In words {here} is a folder of the test's own
-that earlier commands wrote to, {data} is tests/data, {runs} is cost/measured/data."""
+that earlier commands wrote to, {data} is tests/data, {runs} is cost/measured/data, {fuzz}
+tests/fuzz/fuzz_program."""
 
 import json
 import os
@@ -60,6 +61,9 @@ ROWS = [
     ("rl", True, "rl --model 405b --chip h100 --nodes 1"),
     ("rl", True, "rl --model 8b --chip h20 --nodes 2 --kept 50% --algorithm dapo"),
     ("rl", False, "rl --model 70b --chip gb200 --chips 16 --train-nodes 2 --lag 4"),
+    ("program", True, "program {fuzz}/recommender.mlir --chip v5e --slice 4x4"),
+    ("program", True, "program {fuzz}/mixture.mlir --chip h100 --nodes 1"),
+    ("program", False, "program {fuzz}/convolutions.mlir --chip v5e --slice 2x4"),
     ("check", True, "check --baseline {here}/small.json"),
     ("check", True, "check --baseline {here}/worse.json"),
     ("check", True, f"check {H100} --for torchtitan --plan \"fsdp=16 tensor=8\""),
@@ -180,7 +184,7 @@ def outputs(program, folder, only=None):
     """Yields schema, draft, the command line and what it wrote, as JSON."""
     folder = pathlib.Path(folder)
     prepare(folder)
-    names = {"here": folder, "data": ROOT / "tests/data", "runs": ROOT / "cost/measured/data"}
+    names = {"here": folder, "data": ROOT / "tests/data", "fuzz": ROOT / "tests/fuzz/fuzz_program", "runs": ROOT / "cost/measured/data"}
     environment = {k: v for k, v in os.environ.items() if k not in ("SHARDOPT_DATA", "GITHUB_ACTIONS")}
     for schema, draft, line in ROWS:
         words = shlex.split(line.format(**names))
