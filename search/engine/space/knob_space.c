@@ -239,7 +239,7 @@ bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, c
     return true;
 }
 
-/* ---- settings that are asked for ---- */
+/* ---- settings that are requested ---- */
 
 /* Of the settings of one choice, leaves those that meet the conditions on the knobs of `which`; `set` puts setting i
  * into `at`. */
@@ -284,7 +284,8 @@ static void narrow_pipe(KnobSpace *space, const Request *request) {
 void knob_space_narrow(KnobSpace *space, const Request *request) {
     MethodSpace *methods = &space->methods;
     bool none = false;
-    LEAVE(space->offloads, space->offload_count, 1 << KNOB_OFFLOAD_OPTIMIZER, at.offload_optimizer = space->offloads[i]);
+    LEAVE(space->offloads, space->offload_count, 1 << KNOB_OFFLOAD_OPTIMIZER,
+          at.offload_optimizer = space->offloads[i]);
     LEAVE(space->regathers, space->regather_count, 1 << KNOB_REGATHER, at.regather = space->regathers[i]);
     LEAVE(space->zero_stages, space->zero_count, 1 << KNOB_ZERO_STAGE, at.zero_stage = space->zero_stages[i]);
     LEAVE(space->overlaps, space->overlap_count, 1 << KNOB_TENSOR_OVERLAP,
