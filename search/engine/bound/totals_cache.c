@@ -25,8 +25,8 @@ struct TotalsCache {
      * that it is full: memory that is read before it is written is mapped twice, and each time other threads wait. */
     uint32_t tags[1 << SET_BITS][WAYS];
     uint32_t detail_tags[1 << DETAIL_BITS];
-    uint8_t next[1 << SET_BITS];   /* the way to fill next */
-    TotalsContext context;         /* what the totals are worked out under; all zero means that it was not said */
+    uint8_t next[1 << SET_BITS]; /* the way to fill next */
+    TotalsContext context;       /* what the totals are worked out under; all zero means that it was not said */
     TotalsSlot slots[1 << SET_BITS][WAYS];
     DetailSlot details[1 << DETAIL_BITS];
 };

@@ -43,7 +43,7 @@ typedef struct {
         int64_t ulysses;
     } contexts[CONTEXTS_MAX]; /* Ulysses x ring has one for each proper divisor */
     int context_count, replicate_count;
-    bool replicates[2]; /* whether context ranks do */
+    bool replicates[2];          /* whether context ranks do */
     ExpertGrid grids[GRIDS_MAX]; /* the first is none */
     int grid_count;
 } MethodSpace;
