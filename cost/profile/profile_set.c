@@ -123,6 +123,7 @@ double set_figure_prior(const SetEntry *list, const SetFigure *figure) {
 void profile_compose(const ProfileSet *set, const SetEntry *chip, const SetEntry *stack, Profile *out) {
     int count;
     const ProfileFigure *figures = profile_figures(&count);
+    memset(out, 0, sizeof *out); /* what no file has is 0 */
     for (int i = 0; i < count; i++) {
         bool of_chip = figures[i].owner == FIGURE_OF_CHIP;
         const SetEntry *entry = of_chip ? chip : stack, *list = of_chip ? set->profiles : set->stacks;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The options of the commands that plan, one row each: how it is typed, what --help and the manual say of it, and what
  * completion proposes. */
+#include "base/util.h"
 #include "search/options/machine_rows.h"
 #include "search/options/options.h"
 
@@ -349,9 +350,10 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
 };
 
 const char *option_name(Option option) {
-    const char *name = PLANNING_OPTIONS[option].name;
-    if (!name) name = SERVING_OPTIONS[option].name;
-    return name ? name : RL_OPTIONS[option].name;
+    const CommandOption *const tables[] = {PLANNING_OPTIONS, SERVING_OPTIONS, RL_OPTIONS, PROGRAM_OPTIONS};
+    const char *name = NULL;
+    for (size_t i = 0; i < COUNT_OF(tables) && !name; i++) name = tables[i][option].name;
+    return name;
 }
 
 int option_named(const CommandOption *table, const char *name) {

@@ -128,7 +128,9 @@ Test(profile_set, composes) {
     ProfileSet set;
     Profile profile;
     cr_assert(set_of(SMALL, &arena, &set, &error), "%s: %s", error.where, error.text);
+    memset(&profile, 0x5a, sizeof profile);
     profile_compose(&set, &set.profiles[1], &set.stacks[1], &profile);
+    cr_expect_eq(profile.sequence_seconds, 0); /* nobody's */
     cr_expect_str_eq(profile.name, "big");
     cr_expect_str_eq(profile.stack, "core-next");
     cr_expect_eq(profile.matrix_efficiency, 0.3333333333333333);

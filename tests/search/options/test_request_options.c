@@ -325,6 +325,7 @@ Test(options, hostile) {
             Arena arena = {0};
             Error error = {0};
             char word[40];
+            cr_assert_not_null(option_name(option), "option %d is in no table", (int)option);
             snprintf(word, sizeof word, "--%s", option_name(option));
             const char *const words[WORDS_MAX] = {"--model", "8b", word, i < COUNT_OF(VALUES) ? VALUES[i] : long_value};
             Request *request = ARENA_NEW(&arena, Request, 1);
