@@ -13,7 +13,7 @@ _shardopt_options() { # COMMAND
     case $1 in
     plan) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --top --variants --sensitivity --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --memory-limit --gap --threads --certificate --format --output --timing --verbose --quiet --color --version --help' ;;
     explain) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --plans --from --rank --from-config --config-format --why-not --format --output --timing --verbose --quiet --color --version --help' ;;
-    emit) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --from --rank --from-config --config-format --output --timing --verbose --quiet --version --help' ;;
+    emit) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --time-limit --memory-limit --threads --plan --from --rank --from-config --config-format --under --output --timing --verbose --quiet --version --help' ;;
     models) echo '--format --help' ;;
     chips) echo '--format --help' ;;
     validate) echo '--format --output --plot --profile --source --chip --max-error --min-ranking --worst --threads --verbose --facts --help' ;;
@@ -23,10 +23,10 @@ _shardopt_options() { # COMMAND
     diff) echo '--format --output --exit-code --quiet --help' ;;
     sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --memory-limit --gap --threads --shard --resume --deadline --budget --format --output --quiet --version --help' ;;
     merge) echo '--format --output --quiet --deadline --budget --help' ;;
-    inference) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --prompt --answer --lengths --cached --ttft --tpot --rate --concurrency --speculate --engine --mode --require --objective --top --precision --kv-dtype --profile --brute-force --time-limit --from-config --certificate --format --output --timing --quiet --help' ;;
+    inference) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --prompt --answer --lengths --cached --ttft --tpot --rate --rates --concurrency --speculate --engine --mode --require --objective --top --precision --kv-dtype --profile --brute-force --time-limit --from-config --certificate --format --output --timing --quiet --help' ;;
     trace) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --refit --format --output --help' ;;
     bench) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --read --refit --format --output --help' ;;
-    rl) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --samples --prompt --answer --lengths --max-answer --prompts --algorithm --teacher --critic --train-batch --kept --lag --colocated --train-nodes --train-plan --rollout --engine --for --objective --precision --rollout-precision --kv-dtype --brute-force --from-config --emit --format --output --timing --verbose --quiet --help' ;;
+    rl) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --samples --mtbf --restart --prompt --answer --lengths --max-answer --turns --tool-time --prompts --algorithm --teacher --critic --reward --reward-on --logprobs --train-batch --kept --lag --partial --colocated --train-nodes --train-plan --rollout-chip --rollout-nodes --rollout --rollout-memory --front --engine --for --objective --precision --rollout-precision --kv-dtype --remat --brute-force --from-config --emit --format --output --timing --verbose --quiet --help' ;;
     program) echo '--chip --pods --slice --slices --chips --nodes --oversubscription --hbm-reserve --profile --stack --time-limit --threads --axes --fix --annotate --graph --format --output --timing --verbose --quiet --help' ;;
     esac
 }
@@ -84,6 +84,7 @@ _shardopt_values() { # COMMAND OPTION
         --model) echo '@models' ;;
         --chip) echo '@chips' ;;
         --lengths) echo 'azure-chat azure-code long-documents mooncake-agent mooncake-chat rag reasoning sharegpt short-chat summarization' ;;
+        --rates) echo '@files' ;;
         --engine) echo 'vllm sglang tensorrt-llm maxtext any' ;;
         --mode) echo 'aggregated disaggregated any decode prefill' ;;
         --objective) echo 'throughput latency cost chips' ;;
@@ -92,9 +93,10 @@ _shardopt_values() { # COMMAND OPTION
         --profile) echo 'default ideal' ;;
         --from) echo '@files' ;;
         --from-config) echo '@files' ;;
+        --under) echo 'slurm jobset skypilot' ;;
         --resume) echo '@files' ;;
         --certificate) echo '@files' ;;
-        --format) echo 'text json markdown html csv' ;;
+        --format) echo 'text json markdown html csv brief' ;;
         --output) echo '@files' ;;
         esac
         ;;
@@ -106,6 +108,11 @@ _shardopt_values() { # COMMAND OPTION
         --algorithm) echo 'grpo dapo ppo rloo reinforce++ distillation' ;;
         --teacher) echo '@models' ;;
         --critic) echo '@models' ;;
+        --reward) echo '@models' ;;
+        --reward-on) echo 'trainer rollout' ;;
+        --logprobs) echo 'trainer rollout' ;;
+        --partial) echo 'auto yes no' ;;
+        --rollout-chip) echo '@chips' ;;
         --engine) echo 'vllm sglang tensorrt-llm' ;;
         --for) echo 'megatron torchtitan deepspeed' ;;
         --objective) echo 'time tokens cost' ;;
@@ -114,7 +121,7 @@ _shardopt_values() { # COMMAND OPTION
         --kv-dtype) echo 'bf16 fp8' ;;
         --from-config) echo '@files' ;;
         --emit) echo 'nemo-rl verl openrlhf slime trl' ;;
-        --format) echo 'text json' ;;
+        --format) echo 'text json html' ;;
         --output) echo '@files' ;;
         esac
         ;;
@@ -152,9 +159,10 @@ _shardopt_values() { # COMMAND OPTION
         --from) echo '@files' ;;
         --from-config) echo '@files' ;;
         --config-format) echo 'maxtext torchtitan megatron jax deepspeed' ;;
+        --under) echo 'slurm jobset skypilot' ;;
         --resume) echo '@files' ;;
         --certificate) echo '@files' ;;
-        --format) echo 'text json markdown html csv junit' ;;
+        --format) echo 'text json markdown html csv brief junit' ;;
         --read) echo '@files' ;;
         --refit) echo '@files' ;;
         --format) echo 'text json html' ;;
