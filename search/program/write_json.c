@@ -20,7 +20,8 @@ static bool add_tally(cJSON *to, const Tally *tally) {
 static bool add_choice(cJSON *to, const ProgramChoice *choice) {
     static const char *const PROOFS[] = {"optimal", "gap", "infeasible"};
     cJSON *sizes = json_add_array(to, "mesh");
-    bool ok = sizes && json_add_text(to, "proof", PROOFS[choice->proof]) && json_add_real(to, "bound_seconds", choice->bound);
+    bool ok =
+        sizes && json_add_text(to, "proof", PROOFS[choice->proof]) && json_add_real(to, "bound_seconds", choice->bound);
     for (int a = 0; a < choice->mesh.axes && ok; a++) ok = json_add_whole(sizes, NULL, choice->mesh.size[a]);
     if (!choice->found) return ok;
     return ok && json_add_real(to, "seconds", choice->seconds) && json_add_real(to, "peak_bytes", choice->peak_bytes) &&

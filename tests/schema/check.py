@@ -22,7 +22,7 @@ except ImportError:
 SCHEMAS = outputs.ROOT / "docs/schema"
 # Objects that have no fixed keys: of these a key more is no fault. By the last part of their place.
 FREE = {"plans_pruned", "points_pruned", "layouts_left_out", "varies", "terms_seconds", "remat_options", "options", "host",
-        "change", "counts", "likely", "orders"}
+        "change", "counts", "likely", "orders", "sent_bytes", "collective_seconds"}
 FREE_INSIDE = {"memory_detail", "by"}
 FREE_AT = {"diff": {"request", "plan", "search", "figures", "terms_seconds", "memory_bytes"}}
 

@@ -36,7 +36,7 @@ SHAPES = [
 ]
 # Objects whose keys are names of parts, reasons, options or rows: any key, one type of value.
 OPEN = re.compile(r"(^|\.)(plans_pruned|points_pruned|layouts_left_out|varies|terms_seconds|remat_options|options|"
-                  r"host|by\.\w+|by_\w+|orders|change|counts|likely|nearest_by)$"
+                  r"host|by\.\w+|by_\w+|orders|change|counts|likely|nearest_by|sent_bytes|collective_seconds)$"
                   r"|memory_detail\.\w+$|^(request|plan|search|figures|terms_seconds|memory_bytes)@diff$")
 # Words that there are; a word beside these is a fault.
 WORDS = {

@@ -343,8 +343,8 @@ Test(rows, differ) {
                               x->request->space.launchers != y->request->space.launchers ||
                               x->estimate.time.seconds != y->estimate.time.seconds,
                           "%s: rows %d and %d", ASKED[i], a + 1, b + 1);
-                cr_expect_eq(x->row_kinds & y->row_kinds & ~(1u << ROW_OF_LAUNCHER), 0, "%s: one row of a kind",
-                             ASKED[i]);
+                unsigned one = ~(1u << ROW_OF_LAUNCHER | 1u << ROW_ODD); /* several may be odd, and faster */
+                cr_expect_eq(x->row_kinds & y->row_kinds & one, 0, "%s: one row of a kind", ASKED[i]);
             }
         arena_free(&arena);
     }

@@ -125,8 +125,10 @@ Test(batch, is_the_relaxed_time_of_each_placement) {
     load_catalog(&arena, &catalog);
     for (uint64_t seed = 0; seed < PROBLEMS; seed++) check_problem(&catalog, 4000 + seed);
     arena_free(&arena);
-    cr_expect(seen.compared > 50000 && seen.long_tables > 10 && seen.far > 50 && seen.rings > 50 && seen.serial > 100 &&
-                  seen.several_rows > 50 && seen.offloading > 10,
+    cr_expect(seen.compared > 50000 / PROBLEMS_SHARE && seen.long_tables > 10 / PROBLEMS_SHARE &&
+                  seen.far > 50 / PROBLEMS_SHARE && seen.rings > 50 / PROBLEMS_SHARE &&
+                  seen.serial > 100 / PROBLEMS_SHARE && seen.several_rows > 50 / PROBLEMS_SHARE &&
+                  seen.offloading > 10 / PROBLEMS_SHARE,
               "%lld %lld %lld %lld %lld %lld %lld", (long long)seen.compared, (long long)seen.long_tables,
               (long long)seen.far, (long long)seen.rings, (long long)seen.serial, (long long)seen.several_rows,
               (long long)seen.offloading);

@@ -479,14 +479,17 @@ Test(bound, stands_below_every_plan) {
     }
     explore_cache_free(&walks);
     arena_free(&arena);
-    cr_expect(seen.solved > 2000 && seen.tight > 300 && seen.infeasible > 300 && seen.mixtures > 300,
+    cr_expect(seen.solved > 2000 / PROBLEMS_SHARE && seen.tight > 300 / PROBLEMS_SHARE &&
+                  seen.infeasible > 300 / PROBLEMS_SHARE && seen.mixtures > 300 / PROBLEMS_SHARE,
               "%d solved, %d by GLPK, %d infeasible, %d of mixtures", seen.solved, seen.tight, seen.infeasible,
               seen.mixtures);
-    cr_expect(seen.forbidden > 30 && seen.unusable > 30 && seen.too_large > 30 && seen.knob_too_large > 30 &&
-                  seen.close > 30 && seen.reached > 300 && seen.left > 300 && seen.contexts > 30,
+    cr_expect(seen.forbidden > 30 / PROBLEMS_SHARE && seen.unusable > 30 / PROBLEMS_SHARE &&
+                  seen.too_large > 30 / PROBLEMS_SHARE && seen.knob_too_large > 30 / PROBLEMS_SHARE &&
+                  seen.close > 30 / PROBLEMS_SHARE && seen.reached > 300 / PROBLEMS_SHARE &&
+                  seen.left > 300 / PROBLEMS_SHARE && seen.contexts > 30 / PROBLEMS_SHARE,
               "%d %d %d %d %d %d %d, %d close by context", seen.forbidden, seen.unusable, seen.too_large,
               seen.knob_too_large, seen.close, seen.reached, seen.left, seen.contexts);
     cr_expect(seen.inverted < seen.plans / 100, "%d sizes are bounded by a set around them", seen.inverted);
     for (int i = 0; i < SHARP_COUNT; i++)
-        cr_expect(sharp[i] >= 30, "bound %d times 1.001 would have failed %d times", i, sharp[i]);
+        cr_expect(sharp[i] >= 30 / PROBLEMS_SHARE, "bound %d times 1.001 would have failed %d times", i, sharp[i]);
 }
