@@ -115,19 +115,26 @@ static const struct {
     void (*write)(const ScheduledJob *job, const char *label, const char *script, FILE *out);
 } SCHEDULERS[] = {{"slurm", write_slurm}, {"jobset", write_jobset}, {"skypilot", write_skypilot}};
 
+static size_t scheduler_named(const char *name) {
+    size_t i = 0;
+    while (i < COUNT_OF(SCHEDULERS) && strcmp(SCHEDULERS[i].name, name) != 0) i++;
+    return i;
+}
+
+bool scheduler_known(const char *under, Error *error) {
+    if (!under || scheduler_named(under) < COUNT_OF(SCHEDULERS)) return true;
+    return error_set(error, ERROR_INPUT, "--under", "\"%s\" is none of slurm, jobset and skypilot", under);
+}
+
 static bool wrap(const char *under, const ScheduledJob *job, const char *script, FILE *out, Error *error) {
     char label[LABEL_MOST + 1];
-    size_t i = 0;
-    while (i < COUNT_OF(SCHEDULERS) && strcmp(SCHEDULERS[i].name, under) != 0) i++;
-    if (i == COUNT_OF(SCHEDULERS))
-        return error_set(error, ERROR_INPUT, "--under", "\"%s\" is none of slurm, jobset and skypilot", under);
     if (!chip_has_domains(job->chip))
         return error_set(error, ERROR_INPUT, "--under", "starts hosts of GPUs; slices of TPUs are started by XPK");
     if (strncmp(script, "#!", 2) != 0 || strstr(script, "SHARDOPT_SCRIPT"))
         return error_set(error, ERROR_INPUT, "--under",
                          "starts a script on each host, and this format is read by its trainer; start that");
     write_label(job->name, label);
-    SCHEDULERS[i].write(job, label, script, out);
+    SCHEDULERS[scheduler_named(under)].write(job, label, script, out);
     return true;
 }
 

@@ -18,8 +18,11 @@ typedef struct {
     int64_t chips;
 } ScheduledJob;
 
+/* Whether there is one of that name; NULL: none is named, which is well. */
+bool scheduler_known(const char *under, Error *error);
+
 /* Writes what `under` ("slurm") submits: a batch file, a JobSet for Kubernetes, a task of SkyPilot, around what `write`
- * writes of `plan`; that alone where `under` is NULL. ERROR_INPUT: there is no such scheduler, the text is no script
+ * writes of `plan`; that alone where `under` is NULL, and else one that is known. ERROR_INPUT: the text is no script
  * (what a trainer reads is none), or the machine has no GPU hosts. */
 bool scheduler_write(const char *under, const ScheduledJob *job, bool (*write)(void *plan, FILE *out, Error *error),
                      void *plan, FILE *out, Error *error);

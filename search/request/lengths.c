@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/request/lengths.h"
 
+#include "base/file.h"
 #include "base/util.h"
 
 #include <math.h>
@@ -73,13 +74,9 @@ bool lengths_read(const char *text, const char *where, double most, Arena *arena
     for (const char *c = text; *c; c++) room += *c == '\n';
     Line *lines = ARENA_NEW(arena, Line, (size_t)room), *points = ARENA_NEW(arena, Line, POINTS);
     if (!lines || !points) return error_memory(error);
-    for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        char row[128];
+    char row[128];
+    for (const char *at = text; (at = file_next_row(at, &number, row, sizeof row)) != NULL;) {
         bool quantile;
-        number++;
-        snprintf(row, sizeof row, "%.*s", (int)min_whole((int64_t)sizeof row - 1, (int64_t)strcspn(line, "\r\n#")),
-                 line);
-        if (row[strspn(row, " \t")] == '\0') continue;
         if (!read_line(row, &quantile, &lines[count]))
             return error_set(error, ERROR_INPUT, where,
                              "line %lld: give a length and perhaps a weight, or a quantile and a length: p50 400",

@@ -76,10 +76,15 @@ static bool search_all(const ServingQuestion *question, const SubMeshList *subme
     return true;
 }
 
+/* What is best where it is greatest. */
+static double worth(const ServingQuestion *question, const ServingPoint *point) {
+    return question->objective == SERVE_LATENCY ? point->per_user
+           : question->objective == SERVE_CHIPS ? 1 / (double)point->chips_used
+                                                : point->per_chip;
+}
+
 static bool is_better(const ServingQuestion *question, const ServingPoint *one, const ServingPoint *best) {
-    return !best || (question->objective == SERVE_LATENCY ? one->per_user > best->per_user
-                     : question->objective == SERVE_CHIPS ? one->chips_used < best->chips_used
-                                                          : one->per_chip > best->per_chip);
+    return !best || worth(question, one) > worth(question, best);
 }
 
 static const ServingPoint *best_of(const ServingQuestion *question, const ServingFront *front) {
@@ -159,26 +164,18 @@ static bool find_best(const ServingQuestion *question, Arena *arena, ServingAnsw
     return true;
 }
 
-/* How many times better one point is than another, by the objective. */
-static double times_better(const ServingQuestion *question, const ServingPoint *one, const ServingPoint *other) {
-    return question->objective == SERVE_LATENCY ? one->per_user / other->per_user
-           : question->objective == SERVE_CHIPS ? (double)other->chips_used / (double)one->chips_used
-                                                : one->per_chip / other->per_chip;
-}
-
 /* On one host two pools, with a router before them, are the best only if one pool is worse by more than the model's
  * error. */
 static bool prefer_one_pool(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
-    const Chip *chip = &question->chip;
     ServingPoint one;
-    bool found, host = (double)question->machine.mesh.chips <= host_chips(chip);
+    bool found, host = (double)question->machine.mesh.chips <= host_chips(&question->chip);
     if (!out->has_best || !host || out->best.mode != SERVE_DISAGGREGATED || !(question->modes >> SERVE_AGGREGATED & 1))
         return true;
     ServingQuestion *under = changed_question(question, arena, error);
     if (!under) return false;
     under->modes = 1u << SERVE_AGGREGATED;
     if (!best_under(under, out->with_margin ? out->likely_factor : 1, out, &one, &found, error)) return false;
-    if (!found || times_better(question, &out->best, &one) > out->likely_factor) return true;
+    if (!found || worth(question, &out->best) / worth(question, &one) > out->likely_factor) return true;
     out->has_two_pools = true;
     out->two_pools = out->best;
     out->best = one;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/serving/day.h"
 
+#include "base/file.h"
 #include "base/util.h"
 
 #include <math.h>
@@ -23,22 +24,19 @@ static bool read_hour(const char *row, int number, ServingHour *out) {
 }
 
 bool serving_day_read(const char *text, const char *where, Arena *arena, ServingDay *out, Error *error) {
-    int line_number = 0, lines = 1;
+    int64_t line = 0, lines = 1;
+    char row[128];
     *out = (ServingDay){0};
     for (const char *at = text; *at; at++) lines += *at == '\n';
-    out->hours = ARENA_NEW(arena, ServingHour, (size_t)(lines < DAY_HOURS_MAX ? lines : DAY_HOURS_MAX));
+    out->hours = ARENA_NEW(arena, ServingHour, (size_t)min_whole(lines, DAY_HOURS_MAX));
     if (!out->hours) return error_memory(error);
-    for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        char row[128];
-        line_number++;
-        snprintf(row, sizeof row, "%.*s", (int)strcspn(line, "\r\n#"), line);
-        if (row[strspn(row, " \t")] == '\0') continue;
+    for (const char *at = text; (at = file_next_row(at, &line, row, sizeof row)) != NULL;) {
         if (out->count == DAY_HOURS_MAX)
             return error_set(error, ERROR_INPUT, where, "has more than %d hours; give a year at most", DAY_HOURS_MAX);
         if (!read_hour(row, out->count, &out->hours[out->count]))
             return error_set(error, ERROR_INPUT, where,
-                             "line %d: give the requests per second of an hour, after a label perhaps: 08:00 12.5",
-                             line_number);
+                             "line %lld: give the requests per second of an hour, after a label perhaps: 08:00 12.5",
+                             (long long)line);
         out->peak = max_real(out->peak, out->hours[out->count++].rate);
     }
     return out->peak > 0 || error_set(error, ERROR_INPUT, where, "has no rate above 0");

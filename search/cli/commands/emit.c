@@ -149,7 +149,7 @@ static bool emit(const Options *options, const EmitFormat *format, Arena *arena,
     Request *request = ARENA_NEW(arena, Request, 1);
     if (!request) return error_memory(error);
     double start = clock_seconds();
-    if (!output_from_options(options, &choice, error) ||
+    if (!output_from_options(options, &choice, error) || !scheduler_known(options->text[OPTION_UNDER], error) ||
         !find_plan(options, format, arena, &choice, streams.err, request, result, error))
         return false;
     const char *refusal = result->plan_count == 0 ? refuses_all(format, request) : NULL;

@@ -342,7 +342,7 @@ int serving_emit(const CommandLine *line, const char *format, const cJSON *repor
                          "is a report of `inference`, and %s trains; give vllm, sglang, tensorrt-llm or maxtext",
                          format),
                EXIT_USAGE;
-    if (!begin(line, streams, &work, error)) return EXIT_USAGE;
+    if (!begin(line, streams, &work, error) || !scheduler_known(line->text[OPTION_UNDER], error)) return EXIT_USAGE;
     work.engine = engine < 0 ? &ENGINE_MAXTEXT : engine_at(engine);
     const char *named = work.options.text[OPTION_ENGINE];
     if (report) return ask_again(&work, report, error) ? answer(&work, make_script, error) : EXIT_USAGE;

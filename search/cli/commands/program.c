@@ -91,7 +91,8 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     size_t length;
     if (!options) return error_memory(error), EXIT_DEFECT;
     options_of_line(line, options);
-    if (!output_from_options(options, &choice, error) ||
+    int format = FORMAT_TEXT;
+    if (!line_choice(line, OPTION_FORMAT, &format, error) || !output_from_options(options, &choice, error) ||
         !line_one_file(line, "no program is named; give FILE.mlir, jax.jit(f).lower(...).as_text()", &path, error) ||
         !file_read(path, PROGRAM_BYTES_MAX, line->arena, &text, &length, error))
         return EXIT_USAGE;

@@ -37,21 +37,18 @@ bool serving_workload_path(const char *argument, const char *where, Arena *arena
 
 bool serving_lengths(const char *text, const char *where, ServingQuestion *question, Error *error) {
     double weights = 0, prompts = 0, outputs = 0, stays = 0, peaks = 0, contexts = 0, squares = 0;
-    int line_number = 0;
-    for (const char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        char row[256];
+    int64_t line = 0;
+    char row[256];
+    for (const char *at = text; (at = file_next_row(at, &line, row, sizeof row)) != NULL;) {
         double prompt, output, weight = 1;
-        line_number++;
-        snprintf(row, sizeof row, "%.*s", (int)strcspn(line, "\r\n#"), line);
-        if (row[strspn(row, " \t")] == '\0') continue;
         char rest;
         int end = 0, read = sscanf(row, "%lf %lf %n%lf %c", &prompt, &output, &end, &weight, &rest);
         if (read < 2 || read > 3 || (read == 2 && row[end]) || !(prompt >= 1 && prompt <= 1e9) ||
             !(output >= 1 && output <= 1e9) || !(weight > 0 && weight <= 1e12))
             return error_set(error, ERROR_INPUT, where,
-                             "line %d: give prompt tokens, output tokens and perhaps a weight, "
+                             "line %lld: give prompt tokens, output tokens and perhaps a weight, "
                              "all above 0",
-                             line_number);
+                             (long long)line);
         double new_tokens = prompt * (1 - question->request.cached);
         weights += weight;
         prompts += weight * prompt;
