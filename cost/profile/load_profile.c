@@ -73,6 +73,9 @@ bool profile_file_open(const char *argument, Arena *arena, const ProfileFile **o
 
 static bool is_named(const char *text) { return text && text[0]; }
 
+/* --stack as-is: what would be taken without it, as it comes. */
+static bool is_as_is(const SoftwareAsk *ask) { return is_named(ask->stack) && strcmp(ask->stack, "as-is") == 0; }
+
 /* The entries of a set that are requested. */
 typedef struct {
     const SetEntry *chip, *software; /* software NULL: there is none */
@@ -85,11 +88,13 @@ static bool find_entries(const ProfileSet *set, const SoftwareAsk *ask, const Ch
         return error_set(error, ERROR_INPUT, "--profile", "%s has no profile for %s; give ideal, or a file", set->name,
                          chip->name);
     const SetEntry *own = is_named(ask->launcher) ? profile_set_launcher_stack(set, ask->launcher, chip) : NULL;
-    if (is_named(ask->stack)) {
+    if (is_named(ask->stack) && !is_as_is(ask)) {
         own = profile_set_stack(set, ask->stack);
         if (!own) return no_stack(set, ask->stack, chip, out->software, arena, error);
     }
     if (own) out->software = own;
+    const SetEntry *untuned = is_as_is(ask) && out->software ? profile_set_untuned(set, out->software) : NULL;
+    if (untuned) out->software = untuned;
     return true;
 }
 
@@ -130,7 +135,7 @@ bool profile_file_is_for(const ProfileFile *file, const SoftwareAsk *ask, const 
     if (!file->is_set) return true;
     const ProfileSet *set = &file->set;
     const SetEntry *best = profile_set_best_stack(set, chip);
-    if (is_named(ask->stack)) {
+    if (is_named(ask->stack) && !is_as_is(ask)) {
         const SetEntry *stack = profile_set_stack(set, ask->stack);
         return stack && stack_lists_launcher(set_stack_launchers(set, stack), ask->launcher);
     }

@@ -36,9 +36,13 @@ double precision_bytes(Precision precision);
 
 enum { PROFILE_NAME_SIZE = 64, PROFILE_SOURCE_SIZE = 512 };
 
+/* Whether software is priced as tuned or as a first run has it; of some no run distinguishes the two. */
+typedef enum { EFFORT_UNKNOWN, EFFORT_TUNED, EFFORT_AS_IS } Effort;
+
 typedef struct {
     char name[PROFILE_NAME_SIZE];  /* "ideal", "h100" */
     char stack[PROFILE_NAME_SIZE]; /* the software: "megatron-core-0.15"; "" means that the profile names none */
+    Effort effort;
     char source[PROFILE_SOURCE_SIZE];
 
     /* ---- the chip ---- */
@@ -248,7 +252,8 @@ Mesh profile_mesh(const Profile *profile, const Mesh *mesh);
 
 /* Loads the profile that --profile and --stack name: a file in cost/profiles ("default", "ideal"), or a path. The file
  * is a set of profiles and stacks (cost/profile/profile_set.h), of which the chip's own or its parent's is taken, or
- * one whole profile, which has no stack. `stack` NULL or "" means the best current stack of the chip. */
+ * one whole profile, which has no stack. `stack` NULL or "" means the best current stack of the chip,
+ * "as-is" that one as it comes. */
 bool profile_load(const char *argument, const char *stack, const Chip *chip, Arena *arena, Profile *out, Error *error);
 /* The same in two steps, for a caller that queries one file for several launchers. */
 typedef struct ProfileFile ProfileFile;

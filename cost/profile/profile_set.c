@@ -131,10 +131,10 @@ void profile_compose(const ProfileSet *set, const SetEntry *chip, const SetEntry
         *figure_of(out, &figures[i]) = at.entry < 0 ? figures[i].ideal : list[at.entry].figures[at.figure].value;
     }
     memcpy(out->name, chip->name, sizeof out->name);
-    if (stack)
+    if (stack) {
         memcpy(out->stack, stack->name, sizeof out->stack);
-    else
-        out->stack[0] = '\0';
+        out->effort = stack->untuned ? EFFORT_AS_IS : profile_set_untuned(set, stack) ? EFFORT_TUNED : EFFORT_UNKNOWN;
+    }
     memcpy(out->source, chip->source, sizeof out->source);
     out->tile_padding = chip->tile_padding;
     out->precision = PRECISION_BF16;
@@ -169,6 +169,12 @@ const SetEntry *profile_set_stack(const ProfileSet *set, const char *name) {
     for (int i = 0; i < set->stack_count; i++)
         for (int a = 0; a < set->stacks[i].alias_count; a++)
             if (name_matches(set->stacks[i].aliases[a], name)) return &set->stacks[i];
+    return NULL;
+}
+
+const SetEntry *profile_set_untuned(const ProfileSet *set, const SetEntry *stack) {
+    for (int i = set->stack_count - 1; i >= 0; i--)
+        if (set->stacks[i].untuned && &set->stacks[set->stacks[i].parent_at] == stack) return &set->stacks[i];
     return NULL;
 }
 

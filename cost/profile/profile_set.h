@@ -64,6 +64,7 @@ typedef struct {
     char aliases[SET_ALIASES_MAX][PROFILE_NAME_SIZE]; /* stacks: other names that --stack accepts */
     int alias_count;
     char parent[PROFILE_NAME_SIZE]; /* the name of an entry before it in the same list; "" means none */
+    bool untuned;                   /* stacks: its parent as it comes: no recipe that somebody tuned */
     char released[16];              /* stacks: "2025-09" */
     char source[PROFILE_SOURCE_SIZE];
     char chips[SET_CHIPS_MAX][CHIP_NAME_SIZE]; /* profiles: the chips it is made for; stacks: the chips whose best
@@ -118,6 +119,8 @@ const char *set_where(const char *file, const char *list, const char *entry, cha
 const SetEntry *profile_set_chip(const ProfileSet *set, const Chip *chip);
 /* Finds a stack by name or alias; NULL means that there is none. */
 const SetEntry *profile_set_stack(const ProfileSet *set, const char *name);
+/* The same software as it comes, the last entry that says so of itself; NULL means that there is none. */
+const SetEntry *profile_set_untuned(const ProfileSet *set, const SetEntry *stack);
 /* The best current stack of a chip: the last entry that names it, else the last entry for chips joined like it. */
 const SetEntry *profile_set_best_stack(const ProfileSet *set, const Chip *chip);
 /* The software that a launcher runs on a chip today: the best current stack of the chip where it is the launcher's,

@@ -178,6 +178,14 @@ static bool read_texts(Reading *at, const cJSON *json, const char *key, TextRows
     return true;
 }
 
+static bool read_untuned(Reading *at, const cJSON *json, SetEntry *entry) {
+    const cJSON *untuned = cJSON_GetObjectItemCaseSensitive(json, "untuned");
+    entry->untuned = cJSON_IsTrue(untuned);
+    if (untuned && !cJSON_IsBool(untuned)) return wrong(at, "untuned", "give true or false");
+    return !entry->untuned || entry->parent[0] ||
+           wrong(at, "untuned", "give the name of the tuned software as \"kin\"");
+}
+
 static bool read_scaleup(Reading *at, const cJSON *json, SetEntry *entry) {
     char words[2][CHIP_NAME_SIZE];
     int count;
@@ -240,7 +248,7 @@ static bool read_matches(Reading *at, const cJSON *json, SetEntry *entry) {
 static bool read_entry(Reading *at, const cJSON *json, SetEntry *entry) {
     static const char *const CHIP_KEYS[] = {"title", "kin", "source", "chips", "scaleup", "tile_padding"};
     static const char *const STACK_KEYS[] = {"title", "aliases",   "kin",     "released", "source",
-                                             "chips", "launchers", "scaleup", "matches"};
+                                             "chips", "launchers", "scaleup", "matches",  "untuned"};
     bool chip = at->owner == FIGURE_OF_CHIP;
     set_where(at->file, at->list, json->string, at->where);
     if (json->string[0] == '\0' || strlen(json->string) >= sizeof entry->name)
@@ -255,6 +263,7 @@ static bool read_entry(Reading *at, const cJSON *json, SetEntry *entry) {
         !json_text_or(json, "kin", "", at->where, entry->parent, sizeof entry->parent, at->error) ||
         !json_text_or(json, "released", "", at->where, entry->released, sizeof entry->released, at->error) ||
         !json_text(json, "source", at->where, entry->source, sizeof entry->source, at->error) ||
+        !read_untuned(at, json, entry) ||
         !read_texts(at, json, "chips",
                     (TextRows){entry->chips[0], sizeof entry->chips[0], SET_CHIPS_MAX, &entry->chip_count}) ||
         !read_texts(

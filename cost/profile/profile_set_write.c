@@ -97,6 +97,10 @@ static void write_entry(FILE *out, const SetEntry *entry) {
     write_line(out, "title", entry->title);
     write_names(out, "aliases", entry->aliases[0], sizeof entry->aliases[0], entry->alias_count);
     write_line(out, "kin", entry->parent);
+    if (entry->untuned) {
+        next_line(out, INDENT);
+        fputs("\"untuned\": true", out);
+    }
     write_line(out, "released", entry->released);
     write_names(out, "chips", entry->chips[0], sizeof entry->chips[0], entry->chip_count);
     write_names(out, "launchers", entry->launchers[0], sizeof entry->launchers[0], entry->launcher_count);

@@ -102,6 +102,7 @@ static const Synonym SYNONYMS[] = {
     {.word = "p99-tpot", .option = "tpot", .advised = true},
     {.word = "request-rate", .option = "rate"},
     {.word = "max-concurrency", .option = "concurrency"},
+    {.word = "as-is", .option = "stack", .value = "as-is"},
     {.word = "no-pipeline", .condition = "pipeline", .value = "1"},
     {.word = "no-pp", .condition = "pipeline", .value = "1"},
     {.word = "no-tp", .condition = "tensor", .value = "1"},

@@ -67,10 +67,13 @@ bool launchers_parse(const char *text, const char *where, LauncherSet *out, Erro
     return true;
 }
 
-LauncherSet launchers_usual(const Chip *chip) {
+LauncherSet launchers_usual(const Chip *chip, const Model *model) {
     LauncherSet set = 0;
-    for (int i = 0; i < launcher_count(); i++)
-        if (chip_has_domains(chip) ? launcher_at(i)->usual_on_gpus : launcher_at(i)->usual_on_tpus) set |= 1u << i;
+    for (int i = 0; i < launcher_count(); i++) {
+        const Launcher *launcher = launcher_at(i);
+        bool usual = chip_has_domains(chip) ? launcher->usual_on_gpus : launcher->usual_on_tpus;
+        if (usual && (!launcher->has_model || launcher->has_model(model))) set |= 1u << i;
+    }
     return set;
 }
 

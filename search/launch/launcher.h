@@ -72,7 +72,8 @@ typedef struct {
 
     /* Whether it is among those that plans are made for where nobody says (--for): production launchers. */
     bool usual_on_tpus, usual_on_gpus;
-    bool usual_in_tuning; /* the same where a model is fine-tuned */
+    bool (*has_model)(const Model *model); /* else it is not among them; NULL: it has all that its rules take */
+    bool usual_in_tuning;                  /* the same where a model is fine-tuned */
     bool fine_tunes; /* it is made for that: adapters, a part of the weights, pairs. Others train all weights of it */
 
     /* ---- which layers its models have, alongside attention, MLPs and mixtures ---- */
@@ -214,8 +215,8 @@ LauncherSet launchers_refusing_work(const Request *request);
 /* The launchers that run on TPUs. */
 LauncherSet launchers_on_tpus(void);
 
-/* Those that plans are made for where nobody says which, on a chip of that kind. */
-LauncherSet launchers_usual(const Chip *chip);
+/* Those that plans are made for where nobody says which, on a chip of that kind and for that model. */
+LauncherSet launchers_usual(const Chip *chip, const Model *model);
 
 /* Those that are made to pre-train (all weights, the optimizer in fp32), or to fine-tune (a checkpoint as it lies). */
 LauncherSet launchers_made_for(bool tuning);

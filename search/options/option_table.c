@@ -215,7 +215,9 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         .help = "the software: megatron-core, torch-fsdp, maxtext-tpu ... (the chip's best current)",
         .details = "The software that the chip runs, of the profile's file: megatron-core, megatron-bridge-26.06, "
                    "torch-fsdp, maxtext-tpu and others. The default is what the launcher runs (--for), and for a "
-                   "free layout the best current one known for the chip."),
+                   "free layout the best current one known for the chip. as-is (--as-is) is that software as a first "
+                   "run has it, on real data and without what tuned recipes switch on, where runs distinguish the two: "
+                   "mixtures of experts on racks."),
     [OPTION_BRUTE_FORCE] = INPUT_ROW("brute-force", NULL, USE_PLAN | USE_SWEEP, .heading = "Search and output",
                                      .help = "evaluate every plan, without cutting any by bounds"),
     [OPTION_TIME_LIMIT] = INPUT_ROW(

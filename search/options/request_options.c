@@ -399,7 +399,7 @@ static bool read_launchers(const Words *words, Request *request, const ProfileFi
                            chip->title, launcher_names(launchers_on_tpus(), ", ", " or ", names, sizeof names));
     }
     if (asks_beyond_launchers(words, request)) return true;
-    LauncherSet usual = launchers_usual(chip) & ~unable;
+    LauncherSet usual = launchers_usual(chip, &request->question.model) & ~unable;
     if (request->question.tuning.what.on) { /* they run wherever PyTorch does, alongside the chip's own software */
         requested->launchers = launchers_usual_in_tuning() & ~unable;
         if (!requested->launchers) requested->launchers = launchers_made_for(true) & ~unable;

@@ -419,6 +419,9 @@ void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
         emit_note(notes,
                   "gradients are accumulated and reduced in bf16, as Megatron-Bridge's recipes have it and as was "
                   "costed; without --grad-reduce-in-bf16 both are fp32 and take twice the bytes");
+    if (request->question.profile.effort == EFFORT_TUNED && model_layers_with(job->model, true) > 0)
+        emit_note(notes, "a tuned recipe was costed, with CUDA graphs over the step and routing made even; this script "
+                         "switches neither on and runs as --as-is says");
     if (strcmp(request->requested.optimizer, "adamw") != 0 && request->requested.optimizer[0] != '\0')
         emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here: --optimizer",
                   request->requested.optimizer);

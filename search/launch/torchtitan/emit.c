@@ -55,6 +55,14 @@ static const TitanModel *titan_model(const Model *model) {
     return NULL;
 }
 
+bool torchtitan_has_model(const Model *model) {
+    const LayerKind *kind = &model->kinds[0];
+    bool plain = model->kind_count == 1 && kind->attention == ATTENTION_HEADS && kind->window == 0 && kind->gated &&
+                 kind->experts == 0 && !kind->mixer && !kind->parallel_block && !kind->out_bias && !kind->sinks &&
+                 kind->norms == 2 && model->positions == POSITIONS_ROTARY && model->norm == NORM_RMS;
+    return plain || titan_model(model);
+}
+
 /* Activation checkpointing: of the three ways the one that recomputes least among those that keep no more than the plan
  * does. */
 typedef enum { TITAN_KEEP, TITAN_SELECTIVE, TITAN_FULL } TitanCheckpoint;

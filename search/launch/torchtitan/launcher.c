@@ -358,6 +358,7 @@ static void remat_rules(RematList *list, const Model *model) {
 const Launcher TORCHTITAN_LAUNCHER = {
     .name = "torchtitan",
     .usual_on_gpus = true,
+    .has_model = torchtitan_has_model,
     .nestings = {{.name = "torchtitan",
                   .order = {{ROLE_TENSOR, ROLE_SEQUENCE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE}}}},
     .gpus_only = true,

@@ -9,6 +9,7 @@
 
 EmitWriter torchtitan_write, torchtitan_toml_write;
 EmitNoter torchtitan_notes, torchtitan_toml_notes;
+bool torchtitan_has_model(const Model *model); /* by name, or as a plain decoder of other sizes */
 void torchtitan_plan_words(const LaunchJob *job, Prose *out);
 EmitRefusal torchtitan_toml_cannot;
 

@@ -354,12 +354,24 @@ static void add_measured(const Report *report, Prose *to) {
         prose_add(to, " (predicted %.0f%% %s)", fabs(off), off > 0 ? "more" : "less");
 }
 
+/* Mixtures differ by half and more between a tuned recipe, whose routing is made even, and the same as it comes. */
+static void add_effort(const Request *request, Prose *to) {
+    Effort effort = request->question.profile.effort;
+    if (effort == EFFORT_UNKNOWN && strcmp(request->requested.stack, "as-is") == 0)
+        prose_add(to, "; no run distinguishes this software as it comes from tuned");
+    else if (effort != EFFORT_UNKNOWN && model_layers_with(&request->question.model, true) > 0)
+        prose_add(to, "; %s",
+                  effort == EFFORT_TUNED ? "tuned, with even routing (as it comes: --as-is)"
+                                         : "as it comes, not tuned");
+}
+
 static void write_confidence(const Report *report, TextOut out) {
     enum { SAID = 2 };
     Risk risks[RISKS_MAX];
     Prose line = {0};
     int count = plan_risks(&report->result.plans[0], risks);
     add_measured(report, &line);
+    add_effort(report->request, &line);
     for (int i = 0; i < min_whole(count, SAID); i++) prose_item(&line, i ? "; " : ". Risks: ", "%s", risks[i].text);
     prose_add(&line, ".");
     prose_write(out, "Confidence: ", "  ", line.text);

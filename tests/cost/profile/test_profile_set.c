@@ -342,6 +342,7 @@ Test(profile_set, software_of_runs) {
         {BRIDGE, "NeMo 26.06 container", "dispatcher hybridep", "h100", "megatron-bridge-26"},
         {BRIDGE, "NeMo 26.06 container", "", "gb200", "megatron-bridge-26.06"},
         {BRIDGE, "NeMo 26.08 container", "dispatcher hybridep", "gb300", "megatron-bridge-26.06"},
+        {BRIDGE, "NeMo 26.06 container", "functional recipe", "gb200", "megatron-bridge-26.06-as-is"},
         {"NVIDIA NeMo Framework Release 25.04", "MLPerf Training v5.0", "", "gb200", "mlperf-nvidia"},
         {"PyTorch", "MLPerf Training v5.1", "", "b200", "mlperf-nvidia"},
         {"PyTorch 2.0.1a0", "MLPerf Training v3.1", "", "gaudi2", "gaudi-2023"},

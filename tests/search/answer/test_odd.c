@@ -45,6 +45,16 @@ static const struct {
     {"a torus", TORUS, {8, 2, 1, 1, 1, 3}, ""},
 };
 
+/* What the page of the model says: a half for what many runs have. */
+static double errors_of(const char *words) {
+    static const char *const HALVES[] = {"short sequence", "odd size", "one layer"};
+    double errors = (words[0] != '\0') - (strstr(words, ", which") != NULL); /* that comma is no other oddity */
+    for (const char *at = words; (at = strstr(at, ", ")); at += 2) errors++;
+    for (size_t i = 0; i < COUNT_OF(HALVES); i++)
+        if (strstr(words, HALVES[i])) errors -= 0.5;
+    return errors;
+}
+
 Test(odd, what_hardly_anybody_runs) {
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Arena arena = {0};
@@ -67,7 +77,7 @@ Test(odd, what_hardly_anybody_runs) {
         cr_expect_str_eq(words.text, ROWS[i].words, "%s: %s", ROWS[i].name, words.text);
         double factor = odd_factor(setting.profile, odd);
         cr_expect(odd_least(&setting, &degrees) <= factor, "%s: a bound above the rank", ROWS[i].name);
-        cr_expect_float_eq(factor, 1 + 0.02 * __builtin_popcount(odd), 1e-12, "%s", ROWS[i].name);
+        cr_expect_float_eq(factor, 1 + 0.08 * errors_of(ROWS[i].words), 1e-12, "%s", ROWS[i].name);
         arena_free(&arena);
     }
 }
