@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* search/answer/odd.h: what of a plan hardly anybody runs. The model errs more where nothing was measured, and a
- * search finds where it errs; so plans are ranked as if each of these cost one `plan_error` of the profile, or half of it where
- * many runs have it. The printed step is without it. */
+ * search finds where it errs; so plans are ranked as if each of these cost one `plan_error` of the profile, or half of
+ * it where many runs have it. The printed step is without it. */
 #pragma once
 
 #include "base/text/prose.h"

@@ -110,7 +110,7 @@ Test(profile, arguments) {
         {"DEFAULT", "megatron-core", "h100", "megatron-core", NULL, NULL},
         {"default", "Megatron_Core 0.15", "h100", "megatron-bridge-25-fused", NULL, NULL}, /* an alias */
         {"default", "maxtext-tpu", "h100", "maxtext-tpu", NULL, NULL},
-        {"default", "as-is", "h100", "megatron-bridge-26", NULL, NULL}, /* no run tells it from tuned */
+        {"default", "as-is", "h100", "megatron-bridge-26", NULL, NULL}, /* no run distinguishes it from tuned */
         {"ideal", NULL, "ideal", "", NULL, NULL},
         {"ideal", "megatron-core", NULL, NULL, "--stack", "without stacks"},
         {"default", "megatron-cor", NULL, NULL, "--stack", "did you mean megatron-core"},
