@@ -122,7 +122,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "for what no launcher does (--padding any, --schedules all, --profile ideal, --nesting), and the "
                    "fallback where no plan of theirs fits.",
         .values = "maxtext torchtitan megatron jax deepspeed trl axolotl llama-factory any"),
-    [OPTION_MAX_IDLE] = INPUT_ROW("max-idle", "SHARE", ALL, .help = "the share of chips that may stay unused (10%)"),
+    [OPTION_MAX_IDLE] = INPUT_ROW("max-idle", "SHARE", ALL, .help = "the share of chips that may stay unused (12%)"),
     [OPTION_BATCH_TOLERANCE] =
         INPUT_ROW("batch-tolerance", "SHARE", ALL, .help = "the share by which the batch may change (0)"),
     [OPTION_PADDING] = INPUT_ROW("padding", "RULE", ALL, .help = "none, launchable or any (launchable)",

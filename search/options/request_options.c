@@ -224,7 +224,7 @@ static bool read_nesting(const Words *words, Request *request, Subproblem *subpr
 static bool read_space(const Words *words, Request *request) {
     int padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME, sensitivity = SENSITIVITY_FAST;
     int64_t top = 5;
-    request->space.max_idle = 0.1;
+    request->space.max_idle = 0.12; /* a rack of 72 with 64 in use */
     if (given(words, OPTION_REQUIRE) &&
         !requirements_parse(given(words, OPTION_REQUIRE), words_where(words, OPTION_REQUIRE),
                             request->space.requirements, &request->space.requirement_count, words->error))

@@ -80,7 +80,7 @@ Test(options, defaults_are_the_contracts) {
     cr_assert(resolve(WORDS, &arena, request, &error), "%s", error.text);
     cr_expect_str_eq(request->question.chip.name, "tpu-v5p");
     cr_expect_str_eq(request->requested.machine, "--pods 1");
-    cr_expect_float_eq(request->space.max_idle, 0.1, 1e-12);
+    cr_expect_float_eq(request->space.max_idle, 0.12, 1e-12);
     cr_expect_float_eq(request->space.batch_tolerance, 0, 0);
     cr_expect_float_eq(request->question.hbm_reserve, 0.1, 1e-12); /* XLA's */
     cr_expect_eq(request->space.padding, PADDING_LAUNCHABLE);
