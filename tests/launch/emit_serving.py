@@ -28,6 +28,16 @@ CASES = [
     "--model deepseek-v3 --chip h200 --nodes 4 --mode disaggregated --require expert_tensor=1",
     "--model 8b --chip h100 --nodes 1 --speculate 3:0.6 --rate 5",
     "--model gpt-oss-120b --chip b200 --nodes 1 --mode aggregated",
+    "--model 8b --chip l4 --chips 1",
+    "--model 70b --chip h100 --chips 2 --precision fp8",
+    "--model deepseek-v3 --chip h200 --nodes 1",
+    "--model deepseek-v3 --chip h100 --nodes 12 --prompt 2048 --mode disaggregated",
+    "--model qwen3-235b --chip h200 --nodes 1 --mode disaggregated --precision fp8",
+    "--model kimi-k2 --chip gb200 --nodes 1 --prompt 8192 --answer 1024",
+    "--model llama4-maverick --chip h200 --nodes 1 --precision fp8",
+    "--model 405b --chip h200 --nodes 4 --precision fp8 --mode disaggregated",
+    "--model qwen3-32b --chip gb200 --chips 4 --cached 60%",
+    "--model 70b --chip h100 --nodes 1 --prompt 100000 --answer 1000",
 ]
 MAXTEXT_CASES = [  # the name that MaxText has for the model, behind the options
     ("--model 8b --chip v5e --slice 2x4 --require tensor=8", "llama3.1-8b"),
@@ -36,6 +46,9 @@ MAXTEXT_CASES = [  # the name that MaxText has for the model, behind the options
     ("--model 405b --chip v6e --slice 8x8 --precision int8 --require tensor=64 --objective latency", "llama3.1-405b"),
     ("--model mixtral-8x7b --chip v6e --slice 2x4 --require tensor=8", "mixtral-8x7b"),
     ("--model gemma2-27b --chip v6e --slice 2x4 --kv-dtype int4 --prompt 2048 --require tensor=8", "gemma2-27b"),
+    ("--model 8b --chip v5e --slice 2x4 --precision int8 --kv-dtype int8", "llama3.1-8b"),
+    ("--model 8b --chip v6e --slice 2x2 --prompt 4096 --answer 512", "llama3.1-8b"),
+    ("--model 70b --chip v5p --slice 2x2x2", "llama3.1-70b"),
 ]
 NOTE = """#!/usr/bin/env python3
 import json, os, sys

@@ -138,6 +138,9 @@ const char *engine_common_refuses(const EngineAsk *ask);
 int64_t engine_redundant_experts(const EngineAsk *ask);
 bool engine_is_wide(const EngineAsk *ask);
 
+/* Whether the model is of a family in the list, which ends with NULL. */
+bool engine_family_among(const Model *model, const char *const *families);
+
 /* Whether the weights of the model bring a head that drafts (MTP), so that no draft is loaded alongside them. */
 bool engine_drafts_itself(const Model *model);
 

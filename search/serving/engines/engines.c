@@ -4,6 +4,8 @@
 
 #include "base/util.h"
 
+#include <string.h>
+
 static const Engine *const ENGINES[] = {&ENGINE_VLLM, &ENGINE_SGLANG, &ENGINE_TENSORRT_LLM, &ENGINE_MAXTEXT};
 _Static_assert(COUNT_OF(ENGINES) <= ENGINES_MAX, "a set has a bit for each");
 
@@ -42,6 +44,11 @@ bool engine_is_wide(const EngineAsk *ask) {
     int64_t domain = ask->chip->domain_chips * max_whole(1, ask->chip->devices_per_chip);
     return domain > 0 && ask->layout->expert > 1 && ask->layout->attention_data > 1 &&
            worker_group(ask->layout) > domain;
+}
+
+bool engine_family_among(const Model *model, const char *const *families) {
+    while (*families && strcmp(model->family, *families) != 0) families++;
+    return *families != NULL;
 }
 
 const char *engine_common_refuses(const EngineAsk *ask) {

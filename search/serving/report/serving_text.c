@@ -226,6 +226,7 @@ static void write_usual(const ServingReport *report, TextOut out) {
     char text[POINT_TEXT_SIZE], chip[NUMBER_TEXT_SIZE];
     Prose prose = {0};
     if (!answer->has_best || !answer->count.complete || report->question->modes == 1u << SERVE_PREFILL) return;
+    if (report->question->machine.mesh.devices == 1) return;
     if (!answer->has_usual)
         prose_add(&prose, "Tensor parallelism over all chips meets these limits with no batch.");
     else if (answer->usual.per_chip >= answer->best.per_chip * (1 - 1e-9))
