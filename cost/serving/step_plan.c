@@ -110,7 +110,7 @@ static void plan_experts(const Planning *to, const WorkerMatrices *matrices, Ste
     Arithmetic arithmetic = stored_arithmetic(type, device);
     double peak = arithmetic_peak(device, arithmetic) * profile->expert_flops_share;
     double hbm = device->hbm_bytes_per_second.value * profile->expert_hbm_share;
-    double each = to->links->wide ? profile->balanced_skew : profile->routing_skew;
+    double each = to->links->balanced ? profile->balanced_skew : profile->routing_skew;
     double skew = 1 + each * log2((double)matrices->expert_ranks);
     double all = matrices->experts * matrices->expert_parameters;
     out->expert_share = matrices->expert_share;

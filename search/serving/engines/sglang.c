@@ -3,8 +3,8 @@
  * parallel_hook.py of the package sglang 0.5.23 (November 2026; --attn-dp-size was --dp-size with --enable-dp-attention
  * before); its router: sglang_router/router_args.py of sglang-router 0.3.2; its load test: sglang/benchmark/serving.py.
  */
-#include "cost/serving/matrices.h"
 #include "base/util.h"
+#include "cost/serving/matrices.h"
 #include "search/serving/engines/engine.h"
 
 /* Mixtures whose code (sglang/srt/models of the package) knows attention groups that are smaller than tensor, but hands
@@ -13,7 +13,7 @@ static const char *const UNDISPATCHED[] = {"llama4", "llama4_text", "mellum", NU
 static const char *const WHOLE[] = {"dbrx", "granitemoehybrid", "grok", "hy_v3", "lfm2", "lfm2_moe", "mixtral", NULL};
 
 /* DeepEP's kernels are compiled for these widths (vllm's prepare_finalize/deepep_ll.py lists them). With a batch above
- * DISPATCHED its buffers have to be told, by a variable that sglang/srt/environ.py sets to this. */
+ * DISPATCHED its buffers have to be configured, by a variable that sglang/srt/environ.py sets to this. */
 static const int64_t DEEPEP_WIDTHS[] = {2048, 2560, 3072, 4096, 5120, 6144, 7168, 8192};
 enum { DISPATCHED = 128 };
 
@@ -23,7 +23,8 @@ static const char *refuses_deepep(const Model *model) {
     bool compiled = model->family[0] == '\0';
     for (size_t i = 0; i < COUNT_OF(DEEPEP_WIDTHS); i++) compiled |= model->d_model == DEEPEP_WIDTHS[i];
     if (!compiled) return "DeepEP is not compiled for the width of this model";
-    return engine_family_among(model, UNDISPATCHED) ? "the code of this model does not exchange tokens by DeepEP" : NULL;
+    return engine_family_among(model, UNDISPATCHED) ? "the code of this model does not exchange tokens by DeepEP"
+                                                    : NULL;
 }
 
 static const char *refuses(const EngineAsk *ask) {
@@ -74,7 +75,8 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     engine_word(out, WORD_MODEL, "");
     engine_flags(out, FLAGS, 'w', says);
     if (uses_deepep(layout)) engine_words(out, "--moe-a2a-backend deepep");
-    if (engine_is_wide(ask)) engine_words(out, "--enable-two-batch-overlap --enable-eplb");
+    if (engine_is_wide(ask)) engine_words(out, "--enable-two-batch-overlap");
+    if (engine_balances(ask)) engine_words(out, "--enable-eplb");
     if (engine_redundant_experts(ask) > 0)
         engine_flag(out, "--ep-num-redundant-experts", engine_redundant_experts(ask));
     engine_flags(out, FLAGS, 'r', says);

@@ -81,7 +81,7 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     if (layout->weights == STORED_FP8) engine_words(out, "--quantization fp8");
     if (layout->cache == STORED_FP8) engine_words(out, "--kv-cache-dtype fp8");
     int64_t copies = engine_redundant_experts(ask);
-    if ((engine_is_wide(ask) || copies > 0) && !engine_family_among(ask->model, UNBALANCED))
+    if ((engine_balances(ask) || copies > 0) && !engine_family_among(ask->model, UNBALANCED))
         engine_words(out, "--enable-eplb");
     if (copies > 0) engine_flag(out, "--eplb-config.num_redundant_experts", copies);
     add_role(layout, knobs->role, out);
