@@ -49,7 +49,7 @@ static bool is_beyond(const EngineAsk *ask, int64_t chips) {
 bool engine_is_wide(const EngineAsk *ask) { return is_beyond(ask, ask->chip->domain_chips); }
 
 bool engine_balances(const EngineAsk *ask) {
-    return is_beyond(ask, chip_has_domains(ask->chip) ? ask->chip->chips_per_host : 0);
+    return engine_is_wide(ask) || (chip_has_domains(ask->chip) && is_beyond(ask, ask->chip->chips_per_host));
 }
 
 bool engine_family_among(const Model *model, const char *const *families) {

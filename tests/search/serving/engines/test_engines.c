@@ -124,7 +124,7 @@ Test(engines, families) {
     }
 }
 
-/* DeepEP's buffers hold 128 tokens of a rank unless they are configured: 2 x 129 sequences need more, and prompts do not. */
+/* DeepEP's buffers hold 128 tokens of a rank by default: 2 x 129 sequences need more, and prompts do not. */
 Test(engines, dispatched_tokens) {
     static const struct {
         int64_t sequences, drafts;
