@@ -143,6 +143,7 @@ static bool make_report(ServingWork *work, Served *served, Error *error) {
         fprintf(err, "shardopt: warning: %.0f tokens are beyond the %lld that %s is made for; priced as requested\n",
                 question->longest, (long long)question->model.max_seq, question->model.name);
     if (work->choice.timing) fprintf(err, "shardopt: %.3f s\n", clock_seconds() - work->start);
+    served->report.screen = !work->choice.verbose && !work->choice.path;
     return write_report(work, &served->report, NULL, error);
 }
 

@@ -404,9 +404,10 @@ bool serving_write_text(const ServingReport *report, TextOut out, Error *error) 
         write_usual(report, out);
         write_measured(report, out);
         write_published(report, out);
-        write_physical(report, out);
+        if (!report->screen) write_physical(report, out);
     }
-    write_searched(report, out);
+    bool complete = report->answer->front.count > 0 && report->answer->count.complete;
+    if (!report->screen || !complete) write_searched(report, out);
     write_assumed(report, out);
     return true;
 }
