@@ -69,6 +69,12 @@ double point_usd_per_million(const ServingQuestion *question, const ServingPoint
     return usd_per_million(usd, point_chips_paid(question, point), tokens_per_second);
 }
 
+double point_joules_per_token(const ServingQuestion *question, const ServingPoint *point) {
+    double watts = question->chip.board_watts.value;
+    if (!(watts > 0) || !(point->tokens_per_second > 0)) return -1;
+    return watts * point_chips_paid(question, point) / point->tokens_per_second;
+}
+
 void point_of_batch(const ServingQuestion *question, const PricedLayout *layout, int64_t batch, ServingMode mode,
                     ServingPoint *out) {
     double tokens = speculation_tokens(question->speculation);

@@ -75,6 +75,10 @@ double point_chips_paid(const ServingQuestion *question, const ServingPoint *poi
 /* USD for a million tokens at so many a second; negative: no price is known, or there are no tokens. */
 double point_usd_per_million(const ServingQuestion *question, const ServingPoint *point, double tokens_per_second);
 
+/* Joules for an output token where every board that is paid for takes what it takes at most, without hosts and network;
+ * negative: the chip's is not known, or there are no tokens. */
+double point_joules_per_token(const ServingQuestion *question, const ServingPoint *point);
+
 /* The points of which none is beaten, since no other has at least as many tokens per second for each user and for each
  * chip, and more of one of them. Of equals the one with the sooner first token stays, then the one that comes first in
  * the enumeration, so that the front does not depend on the way of a search. */

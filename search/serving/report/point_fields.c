@@ -41,6 +41,8 @@ const Field POINT_FIELDS[] = {
     {"cost_usd_per_million_output_tokens", REAL(usd_of_output), OR_NULL,
      SAY(6, "USD per million tokens", digits_text)},
     {"cost_usd_per_million_input_tokens", REAL(usd_of_input), OR_NULL},
+    {"joules_per_output_token_at_most", REAL(joules), OR_ABSENT,
+     .meaning = "with every board at the power that its maker states, without hosts and network"},
     /* Not in JSON, or there in another form. */
     {.flat = "model", TEXT(model), .column = 2},
     {.flat = "chip", TEXT(chip), .column = 3},
@@ -67,6 +69,7 @@ void point_record(const ServingReport *report, const ServingPoint *point, int ra
     out->transfer_seconds = point->pool_count == 2 ? point->transfer_seconds : -1;
     out->usd_of_output = point_usd_per_million(q, point, rate);
     out->usd_of_input = point_usd_per_million(q, point, out->input_tokens_per_second);
+    out->joules = point_joules_per_token(q, point);
     out->tpot_low = point->tpot_seconds / factor;
     out->tpot_high = point->tpot_seconds * factor;
     out->ttft_high = point->ttft_seconds * factor;

@@ -46,6 +46,8 @@ static void write_rates(const ServingReport *report, const ServingPoint *point, 
         prose_add(&prose, " with prefill at %.0f%% of its capacity", 100 * point->prefill_load);
     double usd = point_usd_per_million(report->question, point, point->tokens_per_second);
     if (usd >= 0) prose_add(&prose, "; $%.2f per million tokens", usd);
+    double joules = point_joules_per_token(report->question, point);
+    if (joules >= 0 && !report->screen) prose_add(&prose, "; at most %.3g J per token", joules);
     PointRecord record;
     point_record(report, point, 0, &record);
     fields_words(POINT_FIELDS, &record, &prose);
