@@ -65,7 +65,8 @@ void point_record(const ServingReport *report, const ServingPoint *point, int ra
     out->chip = q->chip.name;
     out->chips_idle = q->machine.mesh.chips - point->chips_used;
     out->concurrency = out->pool.batch * out->pool.workers;
-    out->input_tokens_per_second = rate / q->request.output * q->request.prompt;
+    double requests = point->mode == SERVE_PREFILL ? point->requests_per_second : rate / q->request.output;
+    out->input_tokens_per_second = requests * q->request.prompt;
     out->transfer_seconds = point->pool_count == 2 ? point->transfer_seconds : -1;
     out->usd_of_output = point_usd_per_million(q, point, rate);
     out->usd_of_input = point_usd_per_million(q, point, out->input_tokens_per_second);
