@@ -204,7 +204,7 @@ static bool make_explanation(ServingWork *work, Served *served, Error *error) {
     ServingPoint own = *point;
     ServingAnswer one = served->answer;
     ServingReport report = served->report;
-    one.front = (ServingFront){&own, 1, 1};
+    one.front = (ServingFront){.points = &own, .count = 1, .room = 1};
     one.physical = (ServingFront){0};
     one.best = own;
     one.has_best = true;

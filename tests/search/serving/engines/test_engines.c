@@ -91,9 +91,9 @@ Test(engines, rules) {
     }
 }
 
-/* What an engine's code for a family cannot, by the sources that search/serving/engines names: Llama 4 attends in groups
- * under SGLang but sends no tokens by DeepEP, Mixtral does neither, DeepEP has no kernels 2,880 wide, and vLLM copies
- * no experts of gpt-oss: 8 on 6 ranks are 12. */
+/* What an engine's code for a family cannot, by the sources that search/serving/engines names: Llama 4 attends in
+ * groups under SGLang but sends no tokens by DeepEP, Mixtral does neither, DeepEP has no kernels 2,880 wide, and vLLM
+ * copies no experts of gpt-oss: 8 on 6 ranks are 12. */
 Test(engines, families) {
     static const struct {
         const char *engine, *family;
