@@ -225,8 +225,8 @@ Test(step, two_halves_hide_messages) {
     }
 }
 
-/* A token goes to all ranks that have a part of its expert: 4 tokens of 100 numbers, of a byte there and of two back, in
- * 3 layers, to one rank each where experts are whole, and to two where their width is cut in two. */
+/* A token goes to all ranks that have a part of its expert: 4 tokens of 100 numbers, of a byte there and of two back,
+ * in 3 layers, to one rank each where experts are whole, and to two where their width is cut in two. */
 Test(step, parts_of_experts_each_get_the_token) {
     Model model = small();
     ServingProfile profile = profile_with(0, 1);
