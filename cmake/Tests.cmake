@@ -212,6 +212,13 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   set_tests_properties(peer PROPERTIES WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} ENVIRONMENT "${environment}")
 endif()
 
+# Published throughput of deployments, asked for under the conditions of each source.
+if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
+  add_test(NAME serving_deployments COMMAND ${Python3_EXECUTABLE}
+           ${CMAKE_CURRENT_SOURCE_DIR}/tests/search/serving/deployments.py --shardopt $<TARGET_FILE:shardopt>)
+  set_tests_properties(serving_deployments PROPERTIES ENVIRONMENT "${environment}")
+endif()
+
 # That no answer moves unseen. Other processors' mathematical functions may differ in a last digit.
 if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize" AND
    CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

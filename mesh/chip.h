@@ -52,6 +52,7 @@ typedef struct {
     Figure nic_shares_pcie;   /* 1: the chip's network traffic uses the lane of its host link; 0: it does not */
     Figure usd_per_chip_hour; /* on demand; 0 means not known */
     Figure usd_per_chip_hour_reserved; /* by a contract of a year or longer; 0 means not known */
+    Figure board_watts;       /* what its board takes at most, by its maker; 0 means not known */
     Figure hours_per_failure; /* of one chip, between failures that stop a job; 0 means not known */
     Figure matrix_tile;       /* both weight dimensions are padded to a multiple of it: 128 or 256; 0 means not known */
     int64_t chips_per_host;

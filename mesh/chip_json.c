@@ -28,6 +28,7 @@ const ChipFigure CHIP_FIGURES[] = {
     {"nic_shares_pcie", "", offsetof(Chip, nic_shares_pcie), 0, 1, false},
     {"usd_per_chip_hour", "USD/h", offsetof(Chip, usd_per_chip_hour), 0.01, 1000, false},
     {"usd_per_chip_hour_reserved", "USD/h", offsetof(Chip, usd_per_chip_hour_reserved), 0.01, 1000, false},
+    {"board_watts", "W", offsetof(Chip, board_watts), 1, 10000, false},
     {"hours_per_failure", "h", offsetof(Chip, hours_per_failure), 10, 1e8, false},
     {"matrix_tile", "", offsetof(Chip, matrix_tile), 8, 1024, false},
     {"device_link_bytes_per_second", "B/s", offsetof(Chip, device_link_bytes_per_second), 1e9, 1e14, false},

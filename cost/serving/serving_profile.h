@@ -63,9 +63,9 @@ typedef struct {
     double index_floor_seconds, index_key_seconds, index_flops_share;
     double expert_floor_seconds, expert_hbm_share, expert_flops_share;
     double routing_skew; /* the hottest rank of n has 1 + this x log2(n) times the mean */
-    /* Experts over several domains: the same where a balancer has copies of the hottest, the share of the network's
-     * rate that dispatch and combine reach, and whether a step is two halves, of which one computes while the other's
-     * tokens travel (1). */
+    /* Experts over several hosts: the same where a balancer has copies of the hottest. Over several domains: the share
+     * of the network's rate that dispatch and combine reach, and whether a step is two halves, of which one computes
+     * while the other's tokens travel (1). */
     double balanced_skew, exchange_network_share, two_batches;
     double layer_seconds, step_seconds;
     double collective_floor_seconds, exchange_floor_seconds;

@@ -110,7 +110,7 @@ static void plan_experts(const Planning *to, const WorkerMatrices *matrices, Ste
     Arithmetic arithmetic = stored_arithmetic(type, device);
     double peak = arithmetic_peak(device, arithmetic) * profile->expert_flops_share;
     double hbm = device->hbm_bytes_per_second.value * profile->expert_hbm_share;
-    double each = to->links->wide ? profile->balanced_skew : profile->routing_skew;
+    double each = to->links->balanced ? profile->balanced_skew : profile->routing_skew;
     double skew = 1 + each * log2((double)matrices->expert_ranks);
     double all = matrices->experts * matrices->expert_parameters;
     out->expert_share = matrices->expert_share;
@@ -175,8 +175,9 @@ void step_plan(const ServedModel *served, const WorkerLayout *layout, const Work
     out->token_bytes = 2 * (double)model->d_model;
     out->query_bytes = 2 * widest_query(model);
     out->wide_bytes = 2 * widest_hidden(model);
-    out->dispatch_bytes = routed * profile->dispatch_bytes * sent;
-    out->combine_bytes = routed * 2 * sent;
+    double copies = routed * (double)layout->expert_tensor; /* each rank that has a part of an expert gets the token */
+    out->dispatch_bytes = copies * profile->dispatch_bytes * sent;
+    out->combine_bytes = copies * 2 * sent;
     out->layer_seconds = profile->layer_seconds;
     out->step_seconds = profile->step_seconds;
     out->sequence_seconds = profile->sequence_seconds;

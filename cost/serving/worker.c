@@ -56,8 +56,8 @@ void worker_links(const Mesh *mesh, const Placement *placement, int64_t routed, 
     MessageCost tensor_cost = plain, group_cost = plain;
     tensor_cost.some = footprint_degree(mesh, &tensor) > 1;
     group_cost.some = footprint_degree(mesh, &group) > 1;
-    *out = (WorkerLinks){tensor_cost, tensor_cost, tensor_cost, group_cost, group_cost, plain, false};
-    out->wide = leaves_domain(mesh, &group);
+    *out = (WorkerLinks){tensor_cost, tensor_cost, tensor_cost, group_cost, group_cost, plain, false, false};
+    out->wide = out->balanced = leaves_domain(mesh, &group);
     out->reduce.cost = collective_cost(COLLECTIVE_ALL_REDUCE, mesh, &tensor);
     out->reduce.table = tensor_cost.some ? table_of(profile, mesh, &tensor) : NULL;
     out->gather.cost = collective_cost(COLLECTIVE_ALL_GATHER, mesh, &tensor);

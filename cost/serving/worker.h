@@ -43,6 +43,7 @@ typedef struct {
     MessageCost dispatch; /* all_to_all of routed tokens over tensor x attention_data */
     MessageCost pass;     /* to the next stage */
     bool wide;            /* tensor x attention_data leaves the domain */
+    bool balanced;        /* it leaves the host, where engines copy the hottest experts: the caller says so */
 } WorkerLinks;
 
 /* `mesh` is the worker's own, with as many devices as the layout; `placement` says where tensor, attention_data

@@ -59,7 +59,7 @@ static void write_slurm(const ScheduledJob *job, const char *label, const char *
             label, hosts(job), per_host(job), BEGIN, script, END);
 }
 
-static const char *resource_of(const Chip *chip) {
+const char *scheduler_resource(const Chip *chip) {
     size_t i = 0;
     while (strncmp(chip->name, RESOURCES[i].chip, strlen(RESOURCES[i].chip)) != 0) i++;
     return RESOURCES[i].resource;
@@ -83,7 +83,7 @@ static void write_jobset(const ScheduledJob *job, const char *label, const char 
         "                export NODE_RANK=$JOB_COMPLETION_INDEX MASTER_ADDR=%s-hosts-0-0.%s\n"
         "                HOSTS=$(seq -f '%s-hosts-0-%%g.%s' -s ' ' 0 %" PRId64 ")\n                export HOSTS\n"
         "                bash -c \"$(cat %s",
-        label, hosts(job), hosts(job), resource_of(job->chip), per_host(job), label, label, label, label,
+        label, hosts(job), hosts(job), scheduler_resource(job->chip), per_host(job), label, label, label, label,
         hosts(job) - 1, BEGIN);
     write_indented(script, 16, out);
     fprintf(out, "                SHARDOPT_SCRIPT\n                )\" launch \"$@\"\n              - launch\n"

@@ -18,6 +18,9 @@ typedef struct {
     int64_t chips;
 } ScheduledJob;
 
+/* What Kubernetes' device plugins call the chip: "nvidia.com/gpu". */
+const char *scheduler_resource(const Chip *chip);
+
 /* Whether there is one of that name; NULL: none is named, which is well. */
 bool scheduler_known(const char *under, Error *error);
 

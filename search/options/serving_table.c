@@ -80,6 +80,10 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
                    "`tests/certificate/check_serving.py` checks it together with the JSON report.",
         .values = "@files", .writes = true),
     [OPTION_TIMING] = OPTION_ROW("timing", NULL, 0, .help = "print on stderr how long it took"),
+    [OPTION_VERBOSE] =
+        OPTION_ROW("verbose", NULL, USE_INFERENCE, .letter = 'v',
+                   .help = "the whole report: how it was searched, and what no engine's rules would allow",
+                   .details = "A text in a file (-o) is always whole."),
     [OPTION_FROM] = OPTION_ROW("from", "REPORT", USE_EMIT,
                                .help = "a point of this JSON report of `inference`, instead of the options above",
                                .values = "@files"),

@@ -258,12 +258,16 @@ static bool find_usual(const ServingQuestion *question, Arena *arena, ServingAns
 }
 
 /* Where nothing keeps limits that nobody requested, the best is within twice the shortest times that there are: a chip
- * whose memory cannot read the weights in 50 ms still serves. */
+ * whose memory cannot read the weights in 50 ms still serves. The first token's is of points that are quick enough. */
 static bool find_best_loosened(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
-    const ServingPoint *shortest = &out->front.points[0];
+    const ServingFront *front = &out->front;
+    double soonest = INFINITY;
     out->loosened = true;
-    out->tpot_goal_seconds = max_real(out->tpot_goal_seconds, 2 * shortest->tpot_seconds);
-    out->ttft_goal_seconds = max_real(out->ttft_goal_seconds, 2 * shortest->ttft_seconds);
+    out->tpot_goal_seconds = max_real(out->tpot_goal_seconds, 2 * front->points[0].tpot_seconds);
+    for (int i = 0; i < front->count; i++)
+        if (front->points[i].tpot_seconds <= out->tpot_goal_seconds)
+            soonest = min_real(soonest, front->points[i].ttft_seconds);
+    out->ttft_goal_seconds = max_real(out->ttft_goal_seconds, 2 * soonest);
     return find_best(question, arena, out, error);
 }
 

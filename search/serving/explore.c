@@ -127,7 +127,9 @@ static bool explore_layout(void *context, const ServingLayout *layout, const Wor
 bool explore_one_pool(ServingSearch *search) {
     ServingPhase phase = search->mode == SERVE_DECODE ? PHASE_DECODES : PHASE_BOTH;
     Space space = {search->question, search->submeshes, phase, search->engine, &search->count->space};
-    return space_each(&space, explore_layout, search);
+    bool ok = space_each(&space, explore_layout, search);
+    front_settle(search->front);
+    return ok;
 }
 
 /* ---- prompts ---- */
@@ -166,5 +168,7 @@ static bool explore_prompt_layout(void *context, const ServingLayout *layout, co
 
 bool explore_prompts(ServingSearch *search) {
     Space space = {search->question, search->submeshes, PHASE_PROMPTS, search->engine, &search->count->space};
-    return space_each(&space, explore_prompt_layout, search);
+    bool ok = space_each(&space, explore_prompt_layout, search);
+    front_settle(search->front);
+    return ok;
 }

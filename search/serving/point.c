@@ -69,6 +69,12 @@ double point_usd_per_million(const ServingQuestion *question, const ServingPoint
     return usd_per_million(usd, point_chips_paid(question, point), tokens_per_second);
 }
 
+double point_joules_per_token(const ServingQuestion *question, const ServingPoint *point) {
+    double watts = question->chip.board_watts.value;
+    if (!(watts > 0) || !(point->tokens_per_second > 0)) return -1;
+    return watts * point_chips_paid(question, point) / point->tokens_per_second;
+}
+
 void point_of_batch(const ServingQuestion *question, const PricedLayout *layout, int64_t batch, ServingMode mode,
                     ServingPoint *out) {
     double tokens = speculation_tokens(question->speculation);
@@ -194,12 +200,14 @@ PromptTime prompt_time(const ServingQuestion *question, const PricedLayout *layo
 
 /* ---- the Pareto front ---- */
 
+static ServingPoint *front_at(const ServingFront *front, int i) { return &front->points[front->order[i]]; }
+
 /* The number of points with more tokens per user than this. */
 static int before(const ServingFront *front, double per_user) {
     int low = 0, high = front->count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (front->points[middle].per_user > per_user)
+        if (front_at(front, middle)->per_user > per_user)
             low = middle + 1;
         else
             high = middle;
@@ -209,9 +217,9 @@ static int before(const ServingFront *front, double per_user) {
 
 bool front_beats(const ServingFront *front, double per_user, double per_chip) {
     int at = before(front, per_user);
-    if (at < front->count && front->points[at].per_user == per_user && front->points[at].per_chip > per_chip)
-        return true;
-    return at > 0 && front->points[at - 1].per_chip >= per_chip;
+    const ServingPoint *same = at < front->count ? front_at(front, at) : NULL;
+    if (same && same->per_user == per_user && same->per_chip > per_chip) return true;
+    return at > 0 && front_at(front, at - 1)->per_chip >= per_chip;
 }
 
 /* The order of points with the same rates. */
@@ -232,30 +240,57 @@ static bool make_room(ServingFront *front, Error *error) {
     if (front->count < front->room) return true;
     int room = front->room ? 2 * front->room : 64;
     ServingPoint *points = realloc(front->points, (size_t)room * sizeof *points);
-    if (!points) return error_memory(error);
-    front->points = points;
+    if (points) front->points = points;
+    int *order = points ? realloc(front->order, (size_t)room * sizeof *order) : NULL;
+    if (!order) return error_memory(error);
+    front->order = order;
     front->room = room;
     return true;
 }
 
+/* The last point moves to where this one lay, so that no place is empty. */
+static void drop(ServingFront *front, int at) {
+    int place = front->order[at], last = --front->count;
+    memmove(front->order + at, front->order + at + 1, (size_t)(last - at) * sizeof *front->order);
+    if (place == last) return;
+    front->order[before(front, front->points[last].per_user)] = place;
+    front->points[place] = front->points[last];
+}
+
 bool front_add(ServingFront *front, const ServingPoint *point, Error *error) {
     if (front_beats(front, point->per_user, point->per_chip)) return true;
-    int at = before(front, point->per_user), end = at;
-    if (at < front->count && front->points[at].per_user == point->per_user &&
-        front->points[at].per_chip == point->per_chip) {
-        if (preferred(point, &front->points[at])) front->points[at] = *point;
+    int at = before(front, point->per_user);
+    ServingPoint *next = at < front->count ? front_at(front, at) : NULL;
+    if (next && next->per_user == point->per_user && next->per_chip == point->per_chip) {
+        if (preferred(point, next)) *next = *point;
         return true;
     }
-    while (end < front->count && front->points[end].per_chip <= point->per_chip) end++;
-    if (end == at && !make_room(front, error)) return false;
-    int kept = front->count - end;
-    memmove(front->points + at + 1, front->points + end, (size_t)kept * sizeof *front->points);
-    front->points[at] = *point;
-    front->count = at + 1 + kept;
+    if (next && next->per_chip <= point->per_chip) { /* its place is taken, and those behind it that are beaten go */
+        *next = *point;
+        while (at + 1 < front->count && front_at(front, at + 1)->per_chip <= point->per_chip) drop(front, at + 1);
+        return true;
+    }
+    if (!make_room(front, error)) return false;
+    memmove(front->order + at + 1, front->order + at, (size_t)(front->count - at) * sizeof *front->order);
+    front->order[at] = front->count;
+    front->points[front->count++] = *point;
     return true;
+}
+
+void front_settle(ServingFront *front) {
+    for (int i = 0; i < front->count; i++) {
+        if (front->order[i] == i) continue;
+        ServingPoint first = front->points[i];
+        for (int to = i, from; to >= 0; to = from) {
+            from = front->order[to] == i ? -1 : front->order[to];
+            front->points[to] = from < 0 ? first : front->points[from];
+            front->order[to] = to;
+        }
+    }
 }
 
 void front_free(ServingFront *front) {
     free(front->points);
+    free(front->order);
     *front = (ServingFront){0};
 }

@@ -75,12 +75,17 @@ double point_chips_paid(const ServingQuestion *question, const ServingPoint *poi
 /* USD for a million tokens at so many a second; negative: no price is known, or there are no tokens. */
 double point_usd_per_million(const ServingQuestion *question, const ServingPoint *point, double tokens_per_second);
 
+/* Joules for an output token where every board that is paid for takes what it takes at most, without hosts and network;
+ * negative: the chip's is not known, or there are no tokens. */
+double point_joules_per_token(const ServingQuestion *question, const ServingPoint *point);
+
 /* The points of which none is beaten, since no other has at least as many tokens per second for each user and for each
  * chip, and more of one of them. Of equals the one with the sooner first token stays, then the one that comes first in
  * the enumeration, so that the front does not depend on the way of a search. */
 typedef struct {
-    ServingPoint *points; /* falling per_user, rising per_chip; malloc'd */
+    ServingPoint *points; /* falling per_user, rising per_chip, once settled; malloc'd */
     int count, room;
+    int *order; /* where each of them lies while points are added, which are large: they are not shifted; malloc'd */
 } ServingFront;
 
 /* Whether a point with these rates, or any worse one, is beaten by one that is there. Equal rates are not beaten. */
@@ -88,5 +93,8 @@ bool front_beats(const ServingFront *front, double per_user, double per_chip);
 
 /* Adds a point unless it is beaten, and drops those that it beats. False: memory is out. */
 bool front_add(ServingFront *front, const ServingPoint *point, Error *error);
+
+/* Lays the points in their order. To be called before they are read; more can be added afterwards. */
+void front_settle(ServingFront *front);
 
 void front_free(ServingFront *front);

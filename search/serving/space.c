@@ -265,6 +265,8 @@ static int64_t routed_experts(const Model *model) {
 void layout_links(const ServingQuestion *question, const ServingLayout *layout, WorkerLinks *out) {
     worker_links(&layout->submesh->mesh, &layout->placement, routed_experts(&question->model),
                  &question->profiles[layout->engine], out);
+    out->balanced |= chip_has_domains(&question->chip) && layout->layout.attention_data > 1 &&
+                     worker_group(&layout->layout) > devices_of_host(question); /* experts are cut later: engine.h */
 }
 
 /* Placements of a tuple of degrees that cost the same stand for each other: the first one is kept. */

@@ -272,6 +272,7 @@ static bool decode_submesh(WorkerFronts *fronts, int number) {
     Space space = {search->question, &(SubMeshList){&search->submeshes->list[number], 1}, PHASE_DECODES, search->engine,
                    &search->count->space};
     bool ok = space_each(&space, gather_decodes, fronts);
+    for (int cache = 0; cache < STORED_COUNT; cache++) front_settle(&fronts->decodes[cache]);
     for (int cache = 0; cache < STORED_COUNT; cache++) {
         for (int i = 0; i < fronts->decodes[cache].count; i++) {
             const ServingPoint *point = &fronts->decodes[cache].points[i];
@@ -295,7 +296,9 @@ bool explore_two_pools(ServingSearch *search) {
     if (!fronts.prompts) return error_memory(search->error);
     for (int cache = 0; cache < STORED_COUNT; cache++) fronts.least_prompt[cache] = INFINITY;
     bool ok = space_each(&space, gather_prompts, &fronts);
+    for (size_t i = 0; i < count; i++) front_settle(&fronts.prompts[i]);
     for (int submesh = 0; ok && submesh < search->submeshes->count; submesh++) ok = decode_submesh(&fronts, submesh);
+    front_settle(search->front);
     for (size_t i = 0; i < count; i++) front_free(&fronts.prompts[i]);
     free(fronts.prompts);
     return ok;

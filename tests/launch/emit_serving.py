@@ -28,6 +28,16 @@ CASES = [
     "--model deepseek-v3 --chip h200 --nodes 4 --mode disaggregated --require expert_tensor=1",
     "--model 8b --chip h100 --nodes 1 --speculate 3:0.6 --rate 5",
     "--model gpt-oss-120b --chip b200 --nodes 1 --mode aggregated",
+    "--model 8b --chip l4 --chips 1",
+    "--model 70b --chip h100 --chips 2 --precision fp8",
+    "--model deepseek-v3 --chip h200 --nodes 1",
+    "--model deepseek-v3 --chip h100 --nodes 12 --prompt 2048 --mode disaggregated",
+    "--model qwen3-235b --chip h200 --nodes 1 --mode disaggregated --precision fp8",
+    "--model kimi-k2 --chip gb200 --nodes 1 --prompt 8192 --answer 1024",
+    "--model llama4-maverick --chip h200 --nodes 1 --precision fp8",
+    "--model 405b --chip h200 --nodes 4 --precision fp8 --mode disaggregated",
+    "--model qwen3-32b --chip gb200 --chips 4 --cached 60%",
+    "--model 70b --chip h100 --nodes 1 --prompt 100000 --answer 1000",
 ]
 MAXTEXT_CASES = [  # the name that MaxText has for the model, behind the options
     ("--model 8b --chip v5e --slice 2x4 --require tensor=8", "llama3.1-8b"),
@@ -36,6 +46,9 @@ MAXTEXT_CASES = [  # the name that MaxText has for the model, behind the options
     ("--model 405b --chip v6e --slice 8x8 --precision int8 --require tensor=64 --objective latency", "llama3.1-405b"),
     ("--model mixtral-8x7b --chip v6e --slice 2x4 --require tensor=8", "mixtral-8x7b"),
     ("--model gemma2-27b --chip v6e --slice 2x4 --kv-dtype int4 --prompt 2048 --require tensor=8", "gemma2-27b"),
+    ("--model 8b --chip v5e --slice 2x4 --precision int8 --kv-dtype int8", "llama3.1-8b"),
+    ("--model 8b --chip v6e --slice 2x2 --prompt 4096 --answer 512", "llama3.1-8b"),
+    ("--model 70b --chip v5p --slice 2x2x2", "llama3.1-70b"),
 ]
 NOTE = """#!/usr/bin/env python3
 import json, os, sys
@@ -243,6 +256,45 @@ def router(words):
     return parser.parse_args(words)
 
 
+def graph_workers(text):
+    """The words of each worker of a DynamoGraphDeployment, by its pool, without those that are Dynamo's own."""
+    import yaml
+    documents = list(yaml.safe_load_all(text))
+    need(documents[-1]["kind"] == "DynamoGraphDeployment" and documents[-1]["apiVersion"] == "nvidia.com/v1beta1", text)
+    for component in documents[-1]["spec"]["components"]:
+        if component["type"] == "frontend":
+            continue
+        container = component["podTemplate"]["spec"]["containers"][0]
+        environment = {item["name"]: item["value"] for item in container["env"]}
+        words = [word.replace("$(MODEL)", environment["MODEL"]).replace("$(DRAFT)", "c/d") for word in container["args"]]
+        pool = {"worker": "both"}.get(component["name"], component["name"])
+        hosts = component.get("multinode", {"nodeCount": 1})["nodeCount"]
+        devices = hosts * int(container["resources"]["limits"]["nvidia.com/gpu"])
+        config = next((d["data"][f"{component['name']}.yaml"] for d in documents if d["kind"] == "ConfigMap"), None)
+        yield pool, component["replicas"], devices, container["command"][-1], words, config
+
+
+def check_graph(program, engine, report, point, worker):
+    code, text, said = shardopt.run(program, "emit", "dynamo", "--from", report)
+    need(code == 0, f"emit dynamo {engine}: exit {code}: {said}")
+    for name, replicas, devices, module, words, config in graph_workers(text):
+        pool = next(pool for pool in point["pools"] if pool["phase"] == name)
+        need(replicas == pool["workers"], f"dynamo {engine}: {replicas} workers")
+        if engine == "vllm":
+            own = [i for i, word in enumerate(words) if word in ("--disaggregation-mode", "--kv-transfer-config")]
+            words = [word for i, word in enumerate(words) if i not in own and i - 1 not in own]
+            need(module == "dynamo.vllm", module)
+            worker(["vllm", "serve", "a/b", *words[2:]], pool, devices)
+        elif engine == "sglang":
+            need(module == "dynamo.sglang", module)
+            worker(["python", "-m", "sglang.launch_server", *words], pool, devices)
+        else:
+            keys = {line.split(":")[0] for line in config.splitlines() if line[0] != " "}
+            own = {"tensor_parallel_size", "pipeline_parallel_size", "moe_expert_parallel_size", "max_batch_size",
+                   "max_num_tokens", "max_seq_len"}
+            need(keys <= TRTLLM_KEYS.keys() | own, f"{keys - TRTLLM_KEYS.keys() - own} are no keys of TensorRT-LLM")
+
+
 def check(program, engine, case, folder, worker, bench):
     case, model = case if isinstance(case, tuple) else (case, "a/b")
     script, report = os.path.join(folder, "s.sh"), os.path.join(folder, "r.json")
@@ -268,6 +320,8 @@ def check(program, engine, case, folder, worker, bench):
             worker(words, pool, axes["tensor"] * axes["pipeline"] * axes["attention_data"])
             asked += 1
     need(asked > 0, f"{engine} {case}: nothing was started")
+    if engine != "maxtext":
+        check_graph(program, engine, report, point, worker)
     for words in noted(script, "test", 0):
         if bench and words[:3] == ["vllm", "bench", "serve"]:
             bench(words)

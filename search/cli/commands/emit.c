@@ -215,7 +215,8 @@ const Command COMMAND_EMIT = {
     .usage = "emit FORMAT REPORT [--rank N] [-o FILE]    (as --from REPORT; - is stdin)\n"
              "emit FORMAT --from-config FILE [-o FILE] [OPTIONS]\n"
              "emit FORMAT --model NAME [--plan PLAN] [-o FILE] [OPTIONS]\n"
-             "emit vllm|sglang|tensorrt-llm|maxtext-serving [--from REPORT [--rank N]] [OPTIONS of `inference`]",
+             "emit vllm|sglang|tensorrt-llm|maxtext-serving|dynamo|llm-d [--from REPORT [--rank N]] [OPTIONS of "
+             "`inference`]",
     .details =
         "A plan as the configuration of what runs it: `maxtext` (YAML over base.yml), `megatron`, "
         "`torchtitan` (bash scripts), `torchtitan-toml` (TOML, for torchtitan up to 0.2), `jax` (a Python "
@@ -232,14 +233,14 @@ const Command COMMAND_EMIT = {
         "arguments go to the trainer: data and "
         "tokenizer, for one. With `vllm`, `sglang`, `tensorrt-llm` or `maxtext-serving` the options are those of "
         "`inference`, and the file is a script that starts every worker, routes to them, and runs the load test "
-        "that would confirm what was predicted.",
+        "that would confirm what was predicted; `dynamo` and `llm-d` write what these start on Kubernetes.",
     .options = PLANNING_OPTIONS,
     .option_count = OPTION_COUNT,
     .use = USE_EMIT,
     .takes_arguments = true,
     .argument_values =
         "maxtext torchtitan megatron jax deepspeed torchtitan-toml trl axolotl llama-factory vllm sglang tensorrt-llm "
-        "maxtext-serving",
+        "maxtext-serving dynamo llm-d",
     .footer = PLANNING_FOOTER(""),
     .list = list_formats,
     .examples = "shardopt emit maxtext --from report.json -o run.yml\n"

@@ -12,6 +12,7 @@
 #include "search/launch/syntax/config_file.h"
 #include "search/options/report_options.h"
 #include "search/serving/launch/served_against.h"
+#include "search/serving/launch/serving_graph.h"
 #include "search/serving/launch/serving_script.h"
 
 #include <string.h>
@@ -24,7 +25,8 @@ typedef struct {
     Streams streams;
     const char *rank;     /* as --rank has it; NULL: the best */
     const cJSON *report;  /* that was requested again; NULL: none */
-    const Engine *engine; /* of the script to write */
+    const Engine *engine; /* of the script to write; NULL: any */
+    const char *graph;    /* the orchestrator to write for; NULL: a script */
     ServedConfig *config; /* of the script that was read */
     bool ends, lacks;     /* what decides the exit code in place of the front: it does not fit */
     Draft certificate;
@@ -141,6 +143,7 @@ static bool make_report(ServingWork *work, Served *served, Error *error) {
         fprintf(err, "shardopt: warning: %.0f tokens are beyond the %lld that %s is made for; priced as requested\n",
                 question->longest, (long long)question->model.max_seq, question->model.name);
     if (work->choice.timing) fprintf(err, "shardopt: %.3f s\n", clock_seconds() - work->start);
+    served->report.screen = !work->choice.verbose && !work->choice.path;
     return write_report(work, &served->report, NULL, error);
 }
 
@@ -201,7 +204,7 @@ static bool make_explanation(ServingWork *work, Served *served, Error *error) {
     ServingPoint own = *point;
     ServingAnswer one = served->answer;
     ServingReport report = served->report;
-    one.front = (ServingFront){&own, 1, 1};
+    one.front = (ServingFront){.points = &own, .count = 1, .room = 1};
     one.physical = (ServingFront){0};
     one.best = own;
     one.has_best = true;
@@ -272,7 +275,9 @@ const Command *serving_explain_command(int argc, char **argv) {
 
 static const char SUFFIX[] = "-serving"; /* `maxtext` alone is a format of training */
 
+/* The number of the engine; engine_count(): an orchestrator's, of any engine; -1: another format. */
 static int format_engine(const char *name) {
+    if (serving_graph_known(name)) return engine_count();
     for (int i = 0; i < engine_count(); i++) {
         const char *own = engine_at(i)->name;
         size_t length = strlen(own);
@@ -289,6 +294,8 @@ void serving_emit_list(FILE *out) {
         snprintf(name, sizeof name, "%s%s", own, strcmp(own, "maxtext") == 0 ? SUFFIX : "");
         fprintf(out, "  %-15s a bash script that starts %s as `inference` priced it\n", name, engine_at(i)->title);
     }
+    fprintf(out, "  %-15s a DynamoGraphDeployment of the best engine, for Kubernetes\n", "dynamo");
+    fprintf(out, "  %-15s values of llm-d's chart with vLLM, for Kubernetes\n", "llm-d");
 }
 
 /* The point requested by its rank; else the best. NULL: *error. */
@@ -297,7 +304,7 @@ static const ServingPoint *point_of(const Served *served, const Engine *engine, 
     if (rank_text && !number_whole(rank_text, "--rank", 1, 1000000, &rank, error)) return NULL;
     const ServingPoint *point =
         !rank_text && served->answer.has_best ? &served->answer.best : served_point(served, rank, "--rank", error);
-    if (!point || (point->pools[0].on.engine != NO_ENGINE && engine_at(point->pools[0].on.engine) == engine))
+    if (!point || !engine || (point->pools[0].on.engine != NO_ENGINE && engine_at(point->pools[0].on.engine) == engine))
         return point;
     error_set(error, ERROR_INPUT, rank_text ? "--rank" : "--from", "is a point of %s; give `emit` its name",
               point_engine(point));
@@ -307,16 +314,18 @@ static const ServingPoint *point_of(const Served *served, const Engine *engine, 
 typedef struct {
     const ServingReport *report;
     const ServingPoint *point;
+    const char *graph; /* the orchestrator; NULL: a script */
 } ScriptOfPoint;
 
 static bool write_script(void *script, FILE *out, Error *error) {
     const ScriptOfPoint *own = script;
-    return serving_script_write(own->report, own->point, out, error);
+    return own->graph ? serving_graph_write(own->graph, own->report, own->point, out, error)
+                      : serving_script_write(own->report, own->point, out, error);
 }
 
 static bool make_script(ServingWork *work, Served *served, Error *error) {
     Draft draft;
-    const char *engine = work->engine->name;
+    const char *engine = work->graph ? work->graph : work->engine->name;
     FILE *err = work->streams.err;
     if (interrupt_came(NULL)) return fprintf(err, "shardopt: emit %s: interrupted; nothing is written\n", engine), true;
     if (served->answer.front.count == 0)
@@ -327,7 +336,7 @@ static bool make_script(ServingWork *work, Served *served, Error *error) {
                true;
     const ServingQuestion *question = served->report.question;
     const ScheduledJob job = {question->model.name, &question->chip, question->machine.mesh.chips};
-    ScriptOfPoint script = {&served->report, point_of(served, work->engine, work->rank, error)};
+    ScriptOfPoint script = {&served->report, point_of(served, work->engine, work->rank, error), work->graph};
     return script.point && draft_open(&draft, error) &&
            draft_write(&draft,
                        scheduler_write(work->line->text[OPTION_UNDER], &job, write_script, &script, draft.file, error),
@@ -343,12 +352,16 @@ int serving_emit(const CommandLine *line, const char *format, const cJSON *repor
                          format),
                EXIT_USAGE;
     if (!begin(line, streams, &work, error) || !scheduler_known(line->text[OPTION_UNDER], error)) return EXIT_USAGE;
-    work.engine = engine < 0 ? &ENGINE_MAXTEXT : engine_at(engine);
+    work.graph = engine == engine_count() ? format : NULL;
+    work.engine = work.graph ? serving_graph_engine(format) : engine < 0 ? &ENGINE_MAXTEXT : engine_at(engine);
+    if (work.graph && line->text[OPTION_UNDER])
+        return error_set(error, ERROR_INPUT, "--under", "starts scripts, and %s starts workers itself", format),
+               EXIT_USAGE;
     const char *named = work.options.text[OPTION_ENGINE];
     if (report) return ask_again(&work, report, error) ? answer(&work, make_script, error) : EXIT_USAGE;
-    if (named && engine_named(named) != engine)
+    if (named && work.engine && engine_named(named) != engine_named(work.engine->name))
         return error_set(error, ERROR_INPUT, "--engine", "is not the engine of the format; leave it out"), EXIT_USAGE;
-    work.options.text[OPTION_ENGINE] = work.engine->name;
+    if (work.engine) work.options.text[OPTION_ENGINE] = work.engine->name;
     work.options.where[OPTION_ENGINE] = "emit";
     return answer(&work, make_script, error);
 }
@@ -391,8 +404,8 @@ static int run_emit(const CommandLine *line, Streams streams, Error *error) {
 static const Command EMIT_SERVING = {
     .name = "emit",
     .summary = "a way to serve as a script that starts it",
-    .usage = "emit vllm|sglang|tensorrt-llm|maxtext-serving --from REPORT [--rank N] [-o FILE]\n"
-             "emit vllm|sglang|tensorrt-llm|maxtext-serving --model NAME [-o FILE] [OPTIONS]",
+    .usage = "emit vllm|sglang|tensorrt-llm|maxtext-serving|dynamo|llm-d --from REPORT [--rank N] [-o FILE]\n"
+             "emit vllm|sglang|tensorrt-llm|maxtext-serving|dynamo|llm-d --model NAME [-o FILE] [OPTIONS]",
     .about =
         "The best point for the options, or one of a report's front, as a script that starts every worker, routes\n"
         "to them, and runs the load test that would confirm what was predicted.",

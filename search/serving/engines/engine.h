@@ -133,10 +133,14 @@ EngineSet engines_of_chip(const Chip *chip);
  * of block-wise fp8 experts are not cut. */
 const char *engine_common_refuses(const EngineAsk *ask);
 
-/* Experts beyond those of the model that fill the ranks of an expert group that does not divide them; and whether that
- * group leaves the domain, where engines balance it. */
+/* Experts beyond those of the model that fill the ranks of an expert group that does not divide them; whether that
+ * group leaves the domain; and whether it leaves the host, where engines balance it. */
 int64_t engine_redundant_experts(const EngineAsk *ask);
 bool engine_is_wide(const EngineAsk *ask);
+bool engine_balances(const EngineAsk *ask);
+
+/* Whether the model is of a family in the list, which ends with NULL. */
+bool engine_family_among(const Model *model, const char *const *families);
 
 /* Whether the weights of the model bring a head that drafts (MTP), so that no draft is loaded alongside them. */
 bool engine_drafts_itself(const Model *model);

@@ -4,6 +4,8 @@
 
 #include "base/util.h"
 
+#include <string.h>
+
 static const Engine *const ENGINES[] = {&ENGINE_VLLM, &ENGINE_SGLANG, &ENGINE_TENSORRT_LLM, &ENGINE_MAXTEXT};
 _Static_assert(COUNT_OF(ENGINES) <= ENGINES_MAX, "a set has a bit for each");
 
@@ -38,10 +40,21 @@ int64_t engine_redundant_experts(const EngineAsk *ask) {
     return ways < most ? divide_up(most, ways) * ways - most : 0;
 }
 
-bool engine_is_wide(const EngineAsk *ask) {
-    int64_t domain = ask->chip->domain_chips * max_whole(1, ask->chip->devices_per_chip);
-    return domain > 0 && ask->layout->expert > 1 && ask->layout->attention_data > 1 &&
-           worker_group(ask->layout) > domain;
+/* Whether experts and attention data lie on more than so many chips of a domain or of a host; 0: there are none. */
+static bool is_beyond(const EngineAsk *ask, int64_t chips) {
+    return chips > 0 && ask->layout->expert > 1 && ask->layout->attention_data > 1 &&
+           worker_group(ask->layout) > chips * max_whole(1, ask->chip->devices_per_chip);
+}
+
+bool engine_is_wide(const EngineAsk *ask) { return is_beyond(ask, ask->chip->domain_chips); }
+
+bool engine_balances(const EngineAsk *ask) {
+    return engine_is_wide(ask) || (chip_has_domains(ask->chip) && is_beyond(ask, ask->chip->chips_per_host));
+}
+
+bool engine_family_among(const Model *model, const char *const *families) {
+    while (*families && strcmp(model->family, *families) != 0) families++;
+    return *families != NULL;
 }
 
 const char *engine_common_refuses(const EngineAsk *ask) {

@@ -3,8 +3,29 @@
  * parallel_hook.py of the package sglang 0.5.23 (November 2026; --attn-dp-size was --dp-size with --enable-dp-attention
  * before); its router: sglang_router/router_args.py of sglang-router 0.3.2; its load test: sglang/benchmark/serving.py.
  */
+#include "base/util.h"
 #include "cost/serving/matrices.h"
 #include "search/serving/engines/engine.h"
+
+/* Mixtures whose code (sglang/srt/models of the package) knows attention groups that are smaller than tensor, but hands
+ * no tokens to DeepEP (no get_moe_impl_class); and those that know neither. */
+static const char *const UNDISPATCHED[] = {"llama4", "llama4_text", "mellum", NULL};
+static const char *const WHOLE[] = {"dbrx", "granitemoehybrid", "grok", "hy_v3", "lfm2", "lfm2_moe", "mixtral", NULL};
+
+/* DeepEP's kernels are compiled for these widths (vllm's prepare_finalize/deepep_ll.py lists them). With a batch above
+ * DISPATCHED its buffers have to be configured, by a variable that sglang/srt/environ.py sets to this. */
+static const int64_t DEEPEP_WIDTHS[] = {2048, 2560, 3072, 4096, 5120, 6144, 7168, 8192};
+enum { DISPATCHED = 128 };
+
+static bool uses_deepep(const WorkerLayout *layout) { return layout->expert > 1 && layout->attention_data > 1; }
+
+static const char *refuses_deepep(const Model *model) {
+    bool compiled = model->family[0] == '\0';
+    for (size_t i = 0; i < COUNT_OF(DEEPEP_WIDTHS); i++) compiled |= model->d_model == DEEPEP_WIDTHS[i];
+    if (!compiled) return "DeepEP is not compiled for the width of this model";
+    return engine_family_among(model, UNDISPATCHED) ? "the code of this model does not exchange tokens by DeepEP"
+                                                    : NULL;
+}
 
 static const char *refuses(const EngineAsk *ask) {
     const WorkerLayout *layout = ask->layout;
@@ -15,7 +36,9 @@ static const char *refuses(const EngineAsk *ask) {
         return "attention data parallel is for mixtures (help of --enable-dp-attention)";
     if (layout->attention_data > 1 && layout->expert > 1 && layout->expert_tensor > 1)
         return "DeepEP, which attention data parallel exchanges tokens with, forces all ranks into the expert group";
-    return NULL;
+    if (layout->attention_data > 1 && engine_family_among(ask->model, WHOLE))
+        return "the code of this model has no attention data parallel";
+    return uses_deepep(layout) ? refuses_deepep(ask->model) : NULL;
 }
 
 /* --tp-size counts all ranks of a stage: attention data parallel lies inside it. --max-running-requests and
@@ -45,11 +68,15 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     says[SERVED_TENSOR] = worker_group(layout);
     says[SERVED_SEQUENCES] = knobs->sequences;
     says[SERVED_TOKENS] = knobs->step_tokens;
+    int64_t dispatched = divide_up(knobs->sequences, layout->attention_data) * (knobs->drafts + 1);
+    if (uses_deepep(layout) && knobs->role != ENGINE_PROMPTS && dispatched > DISPATCHED)
+        engine_words(out, "env SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK=%lld", (long long)dispatched);
     engine_words(out, "python -m sglang.launch_server --model-path");
     engine_word(out, WORD_MODEL, "");
     engine_flags(out, FLAGS, 'w', says);
-    if (layout->expert > 1 && layout->attention_data > 1) engine_words(out, "--moe-a2a-backend deepep");
-    if (engine_is_wide(ask)) engine_words(out, "--enable-two-batch-overlap --enable-eplb");
+    if (uses_deepep(layout)) engine_words(out, "--moe-a2a-backend deepep");
+    if (engine_is_wide(ask)) engine_words(out, "--enable-two-batch-overlap");
+    if (engine_balances(ask)) engine_words(out, "--enable-eplb");
     if (engine_redundant_experts(ask) > 0)
         engine_flag(out, "--ep-num-redundant-experts", engine_redundant_experts(ask));
     engine_flags(out, FLAGS, 'r', says);

@@ -22,6 +22,11 @@ static const char *refuses_context(const EngineAsk *ask) {
     return NULL;
 }
 
+/* Mixtures whose code lets no balancer copy experts: no MixtureOfExperts in vllm/model_executor/models. */
+static const char *const UNBALANCED[] = {
+    "dbrx",    "gpt_oss",    "granitemoehybrid", "grok",      "kimi_linear", "longcat_flash",
+    "minimax", "minimax_m2", "minimax_m3",       "qwen2_moe", NULL};
+
 static const char *refuses(const EngineAsk *ask) {
     const WorkerLayout *layout = ask->layout;
     bool experts = model_has_experts(ask->model), tpu = !chip_has_domains(ask->chip);
@@ -30,6 +35,8 @@ static const char *refuses(const EngineAsk *ask) {
     if (layout->attention_data > 1 && !experts) return "a dense model runs as copies, not with attention data parallel";
     if (experts && layout->expert > 1 && layout->expert_tensor > 1)
         return "the expert group is all of tensor x data parallel, or none";
+    if (engine_redundant_experts(ask) > 0 && engine_family_among(ask->model, UNBALANCED))
+        return "the code of this model has no copies of experts";
     if (tpu && layout->pipeline > 1) return "there are no pipelines on TPUs";
     for (int i = 0; i < ask->model->kind_count && tpu; i++)
         if (cache_copies(&ask->model->kinds[i], layout->tensor) > layout->kv_sequence)
@@ -74,7 +81,8 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     if (layout->weights == STORED_FP8) engine_words(out, "--quantization fp8");
     if (layout->cache == STORED_FP8) engine_words(out, "--kv-cache-dtype fp8");
     int64_t copies = engine_redundant_experts(ask);
-    if (engine_is_wide(ask) || copies > 0) engine_words(out, "--enable-eplb");
+    if ((engine_balances(ask) || copies > 0) && !engine_family_among(ask->model, UNBALANCED))
+        engine_words(out, "--enable-eplb");
     if (copies > 0) engine_flag(out, "--eplb-config.num_redundant_experts", copies);
     add_role(layout, knobs->role, out);
     if (knobs->drafts < 1) return;

@@ -219,6 +219,12 @@ static bool write_pool(const Script *script, const ServingPool *pool, Error *err
     return true;
 }
 
+const char *serving_script_worker(const ServingQuestion *question, const ServingPool *pool, FILE *out, Error *error) {
+    Script script = {.question = question, .engine = engine_at(pool->on.engine), .out = out, .where = "emit"};
+    script.route.output = (int64_t)ceil(question->request.output);
+    return write_pool(&script, pool, error) ? POOL_NAMES[role_of(pool)] : NULL;
+}
+
 /* Where the worker i answers. */
 static const char *worker_port(const Script *script, char text[32]) {
     int fixed = script->engine->start.fixed_port;

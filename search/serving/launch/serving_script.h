@@ -8,6 +8,11 @@
 /* False: the engine cannot start this point (*error has the rule), or memory is out. */
 bool serving_script_write(const ServingReport *report, const ServingPoint *point, FILE *out, Error *error);
 
+/* A function of the shell that starts a worker of the pool on one of its hosts: "prompts", "decode" or "both", of the
+ * worker's number, which of its hosts this is, which of HOSTS is its first, and the port. It uses HOSTS, NODE_RANK and
+ * MODEL. Returns its name; NULL: the engine cannot start it (*error has the rule). */
+const char *serving_script_worker(const ServingQuestion *question, const ServingPool *pool, FILE *out, Error *error);
+
 /* ---- on which hosts, and on which of their devices, the workers of a point lie ---- */
 
 typedef struct {

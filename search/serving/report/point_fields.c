@@ -41,6 +41,8 @@ const Field POINT_FIELDS[] = {
     {"cost_usd_per_million_output_tokens", REAL(usd_of_output), OR_NULL,
      SAY(6, "USD per million tokens", digits_text)},
     {"cost_usd_per_million_input_tokens", REAL(usd_of_input), OR_NULL},
+    {"joules_per_output_token_at_most", REAL(joules), OR_ABSENT,
+     .meaning = "with every board at the power that its maker states, without hosts and network"},
     /* Not in JSON, or there in another form. */
     {.flat = "model", TEXT(model), .column = 2},
     {.flat = "chip", TEXT(chip), .column = 3},
@@ -63,10 +65,12 @@ void point_record(const ServingReport *report, const ServingPoint *point, int ra
     out->chip = q->chip.name;
     out->chips_idle = q->machine.mesh.chips - point->chips_used;
     out->concurrency = out->pool.batch * out->pool.workers;
-    out->input_tokens_per_second = rate / q->request.output * q->request.prompt;
+    double requests = point->mode == SERVE_PREFILL ? point->requests_per_second : rate / q->request.output;
+    out->input_tokens_per_second = requests * q->request.prompt;
     out->transfer_seconds = point->pool_count == 2 ? point->transfer_seconds : -1;
     out->usd_of_output = point_usd_per_million(q, point, rate);
     out->usd_of_input = point_usd_per_million(q, point, out->input_tokens_per_second);
+    out->joules = point_joules_per_token(q, point);
     out->tpot_low = point->tpot_seconds / factor;
     out->tpot_high = point->tpot_seconds * factor;
     out->ttft_high = point->ttft_seconds * factor;

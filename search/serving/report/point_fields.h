@@ -9,9 +9,9 @@
 /* One point with all that its figures are got from. Texts lie in it: it is not to be copied. */
 typedef struct {
     ServingPoint point;
-    ServingPool pool; /* the last, which decodes */
+    ServingPool pool;                      /* the last, which decodes */
     int64_t rank, chips_idle, concurrency; /* rank below 0: it has none */
-    double input_tokens_per_second, transfer_seconds, usd_of_output, usd_of_input; /* below 0: none */
+    double input_tokens_per_second, transfer_seconds, usd_of_output, usd_of_input, joules; /* below 0: none */
     double tpot_low, tpot_high, ttft_high, memory_bytes;
     const char *notation, *engine, *title, *mode, *model, *chip; /* engine NULL: no engine's rules */
     char text[POINT_TEXT_SIZE];

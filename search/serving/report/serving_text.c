@@ -39,6 +39,14 @@ static void write_rates(const ServingReport *report, const ServingPoint *point, 
         prose_add(&prose, "%s tokens/s in total, %s per chip, %s per user; %s per token",
                   rate_of(point->tokens_per_second, all), rate_of(point->per_chip, chip),
                   rate_of(point->per_user, user), step_text(point->tpot_seconds, tpot));
+    PointRecord record;
+    point_record(report, point, 0, &record);
+    if (point->mode == SERVE_PREFILL) { /* of embedding and reranking too */
+        prose_add(&prose, "%s prompt tokens/s in total, %s requests/s; %s per chip to compute",
+                  rate_of(record.input_tokens_per_second, all), rate_of(point->requests_per_second, user),
+                  rate_of(point->per_chip, chip));
+        if (record.usd_of_input >= 0) prose_add(&prose, "; $%.3g per million prompt tokens", record.usd_of_input);
+    }
     if (point->tpot_seconds > 0 && factor > 1)
         prose_add(&prose, " (90%% likely below %s)", step_text(point->tpot_seconds * factor, late));
     if (point->ttft_seconds > 0) prose_item(&prose, ", ", "first token after %s", step_text(point->ttft_seconds, ttft));
@@ -46,8 +54,8 @@ static void write_rates(const ServingReport *report, const ServingPoint *point, 
         prose_add(&prose, " with prefill at %.0f%% of its capacity", 100 * point->prefill_load);
     double usd = point_usd_per_million(report->question, point, point->tokens_per_second);
     if (usd >= 0) prose_add(&prose, "; $%.2f per million tokens", usd);
-    PointRecord record;
-    point_record(report, point, 0, &record);
+    double joules = point_joules_per_token(report->question, point);
+    if (joules >= 0 && !report->screen) prose_add(&prose, "; at most %.3g J per token", joules);
     fields_words(POINT_FIELDS, &record, &prose);
     prose_write(out, "  ", "  ", prose.text);
 }
@@ -57,10 +65,11 @@ static void write_memory(const ServingPoint *point, TextOut out) {
     char weights[NUMBER_TEXT_SIZE], cache[NUMBER_TEXT_SIZE], rest[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
     HeldBy held = step_held_by(&pool->step);
     Prose prose = {0};
-    prose_add(&prose, "HBM per chip: %s weights, %s KV cache, %s other, of %s usable; decode is bound by %s.",
+    prose_add(&prose, "HBM per chip: %s weights, %s KV cache, %s other, of %s usable; %s is bound by %s.",
               number_bytes(pool->memory.weights_bytes, weights), number_bytes(pool->memory.kv_bytes, cache),
               number_bytes(pool->memory.activations_bytes + pool->memory.workspace_bytes, rest),
-              number_bytes(pool->memory.limit_bytes, limit), held == HELD_BY_HBM ? "HBM" : held_by_name(held));
+              number_bytes(pool->memory.limit_bytes, limit), point->mode == SERVE_PREFILL ? "prefill" : "decode",
+              held == HELD_BY_HBM ? "HBM" : held_by_name(held));
     prose_write(out, "  ", "  ", prose.text);
 }
 
@@ -226,6 +235,7 @@ static void write_usual(const ServingReport *report, TextOut out) {
     char text[POINT_TEXT_SIZE], chip[NUMBER_TEXT_SIZE];
     Prose prose = {0};
     if (!answer->has_best || !answer->count.complete || report->question->modes == 1u << SERVE_PREFILL) return;
+    if (report->question->machine.mesh.devices == 1) return;
     if (!answer->has_usual)
         prose_add(&prose, "Tensor parallelism over all chips meets these limits with no batch.");
     else if (answer->usual.per_chip >= answer->best.per_chip * (1 - 1e-9))
@@ -403,9 +413,10 @@ bool serving_write_text(const ServingReport *report, TextOut out, Error *error) 
         write_usual(report, out);
         write_measured(report, out);
         write_published(report, out);
-        write_physical(report, out);
+        if (!report->screen) write_physical(report, out);
     }
-    write_searched(report, out);
+    bool complete = report->answer->front.count > 0 && report->answer->count.complete;
+    if (!report->screen || !complete) write_searched(report, out);
     write_assumed(report, out);
     return true;
 }

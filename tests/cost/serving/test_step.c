@@ -225,6 +225,35 @@ Test(step, two_halves_hide_messages) {
     }
 }
 
+/* A token goes to all ranks that have a part of its expert: 4 tokens of 100 numbers, of a byte there and of two back,
+ * in 3 layers, to one rank each where experts are whole, and to two where their width is cut in two. */
+Test(step, parts_of_experts_each_get_the_token) {
+    Model model = small();
+    ServingProfile profile = profile_with(0, 1);
+    WorkerLinks links = {.dispatch = {.cost = {{0, 0}, {0, 1e-7}}, .share = 1, .some = true}, .wide = true};
+    links.collect = links.dispatch;
+    links.collect.cost.seconds_per_byte[1] = 1; /* never */
+    profile.dispatch_bytes = 1;
+    model.kinds[0].d_ff = 0;
+    model.kinds[0].experts = 4;
+    model.kinds[0].top_k = 1;
+    model.kinds[0].d_ff_expert = 50;
+    for (int parts = 1; parts <= 2; parts++) {
+        WorkerLayout layout = ONE;
+        StepLoad load = {.sequences = 4, .context = 1};
+        StepPlan plan;
+        StepCost cost;
+        layout.attention_data = 4;
+        layout.expert = 4 / parts;
+        layout.expert_tensor = parts;
+        step_plan(&(ServedModel){&model, &CHIP, &profile, {0, 0}}, &layout, &links, &plan);
+        worker_step(&plan, &load, &cost);
+        double expected = 3 * 4 * 100 * (1 + 2) * 1e-7 * parts;
+        cr_expect_float_eq(cost.terms[STEP_EXCHANGE], expected, 1e-9 * expected, "%d: %g, expected %g", parts,
+                           cost.terms[STEP_EXCHANGE], expected);
+    }
+}
+
 /* Groups of attention see their own sequences, experts those of all; a pipeline sends microbatches one after the other:
  * two stages of 2 and 1 layers take as long as twice the longer one. */
 Test(step, groups_and_stages) {

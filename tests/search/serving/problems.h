@@ -42,7 +42,7 @@ static inline Model random_model(Dice *dice) {
     } else if (roll(dice, 4) == 0)
         kind.window = PICK(dice, 64, 256);
     if (roll(dice, 2) == 0) {
-        kind.experts = PICK(dice, 4, 8, 16);
+        kind.experts = PICK(dice, 4, 8, 12, 16); /* 12 on 8 or 16 ranks: with copies */
         kind.top_k = PICK(dice, 1, 2);
         kind.d_ff_expert = PICK(dice, 256, 768);
         kind.d_ff_shared = PICK(dice, 0, 768);

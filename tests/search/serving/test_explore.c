@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { PROBLEMS = 200 / PROBLEMS_SHARE, FEWER = 60 / PROBLEMS_SHARE };
+enum { PROBLEMS = 300 / PROBLEMS_SHARE, FEWER = 60 / PROBLEMS_SHARE };
 
 typedef struct {
     Arena arena;

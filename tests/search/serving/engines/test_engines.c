@@ -91,6 +91,69 @@ Test(engines, rules) {
     }
 }
 
+/* What an engine's code for a family cannot, by the sources that search/serving/engines names: Llama 4 attends in
+ * groups under SGLang but sends no tokens by DeepEP, Mixtral does neither, DeepEP has no kernels 2,880 wide, and vLLM
+ * copies no experts of gpt-oss: 8 on 6 ranks are 12. */
+Test(engines, families) {
+    static const struct {
+        const char *engine, *family;
+        int64_t d_model;
+        WorkerLayout layout;
+        const char *says;
+    } ROWS[] = {
+        {"sglang", "qwen3_moe", 4096, {4, 2, 1, 8, 1, 1, 1, 1, STORED_BF16, STORED_BF16}, ""},
+        {"sglang", "llama4", 5120, {4, 2, 1, 8, 1, 1, 1, 1, STORED_BF16, STORED_BF16}, "does not exchange tokens"},
+        {"sglang", "llama4", 5120, {4, 2, 1, 1, 8, 1, 1, 1, STORED_BF16, STORED_BF16}, ""},
+        {"sglang", "llama4", 5120, {8, 1, 1, 8, 1, 1, 1, 1, STORED_BF16, STORED_BF16}, ""},
+        {"sglang", "mixtral", 4096, {4, 2, 1, 1, 8, 1, 1, 1, STORED_BF16, STORED_BF16}, "no attention data parallel"},
+        {"sglang", "gpt_oss", 2880, {4, 2, 1, 8, 1, 1, 1, 1, STORED_BF16, STORED_BF16}, "not compiled for the width"},
+        {"sglang", "gpt_oss", 2880, {4, 2, 1, 1, 8, 1, 1, 1, STORED_BF16, STORED_BF16}, ""},
+        {"vllm", "gpt_oss", 2880, {1, 6, 1, 6, 1, 1, 1, 1, STORED_BF16, STORED_BF16}, "no copies of experts"},
+        {"vllm", "qwen3_moe", 4096, {1, 6, 1, 6, 1, 1, 1, 1, STORED_BF16, STORED_BF16}, ""},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Model model = model_of(true);
+        Chip chip = chip_of(false);
+        snprintf(model.family, sizeof model.family, "%s", ROWS[i].family);
+        model.d_model = ROWS[i].d_model;
+        const char *why =
+            engine_at(engine_named(ROWS[i].engine))->refuses(&(EngineAsk){&model, &chip, &ROWS[i].layout});
+        if (!why) why = "";
+        bool right = ROWS[i].says[0] ? strstr(why, ROWS[i].says) != NULL : !why[0];
+        cr_expect(right, "%s of %s: \"%s\", not \"%s\"", ROWS[i].engine, ROWS[i].family, why, ROWS[i].says);
+    }
+}
+
+/* DeepEP's buffers hold 128 tokens of a rank by default: 2 x 129 sequences need more, and prompts do not. */
+Test(engines, dispatched_tokens) {
+    static const struct {
+        int64_t sequences, drafts;
+        EngineRole role;
+        const char *begins;
+    } ROWS[] = {
+        {256, 0, ENGINE_ALONE, "python -m "},
+        {258, 0, ENGINE_ALONE, "env SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK=129 python -m "},
+        {256, 1, ENGINE_DECODES, "env SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK=256 python -m "},
+        {258, 0, ENGINE_PROMPTS, "python -m "},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Model model = model_of(true);
+        Chip chip = chip_of(false);
+        WorkerLayout layout = {4, 2, 1, 8, 1, 1, 1, 1, STORED_BF16, STORED_BF16};
+        EngineKnobs knobs = {.role = ROWS[i].role,
+                             .sequences = ROWS[i].sequences,
+                             .step_tokens = 8192,
+                             .length = 1344,
+                             .memory_fraction = 0.88,
+                             .drafts = ROWS[i].drafts};
+        EngineWords words = {0};
+        char line[ENGINE_LINE_SIZE];
+        ENGINE_SGLANG.words(&(EngineAsk){&model, &chip, &layout}, &knobs, &words);
+        engine_line(&words, line);
+        cr_expect_eq(strncmp(line, ROWS[i].begins, strlen(ROWS[i].begins)), 0, "%zu: %s", i, line);
+    }
+}
+
 /* A latent cache is one head, which every rank has: cut by sequence as tensor is. */
 Test(engines, latent_caches) {
     Model model = model_of(true);

@@ -19,17 +19,17 @@ static const char *const ASKED[] = {
 typedef struct {
     const char *line;
     const cJSON *request;
-    double chips, devices_per_chip, usd_per_chip_hour, tokens_per_step;
+    double chips, devices_per_chip, usd_per_chip_hour, board_watts, tokens_per_step;
 } Asked;
 
-static double catalog_price(const char *chip) {
+static double catalog_figure(const char *chip, const char *path) {
     char line[128];
     snprintf(line, sizeof line, "chips %s", chip);
     cJSON *json = json_of(line);
-    const cJSON *found = json_at(json, "usd_per_chip_hour.value");
-    double usd = found ? found->valuedouble : 0;
+    const cJSON *found = json_at(json, path);
+    double figure = found ? found->valuedouble : 0;
     cJSON_Delete(json);
-    return usd;
+    return figure;
 }
 
 /* Drafts that are accepted with a chance of a each, until the first that is not: 1 + a + .. + a^k tokens a step. */
@@ -109,6 +109,9 @@ static void check_rates(const Asked *asked, const cJSON *point, const cJSON *las
     cr_expect(near_to(whole, rate) ||
                   (capped && near_to(rate, real_at(asked->request, "rate") * output) && whole >= rate),
               "%s: requests", asked->line);
+    if (asked->board_watts > 0)
+        EXPECT_NEAR(real_at(point, "joules_per_output_token_at_most") * rate, asked->board_watts * paid, "%s: joules",
+                    asked->line);
     if (!(asked->usd_per_chip_hour > 0)) return;
     double usd = real_at(point, "cost_usd_per_million_output_tokens");
     EXPECT_NEAR(usd * rate * 3600, 1e6 * asked->usd_per_chip_hour * paid, "%s: dollars", asked->line);
@@ -198,7 +201,8 @@ Test(serving_json, figures_by_their_definitions) {
         const cJSON *physical = cJSON_GetObjectItem(json, "physical"), *request = json_at(json, "request");
         Asked asked = {.line = ASKED[i], .request = request, .chips = real_at(json, "mesh.chips")};
         asked.devices_per_chip = real_at(json, "mesh.devices") / asked.chips;
-        asked.usd_per_chip_hour = catalog_price(words_at(request, "chip"));
+        asked.usd_per_chip_hour = catalog_figure(words_at(request, "chip"), "usd_per_chip_hour.value");
+        asked.board_watts = catalog_figure(words_at(request, "chip"), "board_watts.value");
         asked.tokens_per_step = tokens_per_step(request);
         check_front(&asked, json_at(json, "front"));
         check_search(&asked, json_at(json, "search"));
