@@ -113,10 +113,12 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
     return true;
 }
 
-static bool solve(Solving *solving, bool is_limited, ProgramChoice *out, GraphResult *result) {
+/* Solves the mesh that is set; choices that take `most` seconds are of no use. */
+static bool solve(Solving *solving, bool is_limited, double most, ProgramChoice *out, GraphResult *result) {
     Arena scratch = {0};
     GraphControl control = solving->question->control;
     control.time_limit += isfinite(control.time_limit) ? control.seconds(control.context) : 0; /* of one mesh */
+    control.cutoff = isfinite(most) ? (int64_t)(most / solving->unit + 0.5) : 0;
     solving->graph.is_limited = is_limited;
     solving->graph.usage_limit = is_limited ? (int64_t)solving->question->priced.hbm_bytes : INT64_MAX;
     bool ok =
@@ -125,22 +127,32 @@ static bool solve(Solving *solving, bool is_limited, ProgramChoice *out, GraphRe
     return ok;
 }
 
-static bool solve_mesh(Solving *solving, ProgramAnswer *answer, int at) {
+/* Without the limit first, which is far easier: where the best of all fits, it is the best that fits. */
+static bool solve_within(Solving *solving, double most, ProgramAnswer *answer, ProgramChoice *choice) {
     GraphResult result;
+    if (!solve(solving, false, most, choice, &result)) return false;
+    answer->interrupted = answer->interrupted || result.interrupted;
+    bool fits = choice->found && choice->peak_bytes <= solving->question->priced.hbm_bytes;
+    if (fits || result.proof == GRAPH_INFEASIBLE || choice->bound >= most) return true;
+    double bound = choice->bound;
+    if (!solve(solving, true, most, choice, &result)) return false;
+    choice->bound = choice->proof == GRAPH_INFEASIBLE ? INFINITY : max_real(choice->bound, bound);
+    answer->interrupted = answer->interrupted || result.interrupted;
+    bool nearer = answer->least_peak == 0 || (double)result.excess < answer->least_peak;
+    if (!choice->found && result.excess_known && nearer) answer->least_peak = (double)result.excess;
+    return true;
+}
+
+static bool solve_mesh(Solving *solving, ProgramAnswer *answer, int at) {
     ProgramChoice *choice = &answer->choice[at];
     solving->setting.mesh = &answer->meshes.mesh[at];
     choice->mesh = *solving->setting.mesh;
     choice->proof = GRAPH_INFEASIBLE;
     choice->bound = INFINITY;
+    double most = answer->best < 0 ? INFINITY : answer->choice[answer->best].seconds;
     bool ok = solving_begin(solving);
-    if (ok && fix_all(solving)) {
-        ok = solve(solving, true, choice, &result);
-        if (ok && choice->proof == GRAPH_INFEASIBLE) choice->bound = INFINITY;
-        answer->interrupted = answer->interrupted || (ok && result.interrupted);
-        bool nearer = answer->least_peak == 0 || (double)result.excess < answer->least_peak;
-        if (ok && !choice->found && result.excess_known && nearer) answer->least_peak = (double)result.excess;
-    }
-    if (ok && choice->found && (answer->best < 0 || choice->seconds < answer->choice[answer->best].seconds)) {
+    if (ok && fix_all(solving)) ok = solve_within(solving, most, answer, choice);
+    if (ok && choice->found && choice->seconds < most) {
         answer->best = at;
         answer->nodes = solving->graph.node_count;
         answer->edges = solving->graph.edge_count;
@@ -148,6 +160,36 @@ static bool solve_mesh(Solving *solving, ProgramAnswer *answer, int at) {
     }
     solving_end(solving);
     return ok;
+}
+
+typedef struct {
+    double rate;
+    int mesh;
+} RankedMesh;
+
+static int by_rate(const void *a, const void *b) {
+    const RankedMesh *left = a, *right = b;
+    if (left->rate != right->rate) return left->rate < right->rate ? -1 : 1;
+    return left->mesh - right->mesh;
+}
+
+/* What a byte takes to be gathered, on average over the sets of axes. */
+static double gather_rate(const LogicalMesh *mesh) {
+    double sum = 0;
+    for (unsigned set = 1; set < 1u << mesh->axes; set++)
+        for (int piece = 0; piece < 2; piece++) sum += mesh->cost[set][COLLECTIVE_ALL_GATHER].seconds_per_byte[piece];
+    return sum / ((1u << mesh->axes) - 1);
+}
+
+/* The meshes with the fastest gathers first: a good answer early cuts the others short. */
+static bool solve_meshes(Solving *solving, ProgramAnswer *answer) {
+    RankedMesh *order = ARENA_NEW(solving->arena, RankedMesh, (size_t)answer->meshes.count);
+    if (!order) return error_memory(solving->error);
+    for (int i = 0; i < answer->meshes.count; i++) order[i] = (RankedMesh){gather_rate(&answer->meshes.mesh[i]), i};
+    qsort(order, (size_t)answer->meshes.count, sizeof *order, by_rate);
+    for (int i = 0; i < answer->meshes.count; i++)
+        if (!solve_mesh(solving, answer, order[i].mesh)) return false;
+    return true;
 }
 
 static bool solve_references(Solving *solving, ProgramAnswer *answer) {
@@ -159,7 +201,7 @@ static bool solve_references(Solving *solving, ProgramAnswer *answer) {
         solving->setting.mesh = &answer->meshes.mesh[0]; /* one axis over all chips */
         ok = solving_begin(solving);
         if (ok) fix_reference(solving, (Reference)r);
-        ok = ok && solve(solving, false, &answer->reference[r], &result);
+        ok = ok && solve(solving, false, INFINITY, &answer->reference[r], &result);
         solving_end(solving);
     }
     return ok;
@@ -176,8 +218,7 @@ bool program_answer(const ProgramQuestion *question, Arena *arena, ProgramAnswer
                        .setting = {.machine = &question->priced, .flow = &out->flow},
                        .arena = arena,
                        .error = error};
-    for (int i = 0; i < out->meshes.count; i++)
-        if (!solve_mesh(&solving, out, i)) return false;
+    if (!solve_meshes(&solving, out)) return false;
     double best = out->best < 0 ? INFINITY : out->choice[out->best].seconds;
     for (int i = 0; i < out->meshes.count; i++) {
         const ProgramChoice *choice = &out->choice[i];
