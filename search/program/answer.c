@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Buffers between arguments and results took 0.3 to 2.7 times what is said in the programs of docs/program.md that were
+ * compiled (libtpu 0.0.52): what fits is held to the most. */
+static const double TEMPORARY_MOST = 2.7;
+
 const char *const REFERENCE_NAMES[REFERENCE_COUNT] = {"data parallel", "FSDP"};
 
 /* One mesh while it is solved. */
@@ -81,6 +85,29 @@ static void fix_reference(Solving *solving, Reference reference) {
     }
 }
 
+static bool find_peaks(const Setting *setting, ProgramChoice *out) {
+    const Flow *flow = setting->flow;
+    Arena arena = {0};
+    size_t moments = (size_t)flow->moments + 3;
+    double *own = ARENA_NEW(&arena, double, moments), *arguments = ARENA_NEW(&arena, double, moments);
+    double held = 0, given = 0;
+    for (int64_t i = 0; i < flow->nodes && own && arguments; i++) {
+        const FlowNode *node = &flow->node[i];
+        double *change = node->kind == FLOW_ARGUMENT ? arguments : own, bytes = held_bytes(setting, node, out->spec[i]);
+        change[node->from] += bytes;
+        change[node->to > node->from ? node->to : node->from + 1] -= bytes;
+    }
+    out->peak_bytes = out->peak_most_bytes = 0;
+    for (size_t t = 0; t < moments && own && arguments; t++) {
+        held += own[t];
+        given += arguments[t];
+        out->peak_bytes = max_real(out->peak_bytes, given + held);
+        out->peak_most_bytes = max_real(out->peak_most_bytes, given + TEMPORARY_MOST * held);
+    }
+    arena_free(&arena);
+    return own && arguments;
+}
+
 static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoice *out) {
     const Setting *setting = &solving->setting;
     const Flow *flow = setting->flow;
@@ -90,7 +117,6 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
     out->found = result->found && result->value.forbidden == 0;
     if (!out->found) return true;
     out->seconds = (double)result->value.cost * solving->unit;
-    out->peak_bytes = (double)result->value.peak_usage;
     out->spec = ARENA_NEW(solving->arena, Spec, (size_t)flow->nodes);
     out->need = ARENA_NEW(solving->arena, Spec, (size_t)flow->edges);
     out->summed = ARENA_NEW(solving->arena, Spec, (size_t)flow->nodes);
@@ -110,7 +136,7 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
         if (copied >= 0) have = out->spec[copied]; /* as the text has it */
         out->need[i] = edge_moves(setting, edge, have, need) ? need : (Spec)SPEC_AS_IT_IS;
     }
-    return true;
+    return find_peaks(setting, out) || error_memory(solving->error);
 }
 
 /* Solves the mesh that is set; choices that take `most` seconds are of no use. */
@@ -132,7 +158,7 @@ static bool solve_within(Solving *solving, double most, ProgramAnswer *answer, P
     GraphResult result;
     if (!solve(solving, false, most, choice, &result)) return false;
     answer->interrupted = answer->interrupted || result.interrupted;
-    bool fits = choice->found && choice->peak_bytes <= solving->question->priced.hbm_bytes;
+    bool fits = choice->found && (double)result.value.peak_usage <= solving->question->priced.hbm_bytes;
     if (fits || result.proof == GRAPH_INFEASIBLE || choice->bound >= most) return true;
     double bound = choice->bound;
     if (!solve(solving, true, most, choice, &result)) return false;
@@ -215,10 +241,16 @@ bool program_answer(const ProgramQuestion *question, Arena *arena, ProgramAnswer
     out->choice = ARENA_NEW(arena, ProgramChoice, (size_t)out->meshes.count);
     if (!out->choice) return error_memory(error);
     Solving solving = {.question = question,
-                       .setting = {.machine = &question->priced, .flow = &out->flow},
+                       .setting = {.machine = &question->priced, .flow = &out->flow, .caution = TEMPORARY_MOST},
                        .arena = arena,
                        .error = error};
     if (!solve_meshes(&solving, out)) return false;
+    if (out->best < 0 && !out->interrupted) { /* nothing is sure to fit: what may */
+        solving.setting.caution = 1;
+        out->least_peak = 0;
+        if (!solve_meshes(&solving, out)) return false;
+        out->may_exceed = out->best >= 0;
+    }
     double best = out->best < 0 ? INFINITY : out->choice[out->best].seconds;
     for (int i = 0; i < out->meshes.count; i++) {
         const ProgramChoice *choice = &out->choice[i];
@@ -256,7 +288,8 @@ static void write_pairs(FILE *out, const char *name, const int64_t *first, const
 bool program_graph_write(const ProgramQuestion *question, const ProgramAnswer *answer, FILE *out, Error *error) {
     Solving solving = {.question = question, .error = error};
     int at = answer->best < 0 ? 0 : answer->best;
-    solving.setting = (Setting){&question->priced, &answer->meshes.mesh[at], &answer->flow};
+    solving.setting = (Setting){&question->priced, &answer->meshes.mesh[at], &answer->flow,
+                                answer->may_exceed ? 1 : TEMPORARY_MOST};
     bool ok = solving_begin(&solving);
     if (ok) {
         const StrategyGraph *graph = &solving.graph;

@@ -10,6 +10,11 @@ static double local_bytes(const LogicalMesh *mesh, const TensorType *type, Spec 
     return type_bytes(type) / (double)spec_ways(mesh, spec);
 }
 
+double held_bytes(const Setting *setting, const FlowNode *node, Spec spec) {
+    double elements = node->is_held ? type_elements(&node->type) : 0;
+    return elements * node->held_bits / 8 / (double)spec_ways(setting->mesh, spec);
+}
+
 /* ---- moving a tensor ---- */
 
 /* The axes among `axes` that cut this dimension. */

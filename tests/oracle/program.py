@@ -240,8 +240,11 @@ def measure(text, topology, hlo=None):
     rows = sent(written, devices)
     memory, cost = compiled.get_compiled_memory_stats(), compiled.cost_analysis()
     cost = cost[0] if isinstance(cost, list) else cost
+    # What the runtime takes of HBM; peak_memory_in_bytes also counts what lies in VMEM.
+    held = (memory.argument_size_in_bytes + memory.output_size_in_bytes - memory.alias_size_in_bytes
+            + memory.temp_size_in_bytes)
     return dict(sent_mb=round(sum(rows.values()) / 1e6, 2), kinds={k: round(v / 1e6, 2) for k, v in sorted(rows.items())},
-                gflops=round(cost.get("flops", 0) / 1e9, 2), peak_mb=round(memory.peak_memory_in_bytes / 1e6, 1),
+                gflops=round(cost.get("flops", 0) / 1e9, 2), peak_mb=round(held / 1e6, 1),
                 temporary_mb=round(memory.temp_size_in_bytes / 1e6, 1),
                 arguments_mb=round(memory.argument_size_in_bytes / 1e6, 1), seconds=round(time.time() - start, 1))
 
@@ -269,12 +272,15 @@ def check(shardopt, files, topology="v5e:4x4", chips=16):
         print(f"{name}: sends {ours['sent_mb']} MB, said {predicted:.2f}; "
               + "; ".join(f"{how} {one['sent_mb']} MB" for how, one in others.items())
               + f"; {ours['gflops']} GFLOP, said {said['best']['matrix_flops'] / 1e9:.2f}; "
-              f"peak {ours['peak_mb']} MB, said {said['best']['peak_bytes'] / 1e6:.1f}")
-        faults = [f"more than {how}" for how, one in others.items() if ours["sent_mb"] > one["sent_mb"]]
+              f"holds {ours['peak_mb']} MB, said {said['best']['peak_bytes'] / 1e6:.1f} to "
+              f"{said['best']['peak_most_bytes'] / 1e6:.1f}")
+        faults = [f"sends more than {how}" for how, one in others.items() if ours["sent_mb"] > one["sent_mb"]]
         if abs(ours["sent_mb"] / predicted - 1) > 0.15:
-            faults.append("not within 15% of what was said")
+            faults.append("sends not within 15% of what was said")
+        if ours["peak_mb"] * 1e6 > said["best"]["peak_most_bytes"]:
+            faults.append(f"holds {ours['peak_mb']} MB where {said['best']['peak_most_bytes'] / 1e6:.1f} are said to be the most")
         if faults:
-            print(f"FAIL {name}: sends {', '.join(faults)}")
+            print(f"FAIL {name}: {', '.join(faults)}")
         failed += bool(faults)
     return 1 if failed else 0
 
