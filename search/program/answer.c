@@ -117,6 +117,7 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
     out->found = result->found && result->value.forbidden == 0;
     if (!out->found) return true;
     out->seconds = (double)result->value.cost * solving->unit;
+    out->tally = (Tally){0}; /* of an earlier choice */
     out->spec = ARENA_NEW(solving->arena, Spec, (size_t)flow->nodes);
     out->need = ARENA_NEW(solving->arena, Spec, (size_t)flow->edges);
     out->summed = ARENA_NEW(solving->arena, Spec, (size_t)flow->nodes);
