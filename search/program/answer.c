@@ -219,10 +219,25 @@ static bool solve_meshes(Solving *solving, ProgramAnswer *answer) {
     return true;
 }
 
+/* Whether what is no state is a batch, all of it as long: weights that are only read are neither state nor batch. */
+static bool has_batch(const Solving *solving) {
+    const Flow *flow = solving->setting.flow;
+    int64_t length = 0;
+    bool any = false;
+    for (int64_t i = 0; i < flow->nodes; i++) {
+        const FlowNode *node = &flow->node[i];
+        if (node->kind != FLOW_ARGUMENT) continue;
+        bool state = is_state(solving->question->program, node->argument);
+        any = any || state;
+        if (state || node->type.rank < 1) continue;
+        if (length > 0 && node->type.size[0] != length) return false;
+        length = node->type.size[0];
+    }
+    return any;
+}
+
 static bool solve_references(Solving *solving, ProgramAnswer *answer) {
-    bool any = false, ok = true;
-    for (int64_t i = 0; i < solving->question->program->entries; i++)
-        any = any || is_state(solving->question->program, (int)i);
+    bool any = has_batch(solving), ok = true;
     for (int r = 0; r < REFERENCE_COUNT && any && ok; r++) {
         GraphResult result;
         solving->setting.mesh = &answer->meshes.mesh[0]; /* one axis over all chips */
