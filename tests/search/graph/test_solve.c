@@ -87,7 +87,7 @@ Test(graph_solve, below_a_cutoff) {
         int64_t best = optimum_of(&graph, shape->horizon);
         if (best > 0) {
             GraphResult none = solved_below(&graph, best, 1, 1, &arena);
-            cr_expect(!none.found && none.proof == GRAPH_GAP && none.bound == best, "%d: found %d, bound %lld of %lld", n,
+            cr_expect(!none.found && none.proof == GRAPH_GAP && none.bound == best, "%d: %d, bound %lld of %lld", n,
                       none.found, (long long)none.bound, (long long)best);
             GraphResult one = solved_below(&graph, best + 1, 1, 1, &arena);
             cr_expect(one.proof == GRAPH_OPTIMAL && (int64_t)one.value.cost == best && one.bound == best, "%d", n);
