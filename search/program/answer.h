@@ -33,7 +33,7 @@ typedef struct {
 
 enum { SPEC_AS_IT_IS = 0xffff };
 
-/* One choice on one mesh. Nothing found, with a gap: none is better than another mesh's, whose seconds are the bound. */
+/* One choice on one mesh. Nothing found and a gap: none is better than another mesh's, whose seconds are the bound. */
 typedef struct {
     bool found;
     LogicalMesh mesh;

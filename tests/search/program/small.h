@@ -76,8 +76,8 @@ static inline const char *small_text(const Small *small, Arena *arena, const cha
     }
     int last = small->values - 1;
     return arena_format(arena,
-                        "module @m {\n  func.func public @main(%%%s0: %s%s, %%%s1: %s) -> (%s) {\n%s    return %%%s%d : "
-                        "%s\n  }\n}\n",
+                        "module @m {\n  func.func public @main(%%%s0: %s%s, %%%s1: %s) -> (%s) {\n%s    "
+                        "return %%%s%d : %s\n  }\n}\n",
                         letter, type[0], small->tied ? " {tf.aliasing_output = 0 : i32}" : "", letter, type[1],
                         type[last], text, letter, last, type[last]);
 }

@@ -46,8 +46,8 @@ static double sends(const Every *every, Collective op, unsigned axes, double byt
 /* Whether the second axis cuts this dimension inside the first one's pieces. */
 static bool inside(Cut cut, int axis, int dimension) { return axis == 0 && cut.of[1] == dimension; }
 
-/* Cuts are free, though pieces may have to change places; then what changes its dimension is exchanged, what goes to one
- * dimension from one other at once; then the rest is gathered, a dimension at a time. */
+/* Cuts are free, though pieces may have to change places; then what changes its dimension is exchanged, what goes to
+ * one dimension from one other at once; then the rest is gathered, a dimension at a time. */
 static double moved(const Every *every, Cut have, Cut need, const int *size) {
     double seconds = 0, whole = 4.0 * size[0] * size[1];
     int axes = every->mesh->axes;
@@ -253,7 +253,7 @@ static void hold(const Small *small, const char *text, const int *cut, int *mesh
     arena_free(&arena);
 }
 
-Test(small_programs, equal_every_choice) {
+Test(program_answer, equals_every_choice) {
     Draws draws = {39};
     int meshes = 0;
     for (int turn = 0; turn < 500; turn++) {
