@@ -121,7 +121,8 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
     out->spec = ARENA_NEW(solving->arena, Spec, (size_t)flow->nodes);
     out->need = ARENA_NEW(solving->arena, Spec, (size_t)flow->edges);
     out->summed = ARENA_NEW(solving->arena, Spec, (size_t)flow->nodes);
-    if (!out->spec || !out->summed || !out->need) return error_memory(solving->error);
+    out->route = ARENA_NEW(solving->arena, Spec, (size_t)flow->edges * ROUTE_MAX);
+    if (!out->spec || !out->summed || !out->need || !out->route) return error_memory(solving->error);
     for (int64_t i = 0; i < flow->nodes; i++) {
         const Strategy *chosen = &solving->lists.strategy[solving->lists.start[i] + result->choice[i]];
         out->spec[i] = chosen->out;
@@ -134,8 +135,11 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
         Spec have = out->spec[edge->from], need = edge_need(&solving->lists, flow, edge, i, to);
         edge_seconds(setting, edge, have, need, &out->tally);
         int copied = flow->node[edge->from].copied;
-        if (copied >= 0) have = out->spec[copied]; /* as the text has it */
-        out->need[i] = edge_moves(setting, edge, have, need) ? need : (Spec)SPEC_AS_IT_IS;
+        Spec held = copied >= 0 ? out->spec[copied] : have; /* as the text has it */
+        Spec *route = out->route + i * ROUTE_MAX;
+        bool said = flow->node[edge->to].matrix || edge_moves(setting, edge, held, need);
+        out->need[i] = said ? need : (Spec)SPEC_AS_IT_IS;
+        for (int k = edge_route(setting, edge, held, have, need, route); k < ROUTE_MAX; k++) route[k] = SPEC_AS_IT_IS;
     }
     return find_peaks(setting, out) || error_memory(solving->error);
 }

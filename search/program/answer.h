@@ -45,6 +45,7 @@ typedef struct {
     Spec *spec;   /* of each node of the flow; in the arena */
     Spec *summed; /* of each node, before partial sums are scattered */
     Spec *need;   /* of each edge: what its consumer needs, SPEC_AS_IT_IS where nothing has to be moved or cut */
+    Spec *route;  /* of each edge ROUTE_MAX shardings on the way to it, SPEC_AS_IT_IS behind the last */
 } ProgramChoice;
 
 typedef enum { REFERENCE_DATA, REFERENCE_FSDP, REFERENCE_COUNT } Reference;

@@ -260,6 +260,25 @@ Test(program, same_in_another_order) {
     arena_free(&arena);
 }
 
+/* ---- the way from one sharding to another ---- */
+
+/* A column of 64 x 64 cut by x and y that is needed with its rows cut by x: exchanged along x, then gathered along y. */
+Test(program, a_step_for_each_collective) {
+    FlowNode node = {.type = {.rank = 2, .bits = 32, .size = {64, 64}}};
+    Flow flow = {.node = &node, .nodes = 1};
+    LogicalMesh mesh = {.axes = 2, .size = {4, 4}, .ways = {1, 4, 4, 16}};
+    ProgramMachine machine = {0};
+    Setting setting = {&machine, &mesh, &flow, 1};
+    FlowEdge edge = {.operand = 0, .view = {.map = {0, 1}}, .type = node.type};
+    Spec columns = spec_with(spec_with(0, 0, 1), 1, 1), rows = spec_with(0, 0, 0), route[ROUTE_MAX];
+    int steps = edge_route(&setting, &edge, columns, columns, rows, route);
+    cr_expect(steps == 1 && route[0] == spec_with(spec_with(0, 0, 0), 1, 1), "%d: %x", steps, route[0]);
+    cr_expect(edge_route(&setting, &edge, columns, columns, 0, route) == 0, "gathered at once");
+    /* through a copy that is whole, and then cut again: the copy is a step */
+    steps = edge_route(&setting, &edge, columns, 0, rows, route);
+    cr_expect(steps == 1 && route[0] == 0, "%d: %x", steps, route[0]);
+}
+
 /* ---- memory ---- */
 
 /* 8 x 16 of f32 in two arguments and their sum, which is a result: on 8 chips each takes 64 bytes of one at the least,
