@@ -49,9 +49,9 @@ double held_bytes(const Setting *setting, const FlowNode *node, Spec spec);
 /* Whether an edge has to bring a tensor from one sharding to another, if only by cutting it. */
 bool edge_moves(const Setting *setting, const FlowEdge *edge, Spec have, Spec need);
 
-/* The shardings on the way to what is needed, one collective apart, in the dimensions of the edge's view: compilers know
- * such steps, and gather the whole where several are one. `held`: what the node has in the text, before the copy that
- * several readers share (`have` where there is none). Without the last; returns how many. */
+/* The shardings on the way to what is needed, one collective apart, in the dimensions of the edge's view: compilers
+ * know such steps, and gather the whole where several are one. `held`: what the node has in the text, before the copy
+ * that several readers share (`have` where there is none). Without the last; returns how many. */
 enum { ROUTE_MAX = 5 };
 int edge_route(const Setting *setting, const FlowEdge *edge, Spec held, Spec have, Spec need, Spec out[ROUTE_MAX]);
 

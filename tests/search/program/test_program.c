@@ -262,7 +262,7 @@ Test(program, same_in_another_order) {
 
 /* ---- the way from one sharding to another ---- */
 
-/* A column of 64 x 64 cut by x and y that is needed with its rows cut by x: exchanged along x, then gathered along y. */
+/* Columns of 64 x 64 cut by x and y that are needed with rows cut by x: exchanged along x, then gathered along y. */
 Test(program, a_step_for_each_collective) {
     FlowNode node = {.type = {.rank = 2, .bits = 32, .size = {64, 64}}};
     Flow flow = {.node = &node, .nodes = 1};
