@@ -62,8 +62,8 @@ static double gather(const Move *move, Spec *spec, unsigned axes) {
 }
 
 /* From one sharding to another: cuts, which are free, then all_to_alls of what is small by then, then gathers. `steps`
- * gets the shardings after the cuts and after the all_to_alls. */
-static double reshard(const Move *move, Spec have, Spec need, Spec steps[2]) {
+ * gets the shardings after the cuts and after the all_to_all of each axis. */
+static double reshard(const Move *move, Spec have, Spec need, Spec steps[1 + LOGICAL_MAX]) {
     const LogicalMesh *mesh = move->setting->mesh;
     unsigned gone = 0;
     double seconds = 0;
@@ -77,6 +77,7 @@ static double reshard(const Move *move, Spec have, Spec need, Spec steps[2]) {
     steps[0] = have;
     for (int a = 0; a < mesh->axes; a++) {
         int from = spec_dimension(have, a), to = spec_dimension(need, a);
+        steps[1 + a] = have;
         if (from >= 0 && to < 0) gone |= 1u << a;
         if (from < 0 || to < 0 || from == to) continue;
         unsigned along = axes_on(mesh, have, axes_on(mesh, need, (1u << mesh->axes) - 1, to), from); /* all at once */
@@ -84,8 +85,8 @@ static double reshard(const Move *move, Spec have, Spec need, Spec steps[2]) {
         seconds += send(move, COLLECTIVE_ALL_TO_ALL, along, local * (double)mesh->ways[along]);
         for (int b = a; b < mesh->axes; b++)
             if (along >> b & 1) have = spec_with(have, b, to);
+        steps[1 + a] = have;
     }
-    steps[1] = have;
     return seconds + gather(move, &have, gone);
 }
 
@@ -120,7 +121,7 @@ double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spe
     int bits = from->type.bits < edge->type.bits ? from->type.bits : edge->type.bits;
     Move move = {setting, elements * bits / 8, edge->trips, tally};
     unsigned lost;
-    Spec steps[2], seen = seen_through(setting, edge, have, &lost);
+    Spec steps[1 + LOGICAL_MAX], seen = seen_through(setting, edge, have, &lost);
     double seconds = gather(&move, &have, lost);
     return seconds + (seen == need ? 0 : reshard(&move, seen, need, steps));
 }
@@ -129,13 +130,14 @@ int edge_route(const Setting *setting, const FlowEdge *edge, Spec held, Spec hav
     const Spec to[] = {have, need};
     const Move move = {.setting = setting, .bytes = 1, .times = 1};
     unsigned lost;
-    Spec at = seen_through(setting, edge, held, &lost), steps[3];
+    Spec at = seen_through(setting, edge, held, &lost), steps[2 + LOGICAL_MAX];
+    int last = 1 + setting->mesh->axes;
     int count = 0;
     for (int leg = 0; leg < 2 && !lost; leg++) {
-        steps[2] = leg ? to[leg] : seen_through(setting, edge, to[leg], &lost);
+        steps[last] = leg ? to[leg] : seen_through(setting, edge, to[leg], &lost);
         if (lost) break;
-        reshard(&move, at, steps[2], steps);
-        for (int i = 0; i < 3; i++) {
+        reshard(&move, at, steps[last], steps);
+        for (int i = 0; i <= last; i++) {
             if (steps[i] == at || steps[i] == need) continue;
             if (count < ROUTE_MAX) out[count++] = steps[i];
             at = steps[i];

@@ -274,6 +274,10 @@ Test(program, a_step_for_each_collective) {
     int steps = edge_route(&setting, &edge, columns, columns, rows, route);
     cr_expect(steps == 1 && route[0] == spec_with(spec_with(0, 0, 0), 1, 1), "%d: %x", steps, route[0]);
     cr_expect(edge_route(&setting, &edge, columns, columns, 0, route) == 0, "gathered at once");
+    /* rows by x and columns by y, needed the other way round: one axis after the other */
+    Spec mixed = spec_with(spec_with(0, 0, 0), 1, 1), other = spec_with(spec_with(0, 0, 1), 1, 0);
+    steps = edge_route(&setting, &edge, mixed, mixed, other, route);
+    cr_expect(steps == 1 && route[0] == spec_with(spec_with(0, 0, 1), 1, 1), "%d: %x", steps, route[0]);
     /* through a copy that is whole, and then cut again: the copy is a step */
     steps = edge_route(&setting, &edge, columns, 0, rows, route);
     cr_expect(steps == 1 && route[0] == 0, "%d: %x", steps, route[0]);
