@@ -82,6 +82,7 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   add_test(NAME install_completion COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/install/completion.py
            $<TARGET_FILE:shardopt>)
   add_test(NAME python COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/python/test_shardopt.py)
+  add_test(NAME python_jax COMMAND ${SHARDOPT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tests/python/test_jax.py)
   add_test(NAME install_dependencies COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/install/dependencies.py)
   add_test(NAME install_action COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/install/action.py
            $<TARGET_FILE:shardopt>)
@@ -91,7 +92,8 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   add_test(NAME rl_replay COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/replay.py $<TARGET_FILE:shardopt> --check)
   add_test(NAME rl_frameworks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/frameworks.py $<TARGET_FILE:shardopt>)
   set_tests_properties(install_action install_completion schema rl_frameworks PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
-  set_tests_properties(python PROPERTIES TIMEOUT 300 ENVIRONMENT
+  set_tests_properties(python_jax PROPERTIES SKIP_RETURN_CODE 77)
+  set_tests_properties(python python_jax PROPERTIES TIMEOUT 300 ENVIRONMENT
     "${environment};PYTHONPATH=${CMAKE_CURRENT_SOURCE_DIR}/python;SHARDOPT_PROGRAM=$<TARGET_FILE:shardopt>;PYTHONDONTWRITEBYTECODE=1")
 endif()
 

@@ -25,7 +25,8 @@ typedef struct {
     ChoicePool *pool;
     Starts *starts;
     int *strategies, *scratch;
-    int64_t cost;    /* of the best known choice; INT64_MAX means none */
+    int64_t cost;    /* of the best known choice, or the cutoff; INT64_MAX means neither */
+    bool found;      /* there is such a choice */
     int64_t ceiling; /* no choice that fits costs this much */
     int64_t bound;
     double last_progress;
@@ -70,7 +71,7 @@ static bool is_timed(const Solver *solver) { return isfinite(solver->control->ti
 
 static void report(Solver *solver, const char *stage) {
     if (!solver->control->progress) return;
-    GraphProgress progress = {seconds_since(solver), stage, solver->cost < INT64_MAX, solver->cost, solver->bound};
+    GraphProgress progress = {seconds_since(solver), stage, solver->found, solver->cost, solver->bound};
     solver->control->progress(solver->control->context, &progress);
 }
 
@@ -97,6 +98,7 @@ static int64_t take_choice(void *context, const int *choice) {
     if (!graph_evaluate(solver->graph, solver->scratch, &value, NULL)) longjmp(solver->space.out, 1);
     if (value.is_feasible && value.cost < solver->cost) {
         solver->cost = (int64_t)value.cost;
+        solver->found = true;
         memcpy(solver->strategies, solver->scratch, (size_t)solver->graph->node_count * sizeof *solver->strategies);
     }
     return solver->cost < INT64_MAX ? solver->cost : solver->ceiling;
@@ -118,7 +120,11 @@ static void make_core(Solver *solver) {
     solver->core = core;
     double range = core_cost_range(core);
     if (solver->ceiling == 0) solver->ceiling = (int64_t)core->constant + (int64_t)range + (int64_t)(range * 1e-12) + 2;
-    core_fill(core, solver->cost < INT64_MAX ? min_real(range, (double)(solver->cost - core->constant) + 1) : range);
+    if (solver->cost < INT64_MAX) { /* costs are not below 0 */
+        raise_bound(solver, (int64_t)core->constant);
+        range = min_real(range, max_real((double)(solver->cost - core->constant), 0) + 1);
+    }
+    core_fill(core, range);
     solver->dual = dual_new(core, &solver->space);
     if (before) dual_price_as(solver->dual, before);
     solver->exact = certify_new(core, &solver->space);
@@ -212,7 +218,7 @@ static void use_prices(Solver *solver) {
 /* Starts all descents from the best known choice, where it is a choice of the current core. */
 static void start_from_best(Solver *solver) {
     const Core *core = solver->core;
-    if (solver->cost == INT64_MAX || !reduction_project(solver->reduction, solver->strategies, solver->scratch)) return;
+    if (!solver->found || !reduction_project(solver->reduction, solver->strategies, solver->scratch)) return;
     for (int i = 0; i < core->nodes; i++) rounding_of(solver)[i] = solver->scratch[core->node_of[i]];
     for (int w = 0; w < solver->anneal->workers; w++) descent_start(solver->anneal->descent[w], rounding_of(solver));
     if (anneal_best(solver->anneal)) pool_add(solver->pool, anneal_best(solver->anneal));
@@ -401,7 +407,7 @@ static const double BOUND_UNTIL = 0.3, SMALL_CYCLE_UNTIL = 0.25, SMALL_CYCLE_WOR
 
 static void work_on_core(Solver *solver) {
     for (int round = 0; round < ROUNDS_MAX; round++) {
-        if (is_spent(solver)) return;
+        if (is_proven(solver) || is_spent(solver)) return;
         solver->from = round == 0 ? 0 : seconds_since(solver);
         find_bound(solver, round == 0 || !is_small(solver) ? BOUND_UNTIL : 1);
         report(solver, "bound");
@@ -441,8 +447,8 @@ static void run(Solver *solver) {
     result->core_times = solver->core->times;
     report(solver, "reduced");
     work_on_core(solver);
-    result->found = solver->cost < INT64_MAX;
-    if (is_proven(solver)) result->proof = GRAPH_OPTIMAL;
+    result->found = solver->found;
+    if (is_proven(solver) && solver->found) result->proof = GRAPH_OPTIMAL;
     result->bound = result->proof == GRAPH_OPTIMAL ? solver->cost : solver->bound;
 }
 
@@ -454,7 +460,8 @@ bool graph_solve(const StrategyGraph *graph, const GraphControl *control, Arena 
     *result = (GraphResult){0};
     if (!solver) return error_memory(error);
     own.threads = threads_usable(own.threads);
-    *solver = (Solver){.graph = graph, .control = &own, .result = result, .cost = INT64_MAX};
+    *solver = (Solver){.graph = graph, .control = &own, .result = result};
+    solver->cost = own.cutoff > 0 ? own.cutoff : INT64_MAX;
     solver->strategies = ARENA_NEW(arena, int, nodes);
     solver->scratch = ARENA_NEW(arena, int, nodes);
     if (!solver->strategies || !solver->scratch) return error_memory(error);

@@ -21,14 +21,15 @@ typedef struct {
                      const GraphProgress *progress); /* now and then, from the calling thread; may be NULL */
     double time_limit; /* seconds; INFINITY limits work instead, so that answers are the same anywhere */
     double effort;     /* that amount: 1 is about a minute of one core for a large graph */
+    int64_t cutoff;    /* choices that cost this much are of no use: the work ends once none costs less; 0: none */
     int threads;       /* 0 means that OpenMP decides; the answer does not depend on it, unless a time limit cuts */
 } GraphControl;
 
 typedef enum { GRAPH_OPTIMAL, GRAPH_GAP, GRAPH_INFEASIBLE } GraphProof;
 
 typedef struct {
-    GraphProof proof;
-    bool found; /* there is a choice */
+    GraphProof proof; /* with a cutoff that no choice is below: GRAPH_GAP, nothing found, and a bound of the cutoff */
+    bool found;       /* there is a choice */
     bool interrupted;
     bool out_of_time;
     int *choice;                                             /* of strategies; NULL means that no choice was found */

@@ -2,9 +2,16 @@
 #include "search/program/write.h"
 
 #include "base/util.h"
+#include "search/program/strategies.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* What the answer says of each operation, value and operand; with calls that disagree, SPEC_AS_IT_IS. */
+typedef struct {
+    Spec *spec;
+    bool *met;
+} Votes;
 
 /* Something to write in place of `length` bytes of the text. */
 typedef enum {
@@ -26,7 +33,8 @@ typedef struct {
     const ProgramValue *value;
     Spec spec, summed; /* the one before partial sums are scattered */
     Piece old;
-    int number; /* of an operand */
+    int number;            /* of an operand */
+    Spec route[ROUTE_MAX]; /* of it, on the way to what it needs; SPEC_AS_IT_IS behind the last */
 } Edit;
 
 typedef struct {
@@ -53,12 +61,6 @@ static int by_place(const void *a, const void *b) {
 }
 
 /* ---- what to write ---- */
-
-/* What the answer says of each operation, value and operand; with calls that disagree, SPEC_AS_IT_IS. */
-typedef struct {
-    Spec *spec;
-    bool *met;
-} Votes;
 
 static bool votes_begin(Votes *votes, int64_t count, Arena *arena) {
     votes->spec = ARENA_NEW(arena, Spec, (size_t)count);
@@ -100,7 +102,7 @@ static bool constrain_carry(Annotating *annotating, const ProgramOp *op, int num
 }
 
 /* The operands that an operation needs in another sharding than they have. */
-static bool bring_operands(Annotating *annotating, const ProgramOp *op, const Votes *needs) {
+static bool bring_operands(Annotating *annotating, const ProgramOp *op, const Votes *needs, const Votes *routes) {
     const Program *program = annotating->question->program;
     for (int i = 0; i < op->operands; i++) {
         int at = op->operand + i;
@@ -110,13 +112,15 @@ static bool bring_operands(Annotating *annotating, const ProgramOp *op, const Vo
         Edit use = {.at = program->use[at].at, .kind = EDIT_USE, .length = program->use[at].length};
         bring.old = use.old = program->use[at];
         bring.number = use.number = at;
+        for (int k = 0, from = at * ROUTE_MAX; k < ROUTE_MAX; k++)
+            bring.route[k] = agreed(routes, from + k) ? routes->spec[from + k] : (Spec)SPEC_AS_IT_IS;
         if (!add(annotating, bring) || !add(annotating, use)) return false;
     }
     return true;
 }
 
 typedef struct {
-    Votes ops, sums, values, needs;
+    Votes ops, sums, values, needs, routes;
 } Decided;
 
 static bool constrain_all(Annotating *annotating, const Decided *decided) {
@@ -124,7 +128,7 @@ static bool constrain_all(Annotating *annotating, const Decided *decided) {
     const Program *program = annotating->question->program;
     for (int64_t i = 0; i < program->ops; i++) {
         const ProgramOp *op = &program->op[i];
-        if (!bring_operands(annotating, op, &decided->needs)) return false;
+        if (!bring_operands(annotating, op, &decided->needs, &decided->routes)) return false;
         Spec summed = agreed(sums, i) ? sums->spec[i] : ops->spec[i];
         if (agreed(ops, i) && !constrain_op(annotating, op, ops->spec[i], summed)) return false;
         if (!piece_is(op->name, "while") || op->region < 0) continue;
@@ -166,7 +170,8 @@ static bool collect(Annotating *annotating) {
     Decided decided;
     bool ok = votes_begin(&decided.ops, program->ops, &arena) && votes_begin(&decided.sums, program->ops, &arena) &&
               votes_begin(&decided.values, program->values, &arena) &&
-              votes_begin(&decided.needs, program->operands, &arena);
+              votes_begin(&decided.needs, program->operands, &arena) &&
+              votes_begin(&decided.routes, program->operands * ROUTE_MAX, &arena);
     if (!ok) error_memory(annotating->error);
     for (int64_t i = 0; i < flow->nodes && ok; i++) {
         const FlowNode *node = &flow->node[i];
@@ -177,7 +182,11 @@ static bool collect(Annotating *annotating) {
     for (int64_t i = 0; i < flow->edges && ok; i++) {
         const FlowEdge *edge = &flow->edge[i];
         const FlowNode *to = &flow->node[edge->to];
-        if (to->kind == FLOW_WORK) vote(&decided.needs, program->op[to->op].operand + edge->operand, best->need[i]);
+        if (to->kind != FLOW_WORK) continue;
+        int at = program->op[to->op].operand + edge->operand;
+        vote(&decided.needs, at, best->need[i]);
+        for (int k = 0; k < ROUTE_MAX; k++)
+            vote(&decided.routes, (int64_t)at * ROUTE_MAX + k, best->route[i * ROUTE_MAX + k]);
     }
     ok = ok && add(annotating, (Edit){.at = program->module_begin, .kind = EDIT_MESH}) && constrain_entry(annotating) &&
          constrain_all(annotating, &decided);
@@ -224,6 +233,25 @@ static void write_constraint(const Annotating *annotating, const Edit *edit, con
     fprintf(out, "> : %.*s", edit->value->type.text.length, edit->value->type.text.at);
 }
 
+/* `%need_7_0 = sdy.sharding_constraint %12 ...`, a line for each step of the way. */
+static void write_bring(const Annotating *annotating, const Edit *edit, FILE *out) {
+    int steps = 0;
+    for (int k = 0; k <= ROUTE_MAX; k++) {
+        bool is_last = k == ROUTE_MAX;
+        if (!is_last && edit->route[k] == SPEC_AS_IT_IS) continue;
+        fprintf(out, is_last ? "%%need_%d" : "%%need_%d_%d", edit->number, steps);
+        fputs(" = sdy.sharding_constraint ", out);
+        if (steps > 0)
+            fprintf(out, "%%need_%d_%d", edit->number, steps - 1);
+        else
+            fwrite(edit->old.at, 1, (size_t)edit->old.length, out);
+        fputs(" <@mesh, ", out);
+        write_spec(annotating, edit->value->type.rank, is_last ? edit->spec : edit->route[k], out);
+        fprintf(out, "> : %.*s\n    ", edit->value->type.text.length, edit->value->type.text.at);
+        steps++;
+    }
+}
+
 static void write_edit(const Annotating *annotating, const Edit *edit, FILE *out) {
     switch (edit->kind) {
     case EDIT_MESH:
@@ -247,9 +275,7 @@ static void write_edit(const Annotating *annotating, const Edit *edit, FILE *out
         write_constraint(annotating, edit, NULL, edit->summed != edit->spec ? "sum" : "free", edit->spec, out);
         break;
     case EDIT_BRING:
-        fprintf(out, "%%need_%d = sdy.sharding_constraint %.*s <@mesh, ", edit->number, edit->old.length, edit->old.at);
-        write_spec(annotating, edit->value->type.rank, edit->spec, out);
-        fprintf(out, "> : %.*s\n    ", edit->value->type.text.length, edit->value->type.text.at);
+        write_bring(annotating, edit, out);
         break;
     case EDIT_USE:
         fprintf(out, "%%need_%d", edit->number);

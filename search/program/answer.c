@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Buffers between arguments and results took 0.3 to 2.7 times what is said in the programs of docs/program.md that were
+ * compiled (libtpu 0.0.52): what fits is held to the most. */
+static const double TEMPORARY_MOST = 2.7;
+
 const char *const REFERENCE_NAMES[REFERENCE_COUNT] = {"data parallel", "FSDP"};
 
 /* One mesh while it is solved. */
@@ -81,6 +85,29 @@ static void fix_reference(Solving *solving, Reference reference) {
     }
 }
 
+static bool find_peaks(const Setting *setting, ProgramChoice *out) {
+    const Flow *flow = setting->flow;
+    Arena arena = {0};
+    size_t moments = (size_t)flow->moments + 3;
+    double *own = ARENA_NEW(&arena, double, moments), *arguments = ARENA_NEW(&arena, double, moments);
+    double held = 0, given = 0;
+    for (int64_t i = 0; i < flow->nodes && own && arguments; i++) {
+        const FlowNode *node = &flow->node[i];
+        double *change = node->kind == FLOW_ARGUMENT ? arguments : own, bytes = held_bytes(setting, node, out->spec[i]);
+        change[node->from] += bytes;
+        change[node->to > node->from ? node->to : node->from + 1] -= bytes;
+    }
+    out->peak_bytes = out->peak_most_bytes = 0;
+    for (size_t t = 0; t < moments && own && arguments; t++) {
+        held += own[t];
+        given += arguments[t];
+        out->peak_bytes = max_real(out->peak_bytes, given + held);
+        out->peak_most_bytes = max_real(out->peak_most_bytes, given + TEMPORARY_MOST * held);
+    }
+    arena_free(&arena);
+    return own && arguments;
+}
+
 static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoice *out) {
     const Setting *setting = &solving->setting;
     const Flow *flow = setting->flow;
@@ -90,11 +117,12 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
     out->found = result->found && result->value.forbidden == 0;
     if (!out->found) return true;
     out->seconds = (double)result->value.cost * solving->unit;
-    out->peak_bytes = (double)result->value.peak_usage;
+    out->tally = (Tally){0}; /* of an earlier choice */
     out->spec = ARENA_NEW(solving->arena, Spec, (size_t)flow->nodes);
     out->need = ARENA_NEW(solving->arena, Spec, (size_t)flow->edges);
     out->summed = ARENA_NEW(solving->arena, Spec, (size_t)flow->nodes);
-    if (!out->spec || !out->summed || !out->need) return error_memory(solving->error);
+    out->route = ARENA_NEW(solving->arena, Spec, (size_t)flow->edges * ROUTE_MAX);
+    if (!out->spec || !out->summed || !out->need || !out->route) return error_memory(solving->error);
     for (int64_t i = 0; i < flow->nodes; i++) {
         const Strategy *chosen = &solving->lists.strategy[solving->lists.start[i] + result->choice[i]];
         out->spec[i] = chosen->out;
@@ -107,16 +135,21 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
         Spec have = out->spec[edge->from], need = edge_need(&solving->lists, flow, edge, i, to);
         edge_seconds(setting, edge, have, need, &out->tally);
         int copied = flow->node[edge->from].copied;
-        if (copied >= 0) have = out->spec[copied]; /* as the text has it */
-        out->need[i] = edge_moves(setting, edge, have, need) ? need : (Spec)SPEC_AS_IT_IS;
+        Spec held = copied >= 0 ? out->spec[copied] : have; /* as the text has it */
+        Spec *route = out->route + i * ROUTE_MAX;
+        bool said = flow->node[edge->to].matrix || edge_moves(setting, edge, held, need);
+        out->need[i] = said ? need : (Spec)SPEC_AS_IT_IS;
+        for (int k = edge_route(setting, edge, held, have, need, route); k < ROUTE_MAX; k++) route[k] = SPEC_AS_IT_IS;
     }
-    return true;
+    return find_peaks(setting, out) || error_memory(solving->error);
 }
 
-static bool solve(Solving *solving, bool is_limited, ProgramChoice *out, GraphResult *result) {
+/* Solves the mesh that is set; choices that take `most` seconds are of no use. */
+static bool solve(Solving *solving, bool is_limited, double most, ProgramChoice *out, GraphResult *result) {
     Arena scratch = {0};
     GraphControl control = solving->question->control;
     control.time_limit += isfinite(control.time_limit) ? control.seconds(control.context) : 0; /* of one mesh */
+    control.cutoff = isfinite(most) ? (int64_t)(most / solving->unit + 0.5) : 0;
     solving->graph.is_limited = is_limited;
     solving->graph.usage_limit = is_limited ? (int64_t)solving->question->priced.hbm_bytes : INT64_MAX;
     bool ok =
@@ -125,22 +158,32 @@ static bool solve(Solving *solving, bool is_limited, ProgramChoice *out, GraphRe
     return ok;
 }
 
-static bool solve_mesh(Solving *solving, ProgramAnswer *answer, int at) {
+/* Without the limit first, which is far easier: where the best of all fits, it is the best that fits. */
+static bool solve_within(Solving *solving, double most, ProgramAnswer *answer, ProgramChoice *choice) {
     GraphResult result;
+    if (!solve(solving, false, most, choice, &result)) return false;
+    answer->interrupted = answer->interrupted || result.interrupted;
+    bool fits = choice->found && (double)result.value.peak_usage <= solving->question->priced.hbm_bytes;
+    if (fits || result.proof == GRAPH_INFEASIBLE || choice->bound >= most) return true;
+    double bound = choice->bound;
+    if (!solve(solving, true, most, choice, &result)) return false;
+    choice->bound = choice->proof == GRAPH_INFEASIBLE ? INFINITY : max_real(choice->bound, bound);
+    answer->interrupted = answer->interrupted || result.interrupted;
+    bool nearer = answer->least_peak == 0 || (double)result.excess < answer->least_peak;
+    if (!choice->found && result.excess_known && nearer) answer->least_peak = (double)result.excess;
+    return true;
+}
+
+static bool solve_mesh(Solving *solving, ProgramAnswer *answer, int at) {
     ProgramChoice *choice = &answer->choice[at];
     solving->setting.mesh = &answer->meshes.mesh[at];
     choice->mesh = *solving->setting.mesh;
     choice->proof = GRAPH_INFEASIBLE;
     choice->bound = INFINITY;
+    double most = answer->best < 0 ? INFINITY : answer->choice[answer->best].seconds;
     bool ok = solving_begin(solving);
-    if (ok && fix_all(solving)) {
-        ok = solve(solving, true, choice, &result);
-        if (ok && choice->proof == GRAPH_INFEASIBLE) choice->bound = INFINITY;
-        answer->interrupted = answer->interrupted || (ok && result.interrupted);
-        bool nearer = answer->least_peak == 0 || (double)result.excess < answer->least_peak;
-        if (ok && !choice->found && result.excess_known && nearer) answer->least_peak = (double)result.excess;
-    }
-    if (ok && choice->found && (answer->best < 0 || choice->seconds < answer->choice[answer->best].seconds)) {
+    if (ok && fix_all(solving)) ok = solve_within(solving, most, answer, choice);
+    if (ok && choice->found && choice->seconds < most) {
         answer->best = at;
         answer->nodes = solving->graph.node_count;
         answer->edges = solving->graph.edge_count;
@@ -150,16 +193,61 @@ static bool solve_mesh(Solving *solving, ProgramAnswer *answer, int at) {
     return ok;
 }
 
+typedef struct {
+    double rate;
+    int mesh;
+} RankedMesh;
+
+static int by_rate(const void *a, const void *b) {
+    const RankedMesh *left = a, *right = b;
+    if (left->rate != right->rate) return left->rate < right->rate ? -1 : 1;
+    return left->mesh - right->mesh;
+}
+
+/* What a byte takes to be gathered, on average over the sets of axes. */
+static double gather_rate(const LogicalMesh *mesh) {
+    double sum = 0;
+    for (unsigned set = 1; set < 1u << mesh->axes; set++)
+        for (int piece = 0; piece < 2; piece++) sum += mesh->cost[set][COLLECTIVE_ALL_GATHER].seconds_per_byte[piece];
+    return sum / ((1u << mesh->axes) - 1);
+}
+
+/* The meshes with the fastest gathers first: a good answer early cuts the others short. */
+static bool solve_meshes(Solving *solving, ProgramAnswer *answer) {
+    RankedMesh *order = ARENA_NEW(solving->arena, RankedMesh, (size_t)answer->meshes.count);
+    if (!order) return error_memory(solving->error);
+    for (int i = 0; i < answer->meshes.count; i++) order[i] = (RankedMesh){gather_rate(&answer->meshes.mesh[i]), i};
+    qsort(order, (size_t)answer->meshes.count, sizeof *order, by_rate);
+    for (int i = 0; i < answer->meshes.count; i++)
+        if (!solve_mesh(solving, answer, order[i].mesh)) return false;
+    return true;
+}
+
+/* Whether what is no state is a batch, all of it as long: weights that are only read are neither state nor batch. */
+static bool has_batch(const Solving *solving) {
+    const Flow *flow = solving->setting.flow;
+    int64_t length = 0;
+    bool any = false;
+    for (int64_t i = 0; i < flow->nodes; i++) {
+        const FlowNode *node = &flow->node[i];
+        if (node->kind != FLOW_ARGUMENT) continue;
+        bool state = is_state(solving->question->program, node->argument);
+        any = any || state;
+        if (state || node->type.rank < 1) continue;
+        if (length > 0 && node->type.size[0] != length) return false;
+        length = node->type.size[0];
+    }
+    return any;
+}
+
 static bool solve_references(Solving *solving, ProgramAnswer *answer) {
-    bool any = false, ok = true;
-    for (int64_t i = 0; i < solving->question->program->entries; i++)
-        any = any || is_state(solving->question->program, (int)i);
+    bool any = has_batch(solving), ok = true;
     for (int r = 0; r < REFERENCE_COUNT && any && ok; r++) {
         GraphResult result;
         solving->setting.mesh = &answer->meshes.mesh[0]; /* one axis over all chips */
         ok = solving_begin(solving);
         if (ok) fix_reference(solving, (Reference)r);
-        ok = ok && solve(solving, false, &answer->reference[r], &result);
+        ok = ok && solve(solving, false, INFINITY, &answer->reference[r], &result);
         solving_end(solving);
     }
     return ok;
@@ -173,11 +261,16 @@ bool program_answer(const ProgramQuestion *question, Arena *arena, ProgramAnswer
     out->choice = ARENA_NEW(arena, ProgramChoice, (size_t)out->meshes.count);
     if (!out->choice) return error_memory(error);
     Solving solving = {.question = question,
-                       .setting = {.machine = &question->priced, .flow = &out->flow},
+                       .setting = {.machine = &question->priced, .flow = &out->flow, .caution = TEMPORARY_MOST},
                        .arena = arena,
                        .error = error};
-    for (int i = 0; i < out->meshes.count; i++)
-        if (!solve_mesh(&solving, out, i)) return false;
+    if (!solve_meshes(&solving, out)) return false;
+    if (out->best < 0 && !out->interrupted) { /* nothing is sure to fit: what may */
+        solving.setting.caution = 1;
+        out->least_peak = 0;
+        if (!solve_meshes(&solving, out)) return false;
+        out->may_exceed = out->best >= 0;
+    }
     double best = out->best < 0 ? INFINITY : out->choice[out->best].seconds;
     for (int i = 0; i < out->meshes.count; i++) {
         const ProgramChoice *choice = &out->choice[i];
@@ -215,7 +308,8 @@ static void write_pairs(FILE *out, const char *name, const int64_t *first, const
 bool program_graph_write(const ProgramQuestion *question, const ProgramAnswer *answer, FILE *out, Error *error) {
     Solving solving = {.question = question, .error = error};
     int at = answer->best < 0 ? 0 : answer->best;
-    solving.setting = (Setting){&question->priced, &answer->meshes.mesh[at], &answer->flow};
+    solving.setting = (Setting){&question->priced, &answer->meshes.mesh[at], &answer->flow,
+                                answer->may_exceed ? 1 : TEMPORARY_MOST};
     bool ok = solving_begin(&solving);
     if (ok) {
         const StrategyGraph *graph = &solving.graph;

@@ -33,17 +33,19 @@ typedef struct {
 
 enum { SPEC_AS_IT_IS = 0xffff };
 
-/* One choice on one mesh. */
+/* One choice on one mesh. Nothing found and a gap: none is better than another mesh's, whose seconds are the bound. */
 typedef struct {
     bool found;
     LogicalMesh mesh;
     GraphProof proof;
     double seconds, bound; /* of a step; no choice on this mesh takes less */
-    double peak_bytes;     /* of one chip */
+    double peak_bytes;      /* of one chip */
+    double peak_most_bytes; /* the same, with what is no argument as large as compilers have made it */
     Tally tally;
     Spec *spec;   /* of each node of the flow; in the arena */
     Spec *summed; /* of each node, before partial sums are scattered */
     Spec *need;   /* of each edge: what its consumer needs, SPEC_AS_IT_IS where nothing has to be moved or cut */
+    Spec *route;  /* of each edge ROUTE_MAX shardings on the way to it, SPEC_AS_IT_IS behind the last */
 } ProgramChoice;
 
 typedef enum { REFERENCE_DATA, REFERENCE_FSDP, REFERENCE_COUNT } Reference;
@@ -56,6 +58,7 @@ typedef struct {
     int best;              /* -1: nothing fits, or nothing was found */
     double bound;          /* over all meshes */
     bool proven, interrupted, infeasible;
+    bool may_exceed; /* only peak_bytes fits, peak_most_bytes does not; no choice is known to fit */
     ProgramChoice reference[REFERENCE_COUNT]; /* arguments as these have them, the rest at its best; without limit */
     double least_peak; /* where nothing fits: how far the memory of the best mesh is above the limit; 0: not known */
     int64_t nodes, edges, strategies; /* of the best mesh's graph */

@@ -10,6 +10,11 @@ static double local_bytes(const LogicalMesh *mesh, const TensorType *type, Spec 
     return type_bytes(type) / (double)spec_ways(mesh, spec);
 }
 
+double held_bytes(const Setting *setting, const FlowNode *node, Spec spec) {
+    double elements = node->is_held ? type_elements(&node->type) : 0;
+    return elements * node->held_bits / 8 / (double)spec_ways(setting->mesh, spec);
+}
+
 /* ---- moving a tensor ---- */
 
 /* The axes among `axes` that cut this dimension. */
@@ -56,8 +61,9 @@ static double gather(const Move *move, Spec *spec, unsigned axes) {
     return seconds;
 }
 
-/* From one sharding to another: cuts, which are free, then all_to_alls of what is small by then, then gathers. */
-static double reshard(const Move *move, Spec have, Spec need) {
+/* From one sharding to another: cuts, which are free, then all_to_alls of what is small by then, then gathers. `steps`
+ * gets the shardings after the cuts and after the all_to_all of each axis. */
+static double reshard(const Move *move, Spec have, Spec need, Spec steps[1 + LOGICAL_MAX]) {
     const LogicalMesh *mesh = move->setting->mesh;
     unsigned gone = 0;
     double seconds = 0;
@@ -68,8 +74,10 @@ static double reshard(const Move *move, Spec have, Spec need) {
         have = spec_with(have, a, to);
         if (permutes) seconds += send(move, COLLECTIVE_PERMUTE, 1u << a, move->bytes / (double)spec_ways(mesh, have));
     }
+    steps[0] = have;
     for (int a = 0; a < mesh->axes; a++) {
         int from = spec_dimension(have, a), to = spec_dimension(need, a);
+        steps[1 + a] = have;
         if (from >= 0 && to < 0) gone |= 1u << a;
         if (from < 0 || to < 0 || from == to) continue;
         unsigned along = axes_on(mesh, have, axes_on(mesh, need, (1u << mesh->axes) - 1, to), from); /* all at once */
@@ -77,6 +85,7 @@ static double reshard(const Move *move, Spec have, Spec need) {
         seconds += send(move, COLLECTIVE_ALL_TO_ALL, along, local * (double)mesh->ways[along]);
         for (int b = a; b < mesh->axes; b++)
             if (along >> b & 1) have = spec_with(have, b, to);
+        steps[1 + a] = have;
     }
     return seconds + gather(move, &have, gone);
 }
@@ -112,9 +121,29 @@ double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spe
     int bits = from->type.bits < edge->type.bits ? from->type.bits : edge->type.bits;
     Move move = {setting, elements * bits / 8, edge->trips, tally};
     unsigned lost;
-    Spec seen = seen_through(setting, edge, have, &lost);
+    Spec steps[1 + LOGICAL_MAX], seen = seen_through(setting, edge, have, &lost);
     double seconds = gather(&move, &have, lost);
-    return seconds + (seen == need ? 0 : reshard(&move, seen, need));
+    return seconds + (seen == need ? 0 : reshard(&move, seen, need, steps));
+}
+
+int edge_route(const Setting *setting, const FlowEdge *edge, Spec held, Spec have, Spec need, Spec out[ROUTE_MAX]) {
+    const Spec to[] = {have, need};
+    const Move move = {.setting = setting, .bytes = 1, .times = 1};
+    unsigned lost;
+    Spec at = seen_through(setting, edge, held, &lost), steps[2 + LOGICAL_MAX];
+    int last = 1 + setting->mesh->axes;
+    int count = 0;
+    for (int leg = 0; leg < 2 && !lost; leg++) {
+        steps[last] = leg ? to[leg] : seen_through(setting, edge, to[leg], &lost);
+        if (lost) break;
+        reshard(&move, at, steps[last], steps);
+        for (int i = 0; i <= last; i++) {
+            if (steps[i] == at || steps[i] == need) continue;
+            if (count < ROUTE_MAX) out[count++] = steps[i];
+            at = steps[i];
+        }
+    }
+    return count;
 }
 
 /* ---- computing ---- */

@@ -26,6 +26,7 @@ typedef struct {
     const ProgramMachine *machine;
     const LogicalMesh *mesh;
     const Flow *flow;
+    double caution; /* what is no argument counts as so many times its bytes in the graph's usages */
 } Setting;
 
 /* Lists the strategies of all nodes. False: memory is out, or one node has more than GRAPH_STRATEGIES_MAX. The lists
@@ -42,8 +43,17 @@ double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spe
 /* The sharding in which a strategy leaves its result before partial sums are scattered: its own where none are. */
 Spec strategy_summed(const Setting *setting, const FlowNode *node, const Strategy *strategy);
 
+/* Bytes that a node holds in a sharding; 0: it holds none of its own. */
+double held_bytes(const Setting *setting, const FlowNode *node, Spec spec);
+
 /* Whether an edge has to bring a tensor from one sharding to another, if only by cutting it. */
 bool edge_moves(const Setting *setting, const FlowEdge *edge, Spec have, Spec need);
+
+/* The shardings on the way to what is needed, one collective apart, in the dimensions of the edge's view: compilers
+ * know such steps, and gather the whole where several are one. `held`: what the node has in the text, before the copy
+ * that several readers share (`have` where there is none). Without the last; returns how many. */
+enum { ROUTE_MAX = 2 * (1 + LOGICAL_MAX) };
+int edge_route(const Setting *setting, const FlowEdge *edge, Spec held, Spec have, Spec need, Spec out[ROUTE_MAX]);
 
 /* What the consumer of an edge needs, in one of its strategies. */
 Spec edge_need(const StrategyLists *lists, const Flow *flow, const FlowEdge *edge, int64_t edge_number,

@@ -66,10 +66,9 @@ static bool fill_nodes(Filling *filling) {
         graph->strategy_start[i + 1] = filling->lists->start[i + 1];
         for (int s = filling->lists->start[i]; s < filling->lists->start[i + 1]; s++) {
             const Strategy *strategy = &filling->lists->strategy[s];
-            double bytes = type_elements(&node->type) * node->held_bits / 8 /
-                           (double)spec_ways(filling->setting->mesh, strategy->out);
+            double times = node->kind == FLOW_ARGUMENT ? 1 : filling->setting->caution;
             graph->cost[s] = as_cost(filling, strategy->seconds, node->trips);
-            graph->usage[s] = node->is_held ? (int64_t)(bytes + 0.5) : 0;
+            graph->usage[s] = (int64_t)(times * held_bytes(filling->setting, node, strategy->out) + 0.5);
         }
     }
     return true;

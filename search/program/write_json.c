@@ -25,6 +25,7 @@ static bool add_choice(cJSON *to, const ProgramChoice *choice) {
     for (int a = 0; a < choice->mesh.axes && ok; a++) ok = json_add_whole(sizes, NULL, choice->mesh.size[a]);
     if (!choice->found) return ok;
     return ok && json_add_real(to, "seconds", choice->seconds) && json_add_real(to, "peak_bytes", choice->peak_bytes) &&
+           json_add_real(to, "peak_most_bytes", choice->peak_most_bytes) &&
            add_tally(to, &choice->tally);
 }
 
@@ -63,6 +64,7 @@ bool program_write_json(const ProgramQuestion *question, const ProgramAnswer *an
         json && json_add_whole(json, "format_version", 1) && json_add_text(json, "name", question->program->where) &&
         json_add_text(json, "chip", question->chip.name) && json_add_text(json, "machine", question->machine.text) &&
         json_add_bool(json, "proven", answer->proven && answer->best >= 0) &&
+        json_add_bool(json, "may_exceed", answer->may_exceed) &&
         json_add_whole(json, "operations", answer->flow.steps) && json_add_whole(json, "nodes", answer->nodes) &&
         json_add_whole(json, "edges", answer->edges) && json_add_whole(json, "strategies", answer->strategies);
     cJSON *meshes = ok ? json_add_array(json, "meshes") : NULL;

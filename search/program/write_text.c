@@ -59,7 +59,7 @@ static double sent(const Tally *tally) {
 
 static void write_choice(const ProgramQuestion *question, const ProgramAnswer *answer, TextOut out) {
     const ProgramChoice *best = &answer->choice[answer->best];
-    char text[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
+    char text[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE], most[NUMBER_TEXT_SIZE];
     Prose line = {0};
     prose_add(&line, "%s", step_text(best->seconds, text));
     if (answer->proven)
@@ -79,8 +79,10 @@ static void write_choice(const ProgramQuestion *question, const ProgramAnswer *a
     prose_add(&line, "%s; work %s", parts.text, number_time(best->tally.work_seconds, limit));
     prose_write(out, "  sends   ", "          ", line.text);
     line = (Prose){0};
-    prose_add(&line, "%s of %s, buffers as a compiler fuses them (an estimate)", number_bytes(best->peak_bytes, text),
-              number_bytes(question->priced.hbm_bytes, limit));
+    prose_add(&line, "%s of %s, buffers as a compiler fuses them; it may take up to %s",
+              number_bytes(best->peak_bytes, text), number_bytes(question->priced.hbm_bytes, limit),
+              number_bytes(best->peak_most_bytes, most));
+    if (answer->may_exceed) prose_add(&line, ", which does not fit: no sharding is sure to");
     prose_write(out, "  memory  ", "          ", line.text);
 }
 

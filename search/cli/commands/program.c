@@ -50,8 +50,10 @@ static void say_meshes(const ProgramAnswer *answer, FILE *err) {
         for (int a = 0; a < choice->mesh.axes; a++) fprintf(err, " %c=%lld", 'x' + a, (long long)choice->mesh.size[a]);
         if (choice->found)
             fprintf(err, ": %.6g s, no less than %.6g s\n", choice->seconds, choice->bound);
-        else
+        else if (choice->proof == GRAPH_INFEASIBLE)
             fprintf(err, ": nothing fits\n");
+        else
+            fprintf(err, ": nothing was found; no less than %.6g s\n", choice->bound);
     }
     fprintf(err, "shardopt: %lld nodes, %lld edges, %lld strategies\n", (long long)answer->nodes,
             (long long)answer->edges, (long long)answer->strategies);

@@ -19,13 +19,22 @@ static bool never(void *context) {
     return false;
 }
 
-static GraphResult solved(const StrategyGraph *graph, int threads, double effort, Arena *arena) {
-    GraphControl control = {
-        .seconds = no_time, .interrupted = never, .time_limit = INFINITY, .effort = effort, .threads = threads};
+static GraphResult solved_below(const StrategyGraph *graph, int64_t cutoff, int threads, double effort,
+                                Arena *arena) {
+    GraphControl control = {.seconds = no_time,
+                            .interrupted = never,
+                            .time_limit = INFINITY,
+                            .effort = effort,
+                            .cutoff = cutoff,
+                            .threads = threads};
     GraphResult result;
     Error error = {0};
     cr_assert(graph_solve(graph, &control, arena, &result, &error), "%s", error.text);
     return result;
+}
+
+static GraphResult solved(const StrategyGraph *graph, int threads, double effort, Arena *arena) {
+    return solved_below(graph, 0, threads, effort, arena);
 }
 
 static const struct {
@@ -65,6 +74,28 @@ Test(graph_solve, equals_trying_every_choice) {
         }
     cr_assert_gt(feasible, 2000);
     cr_assert_gt(infeasible, 500);
+}
+
+/* A cutoff of the optimum leaves nothing, and proves it; one above it changes nothing. */
+Test(graph_solve, below_a_cutoff) {
+    GraphDraw draws = {3};
+    int cut = 0;
+    for (int n = 0; n < 300; n++) {
+        const RandomShape *shape = &SHAPES[n % (int)COUNT_OF(SHAPES)].shape;
+        Arena arena = {0};
+        StrategyGraph graph = random_graph(&draws, *shape, &arena);
+        int64_t best = optimum_of(&graph, shape->horizon);
+        if (best > 0) {
+            GraphResult none = solved_below(&graph, best, 1, 1, &arena);
+            cr_expect(!none.found && none.proof == GRAPH_GAP && none.bound == best, "%d: %d, bound %lld of %lld", n,
+                      none.found, (long long)none.bound, (long long)best);
+            GraphResult one = solved_below(&graph, best + 1, 1, 1, &arena);
+            cr_expect(one.proof == GRAPH_OPTIMAL && (int64_t)one.value.cost == best && one.bound == best, "%d", n);
+            cut++;
+        }
+        arena_free(&arena);
+    }
+    cr_assert_gt(cut, 100);
 }
 
 /* The graph is too large to be searched to a proof: starts, the pool and annealing have to give the same result for any

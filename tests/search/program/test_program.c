@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt program` from text to answer: what is read and what is refused, rules against shapes worked out by hand,
- * and small programs against every choice there is. */
+ * answers that stay the same, memory, and annotations. */
 #include "base/file.h"
 #include "base/memory_stream.h"
 #include "base/util.h"
@@ -8,6 +8,7 @@
 #include "search/program/answer.h"
 #include "search/program/strategies.h"
 #include "search/program/write.h"
+#include "tests/search/program/small.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -201,210 +202,6 @@ Test(program, page_has_the_rules) {
     arena_free(&arena);
 }
 
-/* ---- a machine ---- */
-
-/* Four by two chips of made-up rates: computing, memory and links take about as long for matrices of these sizes, so
- * that each of them decides now and then. */
-static void fill_machine(ProgramMachine *machine) {
-    *machine = (ProgramMachine){.flops_per_second = 1e9, .hbm_bytes_per_second = 1e9, .hbm_bytes = 1e12};
-    machine->mesh = (Mesh){.axis_count = 2, .chips = 8, .devices = 8};
-    machine->mesh.axes[0] = (Axis){"x", AXIS_LINE, LEVEL_ICI, 4, 1e9, 1e-7};
-    machine->mesh.axes[1] = (Axis){"y", AXIS_LINE, LEVEL_ICI, 2, 1e9, 1e-7};
-}
-
-static double no_time(void *context) { return (void)context, 0; }
-static bool no_interrupt(void *context) { return (void)context, false; }
-
-static ProgramQuestion question_of(const Program *program) {
-    ProgramQuestion question = {.program = program, .axes = 2};
-    fill_machine(&question.priced);
-    question.machine.mesh = question.priced.mesh;
-    question.control =
-        (GraphControl){.seconds = no_time, .interrupted = no_interrupt, .time_limit = INFINITY, .effort = 0.1};
-    return question;
-}
-
-/* ---- every choice ---- */
-
-enum { NODES_MOST = 24, NODES_TRIED = 5 }; /* of a flow; of one whose every choice is tried */
-
-typedef struct {
-    const Setting *setting;
-    double least;
-    Spec fixed[2]; /* of the arguments */
-    Spec out[NODES_MOST];
-    Spec in[NODES_MOST][8];
-} Every;
-
-/* What has been paid for the edges between nodes that both have been chosen, up to node `at`. */
-static double edges_into(const Every *every, int at) {
-    const Flow *flow = every->setting->flow;
-    double seconds = 0;
-    for (int64_t i = 0; i < flow->edges; i++) {
-        const FlowEdge *edge = &flow->edge[i];
-        if ((edge->from > edge->to ? edge->from : edge->to) != at) continue;
-        Spec need =
-            edge->operand == FLOW_AS_NODE ? every->out[edge->to] : every->in[edge->to][i - flow->node[edge->to].edge];
-        seconds += edge->trips * edge_seconds(every->setting, edge, every->out[edge->from], need, NULL);
-    }
-    return seconds;
-}
-
-static void choose(Every *every, int at, double paid);
-
-/* One strategy of the node, in all the ways in which its partial sums can end. */
-static void choose_ends(Every *every, int at, double paid, Strategy strategy, unsigned partial) {
-    const FlowNode *node = &every->setting->flow->node[at];
-    const LogicalMesh *mesh = every->setting->mesh;
-    int ends[2];
-    for (ends[0] = -1; ends[0] < (partial & 1 ? node->type.rank : 0); ends[0]++)
-        for (ends[1] = -1; ends[1] < (partial & 2 ? node->type.rank : 0); ends[1]++) {
-            Spec out = strategy.out;
-            for (int a = 0; a < mesh->axes; a++)
-                if (partial >> a & 1) out = spec_with(out, a, ends[a]);
-            if (!spec_divides(mesh, node->type.rank, node->type.size, out)) continue;
-            if (node->kind == FLOW_ARGUMENT && out != every->fixed[node->argument]) continue;
-            Strategy ended = strategy;
-            ended.out = every->out[at] = out;
-            double own = node->trips * strategy_seconds(every->setting, node, &ended, every->in[at], NULL);
-            choose(every, at + 1, paid + own + edges_into(every, at));
-        }
-}
-
-static void choose(Every *every, int at, double paid) {
-    const Flow *flow = every->setting->flow;
-    const LogicalMesh *mesh = every->setting->mesh;
-    if (paid >= every->least) return;
-    if (at == flow->nodes) {
-        every->least = paid;
-        return;
-    }
-    const FlowNode *node = &flow->node[at];
-    int choices = node->kind == FLOW_WORK ? node->factors : node->type.rank;
-    int cut[2];
-    for (cut[0] = -1; cut[0] < choices; cut[0]++)
-        for (cut[1] = -1; cut[1] < (mesh->axes > 1 ? choices : 0); cut[1]++) {
-            Strategy strategy = {.factor = {-1, -1, -1}};
-            unsigned partial = 0;
-            bool divides = true;
-            memset(every->in[at], 0, sizeof every->in[at]);
-            for (int a = 0; a < mesh->axes; a++) {
-                if (cut[a] < 0) continue;
-                int result = node->kind == FLOW_WORK ? node->factor[cut[a]].result : cut[a];
-                if (node->kind == FLOW_WORK) strategy.factor[a] = (int8_t)cut[a];
-                if (result >= 0)
-                    strategy.out = spec_with(strategy.out, a, result);
-                else
-                    partial |= 1u << a;
-                for (int i = 0; i < node->edges; i++)
-                    every->in[at][i] = spec_with(every->in[at][i], a,
-                                                 node->kind == FLOW_WORK
-                                                     ? node->factor[cut[a]].operand[flow->edge[node->edge + i].operand]
-                                                     : cut[a]);
-                int64_t size = node->kind == FLOW_WORK ? node->factor[cut[a]].size : node->type.size[cut[a]];
-                int64_t ways = cut[0] == cut[1] && mesh->axes > 1 ? mesh->size[0] * mesh->size[1] : mesh->size[a];
-                divides = divides && size % ways == 0;
-            }
-            for (int i = 0; i < node->edges; i++) {
-                const TensorType *type = &flow->edge[node->edge + i].type;
-                divides = divides && spec_divides(mesh, type->rank, type->size, every->in[at][i]);
-            }
-            if (divides && spec_divides(mesh, node->type.rank, node->type.size, strategy.out))
-                choose_ends(every, at, paid, strategy, partial);
-        }
-}
-
-/* ---- random programs: matrices of 8 x 16 and 16 x 8, multiplied, added, transposed, summed ---- */
-
-typedef struct {
-    uint64_t state;
-} Draws;
-static int draw(Draws *draws, int most) {
-    draws->state = draws->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (int)((draws->state >> 33) % (uint64_t)most);
-}
-
-/* A program of at most five operations on matrices of n x n, n 8 or 12, the first argument its own next state. Names
- * begin with `letter`. */
-static const char *random_program(Draws *draws, Arena *arena, const char *letter) {
-    int n = draw(draws, 2) ? 8 : 12, values = 2, ops = 1 + draw(draws, 4);
-    const char *type = arena_format(arena, "tensor<%dx%dxf32>", n, 2 * n),
-               *across = arena_format(arena, "tensor<%dx%dxf32>", 2 * n, n);
-    bool is_across[16] = {false, draw(draws, 2)};
-    const char *text = arena_format(arena, HEAD "%%%s0: %s {tf.aliasing_output = 0 : i32}, %%%s1: %s) -> (%s) {\n",
-                                    letter, type, letter, is_across[1] ? across : type, type);
-    for (int i = 0; i < ops; i++) {
-        int a = draw(draws, values), b = draw(draws, values);
-        const char *of_a = is_across[a] ? across : type, *of_b = is_across[b] ? across : type;
-        if (is_across[a] == is_across[b] && draw(draws, 2)) {
-            text = arena_format(arena, "%s    %%%s%d = stablehlo.add %%%s%d, %%%s%d : %s\n", text, letter, values,
-                                letter, a, letter, b, of_a);
-            is_across[values] = is_across[a];
-        } else if (is_across[a] == is_across[b]) { /* a transposed view, then used like any other */
-            text = arena_format(arena, "%s    %%%s%d = stablehlo.transpose %%%s%d, dims = [1, 0] : (%s) -> %s\n", text,
-                                letter, values, letter, a, of_a, is_across[a] ? type : across);
-            is_across[values] = !is_across[a];
-        } else {
-            const char *square =
-                arena_format(arena, "tensor<%dx%dxf32>", is_across[a] ? 2 * n : n, is_across[a] ? 2 * n : n);
-            text = arena_format(arena,
-                                "%s    %%%ss%d = stablehlo.dot_general %%%s%d, %%%s%d, contracting_dims = [1] x [0] : "
-                                "(%s, %s) -> %s\n    %%%s%d = stablehlo.dot_general %%%ss%d, %%%s%d, contracting_dims "
-                                "= [1] x [0] : (%s, %s) -> %s\n",
-                                text, letter, values, letter, a, letter, b, of_a, of_b, square, letter, values, letter,
-                                values, letter, a, square, of_a, of_a);
-            is_across[values] = is_across[a];
-        }
-        values++;
-    }
-    int last = values - 1;
-    while (is_across[last]) last--;
-    return arena_format(arena, "%s    return %%%s%d : %s\n  }\n}\n", text, letter, last, type);
-}
-
-Test(program, small_programs_equal_every_choice) {
-    Draws draws = {39};
-    int tried = 0;
-    for (int turn = 0; turn < 120; turn++) {
-        Arena arena = {0};
-        Error error = {0};
-        Program program;
-        ProgramAnswer answer;
-        const char *text = random_program(&draws, &arena, "v");
-        cr_assert(program_read(text, strlen(text), "p", &program, &error), "%s: %s\n%s", error.where, error.text, text);
-        ProgramQuestion question = question_of(&program);
-        FixedArgument fixed[2]; /* x cuts one dimension of each argument, so that something has to be moved */
-        Spec specs[2] = {0};
-        for (int i = 0; i < 2; i++) {
-            int cut = draw(&draws, 2);
-            fixed[i] = (FixedArgument){.argument = i, .dimensions = 2};
-            fixed[i].cut[cut] = (Piece){"x", 1};
-            specs[i] = spec_with(0, 0, cut);
-        }
-        question.fixed = fixed;
-        question.fixed_count = 2;
-        cr_assert(program_answer(&question, &arena, &answer, &error), "%s: %s\n%s", error.where, error.text, text);
-        cr_assert(answer.proven && answer.flow.nodes <= NODES_MOST, "%s", text);
-        int meshes = answer.flow.nodes <= NODES_TRIED ? answer.meshes.count : 0;
-        tried += meshes > 0;
-        for (int m = 0; m < meshes; m++) {
-            if (!answer.choice[m].found) continue; /* what is fixed does not divide */
-            Setting setting = {&question.priced, &answer.meshes.mesh[m], &answer.flow};
-            Every every = {.setting = &setting,
-                           .fixed = {specs[0], specs[1]},
-                           .least = answer.choice[m].seconds * (1 + 1e-6) + 1e-10};
-            double most = every.least;
-            choose(&every, 0, 0);
-            cr_expect(every.least < most && fabs(every.least - answer.choice[m].seconds) < 1e-10,
-                      "mesh %d: %.12g s, every choice %.12g s of\n%s", m, answer.choice[m].seconds, every.least, text);
-        }
-        flow_free(&answer.flow);
-        program_free(&program);
-        arena_free(&arena);
-    }
-    cr_expect(tried >= 20, "%d", tried);
-}
-
 /* ---- the same answer ---- */
 
 static char *answered(const char *text, int threads) {
@@ -429,8 +226,9 @@ static char *answered(const char *text, int threads) {
 Test(program, same_under_other_names_and_threads) {
     for (int turn = 0; turn < 10; turn++) {
         Arena arena = {0};
-        Draws draws = {(uint64_t)turn}, again = draws;
-        const char *text = random_program(&draws, &arena, "v"), *renamed = random_program(&again, &arena, "other_");
+        Draws draws = {(uint64_t)turn};
+        Small small = small_draw(&draws, 1 + turn % 8);
+        const char *text = small_text(&small, &arena, "v"), *renamed = small_text(&small, &arena, "other_");
         char *one = answered(text, 1), *other = answered(renamed, 1), *three = answered(text, 3);
         cr_expect_str_eq(one, other);
         cr_expect_str_eq(one, three);
@@ -460,6 +258,63 @@ Test(program, same_in_another_order) {
     free(one);
     free(other);
     arena_free(&arena);
+}
+
+/* ---- the way from one sharding to another ---- */
+
+/* Columns of 64 x 64 cut by x and y that are needed with rows cut by x: exchanged along x, then gathered along y. */
+Test(program, a_step_for_each_collective) {
+    FlowNode node = {.type = {.rank = 2, .bits = 32, .size = {64, 64}}};
+    Flow flow = {.node = &node, .nodes = 1};
+    LogicalMesh mesh = {.axes = 2, .size = {4, 4}, .ways = {1, 4, 4, 16}};
+    ProgramMachine machine = {0};
+    Setting setting = {&machine, &mesh, &flow, 1};
+    FlowEdge edge = {.operand = 0, .view = {.map = {0, 1}}, .type = node.type};
+    Spec columns = spec_with(spec_with(0, 0, 1), 1, 1), rows = spec_with(0, 0, 0), route[ROUTE_MAX];
+    int steps = edge_route(&setting, &edge, columns, columns, rows, route);
+    cr_expect(steps == 1 && route[0] == spec_with(spec_with(0, 0, 0), 1, 1), "%d: %x", steps, route[0]);
+    cr_expect(edge_route(&setting, &edge, columns, columns, 0, route) == 0, "gathered at once");
+    /* rows by x and columns by y, needed the other way round: one axis after the other */
+    Spec mixed = spec_with(spec_with(0, 0, 0), 1, 1), other = spec_with(spec_with(0, 0, 1), 1, 0);
+    steps = edge_route(&setting, &edge, mixed, mixed, other, route);
+    cr_expect(steps == 1 && route[0] == spec_with(spec_with(0, 0, 1), 1, 1), "%d: %x", steps, route[0]);
+    /* through a copy that is whole, and then cut again: the copy is a step */
+    steps = edge_route(&setting, &edge, columns, 0, rows, route);
+    cr_expect(steps == 1 && route[0] == 0, "%d: %x", steps, route[0]);
+}
+
+/* ---- memory ---- */
+
+/* 8 x 16 of f32 in two arguments and their sum, which is a result: on 8 chips each takes 64 bytes of one at the least,
+ * 192 in all, and 2 x 64 + 2.7 x 64 = 300.8 as compilers may have it. Below that it may fit, below 192 nothing does. */
+Test(program, memory_that_fits_may_fit_or_does_not) {
+    static const char TEXT[] =
+        BODY("%a: tensor<8x16xf32>, %b: tensor<8x16xf32>", "tensor<8x16xf32>",
+             "    %0 = stablehlo.add %a, %b : tensor<8x16xf32>\n    return %0 : tensor<8x16xf32>\n");
+    static const struct {
+        double limit;
+        bool found, may_exceed;
+    } CASES[] = {{301, true, false}, {300, true, true}, {192, true, true}, {191, false, false}};
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Program program;
+        ProgramAnswer answer;
+        cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s: %s", error.where, error.text);
+        ProgramQuestion question = question_of(&program);
+        question.priced.hbm_bytes = CASES[i].limit;
+        cr_assert(program_answer(&question, &arena, &answer, &error));
+        cr_expect((answer.best >= 0) == CASES[i].found && answer.may_exceed == CASES[i].may_exceed, "%g: %d %d",
+                  CASES[i].limit, answer.best, answer.may_exceed);
+        if (answer.best >= 0) {
+            const ProgramChoice *best = &answer.choice[answer.best];
+            cr_expect_float_eq(best->peak_bytes, 192, 1e-9);
+            cr_expect_float_eq(best->peak_most_bytes, 300.8, 1e-9);
+        }
+        flow_free(&answer.flow);
+        program_free(&program);
+        arena_free(&arena);
+    }
 }
 
 /* ---- annotated ---- */
