@@ -7,6 +7,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { open } from './page.mjs';
 
 const [page, program, source, only = ''] = process.argv.slice(2);
@@ -18,7 +19,7 @@ fs.writeFileSync(path.join(folder, 'config.json'), config);
 const split = line => [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare);
 const env = { ...process.env, OMP_NUM_THREADS: '1', SHARDOPT_DATA: source, COLUMNS: '' };
 let wrong = 0, asked = 0, ours = 0, theirs = 0, slowest = 0;
-for (const line of fs.readFileSync(path.join(import.meta.dirname, 'questions.txt'), 'utf8').split('\n')) {
+for (const line of fs.readFileSync(path.join(path.dirname(fileURLToPath(import.meta.url)), 'questions.txt'), 'utf8').split('\n')) {
     if (!line || line.startsWith('#') || !line.includes(only)) continue;
     const words = split(line), began = performance.now();
     const native = spawnSync(program, words, { cwd: folder, env, maxBuffer: 1 << 28 });
