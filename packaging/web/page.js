@@ -119,7 +119,7 @@ function make(tag, attributes = {}, ...content) {
 
 // A slider that follows the text next to it, and writes it.
 function slider(key, label, usual, [from, to, name]) {
-    const range = make('input', { type: 'range', min: from, max: to, step: 1, id: `${key}-slider` });
+    const range = make('input', { type: 'range', min: from, max: to, step: 1, id: `in-${key}-slider` });
     range.setAttribute('aria-label', `${label}, slider`);
     range.place = () => {
         const at = Math.round(Math.log2(numberOf(state[key] || usual)));
@@ -128,7 +128,7 @@ function slider(key, label, usual, [from, to, name]) {
     };
     range.oninput = () => {
         state[key] = name(Number(range.value));
-        $(key).value = state[key];
+        $(`in-${key}`).value = state[key];
         range.setAttribute('aria-valuetext', state[key]);
         changed();
     };
@@ -137,21 +137,21 @@ function slider(key, label, usual, [from, to, name]) {
 }
 
 function control(key, label, { values, usual = '', list }) {
-    const input = values ? make('select', { id: key }) : make('input', { id: key, type: 'text', placeholder: usual, spellcheck: false });
+    const input = values ? make('select', { id: `in-${key}` }) : make('input', { id: `in-${key}`, type: 'text', placeholder: usual, spellcheck: false });
     for (const value in values) input.append(make('option', { value }, values[value]));
     if (list) input.setAttribute('list', list);
     input.value = state[key] ?? '';
     input.setAttribute('aria-label', label);
     input.oninput = () => {
         state[key] = input.value.trim();
-        $(`${key}-slider`)?.place();
+        $(`in-${key}-slider`)?.place();
         changed();
     };
     return input;
 }
 
 function field(key, label, options) {
-    const row = make('div', { class: 'field' }, make('label', { htmlFor: key }, label), control(key, label, options));
+    const row = make('div', { class: 'field' }, make('label', { htmlFor: `in-${key}` }, label), control(key, label, options));
     if (options.slider) row.append(slider(key, label, options.usual, options.slider));
     return row;
 }
@@ -163,7 +163,7 @@ function modelField() {
     const open = make('button', { type: 'button', id: 'open' }, config ? 'Back to a name' : 'Open a config.json');
     open.onclick = () => config ? (config = null, build(), changed()) : file.click();
     row.append(make('span', { class: 'file', id: 'from' }, config ? `from ${config.name}` : ''), open, file);
-    row.querySelector('#model').disabled = !!config;
+    row.querySelector('#in-model').disabled = !!config;
     return row;
 }
 
@@ -171,8 +171,8 @@ function machineField() {
     const usual = { nodes: '1', chips: '8', slice: '4x4', pods: '1' };
     const unit = control('unit', 'Unit of the machine', { values: UNITS });
     const size = control('size', 'Size of the machine', { usual: usual[state.unit] });
-    unit.addEventListener('input', () => { state.size = usual[state.unit]; build('unit'); changed(); });
-    const row = make('div', { class: 'field' }, make('label', { htmlFor: 'size' }, 'Machine'), make('div', { class: 'pair' }, size, unit));
+    unit.addEventListener('input', () => { state.size = usual[state.unit]; build('in-unit'); changed(); });
+    const row = make('div', { class: 'field' }, make('label', { htmlFor: 'in-size' }, 'Machine'), make('div', { class: 'pair' }, size, unit));
     if (MACHINE[state.unit]) row.append(slider('size', 'Size of the machine', '1', MACHINE[state.unit]));
     return row;
 }
@@ -195,7 +195,7 @@ function build(focus) {
 function select(tab, focus) {
     state.tab = tab;
     build(focus);
-    changed();
+    changed(0);
 }
 
 function makeTabs() {
@@ -223,7 +223,7 @@ function fitUnit() {
     const chips = state.unit === 'nodes' ? count * 8 : 512;
     state.unit = torus ? 'chips' : 'nodes';
     state.size = `${torus ? chips : Math.max(1, chips / topology.chips_per_host)}`;
-    build('chip');
+    build('in-chip');
     changed();
 }
 
@@ -266,9 +266,9 @@ const say = words => { $('status').textContent = words; };
 
 let asked = 0, timer, page = null;
 
-function changed() {
+function changed(wait = 150) {
     clearTimeout(timer);
-    timer = setTimeout(ask, 200);
+    timer = setTimeout(ask, wait);
     $('command').textContent = line(question());
 }
 
@@ -277,7 +277,7 @@ async function ask() {
     const id = ++asked, words = question(), began = performance.now();
     history.replaceState(null, '', await link());
     document.documentElement.dataset.state = 'busy';
-    $('answer').setAttribute('aria-busy', 'true');
+    $('shown').setAttribute('aria-busy', 'true');
     for (const name of ['copy-script', 'save-page']) $(name).disabled = true;
     $('script').hidden = $('wrong').hidden = true;
     page = null;
@@ -307,13 +307,13 @@ function show(answer, last, seconds) {
     $('wrong').hidden = wrong === '';
     if (main) {
         $('of-answer').textContent = report.querySelector('style').textContent;
-        $('answer').replaceChildren(report.querySelector('header'), main);
+        $('shown').replaceChildren(report.querySelector('header'), main);
         main.removeAttribute('id');
         document.title = report.title;
     } else {
-        $('answer').replaceChildren();
+        $('shown').replaceChildren();
     }
-    $('answer').setAttribute('aria-busy', 'false');
+    $('shown').setAttribute('aria-busy', 'false');
     say(`${main ? summary() : 'No answer.'} ${seconds.toFixed(1)} s${main && !last ? '; what would change it follows' : ''}.`);
     if (!last && main) return;
     document.documentElement.dataset.state = 'done';
@@ -326,15 +326,15 @@ function show(answer, last, seconds) {
 
 // The answer in a sentence, for the status line, which screen readers read out.
 function summary() {
-    const cards = [...$('answer').querySelectorAll('.cards div')].slice(0, 4);
+    const cards = [...$('shown').querySelectorAll('.cards div')].slice(0, 4);
     const words = cards.map(card => `${card.querySelector('dt').textContent} ${card.querySelector('dd').firstChild.textContent.trim()}`);
-    return `${$('answer').querySelector('h1').textContent}${words.length ? `: ${words.join(', ')}` : ''};`;
+    return `${$('shown').querySelector('h1').textContent}${words.length ? `: ${words.join(', ')}` : ''};`;
 }
 
 // The command that writes the launch script, as the answer names it.
 function emit() {
     const found = /shardopt ((?:emit|rl) [^\n]*)/g;
-    for (const element of $('answer').querySelectorAll('code, pre'))
+    for (const element of $('shown').querySelectorAll('code, pre'))
         for (const [, words] of element.textContent.replace(/\n +(?=-)/g, ' ').matchAll(found))
             if (/^emit|--emit/.test(words)) return split(words.replace(/ -o \S+$/, ''));
     return null;
@@ -393,7 +393,7 @@ function listen() {
     };
     $('question').onsubmit = event => event.preventDefault();
     // A link within the report must not take the place of the question in the address.
-    $('answer').onclick = event => {
+    $('shown').onclick = event => {
         const anchor = event.target.closest('a[href^="#"]');
         if (!anchor) return;
         event.preventDefault();
@@ -401,7 +401,7 @@ function listen() {
         target?.scrollIntoView();
         target?.focus();
     };
-    window.onhashchange = async () => { await follow(location.hash); build(); changed(); };
+    window.onhashchange = async () => { await follow(location.hash); build(); changed(0); };
     document.ondragover = event => { event.preventDefault(); document.body.classList.add('drop'); };
     document.ondragleave = () => document.body.classList.remove('drop');
     document.ondrop = event => {
