@@ -92,7 +92,7 @@ async function follow(hash) {
     const parts = new URLSearchParams(hash.slice(1));
     state = { ...START };
     config = null;
-    if (parts.size === 0) return;
+    if (![...parts].length) return;
     for (const key of ['model', 'chip', 'size']) state[key] = '';
     for (const key of ['tab', 'model', 'chip', 'unit', 'size', 'more', ...FIELDS.map(field => field.key)])
         if (parts.has(key)) state[key] = parts.get(key);
@@ -249,14 +249,15 @@ class Asker {
         if (!this.#worker) {
             this.#worker = new Worker(source);
             this.#worker.onmessage = ({ data }) => { const wanted = this.#wanted; this.#wanted = null; wanted?.(data); };
-            this.#worker.onerror = event => { event.preventDefault(); const wanted = this.#wanted; this.stop(); wanted?.({ code: 70, out: new Uint8Array(),
+            this.#worker.onerror = event => { event.preventDefault(); const wanted = this.#wanted; this.stop(); this.#worker = null; wanted?.({ code: 70, out: new Uint8Array(),
                 err: new TextEncoder().encode(`shardopt: the browser ended it: ${event.message}\n`) }); };
             this.#worker.postMessage({ files, module });
         }
         return new Promise(done => { this.#wanted = done; this.#worker.postMessage({ words, input }); });
     }
-    stop() {
-        this.#worker?.terminate();
+    stop() { // an idle worker stays
+        if (!this.#wanted) return;
+        this.#worker.terminate();
         this.#worker = this.#wanted = null;
     }
 }
@@ -293,9 +294,12 @@ async function ask() {
         show(answer, last, seconds);
     };
     first.stop();
-    if (words[0] === 'plan' && !words.includes('--sensitivity'))
-        first.ask([...html, '--sensitivity', 'none'], input()).then(answer => seen(answer, false));
-    else first.stop();
+    whole.stop();
+    if (words[0] === 'plan' && !words.includes('--sensitivity')) {
+        const soon = first.ask([...html, '--sensitivity', 'none'], input()).then(answer => seen(answer, false));
+        if (navigator.hardwareConcurrency < 4) await soon; // both at once would each take twice as long
+        if (id !== asked || document.documentElement.dataset.state === 'done') return;
+    }
     seen(await whole.ask(html, input()), true);
 }
 
