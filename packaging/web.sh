@@ -22,7 +22,8 @@ emcmake cmake -S "$SOURCE/packaging/web" -B "$build" -DSOURCES="$WORK/sources" -
 cmake --build "$build" --parallel "$JOBS" >>"$WORK/web.log" 2>&1 ||
     { tail -30 "$WORK/web.log" >&2; die "the program does not compile"; }
 mkdir -p "$DIST"
-python3 "$SOURCE/packaging/web/pack.py" "$SOURCE" "$build/shardopt.js" "$build/shardopt.wasm" "$DIST/shardopt.html"
+python3 "$SOURCE/packaging/web/pack.py" "$SOURCE" "$build/shardopt.js" "$build/shardopt.wasm" "$DIST/shardopt.html" \
+    "$WORK"/sources/*/debian/copyright /usr/share/doc/emscripten/copyright
 size=$(stat -c %s "$DIST/shardopt.html")
 [ "$size" -le $MOST ] || die "the page has $size bytes; it may have $MOST"
 say "made $DIST/shardopt.html, $size bytes: open it in a browser"

@@ -395,6 +395,7 @@ function listen() {
         document.documentElement.dataset.state = 'done';
         say('Stopped.');
     };
+    $('notices').ontoggle = () => { $('notices').querySelector('pre').textContent = text(files.get('notices')); };
     $('question').onsubmit = event => event.preventDefault();
     // A link within the report must not take the place of the question in the address.
     $('shown').onclick = event => {
