@@ -202,7 +202,7 @@ class ServingGate(Case):
                 ("mode.closed-loop", "output_tokens_per_second.median", 0.145)):
             self.assertLessEqual(at(summary["by"], f"{group}.{figure}"), most, f"{group}: {figure}")
         self.assertGreaterEqual(summary["runs"], 2545)
-        for figure, least in (("tau", 0.955), ("tau_chip_seconds", 0.96), ("best_within_5_percent", 0.95)):
+        for figure, least in (("tau", 0.954), ("tau_chip_seconds", 0.964), ("best_within_5_percent", 0.97)):
             self.assertGreaterEqual(summary["order"][figure], least, figure)
 
     def test_experts_over_nodes_as_published(self):
