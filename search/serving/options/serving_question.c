@@ -237,6 +237,21 @@ static bool read_space(const Words *words, ServingRequested *request) {
     return read_engines(words, request);
 }
 
+/* What the name of a repository says of its weights, else what the model's authors publish. */
+static bool read_published(const Words *words, const cJSON *json, ServingRequested *request) {
+    ServingQuestion *question = &request->question;
+    const char *slash = strrchr(request->model, '/'), *stored = repository_stores(request->model);
+    if (stored && !take_weights(request, stored))
+        return words_wrong(words, OPTION_MODEL,
+                           "\"%.60s\" lies in %s, of which serving is not priced; give --precision int4 (or int8, fp8) "
+                           "for what is nearest",
+                           request->model, stored);
+    if (!stored)
+        question->weights[question->weights_count++] =
+            serving_published_weights(json, slash ? slash + 1 : request->model, question->model.name);
+    return true;
+}
+
 /* The profile of each engine, and the types of weights and cache. */
 static bool read_physics(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
@@ -259,7 +274,7 @@ static bool read_physics(const Words *words, ServingRequested *request) {
     if (ok && request->weights_said)
         ok = each_word(words, request, OPTION_PRECISION, take_weights, "bf16, fp8, int8, mxfp4, nvfp4 or int4");
     else if (ok)
-        question->weights[question->weights_count++] = serving_published_weights(json, question->model.name);
+        ok = read_published(words, json, request);
     cJSON_Delete(json);
     if (ok && given(words, OPTION_KV_DTYPE))
         return each_word(words, request, OPTION_KV_DTYPE, take_cache, "bf16, fp8, int8 or int4");
