@@ -12,12 +12,15 @@
 #include <string.h>
 
 enum { PROMPT_DEFAULT = 1024, OUTPUT_DEFAULT = 256, TOKENS_MAX = 1 << 28, CHIPS_DEFAULT = 8 };
+enum { TTFT_BARE = 20, TPOT_BARE = 2 }; /* seconds that nobody waits */
 
-/* "30ms", "1.5s", "2". */
-static bool read_time(const Words *words, Option option, double *out) {
+/* "30ms", "1.5s", "2"; a number without a unit that is above `bare`, as seconds, was meant as milliseconds. */
+static bool read_time(const Words *words, Option option, double bare, double *out) {
     const char *text = given(words, option);
     if (!text) return true;
     size_t length = strlen(text);
+    if (text[strspn(text, "0123456789.")] == '\0' && strtod(text, NULL) > bare)
+        return words_wrong(words, option, "%.40s of what? give %.40sms or %.40ss", text, text, text);
     if (length < 3 || strcmp(text + length - 2, "ms") != 0)
         return number_seconds(text, words_where(words, option), out, words->error);
     const char *number = arena_format(words->arena, "%.*s", (int)length - 2, text);
@@ -116,8 +119,8 @@ static bool read_rates(const Words *words, ServingRequested *request) {
 
 static bool read_limits(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
-    if (!read_time(words, OPTION_TTFT, &question->ttft_limit_seconds) ||
-        !read_time(words, OPTION_TPOT, &question->tpot_limit_seconds) || !read_speculation(words, request) ||
+    if (!read_time(words, OPTION_TTFT, TTFT_BARE, &question->ttft_limit_seconds) ||
+        !read_time(words, OPTION_TPOT, TPOT_BARE, &question->tpot_limit_seconds) || !read_speculation(words, request) ||
         !words_whole(words, OPTION_CONCURRENCY, 1, 1 << 24, &question->concurrency) ||
         !words_whole(words, OPTION_TOP, 1, 1000000, &request->top))
         return false;
