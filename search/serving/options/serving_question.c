@@ -41,10 +41,41 @@ static bool read_model(const Words *words, ServingRequested *request) {
                        question->model.name);
 }
 
+/* The chips that the degrees of --require take, which a machine that nobody sized has; 0: it names none. Experts lie
+ * over tensor and attention_data, and two pools have as many each. */
+static int64_t chips_of_degrees(const Words *words, const ServingRequested *request) {
+    static const Option SIZES[] = {OPTION_PODS, OPTION_SLICE, OPTION_CHIPS, OPTION_NODES};
+    int64_t degree[LAYOUT_WORD_COUNT] = {0}, devices = request->question.chip.devices_per_chip;
+    ServingQuestion required = {0};
+    Error later = {0}; /* what is wrong is read_space's to say */
+    for (size_t i = 0; i < COUNT_OF(SIZES); i++)
+        if (given(words, SIZES[i])) return 0;
+    if (!given(words, OPTION_REQUIRE) ||
+        !layout_requirements_parse(given(words, OPTION_REQUIRE), "", &required, &later))
+        return 0;
+    for (int i = 0; i < required.requirement_count; i++)
+        if (required.requirements[i].sign == 0 && required.requirements[i].value <= MACHINE_CHIPS_MAX)
+            degree[required.requirements[i].word] = required.requirements[i].value;
+    if (!degree[LAYOUT_TENSOR] && !degree[LAYOUT_EXPERT]) return 0;
+    for (int word = 0; word < LAYOUT_WORD_COUNT; word++) degree[word] = max_whole(1, degree[word]);
+    double ranks = max_real((double)degree[LAYOUT_TENSOR] * (double)degree[LAYOUT_ATTENTION_DATA],
+                            (double)degree[LAYOUT_EXPERT] * (double)degree[LAYOUT_EXPERT_TENSOR]);
+    ranks *= (double)degree[LAYOUT_PIPELINE] * (double)degree[LAYOUT_COPIES];
+    if (given(words, OPTION_MODE) && strcmp(given(words, OPTION_MODE), "disaggregated") == 0) ranks *= 2;
+    return ranks <= MACHINE_CHIPS_MAX ? divide_up((int64_t)ranks, max_whole(1, devices)) : 0;
+}
+
+/* Of degrees that no machine of the chip has, the default stands. */
 static bool read_machine(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
-    return chip_from_words(words, &question->chip, &question->device) &&
-           machine_from_words(words, CHIPS_DEFAULT, &question->chip, &request->machine, &question->machine);
+    Error none = {0};
+    if (!chip_from_words(words, &question->chip, &question->device)) return false;
+    request->degree_chips = chips_of_degrees(words, request);
+    MachineRequest taken = {.chips = request->degree_chips};
+    if (taken.chips > 0 && !machine_from_request(&question->chip, &taken, &question->machine, &none))
+        request->degree_chips = 0;
+    return machine_from_words(words, request->degree_chips > 0 ? request->degree_chips : CHIPS_DEFAULT, &question->chip,
+                              &request->machine, &question->machine);
 }
 
 static bool read_lengths(const Words *words, ServingRequested *request) {

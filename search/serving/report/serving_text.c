@@ -365,6 +365,9 @@ static void write_assumed(const ServingReport *report, TextOut out) {
     const ServingProfile *profile = &q->profiles[NO_ENGINE];
     Prose prose = {0};
     prose_add(&prose, "Assumed:");
+    if (report->degree_chips > 0)
+        prose_add(&prose, " %lld chip%s (what the required degrees need; --chips gives others),",
+                  (long long)report->degree_chips, report->degree_chips == 1 ? "" : "s");
     for (int i = 0; i < q->weights_count; i++) prose_add(&prose, "%s %s", i ? " or" : "", stored_name(q->weights[i]));
     prose_add(&prose, " weights%s,", report->weights_said ? "" : " (as published)");
     for (int i = 0; i < q->caches_count; i++) prose_add(&prose, "%s %s", i ? " or" : "", stored_name(q->caches[i]));
