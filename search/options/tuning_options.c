@@ -188,6 +188,14 @@ bool tuning_from_words(const Words *words, Request *request) {
     if (out->pairs) chips *= 2; /* a GPU has whole pairs */
     out->sequences = divide_up(SEQUENCES_DEFAULT, chips) * chips;
     out->samples = SAMPLES_DEFAULT, out->epochs = 1;
-    return words_real(words, OPTION_SAMPLES, 1, 1e15, &out->samples) &&
-           words_real(words, OPTION_EPOCHS, 1e-3, 1e6, &out->epochs);
+    if (!words_real(words, OPTION_SAMPLES, 1, 1e15, &out->samples) ||
+        !words_real(words, OPTION_EPOCHS, 1e-3, 1e6, &out->epochs))
+        return false;
+    double tokens = 0; /* of all epochs */
+    if (!given(words, OPTION_TOKENS)) return true;
+    if (given(words, OPTION_SAMPLES))
+        return words_wrong(words, OPTION_TOKENS, "is a second size of the data, next to --samples; give one of them");
+    if (!words_real(words, OPTION_TOKENS, 1, 1e21, &tokens)) return false;
+    out->samples = tokens / (out->sample_tokens * out->epochs);
+    return true;
 }
