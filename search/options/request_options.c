@@ -115,6 +115,29 @@ int64_t sequences_of(int64_t batch, int64_t seq) {
     return max_whole(1, batch / seq + (batch % seq >= seq - batch % seq));
 }
 
+/* The sequences of a step that --require names, where nothing else does: of a microbatch, times the microbatches, times
+ * the replicas, which are all devices where no other degree is required. Microbatches are one where they are not named,
+ * but of pre-training, whose batch is the model's, both have to be. 0: it names none. */
+static int64_t required_sequences(const Words *words, const Request *request) {
+    Requirement list[REQUIREMENTS_MAX];
+    Error later = {0}; /* what is wrong is read_space's to say */
+    int64_t sequences = 0, microbatches = 0, devices = request->question.machine.mesh.devices;
+    int count = 0;
+    if (!given(words, OPTION_REQUIRE) || !requirements_parse(given(words, OPTION_REQUIRE), "", list, &count, &later))
+        return 0;
+    for (int i = 0; i < count; i++) {
+        const Requirement *one = &list[i];
+        if (one->op != REQUIRE_EQUAL || one->degree < 1) continue;
+        if (one->knob == KNOB_MICROBATCH_SEQUENCES) sequences = one->degree;
+        if (one->knob == KNOB_MICROBATCHES) microbatches = one->degree;
+        bool cuts = one->role == ROLE_TENSOR || one->role == ROLE_SEQUENCE || one->role == ROLE_PIPELINE;
+        if (one->knob == KNOB_NONE && cuts) devices /= one->degree;
+    }
+    if (microbatches == 0 && request->question.tuning.what.on) microbatches = 1;
+    double all = (double)sequences * (double)microbatches * (double)devices;
+    return all <= (double)(BATCH_TOKENS_MAX / request->question.work.seq) ? (int64_t)all : 0;
+}
+
 static bool read_batch(const Words *words, Request *request) {
     int64_t batch = request->question.model.training.batch_tokens, sequences = 0, seq = request->question.work.seq;
     char tokens[NUMBER_TEXT_SIZE], length[NUMBER_TEXT_SIZE];
@@ -127,6 +150,8 @@ static bool read_batch(const Words *words, Request *request) {
     if (!words_whole(words, OPTION_BATCH, 1, BATCH_TOKENS_MAX, &batch) ||
         !words_whole(words, OPTION_SEQUENCES, 1, BATCH_TOKENS_MAX / seq, &sequences))
         return false;
+    if (!requested && (sequences = required_sequences(words, request)) > 0)
+        request->requested.batch_origin = FROM_OPTION;
     if (given(words, OPTION_BATCH) && batch < seq) /* most often a number of sequences */
         return words_wrong(words, OPTION_BATCH,
                            "%s tokens are less than one sequence of %s; for so many sequences give --sequences %lld",
