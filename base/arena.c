@@ -31,8 +31,8 @@ enum {
 };
 
 /* This is larger than any machine, and small enough that no sum below can wrap and no allocator complains: a
- * terabyte. */
-static const size_t BYTES_MAX = SIZE_MAX >> 24;
+ * terabyte, or a gigabyte where all of memory is four. */
+static const size_t BYTES_MAX = sizeof(size_t) > 4 ? SIZE_MAX >> 24 : SIZE_MAX >> 2;
 
 struct ArenaBlock {
     struct ArenaBlock *previous;

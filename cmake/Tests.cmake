@@ -248,6 +248,10 @@ if(TARGET shardopt AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsaniti
   add_test(NAME browser_look COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/tests/browser/run.sh $<TARGET_FILE:shardopt>
            ${CMAKE_CURRENT_SOURCE_DIR})
   set_tests_properties(browser_look PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 ENVIRONMENT "${environment}")
+  # The same answers by the page that has the program inside.
+  add_test(NAME web_page COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/tests/web/run.sh $<TARGET_FILE:shardopt>
+           ${CMAKE_CURRENT_SOURCE_DIR})
+  set_tests_properties(web_page PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1200 ENVIRONMENT "${environment}")
 endif()
 
 # Four ranks on one machine, one of them killed.

@@ -75,6 +75,16 @@ const Chip *catalog_find(const Catalog *catalog, const char *name) {
     return found ? found : find_named(catalog, without_vendor(name));
 }
 
+const Chip *catalog_instance(const Catalog *catalog, const char *name, int *chips) {
+    char alias[CHIP_NAME_SIZE];
+    for (*chips = 1; *chips <= 16; *chips *= 2) {
+        int length = snprintf(alias, sizeof alias, "%s:%d", name, *chips);
+        const Chip *chip = length < (int)sizeof alias ? catalog_find(catalog, alias) : NULL;
+        if (chip) return chip;
+    }
+    return NULL;
+}
+
 static int by_name(const void *a, const void *b) { return strcmp(((const Chip *)a)->name, ((const Chip *)b)->name); }
 
 /* If two chips shared a name, its meaning would depend on the order of the files. */

@@ -35,3 +35,20 @@ need_packages() {
 
 # The names in the first column of dependencies.tsv whose column `use` has the word.
 packages_for() { awk -F '\t' -v use="$1" '!/^#/ && index(" " $2 " ", " " use " ") { print $1 }' "$SOURCE/packaging/dependencies.tsv"; }
+
+# Unpacks Debian's own sources of packages, with its patches, checked by its signatures, in WORK/sources. The lists of
+# source packages lie in a folder of ours: those of the machine stay as they are.
+fetch_sources() {
+    wanted=$*
+    lists=$WORK/apt
+    mkdir -p "$lists/lists/partial" "$lists/cache/archives/partial" "$WORK/sources"
+    key=/usr/share/keyrings/debian-archive-keyring.gpg
+    printf 'deb-src [signed-by=%s] http://deb.debian.org/%s main\n' \
+        $key 'debian bookworm' $key 'debian bookworm-updates' $key 'debian-security bookworm-security' >"$lists/list"
+    set -- -q -o Dir::Etc::SourceList="$lists/list" -o Dir::Etc::SourceParts=- -o Dir::State::Lists="$lists/lists" \
+        -o Dir::Cache="$lists/cache" -o APT::Sandbox::User=root
+    apt-get "$@" update >"$WORK/apt.log" 2>&1 || { cat "$WORK/apt.log" >&2; die "Debian's sources cannot be listed"; }
+    # shellcheck disable=SC2086
+    (cd "$WORK/sources" && apt-get "$@" source $wanted >>"$WORK/apt.log" 2>&1) ||
+        { cat "$WORK/apt.log" >&2; die "sources cannot be fetched"; }
+}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Makes all files of a release in DIST, with SHA256SUMS: the static program, the wheel, the Debian package, the image, the
-# schemas, and the sources.
+# page for a browser, the schemas, and the sources.
 #
 # usage: packaging/release.sh [vVERSION]     a tag, which has to be that of CMakeLists.txt, CITATION.cff and CHANGELOG.md
 set -eu
@@ -12,7 +12,7 @@ if [ $# -gt 0 ]; then
     grep -q "^## \[\{0,1\}$VERSION" "$SOURCE/CHANGELOG.md" || die "CHANGELOG.md has no section $VERSION"
 fi
 rm -rf "$DIST"
-for step in static wheel deb image; do "$SOURCE/packaging/$step.sh"; done
+for step in static wheel deb image web; do "$SOURCE/packaging/$step.sh"; done
 git -C "$SOURCE" archive --prefix="shardopt-$VERSION/" HEAD | gzip -9n >"$DIST/shardopt-$VERSION.tar.gz"
 tar -C "$SOURCE/docs" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -cf - schema |
     gzip -9n >"$DIST/shardopt-$VERSION-schema.tar.gz"

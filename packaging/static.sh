@@ -9,26 +9,11 @@ set -eu
 # shellcheck disable=SC2046
 need_packages $(packages_for build) $(packages_for static) dpkg-dev
 
-# Debian's own sources of the libraries that Debian has no archive of, with its patches, checked by its signatures. The
-# lists of source packages lie in a folder of ours: those of the machine stay as they are.
-sources() {
-    lists=$WORK/apt
-    mkdir -p "$lists/lists/partial" "$lists/cache/archives/partial" "$WORK/sources"
-    key=/usr/share/keyrings/debian-archive-keyring.gpg
-    printf 'deb-src [signed-by=%s] http://deb.debian.org/%s main\n' \
-        $key 'debian bookworm' $key 'debian bookworm-updates' $key 'debian-security bookworm-security' >"$lists/list"
-    set -- -q -o Dir::Etc::SourceList="$lists/list" -o Dir::Etc::SourceParts=- -o Dir::State::Lists="$lists/lists" \
-        -o Dir::Cache="$lists/cache" -o APT::Sandbox::User=root
-    apt-get "$@" update >"$WORK/apt.log" 2>&1 || { cat "$WORK/apt.log" >&2; die "Debian's sources cannot be listed"; }
-    # shellcheck disable=SC2046
-    (cd "$WORK/sources" && apt-get "$@" source $(packages_for source) >>"$WORK/apt.log" 2>&1) ||
-        { cat "$WORK/apt.log" >&2; die "sources cannot be fetched"; }
-}
-
 flags="-O2 -fPIE -fstack-protector-strong -D_FORTIFY_SOURCE=2 -ffile-prefix-map=$WORK=."
 libraries=$WORK/libraries # a prefix with the archives that Debian lacks
 if [ ! -e "$libraries/done" ]; then
-    sources
+    # shellcheck disable=SC2046
+    fetch_sources $(packages_for source) # the libraries that Debian has no archive of
     mkdir -p "$libraries/lib/pkgconfig" "$libraries/include/cjson"
     (
         cd "$WORK"/sources/cjson-1*

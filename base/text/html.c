@@ -55,6 +55,7 @@ static const char STYLE[] =
     "max-width:60vw;color:var(--ink);background:var(--card);border:1px solid var(--rule);border-radius:.3rem;"
     "padding:.1rem .4rem}\n"
     "details{margin:.4rem 0}summary{cursor:pointer;color:var(--link);font-size:.92rem}\n"
+    "pre{overflow-x:auto}@media print{pre{white-space:pre-wrap}}\n"
     "code{font-size:.9em}ul{padding-left:1.2rem;max-width:48rem}li{margin:.25rem 0}\n"
     "footer{color:var(--dim);font-size:.85rem;padding-bottom:2.5rem;margin-top:2.5rem;border-top:1px solid "
     "var(--rule)}\n"

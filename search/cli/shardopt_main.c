@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* `shardopt help`: of all, of one command, and what docs/ is made of: manual page, completions, tables of figures. */
 static int help(int argc, char **argv, Streams streams, Error *error) {
@@ -36,12 +37,34 @@ static int help(int argc, char **argv, Streams streams, Error *error) {
 
 /* `finetune` says what is trained, since that is a plan of all weights otherwise. */
 static bool says_what_is_tuned(int argc, char **argv, Error *error) {
-    static const char *const WORDS[] = {"--lora", "--qlora",  "--sft",  "--dpo",
-                                        "--task", "--freeze", "--full", "--help"};
+    static const char *const WORDS[] = {"--lora", "--qlora", "--sft",    "--dpo",  "--task",    "--freeze",
+                                        "--full", "--help",  "--method", "--peft", "--load_in", "--load-in",
+                                        "lora",   "qlora",   "dpo",      "sft"};
     for (int i = 2; i < argc; i++)
         for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
             if (strncmp(argv[i], WORDS[k], strlen(WORDS[k])) == 0) return true;
     return error_set(error, ERROR_INPUT, argv[1], "says not what is trained; give --lora, --qlora, --sft or --dpo");
+}
+
+/* A way to train, or an engine, as a command: "dpo" is `plan --task=dpo`, whose option takes the word's place. NULL: it is
+ * none. */
+static const Command *command_of_way(char **argv, Error *error) {
+    static char WAYS[][3][20] = {{"dpo", "plan", "--task=dpo"},          {"sft", "plan", "--task=sft"},
+                                 {"lora", "plan", "--lora=16"},          {"qlora", "plan", "--qlora=16"},
+                                 {"grpo", "rl", "--algorithm=grpo"},     {"ppo", "rl", "--algorithm=ppo"},
+                                 {"vllm", "inference", "--engine=vllm"}, {"sglang", "inference", "--engine=sglang"}};
+    for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++)
+        if (strcmp(WAYS[i][0], argv[1]) == 0) return argv[1] = WAYS[i][2], command_named(WAYS[i][1], error);
+    return NULL;
+}
+
+static bool is_question(const char *word) {
+    static const char *const WORDS[] = {"how",  "can",  "what",   "which",   "is",
+                                        "does", "will", "whatif", "what-if", "why"};
+    size_t length = strcspn(word, " ");
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+        if (strlen(WORDS[i]) == length && strncasecmp(WORDS[i], word, length) == 0) return true;
+    return false;
 }
 
 /* `shardopt --model 8b ...` is `shardopt plan --model 8b ...`, and so is `shardopt 8b ...`. */
@@ -60,6 +83,21 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     if (strncmp(word, "fine", 4) == 0 && command_synonym(word) && !says_what_is_tuned(argc, argv, error))
         return EXIT_USAGE;
     if (command_synonym(word)) word = command_synonym(word);
+    bool asks_of_model = false;
+    for (int i = 2; i < argc; i++) asks_of_model = asks_of_model || strncmp(argv[i], "--model", 7) == 0;
+    if (asks_of_model && strcmp(argv[1], "fit") == 0) word = "plan";
+    if (asks_of_model && strcmp(argv[1], "compare") == 0)
+        return error_set(error, ERROR_INPUT, "compare",
+                         "is of two reports; `shardopt sweep --model M --chip h100,b200 --chips N` compares machines"),
+               EXIT_USAGE;
+    if (is_question(word))
+        return error_set(
+                   error, ERROR_INPUT, "a question",
+                   "is put as options: `shardopt plan --model 70b --gpus 64xh100` says whether it fits, how long "
+                   "it takes and what it costs; `shardopt sweep --nodes 16,32,64 --deadline 60d` finds the machine"),
+               EXIT_USAGE;
+    const Command *way = command_of_way(argv, error);
+    if (way) return command_run(way, argc, argv, streams, error);
     if (word[0] == '-') return command_run(COMMANDS[0], argc, argv, streams, error);
     const Command *command = command_named(word, error);
     if (!command && word_is_model(word)) {

@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -103,6 +104,67 @@ static const Synonym SYNONYMS[] = {
     {.word = "request-rate", .option = "rate"},
     {.word = "max-concurrency", .option = "concurrency"},
     {.word = "as-is", .option = "stack", .value = "as-is"},
+    {.word = "ngpu", .option = "chips"},
+    {.word = "nnodes", .option = "nodes"},
+    {.word = "count", .option = "nodes"},
+    {.word = "instance", .option = "chip"},
+    {.word = "instance-type", .option = "chip"},
+    {.word = "machine", .option = "chip"},
+    {.word = "machine-type", .option = "chip"},
+    {.word = "accelerator-type", .option = "chip"},
+    {.word = "bs", .option = "sequences"},
+    {.word = "global-batch", .option = "sequences"},
+    {.word = "tokens-per-batch", .option = "batch"},
+    {.word = "training.seq-len", .option = "seq"},
+    {.word = "training.local-batch-size", .condition = "microbatch_sequences"},
+    {.word = "max-target-length", .option = "seq"},
+    {.word = "num-slices", .option = "slices"},
+    {.word = "ici-fsdp-parallelism", .condition = "fsdp"},
+    {.word = "ici-tensor-parallelism", .condition = "tensor"},
+    {.word = "ici-expert-parallelism", .condition = "expert"},
+    {.word = "tp-size", .condition = "tensor"},
+    {.word = "pp-size", .condition = "pipeline"},
+    {.word = "ep-size", .condition = "expert"},
+    {.word = "fp4", .option = "precision", .value = "nvfp4"},
+    {.word = "int4", .option = "precision", .value = "int4"},
+    {.word = "int8", .option = "precision", .value = "int8"},
+    {.word = "no-fp8", .option = "precision", .value = "bf16"},
+    {.word = "quant", .option = "precision"},
+    {.word = "quantization", .option = "precision"},
+    {.word = "kv-cache-dtype", .option = "kv-dtype"},
+    {.word = "itl", .option = "tpot"},
+    {.word = "rps", .option = "rate"},
+    {.word = "in", .option = "prompt"},
+    {.word = "out", .option = "answer"},
+    {.word = "users", .option = "concurrency"},
+    {.word = "batch", .option = "concurrency"},
+    {.word = "batch-size", .option = "concurrency"},
+    {.word = "prefix-cache-hit", .option = "cached"},
+    {.word = "algo", .option = "algorithm"},
+    {.word = "ppo", .option = "algorithm", .value = "ppo"},
+    {.word = "grpo", .option = "algorithm", .value = "grpo"},
+    {.word = "group-size", .option = "samples"},
+    {.word = "num-generations", .option = "samples"},
+    {.word = "samples-per-prompt", .option = "samples"},
+    {.word = "rollout.n", .option = "samples"},
+    {.word = "rollouts", .option = "samples"},
+    {.word = "num-prompts", .option = "prompts"},
+    {.word = "train-batch-size", .option = "prompts"}, /* verl's counts prompts */
+    {.word = "max-prompt-length", .option = "prompt"},
+    {.word = "max-response-length", .option = "max-answer"},
+    {.word = "max-completion-length", .option = "max-answer"},
+    {.word = "mean-response", .option = "answer"},
+    {.word = "reward-model", .option = "reward"},
+    {.word = "dataset-size", .option = "samples"},
+    {.word = "examples", .option = "samples"},
+    {.word = "rank", .option = "lora"},
+    {.word = "context", .option = "prompt"},
+    {.word = "dp-size", .condition = "data"},
+    {.word = "batch", .option = "prompts"},
+    {.word = "batch-size", .option = "prompts"},
+    {.word = "max-tokens", .option = "max-answer"},
+    {.word = "max-new-tokens", .option = "answer"},
+    {.word = "async", .option = "lag", .value = "1"},
     {.word = "no-pipeline", .condition = "pipeline", .value = "1"},
     {.word = "no-pp", .condition = "pipeline", .value = "1"},
     {.word = "no-tp", .condition = "tensor", .value = "1"},
@@ -145,10 +207,10 @@ static const struct {
     const char *words, *answer; /* words: parts of names, between blanks */
 } MEANINGS[] = {
     {"zero", "ZeRO 3 is the role fsdp (--fsdp 8), ZeRO 1 and 2 are a knob (--require zero_stage=1)"},
-    {"memory hbm vram", "a chip has the HBM of `shardopt chips`; --hbm-reserve 20% keeps a part of it free; "
-                        "--memory-limit, of `plan`, `sweep` and `check`, is of the search"},
+    {"memory hbm vram mem", "a chip has the HBM of `shardopt chips`; --hbm-reserve 20% keeps a part of it free; "
+                            "--memory-limit, of `plan`, `sweep` and `check`, is of the search"},
     {"layer hidden head vocab param", "the model's sizes stand in its config.json: --model path/to/config.json"},
-    {"step iter iteration epoch", "a step is planned; --tokens says how many tokens the training has"},
+    {"step iter iteration epoch", "a step is planned; where a training has a length, --tokens says it"},
     {"cost price dollar", "the answer says what the training costs; `shardopt sweep --budget` compares machines"},
     {"interconnect bandwidth network nic",
      "a chip has its links (`shardopt chips NAME`); --oversubscription thins the spine"},
@@ -156,9 +218,21 @@ static const struct {
     {"node", "a node has the chips of its kind (`shardopt chips NAME`); give --nodes N or --chips N"},
     {"day days hour deadline budget", "the answer says how long the training takes and what it costs; `shardopt sweep "
                                       "--nodes 16,32,64 --deadline 30d --budget 2M` finds the machine"},
-    {"latency ttft tpot qps concurrency", "`shardopt inference` plans serving"},
+    {"latency ttft tpot qps concurrency", "`shardopt inference` plans serving, within --ttft 500ms and --tpot 30ms"},
     {"prompt isl osl input output", "`shardopt inference` plans serving"},
-    {"grpo ppo rlhf", "reinforcement learning is not planned; --dpo plans preference pairs"},
+    {"grpo ppo rlhf", "`shardopt rl --algorithm ppo` plans reinforcement learning; --dpo plans preference pairs"},
+    {"max-batch", "`shardopt sweep --batch 4Mi,8Mi,16Mi` compares batches; what does not fit is said"},
+    {"disagg disaggregation prefill decode", "pools for prompts and for decoding are tried as well; --mode prefill or "
+                                             "decode plans one of them, --require shapes it"},
+    {"attention", "--require attention_data=8 has so many ranks of attention; without it that is chosen"},
+    {"spec draft speculative", "--speculate 3:0.7 has 3 drafts a step, of which each is accepted with 0.7"},
+    {"seqs batched chunked", "the batch is chosen; --concurrency N has N requests in flight"},
+    {"throughput tps", "--rate N is requests a second, --tpot 25ms is 40 tokens/s a user"},
+    {"len", "--prompt N and --answer N are the tokens of a request"},
+    {"fp16", "16-bit matmuls are costed as bf16: --precision bf16"},
+    {"cluster", "--nodes 32 --chip h100 are 32 hosts of 8"},
+    {"gpus", "--train-nodes K and --rollout-nodes K divide the hosts; --nodes N or --chips N is the machine"},
+    {"spot", "prices are on demand and reserved (`shardopt chips NAME`); leave it out"},
     {"alpha dropout lr warmup dataset", "no plan depends on it; leave it out"},
     {"flash attn", "it is what the software does anyway; leave it out"},
     {"unsloth torchtune", "it is not planned for; --for trl, axolotl or llama-factory launch fine-tuning"},
@@ -180,6 +254,8 @@ static bool is_among(const char *words, const char *part, size_t length) {
 }
 
 const char *option_meaning(const char *word) {
+    for (size_t i = 0; i < COUNT_OF(MEANINGS); i++)
+        if (strcasecmp(MEANINGS[i].words, word) == 0) return MEANINGS[i].answer; /* as a whole */
     for (size_t i = 0; i < COUNT_OF(MEANINGS); i++)
         for (const char *part = word; *part;) { /* "num-layers": any of its parts */
             size_t length = strcspn(part, "-_");
@@ -236,6 +312,8 @@ typedef struct {
     const char *advice; /* NULL: none */
     bool any, sized;    /* something became another word; the line says how large the machine is */
     bool model;         /* it has --model */
+    bool ranked;        /* it says the rank of adapters */
+    int instance;       /* chips of a cloud's instance that is named; 0: none is */
 } Replaced;
 
 static bool add_condition(Replaced *out, const char *condition) {
@@ -256,6 +334,12 @@ static bool is_answer_length(const Replaced *out, const char *word, const char *
     return option_of(out->command, "answer", 6) >= 0 && number_real(number, "", 0, 1e18, &tokens, &ignored);
 }
 
+/* "4M", "16Mi": nobody has as many sequences in a batch, so that these are tokens. */
+static bool is_millions(const char *value) {
+    size_t digits = value ? strspn(value, "0123456789.") : 0;
+    return digits > 0 && toupper((unsigned char)value[digits]) == 'M';
+}
+
 /* Whether a chip is called so: rtx4090 is no 4,090 of anything. */
 static bool is_chip(Arena *arena, const char *name) {
     Catalog catalog;
@@ -263,9 +347,42 @@ static bool is_chip(Arena *arena, const char *name) {
     return catalog_load(arena, &catalog, &unread) && catalog_find(&catalog, name);
 }
 
+/* An instance of a cloud as a chip, of which --nodes counts instances; false: it is none (*ok), or memory is out. */
+static bool add_instance(Replaced *out, const char *word, bool *ok) {
+    Catalog catalog;
+    Error unread = {0};
+    int chips = 0;
+    const Chip *chip = catalog_load(out->arena, &catalog, &unread) ? catalog_instance(&catalog, word, &chips) : NULL;
+    if (!chip) return false;
+    out->any = true;
+    out->instance = chips;
+    out->words[out->count++] = arena_format(out->arena, "--chip=%s", chip->name);
+    *ok = out->words[out->count - 1] != NULL;
+    return true;
+}
+
+/* --nodes of instances as chips; without a number it is one instance. */
+static bool count_instances(Replaced *out) {
+    char *last = NULL;
+    for (int i = 1; i < out->count; i++) {
+        bool own = strcmp(out->words[i], "--nodes") == 0 && i + 1 < out->count;
+        if (!own && strncmp(out->words[i], "--nodes=", 8) != 0) continue;
+        const char *value = own ? out->words[i + 1] : out->words[i] + 8;
+        long nodes = strspn(value, "0123456789") == strlen(value) && strlen(value) < 8 ? strtol(value, NULL, 10) : 0;
+        if (nodes == 0) return true; /* the error is the option's own */
+        out->words[i] = last = arena_format(out->arena, "--chips=%ld", nodes * out->instance);
+        if (own) memmove(out->words + i + 1, out->words + i + 2, (size_t)(--out->count - i - 1) * sizeof *out->words);
+        if (!last) return false;
+    }
+    if (last || out->sized) return true;
+    out->words[out->count++] = last = arena_format(out->arena, "--chips=%d", out->instance);
+    return last != NULL;
+}
+
 /* A machine in one word, "8xH200" or "v5litepod-256", as options. False: it is none (*ok), or memory is out. */
 static bool add_machine(Replaced *out, const char *word, bool sized, bool *ok) {
     char name[64], count[64];
+    if (option_of(out->command, "chip", 4) >= 0 && add_instance(out, word, ok)) return true;
     bool slice = typed_slice(word) && option_of(out->command, "slice", 5) >= 0;
     if (option_of(out->command, "chip", 4) < 0) return false;
     if (!slice && !typed_chips(word, name, count, sizeof name)) return false;
@@ -319,9 +436,43 @@ static bool add_typed(Replaced *out, const char *option, const char *value, bool
     return true;
 }
 
+/* What is trained, or how, in one word: "lora", as an option; NULL: it is none, or the command has no such option. */
+static const char *way_of(const Replaced *out, const char *word) {
+    static const char *const WAYS[][3] = {
+        {"lora", "lora", "--lora=16"},          {"qlora", "qlora", "--qlora=16"},
+        {"dpo", "task", "--task=dpo"},          {"sft", "task", "--task=sft"},
+        {"full", "task", "--task=sft"},         {"grpo", "algorithm", "--algorithm=grpo"},
+        {"ppo", "algorithm", "--algorithm=ppo"}};
+    for (size_t i = 0; i < COUNT_OF(WAYS); i++)
+        if (strcasecmp(WAYS[i][0], word) == 0 && option_of(out->command, WAYS[i][1], strlen(WAYS[i][1])) >= 0)
+            return WAYS[i][2];
+    return NULL;
+}
+
+/* Words between the others: "on 64 h100". */
+static bool is_filler(const char *word) {
+    static const char *const WORDS[] = {"on", "with", "using", "for", "serve", "of", "to"};
+    for (size_t i = 0; i < COUNT_OF(WORDS); i++)
+        if (strcasecmp(WORDS[i], word) == 0) return true;
+    return false;
+}
+
+/* "64", "x8" as --chips, "h100" as --chip; NULL: it is neither, or memory is out. */
+static char *part_of_machine(Replaced *out, const char *word) {
+    const char *digits = word + (tolower((unsigned char)word[0]) == 'x');
+    if (option_of(out->command, "chip", 4) < 0) return NULL;
+    if (digits[0] && strspn(digits, "0123456789") == strlen(digits))
+        return arena_format(out->arena, "--chips=%s", digits);
+    return is_chip(out->arena, word) ? arena_format(out->arena, "--chip=%s", word) : NULL;
+}
+
 /* A word without an option: the machine, or else the model. Returns as replace_word() does. */
 static int replace_stray(Replaced *out, char *word) {
     bool ok = true, json = strlen(word) > 5 && strcmp(word + strlen(word) - 5, ".json") == 0;
+    const char *way = way_of(out, word);
+    char *option = way ? arena_text(out->arena, way) : is_filler(word) ? NULL : part_of_machine(out, word);
+    if (option) out->words[out->count++] = option;
+    if (option || is_filler(word)) return out->any = true, 1;
     if (add_machine(out, word, out->sized, &ok)) return ok;
     bool model = !out->model && !json && word[0] && option_of(out->command, "model", 5) >= 0;
     out->any = out->any || model;
@@ -342,6 +493,12 @@ static char *with_hyphens(Replaced *out, char *word) {
     return copy;
 }
 
+/* "--name" or "--name=value". */
+static bool is_option(const char *word, const char *name) {
+    size_t length = strlen(name);
+    return strncmp(word, name, length) == 0 && (word[length] == '\0' || word[length] == '=');
+}
+
 /* One word and, where its option takes a value that is not in the word, the next one. Returns how many were read; 0:
  * memory is out. */
 static int replace_word(Replaced *out, char **words, int left) {
@@ -360,13 +517,29 @@ static int replace_word(Replaced *out, char **words, int left) {
         out->words[out->count++] = arena_format(out->arena, "%s=%s", word, said ? words[1] : "16");
         return !out->words[out->count - 1] ? 0 : said ? 2 : 1;
     }
+    static const char *const METHODS[] = {"--method", "--peft", "--finetuning-type", "--rlhf-type"};
+    for (size_t i = 0; i < COUNT_OF(METHODS) && left > 1; i++)
+        if (strcmp(word, METHODS[i]) == 0 && way_of(out, words[1]))
+            return out->ranked && strcasecmp(words[1], "lora") == 0 ? 2 : replace_stray(out, words[1]) ? 2 : 0;
     const Synonym *synonym = synonym_of(out->command, word);
     const char *inside = strchr(word, '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
+    if (is_option(word, "--gpus-per-node") || is_option(word, "--nproc-per-node")) {
+        int64_t chips;
+        Error not_whole = {0};
+        if (value && number_whole(value, "", 1, 1024, &chips, &not_whole)) {
+            out->any = true;
+            out->instance = (int)chips;
+            return inside ? 1 : 2;
+        }
+    }
     if (is_answer_length(out, word, value)) {
         static const Synonym LENGTH = {.word = "output N", .option = "answer", .advised = true};
         synonym = &LENGTH;
     }
     bool ok = true;
+    static const Synonym TOKENS = {.word = "batch", .option = "batch"};
+    if (synonym && synonym->option && strcmp(synonym->option, "sequences") == 0 && is_millions(value))
+        synonym = &TOKENS;
     const char *option = synonym && synonym->option && !synonym->value ? synonym->option : word;
     if (value && strncmp(word, "--", 2) == 0 && add_typed(out, option + (option == word ? 2 : 0), value, &ok))
         return !ok ? 0 : inside ? 1 : 2;
@@ -399,16 +572,13 @@ static int replace_word(Replaced *out, char **words, int left) {
     return !ok ? 0 : inside ? 1 : 2;
 }
 
-/* "--name" or "--name=value". */
-static bool is_option(const char *word, const char *name) {
-    size_t length = strlen(name);
-    return strncmp(word, name, length) == 0 && (word[length] == '\0' || word[length] == '=');
-}
-
 /* Who counts GPUs does not mean the default chip, which is none. */
 static bool counts_gpus_of_nothing(const Replaced *out, int argc, char **argv, Error *error) {
     bool gpus = false, chip = option_of(out->command, "chip", 4) < 0;
-    for (int i = 1; i < argc; i++) gpus = gpus || is_option(argv[i], "--gpus") || is_option(argv[i], "--num-gpus");
+    static const char *const COUNTS[] = {"--gpus",          "--num-gpus",       "--num_gpus",      "--ngpu",
+                                         "--gpus-per-node", "--nproc-per-node", "--gpus_per_node", "--nproc_per_node"};
+    for (int i = 1; i < argc; i++)
+        for (size_t k = 0; k < COUNT_OF(COUNTS); k++) gpus = gpus || is_option(argv[i], COUNTS[k]);
     for (int i = 0; i < out->count; i++)
         chip = chip || is_option(out->words[i], "--chip") || strncmp(out->words[i], "--from", 6) == 0 ||
                is_option(out->words[i], "--help");
@@ -446,6 +616,8 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     for (int i = 1; i < *argc; i++) {
         static const char *const SIZES[] = {"--nodes", "--num-nodes", "--chips", "--gpus", "--pods", "--slice"};
         for (size_t k = 0; k < COUNT_OF(SIZES); k++) out.sized = out.sized || is_option((*argv)[i], SIZES[k]);
+        static const char *const RANKS[] = {"--lora-r", "--lora_r", "--lora-rank", "--lora_rank", "--rank"};
+        for (size_t k = 0; k < COUNT_OF(RANKS); k++) out.ranked = out.ranked || is_option((*argv)[i], RANKS[k]);
         out.model = out.model || is_option((*argv)[i], "--model") || strncmp((*argv)[i], "--from", 6) == 0;
     }
     for (int i = 0; i < *argc;) {
@@ -459,6 +631,7 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
         for (int k = 0; (i == 0 || ends) && k < read; k++) out.words[out.count++] = (*argv)[i + k];
         i += read;
     }
+    if (out.instance && !count_instances(&out)) return error_memory(error);
     if (counts_gpus_of_nothing(&out, *argc, *argv, error)) return false;
     if (!out.any) return true; /* as it was, a --require that is given twice with it */
     if (out.conditions &&

@@ -135,7 +135,7 @@ static bool write_words(const RlQuestion *question, const RlAnswer *answer, cons
     bool ok = memory && rl_write_text(question, answer, recipes, (TextOut){memory, (Terminal){0}}, error);
     if (memory && fclose(memory) != 0) ok = false;
     if (ok) {
-        fputs("<pre>", out);
+        fputs("<pre tabindex=\"0\">", out);
         escape_write(ESCAPE_HTML, text, out);
         fputs("</pre>\n", out);
     }

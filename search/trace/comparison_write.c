@@ -290,7 +290,7 @@ static void write_basis(const Comparison *compared, const char *more, FILE *out)
     }
     if (compared->note_count > 0) html_list(out, "ul", compared->notes, compared->note_count);
     if (more[0]) {
-        fputs("<pre>", out);
+        fputs("<pre tabindex=\"0\">", out);
         escape_write(ESCAPE_HTML, more, out);
         fputs("</pre>\n", out);
     }

@@ -61,7 +61,7 @@ static bool write_words(const ServingReport *report, FILE *out, Error *error) {
     bool ok = memory && serving_write_text(report, (TextOut){memory, (Terminal){0}}, error);
     if (memory && fclose(memory) != 0) ok = false;
     if (ok) {
-        fputs("<details open><summary>The answer in words</summary>\n<pre>", out);
+        fputs("<details open><summary>The answer in words</summary>\n<pre tabindex=\"0\">", out);
         escape_write(ESCAPE_HTML, text, out);
         fputs("</pre></details>\n", out);
     }
