@@ -115,25 +115,23 @@ int64_t sequences_of(int64_t batch, int64_t seq) {
     return max_whole(1, batch / seq + (batch % seq >= seq - batch % seq));
 }
 
-/* The sequences of a step that --require names, where nothing else does: of a microbatch, times the microbatches, times
- * the replicas, which are all devices where no other degree is required. Microbatches are one where they are not named,
- * but of pre-training, whose batch is the model's, both have to be. 0: it names none. */
+/* The sequences of a step that --require names: a microbatch's, times microbatches, times replicas, which are all
+ * devices that the other degrees leave. Pre-training, whose batch is the model's, has to name both. 0: it names none. */
 static int64_t required_sequences(const Words *words, const Request *request) {
     Requirement list[REQUIREMENTS_MAX];
     Error later = {0}; /* what is wrong is read_space's to say */
-    int64_t sequences = 0, microbatches = 0, devices = request->question.machine.mesh.devices;
+    int64_t devices = request->question.machine.mesh.devices, sequences = 0;
+    int64_t microbatches = request->question.tuning.what.on ? 1 : 0;
     int count = 0;
     if (!given(words, OPTION_REQUIRE) || !requirements_parse(given(words, OPTION_REQUIRE), "", list, &count, &later))
         return 0;
-    for (int i = 0; i < count; i++) {
-        const Requirement *one = &list[i];
-        if (one->op != REQUIRE_EQUAL || one->degree < 1) continue;
+    for (const Requirement *one = list; one < list + count; one++) {
+        if (one->op != REQUIRE_EQUAL) continue;
         if (one->knob == KNOB_MICROBATCH_SEQUENCES) sequences = one->degree;
         if (one->knob == KNOB_MICROBATCHES) microbatches = one->degree;
         bool cuts = one->role == ROLE_TENSOR || one->role == ROLE_SEQUENCE || one->role == ROLE_PIPELINE;
         if (one->knob == KNOB_NONE && cuts) devices /= one->degree;
     }
-    if (microbatches == 0 && request->question.tuning.what.on) microbatches = 1;
     double all = (double)sequences * (double)microbatches * (double)devices;
     return all <= (double)(BATCH_TOKENS_MAX / request->question.work.seq) ? (int64_t)all : 0;
 }
