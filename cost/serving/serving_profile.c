@@ -124,7 +124,7 @@ static bool all_given(const Reading *to, const Chip *chip) {
 static bool names_include(const cJSON *owner, const char *key, const char *name) {
     const cJSON *one;
     cJSON_ArrayForEach(one, json_at(owner, key)) {
-        if (cJSON_IsString(one) && strcmp(one->valuestring, name) == 0) return true;
+        if (cJSON_IsString(one) && name_matches(one->valuestring, name)) return true;
     }
     return false;
 }
@@ -260,8 +260,9 @@ bool serving_profile_use_older(const cJSON *json, const char *where, const Chip 
     return true;
 }
 
-StoredType serving_published_weights(const cJSON *json, const char *model) {
-    const cJSON *said = json_at(entry_of(json, "published_weights", "models", model), "weights");
+StoredType serving_published_weights(const cJSON *json, const char *called, const char *model) {
+    const cJSON *own = entry_of(json, "published_weights", "models", called);
+    const cJSON *said = json_at(own ? own : entry_of(json, "published_weights", "models", model), "weights");
     for (int type = 0; type < STORED_COUNT; type++)
         if (cJSON_IsString(said) && strcmp(said->valuestring, stored_name((StoredType)type)) == 0)
             return (StoredType)type;

@@ -109,8 +109,9 @@ const cJSON *serving_older_versions(const cJSON *json, const char *engine, const
 bool serving_profile_use_older(const cJSON *json, const char *where, const Chip *chip, const cJSON *versions,
                                ServingProfile *profile, Error *error);
 
-/* The type in which the model's authors publish its weights; bf16 where the profile names no other. */
-StoredType serving_published_weights(const cJSON *json, const char *model);
+/* The type in which the authors publish the weights that are called so, else those of the model whose shape they have;
+ * bf16 where the profile names no other. */
+StoredType serving_published_weights(const cJSON *json, const char *called, const char *model);
 
 /* Opens "default", "ideal", a name of cost/serving/profiles, or a file. The caller frees it with cJSON_Delete. */
 cJSON *serving_profile_open(const char *argument, Arena *arena, const char **path, Error *error);

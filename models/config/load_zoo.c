@@ -158,29 +158,51 @@ static int list_newest(const Zoo *zoo, const char *name, Arena *arena, char *tex
     return like.count;
 }
 
-/* Takes one of the ends that say how weights were trained or lie from a name. False: it has none. */
-static bool drop_end(char *name) {
-    static const char *const ENDS[] = {"-Instruct", "-hf",   "-Base",      "-it",    "-Chat",     "-GPTQ",    "-v0.1",
-                                       "-2507",     "-FP8",  "-GPTQ-Int4", "-Int4",  "-Int8",     "-AWQ",     "-NVFP4",
-                                       "-BF16",     "-GGUF", "-FP4",       "-MXFP4", "-Thinking", "-bnb-4bit"};
+/* The ends of a repository's name that say how weights were trained or lie, and as what they are stored: those of
+ * NVIDIA's FP4 are nvfp4, of AWQ and of GPTQ without a number int4 (the tools' usual 4 bits), of bitsandbytes nf4. */
+static const struct {
+    const char *end, *stored;
+} ENDS[] = {
+    {"-Instruct", NULL},  {"-hf", NULL},     {"-Base", NULL},         {"-it", NULL},      {"-Chat", NULL},
+    {"-v0.1", NULL},      {"-2507", NULL},   {"-Thinking", NULL},     {"-unsloth", NULL}, {"-quantized", NULL},
+    {"-BF16", "bf16"},    {"-FP8", "fp8"},   {"-FP8-dynamic", "fp8"}, {"-FP8-KV", "fp8"}, {"-Int8", "int8"},
+    {".w8a8", "int8"},    {"-W8A8", "int8"}, {"-MXFP4", "mxfp4"},     {"-FP4", "nvfp4"},  {"-NVFP4", "nvfp4"},
+    {"-GPTQ", "int4"},    {"-Int4", "int4"}, {"-AWQ", "int4"},        {".w4a16", "int4"}, {"-W4A16", "int4"},
+    {"-bnb-4bit", "nf4"}, {"-GGUF", "GGUF"},
+};
+
+/* Takes one of them from a name, and says what is stored (else `stored` stays). False: it has none. */
+static bool drop_end(char *name, const char **stored) {
     size_t length = strlen(name);
     for (size_t i = 0; i < COUNT_OF(ENDS); i++) {
-        size_t end = strlen(ENDS[i]);
-        if (length > end && strcasecmp(name + length - end, ENDS[i]) == 0) return name[length - end] = '\0', true;
+        size_t end = strlen(ENDS[i].end);
+        if (length <= end || strcasecmp(name + length - end, ENDS[i].end) != 0) continue;
+        if (ENDS[i].stored && !*stored) *stored = ENDS[i].stored;
+        name[length - end] = '\0';
+        return true;
     }
     return false;
 }
 
 const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
-    const char *slash = strchr(argument, '/');
+    const char *slash = strchr(argument, '/'), *stored = NULL;
     char name[96];
     if (!slash || slash == argument || strchr(slash + 1, '/') || strlen(slash) >= sizeof name) return NULL;
     snprintf(name, sizeof name, "%s", slash + 1 + (strncasecmp(slash + 1, "Meta-", 5) == 0 ? 5 : 0));
     do {
         const Model *found = zoo_find(zoo, name);
         if (found) return found;
-    } while (drop_end(name));
+    } while (drop_end(name, &stored));
     return NULL;
+}
+
+const char *repository_stores(const char *argument) {
+    const char *slash = strchr(argument, '/'), *stored = NULL;
+    char name[96];
+    if (!slash || strlen(slash) >= sizeof name) return NULL;
+    snprintf(name, sizeof name, "%s", slash + 1);
+    while (drop_end(name, &stored)) continue;
+    return stored;
 }
 
 static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *error) {

@@ -115,6 +115,27 @@ int64_t sequences_of(int64_t batch, int64_t seq) {
     return max_whole(1, batch / seq + (batch % seq >= seq - batch % seq));
 }
 
+/* The sequences of a step that --require names: a microbatch's, times microbatches, times replicas, which are all
+ * devices that the other degrees leave. Pre-training, whose batch is the model's, has to name both. 0: it names none. */
+static int64_t required_sequences(const Words *words, const Request *request) {
+    Requirement list[REQUIREMENTS_MAX];
+    Error later = {0}; /* what is wrong is read_space's to say */
+    int64_t devices = request->question.machine.mesh.devices, sequences = 0;
+    int64_t microbatches = request->question.tuning.what.on ? 1 : 0;
+    int count = 0;
+    if (!given(words, OPTION_REQUIRE) || !requirements_parse(given(words, OPTION_REQUIRE), "", list, &count, &later))
+        return 0;
+    for (const Requirement *one = list; one < list + count; one++) {
+        if (one->op != REQUIRE_EQUAL) continue;
+        if (one->knob == KNOB_MICROBATCH_SEQUENCES) sequences = one->degree;
+        if (one->knob == KNOB_MICROBATCHES) microbatches = one->degree;
+        bool cuts = one->role == ROLE_TENSOR || one->role == ROLE_SEQUENCE || one->role == ROLE_PIPELINE;
+        if (one->knob == KNOB_NONE && cuts) devices /= one->degree;
+    }
+    double all = (double)sequences * (double)microbatches * (double)devices;
+    return all <= (double)(BATCH_TOKENS_MAX / request->question.work.seq) ? (int64_t)all : 0;
+}
+
 static bool read_batch(const Words *words, Request *request) {
     int64_t batch = request->question.model.training.batch_tokens, sequences = 0, seq = request->question.work.seq;
     char tokens[NUMBER_TEXT_SIZE], length[NUMBER_TEXT_SIZE];
@@ -127,6 +148,8 @@ static bool read_batch(const Words *words, Request *request) {
     if (!words_whole(words, OPTION_BATCH, 1, BATCH_TOKENS_MAX, &batch) ||
         !words_whole(words, OPTION_SEQUENCES, 1, BATCH_TOKENS_MAX / seq, &sequences))
         return false;
+    if (!requested && (sequences = required_sequences(words, request)) > 0)
+        request->requested.batch_origin = FROM_OPTION;
     if (given(words, OPTION_BATCH) && batch < seq) /* most often a number of sequences */
         return words_wrong(words, OPTION_BATCH,
                            "%s tokens are less than one sequence of %s; for so many sequences give --sequences %lld",

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/util.h"
+#include "models/config/model_json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,6 +40,27 @@ static bool read_adapters(const Words *words, Option option, Tuning *out) {
                                option == OPTION_QLORA ? "16, or 16,nf4 (nf4, nf4-single, int8, gptq)" : "16");
         out->rank = (double)rank;
     }
+    return true;
+}
+
+/* Weights that a repository has quantised, by its name, are what adapters are trained over; else they are not trained.
+ * With --qlora the format is said already. */
+static bool read_stored(const Words *words, const Model *model, Tuning *out) {
+    static const char *const FORMATS[][2] = {{"nf4", "nf4"}, {"int4", "gptq"}, {"int8", "int8"}};
+    const char *name = given(words, OPTION_MODEL), *stored = repository_stores(name), *format = NULL;
+    if (!stored || strcmp(stored, "bf16") == 0 || given(words, OPTION_QLORA)) return true;
+    for (size_t i = 0; i < COUNT_OF(FORMATS); i++)
+        if (strcmp(FORMATS[i][0], stored) == 0) format = FORMATS[i][1];
+    if (!format)
+        return words_wrong(words, OPTION_MODEL, "\"%.60s\" lies in %s, which is not trained; give --model %s (bf16)",
+                           name, stored, model->name);
+    if (!(out->rank > 0))
+        return words_wrong(
+            words, OPTION_MODEL,
+            "\"%.60s\" lies in %s, over which adapters alone are trained; give --qlora 16,%s, or --model "
+            "%s (bf16)",
+            name, stored, format, model->name);
+    out->stored_bytes = tuning_format_bytes(format);
     return true;
 }
 
@@ -157,14 +179,23 @@ bool tuning_from_words(const Words *words, Request *request) {
     if ((given(words, OPTION_QLORA) && !read_adapters(words, OPTION_QLORA, &out->what)) ||
         (given(words, OPTION_LORA) && !read_adapters(words, OPTION_LORA, &out->what)))
         return false;
-    if (!read_targets(words, &out->what) || !read_frozen(words, &request->question.model, &out->what) ||
-        !read_task(words, out) || !read_lengths(words, request))
+    if (!read_stored(words, &request->question.model, &out->what) || !read_targets(words, &out->what) ||
+        !read_frozen(words, &request->question.model, &out->what) || !read_task(words, out) ||
+        !read_lengths(words, request))
         return false;
     if (!(out->what.rank > 0)) out->what.targets = 0;
     int64_t chips = request->question.machine.mesh.devices;
     if (out->pairs) chips *= 2; /* a GPU has whole pairs */
     out->sequences = divide_up(SEQUENCES_DEFAULT, chips) * chips;
     out->samples = SAMPLES_DEFAULT, out->epochs = 1;
-    return words_real(words, OPTION_SAMPLES, 1, 1e15, &out->samples) &&
-           words_real(words, OPTION_EPOCHS, 1e-3, 1e6, &out->epochs);
+    if (!words_real(words, OPTION_SAMPLES, 1, 1e15, &out->samples) ||
+        !words_real(words, OPTION_EPOCHS, 1e-3, 1e6, &out->epochs))
+        return false;
+    double tokens = 0; /* of all epochs */
+    if (!given(words, OPTION_TOKENS)) return true;
+    if (given(words, OPTION_SAMPLES))
+        return words_wrong(words, OPTION_TOKENS, "is a second size of the data, next to --samples; give one of them");
+    if (!words_real(words, OPTION_TOKENS, 1, 1e21, &tokens)) return false;
+    out->samples = tokens / (out->sample_tokens * out->epochs);
+    return true;
 }

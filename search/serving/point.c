@@ -137,9 +137,8 @@ static double first_token(const ServingQuestion *question, const StepPlan *plan,
     return seconds + profile->queue * (seconds * queue_wait(*load_share) + pool->step.seconds / 2);
 }
 
-/* More requests are in flight than there are slots: the others wait for one. */
-static double slot_wait(const ServingQuestion *question, const ServingPoint *point) {
-    const ServingPool *pool = &point->pools[0];
+double point_slot_wait(const ServingQuestion *question, const ServingPoint *point) {
+    const ServingPool *pool = &point->pools[point->pool_count - 1];
     double waiting = (double)question->concurrency - (double)(pool->batch * pool->workers);
     return question->concurrency > 0 && waiting > 0 ? waiting / point->requests_per_second : 0;
 }
@@ -166,7 +165,7 @@ bool point_first_token(const ServingQuestion *question, const PricedLayout *layo
         pool->memory = memory;
     }
     if (!(point->ttft_seconds < INFINITY)) return false;
-    point->ttft_seconds += slot_wait(question, point);
+    point->ttft_seconds += point_slot_wait(question, point);
     return true;
 }
 

@@ -53,6 +53,9 @@ void point_of_batch(const ServingQuestion *question, const PricedLayout *layout,
 /* The step of `batch` sequences: steady, with as many prompt tokens as they finish and bring, or of decode alone. */
 StepLoad load_of_batch(const ServingQuestion *question, int64_t batch, ServingMode mode);
 
+/* Seconds that a request waits for a slot where more are in flight than those that decode; 0: none waits. */
+double point_slot_wait(const ServingQuestion *question, const ServingPoint *point);
+
 /* Picks the budget of a step at which the first token comes soonest and memory suffices, and fills in what follows from
  * it. False: no budget keeps up with the prompts. */
 bool point_first_token(const ServingQuestion *question, const PricedLayout *layout, ServingPoint *point);

@@ -76,7 +76,7 @@ ServingProfile *serving_replay_profile(ServingReplay *with, const char *chip, co
 /* The words of sources: "fp8(gemm fp8, moe fp8_block)", "fp4(gemm nvfp4, moe nvfp4)", "w8a8". gpt-oss is published in
  * MXFP4 whatever a table calls it. */
 StoredType served_weights(ServingReplay *with, const ServingRun *run) {
-    StoredType published = serving_published_weights(with->profile, run->model);
+    StoredType published = serving_published_weights(with->profile, run->model, run->model);
     if (published == STORED_MXFP4 || run->weights[0] == '\0') return published;
     if (strstr(run->weights, "mxfp4")) return STORED_MXFP4;
     if (strstr(run->weights, "fp4")) return STORED_NVFP4;

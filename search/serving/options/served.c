@@ -42,6 +42,7 @@ bool serve(const Options *options, Arena *arena, Served *out, Error *error) {
                                   .profile_sha256 = out->profile_sha256,
                                   .weights_said = request->weights_said,
                                   .engines_said = request->engines_said,
+                                  .degree_chips = request->degree_chips,
                                   .top = request->top,
                                   .day = &request->day};
     if (request->day.count > 0) serving_day_plan(&request->question, &out->answer, &request->day);

@@ -17,8 +17,9 @@ typedef struct {
     const char *lengths; /* as given; NULL: prompt and output were */
     bool weights_said;   /* by --precision; else as the authors publish them */
     bool engines_said, modes_said;
-    ServingDay day; /* of --rates; else empty */
-    int64_t top; /* points to show; 0: some that differ in kind */
+    int64_t degree_chips; /* those of the machine where nobody gave its size, but degrees of --require; else 0 */
+    ServingDay day;       /* of --rates; else empty */
+    int64_t top;          /* points to show; 0: some that differ in kind */
 } ServingRequested;
 
 /* Fills in the defaults and loads what is named. What it points at lives in the arena. */

@@ -12,12 +12,15 @@
 #include <string.h>
 
 enum { PROMPT_DEFAULT = 1024, OUTPUT_DEFAULT = 256, TOKENS_MAX = 1 << 28, CHIPS_DEFAULT = 8 };
+enum { TTFT_BARE = 20, TPOT_BARE = 2 }; /* seconds that nobody waits */
 
-/* "30ms", "1.5s", "2". */
-static bool read_time(const Words *words, Option option, double *out) {
+/* "30ms", "1.5s", "2"; a number without a unit that is above `bare`, as seconds, was meant as milliseconds. */
+static bool read_time(const Words *words, Option option, double bare, double *out) {
     const char *text = given(words, option);
     if (!text) return true;
     size_t length = strlen(text);
+    if (text[strspn(text, "0123456789.")] == '\0' && strtod(text, NULL) > bare)
+        return words_wrong(words, option, "%.40s of what? give %.40sms or %.40ss", text, text, text);
     if (length < 3 || strcmp(text + length - 2, "ms") != 0)
         return number_seconds(text, words_where(words, option), out, words->error);
     const char *number = arena_format(words->arena, "%.*s", (int)length - 2, text);
@@ -38,10 +41,41 @@ static bool read_model(const Words *words, ServingRequested *request) {
                        question->model.name);
 }
 
+/* The chips that the degrees of --require take, which a machine that nobody sized has; 0: it names none. Experts lie
+ * over tensor and attention_data, and two pools have as many each. */
+static int64_t chips_of_degrees(const Words *words, const ServingRequested *request) {
+    static const Option SIZES[] = {OPTION_PODS, OPTION_SLICE, OPTION_CHIPS, OPTION_NODES};
+    int64_t degree[LAYOUT_WORD_COUNT] = {0}, devices = request->question.chip.devices_per_chip;
+    ServingQuestion required = {0};
+    Error later = {0}; /* what is wrong is read_space's to say */
+    for (size_t i = 0; i < COUNT_OF(SIZES); i++)
+        if (given(words, SIZES[i])) return 0;
+    if (!given(words, OPTION_REQUIRE) ||
+        !layout_requirements_parse(given(words, OPTION_REQUIRE), "", &required, &later))
+        return 0;
+    for (int i = 0; i < required.requirement_count; i++)
+        if (required.requirements[i].sign == 0 && required.requirements[i].value <= MACHINE_CHIPS_MAX)
+            degree[required.requirements[i].word] = required.requirements[i].value;
+    if (!degree[LAYOUT_TENSOR] && !degree[LAYOUT_EXPERT]) return 0;
+    for (int word = 0; word < LAYOUT_WORD_COUNT; word++) degree[word] = max_whole(1, degree[word]);
+    double ranks = max_real((double)degree[LAYOUT_TENSOR] * (double)degree[LAYOUT_ATTENTION_DATA],
+                            (double)degree[LAYOUT_EXPERT] * (double)degree[LAYOUT_EXPERT_TENSOR]);
+    ranks *= (double)degree[LAYOUT_PIPELINE] * (double)degree[LAYOUT_COPIES];
+    if (given(words, OPTION_MODE) && strcmp(given(words, OPTION_MODE), "disaggregated") == 0) ranks *= 2;
+    return ranks <= MACHINE_CHIPS_MAX ? divide_up((int64_t)ranks, max_whole(1, devices)) : 0;
+}
+
+/* Of degrees that no machine of the chip has, the default stands. */
 static bool read_machine(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
-    return chip_from_words(words, &question->chip, &question->device) &&
-           machine_from_words(words, CHIPS_DEFAULT, &question->chip, &request->machine, &question->machine);
+    Error none = {0};
+    if (!chip_from_words(words, &question->chip, &question->device)) return false;
+    request->degree_chips = chips_of_degrees(words, request);
+    MachineRequest taken = {.chips = request->degree_chips};
+    if (taken.chips > 0 && !machine_from_request(&question->chip, &taken, &question->machine, &none))
+        request->degree_chips = 0;
+    return machine_from_words(words, request->degree_chips > 0 ? request->degree_chips : CHIPS_DEFAULT, &question->chip,
+                              &request->machine, &question->machine);
 }
 
 static bool read_lengths(const Words *words, ServingRequested *request) {
@@ -116,8 +150,8 @@ static bool read_rates(const Words *words, ServingRequested *request) {
 
 static bool read_limits(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
-    if (!read_time(words, OPTION_TTFT, &question->ttft_limit_seconds) ||
-        !read_time(words, OPTION_TPOT, &question->tpot_limit_seconds) || !read_speculation(words, request) ||
+    if (!read_time(words, OPTION_TTFT, TTFT_BARE, &question->ttft_limit_seconds) ||
+        !read_time(words, OPTION_TPOT, TPOT_BARE, &question->tpot_limit_seconds) || !read_speculation(words, request) ||
         !words_whole(words, OPTION_CONCURRENCY, 1, 1 << 24, &question->concurrency) ||
         !words_whole(words, OPTION_TOP, 1, 1000000, &request->top))
         return false;
@@ -237,6 +271,21 @@ static bool read_space(const Words *words, ServingRequested *request) {
     return read_engines(words, request);
 }
 
+/* What the name of a repository says of its weights, else what the model's authors publish. */
+static bool read_published(const Words *words, const cJSON *json, ServingRequested *request) {
+    ServingQuestion *question = &request->question;
+    const char *slash = strrchr(request->model, '/'), *stored = repository_stores(request->model);
+    if (stored && !take_weights(request, stored))
+        return words_wrong(words, OPTION_MODEL,
+                           "\"%.60s\" lies in %s, of which serving is not priced; give --precision int4 (or int8, fp8) "
+                           "for what is nearest",
+                           request->model, stored);
+    if (!stored)
+        question->weights[question->weights_count++] =
+            serving_published_weights(json, slash ? slash + 1 : request->model, question->model.name);
+    return true;
+}
+
 /* The profile of each engine, and the types of weights and cache. */
 static bool read_physics(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
@@ -259,7 +308,7 @@ static bool read_physics(const Words *words, ServingRequested *request) {
     if (ok && request->weights_said)
         ok = each_word(words, request, OPTION_PRECISION, take_weights, "bf16, fp8, int8, mxfp4, nvfp4 or int4");
     else if (ok)
-        question->weights[question->weights_count++] = serving_published_weights(json, question->model.name);
+        ok = read_published(words, json, request);
     cJSON_Delete(json);
     if (ok && given(words, OPTION_KV_DTYPE))
         return each_word(words, request, OPTION_KV_DTYPE, take_cache, "bf16, fp8, int8 or int4");

@@ -46,6 +46,7 @@ typedef struct {
     const char *version, *data_sha256;
     const char *profile_sha256; /* of the serving profile, which data_sha256 does not cover */
     bool weights_said, engines_said;
+    int64_t degree_chips; /* the machine's size, which the degrees of --require need; 0: given, or the default */
     int64_t top; /* 0: points that differ in kind */
     bool screen; /* a text of what an operator needs: how it was searched is left out where the search is complete */
     const ServingSaid *said;

@@ -172,6 +172,13 @@ static void write_best(const ServingReport *report, TextOut out) {
               : answer->with_margin        ? " with 90% probability"
                                            : " on average; within the model's error it may miss them",
               step_text(answer->tpot_goal_seconds, tpot), step_text(answer->ttft_goal_seconds, ttft));
+    const ServingPool *decode = &best->pools[best->pool_count - 1];
+    int64_t slots = decode->batch * decode->workers, all = report->question->concurrency;
+    if (slots < all)
+        prose_add(&limits,
+                  " Of the %s requests in flight %s run at a time; the others wait, which is in the "
+                  "time to the first token.",
+                  number_grouped(all, tpot), number_grouped(slots, ttft));
     if (answer->has_two_pools && best->per_chip > 0)
         prose_add(&limits, " Two pools on this host give %s more per chip, less than the model's error.",
                   share_text(answer->two_pools.per_chip / best->per_chip - 1, tpot));
@@ -365,6 +372,9 @@ static void write_assumed(const ServingReport *report, TextOut out) {
     const ServingProfile *profile = &q->profiles[NO_ENGINE];
     Prose prose = {0};
     prose_add(&prose, "Assumed:");
+    if (report->degree_chips > 0)
+        prose_add(&prose, " %lld chip%s (what the required degrees need; --chips gives others),",
+                  (long long)report->degree_chips, report->degree_chips == 1 ? "" : "s");
     for (int i = 0; i < q->weights_count; i++) prose_add(&prose, "%s %s", i ? " or" : "", stored_name(q->weights[i]));
     prose_add(&prose, " weights%s,", report->weights_said ? "" : " (as published)");
     for (int i = 0; i < q->caches_count; i++) prose_add(&prose, "%s %s", i ? " or" : "", stored_name(q->caches[i]));
