@@ -22,7 +22,7 @@ bool catalog_load(Arena *arena, Catalog *out, Error *error);
  * that there is no such chip. */
 const Chip *catalog_find(const Catalog *catalog, const char *name);
 
-/* The chip of a cloud's instance that is less than a host of it, an alias such as "g5.12xlarge:4", and how many it has. */
+/* The chip of a cloud's instance that is no host of it, an alias such as "g5.12xlarge:4", and how many it has. */
 const Chip *catalog_instance(const Catalog *catalog, const char *name, int *chips);
 
 /* The figures of a chip in a table, so that `chips` and loaders walk the same list. */

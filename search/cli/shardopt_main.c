@@ -46,8 +46,8 @@ static bool says_what_is_tuned(int argc, char **argv, Error *error) {
     return error_set(error, ERROR_INPUT, argv[1], "says not what is trained; give --lora, --qlora, --sft or --dpo");
 }
 
-/* A way to train, or an engine, as a command: "dpo" is `plan --task=dpo`, whose option takes the word's place. NULL: it is
- * none. */
+/* A way to train, or an engine, as a command: "dpo" is `plan --task=dpo`, whose option takes the word's place. NULL: it
+ * is none. */
 static const Command *command_of_way(char **argv, Error *error) {
     static char WAYS[][3][20] = {{"dpo", "plan", "--task=dpo"},          {"sft", "plan", "--task=sft"},
                                  {"lora", "plan", "--lora=16"},          {"qlora", "plan", "--qlora=16"},

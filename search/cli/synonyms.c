@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/util.h"
 #include "mesh/chip_json.h"
+#include "search/cli/synonym_table.h"
 #include "search/cli/typed_words.h"
 
 #include <ctype.h>
@@ -11,188 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-/* What an option is in our words: an option that takes its value, or (`value`) one that is given this value; or a
- * condition of --require on what its value says ("tensor<": at most that), or on this value. */
-typedef struct {
-    const char *word, *option, *value, *condition;
-    bool advised; /* the option was called so once: what it is called now is said */
-} Synonym;
-
-static const Synonym SYNONYMS[] = {
-    {.word = "gpus", .option = "chips"},
-    {.word = "tpus", .option = "chips"},
-    {.word = "num-gpus", .option = "chips"},
-    {.word = "world-size", .option = "chips"},
-    {.word = "gpu", .option = "chip"},
-    {.word = "tpu", .option = "chip"},
-    {.word = "accelerator", .option = "chip"},
-    {.word = "hardware", .option = "chip"},
-    {.word = "num-nodes", .option = "nodes"},
-    {.word = "batch-size", .option = "sequences"},
-    {.word = "global-batch-size", .option = "sequences"},
-    {.word = "gbs", .option = "sequences"},
-    {.word = "topology", .option = "slice"},
-    {.word = "seq-len", .option = "seq"},
-    {.word = "seqlen", .option = "seq"},
-    {.word = "context", .option = "seq"},
-    {.word = "ctx", .option = "seq"},
-    {.word = "seq-length", .option = "seq"},
-    {.word = "sequence-length", .option = "seq"},
-    {.word = "max-seq-len", .option = "seq"},
-    {.word = "context-length", .option = "seq"},
-    {.word = "dtype", .option = "precision"},
-    {.word = "framework", .option = "for"},
-    {.word = "launcher", .option = "for"},
-    {.word = "models", .option = "model"},
-    {.word = "chip-type", .option = "chip"},
-    {.word = "gpu-type", .option = "chip"},
-    {.word = "config", .option = "from-config"},
-    {.word = "report", .option = "from"},
-    {.word = "train-tokens", .option = "tokens"},
-    {.word = "training-tokens", .option = "tokens"},
-    {.word = "output-format", .option = "format"},
-    {.word = "timeout", .option = "time-limit"},
-    {.word = "offload-optimizer", .option = "offload", .value = "optimizer"},
-    {.word = "megatron", .option = "for", .value = "megatron"},
-    {.word = "deepspeed", .option = "for", .value = "deepspeed"},
-    {.word = "torchtitan", .option = "for", .value = "torchtitan"},
-    {.word = "maxtext", .option = "for", .value = "maxtext"},
-    {.word = "json", .option = "format", .value = "json"},
-    {.word = "html", .option = "format", .value = "html"},
-    {.word = "csv", .option = "format", .value = "csv"},
-    {.word = "markdown", .option = "format", .value = "markdown"},
-    {.word = "lora-r", .option = "lora"},
-    {.word = "lora-rank", .option = "lora"},
-    {.word = "lora-target-modules", .option = "targets"},
-    {.word = "dpo", .option = "task", .value = "dpo"},
-    {.word = "sft", .option = "task", .value = "sft"},
-    {.word = "stage", .option = "task"}, /* LLaMA-Factory's */
-    {.word = "rlhf-type", .option = "task"},
-    {.word = "full", .option = "task", .value = "sft"},
-    {.word = "full-finetuning", .option = "task", .value = "sft"},
-    {.word = "load-in-4bit", .option = "qlora", .value = "4bit"},
-    {.word = "load-in-8bit", .option = "qlora", .value = "8bit"},
-    {.word = "target-modules", .option = "targets"},
-    {.word = "lora-target", .option = "targets"},
-    {.word = "lora-targets", .option = "targets"},
-    {.word = "num-train-epochs", .option = "epochs"},
-    {.word = "num-epochs", .option = "epochs"},
-    {.word = "max-seq-length", .option = "max-length"},
-    {.word = "cutoff-len", .option = "max-length"},
-    {.word = "sequence-len", .option = "max-length"},
-    {.word = "cpu-offload", .option = "offload", .value = "parameters"},
-    {.word = "offload-params", .option = "offload", .value = "parameters"},
-    {.word = "bf16", .option = "precision", .value = "bf16"},
-    {.word = "fp8", .option = "precision", .value = "fp8"},
-    {.word = "mxfp8", .option = "precision", .value = "mxfp8"},
-    {.word = "nvfp4", .option = "precision", .value = "nvfp4"},
-    {.word = "per-device-batch", .condition = "microbatch_sequences"},
-    {.word = "per-device-batch-size", .condition = "microbatch_sequences"},
-    {.word = "per-device-train-batch-size", .condition = "microbatch_sequences"},
-    {.word = "helps", .option = "sensitivity", .advised = true},
-    {.word = "osl", .option = "answer"},
-    {.word = "file", .option = "output", .advised = true},
-    {.word = "isl", .option = "prompt"},
-    {.word = "input-len", .option = "prompt"},
-    {.word = "random-input-len", .option = "prompt"},
-    {.word = "output-len", .option = "answer"},
-    {.word = "random-output-len", .option = "answer"},
-    {.word = "qps", .option = "rate"},
-    {.word = "p99-ttft", .option = "ttft", .advised = true},
-    {.word = "p99-tpot", .option = "tpot", .advised = true},
-    {.word = "request-rate", .option = "rate"},
-    {.word = "max-concurrency", .option = "concurrency"},
-    {.word = "as-is", .option = "stack", .value = "as-is"},
-    {.word = "ngpu", .option = "chips"},
-    {.word = "nnodes", .option = "nodes"},
-    {.word = "count", .option = "nodes"},
-    {.word = "instance", .option = "chip"},
-    {.word = "instance-type", .option = "chip"},
-    {.word = "machine", .option = "chip"},
-    {.word = "machine-type", .option = "chip"},
-    {.word = "accelerator-type", .option = "chip"},
-    {.word = "bs", .option = "sequences"},
-    {.word = "global-batch", .option = "sequences"},
-    {.word = "tokens-per-batch", .option = "batch"},
-    {.word = "training.seq-len", .option = "seq"},
-    {.word = "training.local-batch-size", .condition = "microbatch_sequences"},
-    {.word = "max-target-length", .option = "seq"},
-    {.word = "num-slices", .option = "slices"},
-    {.word = "ici-fsdp-parallelism", .condition = "fsdp"},
-    {.word = "ici-tensor-parallelism", .condition = "tensor"},
-    {.word = "ici-expert-parallelism", .condition = "expert"},
-    {.word = "tp-size", .condition = "tensor"},
-    {.word = "pp-size", .condition = "pipeline"},
-    {.word = "ep-size", .condition = "expert"},
-    {.word = "fp4", .option = "precision", .value = "nvfp4"},
-    {.word = "int4", .option = "precision", .value = "int4"},
-    {.word = "int8", .option = "precision", .value = "int8"},
-    {.word = "no-fp8", .option = "precision", .value = "bf16"},
-    {.word = "quant", .option = "precision"},
-    {.word = "quantization", .option = "precision"},
-    {.word = "kv-cache-dtype", .option = "kv-dtype"},
-    {.word = "itl", .option = "tpot"},
-    {.word = "rps", .option = "rate"},
-    {.word = "in", .option = "prompt"},
-    {.word = "out", .option = "answer"},
-    {.word = "users", .option = "concurrency"},
-    {.word = "batch", .option = "concurrency"},
-    {.word = "batch-size", .option = "concurrency"},
-    {.word = "prefix-cache-hit", .option = "cached"},
-    {.word = "algo", .option = "algorithm"},
-    {.word = "ppo", .option = "algorithm", .value = "ppo"},
-    {.word = "grpo", .option = "algorithm", .value = "grpo"},
-    {.word = "group-size", .option = "samples"},
-    {.word = "num-generations", .option = "samples"},
-    {.word = "samples-per-prompt", .option = "samples"},
-    {.word = "rollout.n", .option = "samples"},
-    {.word = "rollouts", .option = "samples"},
-    {.word = "num-prompts", .option = "prompts"},
-    {.word = "train-batch-size", .option = "prompts"}, /* verl's counts prompts */
-    {.word = "max-prompt-length", .option = "prompt"},
-    {.word = "max-response-length", .option = "max-answer"},
-    {.word = "max-completion-length", .option = "max-answer"},
-    {.word = "mean-response", .option = "answer"},
-    {.word = "reward-model", .option = "reward"},
-    {.word = "dataset-size", .option = "samples"},
-    {.word = "examples", .option = "samples"},
-    {.word = "rank", .option = "lora"},
-    {.word = "context", .option = "prompt"},
-    {.word = "dp-size", .condition = "data"},
-    {.word = "batch", .option = "prompts"},
-    {.word = "batch-size", .option = "prompts"},
-    {.word = "max-tokens", .option = "max-answer"},
-    {.word = "max-new-tokens", .option = "answer"},
-    {.word = "async", .option = "lag", .value = "1"},
-    {.word = "no-pipeline", .condition = "pipeline", .value = "1"},
-    {.word = "no-pp", .condition = "pipeline", .value = "1"},
-    {.word = "no-tp", .condition = "tensor", .value = "1"},
-    {.word = "max-tp", .condition = "tensor<"},
-    {.word = "max-pp", .condition = "pipeline<"},
-    {.word = "max-ep", .condition = "expert<"},
-    {.word = "tp", .condition = "tensor"},
-    {.word = "pp", .condition = "pipeline"},
-    {.word = "dp", .condition = "data"},
-    {.word = "cp", .condition = "sequence"},
-    {.word = "sp", .condition = "sequence"},
-    {.word = "ep", .condition = "expert"},
-    {.word = "fsdp", .condition = "fsdp"},
-    {.word = "vpp", .condition = "virtual_stages"},
-    {.word = "num-microbatches", .condition = "microbatches"},
-    {.word = "gradient-accumulation", .condition = "microbatches"},
-    {.word = "gradient-accumulation-steps", .condition = "microbatches"},
-    {.word = "micro-batch", .condition = "microbatch_sequences"},
-    {.word = "mbs", .condition = "microbatch_sequences"},
-    {.word = "micro-batch-size", .condition = "microbatch_sequences"},
-    {.word = "tensor-parallel-size", .condition = "tensor"},
-    {.word = "tensor-model-parallel-size", .condition = "tensor"},
-    {.word = "pipeline-parallel-size", .condition = "pipeline"},
-    {.word = "pipeline-model-parallel-size", .condition = "pipeline"},
-    {.word = "context-parallel-size", .condition = "sequence"},
-    {.word = "expert-model-parallel-size", .condition = "expert"},
-    {.word = "data-parallel-size", .condition = "data"},
-};
 
 static int option_of(const Command *command, const char *name, size_t length) {
     for (int i = 0; i < command->option_count; i++)
@@ -202,72 +21,9 @@ static int option_of(const Command *command, const char *name, size_t length) {
     return -1;
 }
 
-/* What is no option of ours, but has an answer elsewhere. */
-static const struct {
-    const char *words, *answer; /* words: parts of names, between blanks */
-} MEANINGS[] = {
-    {"zero", "ZeRO 3 is the role fsdp (--fsdp 8), ZeRO 1 and 2 are a knob (--require zero_stage=1)"},
-    {"memory hbm vram mem", "a chip has the HBM of `shardopt chips`; --hbm-reserve 20% keeps a part of it free; "
-                            "--memory-limit, of `plan`, `sweep` and `check`, is of the search"},
-    {"layer hidden head vocab param", "the model's sizes stand in its config.json: --model path/to/config.json"},
-    {"step iter iteration epoch", "a step is planned; where a training has a length, --tokens says it"},
-    {"cost price dollar", "the answer says what the training costs; `shardopt sweep --budget` compares machines"},
-    {"interconnect bandwidth network nic",
-     "a chip has its links (`shardopt chips NAME`); --oversubscription thins the spine"},
-    {"activation checkpoint checkpointing recompute recomputation", "--remat POLICY says what is recomputed"},
-    {"node", "a node has the chips of its kind (`shardopt chips NAME`); give --nodes N or --chips N"},
-    {"day days hour deadline budget", "the answer says how long the training takes and what it costs; `shardopt sweep "
-                                      "--nodes 16,32,64 --deadline 30d --budget 2M` finds the machine"},
-    {"latency ttft tpot qps concurrency", "`shardopt inference` plans serving, within --ttft 500ms and --tpot 30ms"},
-    {"prompt isl osl input output", "`shardopt inference` plans serving"},
-    {"grpo ppo rlhf", "`shardopt rl --algorithm ppo` plans reinforcement learning; --dpo plans preference pairs"},
-    {"max-batch", "`shardopt sweep --batch 4Mi,8Mi,16Mi` compares batches; what does not fit is said"},
-    {"disagg disaggregation prefill decode", "pools for prompts and for decoding are tried as well; --mode prefill or "
-                                             "decode plans one of them, --require shapes it"},
-    {"attention", "--require attention_data=8 has so many ranks of attention; without it that is chosen"},
-    {"spec draft speculative", "--speculate 3:0.7 has 3 drafts a step, of which each is accepted with 0.7"},
-    {"seqs batched chunked", "the batch is chosen; --concurrency N has N requests in flight"},
-    {"throughput tps", "--rate N is requests a second, --tpot 25ms is 40 tokens/s a user"},
-    {"len", "--prompt N and --answer N are the tokens of a request"},
-    {"fp16", "16-bit matmuls are costed as bf16: --precision bf16"},
-    {"cluster", "--nodes 32 --chip h100 are 32 hosts of 8"},
-    {"gpus", "--train-nodes K and --rollout-nodes K divide the hosts; --nodes N or --chips N is the machine"},
-    {"spot", "prices are on demand and reserved (`shardopt chips NAME`); leave it out"},
-    {"alpha dropout lr warmup dataset", "no plan depends on it; leave it out"},
-    {"flash attn", "it is what the software does anyway; leave it out"},
-    {"unsloth torchtune", "it is not planned for; --for trl, axolotl or llama-factory launch fine-tuning"},
-    {"bit quant quantization double bnb",
-     "--qlora [RANK],FORMAT quantises frozen weights: --qlora 4bit, --qlora 16,int8"},
-    {"finetune finetuning tuner tuning adapter peft method",
-     "--lora [RANK], --qlora [RANK], --freeze PARTS or --task sft plan fine-tuning"},
-};
-
-/* Whether the part of `length` characters is one of the words, a plural too. */
-static bool is_among(const char *words, const char *part, size_t length) {
-    for (const char *at = words; *at;) {
-        size_t one = strcspn(at, " ");
-        bool same = strncasecmp(at, part, one) == 0 && length >= one;
-        if (same && (length == one || (length == one + 1 && part[one] == 's'))) return true;
-        at += one + (at[one] == ' ');
-    }
-    return false;
-}
-
-const char *option_meaning(const char *word) {
-    for (size_t i = 0; i < COUNT_OF(MEANINGS); i++)
-        if (strcasecmp(MEANINGS[i].words, word) == 0) return MEANINGS[i].answer; /* as a whole */
-    for (size_t i = 0; i < COUNT_OF(MEANINGS); i++)
-        for (const char *part = word; *part;) { /* "num-layers": any of its parts */
-            size_t length = strcspn(part, "-_");
-            if (is_among(MEANINGS[i].words, part, length)) return MEANINGS[i].answer;
-            part += length + (part[length] != '\0');
-        }
-    return NULL;
-}
-
 int option_synonyms(const Command *command, const char **names, int room) {
     int count = 0;
-    for (size_t i = 0; i < COUNT_OF(SYNONYMS) && count < room; i++) {
+    for (size_t i = 0; i < (size_t)SYNONYM_COUNT && count < room; i++) {
         const char *needs = SYNONYMS[i].condition ? "require" : SYNONYMS[i].option;
         if (option_of(command, needs, strlen(needs)) >= 0) names[count++] = SYNONYMS[i].word;
     }
@@ -292,7 +48,7 @@ static const Synonym *synonym_of(const Command *command, const char *word) {
     const char *name = word + 2;
     size_t length = strcspn(name, "=");
     if (option_of(command, name, length) >= 0) return NULL;
-    for (size_t i = 0; i < COUNT_OF(SYNONYMS); i++) {
+    for (size_t i = 0; i < (size_t)SYNONYM_COUNT; i++) {
         const Synonym *synonym = &SYNONYMS[i];
         const char *needs = synonym->condition ? "require" : synonym->option;
         if (strlen(synonym->word) == length && strncmp(synonym->word, name, length) == 0 &&
@@ -399,7 +155,7 @@ static bool add_machine(Replaced *out, const char *word, bool sized, bool *ok) {
 
 /* The degree or knob that letters stand for, "tp" tensor; NULL: none. */
 static const char *condition_of(const char *word, size_t letters) {
-    for (const Synonym *synonym = SYNONYMS; synonym < SYNONYMS + COUNT_OF(SYNONYMS); synonym++)
+    for (const Synonym *synonym = SYNONYMS; synonym < SYNONYMS + (size_t)SYNONYM_COUNT; synonym++)
         if (synonym->condition && strlen(synonym->word) == letters && strncasecmp(synonym->word, word, letters) == 0)
             return synonym->condition;
     return NULL;
@@ -499,6 +255,26 @@ static bool is_option(const char *word, const char *name) {
     return strncmp(word, name, length) == 0 && (word[length] == '\0' || word[length] == '=');
 }
 
+/* `--method lora`. Returns as replace_word() does; -1: it is none. */
+static int replace_method(Replaced *out, const char *word, char **words, int left) {
+    static const char *const METHODS[] = {"--method", "--peft", "--finetuning-type", "--rlhf-type"};
+    for (size_t i = 0; i < COUNT_OF(METHODS) && left > 1; i++)
+        if (strcmp(word, METHODS[i]) == 0 && way_of(out, words[1]))
+            return out->ranked && strcasecmp(words[1], "lora") == 0 ? 2 : replace_stray(out, words[1]) ? 2 : 0;
+    return -1;
+}
+
+/* `--gpus-per-node 8`: --nodes counts hosts of so many. */
+static bool is_host_size(Replaced *out, const char *word, const char *value) {
+    int64_t chips;
+    Error not_whole = {0};
+    if (!is_option(word, "--gpus-per-node") && !is_option(word, "--nproc-per-node")) return false;
+    if (!value || !number_whole(value, "", 1, 1024, &chips, &not_whole)) return false;
+    out->any = true;
+    out->instance = (int)chips;
+    return true;
+}
+
 /* One word and, where its option takes a value that is not in the word, the next one. Returns how many were read; 0:
  * memory is out. */
 static int replace_word(Replaced *out, char **words, int left) {
@@ -517,21 +293,11 @@ static int replace_word(Replaced *out, char **words, int left) {
         out->words[out->count++] = arena_format(out->arena, "%s=%s", word, said ? words[1] : "16");
         return !out->words[out->count - 1] ? 0 : said ? 2 : 1;
     }
-    static const char *const METHODS[] = {"--method", "--peft", "--finetuning-type", "--rlhf-type"};
-    for (size_t i = 0; i < COUNT_OF(METHODS) && left > 1; i++)
-        if (strcmp(word, METHODS[i]) == 0 && way_of(out, words[1]))
-            return out->ranked && strcasecmp(words[1], "lora") == 0 ? 2 : replace_stray(out, words[1]) ? 2 : 0;
+    int method = replace_method(out, word, words, left);
+    if (method >= 0) return method;
     const Synonym *synonym = synonym_of(out->command, word);
     const char *inside = strchr(word, '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
-    if (is_option(word, "--gpus-per-node") || is_option(word, "--nproc-per-node")) {
-        int64_t chips;
-        Error not_whole = {0};
-        if (value && number_whole(value, "", 1, 1024, &chips, &not_whole)) {
-            out->any = true;
-            out->instance = (int)chips;
-            return inside ? 1 : 2;
-        }
-    }
+    if (is_host_size(out, word, value)) return inside ? 1 : 2;
     if (is_answer_length(out, word, value)) {
         static const Synonym LENGTH = {.word = "output N", .option = "answer", .advised = true};
         synonym = &LENGTH;

@@ -119,8 +119,8 @@ Test(tuning_brute, search_has_what_pricing_all_has) {
     cr_expect_gt(seen.tight, seen.tried / 4);
 }
 
-/* Under bounds times 1.001 one request in some 150 differs, since most that people launch have few plans; the first of those
- * from 3,000 on is near. */
+/* Under bounds times 1.001 one request in some 150 differs, since most that people launch have few plans; the first of
+ * those from 3,000 on is near. */
 Test(tuning_brute, a_bound_too_high_is_found) {
     seen.tried = seen.differ = 0;
     for (uint64_t seed = problems_first() + 3000; seen.tried < 4 * PROBLEMS && seen.differ == 0; seed++)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* search/cli/synonym_table.h: other programs' names of options, a row each. Internal to synonyms.c. */
+#pragma once
+
+#include <stdbool.h>
+
+/* What an option is in our words: an option that takes its value, or (`value`) one that is given this value; or a
+ * condition of --require on what its value says ("tensor<": at most that), or on this value. */
+typedef struct {
+    const char *word, *option, *value, *condition;
+    bool advised; /* the option was called so once: what it is called now is said */
+} Synonym;
+
+extern const Synonym SYNONYMS[];
+extern const int SYNONYM_COUNT;
