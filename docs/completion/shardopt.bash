@@ -23,7 +23,7 @@ _shardopt_options() { # COMMAND
     diff) echo '--format --output --exit-code --quiet --help' ;;
     sweep) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --tokens --lora --qlora --targets --freeze --task --mean-length --max-length --packing --samples --epochs --mtbf --restart --storage --lengths --require --for --max-idle --batch-tolerance --padding --schedules --nesting --objective --precision --optimizer --state-dtypes --remat --offload --hbm-reserve --profile --stack --brute-force --time-limit --memory-limit --gap --threads --shard --resume --deadline --budget --format --output --quiet --version --help' ;;
     merge) echo '--format --output --quiet --deadline --budget --help' ;;
-    inference) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --prompt --answer --lengths --cached --ttft --tpot --rate --rates --concurrency --speculate --engine --mode --require --objective --top --precision --kv-dtype --profile --brute-force --time-limit --from-config --certificate --format --output --timing --quiet --help' ;;
+    inference) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --prompt --answer --lengths --cached --ttft --tpot --rate --rates --concurrency --speculate --engine --mode --require --objective --top --precision --kv-dtype --profile --brute-force --time-limit --from-config --certificate --format --output --timing --verbose --quiet --help' ;;
     trace) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --refit --format --output --help' ;;
     bench) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --read --refit --format --output --help' ;;
     rl) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --samples --mtbf --restart --prompt --answer --lengths --max-answer --turns --tool-time --prompts --algorithm --teacher --critic --reward --reward-on --logprobs --train-batch --kept --lag --partial --colocated --train-nodes --train-plan --rollout-chip --rollout-nodes --rollout --rollout-memory --front --engine --for --objective --precision --rollout-precision --kv-dtype --remat --brute-force --from-config --emit --format --output --timing --verbose --quiet --help' ;;
@@ -176,7 +176,7 @@ _shardopt_values() { # COMMAND OPTION
 
 _shardopt_arguments() { # COMMAND
     case $1 in
-    emit) echo 'maxtext torchtitan megatron jax deepspeed torchtitan-toml trl axolotl llama-factory vllm sglang tensorrt-llm maxtext-serving' ;;
+    emit) echo 'maxtext torchtitan megatron jax deepspeed torchtitan-toml trl axolotl llama-factory vllm sglang tensorrt-llm maxtext-serving dynamo llm-d' ;;
     models) echo '@models' ;;
     chips) echo '@chips' ;;
     validate) echo '@files' ;;

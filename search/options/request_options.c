@@ -116,8 +116,7 @@ int64_t sequences_of(int64_t batch, int64_t seq) {
 }
 
 /* The sequences of a step that --require names: a microbatch's, times microbatches, times replicas, which are all
- * devices that the other degrees leave. Pre-training, whose batch is the model's, has to name both. 0: it names
- * none. */
+ * devices that the other degrees leave. Pre-training, whose batch is the model's, names both. 0: it names none. */
 static int64_t required_sequences(const Words *words, const Request *request) {
     Requirement list[REQUIREMENTS_MAX];
     Error later = {0}; /* what is wrong is read_space's to say */
