@@ -215,7 +215,7 @@ const Command COMMAND_EMIT = {
     .usage = "emit FORMAT REPORT [--rank N] [-o FILE]    (as --from REPORT; - is stdin)\n"
              "emit FORMAT --from-config FILE [-o FILE] [OPTIONS]\n"
              "emit FORMAT --model NAME [--plan PLAN] [-o FILE] [OPTIONS]\n"
-             "emit vllm|sglang|tensorrt-llm|maxtext-serving|dynamo|llm-d [--from REPORT [--rank N]] [OPTIONS of "
+             "emit vllm|sglang|tensorrt-llm|maxtext-serving|dynamo|llm-d [--from REPORT] [OPTIONS of "
              "`inference`]",
     .details =
         "A plan as the configuration of what runs it: `maxtext` (YAML over base.yml), `megatron`, "
