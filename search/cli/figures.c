@@ -6,8 +6,9 @@
 #include "search/serving/report/point_fields.h"
 
 static bool add_figures(cJSON *to, const char *of, const Field *field) {
-    static const char *const TYPES[] = {"number", "integer", "integer", "boolean", "string"},
-                            *const UNKNOWN[] = {NULL, "absent", "null"};
+    static const char *const TYPES[] = {"number", "integer", "integer", "boolean", "string"}, *const UNKNOWN[] = {
+                                                                                                  NULL, "absent",
+                                                                                                  "null"};
     cJSON *list = json_add_array(to, of);
     const char *meaning = NULL;
     for (; list && (field->key || field->flat); field++) {

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* `shardopt help`: of all, of one command, and what docs/ is made of: manual page, completions, tables of figures. */
 static int help(int argc, char **argv, Streams streams, Error *error) {
@@ -46,24 +45,10 @@ static bool says_what_is_tuned(int argc, char **argv, Error *error) {
     return error_set(error, ERROR_INPUT, argv[1], "says not what is trained; give --lora, --qlora, --sft or --dpo");
 }
 
-/* A way to train, or an engine, as a command: "dpo" is `plan --task=dpo`, whose option takes the word's place. NULL: it
- * is none. */
-static const Command *command_of_way(char **argv, Error *error) {
-    static char WAYS[][3][20] = {{"dpo", "plan", "--task=dpo"},          {"sft", "plan", "--task=sft"},
-                                 {"lora", "plan", "--lora=16"},          {"qlora", "plan", "--qlora=16"},
-                                 {"grpo", "rl", "--algorithm=grpo"},     {"ppo", "rl", "--algorithm=ppo"},
-                                 {"vllm", "inference", "--engine=vllm"}, {"sglang", "inference", "--engine=sglang"}};
-    for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++)
-        if (strcmp(WAYS[i][0], argv[1]) == 0) return argv[1] = WAYS[i][2], command_named(WAYS[i][1], error);
-    return NULL;
-}
-
-static bool is_question(const char *word) {
-    static const char *const WORDS[] = {"how",  "can",  "what",   "which",   "is",
-                                        "does", "will", "whatif", "what-if", "why"};
-    size_t length = strcspn(word, " ");
-    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
-        if (strlen(WORDS[i]) == length && strncasecmp(WORDS[i], word, length) == 0) return true;
+/* Whether --model is given, behind a command's word. */
+static bool is_of_model(int argc, char **argv) {
+    for (int i = 2; i < argc; i++)
+        if (strncmp(argv[i], "--model", 7) == 0) return true;
     return false;
 }
 
@@ -82,22 +67,17 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     }
     if (strncmp(word, "fine", 4) == 0 && command_synonym(word) && !says_what_is_tuned(argc, argv, error))
         return EXIT_USAGE;
-    if (command_synonym(word)) word = command_synonym(word);
-    bool asks_of_model = false;
-    for (int i = 2; i < argc; i++) asks_of_model = asks_of_model || strncmp(argv[i], "--model", 7) == 0;
-    if (asks_of_model && strcmp(argv[1], "fit") == 0) word = "plan";
-    if (asks_of_model && strcmp(argv[1], "compare") == 0)
-        return error_set(error, ERROR_INPUT, "compare",
-                         "is of two reports; `shardopt sweep --model M --chip h100,b200 --chips N` compares machines"),
-               EXIT_USAGE;
-    if (is_question(word))
-        return error_set(
-                   error, ERROR_INPUT, "a question",
-                   "is put as options: `shardopt plan --model 70b --gpus 64xh100` says whether it fits, how long "
-                   "it takes and what it costs; `shardopt sweep --nodes 16,32,64 --deadline 60d` finds the machine"),
-               EXIT_USAGE;
-    const Command *way = command_of_way(argv, error);
-    if (way) return command_run(way, argc, argv, streams, error);
+    const char *meaning = command_meaning(word, is_of_model(argc, argv));
+    if (meaning) return error_set(error, ERROR_INPUT, word, "%s", meaning), EXIT_USAGE;
+    const Way *way = way_named(word);
+    if (way) { /* its option takes the word's place */
+        argv[1] = (char *)way->option;
+        return command_run(command_named(way->command, error), argc, argv, streams, error);
+    }
+    if (strcmp(word, "fit") == 0 && is_of_model(argc, argv))
+        word = "plan";
+    else if (command_synonym(word))
+        word = command_synonym(word);
     if (word[0] == '-') return command_run(COMMANDS[0], argc, argv, streams, error);
     const Command *command = command_named(word, error);
     if (!command && word_is_model(word)) {

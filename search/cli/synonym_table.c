@@ -183,6 +183,37 @@ const Synonym SYNONYMS[] = {
 };
 const int SYNONYM_COUNT = (int)COUNT_OF(SYNONYMS);
 
+const Way *way_named(const char *word) {
+    static const Way WAYS[] = {
+        {"lora", "plan", "--lora=16"},
+        {"qlora", "plan", "--qlora=16"},
+        {"dpo", "plan", "--task=dpo"},
+        {"sft", "plan", "--task=sft"},
+        {"full", "plan", "--task=sft"},
+        {"grpo", "rl", "--algorithm=grpo"},
+        {"ppo", "rl", "--algorithm=ppo"},
+        {"vllm", "inference", "--engine=vllm"},
+        {"sglang", "inference", "--engine=sglang"},
+    };
+    for (size_t i = 0; i < COUNT_OF(WAYS); i++)
+        if (strcasecmp(WAYS[i].word, word) == 0) return &WAYS[i];
+    return NULL;
+}
+
+const char *command_meaning(const char *word, bool of_model) {
+    static const char *const QUESTIONS[] = {"how",  "can",  "what",   "which",   "is",
+                                            "does", "will", "whatif", "what-if", "why"};
+    size_t length = strcspn(word, " "); /* a question may be one word of the shell's */
+    for (size_t i = 0; i < COUNT_OF(QUESTIONS); i++)
+        if (strlen(QUESTIONS[i]) == length && strncasecmp(QUESTIONS[i], word, length) == 0)
+            return "a question is put as options: `shardopt plan --model 70b --gpus 64xh100` says whether it fits, how "
+                   "long it takes and what it costs; `shardopt sweep --nodes 16,32,64 --deadline 60d` finds the "
+                   "machine";
+    return of_model && strcmp(word, "compare") == 0
+               ? "is of two reports; `shardopt sweep --model M --chip h100,b200 --chips N` compares machines"
+               : NULL;
+}
+
 /* What is no option of ours, but has an answer elsewhere. */
 static const struct {
     const char *words, *answer; /* words: parts of names, between blanks */

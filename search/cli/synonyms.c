@@ -70,7 +70,17 @@ typedef struct {
     bool model;         /* it has --model */
     bool ranked;        /* it says the rank of adapters */
     int instance;       /* chips of a cloud's instance that is named; 0: none is */
+    Catalog catalog;    /* catalog_of() */
+    bool read;
 } Replaced;
+
+/* The chips, read when a word may be one; without any where they cannot be read, which is the command's to say. */
+static const Catalog *catalog_of(Replaced *out) {
+    Error unread = {0};
+    if (!out->read && !catalog_load(out->arena, &out->catalog, &unread)) out->catalog.count = 0;
+    out->read = true;
+    return &out->catalog;
+}
 
 static bool add_condition(Replaced *out, const char *condition) {
     out->conditions = out->conditions ? arena_format(out->arena, "%s %s", out->conditions, condition)
@@ -97,18 +107,13 @@ static bool is_millions(const char *value) {
 }
 
 /* Whether a chip is called so: rtx4090 is no 4,090 of anything. */
-static bool is_chip(Arena *arena, const char *name) {
-    Catalog catalog;
-    Error unread = {0};
-    return catalog_load(arena, &catalog, &unread) && catalog_find(&catalog, name);
-}
+static bool is_chip(Replaced *out, const char *name) { return catalog_find(catalog_of(out), name); }
 
 /* An instance of a cloud as a chip, of which --nodes counts instances; false: it is none (*ok), or memory is out. */
 static bool add_instance(Replaced *out, const char *word, bool *ok) {
-    Catalog catalog;
-    Error unread = {0};
     int chips = 0;
-    const Chip *chip = catalog_load(out->arena, &catalog, &unread) ? catalog_instance(&catalog, word, &chips) : NULL;
+    bool may = isalpha((unsigned char)word[0]) && strpbrk(word, ".-_"); /* as all of their names have */
+    const Chip *chip = may ? catalog_instance(catalog_of(out), word, &chips) : NULL;
     if (!chip) return false;
     out->any = true;
     out->instance = chips;
@@ -138,12 +143,11 @@ static bool count_instances(Replaced *out) {
 /* A machine in one word, "8xH200" or "v5litepod-256", as options. False: it is none (*ok), or memory is out. */
 static bool add_machine(Replaced *out, const char *word, bool sized, bool *ok) {
     char name[64], count[64];
-    if (option_of(out->command, "chip", 4) >= 0 && add_instance(out, word, ok)) return true;
     bool slice = typed_slice(word) && option_of(out->command, "slice", 5) >= 0;
     if (option_of(out->command, "chip", 4) < 0) return false;
+    if (add_instance(out, word, ok)) return true;
     if (!slice && !typed_chips(word, name, count, sizeof name)) return false;
-    if (!slice && isalpha((unsigned char)word[0]) && (is_chip(out->arena, word) || !is_chip(out->arena, name)))
-        return false;
+    if (!slice && isalpha((unsigned char)word[0]) && (is_chip(out, word) || !is_chip(out, name))) return false;
     out->any = true;
     out->words[out->count++] =
         slice ? arena_format(out->arena, "--slice=%s", word) : arena_format(out->arena, "--chip=%s", name);
@@ -194,15 +198,8 @@ static bool add_typed(Replaced *out, const char *option, const char *value, bool
 
 /* What is trained, or how, in one word: "lora", as an option; NULL: it is none, or the command has no such option. */
 static const char *way_of(const Replaced *out, const char *word) {
-    static const char *const WAYS[][3] = {
-        {"lora", "lora", "--lora=16"},          {"qlora", "qlora", "--qlora=16"},
-        {"dpo", "task", "--task=dpo"},          {"sft", "task", "--task=sft"},
-        {"full", "task", "--task=sft"},         {"grpo", "algorithm", "--algorithm=grpo"},
-        {"ppo", "algorithm", "--algorithm=ppo"}};
-    for (size_t i = 0; i < COUNT_OF(WAYS); i++)
-        if (strcasecmp(WAYS[i][0], word) == 0 && option_of(out->command, WAYS[i][1], strlen(WAYS[i][1])) >= 0)
-            return WAYS[i][2];
-    return NULL;
+    const Way *way = way_named(word);
+    return way && option_of(out->command, way->option + 2, strcspn(way->option + 2, "=")) >= 0 ? way->option : NULL;
 }
 
 /* Words between the others: "on 64 h100". */
@@ -213,22 +210,25 @@ static bool is_filler(const char *word) {
     return false;
 }
 
-/* "64", "x8" as --chips, "h100" as --chip; NULL: it is neither, or memory is out. */
-static char *part_of_machine(Replaced *out, const char *word) {
-    const char *digits = word + (tolower((unsigned char)word[0]) == 'x');
+/* "64" and "x8" next to a chip as --chips, "h100" as --chip; NULL: it is none of them, or memory is out. */
+static char *part_of_machine(Replaced *out, char **words, int left) {
+    const char *digits = words[0] + (tolower((unsigned char)words[0][0]) == 'x');
     if (option_of(out->command, "chip", 4) < 0) return NULL;
     if (digits[0] && strspn(digits, "0123456789") == strlen(digits))
-        return arena_format(out->arena, "--chips=%s", digits);
-    return is_chip(out->arena, word) ? arena_format(out->arena, "--chip=%s", word) : NULL;
+        return is_chip(out, words[-1]) || (left > 1 && is_chip(out, words[1]))
+                   ? arena_format(out->arena, "--chips=%s", digits)
+                   : NULL;
+    return is_chip(out, words[0]) ? arena_format(out->arena, "--chip=%s", words[0]) : NULL;
 }
 
-/* A word without an option: the machine, or else the model. Returns as replace_word() does. */
-static int replace_stray(Replaced *out, char *word) {
+/* A word without an option: the machine, or else the model; one is before it. Returns as replace_word() does. */
+static int replace_stray(Replaced *out, char **words, int left) {
+    char *word = words[0];
     bool ok = true, json = strlen(word) > 5 && strcmp(word + strlen(word) - 5, ".json") == 0;
+    if (is_filler(word)) return out->any = true, 1;
     const char *way = way_of(out, word);
-    char *option = way ? arena_text(out->arena, way) : is_filler(word) ? NULL : part_of_machine(out, word);
-    if (option) out->words[out->count++] = option;
-    if (option || is_filler(word)) return out->any = true, 1;
+    char *option = way ? arena_text(out->arena, way) : part_of_machine(out, words, left);
+    if (option) return out->words[out->count++] = option, out->any = true, 1;
     if (add_machine(out, word, out->sized, &ok)) return ok;
     bool model = !out->model && !json && word[0] && option_of(out->command, "model", 5) >= 0;
     out->any = out->any || model;
@@ -260,7 +260,9 @@ static int replace_method(Replaced *out, const char *word, char **words, int lef
     static const char *const METHODS[] = {"--method", "--peft", "--finetuning-type", "--rlhf-type"};
     for (size_t i = 0; i < COUNT_OF(METHODS) && left > 1; i++)
         if (strcmp(word, METHODS[i]) == 0 && way_of(out, words[1]))
-            return out->ranked && strcasecmp(words[1], "lora") == 0 ? 2 : replace_stray(out, words[1]) ? 2 : 0;
+            return out->ranked && strcasecmp(words[1], "lora") == 0 ? 2
+                   : replace_stray(out, words + 1, left - 1)        ? 2
+                                                                    : 0;
     return -1;
 }
 
@@ -391,7 +393,7 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
         bool stray = (*argv)[i][0] != '-' && !command->takes_arguments && !takes_next(command, (*argv)[i - (i > 0)]);
         int read = i == 0  ? 1
                    : ends  ? *argc - i
-                   : stray ? replace_stray(&out, (*argv)[i])
+                   : stray ? replace_stray(&out, *argv + i, *argc - i)
                            : replace_word(&out, *argv + i, *argc - i);
         if (read == 0) return error_memory(error);
         for (int k = 0; (i == 0 || ends) && k < read; k++) out.words[out.count++] = (*argv)[i + k];

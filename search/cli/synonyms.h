@@ -7,6 +7,16 @@
 /* The command that a word names where it is none of ours: "optimize" is plan, "list" models. NULL: none. */
 const char *command_synonym(const char *word);
 
+/* What is trained, or an engine, in one word: "dpo" is `plan --task=dpo`. NULL: the word is none. */
+typedef struct {
+    const char *word, *command, *option;
+} Way;
+const Way *way_named(const char *word);
+
+/* What a word that leads to no command is answered with, in a sentence: a question ("how many ..."), or machines that
+ * are compared; `of_model`: --model is given too. NULL: it is none. */
+const char *command_meaning(const char *word, bool of_model);
+
 /* What a word that is no option may be after (--layers, --memory), in a sentence; NULL: nothing known. And the words
  * that stand for options of the command, into `names`: how many. */
 const char *option_meaning(const char *word);

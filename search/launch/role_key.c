@@ -53,10 +53,9 @@ Role role_to_change(const Degrees *have, const Degrees *want, const int64_t line
     for (Role role = 0; role < ROLE_COUNT; role++) {
         double ratio = (double)have->of[role] / (double)want->of[role];
         if (ratio < 1) ratio = 1 / ratio;
-        if (lines[role] == 0 || ratio <= farthest || role == ROLE_DATA) continue;
+        if (lines[role] == 0 || ratio <= farthest) continue;
         farthest = ratio;
         best = role;
     }
-    bool replicas = have->of[ROLE_DATA] != want->of[ROLE_DATA] && lines[ROLE_DATA] > 0; /* what the others leave */
-    return best == ROLE_COUNT && replicas ? ROLE_DATA : best;
+    return best;
 }

@@ -185,9 +185,9 @@ bool rl_emit(const RlQuestion *question, const RlStep *step, const RlFramework *
     if (facts.of[FACT_VIRTUAL] && !has_fact(framework, FACT_VIRTUAL))
         fprintf(out, "# It has no key for %s virtual stages of a rank: without them training takes longer.\n",
                 facts.of[FACT_VIRTUAL]);
-    const Estimate *estimate = &step->trainer.plan->estimate;
-    double once = estimate->time.compute_seconds - estimate->recompute_seconds; /* a third of it is forward */
-    if (estimate->recompute_seconds > 0 && estimate->recompute_seconds < 0.9 * once / 3)
+    char remat[REMAT_TEXT_SIZE];
+    remat_name(&question->model, &step->trainer.plan->plan.layout, remat);
+    if (step->trainer.plan->estimate.recompute_seconds > 0 && strcmp(remat, "full") != 0)
         fprintf(out, "# It has no key for recomputing a part of the activations: all of it takes longer.\n");
     write_keys(framework, &facts, step->lag > 0, out);
     return true;

@@ -189,7 +189,7 @@ static bool put_variable(Shell *shell, const ShellVariable *variable, bool quote
         const char *text = word->text;
         bool whole = quoted || shell->assigns;
         if (!whole && !shell->open) text += strspn(text, BLANKS);
-        bool begins = !shell->open && (whole || *text);
+        bool begins = (!shell->open || shell->used == 0) && (whole || *text); /* an opening quote has no line of it */
         if (begins && !put(shell, "", 0)) return false;
         if (begins && variable->array)
             shell->next = (ShellWord){"", word->line, word->column, word->guarded, word->quoted};

@@ -20,6 +20,10 @@ static const struct {
      "4\n",
      ROLE_PIPELINE, 4},
     {"megatron: context", "a.sh", "torchrun pretrain_gpt.py \\\n  --context-parallel-size 2\n", ROLE_SEQUENCE, 2},
+    {"megatron: the first and the second of an array", "a.sh",
+     "P=(\n  --tensor-model-parallel-size 8\n  --pipeline-model-parallel-size 4\n)\ntorchrun pretrain_gpt.py "
+     "\"${P[@]}\"\n",
+     ROLE_TENSOR, 2},
     {"megatron: what is left is data", "a.sh", "torchrun pretrain_gpt.py --tensor-model-parallel-size 8\n", ROLE_DATA,
      0},
     {"maxtext: fsdp", "b.yml", "steps: 10\nici_tensor_parallelism: 4\nici_fsdp_parallelism: -1\n", ROLE_FSDP, 3},

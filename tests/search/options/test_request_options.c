@@ -179,7 +179,7 @@ static const struct {
     {"an empty model", {"--model", ""}, "--model", ""},
     {"an unknown option", {"--model", "405b", "--pod", "8"}, "--pod", "--pods"},
     {"an unknown letter", {"--model", "405b", "-Z"}, "-Z", "not an option"},
-    {"a stray word", {"--model", "405b", "fast"}, "fast", "not expected"},
+    {"a stray word", {"--model", "405b", "8"}, "8", "not expected"},
     {"a value on a flag", {"--model", "405b", "--variants=3"}, "--variants", ""},
     {"an option twice", {"--model", "405b", "--top", "3", "--top", "3"}, "--top", "twice"},
     {"two machines", {"--model", "405b", "--pods", "8", "--chips", "64"}, "--chips", "--pods"},
