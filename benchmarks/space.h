@@ -110,7 +110,7 @@ static inline bool tuple_way(BenchTuple *tuple, int64_t number, Arena *arena, Er
 /* Why a knob setting is no plan, as the search has it; PRUNED_COUNT: it is one, and *shard is its shard. */
 static inline PruneReason tuple_admits(const BenchTuple *tuple, const Knobs *knobs, Shard *shard) {
     const Space *space = tuple->space;
-    if (!request_admits_knobs(space->request, knobs)) return PRUNED_REQUIRE;
+    if (!request_admits_knobs(space->request, tuple->degrees, knobs)) return PRUNED_REQUIRE;
     if (!schedule_allowed(knobs->schedule, tuple->degrees->of[ROLE_PIPELINE], knobs->microbatches,
                           knobs->virtual_stages) ||
         !shard_of_plan(space->setting.model, &space->setting.work, tuple->degrees, knobs, space->request->space.padding,

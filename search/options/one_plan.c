@@ -8,12 +8,14 @@
 #include <math.h>
 #include <string.h>
 
+#define NO_EXPERTS "%s has no experts; leave %s out"
+
 enum { FROM_TOP = 64 }; /* rows that one tuple of degrees can have: schedules, machines and batches */
 
 /* A plan as --plan names it: degrees (0: not named), and conditions on knobs. */
 typedef struct {
     int64_t degree[ROLE_COUNT];
-    Requirement knobs[REQUIREMENTS_MAX];
+    Requirement knobs[REQUIREMENTS_MAX]; /* and EP in either form */
     int knob_count;
 } Named;
 
@@ -23,19 +25,19 @@ static bool read_plan(const char *text, const char *where, Named *named, Error *
     *named = (Named){0};
     if (!requirements_parse(text, where, list, &count, error)) return false;
     for (int i = 0; i < count; i++) {
-        const char *name = list[i].knob != KNOB_NONE ? knob_name(list[i].knob) : role_name(list[i].role);
+        bool role = list[i].knob == KNOB_NONE && !list[i].either;
+        const char *name = list[i].either ? "ep" : role ? role_name(list[i].role) : knob_name(list[i].knob);
         if (list[i].op != REQUIRE_EQUAL)
             return error_set(error, ERROR_INPUT, where,
                              "%s has no one value; a plan is degrees and knobs like %s=4 (--require takes conditions)",
                              name, name);
-        bool twice = list[i].knob == KNOB_NONE && named->degree[list[i].role];
-        for (int j = 0; j < named->knob_count; j++)
-            twice = twice || (list[i].knob != KNOB_NONE && list[i].knob == named->knobs[j].knob);
+        bool twice = role && named->degree[list[i].role];
+        for (int j = 0; j < named->knob_count; j++) twice = twice || (!role && list[i].knob == named->knobs[j].knob);
         if (twice) return error_set(error, ERROR_INPUT, where, "%s is given more than once; give it once", name);
-        if (list[i].knob != KNOB_NONE)
-            named->knobs[named->knob_count++] = list[i];
-        else
+        if (role)
             named->degree[list[i].role] = list[i].degree;
+        else
+            named->knobs[named->knob_count++] = list[i];
     }
     return true;
 }
@@ -55,8 +57,7 @@ static int64_t product(const int64_t named[ROLE_COUNT]) {
 static bool complete_degrees(const Request *request, const char *where, int64_t named[ROLE_COUNT], Error *error) {
     int64_t devices = request->question.machine.mesh.devices, used = product(named);
     if (named[ROLE_EXPERT] > 1 && !(request->space.roles & 1u << ROLE_EXPERT))
-        return error_set(error, ERROR_INPUT, where, "%s has no experts; leave expert out",
-                         request->question.model.name);
+        return error_set(error, ERROR_INPUT, where, NO_EXPERTS, request->question.model.name, "expert");
     if (used < 0 || used > devices)
         return error_set(
             error, ERROR_INPUT, where,
@@ -96,6 +97,8 @@ static bool require_plan(Request *request, const char *where, const Named *named
         !requirements_parse(text, where, request->space.requirements, &request->space.requirement_count, error))
         return false;
     for (int i = 0; i < named->knob_count; i++) {
+        if (named->knobs[i].either && named->knobs[i].degree > 1 && !(request->space.roles & 1u << ROLE_EXPERT))
+            return error_set(error, ERROR_INPUT, where, NO_EXPERTS, request->question.model.name, "EP");
         if (request->space.requirement_count == REQUIREMENTS_MAX)
             return error_set(error, ERROR_INPUT, where, "has too many conditions with those of --require; give fewer");
         request->space.requirements[request->space.requirement_count++] = named->knobs[i];

@@ -97,23 +97,27 @@ static bool meets(const Requirement *required, int64_t value) {
 bool request_admits(const Request *request, const Degrees *degrees) {
     for (int i = 0; i < request->space.requirement_count; i++) {
         const Requirement *required = &request->space.requirements[i];
-        if (required->knob == KNOB_NONE && !meets(required, degrees->of[required->role])) return false;
+        int64_t degree = degrees->of[required->role];
+        bool of_knob = required->either && degree == 1; /* the fold decides */
+        if (required->knob == KNOB_NONE && !of_knob && !meets(required, degree)) return false;
     }
     return true;
 }
 
-bool request_admits_some(const Request *request, const Knobs *knobs, KnobSet which) {
+bool request_admits_some(const Request *request, const Degrees *degrees, const Knobs *knobs, KnobSet which) {
     for (int i = 0; i < request->space.requirement_count; i++) {
         const Requirement *required = &request->space.requirements[i];
-        if (required->knob != KNOB_NONE && (which >> required->knob & 1) &&
-            !meets(required, knob_setting(required->knob, knobs)))
-            return false;
+        bool either = required->either && degrees->of[ROLE_EXPERT] == 1;
+        Knob knob = either ? KNOB_FOLDED_EXPERT : required->knob;
+        if (knob == KNOB_NONE || !(which >> knob & 1)) continue;
+        int64_t setting = knob_setting(knob, knobs);
+        if (!meets(required, either ? max_whole(1, setting) : setting)) return false;
     }
     return true;
 }
 
-bool request_admits_knobs(const Request *request, const Knobs *knobs) {
-    return request_admits_some(request, knobs, ~0u);
+bool request_admits_knobs(const Request *request, const Degrees *degrees, const Knobs *knobs) {
+    return request_admits_some(request, degrees, knobs, ~0u);
 }
 
 bool request_admits_placement(const Request *request, const Mesh *mesh, const Placement *placement) {
@@ -202,6 +206,7 @@ static bool take_subject(const char **text, const char *where, char word[24], bo
     *out = (Requirement){0};
     *glued = whole && !is_op(**text) && split_glued(text, word);
     const char *name = strcasecmp(word, "fsdp") == 0 ? "fsdp" : long_word(word);
+    out->either = whole && strcasecmp(word, "ep") == 0;
     if (whole && name != word) snprintf(word, 24, "%s", name);
     if (whole && role_of(word, &out->role)) return true;
     out->knob = whole ? knob_find(word) : KNOB_NONE;
@@ -242,11 +247,12 @@ static bool take_requirement(const char **text, const char *where, Requirement *
 }
 
 static const char *subject_name(const Requirement *required) {
+    if (required->either) return "ep";
     return required->knob != KNOB_NONE ? knob_name(required->knob) : role_name(required->role);
 }
 
 static bool same_subject(const Requirement *a, const Requirement *b) {
-    return a->knob == b->knob && (a->knob != KNOB_NONE || a->role == b->role);
+    return a->knob == b->knob && a->either == b->either && (a->knob != KNOB_NONE || a->role == b->role);
 }
 
 /* tensor=4 with tensor>=8 is a slip of the pen, not a machine on which nothing fits. */

@@ -35,13 +35,15 @@ const char *objective_name(Objective objective); /* as the option spells it: "ti
 const char *padding_rule_name(PaddingRule rule); /* "none" "launchable" "any" */
 
 /* A condition of --require: degree of a role = / <= / >= a number; or a knob by its name in reports, one that has names
- * only = one of them. */
+ * only = one of them. `either` of ROLE_EXPERT is what launchers call EP: experts on an axis of their own, or folded onto
+ * the ranks of other roles; a plan has at most one of the two. */
 typedef enum { REQUIRE_EQUAL, REQUIRE_AT_MOST, REQUIRE_AT_LEAST } RequireOp;
 typedef struct {
     Role role;
     RequireOp op;
     int64_t degree; /* or the knob's setting, as knob_setting() has it */
     Knob knob;      /* KNOB_NONE means a role */
+    bool either;    /* EP: the role's degree or KNOB_FOLDED_EXPERT, whichever is larger */
 } Requirement;
 enum { REQUIREMENTS_MAX = 32 };
 
@@ -256,11 +258,11 @@ void request_for(const Request *request, const Subproblem *subproblem, Request *
 /* The setting that plans of this request are priced with. Points into the request. */
 CostContext request_cost_context(const Request *request);
 
-/* Whether degrees, and whether knobs, meet --require. */
+/* Whether degrees, and whether the knobs of a plan of such degrees, meet --require. */
 bool request_admits(const Request *request, const Degrees *degrees);
-bool request_admits_knobs(const Request *request, const Knobs *knobs);
+bool request_admits_knobs(const Request *request, const Degrees *degrees, const Knobs *knobs);
 /* The same, of the conditions on some knobs alone. */
-bool request_admits_some(const Request *request, const Knobs *knobs, KnobSet which);
+bool request_admits_some(const Request *request, const Degrees *degrees, const Knobs *knobs, KnobSet which);
 
 /* Whether a placement is the one that is pinned. */
 bool request_admits_placement(const Request *request, const Mesh *mesh, const Placement *placement);

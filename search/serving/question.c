@@ -2,6 +2,7 @@
 #include "search/serving/question.h"
 
 #include "base/number.h"
+#include "base/util.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,16 +24,30 @@ const char *layout_word_name(LayoutWord word) {
     return NAMES[word];
 }
 
+/* The field's short words: "tp=8". */
+static const struct {
+    const char *word;
+    LayoutWord stands_for;
+} SHORT_WORDS[] = {{"tp", LAYOUT_TENSOR}, {"pp", LAYOUT_PIPELINE}, {"ep", LAYOUT_EXPERT}};
+
+static LayoutWord word_of(const char *text, size_t length) {
+    for (size_t i = 0; i < COUNT_OF(SHORT_WORDS); i++)
+        if (length == 2 && strncasecmp(SHORT_WORDS[i].word, text, 2) == 0) return SHORT_WORDS[i].stands_for;
+    int word = 0;
+    while (word < LAYOUT_WORD_COUNT && (strlen(layout_word_name((LayoutWord)word)) != length ||
+                                        strncmp(layout_word_name((LayoutWord)word), text, length) != 0))
+        word++;
+    return (LayoutWord)word;
+}
+
 static bool parse_one(const char *text, const char *where, LayoutRequirement *out, Error *error) {
     size_t length = strcspn(text, "=<>");
     const char *sign = text + length;
-    for (int word = 0; word < LAYOUT_WORD_COUNT; word++) {
-        const char *name = layout_word_name((LayoutWord)word);
-        if (strlen(name) != length || strncmp(name, text, length) != 0) continue;
-        *out = (LayoutRequirement){.word = (LayoutWord)word, .sign = *sign == '<' ? -1 : *sign == '>' ? 1 : 0};
+    LayoutWord word = word_of(text, length);
+    if (word < LAYOUT_WORD_COUNT) {
+        *out = (LayoutRequirement){.word = word, .sign = *sign == '<' ? -1 : *sign == '>' ? 1 : 0};
         const char *number = sign + (*sign == '=' ? 1 : sign[0] && sign[1] == '=' ? 2 : 0);
-        if (number == sign) break;
-        return number_whole(number, where, 1, INT64_C(1) << 31, &out->value, error);
+        if (number != sign) return number_whole(number, where, 1, INT64_C(1) << 31, &out->value, error);
     }
     return error_set(
         error, ERROR_INPUT, where,

@@ -66,7 +66,7 @@ static inline void brute_keep(Brute *brute, const BestRow *row) {
 static inline bool admitted(const Request *request, const CostContext *setting, const Mesh *mesh, const Plan *plan,
                             Shard *shard, LauncherSet *able_launchers) {
     *able_launchers = ~0u;
-    if (!request_admits_knobs(request, &plan->knobs)) return false;
+    if (!request_admits_knobs(request, &plan->degrees, &plan->knobs)) return false;
     if (!shard_of_plan(setting->model, &setting->work, &plan->degrees, &plan->knobs, request->space.padding, shard))
         return false;
     if (!brute_sensible(setting->model, &plan->degrees, &plan->knobs, shard)) return false;

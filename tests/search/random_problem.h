@@ -257,7 +257,7 @@ static inline void random_software(Draw draw, const Chip *chip, Profile *profile
     profile->host_exposed = draw_chance(&draw, 0.7) ? draw_real(&draw, 0, 0.3) : 0;
     profile->host_update_efficiency = draw_real(&draw, 0.3, 1);
     double *const flags[] = {&profile->ring_returns,   &profile->embedding_exchanged, &profile->stages_stay_whole,
-                             &profile->combines_again, &profile->gradient_bytes, &profile->casts_master,
+                             &profile->combines_again, &profile->gradient_bytes,      &profile->casts_master,
                              &profile->keys_kept,      &profile->receives_worst_case, &profile->stream_split,
                              &profile->whole_program,  &profile->slice_all_reduce};
     for (size_t i = 0; i < COUNT_OF(flags); i++) *flags[i] = draw_chance(&draw, 0.4);
@@ -425,6 +425,12 @@ static inline Request random_request(Draw *draw, const Catalog *catalog, int64_t
     if (draw_chance(draw, 0.4)) random_state(draw, &request);
     if (draw_chance(draw, 0.25)) random_remat(draw, &request.question.remat);
     Draw host = *draw; /* a copy: the rest of a problem is what it was without */
+    if (is_mixture(&request.question.model) && draw_chance(&host, 0.25)) /* EP in either form */
+        request.space.requirements[request.space.requirement_count++] =
+            (Requirement){.role = ROLE_EXPERT,
+                          .either = true,
+                          .op = (RequireOp)draw_below(&host, 3),
+                          .degree = DRAW_FROM(&host, 1, 2, 4)};
     request.question.host_update = draw_chance(&host, 0.4) ? HOST_UPDATE_ON_CPU : HOST_UPDATE_STREAMS;
     if (!request.question.remat.required && draw_chance(&host, 0.3))
         request.question.offload = (Offload)draw_below(&host, OFFLOAD_COUNT);
@@ -444,10 +450,10 @@ static inline const char *problem_text(const Request *request, char text[320]) {
                          (long long)request->question.machine.mesh.axes[i].size);
     const Tuning *what = &request->question.tuning.what;
     if (what->on)
-        used += snprintf(text + used, (size_t)(320 - used),
-                         " (rank %g, targets %x, frozen %x, %.2f bytes, %g refs%s%s)", what->rank, what->targets,
-                         what->frozen, what->stored_bytes, what->references, what->reference_model ? " own" : "",
-                         what->on_host ? " host" : "");
+        used +=
+            snprintf(text + used, (size_t)(320 - used), " (rank %g, targets %x, frozen %x, %.2f bytes, %g refs%s%s)",
+                     what->rank, what->targets, what->frozen, what->stored_bytes, what->references,
+                     what->reference_model ? " own" : "", what->on_host ? " host" : "");
     snprintf(text + used, (size_t)(320 - used),
              " nested %s on %s, %lld layers, %lld sequences of %lld, %s, padding %s, idle %.2f, tolerance %.2f",
              request->requested.nesting, request->question.chip.name, (long long)request->question.model.layers,

@@ -14,7 +14,7 @@ bool tuple_node_make(TupleNode *tuple, Explorer *explorer, const Degrees *degree
     if (!knob_space(problem->setting.model, degrees, problem->setting.work.sequences, &problem->domain, arena,
                     &tuple->space, &explorer->error))
         return false;
-    if (problem->request->control.uncounted) knob_space_narrow(&tuple->space, problem->request);
+    if (problem->request->control.uncounted) knob_space_narrow(&tuple->space, degrees, problem->request);
     const SpaceRules *rules = &problem->request->space;
     tuple->able_launchers =
         launchers_of_degrees((rules->launchers ? rules->launchers : launchers_all()) & ~rules->unable,

@@ -249,7 +249,7 @@ bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, c
         for (int i = 0; i < (count); i++) {                                                                            \
             Knobs at = {0};                                                                                            \
             set;                                                                                                       \
-            if (request_admits_some(request, &at, (which))) (list)[left++] = (list)[i];                                \
+            if (request_admits_some(request, degrees, &at, (which))) (list)[left++] = (list)[i];                                \
         }                                                                                                              \
         none = none || left == 0;                                                                                      \
         if (left > 0) (count) = left;                                                                                  \
@@ -262,7 +262,7 @@ enum {
 };
 
 /* Schedules and chunks: of the latter the first is 1, of whole stages. */
-static void narrow_pipe(KnobSpace *space, const Request *request) {
+static void narrow_pipe(KnobSpace *space, const Degrees *degrees, const Request *request) {
     KnobDomain *domain = &space->domain;
     Schedule *lists[] = {domain->whole, domain->chunked};
     int *counts[] = {&domain->whole_count, &domain->chunked_count}, chunks = (int)space->virtual_count - 1;
@@ -273,7 +273,7 @@ static void narrow_pipe(KnobSpace *space, const Request *request) {
         LEAVE(lists[k], *counts[k], 1 << KNOB_SCHEDULE, at.schedule = lists[k][i]);
         if (none) *counts[k] = 0;
     }
-    if (!request_admits_some(request, &(Knobs){.virtual_stages = 1}, 1 << KNOB_VIRTUAL_STAGES)) domain->whole_count = 0;
+    if (!request_admits_some(request, degrees, &(Knobs){.virtual_stages = 1}, 1 << KNOB_VIRTUAL_STAGES)) domain->whole_count = 0;
     none = false;
     LEAVE(chunk, chunks, 1 << KNOB_VIRTUAL_STAGES, at.virtual_stages = chunk[i]);
     if (none) chunks = 0;
@@ -281,7 +281,7 @@ static void narrow_pipe(KnobSpace *space, const Request *request) {
     space->pipe_count = domain->whole_count + (int64_t)domain->chunked_count * chunks;
 }
 
-void knob_space_narrow(KnobSpace *space, const Request *request) {
+void knob_space_narrow(KnobSpace *space, const Degrees *degrees, const Request *request) {
     MethodSpace *methods = &space->methods;
     bool none = false;
     LEAVE(space->offloads, space->offload_count, 1 << KNOB_OFFLOAD_OPTIMIZER,
@@ -299,10 +299,10 @@ void knob_space_narrow(KnobSpace *space, const Request *request) {
           at.microbatch_sequences = space->microbatch_sequences[i];
           at.microbatches = divide_up(space->per_replica, at.microbatch_sequences));
     for (int split = 0; split < space->split_count; split++)
-        if (!request_admits_some(request, &(Knobs){.stages = (StageSplit)split}, 1 << KNOB_STAGES))
+        if (!request_admits_some(request, degrees, &(Knobs){.stages = (StageSplit)split}, 1 << KNOB_STAGES))
             space->splits &= ~(1u << split);
     space->method_count = method_space_size(methods);
-    if (space->pipelined) narrow_pipe(space, request);
+    if (space->pipelined) narrow_pipe(space, degrees, request);
     if (none || space->splits == 0) space->pipe_count = 0;
 }
 

@@ -81,7 +81,7 @@ bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, c
                 KnobSpace *out, Error *error);
 
 /* Leaves the settings that meet the conditions of a request; family size 0: there are none. */
-void knob_space_narrow(KnobSpace *space, const Request *request);
+void knob_space_narrow(KnobSpace *space, const Degrees *degrees, const Request *request);
 
 /* Knob settings stand in families that share microbatch, methods and split of layers, and so the ops of a layer:
  * setting `index` of a family is knob setting family * knob_family_size() + index of the space. */

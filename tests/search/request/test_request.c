@@ -42,6 +42,32 @@ Test(request, admits) {
     }
 }
 
+/* EP is an axis of experts or a fold of them, which a plan with the axis has not: by hand, of each form. */
+Test(request, either_form_of_expert_parallelism) {
+    static const struct {
+        const char *text;
+        int64_t axis, fold;
+        bool admits;
+    } FORMS[] = {{"ep=8", 8, 0, true},  {"EP8", 1, 8, true},      {"ep=8", 1, 0, false}, {"ep=8", 4, 0, false},
+                 {"ep=8", 1, 4, false}, {"ep<=4", 1, 0, true},    {"ep<=4", 4, 0, true}, {"ep<=4", 1, 8, false},
+                 {"ep>=4", 1, 8, true}, {"ep>=4", 2, 0, false},   {"ep=1", 1, 0, true},  {"ep=1", 1, 2, false},
+                 {"ep=1", 2, 0, false}, {"expert=8", 1, 8, false}};
+    for (size_t i = 0; i < COUNT_OF(FORMS); i++) {
+        Request *request = calloc(1, sizeof *request);
+        Error error = {0};
+        Degrees degrees = {{1, 1, 1, 1, 1, 1}};
+        Knobs knobs = {.methods.grid.expert = FORMS[i].fold};
+        degrees.of[ROLE_EXPERT] = FORMS[i].axis;
+        cr_assert(requirements_parse(FORMS[i].text, "--require", request->space.requirements,
+                                     &request->space.requirement_count, &error),
+                  "%s", error.text);
+        bool admits = request_admits(request, &degrees) && request_admits_knobs(request, &degrees, &knobs);
+        cr_expect_eq(admits, FORMS[i].admits, "%s of %lld and %lld", FORMS[i].text, (long long)FORMS[i].axis,
+                     (long long)FORMS[i].fold);
+        free(request);
+    }
+}
+
 Test(request, nothing_required_admits_all) {
     Request *request = calloc(1, sizeof *request);
     cr_expect(request_admits(request, &(Degrees){{2, 3, 5, 7, 11, 13}}));
@@ -149,15 +175,15 @@ Test(request, knobs) {
                      "tensor=4 microbatches<=8 schedule=interleaved zero_stage=1 regather=true");
     cr_expect(request_admits(request, &(Degrees){{4, 1, 1, 1, 1, 1}}));
     cr_expect_not(request_admits(request, &(Degrees){{8, 1, 1, 1, 1, 1}}));
-    cr_expect(request_admits_knobs(request, &knobs));
+    cr_expect(request_admits_knobs(request, &(Degrees){{4, 1, 1, 1, 1, 1}}, &knobs));
     knobs.microbatches = 9;
-    cr_expect_not(request_admits_knobs(request, &knobs));
+    cr_expect_not(request_admits_knobs(request, &(Degrees){{4, 1, 1, 1, 1, 1}}, &knobs));
     knobs.microbatches = 1;
     knobs.regather = false;
-    cr_expect_not(request_admits_knobs(request, &knobs));
+    cr_expect_not(request_admits_knobs(request, &(Degrees){{4, 1, 1, 1, 1, 1}}, &knobs));
     knobs.regather = true;
     knobs.schedule = SCHEDULE_1F1B;
-    cr_expect_not(request_admits_knobs(request, &knobs));
+    cr_expect_not(request_admits_knobs(request, &(Degrees){{4, 1, 1, 1, 1, 1}}, &knobs));
     free(request);
 }
 
