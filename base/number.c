@@ -22,6 +22,10 @@ static const Suffix SCALES[] = {
     {"", 0, 0},    {"k", 3, 0},   {"M", 6, 0},   {"G", 9, 0},   {"T", 12, 0},
     {"Ki", 0, 10}, {"Mi", 0, 20}, {"Gi", 0, 30}, {"Ti", 0, 40},
 };
+static const Suffix TOKENS[] = {
+    {"", 0, 0},    {"k", 0, 10},  {"K", 0, 10},  {"M", 0, 20},  {"m", 0, 20},  {"G", 0, 30},  {"T", 0, 40},
+    {"Ki", 0, 10}, {"ki", 0, 10}, {"Mi", 0, 20}, {"mi", 0, 20}, {"Gi", 0, 30}, {"Ti", 0, 40},
+};
 static const Suffix SHARES[] = {{"", 0, 0}, {"%", -2, 0}};
 static const Suffix SECONDS[] = {{"", 0, 0}, {"s", 0, 0}};
 
@@ -127,11 +131,12 @@ static double decimal_real(const Decimal *decimal) {
     return ldexp(strtod(text, NULL), decimal->two_power);
 }
 
-bool number_whole(const char *text, const char *where, int64_t low, int64_t high, int64_t *out, Error *error) {
+static bool whole_read(const char *text, const char *where, const Suffix *suffixes, size_t suffix_count, int64_t low,
+                       int64_t high, int64_t *out, Error *error) {
     Decimal decimal;
     Count value = 0;
     /* Whole numbers are not written with a negative power of ten, though "15e-1k" would be whole. */
-    bool read = !strpbrk(text, "+-") && decimal_read(text, SCALES, COUNT_OF(SCALES), &decimal);
+    bool read = !strpbrk(text, "+-") && decimal_read(text, suffixes, suffix_count, &decimal);
     char meant[NUMBER_TEXT_SIZE];
     if (!read && spelling_meant(text, meant))
         return error_set(error, ERROR_INPUT, where,
@@ -152,6 +157,19 @@ bool number_whole(const char *text, const char *where, int64_t low, int64_t high
                          text, (long long)low, (long long)high);
     *out = (int64_t)value;
     return true;
+}
+
+bool number_whole(const char *text, const char *where, int64_t low, int64_t high, int64_t *out, Error *error) {
+    return whole_read(text, where, SCALES, COUNT_OF(SCALES), low, high, out, error);
+}
+
+bool number_tokens(const char *text, const char *where, int64_t low, int64_t high, int64_t *out, Error *error) {
+    char number[NUMBER_TEXT_SIZE];
+    size_t length = strlen(text), unit = strlen("tokens");
+    bool named = length > unit + 1 && length < sizeof number && strcmp(text + length - unit, "tokens") == 0 &&
+                 strchr(" -_", text[length - unit - 1]);
+    if (named) snprintf(number, sizeof number, "%.*s", (int)(length - unit - 1), text);
+    return whole_read(named ? number : text, where, TOKENS, COUNT_OF(TOKENS), low, high, out, error);
 }
 
 /* The common part of number_real, number_share and number_seconds; `what` says how such a number is written. */

@@ -32,6 +32,11 @@ bool words_whole(const Words *words, Option option, int64_t low, int64_t high, i
     return !text || number_whole(text, words_where(words, option), low, high, out, words->error);
 }
 
+bool words_tokens(const Words *words, Option option, int64_t low, int64_t high, int64_t *out) {
+    const char *text = given(words, option);
+    return !text || number_tokens(text, words_where(words, option), low, high, out, words->error);
+}
+
 bool words_real(const Words *words, Option option, double low, double high, double *out) {
     const char *text = given(words, option);
     return !text || number_real(text, words_where(words, option), low, high, out, words->error);

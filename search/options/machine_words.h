@@ -21,6 +21,7 @@ bool words_wrong(const Words *words, Option option, const char *format, ...) __a
 
 /* Readers of one value: an option that is not given leaves *out, the default, as it is. */
 bool words_whole(const Words *words, Option option, int64_t low, int64_t high, int64_t *out);
+bool words_tokens(const Words *words, Option option, int64_t low, int64_t high, int64_t *out); /* number_tokens() */
 bool words_real(const Words *words, Option option, double low, double high, double *out);
 bool words_share(const Words *words, Option option, double high, double *out);
 bool words_seconds(const Words *words, Option option, double *out);

@@ -34,6 +34,34 @@ static const struct {
     {"0.000T", 0},
 };
 
+/* Tokens of a sequence or a batch, by hand. */
+Test(number, tokens) {
+    static const struct {
+        const char *text;
+        int64_t value; /* 0: refused */
+    } ROWS[] = {{"8k", 8192},
+                {"8K", 8192},
+                {"8Ki", 8192},
+                {"4M", 4194304},
+                {"1.5M tokens", 1572864},
+                {"67M-tokens", 70254592},
+                {"4000000", 4000000},
+                {"4e6", 4000000},
+                {"tokens", 0},
+                {"4M  tokens", 0},
+                {"4Mtokens", 0},
+                {"4MB", 0},
+                {"0.3k", 0},
+                {"9000T", 0}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        int64_t value = 0;
+        Error error = {0};
+        bool read = number_tokens(ROWS[i].text, "--batch", 1, (int64_t)1e15, &value, &error);
+        cr_expect_eq(read, ROWS[i].value > 0, "%s: %s", ROWS[i].text, error.text);
+        cr_expect_eq(value, ROWS[i].value, "%s is %lld", ROWS[i].text, (long long)value);
+    }
+}
+
 Test(number, whole) {
     for (size_t i = 0; i < COUNT_OF(WHOLES); i++) {
         int64_t out = -1;
