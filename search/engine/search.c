@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The two policies above one search (walk/): a search for each launcher that may launch the plan, each priced with its
- * own software, and what they come to; and a second try with everything on the host. */
+/* The policies above one search (walk/): a search for each launcher that may launch the plan, each priced with its own
+ * software, and what they come to; a second try with everything on the host; and of tied plans one that leaves room. */
 #include "search/engine/search.h"
 
 #include "base/util.h"
+#include "search/answer/plan_words.h"
 #include "search/answer/tie.h"
 #include "search/engine/explore/cache_pool.h"
 #include "search/engine/walk/walk.h"
@@ -283,7 +284,7 @@ static void open_host(Request *request) {
         request->question.offload = OFFLOAD_ALL;
 }
 
-bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
+static bool search_with_host(const Request *request, Arena *arena, SearchResult *result, Error *error) {
     bool opens = request->space.offload_open && request->control.limit_seconds == 0;
     if (!search_asked(request, !opens, arena, result, error)) return false;
     if (!opens) return true;
@@ -300,4 +301,66 @@ bool search_run(const Request *request, Arena *arena, SearchResult *result, Erro
     result->seconds += seconds;
     result->work += work;
     return true;
+}
+
+/* ---- room in HBM ---- */
+
+/* The share of HBM that a plan keeps free which fits with this chance (doubts.h). */
+static double reserve_for(const RankedPlan *plan, double chance) {
+    CostContext setting = ranked_cost_context(plan->request, plan);
+    double total = memory_total(&plan->estimate.memory), hbm = setting.chip->hbm_bytes.value;
+    double apart = memory_on_device(&setting, &plan->estimate.shard, total) - total;
+    return 1 - (hbm * pow(chance / (1 - chance), -setting.profile->hbm_error) - apart) / hbm;
+}
+
+/* The plan becomes the first, in place of one that is the same, or of the last. */
+static bool put_first(const RankedPlan *plan, Arena *arena, SearchResult *result, Error *error) {
+    const RankedPlan *was = search_fastest(result), *first = &result->plans[0];
+    int top = result->request->control.top, count = 1;
+    RankedPlan *plans = ARENA_NEW(arena, RankedPlan, (size_t)result->plan_count + 1);
+    if (!plans) return error_memory(error);
+    plans[0] = *plan;
+    plans[0].request = first->request;
+    plans[0].estimate.memory_limit_bytes = first->estimate.memory_limit_bytes;
+    plans[0].estimate.reserve_bytes = first->estimate.reserve_bytes;
+    plans[0].tied = true;
+    for (int i = 0; i < result->plan_count && count < top; i++)
+        if (!is_same(&result->plans[i], &plans[0])) plans[count++] = result->plans[i];
+    result->fastest = was;
+    result->plans = plans;
+    result->plan_count = count;
+    return true;
+}
+
+/* The fastest plan uses what HBM there is, and one that is tied with it may keep less. Where the first is not likely to
+ * fit, the fastest that surely does, or else likely, takes its place if the model cannot tell their times apart. */
+static bool leave_room(const Request *request, Arena *arena, SearchResult *result, Error *error) {
+    static const double LIKELY = 0.95, CHANCES[] = {0.99, 0.95};
+    const SearchControl *control = &request->control;
+    bool settled = result->certificate.proof == PROOF_OPTIMAL && !result->interrupted && result->plan_count > 0;
+    bool free = control->tie > 0 && control->limit_seconds == 0 && !control->quick && request->space.pin_count == 0 &&
+                request->requested.reserve_origin == FROM_DEFAULT;
+    double fits = settled && free ? plan_fits_chance(request, &result->plans[0]) : 0;
+    if (!(fits > 0) || fits >= LIKELY) return true;
+    for (size_t i = 0; i < COUNT_OF(CHANCES); i++) {
+        Request *roomy = ARENA_NEW(arena, Request, 1);
+        SearchResult other = {0};
+        if (!roomy) return error_memory(error);
+        *roomy = *result->plans[0].request;
+        roomy->question.hbm_reserve = reserve_for(&result->plans[0], CHANCES[i]);
+        if (!(roomy->question.hbm_reserve < RESERVE_MOST)) continue;
+        roomy->control.top = 1;
+        roomy->control.tie = 0;
+        roomy->control.variants = roomy->control.brute_force = roomy->control.keep_search_log = false;
+        roomy->control.limit_seconds = tie_end(control, search_fastest(result)->ranked_seconds);
+        roomy->control.within_limit_is_little = roomy->control.uncounted = true;
+        if (!search_one(roomy, arena, &other, error)) return false;
+        result->work += other.work;
+        if (other.plan_count > 0) return put_first(&other.plans[0], arena, result, error);
+    }
+    return true;
+}
+
+bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
+    return search_with_host(request, arena, result, error) && leave_room(request, arena, result, error);
 }

@@ -3,6 +3,7 @@
 #include "search/answer/tie.h"
 
 #include "base/util.h"
+#include "search/answer/plan_words.h"
 #include "search/report/report.h"
 #include "search/request/request.h"
 #include "tests/search/asked.h"
@@ -117,6 +118,38 @@ Test(tie, the_answer_and_what_is_written_are_one_plan) {
 }
 
 /* What a row may be behind is what nothing undecided goes below, as a share of the row's own time. */
+/* Searches that keep more and more of HBM free, one after the other: where one of them has a plan that the model cannot
+ * tell from the fastest and that is likelier to fit, the answer begins with one that is as likely. */
+Test(tie, what_may_not_fit_leaves_room_where_that_costs_nothing) {
+    static const char *const QUESTIONS[] = {"plan --model 70b --chip h100 --nodes 64 --for megatron",
+                                            "plan --model 8b --chip h100 --nodes 1 --for megatron",
+                                            "plan --model llama2-13b --chip h100 --nodes 4 --for megatron",
+                                            "plan --model 70b --chip h200 --nodes 8 --for torchtitan"};
+    int roomier = 0;
+    for (size_t i = 0; i < COUNT_OF(QUESTIONS); i++) {
+        RequestedSearch answer;
+        asked_open(&answer, QUESTIONS[i]);
+        const RankedPlan *first = &answer.result.plans[0];
+        double fits = plan_fits_chance(first->request, first), fastest = search_fastest(&answer.result)->ranked_seconds;
+        roomier += answer.result.fastest != NULL;
+        for (int percent = 1; percent <= 8; percent++) {
+            RequestedSearch other;
+            asked_read(&other, QUESTIONS[i]);
+            other.request->question.hbm_reserve += 0.01 * percent;
+            other.request->requested.reserve_origin = FROM_OPTION;
+            other.request->control.tie = 0;
+            requested_search(&other, QUESTIONS[i]);
+            if (other.result.plan_count > 0 && other.result.plans[0].ranked_seconds < fastest * (1 + TIE)) {
+                double likely = plan_fits_chance(other.request, &other.result.plans[0]);
+                cr_expect(fits >= 0.95 || likely < 0.95, "%s: %g, and %g fits", QUESTIONS[i], fits, likely);
+            }
+            asked_close(&other);
+        }
+        asked_close(&answer);
+    }
+    cr_expect_gt(roomier, 0);
+}
+
 Test(gap, is_of_each_row) {
     cr_expect_float_eq(row_gap(10, 9), 0.1, 1e-12);
     cr_expect_float_eq(row_gap(12, 9), 0.25, 1e-12);
