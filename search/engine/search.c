@@ -338,8 +338,7 @@ static bool leave_room(const Request *request, Arena *arena, SearchResult *resul
     static const double LIKELY = 0.95, CHANCES[] = {0.99, 0.95};
     const SearchControl *control = &request->control;
     bool settled = result->certificate.proof == PROOF_OPTIMAL && !result->interrupted && result->plan_count > 0;
-    bool free = control->tie > 0 && control->limit_seconds == 0 && !control->quick && request->space.pin_count == 0 &&
-                request->requested.reserve_origin == FROM_DEFAULT;
+    bool free = control->tie > 0 && control->limit_seconds == 0 && !control->quick && request->space.pin_count == 0;
     double fits = settled && free ? plan_fits_chance(request, &result->plans[0]) : 0;
     if (!(fits > 0) || fits >= LIKELY) return true;
     for (size_t i = 0; i < COUNT_OF(CHANCES); i++) {
