@@ -184,11 +184,18 @@ static bool drop_end(char *name, const char **stored) {
     return false;
 }
 
+/* "NAME" of "ORGANISATION/NAME", or of "NAME" alone; NULL: it is a path. */
+static const char *name_of_repository(const char *argument) {
+    const char *slash = strchr(argument, '/');
+    if (slash && (slash == argument || argument[0] == '.' || strchr(slash + 1, '/'))) return NULL;
+    return slash ? slash + 1 : argument;
+}
+
 const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
-    const char *slash = strchr(argument, '/'), *stored = NULL;
+    const char *own = name_of_repository(argument), *stored = NULL;
     char name[96];
-    if (!slash || slash == argument || strchr(slash + 1, '/') || strlen(slash) >= sizeof name) return NULL;
-    snprintf(name, sizeof name, "%s", slash + 1 + (strncasecmp(slash + 1, "Meta-", 5) == 0 ? 5 : 0));
+    if (!own || strlen(own) >= sizeof name) return NULL;
+    snprintf(name, sizeof name, "%s", own + (strncasecmp(own, "Meta-", 5) == 0 ? 5 : 0));
     do {
         const Model *found = zoo_find(zoo, name);
         if (found) return found;
@@ -197,10 +204,10 @@ const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
 }
 
 const char *repository_stores(const char *argument) {
-    const char *slash = strchr(argument, '/'), *stored = NULL;
+    const char *own = name_of_repository(argument), *stored = NULL;
     char name[96];
-    if (!slash || strlen(slash) >= sizeof name) return NULL;
-    snprintf(name, sizeof name, "%s", slash + 1);
+    if (!own || strlen(own) >= sizeof name) return NULL;
+    snprintf(name, sizeof name, "%s", own);
     while (drop_end(name, &stored)) continue;
     return stored;
 }
@@ -236,14 +243,19 @@ bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
         if (!zoo_read(argument, arena, out, &found, error)) return false;
         if (found) return true;
         Zoo zoo;
-        if (access(argument, F_OK) != 0)
-            return zoo_load(arena, &zoo, error) && name_unknown(&zoo, argument, arena, error);
+        if (access(argument, F_OK) != 0) {
+            if (!zoo_load(arena, &zoo, error)) return false;
+            const Model *ended = zoo_of_repository(&zoo, argument); /* "llama-3.1-405b-fp8" */
+            return ended ? (*out = *ended, true) : name_unknown(&zoo, argument, arena, error);
+        }
     }
     if (is_path && access(argument, F_OK) != 0) { /* a folder here wins over a repository elsewhere */
         Zoo zoo;
         if (!zoo_load(arena, &zoo, error)) return false;
         const Model *found = zoo_of_repository(&zoo, argument);
         if (found) return *out = *found, true;
+        const char *own = name_of_repository(argument);
+        if (own && strchr(argument, '/') && !strstr(own, ".json")) return name_unknown(&zoo, own, arena, error);
     }
     const char *path = file_is_folder(argument) ? arena_format(arena, "%s/config.json", argument) : argument;
     if (!path) return error_memory(error);
