@@ -16,7 +16,7 @@ typedef struct {
     const char *advice; /* NULL: none */
     bool any, sized;    /* something became another word; the line says how large the machine is */
     bool model;         /* it has --model */
-    bool ranked;        /* it says the rank of adapters */
+    bool ranked, qlora; /* it says the rank of adapters; they lie over quantised weights */
     bool maxtext;       /* it is of MaxText, whose batch of a device is of one pass */
     bool sentence;      /* a question in words: what is none of ours is passed over */
     int dp_attention;   /* ranks of data-parallel attention, which its tensor parallelism counts too; 0: none */

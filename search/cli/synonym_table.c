@@ -233,7 +233,6 @@ const Synonym SYNONYMS[] = {
     {.word = "lora-dropout", .option = "lora", .ignored = "no plan depends on it"},
     {.word = "learning-rate", .option = "model", .ignored = "no plan depends on it"},
     {.word = "lr", .option = "model", .ignored = "no plan depends on it"},
-    {.word = "finetuning-type", .option = "lora", .ignored = "--lora or --task says it", .takes = true},
     {.word = "nvl72", .option = "chip", .ignored = "the chip has the domain of its kind"},
     {.word = "no-nvlink", .option = "chip", .ignored = "a board without NVLink meets others over PCIe as it is"},
     {.word = "spot", .option = "chip", .ignored = "prices are on demand and reserved"},

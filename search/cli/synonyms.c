@@ -321,7 +321,7 @@ static const char *value_meant(Replaced *out, const char *option, const char *va
         }
     int sizes[3], read = 0; /* of a slice the smallest size comes first */
     if (strcmp(option, "slice") == 0 && sscanf(value, "%3dx%3dx%3d%n", &sizes[0], &sizes[1], &sizes[2], &read) == 3 &&
-        !value[read]) {
+        !value[read] && (sizes[0] | sizes[1] | sizes[2]) % 4 == 0) { /* of cubes of 4x4x4 */
         qsort(sizes, 3, sizeof *sizes, by_value);
         const char *sorted = arena_format(out->arena, "%dx%dx%d", sizes[0], sizes[1], sizes[2]);
         return *ok = sorted != NULL, sorted;
@@ -397,8 +397,7 @@ static int replace_by_value(Replaced *out, const char *word, const char *value, 
 static int replace_adapters(Replaced *out, const char *word, char **words, int left) {
     if ((strcmp(word, "--lora") != 0 && strcmp(word, "--qlora") != 0) || replaced_option(out->command, "lora", 4) < 0)
         return -1;
-    bool said = left > 1 && isdigit((unsigned char)words[1][0]);
-    if (!said && left > 1 && words[1][0] != '-' && strspn(words[1], "bit48nf") == strlen(words[1])) said = true;
+    bool said = left > 1 && words[1][0] != '-';
     if (out->ranked && !said) return out->any = true, 1;
     return !replaced_add(out, "%s=%s", word, said ? words[1] : "16") ? 0 : said ? 2 : 1;
 }
@@ -437,8 +436,9 @@ static int replace_synonym(Replaced *out, const Synonym *synonym, const char *va
     for (size_t i = 0; i < COUNT_OF(EMITTED) && replaced_option(out->command, "lag", 3) >= 0; i++)
         if (strcmp(synonym->option, "for") == 0 && strcasecmp(value, EMITTED[i]) == 0)
             return replaced_advise(out, "--emit %s writes its configuration", EMITTED[i]) ? read : 0;
+    bool rank = out->qlora && strcmp(synonym->option, "lora") == 0;
     const char *meant = value_meant(out, synonym->option, value, &ok);
-    return ok && replaced_add(out, "--%s=%s", synonym->option, meant ? meant : value) ? read : 0;
+    return ok && replaced_add(out, "--%s=%s", rank ? "qlora" : synonym->option, meant ? meant : value) ? read : 0;
 }
 
 int replaced_word(Replaced *out, char **words, int left) {
@@ -577,6 +577,7 @@ static void look_ahead(Replaced *out, int argc, char **argv) {
     int dp = 0;
     for (int i = 1; i < argc; i++) {
         out->sized = out->sized || is_any_option(argv[i], SIZES, COUNT_OF(SIZES));
+        out->qlora = out->qlora || strcmp(argv[i], "--qlora") == 0;
         out->ranked = out->ranked || is_any_option(argv[i], RANKS, COUNT_OF(RANKS));
         out->model = out->model || is_any_option(argv[i], MODELS, COUNT_OF(MODELS)) ||
                      strncmp(argv[i], "--from", 6) == 0 || strncmp(argv[i], "model=", 6) == 0;
