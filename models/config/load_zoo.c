@@ -212,7 +212,8 @@ const char *repository_stores(const char *argument) {
     return stored;
 }
 
-static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *error) {
+static bool name_unknown(const Zoo *zoo, const char *argument, Arena *arena, Error *error) {
+    const char *slash = strrchr(argument, '/'), *name = slash ? slash + 1 : argument;
     const char **known = ARENA_NEW(arena, const char *, (size_t)zoo->count *(1 + MODEL_ALIASES_MAX));
     if (!known) return error_memory(error);
     size_t count = 0;
@@ -225,12 +226,12 @@ static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *
     int like = list_newest(zoo, name, arena, several, sizeof several, error);
     if (like < 0) return false;
     if (like > 1)
-        return error_set(error, ERROR_INPUT, "--model", "\"%.80s\" may be one of %d models; give %s%s", name, like,
+        return error_set(error, ERROR_INPUT, "--model", "\"%.80s\" may be one of %d models; give %s%s", argument, like,
                          several, like > 6 ? " or another of `shardopt models`" : "");
     return error_set(error, ERROR_INPUT, "--model",
                      "\"%.80s\" is neither a model of the zoo nor a file; %s%s%s`shardopt models` lists them, and a "
                      "config.json or its folder will do too",
-                     name, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "");
+                     argument, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "");
 }
 
 bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
@@ -255,7 +256,7 @@ bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
         const Model *found = zoo_of_repository(&zoo, argument);
         if (found) return *out = *found, true;
         const char *own = name_of_repository(argument);
-        if (own && strchr(argument, '/') && !strstr(own, ".json")) return name_unknown(&zoo, own, arena, error);
+        if (own && strchr(argument, '/') && !strstr(own, ".json")) return name_unknown(&zoo, argument, arena, error);
     }
     const char *path = file_is_folder(argument) ? arena_format(arena, "%s/config.json", argument) : argument;
     if (!path) return error_memory(error);

@@ -209,6 +209,20 @@ static void write_best(const ServingReport *report, TextOut out) {
     write_launch(report, best, out);
 }
 
+static void add_point(Table *table, int rank, const ServingPoint *point, const char *kind) {
+    char text[POINT_TEXT_SIZE];
+    if (strcmp(kind, "two pools") == 0) kind = "disaggregated";
+    if (strcmp(kind, "one pool") == 0) kind = "aggregated";
+    table_cell(table, "%d ", rank);
+    table_cell(table, "%s", point_degrees(point, text));
+    table_cell(table, "%s", point->tpot_seconds > 0 ? step_text(point->tpot_seconds, text) : "-");
+    table_cell(table, "%s", point->ttft_seconds > 0 ? step_text(point->ttft_seconds, text) : "-");
+    table_cell(table, "%s", rate_of(point->per_user, text));
+    table_cell(table, "%s", rate_of(point->per_chip, text));
+    table_cell(table, "%s", point_engine(point));
+    table_cell(table, "%s", kind);
+}
+
 /* Plans that differ in kind, and tensor parallelism over all chips, which many would run. */
 static bool write_plans(const ServingReport *report, TextOut out) {
     const ServingAnswer *answer = report->answer;
@@ -217,23 +231,17 @@ static bool write_plans(const ServingReport *report, TextOut out) {
     snprintf(headings, sizeof headings, ">|plan|>TPOT|>TTFT|>tokens/s/user|>tokens/s/%s|engine|note", noun(report));
     Table table = table_new(&arena, "Plans", headings);
     int count = report_points(report);
-    bool usual = answer->has_best && answer->count.complete && answer->has_usual && !report->top &&
-                 answer->usual.per_chip < answer->best.per_chip * (1 - 1e-9);
-    for (int i = 0; i < count + usual; i++) {
-        const char *kind = "TP over all";
-        const ServingPoint *point = i < count ? report_point(report, i, &kind) : &answer->usual;
-        char text[POINT_TEXT_SIZE];
-        if (strcmp(kind, "two pools") == 0) kind = "disaggregated";
-        if (strcmp(kind, "one pool") == 0) kind = "aggregated";
-        table_cell(&table, "%d ", i + 1);
-        table_cell(&table, "%s", point_degrees(point, text));
-        table_cell(&table, "%s", point->tpot_seconds > 0 ? step_text(point->tpot_seconds, text) : "-");
-        table_cell(&table, "%s", point->ttft_seconds > 0 ? step_text(point->ttft_seconds, text) : "-");
-        table_cell(&table, "%s", rate_of(point->per_user, text));
-        table_cell(&table, "%s", rate_of(point->per_chip, text));
-        table_cell(&table, "%s", point_engine(point));
-        table_cell(&table, "%s", kind);
+    bool asks = answer->has_best && answer->count.complete && !report->top &&
+                report->question->modes != 1u << SERVE_PREFILL && report->question->machine.mesh.devices > 1;
+    bool equal = asks && answer->has_usual && answer->usual.per_chip >= answer->best.per_chip * (1 - 1e-9);
+    for (int i = 0; i < count; i++) {
+        const char *kind;
+        const ServingPoint *point = report_point(report, i, &kind);
+        add_point(&table, i + 1, point, strcmp(kind, "best") == 0 && equal ? "best, as TP over all" : kind);
     }
+    if (asks && !equal && answer->has_usual) add_point(&table, count + 1, &answer->usual, "TP over all");
+    if (asks && !answer->has_usual)
+        table_row(&table, (const char *const[]){"", "TP over all", "-", "-", "-", "-", "", "misses the limits"});
     table_wrap(&table, 1, 46);
     table_may_drop(&table, 6);
     table_may_drop(&table, 7);
@@ -426,7 +434,7 @@ static void write_assumed(const ServingReport *report, TextOut out) {
                   100 * q->speculation.acceptance);
     if (report->answer->has_best) {
         const ServingPoint *best = &report->answer->best;
-        prose_add(&prose, "; %s of %s HBM may be used",
+        prose_add(&prose, "; %s of %s HBM usable",
                   number_bytes(best->pools[best->pool_count - 1].memory.limit_bytes, a),
                   number_bytes(q->chip.hbm_bytes.value, b));
     }
