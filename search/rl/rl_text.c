@@ -97,7 +97,8 @@ static void write_words(const RlStep *step, TextOut out) {
     Prose line = {0};
     char words[RL_WORDS_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
     const Trainer *trainer = &step->trainer;
-    prose_add(&line, "In %s's and %s's words: trainer %s, micro-batch %lld, %lld update%s of %lld packed sequences of %s",
+    prose_add(&line,
+              "In %s's and %s's words: trainer %s, micro-batch %lld, %lld update%s of %lld packed sequences of %s",
               trainer_launcher(trainer), engine_at(step->rollout.layout->on.engine)->title,
               plan_degrees(trainer->plan, words), (long long)trainer->plan->plan.knobs.microbatch_sequences,
               (long long)trainer->updates, trainer->updates > 1 ? "s" : "", (long long)trainer->sequences,
@@ -147,8 +148,7 @@ static void write_limits(const RlQuestion *question, const RlStep *step, TextOut
     double generation = step->phases[RL_GENERATION], busy = step->train_side;
     bool rollout = generation > busy;
     if (step->rollout.partial)
-        prose_add(&line,
-                  "Partial: answers that are not done go on with new weights; none waits for the longest. ");
+        prose_add(&line, "Partial: answers that are not done go on with new weights; none waits for the longest. ");
     else if (step->rollout.lag > 1)
         prose_add(&line, "Answers of up to %d steps are in flight together, so that none waits for the longest. ",
                   step->rollout.lag);
@@ -188,7 +188,9 @@ static void add_row(Table *table, int rank, const RlStep *step, double best, con
     char words[RL_WORDS_SIZE], text[NUMBER_TEXT_SIZE];
     table_cell(table, "%d ", rank);
     table_cell(table, "%s", split_short(step, words));
-    table_cell(table, "%s", plan_degrees(step->trainer.plan, words));
+    plan_degrees(step->trainer.plan, words);
+    words[strcspn(words, ",")] = '\0'; /* without its microbatches */
+    table_cell(table, "%s", words);
     table_cell(table, "%s", rollout_degrees(&step->rollout, words));
     table_cell(table, "%s", step_text(step->seconds, words));
     table_cell(table, "%s", rank > 1 ? change_text(step->seconds / best - 1, text) : "");
@@ -244,7 +246,8 @@ static void write_proof(const RlAnswer *answer, TextOut out) {
 
 static void write_confidence(const RlQuestion *question, TextOut out) {
     Prose line = {0};
-    prose_add(&line, "published steps differ by %.0f%% in the median from this model's; what is nearer is a tie.", 100 * question->profile.likely_error);
+    prose_add(&line, "published steps differ by %.0f%% in the median from this model's; what is nearer is a tie.",
+              100 * question->profile.likely_error);
     prose_write(out, "Confidence: ", "  ", line.text);
 }
 

@@ -52,9 +52,11 @@ static bool best_plan_request(const Options *options, const EmitFormat *format, 
         (options->text[OPTION_RANK] && !number_whole(options->text[OPTION_RANK], "--rank", 1, 1000, &rank, error)))
         return false;
     if (rank > 1) /* rows of a table differ in kind, and the next best of this search are none of them */
-        return error_set(error, ERROR_INPUT, "--rank",
-                         "is of a report: write it with `shardopt plan ... --format json -o report.json`, then `shardopt "
-                         "emit %s report.json --rank %lld`", format->name, (long long)rank);
+        return error_set(
+            error, ERROR_INPUT, "--rank",
+            "is of a report: write it with `shardopt plan ... --format json -o report.json`, then `shardopt "
+            "emit %s report.json --rank %lld`",
+            format->name, (long long)rank);
     request->control.top = 1;
     return true;
 }

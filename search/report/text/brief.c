@@ -33,7 +33,8 @@ static void add_proof(const Report *report, Prose *to) {
         odd_words(odd->odd, to);
         prose_add(to, ".");
     } else if (fastest) {
-        prose_add(to, "it ties with the fastest of %s plans in this cost model, which is proven, at the lowest risk.", count);
+        prose_add(to, "it ties with the fastest of %s plans in this cost model, which is proven, at the lowest risk.",
+                  count);
     } else {
         prose_add(to, "proven the %s of %s plans in this cost model.",
                   chip_has_domains(&report->request->question.chip) ? "best" : "fastest", count); /* odd.h */
@@ -396,8 +397,6 @@ static void write_confidence(const Report *report, TextOut out) {
     prose_write(out, "Confidence: ", "  ", line.text);
 }
 
-static const char *origin_words(Origin origin) { return origin == FROM_MODEL ? " (published)" : ""; }
-
 /* What no option said: sizes, lengths, precision, state, and what of HBM plans may use. */
 static void write_assumed(const Report *report, TextOut out) {
     const Request *request = report->request;
@@ -412,10 +411,10 @@ static void write_assumed(const Report *report, TextOut out) {
         prose_item(&line, ", ", "the machine (--gpus N --gpu KIND says it)");
     if (said->batch_origin != FROM_OPTION)
         prose_item(&line, ", ", "batch %s%s", number_grouped(request->question.work.sequences, a),
-                   origin_words(tunes ? FROM_DEFAULT : said->batch_origin));
+                   said->batch_origin == FROM_MODEL && !tunes ? " (published)" : "");
     if (said->seq_origin != FROM_OPTION && !tunes)
         prose_item(&line, ", ", "length %s%s", number_grouped(request->question.work.seq, a),
-                   origin_words(said->seq_origin));
+                   said->seq_origin == FROM_MODEL ? " (published)" : "");
     if (said->tokens_origin != FROM_OPTION && !tunes)
         prose_item(&line, ", ", "%s tokens%s", number_short(request->question.training_tokens, a),
                    said->tokens_origin == FROM_MODEL ? " (published)" : " (20 a parameter)");

@@ -3,6 +3,12 @@
 
 #include "base/util.h"
 
+const char *serving_rate(double value, char text[NUMBER_TEXT_SIZE]) {
+    snprintf(text, NUMBER_TEXT_SIZE, value < 99.5 ? "%.1f" : "%.0f", value);
+    if (value >= 999.5) number_grouped((int64_t)(value + 0.5), text);
+    return text;
+}
+
 /* Degrees above 1 as the plan notation has them ("tensor=4"), or in the field's words ("TP4"). */
 static const char *pool_text(const ServingPool *pool, bool field, char text[POOL_TEXT_SIZE]) {
     static const char *const FIELD[] = {"TP", "PP", "DP", "EP", "MoE-TP", "DCP", "KV-DP", "2D-MLP"};
@@ -13,7 +19,8 @@ static const char *pool_text(const ServingPool *pool, bool field, char text[POOL
     text[0] = '\0';
     for (int word = 0; word < (int)COUNT_OF(values); word++) {
         if (values[word] <= 1 || used >= POOL_TEXT_SIZE) continue;
-        if (field && word == LAYOUT_EXPERT_TENSOR && layout->expert_tensor == layout->tensor) continue; /* as attention */
+        if (field && word == LAYOUT_EXPERT_TENSOR && layout->expert_tensor == layout->tensor)
+            continue; /* as attention */
         used += (size_t)snprintf(text + used, POOL_TEXT_SIZE - used, "%s%s%s%lld", used ? " " : "",
                                  field ? FIELD[word] : layout_word_name((LayoutWord)word), field ? "" : "=",
                                  (long long)values[word]);
