@@ -168,8 +168,14 @@ bool number_tokens(const char *text, const char *where, int64_t low, int64_t hig
     size_t length = strlen(text), unit = strlen("tokens");
     bool named = length > unit + 1 && length < sizeof number && strcmp(text + length - unit, "tokens") == 0 &&
                  strchr(" -_", text[length - unit - 1]);
-    if (named) snprintf(number, sizeof number, "%.*s", (int)(length - unit - 1), text);
-    return whole_read(named ? number : text, where, TOKENS, COUNT_OF(TOKENS), low, high, out, error);
+    if (named) snprintf(number, sizeof number, "%.*s", (int)(length - unit - 1), text), text = number;
+    if (!whole_read(text, where, TOKENS, COUNT_OF(TOKENS), low, high, out, error)) return false;
+    int64_t power = 1, decimal = 0;
+    Error no_thousands = {0};
+    if (!number_whole(text, where, low, high, &decimal, &no_thousands) || decimal == *out) return true;
+    while (power < decimal - decimal / 64) power *= 2;
+    if (power <= decimal + decimal / 64 && power <= high) *out = power;
+    return true;
 }
 
 /* The common part of number_real, number_share and number_seconds; `what` says how such a number is written. */

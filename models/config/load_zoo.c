@@ -184,11 +184,18 @@ static bool drop_end(char *name, const char **stored) {
     return false;
 }
 
+/* "NAME" of "ORGANISATION/NAME", or of "NAME" alone; NULL: it is a path. */
+static const char *name_of_repository(const char *argument) {
+    const char *slash = strchr(argument, '/');
+    if (slash && (slash == argument || argument[0] == '.' || strchr(slash + 1, '/'))) return NULL;
+    return slash ? slash + 1 : argument;
+}
+
 const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
-    const char *slash = strchr(argument, '/'), *stored = NULL;
+    const char *own = name_of_repository(argument), *stored = NULL;
     char name[96];
-    if (!slash || slash == argument || strchr(slash + 1, '/') || strlen(slash) >= sizeof name) return NULL;
-    snprintf(name, sizeof name, "%s", slash + 1 + (strncasecmp(slash + 1, "Meta-", 5) == 0 ? 5 : 0));
+    if (!own || strlen(own) >= sizeof name) return NULL;
+    snprintf(name, sizeof name, "%s", own + (strncasecmp(own, "Meta-", 5) == 0 ? 5 : 0));
     do {
         const Model *found = zoo_find(zoo, name);
         if (found) return found;
@@ -197,15 +204,16 @@ const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
 }
 
 const char *repository_stores(const char *argument) {
-    const char *slash = strchr(argument, '/'), *stored = NULL;
+    const char *own = name_of_repository(argument), *stored = NULL;
     char name[96];
-    if (!slash || strlen(slash) >= sizeof name) return NULL;
-    snprintf(name, sizeof name, "%s", slash + 1);
+    if (!own || strlen(own) >= sizeof name) return NULL;
+    snprintf(name, sizeof name, "%s", own);
     while (drop_end(name, &stored)) continue;
     return stored;
 }
 
-static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *error) {
+static bool name_unknown(const Zoo *zoo, const char *argument, Arena *arena, Error *error) {
+    const char *slash = strrchr(argument, '/'), *name = slash ? slash + 1 : argument;
     const char **known = ARENA_NEW(arena, const char *, (size_t)zoo->count *(1 + MODEL_ALIASES_MAX));
     if (!known) return error_memory(error);
     size_t count = 0;
@@ -218,12 +226,12 @@ static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *
     int like = list_newest(zoo, name, arena, several, sizeof several, error);
     if (like < 0) return false;
     if (like > 1)
-        return error_set(error, ERROR_INPUT, "--model", "\"%.80s\" may be one of %d models; give %s%s", name, like,
+        return error_set(error, ERROR_INPUT, "--model", "\"%.80s\" may be one of %d models; give %s%s", argument, like,
                          several, like > 6 ? " or another of `shardopt models`" : "");
     return error_set(error, ERROR_INPUT, "--model",
                      "\"%.80s\" is neither a model of the zoo nor a file; %s%s%s`shardopt models` lists them, and a "
                      "config.json or its folder will do too",
-                     name, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "");
+                     argument, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "");
 }
 
 bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
@@ -236,14 +244,19 @@ bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
         if (!zoo_read(argument, arena, out, &found, error)) return false;
         if (found) return true;
         Zoo zoo;
-        if (access(argument, F_OK) != 0)
-            return zoo_load(arena, &zoo, error) && name_unknown(&zoo, argument, arena, error);
+        if (access(argument, F_OK) != 0) {
+            if (!zoo_load(arena, &zoo, error)) return false;
+            const Model *ended = zoo_of_repository(&zoo, argument); /* "llama-3.1-405b-fp8" */
+            return ended ? (*out = *ended, true) : name_unknown(&zoo, argument, arena, error);
+        }
     }
     if (is_path && access(argument, F_OK) != 0) { /* a folder here wins over a repository elsewhere */
         Zoo zoo;
         if (!zoo_load(arena, &zoo, error)) return false;
         const Model *found = zoo_of_repository(&zoo, argument);
         if (found) return *out = *found, true;
+        const char *own = name_of_repository(argument);
+        if (own && strchr(argument, '/') && !strstr(own, ".json")) return name_unknown(&zoo, argument, arena, error);
     }
     const char *path = file_is_folder(argument) ? arena_format(arena, "%s/config.json", argument) : argument;
     if (!path) return error_memory(error);

@@ -3,83 +3,42 @@
 
 #include "base/number.h"
 #include "base/util.h"
-#include "mesh/chip_json.h"
+#include "search/cli/replaced.h"
 #include "search/cli/synonym_table.h"
 #include "search/cli/typed_words.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-static int option_of(const Command *command, const char *name, size_t length) {
-    for (int i = 0; i < command->option_count; i++)
-        if (command_has_option(command, i) && strlen(command->options[i].name) == length &&
-            strncmp(command->options[i].name, name, length) == 0)
-            return i;
-    return -1;
-}
-
 int option_synonyms(const Command *command, const char **names, int room) {
     int count = 0;
     for (size_t i = 0; i < (size_t)SYNONYM_COUNT && count < room; i++) {
         const char *needs = SYNONYMS[i].condition ? "require" : SYNONYMS[i].option;
-        if (option_of(command, needs, strlen(needs)) >= 0) names[count++] = SYNONYMS[i].word;
+        if (replaced_option(command, needs, strlen(needs)) >= 0) names[count++] = SYNONYMS[i].word;
     }
     return count;
 }
 
 const char *command_synonym(const char *word) {
     static const char *const WORDS[][2] = {
-        {"optimize", "plan"},   {"search", "plan"},  {"list", "models"},        {"--list-models", "models"},
-        {"serve", "inference"}, {"export", "emit"},  {"--list-chips", "chips"}, {"compare", "diff"},
-        {"show", "explain"},    {"solve", "layout"}, {"gate", "check"},         {"serving", "inference"},
-        {"launch", "emit"},     {"gpus", "chips"},   {"convert", "emit"},       {"fit", "calibrate"},
-        {"tune", "plan"},       {"train", "plan"},   {"finetune", "plan"},      {"fine-tune", "plan"}};
+        {"optimize", "plan"},        {"search", "plan"},      {"list", "models"},
+        {"--list-models", "models"}, {"serve", "inference"},  {"export", "emit"},
+        {"--list-chips", "chips"},   {"compare", "diff"},     {"show", "explain"},
+        {"solve", "layout"},         {"gate", "check"},       {"serving", "inference"},
+        {"pretrain", "plan"},        {"ft", "plan"},          {"cost", "plan"},
+        {"estimate", "plan"},        {"memory", "plan"},      {"size", "plan"},
+        {"infer", "inference"},      {"deploy", "inference"}, {"rlhf", "rl"},
+        {"openrlhf", "rl"},          {"verl", "rl"},          {"nemo-rl", "rl"},
+        {"launch", "emit"},          {"gpus", "chips"},       {"convert", "emit"},
+        {"fit", "calibrate"},        {"tune", "plan"},        {"train", "plan"},
+        {"finetune", "plan"},        {"fine-tune", "plan"}};
     for (size_t i = 0; i < COUNT_OF(WORDS); i++)
         if (strcmp(WORDS[i][0], word) == 0) return WORDS[i][1];
     return NULL;
-}
-
-/* The synonym that a word is, where the command lacks an option of that name and has what it stands for; NULL: none. */
-static const Synonym *synonym_of(const Command *command, const char *word) {
-    if (strncmp(word, "--", 2) != 0) return NULL;
-    const char *name = word + 2;
-    size_t length = strcspn(name, "=");
-    if (option_of(command, name, length) >= 0) return NULL;
-    for (size_t i = 0; i < (size_t)SYNONYM_COUNT; i++) {
-        const Synonym *synonym = &SYNONYMS[i];
-        const char *needs = synonym->condition ? "require" : synonym->option;
-        if (strlen(synonym->word) == length && strncmp(synonym->word, name, length) == 0 &&
-            option_of(command, needs, strlen(needs)) >= 0)
-            return synonym;
-    }
-    return NULL;
-}
-
-/* The words as they become. */
-typedef struct {
-    const Command *command;
-    Arena *arena;
-    char **words;
-    int count;
-    char *conditions;   /* of --require: NULL means none */
-    const char *advice; /* NULL: none */
-    bool any, sized;    /* something became another word; the line says how large the machine is */
-    bool model;         /* it has --model */
-    bool ranked;        /* it says the rank of adapters */
-    int instance;       /* chips of a cloud's instance that is named; 0: none is */
-    Catalog catalog;    /* catalog_of() */
-    bool read;
-} Replaced;
-
-/* The chips, read when a word may be one; without any where they cannot be read, which is the command's to say. */
-static const Catalog *catalog_of(Replaced *out) {
-    Error unread = {0};
-    if (!out->read && !catalog_load(out->arena, &out->catalog, &unread)) out->catalog.count = 0;
-    out->read = true;
-    return &out->catalog;
 }
 
 static bool add_condition(Replaced *out, const char *condition) {
@@ -97,64 +56,13 @@ static bool is_answer_length(const Replaced *out, const char *word, const char *
     if (strncmp(word, "--output", 8) != 0 || (word[8] && word[8] != '=') || first == 0 || first >= sizeof number)
         return false;
     snprintf(number, sizeof number, "%.*s", (int)first, value);
-    return option_of(out->command, "answer", 6) >= 0 && number_real(number, "", 0, 1e18, &tokens, &ignored);
+    return replaced_option(out->command, "answer", 6) >= 0 && number_real(number, "", 0, 1e18, &tokens, &ignored);
 }
 
 /* "4M", "16Mi": nobody has as many sequences in a batch, so that these are tokens. */
 static bool is_millions(const char *value) {
     size_t digits = value ? strspn(value, "0123456789.") : 0;
     return digits > 0 && toupper((unsigned char)value[digits]) == 'M';
-}
-
-/* Whether a chip is called so: rtx4090 is no 4,090 of anything. */
-static bool is_chip(Replaced *out, const char *name) { return catalog_find(catalog_of(out), name); }
-
-/* An instance of a cloud as a chip, of which --nodes counts instances; false: it is none (*ok), or memory is out. */
-static bool add_instance(Replaced *out, const char *word, bool *ok) {
-    int chips = 0;
-    bool may = isalpha((unsigned char)word[0]) && strpbrk(word, ".-_"); /* as all of their names have */
-    const Chip *chip = may ? catalog_instance(catalog_of(out), word, &chips) : NULL;
-    if (!chip) return false;
-    out->any = true;
-    out->instance = chips;
-    out->words[out->count++] = arena_format(out->arena, "--chip=%s", chip->name);
-    *ok = out->words[out->count - 1] != NULL;
-    return true;
-}
-
-/* --nodes of instances as chips; without a number it is one instance. */
-static bool count_instances(Replaced *out) {
-    char *last = NULL;
-    for (int i = 1; i < out->count; i++) {
-        bool own = strcmp(out->words[i], "--nodes") == 0 && i + 1 < out->count;
-        if (!own && strncmp(out->words[i], "--nodes=", 8) != 0) continue;
-        const char *value = own ? out->words[i + 1] : out->words[i] + 8;
-        long nodes = strspn(value, "0123456789") == strlen(value) && strlen(value) < 8 ? strtol(value, NULL, 10) : 0;
-        if (nodes == 0) return true; /* the error is the option's own */
-        out->words[i] = last = arena_format(out->arena, "--chips=%ld", nodes * out->instance);
-        if (own) memmove(out->words + i + 1, out->words + i + 2, (size_t)(--out->count - i - 1) * sizeof *out->words);
-        if (!last) return false;
-    }
-    if (last || out->sized) return true;
-    out->words[out->count++] = last = arena_format(out->arena, "--chips=%d", out->instance);
-    return last != NULL;
-}
-
-/* A machine in one word, "8xH200" or "v5litepod-256", as options. False: it is none (*ok), or memory is out. */
-static bool add_machine(Replaced *out, const char *word, bool sized, bool *ok) {
-    char name[64], count[64];
-    bool slice = typed_slice(word) && option_of(out->command, "slice", 5) >= 0;
-    if (option_of(out->command, "chip", 4) < 0) return false;
-    if (add_instance(out, word, ok)) return true;
-    if (!slice && !typed_chips(word, name, count, sizeof name)) return false;
-    if (!slice && isalpha((unsigned char)word[0]) && (is_chip(out, word) || !is_chip(out, name))) return false;
-    out->any = true;
-    out->words[out->count++] =
-        slice ? arena_format(out->arena, "--slice=%s", word) : arena_format(out->arena, "--chip=%s", name);
-    *ok = out->words[out->count - 1] != NULL;
-    if (slice || sized || !*ok) return true;
-    out->words[out->count++] = arena_format(out->arena, "--chips=%s", count);
-    return *ok = out->words[out->count - 1] != NULL, true;
 }
 
 /* The degree or knob that letters stand for, "tp" tensor; NULL: none. */
@@ -187,7 +95,12 @@ static char *plan_of_degrees(const char *word, Arena *arena) {
 static bool add_typed(Replaced *out, const char *option, const char *value, bool *ok) {
     size_t length = strcspn(option, "=");
     bool chips = length == 5 && strncmp(option, "chips", 5) == 0, chip = length == 4 && strncmp(option, "chip", 4) == 0;
-    if (chips || chip) return add_machine(out, value, chip && out->sized, ok);
+    int hosts, each, end = 0; /* "768x8": hosts of so many */
+    const char *times = strchr(value, 'x');
+    if (chips && sscanf(value, "%6dx%4d%n", &hosts, &each, &end) == 2 && !value[end] &&
+        !replaced_is_chip(out, times + 1))
+        return *ok = replaced_add(out, "--chips=%lld", (long long)hosts * each), true;
+    if (chips || chip) return replaced_machine(out, value, chip && out->sized, ok);
     char *plan = length == 4 && strncmp(option, "plan", 4) == 0 ? plan_of_degrees(value, out->arena) : NULL;
     if (!plan) return false;
     out->any = true;
@@ -196,163 +109,171 @@ static bool add_typed(Replaced *out, const char *option, const char *value, bool
     return true;
 }
 
-/* What is trained, or how, in one word: "lora", as an option; NULL: it is none, or the command has no such option. */
-static const char *way_of(const Replaced *out, const char *word) {
-    const Way *way = way_named(word);
-    return way && option_of(out->command, way->option + 2, strcspn(way->option + 2, "=")) >= 0 ? way->option : NULL;
-}
-
-/* Words between the others: "on 64 h100". */
-static bool is_filler(const char *word) {
-    static const char *const WORDS[] = {"on", "with", "using", "for", "serve", "of", "to"};
-    for (size_t i = 0; i < COUNT_OF(WORDS); i++)
-        if (strcasecmp(WORDS[i], word) == 0) return true;
-    return false;
-}
-
-/* "64" and "x8" next to a chip as --chips, "h100" as --chip; NULL: it is none of them, or memory is out. */
-static char *part_of_machine(Replaced *out, char **words, int left) {
-    const char *digits = words[0] + (tolower((unsigned char)words[0][0]) == 'x');
-    if (option_of(out->command, "chip", 4) < 0) return NULL;
-    if (digits[0] && strspn(digits, "0123456789") == strlen(digits))
-        return is_chip(out, words[-1]) || (left > 1 && is_chip(out, words[1]))
-                   ? arena_format(out->arena, "--chips=%s", digits)
-                   : NULL;
-    return is_chip(out, words[0]) ? arena_format(out->arena, "--chip=%s", words[0]) : NULL;
-}
-
-/* A word without an option: the machine, or else the model; one is before it. Returns as replace_word() does. */
-static int replace_stray(Replaced *out, char **words, int left) {
-    char *word = words[0];
-    bool ok = true, json = strlen(word) > 5 && strcmp(word + strlen(word) - 5, ".json") == 0;
-    if (is_filler(word)) return out->any = true, 1;
-    const char *way = way_of(out, word);
-    char *option = way ? arena_text(out->arena, way) : part_of_machine(out, words, left);
-    if (option) return out->words[out->count++] = option, out->any = true, 1;
-    if (add_machine(out, word, out->sized, &ok)) return ok;
-    bool model = !out->model && !json && word[0] && option_of(out->command, "model", 5) >= 0;
-    out->any = out->any || model;
-    out->model = out->model || model;
-    out->words[out->count++] = model ? arena_format(out->arena, "--model=%s", word) : word;
-    return out->words[out->count - 1] != NULL;
-}
-
-/* "--lora_rank" is "--lora-rank", where that is no option's own name; NULL: memory is out. */
-static char *with_hyphens(Replaced *out, char *word) {
-    size_t length = strcspn(word, "=");
-    if (strncmp(word, "--", 2) != 0 || !memchr(word, '_', length) || option_of(out->command, word + 2, length - 2) >= 0)
+/* "--lora_rank" is "--lora-rank", "-tp" is "--tp", "--trainer.num_nodes" is "--num-nodes", where they are no options as
+ * they stand; NULL: memory is out. */
+static char *plain_option(Replaced *out, char *word) {
+    bool brief = word[0] == '-' && isalpha((unsigned char)word[1]);
+    const char *name = word + (brief ? 1 : 2);
+    size_t length = strcspn(name, "=");
+    if ((!brief && strncmp(word, "--", 2) != 0) || (!brief && replaced_option(out->command, name, length) >= 0))
         return word;
-    char *copy = arena_text(out->arena, word);
-    for (size_t i = 0; copy && i < length; i++)
+    for (int i = 0; i < out->command->option_count && brief && length == 1; i++)
+        if (command_has_option(out->command, i) && out->command->options[i].letter == *name) return word;
+    char *copy = arena_format(out->arena, "--%s", name);
+    for (size_t i = 2; copy && i < length + 2; i++)
         if (copy[i] == '_') copy[i] = '-';
-    out->any = true;
-    return copy;
+    for (const char *at = copy ? copy + 2 : NULL; at; at = memchr(at, '.', strcspn(at, "="))) {
+        at += *at == '.';
+        if (replaced_known(out->command, at)) return out->any = true, arena_format(out->arena, "--%s", at);
+    }
+    return brief || !copy || strcmp(copy, word) == 0 ? (copy ? word : NULL) : (out->any = true, copy);
 }
 
-/* "--name" or "--name=value". */
-static bool is_option(const char *word, const char *name) {
-    size_t length = strlen(name);
-    return strncmp(word, name, length) == 0 && (word[length] == '\0' || word[length] == '=');
-}
-
-/* `--method lora`. Returns as replace_word() does; -1: it is none. */
+/* `--method lora`. Returns as replaced_word() does; -1: it is none. */
 static int replace_method(Replaced *out, const char *word, char **words, int left) {
-    static const char *const METHODS[] = {"--method", "--peft", "--finetuning-type", "--rlhf-type"};
-    for (size_t i = 0; i < COUNT_OF(METHODS) && left > 1; i++)
-        if (strcmp(word, METHODS[i]) == 0 && way_of(out, words[1]))
-            return out->ranked && strcasecmp(words[1], "lora") == 0 ? 2
-                   : replace_stray(out, words + 1, left - 1)        ? 2
-                                                                    : 0;
-    return -1;
+    const char *inside = strchr(word, '=');
+    char *value = inside ? arena_text(out->arena, inside + 1) : left > 1 ? words[1] : NULL;
+    const Way *way = value ? way_named(value) : NULL;
+    if (!replaced_is_any(word, METHODS, METHOD_COUNT) || !way ||
+        replaced_option(out->command, way->option + 2, strcspn(way->option + 2, "=")) < 0)
+        return -1;
+    int read = inside ? 1 : 2;
+    return out->ranked && strcasestr(value, "lora") ? read : replaced_stray(out, &value, 1) ? read : 0;
 }
 
-/* `--gpus-per-node 8`: --nodes counts hosts of so many. */
-static bool is_host_size(Replaced *out, const char *word, const char *value) {
-    int64_t chips;
+/* `--gpus-per-node 8`: --nodes counts hosts of so many; ZeRO by its stage, service levels, a network so many times
+ * slower. Returns as replaced_word() does; -1: it is none of them. */
+static int replace_by_value(Replaced *out, const char *word, const char *value, int read) {
+    int64_t number;
     Error not_whole = {0};
-    if (!is_option(word, "--gpus-per-node") && !is_option(word, "--nproc-per-node")) return false;
-    if (!value || !number_whole(value, "", 1, 1024, &chips, &not_whole)) return false;
-    out->any = true;
-    out->instance = (int)chips;
-    return true;
+    if (replaced_is(word, "--fsdp") && (!value || !isdigit((unsigned char)value[0])))
+        return replaced_option(out->command, "require", 7) < 0 ? -1 : add_condition(out, "data=1 pipeline=1") ? 1 : 0;
+    if (!value) return -1;
+    if (replaced_is(word, "--config")) {
+        bool model = strlen(value) > 5 && strcmp(value + strlen(value) - 5, ".json") == 0;
+        if (replaced_option(out->command, model ? "model" : "from-config", model ? 5 : 11) < 0) return -1;
+        return replaced_add(out, "--%s=%s", model ? "model" : "from-config", value) ? read : 0;
+    }
+    if (replaced_is_any(word, HOST_SIZES, HOST_SIZE_COUNT) && number_whole(value, "", 1, 1024, &number, &not_whole))
+        return out->any = true, out->instance = (int)number, read;
+    if (replaced_is(word, "--zero-stage") && strlen(value) == 1 && strchr("0123", *value))
+        return out->any = true,
+               add_condition(out, *value == '3' ? "data=1 pipeline=1"
+                                                : arena_format(out->arena, "fsdp=1 zero_stage=%s", value))
+                   ? read
+                   : 0;
+    if (replaced_is(word, "--tokens-per-second") && strtod(value, NULL) > 0 &&
+        replaced_option(out->command, "tpot", 4) >= 0)
+        return replaced_add(out, "--tpot=%.4gms", 1000 / strtod(value, NULL)) ? read : 0;
+    size_t digits = strspn(value, "0123456789.");
+    if (replaced_is(word, "--per-device-batch-size") && out->maxtext && digits > 0 && !value[digits])
+        return replaced_add(out, "--sequences=%s/device", value) && add_condition(out, "microbatches=1") ? read : 0;
+    if (replaced_is(word, "--network") && digits > 0 && strcasecmp(value + digits, "x") == 0)
+        return replaced_add(out, "--oversubscription=%.*s", (int)digits, value) ? read : 0;
+    if (replaced_is(word, "--train-gpus") && number_whole(value, "", 1, 1 << 24, &number, &not_whole) &&
+        replaced_option(out->command, "train-nodes", 11) >= 0)
+        return replaced_add(out, "--train-nodes=%lld", (long long)(number % 8 == 0 ? number / 8 : number)) ? read : 0;
+    if (!replaced_is(word, "--slo")) return -1;
+    for (const char *at = value; *at; at += strspn(at, ", ;")) {
+        size_t name = strcspn(at, "<="), op = strspn(at + name, "<="), length = strcspn(at + name + op, ", ;");
+        if (name == 0 || op == 0) return -1;
+        if (!replaced_add(out, "--%.*s=%.*s", (int)name, at, (int)length, at + name + op)) return 0;
+        at += name + op + length;
+    }
+    return read;
 }
 
-/* One word and, where its option takes a value that is not in the word, the next one. Returns how many were read; 0:
- * memory is out. */
-static int replace_word(Replaced *out, char **words, int left) {
-    char *word = with_hyphens(out, words[0]); /* the words may lie where nothing is written */
+/* Adapters, whose rank may be left out, or said by another option. Returns as replaced_word() does; -1: it is none. */
+static int replace_adapters(Replaced *out, const char *word, char **words, int left) {
+    if ((strcmp(word, "--lora") != 0 && strcmp(word, "--qlora") != 0) || replaced_option(out->command, "lora", 4) < 0)
+        return -1;
+    bool said = left > 1 && words[1][0] != '-';
+    if (out->ranked && !said) return out->any = true, 1;
+    return !replaced_add(out, "%s=%s", word, said ? words[1] : "16") ? 0 : said ? 2 : 1;
+}
+
+/* A condition of plans or of serving, whose data parallelism is copies, or ranks of attention. */
+static bool add_degree(Replaced *out, const char *condition, const char *value) {
+    bool serving = replaced_option(out->command, "kv-dtype", 8) >= 0 && replaced_option(out->command, "lag", 3) < 0;
+    if (serving && strcmp(condition, "ep") == 0) condition = "expert";
+    if (serving && strcmp(condition, "data") == 0) condition = out->dp_attention ? "attention_data" : "copies";
+    long tensor = serving && out->dp_attention && strcmp(condition, "tensor") == 0 ? strtol(value, NULL, 10) : 0;
+    if (tensor > 0 && tensor % out->dp_attention == 0)
+        value = arena_format(out->arena, "%ld", tensor / out->dp_attention);
+    return value && (value = arena_format(out->arena, "%s=%s", condition, value)) && add_condition(out, value);
+}
+
+/* An option by another program's name. Returns as replaced_word() does. */
+static int replace_synonym(Replaced *out, const Synonym *synonym, const char *value, int read) {
+    if (synonym->advised && !replaced_advise(out, "--%s is called --%s now", synonym->word, synonym->option)) return 0;
+    if (synonym->ignored) {
+        bool valued = value && (read == 1 || isdigit((unsigned char)value[0]) || strcasecmp(value, "true") == 0 ||
+                                strcasecmp(value, "false") == 0 || synonym->takes);
+        return replaced_advise(out, "--%s: %s", synonym->word, synonym->ignored) ? valued ? read : 1 : 0;
+    }
+    if (synonym->flag) return replaced_add(out, "--%s", synonym->option) ? 1 : 0;
+    out->any = true;
+    if (synonym->value && synonym->condition)
+        return (value = arena_format(out->arena, "%s=%s", synonym->condition, synonym->value)) &&
+               add_condition(out, value);
+    if (synonym->value) return replaced_add(out, "--%s=%s", synonym->option, synonym->value);
+    if (!value) /* the error of a missing value is popt's */
+        return replaced_add(out, "--%s", synonym->condition ? "require" : synonym->option);
+    bool ok = true;
+    if (synonym->format)
+        value = arena_format(out->arena, "%s%s%s", synonym->before ? synonym->before : "", value, synonym->format);
+    if (!value) return 0;
+    if (synonym->condition && strcmp(value, "-1") == 0) return read; /* what the others leave */
+    if (synonym->condition) return add_degree(out, synonym->condition, value) ? read : 0;
+    static const char *const EMITTED[] = {"verl", "nemo-rl", "openrlhf", "slime", "trl"};
+    for (size_t i = 0; i < COUNT_OF(EMITTED) && replaced_option(out->command, "lag", 3) >= 0; i++)
+        if (strcmp(synonym->option, "for") == 0 && strcasecmp(value, EMITTED[i]) == 0)
+            return replaced_advise(out, "--emit %s writes its configuration", EMITTED[i]) ? read : 0;
+    bool rank = out->qlora && strcmp(synonym->option, "lora") == 0;
+    const char *meant = replaced_value(out, synonym->option, value, &ok);
+    return ok && replaced_add(out, "--%s=%s", rank ? "qlora" : synonym->option, meant ? meant : value) ? read : 0;
+}
+
+static int replaced_word(Replaced *out, char **words, int left) {
+    char *word = plain_option(out, words[0]); /* the words may lie where nothing is written */
     if (!word) return 0;
-    if (strcmp(word, "--format=md") == 0 ||
-        (left > 1 && strcmp(word, "--format") == 0 && strcmp(words[1], "md") == 0)) {
-        out->any = true;
-        out->words[out->count++] = arena_text(out->arena, "--format=markdown");
-        return !out->words[out->count - 1] ? 0 : word[8] ? 1 : 2;
-    }
-    bool lora = strcmp(word, "--lora") == 0 || strcmp(word, "--qlora") == 0;
-    if (lora && option_of(out->command, "lora", 4) >= 0) { /* the rank may be left out */
-        bool said = left > 1 && words[1][0] != '-';
-        out->any = true;
-        out->words[out->count++] = arena_format(out->arena, "%s=%s", word, said ? words[1] : "16");
-        return !out->words[out->count - 1] ? 0 : said ? 2 : 1;
-    }
-    int method = replace_method(out, word, words, left);
-    if (method >= 0) return method;
-    const Synonym *synonym = synonym_of(out->command, word);
+    if (strcmp(word, "--format=md") == 0 || (left > 1 && strcmp(word, "--format") == 0 && strcmp(words[1], "md") == 0))
+        return !replaced_add(out, "--format=markdown") ? 0 : word[8] ? 1 : 2;
+    int done = replace_adapters(out, word, words, left);
+    if (done < 0) done = replace_method(out, word, words, left);
+    if (done >= 0) return done;
+    const Synonym *synonym = replaced_synonym(out->command, word);
     const char *inside = strchr(word, '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
-    if (is_host_size(out, word, value)) return inside ? 1 : 2;
+    int read = inside ? 1 : 2;
+    if ((done = replace_by_value(out, word, value, read)) >= 0) return done;
     if (is_answer_length(out, word, value)) {
         static const Synonym LENGTH = {.word = "output N", .option = "answer", .advised = true};
         synonym = &LENGTH;
     }
     bool ok = true;
     static const Synonym TOKENS = {.word = "batch", .option = "batch"};
-    if (synonym && synonym->option && strcmp(synonym->option, "sequences") == 0 && is_millions(value))
+    bool of_batch = synonym && synonym->option &&
+                    (strcmp(synonym->option, "sequences") == 0 || strcmp(synonym->option, "batch") == 0);
+    if (of_batch && is_millions(value)) {
+        const char *meant = replaced_value(out, "batch", value, &ok);
+        if (!ok) return 0;
+        if (meant) value = meant;
         synonym = &TOKENS;
-    const char *option = synonym && synonym->option && !synonym->value ? synonym->option : word;
+    }
+    const char *option = synonym && synonym->option && !synonym->value && !synonym->ignored ? synonym->option : word;
+    if (value && strcmp(option, "chips") == 0 && replaced_is_filler(value)) return out->any = true, read;
     if (value && strncmp(word, "--", 2) == 0 && add_typed(out, option + (option == word ? 2 : 0), value, &ok))
-        return !ok ? 0 : inside ? 1 : 2;
-    bool is_require = strcmp(word, "--require") == 0 || strncmp(word, "--require=", 10) == 0;
-    if (!synonym && !is_require) {
-        out->words[out->count++] = word;
-        return 1;
-    }
-    out->any = out->any || synonym;
-    if (synonym && synonym->advised)
-        out->advice = arena_format(out->arena, "--%s is called --%s now", synonym->word, synonym->option);
-    if (synonym && synonym->value && synonym->condition)
-        return (value = arena_format(out->arena, "%s=%s", synonym->condition, synonym->value)) &&
-               add_condition(out, value);
-    if (synonym && synonym->value) {
-        out->words[out->count++] = arena_format(out->arena, "--%s=%s", synonym->option, synonym->value);
-        return out->words[out->count - 1] ? 1 : 0;
-    }
-    if (!value) { /* the error of a missing value is popt's */
-        out->words[out->count++] =
-            arena_format(out->arena, "--%s", is_require || synonym->condition ? "require" : synonym->option);
-        return out->words[out->count - 1] ? 1 : 0;
-    }
-    if (is_require)
-        ok = add_condition(out, value);
-    else if (synonym->condition)
-        ok = (value = arena_format(out->arena, "%s=%s", synonym->condition, value)) && add_condition(out, value);
-    else
-        ok = (out->words[out->count++] = arena_format(out->arena, "--%s=%s", synonym->option, value)) != NULL;
-    return !ok ? 0 : inside ? 1 : 2;
-}
-
-/* Who counts GPUs does not mean the default chip, which is none. */
-static bool counts_gpus_of_nothing(const Replaced *out, int argc, char **argv, Error *error) {
-    bool gpus = false, chip = option_of(out->command, "chip", 4) < 0;
-    static const char *const COUNTS[] = {"--gpus",          "--num-gpus",       "--num_gpus",      "--ngpu",
-                                         "--gpus-per-node", "--nproc-per-node", "--gpus_per_node", "--nproc_per_node"};
-    for (int i = 1; i < argc; i++)
-        for (size_t k = 0; k < COUNT_OF(COUNTS); k++) gpus = gpus || is_option(argv[i], COUNTS[k]);
-    for (int i = 0; i < out->count; i++)
-        chip = chip || is_option(out->words[i], "--chip") || strncmp(out->words[i], "--from", 6) == 0 ||
-               is_option(out->words[i], "--help");
-    if (!gpus || chip) return false;
-    error_set(error, ERROR_INPUT, "--gpus", "has no chip; give one of `shardopt chips` too, say --chip h100");
-    return true;
+        return !ok ? 0 : read;
+    bool is_require = replaced_is(word, "--require");
+    if (synonym) return replace_synonym(out, synonym, value, read);
+    if (is_require) return !value ? replaced_add(out, "--require") : add_condition(out, value) ? read : 0;
+    int own = strncmp(word, "--", 2) == 0 ? replaced_option(out->command, word + 2, strcspn(word + 2, "=")) : -1;
+    const char *meant = own >= 0 && out->command->options[own].takes && value
+                            ? replaced_value(out, out->command->options[own].name, value, &ok)
+                            : NULL;
+    if (meant || !ok) return ok && replaced_add(out, "--%s=%s", out->command->options[own].name, meant) ? read : 0;
+    out->words[out->count++] = word;
+    return 1;
 }
 
 /* Whether the word is an option whose value is the next one. */
@@ -372,39 +293,98 @@ static bool takes_next(const Command *command, const char *word) {
 static bool is_plan(const Replaced *out) {
     if (strcmp(out->command->name, "explain") != 0) return false;
     for (int i = 1; i < out->count; i++)
-        if (is_option(out->words[i], "--plan") || strncmp(out->words[i], "--from", 6) == 0) return false;
+        if (replaced_is(out->words[i], "--plan") || strncmp(out->words[i], "--from", 6) == 0) return false;
     return true;
 }
 
-bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) {
-    const Command *command = line->command;
-    Arena *arena = line->arena;
-    Replaced out = {.command = command, .arena = arena, .words = ARENA_NEW(arena, char *, 2 * (size_t)*argc + 2)};
-    if (!out.words) return error_memory(error);
-    for (int i = 1; i < *argc; i++) {
-        static const char *const SIZES[] = {"--nodes", "--num-nodes", "--chips", "--gpus", "--pods", "--slice"};
-        for (size_t k = 0; k < COUNT_OF(SIZES); k++) out.sized = out.sized || is_option((*argv)[i], SIZES[k]);
-        static const char *const RANKS[] = {"--lora-r", "--lora_r", "--lora-rank", "--lora_rank", "--rank"};
-        for (size_t k = 0; k < COUNT_OF(RANKS); k++) out.ranked = out.ranked || is_option((*argv)[i], RANKS[k]);
-        out.model = out.model || is_option((*argv)[i], "--model") || strncmp((*argv)[i], "--from", 6) == 0;
+/* The words of `--slurm "--nodes=4 --gres=gpu:h100:8"` are words of the line. NULL: memory is out. */
+static char **in_single_words(Arena *arena, int *argc, char **argv) {
+    static const char *const LINES[] = {"--slurm", "--sbatch", "--srun"};
+    size_t room = (size_t)*argc + 1;
+    for (int i = 1; i < *argc; i++) room += strlen(argv[i]) / 2 + 1;
+    char **words = ARENA_NEW(arena, char *, room);
+    int count = 0;
+    for (int i = 0; words && i < *argc; i++) {
+        if (i == 0 || !replaced_is_any(argv[i], LINES, COUNT_OF(LINES)) || i + 1 >= *argc || strchr(argv[i], '=')) {
+            words[count++] = argv[i];
+            continue;
+        }
+        char *text = arena_text(arena, argv[++i]), *rest = NULL;
+        for (char *word = text ? strtok_r(text, " ", &rest) : NULL; word; word = strtok_r(NULL, " ", &rest))
+            words[count++] = word;
     }
-    for (int i = 0; i < *argc;) {
-        bool ends = i > 0 && strcmp((*argv)[i], "--") == 0; /* what follows is no option */
-        bool stray = (*argv)[i][0] != '-' && !command->takes_arguments && !takes_next(command, (*argv)[i - (i > 0)]);
-        int read = i == 0  ? 1
-                   : ends  ? *argc - i
-                   : stray ? replace_stray(&out, *argv + i, *argc - i)
-                           : replace_word(&out, *argv + i, *argc - i);
-        if (read == 0) return error_memory(error);
-        for (int k = 0; (i == 0 || ends) && k < read; k++) out.words[out.count++] = (*argv)[i + k];
+    *argc = count;
+    return words;
+}
+
+/* What the line says somewhere, which other words depend on. */
+static void look_ahead(Replaced *out, int argc, char **argv) {
+    static const char *const SIZES[] = {"--nodes", "--num-nodes", "--chips", "--gpus", "--pods", "--slice", "--nnodes"};
+    static const char *const RANKS[] = {"--lora-r", "--lora_r", "--lora-rank", "--lora_rank", "--rank"};
+    static const char *const MODELS[] = {
+        "--model",      "-m",        "--model-path", "--model_name_or_path", "--base_model", "--model-name-or-path",
+        "--base-model", "--pretrain"};
+    bool attends = false;
+    int dp = 0;
+    for (int i = 1; i < argc; i++) {
+        out->sized = out->sized || replaced_is_any(argv[i], SIZES, COUNT_OF(SIZES));
+        out->qlora = out->qlora || strcmp(argv[i], "--qlora") == 0;
+        out->ranked = out->ranked || replaced_is_any(argv[i], RANKS, COUNT_OF(RANKS));
+        out->model = out->model || replaced_is_any(argv[i], MODELS, COUNT_OF(MODELS)) ||
+                     strncmp(argv[i], "--from", 6) == 0 || strncmp(argv[i], "model=", 6) == 0;
+        out->sentence = out->sentence || strcmp(argv[i], "--question") == 0;
+        static const char *const RANKS_OF_DATA[] = {"--dp", "--dp-size", "--data-parallel-size", "-dp"};
+        if (replaced_is_any(argv[i], RANKS_OF_DATA, COUNT_OF(RANKS_OF_DATA)) && i + 1 < argc) dp = atoi(argv[i + 1]);
+        attends = attends || strcmp(argv[i], "--enable-dp-attention") == 0;
+        out->maxtext = out->maxtext || strcasestr(argv[i], "maxtext") || strncmp(argv[i], "--tpu", 5) == 0;
+    }
+    out->dp_attention = attends && dp > 1 && dp < 1 << 16 ? dp : 0;
+}
+
+/* Reads all words, argv[0] as it is. False: memory is out. */
+static bool read_all(Replaced *out, int argc, char **argv) {
+    const Command *command = out->command;
+    out->words[out->count++] = argv[0];
+    for (int i = 1; i < argc;) {
+        bool ends = strcmp(argv[i], "--") == 0; /* what follows is no option */
+        bool is_value = out->words[out->count - 1] == argv[i - 1] && i > 1 && takes_next(command, argv[i - 1]);
+        bool stray = argv[i][0] != '-' && !command->takes_arguments && !is_value;
+        for (; ends && i < argc; i++) out->words[out->count++] = argv[i];
+        if (ends) break;
+        if (strcmp(argv[i], "--question") == 0 && ++i) continue;
+        int read = stray      ? replaced_stray(out, argv + i, argc - i)
+                   : is_value ? (out->words[out->count++] = argv[i], 1)
+                              : replaced_word(out, argv + i, argc - i);
+        if (read == 0) return false;
         i += read;
     }
-    if (out.instance && !count_instances(&out)) return error_memory(error);
-    if (counts_gpus_of_nothing(&out, *argc, *argv, error)) return false;
+    return true;
+}
+
+/* A question is answered with what it was read as. */
+static bool advise_reading(Replaced *out) {
+    char *all = arena_text(out->arena, out->command->name);
+    for (int i = 1; all && i < out->count; i++) all = arena_format(out->arena, "%s %s", all, out->words[i]);
+    return all && replaced_advise(out, "read as `shardopt %s`", all);
+}
+
+bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) {
+    Arena *arena = line->arena;
+    int count = *argc;
+    char **words = in_single_words(arena, &count, *argv);
+    Replaced out = {
+        .word = replaced_word, .command = line->command, .arena = arena, .any = count != *argc, .room = 6 * count + 16};
+    out.words = ARENA_NEW(arena, char *, (size_t)out.room);
+    if (!words || !out.words) return error_memory(error);
+    look_ahead(&out, count, words);
+    if (!read_all(&out, count, words)) return error_memory(error);
+    if (out.instance && !replaced_count_instances(&out)) return error_memory(error);
+    if (!replaced_add_size(&out)) return error_memory(error);
+    if (replaced_lacks_chip(&out, *argc, *argv, error)) return false;
     if (!out.any) return true; /* as it was, a --require that is given twice with it */
-    if (out.conditions &&
-        !(out.words[out.count++] = arena_format(arena, "--%s=%s", is_plan(&out) ? "plan" : "require", out.conditions)))
+    if (out.conditions && !replaced_add(&out, "--%s=%s", is_plan(&out) ? "plan" : "require", out.conditions))
         return error_memory(error);
+    if (out.sentence && !advise_reading(&out)) return error_memory(error);
     line->advice = out.advice;
     *argc = out.count;
     *argv = out.words;

@@ -42,6 +42,19 @@ bool words_real(const Words *words, Option option, double low, double high, doub
     return !text || number_real(text, words_where(words, option), low, high, out, words->error);
 }
 
+bool words_sequences(const Words *words, int64_t devices, int64_t most, int64_t *out) {
+    const char *text = given(words, OPTION_SEQUENCES), *each = text ? strstr(text, "/device") : NULL;
+    if (!each || each[strlen("/device")]) return words_tokens(words, OPTION_SEQUENCES, 1, most, out);
+    double of_one = 0;
+    const char *number = arena_format(words->arena, "%.*s", (int)(each - text), text);
+    if (!number) return error_memory(words->error);
+    if (!number_real(number, words_where(words, OPTION_SEQUENCES), 1e-9, (double)most / (double)devices, &of_one,
+                     words->error))
+        return false;
+    *out = max_whole(1, (int64_t)(of_one * (double)devices + 0.5));
+    return true;
+}
+
 bool words_share(const Words *words, Option option, double high, double *out) {
     const char *text = given(words, option);
     return !text || number_share(text, words_where(words, option), 0, high, out, words->error);
@@ -103,13 +116,15 @@ bool unknown_chip(const Catalog *catalog, const char *name, const char *where, A
         names[2 * i] = full;
         names[2 * i + 1] = strncmp(full, "tpu-", 4) == 0 ? full + 4 : full;
     }
+    if (strchr(name, '+'))
+        return error_set(error, ERROR_INPUT, where, "\"%.60s\": a machine has chips of one kind; give one", name);
     const char *nearest = name_nearest(name, names, 2 * (size_t)catalog->count), *other = NULL;
     for (int i = 0; i < catalog->count && nearest && !other; i++) /* mi300 is as near to mi300a as to mi300x */
         if (names[2 * i + 1] != nearest && name_distance(name, names[2 * i + 1]) == name_distance(name, nearest))
             other = names[2 * i + 1];
     return error_set(error, ERROR_INPUT, where, "there is no chip \"%.60s\"; %s%s%s%s", name,
-                     nearest ? "nearest: " : "`shardopt chips` lists them", nearest ? nearest : "",
-                     other ? " or " : "", other ? other : "");
+                     nearest ? "nearest: " : "`shardopt chips` lists them", nearest ? nearest : "", other ? " or " : "",
+                     other ? other : "");
 }
 
 bool chip_from_words(const Words *words, Chip *out, Chip *device) {

@@ -141,7 +141,7 @@ static bool read_batch(const Words *words, Request *request) {
     if (batch <= 0) batch = BATCH_DEFAULT;
     if (request->question.tuning.what.on) batch = request->question.tuning.sequences * seq;
     if (!words_tokens(words, OPTION_BATCH, 1, BATCH_TOKENS_MAX, &batch) ||
-        !words_tokens(words, OPTION_SEQUENCES, 1, BATCH_TOKENS_MAX / seq, &sequences))
+        !words_sequences(words, request->question.machine.mesh.devices, BATCH_TOKENS_MAX / seq, &sequences))
         return false;
     if (!requested && (sequences = required_sequences(words, request)) > 0)
         request->requested.batch_origin = FROM_OPTION;
@@ -154,8 +154,7 @@ static bool read_batch(const Words *words, Request *request) {
     else
         batch = sequences * seq;
     request->question.work.sequences = sequences;
-    request->requested.batch_tokens = (double)batch;
-    return true;
+    return request->requested.batch_tokens = (double)batch, true;
 }
 
 static bool read_tokens(const Words *words, Request *request) {

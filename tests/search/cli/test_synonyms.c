@@ -89,7 +89,7 @@ Test(synonyms, errors_name_the_right_word) {
     static const struct {
         const char *typed, *says;
     } LINES[] = {
-        {"--model Llama-70B", "llama3.3-70b, llama3.1-70b"},
+        {"--model Qwen-32B", "qwen3-32b, qwen2.5-32b"},
         {"--model 8b --nodes 4", "no --chip was given, and tpu-v5p is the default"},
         {"--model 8b --chip h100 --batch 1024", "--sequences 1024"},
         {"--model 8b --chip h100 --tp", "needs a value"},

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What values mean as people type them. */
+#include "base/number.h"
+#include "base/util.h"
+#include "search/cli/replaced.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+const char *replaced_value(Replaced *out, const char *option, const char *value, bool *ok) {
+    static const char *const VALUES[][3] = {{"engine", "trtllm", "tensorrt-llm"}, {"engine", "trt-llm", "tensorrt-llm"},
+                                            {"engine", "trt", "tensorrt-llm"},    {"for", "nemo", "megatron"},
+                                            {"for", "mcore", "megatron"},         {"for", "megatron-lm", "megatron"},
+                                            {"packing", "true", "packed"},        {"offload", "cpu", "optimizer"},
+                                            {"optimizer", "adamw_8bit", "adamw"}, {"precision", "awq", "int4"},
+                                            {"precision", "gptq", "int4"}};
+    for (size_t i = 0; i < COUNT_OF(VALUES); i++)
+        if (strcmp(option, VALUES[i][0]) == 0 && strcasecmp(value, VALUES[i][1]) == 0) {
+            *ok = replaced_advise(out, "%s is read as %s", value, VALUES[i][2]);
+            return VALUES[i][2];
+        }
+    int sizes[3], read = 0; /* of a slice the smallest size comes first */
+    if (strcmp(option, "slice") == 0 && sscanf(value, "%3dx%3dx%3d%n", &sizes[0], &sizes[1], &sizes[2], &read) == 3 &&
+        !value[read] && (sizes[0] | sizes[1] | sizes[2]) % 4 == 0) { /* of cubes of 4x4x4 */
+        qsort(sizes, 3, sizeof *sizes, by_value);
+        const char *sorted = arena_format(out->arena, "%dx%dx%d", sizes[0], sizes[1], sizes[2]);
+        return *ok = sorted != NULL, sorted;
+    }
+    size_t digits = strspn(value, "0123456789."), end = strlen(value);
+    if (digits == 0) return NULL;
+    static const char *const TOKENS[] = {"-tokens", "tokens", "_tokens", "-tok", "tok"};
+    bool counts = strcmp(option, "batch") == 0 || strcmp(option, "tokens") == 0 || strcmp(option, "samples") == 0;
+    for (size_t i = 0; i < COUNT_OF(TOKENS) && counts && end == strlen(value); i++)
+        if (end > strlen(TOKENS[i]) && strcasecmp(value + end - strlen(TOKENS[i]), TOKENS[i]) == 0)
+            end -= strlen(TOKENS[i]);
+    bool billions = counts && end == digits + 1 && toupper((unsigned char)value[digits]) == 'B';
+    if (!counts || (end == strlen(value) && !billions)) return NULL;
+    const char *meant = billions ? arena_format(out->arena, "%.*sG", (int)digits, value)
+                     : arena_format(out->arena, "%.*s", (int)end, value);
+    return *ok = meant != NULL, meant;
+}
