@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CHIP_NAME_SIZE = 64, CHIP_ALIASES_MAX = 8, CHIP_SOURCE_SIZE = 384, CHIP_SHAPES_MAX = 128, HOST_BOARDS_MAX = 10 };
+enum { CHIP_NAME_SIZE = 64, CHIP_ALIASES_MAX = 20, CHIP_SOURCE_SIZE = 384, CHIP_SHAPES_MAX = 128, HOST_BOARDS_MAX = 10 };
 
 typedef enum {
     SCALEUP_TORUS_2D,
