@@ -21,6 +21,38 @@ char *plan_label(const RankedPlan *ranked, char text[WORDS_SIZE]) {
     return text;
 }
 
+const char *role_short(Role role) {
+    static const char *const WORDS[ROLE_COUNT] = {[ROLE_DATA] = "DP",     [ROLE_FSDP] = "FSDP", [ROLE_SEQUENCE] = "CP",
+                                                  [ROLE_TENSOR] = "TP",   [ROLE_EXPERT] = "EP", [ROLE_PIPELINE] = "PP"};
+    return WORDS[role];
+}
+
+const char *chip_noun(const Chip *chip) { return chip_has_domains(chip) ? "GPU" : "chip"; }
+
+char *plan_degrees(const RankedPlan *ranked, char text[WORDS_SIZE]) {
+    static const Role ORDER[] = {ROLE_TENSOR, ROLE_SEQUENCE, ROLE_PIPELINE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA};
+    static const char *const SCHEDULES[SCHEDULE_COUNT] = {
+        [SCHEDULE_GPIPE] = "GPipe",        [SCHEDULE_1F1B] = "1F1B",      [SCHEDULE_INTERLEAVED] = "VPP",
+        [SCHEDULE_CIRCULAR] = "circular x", [SCHEDULE_ZB_H1] = "zero bubble", [SCHEDULE_DUALPIPE] = "DualPipe"};
+    const Knobs *knobs = &ranked->plan.knobs;
+    const ExpertGrid *grid = &knobs->methods.grid;
+    char count[NUMBER_TEXT_SIZE];
+    Prose words = {0};
+    for (size_t i = 0; i < COUNT_OF(ORDER); i++) {
+        bool folded = ORDER[i] == ROLE_EXPERT && grid->expert > 0;
+        int64_t degree = folded ? grid->expert : ranked->plan.degrees.of[ORDER[i]];
+        if (degree > 1) prose_item(&words, " ", "%s%lld", role_short(ORDER[i]), (long long)degree);
+        if (folded && grid->expert_tensor > 1) prose_item(&words, " ", "ETP%lld", (long long)grid->expert_tensor);
+    }
+    if (words.used == 0) prose_add(&words, "one %s", ranked->request ? chip_noun(&ranked->request->question.chip) : "chip");
+    if (knobs->schedule != SCHEDULE_NONE) prose_add(&words, " %s", SCHEDULES[knobs->schedule]);
+    if (knobs->virtual_stages > 1) prose_add(&words, "%lld", (long long)knobs->virtual_stages);
+    if (knobs->schedule != SCHEDULE_NONE)
+        prose_add(&words, ", %s microbatches", number_grouped(knobs->microbatches, count));
+    snprintf(text, WORDS_SIZE, "%.*s", WORDS_SIZE - 1, words.text);
+    return text;
+}
+
 const char *launch_kind_name(LaunchKind kind) {
     static const char *const NAMES[] = {"default", "option", "device_order", "impossible"};
     return NAMES[kind];
@@ -36,19 +68,22 @@ const char *padding_text(PaddingSet set, char text[WORDS_SIZE]) {
     return text;
 }
 
-const char *machine_text(const Request *request, char text[WORDS_SIZE]) {
-    const Chip *chip = &request->question.chip;
-    char title[PROSE_NAME_SIZE], shape[PROSE_NAME_SIZE];
+const char *machine_of(const Chip *chip, const char *shape, int64_t pods, char text[WORDS_SIZE]) {
+    char title[PROSE_NAME_SIZE], clean[PROSE_NAME_SIZE];
     clean_name(chip->title[0] ? chip->title : chip->name, title);
-    clean_name(request->question.machine.text, shape);
-    int64_t pods = request->requested.machine_request.pods;
+    clean_name(shape, clean);
     if (pods > 0)
         snprintf(text, WORDS_SIZE, "%lld pod%s of %s", (long long)pods, pods > 1 ? "s" : "", title);
     else if (chip_has_domains(chip)) /* "16 nodes of 8", or "4 chips of one node" */
-        snprintf(text, WORDS_SIZE, "%s%s %s", shape, strstr(shape, "chip") ? "," : "", title);
+        snprintf(text, WORDS_SIZE, "%s%s %s", clean, strstr(clean, "chip") ? "," : "", title);
     else
-        snprintf(text, WORDS_SIZE, "%s of %s", shape, title);
+        snprintf(text, WORDS_SIZE, "%s of %s", clean, title);
     return text;
+}
+
+const char *machine_text(const Request *request, char text[WORDS_SIZE]) {
+    return machine_of(&request->question.chip, request->question.machine.text,
+                      request->requested.machine_request.pods, text);
 }
 
 const char *moment_text(Moment moment, bool stages) {

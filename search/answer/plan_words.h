@@ -14,10 +14,17 @@ CostContext ranked_cost_context(const Request *request, const RankedPlan *ranked
 
 /* "data=8 fsdp=256 tensor=16 1f1b m=32": degrees above 1, then the schedule where there are stages. */
 char *plan_label(const RankedPlan *ranked, char text[WORDS_SIZE]);
+/* The same in the field's words, for a first answer: "TP8 CP4 PP16 VPP4, 1,024 microbatches", "one GPU". */
+char *plan_degrees(const RankedPlan *ranked, char text[WORDS_SIZE]);
+/* A degree in the field's words: "TP", "DP"; and what they call a chip of this kind: "GPU", or "chip". */
+const char *role_short(Role role);
+const char *chip_noun(const Chip *chip);
 /* "stages, vocab", "nothing". */
 const char *padding_text(PaddingSet set, char text[WORDS_SIZE]);
 /* "8 pods of TPU v5p", "64 nodes of 8 H100 SXM5 80GB". */
 const char *machine_text(const Request *request, char text[WORDS_SIZE]);
+/* The same of a chip and the text of a machine; pods: 0 where it is not so many whole ones. */
+const char *machine_of(const Chip *chip, const char *shape, int64_t pods, char text[WORDS_SIZE]);
 /* "at the logits": the moment at which memory peaks. */
 const char *moment_text(Moment moment, bool stages);
 /* "compute", "HBM", "ICI", "NVLink": bound_name() as a sentence writes it. */

@@ -38,7 +38,7 @@ static int help(int argc, char **argv, Streams streams, Error *error) {
 static bool says_what_is_tuned(int argc, char **argv, Error *error) {
     static const char *const WORDS[] = {"--lora", "--qlora", "--sft",    "--dpo",  "--task",    "--freeze",
                                         "--full", "--help",  "--method", "--peft", "--load_in", "--load-in",
-                                        "lora",   "qlora",   "dpo",      "sft"};
+                                        "lora",   "qlora",   "dpo",      "sft",  "full",   "--rank", "--adapter", "--stage"};
     for (int i = 2; i < argc; i++)
         for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
             if (strncmp(argv[i], WORDS[k], strlen(WORDS[k])) == 0) return true;
@@ -50,6 +50,20 @@ static bool is_of_model(int argc, char **argv) {
     for (int i = 2; i < argc; i++)
         if (strncmp(argv[i], "--model", 7) == 0) return true;
     return false;
+}
+
+/* A question in words, or one word that holds them, as the words of a command. */
+static int answer_question(int argc, char **argv, Streams streams, Error *error) {
+    Arena arena = {0};
+    char *command = NULL, **words = question_words(&argc, argv, &arena, &command);
+    if (!words) {
+        arena_free(&arena);
+        return error_memory(error), exit_of_error(error);
+    }
+    const Command *named = command_named(command, error);
+    int code = named ? command_run(named, argc, words, streams, error) : EXIT_USAGE;
+    arena_free(&arena);
+    return code;
 }
 
 /* `shardopt --model 8b ...` is `shardopt plan --model 8b ...`, and so is `shardopt 8b ...`. */
@@ -65,8 +79,9 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         fprintf(streams.out, "shardopt %s\n", program_version());
         return EXIT_DONE;
     }
-    if (strncmp(word, "fine", 4) == 0 && command_synonym(word) && !says_what_is_tuned(argc, argv, error))
+    if ((strncmp(word, "fine", 4) == 0 || strcmp(word, "ft") == 0) && command_synonym(word) && !says_what_is_tuned(argc, argv, error))
         return EXIT_USAGE;
+    if (is_question(argc, argv)) return answer_question(argc, argv, streams, error);
     const char *meaning = command_meaning(word, is_of_model(argc, argv));
     if (meaning) return error_set(error, ERROR_INPUT, word, "%s", meaning), EXIT_USAGE;
     const Way *way = way_named(word);
@@ -74,6 +89,9 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         argv[1] = (char *)way->option;
         return command_run(command_named(way->command, error), argc, argv, streams, error);
     }
+    if (strcmp(word, "list") == 0 && argc > 2 && (strcmp(argv[2], "gpus") == 0 || strcmp(argv[2], "chips") == 0))
+        return command_run(command_named("chips", error), argc - 2, argv + 2, streams, error);
+    if (strcmp(word, "list") == 0 && argc > 2 && strcmp(argv[2], "models") == 0) argc--;
     if (strcmp(word, "fit") == 0 && is_of_model(argc, argv))
         word = "plan";
     else if (command_synonym(word))

@@ -9,6 +9,10 @@
 typedef struct {
     const char *word, *option, *value, *condition;
     bool advised; /* the option was called so once: what it is called now is said */
+    bool flag;    /* an option that takes no value */
+    const char *before, *format; /* around its value, where it has a format: "tensor=", "d" */
+    const char *ignored;         /* why no answer depends on it, or who chooses it: it is left out, and this is said */
+    bool takes;                  /* of one that is ignored: a word follows it that is no number */
 } Synonym;
 
 extern const Synonym SYNONYMS[];

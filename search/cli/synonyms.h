@@ -13,8 +13,13 @@ typedef struct {
 } Way;
 const Way *way_named(const char *word);
 
-/* What a word that leads to no command is answered with, in a sentence: a question ("how many ..."), or machines that
- * are compared; `of_model`: --model is given too. NULL: it is none. */
+/* A question: "how many ...", "does ... fit", or one word of the shell's that holds several. And its words as those of a
+ * command (*command), split at blanks, with what the question asks for as options; in the arena. NULL: memory is out. */
+bool is_question(int argc, char **argv);
+char **question_words(int *argc, char **argv, Arena *arena, char **command);
+
+/* What a word that leads to no command is answered with, in a sentence: machines that are compared; `of_model`: --model
+ * is given too. NULL: it is none. */
 const char *command_meaning(const char *word, bool of_model);
 
 /* What a word that is no option may be after (--layers, --memory), in a sentence; NULL: nothing known. And the words

@@ -98,6 +98,8 @@ bool unknown_chip(const Catalog *catalog, const char *name, const char *where, A
         names[2 * i] = full;
         names[2 * i + 1] = strncmp(full, "tpu-", 4) == 0 ? full + 4 : full;
     }
+    if (strchr(name, '+'))
+        return error_set(error, ERROR_INPUT, where, "\"%.60s\": a machine has chips of one kind; give one", name);
     const char *nearest = name_nearest(name, names, 2 * (size_t)catalog->count), *other = NULL;
     for (int i = 0; i < catalog->count && nearest && !other; i++) /* mi300 is as near to mi300a as to mi300x */
         if (names[2 * i + 1] != nearest && name_distance(name, names[2 * i + 1]) == name_distance(name, nearest))

@@ -15,6 +15,7 @@ typedef struct {
     int64_t degree[ROLE_COUNT];
     Requirement knobs[REQUIREMENTS_MAX];
     int knob_count;
+    bool either; /* the degree of experts: request_settle_experts() */
 } Named;
 
 static bool read_plan(const char *text, const char *where, Named *named, Error *error) {
@@ -35,7 +36,7 @@ static bool read_plan(const char *text, const char *where, Named *named, Error *
         if (list[i].knob != KNOB_NONE)
             named->knobs[named->knob_count++] = list[i];
         else
-            named->degree[list[i].role] = list[i].degree;
+            named->degree[list[i].role] = list[i].degree, named->either = named->either || list[i].either;
     }
     return true;
 }
@@ -100,6 +101,9 @@ static bool require_plan(Request *request, const char *where, const Named *named
             return error_set(error, ERROR_INPUT, where, "has too many conditions with those of --require; give fewer");
         request->space.requirements[request->space.requirement_count++] = named->knobs[i];
     }
+    for (int i = 0; i < request->space.requirement_count; i++)
+        request->space.requirements[i].either |= named->either && request->space.requirements[i].role == ROLE_EXPERT;
+    request_settle_experts(&request->question.chip, request->space.requirements, request->space.requirement_count);
     request_settle_offload(request);
     return true;
 }

@@ -202,6 +202,7 @@ static bool take_subject(const char **text, const char *where, char word[24], bo
     *out = (Requirement){0};
     *glued = whole && !is_op(**text) && split_glued(text, word);
     const char *name = strcasecmp(word, "fsdp") == 0 ? "fsdp" : long_word(word);
+    out->either = whole && strcasecmp(word, "ep") == 0;
     if (whole && name != word) snprintf(word, 24, "%s", name);
     if (whole && role_of(word, &out->role)) return true;
     out->knob = whole ? knob_find(word) : KNOB_NONE;
@@ -284,6 +285,13 @@ bool requirements_parse(const char *text, const char *where, Requirement list[RE
     if (*count == before)
         return error_set(error, ERROR_INPUT, where, "is empty; write conditions like \"tensor=4 pipeline<=8\"");
     return check_compatible(where, list, *count, error);
+}
+
+void request_settle_experts(const Chip *chip, Requirement *list, int count) {
+    for (int i = 0; i < count; i++) {
+        bool folds = list[i].either && list[i].op == REQUIRE_EQUAL && list[i].degree > 1 && chip_has_domains(chip);
+        if (folds) list[i].knob = KNOB_FOLDED_EXPERT;
+    }
 }
 
 const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEXT_SIZE]) {

@@ -42,6 +42,7 @@ typedef struct {
     RequireOp op;
     int64_t degree; /* or the knob's setting, as knob_setting() has it */
     Knob knob;      /* KNOB_NONE means a role */
+    bool either;    /* "ep": experts as the chip's launchers have them, request_settle_experts() */
 } Requirement;
 enum { REQUIREMENTS_MAX = 32 };
 
@@ -275,6 +276,9 @@ bool requirements_parse(const char *text, const char *where, Requirement list[RE
                         Error *error);
 
 enum { REQUIREMENTS_TEXT_SIZE = REQUIREMENTS_MAX * 48 };
+/* On GPUs launchers put experts on ranks of data, sequence and tensor: "ep=8" is a grid there, folded_expert=8. */
+void request_settle_experts(const Chip *chip, Requirement *list, int count);
+
 /* The conditions as requirements_parse() reads them; "" when there are none. Returns `text`. */
 const char *requirements_text(const Request *request, char text[REQUIREMENTS_TEXT_SIZE]);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/text/prose.h"
+#include "base/text/table.h"
 #include "base/util.h"
 #include "search/answer/plan_words.h"
 #include "search/launch/launcher.h"
+#include "search/report/text/brief_bars.h"
 #include "search/rl/rl_files.h"
 #include "search/rl/rl_report.h"
 #include "search/serving/report/serving_report.h"
@@ -28,9 +30,9 @@ const char *trainer_words(const Trainer *trainer, char text[RL_WORDS_SIZE]) {
 
 static const char *part_words(const RlStep *step, char text[RL_WORDS_SIZE]) {
     if (step->way == RL_COLOCATED)
-        snprintf(text, RL_WORDS_SIZE, "colocated on all %lld chips", (long long)step->train_chips);
+        snprintf(text, RL_WORDS_SIZE, "colocated on all %lld GPUs", (long long)step->train_chips);
     else
-        snprintf(text, RL_WORDS_SIZE, "%lld chips train, %lld generate", (long long)step->train_chips,
+        snprintf(text, RL_WORDS_SIZE, "%lld GPUs train, %lld generate", (long long)step->train_chips,
                  (long long)step->rollout_chips);
     return text;
 }
@@ -55,65 +57,81 @@ static const char *trainer_launcher(const Trainer *trainer) {
 
 static void write_heading(const RlQuestion *question, TextOut out) {
     Prose line = {0};
-    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], machine[WORDS_SIZE];
+    const char *precision = question->options->text[OPTION_PRECISION];
     prose_add(&line,
-              "%s of %s on %s of %s (%lld chips): %lld prompts of %s tokens, %lld answer%s each, mean %s, cut at %s:",
-              question->algorithm->title, question->model.name, question->machine.text, question->chip.title,
-              (long long)question->chips, (long long)question->prompts, grouped_text(question->prompt, a),
+              "%s of %s on %s (%lld GPUs), %s, %lld prompts of %s tokens, %lld answer%s each, mean %s, cut at %s:",
+              question->algorithm->title, question->model.name,
+              machine_of(&question->chip, question->machine.text, 0, machine), (long long)question->chips,
+              precision ? precision : "bf16", (long long)question->prompts, grouped_text(question->prompt, a),
               (long long)question->samples, question->samples > 1 ? "s" : "", grouped_text(question->answers.mean, b),
               grouped_text(question->answers.longest, c));
+    text_strong(out);
     prose_write(out, "", "", line.text);
+    text_plain(out);
 }
 
-static void write_best(const RlQuestion *question, const RlStep *step, TextOut out) {
+/* "4 x TP2" */
+static const char *rollout_degrees(const Rollout *rollout, char text[RL_WORDS_SIZE]) {
+    ServingPool pool = {.on = rollout->layout->on};
+    char way[POOL_TEXT_SIZE];
+    snprintf(text, RL_WORDS_SIZE, "%lld x %s", (long long)rollout->replicas, pool_degrees(&pool, way));
+    return text;
+}
+
+static void write_best(const RlQuestion *question, const RlAnswer *answer, TextOut out) {
+    const RlStep *step = &answer->best[answer->first];
     Prose line = {0};
     char words[RL_WORDS_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
-    double usd = rl_usd_per_step(question, step);
-    prose_add(&line, "%s a step, %s: %s tokens an hour", step_text(step->seconds, a), split_words(step, words),
-              number_short(rl_tokens_per_hour(question, step), b));
+    double usd = rl_usd_per_step(question, step), error = 1 + question->profile.likely_error;
+    prose_add(&line, "%s per step (likely %s to %s), %s tokens an hour", step_text(step->seconds, a),
+              number_time(step->seconds / error, b), number_time(step->seconds * error, c),
+              number_short(rl_tokens_per_hour(question, step), words));
     if (usd >= 0) prose_add(&line, ", $%s a step", number_short(usd, c));
-    prose_add(&line, ".");
-    text_strong(out);
-    prose_write(out, "", "  ", line.text);
-    text_plain(out);
-    line = (Prose){0};
-    prose_add(&line, "Trainer: %s (%lld chips, %s, %s of HBM); %lld update%s of %lld packed sequences of %s tokens.",
-              trainer_words(&step->trainer, words), (long long)step->train_chips, trainer_launcher(&step->trainer),
-              number_bytes(memory_total(&step->trainer.plan->estimate.memory), b), (long long)step->trainer.updates,
-              step->trainer.updates > 1 ? "s" : "", (long long)step->trainer.sequences,
-              grouped_text((double)step->trainer.length, a));
-    prose_write(out, "", "  ", line.text);
-    line = (Prose){0};
-    prose_add(&line, "Rollout: %s; up to %lld answers at once in each; %s a token",
-              rollout_words(&step->rollout, words), (long long)min_whole(step->rollout.answers, step->rollout.slots),
-              step_text(step->rollout.first_step_seconds, a));
+    prose_add(&line, ": %s.", split_words(step, words));
+    prose_write(out, "Answer: ", "  ", line.text);
+}
+
+/* Both sides in the words of who runs them. */
+static void write_words(const RlStep *step, TextOut out) {
+    Prose line = {0};
+    char words[RL_WORDS_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
+    const Trainer *trainer = &step->trainer;
+    prose_add(&line, "In %s's and %s's words: trainer %s, micro-batch %lld, %lld update%s of %lld packed sequences of %s",
+              trainer_launcher(trainer), engine_at(step->rollout.layout->on.engine)->title,
+              plan_degrees(trainer->plan, words), (long long)trainer->plan->plan.knobs.microbatch_sequences,
+              (long long)trainer->updates, trainer->updates > 1 ? "s" : "", (long long)trainer->sequences,
+              grouped_text((double)trainer->length, a));
+    prose_add(&line, "; rollout %s, up to %lld answers in flight in each, %s a token",
+              rollout_degrees(&step->rollout, words), (long long)min_whole(step->rollout.answers, step->rollout.slots),
+              step_text(step->rollout.first_step_seconds, b));
     if (step->rollout.last_step_seconds != step->rollout.first_step_seconds)
-        prose_add(&line, " with all in flight, %s for the last", step_text(step->rollout.last_step_seconds, b));
+        prose_add(&line, " (%s for the last)", step_text(step->rollout.last_step_seconds, c));
     prose_add(&line, ".");
     prose_write(out, "", "  ", line.text);
 }
 
-/* Passes forward are one row, and what takes next to nothing counts as other. */
-static void write_phases(const RlStep *step, TextOut out) {
+/* Passes forward are one part, and what takes next to nothing counts as other. Pools apart work at the same time. */
+static void phase_parts(const RlStep *step, Parts *out) {
     static const double LITTLE = 0.01;
-    static const bool PASS[RL_PHASES] = {
-        [RL_LOGPROBS] = true, [RL_REFERENCE] = true, [RL_TEACHER] = true, [RL_VALUES] = true, [RL_REWARD] = true};
+    static const struct {
+        const char *shared, *apart;
+    } NAMES[RL_PHASES] = {[RL_GENERATION] = {"generation", "generation (rollout)"},
+                          [RL_TRANSFER] = {"weight sync", "weight sync (both)"},
+                          [RL_LOGPROBS] = {"log-probs, scores", "log-probs (trainer)"},
+                          [RL_TRAINING] = {"training", "training (trainer)"},
+                          [RL_CRITIC] = {"training of critic", "critic (trainer)"},
+                          [RL_LOAD] = {"loading, offloading", "loading (trainer)"},
+                          [RL_OTHER] = {"rewards, data, other", "rewards (trainer)"}};
     double rows[RL_PHASES] = {0};
     for (int phase = 0; phase < RL_PHASES; phase++) {
         bool little = phase == RL_LOAD && step->phases[phase] < LITTLE * step->seconds;
-        rows[PASS[phase] ? RL_LOGPROBS : little ? RL_OTHER : phase] += step->phases[phase];
+        rows[!NAMES[phase].apart ? RL_LOGPROBS : little ? RL_OTHER : phase] += step->phases[phase];
     }
-    fprintf(out.file, "%-30s %9s  share  pool\n", "Phase", "seconds");
-    for (int phase = 0; phase < RL_PHASES; phase++) {
-        if (!(rows[phase] > 0)) continue;
-        const char *pool = step->way == RL_COLOCATED ? "all"
-                           : phase == RL_GENERATION  ? "rollout"
-                           : phase == RL_TRANSFER    ? "both"
-                                                     : "trainer";
-        fprintf(out.file, "%-30s %9.2f  %4.0f%%  %s\n",
-                phase == RL_LOGPROBS ? "forward: log-probs and scores" : rl_phase_words((RlPhase)phase), rows[phase],
-                100 * rows[phase] / step->seconds, pool);
-    }
+    *out = (Parts){.whole = step->seconds};
+    snprintf(out->title, sizeof out->title, "Where a step goes%s", rl_way_lags(step->way) ? ", two pools at once" : "");
+    for (int phase = 0; phase < RL_PHASES; phase++)
+        parts_add(out, step->way == RL_COLOCATED ? NAMES[phase].shared : NAMES[phase].apart, rows[phase]);
 }
 
 /* The share of the answers that are cut at the longest. */
@@ -130,7 +148,7 @@ static void write_limits(const RlQuestion *question, const RlStep *step, TextOut
     bool rollout = generation > busy;
     if (step->rollout.partial)
         prose_add(&line,
-                  "Partial: answers that are not done go on with the new weights, and none waits for the longest. ");
+                  "Partial: answers that are not done go on with new weights; none waits for the longest. ");
     else if (step->rollout.lag > 1)
         prose_add(&line, "Answers of up to %d steps are in flight together, so that none waits for the longest. ",
                   step->rollout.lag);
@@ -148,61 +166,105 @@ static void write_limits(const RlQuestion *question, const RlStep *step, TextOut
                   100 * fabs(generation - busy) / step->seconds);
     else
         prose_add(&line, "%.0f%% of the step.", 100 * max_real(generation, busy) / step->seconds);
-    prose_write(out, "", "  ", line.text);
+    prose_write(out, "  ", "  ", line.text);
 }
 
 /* ---- the others ---- */
 
-static void write_others(const RlQuestion *question, const RlAnswer *answer, TextOut out) {
-    const RlStep *best = &answer->best[answer->first];
-    for (int way = 0; way < RL_WAYS; way++) {
-        const RlStep *step = &answer->best[way];
-        Prose line = {0};
-        char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], words[RL_WORDS_SIZE];
-        if (way == (int)answer->first || !step->fits) continue;
-        double more = step->seconds / best->seconds - 1;
-        prose_add(&line, "Instead %s (%s%s): %s; ", step_text(step->seconds, a), change_text(more, b),
-                  more < question->profile.likely_error ? ", too near to tell" : "", split_words(step, words));
-        prose_add(&line, "%s.", rollout_words(&step->rollout, words));
-        prose_write(out, "", "  ", line.text);
-    }
+/* "40 train, 24 generate, lag 1, partial" */
+static const char *split_short(const RlStep *step, char text[RL_WORDS_SIZE]) {
+    if (step->way == RL_COLOCATED)
+        snprintf(text, RL_WORDS_SIZE, "colocated");
+    else if (step->lag == 0)
+        snprintf(text, RL_WORDS_SIZE, "%lld train, %lld generate", (long long)step->train_chips,
+                 (long long)step->rollout_chips);
+    else
+        snprintf(text, RL_WORDS_SIZE, "%lld train, %lld generate, lag %d%s", (long long)step->train_chips,
+                 (long long)step->rollout_chips, step->lag, step->way == RL_SPLIT_PARTIAL ? ", partial" : "");
+    return text;
 }
 
-static void write_recipes(const Recipes *recipes, const RlStep *best, TextOut out) {
-    for (int i = 0; i < recipes->count; i++) {
-        const RlStep *step = &recipes->of[i].step;
-        Prose line = {0};
-        char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], words[RL_WORDS_SIZE];
-        prose_add(&line, "As NeMo RL's %s ", recipes->of[i].name);
-        if (!step->fits)
-            prose_add(&line, "it has no room.");
-        else
-            prose_add(&line, "%s (%s): %s.", step_text(step->seconds, a),
-                      change_text(step->seconds / best->seconds - 1, b), part_words(step, words));
-        prose_write(out, "", "  ", line.text);
+static void add_row(Table *table, int rank, const RlStep *step, double best, const char *note) {
+    char words[RL_WORDS_SIZE], text[NUMBER_TEXT_SIZE];
+    table_cell(table, "%d ", rank);
+    table_cell(table, "%s", split_short(step, words));
+    if (!step->fits) {
+        for (int i = 0; i < 3; i++) table_cell(table, "-");
+        table_cell(table, "no room");
+    } else {
+        table_cell(table, "%s", plan_degrees(step->trainer.plan, words));
+        table_cell(table, "%s", rollout_degrees(&step->rollout, words));
+        table_cell(table, "%s", step_text(step->seconds, words));
+        table_cell(table, "%s", rank > 1 ? change_text(step->seconds / best - 1, text) : "");
     }
+    table_cell(table, "%s", note);
+}
+
+/* The best of each kind of step, and what NeMo RL's own recipes take. */
+static bool write_plans(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, TextOut out) {
+    const RlStep *best = &answer->best[answer->first];
+    Arena arena = {0};
+    Table table = table_new(&arena, "Plans", ">|plan|trainer|rollout|>step|>more|note");
+    table_wrap(&table, 1, 40);
+    table_wrap(&table, 2, 34);
+    table_may_drop(&table, 6);
+    int rank = 1;
+    add_row(&table, rank, best, best->seconds, "best");
+    for (int way = 0; way < RL_WAYS; way++) {
+        const RlStep *step = &answer->best[way];
+        if (way == (int)answer->first || !step->fits) continue;
+        bool near = step->seconds / best->seconds - 1 < question->profile.likely_error;
+        add_row(&table, ++rank, step, best->seconds, near ? "too near to tell" : "");
+    }
+    for (int i = 0; i < recipes->count; i++) {
+        char note[128];
+        snprintf(note, sizeof note, "NeMo RL's %s", recipes->of[i].name);
+        add_row(&table, ++rank, &recipes->of[i].step, best->seconds, note);
+    }
+    bool ok = table_write_text(&table, " ", out);
+    arena_free(&arena);
+    return ok;
 }
 
 static void write_failures(const RlAnswer *answer, TextOut out) {
     char a[64], b[64], c[NUMBER_TEXT_SIZE];
     const RlStep *best = &answer->best[answer->first];
     if (!(answer->goodput > 0)) return;
-    fprintf(out.file, "A failure every %s: %s goodput, so that a step takes %s in mean.\n",
+    fprintf(out.file, "  A failure every %s: %s goodput, so that a step takes %s in mean.\n",
             duration_text(answer->mtbf_seconds, a), share_text(answer->goodput, b),
             step_text(best->seconds / answer->goodput, c));
 }
 
 static void write_proof(const RlAnswer *answer, TextOut out) {
-    int cut = 0;
-    for (int i = 0; i < answer->line_count; i++) {
-        RlFate fate = answer->lines[i].fate;
-        cut += fate == RL_CUT_FLOOR || fate == RL_CUT_ROLLOUT;
-    }
+    fprintf(out.file, "  Run plan 1: proven the best of %d split%s in this cost model.\n", answer->line_count,
+            answer->line_count == 1 ? "" : "s");
+}
+
+static void write_confidence(const RlQuestion *question, TextOut out) {
     Prose line = {0};
-    prose_add(&line,
-              "Proven by this model: best of %d splits; %d cut by bounds, %d searches of plans, %d engine layouts.",
-              answer->line_count, cut, answer->trainer_searches, answer->rollouts.count);
-    prose_write(out, "", "  ", line.text);
+    prose_add(&line, "published steps differ by %.0f%% in the median from this model's; what is nearer is a tie.", 100 * question->profile.likely_error);
+    prose_write(out, "Confidence: ", "  ", line.text);
+}
+
+/* What no option said. */
+static void write_assumed(const RlQuestion *question, const RlStep *best, TextOut out) {
+    const char *const *text = question->options->text;
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    Prose line = {0};
+    if (!text[OPTION_PROMPTS]) prose_item(&line, ", ", "%lld prompts", (long long)question->prompts);
+    if (!text[OPTION_SAMPLES] && question->samples > 1)
+        prose_item(&line, ", ", "%lld answers each", (long long)question->samples);
+    if (!text[OPTION_PROMPT]) prose_item(&line, ", ", "prompts of %s tokens", grouped_text(question->prompt, a));
+    if (!text[OPTION_ANSWER] && !text[OPTION_LENGTHS])
+        prose_item(&line, ", ", "answers of %s", grouped_text(question->answers.mean, a));
+    if (!text[OPTION_MAX_ANSWER] && !text[OPTION_LENGTHS])
+        prose_item(&line, ", ", "cut at %s", grouped_text(question->answers.longest, a));
+    if (!text[OPTION_LAG]) prose_item(&line, ", ", "lag 1 allowed");
+    prose_item(&line, ", ", "engines take %.0f%% of HBM", 100 * question->engine_memory[best->way == RL_COLOCATED]);
+    prose_add(&line, "; trainer may use %s of %s HBM.",
+              number_bytes(best->trainer.plan->estimate.memory_limit_bytes, a),
+              number_bytes(question->chip.hbm_bytes.value, b));
+    prose_write(out, "Assumed: ", "  ", line.text);
 }
 
 static void write_next(const RlQuestion *question, TextOut out) {
@@ -218,24 +280,51 @@ static void write_next(const RlQuestion *question, TextOut out) {
     fprintf(out.file, "Next: %s --emit %s\n", line.text, nemo ? RL_FRAMEWORK[0].name : RL_FRAMEWORK[1].name);
 }
 
+typedef struct {
+    const RlQuestion *question;
+    const RlAnswer *answer;
+    const Recipes *recipes;
+} Screen;
+
+static bool write_answer(const void *context, TextOut out) {
+    const Screen *screen = context;
+    const RlStep *best = &screen->answer->best[screen->answer->first];
+    write_heading(screen->question, out);
+    write_best(screen->question, screen->answer, out);
+    write_limits(screen->question, best, out);
+    write_failures(screen->answer, out);
+    write_proof(screen->answer, out);
+    write_words(best, out);
+    return write_plans(screen->question, screen->answer, screen->recipes, out);
+}
+
+static bool write_end(const void *context, TextOut out) {
+    const Screen *screen = context;
+    write_confidence(screen->question, out);
+    write_assumed(screen->question, &screen->answer->best[screen->answer->first], out);
+    write_next(screen->question, out);
+    return true;
+}
+
 bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, TextOut out,
                    Error *error) {
-    write_heading(question, out);
     if (!answer->found) {
-        fprintf(out.file, "No split fits: %s\n",
+        write_heading(question, out);
+        fprintf(out.file, "Answer: no split fits: %s\n",
                 answer->rollouts.count == 0 ? "no engine has room for the weights and one answer; give more chips"
                                             : "no plan that trains fits on what is left; give more hosts");
         return !ferror(out.file) || error_stream(error, "text", "output");
     }
+    const Screen screen = {question, answer, recipes};
     const RlStep *best = &answer->best[answer->first];
-    write_best(question, best, out);
-    write_phases(best, out);
-    write_limits(question, best, out);
-    write_others(question, answer, out);
-    write_recipes(recipes, best, out);
-    write_failures(answer, out);
-    write_proof(answer, out);
-    write_next(question, out);
+    Parts time, memory;
+    if (!write_answer(&screen, out)) return error_memory(error);
+    phase_parts(best, &time);
+    plan_memory_parts(best->trainer.plan, &memory);
+    snprintf(memory.title, sizeof memory.title, "Where HBM goes, trainer at its peak");
+    int rows = bar_rows(lines_of(write_answer, &screen, out) + lines_of(write_end, &screen, out));
+    brief_bars_write(&time, &memory, rows, out);
+    write_end(&screen, out);
     return !ferror(out.file) || error_stream(error, "text", "output");
 }
 

@@ -2,6 +2,7 @@
 /* `shardopt plan`: words to a request, a request to a report, a report to where it is wanted. */
 #include "base/clock.h"
 #include "base/file.h"
+#include "search/cli/commands.h"
 #include "search/cli/planning.h"
 #include "search/cli/progress.h"
 #include "search/engine/proof/certificate.h"
@@ -146,7 +147,18 @@ static const CommandNote NOTES[] = {
     {0},
 };
 
+/* How soon, or for how much, is a question of machines: `sweep` compares them. */
+static const Command *machines_compared(int argc, char **argv) {
+    static const char *const GOALS[] = {"--deadline", "--days", "--budget"};
+    Error none = {0};
+    for (int i = 1; i < argc; i++)
+        for (size_t k = 0; k < sizeof GOALS / sizeof *GOALS; k++)
+            if (strncmp(argv[i], GOALS[k], strlen(GOALS[k])) == 0) return command_named("sweep", &none);
+    return NULL;
+}
+
 const Command COMMAND_PLAN = {
+    .other = machines_compared,
     .name = "plan",
     .summary = "search, and print the best plans with their proof",
     .usage = "[plan] --model NAME [--chip NAME] [--nodes N | --slice SHAPE | --pods N | --chips N] [OPTIONS]",

@@ -16,27 +16,27 @@
 
 /* ---- the verdict ---- */
 
+/* Which plan to run, and what is known of the others. */
 static void add_proof(const Report *report, Prose *to) {
     const Certificate *certificate = &report->result.certificate;
     const RankedPlan *fastest = report->result.fastest, *odd = report->result.odd;
-    const char *better = chip_has_domains(&report->request->question.chip) ? "better" : "faster"; /* odd.h */
-    char count[COUNT_TEXT_SIZE], step[NUMBER_TEXT_SIZE];
+    char count[COUNT_TEXT_SIZE];
+    prose_add(to, "Run plan 1: ");
     if (certificate->proof == PROOF_GAP) {
-        prose_add(to, " ");
         gap_words(report, to);
         return;
     }
-    prose_add(to, " Proven: none of the %s plans ", count_text(certificate->plans_covered, true, count));
+    count_text(certificate->plans_covered, true, count);
     if (odd) {
-        prose_add(to, "is better in this cost model; what is faster, by %.2g%% or more, is odd: ",
-                  100 * (1 - odd->estimate.time.seconds / report->result.plans[0].estimate.time.seconds));
+        prose_add(to, "proven the best of %s plans in this cost model; what is %.2g%% faster, or more, is seldom run: ",
+                  count, 100 * (1 - odd->estimate.time.seconds / report->result.plans[0].estimate.time.seconds));
         odd_words(odd->odd, to);
         prose_add(to, ".");
     } else if (fastest) {
-        prose_add(to, "is %s than %s; plan 1 ties, with the lowest risk.", better,
-                  step_text(fastest->ranked_seconds, step));
+        prose_add(to, "it ties with the fastest of %s plans in this cost model, which is proven, at the lowest risk.", count);
     } else {
-        prose_add(to, "is %s in this cost model.", better);
+        prose_add(to, "proven the %s of %s plans in this cost model.",
+                  chip_has_domains(&report->request->question.chip) ? "best" : "fastest", count); /* odd.h */
     }
 }
 
@@ -53,29 +53,34 @@ static void add_inexpressible(const Report *report, const RankedPlan *first, Pro
               launcher_names(otherwise, ", ", " and ", names, sizeof names));
 }
 
-static void write_verdict(const Report *report, const RankedPlan *first, TextOut out) {
-    const Request *request = report->request;
+static void write_verdict(const Request *request, const RankedPlan *first, TextOut out) {
     const Estimate *estimate = &first->estimate;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     double low, high, peak = request_cost_context(request).precision_flops_per_second;
     Prose text = {0};
+    const char *chip = chip_noun(&request->question.chip);
     title_write(request, first, true, out);
     prose_add(&text, "%s per step", step_text(estimate->time.seconds, a));
     if (plan_likely(request, first, &low, &high))
         prose_add(&text, " (likely %s to %s)", number_time(low, a), number_time(high, b));
-    double claim = report_claim(report, first);
-    if (claim > 0) prose_add(&text, ", claims %.0f%% over the nearest measured run", 100 * claim);
-    prose_add(&text, ", %s MFU, ", share_text(estimate->mfu, a));
-    prose_add(&text, "%s and %s tokens/s per chip, ", rate_text(estimate->mfu * peak, "FLOP", a),
-              number_grouped((int64_t)(estimate->tokens_per_second_per_chip + 0.5), b));
+    prose_add(&text, ", %s per %s (%s MFU), ", rate_text(estimate->mfu * peak, "FLOP", a), chip,
+              share_text(estimate->mfu, b));
+    prose_add(&text, "%s tokens/s per %s, ", number_grouped((int64_t)(estimate->tokens_per_second_per_chip + 0.5), b),
+              chip);
     prose_add(&text, "%s of %s HBM", number_bytes(memory_total(&estimate->memory), a),
               number_bytes(estimate->memory_limit_bytes, b));
     fits_words(request, first, &text);
-    prose_add(&text, ", bound by %s (%s next, %.0f%% away).", bound_text(estimate->bound_by, &first->machine.mesh),
-              bound_text(estimate->bound_next, &first->machine.mesh), 100 * (1 - estimate->bound_next_share));
+    prose_add(&text, "; bound by %s (next %s, busy %.0f%% as long).",
+              bound_text(estimate->bound_by, &first->machine.mesh),
+              bound_text(estimate->bound_next, &first->machine.mesh), 100 * estimate->bound_next_share);
+    prose_write(out, "Answer: ", "  ", text.text);
+}
+
+static void write_proof(const Report *report, const RankedPlan *first, TextOut out) {
+    Prose text = {0};
     add_proof(report, &text);
     add_inexpressible(report, first, &text);
-    prose_write(out, "", "", text.text);
+    prose_write(out, "  ", "  ", text.text);
 }
 
 /* "LoRA of rank 16 on all-linear, frozen weights in 0.52 bytes: 42 M of 8.07 G parameters are trained." */
@@ -141,7 +146,7 @@ static void write_training(const Request *request, const RankedPlan *first, Text
     const FineTuning *tuning = &request->question.tuning;
     if (tuning->what.on) {
         tuning_words(request, first, &text);
-        prose_write(out, "", "", text.text);
+        prose_write(out, "  ", "  ", text.text);
         text = (Prose){0};
         lengths_words(tuning, training.tokens / (tuning->samples * tuning->epochs), &text);
         prose_add(&text, "%.3g %s/s; %s %s, %.4g epoch%s: %s", training.samples_per_second,
@@ -152,10 +157,10 @@ static void write_training(const Request *request, const RankedPlan *first, Text
         prose_add(&text, "%s tokens: %s", number_short(training.tokens, a), duration_text(training.seconds, b));
     }
     if (fails && strcmp(duration_text(failing.seconds, a), b) != 0) prose_add(&text, " (%s with failures)", a);
-    prose_add(&text, ", %s chip-hours", number_short(training.chip_hours, a));
+    prose_add(&text, ", %s %s-hours", number_short(training.chip_hours, a), chip_noun(&request->question.chip));
     if (training.usd >= 0) prose_add(&text, ", $%s", number_short(training.usd, a));
     prose_add(&text, ".");
-    prose_write(out, "", "", text.text);
+    prose_write(out, "  ", "  ", text.text);
 }
 
 /* A policy tensor by tensor is for the file. */
@@ -184,15 +189,17 @@ static void write_words(const Report *report, const RankedPlan *first, TextOut o
     }
 }
 
-static bool write_answer(const Report *report, TextOut out) {
+static bool write_answer(const void *context, TextOut out) {
+    const Report *report = context;
     const RankedPlan *first = report->result.plans;
     if (report->result.plan_count == 0) {
         shortfall_write(report, out);
         nearest_write(report, out);
         return true;
     }
-    write_verdict(report, first, out);
+    write_verdict(report->request, first, out);
     write_training(report->request, first, out);
+    write_proof(report, first, out);
     write_words(report, first, out);
     return true;
 }
@@ -232,21 +239,22 @@ static void few_launchers(const RankedPlan *ranked, char cell[WORDS_SIZE]) {
 /* Why a row is there, in a word or two, then what else it changes. */
 static void note_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
     static const char *const WORDS[ROW_KIND_COUNT] = {[ROW_FASTEST] = "fastest",
-                                                      [ROW_SUREST] = "lowest risk",
-                                                      [ROW_ODD] = "faster, odd",
+                                                      [ROW_SUREST] = "to run: lowest risk",
+                                                      [ROW_ODD] = "faster, seldom run",
                                                       [ROW_WITH_PIPELINE] = "with a pipeline",
                                                       [ROW_WITHOUT_PIPELINE] = "without a pipeline",
                                                       [ROW_HEADROOM] = "15% HBM free",
-                                                      [ROW_USUAL] = "fsdp and data only"};
+                                                      [ROW_USUAL] = "FSDP and DP only"};
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     Prose moves = {0}, words = {0};
     for (int kind = 0; kind < ROW_KIND_COUNT; kind++) {
         const Launcher *own = ranked->request ? launcher_of(ranked->request) : NULL;
         if (!(ranked->row_kinds >> kind & 1)) continue;
+        if (kind == ROW_FASTEST && ranked->row_kinds >> ROW_ODD & 1) continue;
         if (kind == ROW_OF_LAUNCHER)
             prose_item(&words, ", ", "%s's best", own ? own->name : "another");
         else
-            prose_item(&words, ", ", "%s", kind == ROW_SUREST && report->result.odd ? "best in rank" : WORDS[kind]);
+            prose_item(&words, ", ", "%s", kind == ROW_SUREST && report->result.odd ? "to run" : WORDS[kind]);
     }
     if (words.used > 0) row_gap_words(report, rank, &words);
     if (words.used == 0) plan_moves(report, rank, &moves);
@@ -285,7 +293,7 @@ static void add_row(Table *table, const Report *report, int rank, const RowForm 
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     char words[WORDS_SIZE], text[NUMBER_TEXT_SIZE];
     table_cell(table, "%d%s", rank, ranked->tied && rank > 1 ? "~" : " ");
-    plan_label(ranked, words);
+    plan_degrees(ranked, words);
     if (form->plan_lines > 0) cut_label(words, form->plan_columns, form->plan_lines);
     table_cell(table, "%s", words);
     table_cell(table, "%s", step_text(ranked->estimate.time.seconds, text));
@@ -320,13 +328,19 @@ static bool write_plans(const Report *report, int plan_lines, TextOut out) {
 static void write_note(const Report *report, TextOut out) {
     const SearchResult *result = &report->result;
     char step[NUMBER_TEXT_SIZE];
-    bool tied = false;
+    bool tied = false, otherwise = false;
     Prose note = {0};
-    for (int i = 1; i < result->plan_count; i++) tied = tied || result->plans[i].tied;
-    if (tied) prose_item(&note, " ", "~ tied with plan 1.");
+    for (int i = 0; i < result->plan_count; i++) {
+        char cell[WORDS_SIZE];
+        priced_launchers(&result->plans[i], cell);
+        otherwise = otherwise || strchr(cell, '+');
+        tied = tied || (i > 0 && result->plans[i].tied);
+    }
+    if (tied) prose_item(&note, " ", "~ ties with plan 1.");
+    if (otherwise) prose_item(&note, " ", "+1%%: so much slower as that launcher lays it out.");
     double gain = report->has_free ? report->free.ranked_seconds / result->plans[0].ranked_seconds - 1 : 0;
     if (gain <= -0.0005)
-        prose_item(&note, " ", "Beyond all launchers (--for any): %s%s (%+.1f%%).",
+        prose_item(&note, " ", "Without a launcher's limits (--for any): %s%s (%+.1f%%).",
                    step_text(report->free.estimate.time.seconds, step), report->free_or_less ? " or less" : "",
                    100 * gain);
     if (note.used > 0) prose_write(out, "    ", "    ", note.text);
@@ -352,6 +366,8 @@ static void add_measured(const Report *report, Prose *to) {
         prose_add(to, " (as predicted)");
     else
         prose_add(to, " (predicted %.0f%% %s)", fabs(off), off > 0 ? "more" : "less");
+    double claim = report_claim(report, report->result.plans);
+    if (claim > 0) prose_add(to, ", beyond which plan 1 claims %.0f%%", 100 * claim);
 }
 
 /* Mixtures differ by half and more between a tuned recipe, whose routing is made even, and the same as it comes. */
@@ -377,6 +393,42 @@ static void write_confidence(const Report *report, TextOut out) {
     prose_write(out, "Confidence: ", "  ", line.text);
 }
 
+static const char *origin_words(Origin origin) { return origin == FROM_MODEL ? "published" : "default"; }
+
+/* What no option said: sizes, lengths, precision, state, and what of HBM plans may use. */
+static void write_assumed(const Report *report, TextOut out) {
+    const Request *request = report->request;
+    const Requested *said = &request->requested;
+    CostContext setting = request_cost_context(request);
+    const TrainingState *state = cost_context_state(&setting);
+    const MachineRequest *machine = &said->machine_request;
+    const bool tunes = request->question.tuning.what.on;
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    Prose line = {0};
+    if (!machine->pods && !machine->slice && !machine->chips && !machine->nodes)
+        prose_item(&line, ", ", "the machine (--gpus N --gpu KIND gives another)");
+    if (said->batch_origin != FROM_OPTION)
+        prose_item(&line, ", ", "batch of %s (%s)", number_grouped(request->question.work.sequences, a),
+                   origin_words(tunes ? FROM_DEFAULT : said->batch_origin));
+    if (said->seq_origin != FROM_OPTION && !tunes)
+        prose_item(&line, ", ", "length %s (%s)", number_grouped(request->question.work.seq, a),
+                   origin_words(said->seq_origin));
+    if (said->tokens_origin != FROM_OPTION && !tunes)
+        prose_item(&line, ", ", "%s tokens (%s)", number_short(request->question.training_tokens, a),
+                   said->tokens_origin == FROM_MODEL ? "published" : "20 a parameter");
+    if (tunes && !said->tuning[TUNING_SAMPLES][0] && said->tokens_origin != FROM_OPTION)
+        prose_item(&line, ", ", "%s samples of %s tokens (default)", number_short(request->question.tuning.samples, a),
+                   number_grouped((int64_t)request->question.tuning.sample_tokens, b));
+    prose_item(&line, ", ", "%s matmuls, %s with %s master weights", precision_name(request->question.precision),
+               state->optimizer, dtype_name(state->dtypes.master));
+    if (state->moments) prose_add(&line, " and %s moments", dtype_name(state->dtypes.first));
+    prose_add(&line, "; plans may use %s of the %s HBM that the driver gives",
+              number_bytes(report->result.plans[0].estimate.memory_limit_bytes, a),
+              number_bytes(setting.chip->hbm_bytes.value, b));
+    prose_add(&line, " (--hbm-reserve %s).", share_text(request->question.hbm_reserve, a));
+    prose_write(out, "Assumed: ", "  ", line.text);
+}
+
 /* The command line is one line, to be copied. */
 static void write_next(const Report *report, TextOut out) {
     const Launcher *launcher = launcher_of(report->request);
@@ -386,7 +438,8 @@ static void write_next(const Report *report, TextOut out) {
                 format->file ? " -o " : "", format->file ? format->file : "");
 }
 
-static bool write_end(const Report *report, TextOut out) {
+static bool write_end(const void *context, TextOut out) {
+    const Report *report = context;
     if (interrupted_later(report))
         prose_write(out, "", "  ", "Interrupted after the proof: some rows of other kinds may be missing.");
     if (report->result.plan_count == 0) {
@@ -394,25 +447,12 @@ static bool write_end(const Report *report, TextOut out) {
         return true;
     }
     write_confidence(report, out);
+    write_assumed(report, out);
     write_next(report, out);
     return true;
 }
 
 /* ---- the whole ---- */
-
-/* Lines that a writer writes on this terminal; 0 where memory is out. */
-static int lines_of(bool (*write)(const Report *report, TextOut out), const Report *report, TextOut out) {
-    char *text = NULL;
-    size_t length = 0;
-    int lines = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return 0;
-    write(report, (TextOut){memory, out.terminal});
-    if (fclose(memory) == 0)
-        for (size_t i = 0; i < length; i++) lines += text[i] == '\n';
-    free(text);
-    return lines;
-}
 
 static bool write_table(const Report *report, int plan_lines, TextOut out) {
     bool ok = write_plans(report, plan_lines, out);
@@ -421,35 +461,39 @@ static bool write_table(const Report *report, int plan_lines, TextOut out) {
     return ok;
 }
 
-static bool table_whole(const Report *report, TextOut out) { return write_table(report, 0, out); }
-static bool table_of_two(const Report *report, TextOut out) { return write_table(report, 2, out); }
-static bool table_of_one(const Report *report, TextOut out) { return write_table(report, 1, out); }
+static bool table_whole(const void *report, TextOut out) { return write_table(report, 0, out); }
+static bool table_of_two(const void *report, TextOut out) { return write_table(report, 2, out); }
+static bool table_of_one(const void *report, TextOut out) { return write_table(report, 1, out); }
 
 /* Bars take the lines that the rest leaves, and where it leaves few, no blank line stands before them, nor before the
  * table. Where it leaves too few, plans take two lines at most, or one. */
-static bool write_rows(const Report *report, TextOut out) {
-    enum { HEADING = 1, BLANK = 1, ROWS_LEAST = 2, ROWS_ENOUGH = 4, ROWS_MOST = 6 };
+static bool write_rows(const void *context, TextOut out) {
+    const Report *report = context;
+    enum { HEADING = 1, BLANK = 1, ROWS_LEAST = 2, ROWS_ENOUGH = 4 };
     if (report->result.plan_count == 0) return true;
-    static bool (*const TABLES[])(const Report *report, TextOut out) = {table_whole, table_of_two, table_of_one};
+    static bool (*const TABLES[])(const void *report, TextOut out) = {table_whole, table_of_two, table_of_one};
     int room = BRIEF_LINES - lines_of(write_answer, report, out) - lines_of(write_end, report, out) - HEADING;
     size_t form = 0;
     int left = room - lines_of(TABLES[form], report, out);
     while (left < ROWS_LEAST && ++form < COUNT_OF(TABLES)) left = room - lines_of(TABLES[form], report, out);
     if (left > ROWS_LEAST) fputc('\n', out.file), left -= BLANK;
     if (!TABLES[min_whole((int64_t)form, COUNT_OF(TABLES) - 1)](report, out)) return false;
-    bool blank = left - BLANK >= ROWS_ENOUGH;
-    if (blank) fputc('\n', out.file);
-    brief_bars_write(&report->result.plans[0], (int)max_whole(ROWS_LEAST, min_whole(ROWS_MOST, left - blank)), out);
+    if (left - BLANK >= ROWS_ENOUGH) fputc('\n', out.file), left -= BLANK;
+    Parts time, memory;
+    plan_time_parts(&report->result.plans[0], &time);
+    plan_memory_parts(&report->result.plans[0], &memory);
+    brief_bars_write(&time, &memory, bar_rows(BRIEF_LINES - HEADING - left), out);
     return true;
 }
 
 /* Ways out matter most where nothing fits. */
-static bool write_ways(const Report *report, TextOut out) {
+static bool write_ways(const void *context, TextOut out) {
+    const Report *report = context;
     return report->result.plan_count > 0 || alternatives_write(report, out);
 }
 
 bool report_write_brief_stage(const Report *report, ReportStage stage, TextOut out, Error *error) {
-    static bool (*const WRITE[STAGE_COUNT])(const Report *report, TextOut out) = {
+    static bool (*const WRITE[STAGE_COUNT])(const void *report, TextOut out) = {
         [STAGE_PLAN] = write_answer, [STAGE_ROWS] = write_rows, [STAGE_WAYS] = write_ways, [STAGE_WHOLE] = write_end};
     if (!WRITE[stage](report, out)) return error_memory(error);
     return !ferror(out.file) || error_set(error, ERROR_IO, "report", "the text could not be written");

@@ -39,14 +39,15 @@ void title_write(const Request *request, const RankedPlan *ranked, bool batch, T
     int64_t used = ranked->machine.mesh.chips, requested = request->question.machine.mesh.chips;
     Prose text = {0};
     prose_add(&text, "%s on %s", clean_name(request->question.model.name, name), machine_text(request, machine));
+    const char *chip = chip_noun(&request->question.chip);
     if (used != requested)
-        prose_add(&text, " (%s: %s of %s chips)", ranked->machine.text, number_grouped(used, a),
-                  number_grouped(requested, b));
+        prose_add(&text, " (%s: %s of %s %ss)", ranked->machine.text, number_grouped(used, a),
+                  number_grouped(requested, b), chip);
     else
-        prose_add(&text, " (%s chip%s)", number_grouped(used, a), used > 1 ? "s" : "");
+        prose_add(&text, " (%s %s%s)", number_grouped(used, a), chip, used > 1 ? "s" : "");
     if (batch)
-        prose_add(&text, ", %s x %s tokens", number_grouped(ranked->work.sequences, a),
-                  number_grouped(ranked->work.seq, b));
+        prose_add(&text, ", %s, %s x %s tokens a step", precision_name(request->question.precision),
+                  number_grouped(ranked->work.sequences, a), number_grouped(ranked->work.seq, b));
     prose_add(&text, ":");
     text_strong(out);
     prose_write(out, "", "", text.text);
@@ -56,9 +57,9 @@ void title_write(const Request *request, const RankedPlan *ranked, bool batch, T
 void fits_words(const Request *request, const RankedPlan *ranked, Prose *to) {
     double fits = plan_fits_chance(request, ranked);
     if (fits > 0 && fits < FITS_HARDLY)
-        prose_add(to, " (fits with less than 1%%)");
+        prose_add(to, " (fits with less than 1%% probability)");
     else if (fits > 0 && fits < FITS_SURELY)
-        prose_add(to, " (fits with %.0f%%)", 100 * fits);
+        prose_add(to, " (fits with %.0f%% probability)", 100 * fits);
 }
 
 void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out) {

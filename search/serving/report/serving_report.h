@@ -93,6 +93,10 @@ const char *pool_notation(const ServingPool *pool, char text[POOL_TEXT_SIZE]);
 enum { POINT_TEXT_SIZE = 2 * POOL_TEXT_SIZE + 96 };
 const char *point_notation(const ServingPoint *point, char text[POINT_TEXT_SIZE]);
 
+/* The same in the field's words: "2 x TP4, batch 96 each", "prefill 1 x TP8; decode 1 x DP8 MoE-TP8, batch 72 each". */
+const char *pool_degrees(const ServingPool *pool, char text[POOL_TEXT_SIZE]);
+const char *point_degrees(const ServingPoint *point, char text[POINT_TEXT_SIZE]);
+
 /* The engine of a point: "vLLM"; "none" for what divides and fits. */
 const char *point_engine(const ServingPoint *point);
 

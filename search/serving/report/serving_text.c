@@ -3,6 +3,7 @@
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/util.h"
+#include "search/report/text/brief_bars.h"
 #include "search/serving/report/point_fields.h"
 
 #include <math.h>
@@ -14,88 +15,113 @@ static const char *rate_of(double value, char text[NUMBER_TEXT_SIZE]) {
     return text;
 }
 
+static const char *noun(const ServingReport *report) { return chip_noun(&report->question->chip); }
+
 static void write_head(const ServingReport *report, TextOut out) {
     const ServingQuestion *q = report->question;
     char chips[NUMBER_TEXT_SIZE], prompt[NUMBER_TEXT_SIZE], output[NUMBER_TEXT_SIZE];
-    char lengths[PROSE_NAME_SIZE];
+    char lengths[PROSE_NAME_SIZE], machine[WORDS_SIZE];
     Prose prose = {0};
-    prose_add(&prose, "%s on %s of %s (%s chip%s), prompts of %s tokens", q->model.name, q->machine.text, q->chip.title,
-              number_grouped(q->machine.mesh.chips, chips), q->machine.mesh.chips == 1 ? "" : "s",
-              number_grouped((int64_t)(q->request.prompt + 0.5), prompt));
+    prose_add(&prose, "%s on %s (%s %s%s), ", q->model.name, machine_of(&q->chip, q->machine.text, 0, machine),
+              number_grouped(q->machine.mesh.chips, chips), noun(report), q->machine.mesh.chips == 1 ? "" : "s");
+    for (int i = 0; i < q->weights_count; i++) prose_add(&prose, "%s%s", i ? " or " : "", stored_name(q->weights[i]));
+    prose_add(&prose, ", prompts of %s tokens", number_grouped((int64_t)(q->request.prompt + 0.5), prompt));
     if (q->request.cached > 0) prose_add(&prose, " (%g%% cached)", 100 * q->request.cached);
     prose_add(&prose, ", answers of %s", number_grouped((int64_t)(q->request.output + 0.5), output));
     if (report->lengths) prose_add(&prose, " on average (%s)", clean_name(report->lengths, lengths));
     prose_add(&prose, ":");
+    text_strong(out);
     prose_write(out, "", "", prose.text);
+    text_plain(out);
 }
 
 /* Nine in ten by the model's own error: a time that is promised is that much longer than the mean. */
-static void write_rates(const ServingReport *report, const ServingPoint *point, TextOut out) {
+static void add_rates(const ServingReport *report, const ServingPoint *point, Prose *to) {
     char user[NUMBER_TEXT_SIZE], chip[NUMBER_TEXT_SIZE], all[NUMBER_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE];
     char late[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
-    Prose prose = {0};
     double factor = report->answer->likely_factor;
+    const char *per = noun(report);
     if (point->tpot_seconds > 0)
-        prose_add(&prose, "%s tokens/s in total, %s per chip, %s per user; %s per token",
-                  rate_of(point->tokens_per_second, all), rate_of(point->per_chip, chip),
-                  rate_of(point->per_user, user), step_text(point->tpot_seconds, tpot));
+        prose_add(to, "%s output tokens/s, %s per %s, %s per user; TPOT %s", rate_of(point->tokens_per_second, all),
+                  rate_of(point->per_chip, chip), per, rate_of(point->per_user, user),
+                  step_text(point->tpot_seconds, tpot));
     PointRecord record;
     point_record(report, point, 0, &record);
     if (point->mode == SERVE_PREFILL) { /* of embedding and reranking too */
-        prose_add(&prose, "%s prompt tokens/s in total, %s requests/s; %s per chip to compute",
+        prose_add(to, "%s prompt tokens/s, %s requests/s; %s per %s to compute",
                   rate_of(record.input_tokens_per_second, all), rate_of(point->requests_per_second, user),
-                  rate_of(point->per_chip, chip));
-        if (record.usd_of_input >= 0) prose_add(&prose, "; $%.3g per million prompt tokens", record.usd_of_input);
+                  rate_of(point->per_chip, chip), per);
+        if (record.usd_of_input >= 0) prose_add(to, "; $%.3g per million prompt tokens", record.usd_of_input);
     }
     if (point->tpot_seconds > 0 && factor > 1)
-        prose_add(&prose, " (90%% likely below %s)", step_text(point->tpot_seconds * factor, late));
-    if (point->ttft_seconds > 0) prose_item(&prose, ", ", "first token after %s", step_text(point->ttft_seconds, ttft));
-    if (point->prefill_load > 0)
-        prose_add(&prose, " with prefill at %.0f%% of its capacity", 100 * point->prefill_load);
+        prose_add(to, " (90%% likely below %s)", step_text(point->tpot_seconds * factor, late));
+    if (point->ttft_seconds > 0) prose_item(to, ", ", "TTFT %s", step_text(point->ttft_seconds, ttft));
+    if (point->prefill_load > 0) prose_add(to, ", prefill busy %.0f%% of the time", 100 * point->prefill_load);
     double usd = point_usd_per_million(report->question, point, point->tokens_per_second);
-    if (usd >= 0) prose_add(&prose, "; $%.2f per million tokens", usd);
+    if (usd >= 0) prose_add(to, "; $%.2f per million output tokens", usd);
     double joules = point_joules_per_token(report->question, point);
-    if (joules >= 0 && !report->screen) prose_add(&prose, "; at most %.3g J per token", joules);
-    fields_words(POINT_FIELDS, &record, &prose);
-    prose_write(out, "  ", "  ", prose.text);
+    if (joules >= 0 && !report->screen) prose_add(to, "; at most %.3g J per token", joules);
+    fields_words(POINT_FIELDS, &record, to);
 }
 
-static void write_memory(const ServingPoint *point, TextOut out) {
+static void point_memory_parts(const ServingPoint *point, Parts *out) {
     const ServingPool *pool = &point->pools[point->pool_count - 1];
-    char weights[NUMBER_TEXT_SIZE], cache[NUMBER_TEXT_SIZE], rest[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
-    HeldBy held = step_held_by(&pool->step);
+    *out = (Parts){.whole = pool->memory.limit_bytes, .bytes = true};
+    snprintf(out->title, sizeof out->title, "Where HBM goes%s", point->pool_count > 1 ? ", decode" : "");
+    parts_add(out, "weights", pool->memory.weights_bytes);
+    parts_add(out, "KV cache", pool->memory.kv_bytes);
+    parts_add(out, "activations", pool->memory.activations_bytes);
+    parts_add(out, "graphs", pool->memory.workspace_bytes);
+}
+
+static void point_time_parts(const ServingPoint *point, Parts *out) {
+    static const char *const NAMES[STEP_TERMS] = {[STEP_REDUCE] = "TP comms",     [STEP_EXCHANGE] = "EP comms",
+                                                  [STEP_LAYERS] = "norms etc.", [STEP_HEAD] = "logits",
+                                                  [STEP_PASS] = "PP comms",       [STEP_DRAFT] = "drafts"};
+    const StepCost *step = &point->pools[point->pool_count - 1].step;
+    *out = (Parts){.whole = step->seconds};
+    snprintf(out->title, sizeof out->title, "Where a %s step goes",
+             point->mode == SERVE_PREFILL ? "prefill" : "decode");
+    for (int term = 0; term < STEP_TERMS; term++)
+        parts_add(out, NAMES[term] ? NAMES[term] : step_term_name((StepTerm)term), step->terms[term]);
+}
+
+void serving_write_point(const ServingReport *report, const ServingPoint *point, TextOut out) {
     Prose prose = {0};
-    prose_add(&prose, "HBM per chip: %s weights, %s KV cache, %s other, of %s usable; %s is bound by %s.",
-              number_bytes(pool->memory.weights_bytes, weights), number_bytes(pool->memory.kv_bytes, cache),
-              number_bytes(pool->memory.activations_bytes + pool->memory.workspace_bytes, rest),
+    char used[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
+    const ServingPool *pool = &point->pools[point->pool_count - 1];
+    HeldBy held = step_held_by(&pool->step);
+    add_rates(report, point, &prose);
+    prose_add(&prose, "; %s of %s HBM; %s bound by %s.", number_bytes(worker_memory_total(&pool->memory), used),
               number_bytes(pool->memory.limit_bytes, limit), point->mode == SERVE_PREFILL ? "prefill" : "decode",
               held == HELD_BY_HBM ? "HBM" : held_by_name(held));
     prose_write(out, "  ", "  ", prose.text);
 }
 
-void serving_write_point(const ServingReport *report, const ServingPoint *point, TextOut out) {
-    write_rates(report, point, out);
-    write_memory(point, out);
-}
-
+/* Command lines to copy are not wrapped. */
 static void write_launch(const ServingReport *report, const ServingPoint *point, TextOut out) {
+    static const char *const PHASES[] = {[PHASE_BOTH] = "", [PHASE_PROMPTS] = "prefill ", [PHASE_DECODES] = "decode "};
+    if (point->pools[0].on.engine == NO_ENGINE) return;
     for (int i = 0; i < point->pool_count; i++) {
         const ServingPool *pool = &point->pools[i];
         char words[ENGINE_LINE_SIZE];
         if (!pool_launch(report->question, pool, words)[0]) continue;
         int64_t hosts = divide_up(pool->on.submesh->devices, devices_of_host(report->question));
-        fprintf(out.file, "  %lld x", (long long)pool->workers);
+        if (i == 0) fprintf(out.file, "In %s's words: ", point_engine(point));
+        fprintf(out.file, "%s%s%lld x", i ? "  " : "", PHASES[pool->phase], (long long)pool->workers);
         if (hosts > 1) fprintf(out.file, ", on %lld hosts each, whose addresses emit adds", (long long)hosts);
         fprintf(out.file, ": %s\n", words);
     }
 }
 
 /* The command that writes the best point as a script, with what was requested and no default. */
-static void write_emit(const ServingReport *report, const ServingPoint *point, TextOut out) {
+static void write_next(const ServingReport *report, TextOut out) {
+    if (!report->answer->has_best) return;
+    const ServingPoint *point = &report->answer->best;
     static const char *const LEFT_OUT[] = {"engine", "top", "brute-force", "time-limit"};
     if (point->pools[0].on.engine == NO_ENGINE || point->mode == SERVE_DECODE || point->mode == SERVE_PREFILL) return;
     const Engine *engine = engine_at(point->pools[0].on.engine);
-    fprintf(out.file, "  shardopt emit %s%s", engine->name, engine == &ENGINE_MAXTEXT ? "-serving" : "");
+    fprintf(out.file, "Next: shardopt emit %s%s", engine->name, engine == &ENGINE_MAXTEXT ? "-serving" : "");
     for (int i = 0; i < report->said_count; i++) {
         const ServingSaid *said = &report->said[i];
         bool skip = (strcmp(said->option, "prompt") == 0 && strcmp(said->value, "1024") == 0) ||
@@ -123,51 +149,28 @@ static void write_miss(const ServingReport *report, TextOut out) {
     char text[POINT_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
     Prose prose = {0};
     if (!point) return;
-    prose_add(&prose, "Nearest: %s, %s, which", point_engine(point), point_notation(point, text));
+    prose_add(&prose, "Nearest: %s, %s, which", point_engine(point), point_degrees(point, text));
     if (point->tpot_seconds > answer->tpot_goal_seconds)
         prose_add(&prose, " --tpot %s", allowing(point->tpot_seconds, limit));
     if (point->ttft_seconds > answer->ttft_goal_seconds)
         prose_add(&prose, "%s --ttft %s", point->tpot_seconds > answer->tpot_goal_seconds ? " and" : "",
                   allowing(point->ttft_seconds, limit));
     prose_add(&prose, " would allow.");
-    prose_write(out, "", "  ", prose.text);
-    write_rates(report, point, out);
+    prose_write(out, "  ", "  ", prose.text);
+    serving_write_point(report, point, out);
     write_launch(report, point, out);
 }
 
-static void write_best(const ServingReport *report, TextOut out) {
+/* Whether the best keeps its limits, and what it does to those who wait. */
+static void add_limits(const ServingReport *report, const ServingPoint *best, const char *requested, Prose *to) {
     const ServingAnswer *answer = report->answer;
-    char text[POINT_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
-    Prose prose = {0};
-    const char *requested =
-        report->question->tpot_limit_seconds > 0 || report->question->ttft_limit_seconds > 0 ? "" : "default ";
-    if (!answer->has_best) {
-        prose_add(&prose, "No point%s meets the %slimits of %s per token and %s to the first token.",
-                  answer->count.complete ? "" : " so far", requested, step_text(answer->tpot_goal_seconds, tpot),
-                  step_text(answer->ttft_goal_seconds, ttft));
-        prose_write(out, "", "", prose.text);
-        write_miss(report, out);
-        return;
-    }
-    const ServingPoint *best = &answer->best;
-    if (best->pools[0].on.engine == NO_ENGINE)
-        prose_add(&prose, "Best, without any engine's rules: %s.", point_notation(best, text));
-    else
-        prose_add(&prose, "Best: %s, %s.", point_engine(best), point_notation(best, text));
-    text_strong(out);
-    prose_write(out, "", "  ", prose.text);
-    text_plain(out);
-    write_rates(report, best, out);
-    write_memory(best, out);
-    write_launch(report, best, out);
-    write_emit(report, best, out);
-    Prose limits = {0};
+    char tpot[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
     if (answer->loosened)
-        prose_add(&limits, "Nothing keeps the default limits, %s per token and %s to the first token. It meets twice ",
+        prose_add(to, "Nothing keeps the default limits, TPOT %s and TTFT %s. It meets twice ",
                   step_text(TPOT_GOAL_SECONDS, tpot), step_text(TTFT_GOAL_SECONDS, ttft));
     else
-        prose_add(&limits, "It meets the %s", requested);
-    prose_add(&limits, "%s%s: %s per token, %s to the first token.", answer->loosened ? "the shortest times" : "limits",
+        prose_add(to, "It meets the %s", requested);
+    prose_add(to, "%s%s: TPOT %s, TTFT %s.", answer->loosened ? "the shortest times" : "limits",
               !(answer->likely_factor > 1) ? ""
               : answer->with_margin        ? " with 90% probability"
                                            : " on average; within the model's error it may miss them",
@@ -175,33 +178,66 @@ static void write_best(const ServingReport *report, TextOut out) {
     const ServingPool *decode = &best->pools[best->pool_count - 1];
     int64_t slots = decode->batch * decode->workers, all = report->question->concurrency;
     if (slots < all)
-        prose_add(&limits,
-                  " Of the %s requests in flight %s run at a time; the others wait, which is in the "
-                  "time to the first token.",
+        prose_add(to, " Of the %s requests in flight %s run at a time; the others wait, which is in the TTFT.",
                   number_grouped(all, tpot), number_grouped(slots, ttft));
     if (answer->has_two_pools && best->per_chip > 0)
-        prose_add(&limits, " Two pools on this host give %s more per chip, less than the model's error.",
-                  share_text(answer->two_pools.per_chip / best->per_chip - 1, tpot));
-    prose_write(out, "  ", "  ", limits.text);
+        prose_add(to, " Disaggregated on this host gives %s more per %s, less than the model's error.",
+                  share_text(answer->two_pools.per_chip / best->per_chip - 1, tpot), noun(report));
 }
 
-static bool write_front(const ServingReport *report, TextOut out) {
-    Arena arena = {0};
-    Table table =
-        table_new(&arena, "Front", "Pareto front|layout|engine|>tokens/s/user|>tokens/s/chip|>per token|>first token");
-    for (int i = 0; i < report_points(report); i++) {
-        const char *kind;
-        const ServingPoint *point = report_point(report, i, &kind);
-        char text[POINT_TEXT_SIZE], user[NUMBER_TEXT_SIZE], chip[NUMBER_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE],
-            ttft[NUMBER_TEXT_SIZE];
-        table_row(&table, (const char *const[]){kind, point_notation(point, text), point_engine(point),
-                                                rate_of(point->per_user, user), rate_of(point->per_chip, chip),
-                                                point->tpot_seconds > 0 ? step_text(point->tpot_seconds, tpot) : "-",
-                                                point->ttft_seconds > 0 ? step_text(point->ttft_seconds, ttft) : "-"});
+static void write_best(const ServingReport *report, TextOut out) {
+    const ServingAnswer *answer = report->answer;
+    char text[POINT_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
+    Prose prose = {0}, limits = {0};
+    const char *requested =
+        report->question->tpot_limit_seconds > 0 || report->question->ttft_limit_seconds > 0 ? "" : "default ";
+    if (!answer->has_best) {
+        prose_add(&prose, "no point%s meets the %slimits: TPOT %s, TTFT %s.", answer->count.complete ? "" : " so far",
+                  requested, step_text(answer->tpot_goal_seconds, tpot), step_text(answer->ttft_goal_seconds, ttft));
+        prose_write(out, "Answer: ", "  ", prose.text);
+        write_miss(report, out);
+        return;
     }
-    table_wrap(&table, 1, 56);
-    table_may_drop(&table, 2);
-    bool ok = table_write_text(&table, "", out);
+    const ServingPoint *best = &answer->best;
+    prose_add(&prose, "%s%s, %s.", best->pool_count > 1 ? "disaggregated, " : "",
+              best->pools[0].on.engine == NO_ENGINE ? "without any engine's rules" : point_engine(best),
+              point_degrees(best, text));
+    prose_write(out, "Answer: ", "  ", prose.text);
+    serving_write_point(report, best, out);
+    add_limits(report, best, requested, &limits);
+    prose_write(out, "  ", "  ", limits.text);
+    write_launch(report, best, out);
+}
+
+/* Plans that differ in kind, and tensor parallelism over all chips, which many would run. */
+static bool write_plans(const ServingReport *report, TextOut out) {
+    const ServingAnswer *answer = report->answer;
+    Arena arena = {0};
+    char headings[96];
+    snprintf(headings, sizeof headings, ">|plan|>TPOT|>TTFT|>tokens/s/user|>tokens/s/%s|engine|note", noun(report));
+    Table table = table_new(&arena, "Plans", headings);
+    int count = report_points(report);
+    bool usual = answer->has_best && answer->count.complete && answer->has_usual && !report->top &&
+                 answer->usual.per_chip < answer->best.per_chip * (1 - 1e-9);
+    for (int i = 0; i < count + usual; i++) {
+        const char *kind = "TP over all";
+        const ServingPoint *point = i < count ? report_point(report, i, &kind) : &answer->usual;
+        char text[POINT_TEXT_SIZE];
+        if (strcmp(kind, "two pools") == 0) kind = "disaggregated";
+        if (strcmp(kind, "one pool") == 0) kind = "aggregated";
+        table_cell(&table, "%d ", i + 1);
+        table_cell(&table, "%s", point_degrees(point, text));
+        table_cell(&table, "%s", point->tpot_seconds > 0 ? step_text(point->tpot_seconds, text) : "-");
+        table_cell(&table, "%s", point->ttft_seconds > 0 ? step_text(point->ttft_seconds, text) : "-");
+        table_cell(&table, "%s", rate_of(point->per_user, text));
+        table_cell(&table, "%s", rate_of(point->per_chip, text));
+        table_cell(&table, "%s", point_engine(point));
+        table_cell(&table, "%s", kind);
+    }
+    table_wrap(&table, 1, 46);
+    table_may_drop(&table, 6);
+    table_may_drop(&table, 7);
+    bool ok = table_write_text(&table, " ", out);
     arena_free(&arena);
     return ok;
 }
@@ -237,71 +273,64 @@ static bool write_day(const ServingReport *report, TextOut out) {
     return ok;
 }
 
-static void write_usual(const ServingReport *report, TextOut out) {
-    const ServingAnswer *answer = report->answer;
-    char text[POINT_TEXT_SIZE], chip[NUMBER_TEXT_SIZE];
-    Prose prose = {0};
-    if (!answer->has_best || !answer->count.complete || report->question->modes == 1u << SERVE_PREFILL) return;
-    if (report->question->machine.mesh.devices == 1) return;
-    if (!answer->has_usual)
-        prose_add(&prose, "Tensor parallelism over all chips meets these limits with no batch.");
-    else if (answer->usual.per_chip >= answer->best.per_chip * (1 - 1e-9))
-        prose_add(&prose, "Tensor parallelism over all chips is as good under these limits.");
-    else
-        prose_add(&prose, "Tensor parallelism over all chips (%s): %s tokens/s per chip, %.0f%% less.",
-                  point_notation(&answer->usual, text), rate_of(answer->usual.per_chip, chip),
-                  100 * (1 - answer->usual.per_chip / answer->best.per_chip));
-    prose_write(out, "", "  ", prose.text);
-}
-
-static void write_measured(const ServingReport *report, TextOut out) {
+/* What was measured nearest to it, and what the model says of that. */
+static void add_measured(const ServingReport *report, Prose *to) {
     const ServingNearest *run = &report->nearest;
-    char id[PROSE_NAME_SIZE], model[PROSE_NAME_SIZE], measured[NUMBER_TEXT_SIZE], predicted[NUMBER_TEXT_SIZE];
-    Prose prose = {0};
-    if (!run->id) return;
-    prose_add(&prose, "Nearest measured run (%s): ", clean_name(run->id, id));
-    if (strcmp(run->model, report->question->model.name) != 0) prose_add(&prose, "%s, ", clean_name(run->model, model));
+    char name[PROSE_NAME_SIZE], measured[NUMBER_TEXT_SIZE];
     bool timed = run->tpot_seconds > 0 && run->concurrency > 0;
-    prose_add(&prose, "%s, %s%s, ", run->engine, run->layout[0] ? run->layout : "unknown layout",
+    double predicted = timed ? run->predicted_seconds : run->predicted_rate,
+           value = timed ? run->tpot_seconds : run->rate;
+    if (!run->id) {
+        prose_add(to, "no measured run is near");
+        return;
+    }
+    prose_add(to, "nearest measured run: ");
+    if (!report->screen) prose_add(to, "(%s) ", clean_name(run->id, name));
+    if (strcmp(run->model, report->question->model.name) != 0) prose_add(to, "%s, ", clean_name(run->model, name));
+    prose_add(to, "%s, %s%s, ", run->engine, run->layout[0] ? run->layout : "unknown layout",
               run->drafts_unknown ? ", drafts unknown" : "");
     if (timed)
-        prose_add(&prose, "%.0f in flight", run->concurrency);
+        prose_add(to, "%.0f in flight", run->concurrency);
     else
-        prose_add(&prose, "%lld chip%s, all requests at once", (long long)run->chips, run->chips == 1 ? "" : "s");
-    if (run->prompt > 0) prose_add(&prose, ", %.0f+%.0f", run->prompt, run->output);
-    prose_add(&prose, ": %s", timed ? step_text(run->tpot_seconds, measured) : rate_of(run->rate, measured));
-    if (!timed) prose_add(&prose, " tokens/s");
-    if (timed && run->predicted_seconds > 0)
-        prose_add(&prose, ", predicted %s", step_text(run->predicted_seconds, predicted));
-    else if (!timed && run->predicted_rate > 0)
-        prose_add(&prose, ", predicted %s", rate_of(run->predicted_rate, predicted));
-    prose_add(&prose, ".");
-    prose_write(out, "", "  ", prose.text);
+        prose_add(to, "%lld %s%s, all requests at once", (long long)run->chips, noun(report),
+                  run->chips == 1 ? "" : "s");
+    if (run->prompt > 0) prose_add(to, ", %.0f+%.0f tokens", run->prompt, run->output);
+    prose_add(to, timed ? ": TPOT %s" : ": %s tokens/s", timed ? step_text(value, measured) : rate_of(value, measured));
+    double off = 100 * (predicted / value - 1);
+    if (predicted > 0 && fabs(off) < 0.5)
+        prose_add(to, " (as predicted)");
+    else if (predicted > 0)
+        prose_add(to, " (predicted %.0f%% %s)", fabs(off), off > 0 ? "more" : "less");
 }
 
 /* What others have published for this model and chip: the best of it for this load, and what is too large. */
-static void write_published(const ServingReport *report, TextOut out) {
+static void add_published(const ServingReport *report, Prose *to) {
     const ServingPublished *best = NULL;
     char chip[NUMBER_TEXT_SIZE];
-    Prose prose = {0};
     if (report->published_count == 0) return;
     for (int i = 0; i < report->published_count; i++)
         if (report->published[i].fits && (!best || report->published[i].per_chip > best->per_chip))
             best = &report->published[i];
     double more = best ? best->per_chip / report->answer->best.per_chip - 1 : 0;
-    prose_add(&prose, "Published: ");
+    prose_add(to, "; published: ");
     if (best && best->per_chip > 0)
-        prose_add(&prose, "%s's %s (%s) has %s tokens/s per chip within these limits, %.0f%% %s", best->source,
-                  best->engine, best->layout, rate_of(best->per_chip, chip), 100 * fabs(more),
+        prose_add(to, "%s's %s (%s) has %s tokens/s per %s within these limits, %.0f%% %s", best->source, best->engine,
+                  best->layout, rate_of(best->per_chip, chip), noun(report), 100 * fabs(more),
                   more < 0 ? "less" : "more");
     else if (best)
-        prose_add(&prose, "nothing that fits meets these limits");
+        prose_add(to, "nothing that fits meets these limits");
     for (int i = 0; i < report->published_count; i++)
         if (!report->published[i].fits)
-            prose_add(&prose, "%s%s's takes %lld chips", i > 0 || best ? "; " : "", report->published[i].source,
-                      (long long)report->published[i].chips);
+            prose_add(to, "%s%s's takes %lld %ss", i > 0 || best ? "; " : "", report->published[i].source,
+                      (long long)report->published[i].chips, noun(report));
+}
+
+static void write_confidence(const ServingReport *report, TextOut out) {
+    Prose prose = {0};
+    add_measured(report, &prose);
+    add_published(report, &prose);
     prose_add(&prose, ".");
-    prose_write(out, "", "  ", prose.text);
+    prose_write(out, "Confidence: ", "  ", prose.text);
 }
 
 static double best_per_chip(const ServingFront *front, double tpot, double ttft) {
@@ -367,66 +396,102 @@ static void write_searched(const ServingReport *report, TextOut out) {
     write_gap(report, out);
 }
 
+/* Whether a value was given that is not the default. */
+static bool said(const ServingReport *report, const char *option, const char *unless) {
+    for (int i = 0; i < report->said_count; i++)
+        if (strcmp(report->said[i].option, option) == 0) return strcmp(report->said[i].value, unless) != 0;
+    return false;
+}
+
 static void write_assumed(const ServingReport *report, TextOut out) {
     const ServingQuestion *q = report->question;
     const ServingProfile *profile = &q->profiles[NO_ENGINE];
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     Prose prose = {0};
-    prose_add(&prose, "Assumed:");
     if (report->degree_chips > 0)
-        prose_add(&prose, " %lld chip%s (what the required degrees need; --chips gives others),",
-                  (long long)report->degree_chips, report->degree_chips == 1 ? "" : "s");
-    for (int i = 0; i < q->weights_count; i++) prose_add(&prose, "%s %s", i ? " or" : "", stored_name(q->weights[i]));
+        prose_item(&prose, ", ", "%lld %s%s (what the required degrees need; --chips gives others)",
+                   (long long)report->degree_chips, noun(report), report->degree_chips == 1 ? "" : "s");
+    if (!report->lengths && !said(report, "prompt", "1024")) prose_item(&prose, ", ", "prompts of %.0f", q->request.prompt);
+    if (!report->lengths && !said(report, "answer", "256")) prose_item(&prose, ", ", "answers of %.0f", q->request.output);
+    for (int i = 0; i < q->weights_count; i++)
+        prose_item(&prose, i ? " or " : ", ", "%s", stored_name(q->weights[i]));
     prose_add(&prose, " weights%s,", report->weights_said ? "" : " (as published)");
     for (int i = 0; i < q->caches_count; i++) prose_add(&prose, "%s %s", i ? " or" : "", stored_name(q->caches[i]));
-    prose_add(&prose, " cache, every sequence at its full length, %s",
+    prose_add(&prose, " KV cache, every sequence at its full length, %s",
               q->concurrency > 0 ? "the requested requests in flight"
               : q->rate > 0      ? "the requested rate"
                                  : "full batches");
     if (q->speculation.drafts > 0)
         prose_add(&prose, ", %lld drafts accepted %g%%", (long long)q->speculation.drafts,
                   100 * q->speculation.acceptance);
-    prose_add(&prose, "; profile %s", profile->name);
+    if (report->answer->has_best) {
+        const ServingPoint *best = &report->answer->best;
+        prose_add(&prose, "; %s of %s HBM may be used",
+                  number_bytes(best->pools[best->pool_count - 1].memory.limit_bytes, a),
+                  number_bytes(q->chip.hbm_bytes.value, b));
+    }
+    if (strcmp(profile->name, "default") != 0 || !report->screen) prose_add(&prose, "; profile %s", profile->name);
     if (profile->borrowed[0])
-        prose_add(&prose, ", which lacks figures of %s and borrows those of %s", q->chip.title, profile->borrowed);
+        prose_add(&prose, "; no run measured %s: figures of %s", q->chip.title, profile->borrowed);
     prose_add(&prose, ".");
-    prose_write(out, "", "  ", prose.text);
+    prose_write(out, "Assumed: ", "  ", prose.text);
 }
 
 static void write_nearest(const ServingReport *report, TextOut out) {
     char text[POINT_TEXT_SIZE];
+    Prose prose = {0};
     if (report->answer->has_nearest) {
         const ServingPoint *nearest = &report->answer->nearest;
-        Prose prose = {0};
-        prose_add(&prose, "Nothing meets the limits. Nearest: %s, %s.", point_engine(nearest),
-                  point_notation(nearest, text));
-        prose_write(out, "", "  ", prose.text);
-        write_rates(report, nearest, out);
-        return;
-    }
-    Prose prose = {0};
-    if (report->answer->count.covered == 0)
-        prose_add(&prose, "No layout divides the model, obeys the engines' rules, lies on whole hosts and meets "
+        prose_add(&prose, "nothing meets the limits. Nearest: %s, %s.", point_engine(nearest),
+                  point_degrees(nearest, text));
+    } else if (report->answer->count.covered == 0) {
+        prose_add(&prose, "no layout divides the model, obeys the engines' rules, lies on whole hosts and meets "
                           "--require.");
-    else
-        prose_add(&prose, "Nothing fits: no layout leaves room for one sequence of %.0f tokens next to the weights.",
+    } else {
+        prose_add(&prose, "nothing fits: no layout leaves room for one sequence of %.0f tokens next to the weights.",
                   report->question->peak_tokens);
-    prose_write(out, "", "  ", prose.text);
+    }
+    prose_write(out, "Answer: ", "  ", prose.text);
+    if (report->answer->has_nearest) serving_write_point(report, &report->answer->nearest, out);
+}
+
+static bool write_answer(const void *context, TextOut out) {
+    write_head(context, out);
+    write_best(context, out);
+    return true;
+}
+
+static bool write_table(const void *context, TextOut out) { return write_plans(context, out) && write_day(context, out); }
+
+static bool write_end(const void *context, TextOut out) {
+    const ServingReport *report = context;
+    bool found = report->answer->front.count > 0, complete = found && report->answer->count.complete;
+    if (found) write_confidence(report, out);
+    if (found && !report->screen) write_physical(report, out);
+    if (!report->screen || !complete) write_searched(report, out);
+    write_assumed(report, out);
+    write_next(report, out);
+    return true;
 }
 
 bool serving_write_text(const ServingReport *report, TextOut out, Error *error) {
-    write_head(report, out);
-    if (report->answer->front.count == 0) {
+    const ServingAnswer *answer = report->answer;
+    if (answer->front.count == 0) {
+        write_head(report, out);
         write_nearest(report, out);
-    } else {
-        write_best(report, out);
-        if (!write_front(report, out) || !write_day(report, out)) return error_memory(error);
-        write_usual(report, out);
-        write_measured(report, out);
-        write_published(report, out);
-        if (!report->screen) write_physical(report, out);
+        return write_end(report, out);
     }
-    bool complete = report->answer->front.count > 0 && report->answer->count.complete;
-    if (!report->screen || !complete) write_searched(report, out);
-    write_assumed(report, out);
-    return true;
+    int used = lines_of(write_answer, report, out) + lines_of(write_table, report, out) +
+               lines_of(write_end, report, out);
+    write_answer(report, out);
+    if (!write_table(report, out)) return error_memory(error);
+    int rank = answer_best_rank(report->question, answer);
+    const ServingPoint *point = answer->has_best ? &answer->best : rank > 0 ? &answer->front.points[rank - 1] : NULL;
+    if (point) {
+        Parts time, memory;
+        point_time_parts(point, &time);
+        point_memory_parts(point, &memory);
+        brief_bars_write(&time, &memory, bar_rows(used), out);
+    }
+    return write_end(report, out);
 }

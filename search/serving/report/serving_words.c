@@ -3,7 +3,9 @@
 
 #include "base/util.h"
 
-const char *pool_notation(const ServingPool *pool, char text[POOL_TEXT_SIZE]) {
+/* Degrees above 1 as the plan notation has them ("tensor=4"), or in the field's words ("TP4"). */
+static const char *pool_text(const ServingPool *pool, bool field, char text[POOL_TEXT_SIZE]) {
+    static const char *const FIELD[] = {"TP", "PP", "DP", "EP", "MoE-TP", "DCP", "KV-DP", "2D-MLP"};
     const WorkerLayout *layout = &pool->on.layout;
     const int64_t values[] = {layout->tensor,        layout->pipeline,    layout->attention_data, layout->expert,
                               layout->expert_tensor, layout->kv_sequence, layout->kv_batch,       layout->stationary};
@@ -11,24 +13,37 @@ const char *pool_notation(const ServingPool *pool, char text[POOL_TEXT_SIZE]) {
     text[0] = '\0';
     for (int word = 0; word < (int)COUNT_OF(values); word++) {
         if (values[word] <= 1 || used >= POOL_TEXT_SIZE) continue;
-        used += (size_t)snprintf(text + used, POOL_TEXT_SIZE - used, "%s%s=%lld", used ? " " : "",
-                                 layout_word_name((LayoutWord)word), (long long)values[word]);
+        if (field && word == LAYOUT_EXPERT_TENSOR && layout->expert_tensor == layout->tensor) continue; /* as attention */
+        used += (size_t)snprintf(text + used, POOL_TEXT_SIZE - used, "%s%s%s%lld", used ? " " : "",
+                                 field ? FIELD[word] : layout_word_name((LayoutWord)word), field ? "" : "=",
+                                 (long long)values[word]);
     }
     if (used == 0) snprintf(text, POOL_TEXT_SIZE, "one chip");
     return text;
 }
 
-const char *point_notation(const ServingPoint *point, char text[POINT_TEXT_SIZE]) {
+static const char *point_text(const ServingPoint *point, bool field, char text[POINT_TEXT_SIZE]) {
     char one[POOL_TEXT_SIZE], two[POOL_TEXT_SIZE];
     const ServingPool *first = &point->pools[0], *second = &point->pools[1];
+    pool_text(first, field, one);
     if (point->pool_count == 1)
-        snprintf(text, POINT_TEXT_SIZE, "%lld x %s, batch %lld", (long long)first->workers, pool_notation(first, one),
-                 (long long)first->batch);
+        snprintf(text, POINT_TEXT_SIZE, "%lld x %s, batch %lld%s", (long long)first->workers, one,
+                 (long long)first->batch, field && first->workers > 1 ? " each" : "");
     else
-        snprintf(text, POINT_TEXT_SIZE, "prompts %lld x %s; decode %lld x %s, batch %lld", (long long)first->workers,
-                 pool_notation(first, one), (long long)second->workers, pool_notation(second, two),
-                 (long long)second->batch);
+        snprintf(text, POINT_TEXT_SIZE, "%s %lld x %s; decode %lld x %s, batch %lld%s", field ? "prefill" : "prompts",
+                 (long long)first->workers, one, (long long)second->workers, pool_text(second, field, two),
+                 (long long)second->batch, field && second->workers > 1 ? " each" : "");
     return text;
+}
+
+const char *pool_notation(const ServingPool *pool, char text[POOL_TEXT_SIZE]) { return pool_text(pool, false, text); }
+const char *pool_degrees(const ServingPool *pool, char text[POOL_TEXT_SIZE]) { return pool_text(pool, true, text); }
+
+const char *point_notation(const ServingPoint *point, char text[POINT_TEXT_SIZE]) {
+    return point_text(point, false, text);
+}
+const char *point_degrees(const ServingPoint *point, char text[POINT_TEXT_SIZE]) {
+    return point_text(point, true, text);
 }
 
 const char *point_engine(const ServingPoint *point) {

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Words without an option: "llama 8b on 64 a100 40gb, 16k context". */
+#include "base/util.h"
+#include "search/cli/commands.h"
+#include "search/cli/replaced.h"
+#include "search/cli/synonym_table.h"
+#include "search/cli/synonyms.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+bool replaced_is_filler(const char *word) {
+    static const char *const WORDS[] = {"on",    "with",  "using", "for",    "serve",     "of",        "to",    "a",
+                                        "an",    "the",   "in",    "at",     "my",        "and",       "dense", "moe",
+                                        "model", "cpu",   "vs",    "global", "max",       "fine-tune", "aws",   "gcp",
+                                        "azure", "lambda", "oci",  "slower", "tokens",    "gpus",      "gpu",
+                                        "eagle", "eagle3", "eagle-3", "medusa", "mtp",  "ngram"};
+    for (size_t i = 0; i < COUNT_OF(WORDS); i++)
+        if (strcasecmp(WORDS[i], word) == 0) return true;
+    return false;
+}
+
+/* What is trained, or how, in one word: "lora", as an option; NULL: it is none, or the command has no such option. */
+static const char *way_of(const Replaced *out, const char *word) {
+    const Way *way = way_named(word);
+    return way && way->option && replaced_option(out->command, way->option + 2, strcspn(way->option + 2, "=")) >= 0
+               ? way->option
+               : NULL;
+}
+
+/* "64", "x8", "one": how many; 0: it is no number. */
+static int64_t count_of(const char *word) {
+    static const char *const NUMBERS[] = {"one", "two", "three", "four", "five", "six", "seven", "eight"};
+    for (size_t i = 0; i < COUNT_OF(NUMBERS); i++)
+        if (strcasecmp(NUMBERS[i], word) == 0) return (int64_t)i + 1;
+    const char *digits = word + (tolower((unsigned char)word[0]) == 'x' || word[0] == '~');
+    size_t length = strspn(digits, "0123456789"), end = length + (tolower((unsigned char)digits[length]) == 'x');
+    return length > 0 && length < 9 && digits[end] == '\0' ? atoll(digits) : 0;
+}
+
+/* A chip in one word or two ("H100s", "rtx 4090", "a100 40gb") into `name`: how many words; 0: it is none. */
+static int chip_words(Replaced *out, char **words, int left, char name[64]) {
+    char two[64];
+    bool sized = left > 1 && isdigit((unsigned char)words[1][0]) && strlen(words[1]) > 2 &&
+                 strcasecmp(words[1] + strlen(words[1]) - 2, "gb") == 0;
+    snprintf(name, 64, "%.60s", words[0]);
+    if (left > 1 && snprintf(two, sizeof two, "%.30s-%.*s", words[0], (int)strlen(words[1]) - sized, words[1]) < 64 &&
+        replaced_is_chip(out, two) && (sized || !replaced_is_chip(out, words[0])))
+        return snprintf(name, 64, "%s", two), 2;
+    size_t length = strlen(name);
+    if (!replaced_is_chip(out, name) && length > 2 && tolower((unsigned char)name[length - 1]) == 's')
+        name[length - 1] = '\0';
+    return !replaced_is_chip(out, name) ? 0 : sized ? 2 : 1;
+}
+
+/* A machine in words: "64 a100", "h100 x8", "p4d.24xlarge x 16". Returns as replaced_word() does; -1: it is none. */
+static int part_of_machine(Replaced *out, char **words, int left) {
+    char name[64];
+    if (replaced_option(out->command, "chip", 4) < 0) return -1;
+    int at = strcasecmp(words[0], "x") == 0 && left > 1, taken = 0;
+    int64_t count = count_of(words[at]);
+    if (count > 0) {
+        bool cloud = out->instance > 0 || strpbrk(words[-1], "._") || strstr(words[-1], "gpu-");
+        bool follows = replaced_is_chip(out, words[-1]) || (out->instance > 0 && !out->sized);
+        if (!follows) taken = left > at + 1 ? chip_words(out, words + at + 1, left - at - 1, name) : 0;
+        if (!follows && taken == 0) return -1;
+        if (!replaced_add(out, "--%s=%lld", follows && cloud ? "nodes" : "chips", (long long)count)) return 0;
+        out->sized = true;
+        return taken > 0 && !replaced_add(out, "--chip=%s", name) ? 0 : at + 1 + taken;
+    }
+    taken = chip_words(out, words, left, name);
+    return taken == 0 ? -1 : replaced_add(out, "--chip=%s", name) ? taken : 0;
+}
+
+/* A number and its unit: "60 days", "16k context", "15T tokens". Returns as replaced_word() does; -1: it is none. */
+static int number_of_unit(Replaced *out, char **words, int left) {
+    static const struct {
+        const char *unit, *option, *after;
+    } UNITS[] = {{"days", "--deadline", "d"},     {"day", "--deadline", "d"},       {"hours", "--deadline", "h"},
+                 {"context", "--context", ""},    {"ctx", "--context", ""},         {"seq", "--seq", ""},
+                 {"epochs", "--epochs", ""},      {"users", "--concurrency", ""},   {"nodes", "--nodes", ""},
+                 {"concurrent", "--concurrency", ""}};
+    char text[96];
+    if (left < 2 || !isdigit((unsigned char)words[0][0])) return -1;
+    char *end = words[0] + strspn(words[0], "0123456789.");
+    if (strcasecmp(words[1], "tokens") == 0 && *end && strchr("BTbt", *end)) {
+        snprintf(text, sizeof text, "--tokens=%.60s", words[0]);
+        return replaced_word(out, (char *[]){text}, 1) ? 2 : 0;
+    }
+    if (strcasecmp(words[1], "tokens/s") == 0 || strcasecmp(words[1], "tok/s") == 0)
+        return replaced_option(out->command, "rate", 4) < 0 ? -1 /* of the answers of 256 tokens, unless they differ */
+               : replaced_advise(out, "%s tokens/s are answers of 256 tokens", words[0]) &&
+                       replaced_add(out, "--rate=%.4g", strtod(words[0], NULL) / 256)
+                   ? 2
+                   : 0;
+    for (size_t i = 0; i < COUNT_OF(UNITS); i++)
+        if (strcasecmp(words[1], UNITS[i].unit) == 0) {
+            snprintf(text, sizeof text, "%s=%.60s%s", UNITS[i].option, words[0], UNITS[i].after);
+            char *word = arena_text(out->arena, text);
+            return word && replaced_word(out, &word, 1) ? 2 : 0;
+        }
+    return -1;
+}
+
+/* "seq 4096", "model=gpt2", "bf16": an option without its hyphens. Returns as replaced_word() does; -1: it is none. */
+static int bare_option(Replaced *out, char **words, int left) {
+    char text[96];
+    size_t length = strcspn(words[0], "=");
+    bool inside = words[0][length] == '=', numbered = left > 1 && isdigit((unsigned char)words[1][0]);
+    if (!isalpha((unsigned char)words[0][0]) || length >= sizeof text - 4) return -1;
+    snprintf(text, sizeof text, "%.*s", (int)length, words[0]);
+    for (char *at = text; *at; at++) *at = *at == '_' ? '-' : *at;
+    bool known = false, flag = false;
+    for (const char *at = text; at && !known; at = strchr(at + 1, '.')) /* "trainer.num_nodes=16" by its last part too */
+        known = replaced_known(out->command, at + (*at == '.')) && (inside || at == text);
+    for (int i = 0; i < SYNONYM_COUNT && !inside; i++)
+        flag = flag || (SYNONYMS[i].value && strcasecmp(SYNONYMS[i].word, words[0]) == 0);
+    if (!known || (!inside && !numbered && !flag)) return -1;
+    numbered = numbered && !flag;
+    char *word = arena_format(out->arena, numbered ? "--%s=%s" : "--%s", words[0], words[1 - !numbered]);
+    return !word ? 0 : replaced_word(out, &word, 1) ? 1 + numbered : 0;
+}
+
+/* A model in one word or two, "llama 70b": how many words; 0: it is none. */
+static int model_words(char **words, int left, char name[96]) {
+    if (left > 1 && snprintf(name, 96, "%.60s-%.30s", words[0], words[1]) < 96 && isalpha((unsigned char)words[0][0]) &&
+        isdigit((unsigned char)words[1][0]) && word_is_model(name))
+        return 2;
+    snprintf(name, 96, "%.95s", words[0]);
+    return word_is_model(name) ? 1 : 0;
+}
+
+int replaced_stray(Replaced *out, char **words, int left) {
+    char *word = words[0], name[96];
+    bool ok = true, json = strlen(word) > 5 && strcmp(word + strlen(word) - 5, ".json") == 0;
+    const char *way = way_of(out, word);
+    if (way) return out->any = true, (out->words[out->count++] = arena_text(out->arena, way)) != NULL;
+    int read = number_of_unit(out, words, left);
+    if (read < 0) read = part_of_machine(out, words, left);
+    if (read >= 0) return read;
+    if (replaced_is_filler(word)) return out->any = true, 1;
+    if (replaced_machine(out, word, out->sized, &ok)) return ok;
+    read = bare_option(out, words, left);
+    if (read >= 0) return read;
+    bool may = !out->model && !json && word[0] && replaced_option(out->command, "model", 5) >= 0;
+    int model = may ? model_words(words, left, name) : 0;
+    if (model == 0 && out->sentence) return out->any = true, 1;
+    if (model == 0 && may) model = 1; /* the error names it */
+    if (model == 0) return (out->words[out->count++] = word) != NULL;
+    out->model = true;
+    return replaced_add(out, "--model=%s", model > 1 ? name : word) ? model : 0;
+}
+
+/* ---- questions ---- */
+
+static bool is_among(const char *word, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcasecmp(words[i], word) == 0) return true;
+    return false;
+}
+
+bool is_question(int argc, char **argv) {
+    static const char *const WORDS[] = {"how",  "can",  "what",   "which",   "is",  "does",
+                                        "will", "whatif", "what-if", "why", "cheapest", "best"};
+    char first[16];
+    snprintf(first, sizeof first, "%.*s", (int)min_whole(15, (int64_t)strcspn(argv[1], " ")), argv[1]);
+    bool explains = strcmp(argv[1], "explain") == 0 && argc > 4;
+    for (int i = 2; i < argc && explains; i++) explains = argv[i][0] != '-';
+    return is_among(first, WORDS, COUNT_OF(WORDS)) || explains;
+}
+
+/* What a question asks for, by the words in it. */
+typedef struct {
+    bool serves, tunes, reinforces, trains, cheapest, many, goal, loaded, chip;
+} Asked;
+
+static void note_word(Asked *asked, const char *word) {
+    static const char *const SERVE[] = {"serve", "serving", "inference", "infer", "deploy", "host", "--serve", "fit", "fits"};
+    static const char *const TUNE[] = {"finetune", "fine-tune", "finetuning", "fine-tuning", "lora", "qlora", "tune"};
+    static const char *const REINFORCE[] = {"rl", "grpo", "ppo", "rlhf"};
+    static const char *const TRAIN[] = {"train", "training", "pretrain", "pre-train"};
+    static const char *const GOAL[] = {"days", "day", "weeks", "months"};
+    asked->serves = asked->serves || is_among(word, SERVE, COUNT_OF(SERVE));
+    asked->tunes = asked->tunes || is_among(word, TUNE, COUNT_OF(TUNE));
+    asked->reinforces = asked->reinforces || is_among(word, REINFORCE, COUNT_OF(REINFORCE));
+    asked->trains = asked->trains || is_among(word, TRAIN, COUNT_OF(TRAIN));
+    asked->goal = asked->goal || is_among(word, GOAL, COUNT_OF(GOAL));
+    asked->loaded = asked->loaded || strcasecmp(word, "tokens/s") == 0 || strcasecmp(word, "tok/s") == 0;
+    asked->cheapest = asked->cheapest || strcasecmp(word, "cheapest") == 0;
+    asked->many = asked->many || strcasecmp(word, "many") == 0;
+}
+
+char **question_words(int *argc, char **argv, Arena *arena, char **command) {
+    size_t room = 8;
+    for (int i = 1; i < *argc; i++) room += strlen(argv[i]) / 2 + 1;
+    char **words = ARENA_NEW(arena, char *, room);
+    Asked asked = {0};
+    int count = 1;
+    for (int i = 1; words && i < *argc; i++) {
+        char *text = arena_text(arena, argv[i]), *rest = NULL;
+        for (char *word = text ? strtok_r(text, " ", &rest) : NULL; word; word = strtok_r(NULL, " ", &rest)) {
+            size_t length = strlen(word);
+            while (length > 1 && strchr("?!,;.", word[length - 1])) word[--length] = '\0';
+            note_word(&asked, word);
+            asked.chip = asked.chip || strncmp(word, "--chip", 6) == 0 || strncmp(word, "--gpu", 5) == 0;
+            if (strcmp(word, "--serve") != 0) words[count++] = word;
+        }
+    }
+    if (!words) return NULL;
+    words[0] = words[count] = "--question";
+    bool serves = asked.serves && !asked.trains && !asked.tunes, sweeps = !asked.tunes && !asked.reinforces;
+    *command = asked.reinforces ? "rl" : serves ? "inference" : "plan";
+    if (serves && (asked.cheapest || asked.many)) {
+        *command = "sweep";
+        memmove(words + 2, words + 1, (size_t)(count - 1) * sizeof *words);
+        words[1] = "inference", count++;
+        if (asked.cheapest) words[count++] = "--chip=h100,h200,b200,mi300x,l40s";
+        words[count++] = asked.cheapest ? "--chips=8" : "--chips=1,2,4,8,16,32";
+    } else if (sweeps && !serves && asked.goal) {
+        *command = "sweep";
+    }
+    if (asked.tunes) words[count++] = "--lora";
+    words[count++] = "--question";
+    *argc = count;
+    return words;
+}
