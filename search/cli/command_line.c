@@ -156,8 +156,8 @@ int command_run(const Command *command, int argc, char **argv, Streams streams, 
     if (command->run_words) return command->run_words(argc, argv, streams, error);
     CommandLine *line = ARENA_NEW(&arena, CommandLine, 1);
     bool ok = line ? command_line_read(command, argc, argv, &arena, line, error) : error_memory(error);
-    if (ok && line->advice) fprintf(streams.err, "shardopt: advice: %s\n", line->advice);
     if (ok && !command_line_answered(line, streams.out)) code = command->run(line, streams, error);
+    if (ok && line->advice && error->kind == ERROR_NONE) fprintf(streams.err, "shardopt: advice: %s\n", line->advice);
     if (error->kind != ERROR_NONE) code = exit_of_error(error);
     arena_free(&arena);
     return code;

@@ -83,12 +83,11 @@ static int number_of_unit(Replaced *out, char **words, int left) {
                  {"context", "--context", ""},    {"ctx", "--context", ""},         {"seq", "--seq", ""},
                  {"epochs", "--epochs", ""},      {"users", "--concurrency", ""},   {"nodes", "--nodes", ""},
                  {"concurrent", "--concurrency", ""}};
-    char text[96];
     if (left < 2 || !isdigit((unsigned char)words[0][0])) return -1;
     char *end = words[0] + strspn(words[0], "0123456789.");
     if (strcasecmp(words[1], "tokens") == 0 && *end && strchr("BTbt", *end)) {
-        snprintf(text, sizeof text, "--tokens=%.60s", words[0]);
-        return replaced_word(out, (char *[]){text}, 1) ? 2 : 0;
+        char *tokens = arena_format(out->arena, "--tokens=%s", words[0]);
+        return tokens && replaced_word(out, &tokens, 1) ? 2 : 0;
     }
     if (strcasecmp(words[1], "tokens/s") == 0 || strcasecmp(words[1], "tok/s") == 0)
         return replaced_option(out->command, "rate", 4) < 0 ? -1 /* of the answers of 256 tokens, unless they differ */
@@ -98,8 +97,7 @@ static int number_of_unit(Replaced *out, char **words, int left) {
                    : 0;
     for (size_t i = 0; i < COUNT_OF(UNITS); i++)
         if (strcasecmp(words[1], UNITS[i].unit) == 0) {
-            snprintf(text, sizeof text, "%s=%.60s%s", UNITS[i].option, words[0], UNITS[i].after);
-            char *word = arena_text(out->arena, text);
+            char *word = arena_format(out->arena, "%s=%s%s", UNITS[i].option, words[0], UNITS[i].after);
             return word && replaced_word(out, &word, 1) ? 2 : 0;
         }
     return -1;
@@ -120,7 +118,10 @@ static int bare_option(Replaced *out, char **words, int left) {
         flag = flag || (SYNONYMS[i].value && strcasecmp(SYNONYMS[i].word, words[0]) == 0);
     if (!known || (!inside && !numbered && !flag)) return -1;
     numbered = numbered && !flag;
-    char *word = arena_format(out->arena, numbered ? "--%s=%s" : "--%s", words[0], words[1 - !numbered]);
+    const char *name = strncmp(words[0], "batch", 5) == 0 && (length == 5 || !inside) ? "global-batch" : NULL; /* as 4M is meant */
+    char *word = name && inside ? arena_format(out->arena, "--%s%s", name, words[0] + length)
+                                : arena_format(out->arena, numbered ? "--%s=%s" : "--%s", name ? name : words[0],
+                                               words[1 - !numbered]);
     return !word ? 0 : replaced_word(out, &word, 1) ? 1 + numbered : 0;
 }
 

@@ -52,6 +52,27 @@ static bool is_of_model(int argc, char **argv) {
     return false;
 }
 
+/* Whether what a training takes is named: its batch, length or adapters. Without it, a model fits where it is served. */
+static bool is_trained(int argc, char **argv) {
+    static const char *const WORDS[] = {"--batch", "--seq", "--tokens", "--lora", "--qlora", "--sft", "--gbs", "--micro", "--global", "--optim"};
+    for (int i = 2; i < argc; i++)
+        for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
+            if (strncmp(argv[i], WORDS[k], strlen(WORDS[k])) == 0) return true;
+    return false;
+}
+
+/* `compare ... 256xh100 vs 128xb200`: the plan of each. `vs`: where that word is. */
+static int answer_both(int argc, char **argv, int vs, Streams streams, Error *error) {
+    char *right = argv[vs + 1];
+    memmove(argv + vs, argv + vs + 2, (size_t)(argc - vs - 2) * sizeof *argv);
+    int code = command_run(COMMANDS[0], argc - 3, argv + 1, streams, error);
+    if (error->kind != ERROR_NONE) return code;
+    fputc('\n', streams.out);
+    argv[vs - 1] = right;
+    int other = command_run(COMMANDS[0], argc - 3, argv + 1, streams, error);
+    return code > other ? code : other;
+}
+
 /* A question in words, or one word that holds them, as the words of a command. */
 static int answer_question(int argc, char **argv, Streams streams, Error *error) {
     Arena arena = {0};
@@ -82,6 +103,8 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     if ((strncmp(word, "fine", 4) == 0 || strcmp(word, "ft") == 0) && command_synonym(word) && !says_what_is_tuned(argc, argv, error))
         return EXIT_USAGE;
     if (is_question(argc, argv)) return answer_question(argc, argv, streams, error);
+    for (int i = 3; i + 1 < argc && strcmp(word, "compare") == 0; i++)
+        if (strcmp(argv[i], "vs") == 0) return answer_both(argc, argv, i, streams, error);
     const char *meaning = command_meaning(word, is_of_model(argc, argv));
     if (meaning) return error_set(error, ERROR_INPUT, word, "%s", meaning), EXIT_USAGE;
     const Way *way = way_named(word);
@@ -93,7 +116,7 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         return command_run(command_named("chips", error), argc - 2, argv + 2, streams, error);
     if (strcmp(word, "list") == 0 && argc > 2 && strcmp(argv[2], "models") == 0) argc--;
     if (strcmp(word, "fit") == 0 && is_of_model(argc, argv))
-        word = "plan";
+        word = is_trained(argc, argv) ? "plan" : "inference";
     else if (command_synonym(word))
         word = command_synonym(word);
     if (word[0] == '-') return command_run(COMMANDS[0], argc, argv, streams, error);

@@ -227,6 +227,11 @@ static char *plan_of_degrees(const char *word, Arena *arena) {
 static bool add_typed(Replaced *out, const char *option, const char *value, bool *ok) {
     size_t length = strcspn(option, "=");
     bool chips = length == 5 && strncmp(option, "chips", 5) == 0, chip = length == 4 && strncmp(option, "chip", 4) == 0;
+    int hosts, each, end = 0; /* "768x8": hosts of so many */
+    const char *times = strchr(value, 'x');
+    if (chips && sscanf(value, "%6dx%4d%n", &hosts, &each, &end) == 2 && !value[end] &&
+        !replaced_is_chip(out, times + 1))
+        return *ok = replaced_add(out, "--chips=%lld", (long long)hosts * each), true;
     if (chips || chip) return replaced_machine(out, value, chip && out->sized, ok);
     char *plan = length == 4 && strncmp(option, "plan", 4) == 0 ? plan_of_degrees(value, out->arena) : NULL;
     if (!plan) return false;
@@ -455,7 +460,9 @@ int replaced_word(Replaced *out, char **words, int left) {
     }
     bool ok = true;
     static const Synonym TOKENS = {.word = "batch", .option = "batch"};
-    if (synonym && synonym->option && strcmp(synonym->option, "sequences") == 0 && is_millions(value)) {
+    bool of_batch = synonym && synonym->option &&
+                    (strcmp(synonym->option, "sequences") == 0 || strcmp(synonym->option, "batch") == 0);
+    if (of_batch && is_millions(value)) {
         const char *meant = value_meant(out, "batch", value, &ok);
         if (!ok || !(value = batch_meant(out, meant ? meant : value))) return 0;
         synonym = &TOKENS;
@@ -602,6 +609,13 @@ static bool read_all(Replaced *out, int argc, char **argv) {
     return true;
 }
 
+/* A question is answered with what it was read as. */
+static bool advise_reading(Replaced *out) {
+    char *all = arena_text(out->arena, out->command->name);
+    for (int i = 1; all && i < out->count; i++) all = arena_format(out->arena, "%s %s", all, out->words[i]);
+    return all && replaced_advise(out, "read as `shardopt %s`", all);
+}
+
 bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) {
     Arena *arena = line->arena;
     int count = *argc;
@@ -617,6 +631,7 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     if (!out.any) return true; /* as it was, a --require that is given twice with it */
     if (out.conditions && !replaced_add(&out, "--%s=%s", is_plan(&out) ? "plan" : "require", out.conditions))
         return error_memory(error);
+    if (out.sentence && !advise_reading(&out)) return error_memory(error);
     line->advice = out.advice;
     *argc = out.count;
     *argv = out.words;

@@ -438,18 +438,20 @@ static void write_assumed(const ServingReport *report, TextOut out) {
 }
 
 static void write_nearest(const ServingReport *report, TextOut out) {
-    char text[POINT_TEXT_SIZE];
+    char text[POINT_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
     Prose prose = {0};
     if (report->answer->has_nearest) {
         const ServingPoint *nearest = &report->answer->nearest;
-        prose_add(&prose, "nothing meets the limits. Nearest: %s, %s.", point_engine(nearest),
-                  point_degrees(nearest, text));
+        prose_add(&prose, "nothing meets the limits, TPOT %s and TTFT %s. Nearest: %s, %s.",
+                  step_text(report->answer->tpot_goal_seconds, tpot), step_text(report->answer->ttft_goal_seconds, ttft),
+                  point_engine(nearest), point_degrees(nearest, text));
     } else if (report->answer->count.covered == 0) {
         prose_add(&prose, "no layout divides the model, obeys the engines' rules, lies on whole hosts and meets "
                           "--require.");
     } else {
-        prose_add(&prose, "nothing fits: no layout leaves room for one sequence of %.0f tokens next to the weights.",
-                  report->question->peak_tokens);
+        prose_add(&prose, "nothing fits: no layout leaves room for one sequence of %.0f tokens next to the weights; more chips, or "
+                  "--precision %s.", report->question->peak_tokens,
+                  stored_bytes(report->question->weights[0]) > 1 ? "fp8 or int4" : "int4");
     }
     prose_write(out, "Answer: ", "  ", prose.text);
     if (report->answer->has_nearest) serving_write_point(report, &report->answer->nearest, out);
