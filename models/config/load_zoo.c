@@ -205,7 +205,7 @@ enum { REPOSITORY_SIZE = 96 };
 static bool name_in(const char *argument, char name[REPOSITORY_SIZE]) {
     const char *slash = strchr(argument, '/');
     const char *from = slash ? slash + 1 : argument;
-    if (slash == argument || strchr(from, '/') || strlen(from) >= REPOSITORY_SIZE) return false;
+    if (slash == argument || argument[0] == '.' || strchr(from, '/') || strlen(from) >= REPOSITORY_SIZE) return false;
     snprintf(name, REPOSITORY_SIZE, "%s", from);
     return true;
 }

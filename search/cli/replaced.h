@@ -14,12 +14,14 @@ typedef struct {
     int count, room;
     char *conditions;   /* of --require: NULL means none */
     const char *advice; /* NULL: none */
+    const char *passed; /* options that no plan depends on: NULL: none */
     bool any, sized;    /* something became another word; the line says how large the machine is */
     bool model;         /* it has --model */
     bool ranked;        /* it says the rank of adapters */
     bool maxtext;       /* it is of MaxText, whose batch of a device is of one pass */
     bool sentence;      /* a question in words: what is none of ours is passed over */
     int dp_attention;   /* ranks of data-parallel attention, which its tensor parallelism counts too; 0: none */
+    bool instance_is_pod;
     int instance;       /* chips of a cloud's instance that is named; 0: none is */
     Catalog catalog;    /* replaced_catalog() */
     bool read;

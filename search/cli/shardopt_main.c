@@ -7,6 +7,7 @@
 
 #include "search/cli/commands.h"
 #include "search/cli/synonyms.h"
+#include "search/options/machine_words.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,6 +43,10 @@ static bool says_what_is_tuned(int argc, char **argv, Error *error) {
     for (int i = 2; i < argc; i++)
         for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
             if (strncmp(argv[i], WORDS[k], strlen(WORDS[k])) == 0) return true;
+    for (int i = 2; i < argc; i++) { /* "1xM3Max": what is trained there is no matter */
+        const char *times = strchr(argv[i], 'x'), *why = chip_not_planned(times ? times + 1 : argv[i]);
+        if (why) return error_set(error, ERROR_INPUT, argv[i], "%s, and --lora, --qlora, --sft or --dpo", why);
+    }
     return error_set(error, ERROR_INPUT, argv[1], "says not what is trained; give --lora, --qlora, --sft or --dpo");
 }
 

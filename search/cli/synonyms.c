@@ -3,6 +3,7 @@
 
 #include "base/number.h"
 #include "base/util.h"
+#include "mesh/slice.h"
 #include "search/cli/replaced.h"
 #include "search/cli/synonym_table.h"
 #include "search/cli/typed_words.h"
@@ -135,6 +136,7 @@ static bool add_instance(Replaced *out, const char *word, bool *ok) {
     if (!chip) return false;
     out->any = true;
     out->instance = chips;
+    out->instance_is_pod = !chip_has_domains(chip) && slice_chips(chip->pod) == chips;
     out->words[out->count++] = arena_format(out->arena, "--chip=%s", chip->name);
     *ok = out->words[out->count - 1] != NULL;
     return true;
@@ -149,7 +151,8 @@ static bool count_instances(Replaced *out) {
         const char *value = own ? out->words[i + 1] : out->words[i] + 8;
         long nodes = strspn(value, "0123456789") == strlen(value) && strlen(value) < 8 ? strtol(value, NULL, 10) : 0;
         if (nodes == 0) return true; /* the error is the option's own */
-        out->words[i] = last = arena_format(out->arena, "--chips=%ld", nodes * out->instance);
+        out->words[i] = last = out->instance_is_pod ? arena_format(out->arena, "--pods=%ld", nodes)
+                                                    : arena_format(out->arena, "--chips=%ld", nodes * out->instance);
         if (own) memmove(out->words + i + 1, out->words + i + 2, (size_t)(--out->count - i - 1) * sizeof *out->words);
         if (!last) return false;
     }
@@ -254,20 +257,34 @@ static bool is_any_option(const char *word, const char *const *names, size_t cou
 }
 
 /* Words whose value decides what they are. */
-static const char *const HOST_SIZES[] = {"--gpus-per-node", "--nproc-per-node", "--devices", "--n-gpus-per-node"};
+static const char *const HOST_SIZES[] = {"--gpus-per-node", "--nproc-per-node", "--devices", "--n-gpus-per-node",
+                                         "--ntasks-per-node"};
 static const char *const METHODS[] = {"--method", "--peft", "--finetuning-type", "--rlhf-type", "--adapter"};
 static const char *const READ_BY_VALUE[] = {"--zero-stage", "--slo", "--tokens-per-second", "--network",
-                                            "--train-gpus", "--fsdp", "--config"};
+                                            "--train-gpus", "--fsdp", "--vllm-mode", "--sla", "--config"};
+
+static bool is_serving(const Command *command) {
+    return replaced_option(command, "kv-dtype", 8) >= 0 && replaced_option(command, "lag", 3) < 0;
+}
+
+static bool is_own(const Command *command, const char *word) {
+    return replaced_option(command, word + 2, strcspn(word + 2, "=")) >= 0;
+}
 
 static bool is_known(const Command *command, const char *word) {
-    return replaced_option(command, word + 2, strcspn(word + 2, "=")) >= 0 || synonym_of(command, word) ||
+    return is_own(command, word) || synonym_of(command, word) ||
            is_any_option(word, HOST_SIZES, COUNT_OF(HOST_SIZES)) || is_any_option(word, METHODS, COUNT_OF(METHODS)) ||
            is_any_option(word, READ_BY_VALUE, COUNT_OF(READ_BY_VALUE));
 }
 
-bool replaced_known(const Command *command, const char *name) {
+static bool names_option(const Command *command, const char *name) {
     char word[96];
     return snprintf(word, sizeof word, "--%s", name) < (int)sizeof word && is_known(command, word);
+}
+
+bool replaced_known(const Command *command, const char *name) {
+    bool takes;
+    return names_option(command, name) || word_is_passed_over(name, &takes);
 }
 
 /* "--lora_rank" is "--lora-rank", "-tp" is "--tp", "--trainer.num_nodes" is "--num-nodes", where they are no options as
@@ -285,7 +302,7 @@ static char *plain_option(Replaced *out, char *word) {
         if (copy[i] == '_') copy[i] = '-';
     for (const char *at = copy ? copy + 2 : NULL; at; at = memchr(at, '.', strcspn(at, "="))) {
         at += *at == '.';
-        if (replaced_known(out->command, at)) return out->any = true, arena_format(out->arena, "--%s", at);
+        if (names_option(out->command, at)) return out->any = true, arena_format(out->arena, "--%s", at);
     }
     return brief || !copy || strcmp(copy, word) == 0 ? (copy ? word : NULL) : (out->any = true, copy);
 }
@@ -311,7 +328,16 @@ static const char *value_meant(Replaced *out, const char *option, const char *va
         {"engine", "trtllm", "tensorrt-llm"}, {"engine", "trt-llm", "tensorrt-llm"}, {"engine", "trt", "tensorrt-llm"},
         {"for", "nemo", "megatron"},          {"for", "mcore", "megatron"},          {"for", "megatron-lm", "megatron"},
         {"packing", "true", "packed"},        {"offload", "cpu", "optimizer"},       {"optimizer", "adamw_8bit", "adamw"},
-        {"precision", "awq", "int4"},         {"precision", "gptq", "int4"}};
+        {"precision", "awq", "int4"},         {"precision", "gptq", "int4"},           {"precision", "awq_marlin", "int4"},
+        {"precision", "gptq_marlin", "int4"}, {"precision", "w4a16", "int4"},          {"precision", "bitsandbytes", "int4"},
+        {"precision", "4bit", "int4"},        {"precision", "8bit", "int8"},           {"precision", "w8a8", "int8"},
+        {"precision", "modelopt", "fp8"},     {"precision", "modelopt_fp4", "nvfp4"},  {"precision", "fp4", "nvfp4"},
+        {"precision", "bfloat16", "bf16"},    {"precision", "float16", "bf16"},        {"precision", "fp16", "bf16"},
+        {"precision", "half", "bf16"},        {"kv-dtype", "fp8_e4m3", "fp8"},         {"kv-dtype", "fp8_e5m2", "fp8"},
+        {"kv-dtype", "auto", "bf16"},         {"kv-dtype", "bfloat16", "bf16"},        {"algorithm", "gspo", "grpo"},
+        {"algorithm", "dr_grpo", "grpo"},     {"algorithm", "group_norm", "grpo"},     {"algorithm", "gae", "ppo"},
+        {"algorithm", "reinforce", "reinforce++"}, {"algorithm", "reinforce_plus_plus", "reinforce++"},
+        {"for", "fsdp", "torchtitan"},        {"for", "fsdp2", "torchtitan"}};
     static const char *const LENGTHS[] = {"seq", "prompt", "answer", "max-length", "mean-length", "max-answer"};
     const char *meant = NULL;
     for (size_t i = 0; i < COUNT_OF(VALUES); i++)
@@ -371,19 +397,28 @@ static int replace_by_value(Replaced *out, const char *word, const char *value, 
     }
     if (is_any_option(word, HOST_SIZES, COUNT_OF(HOST_SIZES)) && number_whole(value, "", 1, 1024, &number, &not_whole))
         return out->any = true, out->instance = (int)number, read;
-    if (is_option(word, "--zero-stage") && strlen(value) == 1 && strchr("0123", *value))
+    if (is_option(word, "--zero-stage") && replaced_option(out->command, "require", 7) >= 0 && strlen(value) == 1 && strchr("0123", *value))
         return out->any = true, add_condition(out, *value == '3' ? "data=1 pipeline=1" : arena_format(out->arena, "fsdp=1 zero_stage=%s", value)) ? read : 0;
     if (is_option(word, "--tokens-per-second") && strtod(value, NULL) > 0 && replaced_option(out->command, "tpot", 4) >= 0)
-        return replaced_add(out, "--tpot=%.4gms", 1000 / strtod(value, NULL)) ? read : 0;
+        return replaced_advise(out, "%s tokens/s are of a user: --tpot %.4gms", value, 1000 / strtod(value, NULL)) &&
+                       replaced_add(out, "--tpot=%.4gms", 1000 / strtod(value, NULL))
+                   ? read
+                   : 0;
     size_t digits = strspn(value, "0123456789.");
     if (is_option(word, "--per-device-batch-size") && out->maxtext && digits > 0 && !value[digits])
         return replaced_add(out, "--sequences=%s/device", value) && add_condition(out, "microbatches=1") ? read : 0;
+    static const char *const WIDTHS[] = {"auto", "bf16", "bfloat16", "float16", "fp16", "half"};
+    for (size_t i = 0; i < COUNT_OF(WIDTHS) && is_serving(out->command) && is_option(word, "--dtype"); i++)
+        if (strcasecmp(value, WIDTHS[i]) == 0)
+            return replaced_advise(out, "--dtype %s is of activations; --precision is of weights", value) ? read : 0;
+    if (is_option(word, "--vllm-mode") && replaced_option(out->command, "colocated", 9) >= 0)
+        return strcasecmp(value, "colocate") != 0 || replaced_add(out, "--colocated") ? (out->any = true, read) : 0;
     if (is_option(word, "--network") && digits > 0 && strcasecmp(value + digits, "x") == 0)
         return replaced_add(out, "--oversubscription=%.*s", (int)digits, value) ? read : 0;
     if (is_option(word, "--train-gpus") && number_whole(value, "", 1, 1 << 24, &number, &not_whole) &&
         replaced_option(out->command, "train-nodes", 11) >= 0)
         return replaced_add(out, "--train-nodes=%lld", (long long)(number % 8 == 0 ? number / 8 : number)) ? read : 0;
-    if (!is_option(word, "--slo")) return -1;
+    if (!is_option(word, "--slo") && !is_option(word, "--sla")) return -1;
     for (const char *at = value; *at; at += strspn(at, ", ;")) {
         size_t name = strcspn(at, "<="), op = strspn(at + name, "<="), length = strcspn(at + name + op, ", ;");
         if (name == 0 || op == 0) return -1;
@@ -405,7 +440,7 @@ static int replace_adapters(Replaced *out, const char *word, char **words, int l
 
 /* A condition of plans or of serving, whose data parallelism is copies, or ranks of attention. */
 static bool add_degree(Replaced *out, const char *condition, const char *value) {
-    bool serving = replaced_option(out->command, "kv-dtype", 8) >= 0 && replaced_option(out->command, "lag", 3) < 0;
+    bool serving = is_serving(out->command);
     if (serving && strcmp(condition, "ep") == 0) condition = "expert";
     if (serving && strcmp(condition, "data") == 0) condition = out->dp_attention ? "attention_data" : "copies";
     long tensor = serving && out->dp_attention && strcmp(condition, "tensor") == 0 ? strtol(value, NULL, 10) : 0;
@@ -421,11 +456,17 @@ static int replace_synonym(Replaced *out, const Synonym *synonym, const char *va
         bool valued = value && (read == 1 || isdigit((unsigned char)value[0]) || strcasecmp(value, "true") == 0 || strcasecmp(value, "false") == 0 || synonym->takes);
         return replaced_advise(out, "--%s: %s", synonym->word, synonym->ignored) ? valued ? read : 1 : 0;
     }
-    if (synonym->flag) return replaced_add(out, "--%s", synonym->option) ? 1 : 0;
+    if (synonym->said && !replaced_advise(out, "--%s is read as %s", synonym->word, synonym->said)) return 0;
+    bool switched_off = (synonym->value || synonym->flag) && value && strcasecmp(value, "false") == 0; /* "colocated.enabled=false" */
+    bool follows = value && (read == 1 || switched_off || strcasecmp(value, "true") == 0 ||
+                             (synonym->takes && strncmp(value, "--", 2) != 0));
+    int taken = follows ? read : 1; /* of one that has its own value */
     out->any = true;
+    if (switched_off) return taken;
+    if (synonym->flag) return replaced_add(out, "--%s", synonym->option) ? taken : 0;
     if (synonym->value && synonym->condition)
-        return (value = arena_format(out->arena, "%s=%s", synonym->condition, synonym->value)) && add_condition(out, value);
-    if (synonym->value) return replaced_add(out, "--%s=%s", synonym->option, synonym->value);
+        return add_degree(out, synonym->condition, synonym->value) ? taken : 0;
+    if (synonym->value) return replaced_add(out, "--%s=%s", synonym->option, synonym->value) ? taken : 0;
     if (!value) /* the error of a missing value is popt's */
         return replaced_add(out, "--%s", synonym->condition ? "require" : synonym->option);
     bool ok = true;
@@ -439,6 +480,19 @@ static int replace_synonym(Replaced *out, const Synonym *synonym, const char *va
             return replaced_advise(out, "--emit %s writes its configuration", EMITTED[i]) ? read : 0;
     const char *meant = value_meant(out, synonym->option, value, &ok);
     return ok && replaced_add(out, "--%s=%s", synonym->option, meant ? meant : value) ? read : 0;
+}
+
+/* An option that says nothing which is priced is left out. Returns as replaced_word() does; -1: it is none of them. */
+static int pass_over(Replaced *out, const char *word, const char *value, int read) {
+    char name[96];
+    bool takes, valued;
+    snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)strcspn(word, "="), 95), word);
+    if (strncmp(name, "--", 2) != 0 || !word_is_passed_over(name + 2, &takes)) return -1;
+    valued = read == 1 || (value && (takes ? strncmp(value, "--", 2) != 0
+                                           : strcasecmp(value, "true") == 0 || strcasecmp(value, "false") == 0));
+    out->any = true;
+    out->passed = arena_format(out->arena, "%s%s%s", out->passed ? out->passed : "", out->passed ? ", " : "", name);
+    return !out->passed ? 0 : valued ? read : 1;
 }
 
 int replaced_word(Replaced *out, char **words, int left) {
@@ -473,6 +527,7 @@ int replaced_word(Replaced *out, char **words, int left) {
         return !ok ? 0 : read;
     bool is_require = is_option(word, "--require");
     if (synonym) return replace_synonym(out, synonym, value, read);
+    if (!is_own(out->command, word) && (done = pass_over(out, word, value, read)) >= 0) return done;
     if (is_require) return !value ? replaced_add(out, "--require") : add_condition(out, value) ? read : 0;
     int own = strncmp(word, "--", 2) == 0 ? replaced_option(out->command, word + 2, strcspn(word + 2, "=")) : -1;
     const char *meant = own >= 0 && out->command->options[own].takes && value
@@ -631,6 +686,7 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     if (!out.any) return true; /* as it was, a --require that is given twice with it */
     if (out.conditions && !replaced_add(&out, "--%s=%s", is_plan(&out) ? "plan" : "require", out.conditions))
         return error_memory(error);
+    if (out.passed && !replaced_advise(&out, "no plan depends on %s", out.passed)) return error_memory(error);
     if (out.sentence && !advise_reading(&out)) return error_memory(error);
     line->advice = out.advice;
     *argc = out.count;
