@@ -6,7 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CHIP_NAME_SIZE = 64, CHIP_ALIASES_MAX = 20, CHIP_SOURCE_SIZE = 384, CHIP_SHAPES_MAX = 128, HOST_BOARDS_MAX = 10 };
+enum {
+    CHIP_NAME_SIZE = 64,
+    CHIP_ALIASES_MAX = 20,
+    CHIP_SOURCE_SIZE = 384,
+    CHIP_SHAPES_MAX = 128,
+    HOST_BOARDS_MAX = 10
+};
 
 typedef enum {
     SCALEUP_TORUS_2D,
@@ -52,9 +58,9 @@ typedef struct {
     Figure nic_shares_pcie;   /* 1: the chip's network traffic uses the lane of its host link; 0: it does not */
     Figure usd_per_chip_hour; /* on demand; 0 means not known */
     Figure usd_per_chip_hour_reserved; /* by a contract of a year or longer; 0 means not known */
-    Figure board_watts;       /* what its board takes at most, by its maker; 0 means not known */
-    Figure hours_per_failure; /* of one chip, between failures that stop a job; 0 means not known */
-    Figure matrix_tile;       /* both weight dimensions are padded to a multiple of it: 128 or 256; 0 means not known */
+    Figure board_watts;                /* what its board takes at most, by its maker; 0 means not known */
+    Figure hours_per_failure;          /* of one chip, between failures that stop a job; 0 means not known */
+    Figure matrix_tile; /* both weight dimensions are padded to a multiple of it: 128 or 256; 0 means not known */
     int64_t chips_per_host;
     bool coherent_host;       /* a link that keeps caches coherent joins chip and host (NVLink-C2C), not PCIe */
     int64_t chips_copying;    /* of a host, those of the job: host_set_job(); 0 means all of them */

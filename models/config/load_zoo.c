@@ -163,12 +163,12 @@ static int list_newest(const Zoo *zoo, const char *name, Arena *arena, char *tex
 static const struct {
     const char *part, *stored;
 } PARTS[] = {
-    {"-Instruct", NULL},  {"-hf", NULL},        {"-Base", NULL},     {"-it", NULL},         {"-Chat", NULL},
-    {"-v0.1", NULL},      {"-Thinking", NULL},  {"-unsloth", NULL},  {"-quantized", NULL},  {"-BF16", "bf16"},
-    {"-FP8", "fp8"},      {"-dynamic", NULL},   {"-KV", NULL},       {"-Int8", "int8"},     {".w8a8", "int8"},
-    {"-W8A8", "int8"},    {"-MXFP4", "mxfp4"},  {"-FP4-v2", "nvfp4"}, {"-FP4", "nvfp4"},    {"-NVFP4", "nvfp4"},
-    {"-GPTQ", "int4"},    {"-Int4", "int4"},    {"-AWQ", "int4"},    {".w4a16", "int4"},    {"-W4A16", "int4"},
-    {"-bnb-4bit", "nf4"}, {"-4bit", "nf4"},     {"-GGUF", "GGUF"},   {"-qat-q4_0", "GGUF"},
+    {"-Instruct", NULL},  {"-hf", NULL},       {"-Base", NULL},      {"-it", NULL},         {"-Chat", NULL},
+    {"-v0.1", NULL},      {"-Thinking", NULL}, {"-unsloth", NULL},   {"-quantized", NULL},  {"-BF16", "bf16"},
+    {"-FP8", "fp8"},      {"-dynamic", NULL},  {"-KV", NULL},        {"-Int8", "int8"},     {".w8a8", "int8"},
+    {"-W8A8", "int8"},    {"-MXFP4", "mxfp4"}, {"-FP4-v2", "nvfp4"}, {"-FP4", "nvfp4"},     {"-NVFP4", "nvfp4"},
+    {"-GPTQ", "int4"},    {"-Int4", "int4"},   {"-AWQ", "int4"},     {".w4a16", "int4"},    {"-W4A16", "int4"},
+    {"-bnb-4bit", "nf4"}, {"-4bit", "nf4"},    {"-GGUF", "GGUF"},    {"-qat-q4_0", "GGUF"},
 };
 
 /* Where such a part stands in a name: at its end, or before another part; NULL: nowhere. */
@@ -348,7 +348,7 @@ bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
         return error_set(error, ERROR_INPUT, "--model", "is empty; give a name, a config.json or its folder");
     bool is_path = strchr(argument, '/') || (length > 5 && strcmp(argument + length - 5, ".json") == 0), found = false;
     if (!is_path && !zoo_read(argument, arena, out, &found, error)) return false;
-    if (found) return true; /* a name of the zoo wins over a file that happens to be called so */
+    if (found) return true;            /* a name of the zoo wins over a file that happens to be called so */
     if (access(argument, F_OK) != 0) { /* a file or a folder here wins over a repository elsewhere */
         Zoo zoo;
         if (!zoo_load(arena, &zoo, error)) return false;

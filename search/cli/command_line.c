@@ -11,6 +11,7 @@
 #include "search/options/machine_words.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <popt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,10 +39,12 @@ static bool unknown(const Command *command, const char *word, Error *error) {
     const char *start = word + strspn(word, "-");
     snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)strcspn(start, "="), 63), start);
     const char *meaning = option_meaning(command, name), *nearest = name_nearest(name, names, count);
-    if (meaning && !(nearest && name_distance(name, nearest) <= 1)) /* a letter is amiss, it is no other word */ return error_set(error, ERROR_INPUT, word, "is not an option; %s", meaning);
+    if (meaning && !(nearest && name_distance(name, nearest) <= 1)) /* a letter is amiss, it is no other word */
+        return error_set(error, ERROR_INPUT, word, "is not an option; %s", meaning);
     count += (size_t)option_synonyms(command, names + count, OTHERS);
     nearest = name_nearest(name, names, count);
-    if (nearest && is_slip(name, nearest)) return error_set(error, ERROR_INPUT, word, "is not an option; did you mean --%s", nearest);
+    if (nearest && is_slip(name, nearest))
+        return error_set(error, ERROR_INPUT, word, "is not an option; did you mean --%s", nearest);
     return error_set(error, ERROR_INPUT, word, "is not an option; see shardopt %s --help", command->name);
 }
 
@@ -82,6 +85,7 @@ static bool take_options(CommandLine *line, poptContext context, Error *error) {
 static bool stray_word(const Command *command, const char *word, Error *error) {
     size_t length = strlen(word);
     const char *where = word[0] ? word : "\"\"";
+    if (isalpha((unsigned char)word[0]) && strchr(word, '=')) return unknown(command, word, error); /* key=value */
     bool file = length > 5 && strcmp(word + length - 5, ".json") == 0;
     if (file && strcmp(command->name, "plan") == 0)
         return error_set(error, ERROR_INPUT, where,

@@ -37,9 +37,9 @@ static int help(int argc, char **argv, Streams streams, Error *error) {
 
 /* `finetune` says what is trained, since that is a plan of all weights otherwise. */
 static bool says_what_is_tuned(int argc, char **argv, Error *error) {
-    static const char *const WORDS[] = {"--lora", "--qlora", "--sft",    "--dpo",  "--task",    "--freeze",
-                                        "--full", "--help",  "--method", "--peft", "--load_in", "--load-in",
-                                        "lora",   "qlora",   "dpo",      "sft",  "full",   "--rank", "--adapter", "--stage"};
+    static const char *const WORDS[] = {"--lora", "--qlora",  "--sft",  "--dpo",     "--task",    "--freeze", "--full",
+                                        "--help", "--method", "--peft", "--load_in", "--load-in", "lora",     "qlora",
+                                        "dpo",    "sft",      "full",   "--rank",    "--adapter", "--stage"};
     for (int i = 2; i < argc; i++)
         for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
             if (strncmp(argv[i], WORDS[k], strlen(WORDS[k])) == 0) return true;
@@ -59,7 +59,8 @@ static bool is_of_model(int argc, char **argv) {
 
 /* Whether what a training takes is named: its batch, length or adapters. Without it, a model fits where it is served. */
 static bool is_trained(int argc, char **argv) {
-    static const char *const WORDS[] = {"--batch", "--seq", "--tokens", "--lora", "--qlora", "--sft", "--gbs", "--micro", "--global", "--optim"};
+    static const char *const WORDS[] = {"--batch", "--seq", "--tokens", "--lora",   "--qlora",
+                                        "--sft",   "--gbs", "--micro",  "--global", "--optim"};
     for (int i = 2; i < argc; i++)
         for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
             if (strncmp(argv[i], WORDS[k], strlen(WORDS[k])) == 0) return true;
@@ -105,13 +106,15 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         fprintf(streams.out, "shardopt %s\n", program_version());
         return EXIT_DONE;
     }
-    if ((strncmp(word, "fine", 4) == 0 || strcmp(word, "ft") == 0) && command_synonym(word) && !says_what_is_tuned(argc, argv, error))
+    if ((strncmp(word, "fine", 4) == 0 || strcmp(word, "ft") == 0) && command_synonym(word) &&
+        !says_what_is_tuned(argc, argv, error))
         return EXIT_USAGE;
     if (is_question(argc, argv)) return answer_question(argc, argv, streams, error);
     for (int i = 3; i + 1 < argc && strcmp(word, "compare") == 0; i++)
         if (strcmp(argv[i], "vs") == 0) return answer_both(argc, argv, i, streams, error);
     const char *meaning = command_meaning(word, is_of_model(argc, argv));
     if (meaning) return error_set(error, ERROR_INPUT, word, "%s", meaning), EXIT_USAGE;
+    if (strcmp(word, "trl") == 0 && argc > 2) word = (++argv, --argc, argv[1]); /* "trl grpo" */
     const Way *way = way_named(word);
     if (way) { /* its option takes the word's place */
         argv[1] = (char *)way->option;

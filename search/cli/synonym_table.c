@@ -351,9 +351,18 @@ const Synonym SYNONYMS[] = {
     {.word = "zero-stage", .option = "lag", .ignored = "--for deepspeed trains with ZeRO 3", .takes = true},
     {.word = "max-model-len", .option = "lag", .ignored = "it follows from the lengths and the batch", .takes = true},
     {.word = "max-num-seqs", .option = "lag", .ignored = "it follows from the lengths and the batch", .takes = true},
-    {.word = "param-offload", .option = "lag", .ignored = "what rests in host memory between phases is chosen", .takes = true},
-    {.word = "optimizer-offload", .option = "lag", .ignored = "what rests in host memory between phases is chosen", .takes = true},
-    {.word = "offload-param", .option = "lag", .ignored = "what rests in host memory between phases is chosen", .takes = true},
+    {.word = "param-offload",
+     .option = "lag",
+     .ignored = "what rests in host memory between phases is chosen",
+     .takes = true},
+    {.word = "optimizer-offload",
+     .option = "lag",
+     .ignored = "what rests in host memory between phases is chosen",
+     .takes = true},
+    {.word = "offload-param",
+     .option = "lag",
+     .ignored = "what rests in host memory between phases is chosen",
+     .takes = true},
     {.word = "ref-num-nodes", .option = "lag", .ignored = "it shares the trainer's GPUs", .takes = true},
     {.word = "ref-num-gpus-per-node", .option = "lag", .ignored = "it shares the trainer's GPUs", .takes = true},
     {.word = "critic-num-nodes", .option = "lag", .ignored = "it shares the trainer's GPUs", .takes = true},
@@ -375,16 +384,27 @@ const Synonym SYNONYMS[] = {
     {.word = "no-nvlink", .option = "chip", .ignored = "a board without NVLink meets others over PCIe as it is"},
     {.word = "spot", .option = "chip", .ignored = "prices are on demand and reserved"},
     {.word = "mfu", .option = "model", .ignored = "it is what the answer predicts", .takes = true},
-    {.word = "price", .option = "chip", .ignored = "prices are those of `shardopt chips NAME`; dollars scale with them",
+    {.word = "price",
+     .option = "chip",
+     .ignored = "prices are those of `shardopt chips NAME`; dollars scale with them",
      .takes = true},
-    {.word = "price-per-gpu-hour", .option = "chip",
-     .ignored = "prices are those of `shardopt chips NAME`; dollars scale with them", .takes = true},
+    {.word = "price-per-gpu-hour",
+     .option = "chip",
+     .ignored = "prices are those of `shardopt chips NAME`; dollars scale with them",
+     .takes = true},
     {.word = "student", .option = "model", .ignored = "it is not planned for"},
-    {.word = "kv-cache-free-gpu-mem-fraction", .option = "kv-dtype", .ignored = "TensorRT-LLM is planned with 0.9",
+    {.word = "kv-cache-free-gpu-mem-fraction",
+     .option = "kv-dtype",
+     .ignored = "TensorRT-LLM is planned with 0.9",
      .takes = true},
-    {.word = "free-gpu-memory-fraction", .option = "kv-dtype", .ignored = "TensorRT-LLM is planned with 0.9",
+    {.word = "free-gpu-memory-fraction",
+     .option = "kv-dtype",
+     .ignored = "TensorRT-LLM is planned with 0.9",
      .takes = true},
-    {.word = "max-num-batched-tokens", .option = "kv-dtype", .ignored = "the tokens of a step are chosen", .takes = true},
+    {.word = "max-num-batched-tokens",
+     .option = "kv-dtype",
+     .ignored = "the tokens of a step are chosen",
+     .takes = true},
     {.word = "chunked-prefill-size", .option = "kv-dtype", .ignored = "the tokens of a step are chosen", .takes = true},
     {.word = "max-prefill-tokens", .option = "kv-dtype", .ignored = "the tokens of a step are chosen", .takes = true},
     {.word = "max-num-tokens", .option = "kv-dtype", .ignored = "the tokens of a step are chosen", .takes = true},
@@ -393,7 +413,10 @@ const Synonym SYNONYMS[] = {
     {.word = "enable-eplb", .option = "kv-dtype", .ignored = "experts are taken as balanced as engines have them"},
     {.word = "serve", .option = "kv-dtype", .ignored = "it is what is planned"},
     {.word = "rollout-gpus", .option = "train-nodes", .ignored = "what does not train generates", .takes = true},
-    {.word = "actor-num-gpus-per-node", .option = "train-nodes", .ignored = "a host has the GPUs of its kind", .takes = true},
+    {.word = "actor-num-gpus-per-node",
+     .option = "train-nodes",
+     .ignored = "a host has the GPUs of its kind",
+     .takes = true},
     {.word = "vllm-num-engines", .option = "train-nodes", .ignored = "it follows from the split", .takes = true},
     {.word = "nemo-rl", .option = "train-nodes", .ignored = "--emit nemo-rl writes its configuration"},
     {.word = "verl", .option = "train-nodes", .ignored = "--emit verl writes its configuration"},
@@ -439,6 +462,9 @@ const Way *way_named(const char *word) {
         {"ppo", "rl", "--algorithm=ppo"},
         {"vllm", "inference", "--engine=vllm"},
         {"sglang", "inference", "--engine=sglang"},
+        {"trtllm-serve", "inference", "--engine=tensorrt-llm"},
+        {"trtllm", "inference", "--engine=tensorrt-llm"},
+        {"tensorrt-llm", "inference", "--engine=tensorrt-llm"},
     };
     for (size_t i = 0; i < COUNT_OF(WAYS); i++)
         if (strcasecmp(WAYS[i].word, word) == 0) return &WAYS[i];
@@ -446,6 +472,10 @@ const Way *way_named(const char *word) {
 }
 
 const char *command_meaning(const char *word, bool of_model) {
+    static const char *const OTHERS[] = {"ollama", "llama.cpp", "llama-server", "lmstudio", "tgi", "mlx"};
+    for (size_t k = 0; k < COUNT_OF(OTHERS); k++)
+        if (strcasecmp(OTHERS[k], word) == 0)
+            return "is not planned for; `shardopt serve --model 8b --gpus 1x4090` plans vLLM, SGLang and TensorRT-LLM";
     return of_model && strcmp(word, "compare") == 0
                ? "is of two reports; `shardopt sweep --model M --chip h100,b200 --chips N` compares machines"
                : NULL;
@@ -455,14 +485,14 @@ const char *command_meaning(const char *word, bool of_model) {
 static const struct {
     const char *needs, *words, *answer;
 } OF_COMMANDS[] = {
+    {"lag", "lora", "rl trains all weights; leave it out (`shardopt finetune --lora` plans adapters)"},
     {"kv-dtype", "eager graph", "engines are planned with CUDA graphs, as they run by default; leave it out"},
-    {"kv-dtype", "loras adapters", "the base model is planned; leave it out: adapters add little to a step"},
+    {"kv-dtype", "lora loras adapters", "the base model is planned, adapters are not priced; leave it out"},
     {"kv-dtype", "cpu-offload-gb", "weights stay in HBM; leave it out, or give --precision int4 or more chips"},
     {"lag", "tp pp dp cp ep parallel degree",
      "--rollout tensor=4 is of the engines, --train-plan \"tensor=4 pipeline=2\" of the trainer"},
     {"lag", "mini", "--train-batch N is the answers of an update: prompts of it times --samples"},
     {"lag", "device accumulation accum", "a step has --prompts N, with --samples N answers to each"},
-    {"lag", "lora", "rl trains all weights; leave it out (`shardopt finetune --lora` plans adapters)"},
 };
 
 /* What is no option of ours, but has an answer elsewhere. */
@@ -472,7 +502,8 @@ static const struct {
     {"zero", "ZeRO 3 is the role fsdp (--fsdp 8), ZeRO 1 and 2 are a knob (--require zero_stage=1)"},
     {"memory hbm vram mem", "a chip has the HBM of `shardopt chips`; --hbm-reserve 20% keeps a part of it free; "
                             "--memory-limit, of `plan`, `sweep` and `check`, is of the search"},
-    {"layer hidden head vocab param expert topk ffn", "the model's sizes stand in its config.json: --model path/to/config.json"},
+    {"layer hidden head vocab param expert topk ffn",
+     "the model's sizes stand in its config.json: --model path/to/config.json"},
     {"step iter iteration epoch", "a step is planned; where a training has a length, --tokens says it"},
     {"cost price dollar", "the answer says what the training costs; `shardopt sweep --budget` compares machines"},
     {"interconnect bandwidth network nic",

@@ -8,8 +8,8 @@
  * condition of --require on what its value says ("tensor<": at most that), or on this value. */
 typedef struct {
     const char *word, *option, *value, *condition;
-    bool advised; /* the option was called so once: what it is called now is said */
-    bool flag;    /* an option that takes no value */
+    bool advised;                /* the option was called so once: what it is called now is said */
+    bool flag;                   /* an option that takes no value */
     const char *before, *format; /* around its value, where it has a format: "tensor=", "d" */
     const char *ignored;         /* why no answer depends on it, or who chooses it: it is left out, and this is said */
     const char *said;            /* what is taken for it, to be told */

@@ -34,14 +34,17 @@ int option_synonyms(const Command *command, const char **names, int room) {
 
 const char *command_synonym(const char *word) {
     static const char *const WORDS[][2] = {
-        {"optimize", "plan"},   {"search", "plan"},  {"list", "models"},        {"--list-models", "models"},
-        {"serve", "inference"}, {"export", "emit"},  {"--list-chips", "chips"}, {"compare", "diff"},
-        {"show", "explain"},    {"solve", "layout"}, {"gate", "check"},         {"serving", "inference"},
-        {"pretrain", "plan"},   {"ft", "plan"},      {"cost", "plan"},          {"estimate", "plan"},
-        {"memory", "plan"},     {"size", "plan"},    {"infer", "inference"},    {"deploy", "inference"},
-        {"rlhf", "rl"},         {"openrlhf", "rl"},  {"verl", "rl"},            {"nemo-rl", "rl"},
-        {"launch", "emit"},     {"gpus", "chips"},   {"convert", "emit"},       {"fit", "calibrate"},
-        {"tune", "plan"},       {"train", "plan"},   {"finetune", "plan"},      {"fine-tune", "plan"}};
+        {"optimize", "plan"},        {"search", "plan"},      {"list", "models"},
+        {"--list-models", "models"}, {"serve", "inference"},  {"export", "emit"},
+        {"--list-chips", "chips"},   {"compare", "diff"},     {"show", "explain"},
+        {"solve", "layout"},         {"gate", "check"},       {"serving", "inference"},
+        {"pretrain", "plan"},        {"ft", "plan"},          {"cost", "plan"},
+        {"estimate", "plan"},        {"memory", "plan"},      {"size", "plan"},
+        {"infer", "inference"},      {"deploy", "inference"}, {"rlhf", "rl"},
+        {"openrlhf", "rl"},          {"verl", "rl"},          {"nemo-rl", "rl"},
+        {"launch", "emit"},          {"gpus", "chips"},       {"convert", "emit"},
+        {"fit", "calibrate"},        {"tune", "plan"},        {"train", "plan"},
+        {"finetune", "plan"},        {"fine-tune", "plan"}};
     for (size_t i = 0; i < COUNT_OF(WORDS); i++)
         if (strcmp(WORDS[i][0], word) == 0) return WORDS[i][1];
     return NULL;
@@ -181,7 +184,8 @@ static int64_t chips_of(Replaced *out, const char *word, char name[64], bool *no
     if (strncasecmp(name, "dgx-", 4) == 0 || strncasecmp(name, "hgx-", 4) == 0)
         *nodes = true, memmove(name, name + 4, strlen(name + 4) + 1);
     bool known = replaced_is_chip(out, name), starts = isalpha((unsigned char)word[0]);
-    return all <= 0 || (!known && (starts || !isalpha((unsigned char)name[0]))) || (starts && replaced_is_chip(out, word))
+    return all <= 0 || (!known && (starts || !isalpha((unsigned char)name[0]))) ||
+                   (starts && replaced_is_chip(out, word))
                ? 0
                : all;
 }
@@ -260,8 +264,9 @@ static bool is_any_option(const char *word, const char *const *names, size_t cou
 static const char *const HOST_SIZES[] = {"--gpus-per-node", "--nproc-per-node", "--devices", "--n-gpus-per-node",
                                          "--ntasks-per-node"};
 static const char *const METHODS[] = {"--method", "--peft", "--finetuning-type", "--rlhf-type", "--adapter"};
-static const char *const READ_BY_VALUE[] = {"--zero-stage", "--slo", "--tokens-per-second", "--network",
-                                            "--train-gpus", "--fsdp", "--vllm-mode", "--sla", "--config"};
+static const char *const READ_BY_VALUE[] = {
+    "--zero-stage", "--slo", "--tokens-per-second", "--network",          "--train-gpus",        "--fsdp",
+    "--vllm-mode",  "--sla", "--target-throughput", "--total-throughput", "--output-throughput", "--config"};
 
 static bool is_serving(const Command *command) {
     return replaced_option(command, "kv-dtype", 8) >= 0 && replaced_option(command, "lag", 3) < 0;
@@ -324,20 +329,43 @@ static int by_value(const void *a, const void *b) { return *(const int *)a - *(c
 /* What a value means as the field writes it: tokens of a batch in millions, a length of 4k, engines and launchers. NULL:
  * nothing else than it says, or memory is out (*ok). */
 static const char *value_meant(Replaced *out, const char *option, const char *value, bool *ok) {
-    static const char *const VALUES[][3] = {
-        {"engine", "trtllm", "tensorrt-llm"}, {"engine", "trt-llm", "tensorrt-llm"}, {"engine", "trt", "tensorrt-llm"},
-        {"for", "nemo", "megatron"},          {"for", "mcore", "megatron"},          {"for", "megatron-lm", "megatron"},
-        {"packing", "true", "packed"},        {"offload", "cpu", "optimizer"},       {"optimizer", "adamw_8bit", "adamw"},
-        {"precision", "awq", "int4"},         {"precision", "gptq", "int4"},           {"precision", "awq_marlin", "int4"},
-        {"precision", "gptq_marlin", "int4"}, {"precision", "w4a16", "int4"},          {"precision", "bitsandbytes", "int4"},
-        {"precision", "4bit", "int4"},        {"precision", "8bit", "int8"},           {"precision", "w8a8", "int8"},
-        {"precision", "modelopt", "fp8"},     {"precision", "modelopt_fp4", "nvfp4"},  {"precision", "fp4", "nvfp4"},
-        {"precision", "bfloat16", "bf16"},    {"precision", "float16", "bf16"},        {"precision", "fp16", "bf16"},
-        {"precision", "half", "bf16"},        {"kv-dtype", "fp8_e4m3", "fp8"},         {"kv-dtype", "fp8_e5m2", "fp8"},
-        {"kv-dtype", "auto", "bf16"},         {"kv-dtype", "bfloat16", "bf16"},        {"algorithm", "gspo", "grpo"},
-        {"algorithm", "dr_grpo", "grpo"},     {"algorithm", "group_norm", "grpo"},     {"algorithm", "gae", "ppo"},
-        {"algorithm", "reinforce", "reinforce++"}, {"algorithm", "reinforce_plus_plus", "reinforce++"},
-        {"for", "fsdp", "torchtitan"},        {"for", "fsdp2", "torchtitan"}};
+    static const char *const VALUES[][3] = {{"engine", "trtllm", "tensorrt-llm"},
+                                            {"engine", "trt-llm", "tensorrt-llm"},
+                                            {"engine", "trt", "tensorrt-llm"},
+                                            {"for", "nemo", "megatron"},
+                                            {"for", "mcore", "megatron"},
+                                            {"for", "megatron-lm", "megatron"},
+                                            {"packing", "true", "packed"},
+                                            {"offload", "cpu", "optimizer"},
+                                            {"optimizer", "adamw_8bit", "adamw"},
+                                            {"precision", "awq", "int4"},
+                                            {"precision", "gptq", "int4"},
+                                            {"precision", "awq_marlin", "int4"},
+                                            {"precision", "gptq_marlin", "int4"},
+                                            {"precision", "w4a16", "int4"},
+                                            {"precision", "bitsandbytes", "int4"},
+                                            {"precision", "4bit", "int4"},
+                                            {"precision", "8bit", "int8"},
+                                            {"precision", "w8a8", "int8"},
+                                            {"precision", "modelopt", "fp8"},
+                                            {"precision", "modelopt_fp4", "nvfp4"},
+                                            {"precision", "fp4", "nvfp4"},
+                                            {"precision", "bfloat16", "bf16"},
+                                            {"precision", "float16", "bf16"},
+                                            {"precision", "fp16", "bf16"},
+                                            {"precision", "half", "bf16"},
+                                            {"kv-dtype", "fp8_e4m3", "fp8"},
+                                            {"kv-dtype", "fp8_e5m2", "fp8"},
+                                            {"kv-dtype", "auto", "bf16"},
+                                            {"kv-dtype", "bfloat16", "bf16"},
+                                            {"algorithm", "gspo", "grpo"},
+                                            {"algorithm", "dr_grpo", "grpo"},
+                                            {"algorithm", "group_norm", "grpo"},
+                                            {"algorithm", "gae", "ppo"},
+                                            {"algorithm", "reinforce", "reinforce++"},
+                                            {"algorithm", "reinforce_plus_plus", "reinforce++"},
+                                            {"for", "fsdp", "torchtitan"},
+                                            {"for", "fsdp2", "torchtitan"}};
     static const char *const LENGTHS[] = {"seq", "prompt", "answer", "max-length", "mean-length", "max-answer"};
     const char *meant = NULL;
     for (size_t i = 0; i < COUNT_OF(VALUES); i++)
@@ -358,7 +386,8 @@ static const char *value_meant(Replaced *out, const char *option, const char *va
     for (size_t i = 0; i < COUNT_OF(LENGTHS); i++) /* 4k of a length: 4,096 */
         if (strcmp(option, LENGTHS[i]) == 0 && whole && number > 0 && (number & (number - 1)) == 0 &&
             strcasecmp(value + digits, "k") == 0)
-            meant = arena_format(out->arena, "%ldKi", number), *ok = meant && replaced_advise(out, "a length of %s is read as %ldKi", value, number);
+            meant = arena_format(out->arena, "%ldKi", number),
+            *ok = meant && replaced_advise(out, "a length of %s is read as %ldKi", value, number);
     if (meant || !*ok || digits == 0) return meant;
     static const char *const TOKENS[] = {"-tokens", "tokens", "_tokens", "-tok", "tok"};
     bool counts = strcmp(option, "batch") == 0 || strcmp(option, "tokens") == 0 || strcmp(option, "samples") == 0;
@@ -397,9 +426,15 @@ static int replace_by_value(Replaced *out, const char *word, const char *value, 
     }
     if (is_any_option(word, HOST_SIZES, COUNT_OF(HOST_SIZES)) && number_whole(value, "", 1, 1024, &number, &not_whole))
         return out->any = true, out->instance = (int)number, read;
-    if (is_option(word, "--zero-stage") && replaced_option(out->command, "require", 7) >= 0 && strlen(value) == 1 && strchr("0123", *value))
-        return out->any = true, add_condition(out, *value == '3' ? "data=1 pipeline=1" : arena_format(out->arena, "fsdp=1 zero_stage=%s", value)) ? read : 0;
-    if (is_option(word, "--tokens-per-second") && strtod(value, NULL) > 0 && replaced_option(out->command, "tpot", 4) >= 0)
+    if (is_option(word, "--zero-stage") && replaced_option(out->command, "require", 7) >= 0 && strlen(value) == 1 &&
+        strchr("0123", *value))
+        return out->any = true,
+               add_condition(out, *value == '3' ? "data=1 pipeline=1"
+                                                : arena_format(out->arena, "fsdp=1 zero_stage=%s", value))
+                   ? read
+                   : 0;
+    if (is_option(word, "--tokens-per-second") && strtod(value, NULL) > 0 &&
+        replaced_option(out->command, "tpot", 4) >= 0)
         return replaced_advise(out, "%s tokens/s are of a user: --tpot %.4gms", value, 1000 / strtod(value, NULL)) &&
                        replaced_add(out, "--tpot=%.4gms", 1000 / strtod(value, NULL))
                    ? read
@@ -411,6 +446,10 @@ static int replace_by_value(Replaced *out, const char *word, const char *value, 
     for (size_t i = 0; i < COUNT_OF(WIDTHS) && is_serving(out->command) && is_option(word, "--dtype"); i++)
         if (strcasecmp(value, WIDTHS[i]) == 0)
             return replaced_advise(out, "--dtype %s is of activations; --precision is of weights", value) ? read : 0;
+    static const char *const RATES[] = {"--throughput", "--target-throughput", "--total-throughput",
+                                        "--output-throughput"};
+    if (is_any_option(word, RATES, COUNT_OF(RATES)) && strtod(value, NULL) > 0 && is_serving(out->command))
+        return out->tokens_rate = strtod(value, NULL), out->any = true, read;
     if (is_option(word, "--vllm-mode") && replaced_option(out->command, "colocated", 9) >= 0)
         return strcasecmp(value, "colocate") != 0 || replaced_add(out, "--colocated") ? (out->any = true, read) : 0;
     if (is_option(word, "--network") && digits > 0 && strcasecmp(value + digits, "x") == 0)
@@ -442,7 +481,8 @@ static int replace_adapters(Replaced *out, const char *word, char **words, int l
 static bool add_degree(Replaced *out, const char *condition, const char *value) {
     bool serving = is_serving(out->command);
     if (serving && strcmp(condition, "ep") == 0) condition = "expert";
-    if (serving && strcmp(condition, "data") == 0) condition = out->dp_attention ? "attention_data" : "copies";
+    if (serving && strcmp(condition, "data") == 0)
+        condition = out->dp_attention || out->dp_experts ? "attention_data" : "copies";
     long tensor = serving && out->dp_attention && strcmp(condition, "tensor") == 0 ? strtol(value, NULL, 10) : 0;
     if (tensor > 0 && tensor % out->dp_attention == 0)
         value = arena_format(out->arena, "%ld", tensor / out->dp_attention);
@@ -453,24 +493,26 @@ static bool add_degree(Replaced *out, const char *condition, const char *value) 
 static int replace_synonym(Replaced *out, const Synonym *synonym, const char *value, int read) {
     if (synonym->advised && !replaced_advise(out, "--%s is called --%s now", synonym->word, synonym->option)) return 0;
     if (synonym->ignored) {
-        bool valued = value && (read == 1 || isdigit((unsigned char)value[0]) || strcasecmp(value, "true") == 0 || strcasecmp(value, "false") == 0 || synonym->takes);
+        bool valued = value && (read == 1 || isdigit((unsigned char)value[0]) || strcasecmp(value, "true") == 0 ||
+                                strcasecmp(value, "false") == 0 || synonym->takes);
         return replaced_advise(out, "--%s: %s", synonym->word, synonym->ignored) ? valued ? read : 1 : 0;
     }
     if (synonym->said && !replaced_advise(out, "--%s is read as %s", synonym->word, synonym->said)) return 0;
-    bool switched_off = (synonym->value || synonym->flag) && value && strcasecmp(value, "false") == 0; /* "colocated.enabled=false" */
+    bool switched_off =
+        (synonym->value || synonym->flag) && value && strcasecmp(value, "false") == 0; /* "colocated.enabled=false" */
     bool follows = value && (read == 1 || switched_off || strcasecmp(value, "true") == 0 ||
                              (synonym->takes && strncmp(value, "--", 2) != 0));
     int taken = follows ? read : 1; /* of one that has its own value */
     out->any = true;
     if (switched_off) return taken;
     if (synonym->flag) return replaced_add(out, "--%s", synonym->option) ? taken : 0;
-    if (synonym->value && synonym->condition)
-        return add_degree(out, synonym->condition, synonym->value) ? taken : 0;
+    if (synonym->value && synonym->condition) return add_degree(out, synonym->condition, synonym->value) ? taken : 0;
     if (synonym->value) return replaced_add(out, "--%s=%s", synonym->option, synonym->value) ? taken : 0;
     if (!value) /* the error of a missing value is popt's */
         return replaced_add(out, "--%s", synonym->condition ? "require" : synonym->option);
     bool ok = true;
-    if (synonym->format) value = arena_format(out->arena, "%s%s%s", synonym->before ? synonym->before : "", value, synonym->format);
+    if (synonym->format)
+        value = arena_format(out->arena, "%s%s%s", synonym->before ? synonym->before : "", value, synonym->format);
     if (!value) return 0;
     if (synonym->condition && strcmp(value, "-1") == 0) return read; /* what the others leave */
     if (synonym->condition) return add_degree(out, synonym->condition, value) ? read : 0;
@@ -498,8 +540,7 @@ static int pass_over(Replaced *out, const char *word, const char *value, int rea
 int replaced_word(Replaced *out, char **words, int left) {
     char *word = plain_option(out, words[0]); /* the words may lie where nothing is written */
     if (!word) return 0;
-    if (strcmp(word, "--format=md") == 0 ||
-        (left > 1 && strcmp(word, "--format") == 0 && strcmp(words[1], "md") == 0))
+    if (strcmp(word, "--format=md") == 0 || (left > 1 && strcmp(word, "--format") == 0 && strcmp(words[1], "md") == 0))
         return !replaced_add(out, "--format=markdown") ? 0 : word[8] ? 1 : 2;
     int done = replace_adapters(out, word, words, left);
     if (done < 0) done = replace_method(out, word, words, left);
@@ -604,6 +645,17 @@ static const char *value_of(const Replaced *out, const char *option) {
     return NULL;
 }
 
+/* Output tokens a second as requests a second, of the answers that the line has. */
+static bool add_rate(Replaced *out) {
+    int64_t answer = 256;
+    Error other = {0};
+    const char *text = value_of(out, "--answer");
+    if (text && !number_whole(text, "", 1, 1 << 28, &answer, &other)) return true; /* the error is the option's own */
+    return replaced_add(out, "--rate=%.4g", out->tokens_rate / (double)answer) &&
+           replaced_advise(out, "%.10g tokens/s are answers of %lld tokens: --rate %.4g", out->tokens_rate,
+                           (long long)answer, out->tokens_rate / (double)answer);
+}
+
 /* Who names a workstation's card, and no number, has one; who asks how soon, and no machine, asks for many. */
 static bool add_size(Replaced *out) {
     static const char *const SIZES[] = {"--nodes", "--chips", "--pods", "--slice", "--from", "--from-config", "--help"};
@@ -624,10 +676,13 @@ static bool add_size(Replaced *out) {
 
 /* What the line says somewhere, which other words depend on. */
 static void look_ahead(Replaced *out, int argc, char **argv) {
-    static const char *const SIZES[] = {"--nodes", "--num-nodes", "--chips", "--gpus", "--pods", "--slice", "--nnodes"};
+    static const char *const SIZES[] = {"--nodes", "--num-nodes", "--chips",      "--gpus",
+                                        "--pods",  "--slice",     "--nnodes",     "-N",
+                                        "--hosts", "--num-hosts", "--node-count", "--instance-count"};
     static const char *const RANKS[] = {"--lora-r", "--lora_r", "--lora-rank", "--lora_rank", "--rank"};
-    static const char *const MODELS[] = {"--model", "-m", "--model-path", "--model_name_or_path", "--base_model",
-                                         "--model-name-or-path", "--base-model", "--pretrain"};
+    static const char *const MODELS[] = {
+        "--model",      "-m",        "--model-path", "--model_name_or_path", "--base_model", "--model-name-or-path",
+        "--base-model", "--pretrain"};
     bool attends = false;
     int dp = 0;
     for (int i = 1; i < argc; i++) {
@@ -639,6 +694,7 @@ static void look_ahead(Replaced *out, int argc, char **argv) {
         static const char *const RANKS_OF_DATA[] = {"--dp", "--dp-size", "--data-parallel-size", "-dp"};
         if (is_any_option(argv[i], RANKS_OF_DATA, COUNT_OF(RANKS_OF_DATA)) && i + 1 < argc) dp = atoi(argv[i + 1]);
         attends = attends || strcmp(argv[i], "--enable-dp-attention") == 0;
+        out->dp_experts = out->dp_experts || strcmp(argv[i], "--enable-expert-parallel") == 0;
         out->maxtext = out->maxtext || strcasestr(argv[i], "maxtext") || strncmp(argv[i], "--tpu", 5) == 0;
     }
     out->dp_attention = attends && dp > 1 && dp < 1 << 16 ? dp : 0;
@@ -651,6 +707,7 @@ static bool read_all(Replaced *out, int argc, char **argv) {
     for (int i = 1; i < argc;) {
         bool ends = strcmp(argv[i], "--") == 0; /* what follows is no option */
         bool is_value = out->words[out->count - 1] == argv[i - 1] && i > 1 && takes_next(command, argv[i - 1]);
+        is_value = is_value && (strncmp(argv[i], "--", 2) != 0 || is_own(command, argv[i - 1]));
         bool stray = argv[i][0] != '-' && !command->takes_arguments && !is_value;
         for (; ends && i < argc; i++) out->words[out->count++] = argv[i];
         if (ends) break;
@@ -686,6 +743,7 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     if (!out.any) return true; /* as it was, a --require that is given twice with it */
     if (out.conditions && !replaced_add(&out, "--%s=%s", is_plan(&out) ? "plan" : "require", out.conditions))
         return error_memory(error);
+    if (out.tokens_rate > 0 && !add_rate(&out)) return error_memory(error);
     if (out.passed && !replaced_advise(&out, "no plan depends on %s", out.passed)) return error_memory(error);
     if (out.sentence && !advise_reading(&out)) return error_memory(error);
     line->advice = out.advice;

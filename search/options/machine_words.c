@@ -104,7 +104,8 @@ const char *chip_not_planned(const char *name) {
 }
 
 bool unknown_chip(const Catalog *catalog, const char *name, const char *where, Arena *arena, Error *error) {
-    const char **names = ARENA_NEW(arena, const char *, 2 * (size_t)catalog->count), *other_maker = chip_not_planned(name);
+    const char **names = ARENA_NEW(arena, const char *, 2 * (size_t)catalog->count),
+               *other_maker = chip_not_planned(name);
     if (other_maker) return error_set(error, ERROR_INPUT, where, "\"%.60s\": %s", name, other_maker);
     if (!names) return error_memory(error);
     for (int i = 0; i < catalog->count; i++) { /* v5p is also what tpu-v5p is called */
@@ -119,8 +120,8 @@ bool unknown_chip(const Catalog *catalog, const char *name, const char *where, A
         if (names[2 * i + 1] != nearest && name_distance(name, names[2 * i + 1]) == name_distance(name, nearest))
             other = names[2 * i + 1];
     return error_set(error, ERROR_INPUT, where, "there is no chip \"%.60s\"; %s%s%s%s", name,
-                     nearest ? "nearest: " : "`shardopt chips` lists them", nearest ? nearest : "",
-                     other ? " or " : "", other ? other : "");
+                     nearest ? "nearest: " : "`shardopt chips` lists them", nearest ? nearest : "", other ? " or " : "",
+                     other ? other : "");
 }
 
 bool chip_from_words(const Words *words, Chip *out, Chip *device) {

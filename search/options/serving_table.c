@@ -65,10 +65,10 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
         "max-model-len", "TOKENS", 0, .help = "the longest request that servers accept (prompt and answer)",
         .details = "The longest request that servers accept, prompt and answer (those of --prompt and --answer): only "
                    "layouts whose memory holds one are planned, and servers are started with it."),
-    [OPTION_GPU_MEMORY] = INPUT_ROW(
-        "gpu-memory-utilization", "SHARE", 0, .help = "of HBM that vLLM or SGLang takes (0.90 and 0.88)",
-        .details = "The share of HBM that vLLM or SGLang (--mem-fraction-static) takes (0.90 and 0.88). What "
-                   "TensorRT-LLM and MaxText take is not of all HBM, and stays."),
+    [OPTION_GPU_MEMORY] =
+        INPUT_ROW("gpu-memory-utilization", "SHARE", 0, .help = "of HBM that vLLM or SGLang takes (0.90 and 0.88)",
+                  .details = "The share of HBM that vLLM or SGLang (--mem-fraction-static) takes (0.90 and 0.88). What "
+                             "TensorRT-LLM and MaxText take is not of all HBM, and stays."),
     [OPTION_PROFILE] = INPUT_ROW("profile", "NAME", 0, .help = "ideal (roofline only), default, or a file (default)",
                                  .values = "default ideal"),
     [OPTION_TOP] = INPUT_ROW("top", "K", USE_INFERENCE, .heading = "Search and output",

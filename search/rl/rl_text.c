@@ -65,7 +65,7 @@ static void write_heading(const RlQuestion *question, TextOut out) {
               machine_of(&question->chip, question->machine.text, 0, machine), (long long)question->chips,
               precision ? precision : "bf16", (long long)question->prompts, grouped_text(question->prompt, a),
               (long long)question->samples, question->samples > 1 ? "s" : "", grouped_text(question->answers.mean, b),
-              grouped_text(question->answers.longest, c));
+              grouped_text(max_real(question->cut, question->answers.longest), c));
     text_strong(out);
     prose_write(out, "", "", line.text);
     text_plain(out);
@@ -97,7 +97,8 @@ static void write_words(const RlStep *step, TextOut out) {
     Prose line = {0};
     char words[RL_WORDS_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
     const Trainer *trainer = &step->trainer;
-    prose_add(&line, "In %s's and %s's words: trainer %s, micro-batch %lld, %lld update%s of %lld packed sequences of %s",
+    prose_add(&line,
+              "In %s's and %s's words: trainer %s, micro-batch %lld, %lld update%s of %lld packed sequences of %s",
               trainer_launcher(trainer), engine_at(step->rollout.layout->on.engine)->title,
               plan_degrees(trainer->plan, words), (long long)trainer->plan->plan.knobs.microbatch_sequences,
               (long long)trainer->updates, trainer->updates > 1 ? "s" : "", (long long)trainer->sequences,
@@ -147,8 +148,7 @@ static void write_limits(const RlQuestion *question, const RlStep *step, TextOut
     double generation = step->phases[RL_GENERATION], busy = step->train_side;
     bool rollout = generation > busy;
     if (step->rollout.partial)
-        prose_add(&line,
-                  "Partial: answers that are not done go on with new weights; none waits for the longest. ");
+        prose_add(&line, "Partial: answers that are not done go on with new weights; none waits for the longest. ");
     else if (step->rollout.lag > 1)
         prose_add(&line, "Answers of up to %d steps are in flight together, so that none waits for the longest. ",
                   step->rollout.lag);
@@ -242,7 +242,8 @@ static void write_proof(const RlAnswer *answer, TextOut out) {
 
 static void write_confidence(const RlQuestion *question, TextOut out) {
     Prose line = {0};
-    prose_add(&line, "published steps differ by %.0f%% in the median from this model's; what is nearer is a tie.", 100 * question->profile.likely_error);
+    prose_add(&line, "published steps differ by %.0f%% in the median from this model's; what is nearer is a tie.",
+              100 * question->profile.likely_error);
     prose_write(out, "Confidence: ", "  ", line.text);
 }
 

@@ -33,7 +33,8 @@ static void add_proof(const Report *report, Prose *to) {
         odd_words(odd->odd, to);
         prose_add(to, ".");
     } else if (fastest) {
-        prose_add(to, "it ties with the fastest of %s plans in this cost model, which is proven, at the lowest risk.", count);
+        prose_add(to, "it ties with the fastest of %s plans in this cost model, which is proven, at the lowest risk.",
+                  count);
     } else {
         prose_add(to, "proven the %s of %s plans in this cost model.",
                   chip_has_domains(&report->request->question.chip) ? "best" : "fastest", count); /* odd.h */

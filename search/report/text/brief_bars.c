@@ -88,8 +88,8 @@ static int write_part(const Parts *of, int i, TextOut out) {
     double share = of->whole > 0 ? part->value / of->whole : 0;
     (of->bytes ? number_bytes : number_time)(part->value, value);
     int eighths = (int)(min_real(1, max_real(0, share)) * BAR * 8 + 0.5);
-    int columns = fprintf(out.file, "  %-*s%9s %3.0f%%%s", name_columns(of), part->name, value, 100 * share,
-                          eighths ? " " : "");
+    int columns =
+        fprintf(out.file, "  %-*s%9s %3.0f%%%s", name_columns(of), part->name, value, 100 * share, eighths ? " " : "");
     if (eighths == 0) return columns;
     text_bar(out);
     for (int k = 0; k < eighths / 8; k++) fputs("█", out.file);

@@ -356,6 +356,6 @@ bool serving_question(const Options *options, Arena *arena, ServingRequested *ou
     memset(out, 0, sizeof *out);
     /* In this order because each leans on the ones before. */
     return read_model(&words, out) && read_machine(&words, out) && read_lengths(&words, out) &&
-           read_accepted(&words, out) && check_length(&words, out) && read_limits(&words, out) && read_physics(&words, out) &&
-           read_space(&words, out) && read_search(&words, out);
+           read_accepted(&words, out) && check_length(&words, out) && read_limits(&words, out) &&
+           read_physics(&words, out) && read_space(&words, out) && read_search(&words, out);
 }

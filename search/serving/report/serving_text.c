@@ -75,9 +75,9 @@ static void point_memory_parts(const ServingPoint *point, Parts *out) {
 }
 
 static void point_time_parts(const ServingPoint *point, Parts *out) {
-    static const char *const NAMES[STEP_TERMS] = {[STEP_REDUCE] = "TP comms",     [STEP_EXCHANGE] = "EP comms",
-                                                  [STEP_LAYERS] = "norms etc.", [STEP_HEAD] = "logits",
-                                                  [STEP_PASS] = "PP comms",       [STEP_DRAFT] = "drafts"};
+    static const char *const NAMES[STEP_TERMS] = {
+        [STEP_REDUCE] = "TP comms", [STEP_EXCHANGE] = "EP comms", [STEP_LAYERS] = "norms etc.",
+        [STEP_HEAD] = "logits",     [STEP_PASS] = "PP comms",     [STEP_DRAFT] = "drafts"};
     const StepCost *step = &point->pools[point->pool_count - 1].step;
     *out = (Parts){.whole = step->seconds};
     snprintf(out->title, sizeof out->title, "Where a %s step goes",
@@ -411,10 +411,11 @@ static void write_assumed(const ServingReport *report, TextOut out) {
     if (report->degree_chips > 0)
         prose_item(&prose, ", ", "%lld %s%s (what the required degrees need; --chips gives others)",
                    (long long)report->degree_chips, noun(report), report->degree_chips == 1 ? "" : "s");
-    if (!report->lengths && !said(report, "prompt", "1024")) prose_item(&prose, ", ", "prompts of %.0f", q->request.prompt);
-    if (!report->lengths && !said(report, "answer", "256")) prose_item(&prose, ", ", "answers of %.0f", q->request.output);
-    for (int i = 0; i < q->weights_count; i++)
-        prose_item(&prose, i ? " or " : ", ", "%s", stored_name(q->weights[i]));
+    if (!report->lengths && !said(report, "prompt", "1024"))
+        prose_item(&prose, ", ", "prompts of %.0f", q->request.prompt);
+    if (!report->lengths && !said(report, "answer", "256"))
+        prose_item(&prose, ", ", "answers of %.0f", q->request.output);
+    for (int i = 0; i < q->weights_count; i++) prose_item(&prose, i ? " or " : ", ", "%s", stored_name(q->weights[i]));
     prose_add(&prose, " weights%s,", report->weights_said ? "" : " (as published)");
     for (int i = 0; i < q->caches_count; i++) prose_add(&prose, "%s %s", i ? " or" : "", stored_name(q->caches[i]));
     prose_add(&prose, " KV cache, every sequence at its full length, %s",
@@ -443,15 +444,19 @@ static void write_nearest(const ServingReport *report, TextOut out) {
     if (report->answer->has_nearest) {
         const ServingPoint *nearest = &report->answer->nearest;
         prose_add(&prose, "nothing meets the limits, TPOT %s and TTFT %s. Nearest: %s, %s.",
-                  step_text(report->answer->tpot_goal_seconds, tpot), step_text(report->answer->ttft_goal_seconds, ttft),
-                  point_engine(nearest), point_degrees(nearest, text));
+                  step_text(report->answer->tpot_goal_seconds, tpot),
+                  step_text(report->answer->ttft_goal_seconds, ttft), point_engine(nearest),
+                  point_degrees(nearest, text));
     } else if (report->answer->count.covered == 0) {
         prose_add(&prose, "no layout divides the model, obeys the engines' rules, lies on whole hosts and meets "
                           "--require.");
     } else {
-        prose_add(&prose, "nothing fits: no layout leaves room for one sequence of %.0f tokens next to the weights; more chips, or "
-                  "--precision %s.", max_real(report->question->peak_tokens, (double)report->question->accepted),
-                  stored_bytes(report->question->weights[0]) > 1 ? "fp8 or int4" : "int4");
+        prose_add(
+            &prose,
+            "nothing fits: no layout leaves room for one sequence of %.0f tokens next to the weights; more chips, or "
+            "--precision %s.",
+            max_real(report->question->peak_tokens, (double)report->question->accepted),
+            stored_bytes(report->question->weights[0]) > 1 ? "fp8 or int4" : "int4");
     }
     prose_write(out, "Answer: ", "  ", prose.text);
     if (report->answer->has_nearest) serving_write_point(report, &report->answer->nearest, out);
@@ -463,7 +468,9 @@ static bool write_answer(const void *context, TextOut out) {
     return true;
 }
 
-static bool write_table(const void *context, TextOut out) { return write_plans(context, out) && write_day(context, out); }
+static bool write_table(const void *context, TextOut out) {
+    return write_plans(context, out) && write_day(context, out);
+}
 
 static bool write_end(const void *context, TextOut out) {
     const ServingReport *report = context;
@@ -483,8 +490,8 @@ bool serving_write_text(const ServingReport *report, TextOut out, Error *error) 
         write_nearest(report, out);
         return write_end(report, out);
     }
-    int used = lines_of(write_answer, report, out) + lines_of(write_table, report, out) +
-               lines_of(write_end, report, out);
+    int used =
+        lines_of(write_answer, report, out) + lines_of(write_table, report, out) + lines_of(write_end, report, out);
     write_answer(report, out);
     if (!write_table(report, out)) return error_memory(error);
     int rank = answer_best_rank(report->question, answer);

@@ -13,7 +13,8 @@ static const char *pool_text(const ServingPool *pool, bool field, char text[POOL
     text[0] = '\0';
     for (int word = 0; word < (int)COUNT_OF(values); word++) {
         if (values[word] <= 1 || used >= POOL_TEXT_SIZE) continue;
-        if (field && word == LAYOUT_EXPERT_TENSOR && layout->expert_tensor == layout->tensor) continue; /* as attention */
+        if (field && word == LAYOUT_EXPERT_TENSOR && layout->expert_tensor == layout->tensor)
+            continue; /* as attention */
         used += (size_t)snprintf(text + used, POOL_TEXT_SIZE - used, "%s%s%s%lld", used ? " " : "",
                                  field ? FIELD[word] : layout_word_name((LayoutWord)word), field ? "" : "=",
                                  (long long)values[word]);
@@ -71,8 +72,8 @@ void pool_words(const ServingQuestion *question, const ServingPool *pool, Engine
                                                                 : ENGINE_DECODES,
                          .sequences = pool->batch,
                          .step_tokens = pool->step_tokens,
-                         .length = question->accepted > 0 ? question->accepted
-                                                          : (int64_t)question->longest + SPECIAL_TOKENS,
+                         .length =
+                             question->accepted > 0 ? question->accepted : (int64_t)question->longest + SPECIAL_TOKENS,
                          .memory_fraction = question->profiles[engine].memory_fraction,
                          .drafts = question->speculation.drafts};
     if (pool->phase == PHASE_PROMPTS)
