@@ -90,11 +90,9 @@ static int number_of_unit(Replaced *out, char **words, int left) {
         return tokens && replaced_word(out, &tokens, 1) ? 2 : 0;
     }
     if (strcasecmp(words[1], "tokens/s") == 0 || strcasecmp(words[1], "tok/s") == 0)
-        return replaced_option(out->command, "rate", 4) < 0 ? -1 /* of the answers of 256 tokens, unless they differ */
-               : replaced_advise(out, "%s tokens/s are answers of 256 tokens", words[0]) &&
-                       replaced_add(out, "--rate=%.4g", strtod(words[0], NULL) / 256)
-                   ? 2
-                   : 0;
+        return replaced_option(out->command, "rate", 4) < 0
+                   ? -1
+                   : (out->tokens_rate = strtod(words[0], NULL), out->any = true, 2);
     for (size_t i = 0; i < COUNT_OF(UNITS); i++)
         if (strcasecmp(words[1], UNITS[i].unit) == 0) {
             char *word = arena_format(out->arena, "%s=%s%s", UNITS[i].option, words[0], UNITS[i].after);
