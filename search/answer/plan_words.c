@@ -22,8 +22,8 @@ char *plan_label(const RankedPlan *ranked, char text[WORDS_SIZE]) {
 }
 
 const char *role_short(Role role) {
-    static const char *const WORDS[ROLE_COUNT] = {[ROLE_DATA] = "DP",     [ROLE_FSDP] = "FSDP", [ROLE_SEQUENCE] = "CP",
-                                                  [ROLE_TENSOR] = "TP",   [ROLE_EXPERT] = "EP", [ROLE_PIPELINE] = "PP"};
+    static const char *const WORDS[ROLE_COUNT] = {[ROLE_DATA] = "DP",   [ROLE_FSDP] = "FSDP", [ROLE_SEQUENCE] = "CP",
+                                                  [ROLE_TENSOR] = "TP", [ROLE_EXPERT] = "EP", [ROLE_PIPELINE] = "PP"};
     return WORDS[role];
 }
 
@@ -32,7 +32,7 @@ const char *chip_noun(const Chip *chip) { return chip_has_domains(chip) ? "GPU" 
 char *plan_degrees(const RankedPlan *ranked, char text[WORDS_SIZE]) {
     static const Role ORDER[] = {ROLE_TENSOR, ROLE_SEQUENCE, ROLE_PIPELINE, ROLE_EXPERT, ROLE_FSDP, ROLE_DATA};
     static const char *const SCHEDULES[SCHEDULE_COUNT] = {
-        [SCHEDULE_GPIPE] = "GPipe",        [SCHEDULE_1F1B] = "1F1B",      [SCHEDULE_INTERLEAVED] = "VPP",
+        [SCHEDULE_GPIPE] = "GPipe",         [SCHEDULE_1F1B] = "1F1B",         [SCHEDULE_INTERLEAVED] = "VPP",
         [SCHEDULE_CIRCULAR] = "circular x", [SCHEDULE_ZB_H1] = "zero bubble", [SCHEDULE_DUALPIPE] = "DualPipe"};
     const Knobs *knobs = &ranked->plan.knobs;
     const ExpertGrid *grid = &knobs->methods.grid;
@@ -44,7 +44,8 @@ char *plan_degrees(const RankedPlan *ranked, char text[WORDS_SIZE]) {
         if (degree > 1) prose_item(&words, " ", "%s%lld", role_short(ORDER[i]), (long long)degree);
         if (folded && grid->expert_tensor > 1) prose_item(&words, " ", "ETP%lld", (long long)grid->expert_tensor);
     }
-    if (words.used == 0) prose_add(&words, "one %s", ranked->request ? chip_noun(&ranked->request->question.chip) : "chip");
+    if (words.used == 0)
+        prose_add(&words, "one %s", ranked->request ? chip_noun(&ranked->request->question.chip) : "chip");
     if (knobs->schedule != SCHEDULE_NONE) prose_add(&words, " %s", SCHEDULES[knobs->schedule]);
     if (knobs->virtual_stages > 1) prose_add(&words, "%lld", (long long)knobs->virtual_stages);
     if (knobs->schedule != SCHEDULE_NONE)
@@ -82,8 +83,8 @@ const char *machine_of(const Chip *chip, const char *shape, int64_t pods, char t
 }
 
 const char *machine_text(const Request *request, char text[WORDS_SIZE]) {
-    return machine_of(&request->question.chip, request->question.machine.text,
-                      request->requested.machine_request.pods, text);
+    return machine_of(&request->question.chip, request->question.machine.text, request->requested.machine_request.pods,
+                      text);
 }
 
 const char *moment_text(Moment moment, bool stages) {
@@ -166,10 +167,10 @@ int step_terms(const Estimate *estimate, const Degrees *degrees, Term terms[TERM
 static double sample_tokens(const FineTuning *tuning, const RankedPlan *ranked) {
     const Knobs *knobs = &ranked->plan.knobs;
     if (!tuning->lengths) return tuning->sample_tokens;
-    TogetherComputed together = {
-        .ranks = (double)degrees_replicas(&ranked->plan.degrees),
-        .samples = (double)knobs->microbatch_sequences,
-        .microbatches = ranked->plan.degrees.of[ROLE_FSDP] > 1 ? 1 : (double)knobs->microbatches};
+    TogetherComputed together = {.ranks = (double)degrees_replicas(&ranked->plan.degrees),
+                                 .samples = (double)knobs->microbatch_sequences,
+                                 .microbatches =
+                                     ranked->plan.degrees.of[ROLE_FSDP] > 1 ? 1 : (double)knobs->microbatches};
     return (tuning->pairs ? 2 : 1) * lengths_computed(tuning->lengths, tuning->packing, &together);
 }
 

@@ -83,6 +83,9 @@ static inline bool command_has_option(const Command *command, int number) {
  * stray words are errors. */
 bool command_line_read(const Command *command, int argc, char **argv, Arena *arena, CommandLine *out, Error *error);
 
+/* Says how words were read that are none of ours, unless --quiet. */
+void command_advise(const CommandLine *line, FILE *err);
+
 /* Prints what --help or --version requests. False: neither was requested. */
 bool command_line_answered(const CommandLine *line, FILE *out);
 

@@ -81,6 +81,18 @@ static bool take_options(CommandLine *line, poptContext context, Error *error) {
     return code >= -1 || failure(line->command, context, code, error);
 }
 
+/* Whether a flag of that name was given. */
+static bool has_flag(const CommandLine *line, const char *name) {
+    for (int i = 0; i < line->command->option_count; i++)
+        if (command_has_option(line->command, i) && strcmp(line->command->options[i].name, name) == 0)
+            return line->text[i] != NULL;
+    return false;
+}
+
+void command_advise(const CommandLine *line, FILE *err) {
+    if (line->advice && !has_flag(line, "quiet")) fprintf(err, "shardopt: advice: %s\n", line->advice);
+}
+
 /* A word without an option: often the file or the model that it is for. */
 static bool stray_word(const Command *command, const char *word, Error *error) {
     size_t length = strlen(word);
@@ -169,7 +181,7 @@ int command_run(const Command *command, int argc, char **argv, Streams streams, 
     CommandLine *line = ARENA_NEW(&arena, CommandLine, 1);
     bool ok = line ? command_line_read(command, argc, argv, &arena, line, error) : error_memory(error);
     if (ok && !command_line_answered(line, streams.out)) code = command->run(line, streams, error);
-    if (ok && line->advice && error->kind == ERROR_NONE) fprintf(streams.err, "shardopt: advice: %s\n", line->advice);
+    if (ok && error->kind == ERROR_NONE) command_advise(line, streams.err);
     if (error->kind != ERROR_NONE) code = exit_of_error(error);
     arena_free(&arena);
     return code;

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/replaced.h: a command line whose words become ours, and its readers: options (synonyms.c) and words
- * without an option (sentence.c). Internal to them. */
+/* search/cli/replaced.h: a command line whose words become ours, and what its
+ * readers share: options (synonyms.c), words without an option (sentence.c). Internal to them. */
 #pragma once
 
 #include "mesh/chip_json.h"
 #include "search/cli/command.h"
+#include "search/cli/synonym_table.h"
 
 /* The words as they become. */
-typedef struct {
+typedef struct Replaced Replaced;
+struct Replaced {
+    /* Reads one word and, where its option takes a value that is not in the word, the next one. Returns how many were
+     * read; 0: memory is out. */
+    int (*word)(Replaced *out, char **words, int left);
     const Command *command;
     Arena *arena;
     char **words;
@@ -17,7 +22,7 @@ typedef struct {
     const char *passed; /* options that no plan depends on: NULL: none */
     bool any, sized;    /* something became another word; the line says how large the machine is */
     bool model;         /* it has --model */
-    bool ranked;        /* it says the rank of adapters */
+    bool ranked, qlora; /* it says the rank of adapters; they lie over quantised weights */
     bool maxtext;       /* it is of MaxText, whose batch of a device is of one pass */
     bool sentence;      /* a question in words: what is none of ours is passed over */
     bool dp_experts;    /* experts lie over data-parallel ranks of attention, as vLLM has them */
@@ -27,7 +32,7 @@ typedef struct {
     int instance;       /* chips of a cloud's instance that is named; 0: none is */
     Catalog catalog;    /* replaced_catalog() */
     bool read;
-} Replaced;
+};
 
 /* The chips, read when a word may be one; without any where they cannot be read, which is the command's to say. */
 const Catalog *replaced_catalog(Replaced *out);
@@ -41,12 +46,35 @@ bool replaced_advise(Replaced *out, const char *format, ...) __attribute__((form
 int replaced_option(const Command *command, const char *name, size_t length);
 /* A machine in one word, "8xH200" or "v5litepod-256", as options. False: it is none (*ok), or memory is out. */
 bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok);
-/* One word and, where its option takes a value that is not in the word, the next one. Returns how many were read; 0:
- * memory is out. `known`: whether a name is an option, or stands for one. */
-int replaced_word(Replaced *out, char **words, int left);
+/* Whether a name is an option of the command, or stands for one; and what it stands for: NULL: itself, or nothing. */
 bool replaced_known(const Command *command, const char *name);
+bool replaced_is_serving(const Command *command);
+const Synonym *replaced_synonym(const Command *command, const char *word);
 
-/* A word without an option; one is before it. Returns as replaced_word() does. */
+/* Words whose value decides what they are: how many GPUs a host has, and what is trained. */
+enum { HOST_SIZE_COUNT = 5, METHOD_COUNT = 5 };
+extern const char *const HOST_SIZES[HOST_SIZE_COUNT], *const METHODS[METHOD_COUNT];
+
+/* A word without an option; one is before it. Returns as Replaced.word does. */
 int replaced_stray(Replaced *out, char **words, int left);
+/* Whether a word is "--name" or "--name=value", of one name or of any. */
+bool replaced_is(const char *word, const char *name);
+bool replaced_is_any(const char *word, const char *const *names, size_t count);
+
+/* What a value means as the field writes it: a length of 4k, engines and launchers, tokens. NULL: nothing else than it
+ * says, or memory is out (*ok). And millions of tokens in a batch, which are those of whole sequences: 4M is 4Mi, 67M
+ * is 64Mi; NULL: memory is out. */
+const char *replaced_value(Replaced *out, const char *option, const char *value, bool *ok);
+const char *replaced_batch(Replaced *out, const char *value);
+
+/* --nodes of instances as chips; without a number it is one instance. Then a size where a line has none: who names a
+ * workstation's card has one, and how soon is a question of several machines. False: memory is out. */
+bool replaced_count_instances(Replaced *out);
+bool replaced_add_size(Replaced *out);
+/* Output tokens a second as requests a second, of the answers that the line has. False: memory is out. */
+bool replaced_add_rate(Replaced *out);
+/* Whether a line counts GPUs and names none, which is an error: the default chip is none. */
+bool replaced_lacks_chip(const Replaced *out, int argc, char **argv, Error *error);
+
 /* Words between the others, "on 64 h100", and clouds. */
 bool replaced_is_filler(const char *word);

@@ -13,11 +13,11 @@
 #include <strings.h>
 
 bool replaced_is_filler(const char *word) {
-    static const char *const WORDS[] = {"on",    "with",  "using", "for",    "serve",     "of",        "to",    "a",
-                                        "an",    "the",   "in",    "at",     "my",        "and",       "dense", "moe",
-                                        "model", "cpu",   "vs",    "global", "max",       "fine-tune", "aws",   "gcp",
-                                        "azure", "lambda", "oci",  "slower", "tokens",    "gpus",      "gpu",
-                                        "eagle", "eagle3", "eagle-3", "medusa", "mtp",  "ngram"};
+    static const char *const WORDS[] = {
+        "on",  "with",      "using",  "for",     "serve",  "of",     "to",    "a",      "an",     "the",
+        "in",  "at",        "my",     "and",     "dense",  "moe",    "model", "cpu",    "vs",     "global",
+        "max", "fine-tune", "aws",    "gcp",     "azure",  "lambda", "oci",   "slower", "tokens", "gpus",
+        "gpu", "eagle",     "eagle3", "eagle-3", "medusa", "mtp",    "ngram"};
     for (size_t i = 0; i < COUNT_OF(WORDS); i++)
         if (strcasecmp(WORDS[i], word) == 0) return true;
     return false;
@@ -56,7 +56,7 @@ static int chip_words(Replaced *out, char **words, int left, char name[64]) {
     return !replaced_is_chip(out, name) ? 0 : sized ? 2 : 1;
 }
 
-/* A machine in words: "64 a100", "h100 x8", "p4d.24xlarge x 16". Returns as replaced_word() does; -1: it is none. */
+/* A machine in words: "64 a100", "h100 x8", "p4d.24xlarge x 16". Returns as Replaced.word does; -1: it is none. */
 static int part_of_machine(Replaced *out, char **words, int left) {
     char name[64];
     if (replaced_option(out->command, "chip", 4) < 0) return -1;
@@ -75,19 +75,19 @@ static int part_of_machine(Replaced *out, char **words, int left) {
     return taken == 0 ? -1 : replaced_add(out, "--chip=%s", name) ? taken : 0;
 }
 
-/* A number and its unit: "60 days", "16k context", "15T tokens". Returns as replaced_word() does; -1: it is none. */
+/* A number and its unit: "60 days", "16k context", "15T tokens". Returns as Replaced.word does; -1: it is none. */
 static int number_of_unit(Replaced *out, char **words, int left) {
     static const struct {
         const char *unit, *option, *after;
-    } UNITS[] = {{"days", "--deadline", "d"},     {"day", "--deadline", "d"},       {"hours", "--deadline", "h"},
-                 {"context", "--context", ""},    {"ctx", "--context", ""},         {"seq", "--seq", ""},
-                 {"epochs", "--epochs", ""},      {"users", "--concurrency", ""},   {"nodes", "--nodes", ""},
+    } UNITS[] = {{"days", "--deadline", "d"},        {"day", "--deadline", "d"},     {"hours", "--deadline", "h"},
+                 {"context", "--context", ""},       {"ctx", "--context", ""},       {"seq", "--seq", ""},
+                 {"epochs", "--epochs", ""},         {"users", "--concurrency", ""}, {"nodes", "--nodes", ""},
                  {"concurrent", "--concurrency", ""}};
     if (left < 2 || !isdigit((unsigned char)words[0][0])) return -1;
     char *end = words[0] + strspn(words[0], "0123456789.");
     if (strcasecmp(words[1], "tokens") == 0 && *end && strchr("BTbt", *end)) {
         char *tokens = arena_format(out->arena, "--tokens=%s", words[0]);
-        return tokens && replaced_word(out, &tokens, 1) ? 2 : 0;
+        return tokens && out->word(out, &tokens, 1) ? 2 : 0;
     }
     if (strcasecmp(words[1], "tokens/s") == 0 || strcasecmp(words[1], "tok/s") == 0)
         return replaced_option(out->command, "rate", 4) < 0
@@ -96,12 +96,12 @@ static int number_of_unit(Replaced *out, char **words, int left) {
     for (size_t i = 0; i < COUNT_OF(UNITS); i++)
         if (strcasecmp(words[1], UNITS[i].unit) == 0) {
             char *word = arena_format(out->arena, "%s=%s%s", UNITS[i].option, words[0], UNITS[i].after);
-            return word && replaced_word(out, &word, 1) ? 2 : 0;
+            return word && out->word(out, &word, 1) ? 2 : 0;
         }
     return -1;
 }
 
-/* "seq 4096", "model=gpt2", "bf16": an option without its hyphens. Returns as replaced_word() does; -1: it is none. */
+/* "seq 4096", "model=gpt2", "bf16": an option without its hyphens. Returns as Replaced.word does; -1: it is none. */
 static int bare_option(Replaced *out, char **words, int left) {
     char text[96];
     size_t length = strcspn(words[0], "=");
@@ -109,18 +109,21 @@ static int bare_option(Replaced *out, char **words, int left) {
     if (!isalpha((unsigned char)words[0][0]) || length >= sizeof text - 4) return -1;
     snprintf(text, sizeof text, "%.*s", (int)length, words[0]);
     for (char *at = text; *at; at++) *at = *at == '_' ? '-' : *at;
-    bool known = false, flag = false;
-    for (const char *at = text; at && !known; at = strchr(at + 1, '.')) /* "trainer.num_nodes=16" by its last part too */
-        known = replaced_known(out->command, at + (*at == '.')) && (inside || at == text);
+    bool known = false, flag = false, takes;
+    for (const char *at = text; at && !known;
+         at = strchr(at + 1, '.')) /* "trainer.num_nodes=16" by its last part too */
+        known = (replaced_known(out->command, at + (*at == '.')) || word_is_passed_over(at + (*at == '.'), &takes)) &&
+                (inside || at == text);
     for (int i = 0; i < SYNONYM_COUNT && !inside; i++)
         flag = flag || (SYNONYMS[i].value && strcasecmp(SYNONYMS[i].word, words[0]) == 0);
     if (!known || (!inside && !numbered && !flag)) return -1;
     numbered = numbered && !flag;
-    const char *name = strncmp(words[0], "batch", 5) == 0 && (length == 5 || !inside) ? "global-batch" : NULL; /* as 4M is meant */
+    const char *name =
+        strncmp(words[0], "batch", 5) == 0 && (length == 5 || !inside) ? "global-batch" : NULL; /* as 4M is meant */
     char *word = name && inside ? arena_format(out->arena, "--%s%s", name, words[0] + length)
                                 : arena_format(out->arena, numbered ? "--%s=%s" : "--%s", name ? name : words[0],
                                                words[1 - !numbered]);
-    return !word ? 0 : replaced_word(out, &word, 1) ? 1 + numbered : 0;
+    return !word ? 0 : out->word(out, &word, 1) ? 1 + numbered : 0;
 }
 
 /* A model in one word or two, "llama 70b": how many words; 0: it is none. */
@@ -162,8 +165,8 @@ static bool is_among(const char *word, const char *const *words, size_t count) {
 }
 
 bool is_question(int argc, char **argv) {
-    static const char *const WORDS[] = {"how",  "can",  "what",   "which",   "is",  "does",
-                                        "will", "whatif", "what-if", "why", "cheapest", "best"};
+    static const char *const WORDS[] = {"how",  "can",    "what",    "which", "is",       "does",
+                                        "will", "whatif", "what-if", "why",   "cheapest", "best"};
     char first[16];
     snprintf(first, sizeof first, "%.*s", (int)min_whole(15, (int64_t)strcspn(argv[1], " ")), argv[1]);
     bool explains = strcmp(argv[1], "explain") == 0 && argc > 4;
@@ -171,57 +174,58 @@ bool is_question(int argc, char **argv) {
     return is_among(first, WORDS, COUNT_OF(WORDS)) || explains;
 }
 
-/* What a question asks for, by the words in it. */
+/* What a question wants, by the words in it. */
 typedef struct {
     bool serves, tunes, reinforces, trains, cheapest, many, goal, loaded, chip;
-} Asked;
+} Wanted;
 
-static void note_word(Asked *asked, const char *word) {
-    static const char *const SERVE[] = {"serve", "serving", "inference", "infer", "deploy", "host", "--serve", "fit", "fits"};
+static void note_word(Wanted *wanted, const char *word) {
+    static const char *const SERVE[] = {"serve", "serving", "inference", "infer", "deploy",
+                                        "host",  "--serve", "fit",       "fits"};
     static const char *const TUNE[] = {"finetune", "fine-tune", "finetuning", "fine-tuning", "lora", "qlora", "tune"};
     static const char *const REINFORCE[] = {"rl", "grpo", "ppo", "rlhf"};
     static const char *const TRAIN[] = {"train", "training", "pretrain", "pre-train"};
     static const char *const GOAL[] = {"days", "day", "weeks", "months"};
-    asked->serves = asked->serves || is_among(word, SERVE, COUNT_OF(SERVE));
-    asked->tunes = asked->tunes || is_among(word, TUNE, COUNT_OF(TUNE));
-    asked->reinforces = asked->reinforces || is_among(word, REINFORCE, COUNT_OF(REINFORCE));
-    asked->trains = asked->trains || is_among(word, TRAIN, COUNT_OF(TRAIN));
-    asked->goal = asked->goal || is_among(word, GOAL, COUNT_OF(GOAL));
-    asked->loaded = asked->loaded || strcasecmp(word, "tokens/s") == 0 || strcasecmp(word, "tok/s") == 0;
-    asked->cheapest = asked->cheapest || strcasecmp(word, "cheapest") == 0;
-    asked->many = asked->many || strcasecmp(word, "many") == 0;
+    wanted->serves = wanted->serves || is_among(word, SERVE, COUNT_OF(SERVE));
+    wanted->tunes = wanted->tunes || is_among(word, TUNE, COUNT_OF(TUNE));
+    wanted->reinforces = wanted->reinforces || is_among(word, REINFORCE, COUNT_OF(REINFORCE));
+    wanted->trains = wanted->trains || is_among(word, TRAIN, COUNT_OF(TRAIN));
+    wanted->goal = wanted->goal || is_among(word, GOAL, COUNT_OF(GOAL));
+    wanted->loaded = wanted->loaded || strcasecmp(word, "tokens/s") == 0 || strcasecmp(word, "tok/s") == 0;
+    wanted->cheapest = wanted->cheapest || strcasecmp(word, "cheapest") == 0;
+    wanted->many = wanted->many || strcasecmp(word, "many") == 0;
 }
 
 char **question_words(int *argc, char **argv, Arena *arena, char **command) {
     size_t room = 8;
     for (int i = 1; i < *argc; i++) room += strlen(argv[i]) / 2 + 1;
     char **words = ARENA_NEW(arena, char *, room);
-    Asked asked = {0};
+    Wanted wanted = {0};
     int count = 1;
     for (int i = 1; words && i < *argc; i++) {
         char *text = arena_text(arena, argv[i]), *rest = NULL;
         for (char *word = text ? strtok_r(text, " ", &rest) : NULL; word; word = strtok_r(NULL, " ", &rest)) {
             size_t length = strlen(word);
             while (length > 1 && strchr("?!,;.", word[length - 1])) word[--length] = '\0';
-            note_word(&asked, word);
-            asked.chip = asked.chip || strncmp(word, "--chip", 6) == 0 || strncmp(word, "--gpu", 5) == 0;
+            note_word(&wanted, word);
+            wanted.chip = wanted.chip || strncmp(word, "--chip", 6) == 0 || strncmp(word, "--gpu", 5) == 0;
             if (strcmp(word, "--serve") != 0) words[count++] = word;
         }
     }
     if (!words) return NULL;
     words[0] = words[count] = "--question";
-    bool serves = asked.serves && !asked.trains && !asked.tunes, sweeps = !asked.tunes && !asked.reinforces;
-    *command = asked.reinforces ? "rl" : serves ? "inference" : "plan";
-    if (serves && (asked.cheapest || asked.many)) {
+    bool serves = wanted.serves && !wanted.trains && !wanted.tunes, sweeps = !wanted.tunes && !wanted.reinforces;
+    *command = wanted.reinforces ? "rl" : serves ? "inference" : "plan";
+    if (serves && (wanted.cheapest || wanted.many)) {
         *command = "sweep";
         memmove(words + 2, words + 1, (size_t)(count - 1) * sizeof *words);
         words[1] = "inference", count++;
-        if (asked.cheapest) words[count++] = "--chip=h100,h200,b200,mi300x,l40s";
-        words[count++] = asked.cheapest ? "--chips=8" : "--chips=1,2,4,8,16,32";
-    } else if (sweeps && !serves && asked.goal) {
+        if (wanted.cheapest) words[count++] = "--chip=h100,h200,b200,mi300x,l40s";
+        words[count++] = wanted.cheapest ? "--chips=8" : "--chips=1,2,4,8,16,32";
+    } else if (sweeps && !serves && wanted.goal) {
         *command = "sweep";
     }
-    if (asked.tunes) words[count++] = "--lora";
+    if (wanted.tunes) words[count++] = "--lora";
     words[count++] = "--question";
     *argc = count;
     return words;

@@ -57,7 +57,7 @@ static bool is_of_model(int argc, char **argv) {
     return false;
 }
 
-/* Whether what a training takes is named: its batch, length or adapters. Without it, a model fits where it is served. */
+/* Whether something of a training is named: its batch, length or adapters. Else what fits is what is served. */
 static bool is_trained(int argc, char **argv) {
     static const char *const WORDS[] = {"--batch", "--seq", "--tokens", "--lora",   "--qlora",
                                         "--sft",   "--gbs", "--micro",  "--global", "--optim"};

@@ -13,8 +13,8 @@ typedef struct {
 } Way;
 const Way *way_named(const char *word);
 
-/* A question: "how many ...", "does ... fit", or one word of the shell's that holds several. And its words as those of a
- * command (*command), split at blanks, with what the question asks for as options; in the arena. NULL: memory is out. */
+/* A question: "how many ...", or one word of the shell's that holds several. And its words as those of a
+ * command (*command), split at blanks, with what it wants as options; in the arena. NULL: memory is out. */
 bool is_question(int argc, char **argv);
 char **question_words(int *argc, char **argv, Arena *arena, char **command);
 

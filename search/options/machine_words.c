@@ -38,6 +38,19 @@ bool words_real(const Words *words, Option option, double low, double high, doub
     return !text || number_real(text, words_where(words, option), low, high, out, words->error);
 }
 
+bool words_sequences(const Words *words, int64_t devices, int64_t most, int64_t *out) {
+    const char *text = given(words, OPTION_SEQUENCES), *each = text ? strstr(text, "/device") : NULL;
+    if (!each || each[strlen("/device")]) return words_whole(words, OPTION_SEQUENCES, 1, most, out);
+    double of_one = 0;
+    const char *number = arena_format(words->arena, "%.*s", (int)(each - text), text);
+    if (!number) return error_memory(words->error);
+    if (!number_real(number, words_where(words, OPTION_SEQUENCES), 1e-9, (double)most / (double)devices, &of_one,
+                     words->error))
+        return false;
+    *out = max_whole(1, (int64_t)(of_one * (double)devices + 0.5));
+    return true;
+}
+
 bool words_share(const Words *words, Option option, double high, double *out) {
     const char *text = given(words, option);
     return !text || number_share(text, words_where(words, option), 0, high, out, words->error);

@@ -136,20 +136,6 @@ static int64_t required_sequences(const Words *words, const Request *request) {
     return all <= (double)(BATCH_TOKENS_MAX / request->question.work.seq) ? (int64_t)all : 0;
 }
 
-/* "512", or "2/device": so many of each device in one pass, as MaxText counts them. */
-static bool read_sequences(const Words *words, const Request *request, int64_t most, int64_t *out) {
-    const char *text = given(words, OPTION_SEQUENCES), *each = text ? strstr(text, "/device") : NULL;
-    int64_t devices = request->question.machine.mesh.devices;
-    if (!each || each[strlen("/device")]) return words_whole(words, OPTION_SEQUENCES, 1, most, out);
-    double of_one = 0;
-    const char *number = arena_format(words->arena, "%.*s", (int)(each - text), text);
-    if (!number) return error_memory(words->error);
-    if (!number_real(number, words_where(words, OPTION_SEQUENCES), 1e-9, (double)(most / devices), &of_one, words->error))
-        return false;
-    *out = max_whole(1, (int64_t)(of_one * (double)devices + 0.5));
-    return true;
-}
-
 static bool read_batch(const Words *words, Request *request) {
     int64_t batch = request->question.model.training.batch_tokens, sequences = 0, seq = request->question.work.seq;
     char tokens[NUMBER_TEXT_SIZE], length[NUMBER_TEXT_SIZE];
@@ -160,7 +146,7 @@ static bool read_batch(const Words *words, Request *request) {
     if (batch <= 0) batch = BATCH_DEFAULT;
     if (request->question.tuning.what.on) batch = request->question.tuning.sequences * seq;
     if (!words_whole(words, OPTION_BATCH, 1, BATCH_TOKENS_MAX, &batch) ||
-        !read_sequences(words, request, BATCH_TOKENS_MAX / seq, &sequences))
+        !words_sequences(words, request->question.machine.mesh.devices, BATCH_TOKENS_MAX / seq, &sequences))
         return false;
     if (!requested && (sequences = required_sequences(words, request)) > 0)
         request->requested.batch_origin = FROM_OPTION;
@@ -173,8 +159,7 @@ static bool read_batch(const Words *words, Request *request) {
     else
         batch = sequences * seq;
     request->question.work.sequences = sequences;
-    request->requested.batch_tokens = (double)batch;
-    return true;
+    return request->requested.batch_tokens = (double)batch, true;
 }
 
 static bool read_tokens(const Words *words, Request *request) {

@@ -188,15 +188,12 @@ static void add_row(Table *table, int rank, const RlStep *step, double best, con
     char words[RL_WORDS_SIZE], text[NUMBER_TEXT_SIZE];
     table_cell(table, "%d ", rank);
     table_cell(table, "%s", split_short(step, words));
-    if (!step->fits) {
-        for (int i = 0; i < 3; i++) table_cell(table, "-");
-        table_cell(table, "no room");
-    } else {
-        table_cell(table, "%s", plan_degrees(step->trainer.plan, words));
-        table_cell(table, "%s", rollout_degrees(&step->rollout, words));
-        table_cell(table, "%s", step_text(step->seconds, words));
-        table_cell(table, "%s", rank > 1 ? change_text(step->seconds / best - 1, text) : "");
-    }
+    plan_degrees(step->trainer.plan, words);
+    words[strcspn(words, ",")] = '\0'; /* without its microbatches */
+    table_cell(table, "%s", words);
+    table_cell(table, "%s", rollout_degrees(&step->rollout, words));
+    table_cell(table, "%s", step_text(step->seconds, words));
+    table_cell(table, "%s", rank > 1 ? change_text(step->seconds / best - 1, text) : "");
     table_cell(table, "%s", note);
 }
 
@@ -216,13 +213,20 @@ static bool write_plans(const RlQuestion *question, const RlAnswer *answer, cons
         bool near = step->seconds / best->seconds - 1 < question->profile.likely_error;
         add_row(&table, ++rank, step, best->seconds, near ? "too near to tell" : "");
     }
-    for (int i = 0; i < recipes->count; i++) {
-        char note[128];
-        snprintf(note, sizeof note, "NeMo RL's %s", recipes->of[i].name);
-        add_row(&table, ++rank, &recipes->of[i].step, best->seconds, note);
-    }
     bool ok = table_write_text(&table, " ", out);
     arena_free(&arena);
+    Prose line = {0};
+    for (int i = 0; i < recipes->count; i++) {
+        const RlStep *step = &recipes->of[i].step;
+        char words[RL_WORDS_SIZE], text[NUMBER_TEXT_SIZE];
+        prose_item(&line, "; ", "NeMo RL's %s ", recipes->of[i].name);
+        if (step->fits)
+            prose_add(&line, "takes %s here (%s)", step_text(step->seconds, words),
+                      change_text(step->seconds / best->seconds - 1, text));
+        else
+            prose_add(&line, "has no room");
+    }
+    if (line.used > 0) prose_write(out, "    ", "    ", line.text);
     return ok;
 }
 
@@ -262,7 +266,7 @@ static void write_assumed(const RlQuestion *question, const RlStep *best, TextOu
         prose_item(&line, ", ", "cut at %s", grouped_text(question->answers.longest, a));
     if (!text[OPTION_LAG]) prose_item(&line, ", ", "lag 1 allowed");
     prose_item(&line, ", ", "engines take %.0f%% of HBM", 100 * question->engine_memory[best->way == RL_COLOCATED]);
-    prose_add(&line, "; trainer may use %s of %s HBM.",
+    prose_add(&line, "; %s of %s HBM usable to train.",
               number_bytes(best->trainer.plan->estimate.memory_limit_bytes, a),
               number_bytes(question->chip.hbm_bytes.value, b));
     prose_write(out, "Assumed: ", "  ", line.text);

@@ -3,7 +3,7 @@
 """Six first answers, as a stranger reads them: first_answers.py PROGRAM. Each has 24 rows of 120 columns at most and takes 5 s
 of processor, names what NeMo RL's own recipe takes where there is one, and adds up: phases of a pool are what it is busy for,
 and the step is what docs/rl.md makes of them."""
-import math, re, resource, subprocess, sys
+import json, math, re, resource, subprocess, sys
 
 ROWS, COLUMNS, SECONDS = 24, 120, 5.0
 CASES = [
@@ -20,19 +20,16 @@ CASES = [
 
 
 def seconds_of(text):
-    value, unit = re.match(r"([\d.]+) (ms|s|minutes)", text).groups()
+    value, unit = re.match(r"([\d.]+) (ms|s|minutes)", text.replace(",", "")).groups()
     return float(value) * {"ms": 1e-3, "s": 1, "minutes": 60}[unit]
 
 
-def step_of(text):
-    """The step from the table of its phases."""
-    pools = {}
-    for name, seconds, pool in re.findall(r"^(\S.{28,30}?) +([\d.]+) +\d+%  (all|rollout|both|trainer)$", text, re.M):
-        pools[pool] = pools.get(pool, 0) + float(seconds)
-    if "all" in pools:
-        return pools["all"]
-    both = "off policy" in text.splitlines()[2] + text.splitlines()[1]
-    return pools["both"] + (max if both else lambda a, b: a + b)(pools["rollout"], pools["trainer"])
+def step_of(answer):
+    """The step from its phases in JSON: pools apart work at once where weights may be behind, else one after the other."""
+    phases = answer["phases"]
+    rollout, both = phases["generation"], phases["transfer"]
+    trainer = sum(phases.values()) - rollout - both
+    return both + (max(rollout, trainer) if answer["lag"] > 0 else rollout + trainer)
 
 
 def main():
@@ -44,16 +41,18 @@ def main():
         used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         text = run.stdout
         rows = sum(max(1, math.ceil(len(one) / COLUMNS)) for one in text.splitlines())
-        wrong = [f"{name} is not there" for name in recipes if f"As NeMo RL's {name} " not in text]
+        wrong = [f"{name} is not there" for name in recipes if f"NeMo RL's {name}" not in text]
         if run.returncode or run.stderr:
             wrong.append(run.stderr)
         if rows > ROWS:
             wrong.append(f"{rows} rows")
         if used > SECONDS:
             wrong.append(f"{used:.1f} s of processor")
-        said = re.search(r"^([\d.]+ \S+) a step, ", text, re.M)
-        if not said or abs(step_of(text) / seconds_of(said[1]) - 1) > 2e-3:
-            wrong.append(f"{said and said[1]} a step, and phases add up to {step_of(text):.2f} s")
+        said = re.search(r"^Answer: ([\d.,]+ \S+) per step", text, re.M)
+        told = json.loads(subprocess.run([program, "rl", *line.split(), "--format", "json"], capture_output=True).stdout)
+        whole = step_of(next(one for one in told["steps"] if one["seconds"] == min(each["seconds"] for each in told["steps"])))
+        if not said or abs(whole / seconds_of(said[1]) - 1) > 2e-3:
+            wrong.append(f"{said and said[1]} a step, and phases add up to {whole:.2f} s")
         failed += bool(wrong)
         print("FAILED" if wrong else "ok    ", f"{rows} rows, {used:.1f} s: {line}", *wrong, sep="\n       " if wrong else " ")
     sys.exit(failed > 0)

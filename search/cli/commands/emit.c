@@ -39,9 +39,9 @@ static void list_formats(FILE *out) {
     serving_emit_list(out);
 }
 
-/* A search of its own, for what this launcher can launch; *row: which of its plans. */
+/* A search of its own, for what this launcher can launch. */
 static bool best_plan_request(const Options *options, const EmitFormat *format, Arena *arena, Request *request,
-                              int *row, Error *error) {
+                              Error *error) {
     int64_t rank = 1;
     Options words = *options;
     if (!words.text[OPTION_FOR]) {
@@ -51,8 +51,13 @@ static bool best_plan_request(const Options *options, const EmitFormat *format, 
     if (!request_from_options(&words, arena, request, error) ||
         (options->text[OPTION_RANK] && !number_whole(options->text[OPTION_RANK], "--rank", 1, 1000, &rank, error)))
         return false;
-    request->control.top = (int)rank;
-    *row = (int)rank - 1;
+    if (rank > 1) /* rows of a table differ in kind, and the next best of this search are none of them */
+        return error_set(
+            error, ERROR_INPUT, "--rank",
+            "is of a report: write it with `shardopt plan ... --format json -o report.json`, then `shardopt "
+            "emit %s report.json --rank %lld`",
+            format->name, (long long)rank);
+    request->control.top = 1;
     return true;
 }
 
@@ -72,10 +77,9 @@ static void say_what_it_takes(const EmitFormat *format, const SearchResult *resu
 static bool find_plan(const Options *options, const EmitFormat *format, Arena *arena, const OutputChoice *choice,
                       FILE *err, Request *request, SearchResult *result, Error *error) {
     ReportPlan from = {0};
-    int row = 0;
     bool named = options->text[OPTION_PLAN] || options->text[OPTION_FROM] || options->text[OPTION_FROM_CONFIG];
     if (named ? !one_plan_request(options, "emit", arena, request, &from, error)
-              : !best_plan_request(options, format, arena, request, &row, error))
+              : !best_plan_request(options, format, arena, request, error))
         return false;
     /* Laid out, and updated, in what the launcher can express, so that what is predicted is what is written. */
     request->question.host_update = launchers_host_update(1u << emit_format_launcher(format));
@@ -90,10 +94,6 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
         say_what_it_takes(format, result, &from, err);
     else if (!choice->quiet)
         one_plan_compare(result, &from, err);
-    if (result->plan_count > 0 && row >= result->plan_count)
-        return error_set(error, ERROR_INPUT, "--rank", "%d is beyond the %d plans that there are; give a smaller one",
-                         row + 1, result->plan_count);
-    result->plans += row;
     return true;
 }
 

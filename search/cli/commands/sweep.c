@@ -320,7 +320,7 @@ static int lead(SweepCrew crew, int argc, char **argv, Arena *arena, Streams str
     else if (works)
         ok = plan_alone(sweep, &search_log, &own, &interrupted, error);
     if (works && ok) ok = answer(&search_log, streams, &code, error);
-    if (ok && sweep->line.advice) fprintf(streams.err, "shardopt: advice: %s\n", sweep->line.advice);
+    if (ok) command_advise(&sweep->line, streams.err);
     if (interrupted) code = EXIT_INTERRUPTED;
     sweep_resume_close(&search_log.resume);
     return ok ? code : exit_of_error(error);

@@ -64,8 +64,8 @@ static void write_verdict(const Request *request, const RankedPlan *first, TextO
     prose_add(&text, "%s per step", step_text(estimate->time.seconds, a));
     if (plan_likely(request, first, &low, &high))
         prose_add(&text, " (likely %s to %s)", number_time(low, a), number_time(high, b));
-    prose_add(&text, ", %s per %s (%s MFU), ", rate_text(estimate->mfu * peak, "FLOP", a), chip,
-              share_text(estimate->mfu, b));
+    prose_add(&text, ", %s per %s (%s %s MFU), ", rate_text(estimate->mfu * peak, "FLOP", a), chip,
+              share_text(estimate->mfu, b), precision_name(request->question.precision));
     prose_add(&text, "%s tokens/s per %s, ", number_grouped((int64_t)(estimate->tokens_per_second_per_chip + 0.5), b),
               chip);
     prose_add(&text, "%s of %s HBM", number_bytes(memory_total(&estimate->memory), a),
@@ -307,14 +307,16 @@ static void add_row(Table *table, const Report *report, int rank, const RowForm 
     table_cell(table, "%s", words);
 }
 
+static bool is_narrow(TextOut out) { return out.terminal.columns > 0 && out.terminal.columns < 110; }
+
 static bool write_plans(const Report *report, int plan_lines, TextOut out) {
-    enum { PLAN = 1, MFU = 3, HBM = 4, FOR = 5, NOTE = 6, NARROW = 110 };
-    bool narrow = out.terminal.columns > 0 && out.terminal.columns < NARROW;
+    enum { PLAN = 1, MFU = 3, HBM = 4, FOR = 5, NOTE = 6 };
+    bool narrow = is_narrow(out);
     RowForm form = {narrow, narrow ? 34 : 44, plan_lines};
     Arena arena = {0};
     Table table = table_new(&arena, NULL, ">|plan|>step|>MFU|>HBM|launchers|note");
     table_wrap(&table, PLAN, form.plan_columns);
-    table_wrap(&table, FOR, narrow ? 16 : 24);
+    table_wrap(&table, FOR, narrow ? 16 : 26);
     table_wrap(&table, NOTE, narrow ? 18 : 30);
     table_may_drop(&table, MFU);
     table_may_drop(&table, HBM);
@@ -334,11 +336,12 @@ static void write_note(const Report *report, TextOut out) {
     for (int i = 0; i < result->plan_count; i++) {
         char cell[WORDS_SIZE];
         priced_launchers(&result->plans[i], cell);
-        otherwise = otherwise || strchr(cell, '+');
+        if (is_narrow(out)) few_launchers(&result->plans[i], cell);
+        otherwise = otherwise || strchr(cell, '%');
         tied = tied || (i > 0 && result->plans[i].tied);
     }
     if (tied) prose_item(&note, " ", "~ ties with plan 1.");
-    if (otherwise) prose_item(&note, " ", "+1%%: so much slower as that launcher lays it out.");
+    if (otherwise) prose_item(&note, " ", "+1%%: as that launcher lays it out.");
     double gain = report->has_free ? report->free.ranked_seconds / result->plans[0].ranked_seconds - 1 : 0;
     if (gain <= -0.0005)
         prose_item(&note, " ", "Without a launcher's limits (--for any): %s%s (%+.1f%%).",
@@ -394,8 +397,6 @@ static void write_confidence(const Report *report, TextOut out) {
     prose_write(out, "Confidence: ", "  ", line.text);
 }
 
-static const char *origin_words(Origin origin) { return origin == FROM_MODEL ? "published" : "default"; }
-
 /* What no option said: sizes, lengths, precision, state, and what of HBM plans may use. */
 static void write_assumed(const Report *report, TextOut out) {
     const Request *request = report->request;
@@ -407,24 +408,22 @@ static void write_assumed(const Report *report, TextOut out) {
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     Prose line = {0};
     if (!machine->pods && !machine->slice && !machine->chips && !machine->nodes)
-        prose_item(&line, ", ", "the machine (--gpus N --gpu KIND gives another)");
+        prose_item(&line, ", ", "the machine (--gpus N --gpu KIND says it)");
     if (said->batch_origin != FROM_OPTION)
-        prose_item(&line, ", ", "batch of %s (%s)", number_grouped(request->question.work.sequences, a),
-                   origin_words(tunes ? FROM_DEFAULT : said->batch_origin));
+        prose_item(&line, ", ", "batch %s%s", number_grouped(request->question.work.sequences, a),
+                   said->batch_origin == FROM_MODEL && !tunes ? " (published)" : "");
     if (said->seq_origin != FROM_OPTION && !tunes)
-        prose_item(&line, ", ", "length %s (%s)", number_grouped(request->question.work.seq, a),
-                   origin_words(said->seq_origin));
+        prose_item(&line, ", ", "length %s%s", number_grouped(request->question.work.seq, a),
+                   said->seq_origin == FROM_MODEL ? " (published)" : "");
     if (said->tokens_origin != FROM_OPTION && !tunes)
-        prose_item(&line, ", ", "%s tokens (%s)", number_short(request->question.training_tokens, a),
-                   said->tokens_origin == FROM_MODEL ? "published" : "20 a parameter");
+        prose_item(&line, ", ", "%s tokens%s", number_short(request->question.training_tokens, a),
+                   said->tokens_origin == FROM_MODEL ? " (published)" : " (20 a parameter)");
     if (tunes && !said->tuning[TUNING_SAMPLES][0] && said->tokens_origin != FROM_OPTION)
-        prose_item(&line, ", ", "%s samples of %s tokens (default)", number_short(request->question.tuning.samples, a),
+        prose_item(&line, ", ", "%s samples of %s tokens", number_short(request->question.tuning.samples, a),
                    number_grouped((int64_t)request->question.tuning.sample_tokens, b));
-    prose_item(&line, ", ", "%s matmuls, %s with %s master weights", precision_name(request->question.precision),
-               state->optimizer, dtype_name(state->dtypes.master));
-    if (state->moments) prose_add(&line, " and %s moments", dtype_name(state->dtypes.first));
-    prose_add(&line, "; plans may use %s of the %s HBM that the driver gives",
-              number_bytes(report->result.plans[0].estimate.memory_limit_bytes, a),
+    prose_item(&line, ", ", "%s, %s", precision_name(request->question.precision), state->optimizer);
+    if (state->moments) prose_add(&line, " in %s", dtype_name(state->dtypes.first));
+    prose_add(&line, "; %s of %s HBM usable", number_bytes(report->result.plans[0].estimate.memory_limit_bytes, a),
               number_bytes(setting.chip->hbm_bytes.value, b));
     prose_add(&line, " (--hbm-reserve %s).", share_text(request->question.hbm_reserve, a));
     prose_write(out, "Assumed: ", "  ", line.text);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAR = 8, LEFT_COLUMNS = 40 };
+enum { BAR = 8, LEFT_COLUMNS = 40, COLUMNS = 120 };
 
 void parts_add(Parts *parts, const char *name, double value) {
     if (value > 1e-6 * parts->whole && parts->count < PARTS_MAX) parts->parts[parts->count++] = (Part){name, value};
@@ -146,8 +146,9 @@ int lines_of(bool (*write)(const void *context, TextOut out), const void *contex
     FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return 0;
     write(context, (TextOut){memory, out.terminal});
-    if (fclose(memory) == 0)
-        for (size_t i = 0; i < length; i++) lines += text[i] == '\n';
+    bool ok = fclose(memory) == 0;
+    for (const char *at = text, *end; ok && at && (end = strchr(at, '\n')) != NULL; at = end + 1)
+        lines += (int)max_whole(1, divide_up(end - at, COLUMNS)); /* a command to copy is not wrapped */
     free(text);
     return lines;
 }

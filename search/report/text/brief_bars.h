@@ -28,8 +28,8 @@ void brief_bars_write(const Parts *time, const Parts *memory, int rows, TextOut 
 void plan_time_parts(const RankedPlan *ranked, Parts *out);
 void plan_memory_parts(const RankedPlan *ranked, Parts *out);
 
-/* Bars take the lines that the rest of a screen leaves, `used` of them: at most 6 rows, and 2 however little is left. */
+/* Bars take the rows that the rest of a screen leaves, which takes `used`: at most 6, and 2 however little is left. */
 int bar_rows(int used);
 
-/* Lines that a writer writes on this terminal; 0 where memory is out. */
+/* Rows of 120 columns that a writer takes; 0 where memory is out. */
 int lines_of(bool (*write)(const void *context, TextOut out), const void *context, TextOut out);

@@ -46,8 +46,8 @@ void title_write(const Request *request, const RankedPlan *ranked, bool batch, T
     else
         prose_add(&text, " (%s %s%s)", number_grouped(used, a), chip, used > 1 ? "s" : "");
     if (batch)
-        prose_add(&text, ", %s, %s x %s tokens a step", precision_name(request->question.precision),
-                  number_grouped(ranked->work.sequences, a), number_grouped(ranked->work.seq, b));
+        prose_add(&text, ", %s x %s tokens", number_grouped(ranked->work.sequences, a),
+                  number_grouped(ranked->work.seq, b));
     prose_add(&text, ":");
     text_strong(out);
     prose_write(out, "", "", text.text);

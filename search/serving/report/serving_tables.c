@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The front as Markdown and as CSV. */
-#include "base/text/prose.h"
 #include "base/text/table.h"
 #include "search/serving/report/point_fields.h"
 

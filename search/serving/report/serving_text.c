@@ -9,12 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *rate_of(double value, char text[NUMBER_TEXT_SIZE]) {
-    snprintf(text, NUMBER_TEXT_SIZE, value < 99.5 ? "%.1f" : "%.0f", value);
-    if (value >= 999.5) number_grouped((int64_t)(value + 0.5), text);
-    return text;
-}
-
 static const char *noun(const ServingReport *report) { return chip_noun(&report->question->chip); }
 
 static void write_head(const ServingReport *report, TextOut out) {
@@ -42,15 +36,15 @@ static void add_rates(const ServingReport *report, const ServingPoint *point, Pr
     double factor = report->answer->likely_factor;
     const char *per = noun(report);
     if (point->tpot_seconds > 0)
-        prose_add(to, "%s output tokens/s, %s per %s, %s per user; TPOT %s", rate_of(point->tokens_per_second, all),
-                  rate_of(point->per_chip, chip), per, rate_of(point->per_user, user),
-                  step_text(point->tpot_seconds, tpot));
+        prose_add(to, "%s output tokens/s, %s per %s, %s per user; TPOT %s",
+                  serving_rate(point->tokens_per_second, all), serving_rate(point->per_chip, chip), per,
+                  serving_rate(point->per_user, user), step_text(point->tpot_seconds, tpot));
     PointRecord record;
     point_record(report, point, 0, &record);
     if (point->mode == SERVE_PREFILL) { /* of embedding and reranking too */
         prose_add(to, "%s prompt tokens/s, %s requests/s; %s per %s to compute",
-                  rate_of(record.input_tokens_per_second, all), rate_of(point->requests_per_second, user),
-                  rate_of(point->per_chip, chip), per);
+                  serving_rate(record.input_tokens_per_second, all), serving_rate(point->requests_per_second, user),
+                  serving_rate(point->per_chip, chip), per);
         if (record.usd_of_input >= 0) prose_add(to, "; $%.3g per million prompt tokens", record.usd_of_input);
     }
     if (point->tpot_seconds > 0 && factor > 1)
@@ -209,6 +203,20 @@ static void write_best(const ServingReport *report, TextOut out) {
     write_launch(report, best, out);
 }
 
+static void add_point(Table *table, int rank, const ServingPoint *point, const char *kind) {
+    char text[POINT_TEXT_SIZE];
+    if (strcmp(kind, "two pools") == 0) kind = "disaggregated";
+    if (strcmp(kind, "one pool") == 0) kind = "aggregated";
+    table_cell(table, "%d ", rank);
+    table_cell(table, "%s", point_degrees(point, text));
+    table_cell(table, "%s", point->tpot_seconds > 0 ? step_text(point->tpot_seconds, text) : "-");
+    table_cell(table, "%s", point->ttft_seconds > 0 ? step_text(point->ttft_seconds, text) : "-");
+    table_cell(table, "%s", serving_rate(point->per_user, text));
+    table_cell(table, "%s", serving_rate(point->per_chip, text));
+    table_cell(table, "%s", point_engine(point));
+    table_cell(table, "%s", kind);
+}
+
 /* Plans that differ in kind, and tensor parallelism over all chips, which many would run. */
 static bool write_plans(const ServingReport *report, TextOut out) {
     const ServingAnswer *answer = report->answer;
@@ -217,59 +225,22 @@ static bool write_plans(const ServingReport *report, TextOut out) {
     snprintf(headings, sizeof headings, ">|plan|>TPOT|>TTFT|>tokens/s/user|>tokens/s/%s|engine|note", noun(report));
     Table table = table_new(&arena, "Plans", headings);
     int count = report_points(report);
-    bool usual = answer->has_best && answer->count.complete && answer->has_usual && !report->top &&
-                 answer->usual.per_chip < answer->best.per_chip * (1 - 1e-9);
-    for (int i = 0; i < count + usual; i++) {
-        const char *kind = "TP over all";
-        const ServingPoint *point = i < count ? report_point(report, i, &kind) : &answer->usual;
-        char text[POINT_TEXT_SIZE];
-        if (strcmp(kind, "two pools") == 0) kind = "disaggregated";
-        if (strcmp(kind, "one pool") == 0) kind = "aggregated";
-        table_cell(&table, "%d ", i + 1);
-        table_cell(&table, "%s", point_degrees(point, text));
-        table_cell(&table, "%s", point->tpot_seconds > 0 ? step_text(point->tpot_seconds, text) : "-");
-        table_cell(&table, "%s", point->ttft_seconds > 0 ? step_text(point->ttft_seconds, text) : "-");
-        table_cell(&table, "%s", rate_of(point->per_user, text));
-        table_cell(&table, "%s", rate_of(point->per_chip, text));
-        table_cell(&table, "%s", point_engine(point));
-        table_cell(&table, "%s", kind);
+    bool compares = answer->has_best && answer->count.complete && !report->top &&
+                    report->question->modes != 1u << SERVE_PREFILL && report->question->machine.mesh.devices > 1;
+    bool equal = compares && answer->has_usual && answer->usual.per_chip >= answer->best.per_chip * (1 - 1e-9);
+    for (int i = 0; i < count; i++) {
+        const char *kind;
+        const ServingPoint *point = report_point(report, i, &kind);
+        add_point(&table, i + 1, point, strcmp(kind, "best") == 0 && equal ? "best, as TP over all" : kind);
     }
+    if (compares && !equal && answer->has_usual) add_point(&table, count + 1, &answer->usual, "TP over all");
+    if (compares && !answer->has_usual)
+        table_row(&table, (const char *const[]){"", "TP over all", "-", "-", "-", "-", "", "misses the limits"});
     table_wrap(&table, 1, 46);
     table_may_drop(&table, 6);
     table_may_drop(&table, 7);
     bool ok = table_write_text(&table, " ", out);
     arena_free(&arena);
-    return ok;
-}
-
-enum { DAY_ROWS = 24 }; /* of more hours the JSON has the rest */
-
-/* The hours of a day, and what replicas that follow them take. */
-static bool write_day(const ServingReport *report, TextOut out) {
-    const ServingDay *day = report->day;
-    double usd = report->question->chip.usd_per_chip_hour.value;
-    char rate[NUMBER_TEXT_SIZE], hours[NUMBER_TEXT_SIZE], peak[NUMBER_TEXT_SIZE];
-    Arena arena = {0};
-    Prose prose = {0};
-    if (!day || day->count == 0 || !day->point) return true;
-    Table table = table_new(&arena, "Day", "hour|>requests/s|>replicas|>chips|>load");
-    for (int i = 0; i < day->count && i < DAY_ROWS; i++) {
-        const ServingHour *hour = &day->hours[i];
-        table_cell(&table, "%s", hour->label);
-        table_cell(&table, "%s", rate_of(hour->rate, rate));
-        table_cell(&table, "%lld", (long long)hour->replicas);
-        table_cell(&table, "%lld", (long long)(hour->replicas * day->replica_chips));
-        table_cell(&table, "%.0f%%", 100 * hour->rate / day->replica_rate / (double)hour->replicas);
-    }
-    bool ok = table_write_text(&table, "", out);
-    arena_free(&arena);
-    prose_add(&prose, "Replicas of %lld chip%s, batch %lld, up to %s requests/s each: %s chip-hours in %d hours",
-              (long long)day->replica_chips, day->replica_chips == 1 ? "" : "s", (long long)day->point->pools[0].batch,
-              rate_of(day->replica_rate, rate), number_grouped((int64_t)day->chip_hours, hours), day->count);
-    if (usd > 0) prose_add(&prose, ", $%s", number_grouped((int64_t)(day->chip_hours * usd + 0.5), peak));
-    prose_add(&prose, "; at the peak's all the time %s, %.0f%% more.",
-              number_grouped((int64_t)day->peak_chip_hours, hours), 100 * (day->peak_chip_hours / day->chip_hours - 1));
-    prose_write(out, "", "  ", prose.text);
     return ok;
 }
 
@@ -295,7 +266,8 @@ static void add_measured(const ServingReport *report, Prose *to) {
         prose_add(to, "%lld %s%s, all requests at once", (long long)run->chips, noun(report),
                   run->chips == 1 ? "" : "s");
     if (run->prompt > 0) prose_add(to, ", %.0f+%.0f tokens", run->prompt, run->output);
-    prose_add(to, timed ? ": TPOT %s" : ": %s tokens/s", timed ? step_text(value, measured) : rate_of(value, measured));
+    prose_add(to, timed ? ": TPOT %s" : ": %s tokens/s",
+              timed ? step_text(value, measured) : serving_rate(value, measured));
     double off = 100 * (predicted / value - 1);
     if (predicted > 0 && fabs(off) < 0.5)
         prose_add(to, " (as predicted)");
@@ -315,7 +287,7 @@ static void add_published(const ServingReport *report, Prose *to) {
     prose_add(to, "; published: ");
     if (best && best->per_chip > 0)
         prose_add(to, "%s's %s (%s) has %s tokens/s per %s within these limits, %.0f%% %s", best->source, best->engine,
-                  best->layout, rate_of(best->per_chip, chip), noun(report), 100 * fabs(more),
+                  best->layout, serving_rate(best->per_chip, chip), noun(report), 100 * fabs(more),
                   more < 0 ? "less" : "more");
     else if (best)
         prose_add(to, "nothing that fits meets these limits");
@@ -351,7 +323,8 @@ static void write_physical(const ServingReport *report, TextOut out) {
     double own = best_per_chip(&answer->front, tpot, ttft), all = best_per_chip(front, tpot, ttft);
     Prose prose = {0};
     prose_add(&prose, "Without engine limits: up to %s tokens/s per user and %s per chip",
-              rate_of(front->points[0].per_user, user), rate_of(front->points[front->count - 1].per_chip, chip));
+              serving_rate(front->points[0].per_user, user),
+              serving_rate(front->points[front->count - 1].per_chip, chip));
     if (own > 0 && all > own) prose_add(&prose, "; within these limits %.1f%% more per chip", 100 * (all / own - 1));
     prose_add(&prose, ".");
     prose_write(out, "", "  ", prose.text);
@@ -366,7 +339,7 @@ static void write_gap(const ServingReport *report, TextOut out) {
     prose_add(&prose, "Stopped before the proof was complete");
     if (answer->has_best && report->question->objective == SERVE_LATENCY)
         prose_add(&prose, ": no layout gives a user more than %s tokens/s, %.3g%% more than the best so far",
-                  rate_of(answer->upper_bound.per_user, most), 100 * answer->gap);
+                  serving_rate(answer->upper_bound.per_user, most), 100 * answer->gap);
     else if (answer->has_best && report->question->objective == SERVE_CHIPS)
         prose_add(&prose, ": no machine with fewer than %.0f chips can sustain the rate",
                   (double)answer->best.chips_used / (1 + answer->gap));
@@ -374,7 +347,7 @@ static void write_gap(const ServingReport *report, TextOut out) {
         prose_add(
             &prose,
             ": no layout gives more than %s tokens/s per chip within these limits, %.3g%% more than the best so far",
-            rate_of(answer->upper_bound.per_chip, most), 100 * answer->gap);
+            serving_rate(answer->upper_bound.per_chip, most), 100 * answer->gap);
     else
         prose_add(&prose, "; nothing found so far meets the limits");
     prose_add(&prose, ".");
@@ -427,7 +400,7 @@ static void write_assumed(const ServingReport *report, TextOut out) {
                   100 * q->speculation.acceptance);
     if (report->answer->has_best) {
         const ServingPoint *best = &report->answer->best;
-        prose_add(&prose, "; %s of %s HBM may be used",
+        prose_add(&prose, "; %s of %s HBM usable",
                   number_bytes(best->pools[best->pool_count - 1].memory.limit_bytes, a),
                   number_bytes(q->chip.hbm_bytes.value, b));
     }
@@ -469,7 +442,7 @@ static bool write_answer(const void *context, TextOut out) {
 }
 
 static bool write_table(const void *context, TextOut out) {
-    return write_plans(context, out) && write_day(context, out);
+    return write_plans(context, out) && serving_write_day(context, out);
 }
 
 static bool write_end(const void *context, TextOut out) {

@@ -3,6 +3,12 @@
 
 #include "base/util.h"
 
+const char *serving_rate(double value, char text[NUMBER_TEXT_SIZE]) {
+    snprintf(text, NUMBER_TEXT_SIZE, value < 99.5 ? "%.1f" : "%.0f", value);
+    if (value >= 999.5) number_grouped((int64_t)(value + 0.5), text);
+    return text;
+}
+
 /* Degrees above 1 as the plan notation has them ("tensor=4"), or in the field's words ("TP4"). */
 static const char *pool_text(const ServingPool *pool, bool field, char text[POOL_TEXT_SIZE]) {
     static const char *const FIELD[] = {"TP", "PP", "DP", "EP", "MoE-TP", "DCP", "KV-DP", "2D-MLP"};

@@ -89,7 +89,7 @@ Test(synonyms, errors_name_the_right_word) {
     static const struct {
         const char *typed, *says;
     } LINES[] = {
-        {"--model Llama-70B", "llama3.3-70b, llama3.1-70b"},
+        {"--model Qwen-32B", "qwen3-32b, qwen2.5-32b"},
         {"--model 8b --nodes 4", "no --chip was given, and tpu-v5p is the default"},
         {"--model 8b --chip h100 --batch 1024", "--sequences 1024"},
         {"--model 8b --chip h100 --tp", "needs a value"},
@@ -114,7 +114,8 @@ Test(synonyms, what_looks_decimal_is_planned_with_a_warning) {
     static const struct {
         const char *typed, *says; /* NULL: nothing */
     } LINES[] = {
-        {"--seq 2k --batch 64Ki", "--seq: 2k is 2,000; 2,048 is 2Ki"},
+        {"--seq 3k --batch 60000", "--seq: 3k is 3,000; 3,072 is 3Ki"},
+        {"--seq 2k --batch 64Ki", "a length of 2k is read as 2Ki"},
         {"--seq 2Ki --batch 1M", "--batch: 1M is 1,000,000; 1,048,576 is 1Mi"},
         {"--seq 2Ki --batch 64Ki", NULL},
         {"--seq 2000 --batch 64000", NULL},

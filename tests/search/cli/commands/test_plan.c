@@ -42,7 +42,8 @@ Test(command_plan, first_answers_fit_a_screen) {
             int lines = 0;
             for (const char *at = text; *at; at++) lines += *at == '\n';
             cr_expect_leq(lines, SCREEN_LINES, "%s at %d columns: %d lines\n%s", ROWS[i], COLUMNS[c], lines, text);
-            cr_expect(strstr(text, "launchers") && strstr(text, "HBM per chip") && strstr(text, "Confidence: ") &&
+            cr_expect(strstr(text, "launchers") && strstr(text, "Where HBM goes") && strstr(text, "Answer: ") &&
+                          strstr(text, "Confidence: ") && strstr(text, "Assumed: ") &&
                           strstr(text, "Next: shardopt emit "),
                       "%s at %d columns: %s", ROWS[i], COLUMNS[c], text);
             free(text);

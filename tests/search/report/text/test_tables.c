@@ -146,10 +146,40 @@ Test(tables, brief_bars_on_narrow_terminals) {
         size_t length = 0;
         FILE *memory = open_memstream(&text, &length);
         fixture_fill(&fixture);
-        brief_bars_write(&fixture.plans[0], 4, (TextOut){.file = memory, .terminal = {.columns = columns}});
+        Parts time, hbm;
+        plan_time_parts(&fixture.plans[0], &time);
+        plan_memory_parts(&fixture.plans[0], &hbm);
+        brief_bars_write(&time, &hbm, 4, (TextOut){.file = memory, .terminal = {.columns = columns}});
         cr_assert_eq(fclose(memory), 0);
-        const char *head = strstr(text, "Peak HBM per chip"), *line = strchr(text, '\n');
+        const char *head = strstr(text, "Where HBM goes"), *line = strchr(text, '\n');
         cr_expect_eq(head && head < line, columns >= 78, "%d: %s", columns, text);
         free(text);
     }
+}
+
+/* Of parts that are too many the smallest are one row, memory ends with what is free, and what is next to nothing is no
+ * part: 50 + 30 + (10 + 5 + 4) of 100, 1 is left. */
+Test(tables, parts_of_a_whole) {
+    Parts parts = {.title = "HBM", .whole = 100e9, .bytes = true}, none = {.title = "Time", .whole = 1};
+    parts_add(&parts, "small", 5e9);
+    parts_add(&parts, "large", 50e9);
+    parts_add(&parts, "nothing", 1);
+    parts_add(&parts, "middle", 30e9);
+    parts_add(&parts, "least", 4e9);
+    parts_add(&parts, "little", 10e9);
+    char *text = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&text, &length);
+    brief_bars_write(&none, &parts, 4, (TextOut){.file = memory, .terminal = {.columns = 60}});
+    cr_assert_eq(fclose(memory), 0);
+    const char *large = strstr(text, "large"), *middle = strstr(text, "middle"), *other = strstr(text, "other"),
+               *rest = strstr(text, "free");
+    cr_assert(large && middle && other && rest, "%s", text);
+    cr_expect(large < middle && middle < other && other < rest, "%s", text);
+    cr_expect(strstr(other, "19.0 GB  19%") && strstr(rest, "1.00 GB   1%"), "%s", text);
+    cr_expect(!strstr(text, "small") && !strstr(text, "nothing"), "%s", text);
+    cr_expect_eq(bar_rows(10), 6);
+    cr_expect_eq(bar_rows(20), 3);
+    cr_expect_eq(bar_rows(30), 2);
+    free(text);
 }

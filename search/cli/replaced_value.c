@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What values mean as people type them. */
+#include "base/number.h"
+#include "base/util.h"
+#include "search/cli/replaced.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+/* Of an option, what people write, and what it is in our words. */
+static const char *const VALUES[][3] = {{"engine", "trtllm", "tensorrt-llm"},
+                                        {"engine", "trt-llm", "tensorrt-llm"},
+                                        {"engine", "trt", "tensorrt-llm"},
+                                        {"for", "nemo", "megatron"},
+                                        {"for", "mcore", "megatron"},
+                                        {"for", "megatron-lm", "megatron"},
+                                        {"packing", "true", "packed"},
+                                        {"offload", "cpu", "optimizer"},
+                                        {"optimizer", "adamw_8bit", "adamw"},
+                                        {"precision", "awq", "int4"},
+                                        {"precision", "gptq", "int4"},
+                                        {"precision", "awq_marlin", "int4"},
+                                        {"precision", "gptq_marlin", "int4"},
+                                        {"precision", "w4a16", "int4"},
+                                        {"precision", "bitsandbytes", "int4"},
+                                        {"precision", "4bit", "int4"},
+                                        {"precision", "8bit", "int8"},
+                                        {"precision", "w8a8", "int8"},
+                                        {"precision", "modelopt", "fp8"},
+                                        {"precision", "modelopt_fp4", "nvfp4"},
+                                        {"precision", "fp4", "nvfp4"},
+                                        {"precision", "bfloat16", "bf16"},
+                                        {"precision", "float16", "bf16"},
+                                        {"precision", "fp16", "bf16"},
+                                        {"precision", "half", "bf16"},
+                                        {"kv-dtype", "fp8_e4m3", "fp8"},
+                                        {"kv-dtype", "fp8_e5m2", "fp8"},
+                                        {"kv-dtype", "auto", "bf16"},
+                                        {"kv-dtype", "bfloat16", "bf16"},
+                                        {"algorithm", "gspo", "grpo"},
+                                        {"algorithm", "dr_grpo", "grpo"},
+                                        {"algorithm", "group_norm", "grpo"},
+                                        {"algorithm", "gae", "ppo"},
+                                        {"algorithm", "reinforce", "reinforce++"},
+                                        {"algorithm", "reinforce_plus_plus", "reinforce++"},
+                                        {"for", "fsdp", "torchtitan"},
+                                        {"for", "fsdp2", "torchtitan"}};
+
+const char *replaced_value(Replaced *out, const char *option, const char *value, bool *ok) {
+    static const char *const LENGTHS[] = {"seq", "prompt", "answer", "max-length", "mean-length", "max-answer"};
+    const char *meant = NULL;
+    for (size_t i = 0; i < COUNT_OF(VALUES); i++)
+        if (strcmp(option, VALUES[i][0]) == 0 && strcasecmp(value, VALUES[i][1]) == 0) {
+            *ok = replaced_advise(out, "%s is read as %s", value, VALUES[i][2]);
+            return VALUES[i][2];
+        }
+    int sizes[3], read = 0; /* of a slice the smallest size comes first */
+    if (strcmp(option, "slice") == 0 && sscanf(value, "%3dx%3dx%3d%n", &sizes[0], &sizes[1], &sizes[2], &read) == 3 &&
+        !value[read] && (sizes[0] | sizes[1] | sizes[2]) % 4 == 0) { /* of cubes of 4x4x4 */
+        qsort(sizes, 3, sizeof *sizes, by_value);
+        const char *sorted = arena_format(out->arena, "%dx%dx%d", sizes[0], sizes[1], sizes[2]);
+        return *ok = sorted != NULL, sorted;
+    }
+    size_t digits = strspn(value, "0123456789."), end = strlen(value);
+    long number = strtol(value, NULL, 10);
+    bool whole = digits > 0 && strspn(value, "0123456789") == digits;
+    for (size_t i = 0; i < COUNT_OF(LENGTHS); i++) /* 4k of a length: 4,096 */
+        if (strcmp(option, LENGTHS[i]) == 0 && whole && number > 0 && (number & (number - 1)) == 0 &&
+            strcasecmp(value + digits, "k") == 0)
+            meant = arena_format(out->arena, "%ldKi", number),
+            *ok = meant && replaced_advise(out, "a length of %s is read as %ldKi", value, number);
+    if (meant || !*ok || digits == 0) return meant;
+    static const char *const TOKENS[] = {"-tokens", "tokens", "_tokens", "-tok", "tok"};
+    bool counts = strcmp(option, "batch") == 0 || strcmp(option, "tokens") == 0 || strcmp(option, "samples") == 0;
+    for (size_t i = 0; i < COUNT_OF(TOKENS) && counts && end == strlen(value); i++)
+        if (end > strlen(TOKENS[i]) && strcasecmp(value + end - strlen(TOKENS[i]), TOKENS[i]) == 0)
+            end -= strlen(TOKENS[i]);
+    bool billions = counts && end == digits + 1 && toupper((unsigned char)value[digits]) == 'B';
+    if (!counts || (end == strlen(value) && !billions)) return NULL;
+    meant = billions ? arena_format(out->arena, "%.*sG", (int)digits, value)
+                     : arena_format(out->arena, "%.*s", (int)end, value);
+    return *ok = meant != NULL, meant;
+}
+
+const char *replaced_batch(Replaced *out, const char *value) {
+    double millions = strtod(value, NULL), power = 1;
+    while (power * 1.048576 < millions * 0.98) power *= 2;
+    if (millions > power * 1.07 || millions < power * 0.98) return value;
+    return replaced_advise(out, "a batch of %s tokens is read as %.0fMi", value, power)
+               ? arena_format(out->arena, "%.0fMi", power)
+               : NULL;
+}
