@@ -28,7 +28,7 @@ struct Replaced {
     bool dp_experts;    /* experts lie over data-parallel ranks of attention, as vLLM has them */
     int dp_attention;   /* ranks of data-parallel attention, which its tensor parallelism counts too; 0: none */
     bool instance_is_pod;
-    double tokens_rate; /* output tokens a second that are asked for; 0: none are */
+    double tokens_rate; /* output tokens a second that are requested; 0: none are */
     int instance;       /* chips of a cloud's instance that is named; 0: none is */
     Catalog catalog;    /* replaced_catalog() */
     bool read;
