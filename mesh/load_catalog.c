@@ -47,12 +47,12 @@ Chip chip_device(const Chip *chip) {
     return device;
 }
 
-/* Behind the vendor, which people put before a chip's name. */
+/* Behind the vendor, which people put before a chip's name, or what a cloud puts before an instance's. */
 static const char *without_vendor(const char *name) {
-    static const char *const VENDORS[] = {"nvidia", "amd", "google", "intel", "aws"};
+    static const char *const VENDORS[] = {"nvidia", "amd", "google", "intel", "aws", "ml", "standard"};
     for (size_t i = 0; i < COUNT_OF(VENDORS); i++) {
         size_t length = strlen(VENDORS[i]);
-        if (strncasecmp(name, VENDORS[i], length) == 0 && strchr("-_ ", name[length])) return name + length;
+        if (strncasecmp(name, VENDORS[i], length) == 0 && strchr("-_ .", name[length])) return name + length;
     }
     return name;
 }

@@ -235,8 +235,12 @@ bool machine_from_request(const Chip *chip, const MachineRequest *request, Machi
     if (given > 1) return error_set(error, ERROR_INPUT, "machine", "give one of --pods, --slice, --chips and --nodes");
     if (chip->scaleup == SCALEUP_UNKNOWN) return check_figures(chip, &machine, error);
     if (chip_has_domains(chip) ? !gpus_from_request(chip, request, &machine, error)
-                               : !torus_from_request(chip, request, &machine, error))
+                               : !torus_from_request(chip, request, &machine, error)) {
+        Machine any = {.mesh = {.axis_count = 1}}; /* of a chip that no machine is planned of, its size is no matter */
+        Error listed = {0};
+        if (!check_figures(chip, &any, &listed)) *error = listed;
         return false;
+    }
     if (!check_figures(chip, &machine, error)) return false;
     *out = machine;
     return true;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MODEL_NAME_SIZE = 64, MODEL_SOURCE_SIZE = 512, MODEL_ALIASES_MAX = 8, MODEL_KINDS_MAX = 16 };
+enum { MODEL_NAME_SIZE = 64, MODEL_SOURCE_SIZE = 512, MODEL_ALIASES_MAX = 16, MODEL_KINDS_MAX = 16 };
 enum { MODEL_LAYERS_MAX = 16384 }; /* this bounds every loop over layers */
 enum { MIXER_SIZES_MAX = 12, TOWERS_MAX = 4, TOWER_NAME_SIZE = 32 };
 

@@ -158,62 +158,168 @@ static int list_newest(const Zoo *zoo, const char *name, Arena *arena, char *tex
     return like.count;
 }
 
-/* The ends of a repository's name that say how weights were trained or lie, and as what they are stored: those of
+/* The parts of a repository's name that say how weights were trained or lie, and as what they are stored: those of
  * NVIDIA's FP4 are nvfp4, of AWQ and of GPTQ without a number int4 (the tools' usual 4 bits), of bitsandbytes nf4. */
 static const struct {
-    const char *end, *stored;
-} ENDS[] = {
-    {"-Instruct", NULL},  {"-hf", NULL},     {"-Base", NULL},         {"-it", NULL},      {"-Chat", NULL},
-    {"-v0.1", NULL},      {"-2507", NULL},   {"-Thinking", NULL},     {"-unsloth", NULL}, {"-quantized", NULL},
-    {"-BF16", "bf16"},    {"-FP8", "fp8"},   {"-FP8-dynamic", "fp8"}, {"-FP8-KV", "fp8"}, {"-Int8", "int8"},
-    {".w8a8", "int8"},    {"-W8A8", "int8"}, {"-MXFP4", "mxfp4"},     {"-FP4", "nvfp4"},  {"-NVFP4", "nvfp4"},
-    {"-GPTQ", "int4"},    {"-Int4", "int4"}, {"-AWQ", "int4"},        {".w4a16", "int4"}, {"-W4A16", "int4"},
-    {"-bnb-4bit", "nf4"}, {"-GGUF", "GGUF"},
+    const char *part, *stored;
+} PARTS[] = {
+    {"-Instruct", NULL},  {"-hf", NULL},       {"-Base", NULL},      {"-it", NULL},         {"-Chat", NULL},
+    {"-v0.1", NULL},      {"-Thinking", NULL}, {"-unsloth", NULL},   {"-quantized", NULL},  {"-BF16", "bf16"},
+    {"-FP8", "fp8"},      {"-dynamic", NULL},  {"-KV", NULL},        {"-Int8", "int8"},     {".w8a8", "int8"},
+    {"-W8A8", "int8"},    {"-MXFP4", "mxfp4"}, {"-FP4-v2", "nvfp4"}, {"-FP4", "nvfp4"},     {"-NVFP4", "nvfp4"},
+    {"-GPTQ", "int4"},    {"-Int4", "int4"},   {"-AWQ", "int4"},     {".w4a16", "int4"},    {"-W4A16", "int4"},
+    {"-bnb-4bit", "nf4"}, {"-4bit", "nf4"},    {"-GGUF", "GGUF"},    {"-qat-q4_0", "GGUF"},
 };
 
-/* Takes one of them from a name, and says what is stored (else `stored` stays). False: it has none. */
-static bool drop_end(char *name, const char **stored) {
-    size_t length = strlen(name);
-    for (size_t i = 0; i < COUNT_OF(ENDS); i++) {
-        size_t end = strlen(ENDS[i].end);
-        if (length <= end || strcasecmp(name + length - end, ENDS[i].end) != 0) continue;
-        if (ENDS[i].stored && !*stored) *stored = ENDS[i].stored;
-        name[length - end] = '\0';
-        return true;
-    }
-    return false;
+/* Where such a part stands in a name: at its end, or before another part; NULL: nowhere. */
+static char *part_in(char *name, const char *part) {
+    for (char *at = strcasestr(name + 1, part); *name && at; at = strcasestr(at + 1, part))
+        if (strchr("-.", at[strlen(part)])) return at; /* the end too */
+    return NULL;
 }
 
-/* "NAME" of "ORGANISATION/NAME", or of "NAME" alone; NULL: it is a path. */
-static const char *name_of_repository(const char *argument) {
+/* The date of a release, "-2507" or "-0528", at the end of a name; NULL: it has none. */
+static char *date_in(char *name) {
+    size_t length = strlen(name);
+    char *date = length > 5 ? name + length - 5 : name;
+    return length > 5 && date[0] == '-' && strspn(date + 1, "0123456789") == 4 ? date : NULL;
+}
+
+/* Takes one of them from a name, and says what is stored (else `stored` stays). False: it has none. */
+static bool drop_part(char *name, const char **stored) {
+    for (size_t i = 0; i < COUNT_OF(PARTS); i++) {
+        char *at = part_in(name, PARTS[i].part);
+        if (!at) continue;
+        if (PARTS[i].stored && !*stored) *stored = PARTS[i].stored;
+        const char *rest = at + strlen(PARTS[i].part);
+        memmove(at, rest, strlen(rest) + 1);
+        return true;
+    }
+    char *date = date_in(name);
+    return date ? (*date = '\0', true) : false;
+}
+
+enum { REPOSITORY_SIZE = 96 };
+
+/* The name in a repository's, "organisation/Name", which may be left out: false: it is a path, or too long. */
+static bool name_in(const char *argument, char name[REPOSITORY_SIZE]) {
     const char *slash = strchr(argument, '/');
-    if (slash && (slash == argument || argument[0] == '.' || strchr(slash + 1, '/'))) return NULL;
-    return slash ? slash + 1 : argument;
+    const char *from = slash ? slash + 1 : argument;
+    if (slash == argument || argument[0] == '.' || strchr(from, '/') || strlen(from) >= REPOSITORY_SIZE) return false;
+    snprintf(name, REPOSITORY_SIZE, "%s", from);
+    return true;
 }
 
 const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
-    const char *own = name_of_repository(argument), *stored = NULL;
-    char name[96];
-    if (!own || strlen(own) >= sizeof name) return NULL;
-    snprintf(name, sizeof name, "%s", own + (strncasecmp(own, "Meta-", 5) == 0 ? 5 : 0));
+    const char *stored = NULL;
+    char name[REPOSITORY_SIZE];
+    if (!name_in(argument, name)) return NULL;
+    if (strncasecmp(name, "Meta-", 5) == 0) memmove(name, name + 5, strlen(name + 5) + 1);
     do {
         const Model *found = zoo_find(zoo, name);
         if (found) return found;
-    } while (drop_end(name, &stored));
+    } while (drop_part(name, &stored));
     return NULL;
 }
 
 const char *repository_stores(const char *argument) {
-    const char *own = name_of_repository(argument), *stored = NULL;
-    char name[96];
-    if (!own || strlen(own) >= sizeof name) return NULL;
-    snprintf(name, sizeof name, "%s", own);
-    while (drop_end(name, &stored)) continue;
+    const char *stored = NULL;
+    char name[REPOSITORY_SIZE];
+    if (!name_in(argument, name)) return NULL;
+    while (drop_part(name, &stored)) continue;
     return stored;
 }
 
-static bool name_unknown(const Zoo *zoo, const char *argument, Arena *arena, Error *error) {
-    const char *slash = strrchr(argument, '/'), *name = slash ? slash + 1 : argument;
+/* The billions in a name, 70 of "llama-70b"; 0: it says none. */
+static double billions_in(const char *name) {
+    for (const char *at = name; *at; at++) {
+        char *end;
+        if (!isdigit((unsigned char)*at) || (at > name && (isalnum((unsigned char)at[-1]) || at[-1] == '.'))) continue;
+        double billions = strtod(at, &end);
+        if (tolower((unsigned char)*end) == 'b' && !isalnum((unsigned char)end[1])) return billions;
+    }
+    return 0;
+}
+
+/* Whether one of the parts of a name ("Qwen", "2", "5", "32b") is this one. */
+static bool has_part(const char *name, const char *part, size_t length) {
+    for (const char *at = name; *at; at += strspn(at, "-_. ")) {
+        size_t own = part_length(at, true);
+        if (own == length && strncasecmp(at, part, length) == 0) return true;
+        at += own;
+    }
+    return false;
+}
+
+static int parts_shared(const char *name, const char *known) {
+    int shared = 0;
+    for (const char *at = name; *at; at += strspn(at, "-_. ")) {
+        size_t length = part_length(at, true);
+        shared += has_part(known, at, length);
+        at += length;
+    }
+    return shared;
+}
+
+/* Whether a name has the letters with which a model's begins, as a word. */
+static bool is_of_family(const char *name, const char *known) {
+    size_t letters = strcspn(known, "-0123456789.");
+    for (const char *at = name; *at; at++)
+        if ((at == name || !isalpha((unsigned char)at[-1])) && strncasecmp(at, known, letters) == 0 &&
+            !isalpha((unsigned char)at[letters]))
+            return letters > 1;
+    return false;
+}
+
+/* Whether two names have the same digits: who errs in a letter does not err in the size. */
+static bool same_digits(const char *a, const char *b) {
+    for (;; a++, b++) {
+        a += strcspn(a, "0123456789"), b += strcspn(b, "0123456789");
+        if (*a != *b) return false;
+        if (!*a) return true;
+    }
+}
+
+/* The model that is nearest in meaning to a name: what it begins with, "Phi-3-mini" of "Phi-3-mini-4k", else one of a
+ * family that it names and of its size, within a tenth, with most parts in common. NULL: none is. */
+static const Model *nearest_in_meaning(const Zoo *zoo, const char *name) {
+    const Model *nearest = NULL;
+    double billions = billions_in(name);
+    int most = 0;
+    char begun[REPOSITORY_SIZE];
+    snprintf(begun, sizeof begun, "%s", name);
+    for (char *hyphen; !nearest && (hyphen = strrchr(begun, '-')) && strchr(begun, '-') != hyphen;)
+        *hyphen = '\0', nearest = zoo_find(zoo, begun);
+    if (nearest) return nearest;
+    for (int i = 0; i < zoo->count && billions > 0; i++) {
+        const Model *model = &zoo->models[i];
+        double has = billions_in(model->name);
+        if (!is_of_family(name, model->name) || has < 0.9 * billions || has > 1.1 * billions) continue;
+        int shared = parts_shared(name, model->name);
+        if (shared <= most) continue;
+        most = shared, nearest = model;
+    }
+    return nearest;
+}
+
+/* Of a repository that is no model of the zoo: what to type. */
+static bool repository_unknown(const Zoo *zoo, const char *argument, Error *error) {
+    const Model *nearest = nearest_in_meaning(zoo, strrchr(argument, '/') + 1);
+    return error_set(error, ERROR_INPUT, "--model",
+                     "%.80s is neither here nor a model of the zoo; `hf download %.80s config.json --local-dir .`, and "
+                     "give --model config.json%s%s",
+                     argument, argument, nearest ? "; nearest in the zoo: " : "", nearest ? nearest->name : "");
+}
+
+/* Whether an argument looks like a repository's name, "organisation/Name", and no path. */
+static bool is_repository(const char *argument) {
+    const char *slash = strchr(argument, '/');
+    size_t length = strlen(argument);
+    return slash && slash > argument && isalnum((unsigned char)argument[0]) && isalnum((unsigned char)slash[1]) &&
+           !strchr(slash + 1, '/') && !(length > 5 && strcmp(argument + length - 5, ".json") == 0);
+}
+
+static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *error) {
     const char **known = ARENA_NEW(arena, const char *, (size_t)zoo->count *(1 + MODEL_ALIASES_MAX));
     if (!known) return error_memory(error);
     size_t count = 0;
@@ -221,42 +327,35 @@ static bool name_unknown(const Zoo *zoo, const char *argument, Arena *arena, Err
         known[count++] = zoo->models[i].name;
         for (int k = 0; k < zoo->models[i].alias_count; k++) known[count++] = zoo->models[i].aliases[k];
     }
+    const Model *sized = nearest_in_meaning(zoo, name);
     const char *nearest = name_nearest(name, known, count);
+    if (sized || (nearest && !same_digits(name, nearest))) nearest = sized ? sized->name : NULL;
     char several[256];
     int like = list_newest(zoo, name, arena, several, sizeof several, error);
     if (like < 0) return false;
     if (like > 1)
-        return error_set(error, ERROR_INPUT, "--model", "\"%.80s\" may be one of %d models; give %s%s", argument, like,
+        return error_set(error, ERROR_INPUT, "--model", "\"%.80s\" may be one of %d models; give %s%s", name, like,
                          several, like > 6 ? " or another of `shardopt models`" : "");
     return error_set(error, ERROR_INPUT, "--model",
                      "\"%.80s\" is neither a model of the zoo nor a file; %s%s%s`shardopt models` lists them, and a "
                      "config.json or its folder will do too",
-                     argument, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "");
+                     name, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "");
 }
 
 bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
     size_t length = strlen(argument);
     if (length == 0)
         return error_set(error, ERROR_INPUT, "--model", "is empty; give a name, a config.json or its folder");
-    bool is_path = strchr(argument, '/') || (length > 5 && strcmp(argument + length - 5, ".json") == 0);
-    if (!is_path) { /* a name of the zoo wins over a file that happens to be called so */
-        bool found;
-        if (!zoo_read(argument, arena, out, &found, error)) return false;
-        if (found) return true;
-        Zoo zoo;
-        if (access(argument, F_OK) != 0) {
-            if (!zoo_load(arena, &zoo, error)) return false;
-            const Model *ended = zoo_of_repository(&zoo, argument); /* "llama-3.1-405b-fp8" */
-            return ended ? (*out = *ended, true) : name_unknown(&zoo, argument, arena, error);
-        }
-    }
-    if (is_path && access(argument, F_OK) != 0) { /* a folder here wins over a repository elsewhere */
+    bool is_path = strchr(argument, '/') || (length > 5 && strcmp(argument + length - 5, ".json") == 0), found = false;
+    if (!is_path && !zoo_read(argument, arena, out, &found, error)) return false;
+    if (found) return true;            /* a name of the zoo wins over a file that happens to be called so */
+    if (access(argument, F_OK) != 0) { /* a file or a folder here wins over a repository elsewhere */
         Zoo zoo;
         if (!zoo_load(arena, &zoo, error)) return false;
-        const Model *found = zoo_of_repository(&zoo, argument);
-        if (found) return *out = *found, true;
-        const char *own = name_of_repository(argument);
-        if (own && strchr(argument, '/') && !strstr(own, ".json")) return name_unknown(&zoo, argument, arena, error);
+        const Model *of_repository = zoo_of_repository(&zoo, argument);
+        if (of_repository) return *out = *of_repository, true;
+        if (!is_path) return name_unknown(&zoo, argument, arena, error);
+        if (is_repository(argument)) return repository_unknown(&zoo, argument, error);
     }
     const char *path = file_is_folder(argument) ? arena_format(arena, "%s/config.json", argument) : argument;
     if (!path) return error_memory(error);

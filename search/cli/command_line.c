@@ -11,15 +11,25 @@
 #include "search/options/machine_words.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <popt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* What popt returns for an option: its number in the table and one, or this. */
 enum { VALUE_HELP = OPTIONS_MAX + 1 };
 
+/* Whether a word is that option with a slip of letters, or its beginning, and not another word that looks like it. */
+static bool is_slip(const char *word, const char *option) {
+    int distance = name_distance(word, option);
+    size_t length = strlen(word);
+    if (distance == 0 || (length > 2 && strncasecmp(word, option, length) == 0)) return true;
+    return length > 3 && (distance == 1 || (word[0] == option[0] && distance <= (length < 12 ? 2 : 3)));
+}
+
 static bool unknown(const Command *command, const char *word, Error *error) {
-    enum { OTHERS = 160 };
+    enum { OTHERS = 400 };
     const char *names[OPTIONS_MAX + 1 + OTHERS];
     char name[64];
     size_t count = 0;
@@ -28,12 +38,13 @@ static bool unknown(const Command *command, const char *word, Error *error) {
     names[count++] = "help";
     const char *start = word + strspn(word, "-");
     snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)strcspn(start, "="), 63), start);
-    const char *meaning = option_meaning(name), *nearest = name_nearest(name, names, count);
-    bool slip = nearest && name_distance(name, nearest) <= 1; /* a letter, not another word */
-    if (meaning && !slip) return error_set(error, ERROR_INPUT, word, "is not an option; %s", meaning);
+    const char *meaning = option_meaning(command, name), *nearest = name_nearest(name, names, count);
+    if (meaning && !(nearest && name_distance(name, nearest) <= 1)) /* a letter is amiss, it is no other word */
+        return error_set(error, ERROR_INPUT, word, "is not an option; %s", meaning);
     count += (size_t)option_synonyms(command, names + count, OTHERS);
     nearest = name_nearest(name, names, count);
-    if (nearest) return error_set(error, ERROR_INPUT, word, "is not an option; did you mean --%s", nearest);
+    if (nearest && is_slip(name, nearest))
+        return error_set(error, ERROR_INPUT, word, "is not an option; did you mean --%s", nearest);
     return error_set(error, ERROR_INPUT, word, "is not an option; see shardopt %s --help", command->name);
 }
 
@@ -86,6 +97,7 @@ void command_advise(const CommandLine *line, FILE *err) {
 static bool stray_word(const Command *command, const char *word, Error *error) {
     size_t length = strlen(word);
     const char *where = word[0] ? word : "\"\"";
+    if (isalpha((unsigned char)word[0]) && strchr(word, '=')) return unknown(command, word, error); /* key=value */
     bool file = length > 5 && strcmp(word + length - 5, ".json") == 0;
     if (file && strcmp(command->name, "plan") == 0)
         return error_set(error, ERROR_INPUT, where,

@@ -50,10 +50,15 @@ bool replaced_is_any(const char *word, const char *const *names, size_t count) {
 
 /* Words whose value decides what they are. */
 const char *const HOST_SIZES[HOST_SIZE_COUNT] = {"--gpus-per-node", "--nproc-per-node", "--devices",
-                                                 "--n-gpus-per-node"};
+                                                 "--n-gpus-per-node", "--ntasks-per-node"};
 const char *const METHODS[METHOD_COUNT] = {"--method", "--peft", "--finetuning-type", "--rlhf-type", "--adapter"};
 static const char *const READ_BY_VALUE[] = {
-    "--zero-stage", "--slo", "--tokens-per-second", "--network", "--train-gpus", "--fsdp", "--config"};
+    "--zero-stage", "--slo", "--tokens-per-second", "--network",          "--train-gpus",       "--fsdp", "--config",
+    "--vllm-mode",  "--sla", "--target-throughput", "--total-throughput", "--output-throughput"};
+
+bool replaced_is_serving(const Command *command) {
+    return replaced_option(command, "kv-dtype", 8) >= 0 && replaced_option(command, "lag", 3) < 0;
+}
 
 static bool is_known(const Command *command, const char *word) {
     return replaced_option(command, word + 2, strcspn(word + 2, "=")) >= 0 || replaced_synonym(command, word) ||

@@ -19,12 +19,16 @@ struct Replaced {
     int count, room;
     char *conditions;   /* of --require: NULL means none */
     const char *advice; /* NULL: none */
+    const char *passed; /* options that no plan depends on: NULL: none */
     bool any, sized;    /* something became another word; the line says how large the machine is */
     bool model;         /* it has --model */
     bool ranked, qlora; /* it says the rank of adapters; they lie over quantised weights */
     bool maxtext;       /* it is of MaxText, whose batch of a device is of one pass */
     bool sentence;      /* a question in words: what is none of ours is passed over */
+    bool dp_experts;    /* experts lie over data-parallel ranks of attention, as vLLM has them */
     int dp_attention;   /* ranks of data-parallel attention, which its tensor parallelism counts too; 0: none */
+    bool instance_is_pod;
+    double tokens_rate; /* output tokens a second that are requested; 0: none are */
     int instance;       /* chips of a cloud's instance that is named; 0: none is */
     Catalog catalog;    /* replaced_catalog() */
     bool read;
@@ -44,10 +48,11 @@ int replaced_option(const Command *command, const char *name, size_t length);
 bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok);
 /* Whether a name is an option of the command, or stands for one; and what it stands for: NULL: itself, or nothing. */
 bool replaced_known(const Command *command, const char *name);
+bool replaced_is_serving(const Command *command);
 const Synonym *replaced_synonym(const Command *command, const char *word);
 
 /* Words whose value decides what they are: how many GPUs a host has, and what is trained. */
-enum { HOST_SIZE_COUNT = 4, METHOD_COUNT = 5 };
+enum { HOST_SIZE_COUNT = 5, METHOD_COUNT = 5 };
 extern const char *const HOST_SIZES[HOST_SIZE_COUNT], *const METHODS[METHOD_COUNT];
 
 /* A word without an option; one is before it. Returns as Replaced.word does. */
@@ -64,6 +69,8 @@ const char *replaced_value(Replaced *out, const char *option, const char *value,
  * workstation's card has one, and how soon is a question of several machines. False: memory is out. */
 bool replaced_count_instances(Replaced *out);
 bool replaced_add_size(Replaced *out);
+/* Output tokens a second as requests a second, of the answers that the line has. False: memory is out. */
+bool replaced_add_rate(Replaced *out);
 /* Whether a line counts GPUs and names none, which is an error: the default chip is none. */
 bool replaced_lacks_chip(const Replaced *out, int argc, char **argv, Error *error);
 

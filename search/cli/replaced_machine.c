@@ -2,6 +2,7 @@
 /* Machines as people type them: in one word, as instances of clouds, as cards. */
 #include "base/number.h"
 #include "base/util.h"
+#include "mesh/slice.h"
 #include "search/cli/replaced.h"
 #include "search/cli/typed_words.h"
 
@@ -19,6 +20,7 @@ static bool add_instance(Replaced *out, const char *word, bool *ok) {
     if (!chip) return false;
     out->any = true;
     out->instance = chips;
+    out->instance_is_pod = !chip_has_domains(chip) && slice_chips(chip->pod) == chips;
     out->words[out->count++] = arena_format(out->arena, "--chip=%s", chip->name);
     *ok = out->words[out->count - 1] != NULL;
     return true;
@@ -32,7 +34,8 @@ bool replaced_count_instances(Replaced *out) {
         const char *value = own ? out->words[i + 1] : out->words[i] + 8;
         long nodes = strspn(value, "0123456789") == strlen(value) && strlen(value) < 8 ? strtol(value, NULL, 10) : 0;
         if (nodes == 0) return true; /* the error is the option's own */
-        out->words[i] = last = arena_format(out->arena, "--chips=%ld", nodes * out->instance);
+        out->words[i] = last = out->instance_is_pod ? arena_format(out->arena, "--pods=%ld", nodes)
+                                                    : arena_format(out->arena, "--chips=%ld", nodes * out->instance);
         if (own) memmove(out->words + i + 1, out->words + i + 2, (size_t)(--out->count - i - 1) * sizeof *out->words);
         if (!last) return false;
     }
@@ -103,6 +106,16 @@ static const char *value_of(const Replaced *out, const char *option) {
         return word[strlen(option)] == '=' ? word + strlen(option) + 1 : i + 1 < out->count ? out->words[i + 1] : "";
     }
     return NULL;
+}
+
+bool replaced_add_rate(Replaced *out) {
+    int64_t answer = 256;
+    Error other = {0};
+    const char *text = value_of(out, "--answer");
+    if (text && !number_whole(text, "", 1, 1 << 28, &answer, &other)) return true; /* the error is the option's own */
+    return replaced_add(out, "--rate=%.4g", out->tokens_rate / (double)answer) &&
+           replaced_advise(out, "%.10g tokens/s are answers of %lld tokens: --rate %.4g", out->tokens_rate,
+                           (long long)answer, out->tokens_rate / (double)answer);
 }
 
 bool replaced_add_size(Replaced *out) {

@@ -90,11 +90,9 @@ static int number_of_unit(Replaced *out, char **words, int left) {
         return tokens && out->word(out, &tokens, 1) ? 2 : 0;
     }
     if (strcasecmp(words[1], "tokens/s") == 0 || strcasecmp(words[1], "tok/s") == 0)
-        return replaced_option(out->command, "rate", 4) < 0 ? -1 /* of the answers of 256 tokens, unless they differ */
-               : replaced_advise(out, "%s tokens/s are answers of 256 tokens", words[0]) &&
-                       replaced_add(out, "--rate=%.4g", strtod(words[0], NULL) / 256)
-                   ? 2
-                   : 0;
+        return replaced_option(out->command, "rate", 4) < 0
+                   ? -1
+                   : (out->tokens_rate = strtod(words[0], NULL), out->any = true, 2);
     for (size_t i = 0; i < COUNT_OF(UNITS); i++)
         if (strcasecmp(words[1], UNITS[i].unit) == 0) {
             char *word = arena_format(out->arena, "%s=%s%s", UNITS[i].option, words[0], UNITS[i].after);
@@ -111,10 +109,11 @@ static int bare_option(Replaced *out, char **words, int left) {
     if (!isalpha((unsigned char)words[0][0]) || length >= sizeof text - 4) return -1;
     snprintf(text, sizeof text, "%.*s", (int)length, words[0]);
     for (char *at = text; *at; at++) *at = *at == '_' ? '-' : *at;
-    bool known = false, flag = false;
+    bool known = false, flag = false, takes;
     for (const char *at = text; at && !known;
          at = strchr(at + 1, '.')) /* "trainer.num_nodes=16" by its last part too */
-        known = replaced_known(out->command, at + (*at == '.')) && (inside || at == text);
+        known = (replaced_known(out->command, at + (*at == '.')) || word_is_passed_over(at + (*at == '.'), &takes)) &&
+                (inside || at == text);
     for (int i = 0; i < SYNONYM_COUNT && !inside; i++)
         flag = flag || (SYNONYMS[i].value && strcasecmp(SYNONYMS[i].word, words[0]) == 0);
     if (!known || (!inside && !numbered && !flag)) return -1;

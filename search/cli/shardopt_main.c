@@ -7,6 +7,7 @@
 
 #include "search/cli/commands.h"
 #include "search/cli/synonyms.h"
+#include "search/options/machine_words.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,6 +43,10 @@ static bool says_what_is_tuned(int argc, char **argv, Error *error) {
     for (int i = 2; i < argc; i++)
         for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
             if (strncmp(argv[i], WORDS[k], strlen(WORDS[k])) == 0) return true;
+    for (int i = 2; i < argc; i++) { /* "1xM3Max": what is trained there is no matter */
+        const char *times = strchr(argv[i], 'x'), *why = chip_not_planned(times ? times + 1 : argv[i]);
+        if (why) return error_set(error, ERROR_INPUT, argv[i], "%s, and --lora, --qlora, --sft or --dpo", why);
+    }
     return error_set(error, ERROR_INPUT, argv[1], "says not what is trained; give --lora, --qlora, --sft or --dpo");
 }
 
@@ -109,6 +114,7 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         if (strcmp(argv[i], "vs") == 0) return answer_both(argc, argv, i, streams, error);
     const char *meaning = command_meaning(word, is_of_model(argc, argv));
     if (meaning) return error_set(error, ERROR_INPUT, word, "%s", meaning), EXIT_USAGE;
+    if (strcmp(word, "trl") == 0 && argc > 2) word = (++argv, --argc, argv[1]); /* "trl grpo" */
     const Way *way = way_named(word);
     if (way) { /* its option takes the word's place */
         argv[1] = (char *)way->option;

@@ -2,10 +2,14 @@
 #include "search/cli/synonym_table.h"
 
 #include "base/util.h"
+#include "search/cli/replaced.h"
 #include "search/cli/synonyms.h"
 
 #include <string.h>
 #include <strings.h>
+
+/* What speculation is taken for where nobody says how often a draft is accepted. */
+#define DRAFTS "3 drafts a step, each accepted with 0.7, as nobody says; --speculate K:ACCEPTANCE says it"
 
 const Synonym SYNONYMS[] = {
     {.word = "gpus", .option = "chips"},
@@ -204,12 +208,29 @@ const Synonym SYNONYMS[] = {
     {.word = "sla-ttft", .option = "ttft"},
     {.word = "sla-itl", .option = "tpot"},
     {.word = "sla-tpot", .option = "tpot"},
-    {.word = "target-latency", .option = "tpot"},
     {.word = "max-num-seqs", .condition = "batch<"},
     {.word = "max-batch-size", .condition = "batch<"},
     {.word = "max-running-requests", .condition = "batch<"},
     {.word = "throughput", .option = "objective", .value = "throughput"},
-    {.word = "speculative-decoding", .option = "speculate", .value = "3:0.7"},
+    /* ---- engines ---- */
+    {.word = "mem-fraction-static", .option = "gpu-memory-utilization"},
+    {.word = "context-length", .option = "max-model-len"},
+    {.word = "max-seq-len", .option = "max-model-len"},
+    {.word = "enable-expert-parallel", .option = "kv-dtype", .condition = "expert>", .value = "2"},
+    {.word = "enable-ep-moe", .option = "kv-dtype", .condition = "expert>", .value = "2"},
+    {.word = "enable-dp-attention", .option = "kv-dtype", .condition = "attention_data>", .value = "2"},
+    {.word = "disaggregate", .option = "mode", .value = "disaggregated", .takes = true},
+    {.word = "disagg", .option = "mode", .value = "disaggregated"},
+    {.word = "disaggregated", .option = "mode", .value = "disaggregated"},
+    {.word = "pd-disaggregation", .option = "mode", .value = "disaggregated"},
+    {.word = "disaggregation-mode", .option = "mode", .value = "disaggregated", .takes = true},
+    {.word = "target-latency", .option = "tpot", .said = "the time of a token; --ttft limits the first"},
+    {.word = "latency", .option = "tpot", .said = "the time of a token; --ttft limits the first"},
+    {.word = "speculative-decoding", .option = "speculate", .value = "3:0.7", .said = DRAFTS, .takes = true},
+    {.word = "speculative-algorithm", .option = "speculate", .value = "3:0.7", .said = DRAFTS, .takes = true},
+    {.word = "speculative-algo", .option = "speculate", .value = "3:0.7", .said = DRAFTS, .takes = true},
+    {.word = "speculative-model", .option = "speculate", .value = "3:0.7", .said = DRAFTS, .takes = true},
+    {.word = "speculative-config", .option = "speculate", .value = "3:0.7", .said = DRAFTS, .takes = true},
     {.word = "rollout-n", .option = "samples"},
     {.word = "num-generations-per-prompt", .option = "samples"},
     {.word = "rollout-batch-size", .option = "prompts"},
@@ -223,6 +244,131 @@ const Synonym SYNONYMS[] = {
     {.word = "dapo", .option = "algorithm", .value = "dapo"},
     {.word = "rloo", .option = "algorithm", .value = "rloo"},
     {.word = "use-vllm", .option = "engine", .value = "vllm"},
+    {.word = "accelerators", .option = "chip"},
+    {.word = "gpu-model", .option = "chip"},
+    {.word = "gpu-name", .option = "chip"},
+    {.word = "gpu-kind", .option = "chip"},
+    {.word = "instance-name", .option = "chip"},
+    {.word = "machine-shape", .option = "chip"},
+    {.word = "node-shape", .option = "chip"},
+    {.word = "flavor", .option = "chip"},
+    {.word = "oci", .option = "chip"},
+    {.word = "node-count", .option = "nodes"},
+    {.word = "instance-count", .option = "nodes"},
+    {.word = "num-hosts", .option = "nodes"},
+    {.word = "hosts", .option = "nodes"},
+    {.word = "N", .option = "nodes"},
+    {.word = "tpu-topology", .option = "slice"},
+    {.word = "model-id", .option = "model"},
+    {.word = "model-name", .option = "model"},
+    {.word = "hf-model", .option = "model"},
+    {.word = "model.path", .option = "model"},
+    {.word = "replicas", .condition = "copies"},
+    {.word = "num-replicas", .condition = "copies"},
+    {.word = "dcp", .condition = "kv_sequence"},
+    {.word = "decode-context-parallel-size", .condition = "kv_sequence"},
+    {.word = "moe-tp-size", .condition = "expert_tensor"},
+    {.word = "moe-tensor-parallel-size", .condition = "expert_tensor"},
+    {.word = "moe-ep-size", .condition = "ep"},
+    {.word = "moe-expert-parallel-size", .condition = "ep"},
+    {.word = "expert-parallel-size", .condition = "ep"},
+    {.word = "input", .option = "prompt"},
+    {.word = "input-length", .option = "prompt"},
+    {.word = "prompt-len", .option = "prompt"},
+    {.word = "prompt-length", .option = "prompt"},
+    {.word = "prompt-tokens", .option = "prompt"},
+    {.word = "avg-input-len", .option = "prompt"},
+    {.word = "output-length", .option = "answer"},
+    {.word = "answer-len", .option = "answer"},
+    {.word = "gen-len", .option = "answer"},
+    {.word = "generation-length", .option = "answer"},
+    {.word = "generation-len", .option = "answer"},
+    {.word = "max-output-len", .option = "answer"},
+    {.word = "max-output-tokens", .option = "answer"},
+    {.word = "avg-output-len", .option = "answer"},
+    {.word = "max-tokens", .option = "answer"},
+    {.word = "requests-per-second", .option = "rate"},
+    {.word = "req-rate", .option = "rate"},
+    {.word = "target-qps", .option = "rate"},
+    {.word = "clients", .option = "concurrency"},
+    {.word = "num-users", .option = "concurrency"},
+    {.word = "concurrent-requests", .option = "concurrency"},
+    {.word = "concurrent-users", .option = "concurrency"},
+    {.word = "num-concurrent", .option = "concurrency"},
+    {.word = "max-concurrent-requests", .option = "concurrency"},
+    {.word = "ttft-ms", .option = "ttft", .format = "ms"},
+    {.word = "tpot-ms", .option = "tpot", .format = "ms"},
+    {.word = "itl-ms", .option = "tpot", .format = "ms"},
+    {.word = "max-ttft", .option = "ttft"},
+    {.word = "max-tpot", .option = "tpot"},
+    {.word = "max-itl", .option = "tpot"},
+    {.word = "kv-cache-type", .option = "kv-dtype"},
+    {.word = "kv-cache-precision", .option = "kv-dtype"},
+    {.word = "kv-quant", .option = "kv-dtype"},
+    {.word = "kv-cache-quant", .option = "kv-dtype"},
+    {.word = "min-latency", .option = "objective", .value = "latency"},
+    {.word = "low-latency", .option = "objective", .value = "latency"},
+    {.word = "max-throughput", .option = "objective", .value = "throughput"},
+    {.word = "min-cost", .option = "objective", .value = "cost"},
+    {.word = "cheapest", .option = "objective", .value = "cost"},
+    {.word = "optimize-for", .option = "objective"},
+    {.word = "goal", .option = "objective"},
+    {.word = "critic-pretrain", .option = "critic"},
+    {.word = "critic.model.path", .option = "critic"},
+    {.word = "critic-model", .option = "critic"},
+    {.word = "reward-pretrain", .option = "reward"},
+    {.word = "reward-model.model.path", .option = "reward"},
+    {.word = "reward-model-path", .option = "reward"},
+    {.word = "n-samples-per-prompt", .option = "samples"},
+    {.word = "n-samples", .option = "samples"},
+    {.word = "num-samples-per-prompt", .option = "samples"},
+    {.word = "num-prompts-per-step", .option = "prompts"},
+    {.word = "prompts-per-step", .option = "prompts"},
+    {.word = "prompt-max-len", .option = "prompt"},
+    {.word = "generate-max-len", .option = "max-answer"},
+    {.word = "rollout-max-response-len", .option = "max-answer"},
+    {.word = "gpu-memory-utilization", .option = "rollout-memory"},
+    {.word = "vllm-gpu-memory-utilization", .option = "rollout-memory"},
+    {.word = "sglang-mem-fraction-static", .option = "rollout-memory"},
+    {.word = "advantage-estimator", .option = "algorithm"},
+    {.word = "adv-estimator", .option = "algorithm"},
+    {.word = "train-global-batch-size", .option = "train-batch"},
+    {.word = "rollout-tp", .option = "rollout", .before = "tensor=", .format = ""},
+    {.word = "rollout-tensor-parallel-size", .option = "rollout", .before = "tensor=", .format = ""},
+    {.word = "generation-tp", .option = "rollout", .before = "tensor=", .format = ""},
+    {.word = "vllm-cfg.tensor-parallel-size", .option = "rollout", .before = "tensor=", .format = ""},
+    {.word = "vllm-num-gpus-per-engine", .option = "rollout", .before = "tensor=", .format = ""},
+    {.word = "strategy", .option = "for"},
+    {.word = "rollout.name", .option = "engine"},
+    {.word = "colocate-all-models", .option = "colocated", .flag = true},
+    {.word = "colocated.enabled", .option = "colocated", .flag = true},
+    {.word = "colocate-all", .option = "colocated", .flag = true},
+    {.word = "staleness", .option = "lag"},
+    {.word = "max-staleness", .option = "lag"},
+    {.word = "max-head-offpolicyness", .option = "lag"},
+    {.word = "on-policy", .option = "lag", .value = "0"},
+    {.word = "sync", .option = "lag", .value = "0"},
+    {.word = "zero-stage", .option = "lag", .ignored = "--for deepspeed trains with ZeRO 3", .takes = true},
+    {.word = "max-model-len", .option = "lag", .ignored = "it follows from the lengths and the batch", .takes = true},
+    {.word = "max-num-seqs", .option = "lag", .ignored = "it follows from the lengths and the batch", .takes = true},
+    {.word = "param-offload",
+     .option = "lag",
+     .ignored = "what rests in host memory between phases is chosen",
+     .takes = true},
+    {.word = "optimizer-offload",
+     .option = "lag",
+     .ignored = "what rests in host memory between phases is chosen",
+     .takes = true},
+    {.word = "offload-param",
+     .option = "lag",
+     .ignored = "what rests in host memory between phases is chosen",
+     .takes = true},
+    {.word = "ref-num-nodes", .option = "lag", .ignored = "it shares the trainer's GPUs", .takes = true},
+    {.word = "ref-num-gpus-per-node", .option = "lag", .ignored = "it shares the trainer's GPUs", .takes = true},
+    {.word = "critic-num-nodes", .option = "lag", .ignored = "it shares the trainer's GPUs", .takes = true},
+    {.word = "critic-num-gpus-per-node", .option = "lag", .ignored = "it shares the trainer's GPUs", .takes = true},
+    {.word = "reward-num-nodes", .option = "lag", .ignored = "it shares the trainer's GPUs", .takes = true},
+    {.word = "reward-num-gpus-per-node", .option = "lag", .ignored = "it shares the trainer's GPUs", .takes = true},
     /* ---- what no answer depends on, and what the answer says ---- */
     {.word = "sequence-parallel", .option = "model", .ignored = "with tensor parallelism it is on"},
     {.word = "use-distributed-optimizer", .option = "model", .ignored = "it is on where it saves memory"},
@@ -246,23 +392,24 @@ const Synonym SYNONYMS[] = {
      .ignored = "prices are those of `shardopt chips NAME`; dollars scale with them",
      .takes = true},
     {.word = "student", .option = "model", .ignored = "it is not planned for"},
-    {.word = "max-model-len",
+    {.word = "kv-cache-free-gpu-mem-fraction",
      .option = "kv-dtype",
-     .ignored = "it follows from --prompt N and --answer N",
+     .ignored = "TensorRT-LLM is planned with 0.9",
      .takes = true},
-    {.word = "gpu-memory-utilization", .option = "kv-dtype", .ignored = "the answer says it", .takes = true},
-    {.word = "mem-fraction-static", .option = "kv-dtype", .ignored = "the answer says it", .takes = true},
-    {.word = "kv-cache-free-gpu-mem-fraction", .option = "kv-dtype", .ignored = "the answer says it", .takes = true},
-    {.word = "max-num-batched-tokens", .option = "kv-dtype", .ignored = "it is chosen", .takes = true},
-    {.word = "enable-chunked-prefill", .option = "kv-dtype", .ignored = "it is on"},
-    {.word = "enable-expert-parallel", .option = "kv-dtype", .ignored = "expert parallelism is chosen"},
-    {.word = "enable-dp-attention", .option = "kv-dtype", .ignored = "data-parallel attention is chosen"},
-    {.word = "trust-remote-code", .option = "kv-dtype", .ignored = "no plan depends on it"},
-    {.word = "disagg", .option = "kv-dtype", .ignored = "pools for prefill and decode are tried as well"},
-    {.word = "disaggregate",
+    {.word = "free-gpu-memory-fraction",
      .option = "kv-dtype",
-     .ignored = "pools for prefill and decode are tried as well",
+     .ignored = "TensorRT-LLM is planned with 0.9",
      .takes = true},
+    {.word = "max-num-batched-tokens",
+     .option = "kv-dtype",
+     .ignored = "the tokens of a step are chosen",
+     .takes = true},
+    {.word = "chunked-prefill-size", .option = "kv-dtype", .ignored = "the tokens of a step are chosen", .takes = true},
+    {.word = "max-prefill-tokens", .option = "kv-dtype", .ignored = "the tokens of a step are chosen", .takes = true},
+    {.word = "max-num-tokens", .option = "kv-dtype", .ignored = "the tokens of a step are chosen", .takes = true},
+    {.word = "enable-chunked-prefill", .option = "kv-dtype", .ignored = "prompts are chunked anyway"},
+    {.word = "enable-prefix-caching", .option = "kv-dtype", .ignored = "--cached SHARE says what a prefix cache has"},
+    {.word = "enable-eplb", .option = "kv-dtype", .ignored = "experts are taken as balanced as engines have them"},
     {.word = "serve", .option = "kv-dtype", .ignored = "it is what is planned"},
     {.word = "rollout-gpus", .option = "train-nodes", .ignored = "what does not train generates", .takes = true},
     {.word = "actor-num-gpus-per-node",
@@ -302,91 +449,3 @@ const Synonym SYNONYMS[] = {
     {.word = "data-parallel-size", .condition = "data"},
 };
 const int SYNONYM_COUNT = (int)COUNT_OF(SYNONYMS);
-
-const Way *way_named(const char *word) {
-    static const Way WAYS[] = {
-        {"lora", "plan", "--lora=16"},
-        {"qlora", "plan", "--qlora=16"},
-        {"dpo", "plan", "--task=dpo"},
-        {"sft", "plan", "--task=sft"},
-        {"full", "plan", "--task=sft"},
-        {"grpo", "rl", "--algorithm=grpo"},
-        {"ppo", "rl", "--algorithm=ppo"},
-        {"vllm", "inference", "--engine=vllm"},
-        {"sglang", "inference", "--engine=sglang"},
-    };
-    for (size_t i = 0; i < COUNT_OF(WAYS); i++)
-        if (strcasecmp(WAYS[i].word, word) == 0) return &WAYS[i];
-    return NULL;
-}
-
-const char *command_meaning(const char *word, bool of_model) {
-    return of_model && strcmp(word, "compare") == 0
-               ? "is of two reports; `shardopt sweep --model M --chip h100,b200 --chips N` compares machines"
-               : NULL;
-}
-
-/* What is no option of ours, but has an answer elsewhere. */
-static const struct {
-    const char *words, *answer; /* words: parts of names, between blanks */
-} MEANINGS[] = {
-    {"zero", "ZeRO 3 is the role fsdp (--fsdp 8), ZeRO 1 and 2 are a knob (--require zero_stage=1)"},
-    {"memory hbm vram mem", "a chip has the HBM of `shardopt chips`; --hbm-reserve 20% keeps a part of it free; "
-                            "--memory-limit, of `plan`, `sweep` and `check`, is of the search"},
-    {"layer hidden head vocab param expert topk ffn",
-     "the model's sizes stand in its config.json: --model path/to/config.json"},
-    {"step iter iteration epoch", "a step is planned; where a training has a length, --tokens says it"},
-    {"cost price dollar", "the answer says what the training costs; `shardopt sweep --budget` compares machines"},
-    {"interconnect bandwidth network nic",
-     "a chip has its links (`shardopt chips NAME`); --oversubscription 4 is a network of a quarter of its rate"},
-    {"activation checkpoint checkpointing recompute recomputation", "--remat POLICY says what is recomputed"},
-    {"node", "a node has the chips of its kind (`shardopt chips NAME`); give --nodes N or --chips N"},
-    {"day days hour deadline budget", "the answer says how long the training takes and what it costs; `shardopt sweep "
-                                      "--nodes 16,32,64 --deadline 30d --budget 2M` finds the machine"},
-    {"latency ttft tpot qps concurrency", "`shardopt inference` plans serving, within --ttft 500ms and --tpot 30ms"},
-    {"prompt isl osl input output", "`shardopt inference` plans serving"},
-    {"grpo ppo rlhf", "`shardopt rl --algorithm ppo` plans reinforcement learning; --dpo plans preference pairs"},
-    {"max-batch", "`shardopt sweep --batch 4Mi,8Mi,16Mi` compares batches; what does not fit is said"},
-    {"disagg disaggregation prefill decode", "pools for prompts and for decoding are tried as well; --mode prefill or "
-                                             "decode plans one of them, --require shapes it"},
-    {"attention", "--require attention_data=8 has so many ranks of attention; without it that is chosen"},
-    {"spec draft speculative", "--speculate 3:0.7 has 3 drafts a step, of which each is accepted with 0.7"},
-    {"seqs batched chunked", "the batch is chosen; --concurrency N has N requests in flight"},
-    {"throughput tps", "--rate N is requests a second, --tpot 25ms is 40 tokens/s a user"},
-    {"len", "--prompt N and --answer N are the tokens of a request"},
-    {"fp16", "16-bit matmuls are costed as bf16: --precision bf16"},
-    {"cluster", "--nodes 32 --chip h100 are 32 hosts of 8"},
-    {"gpus", "--train-nodes K and --rollout-nodes K divide the hosts; --nodes N or --chips N is the machine"},
-    {"spot", "prices are on demand and reserved (`shardopt chips NAME`); leave it out"},
-    {"alpha dropout lr warmup dataset", "no plan depends on it; leave it out"},
-    {"flash attn", "it is what the software does anyway; leave it out"},
-    {"unsloth torchtune", "it is not planned for; --for trl, axolotl or llama-factory launch fine-tuning"},
-    {"lora", "rl trains all weights; leave it out (`shardopt finetune --lora` plans adapters)"},
-    {"bit quant quantization double bnb",
-     "--qlora [RANK],FORMAT quantises frozen weights: --qlora 4bit, --qlora 16,int8"},
-    {"finetune finetuning tuner tuning adapter peft method",
-     "--lora [RANK], --qlora [RANK], --freeze PARTS or --task sft plan fine-tuning"},
-};
-
-/* Whether the part of `length` characters is one of the words, a plural too. */
-static bool is_among(const char *words, const char *part, size_t length) {
-    for (const char *at = words; *at;) {
-        size_t one = strcspn(at, " ");
-        bool same = strncasecmp(at, part, one) == 0 && length >= one;
-        if (same && (length == one || (length == one + 1 && part[one] == 's'))) return true;
-        at += one + (at[one] == ' ');
-    }
-    return false;
-}
-
-const char *option_meaning(const char *word) {
-    for (size_t i = 0; i < COUNT_OF(MEANINGS); i++)
-        if (strcasecmp(MEANINGS[i].words, word) == 0) return MEANINGS[i].answer; /* as a whole */
-    for (size_t i = 0; i < COUNT_OF(MEANINGS); i++)
-        for (const char *part = word; *part;) { /* "num-layers": any of its parts */
-            size_t length = strcspn(part, "-_");
-            if (is_among(MEANINGS[i].words, part, length)) return MEANINGS[i].answer;
-            part += length + (part[length] != '\0');
-        }
-    return NULL;
-}

@@ -12,7 +12,8 @@ typedef struct {
     bool flag;                   /* an option that takes no value */
     const char *before, *format; /* around its value, where it has a format: "tensor=", "d" */
     const char *ignored;         /* why no answer depends on it, or who chooses it: it is left out, and this is said */
-    bool takes;                  /* of one that is ignored: a word follows it that is no number */
+    const char *said;            /* what is taken for it, which is said */
+    bool takes;                  /* of one that is ignored or has a value: a word follows it that is no number */
 } Synonym;
 
 extern const Synonym SYNONYMS[];

@@ -109,6 +109,10 @@ static bool add_typed(Replaced *out, const char *option, const char *value, bool
     return true;
 }
 
+static bool is_own(const Command *command, const char *word) {
+    return replaced_option(command, word + 2, strcspn(word + 2, "=")) >= 0;
+}
+
 /* "--lora_rank" is "--lora-rank", "-tp" is "--tp", "--trainer.num_nodes" is "--num-nodes", where they are no options as
  * they stand; NULL: memory is out. */
 static char *plain_option(Replaced *out, char *word) {
@@ -156,15 +160,13 @@ static int replace_by_value(Replaced *out, const char *word, const char *value, 
     }
     if (replaced_is_any(word, HOST_SIZES, HOST_SIZE_COUNT) && number_whole(value, "", 1, 1024, &number, &not_whole))
         return out->any = true, out->instance = (int)number, read;
-    if (replaced_is(word, "--zero-stage") && strlen(value) == 1 && strchr("0123", *value))
+    if (replaced_is(word, "--zero-stage") && replaced_option(out->command, "require", 7) >= 0 && strlen(value) == 1 &&
+        strchr("0123", *value))
         return out->any = true,
                add_condition(out, *value == '3' ? "data=1 pipeline=1"
                                                 : arena_format(out->arena, "fsdp=1 zero_stage=%s", value))
                    ? read
                    : 0;
-    if (replaced_is(word, "--tokens-per-second") && strtod(value, NULL) > 0 &&
-        replaced_option(out->command, "tpot", 4) >= 0)
-        return replaced_add(out, "--tpot=%.4gms", 1000 / strtod(value, NULL)) ? read : 0;
     size_t digits = strspn(value, "0123456789.");
     if (replaced_is(word, "--per-device-batch-size") && out->maxtext && digits > 0 && !value[digits])
         return replaced_add(out, "--sequences=%s/device", value) && add_condition(out, "microbatches=1") ? read : 0;
@@ -173,7 +175,7 @@ static int replace_by_value(Replaced *out, const char *word, const char *value, 
     if (replaced_is(word, "--train-gpus") && number_whole(value, "", 1, 1 << 24, &number, &not_whole) &&
         replaced_option(out->command, "train-nodes", 11) >= 0)
         return replaced_add(out, "--train-nodes=%lld", (long long)(number % 8 == 0 ? number / 8 : number)) ? read : 0;
-    if (!replaced_is(word, "--slo")) return -1;
+    if (!replaced_is(word, "--slo") && !replaced_is(word, "--sla")) return -1;
     for (const char *at = value; *at; at += strspn(at, ", ;")) {
         size_t name = strcspn(at, "<="), op = strspn(at + name, "<="), length = strcspn(at + name + op, ", ;");
         if (name == 0 || op == 0) return -1;
@@ -181,6 +183,28 @@ static int replace_by_value(Replaced *out, const char *word, const char *value, 
         at += name + op + length;
     }
     return read;
+}
+
+/* What engines are started with. Returns as replaced_word() does; -1: it is none of them. */
+static int replace_of_engine(Replaced *out, const char *word, const char *value, int read) {
+    static const char *const WIDTHS[] = {"auto", "bf16", "bfloat16", "float16", "fp16", "half"};
+    static const char *const RATES[] = {"--throughput", "--target-throughput", "--total-throughput",
+                                        "--output-throughput"};
+    bool serving = replaced_is_serving(out->command);
+    double number = value ? strtod(value, NULL) : 0;
+    if (!value) return -1;
+    if (replaced_is(word, "--vllm-mode") && replaced_option(out->command, "colocated", 9) >= 0)
+        return strcasecmp(value, "colocate") != 0 || replaced_add(out, "--colocated") ? (out->any = true, read) : 0;
+    for (size_t i = 0; i < COUNT_OF(WIDTHS) && serving && replaced_is(word, "--dtype"); i++)
+        if (strcasecmp(value, WIDTHS[i]) == 0)
+            return replaced_advise(out, "--dtype %s is of activations; --precision is of weights", value) ? read : 0;
+    if (!serving || !(number > 0)) return -1;
+    if (replaced_is_any(word, RATES, COUNT_OF(RATES))) return out->tokens_rate = number, out->any = true, read;
+    if (!replaced_is(word, "--tokens-per-second")) return -1;
+    return replaced_advise(out, "%s tokens/s are of a user: --tpot %.4gms", value, 1000 / number) &&
+                   replaced_add(out, "--tpot=%.4gms", 1000 / number)
+               ? read
+               : 0;
 }
 
 /* Adapters, whose rank may be left out, or said by another option. Returns as replaced_word() does; -1: it is none. */
@@ -194,13 +218,26 @@ static int replace_adapters(Replaced *out, const char *word, char **words, int l
 
 /* A condition of plans or of serving, whose data parallelism is copies, or ranks of attention. */
 static bool add_degree(Replaced *out, const char *condition, const char *value) {
-    bool serving = replaced_option(out->command, "kv-dtype", 8) >= 0 && replaced_option(out->command, "lag", 3) < 0;
+    bool serving = replaced_is_serving(out->command);
     if (serving && strcmp(condition, "ep") == 0) condition = "expert";
-    if (serving && strcmp(condition, "data") == 0) condition = out->dp_attention ? "attention_data" : "copies";
+    if (serving && strcmp(condition, "data") == 0)
+        condition = out->dp_attention || out->dp_experts ? "attention_data" : "copies";
     long tensor = serving && out->dp_attention && strcmp(condition, "tensor") == 0 ? strtol(value, NULL, 10) : 0;
     if (tensor > 0 && tensor % out->dp_attention == 0)
         value = arena_format(out->arena, "%ld", tensor / out->dp_attention);
     return value && (value = arena_format(out->arena, "%s=%s", condition, value)) && add_condition(out, value);
+}
+
+/* One that takes no value, or has its own; "colocated.enabled=false" is none. Returns as replaced_word() does. */
+static int replace_switch(Replaced *out, const Synonym *synonym, const char *value, int read) {
+    bool off = value && strcasecmp(value, "false") == 0;
+    bool follows = value && (read == 1 || off || strcasecmp(value, "true") == 0 ||
+                             (synonym->takes && strncmp(value, "--", 2) != 0));
+    bool ok = off                  ? (out->any = true)
+              : synonym->flag      ? replaced_add(out, "--%s", synonym->option)
+              : synonym->condition ? (out->any = true, add_degree(out, synonym->condition, synonym->value))
+                                   : replaced_add(out, "--%s=%s", synonym->option, synonym->value);
+    return !ok ? 0 : follows ? read : 1;
 }
 
 /* An option by another program's name. Returns as replaced_word() does. */
@@ -211,12 +248,9 @@ static int replace_synonym(Replaced *out, const Synonym *synonym, const char *va
                                 strcasecmp(value, "false") == 0 || synonym->takes);
         return replaced_advise(out, "--%s: %s", synonym->word, synonym->ignored) ? valued ? read : 1 : 0;
     }
-    if (synonym->flag) return replaced_add(out, "--%s", synonym->option) ? 1 : 0;
+    if (synonym->said && !replaced_advise(out, "--%s is read as %s", synonym->word, synonym->said)) return 0;
+    if (synonym->flag || synonym->value) return replace_switch(out, synonym, value, read);
     out->any = true;
-    if (synonym->value && synonym->condition)
-        return (value = arena_format(out->arena, "%s=%s", synonym->condition, synonym->value)) &&
-               add_condition(out, value);
-    if (synonym->value) return replaced_add(out, "--%s=%s", synonym->option, synonym->value);
     if (!value) /* the error of a missing value is popt's */
         return replaced_add(out, "--%s", synonym->condition ? "require" : synonym->option);
     bool ok = true;
@@ -234,6 +268,19 @@ static int replace_synonym(Replaced *out, const Synonym *synonym, const char *va
     return ok && replaced_add(out, "--%s=%s", rank ? "qlora" : synonym->option, meant ? meant : value) ? read : 0;
 }
 
+/* An option that says nothing which is priced is left out. Returns as replaced_word() does; -1: it is none of them. */
+static int pass_over(Replaced *out, const char *word, const char *value, int read) {
+    char name[96];
+    bool takes, valued;
+    snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)strcspn(word, "="), 95), word);
+    if (strncmp(name, "--", 2) != 0 || is_own(out->command, word) || !word_is_passed_over(name + 2, &takes)) return -1;
+    valued = read == 1 || (value && (takes ? strncmp(value, "--", 2) != 0
+                                           : strcasecmp(value, "true") == 0 || strcasecmp(value, "false") == 0));
+    out->any = true;
+    out->passed = arena_format(out->arena, "%s%s%s", out->passed ? out->passed : "", out->passed ? ", " : "", name);
+    return !out->passed ? 0 : valued ? read : 1;
+}
+
 static int replaced_word(Replaced *out, char **words, int left) {
     char *word = plain_option(out, words[0]); /* the words may lie where nothing is written */
     if (!word) return 0;
@@ -245,6 +292,7 @@ static int replaced_word(Replaced *out, char **words, int left) {
     const Synonym *synonym = replaced_synonym(out->command, word);
     const char *inside = strchr(word, '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
     int read = inside ? 1 : 2;
+    if ((done = replace_of_engine(out, word, value, read)) >= 0) return done;
     if ((done = replace_by_value(out, word, value, read)) >= 0) return done;
     if (is_answer_length(out, word, value)) {
         static const Synonym LENGTH = {.word = "output N", .option = "answer", .advised = true};
@@ -266,6 +314,7 @@ static int replaced_word(Replaced *out, char **words, int left) {
         return !ok ? 0 : read;
     bool is_require = replaced_is(word, "--require");
     if (synonym) return replace_synonym(out, synonym, value, read);
+    if ((done = pass_over(out, word, value, read)) >= 0) return done;
     if (is_require) return !value ? replaced_add(out, "--require") : add_condition(out, value) ? read : 0;
     int own = strncmp(word, "--", 2) == 0 ? replaced_option(out->command, word + 2, strcspn(word + 2, "=")) : -1;
     const char *meant = own >= 0 && out->command->options[own].takes && value
@@ -319,7 +368,9 @@ static char **in_single_words(Arena *arena, int *argc, char **argv) {
 
 /* What the line says somewhere, which other words depend on. */
 static void look_ahead(Replaced *out, int argc, char **argv) {
-    static const char *const SIZES[] = {"--nodes", "--num-nodes", "--chips", "--gpus", "--pods", "--slice", "--nnodes"};
+    static const char *const SIZES[] = {"--nodes", "--num-nodes", "--chips",      "--gpus",
+                                        "--pods",  "--slice",     "--nnodes",     "-N",
+                                        "--hosts", "--num-hosts", "--node-count", "--instance-count"};
     static const char *const RANKS[] = {"--lora-r", "--lora_r", "--lora-rank", "--lora_rank", "--rank"};
     static const char *const MODELS[] = {
         "--model",      "-m",        "--model-path", "--model_name_or_path", "--base_model", "--model-name-or-path",
@@ -336,6 +387,7 @@ static void look_ahead(Replaced *out, int argc, char **argv) {
         static const char *const RANKS_OF_DATA[] = {"--dp", "--dp-size", "--data-parallel-size", "-dp"};
         if (replaced_is_any(argv[i], RANKS_OF_DATA, COUNT_OF(RANKS_OF_DATA)) && i + 1 < argc) dp = atoi(argv[i + 1]);
         attends = attends || strcmp(argv[i], "--enable-dp-attention") == 0;
+        out->dp_experts = out->dp_experts || strcmp(argv[i], "--enable-expert-parallel") == 0;
         out->maxtext = out->maxtext || strcasestr(argv[i], "maxtext") || strncmp(argv[i], "--tpu", 5) == 0;
     }
     out->dp_attention = attends && dp > 1 && dp < 1 << 16 ? dp : 0;
@@ -348,6 +400,7 @@ static bool read_all(Replaced *out, int argc, char **argv) {
     for (int i = 1; i < argc;) {
         bool ends = strcmp(argv[i], "--") == 0; /* what follows is no option */
         bool is_value = out->words[out->count - 1] == argv[i - 1] && i > 1 && takes_next(command, argv[i - 1]);
+        is_value = is_value && (strncmp(argv[i], "--", 2) != 0 || is_own(command, argv[i - 1]));
         bool stray = argv[i][0] != '-' && !command->takes_arguments && !is_value;
         for (; ends && i < argc; i++) out->words[out->count++] = argv[i];
         if (ends) break;
@@ -384,6 +437,8 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     if (!out.any) return true; /* as it was, a --require that is given twice with it */
     if (out.conditions && !replaced_add(&out, "--%s=%s", is_plan(&out) ? "plan" : "require", out.conditions))
         return error_memory(error);
+    if (out.tokens_rate > 0 && !replaced_add_rate(&out)) return error_memory(error);
+    if (out.passed && !replaced_advise(&out, "no plan depends on %s", out.passed)) return error_memory(error);
     if (out.sentence && !advise_reading(&out)) return error_memory(error);
     line->advice = out.advice;
     *argc = out.count;

@@ -22,9 +22,12 @@ char **question_words(int *argc, char **argv, Arena *arena, char **command);
  * is given too. NULL: it is none. */
 const char *command_meaning(const char *word, bool of_model);
 
+/* Whether an option of an engine or a framework, "port", says nothing that is priced; *takes: it takes a value. */
+bool word_is_passed_over(const char *name, bool *takes);
+
 /* What a word that is no option may be after (--layers, --memory), in a sentence; NULL: nothing known. And the words
  * that stand for options of the command, into `names`: how many. */
-const char *option_meaning(const char *word);
+const char *option_meaning(const Command *command, const char *word);
 int option_synonyms(const Command *command, const char **names, int room);
 
 /* Copies the words of a command line (argv[0] is not one) into the arena with those that are not the command's own

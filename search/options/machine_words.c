@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 const char *words_where(const Words *words, Option option) {
     const char *where = words->options->where[option];
@@ -108,8 +109,22 @@ bool model_from_words(const Words *words, Model *out) {
     return ok && model_priceable(out, words_where(words, OPTION_MODEL), words->error);
 }
 
+const char *chip_not_planned(const char *name) {
+    static const char *const APPLE[] = {"m1", "m2", "m3", "m4", "m5", "apple", "mac"};
+    static const char *const KINDS[] = {"", "max", "pro", "ultra", "-max", "-pro", "-ultra", "mini", "book", "studio"};
+    for (size_t i = 0; i < COUNT_OF(APPLE); i++)
+        for (size_t k = 0; k < COUNT_OF(KINDS); k++) {
+            size_t length = strlen(APPLE[i]);
+            if (strncasecmp(name, APPLE[i], length) == 0 && strcasecmp(name + length, KINDS[k]) == 0)
+                return "Apple's chips are not planned for; give one of `shardopt chips`, say --gpu 4090";
+        }
+    return NULL;
+}
+
 bool unknown_chip(const Catalog *catalog, const char *name, const char *where, Arena *arena, Error *error) {
-    const char **names = ARENA_NEW(arena, const char *, 2 * (size_t)catalog->count);
+    const char **names = ARENA_NEW(arena, const char *, 2 * (size_t)catalog->count),
+               *other_maker = chip_not_planned(name);
+    if (other_maker) return error_set(error, ERROR_INPUT, where, "\"%.60s\": %s", name, other_maker);
     if (!names) return error_memory(error);
     for (int i = 0; i < catalog->count; i++) { /* v5p is also what tpu-v5p is called */
         const char *full = catalog->chips[i].name;

@@ -33,6 +33,8 @@ bool words_choice(const Words *words, Option option, int *out); /* the number of
 bool choice_read(const char *text, const char *where, const char *values, int *out, Error *error);
 
 bool model_from_words(const Words *words, Model *out);
+/* Why a chip of this name is never in the catalog, and what to give; NULL: it may be. */
+const char *chip_not_planned(const char *name);
 /* Says that the catalog has no chip of this name, and which is nearest; always false. */
 bool unknown_chip(const Catalog *catalog, const char *name, const char *where, Arena *arena, Error *error);
 

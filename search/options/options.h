@@ -89,6 +89,8 @@ typedef enum {
     OPTION_PRECISION,
     OPTION_ROLLOUT_PRECISION, /* of `rl` */
     OPTION_KV_DTYPE,
+    OPTION_MAX_MODEL_LEN, /* of `inference` */
+    OPTION_GPU_MEMORY,
     OPTION_OPTIMIZER,
     OPTION_STATE_DTYPES,
     OPTION_REMAT,

@@ -6,7 +6,8 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
     MACHINE_OPTION_ROWS(0),
     [OPTION_SAMPLES] = INPUT_ROW("samples", "N", 0, .heading = "Step", .help = "answers to each prompt (16)"),
     [OPTION_PROMPT] = INPUT_ROW("prompt", "TOKENS", 0, .help = "tokens of a prompt (256)"),
-    [OPTION_ANSWER] = INPUT_ROW("answer", "TOKENS", 0, .help = "mean tokens of an answer (1,024)"),
+    [OPTION_ANSWER] =
+        INPUT_ROW("answer", "TOKENS", 0, .help = "mean tokens of an answer (1,024, of --max-answer at most a quarter)"),
     [OPTION_LENGTHS] = INPUT_ROW(
         "lengths", "FILE", 0, .help = "lengths of answers, one a line, or quantiles (p50 400), for --answer",
         .details = "A file of how long answers are, in place of --answer: a line has a length and perhaps a weight, or "

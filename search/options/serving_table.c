@@ -61,6 +61,14 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
     [OPTION_KV_DTYPE] =
         INPUT_ROW("kv-dtype", "TYPES", 0, .help = "of the cache: bf16, fp8, int8, int4, or several with commas (bf16)",
                   .values = "bf16 fp8 int8 int4"),
+    [OPTION_MAX_MODEL_LEN] = INPUT_ROW(
+        "max-model-len", "TOKENS", 0, .help = "the longest request that servers accept (prompt and answer)",
+        .details = "The longest request that servers accept, prompt and answer (those of --prompt and --answer): only "
+                   "layouts whose memory holds one are planned, and servers are started with it."),
+    [OPTION_GPU_MEMORY] =
+        INPUT_ROW("gpu-memory-utilization", "SHARE", 0, .help = "of HBM that vLLM or SGLang takes (0.90 and 0.88)",
+                  .details = "The share of HBM that vLLM or SGLang (--mem-fraction-static) takes (0.90 and 0.88). What "
+                             "TensorRT-LLM and MaxText take is not of all HBM, and stays."),
     [OPTION_PROFILE] = INPUT_ROW("profile", "NAME", 0, .help = "ideal (roofline only), default, or a file (default)",
                                  .values = "default ideal"),
     [OPTION_TOP] = INPUT_ROW("top", "K", USE_INFERENCE, .heading = "Search and output",

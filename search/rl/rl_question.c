@@ -81,6 +81,7 @@ static bool read_lengths(const Words *words, RlQuestion *out) {
         !words_tokens(words, OPTION_PROMPT, 1, TOKENS_MAX, &prompt))
         return false;
     out->prompt = (double)prompt;
+    if (most > 0 && !given(words, OPTION_ANSWER)) answer = min_whole(answer, divide_up(most, 4));
     if (file) {
         if (given(words, OPTION_ANSWER))
             return words_wrong(words, OPTION_LENGTHS, "contradicts --answer; give one of them");
@@ -92,6 +93,7 @@ static bool read_lengths(const Words *words, RlQuestion *out) {
         return words_wrong(words, OPTION_MAX_ANSWER,
                            "%lld is below the mean of %lld tokens; give the longest that an answer may be",
                            (long long)most, (long long)answer);
+    out->cut = (double)most;
     return answers_lognormal((double)answer, (double)most, out->profile.answer_sigma, words->arena, &out->answers) ||
            error_memory(words->error);
 }

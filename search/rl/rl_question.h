@@ -25,6 +25,7 @@ typedef struct {
     RlProfile profile;
     ServingRequested serving; /* the whole machine as a pool that generates */
     Lengths answers;
+    double cut; /* tokens at which an answer is cut; 0: a file says how long answers are */
     int64_t prompts, samples; /* of a step; answers generated: answers_generated() */
     double prompt, kept;      /* tokens; share of answers that are trained on */
     int64_t train_batch;      /* answers of one update */

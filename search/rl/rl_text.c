@@ -65,7 +65,7 @@ static void write_heading(const RlQuestion *question, TextOut out) {
               machine_of(&question->chip, question->machine.text, 0, machine), (long long)question->chips,
               precision ? precision : "bf16", (long long)question->prompts, grouped_text(question->prompt, a),
               (long long)question->samples, question->samples > 1 ? "s" : "", grouped_text(question->answers.mean, b),
-              grouped_text(question->answers.longest, c));
+              grouped_text(max_real(question->cut, question->answers.longest), c));
     text_strong(out);
     prose_write(out, "", "", line.text);
     text_plain(out);

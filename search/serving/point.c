@@ -11,18 +11,26 @@ int64_t question_chips(const ServingQuestion *question, int64_t devices) {
     return divide_up(devices, max_whole(1, question->chip.devices_per_chip));
 }
 
+static bool fits(const MemoryPlan *plan, int64_t batch, int64_t step_tokens) {
+    WorkerMemory memory;
+    memory_of_load(plan, (double)batch, (double)step_tokens, &memory);
+    return memory_fits(&memory);
+}
+
+/* Whether memory has room for one request of the longest that is accepted. */
+static bool holds_longest(const ServingQuestion *question, const ServedModel *served, const ServingLayout *layout) {
+    MemoryPlan memory;
+    memory_plan(served, &layout->layout, (double)question->accepted, &memory);
+    return fits(&memory, 1, (double)question->budgets[0]);
+}
+
 void price_layout(const ServingQuestion *question, const ServingLayout *layout, const WorkerLinks *links,
                   PricedLayout *out) {
     ServedModel served = question_served(question, layout->engine);
     out->on = layout;
     step_plan(&served, &layout->layout, links, &out->step);
     memory_plan(&served, &layout->layout, question->peak_tokens, &out->memory);
-}
-
-static bool fits(const MemoryPlan *plan, int64_t batch, int64_t step_tokens) {
-    WorkerMemory memory;
-    memory_of_load(plan, (double)batch, (double)step_tokens, &memory);
-    return memory_fits(&memory);
+    if (question->accepted > 0 && !holds_longest(question, &served, layout)) out->memory.limit_bytes = 0;
 }
 
 int64_t layout_room(const MemoryPlan *plan, int64_t step_tokens) {

@@ -49,6 +49,7 @@ typedef struct {
     /* Of the sequences in flight: the length at which each ends, which memory has room for, and the mean while it is
      * decoded; the keys that a token of a prompt attends to, mean; and the longest sequence of all. */
     double peak_tokens, mean_context, prompt_context, longest;
+    int64_t accepted; /* tokens of the longest request that servers accept; 0: the longest sequence */
     Speculation speculation;
     double ttft_limit_seconds, tpot_limit_seconds; /* 0: none */
     double rate;                                   /* requests per second; 0: as many as can be served */

@@ -111,8 +111,9 @@ typedef struct {
     const char *name;  /* "vllm": as --engine takes it, and as profiles name it */
     const char *title; /* "vLLM" */
     bool on_gpus, on_tpus;
-    bool two_pools;   /* it moves caches between pools */
-    unsigned weights; /* a bit for each StoredType that it runs */
+    bool two_pools;     /* it moves caches between pools */
+    bool memory_of_all; /* the share of memory that it is given is of all HBM, weights included */
+    unsigned weights;   /* a bit for each StoredType that it runs */
     unsigned caches;
     /* The rule that the layout breaks, as a text that outlives the call; NULL: it can be launched. */
     const char *(*refuses)(const EngineAsk *ask);

@@ -143,6 +143,7 @@ const Engine ENGINE_SGLANG = {
     .title = "SGLang",
     .on_gpus = true,
     .two_pools = true,
+    .memory_of_all = true,
     .weights = 1u << STORED_BF16 | 1u << STORED_FP8 | 1u << STORED_INT8 | 1u << STORED_MXFP4 | 1u << STORED_NVFP4 |
                1u << STORED_INT4,
     .caches = 1u << STORED_BF16 | 1u << STORED_FP8,

@@ -105,6 +105,16 @@ static bool read_lengths(const Words *words, ServingRequested *request) {
     return true;
 }
 
+/* Servers accept what is sent. */
+static bool read_accepted(const Words *words, ServingRequested *request) {
+    ServingQuestion *question = &request->question;
+    if (!words_whole(words, OPTION_MAX_MODEL_LEN, 1, TOKENS_MAX, &question->accepted)) return false;
+    if (question->accepted == 0 || (double)question->accepted >= question->longest) return true;
+    return words_wrong(words, OPTION_MAX_MODEL_LEN,
+                       "%lld is below the %.0f tokens of a request; give less of --prompt and --answer",
+                       (long long)question->accepted, question->longest);
+}
+
 /* Nothing is learned about positions beyond a learned table. */
 static bool check_length(const Words *words, const ServingRequested *request) {
     const ServingQuestion *question = &request->question;
@@ -286,6 +296,22 @@ static bool read_published(const Words *words, const cJSON *json, ServingRequest
     return true;
 }
 
+/* --gpu-memory-utilization, of engines that count it of all HBM. No engine has more than the physical front. */
+static bool read_memory_share(const Words *words, ServingQuestion *question) {
+    const char *text = given(words, OPTION_GPU_MEMORY);
+    double share = 0;
+    if (text && !number_share(text, words_where(words, OPTION_GPU_MEMORY), 0.1, 0.99, &share, words->error))
+        return false;
+    for (int e = 0; e <= engine_count() && text; e++) {
+        ServingProfile *profile = &question->profiles[e == engine_count() ? NO_ENGINE : e];
+        if (e == engine_count())
+            profile->memory_fraction = max_real(profile->memory_fraction, share);
+        else if (engine_at(e)->memory_of_all)
+            profile->memory_fraction = share;
+    }
+    return true;
+}
+
 /* The profile of each engine, and the types of weights and cache. */
 static bool read_physics(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
@@ -304,6 +330,7 @@ static bool read_physics(const Words *words, ServingRequested *request) {
         chip_use_driver_memory(&question->chip);
         chip_use_driver_memory(&question->device);
     }
+    ok = ok && read_memory_share(words, question);
     request->weights_said = given(words, OPTION_PRECISION) != NULL;
     if (ok && request->weights_said)
         ok = each_word(words, request, OPTION_PRECISION, take_weights, "bf16, fp8, int8, mxfp4, nvfp4 or int4");
@@ -329,6 +356,6 @@ bool serving_question(const Options *options, Arena *arena, ServingRequested *ou
     memset(out, 0, sizeof *out);
     /* In this order because each leans on the ones before. */
     return read_model(&words, out) && read_machine(&words, out) && read_lengths(&words, out) &&
-           check_length(&words, out) && read_limits(&words, out) && read_physics(&words, out) &&
-           read_space(&words, out) && read_search(&words, out);
+           read_accepted(&words, out) && check_length(&words, out) && read_limits(&words, out) &&
+           read_physics(&words, out) && read_space(&words, out) && read_search(&words, out);
 }

@@ -428,7 +428,8 @@ static void write_nearest(const ServingReport *report, TextOut out) {
             &prose,
             "nothing fits: no layout leaves room for one sequence of %.0f tokens next to the weights; more chips, or "
             "--precision %s.",
-            report->question->peak_tokens, stored_bytes(report->question->weights[0]) > 1 ? "fp8 or int4" : "int4");
+            max_real(report->question->peak_tokens, (double)report->question->accepted),
+            stored_bytes(report->question->weights[0]) > 1 ? "fp8 or int4" : "int4");
     }
     prose_write(out, "Answer: ", "  ", prose.text);
     if (report->answer->has_nearest) serving_write_point(report, &report->answer->nearest, out);

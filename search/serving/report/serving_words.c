@@ -78,7 +78,8 @@ void pool_words(const ServingQuestion *question, const ServingPool *pool, Engine
                                                                 : ENGINE_DECODES,
                          .sequences = pool->batch,
                          .step_tokens = pool->step_tokens,
-                         .length = (int64_t)question->longest + SPECIAL_TOKENS,
+                         .length =
+                             question->accepted > 0 ? question->accepted : (int64_t)question->longest + SPECIAL_TOKENS,
                          .memory_fraction = question->profiles[engine].memory_fraction,
                          .drafts = question->speculation.drafts};
     if (pool->phase == PHASE_PROMPTS)
