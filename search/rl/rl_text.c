@@ -59,13 +59,17 @@ static void write_heading(const RlQuestion *question, TextOut out) {
     Prose line = {0};
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], machine[WORDS_SIZE];
     const char *precision = question->options->text[OPTION_PRECISION];
+    const char *most = question->options->text[OPTION_MAX_ANSWER]; /* none may be drawn that is as long */
+    double cut = question->answers.longest;
+    Error unread = {0};
+    if (most) number_real(most, "", 1, 1e12, &cut, &unread);
     prose_add(&line,
               "%s of %s on %s (%lld GPUs), %s, %lld prompts of %s tokens, %lld answer%s each, mean %s, cut at %s:",
               question->algorithm->title, question->model.name,
               machine_of(&question->chip, question->machine.text, 0, machine), (long long)question->chips,
               precision ? precision : "bf16", (long long)question->prompts, grouped_text(question->prompt, a),
               (long long)question->samples, question->samples > 1 ? "s" : "", grouped_text(question->answers.mean, b),
-              grouped_text(question->answers.longest, c));
+              grouped_text(cut, c));
     text_strong(out);
     prose_write(out, "", "", line.text);
     text_plain(out);
