@@ -19,7 +19,7 @@ static const char *const WITH_VALUE[] = {
     /* learning, data, logs and checkpoints */
     "learning-rate lr min-lr weight-decay beta beta1 beta2 epsilon temperature top-p top-k warmup-ratio warmup-steps "
     "lr-scheduler-type max-grad-norm save-steps eval-steps logging-steps logging-dir output-dir run-name report-to "
-    "project-name experiment-name dataset dataset-name dataset-path data-path val-files train-files "
+    "project-name experiment-name dataset-name dataset-path data-path val-files train-files "
     "actor-learning-rate critic-learning-rate init-kl-coef kl-coef kl-loss-coef kl-target eps-clip gamma lambd "
     "cliprange clip-ratio loss-type num-iterations max-samples max-epochs num-episodes save-path ckpt-path "
     "load-checkpoint input-key prompt-data apply-chat-template reward-fn reward-funcs use-wandb wandb-project "
