@@ -128,6 +128,10 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
         out->spec[i] = chosen->out;
         out->summed[i] = strategy_summed(setting, &flow->node[i], chosen);
         strategy_seconds(setting, &flow->node[i], chosen, solving->lists.in + chosen->in, &out->tally);
+        int with = flow->node[i].joined;
+        if (with < 0) continue;
+        const Strategy *other = &solving->lists.strategy[solving->lists.start[with] + result->choice[with]];
+        joined_seconds(setting, &flow->node[i], chosen, other, &out->tally);
     }
     for (int64_t i = 0; i < flow->edges; i++) {
         const FlowEdge *edge = &flow->edge[i];

@@ -11,6 +11,7 @@ typedef struct {
     Flow *flow;
     FlowView *view;   /* of each value, in the call that is followed */
     bool *is_running; /* of each function */
+    int *uses;        /* of each value, in the text */
     OpRule *rule;     /* of each op, made when it is first met */
     bool *is_made;
     Arena *arena;
@@ -35,7 +36,7 @@ static int add_node(Walk *walk, FlowNode node) {
         return error_memory(walk->error), -1;
     node.trips = walk->trips;
     node.held_bits = node.type.bits;
-    node.copied = -1;
+    node.copied = node.joined = node.sums[0] = node.sums[1] = -1;
     node.from = flow->moments;
     node.to = flow->moments + 1;
     node.edge = (int)flow->edges;
@@ -64,6 +65,28 @@ static bool add_free(Walk *walk, FlowView from, FlowNode node, FlowView *out) {
 }
 
 /* ---- one operation ---- */
+
+/* The partial sums that a value is made of, where nothing else reads it: a matmul, or an addition of such. */
+static const int *sums_of(const Walk *walk, int value) {
+    int at = walk->view[value].node;
+    const FlowNode *node = at < 0 ? NULL : &walk->flow->node[at];
+    bool own = node && node->op >= 0 && walk->program->op[node->op].result == value && node->trips == walk->trips;
+    return own && walk->uses[value] == 1 && node->sums[0] >= 0 ? node->sums : NULL;
+}
+
+/* An addition of partial sums: compilers add first, and send one sum (XLA's all_reduce and reduce_scatter
+ * reassociation, seen in compiled programs of libtpu 0.0.52). */
+static void join_sums(Walk *walk, const ProgramOp *op, int at) {
+    FlowNode *node = walk->flow->node;
+    const int *operand = walk->program->operand + op->operand;
+    if (node[at].matrix) node[at].sums[0] = node[at].sums[1] = at;
+    if (!piece_is(op->name, "add")) return;
+    const int *first = sums_of(walk, operand[0]), *second = sums_of(walk, operand[1]);
+    if (!first || !second) return;
+    node[first[1]].joined = second[0];
+    node[at].sums[0] = first[0];
+    node[at].sums[1] = second[1];
+}
 
 static bool add_work(Walk *walk, int op_at, const OpRule *rule) {
     const ProgramOp *op = &walk->program->op[op_at];
@@ -96,6 +119,7 @@ static bool add_work(Walk *walk, int op_at, const OpRule *rule) {
     }
     walk->flow->node[at].edges = (int)(walk->flow->edges - walk->flow->node[at].edge);
     for (int i = 0; i < op->results; i++) walk->view[op->result + i] = whole_view(at);
+    join_sums(walk, op, at);
     return true;
 }
 
@@ -416,9 +440,11 @@ bool flow_of_program(const Program *program, Arena *arena, Flow *out, Error *err
     Walk walk = {.program = program, .flow = out, .arena = arena, .error = error};
     walk.view = ARENA_NEW(&scratch, FlowView, (size_t)program->values);
     walk.is_running = ARENA_NEW(&scratch, bool, (size_t)program->functions);
+    walk.uses = ARENA_NEW(&scratch, int, (size_t)program->values);
+    for (int64_t i = 0; i < program->operands && walk.uses; i++) walk.uses[program->operand[i]]++;
     walk.rule = ARENA_NEW(arena, OpRule, (size_t)program->ops); /* nodes point to its factors */
     walk.is_made = ARENA_NEW(&scratch, bool, (size_t)program->ops);
-    bool ok = walk.view && walk.is_running && walk.rule && walk.is_made ? walk_entry(&walk) : error_memory(error);
+    bool ok = walk.view && walk.is_running && walk.uses && walk.rule && walk.is_made ? walk_entry(&walk) : error_memory(error);
     arena_free(&scratch);
     return ok;
 }

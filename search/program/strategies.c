@@ -161,14 +161,30 @@ static double moved_bytes(const Setting *setting, const FlowNode *node, const Sp
     return bytes;
 }
 
+/* Whether XLA scatters a sum over these axes by a dimension. On TPUs it does not, but sums it whole and cuts, where an
+ * axis that stays cuts the dimension inside theirs, and where the pieces are of a 16-bit type and odd multiples of the
+ * lanes wide (single matmuls compiled by libtpu 0.0.52 for v5e, v5p and v6e: 128 and 384 of 64, 128, 192, 256, 384
+ * and 512 columns, not of fp32). */
+static bool scatters(const Setting *setting, const TensorType *type, Spec computed, unsigned on, int d) {
+    const LogicalMesh *mesh = setting->mesh;
+    double lanes = setting->machine->profile.lanes;
+    if (lanes <= 1) return true;
+    int64_t width = type->size[d] / mesh->ways[on];
+    for (int a = 0; a < mesh->axes; a++) {
+        if (spec_dimension(computed, a) == d) width /= mesh->size[a];
+        if ((on >> a & 1) && has_minor(mesh, computed, a, d)) return false;
+    }
+    return d != type->rank - 1 || type->bits != 16 || width % (int64_t)lanes != 0 || width / (int64_t)lanes % 2 == 0;
+}
+
 /* Sums what the axes of `partial` left: scattered where the final sharding cuts by them, else whole on all. */
-static double sum_partials(const Move *move, Spec computed, unsigned partial, Spec out) {
+static double sum_partials(const Move *move, const TensorType *type, Spec computed, unsigned partial, Spec out) {
     const LogicalMesh *mesh = move->setting->mesh;
     double seconds = 0;
     bool whole = space_sums_whole(move->setting->machine, mesh, partial);
     for (int d = 0; d < PROGRAM_RANK_MAX && !whole; d++) {
         unsigned on = axes_on(mesh, out, partial, d);
-        if (!on) continue;
+        if (!on || !scatters(move->setting, type, computed, on, d)) continue;
         seconds += send(move, COLLECTIVE_REDUCE_SCATTER, on, move->bytes / (double)spec_ways(mesh, computed));
         for (int a = 0; a < mesh->axes; a++)
             if (on >> a & 1) computed = spec_with(computed, a, d);
@@ -197,6 +213,24 @@ Spec strategy_summed(const Setting *setting, const FlowNode *node, const Strateg
     return node->kind == FLOW_WORK ? computed_spec(setting->mesh, node, strategy->factor, &partial) : strategy->out;
 }
 
+static double sums_seconds(const Setting *setting, const FlowNode *node, const Strategy *strategy, Tally *tally) {
+    unsigned partial;
+    if (node->kind != FLOW_WORK) return 0;
+    Spec computed = computed_spec(setting->mesh, node, strategy->factor, &partial);
+    Move move = {setting, type_bytes(&node->type), node->trips, tally};
+    return sum_partials(&move, &node->type, computed, partial, strategy->out);
+}
+
+double joined_seconds(const Setting *setting, const FlowNode *node, const Strategy *strategy, const Strategy *with,
+                      Tally *tally) {
+    const FlowNode *next = &setting->flow->node[node->joined];
+    unsigned mine, its;
+    Spec computed = computed_spec(setting->mesh, node, strategy->factor, &mine);
+    bool alike = computed == computed_spec(setting->mesh, next, with->factor, &its) && mine == its &&
+                 strategy->out == with->out;
+    return alike ? 0 : sums_seconds(setting, node, strategy, tally);
+}
+
 double strategy_seconds(const Setting *setting, const FlowNode *node, const Strategy *strategy, const Spec *in,
                         Tally *tally) {
     const ProgramMachine *machine = setting->machine;
@@ -214,8 +248,7 @@ double strategy_seconds(const Setting *setting, const FlowNode *node, const Stra
     if (node->value >= 0 || node->copied >= 0) work = 0; /* a carry stays where it is */
     if (tally) tally->work_seconds += work * node->trips;
     if (tally) tally->flops += node->flops / ways * node->trips;
-    Move move = {setting, type_bytes(&node->type), node->trips, tally};
-    return work + sum_partials(&move, computed, partial, strategy->out);
+    return work + (node->joined < 0 ? sums_seconds(setting, node, strategy, tally) : 0);
 }
 
 /* ---- listing ---- */

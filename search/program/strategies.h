@@ -40,6 +40,11 @@ double strategy_seconds(const Setting *setting, const FlowNode *node, const Stra
                         Tally *tally);
 double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spec need, Tally *tally);
 
+/* Seconds in which the partial sums of a node end, of one execution, where they are added to those of the node that it
+ * is joined with: none where both end alike, since they are added first. */
+double joined_seconds(const Setting *setting, const FlowNode *node, const Strategy *strategy, const Strategy *with,
+                      Tally *tally);
+
 /* The sharding in which a strategy leaves its result before partial sums are scattered: its own where none are. */
 Spec strategy_summed(const Setting *setting, const FlowNode *node, const Strategy *strategy);
 

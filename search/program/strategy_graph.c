@@ -84,6 +84,21 @@ static bool scratch_for(Filling *filling, int have, int need) {
     return true;
 }
 
+static bool room_for_entries(Filling *filling, int64_t end) {
+    if (end > ENTRIES_MAX)
+        return error_set(filling->error, ERROR_INPUT, "program", "too large a graph of shardings; give fewer --axes");
+    while (filling->entry_room < end)
+        if (!list_grow((void **)&filling->graph->entry, filling->entry_room, &filling->entry_room, sizeof(int64_t)))
+            return error_memory(filling->error);
+    return true;
+}
+
+static void end_edge(StrategyGraph *graph, int from, int to, int64_t end) {
+    graph->edge_first[graph->edge_count] = from;
+    graph->edge_second[graph->edge_count] = to;
+    graph->entry_start[++graph->edge_count] = end;
+}
+
 static bool fill_edge(Filling *filling, int64_t at) {
     const Flow *flow = filling->setting->flow;
     const StrategyLists *lists = filling->lists;
@@ -92,12 +107,7 @@ static bool fill_edge(Filling *filling, int64_t at) {
     int from = lists->start[edge->from], to = lists->start[edge->to];
     int have = lists->start[edge->from + 1] - from, need = lists->start[edge->to + 1] - to;
     int64_t begin = graph->entry_start[graph->edge_count];
-    if (begin + (int64_t)have * need > ENTRIES_MAX)
-        return error_set(filling->error, ERROR_INPUT, "program", "too large a graph of shardings; give fewer --axes");
-    while (filling->entry_room < begin + (int64_t)have * need)
-        if (!list_grow((void **)&graph->entry, filling->entry_room, &filling->entry_room, sizeof(int64_t)))
-            return error_memory(filling->error);
-    if (!scratch_for(filling, have, need)) return false;
+    if (!room_for_entries(filling, begin + (int64_t)have * need) || !scratch_for(filling, have, need)) return false;
     for (int i = 0; i < have; i++) note(&filling->have, i, lists->strategy[from + i].out);
     for (int k = 0; k < need; k++) note(&filling->need, k, edge_need(lists, flow, edge, at, &lists->strategy[to + k]));
     int columns = filling->need.count;
@@ -118,15 +128,34 @@ static bool fill_edge(Filling *filling, int64_t at) {
     forget(&filling->have);
     forget(&filling->need);
     if (!any) return true;
-    graph->edge_first[graph->edge_count] = edge->from;
-    graph->edge_second[graph->edge_count] = edge->to;
-    graph->entry_start[++graph->edge_count] = begin + (int64_t)have * need;
+    end_edge(graph, edge->from, edge->to, begin + (int64_t)have * need);
+    return true;
+}
+
+/* Between matmuls whose sums are added: what the first one's take. */
+static bool fill_joined(Filling *filling, int at) {
+    const StrategyLists *lists = filling->lists;
+    const FlowNode *node = &filling->setting->flow->node[at];
+    StrategyGraph *graph = filling->graph;
+    if (node->joined < 0) return true;
+    int from = lists->start[at], to = lists->start[node->joined];
+    int have = lists->start[at + 1] - from, need = lists->start[node->joined + 1] - to;
+    int64_t begin = graph->entry_start[graph->edge_count];
+    if (!room_for_entries(filling, begin + (int64_t)have * need)) return false;
+    for (int i = 0; i < have; i++)
+        for (int k = 0; k < need; k++) {
+            double seconds = joined_seconds(filling->setting, node, &lists->strategy[from + i],
+                                            &lists->strategy[to + k], NULL);
+            graph->entry[begin + (int64_t)i * need + k] = as_cost(filling, seconds, node->trips);
+        }
+    end_edge(graph, at, node->joined, begin + (int64_t)have * need);
     return true;
 }
 
 bool strategies_graph(const Setting *setting, const StrategyLists *lists, StrategyGraph *out, double *unit,
                       Error *error) {
     const Flow *flow = setting->flow;
+    size_t edges = (size_t)(flow->edges + flow->nodes) + 1;
     *out = (StrategyGraph){.usage_limit = INT64_MAX};
     *unit = UNIT_SECONDS;
     Filling *filling = calloc(1, sizeof *filling);
@@ -134,11 +163,12 @@ bool strategies_graph(const Setting *setting, const StrategyLists *lists, Strate
     *filling = (Filling){.setting = setting, .lists = lists, .graph = out, .scale = 1 / UNIT_SECONDS, .error = error};
     memset(filling->have.number, -1, sizeof filling->have.number);
     memset(filling->need.number, -1, sizeof filling->need.number);
-    out->edge_first = calloc((size_t)flow->edges + 1, sizeof(int64_t));
-    out->edge_second = calloc((size_t)flow->edges + 1, sizeof(int64_t));
-    out->entry_start = calloc((size_t)flow->edges + 2, sizeof(int64_t));
+    out->edge_first = calloc(edges, sizeof(int64_t));
+    out->edge_second = calloc(edges, sizeof(int64_t));
+    out->entry_start = calloc(edges + 1, sizeof(int64_t));
     bool ok = out->edge_first && out->edge_second && out->entry_start ? fill_nodes(filling) : error_memory(error);
     for (int64_t i = 0; i < flow->edges && ok; i++) ok = fill_edge(filling, i);
+    for (int i = 0; i < flow->nodes && ok; i++) ok = fill_joined(filling, i);
     free(filling->have.of);
     free(filling->need.of);
     free(filling->moved);

@@ -252,7 +252,7 @@ def measure(text, topology, hlo=None):
             + memory.temp_size_in_bytes)
     return dict(sent_mb=round(sum(rows.values()) / 1e6, 2), kinds={k: round(v / 1e6, 2) for k, v in sorted(rows.items())},
                 gflops=round(cost.get("flops", 0) / 1e9, 2), peak_mb=round(held / 1e6, 1),
-                temporary_mb=round(memory.temp_size_in_bytes / 1e6, 1),
+                temporary_mb=round(memory.temp_size_in_bytes / 1e6, 1), all_mb=round(memory.peak_memory_in_bytes / 1e6, 1),
                 arguments_mb=round(memory.argument_size_in_bytes / 1e6, 1), seconds=round(time.time() - start, 1))
 
 

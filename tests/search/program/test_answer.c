@@ -17,6 +17,10 @@ typedef struct {
     const LogicalMesh *mesh;
     Cut fixed[2]; /* of the arguments */
     Cut out[10], need[10][2];
+    int joined[10]; /* the matmul whose sums are added to this one's before both end; -1: none */
+    Cut computed[10];
+    unsigned partial[10];
+    double sums[10]; /* seconds in which they end */
     double least;
     int visits;
 } Every;
@@ -143,6 +147,47 @@ static double operands(const Every *every, int at) {
     return seconds;
 }
 
+static int uses(const Small *small, int value) {
+    int count = value == small->values - 1; /* returned */
+    for (int i = 2; i < small->values; i++) {
+        count += small->value[i].a == value;
+        count += small->value[i].kind != SMALL_TURN && small->value[i].b == value;
+    }
+    return count;
+}
+
+/* The matmuls of which a value is the sum and nothing else; how many: none where another operation reads one of them. */
+static int summands(const Small *small, int value, int *list) {
+    const SmallValue *one = &small->value[value];
+    if (one->kind != SMALL_MATMUL && one->kind != SMALL_ADD) return 0;
+    if (one->kind == SMALL_MATMUL) return list[0] = value, 1;
+    if (uses(small, one->a) != 1 || uses(small, one->b) != 1) return 0;
+    int first = summands(small, one->a, list), second = first ? summands(small, one->b, list + first) : 0;
+    return second ? first + second : 0;
+}
+
+static void join(Every *every) {
+    for (int i = 0; i < 10; i++) every->joined[i] = -1;
+    for (int i = 2; i < every->small->values; i++) {
+        int list[8], count = every->small->value[i].kind == SMALL_ADD ? summands(every->small, i, list) : 0;
+        for (int k = 0; k + 1 < count; k++) every->joined[list[k]] = list[k + 1];
+    }
+}
+
+/* Sums that are added end once, where they end alike: paid when the later of the two is chosen. */
+static double ended(const Every *every, int at) {
+    double seconds = every->joined[at] < 0 ? every->sums[at] : 0;
+    for (int i = 2; i <= at; i++) {
+        int with = every->joined[i];
+        if (with < 0 || (i > with ? i : with) != at) continue;
+        bool alike = every->partial[i] == every->partial[with] &&
+                     memcmp(&every->computed[i], &every->computed[with], sizeof(Cut)) == 0 &&
+                     memcmp(&every->out[i], &every->out[with], sizeof(Cut)) == 0;
+        seconds += alike ? 0 : every->sums[i];
+    }
+    return seconds;
+}
+
 static void choose(Every *every, int at, double paid);
 
 /* Sums over the axes in `partial`, in every way in which they can end. */
@@ -169,6 +214,10 @@ static void choose_ends(Every *every, int at, double paid, Cut computed, unsigne
             seconds += sends(every, COLLECTIVE_ALL_REDUCE, left,
                              4.0 * value->size[0] * value->size[1] / ways(every, now, -1));
             every->out[at] = out;
+            every->computed[at] = computed;
+            every->partial[at] = partial;
+            every->sums[at] = seconds;
+            seconds = ended(every, at);
             bool is_last = at == every->small->values - 1;
             if (is_last && every->small->tied) seconds += moved(every, out, every->out[0], value->size);
             choose(every, at + 1, paid + seconds);
@@ -241,6 +290,7 @@ static void hold(const Small *small, const char *text, const int *cut, int *mesh
                        .fixed = {{{cut[0], -1}}, {{cut[1], -1}}},
                        .least = found * (1 + 1e-6) + 1e-10};
         double most = every.least;
+        join(&every);
         choose(&every, 0, 0);
         if (every.visits > VISITS_MOST) continue;
         cr_expect(choice->proof == GRAPH_OPTIMAL || !choice->found);
@@ -264,4 +314,23 @@ Test(program_answer, equals_every_choice) {
         arena_free(&arena);
     }
     cr_expect(meshes > 1000, "%d", meshes);
+}
+
+/* Programs in which matmuls are added, of which there are few among those above. */
+Test(program_answer, sums_that_are_added_end_once) {
+    Draws draws = {390};
+    int meshes = 0, programs = 0;
+    for (int turn = 0; turn < 20000 && programs < 50; turn++) {
+        Arena arena = {0};
+        Small small = small_draw(&draws, 3 + turn % 3);
+        Every every = {.small = &small};
+        bool any = false;
+        join(&every);
+        for (int i = 0; i < small.values; i++) any = any || every.joined[i] >= 0;
+        int cut[2] = {draw(&draws, 2), draw(&draws, 2)};
+        if (any) hold(&small, small_text(&small, &arena, "v"), cut, &meshes);
+        programs += any;
+        arena_free(&arena);
+    }
+    cr_expect(programs == 50 && meshes > 150, "%d, %d", programs, meshes);
 }

@@ -283,6 +283,36 @@ Test(program, a_step_for_each_collective) {
     cr_expect(steps == 1 && route[0] == 0, "%d: %x", steps, route[0]);
 }
 
+/* A sum over x of 1024 rows that is to be cut by columns: what single matmuls of these widths sent, compiled by libtpu
+ * 0.0.52 for 4x4 of v5e and v6e and 2x2x4 of v5p. */
+Test(program, sums_that_xla_on_tpus_does_not_scatter) {
+    static const struct {
+        int bits, columns;
+        bool inside, scatters;
+    } ROWS[] = {{16, 256, false, true},  {16, 512, false, false},  {16, 768, false, true}, {16, 1024, false, true},
+                {16, 1536, false, false}, {16, 4096, false, true}, {32, 512, false, true}, {16, 2048, true, false}};
+    const LogicalMesh mesh = {.axes = 2, .size = {4, 4}, .ways = {1, 4, 4, 16}};
+    const Factor columns = {.size = 0, .result = 1}, contracted = {.size = 64, .result = -1};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++)
+        for (int tpu = 0; tpu < 2; tpu++) {
+            ProgramMachine machine = {.flops_per_second = 1, .hbm_bytes_per_second = 1, .mesh = {.devices = 16}};
+            const Factor factors[] = {columns, contracted};
+            FlowNode node = {.kind = FLOW_WORK, .factor = factors, .factors = 2, .trips = 1, .joined = -1};
+            node.type = (TensorType){.rank = 2, .bits = ROWS[i].bits, .size = {1024, ROWS[i].columns}};
+            Flow flow = {.node = &node, .nodes = 1};
+            Setting setting = {&machine, &mesh, &flow, 1};
+            Strategy strategy = {.out = spec_with(0, 0, 1), .factor = {1, (int8_t)(ROWS[i].inside ? 0 : -1), -1}};
+            if (ROWS[i].inside) strategy.out = spec_with(strategy.out, 1, 1);
+            Tally tally = {0};
+            machine.profile.lanes = tpu ? 128 : 1;
+            strategy_seconds(&setting, &node, &strategy, NULL, &tally);
+            bool scattered = tally.bytes[COLLECTIVE_REDUCE_SCATTER] > 0;
+            cr_expect(scattered == (!tpu || ROWS[i].scatters) &&
+                          (tally.bytes[COLLECTIVE_ALL_REDUCE] > 0) == !scattered,
+                      "%d bits, %d columns", ROWS[i].bits, ROWS[i].columns);
+        }
+}
+
 /* ---- memory ---- */
 
 /* 8 x 16 of f32 in two arguments and their sum, which is a result: on 8 chips each takes 64 bytes of one at the least,
