@@ -85,27 +85,55 @@ static void fix_reference(Solving *solving, Reference reference) {
     }
 }
 
+/* A copy in the sharding of what it is a copy of is no other buffer, but that one for longer. */
+static bool is_same_buffer(const Flow *flow, const ProgramChoice *choice, int64_t node) {
+    int copied = flow->node[node].copied;
+    return copied >= 0 && choice->spec[node] == choice->spec[copied];
+}
+
 static bool find_peaks(const Setting *setting, ProgramChoice *out) {
     const Flow *flow = setting->flow;
     Arena arena = {0};
     size_t moments = (size_t)flow->moments + 3;
     double *own = ARENA_NEW(&arena, double, moments), *arguments = ARENA_NEW(&arena, double, moments);
     double held = 0, given = 0;
-    for (int64_t i = 0; i < flow->nodes && own && arguments; i++) {
+    int *ends = ARENA_NEW(&arena, int, (size_t)flow->nodes);
+    for (int64_t i = flow->nodes - 1; i >= 0 && ends && own && arguments; i--) { /* copies are behind what they copy */
         const FlowNode *node = &flow->node[i];
+        ends[i] = (int)max_whole(ends[i], max_whole(node->to, node->from + 1));
+        if (is_same_buffer(flow, out, i)) {
+            ends[node->copied] = (int)max_whole(ends[node->copied], ends[i]);
+            continue;
+        }
         double *change = node->kind == FLOW_ARGUMENT ? arguments : own, bytes = held_bytes(setting, node, out->spec[i]);
         change[node->from] += bytes;
-        change[node->to > node->from ? node->to : node->from + 1] -= bytes;
+        change[ends[i]] -= bytes;
+    }
+    for (int64_t i = 0; i < flow->edges && ends && own && arguments; i++) { /* gathered where it is read */
+        const FlowEdge *edge = &flow->edge[i];
+        const FlowNode *to = &flow->node[edge->to];
+        if (to->kind != FLOW_WORK || edge->operand == FLOW_AS_NODE || out->need[i] == SPEC_AS_IT_IS) continue;
+        if (!edge_moves(setting, edge, out->spec[edge->from], out->need[i])) continue;
+        double bytes = type_bytes(&edge->type) / (double)spec_ways(setting->mesh, out->need[i]);
+        own[to->from] += bytes;
+        own[to->from + 1] -= bytes;
+    }
+    for (int64_t i = 0; i < flow->nodes && ends && own && arguments; i++) { /* before it is scattered */
+        const FlowNode *node = &flow->node[i];
+        if (node->kind != FLOW_WORK || out->summed[i] == out->spec[i]) continue;
+        double bytes = type_bytes(&node->type) / (double)spec_ways(setting->mesh, out->summed[i]);
+        own[node->from] += bytes;
+        own[node->from + 1] -= bytes;
     }
     out->peak_bytes = out->peak_most_bytes = 0;
-    for (size_t t = 0; t < moments && own && arguments; t++) {
+    for (size_t t = 0; t < moments && own && arguments && ends; t++) {
         held += own[t];
         given += arguments[t];
         out->peak_bytes = max_real(out->peak_bytes, given + held);
         out->peak_most_bytes = max_real(out->peak_most_bytes, given + TEMPORARY_MOST * held);
     }
     arena_free(&arena);
-    return own && arguments;
+    return own && arguments && ends;
 }
 
 static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoice *out) {
@@ -148,31 +176,56 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
     return find_peaks(setting, out) || error_memory(solving->error);
 }
 
-/* Solves the mesh that is set; choices that take `most` seconds are of no use. */
-static bool solve(Solving *solving, bool is_limited, double most, ProgramChoice *out, GraphResult *result) {
+/* Solves the mesh that is set within `limit` bytes of the graph's usages; choices that take `most` seconds are of no
+ * use. */
+static bool solve(Solving *solving, double limit, double most, ProgramChoice *out, GraphResult *result) {
     Arena scratch = {0};
     GraphControl control = solving->question->control;
     control.time_limit += isfinite(control.time_limit) ? control.seconds(control.context) : 0; /* of one mesh */
     control.cutoff = isfinite(most) ? (int64_t)(most / solving->unit + 0.5) : 0;
-    solving->graph.is_limited = is_limited;
-    solving->graph.usage_limit = is_limited ? (int64_t)solving->question->priced.hbm_bytes : INT64_MAX;
+    solving->graph.is_limited = isfinite(limit);
+    solving->graph.usage_limit = isfinite(limit) ? (int64_t)limit : INT64_MAX;
     bool ok =
         graph_solve(&solving->graph, &control, &scratch, result, solving->error) && take_choice(solving, result, out);
     arena_free(&scratch);
     return ok;
 }
 
+/* Bytes that a choice is held to. */
+static double peak_held_to(const Solving *solving, const ProgramChoice *choice) {
+    return solving->setting.caution > 1 ? choice->peak_most_bytes : choice->peak_bytes;
+}
+
+/* The graph counts a copy and what it is a copy of, but not what is gathered for one operation: where all that counts
+ * is above the limit, the graph's limit is lowered. What no choice can be below stays the first bound. */
+static bool solve_limited(Solving *solving, double most, ProgramAnswer *answer, ProgramChoice *choice,
+                          GraphResult *result) {
+    enum { TURNS = 6 };
+    double room = solving->question->priced.hbm_bytes, limit = room, bound = 0;
+    for (int turn = 0; turn < TURNS; turn++) {
+        if (!solve(solving, limit, most, choice, result)) return false;
+        answer->interrupted = answer->interrupted || result->interrupted;
+        if (turn == 0 && choice->proof == GRAPH_INFEASIBLE) return true;
+        if (turn == 0) bound = choice->bound;
+        choice->bound = bound;
+        if (turn > 0) choice->proof = GRAPH_GAP;
+        if (!choice->found || peak_held_to(solving, choice) <= room) return true;
+        limit *= 0.999 * room / peak_held_to(solving, choice);
+    }
+    choice->found = false;
+    return true;
+}
+
 /* Without the limit first, which is far easier: where the best of all fits, it is the best that fits. */
 static bool solve_within(Solving *solving, double most, ProgramAnswer *answer, ProgramChoice *choice) {
     GraphResult result;
-    if (!solve(solving, false, most, choice, &result)) return false;
+    if (!solve(solving, INFINITY, most, choice, &result)) return false;
     answer->interrupted = answer->interrupted || result.interrupted;
-    bool fits = choice->found && (double)result.value.peak_usage <= solving->question->priced.hbm_bytes;
+    bool fits = choice->found && peak_held_to(solving, choice) <= solving->question->priced.hbm_bytes;
     if (fits || result.proof == GRAPH_INFEASIBLE || choice->bound >= most) return true;
     double bound = choice->bound;
-    if (!solve(solving, true, most, choice, &result)) return false;
+    if (!solve_limited(solving, most, answer, choice, &result)) return false;
     choice->bound = choice->proof == GRAPH_INFEASIBLE ? INFINITY : max_real(choice->bound, bound);
-    answer->interrupted = answer->interrupted || result.interrupted;
     bool nearer = answer->least_peak == 0 || (double)result.excess < answer->least_peak;
     if (!choice->found && result.excess_known && nearer) answer->least_peak = (double)result.excess;
     return true;
@@ -251,7 +304,7 @@ static bool solve_references(Solving *solving, ProgramAnswer *answer) {
         solving->setting.mesh = &answer->meshes.mesh[0]; /* one axis over all chips */
         ok = solving_begin(solving);
         if (ok) fix_reference(solving, (Reference)r);
-        ok = ok && solve(solving, false, INFINITY, &answer->reference[r], &result);
+        ok = ok && solve(solving, INFINITY, INFINITY, &answer->reference[r], &result);
         solving_end(solving);
     }
     return ok;

@@ -47,6 +47,15 @@ static int64_t as_cost(const Filling *filling, double seconds, double trips) {
     return (int64_t)(seconds * trips * filling->scale + 0.5);
 }
 
+/* A copy of an argument is no other buffer where it is sharded alike, as it is where each chip has but its part. */
+static double usage_bytes(const Setting *setting, const FlowNode *node, Spec spec) {
+    double bytes = held_bytes(setting, node, spec), devices = (double)setting->machine->mesh.devices;
+    if (node->kind == FLOW_ARGUMENT) return bytes;
+    if (node->copied >= 0 && setting->flow->node[node->copied].kind == FLOW_ARGUMENT)
+        bytes *= 1 - (double)spec_ways(setting->mesh, spec) / devices;
+    return bytes * setting->caution;
+}
+
 static bool fill_nodes(Filling *filling) {
     const Flow *flow = filling->setting->flow;
     StrategyGraph *graph = filling->graph;
@@ -66,9 +75,8 @@ static bool fill_nodes(Filling *filling) {
         graph->strategy_start[i + 1] = filling->lists->start[i + 1];
         for (int s = filling->lists->start[i]; s < filling->lists->start[i + 1]; s++) {
             const Strategy *strategy = &filling->lists->strategy[s];
-            double times = node->kind == FLOW_ARGUMENT ? 1 : filling->setting->caution;
             graph->cost[s] = as_cost(filling, strategy->seconds, node->trips);
-            graph->usage[s] = (int64_t)(times * held_bytes(filling->setting, node, strategy->out) + 0.5);
+            graph->usage[s] = (int64_t)(usage_bytes(filling->setting, node, strategy->out) + 0.5);
         }
     }
     return true;

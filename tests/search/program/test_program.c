@@ -315,6 +315,55 @@ Test(program, sums_that_xla_on_tpus_does_not_scatter) {
 
 /* ---- memory ---- */
 
+#define MATMUL(to, a, b)                                                                                               \
+    "    " to " = stablehlo.dot_general " a ", " b ", contracting_dims = [1] x [0] : (tensor<8x8xf32>, "               \
+    "tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+
+/* The nth node that is a matmul. */
+static const FlowNode *matmul_of(const Flow *flow, int which) {
+    for (int64_t i = 0; i < flow->nodes; i++)
+        if (flow->node[i].matrix && which-- == 0) return &flow->node[i];
+    return NULL;
+}
+
+/* %0 is read by the first operation of a loop and is needed until its end, every time; %2, by matmuls alone, stays as it
+ * is until the first of them, and as they need it from then until the last. */
+Test(program, tensors_are_kept_until_they_are_last_read) {
+    static const char TEXT[] = BODY(
+        "%a: tensor<8x8xf32>, %b: tensor<8x8xf32>", "tensor<8x8xf32>",
+        MATMUL("%0", "%a", "%b")
+        "    %n = stablehlo.constant dense<0> : tensor<i32>\n"
+        "    %1:2 = stablehlo.while(%i = %n, %x = %a) : tensor<i32>, tensor<8x8xf32>\n    cond {\n"
+        "      %c = stablehlo.constant dense<3> : tensor<i32>\n"
+        "      %d = stablehlo.compare LT, %i, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+        "      stablehlo.return %d : tensor<i1>\n    } do {\n"
+        MATMUL("%y", "%x", "%0") MATMUL("%z", "%y", "%b")
+        "      %o = stablehlo.constant dense<1> : tensor<i32>\n"
+        "      %j = stablehlo.add %i, %o : tensor<i32>\n"
+        "      stablehlo.return %j, %z : tensor<i32>, tensor<8x8xf32>\n    }\n"
+        MATMUL("%2", "%1#1", "%a") MATMUL("%3", "%2", "%a") MATMUL("%4", "%3", "%b") MATMUL("%5", "%4", "%2")
+        "    return %5 : tensor<8x8xf32>\n");
+    Arena arena = {0};
+    Error error = {0};
+    Program program;
+    Flow flow;
+    cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error) &&
+                  flow_of_program(&program, &arena, &flow, &error),
+              "%s: %s", error.where, error.text);
+    enum { BEFORE, FIRST_IN, LAST_IN, MADE, READS, BETWEEN, READS_LAST };
+    const FlowNode *before = matmul_of(&flow, BEFORE), *made = matmul_of(&flow, MADE), *copy = NULL;
+    cr_expect(before->to == made->from && before->to > matmul_of(&flow, LAST_IN)->from + 1, "%d", before->to);
+    for (int64_t i = 0; i < flow.nodes; i++)
+        if (flow.node[i].copied == (int)(made - flow.node)) copy = &flow.node[i];
+    cr_assert(copy);
+    int first = matmul_of(&flow, READS)->from, last = matmul_of(&flow, READS_LAST)->from;
+    cr_expect(copy->from == first && copy->to == last + 1 && made->to == first + 1, "%d to %d, %d", copy->from, copy->to,
+              made->to);
+    flow_free(&flow);
+    program_free(&program);
+    arena_free(&arena);
+}
+
 /* 8 x 16 of f32 in two arguments and their sum, which is a result: on 8 chips each takes 64 bytes of one at the least,
  * 192 in all, and 2 x 64 + 2.7 x 64 = 300.8 as compilers may have it. Below that it may fit, below 192 nothing does. */
 Test(program, memory_that_fits_may_fit_or_does_not) {
