@@ -12,6 +12,8 @@
  * compiled (libtpu 0.0.52): what fits is held to the most. */
 static const double TEMPORARY_MOST = 2.7;
 
+static const double FIRST_EFFORT = 0.05; /* of the work, for a first answer on every mesh */
+
 const char *const REFERENCE_NAMES[REFERENCE_COUNT] = {"data parallel", "FSDP"};
 
 /* One mesh while it is solved. */
@@ -20,7 +22,7 @@ typedef struct {
     Setting setting;
     StrategyLists lists;
     StrategyGraph graph;
-    double unit;
+    double unit, effort;
     Arena *arena;
     Error *error;
 } Solving;
@@ -156,15 +158,14 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
         out->spec[i] = chosen->out;
         out->summed[i] = strategy_summed(setting, &flow->node[i], chosen);
         strategy_seconds(setting, &flow->node[i], chosen, solving->lists.in + chosen->in, &out->tally);
-        int with = flow->node[i].joined;
-        if (with < 0) continue;
-        const Strategy *other = &solving->lists.strategy[solving->lists.start[with] + result->choice[with]];
-        joined_seconds(setting, &flow->node[i], chosen, other, &out->tally);
     }
+    for (int64_t i = flow->nodes - 1; i >= 0; i--) /* what is left to an addition ends as the addition does */
+        if (spec_open_axes(out->spec[i])) out->spec[i] = out->spec[flow->node[i].added_to];
     for (int64_t i = 0; i < flow->edges; i++) {
         const FlowEdge *edge = &flow->edge[i];
         const Strategy *to = &solving->lists.strategy[solving->lists.start[edge->to] + result->choice[edge->to]];
         Spec have = out->spec[edge->from], need = edge_need(&solving->lists, flow, edge, i, to);
+        if (spec_open_axes(need)) need = have;
         edge_seconds(setting, edge, have, need, &out->tally);
         int copied = flow->node[edge->from].copied;
         Spec held = copied >= 0 ? out->spec[copied] : have; /* as the text has it */
@@ -182,6 +183,7 @@ static bool solve(Solving *solving, double limit, double most, ProgramChoice *ou
     Arena scratch = {0};
     GraphControl control = solving->question->control;
     control.time_limit += isfinite(control.time_limit) ? control.seconds(control.context) : 0; /* of one mesh */
+    control.effort = solving->effort;
     control.cutoff = isfinite(most) ? (int64_t)(most / solving->unit + 0.5) : 0;
     solving->graph.is_limited = isfinite(limit);
     solving->graph.usage_limit = isfinite(limit) ? (int64_t)limit : INT64_MAX;
@@ -232,15 +234,20 @@ static bool solve_within(Solving *solving, double most, ProgramAnswer *answer, P
 }
 
 static bool solve_mesh(Solving *solving, ProgramAnswer *answer, int at) {
-    ProgramChoice *choice = &answer->choice[at];
+    ProgramChoice *choice = &answer->choice[at], before = *choice;
     solving->setting.mesh = &answer->meshes.mesh[at];
     choice->mesh = *solving->setting.mesh;
     choice->proof = GRAPH_INFEASIBLE;
     choice->bound = INFINITY;
-    double most = answer->best < 0 ? INFINITY : answer->choice[answer->best].seconds;
+    choice->found = false;
+    bool is_best = answer->best == at;
+    double most = answer->best < 0 || is_best ? INFINITY : answer->choice[answer->best].seconds;
     bool ok = solving_begin(solving);
     if (ok && fix_all(solving)) ok = solve_within(solving, most, answer, choice);
-    if (ok && choice->found && choice->seconds < most) {
+    if (is_best && (!choice->found || choice->seconds > before.seconds)) {
+        before.bound = max_real(before.bound, choice->bound);
+        *choice = before;
+    } else if (ok && choice->found && choice->seconds < most) {
         answer->best = at;
         answer->nodes = solving->graph.node_count;
         answer->edges = solving->graph.edge_count;
@@ -269,14 +276,24 @@ static double gather_rate(const LogicalMesh *mesh) {
     return sum / ((1u << mesh->axes) - 1);
 }
 
-/* The meshes with the fastest gathers first: a good answer early cuts the others short. */
+/* The meshes with the fastest gathers first, all of them with a part of the work and then those that this left open: a
+ * good answer early cuts the others short. */
 static bool solve_meshes(Solving *solving, ProgramAnswer *answer) {
     RankedMesh *order = ARENA_NEW(solving->arena, RankedMesh, (size_t)answer->meshes.count);
     if (!order) return error_memory(solving->error);
     for (int i = 0; i < answer->meshes.count; i++) order[i] = (RankedMesh){gather_rate(&answer->meshes.mesh[i]), i};
     qsort(order, (size_t)answer->meshes.count, sizeof *order, by_rate);
-    for (int i = 0; i < answer->meshes.count; i++)
-        if (!solve_mesh(solving, answer, order[i].mesh)) return false;
+    const GraphControl *control = &solving->question->control;
+    for (int pass = isfinite(control->time_limit); pass < 2; pass++)
+        for (int i = 0; i < answer->meshes.count; i++) {
+            const ProgramChoice *choice = &answer->choice[order[i].mesh];
+            double best = answer->best < 0 ? INFINITY : answer->choice[answer->best].seconds;
+            bool is_done = choice->proof != GRAPH_GAP || choice->bound >= best;
+            solving->effort = control->effort * (pass == 0 ? FIRST_EFFORT : 1);
+            if ((pass == 0 || !is_done || isfinite(control->time_limit)) &&
+                !solve_mesh(solving, answer, order[i].mesh))
+                return false;
+        }
     return true;
 }
 
@@ -319,6 +336,7 @@ bool program_answer(const ProgramQuestion *question, Arena *arena, ProgramAnswer
     if (!out->choice) return error_memory(error);
     Solving solving = {.question = question,
                        .setting = {.machine = &question->priced, .flow = &out->flow, .caution = TEMPORARY_MOST},
+                       .effort = question->control.effort,
                        .arena = arena,
                        .error = error};
     if (!solve_meshes(&solving, out)) return false;

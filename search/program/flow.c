@@ -44,7 +44,7 @@ static int add_node(Walk *walk, FlowNode node) {
         return error_memory(walk->error), -1;
     node.trips = walk->trips;
     node.held_bits = node.type.bits;
-    node.copied = node.joined = node.sums[0] = node.sums[1] = -1;
+    node.copied = node.added_to = -1;
     node.from = flow->moments;
     node.to = flow->moments + 1;
     node.edge = (int)flow->edges;
@@ -74,26 +74,24 @@ static bool add_free(Walk *walk, FlowView from, FlowNode node, FlowView *out) {
 
 /* ---- one operation ---- */
 
-/* The partial sums that a value is made of, where nothing else reads it: a matmul, or an addition of such. */
-static const int *sums_of(const Walk *walk, int value) {
+/* The node of a value that may be left as partial sums: a matmul, or an addition of such, that nothing else reads. */
+static int sums_of(const Walk *walk, int value) {
     int at = walk->view[value].node;
     const FlowNode *node = at < 0 ? NULL : &walk->flow->node[at];
     bool own = node && node->op >= 0 && walk->program->op[node->op].result == value && node->trips == walk->trips;
-    return own && walk->uses[value] == 1 && node->sums[0] >= 0 ? node->sums : NULL;
+    return own && walk->uses[value] == 1 && (node->matrix || node->takes_sums) ? at : -1;
 }
 
 /* An addition of partial sums: compilers add first, and send one sum (XLA's all_reduce and reduce_scatter
  * reassociation, seen in compiled programs of libtpu 0.0.52). */
-static void join_sums(Walk *walk, const ProgramOp *op, int at) {
-    FlowNode *node = walk->flow->node;
+static void take_sums(Walk *walk, const ProgramOp *op, int at) {
     const int *operand = walk->program->operand + op->operand;
-    if (node[at].matrix) node[at].sums[0] = node[at].sums[1] = at;
-    if (!piece_is(op->name, "add")) return;
-    const int *first = sums_of(walk, operand[0]), *second = sums_of(walk, operand[1]);
-    if (!first || !second) return;
-    node[first[1]].joined = second[0];
-    node[at].sums[0] = first[0];
-    node[at].sums[1] = second[1];
+    int first = piece_is(op->name, "add") ? sums_of(walk, operand[0]) : -1;
+    int second = first >= 0 ? sums_of(walk, operand[1]) : -1;
+    if (second < 0) return;
+    FlowNode *node = walk->flow->node;
+    node[first].added_to = node[second].added_to = at;
+    node[at].takes_sums = true;
 }
 
 static bool add_work(Walk *walk, int op_at, const OpRule *rule) {
@@ -127,7 +125,7 @@ static bool add_work(Walk *walk, int op_at, const OpRule *rule) {
     }
     walk->flow->node[at].edges = (int)(walk->flow->edges - walk->flow->node[at].edge);
     for (int i = 0; i < op->results; i++) walk->view[op->result + i] = whole_view(at);
-    join_sums(walk, op, at);
+    take_sums(walk, op, at);
     return true;
 }
 

@@ -33,8 +33,8 @@ typedef struct {
     bool is_result;         /* written over the argument that it is the next state of */
     bool is_held;           /* takes memory of its own from `from` to before `to` */
     bool whole;             /* an operation without a rule */
-    int joined;             /* the node whose partial sums are added to this one's before they end; -1: none */
-    int sums[2];            /* an addition of nothing but such sums: the first and the last of them; -1: none */
+    int added_to;           /* the addition that alone reads it, and may take its sums before they end; -1: none */
+    bool takes_sums;        /* it is such an addition */
     int copied;             /* the node that it is a copy of, in no text; -1: none */
     int held_bits;          /* of an element as it is kept: what follows may be fused, and narrower */
     int from, to;           /* moments: the number of operations passed */

@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,7 @@ bool edge_moves(const Setting *setting, const FlowEdge *edge, Spec have, Spec ne
 }
 
 double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spec need, Tally *tally) {
+    if (spec_open_axes(have) || spec_open_axes(need)) return have == need ? 0 : INFINITY;
     const FlowNode *from = &setting->flow->node[edge->from];
     double elements = min_real(type_elements(&from->type), type_elements(&edge->type));
     int bits = from->type.bits < edge->type.bits ? from->type.bits : edge->type.bits;
@@ -155,6 +157,7 @@ static double moved_bytes(const Setting *setting, const FlowNode *node, const Sp
     for (int i = 0; i < node->edges; i++) {
         const FlowEdge *edge = &setting->flow->edge[node->edge + i];
         bool fused = !setting->flow->node[edge->from].is_held && node->kind != FLOW_FREE;
+        fused = fused || spec_open_axes(in[i]); /* the second matmul adds to what the first one left */
         double read = fused ? 0 : local_bytes(mesh, &edge->type, in[i]);
         bytes += node->reads_rows && edge->operand == 0 ? min_real(out, read) : read;
     }
@@ -208,27 +211,19 @@ static Spec computed_spec(const LogicalMesh *mesh, const FlowNode *node, const i
     return spec;
 }
 
+/* The same of a strategy, with the sums that its operands have left to it. */
+static Spec strategy_computed(const Setting *setting, const FlowNode *node, const Strategy *strategy,
+                              unsigned *partial) {
+    Spec computed = computed_spec(setting->mesh, node, strategy->factor, partial);
+    *partial |= strategy->open;
+    return computed;
+}
+
 Spec strategy_summed(const Setting *setting, const FlowNode *node, const Strategy *strategy) {
     unsigned partial;
-    return node->kind == FLOW_WORK ? computed_spec(setting->mesh, node, strategy->factor, &partial) : strategy->out;
-}
-
-static double sums_seconds(const Setting *setting, const FlowNode *node, const Strategy *strategy, Tally *tally) {
-    unsigned partial;
-    if (node->kind != FLOW_WORK) return 0;
-    Spec computed = computed_spec(setting->mesh, node, strategy->factor, &partial);
-    Move move = {setting, type_bytes(&node->type), node->trips, tally};
-    return sum_partials(&move, &node->type, computed, partial, strategy->out);
-}
-
-double joined_seconds(const Setting *setting, const FlowNode *node, const Strategy *strategy, const Strategy *with,
-                      Tally *tally) {
-    const FlowNode *next = &setting->flow->node[node->joined];
-    unsigned mine, its;
-    Spec computed = computed_spec(setting->mesh, node, strategy->factor, &mine);
-    bool alike = computed == computed_spec(setting->mesh, next, with->factor, &its) && mine == its &&
-                 strategy->out == with->out;
-    return alike ? 0 : sums_seconds(setting, node, strategy, tally);
+    return node->kind == FLOW_WORK && !strategy->open
+               ? computed_spec(setting->mesh, node, strategy->factor, &partial)
+               : strategy->out;
 }
 
 double strategy_seconds(const Setting *setting, const FlowNode *node, const Strategy *strategy, const Spec *in,
@@ -238,7 +233,7 @@ double strategy_seconds(const Setting *setting, const FlowNode *node, const Stra
     if (node->kind == FLOW_ARGUMENT) /* held whatever it is: the smaller shard where nothing else decides */
         return 1e-3 * local_bytes(mesh, &node->type, strategy->out) / machine->hbm_bytes_per_second;
     unsigned partial = 0;
-    Spec computed = node->kind == FLOW_FREE ? strategy->out : computed_spec(mesh, node, strategy->factor, &partial);
+    Spec computed = node->kind == FLOW_FREE ? strategy->out : strategy_computed(setting, node, strategy, &partial);
     double ways = 1;
     for (int a = 0; a < mesh->axes; a++)
         if (strategy->factor[a] >= 0) ways *= (double)mesh->size[a];
@@ -248,7 +243,9 @@ double strategy_seconds(const Setting *setting, const FlowNode *node, const Stra
     if (node->value >= 0 || node->copied >= 0) work = 0; /* a carry stays where it is */
     if (tally) tally->work_seconds += work * node->trips;
     if (tally) tally->flops += node->flops / ways * node->trips;
-    return work + (node->joined < 0 ? sums_seconds(setting, node, strategy, tally) : 0);
+    if (spec_open_axes(strategy->out)) return work;
+    Move move = {setting, type_bytes(&node->type), node->trips, tally};
+    return work + sum_partials(&move, &node->type, computed, partial, strategy->out);
 }
 
 /* ---- listing ---- */
@@ -337,14 +334,18 @@ static bool next_of(int8_t *number, int axes, unsigned which, int most) {
     return false;
 }
 
-/* Sums in every way: whole, or scattered over each dimension that divides. */
-static bool keep_sums(Lister *lister, const int8_t *factor, Spec computed, unsigned partial) {
+/* Sums in every way: left to the addition behind, whole, or scattered over each dimension that divides. `open`: what
+ * operands left. */
+static bool keep_sums(Lister *lister, const int8_t *factor, Spec computed, unsigned partial, unsigned open) {
     const LogicalMesh *mesh = lister->setting->mesh;
     const TensorType *type = &lister->node->type;
     int8_t scattered[LOGICAL_MAX] = {-1, -1, -1};
+    Strategy strategy = {.open = (uint8_t)open};
+    memcpy(strategy.factor, factor, sizeof strategy.factor);
+    strategy.out = spec_open(computed, partial);
+    if (partial && lister->node->added_to >= 0 && !keep(lister, strategy)) return false;
     do {
-        Strategy strategy = {.out = computed};
-        memcpy(strategy.factor, factor, sizeof strategy.factor);
+        strategy.out = computed;
         for (int a = 0; a < mesh->axes; a++)
             if (partial >> a & 1) strategy.out = spec_with(strategy.out, a, scattered[a]);
         if (!spec_divides(mesh, type->rank, type->size, strategy.out)) continue;
@@ -363,6 +364,20 @@ static bool factors_divide(const LogicalMesh *mesh, const FlowNode *node, const 
     return true;
 }
 
+/* An addition of sums over axes that cut nothing here. */
+static bool list_open(Lister *lister, const int8_t *factor, Spec computed) {
+    const LogicalMesh *mesh = lister->setting->mesh;
+    for (unsigned open = 1; open < 1u << mesh->axes && lister->node->takes_sums; open++) {
+        bool is_free = true;
+        for (int a = 0; a < mesh->axes; a++) is_free = is_free && (!(open >> a & 1) || factor[a] < 0);
+        if (!is_free) continue;
+        if (!fill_ins(lister, factor)) return true;
+        for (int i = 0; i < lister->node->edges; i++) lister->in[i] = spec_open(lister->in[i], open);
+        if (!keep_sums(lister, factor, computed, open, open)) return false;
+    }
+    return true;
+}
+
 static bool list_work(Lister *lister) {
     const LogicalMesh *mesh = lister->setting->mesh;
     const FlowNode *node = lister->node;
@@ -372,7 +387,8 @@ static bool list_work(Lister *lister) {
         Spec computed = computed_spec(mesh, node, factor, &partial);
         if (!factors_divide(mesh, node, factor) || !spec_divides(mesh, node->type.rank, node->type.size, computed))
             continue;
-        if (fill_ins(lister, factor) && !keep_sums(lister, factor, computed, partial)) return false;
+        if (!fill_ins(lister, factor)) continue;
+        if (!keep_sums(lister, factor, computed, partial, 0) || !list_open(lister, factor, computed)) return false;
     } while (next_of(factor, mesh->axes, (1u << mesh->axes) - 1, node->factors));
     return true;
 }

@@ -10,6 +10,7 @@
 typedef struct {
     Spec out;
     int8_t factor[LOGICAL_MAX]; /* that each axis cuts; -1: none */
+    uint8_t open;               /* the axes over which its operands are sums that have not ended */
     int in;                     /* of each operand's edge what it needs, from here in StrategyLists.in */
     double seconds;             /* of one execution, its collectives included */
 } Strategy;
@@ -40,12 +41,8 @@ double strategy_seconds(const Setting *setting, const FlowNode *node, const Stra
                         Tally *tally);
 double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spec need, Tally *tally);
 
-/* Seconds in which the partial sums of a node end, of one execution, where they are added to those of the node that it
- * is joined with: none where both end alike, since they are added first. */
-double joined_seconds(const Setting *setting, const FlowNode *node, const Strategy *strategy, const Strategy *with,
-                      Tally *tally);
-
-/* The sharding in which a strategy leaves its result before partial sums are scattered: its own where none are. */
+/* The sharding in which a strategy leaves its result before its own partial sums are scattered: its own where none
+ * are. */
 Spec strategy_summed(const Setting *setting, const FlowNode *node, const Strategy *strategy);
 
 /* Bytes that a node holds in a sharding; 0: it holds none of its own. */

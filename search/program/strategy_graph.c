@@ -2,10 +2,11 @@
 #include "base/util.h"
 #include "search/program/strategies.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPECS = 1 << (4 * LOGICAL_MAX) };
+enum { SPECS = 1 << (SPEC_BITS + LOGICAL_MAX) };
 static const int64_t ENTRIES_MAX = INT64_C(1) << 27; /* 1 GB of them */
 static const double UNIT_SECONDS = 1e-12;
 
@@ -44,7 +45,7 @@ typedef struct {
 } Filling;
 
 static int64_t as_cost(const Filling *filling, double seconds, double trips) {
-    return (int64_t)(seconds * trips * filling->scale + 0.5);
+    return isinf(seconds) ? GRAPH_FORBIDDEN : (int64_t)(seconds * trips * filling->scale + 0.5);
 }
 
 /* A copy of an argument is no other buffer where it is sharded alike, as it is where each chip has but its part. */
@@ -140,30 +141,10 @@ static bool fill_edge(Filling *filling, int64_t at) {
     return true;
 }
 
-/* Between matmuls whose sums are added: what the first one's take. */
-static bool fill_joined(Filling *filling, int at) {
-    const StrategyLists *lists = filling->lists;
-    const FlowNode *node = &filling->setting->flow->node[at];
-    StrategyGraph *graph = filling->graph;
-    if (node->joined < 0) return true;
-    int from = lists->start[at], to = lists->start[node->joined];
-    int have = lists->start[at + 1] - from, need = lists->start[node->joined + 1] - to;
-    int64_t begin = graph->entry_start[graph->edge_count];
-    if (!room_for_entries(filling, begin + (int64_t)have * need)) return false;
-    for (int i = 0; i < have; i++)
-        for (int k = 0; k < need; k++) {
-            double seconds = joined_seconds(filling->setting, node, &lists->strategy[from + i],
-                                            &lists->strategy[to + k], NULL);
-            graph->entry[begin + (int64_t)i * need + k] = as_cost(filling, seconds, node->trips);
-        }
-    end_edge(graph, at, node->joined, begin + (int64_t)have * need);
-    return true;
-}
-
 bool strategies_graph(const Setting *setting, const StrategyLists *lists, StrategyGraph *out, double *unit,
                       Error *error) {
     const Flow *flow = setting->flow;
-    size_t edges = (size_t)(flow->edges + flow->nodes) + 1;
+    size_t edges = (size_t)flow->edges + 1;
     *out = (StrategyGraph){.usage_limit = INT64_MAX};
     *unit = UNIT_SECONDS;
     Filling *filling = calloc(1, sizeof *filling);
@@ -176,7 +157,6 @@ bool strategies_graph(const Setting *setting, const StrategyLists *lists, Strate
     out->entry_start = calloc(edges + 1, sizeof(int64_t));
     bool ok = out->edge_first && out->edge_second && out->entry_start ? fill_nodes(filling) : error_memory(error);
     for (int64_t i = 0; i < flow->edges && ok; i++) ok = fill_edge(filling, i);
-    for (int i = 0; i < flow->nodes && ok; i++) ok = fill_joined(filling, i);
     free(filling->have.of);
     free(filling->need.of);
     free(filling->moved);

@@ -17,10 +17,8 @@ typedef struct {
     const LogicalMesh *mesh;
     Cut fixed[2]; /* of the arguments */
     Cut out[10], need[10][2];
-    int joined[10]; /* the matmul whose sums are added to this one's before both end; -1: none */
-    Cut computed[10];
+    bool open[10]; /* its sums over the axes in `partial` are left to the addition that reads it */
     unsigned partial[10];
-    double sums[10]; /* seconds in which they end */
     double least;
     int visits;
 } Every;
@@ -156,36 +154,22 @@ static int uses(const Small *small, int value) {
     return count;
 }
 
-/* The matmuls of which a value is the sum and nothing else; how many: none where another operation reads one of them. */
-static int summands(const Small *small, int value, int *list) {
-    const SmallValue *one = &small->value[value];
-    if (one->kind != SMALL_MATMUL && one->kind != SMALL_ADD) return 0;
-    if (one->kind == SMALL_MATMUL) return list[0] = value, 1;
-    if (uses(small, one->a) != 1 || uses(small, one->b) != 1) return 0;
-    int first = summands(small, one->a, list), second = first ? summands(small, one->b, list + first) : 0;
-    return second ? first + second : 0;
+/* A matmul that nothing else reads, or an addition of such, may leave its sums to an addition of it and another one. */
+static bool takes_sums(const Small *small, int at);
+
+static bool may_be_summed(const Small *small, int value) {
+    return uses(small, value) == 1 && (small->value[value].kind == SMALL_MATMUL || takes_sums(small, value));
 }
 
-static void join(Every *every) {
-    for (int i = 0; i < 10; i++) every->joined[i] = -1;
-    for (int i = 2; i < every->small->values; i++) {
-        int list[8], count = every->small->value[i].kind == SMALL_ADD ? summands(every->small, i, list) : 0;
-        for (int k = 0; k + 1 < count; k++) every->joined[list[k]] = list[k + 1];
-    }
+static bool takes_sums(const Small *small, int at) {
+    const SmallValue *value = &small->value[at];
+    return value->kind == SMALL_ADD && may_be_summed(small, value->a) && may_be_summed(small, value->b);
 }
 
-/* Sums that are added end once, where they end alike: paid when the later of the two is chosen. */
-static double ended(const Every *every, int at) {
-    double seconds = every->joined[at] < 0 ? every->sums[at] : 0;
-    for (int i = 2; i <= at; i++) {
-        int with = every->joined[i];
-        if (with < 0 || (i > with ? i : with) != at) continue;
-        bool alike = every->partial[i] == every->partial[with] &&
-                     memcmp(&every->computed[i], &every->computed[with], sizeof(Cut)) == 0 &&
-                     memcmp(&every->out[i], &every->out[with], sizeof(Cut)) == 0;
-        seconds += alike ? 0 : every->sums[i];
-    }
-    return seconds;
+static bool may_leave(const Small *small, int at) {
+    for (int i = at + 1; i < small->values; i++)
+        if ((small->value[i].a == at || small->value[i].b == at) && takes_sums(small, i)) return true;
+    return false;
 }
 
 static void choose(Every *every, int at, double paid);
@@ -194,6 +178,12 @@ static void choose(Every *every, int at, double paid);
 static void choose_ends(Every *every, int at, double paid, Cut computed, unsigned partial) {
     const SmallValue *value = &every->small->value[at];
     int end[2];
+    if (partial && may_leave(every->small, at)) {
+        every->open[at] = true;
+        every->out[at] = computed;
+        every->partial[at] = partial;
+        choose(every, at + 1, paid);
+    }
     for (end[0] = -1; end[0] < (partial & 1 ? 2 : 0); end[0]++)
         for (end[1] = -1; end[1] < (partial & 2 ? 2 : 0); end[1]++) {
             Cut out = computed;
@@ -214,10 +204,7 @@ static void choose_ends(Every *every, int at, double paid, Cut computed, unsigne
             seconds += sends(every, COLLECTIVE_ALL_REDUCE, left,
                              4.0 * value->size[0] * value->size[1] / ways(every, now, -1));
             every->out[at] = out;
-            every->computed[at] = computed;
-            every->partial[at] = partial;
-            every->sums[at] = seconds;
-            seconds = ended(every, at);
+            every->open[at] = false;
             bool is_last = at == every->small->values - 1;
             if (is_last && every->small->tied) seconds += moved(every, out, every->out[0], value->size);
             choose(every, at + 1, paid + seconds);
@@ -229,6 +216,13 @@ static void choose_work(Every *every, int at, double paid) {
     enum { ROWS, COLUMNS, CONTRACTED };
     const SmallValue *value = &every->small->value[at], *a = &every->small->value[value->a];
     bool matmul = value->kind == SMALL_MATMUL;
+    if (every->open[value->a] || every->open[value->b]) { /* alike, or not at all */
+        bool alike = every->open[value->a] && every->open[value->b] &&
+                     every->partial[value->a] == every->partial[value->b] &&
+                     memcmp(&every->out[value->a], &every->out[value->b], sizeof(Cut)) == 0;
+        if (alike) choose_ends(every, at, paid, every->out[value->a], every->partial[value->a]);
+        return;
+    }
     int f[2], most = matmul ? 3 : 2;
     for (f[0] = -1; f[0] < most; f[0]++)
         for (f[1] = -1; f[1] < (every->mesh->axes > 1 ? most : 0); f[1]++) {
@@ -290,7 +284,6 @@ static void hold(const Small *small, const char *text, const int *cut, int *mesh
                        .fixed = {{{cut[0], -1}}, {{cut[1], -1}}},
                        .least = found * (1 + 1e-6) + 1e-10};
         double most = every.least;
-        join(&every);
         choose(&every, 0, 0);
         if (every.visits > VISITS_MOST) continue;
         cr_expect(choice->proof == GRAPH_OPTIMAL || !choice->found);
@@ -323,10 +316,8 @@ Test(program_answer, sums_that_are_added_end_once) {
     for (int turn = 0; turn < 20000 && programs < 50; turn++) {
         Arena arena = {0};
         Small small = small_draw(&draws, 3 + turn % 3);
-        Every every = {.small = &small};
         bool any = false;
-        join(&every);
-        for (int i = 0; i < small.values; i++) any = any || every.joined[i] >= 0;
+        for (int i = 0; i < small.values; i++) any = any || takes_sums(&small, i);
         int cut[2] = {draw(&draws, 2), draw(&draws, 2)};
         if (any) hold(&small, small_text(&small, &arena, "v"), cut, &meshes);
         programs += any;

@@ -297,7 +297,7 @@ Test(program, sums_that_xla_on_tpus_does_not_scatter) {
         for (int tpu = 0; tpu < 2; tpu++) {
             ProgramMachine machine = {.flops_per_second = 1, .hbm_bytes_per_second = 1, .mesh = {.devices = 16}};
             const Factor factors[] = {columns, contracted};
-            FlowNode node = {.kind = FLOW_WORK, .factor = factors, .factors = 2, .trips = 1, .joined = -1};
+            FlowNode node = {.kind = FLOW_WORK, .factor = factors, .factors = 2, .trips = 1, .added_to = -1};
             node.type = (TensorType){.rank = 2, .bits = ROWS[i].bits, .size = {1024, ROWS[i].columns}};
             Flow flow = {.node = &node, .nodes = 1};
             Setting setting = {&machine, &mesh, &flow, 1};
