@@ -260,6 +260,39 @@ Test(program, same_in_another_order) {
     arena_free(&arena);
 }
 
+/* One step as three releases of JAX wrote it (jax/step.py): attributes behind regions and look-ups without batching
+ * dimensions in the oldest, functions and casts of other names. All of it has rules, and weights are sharded alike. */
+Test(program, text_of_three_releases) {
+    static const char *const RELEASES[] = {"0.4.26", "0.5.3", "0.7.2"};
+    enum { WEIGHTS = 3 };
+    Spec first[WEIGHTS];
+    for (size_t i = 0; i < COUNT_OF(RELEASES); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Program program;
+        ProgramAnswer answer;
+        char *text;
+        size_t length;
+        const char *path =
+            arena_format(&arena, SHARDOPT_SOURCE_DATA "/tests/search/program/jax/%s.mlir", RELEASES[i]);
+        cr_assert(file_read(path, 1 << 20, &arena, &text, &length, &error) &&
+                      program_read(text, length, RELEASES[i], &program, &error),
+                  "%s: %s", error.where, error.text);
+        ProgramQuestion question = question_of(&program);
+        cr_assert(program_answer(&question, &arena, &answer, &error), "%s: %s", error.where, error.text);
+        cr_assert(answer.best >= 0 && answer.proven && !answer.flow.unknown_trips);
+        for (int64_t k = 0; k < answer.flow.nodes; k++) cr_expect_not(answer.flow.node[k].whole, "%s", RELEASES[i]);
+        for (int k = 0; k < WEIGHTS; k++) {
+            Spec spec = answer.choice[answer.best].spec[k];
+            if (i == 0) first[k] = spec;
+            cr_expect(spec == first[k], "%s: argument %d", RELEASES[i], k);
+        }
+        flow_free(&answer.flow);
+        program_free(&program);
+        arena_free(&arena);
+    }
+}
+
 /* ---- the way from one sharding to another ---- */
 
 /* Columns of 64 x 64 cut by x and y that are needed with rows cut by x: exchanged along x, then gathered along y. */
