@@ -93,49 +93,69 @@ static bool is_same_buffer(const Flow *flow, const ProgramChoice *choice, int64_
     return copied >= 0 && choice->spec[node] == choice->spec[copied];
 }
 
-static bool find_peaks(const Setting *setting, ProgramChoice *out) {
+/* Bytes that come and go at each moment: of arguments, of the rest, and what tiles may add to it. */
+typedef struct {
+    double *given, *own, *padding;
+    int *ends; /* of each node */
+} Moments;
+
+static void hold(double *change, int from, int to, double bytes) {
+    change[from] += bytes;
+    change[to] -= bytes;
+}
+
+static void hold_nodes(const Setting *setting, const ProgramChoice *choice, Moments *moments) {
     const Flow *flow = setting->flow;
-    Arena arena = {0};
-    size_t moments = (size_t)flow->moments + 3;
-    double *own = ARENA_NEW(&arena, double, moments), *arguments = ARENA_NEW(&arena, double, moments);
-    double held = 0, given = 0;
-    int *ends = ARENA_NEW(&arena, int, (size_t)flow->nodes);
-    for (int64_t i = flow->nodes - 1; i >= 0 && ends && own && arguments; i--) { /* copies are behind what they copy */
+    int *ends = moments->ends;
+    for (int64_t i = flow->nodes - 1; i >= 0; i--) { /* copies are behind what they copy */
         const FlowNode *node = &flow->node[i];
+        Spec spec = choice->spec[i];
         ends[i] = (int)max_whole(ends[i], max_whole(node->to, node->from + 1));
-        if (is_same_buffer(flow, out, i)) {
+        if (is_same_buffer(flow, choice, i)) {
             ends[node->copied] = (int)max_whole(ends[node->copied], ends[i]);
             continue;
         }
-        double *change = node->kind == FLOW_ARGUMENT ? arguments : own, bytes = held_bytes(setting, node, out->spec[i]);
-        change[node->from] += bytes;
-        change[ends[i]] -= bytes;
+        double *change = node->kind == FLOW_ARGUMENT ? moments->given : moments->own;
+        hold(change, node->from, ends[i], held_bytes(setting, node, spec));
+        hold(moments->padding, node->from, ends[i], padding_bytes(setting, node, spec));
+        if (node->kind != FLOW_WORK || choice->summed[i] == spec) continue; /* else: before it is scattered */
+        hold(moments->own, node->from, node->from + 1,
+             type_bytes(&node->type) / (double)spec_ways(setting->mesh, choice->summed[i]));
     }
-    for (int64_t i = 0; i < flow->edges && ends && own && arguments; i++) { /* gathered where it is read */
+}
+
+/* What is gathered where it is read. */
+static void hold_gathered(const Setting *setting, const ProgramChoice *choice, Moments *moments) {
+    const Flow *flow = setting->flow;
+    for (int64_t i = 0; i < flow->edges; i++) {
         const FlowEdge *edge = &flow->edge[i];
         const FlowNode *to = &flow->node[edge->to];
-        if (to->kind != FLOW_WORK || edge->operand == FLOW_AS_NODE || out->need[i] == SPEC_AS_IT_IS) continue;
-        if (!edge_moves(setting, edge, out->spec[edge->from], out->need[i])) continue;
-        double bytes = type_bytes(&edge->type) / (double)spec_ways(setting->mesh, out->need[i]);
-        own[to->from] += bytes;
-        own[to->from + 1] -= bytes;
+        if (to->kind != FLOW_WORK || edge->operand == FLOW_AS_NODE || choice->need[i] == SPEC_AS_IT_IS) continue;
+        if (!edge_moves(setting, edge, choice->spec[edge->from], choice->need[i])) continue;
+        hold(moments->own, to->from, to->from + 1,
+             type_bytes(&edge->type) / (double)spec_ways(setting->mesh, choice->need[i]));
     }
-    for (int64_t i = 0; i < flow->nodes && ends && own && arguments; i++) { /* before it is scattered */
-        const FlowNode *node = &flow->node[i];
-        if (node->kind != FLOW_WORK || out->summed[i] == out->spec[i]) continue;
-        double bytes = type_bytes(&node->type) / (double)spec_ways(setting->mesh, out->summed[i]);
-        own[node->from] += bytes;
-        own[node->from + 1] -= bytes;
-    }
+}
+
+static bool find_peaks(const Setting *setting, ProgramChoice *out) {
+    Arena arena = {0};
+    size_t count = (size_t)setting->flow->moments + 3;
+    Moments moments = {ARENA_NEW(&arena, double, count), ARENA_NEW(&arena, double, count),
+                       ARENA_NEW(&arena, double, count), ARENA_NEW(&arena, int, (size_t)setting->flow->nodes)};
+    bool ok = moments.given && moments.own && moments.padding && moments.ends;
+    double given = 0, held = 0, padding = 0;
+    if (ok) hold_nodes(setting, out, &moments);
+    if (ok) hold_gathered(setting, out, &moments);
     out->peak_bytes = out->peak_most_bytes = 0;
-    for (size_t t = 0; t < moments && own && arguments && ends; t++) {
-        held += own[t];
-        given += arguments[t];
+    for (size_t t = 0; t < count && ok; t++) {
+        given += moments.given[t];
+        held += moments.own[t];
+        padding += moments.padding[t];
         out->peak_bytes = max_real(out->peak_bytes, given + held);
-        out->peak_most_bytes = max_real(out->peak_most_bytes, given + TEMPORARY_MOST * held);
+        out->peak_most_bytes = max_real(out->peak_most_bytes, given + TEMPORARY_MOST * held + padding);
     }
     arena_free(&arena);
-    return own && arguments && ends;
+    return ok;
 }
 
 static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoice *out) {

@@ -117,6 +117,7 @@ static bool add_work(Walk *walk, int op_at, const OpRule *rule) {
                                        .pointwise = rule->kind == RULE_POINTWISE,
                                        .is_held = !in_place && rule->kind != RULE_POINTWISE,
                                        .reads_rows = rule->in_place || rule->reads_rows,
+                                       .scatters = piece_is(op->name, "scatter"),
                                        .whole = rule->kind == RULE_WHOLE});
     if (at < 0) return false;
     for (int i = 0; i < op->operands; i++) {
@@ -420,7 +421,8 @@ static bool share_copies(Walk *walk) {
         FlowNode *shared = &flow->node[at];
         shared->from = (int)min_whole(shared->from, flow->node[flow->edge[i].to].from);
         shared->to = shared->from + 1;
-        int bits = (int)max_whole(shared->type.bits, min_whole(flow->edge[i].type.bits, flow->node[from].type.bits));
+        int read = (int)min_whole(flow->edge[i].type.bits, flow->node[from].type.bits);
+        int bits = (int)max_whole(shared->type.bits, read);
         shared->type.bits = shared->held_bits = flow->edge[shared->edge].type.bits = bits;
         flow->edge[i].from = flow->edge[i].view.node = at;
     }

@@ -30,6 +30,7 @@ typedef struct {
     double flops, trips;
     bool pointwise, matrix; /* fused with its neighbours; on matrix units */
     bool reads_rows;        /* of the first operand, as much as of all others or of the result */
+    bool scatters;          /* into rows */
     bool is_result;         /* written over the argument that it is the next state of */
     bool is_held;           /* takes memory of its own from `from` to before `to` */
     bool whole;             /* an operation without a rule */

@@ -16,6 +16,14 @@ double held_bytes(const Setting *setting, const FlowNode *node, Spec spec) {
     return elements * node->held_bits / 8 / (double)spec_ways(setting->mesh, spec);
 }
 
+double padding_bytes(const Setting *setting, const FlowNode *node, Spec spec) {
+    double lanes = setting->machine->profile.lanes, width = (double)node->type.size[max_whole(node->type.rank - 1, 0)];
+    if (!node->scatters || !node->is_held || node->type.rank < 1) return 0;
+    for (int a = 0; a < setting->mesh->axes; a++)
+        if (spec_dimension(spec, a) == node->type.rank - 1) width /= (double)setting->mesh->size[a];
+    return held_bytes(setting, node, spec) * max_real(lanes / width - 1, 0);
+}
+
 /* ---- moving a tensor ---- */
 
 /* The axes among `axes` that cut this dimension. */

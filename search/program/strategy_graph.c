@@ -54,7 +54,7 @@ static double usage_bytes(const Setting *setting, const FlowNode *node, Spec spe
     if (node->kind == FLOW_ARGUMENT) return bytes;
     if (node->copied >= 0 && setting->flow->node[node->copied].kind == FLOW_ARGUMENT)
         bytes *= 1 - (double)spec_ways(setting->mesh, spec) / devices;
-    return bytes * setting->caution;
+    return bytes * setting->caution + (setting->caution > 1 ? padding_bytes(setting, node, spec) : 0);
 }
 
 static bool fill_nodes(Filling *filling) {

@@ -19,7 +19,7 @@ The others print one line of JSON. Bytes are what one chip sends: (n - 1)/n of a
 operand, twice that of an all_reduce, (n - 1)/n of an all_to_all's operand, all of a permute's; a collective counts once
 for each channel, though an asynchronous one stands in several fusions of the text, and times the trips of its loops.
 """
-import argparse, json, math, os, re, subprocess, sys, tempfile, time
+import argparse, glob, json, math, os, re, subprocess, sys, tempfile, time
 
 os.environ.update(TPU_SKIP_MDS_QUERY="1", JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3", ALLOW_MULTIPLE_LIBTPU_LOAD="1",
                   TPU_ACCELERATOR_TYPE="v5litepod-16", TPU_WORKER_HOSTNAMES="localhost")
@@ -213,7 +213,7 @@ def with_arguments(text, shardings):
 
 # ---- compiling ----
 
-def compile_text(text, topology):
+def compile_text(text, topology, dump=None):
     import jax
     import numpy as np
     from jax._src import compiler
@@ -227,8 +227,10 @@ def compile_text(text, topology):
     if order:
         devices = [devices[int(i)] for i in order[1].split()]
     # Without rings in place of collectives next to matmuls, so that what is sent is counted under its own name.
+    overrides = {"xla_jf_spmd_threshold_for_windowed_einsum_mib": "1000000"}
+    overrides |= {"xla_dump_to": dump, "xla_dump_hlo_as_text": True} if dump else {}
     options = compiler.get_compile_options(1, len(devices), device_assignment=np.array([[d.id for d in devices]]),
-                                           env_options_overrides={"xla_jf_spmd_threshold_for_windowed_einsum_mib": "1000000"})
+                                           env_options_overrides=overrides)
     options.executable_build_options.use_shardy_partitioner = True
     with mlir.make_ir_context():
         module = ir.Module.parse(text)
@@ -242,8 +244,11 @@ def arguments_of(text):
 
 def measure(text, topology, hlo=None):
     start = time.time()
-    compiled, devices = compile_text(text, topology)
-    written = "\n".join(module.to_string() for module in compiled.hlo_modules())
+    with tempfile.TemporaryDirectory() as dump:
+        compiled, devices = compile_text(text, topology, dump)
+        # Not compiled.hlo_modules(): jaxlib 0.10.2 cannot read some of v6e's asynchronous operations.
+        dumped = max(glob.glob(os.path.join(dump, "*after_optimizations.txt")), key=os.path.getsize)
+        written = open(dumped).read()
     if hlo:
         open(hlo, "w").write(written)
     rows = sent(written, devices)
