@@ -460,7 +460,8 @@ bool flow_of_program(const Program *program, Arena *arena, Flow *out, Error *err
     for (int64_t i = 0; i < program->operands && walk.uses; i++) walk.uses[program->operand[i]]++;
     walk.rule = ARENA_NEW(arena, OpRule, (size_t)program->ops); /* nodes point to its factors */
     walk.is_made = ARENA_NEW(&scratch, bool, (size_t)program->ops);
-    bool ok = walk.view && walk.is_running && walk.uses && walk.rule && walk.is_made ? walk_entry(&walk) : error_memory(error);
+    bool ok = walk.view && walk.is_running && walk.uses && walk.rule && walk.is_made;
+    ok = ok ? walk_entry(&walk) : error_memory(error);
     arena_free(&scratch);
     free(walk.loop);
     return ok;
