@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Buffers between arguments and results took up to 1.93 times what is said in HBM, where a part of them lies in VMEM, in
- * the programs of docs/program.md that were compiled (libtpu 0.0.52): what fits is held to the most. */
+/* Buffers between arguments and results took up to 1.93 times what is said in HBM, where a part of them lies in VMEM,
+ * in the programs of docs/program.md that were compiled (libtpu 0.0.52): what fits is held to the most. */
 static const double TEMPORARY_MOST = 2;
 
 static const double FIRST_EFFORT = 0.05; /* of the work, for a first answer on every mesh */

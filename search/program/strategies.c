@@ -16,12 +16,16 @@ double held_bytes(const Setting *setting, const FlowNode *node, Spec spec) {
     return elements * node->held_bits / 8 / (double)spec_ways(setting->mesh, spec);
 }
 
+/* Tables of 64 columns and their state were copied into rows of 128, four of them at once (v5e and v5p, libtpu 0.0.52);
+ * of 8 columns once, on a SparseCore (v6e). */
+static const double TABLES_PADDED = 8;
+
 double padding_bytes(const Setting *setting, const FlowNode *node, Spec spec) {
     double lanes = setting->machine->profile.lanes, width = (double)node->type.size[max_whole(node->type.rank - 1, 0)];
     if (!node->scatters || !node->is_held || node->type.rank < 1) return 0;
     for (int a = 0; a < setting->mesh->axes; a++)
         if (spec_dimension(spec, a) == node->type.rank - 1) width /= (double)setting->mesh->size[a];
-    return held_bytes(setting, node, spec) * max_real(lanes / width - 1, 0);
+    return width < lanes ? held_bytes(setting, node, spec) * (max_real(lanes / width, TABLES_PADDED) - 1) : 0;
 }
 
 /* ---- moving a tensor ---- */
