@@ -48,8 +48,8 @@ Spec strategy_summed(const Setting *setting, const FlowNode *node, const Strateg
 /* Bytes that a node holds in a sharding; 0: it holds none of its own. */
 double held_bytes(const Setting *setting, const FlowNode *node, Spec spec);
 
-/* Bytes that tiles may add to a node: XLA on TPUs scatters into rows that are padded to the lanes, and may bring what is
- * computed with them into rows as wide. 0 for what is no scatter. */
+/* Bytes that tiles may add to a node: XLA on TPUs scatters into rows that are padded to the lanes, and may bring what
+ * is computed with them into rows as wide. 0 for what is no scatter. */
 double padding_bytes(const Setting *setting, const FlowNode *node, Spec spec);
 
 /* Whether an edge has to bring a tensor from one sharding to another, if only by cutting it. */
