@@ -139,6 +139,9 @@ if(TARGET shardopt AND SHARDOPT_PYTHON AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLA
   add_test(NAME oracle_program COMMAND ${SHARDOPT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tests/oracle/program.py
            --check $<TARGET_FILE:shardopt> ${programs}/recommender.mlir ${programs}/mixture.mlir)
   set_tests_properties(oracle_program PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800 LABELS oracle)
+  add_test(NAME oracle_program_plan COMMAND ${SHARDOPT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tests/oracle/program.py
+           --agree $<TARGET_FILE:shardopt>)
+  set_tests_properties(oracle_program_plan PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS oracle)
   # Whole steps: what compilers were recorded to send and keep, against what the program says now.
   add_test(NAME oracle_whole_step COMMAND ${Python3_EXECUTABLE}
            ${CMAKE_CURRENT_SOURCE_DIR}/tests/oracle/whole_step/whole_step.py --shardopt $<TARGET_FILE:shardopt>)

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Buffers between arguments and results took 0.3 to 2.7 times what is said in the programs of docs/program.md that were
- * compiled (libtpu 0.0.52): what fits is held to the most. */
-static const double TEMPORARY_MOST = 2.7;
+/* Buffers between arguments and results took up to 1.93 times what is said in HBM, where a part of them lies in VMEM,
+ * in the programs of docs/program.md that were compiled (libtpu 0.0.52): what fits is held to the most. */
+static const double TEMPORARY_MOST = 2;
+
+static const double FIRST_EFFORT = 0.05; /* of the work, for a first answer on every mesh */
 
 const char *const REFERENCE_NAMES[REFERENCE_COUNT] = {"data parallel", "FSDP"};
 
@@ -20,7 +22,7 @@ typedef struct {
     Setting setting;
     StrategyLists lists;
     StrategyGraph graph;
-    double unit;
+    double unit, effort;
     Arena *arena;
     Error *error;
 } Solving;
@@ -85,27 +87,75 @@ static void fix_reference(Solving *solving, Reference reference) {
     }
 }
 
-static bool find_peaks(const Setting *setting, ProgramChoice *out) {
+/* A copy in the sharding of what it is a copy of is no other buffer, but that one for longer. */
+static bool is_same_buffer(const Flow *flow, const ProgramChoice *choice, int64_t node) {
+    int copied = flow->node[node].copied;
+    return copied >= 0 && choice->spec[node] == choice->spec[copied];
+}
+
+/* Bytes that come and go at each moment: of arguments, of the rest, and what tiles may add to it. */
+typedef struct {
+    double *given, *own, *padding;
+    int *ends; /* of each node */
+} Moments;
+
+static void hold(double *change, int from, int to, double bytes) {
+    change[from] += bytes;
+    change[to] -= bytes;
+}
+
+static void hold_nodes(const Setting *setting, const ProgramChoice *choice, Moments *moments) {
     const Flow *flow = setting->flow;
-    Arena arena = {0};
-    size_t moments = (size_t)flow->moments + 3;
-    double *own = ARENA_NEW(&arena, double, moments), *arguments = ARENA_NEW(&arena, double, moments);
-    double held = 0, given = 0;
-    for (int64_t i = 0; i < flow->nodes && own && arguments; i++) {
+    int *ends = moments->ends;
+    for (int64_t i = flow->nodes - 1; i >= 0; i--) { /* copies are behind what they copy */
         const FlowNode *node = &flow->node[i];
-        double *change = node->kind == FLOW_ARGUMENT ? arguments : own, bytes = held_bytes(setting, node, out->spec[i]);
-        change[node->from] += bytes;
-        change[node->to > node->from ? node->to : node->from + 1] -= bytes;
+        Spec spec = choice->spec[i];
+        ends[i] = (int)max_whole(ends[i], max_whole(node->to, node->from + 1));
+        if (is_same_buffer(flow, choice, i)) {
+            ends[node->copied] = (int)max_whole(ends[node->copied], ends[i]);
+            continue;
+        }
+        double *change = node->kind == FLOW_ARGUMENT ? moments->given : moments->own;
+        hold(change, node->from, ends[i], held_bytes(setting, node, spec));
+        hold(moments->padding, node->from, ends[i], padding_bytes(setting, node, spec));
+        if (node->kind != FLOW_WORK || choice->summed[i] == spec) continue; /* else: before it is scattered */
+        hold(moments->own, node->from, node->from + 1,
+             type_bytes(&node->type) / (double)spec_ways(setting->mesh, choice->summed[i]));
     }
+}
+
+/* What is gathered where it is read. */
+static void hold_gathered(const Setting *setting, const ProgramChoice *choice, Moments *moments) {
+    const Flow *flow = setting->flow;
+    for (int64_t i = 0; i < flow->edges; i++) {
+        const FlowEdge *edge = &flow->edge[i];
+        const FlowNode *to = &flow->node[edge->to];
+        if (to->kind != FLOW_WORK || edge->operand == FLOW_AS_NODE || choice->need[i] == SPEC_AS_IT_IS) continue;
+        if (!edge_moves(setting, edge, choice->spec[edge->from], choice->need[i])) continue;
+        hold(moments->own, to->from, to->from + 1,
+             type_bytes(&edge->type) / (double)spec_ways(setting->mesh, choice->need[i]));
+    }
+}
+
+static bool find_peaks(const Setting *setting, ProgramChoice *out) {
+    Arena arena = {0};
+    size_t count = (size_t)setting->flow->moments + 3;
+    Moments moments = {ARENA_NEW(&arena, double, count), ARENA_NEW(&arena, double, count),
+                       ARENA_NEW(&arena, double, count), ARENA_NEW(&arena, int, (size_t)setting->flow->nodes)};
+    bool ok = moments.given && moments.own && moments.padding && moments.ends;
+    double given = 0, held = 0, padding = 0;
+    if (ok) hold_nodes(setting, out, &moments);
+    if (ok) hold_gathered(setting, out, &moments);
     out->peak_bytes = out->peak_most_bytes = 0;
-    for (size_t t = 0; t < moments && own && arguments; t++) {
-        held += own[t];
-        given += arguments[t];
+    for (size_t t = 0; t < count && ok; t++) {
+        given += moments.given[t];
+        held += moments.own[t];
+        padding += moments.padding[t];
         out->peak_bytes = max_real(out->peak_bytes, given + held);
-        out->peak_most_bytes = max_real(out->peak_most_bytes, given + TEMPORARY_MOST * held);
+        out->peak_most_bytes = max_real(out->peak_most_bytes, given + TEMPORARY_MOST * held + padding);
     }
     arena_free(&arena);
-    return own && arguments;
+    return ok;
 }
 
 static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoice *out) {
@@ -129,10 +179,13 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
         out->summed[i] = strategy_summed(setting, &flow->node[i], chosen);
         strategy_seconds(setting, &flow->node[i], chosen, solving->lists.in + chosen->in, &out->tally);
     }
+    for (int64_t i = flow->nodes - 1; i >= 0; i--) /* what is left to an addition ends as the addition does */
+        if (spec_open_axes(out->spec[i])) out->spec[i] = out->spec[flow->node[i].added_to];
     for (int64_t i = 0; i < flow->edges; i++) {
         const FlowEdge *edge = &flow->edge[i];
         const Strategy *to = &solving->lists.strategy[solving->lists.start[edge->to] + result->choice[edge->to]];
         Spec have = out->spec[edge->from], need = edge_need(&solving->lists, flow, edge, i, to);
+        if (spec_open_axes(need)) need = have;
         edge_seconds(setting, edge, have, need, &out->tally);
         int copied = flow->node[edge->from].copied;
         Spec held = copied >= 0 ? out->spec[copied] : have; /* as the text has it */
@@ -144,46 +197,77 @@ static bool take_choice(Solving *solving, const GraphResult *result, ProgramChoi
     return find_peaks(setting, out) || error_memory(solving->error);
 }
 
-/* Solves the mesh that is set; choices that take `most` seconds are of no use. */
-static bool solve(Solving *solving, bool is_limited, double most, ProgramChoice *out, GraphResult *result) {
+/* Solves the mesh that is set within `limit` bytes of the graph's usages; choices that take `most` seconds are of no
+ * use. */
+static bool solve(Solving *solving, double limit, double most, ProgramChoice *out, GraphResult *result) {
     Arena scratch = {0};
     GraphControl control = solving->question->control;
     control.time_limit += isfinite(control.time_limit) ? control.seconds(control.context) : 0; /* of one mesh */
+    control.effort = solving->effort;
     control.cutoff = isfinite(most) ? (int64_t)(most / solving->unit + 0.5) : 0;
-    solving->graph.is_limited = is_limited;
-    solving->graph.usage_limit = is_limited ? (int64_t)solving->question->priced.hbm_bytes : INT64_MAX;
+    solving->graph.is_limited = isfinite(limit);
+    solving->graph.usage_limit = isfinite(limit) ? (int64_t)limit : INT64_MAX;
     bool ok =
         graph_solve(&solving->graph, &control, &scratch, result, solving->error) && take_choice(solving, result, out);
     arena_free(&scratch);
     return ok;
 }
 
+/* Bytes that a choice is held to. */
+static double peak_held_to(const Solving *solving, const ProgramChoice *choice) {
+    return solving->setting.caution > 1 ? choice->peak_most_bytes : choice->peak_bytes;
+}
+
+/* The graph counts a copy and what it is a copy of, but not what is gathered for one operation: where all that counts
+ * is above the limit, the graph's limit is lowered. What no choice can be below stays the first bound. */
+static bool solve_limited(Solving *solving, double most, ProgramAnswer *answer, ProgramChoice *choice,
+                          GraphResult *result) {
+    enum { TURNS = 6 };
+    double room = solving->question->priced.hbm_bytes, limit = room, bound = 0;
+    for (int turn = 0; turn < TURNS; turn++) {
+        if (!solve(solving, limit, most, choice, result)) return false;
+        answer->interrupted = answer->interrupted || result->interrupted;
+        if (turn == 0 && choice->proof == GRAPH_INFEASIBLE) return true;
+        if (turn == 0) bound = choice->bound;
+        choice->bound = bound;
+        if (turn > 0) choice->proof = GRAPH_GAP;
+        if (!choice->found || peak_held_to(solving, choice) <= room) return true;
+        limit *= 0.999 * room / peak_held_to(solving, choice);
+    }
+    choice->found = false;
+    return true;
+}
+
 /* Without the limit first, which is far easier: where the best of all fits, it is the best that fits. */
 static bool solve_within(Solving *solving, double most, ProgramAnswer *answer, ProgramChoice *choice) {
     GraphResult result;
-    if (!solve(solving, false, most, choice, &result)) return false;
+    if (!solve(solving, INFINITY, most, choice, &result)) return false;
     answer->interrupted = answer->interrupted || result.interrupted;
-    bool fits = choice->found && (double)result.value.peak_usage <= solving->question->priced.hbm_bytes;
+    bool fits = choice->found && peak_held_to(solving, choice) <= solving->question->priced.hbm_bytes;
     if (fits || result.proof == GRAPH_INFEASIBLE || choice->bound >= most) return true;
     double bound = choice->bound;
-    if (!solve(solving, true, most, choice, &result)) return false;
+    if (!solve_limited(solving, most, answer, choice, &result)) return false;
     choice->bound = choice->proof == GRAPH_INFEASIBLE ? INFINITY : max_real(choice->bound, bound);
-    answer->interrupted = answer->interrupted || result.interrupted;
     bool nearer = answer->least_peak == 0 || (double)result.excess < answer->least_peak;
     if (!choice->found && result.excess_known && nearer) answer->least_peak = (double)result.excess;
     return true;
 }
 
 static bool solve_mesh(Solving *solving, ProgramAnswer *answer, int at) {
-    ProgramChoice *choice = &answer->choice[at];
+    ProgramChoice *choice = &answer->choice[at], before = *choice;
     solving->setting.mesh = &answer->meshes.mesh[at];
     choice->mesh = *solving->setting.mesh;
     choice->proof = GRAPH_INFEASIBLE;
     choice->bound = INFINITY;
-    double most = answer->best < 0 ? INFINITY : answer->choice[answer->best].seconds;
+    choice->found = false;
+    bool is_best = answer->best == at;
+    double most = answer->best < 0 || is_best ? INFINITY : answer->choice[answer->best].seconds;
     bool ok = solving_begin(solving);
     if (ok && fix_all(solving)) ok = solve_within(solving, most, answer, choice);
-    if (ok && choice->found && choice->seconds < most) {
+    if (is_best && (!choice->found || choice->seconds > before.seconds)) {
+        before.bound = max_real(before.bound, choice->bound);
+        *choice = before;
+    } else if (ok && choice->found && choice->seconds < most) {
         answer->best = at;
         answer->nodes = solving->graph.node_count;
         answer->edges = solving->graph.edge_count;
@@ -212,14 +296,24 @@ static double gather_rate(const LogicalMesh *mesh) {
     return sum / ((1u << mesh->axes) - 1);
 }
 
-/* The meshes with the fastest gathers first: a good answer early cuts the others short. */
+/* The meshes with the fastest gathers first, all of them with a part of the work and then those that this left open: a
+ * good answer early cuts the others short. */
 static bool solve_meshes(Solving *solving, ProgramAnswer *answer) {
     RankedMesh *order = ARENA_NEW(solving->arena, RankedMesh, (size_t)answer->meshes.count);
     if (!order) return error_memory(solving->error);
     for (int i = 0; i < answer->meshes.count; i++) order[i] = (RankedMesh){gather_rate(&answer->meshes.mesh[i]), i};
     qsort(order, (size_t)answer->meshes.count, sizeof *order, by_rate);
-    for (int i = 0; i < answer->meshes.count; i++)
-        if (!solve_mesh(solving, answer, order[i].mesh)) return false;
+    const GraphControl *control = &solving->question->control;
+    for (int pass = isfinite(control->time_limit); pass < 2; pass++)
+        for (int i = 0; i < answer->meshes.count; i++) {
+            const ProgramChoice *choice = &answer->choice[order[i].mesh];
+            double best = answer->best < 0 ? INFINITY : answer->choice[answer->best].seconds;
+            bool is_done = choice->proof != GRAPH_GAP || choice->bound >= best;
+            solving->effort = control->effort * (pass == 0 ? FIRST_EFFORT : 1);
+            if ((pass == 0 || !is_done || isfinite(control->time_limit)) &&
+                !solve_mesh(solving, answer, order[i].mesh))
+                return false;
+        }
     return true;
 }
 
@@ -247,7 +341,7 @@ static bool solve_references(Solving *solving, ProgramAnswer *answer) {
         solving->setting.mesh = &answer->meshes.mesh[0]; /* one axis over all chips */
         ok = solving_begin(solving);
         if (ok) fix_reference(solving, (Reference)r);
-        ok = ok && solve(solving, false, INFINITY, &answer->reference[r], &result);
+        ok = ok && solve(solving, INFINITY, INFINITY, &answer->reference[r], &result);
         solving_end(solving);
     }
     return ok;
@@ -262,6 +356,7 @@ bool program_answer(const ProgramQuestion *question, Arena *arena, ProgramAnswer
     if (!out->choice) return error_memory(error);
     Solving solving = {.question = question,
                        .setting = {.machine = &question->priced, .flow = &out->flow, .caution = TEMPORARY_MOST},
+                       .effort = question->control.effort,
                        .arena = arena,
                        .error = error};
     if (!solve_meshes(&solving, out)) return false;

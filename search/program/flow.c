@@ -3,20 +3,29 @@
 
 #include "base/util.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Moments of a loop: of its operation, and behind its last one. */
+typedef struct {
+    int begin, end;
+} Loop;
 
 typedef struct {
     const Program *program;
     Flow *flow;
     FlowView *view;   /* of each value, in the call that is followed */
     bool *is_running; /* of each function */
+    int *uses;        /* of each value, in the text */
     OpRule *rule;     /* of each op, made when it is first met */
     bool *is_made;
     Arena *arena;
     Error *error;
     int depth;
     double trips;
+    Loop *loop;
+    int64_t loops, loop_room;
 } Walk;
 
 static bool walk_region(Walk *walk, int region, int *end);
@@ -35,7 +44,7 @@ static int add_node(Walk *walk, FlowNode node) {
         return error_memory(walk->error), -1;
     node.trips = walk->trips;
     node.held_bits = node.type.bits;
-    node.copied = -1;
+    node.copied = node.added_to = -1;
     node.from = flow->moments;
     node.to = flow->moments + 1;
     node.edge = (int)flow->edges;
@@ -65,6 +74,26 @@ static bool add_free(Walk *walk, FlowView from, FlowNode node, FlowView *out) {
 
 /* ---- one operation ---- */
 
+/* The node of a value that may be left as partial sums: a matmul, or an addition of such, that nothing else reads. */
+static int sums_of(const Walk *walk, int value) {
+    int at = walk->view[value].node;
+    const FlowNode *node = at < 0 ? NULL : &walk->flow->node[at];
+    bool own = node && node->op >= 0 && walk->program->op[node->op].result == value && node->trips == walk->trips;
+    return own && walk->uses[value] == 1 && (node->matrix || node->takes_sums) ? at : -1;
+}
+
+/* An addition of partial sums: compilers add first, and send one sum (XLA's all_reduce and reduce_scatter
+ * reassociation, seen in compiled programs of libtpu 0.0.52). */
+static void take_sums(Walk *walk, const ProgramOp *op, int at) {
+    const int *operand = walk->program->operand + op->operand;
+    int first = piece_is(op->name, "add") ? sums_of(walk, operand[0]) : -1;
+    int second = first >= 0 ? sums_of(walk, operand[1]) : -1;
+    if (second < 0) return;
+    FlowNode *node = walk->flow->node;
+    node[first].added_to = node[second].added_to = at;
+    node[at].takes_sums = true;
+}
+
 static bool add_work(Walk *walk, int op_at, const OpRule *rule) {
     const ProgramOp *op = &walk->program->op[op_at];
     const int *operand = walk->program->operand + op->operand;
@@ -88,6 +117,7 @@ static bool add_work(Walk *walk, int op_at, const OpRule *rule) {
                                        .pointwise = rule->kind == RULE_POINTWISE,
                                        .is_held = !in_place && rule->kind != RULE_POINTWISE,
                                        .reads_rows = rule->in_place || rule->reads_rows,
+                                       .scatters = piece_is(op->name, "scatter"),
                                        .whole = rule->kind == RULE_WHOLE});
     if (at < 0) return false;
     for (int i = 0; i < op->operands; i++) {
@@ -96,6 +126,7 @@ static bool add_work(Walk *walk, int op_at, const OpRule *rule) {
     }
     walk->flow->node[at].edges = (int)(walk->flow->edges - walk->flow->node[at].edge);
     for (int i = 0; i < op->results; i++) walk->view[op->result + i] = whole_view(at);
+    take_sums(walk, op, at);
     return true;
 }
 
@@ -162,13 +193,6 @@ static double trips_of(Walk *walk, int condition) {
     return 1;
 }
 
-/* What is used in a loop and was made before it stays until its end. */
-static void hold_through(Walk *walk, int64_t nodes, int begin) {
-    Flow *flow = walk->flow;
-    for (int64_t i = 0; i < nodes; i++)
-        if (flow->node[i].to > begin) flow->node[i].to = (int)max_whole(flow->node[i].to, flow->moments + 1);
-}
-
 /* The carries are nodes, but for those that the body returns as they came. */
 static bool begin_loop(Walk *walk, const ProgramOp *op, const ProgramRegion *body, const int *returned) {
     for (int i = 0; i < op->operands; i++) {
@@ -210,14 +234,15 @@ static bool loop(Walk *walk, const ProgramOp *op) {
     const ProgramRegion *body = &program->region[region];
     const int *returned = program->operand + program->op[body->last].operand;
     double outer = walk->trips, trips = outer * trips_of(walk, condition);
-    int64_t nodes = walk->flow->nodes;
-    int begin = walk->flow->moments;
+    int64_t at = walk->loops;
+    if (!list_grow((void **)&walk->loop, at, &walk->loop_room, sizeof *walk->loop)) return error_memory(walk->error);
+    walk->loop[walk->loops++].begin = walk->flow->moments;
     if (!begin_loop(walk, op, body, returned)) return false;
     walk->trips = trips;
     bool ok = walk_region(walk, region, &end);
     walk->trips = outer;
     if (!ok || !end_loop(walk, op, body, returned, trips)) return false;
-    hold_through(walk, nodes, begin);
+    walk->loop[at].end = walk->flow->moments + 1;
     return true;
 }
 
@@ -309,12 +334,18 @@ static bool walk_region(Walk *walk, int region, int *end) {
 
 /* Until when each node is read. What is fused is computed again where it is read, so that its operands stay until
  * then; nodes come after their operands, but for carries, whose times a loop has set. */
-static void set_ends(Flow *flow) {
+static void set_ends(const Walk *walk) {
+    Flow *flow = walk->flow;
     for (int64_t i = 0; i < flow->edges; i++) {
         const FlowEdge *edge = &flow->edge[i];
         FlowNode *from = &flow->node[edge->from], *to = &flow->node[edge->to];
-        if (edge->to > edge->from) from->to = (int)max_whole(from->to, to->from + 1);
-        if (!from->pointwise || !to->matrix || edge->operand == FLOW_AS_NODE) continue;
+        if (edge->to > edge->from || from->copied >= 0) from->to = (int)max_whole(from->to, to->from + 1);
+        for (int64_t k = 0; k < walk->loops; k++) /* every time, and so until its end */
+            if (from->from < walk->loop[k].begin && walk->loop[k].begin < to->from && to->from < walk->loop[k].end)
+                from->to = (int)max_whole(from->to, walk->loop[k].end);
+        if (from->matrix && to->copied < 0) from->held_bits = (int)max_whole(from->held_bits, edge->type.bits);
+        if (!from->pointwise || !(to->matrix || to->copied >= 0)) continue;
+        if (edge->operand == FLOW_AS_NODE && to->copied < 0) continue;
         from->held_bits = from->is_held ? (int)max_whole(from->held_bits, edge->type.bits) : edge->type.bits;
         from->is_held = true;
     }
@@ -353,8 +384,24 @@ static bool tie_results(Walk *walk, int end) {
     return true;
 }
 
+/* A copy of a node that matrix units share, as wide as the widest of them reads it. */
+static int add_copy(Walk *walk, int of) {
+    const FlowNode *made = &walk->flow->node[of];
+    FlowNode node = {.kind = FLOW_FREE, .type = made->type, .op = -1, .value = -1, .argument = -1, .is_held = true};
+    node.type.bits = 0;
+    walk->trips = made->trips;
+    int at = add_node(walk, node);
+    if (at < 0) return at;
+    walk->flow->node[at].copied = of;
+    walk->flow->node[at].from = INT_MAX;
+    FlowEdge edge = {of, at, FLOW_AS_NODE, whole_view(of), node.type, walk->trips};
+    if (!add_edge(walk, edge)) return -1;
+    walk->flow->node[at].edges = 1;
+    return at;
+}
+
 /* Matrix units that read one tensor in the same sharding share what brings it there: a copy of the tensor stands
- * between it and those that run as often as it is made. It counts as no memory: most copies are the tensor itself. */
+ * between it and those that run as often as it is made, from the first of them to the last. */
 static bool share_copies(Walk *walk) {
     Flow *flow = walk->flow;
     int64_t nodes = flow->nodes, edges = flow->edges;
@@ -366,25 +413,18 @@ static bool share_copies(Walk *walk) {
         copy[edge->from] -= shares; /* readers, below 0 */
     }
     for (int64_t i = 0; i < edges; i++) {
-        int from = flow->edge[i].from;
+        int from = flow->edge[i].from, at;
         if (!flow->node[flow->edge[i].to].matrix || flow->edge[i].trips != flow->node[from].trips) continue;
         if (copy[from] == -1) continue;
-        if (copy[from] < 0) {
-            FlowNode *made = &flow->node[from];
-            FlowNode node = {.kind = FLOW_FREE, .type = made->type, .op = -1, .value = -1, .argument = -1};
-            int before = made->from, after = made->to;
-            walk->trips = made->trips;
-            int at = add_node(walk, node);
-            if (at < 0) return false;
-            flow->node[at].from = before;
-            flow->node[at].to = after;
-            flow->node[at].copied = from;
-            FlowEdge edge = {from, at, FLOW_AS_NODE, whole_view(from), node.type, walk->trips};
-            if (!add_edge(walk, edge)) return false;
-            flow->node[at].edges = 1;
-            copy[from] = at;
-        }
-        flow->edge[i].from = flow->edge[i].view.node = copy[from];
+        if (copy[from] < 0) copy[from] = add_copy(walk, from);
+        if ((at = copy[from]) < 0) return false;
+        FlowNode *shared = &flow->node[at];
+        shared->from = (int)min_whole(shared->from, flow->node[flow->edge[i].to].from);
+        shared->to = shared->from + 1;
+        int read = (int)min_whole(flow->edge[i].type.bits, flow->node[from].type.bits);
+        int bits = (int)max_whole(shared->type.bits, read);
+        shared->type.bits = shared->held_bits = flow->edge[shared->edge].type.bits = bits;
+        flow->edge[i].from = flow->edge[i].view.node = at;
     }
     return true;
 }
@@ -407,7 +447,7 @@ static bool walk_entry(Walk *walk) {
         walk->view[value] = whole_view(at);
     }
     if (!walk_region(walk, program->function[program->main].region, &end)) return false;
-    return tie_results(walk, end) && (set_ends(walk->flow), share_copies(walk));
+    return tie_results(walk, end) && share_copies(walk) && (set_ends(walk), true);
 }
 
 bool flow_of_program(const Program *program, Arena *arena, Flow *out, Error *error) {
@@ -416,10 +456,14 @@ bool flow_of_program(const Program *program, Arena *arena, Flow *out, Error *err
     Walk walk = {.program = program, .flow = out, .arena = arena, .error = error};
     walk.view = ARENA_NEW(&scratch, FlowView, (size_t)program->values);
     walk.is_running = ARENA_NEW(&scratch, bool, (size_t)program->functions);
+    walk.uses = ARENA_NEW(&scratch, int, (size_t)program->values);
+    for (int64_t i = 0; i < program->operands && walk.uses; i++) walk.uses[program->operand[i]]++;
     walk.rule = ARENA_NEW(arena, OpRule, (size_t)program->ops); /* nodes point to its factors */
     walk.is_made = ARENA_NEW(&scratch, bool, (size_t)program->ops);
-    bool ok = walk.view && walk.is_running && walk.rule && walk.is_made ? walk_entry(&walk) : error_memory(error);
+    bool ok = walk.view && walk.is_running && walk.uses && walk.rule && walk.is_made;
+    ok = ok ? walk_entry(&walk) : error_memory(error);
     arena_free(&scratch);
+    free(walk.loop);
     return ok;
 }
 

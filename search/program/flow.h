@@ -30,9 +30,12 @@ typedef struct {
     double flops, trips;
     bool pointwise, matrix; /* fused with its neighbours; on matrix units */
     bool reads_rows;        /* of the first operand, as much as of all others or of the result */
+    bool scatters;          /* into rows */
     bool is_result;         /* written over the argument that it is the next state of */
     bool is_held;           /* takes memory of its own from `from` to before `to` */
     bool whole;             /* an operation without a rule */
+    int added_to;           /* the addition that alone reads it, and may take its sums before they end; -1: none */
+    bool takes_sums;        /* it is such an addition */
     int copied;             /* the node that it is a copy of, in no text; -1: none */
     int held_bits;          /* of an element as it is kept: what follows may be fused, and narrower */
     int from, to;           /* moments: the number of operations passed */

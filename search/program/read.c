@@ -351,7 +351,8 @@ static bool read_rest(Parser *parser, int at) {
     reader->at = rest;
     Piece first = op->text;
     if (!read_middle(parser, op, &none)) return false;
-    if (reader->at - rest > 2 && first.length < 3) op->text = (Piece){rest, (int)(reader->at - rest)};
+    bool has_none = !memchr(first.at, '{', (size_t)first.length); /* they stood behind the regions until jax 0.4.30 */
+    if (reader->at - rest > 2 && has_none) op->text = (Piece){rest, (int)(reader->at - rest)};
     return read_signature(parser, op) && finish_op(parser, at);
 }
 

@@ -57,6 +57,11 @@ static inline Spec spec_with(Spec spec, int axis, int dimension) {
     return (Spec)((spec & ~(15u << (4 * axis))) | (unsigned)(dimension + 1) << (4 * axis));
 }
 
+/* Sums over these axes that are left to an addition, in the bits above. */
+enum { SPEC_BITS = 4 * LOGICAL_MAX };
+static inline unsigned spec_open_axes(Spec spec) { return spec >> SPEC_BITS; }
+static inline Spec spec_open(Spec spec, unsigned axes) { return (Spec)(spec | axes << SPEC_BITS); }
+
 /* The ways in which a sharding cuts a tensor, and whether every dimension divides. */
 int64_t spec_ways(const LogicalMesh *mesh, Spec spec);
 bool spec_divides(const LogicalMesh *mesh, int rank, const int64_t *size, Spec spec);

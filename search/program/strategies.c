@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,18 @@ static double local_bytes(const LogicalMesh *mesh, const TensorType *type, Spec 
 double held_bytes(const Setting *setting, const FlowNode *node, Spec spec) {
     double elements = node->is_held ? type_elements(&node->type) : 0;
     return elements * node->held_bits / 8 / (double)spec_ways(setting->mesh, spec);
+}
+
+/* Tables of 64 columns and their state were copied into rows of 128, four of them at once (v5e and v5p, libtpu 0.0.52);
+ * of 8 columns once, on a SparseCore (v6e). */
+static const double TABLES_PADDED = 8;
+
+double padding_bytes(const Setting *setting, const FlowNode *node, Spec spec) {
+    double lanes = setting->machine->profile.lanes, width = (double)node->type.size[max_whole(node->type.rank - 1, 0)];
+    if (!node->scatters || !node->is_held || node->type.rank < 1) return 0;
+    for (int a = 0; a < setting->mesh->axes; a++)
+        if (spec_dimension(spec, a) == node->type.rank - 1) width /= (double)setting->mesh->size[a];
+    return width < lanes ? held_bytes(setting, node, spec) * (max_real(lanes / width, TABLES_PADDED) - 1) : 0;
 }
 
 /* ---- moving a tensor ---- */
@@ -116,6 +129,7 @@ bool edge_moves(const Setting *setting, const FlowEdge *edge, Spec have, Spec ne
 }
 
 double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spec need, Tally *tally) {
+    if (spec_open_axes(have) || spec_open_axes(need)) return have == need ? 0 : INFINITY;
     const FlowNode *from = &setting->flow->node[edge->from];
     double elements = min_real(type_elements(&from->type), type_elements(&edge->type));
     int bits = from->type.bits < edge->type.bits ? from->type.bits : edge->type.bits;
@@ -155,20 +169,37 @@ static double moved_bytes(const Setting *setting, const FlowNode *node, const Sp
     for (int i = 0; i < node->edges; i++) {
         const FlowEdge *edge = &setting->flow->edge[node->edge + i];
         bool fused = !setting->flow->node[edge->from].is_held && node->kind != FLOW_FREE;
+        fused = fused || spec_open_axes(in[i]); /* the second matmul adds to what the first one left */
         double read = fused ? 0 : local_bytes(mesh, &edge->type, in[i]);
         bytes += node->reads_rows && edge->operand == 0 ? min_real(out, read) : read;
     }
     return bytes;
 }
 
+/* Whether XLA scatters a sum over these axes by a dimension. On TPUs it does not, but sums it whole and cuts, where an
+ * axis that stays cuts the dimension inside theirs, and where the pieces are of a 16-bit type and odd multiples of the
+ * lanes wide (single matmuls compiled by libtpu 0.0.52 for v5e, v5p and v6e: 128 and 384 of 64, 128, 192, 256, 384
+ * and 512 columns, not of fp32). */
+static bool scatters(const Setting *setting, const TensorType *type, Spec computed, unsigned on, int d) {
+    const LogicalMesh *mesh = setting->mesh;
+    double lanes = setting->machine->profile.lanes;
+    if (lanes <= 1) return true;
+    int64_t width = type->size[d] / mesh->ways[on];
+    for (int a = 0; a < mesh->axes; a++) {
+        if (spec_dimension(computed, a) == d) width /= mesh->size[a];
+        if ((on >> a & 1) && has_minor(mesh, computed, a, d)) return false;
+    }
+    return d != type->rank - 1 || type->bits != 16 || width % (int64_t)lanes != 0 || width / (int64_t)lanes % 2 == 0;
+}
+
 /* Sums what the axes of `partial` left: scattered where the final sharding cuts by them, else whole on all. */
-static double sum_partials(const Move *move, Spec computed, unsigned partial, Spec out) {
+static double sum_partials(const Move *move, const TensorType *type, Spec computed, unsigned partial, Spec out) {
     const LogicalMesh *mesh = move->setting->mesh;
     double seconds = 0;
     bool whole = space_sums_whole(move->setting->machine, mesh, partial);
     for (int d = 0; d < PROGRAM_RANK_MAX && !whole; d++) {
         unsigned on = axes_on(mesh, out, partial, d);
-        if (!on) continue;
+        if (!on || !scatters(move->setting, type, computed, on, d)) continue;
         seconds += send(move, COLLECTIVE_REDUCE_SCATTER, on, move->bytes / (double)spec_ways(mesh, computed));
         for (int a = 0; a < mesh->axes; a++)
             if (on >> a & 1) computed = spec_with(computed, a, d);
@@ -192,9 +223,19 @@ static Spec computed_spec(const LogicalMesh *mesh, const FlowNode *node, const i
     return spec;
 }
 
+/* The same of a strategy, with the sums that its operands have left to it. */
+static Spec strategy_computed(const Setting *setting, const FlowNode *node, const Strategy *strategy,
+                              unsigned *partial) {
+    Spec computed = computed_spec(setting->mesh, node, strategy->factor, partial);
+    *partial |= strategy->open;
+    return computed;
+}
+
 Spec strategy_summed(const Setting *setting, const FlowNode *node, const Strategy *strategy) {
     unsigned partial;
-    return node->kind == FLOW_WORK ? computed_spec(setting->mesh, node, strategy->factor, &partial) : strategy->out;
+    return node->kind == FLOW_WORK && !strategy->open
+               ? computed_spec(setting->mesh, node, strategy->factor, &partial)
+               : strategy->out;
 }
 
 double strategy_seconds(const Setting *setting, const FlowNode *node, const Strategy *strategy, const Spec *in,
@@ -204,7 +245,7 @@ double strategy_seconds(const Setting *setting, const FlowNode *node, const Stra
     if (node->kind == FLOW_ARGUMENT) /* held whatever it is: the smaller shard where nothing else decides */
         return 1e-3 * local_bytes(mesh, &node->type, strategy->out) / machine->hbm_bytes_per_second;
     unsigned partial = 0;
-    Spec computed = node->kind == FLOW_FREE ? strategy->out : computed_spec(mesh, node, strategy->factor, &partial);
+    Spec computed = node->kind == FLOW_FREE ? strategy->out : strategy_computed(setting, node, strategy, &partial);
     double ways = 1;
     for (int a = 0; a < mesh->axes; a++)
         if (strategy->factor[a] >= 0) ways *= (double)mesh->size[a];
@@ -214,8 +255,9 @@ double strategy_seconds(const Setting *setting, const FlowNode *node, const Stra
     if (node->value >= 0 || node->copied >= 0) work = 0; /* a carry stays where it is */
     if (tally) tally->work_seconds += work * node->trips;
     if (tally) tally->flops += node->flops / ways * node->trips;
+    if (spec_open_axes(strategy->out)) return work;
     Move move = {setting, type_bytes(&node->type), node->trips, tally};
-    return work + sum_partials(&move, computed, partial, strategy->out);
+    return work + sum_partials(&move, &node->type, computed, partial, strategy->out);
 }
 
 /* ---- listing ---- */
@@ -304,14 +346,18 @@ static bool next_of(int8_t *number, int axes, unsigned which, int most) {
     return false;
 }
 
-/* Sums in every way: whole, or scattered over each dimension that divides. */
-static bool keep_sums(Lister *lister, const int8_t *factor, Spec computed, unsigned partial) {
+/* Sums in every way: left to the addition behind, whole, or scattered over each dimension that divides. `open`: what
+ * operands left. */
+static bool keep_sums(Lister *lister, const int8_t *factor, Spec computed, unsigned partial, unsigned open) {
     const LogicalMesh *mesh = lister->setting->mesh;
     const TensorType *type = &lister->node->type;
     int8_t scattered[LOGICAL_MAX] = {-1, -1, -1};
+    Strategy strategy = {.open = (uint8_t)open};
+    memcpy(strategy.factor, factor, sizeof strategy.factor);
+    strategy.out = spec_open(computed, partial);
+    if (partial && lister->node->added_to >= 0 && !keep(lister, strategy)) return false;
     do {
-        Strategy strategy = {.out = computed};
-        memcpy(strategy.factor, factor, sizeof strategy.factor);
+        strategy.out = computed;
         for (int a = 0; a < mesh->axes; a++)
             if (partial >> a & 1) strategy.out = spec_with(strategy.out, a, scattered[a]);
         if (!spec_divides(mesh, type->rank, type->size, strategy.out)) continue;
@@ -330,6 +376,20 @@ static bool factors_divide(const LogicalMesh *mesh, const FlowNode *node, const 
     return true;
 }
 
+/* An addition of sums over axes that cut nothing here. */
+static bool list_open(Lister *lister, const int8_t *factor, Spec computed) {
+    const LogicalMesh *mesh = lister->setting->mesh;
+    for (unsigned open = 1; open < 1u << mesh->axes && lister->node->takes_sums; open++) {
+        bool is_free = true;
+        for (int a = 0; a < mesh->axes; a++) is_free = is_free && (!(open >> a & 1) || factor[a] < 0);
+        if (!is_free) continue;
+        if (!fill_ins(lister, factor)) return true;
+        for (int i = 0; i < lister->node->edges; i++) lister->in[i] = spec_open(lister->in[i], open);
+        if (!keep_sums(lister, factor, computed, open, open)) return false;
+    }
+    return true;
+}
+
 static bool list_work(Lister *lister) {
     const LogicalMesh *mesh = lister->setting->mesh;
     const FlowNode *node = lister->node;
@@ -339,7 +399,8 @@ static bool list_work(Lister *lister) {
         Spec computed = computed_spec(mesh, node, factor, &partial);
         if (!factors_divide(mesh, node, factor) || !spec_divides(mesh, node->type.rank, node->type.size, computed))
             continue;
-        if (fill_ins(lister, factor) && !keep_sums(lister, factor, computed, partial)) return false;
+        if (!fill_ins(lister, factor)) continue;
+        if (!keep_sums(lister, factor, computed, partial, 0) || !list_open(lister, factor, computed)) return false;
     } while (next_of(factor, mesh->axes, (1u << mesh->axes) - 1, node->factors));
     return true;
 }

@@ -10,6 +10,7 @@
 typedef struct {
     Spec out;
     int8_t factor[LOGICAL_MAX]; /* that each axis cuts; -1: none */
+    uint8_t open;               /* the axes over which its operands are sums that have not ended */
     int in;                     /* of each operand's edge what it needs, from here in StrategyLists.in */
     double seconds;             /* of one execution, its collectives included */
 } Strategy;
@@ -40,11 +41,16 @@ double strategy_seconds(const Setting *setting, const FlowNode *node, const Stra
                         Tally *tally);
 double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spec need, Tally *tally);
 
-/* The sharding in which a strategy leaves its result before partial sums are scattered: its own where none are. */
+/* The sharding in which a strategy leaves its result before its own partial sums are scattered: its own where none
+ * are. */
 Spec strategy_summed(const Setting *setting, const FlowNode *node, const Strategy *strategy);
 
 /* Bytes that a node holds in a sharding; 0: it holds none of its own. */
 double held_bytes(const Setting *setting, const FlowNode *node, Spec spec);
+
+/* Bytes that tiles may add to a node: XLA on TPUs scatters into rows that are padded to the lanes, and may bring what
+ * is computed with them into rows as wide. 0 for what is no scatter. */
+double padding_bytes(const Setting *setting, const FlowNode *node, Spec spec);
 
 /* Whether an edge has to bring a tensor from one sharding to another, if only by cutting it. */
 bool edge_moves(const Setting *setting, const FlowEdge *edge, Spec have, Spec need);

@@ -2,10 +2,11 @@
 #include "base/util.h"
 #include "search/program/strategies.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPECS = 1 << (4 * LOGICAL_MAX) };
+enum { SPECS = 1 << (SPEC_BITS + LOGICAL_MAX) };
 static const int64_t ENTRIES_MAX = INT64_C(1) << 27; /* 1 GB of them */
 static const double UNIT_SECONDS = 1e-12;
 
@@ -44,7 +45,16 @@ typedef struct {
 } Filling;
 
 static int64_t as_cost(const Filling *filling, double seconds, double trips) {
-    return (int64_t)(seconds * trips * filling->scale + 0.5);
+    return isinf(seconds) ? GRAPH_FORBIDDEN : (int64_t)(seconds * trips * filling->scale + 0.5);
+}
+
+/* A copy of an argument is no other buffer where it is sharded alike, as it is where each chip has but its part. */
+static double usage_bytes(const Setting *setting, const FlowNode *node, Spec spec) {
+    double bytes = held_bytes(setting, node, spec), devices = (double)setting->machine->mesh.devices;
+    if (node->kind == FLOW_ARGUMENT) return bytes;
+    if (node->copied >= 0 && setting->flow->node[node->copied].kind == FLOW_ARGUMENT)
+        bytes *= 1 - (double)spec_ways(setting->mesh, spec) / devices;
+    return bytes * setting->caution + (setting->caution > 1 ? padding_bytes(setting, node, spec) : 0);
 }
 
 static bool fill_nodes(Filling *filling) {
@@ -66,9 +76,8 @@ static bool fill_nodes(Filling *filling) {
         graph->strategy_start[i + 1] = filling->lists->start[i + 1];
         for (int s = filling->lists->start[i]; s < filling->lists->start[i + 1]; s++) {
             const Strategy *strategy = &filling->lists->strategy[s];
-            double times = node->kind == FLOW_ARGUMENT ? 1 : filling->setting->caution;
             graph->cost[s] = as_cost(filling, strategy->seconds, node->trips);
-            graph->usage[s] = (int64_t)(times * held_bytes(filling->setting, node, strategy->out) + 0.5);
+            graph->usage[s] = (int64_t)(usage_bytes(filling->setting, node, strategy->out) + 0.5);
         }
     }
     return true;
@@ -84,6 +93,21 @@ static bool scratch_for(Filling *filling, int have, int need) {
     return true;
 }
 
+static bool room_for_entries(Filling *filling, int64_t end) {
+    if (end > ENTRIES_MAX)
+        return error_set(filling->error, ERROR_INPUT, "program", "too large a graph of shardings; give fewer --axes");
+    while (filling->entry_room < end)
+        if (!list_grow((void **)&filling->graph->entry, filling->entry_room, &filling->entry_room, sizeof(int64_t)))
+            return error_memory(filling->error);
+    return true;
+}
+
+static void end_edge(StrategyGraph *graph, int from, int to, int64_t end) {
+    graph->edge_first[graph->edge_count] = from;
+    graph->edge_second[graph->edge_count] = to;
+    graph->entry_start[++graph->edge_count] = end;
+}
+
 static bool fill_edge(Filling *filling, int64_t at) {
     const Flow *flow = filling->setting->flow;
     const StrategyLists *lists = filling->lists;
@@ -92,12 +116,7 @@ static bool fill_edge(Filling *filling, int64_t at) {
     int from = lists->start[edge->from], to = lists->start[edge->to];
     int have = lists->start[edge->from + 1] - from, need = lists->start[edge->to + 1] - to;
     int64_t begin = graph->entry_start[graph->edge_count];
-    if (begin + (int64_t)have * need > ENTRIES_MAX)
-        return error_set(filling->error, ERROR_INPUT, "program", "too large a graph of shardings; give fewer --axes");
-    while (filling->entry_room < begin + (int64_t)have * need)
-        if (!list_grow((void **)&graph->entry, filling->entry_room, &filling->entry_room, sizeof(int64_t)))
-            return error_memory(filling->error);
-    if (!scratch_for(filling, have, need)) return false;
+    if (!room_for_entries(filling, begin + (int64_t)have * need) || !scratch_for(filling, have, need)) return false;
     for (int i = 0; i < have; i++) note(&filling->have, i, lists->strategy[from + i].out);
     for (int k = 0; k < need; k++) note(&filling->need, k, edge_need(lists, flow, edge, at, &lists->strategy[to + k]));
     int columns = filling->need.count;
@@ -118,15 +137,14 @@ static bool fill_edge(Filling *filling, int64_t at) {
     forget(&filling->have);
     forget(&filling->need);
     if (!any) return true;
-    graph->edge_first[graph->edge_count] = edge->from;
-    graph->edge_second[graph->edge_count] = edge->to;
-    graph->entry_start[++graph->edge_count] = begin + (int64_t)have * need;
+    end_edge(graph, edge->from, edge->to, begin + (int64_t)have * need);
     return true;
 }
 
 bool strategies_graph(const Setting *setting, const StrategyLists *lists, StrategyGraph *out, double *unit,
                       Error *error) {
     const Flow *flow = setting->flow;
+    size_t edges = (size_t)flow->edges + 1;
     *out = (StrategyGraph){.usage_limit = INT64_MAX};
     *unit = UNIT_SECONDS;
     Filling *filling = calloc(1, sizeof *filling);
@@ -134,9 +152,9 @@ bool strategies_graph(const Setting *setting, const StrategyLists *lists, Strate
     *filling = (Filling){.setting = setting, .lists = lists, .graph = out, .scale = 1 / UNIT_SECONDS, .error = error};
     memset(filling->have.number, -1, sizeof filling->have.number);
     memset(filling->need.number, -1, sizeof filling->need.number);
-    out->edge_first = calloc((size_t)flow->edges + 1, sizeof(int64_t));
-    out->edge_second = calloc((size_t)flow->edges + 1, sizeof(int64_t));
-    out->entry_start = calloc((size_t)flow->edges + 2, sizeof(int64_t));
+    out->edge_first = calloc(edges, sizeof(int64_t));
+    out->edge_second = calloc(edges, sizeof(int64_t));
+    out->entry_start = calloc(edges + 1, sizeof(int64_t));
     bool ok = out->edge_first && out->edge_second && out->entry_start ? fill_nodes(filling) : error_memory(error);
     for (int64_t i = 0; i < flow->edges && ok; i++) ok = fill_edge(filling, i);
     free(filling->have.of);

@@ -11,13 +11,15 @@ what a chip of the compiled program sends by kind of collective, its FLOPs and i
     program.py --check SHARDOPT FILE.mlir...               the test: what `shardopt program` makes of each, on 4x4 of v5e,
                                                            sends no more than FSDP and than an expert's rules, and
                                                            holds no more than is said
+    program.py --agree SHARDOPT                            the test: a Llama layer as a program and as a model that shardopt
+                                                           knows, sharded over 8 H100s by each, send the same bytes
     program.py --check SHARDOPT --topology v5p:2x2x4 ...   the same on another slice (of 16 chips)
 
 The others print one line of JSON. Bytes are what one chip sends: (n - 1)/n of an all_gather's result and of a reduce_scatter's
 operand, twice that of an all_reduce, (n - 1)/n of an all_to_all's operand, all of a permute's; a collective counts once
 for each channel, though an asynchronous one stands in several fusions of the text, and times the trips of its loops.
 """
-import argparse, json, math, os, re, subprocess, sys, tempfile, time
+import argparse, glob, json, math, os, re, subprocess, sys, tempfile, time
 
 os.environ.update(TPU_SKIP_MDS_QUERY="1", JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3", ALLOW_MULTIPLE_LIBTPU_LOAD="1",
                   TPU_ACCELERATOR_TYPE="v5litepod-16", TPU_WORKER_HOSTNAMES="localhost")
@@ -211,7 +213,7 @@ def with_arguments(text, shardings):
 
 # ---- compiling ----
 
-def compile_text(text, topology):
+def compile_text(text, topology, dump=None):
     import jax
     import numpy as np
     from jax._src import compiler
@@ -225,8 +227,10 @@ def compile_text(text, topology):
     if order:
         devices = [devices[int(i)] for i in order[1].split()]
     # Without rings in place of collectives next to matmuls, so that what is sent is counted under its own name.
+    overrides = {"xla_jf_spmd_threshold_for_windowed_einsum_mib": "1000000"}
+    overrides |= {"xla_dump_to": dump, "xla_dump_hlo_as_text": True} if dump else {}
     options = compiler.get_compile_options(1, len(devices), device_assignment=np.array([[d.id for d in devices]]),
-                                           env_options_overrides={"xla_jf_spmd_threshold_for_windowed_einsum_mib": "1000000"})
+                                           env_options_overrides=overrides)
     options.executable_build_options.use_shardy_partitioner = True
     with mlir.make_ir_context():
         module = ir.Module.parse(text)
@@ -240,8 +244,11 @@ def arguments_of(text):
 
 def measure(text, topology, hlo=None):
     start = time.time()
-    compiled, devices = compile_text(text, topology)
-    written = "\n".join(module.to_string() for module in compiled.hlo_modules())
+    with tempfile.TemporaryDirectory() as dump:
+        compiled, devices = compile_text(text, topology, dump)
+        # Not compiled.hlo_modules(): jaxlib 0.10.2 cannot read some of v6e's asynchronous operations.
+        dumped = max(glob.glob(os.path.join(dump, "*after_optimizations.txt")), key=os.path.getsize)
+        written = open(dumped).read()
     if hlo:
         open(hlo, "w").write(written)
     rows = sent(written, devices)
@@ -252,7 +259,7 @@ def measure(text, topology, hlo=None):
             + memory.temp_size_in_bytes)
     return dict(sent_mb=round(sum(rows.values()) / 1e6, 2), kinds={k: round(v / 1e6, 2) for k, v in sorted(rows.items())},
                 gflops=round(cost.get("flops", 0) / 1e9, 2), peak_mb=round(held / 1e6, 1),
-                temporary_mb=round(memory.temp_size_in_bytes / 1e6, 1),
+                temporary_mb=round(memory.temp_size_in_bytes / 1e6, 1), all_mb=round(memory.peak_memory_in_bytes / 1e6, 1),
                 arguments_mb=round(memory.argument_size_in_bytes / 1e6, 1), seconds=round(time.time() - start, 1))
 
 
@@ -293,15 +300,49 @@ def check(shardopt, files, topology, chips=16):
     return 1 if failed else 0
 
 
+LLAMA = dict(architectures=["LlamaForCausalLM"], model_type="llama", hidden_size=1024, intermediate_size=2816, head_dim=128,
+             num_attention_heads=8, num_key_value_heads=8, vocab_size=8192, max_position_embeddings=512, tie_word_embeddings=False,
+             hidden_act="silu", rms_norm_eps=1e-6, torch_dtype="bfloat16")  # program_models.py's
+
+
+def agree(shardopt):
+    """One layer is the difference of two numbers of layers; embedding and logits drop out."""
+    try:
+        import jax  # noqa: F401
+    except ImportError:
+        print("SKIPPED: JAX is not installed: pip install jax")
+        return 77
+    ask = lambda *words: json.loads(subprocess.run([shardopt, *words, "--chip", "h100", "--nodes", "1", "--format", "json"],
+                                                   check=True, capture_output=True).stdout)
+    models = os.path.join(os.path.dirname(os.path.abspath(__file__)), "program_models.py")
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, models, folder, "layer", "layers"], check=True)
+        sent, passes = [], []
+        for layers, name in ((1, "layer"), (2, "layers")):
+            config = os.path.join(folder, "config.json")
+            json.dump(LLAMA | dict(num_hidden_layers=layers), open(config, "w"))
+            sent.append(ask("program", os.path.join(folder, name + ".mlir"), "--axes", "1")["best"]["sent_bytes"])
+            plan = ask("plan", "--model", config, "--for", "jax", "--seq", "512", "--batch", "16384")["plans"][0]
+            passes.append(sum(one["bytes"] for one in plan["communication"]))
+    of_layer = {kind: sent[1].get(kind, 0) - sent[0].get(kind, 0) for kind in sent[1]}
+    planned = (passes[1] - passes[0]) * 7 / 8
+    print(f"a layer sends {sum(of_layer.values()) / 1e6:.3f} MB as a program ({of_layer}), {planned / 1e6:.3f} MB as planned")
+    halves = all(abs(of_layer[kind] / (planned / 2) - 1) < 0.001 for kind in ("all_gather", "reduce_scatter"))
+    return 0 if halves and abs(sum(of_layer.values()) / planned - 1) < 0.001 else 1
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("file", nargs="+")
+    parser.add_argument("file", nargs="*")
     parser.add_argument("--topology", default="v5e:4x4")
     parser.add_argument("--arguments")
     parser.add_argument("--reference", choices=["fsdp", "data"])
     parser.add_argument("--hlo", help="write the compiled text there")
     parser.add_argument("--check", metavar="SHARDOPT")
+    parser.add_argument("--agree", metavar="SHARDOPT")
     options = parser.parse_args()
+    if options.agree:
+        sys.exit(agree(options.agree))
     if options.check:
         sys.exit(check(options.check, options.file, options.topology))
     text = open(options.file[0]).read()

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Programs of other kinds for program.py, lowered by JAX: program_models.py FOLDER [NAME...] writes NAME.mlir.
 
-llama: two layers as MaxText's Llama 2 has them (f32 state, bf16 compute, RoPE, SwiGLU, remat, scanned); vit: flax's layers;
-diffusion: a transformer with adaptive norms (DiT); gpt2: pre-norm, learned positions, GELU, tied embedding; decode: a token
+llama: two layers as MaxText's Llama 2 has them (f32 state, bf16 compute, RoPE, SwiGLU, remat, scanned); layer, layers:
+one and two of them, neither scanned nor recomputed; vit: flax's layers; diffusion: a transformer with adaptive norms (DiT); gpt2: pre-norm, learned positions, GELU, tied embedding; decode: a token
 a sequence through eight layers with their caches. Sizes are such that a compiler takes a minute."""
+import functools
 import os
 import pathlib
 import sys
@@ -60,11 +61,12 @@ def rope(x):
     return jnp.concatenate([a * cos - b * sin, b * cos + a * sin], -1)
 
 
-def llama(L=2, d=1024, h=8, ff=2816, V=8192, B=16, T=512):
+def llama(L=2, d=1024, h=8, ff=2816, V=8192, B=16, T=512, scanned=True):
     k = d // h
     layers = dict(n1=(d,), n2=(d,), q=(d, h, k), k=(d, h, k), v=(d, h, k), o=(h, k, d), gate=(d, ff), up=(d, ff), down=(ff, d))
     weights = dict(emb=S((V, d), f32), head=S((d, V), f32), n=S((d,), f32),
-                   layers={n: S((L, *s), f32) for n, s in layers.items()})
+                   layers={n: S((L, *s), f32) for n, s in layers.items()} if scanned else
+                   [{n: S(s, f32) for n, s in layers.items()} for _ in range(L)])
 
     def layer(x, w):
         w = {n: one.astype(bf16) for n, one in w.items()}
@@ -75,7 +77,11 @@ def llama(L=2, d=1024, h=8, ff=2816, V=8192, B=16, T=512):
         return x + jnp.einsum("btf,fd->btd", jax.nn.silu(y @ w["gate"]) * (y @ w["up"]), w["down"])
 
     def loss(p, b):
-        x, _ = jax.lax.scan(lambda x, w: (jax.checkpoint(layer)(x, w), None), p["emb"].astype(bf16)[b["x"]], p["layers"])
+        x = p["emb"].astype(bf16)[b["x"]]
+        if scanned:
+            x, _ = jax.lax.scan(lambda x, w: (jax.checkpoint(layer)(x, w), None), x, p["layers"])
+        else:
+            x = functools.reduce(layer, p["layers"], x)
         return entropy(rms(x, p["n"]) @ p["head"].astype(bf16), b["y"])
 
     return trained(loss, weights, dict(x=S((B, T), i32), y=S((B, T), i32)))
@@ -166,7 +172,8 @@ def decode(L=8, d=2048, h=16, ff=8192, V=16384, B=64, T=2048):
     return step, (cache, weights, S((B, 1), i32), S((), i32)), (0,)
 
 
-MODELS = dict(llama=llama, vit=vit, diffusion=diffusion, gpt2=gpt2, decode=decode)
+MODELS = dict(llama=llama, layer=functools.partial(llama, L=1, B=32, scanned=False),
+              layers=functools.partial(llama, L=2, B=32, scanned=False), vit=vit, diffusion=diffusion, gpt2=gpt2, decode=decode)
 
 
 def main():

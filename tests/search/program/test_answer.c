@@ -17,6 +17,8 @@ typedef struct {
     const LogicalMesh *mesh;
     Cut fixed[2]; /* of the arguments */
     Cut out[10], need[10][2];
+    bool open[10]; /* its sums over the axes in `partial` are left to the addition that reads it */
+    unsigned partial[10];
     double least;
     int visits;
 } Every;
@@ -143,12 +145,45 @@ static double operands(const Every *every, int at) {
     return seconds;
 }
 
+static int uses(const Small *small, int value) {
+    int count = value == small->values - 1; /* returned */
+    for (int i = 2; i < small->values; i++) {
+        count += small->value[i].a == value;
+        count += small->value[i].kind != SMALL_TURN && small->value[i].b == value;
+    }
+    return count;
+}
+
+/* A matmul that nothing else reads, or an addition of such, may leave its sums to an addition of it and another one. */
+static bool takes_sums(const Small *small, int at);
+
+static bool may_be_summed(const Small *small, int value) {
+    return uses(small, value) == 1 && (small->value[value].kind == SMALL_MATMUL || takes_sums(small, value));
+}
+
+static bool takes_sums(const Small *small, int at) {
+    const SmallValue *value = &small->value[at];
+    return value->kind == SMALL_ADD && may_be_summed(small, value->a) && may_be_summed(small, value->b);
+}
+
+static bool may_leave(const Small *small, int at) {
+    for (int i = at + 1; i < small->values; i++)
+        if ((small->value[i].a == at || small->value[i].b == at) && takes_sums(small, i)) return true;
+    return false;
+}
+
 static void choose(Every *every, int at, double paid);
 
 /* Sums over the axes in `partial`, in every way in which they can end. */
 static void choose_ends(Every *every, int at, double paid, Cut computed, unsigned partial) {
     const SmallValue *value = &every->small->value[at];
     int end[2];
+    if (partial && may_leave(every->small, at)) {
+        every->open[at] = true;
+        every->out[at] = computed;
+        every->partial[at] = partial;
+        choose(every, at + 1, paid);
+    }
     for (end[0] = -1; end[0] < (partial & 1 ? 2 : 0); end[0]++)
         for (end[1] = -1; end[1] < (partial & 2 ? 2 : 0); end[1]++) {
             Cut out = computed;
@@ -169,6 +204,7 @@ static void choose_ends(Every *every, int at, double paid, Cut computed, unsigne
             seconds += sends(every, COLLECTIVE_ALL_REDUCE, left,
                              4.0 * value->size[0] * value->size[1] / ways(every, now, -1));
             every->out[at] = out;
+            every->open[at] = false;
             bool is_last = at == every->small->values - 1;
             if (is_last && every->small->tied) seconds += moved(every, out, every->out[0], value->size);
             choose(every, at + 1, paid + seconds);
@@ -180,6 +216,13 @@ static void choose_work(Every *every, int at, double paid) {
     enum { ROWS, COLUMNS, CONTRACTED };
     const SmallValue *value = &every->small->value[at], *a = &every->small->value[value->a];
     bool matmul = value->kind == SMALL_MATMUL;
+    if (every->open[value->a] || every->open[value->b]) { /* alike, or not at all */
+        bool alike = every->open[value->a] && every->open[value->b] &&
+                     every->partial[value->a] == every->partial[value->b] &&
+                     memcmp(&every->out[value->a], &every->out[value->b], sizeof(Cut)) == 0;
+        if (alike) choose_ends(every, at, paid, every->out[value->a], every->partial[value->a]);
+        return;
+    }
     int f[2], most = matmul ? 3 : 2;
     for (f[0] = -1; f[0] < most; f[0]++)
         for (f[1] = -1; f[1] < (every->mesh->axes > 1 ? most : 0); f[1]++) {
@@ -264,4 +307,21 @@ Test(program_answer, equals_every_choice) {
         arena_free(&arena);
     }
     cr_expect(meshes > 1000, "%d", meshes);
+}
+
+/* Programs in which matmuls are added, of which there are few among those above. */
+Test(program_answer, sums_that_are_added_end_once) {
+    Draws draws = {390};
+    int meshes = 0, programs = 0;
+    for (int turn = 0; turn < 20000 && programs < 50; turn++) {
+        Arena arena = {0};
+        Small small = small_draw(&draws, 3 + turn % 3);
+        bool any = false;
+        for (int i = 0; i < small.values; i++) any = any || takes_sums(&small, i);
+        int cut[2] = {draw(&draws, 2), draw(&draws, 2)};
+        if (any) hold(&small, small_text(&small, &arena, "v"), cut, &meshes);
+        programs += any;
+        arena_free(&arena);
+    }
+    cr_expect(programs == 50 && meshes > 150, "%d, %d", programs, meshes);
 }

@@ -260,6 +260,39 @@ Test(program, same_in_another_order) {
     arena_free(&arena);
 }
 
+/* One step as three releases of JAX wrote it (jax/step.py): attributes behind regions and look-ups without batching
+ * dimensions in the oldest, functions and casts of other names. All of it has rules, and weights are sharded alike. */
+Test(program, text_of_three_releases) {
+    static const char *const RELEASES[] = {"0.4.26", "0.5.3", "0.7.2"};
+    enum { WEIGHTS = 3 };
+    Spec first[WEIGHTS];
+    for (size_t i = 0; i < COUNT_OF(RELEASES); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Program program;
+        ProgramAnswer answer;
+        char *text;
+        size_t length;
+        const char *path =
+            arena_format(&arena, SHARDOPT_SOURCE_DATA "/tests/search/program/jax/%s.mlir", RELEASES[i]);
+        cr_assert(file_read(path, 1 << 20, &arena, &text, &length, &error) &&
+                      program_read(text, length, RELEASES[i], &program, &error),
+                  "%s: %s", error.where, error.text);
+        ProgramQuestion question = question_of(&program);
+        cr_assert(program_answer(&question, &arena, &answer, &error), "%s: %s", error.where, error.text);
+        cr_assert(answer.best >= 0 && answer.proven && !answer.flow.unknown_trips);
+        for (int64_t k = 0; k < answer.flow.nodes; k++) cr_expect_not(answer.flow.node[k].whole, "%s", RELEASES[i]);
+        for (int k = 0; k < WEIGHTS; k++) {
+            Spec spec = answer.choice[answer.best].spec[k];
+            if (i == 0) first[k] = spec;
+            cr_expect(spec == first[k], "%s: argument %d", RELEASES[i], k);
+        }
+        flow_free(&answer.flow);
+        program_free(&program);
+        arena_free(&arena);
+    }
+}
+
 /* ---- the way from one sharding to another ---- */
 
 /* Columns of 64 x 64 cut by x and y that are needed with rows cut by x: exchanged along x, then gathered along y. */
@@ -283,10 +316,89 @@ Test(program, a_step_for_each_collective) {
     cr_expect(steps == 1 && route[0] == 0, "%d: %x", steps, route[0]);
 }
 
+/* A sum over x of 1024 rows that is to be cut by columns: what single matmuls of these widths sent, compiled by libtpu
+ * 0.0.52 for 4x4 of v5e and v6e and 2x2x4 of v5p. */
+Test(program, sums_that_xla_on_tpus_does_not_scatter) {
+    static const struct {
+        int bits, columns;
+        bool inside, scatters;
+    } ROWS[] = {{16, 256, false, true},  {16, 512, false, false},  {16, 768, false, true}, {16, 1024, false, true},
+                {16, 1536, false, false}, {16, 4096, false, true}, {32, 512, false, true}, {16, 2048, true, false}};
+    const LogicalMesh mesh = {.axes = 2, .size = {4, 4}, .ways = {1, 4, 4, 16}};
+    const Factor columns = {.size = 0, .result = 1}, contracted = {.size = 64, .result = -1};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++)
+        for (int tpu = 0; tpu < 2; tpu++) {
+            ProgramMachine machine = {.flops_per_second = 1, .hbm_bytes_per_second = 1, .mesh = {.devices = 16}};
+            const Factor factors[] = {columns, contracted};
+            FlowNode node = {.kind = FLOW_WORK, .factor = factors, .factors = 2, .trips = 1, .added_to = -1};
+            node.type = (TensorType){.rank = 2, .bits = ROWS[i].bits, .size = {1024, ROWS[i].columns}};
+            Flow flow = {.node = &node, .nodes = 1};
+            Setting setting = {&machine, &mesh, &flow, 1};
+            Strategy strategy = {.out = spec_with(0, 0, 1), .factor = {1, (int8_t)(ROWS[i].inside ? 0 : -1), -1}};
+            if (ROWS[i].inside) strategy.out = spec_with(strategy.out, 1, 1);
+            Tally tally = {0};
+            machine.profile.lanes = tpu ? 128 : 1;
+            strategy_seconds(&setting, &node, &strategy, NULL, &tally);
+            bool scattered = tally.bytes[COLLECTIVE_REDUCE_SCATTER] > 0;
+            cr_expect(scattered == (!tpu || ROWS[i].scatters) &&
+                          (tally.bytes[COLLECTIVE_ALL_REDUCE] > 0) == !scattered,
+                      "%d bits, %d columns", ROWS[i].bits, ROWS[i].columns);
+        }
+}
+
 /* ---- memory ---- */
 
+#define MATMUL(to, a, b)                                                                                               \
+    "    " to " = stablehlo.dot_general " a ", " b ", contracting_dims = [1] x [0] : (tensor<8x8xf32>, "               \
+    "tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+
+/* The nth node that is a matmul. */
+static const FlowNode *matmul_of(const Flow *flow, int which) {
+    for (int64_t i = 0; i < flow->nodes; i++)
+        if (flow->node[i].matrix && which-- == 0) return &flow->node[i];
+    return NULL;
+}
+
+/* %0 is read by the first operation of a loop and is needed until its end, every time; %2, by matmuls alone, stays as
+ * it is until the first of them, and as they need it from then until the last. */
+Test(program, tensors_are_kept_until_they_are_last_read) {
+    static const char TEXT[] = BODY(
+        "%a: tensor<8x8xf32>, %b: tensor<8x8xf32>", "tensor<8x8xf32>",
+        MATMUL("%0", "%a", "%b")
+        "    %n = stablehlo.constant dense<0> : tensor<i32>\n"
+        "    %1:2 = stablehlo.while(%i = %n, %x = %a) : tensor<i32>, tensor<8x8xf32>\n    cond {\n"
+        "      %c = stablehlo.constant dense<3> : tensor<i32>\n"
+        "      %d = stablehlo.compare LT, %i, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+        "      stablehlo.return %d : tensor<i1>\n    } do {\n"
+        MATMUL("%y", "%x", "%0") MATMUL("%z", "%y", "%b")
+        "      %o = stablehlo.constant dense<1> : tensor<i32>\n"
+        "      %j = stablehlo.add %i, %o : tensor<i32>\n"
+        "      stablehlo.return %j, %z : tensor<i32>, tensor<8x8xf32>\n    }\n"
+        MATMUL("%2", "%1#1", "%a") MATMUL("%3", "%2", "%a") MATMUL("%4", "%3", "%b") MATMUL("%5", "%4", "%2")
+        "    return %5 : tensor<8x8xf32>\n");
+    Arena arena = {0};
+    Error error = {0};
+    Program program;
+    Flow flow;
+    cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error) &&
+                  flow_of_program(&program, &arena, &flow, &error),
+              "%s: %s", error.where, error.text);
+    enum { BEFORE, FIRST_IN, LAST_IN, MADE, READS, BETWEEN, READS_LAST };
+    const FlowNode *before = matmul_of(&flow, BEFORE), *made = matmul_of(&flow, MADE), *copy = NULL;
+    cr_expect(before->to == made->from && before->to > matmul_of(&flow, LAST_IN)->from + 1, "%d", before->to);
+    for (int64_t i = 0; i < flow.nodes; i++)
+        if (flow.node[i].copied == (int)(made - flow.node)) copy = &flow.node[i];
+    cr_assert(copy);
+    int first = matmul_of(&flow, READS)->from, last = matmul_of(&flow, READS_LAST)->from;
+    cr_expect(copy->from == first && copy->to == last + 1, "%d to %d", copy->from, copy->to);
+    cr_expect_eq(made->to, first + 1);
+    flow_free(&flow);
+    program_free(&program);
+    arena_free(&arena);
+}
+
 /* 8 x 16 of f32 in two arguments and their sum, which is a result: on 8 chips each takes 64 bytes of one at the least,
- * 192 in all, and 2 x 64 + 2.7 x 64 = 300.8 as compilers may have it. Below that it may fit, below 192 nothing does. */
+ * 192 in all, and 2 x 64 + 2 x 64 = 256 as compilers may have it. Below that it may fit, below 192 nothing does. */
 Test(program, memory_that_fits_may_fit_or_does_not) {
     static const char TEXT[] =
         BODY("%a: tensor<8x16xf32>, %b: tensor<8x16xf32>", "tensor<8x16xf32>",
@@ -294,7 +406,7 @@ Test(program, memory_that_fits_may_fit_or_does_not) {
     static const struct {
         double limit;
         bool found, may_exceed;
-    } CASES[] = {{301, true, false}, {300, true, true}, {192, true, true}, {191, false, false}};
+    } CASES[] = {{256, true, false}, {255, true, true}, {192, true, true}, {191, false, false}};
     for (size_t i = 0; i < COUNT_OF(CASES); i++) {
         Arena arena = {0};
         Error error = {0};
@@ -309,7 +421,7 @@ Test(program, memory_that_fits_may_fit_or_does_not) {
         if (answer.best >= 0) {
             const ProgramChoice *best = &answer.choice[answer.best];
             cr_expect_float_eq(best->peak_bytes, 192, 1e-9);
-            cr_expect_float_eq(best->peak_most_bytes, 300.8, 1e-9);
+            cr_expect_float_eq(best->peak_most_bytes, 256, 1e-9);
         }
         flow_free(&answer.flow);
         program_free(&program);
