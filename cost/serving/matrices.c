@@ -110,9 +110,9 @@ void worker_matrices(const Model *model, const LayerKind *kind, const WorkerLayo
     add(out, (double)all.router, false, false);
     out->experts =
         (double)divide_up(kind->experts, layout->expert); /* the fullest have copies where they do not divide */
-    out->expert_parameters = (kind->gated ? 3 : 2) *
-                             (double)(kind->expert_width > 0 ? kind->expert_width : model->d_model) *
-                             (double)kind->d_ff_expert / (double)layout->expert_tensor;
+    out->expert_width = (double)(kind->expert_width > 0 ? kind->expert_width : model->d_model);
+    out->expert_parameters =
+        (kind->gated ? 3 : 2) * out->expert_width * (double)kind->d_ff_expert / (double)layout->expert_tensor;
     out->expert_share = (double)kind->top_k / (double)kind->experts;
     out->expert_ranks = layout->expert;
 }

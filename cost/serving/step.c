@@ -82,6 +82,9 @@ static void add_experts(StepCost *cost, const StepPlan *plan, const StepKind *ki
                               experts_touched(kind->expert_share, batch->group_tokens),
                           kind->experts_token_seconds, true, plan->knee};
     add_kernel(cost, STEP_EXPERTS, kind->layers, experts, batch->group_work);
+    double moved = kind->layers * batch->group_tokens * kind->experts_move_seconds;
+    cost->terms[STEP_EXPERTS] += moved;
+    cost->held[HELD_BY_HBM] += moved;
 }
 
 /* An MLP cut in two dimensions gathers D over one and F over the other ("How to Scale Your Model", part 7: 2 B D / X +

@@ -143,6 +143,7 @@ typedef struct {
     double sparse_context; /* mean keys of a prompt from which chosen ones are multiplied, as many as prompt_window */
     double prompt_launch;  /* the least that attention to prompts takes */
     double experts_bytes_seconds, experts_token_seconds, experts_floor, expert_share; /* share 0: no experts */
+    double experts_move_seconds;                                                      /* of a token of the group */
     double reduces;                                                                   /* all_reduces over tensor */
     bool collects, exchanges; /* MLPs of a dense model over the group; tokens to experts and back */
 } StepKind;

@@ -107,8 +107,8 @@ static void plan_experts(const Planning *to, const WorkerMatrices *matrices, Ste
     const Chip *device = to->served->device;
     if (!(matrices->experts > 0)) return;
     StoredType type = matrix_type(to->served->model, to->layout, profile, true, true);
-    Arithmetic arithmetic = stored_arithmetic(type, device);
-    double peak = arithmetic_peak(device, arithmetic) * profile->expert_flops_share;
+    int bits = type == STORED_BF16 ? 0 : type == STORED_FP8 ? 1 : 2;
+    double peak = arithmetic_peak(device, stored_arithmetic(type, device)) * profile->expert_flops_share[bits];
     double hbm = device->hbm_bytes_per_second.value * profile->expert_hbm_share;
     double each = to->links->balanced ? profile->balanced_skew : profile->routing_skew;
     double skew = 1 + each * log2((double)matrices->expert_ranks);
@@ -116,8 +116,10 @@ static void plan_experts(const Planning *to, const WorkerMatrices *matrices, Ste
     out->expert_share = matrices->expert_share;
     out->experts_floor = profile->expert_floor_seconds;
     out->experts_bytes_seconds = all * stored_bytes(type) / hbm;
-    out->experts_token_seconds =
-        2 * all * matrices->expert_share * min_real(skew, (double)matrices->expert_ranks) / peak;
+    double rows = matrices->experts * matrices->expert_share * min_real(skew, (double)matrices->expert_ranks);
+    out->experts_token_seconds = 2 * rows * matrices->expert_parameters / peak;
+    out->experts_move_seconds =
+        rows * matrices->expert_width * profile->expert_token_bytes[bits] / device->hbm_bytes_per_second.value;
 }
 
 /* Two all_reduces over tensor, behind attention and behind the MLP. Where groups of tensor share experts, tokens go to

@@ -13,7 +13,7 @@ static ServingProfile profile_with(double floor, double share) {
     ServingProfile profile = {.prefill_attention_flops_share = share,
                               .expert_hbm_share = share,
                               .page_tokens = 1,
-                              .expert_flops_share = share,
+                              .expert_flops_share = {share, share, share},
                               .pipeline_share = 1,
                               .attention_floor_seconds = floor,
                               .expert_floor_seconds = floor,
@@ -223,6 +223,30 @@ Test(step, two_halves_hide_messages) {
         double read = 2 * (1 - pow(2. / 3, 2)) * 3 * 100 * 50 * 2 / 1e9; /* two of three, two tokens */
         if (i == 1) cr_expect_float_eq(cost[0].terms[STEP_EXPERTS], 3 * read, 1e-9 * read);
     }
+}
+
+/* What moves a token to the rows of its experts and back is in addition to their FLOPs, and no less where their width is
+ * cut: 4 tokens of 100 numbers to 2 experts each, 30 bytes a number at 1e9 B/s, in 3 layers; a fifth with 8 bits. */
+Test(step, tokens_are_moved_to_experts) {
+    Model model = small();
+    ServingProfile profile = profile_with(0, 1), moved = profile;
+    model.kinds[0].d_ff = 0;
+    model.kinds[0].experts = 8;
+    model.kinds[0].top_k = 2;
+    model.kinds[0].d_ff_expert = 50;
+    moved.expert_token_bytes[0] = 30;
+    moved.expert_token_bytes[1] = 6;
+    for (int parts = 1; parts <= 2; parts++)
+        for (int type = STORED_BF16; type <= STORED_FP8; type++) {
+            WorkerLayout layout = ONE;
+            StepLoad load = {.sequences = 4, .context = 1};
+            layout.tensor = layout.expert_tensor = parts;
+            layout.weights = (StoredType)type;
+            double took = step_of(&model, &layout, &moved, (Speculation){0, 0}, load).terms[STEP_EXPERTS] -
+                          step_of(&model, &layout, &profile, (Speculation){0, 0}, load).terms[STEP_EXPERTS];
+            double expected = 3 * 4 * 2 * 100 * (type == STORED_BF16 ? 30 : 6) / 1e9;
+            cr_expect_float_eq(took, expected, 1e-9 * expected, "%d parts: %g, expected %g", parts, took, expected);
+        }
 }
 
 /* A token goes to all ranks that have a part of its expert: 4 tokens of 100 numbers, of a byte there and of two back,
