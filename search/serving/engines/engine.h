@@ -139,6 +139,9 @@ int64_t engine_redundant_experts(const EngineAsk *ask);
 bool engine_is_wide(const EngineAsk *ask);
 bool engine_balances(const EngineAsk *ask);
 
+/* Whether the chip is AMD's, whose kernels exchange tokens by MORI in place of DeepEP: chips joined by xGMI alone. */
+static inline bool engine_is_rocm(const EngineAsk *ask) { return ask->chip->scaleup == SCALEUP_MESH; }
+
 /* Whether the model is of a family in the list, which ends with NULL. */
 bool engine_family_among(const Model *model, const char *const *families);
 

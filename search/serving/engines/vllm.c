@@ -58,11 +58,13 @@ static const EngineFlag FLAGS[] = {
 };
 
 /* What moves caches from one pool to the other, and how tokens go to experts there. */
-static void add_role(const WorkerLayout *layout, EngineRole role, EngineWords *out) {
+static void add_role(const EngineAsk *ask, EngineRole role, EngineWords *out) {
+    const WorkerLayout *layout = ask->layout;
     bool prompts = role == ENGINE_PROMPTS;
     if (role == ENGINE_ALONE) return;
     if (layout->expert > 1 && layout->attention_data > 1)
-        engine_words(out, "--all2all-backend deepep_%s", prompts ? "high_throughput" : "low_latency");
+        engine_words(out, "--all2all-backend %s_%s", engine_is_rocm(ask) ? "mori" : "deepep",
+                     prompts ? "high_throughput" : "low_latency");
     engine_words(out, "--kv-transfer-config");
     engine_word(out, WORD_TEXT,
                 prompts ? "{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_producer\"}"
@@ -84,7 +86,7 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     if ((engine_balances(ask) || copies > 0) && !engine_family_among(ask->model, UNBALANCED))
         engine_words(out, "--enable-eplb");
     if (copies > 0) engine_flag(out, "--eplb-config.num_redundant_experts", copies);
-    add_role(layout, knobs->role, out);
+    add_role(ask, knobs->role, out);
     if (knobs->drafts < 1) return;
     engine_words(out, "--speculative-config.method %s", engine_drafts_itself(ask->model) ? "mtp" : "eagle3");
     if (!engine_drafts_itself(ask->model)) {

@@ -47,7 +47,7 @@ typedef struct {
     const char *profile_sha256; /* of the serving profile, which data_sha256 does not cover */
     bool weights_said, engines_said;
     int64_t degree_chips; /* the machine's size, which the degrees of --require need; 0: given, or the default */
-    int64_t top; /* 0: points that differ in kind */
+    int64_t top;          /* 0: points that differ in kind */
     bool screen; /* a text of what an operator needs: how it was searched is left out where the search is complete */
     const ServingSaid *said;
     int said_count;
@@ -76,6 +76,9 @@ cJSON *serving_json(const ServingReport *report);
 bool serving_explain_text(const ServingReport *report, const ServingPoint *point, TextOut out, Error *error);
 /* What a point gives and holds: three lines of the first answer. */
 void serving_write_point(const ServingReport *report, const ServingPoint *point, TextOut out);
+/* Sequences that a worker is started with: those in flight, and of requests at a rate three deviations of their number
+ * more (Poisson's), since that is a mean. */
+int64_t pool_slots(const ServingQuestion *question, const ServingPool *pool);
 /* The command that starts a pool, in its engine's words; "" under no engine's rules. */
 const char *pool_launch(const ServingQuestion *question, const ServingPool *pool, char line[ENGINE_LINE_SIZE]);
 /* The same as words, which are added to *out; the pool has an engine. */
