@@ -362,7 +362,10 @@ static bool lay_out_two(Replaying *to, TwoPools *pools) {
     pools->prompts_per_second =
         pools->prompts->workers / min_real(own.seconds, full.seconds * question->request.prompt / all.prompt_tokens);
     pools->clients = run->concurrency;
-    pools->wait_seconds = own.wait_seconds + profile->first_token_seconds +
+    StepLoad one = {.sequences = 1, .context = question->mean_context};
+    StepCost decode;
+    worker_step(&pools->decode->priced.step, &one, &decode);
+    pools->wait_seconds = own.wait_seconds + hand_over_seconds(profile, &decode) +
                           profile->burst * (run->concurrency - 1) / 2 / pools->prompts_per_second;
     return true;
 }
