@@ -21,6 +21,8 @@ typedef struct {
     double expert_parameters, expert_width, experts, expert_share;
     int64_t expert_ranks;    /* chips between which experts are split */
     double other_parameters; /* norms, biases: no kernel of their own */
+    /* Of one LoRA adapter of rank 1: its numbers in this chip, and the matmuls that it follows. Experts have none. */
+    double adapter_width, adapter_matmuls;
 } WorkerMatrices;
 
 void worker_matrices(const Model *model, const LayerKind *kind, const WorkerLayout *layout, WorkerMatrices *out);

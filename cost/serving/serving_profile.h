@@ -34,6 +34,7 @@ Arithmetic stored_arithmetic(StoredType type, const Chip *chip);
 double arithmetic_peak(const Chip *chip, Arithmetic arithmetic); /* dense FLOP/s */
 
 enum { SERVING_NAME_SIZE = 64, SERVING_SOURCE_SIZE = 384, MESSAGE_POINTS_MAX = 12, MESSAGE_TABLES_MAX = 16 };
+typedef enum { EXPERT_BF16, EXPERT_FP8, EXPERT_NARROW, EXPERT_KINDS } ExpertKind;
 
 /* Measured times of one collective inside a scale-up domain: seconds at rising bytes of one rank's message. */
 typedef struct {
@@ -63,7 +64,7 @@ typedef struct {
     double index_floor_seconds, index_key_seconds, index_flops_share;
     /* Grouped matmuls of experts. Of weights of 16, 8 and fewer bits: the share of peak, and what moving a token to an
      * expert's rows, through them and back takes, as bytes of HBM for each number of its width. */
-    double expert_floor_seconds, expert_hbm_share, expert_flops_share[3], expert_token_bytes[3];
+    double expert_floor_seconds, expert_hbm_share, expert_flops_share[EXPERT_KINDS], expert_token_bytes[EXPERT_KINDS];
     double routing_skew; /* the hottest rank of n has 1 + this x log2(n) times the mean */
     /* Experts over several hosts: the same where a balancer has copies of the hottest. Over several domains: the share
      * of the network's rate that dispatch and combine reach, and whether a step is two halves, of which one computes

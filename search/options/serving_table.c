@@ -32,6 +32,11 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
     [OPTION_CONCURRENCY] = INPUT_ROW("concurrency", "N", 0, .help = "requests that are always in flight"),
     [OPTION_SPECULATE] =
         INPUT_ROW("speculate", "K:ACCEPTANCE", 0, .help = "drafts of a step, and how often one is accepted: 3:0.7"),
+    [OPTION_ADAPTERS] =
+        INPUT_ROW("adapters", "N:RANK", 0, .help = "LoRA adapters served beside the base, and their rank: 8:16",
+                  .details = "LoRA adapters in HBM beside the base (8:16: eight of rank 16), of which each request has "
+                             "one: behind attention and MLPs, not in experts. Only engines that serve them (vllm, "
+                             "sglang)."),
     [OPTION_ENGINE] =
         INPUT_ROW("engine", "NAME", 0, .heading = "Space",
                   .help = "vllm, sglang, tensorrt-llm, maxtext, several with commas, or any (the chip's)",

@@ -50,6 +50,7 @@ typedef struct {
      * decoded; the keys that a token of a prompt attends to, mean; and the longest sequence of all. */
     double peak_tokens, mean_context, prompt_context, longest;
     Speculation speculation;
+    Adapters adapters;
     double ttft_limit_seconds, tpot_limit_seconds; /* 0: none */
     double rate;                                   /* requests per second; 0: as many as can be served */
     int64_t concurrency;                           /* requests in flight; 0: any number */
@@ -76,7 +77,8 @@ typedef struct {
 enum { NO_ENGINE = ENGINES_MAX };
 
 static inline ServedModel question_served(const ServingQuestion *question, int engine) {
-    return (ServedModel){&question->model, &question->device, &question->profiles[engine], question->speculation};
+    return (ServedModel){&question->model, &question->device, &question->profiles[engine], question->speculation,
+                         question->adapters};
 }
 
 /* "tensor=2 pipeline<=1": names of axes and knobs in the JSON report, = <= or >=, a number. */

@@ -3,6 +3,7 @@
  * line says what was priced. To add an engine is a file with its struct and a row in engines.c. */
 #pragma once
 
+#include "cost/serving/step.h"
 #include "cost/serving/worker.h"
 
 #include <stdio.h>
@@ -27,6 +28,7 @@ typedef struct {
     int64_t length;      /* of the longest sequence */
     double memory_fraction;
     int64_t drafts;
+    Adapters adapters;
 } EngineKnobs;
 
 /* A word of a command line: a text as it is, or one that the shell of a script (search/serving/launch) fills in. */
@@ -112,6 +114,7 @@ typedef struct {
     const char *title; /* "vLLM" */
     bool on_gpus, on_tpus;
     bool two_pools;   /* it moves caches between pools */
+    bool adapters;    /* it serves LoRA adapters beside the base */
     unsigned weights; /* a bit for each StoredType that it runs */
     unsigned caches;
     /* The rule that the layout breaks, as a text that outlives the call; NULL: it can be launched. */

@@ -88,6 +88,11 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     engine_words(out, "--mem-fraction-static %.2f", knobs->memory_fraction);
     if (layout->weights == STORED_FP8) engine_words(out, "--quantization fp8");
     if (layout->cache == STORED_FP8) engine_words(out, "--kv-cache-dtype fp8_e4m3");
+    if (knobs->adapters.count > 0) { /* the base alone counts as one */
+        engine_words(out, "--enable-lora --lora-target-modules all");
+        engine_flag(out, "--max-loras-per-batch", knobs->adapters.count + 1);
+        engine_flag(out, "--max-lora-rank", knobs->adapters.rank);
+    }
     if (knobs->role != ENGINE_ALONE)
         engine_words(out, "--disaggregation-mode %s --disaggregation-transfer-backend nixl",
                      knobs->role == ENGINE_PROMPTS ? "prefill" : "decode");
@@ -145,6 +150,7 @@ const Engine ENGINE_SGLANG = {
     .title = "SGLang",
     .on_gpus = true,
     .two_pools = true,
+    .adapters = true,
     .weights = 1u << STORED_BF16 | 1u << STORED_FP8 | 1u << STORED_INT8 | 1u << STORED_MXFP4 | 1u << STORED_NVFP4 |
                1u << STORED_INT4,
     .caches = 1u << STORED_BF16 | 1u << STORED_FP8,

@@ -132,6 +132,19 @@ static bool read_speculation(const Words *words, ServingRequested *request) {
            number_share(colon + 1, words_where(words, OPTION_SPECULATE), 0, 1, &out->acceptance, words->error);
 }
 
+static bool read_adapters(const Words *words, ServingRequested *request) {
+    Adapters *out = &request->question.adapters;
+    const char *text = given(words, OPTION_ADAPTERS);
+    size_t count = text ? strcspn(text, ":,") : 0;
+    if (!text) return true;
+    if (!text[count])
+        return words_wrong(words, OPTION_ADAPTERS, "\"%.60s\" has no rank; give adapters and rank, like 8:16", text);
+    const char *number = arena_format(words->arena, "%.*s", (int)count, text);
+    if (!number) return error_memory(words->error);
+    return number_whole(number, words_where(words, OPTION_ADAPTERS), 1, 4096, &out->count, words->error) &&
+           number_whole(text + count + 1, words_where(words, OPTION_ADAPTERS), 1, 512, &out->rank, words->error);
+}
+
 /* The question is that of the peak, in one pool, whose replicas come and go. */
 static bool read_rates(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
@@ -152,7 +165,7 @@ static bool read_limits(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
     if (!read_time(words, OPTION_TTFT, TTFT_BARE, &question->ttft_limit_seconds) ||
         !read_time(words, OPTION_TPOT, TPOT_BARE, &question->tpot_limit_seconds) || !read_speculation(words, request) ||
-        !words_whole(words, OPTION_CONCURRENCY, 1, 1 << 24, &question->concurrency) ||
+        !read_adapters(words, request) || !words_whole(words, OPTION_CONCURRENCY, 1, 1 << 24, &question->concurrency) ||
         !words_whole(words, OPTION_TOP, 1, 1000000, &request->top))
         return false;
     const char *rate = given(words, OPTION_RATE);
@@ -225,6 +238,9 @@ static bool take_objective(ServingRequested *request, const char *word) {
 static bool read_engines(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
     EngineSet chip = engines_of_chip(&question->chip);
+    bool adapters = question->adapters.count > 0;
+    for (int e = 0; e < engine_count() && adapters; e++)
+        if (!engine_at(e)->adapters) chip &= ~(1u << e);
     request->engines_said = given(words, OPTION_ENGINE) != NULL;
     if (!request->engines_said) {
         question->engines = chip;
@@ -235,8 +251,8 @@ static bool read_engines(const Words *words, ServingRequested *request) {
         return false;
     for (int e = 0; e < engine_count(); e++)
         if (question->engines >> e & 1 && !(chip >> e & 1))
-            return words_wrong(words, OPTION_ENGINE, "%s does not run on %s", engine_at(e)->title,
-                               question->chip.title);
+            return words_wrong(words, OPTION_ENGINE, "%s does not run on %s%s", engine_at(e)->title,
+                               question->chip.title, adapters ? ", or is not priced with adapters" : "");
     return true;
 }
 

@@ -113,6 +113,11 @@ static void add_request(cJSON *json, const ServingReport *report) {
         json_add_whole(speculate, "drafts", q->speculation.drafts);
         json_add_real(speculate, "acceptance", q->speculation.acceptance);
     }
+    if (q->adapters.count > 0) {
+        cJSON *adapters = json_add_object(request, "adapters");
+        json_add_whole(adapters, "count", q->adapters.count);
+        json_add_whole(adapters, "rank", q->adapters.rank);
+    }
     for (int e = 0; e < engine_count() && !q->any_engine; e++)
         if (q->engines >> e & 1)
             used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? "," : "", engine_at(e)->name);

@@ -385,6 +385,9 @@ static void write_assumed(const ServingReport *report, TextOut out) {
     if (q->speculation.drafts > 0)
         prose_add(&prose, ", %lld drafts accepted %g%%", (long long)q->speculation.drafts,
                   100 * q->speculation.acceptance);
+    if (q->adapters.count > 0)
+        prose_add(&prose, ", %lld LoRA adapters of rank %lld within the weights, each request with one",
+                  (long long)q->adapters.count, (long long)q->adapters.rank);
     prose_add(&prose, "; profile %s", profile->name);
     if (profile->borrowed[0])
         prose_add(&prose, ", which lacks figures of %s and borrows those of %s", q->chip.title, profile->borrowed);

@@ -64,7 +64,8 @@ void pool_words(const ServingQuestion *question, const ServingPool *pool, Engine
                          .step_tokens = pool->step_tokens,
                          .length = (int64_t)question->longest + SPECIAL_TOKENS,
                          .memory_fraction = question->profiles[engine].memory_fraction,
-                         .drafts = question->speculation.drafts};
+                         .drafts = question->speculation.drafts,
+                         .adapters = question->adapters};
     if (pool->phase == PHASE_PROMPTS)
         knobs.sequences = max_whole(knobs.sequences, PROMPTS_IN_FLIGHT * pool->on.layout.attention_data);
     engine_at(engine)->words(&ask, &knobs, out);

@@ -221,7 +221,7 @@ static double expert_tokens(double experts, double top_k, double ridge) {
                                  .gated = true,
                                  .d_ff_expert = 64};
     layout.weights = STORED_BF16;
-    step_plan(&(ServedModel){&model, &chip, &PEAK, {0, 0}}, &layout, &links, &plan);
+    step_plan(&(ServedModel){&model, &chip, &PEAK, {0, 0}, {0, 0}}, &layout, &links, &plan);
     return plan.kinds[0].experts_bytes_seconds / plan.kinds[0].experts_token_seconds;
 }
 

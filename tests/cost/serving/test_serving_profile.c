@@ -65,7 +65,7 @@ Test(serving_profile, kin_lend_their_fit) {
             cr_expect_leq(none.step_seconds, one.step_seconds, "%s %s", CHIPS[c], ENGINES[e]);
             cr_expect_leq(none.sequence_seconds, one.sequence_seconds, "%s %s", CHIPS[c], ENGINES[e]);
             cr_expect_leq(none.knee, one.knee, "%s %s", CHIPS[c], ENGINES[e]);
-            for (int bits = 0; bits < 3; bits++) {
+            for (int bits = 0; bits < EXPERT_KINDS; bits++) {
                 cr_expect_geq(none.expert_flops_share[bits], one.expert_flops_share[bits], "%s %s", CHIPS[c],
                               ENGINES[e]);
                 cr_expect_leq(none.expert_token_bytes[bits], one.expert_token_bytes[bits], "%s %s", CHIPS[c],
