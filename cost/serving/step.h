@@ -31,7 +31,7 @@ typedef struct {
     double acceptance;
 } Speculation;
 
-/* LoRA adapters beside the base, each of this rank: all lie in HBM, and a request has one of them. */
+/* LoRA adapters next to the base, each of this rank: all lie in HBM, and a request has one of them. */
 typedef struct {
     int64_t count; /* 0: none */
     int64_t rank;

@@ -33,8 +33,8 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
     [OPTION_SPECULATE] =
         INPUT_ROW("speculate", "K:ACCEPTANCE", 0, .help = "drafts of a step, and how often one is accepted: 3:0.7"),
     [OPTION_ADAPTERS] =
-        INPUT_ROW("adapters", "N:RANK", 0, .help = "LoRA adapters served beside the base, and their rank: 8:16",
-                  .details = "LoRA adapters in HBM beside the base (8:16: eight of rank 16), of which each request has "
+        INPUT_ROW("adapters", "N:RANK", 0, .help = "LoRA adapters served with the base, and their rank: 8:16",
+                  .details = "LoRA adapters in HBM with the base (8:16: eight of rank 16), of which each request has "
                              "one: behind attention and MLPs, not in experts. Only engines that serve them (vllm, "
                              "sglang)."),
     [OPTION_ENGINE] =

@@ -114,7 +114,7 @@ typedef struct {
     const char *title; /* "vLLM" */
     bool on_gpus, on_tpus;
     bool two_pools;   /* it moves caches between pools */
-    bool adapters;    /* it serves LoRA adapters beside the base */
+    bool adapters;    /* it serves LoRA adapters with the base */
     unsigned weights; /* a bit for each StoredType that it runs */
     unsigned caches;
     /* The rule that the layout breaks, as a text that outlives the call; NULL: it can be launched. */

@@ -395,18 +395,19 @@ static void write_assumed(const ServingReport *report, TextOut out) {
     prose_write(out, "", "  ", prose.text);
 }
 
-/* All weights once, in the narrowest type that is asked for and in narrower ones, beside the memory of the machine. */
+/* All weights once, in the type that is requested and in narrower ones, and the memory of the machine. */
 static void add_weights(const ServingQuestion *q, Prose *prose) {
     static const StoredType TYPES[] = {STORED_BF16, STORED_FP8, STORED_INT4};
     ServedModel served = question_served(q, NO_ENGINE);
     WorkerLayout one = {1, 1, 1, 1, 1, 1, 1, 1, q->weights[0], q->caches[0]};
     double held = q->device.hbm_bytes.value * (double)q->machine.mesh.devices,
-           asked = worker_weights_bytes(&served, &one);
-    prose_add(prose, " All weights once take %.0f GB in %s", asked / 1e9, stored_name(q->weights[0]));
+           requested = worker_weights_bytes(&served, &one);
+    prose_add(prose, " All weights once take %.0f GB in %s", requested / 1e9, stored_name(q->weights[0]));
     for (size_t i = 0; i < COUNT_OF(TYPES); i++) {
         one.weights = TYPES[i];
         double bytes = worker_weights_bytes(&served, &one);
-        if (bytes < 0.95 * asked) prose_add(prose, ", %.0f GB with --precision %s", bytes / 1e9, stored_name(TYPES[i]));
+        if (bytes < 0.95 * requested)
+            prose_add(prose, ", %.0f GB with --precision %s", bytes / 1e9, stored_name(TYPES[i]));
     }
     prose_add(prose, "; the machine has %.0f GB.", held / 1e9);
 }

@@ -225,11 +225,11 @@ Test(step, two_halves_hide_messages) {
     }
 }
 
-/* Two adapters of rank 4 behind all matmuls of three layers: 2,200 numbers for each of the rank on one chip, and 1,450 on
+/* Two adapters of rank 4 behind all matmuls of three layers: 2,200 numbers for each of the rank on one chip, 1,450 on
  * each of two, where inner matrices of split results are whole (queries, keys and values 3 x 100 + 50 + 2 x 25, the
  * result 50 + 100, gate and up 2 x (100 + 200), down 200 + 100). Four sequences read 1 - 1/2^4 of them at 1e9 B/s; each
  * of four matmuls is followed by two more. */
-Test(step, adapters_are_read_beside_the_base) {
+Test(step, adapters_are_read_with_the_base) {
     Model model = small();
     WorkerLinks links = {0};
     for (int ways = 1; ways <= 2; ways++)
@@ -255,7 +255,7 @@ Test(step, adapters_are_read_beside_the_base) {
         }
 }
 
-/* What moves a token to the rows of its experts and back is in addition to their FLOPs, and no less where their width is
+/* What moves a token to the rows of its experts and back adds to their FLOPs, and is no less where their width is
  * cut: 4 tokens of 100 numbers to 2 experts each, 30 bytes a number at 1e9 B/s, in 3 layers; a fifth with 8 bits. */
 Test(step, tokens_are_moved_to_experts) {
     Model model = small();
