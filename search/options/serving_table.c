@@ -30,6 +30,13 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
                   .values = "@files"),
     [OPTION_RATE] = INPUT_ROW("rate", "REQUESTS/s", 0, .help = "sustained requests per second: 40/s"),
     [OPTION_CONCURRENCY] = INPUT_ROW("concurrency", "N", 0, .help = "requests that are always in flight"),
+    [OPTION_REQUESTS] = INPUT_ROW(
+        "requests", "N", 0, .help = "a batch job of so many requests, for whose tokens nobody waits",
+        .details =
+            "A batch job: all requests are there, and no token has a limit; what serves most per chip costs least. "
+            "The answer has its hours and dollars, and with --finish-in the copies that are enough."),
+    [OPTION_FINISH_IN] =
+        INPUT_ROW("finish-in", "TIME", 0, .help = "when the job of --requests has to be done: 8h, 90m"),
     [OPTION_SPECULATE] =
         INPUT_ROW("speculate", "K:ACCEPTANCE", 0, .help = "drafts of a step, and how often one is accepted: 3:0.7"),
     [OPTION_ADAPTERS] =

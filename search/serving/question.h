@@ -54,6 +54,8 @@ typedef struct {
     double ttft_limit_seconds, tpot_limit_seconds; /* 0: none */
     double rate;                                   /* requests per second; 0: as many as can be served */
     int64_t concurrency;                           /* requests in flight; 0: any number */
+    int64_t requests;                              /* of a batch job, for whose tokens nobody waits; 0: none */
+    double finish_in_seconds;                      /* when it has to be done; 0: whenever */
     unsigned modes;                                /* a bit for each ServingMode */
     EngineSet engines;
     bool any_engine; /* no engine's rules: what divides and fits */

@@ -145,6 +145,25 @@ static bool read_adapters(const Words *words, ServingRequested *request) {
            number_whole(text + count + 1, words_where(words, OPTION_ADAPTERS), 1, 512, &out->rank, words->error);
 }
 
+/* A token of a batch job may take as long as anything that was ever run. */
+static bool read_job(const Words *words, ServingRequested *request) {
+    static const double NEVER = 1e8; /* seconds */
+    ServingQuestion *question = &request->question;
+    const char *end = given(words, OPTION_FINISH_IN);
+    if (!given(words, OPTION_REQUESTS))
+        return !end ||
+               words_wrong(words, OPTION_FINISH_IN, "\"%.60s\" is of a batch job; give --requests as well", end);
+    if (given(words, OPTION_RATE) || given(words, OPTION_RATES) || question->concurrency > 0)
+        return words_wrong(words, OPTION_REQUESTS,
+                           "\"%.60s\" are all there: it contradicts --rate, --rates or --concurrency; give one of them",
+                           given(words, OPTION_REQUESTS));
+    if (!(question->ttft_limit_seconds > 0)) question->ttft_limit_seconds = NEVER;
+    if (!(question->tpot_limit_seconds > 0)) question->tpot_limit_seconds = NEVER;
+    return words_whole(words, OPTION_REQUESTS, 1, INT64_C(1) << 50, &question->requests) &&
+           (!end ||
+            number_duration(end, words_where(words, OPTION_FINISH_IN), &question->finish_in_seconds, words->error));
+}
+
 /* The question is that of the peak, in one pool, whose replicas come and go. */
 static bool read_rates(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
@@ -169,6 +188,7 @@ static bool read_limits(const Words *words, ServingRequested *request) {
         !words_whole(words, OPTION_TOP, 1, 1000000, &request->top))
         return false;
     const char *rate = given(words, OPTION_RATE);
+    if (!read_job(words, request)) return false;
     if (given(words, OPTION_RATES)) return read_rates(words, request);
     if (!rate) return true;
     if (question->concurrency > 0)

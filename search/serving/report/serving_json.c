@@ -108,6 +108,7 @@ static void add_request(cJSON *json, const ServingReport *report) {
     if (q->tpot_limit_seconds > 0) json_add_real(request, "tpot", q->tpot_limit_seconds);
     if (q->rate > 0) json_add_real(request, "rate", q->rate);
     if (q->concurrency > 0) json_add_whole(request, "concurrency", q->concurrency);
+    if (q->requests > 0) json_add_whole(request, "requests", q->requests);
     if (q->speculation.drafts > 0) {
         cJSON *speculate = json_add_object(request, "speculate");
         json_add_whole(speculate, "drafts", q->speculation.drafts);

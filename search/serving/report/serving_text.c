@@ -135,6 +135,25 @@ static void write_miss(const ServingReport *report, TextOut out) {
     write_launch(report, point, out);
 }
 
+/* How long a batch job takes, and what it costs, whatever the number of chips: with an end, the copies that are enough,
+ * or the machine that would be. */
+static void add_job(const ServingQuestion *question, const ServingPoint *best, Prose *prose) {
+    double seconds = (double)question->requests / best->requests_per_second, chips = point_chips_paid(question, best);
+    double hours = chips * seconds / 3600, usd = question->chip.usd_per_chip_hour.value;
+    char one[NUMBER_TEXT_SIZE], two[NUMBER_TEXT_SIZE];
+    prose_add(prose, "%s requests take %.3g hours: %s chip-hours", number_grouped(question->requests, one),
+              seconds / 3600, number_short(hours, two));
+    if (usd > 0) prose_add(prose, ", $%s", number_short(hours * usd, one));
+    double share = question->finish_in_seconds > 0 ? seconds / question->finish_in_seconds : 1;
+    double workers = (double)best->pools[0].workers, enough = ceil(share * workers * (1 - 1e-12));
+    if (share > 1)
+        prose_add(prose, ". To end within %.3g h it takes %.0f chips", question->finish_in_seconds / 3600,
+                  ceil(chips * share));
+    else if (best->pool_count == 1 && enough < workers)
+        prose_add(prose, "; %.0f of the %.0f copies end in %.3g", enough, workers, seconds / 3600 * workers / enough);
+    prose_add(prose, ". Nobody waits for a token.");
+}
+
 static void write_best(const ServingReport *report, TextOut out) {
     const ServingAnswer *answer = report->answer;
     char text[POINT_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
@@ -162,6 +181,11 @@ static void write_best(const ServingReport *report, TextOut out) {
     write_launch(report, best, out);
     write_emit(report, best, out);
     Prose limits = {0};
+    if (report->question->requests > 0) {
+        add_job(report->question, best, &limits);
+        prose_write(out, "  ", "  ", limits.text);
+        return;
+    }
     if (answer->loosened)
         prose_add(&limits, "Nothing keeps the default limits, %s per token and %s to the first token. It meets twice ",
                   step_text(TPOT_GOAL_SECONDS, tpot), step_text(TTFT_GOAL_SECONDS, ttft));
