@@ -96,6 +96,31 @@ static void add_mlp(const Model *model, const LayerKind *kind, const WorkerLayou
     add(to, d * shared, false, true);
 }
 
+/* LoRA behind attention's projections, the MLP's and a shared expert's. As vLLM cuts it by default: of a matmul whose
+ * result is split the inner matrix is whole, of one whose operand is split the outer. Queries, keys and values are one
+ * matmul, as are gate and up. */
+static void add_adapter(const Model *model, const LayerKind *kind, const WorkerLayout *layout, WorkerMatrices *to) {
+    double d = (double)model->d_model, ways = (double)layout->tensor, heads = (double)kind->heads / ways;
+    double h = (double)kind->head_dim, v = kind->v_head_dim > 0 ? (double)kind->v_head_dim : h, width = 0;
+    double rank = (double)kind->q_lora_rank, latent = (double)(kind->kv_lora_rank + kind->qk_rope_head_dim);
+    if (kind->heads > 0 && kind->attention == ATTENTION_LATENT) {
+        double q = heads * (double)(kind->qk_nope_head_dim + kind->qk_rope_head_dim);
+        double up = (double)kind->kv_lora_rank + heads * ((double)kind->qk_nope_head_dim + v);
+        width = d + latent + up + (rank > 0 ? d + rank + rank + q : d + q) + heads * v + d;
+    } else if (kind->heads > 0) {
+        double kv_heads = (double)divide_up(kind->kv_heads, min_whole(layout->tensor, kind->kv_heads));
+        width = 3 * d + heads * h + kv_heads * (h + v) + heads * v + d;
+    }
+    to->adapter_matmuls = kind->heads > 0 ? 2 : 0;
+    for (int shared = 0; shared < 2; shared++) {
+        double f = (double)(shared ? kind->d_ff_shared : kind->d_ff) / ways;
+        if (!(f > 0)) continue;
+        width += (kind->gated ? 2 : 1) * (d + f) + f + d;
+        to->adapter_matmuls += 2;
+    }
+    to->adapter_width = width;
+}
+
 void worker_matrices(const Model *model, const LayerKind *kind, const WorkerLayout *layout, WorkerMatrices *out) {
     Parameters all = layer_parameters(model, kind);
     *out = (WorkerMatrices){.other_parameters = (double)(all.norms + all.biases)};
@@ -106,13 +131,14 @@ void worker_matrices(const Model *model, const LayerKind *kind, const WorkerLayo
     if (kind->mixer) add_mixer(model, kind, layout->tensor, out);
     add_others(model, kind, layout->tensor, out);
     add_mlp(model, kind, layout, out);
+    add_adapter(model, kind, layout, out);
     if (kind->experts == 0) return;
     add(out, (double)all.router, false, false);
     out->experts =
         (double)divide_up(kind->experts, layout->expert); /* the fullest have copies where they do not divide */
-    out->expert_parameters = (kind->gated ? 3 : 2) *
-                             (double)(kind->expert_width > 0 ? kind->expert_width : model->d_model) *
-                             (double)kind->d_ff_expert / (double)layout->expert_tensor;
+    out->expert_width = (double)(kind->expert_width > 0 ? kind->expert_width : model->d_model);
+    out->expert_parameters =
+        (kind->gated ? 3 : 2) * out->expert_width * (double)kind->d_ff_expert / (double)layout->expert_tensor;
     out->expert_share = (double)kind->top_k / (double)kind->experts;
     out->expert_ranks = layout->expert;
 }

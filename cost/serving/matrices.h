@@ -18,9 +18,11 @@ typedef struct {
     int count;
     /* Routed experts: parameters of one expert in this chip, how many experts it holds, and the share of the group's
      * tokens that one expert takes. 0 experts: none. */
-    double expert_parameters, experts, expert_share;
+    double expert_parameters, expert_width, experts, expert_share;
     int64_t expert_ranks;    /* chips between which experts are split */
     double other_parameters; /* norms, biases: no kernel of their own */
+    /* Of one LoRA adapter of rank 1: its numbers in this chip, and the matmuls that it follows. Experts have none. */
+    double adapter_width, adapter_matmuls;
 } WorkerMatrices;
 
 void worker_matrices(const Model *model, const LayerKind *kind, const WorkerLayout *layout, WorkerMatrices *out);

@@ -18,7 +18,9 @@ double worker_weights_bytes(const ServedModel *served, const WorkerLayout *layou
     for (int i = 0; i < model->kind_count; i++) {
         WorkerMatrices matrices;
         worker_matrices(model, &model->kinds[i], layout, &matrices);
-        double layer = matrices.experts * matrices.expert_parameters * expert + matrices.other_parameters * plain;
+        double adapters = (double)(served->adapters.count * served->adapters.rank) * matrices.adapter_width;
+        double layer =
+            2 * adapters + matrices.experts * matrices.expert_parameters * expert + matrices.other_parameters * plain;
         for (int m = 0; m < matrices.count; m++)
             layer += matrices.list[m].parameters *
                      stored_bytes(matrix_type(model, layout, profile, false, matrices.list[m].quantised));

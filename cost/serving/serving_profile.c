@@ -44,7 +44,12 @@ static const struct {
     FIGURE(index_flops_share, 0.01, 1),
     FIGURE(expert_floor_seconds, 0, 1e-2),
     FIGURE(expert_hbm_share, 0.01, 1),
-    FIGURE(expert_flops_share, 0.01, 1),
+    FIGURE_AT(expert_flops_share, "bf16", EXPERT_BF16, 0.01, 1),
+    FIGURE_AT(expert_flops_share, "fp8", EXPERT_FP8, 0.01, 1),
+    FIGURE_AT(expert_flops_share, "narrow", EXPERT_NARROW, 0.01, 1),
+    FIGURE_AT(expert_token_bytes, "bf16", EXPERT_BF16, 0, 1000),
+    FIGURE_AT(expert_token_bytes, "fp8", EXPERT_FP8, 0, 1000),
+    FIGURE_AT(expert_token_bytes, "narrow", EXPERT_NARROW, 0, 1000),
     FIGURE(routing_skew, 0, 10),
     FIGURE(balanced_skew, 0, 10),
     FIGURE(layer_seconds, 0, 1),
@@ -67,6 +72,8 @@ static const struct {
     FIGURE(page_tokens, 1, 65536),
     FIGURE(prefill_load, 0.01, 1),
     FIGURE(queue, 0, 1),
+    FIGURE(start_sequences, 1, 1e6),
+    FIGURE(start_tokens, 1, 1e6),
     FIGURE(kernel_extra, -0.9, 10),
     FIGURE(expert_extra, -0.9, 10),
     FIGURE(message_extra, -0.9, 10),
@@ -137,6 +144,18 @@ static const cJSON *entry_of(const cJSON *json, const char *list, const char *ke
             return entry;
     }
     return NULL;
+}
+
+/* All that is said of an engine: on any chip, then on chips like this one. */
+static bool read_engine(Reading *to, const cJSON *json, const char *engine, const char *chip) {
+    const cJSON *entry;
+    cJSON_ArrayForEach(entry, json_at(json, "engines")) {
+        const cJSON *name = json_at(entry, "engine");
+        if (!cJSON_IsString(name) || strcmp(name->valuestring, engine) != 0) continue;
+        if (json_at(entry, "chips") && !names_include(entry, "chips", chip)) continue;
+        if (!read_figures(to, entry)) return false;
+    }
+    return true;
 }
 
 /* A table of messages. A time that falls where the message grows is the switch of an algorithm: the larger time of a
@@ -219,12 +238,12 @@ bool serving_profile_from_json(const cJSON *json, const char *where, const Chip 
     const char *general = chip_has_domains(chip) ? "@gpu" : "@tpu";
     const cJSON *parent = entry_of(json, "chips", "chips", general),
                 *own = entry_of(json, "chips", "chips", chip->name);
-    const cJSON *engines = entry_of(json, "engines", "engine", engine ? engine : "none");
     if (!json_is_plain(json, where, error) ||
         !json_text(json, "name", where, profile.name, sizeof profile.name, error) ||
         !json_text(json, "source", where, profile.source, sizeof profile.source, error) || !read_figures(&to, json) ||
         !read_figures(&to, parent) || !read_figures(&to, own) || !read_tables(&to, own) ||
-        !read_figures(&to, engines) || !read_figures(&to, fit_of(json, engine, chip, NULL)) || !all_given(&to, chip))
+        !read_engine(&to, json, engine ? engine : "none", chip->name) ||
+        !read_figures(&to, fit_of(json, engine, chip, NULL)) || !all_given(&to, chip))
         return false;
     int figures = cJSON_GetArraySize(json_at(own, "figures")), all = cJSON_GetArraySize(json_at(parent, "figures"));
     if (parent && figures < (chip_has_domains(chip) ? all : 1)) /* those of TPUs in general are v6e's own */

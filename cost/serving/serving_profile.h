@@ -34,6 +34,7 @@ Arithmetic stored_arithmetic(StoredType type, const Chip *chip);
 double arithmetic_peak(const Chip *chip, Arithmetic arithmetic); /* dense FLOP/s */
 
 enum { SERVING_NAME_SIZE = 64, SERVING_SOURCE_SIZE = 384, MESSAGE_POINTS_MAX = 12, MESSAGE_TABLES_MAX = 16 };
+typedef enum { EXPERT_BF16, EXPERT_FP8, EXPERT_NARROW, EXPERT_KINDS } ExpertKind;
 
 /* Measured times of one collective inside a scale-up domain: seconds at rising bytes of one rank's message. */
 typedef struct {
@@ -61,7 +62,9 @@ typedef struct {
     /* What chooses them: its kernels without its matmuls, a key of one sequence, whose scores are sorted in one block,
      * and the share of fp8 peak (else bf16) of the scores. */
     double index_floor_seconds, index_key_seconds, index_flops_share;
-    double expert_floor_seconds, expert_hbm_share, expert_flops_share;
+    /* Grouped matmuls of experts. Of weights of 16, 8 and fewer bits: the share of peak, and what moving a token to an
+     * expert's rows, through them and back takes, as bytes of HBM for each number of its width. */
+    double expert_floor_seconds, expert_hbm_share, expert_flops_share[EXPERT_KINDS], expert_token_bytes[EXPERT_KINDS];
     double routing_skew; /* the hottest rank of n has 1 + this x log2(n) times the mean */
     /* Experts over several hosts: the same where a balancer has copies of the hottest. Over several domains: the share
      * of the network's rate that dispatch and combine reach, and whether a step is two halves, of which one computes
@@ -80,8 +83,9 @@ typedef struct {
     double workspace_bytes;   /* graphs and communication buffers of a chip */
     double activations_share; /* of the activations of a step that is held at once; 0: they are not counted */
     double page_tokens;
-    double prefill_load; /* the share of the capacity of prefill at which TTFT is given */
-    double queue;        /* 1: the wait of a queue counts in TTFT; 0: an empty server */
+    double prefill_load;                  /* the share of the capacity of prefill at which TTFT is given */
+    double queue;                         /* 1: the wait of a queue counts in TTFT; 0: an empty server */
+    double start_sequences, start_tokens; /* in flight, and of a step, where an engine is started without limits */
     /* What engines take beyond the kernels' own times, as shares of them; below 0 where kernels are better than the
      * tables from which their floors and shares come. */
     double kernel_extra, expert_extra, message_extra;

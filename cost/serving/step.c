@@ -82,6 +82,19 @@ static void add_experts(StepCost *cost, const StepPlan *plan, const StepKind *ki
                               experts_touched(kind->expert_share, batch->group_tokens),
                           kind->experts_token_seconds, true, plan->knee};
     add_kernel(cost, STEP_EXPERTS, kind->layers, experts, batch->group_work);
+    double moved = kind->layers * batch->group_tokens * kind->experts_move_seconds;
+    cost->terms[STEP_EXPERTS] += moved;
+    cost->held[HELD_BY_HBM] += moved;
+}
+
+/* Adapters are read once where a sequence of the step, or its prompt, has them; which one is anybody's chance. */
+static void add_adapters(StepCost *cost, const StepPlan *plan, const StepKind *kind, const Microbatch *batch) {
+    double requests = batch->sequences + (batch->prompt_tokens > 0);
+    if (plan->adapters.count == 0) return;
+    double touched = experts_touched(1 / (double)plan->adapters.count, requests);
+    StepKernel adapters = {kind->adapter_floor, touched * kind->adapter_bytes_seconds, kind->adapter_token_seconds,
+                           false, plan->knee};
+    add_kernel(cost, STEP_MATMUL, kind->layers, adapters, batch->work);
 }
 
 /* An MLP cut in two dimensions gathers D over one and F over the other ("How to Scale Your Model", part 7: 2 B D / X +
@@ -122,6 +135,7 @@ static void add_kind(StepCost *cost, const StepPlan *plan, const StepKind *kind,
     add_attention(cost, plan, kind, load, batch);
     add_scan(cost, kind, batch);
     add_experts(cost, plan, kind, batch);
+    add_adapters(cost, plan, kind, batch);
     add_message(cost, STEP_REDUCE, kind->layers * (kind->reduces - flat), &plan->links.reduce,
                 batch->tokens * plan->token_bytes);
     if (flat) add_stationary(cost, plan, kind, batch);

@@ -31,6 +31,12 @@ typedef struct {
     double acceptance;
 } Speculation;
 
+/* LoRA adapters next to the base, each of this rank: all lie in HBM, and a request has one of them. */
+typedef struct {
+    int64_t count; /* 0: none */
+    int64_t rank;
+} Adapters;
+
 /* Expected tokens of a step: (1 - a^(k+1)) / (1 - a); 1 without drafts. */
 double speculation_tokens(Speculation speculation);
 
@@ -143,6 +149,8 @@ typedef struct {
     double sparse_context; /* mean keys of a prompt from which chosen ones are multiplied, as many as prompt_window */
     double prompt_launch;  /* the least that attention to prompts takes */
     double experts_bytes_seconds, experts_token_seconds, experts_floor, expert_share; /* share 0: no experts */
+    double adapter_floor, adapter_bytes_seconds, adapter_token_seconds;               /* bytes: of all adapters */
+    double experts_move_seconds;                                                      /* of a token of the group */
     double reduces;                                                                   /* all_reduces over tensor */
     bool collects, exchanges; /* MLPs of a dense model over the group; tokens to experts and back */
 } StepKind;
@@ -161,6 +169,7 @@ struct StepPlan {
     double kernel_extra, expert_extra, message_extra, exchange_extra, prompt_extra, knee;
     bool two_batches; /* it may run as two halves */
     Speculation speculation;
+    Adapters adapters;
 };
 
 typedef struct {
@@ -168,6 +177,7 @@ typedef struct {
     const Chip *device; /* one device: half a chip of two */
     const ServingProfile *profile;
     Speculation speculation;
+    Adapters adapters;
 } ServedModel;
 
 /* `links` as worker_links() makes them. */

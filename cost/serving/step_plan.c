@@ -107,8 +107,8 @@ static void plan_experts(const Planning *to, const WorkerMatrices *matrices, Ste
     const Chip *device = to->served->device;
     if (!(matrices->experts > 0)) return;
     StoredType type = matrix_type(to->served->model, to->layout, profile, true, true);
-    Arithmetic arithmetic = stored_arithmetic(type, device);
-    double peak = arithmetic_peak(device, arithmetic) * profile->expert_flops_share;
+    ExpertKind bits = type == STORED_BF16 ? EXPERT_BF16 : type == STORED_FP8 ? EXPERT_FP8 : EXPERT_NARROW;
+    double peak = arithmetic_peak(device, stored_arithmetic(type, device)) * profile->expert_flops_share[bits];
     double hbm = device->hbm_bytes_per_second.value * profile->expert_hbm_share;
     double each = to->links->balanced ? profile->balanced_skew : profile->routing_skew;
     double skew = 1 + each * log2((double)matrices->expert_ranks);
@@ -116,8 +116,23 @@ static void plan_experts(const Planning *to, const WorkerMatrices *matrices, Ste
     out->expert_share = matrices->expert_share;
     out->experts_floor = profile->expert_floor_seconds;
     out->experts_bytes_seconds = all * stored_bytes(type) / hbm;
-    out->experts_token_seconds =
-        2 * all * matrices->expert_share * min_real(skew, (double)matrices->expert_ranks) / peak;
+    double rows = matrices->experts * matrices->expert_share * min_real(skew, (double)matrices->expert_ranks);
+    out->experts_token_seconds = 2 * rows * matrices->expert_parameters / peak;
+    out->experts_move_seconds =
+        rows * matrices->expert_width * profile->expert_token_bytes[bits] / device->hbm_bytes_per_second.value;
+}
+
+/* Behind each matmul two small ones, into the rank and out of it, in 16 bits: Punica's shrink and expand. */
+static void plan_adapters(const Planning *to, const WorkerMatrices *matrices, StepKind *out) {
+    const ServingProfile *profile = to->served->profile;
+    const Chip *device = to->served->device;
+    double numbers = (double)to->served->adapters.rank * matrices->adapter_width;
+    double hbm = device->hbm_bytes_per_second.value * profile->matmul_hbm_share[ARITHMETIC_BF16];
+    double peak = device->bf16_flops_per_second.value * profile->matmul_flops_share[ARITHMETIC_BF16];
+    if (to->served->adapters.count == 0) return;
+    out->adapter_floor = 2 * matrices->adapter_matmuls * profile->matmul_floor_seconds[ARITHMETIC_BF16];
+    out->adapter_bytes_seconds = 2 * (double)to->served->adapters.count * numbers / hbm;
+    out->adapter_token_seconds = 2 * numbers / peak;
 }
 
 /* Two all_reduces over tensor, behind attention and behind the MLP. Where groups of tensor share experts, tokens go to
@@ -135,6 +150,7 @@ static void plan_kind(const Planning *to, const LayerKind *kind, double stage_sh
     if (kind->heads > 0) plan_attention(to, kind, out);
     if (kind->mixer) plan_scan(to, kind, out);
     plan_experts(to, &matrices, out);
+    plan_adapters(to, &matrices, out);
     bool shared = to->layout->attention_data > 1, mixes = kind_mixes(kind), mlp = kind->d_ff > 0 || kind->experts > 0;
     out->exchanges = shared && matrices.experts > 0;
     out->collects = shared && !model_has_experts(model) && mlp;
@@ -193,4 +209,5 @@ void step_plan(const ServedModel *served, const WorkerLayout *layout, const Work
     out->pipeline_share = layout->pipeline > 1 ? profile->pipeline_share : 1;
     out->layers = longest;
     out->speculation = served->speculation;
+    out->adapters = served->adapters;
 }

@@ -30,8 +30,20 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
                   .values = "@files"),
     [OPTION_RATE] = INPUT_ROW("rate", "REQUESTS/s", 0, .help = "sustained requests per second: 40/s"),
     [OPTION_CONCURRENCY] = INPUT_ROW("concurrency", "N", 0, .help = "requests that are always in flight"),
+    [OPTION_REQUESTS] = INPUT_ROW(
+        "requests", "N", 0, .help = "a batch job of so many requests, for whose tokens nobody waits",
+        .details =
+            "A batch job: all requests are there, and no token has a limit; what serves most per chip costs least. "
+            "The answer has its hours and dollars, and with --finish-in the copies that are enough."),
+    [OPTION_FINISH_IN] =
+        INPUT_ROW("finish-in", "TIME", 0, .help = "when the job of --requests has to be done: 8h, 90m"),
     [OPTION_SPECULATE] =
         INPUT_ROW("speculate", "K:ACCEPTANCE", 0, .help = "drafts of a step, and how often one is accepted: 3:0.7"),
+    [OPTION_ADAPTERS] =
+        INPUT_ROW("adapters", "N:RANK", 0, .help = "LoRA adapters served with the base, and their rank: 8:16",
+                  .details = "LoRA adapters in HBM with the base (8:16: eight of rank 16), of which each request has "
+                             "one: behind attention and MLPs, not in experts. Only engines that serve them (vllm, "
+                             "sglang)."),
     [OPTION_ENGINE] =
         INPUT_ROW("engine", "NAME", 0, .heading = "Space",
                   .help = "vllm, sglang, tensorrt-llm, maxtext, several with commas, or any (the chip's)",

@@ -53,6 +53,12 @@ void point_of_batch(const ServingQuestion *question, const PricedLayout *layout,
 /* The step of `batch` sequences: steady, with as many prompt tokens as they finish and bring, or of decode alone. */
 StepLoad load_of_batch(const ServingQuestion *question, int64_t batch, ServingMode mode);
 
+/* What a first token of two pools takes besides its prompt and the transfer of its cache: the host of both servers, and
+ * half of a step of the one that decodes, which it joins between two. */
+static inline double hand_over_seconds(const ServingProfile *profile, const StepCost *decode) {
+    return 2 * profile->first_token_seconds + profile->queue * decode->seconds / 2;
+}
+
 /* Seconds that a request waits for a slot where more are in flight than those that decode; 0: none waits. */
 double point_slot_wait(const ServingQuestion *question, const ServingPoint *point);
 

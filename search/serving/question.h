@@ -51,9 +51,12 @@ typedef struct {
     double peak_tokens, mean_context, prompt_context, longest;
     int64_t accepted; /* tokens of the longest request that servers accept; 0: the longest sequence */
     Speculation speculation;
+    Adapters adapters;
     double ttft_limit_seconds, tpot_limit_seconds; /* 0: none */
     double rate;                                   /* requests per second; 0: as many as can be served */
     int64_t concurrency;                           /* requests in flight; 0: any number */
+    int64_t requests;                              /* of a batch job, for whose tokens nobody waits; 0: none */
+    double finish_in_seconds;                      /* when it has to be done; 0: whenever */
     unsigned modes;                                /* a bit for each ServingMode */
     EngineSet engines;
     bool any_engine; /* no engine's rules: what divides and fits */
@@ -77,7 +80,8 @@ typedef struct {
 enum { NO_ENGINE = ENGINES_MAX };
 
 static inline ServedModel question_served(const ServingQuestion *question, int engine) {
-    return (ServedModel){&question->model, &question->device, &question->profiles[engine], question->speculation};
+    return (ServedModel){&question->model, &question->device, &question->profiles[engine], question->speculation,
+                         question->adapters};
 }
 
 /* "tensor=2 pipeline<=1": names of axes and knobs in the JSON report, = <= or >=, a number. */

@@ -241,7 +241,8 @@ static bool combine(const Pair *pair, const ServingPoint *decode) {
     point.prefill_load = requested / pair->prompts->per_chip / (double)x;
     point.transfer_seconds = pair->transfer;
     double wait = 1 / pair->prompts->per_user;
-    point.ttft_seconds = wait + pair->transfer + profile->first_token_seconds + point_slot_wait(question, &point);
+    point.ttft_seconds =
+        wait + pair->transfer + hand_over_seconds(profile, &decode->pools[0].step) + point_slot_wait(question, &point);
     if (profile->queue > 0) point.ttft_seconds += wait * profile->queue * queue_wait(point.prefill_load);
     if (front_beats(search->front, point.per_user, point.per_chip)) return search->count->pairs_cut++, true;
     if (!point_keeps_limits(question, &point)) return search->count->pairs_cut++, true;

@@ -3,6 +3,7 @@
  * line says what was priced. To add an engine is a file with its struct and a row in engines.c. */
 #pragma once
 
+#include "cost/serving/step.h"
 #include "cost/serving/worker.h"
 
 #include <stdio.h>
@@ -27,6 +28,7 @@ typedef struct {
     int64_t length;      /* of the longest sequence */
     double memory_fraction;
     int64_t drafts;
+    Adapters adapters;
 } EngineKnobs;
 
 /* A word of a command line: a text as it is, or one that the shell of a script (search/serving/launch) fills in. */
@@ -112,6 +114,7 @@ typedef struct {
     const char *title; /* "vLLM" */
     bool on_gpus, on_tpus;
     bool two_pools;     /* it moves caches between pools */
+    bool adapters;      /* it serves LoRA adapters with the base */
     bool memory_of_all; /* the share of memory that it is given is of all HBM, weights included */
     unsigned weights;   /* a bit for each StoredType that it runs */
     unsigned caches;
@@ -139,6 +142,9 @@ const char *engine_common_refuses(const EngineAsk *ask);
 int64_t engine_redundant_experts(const EngineAsk *ask);
 bool engine_is_wide(const EngineAsk *ask);
 bool engine_balances(const EngineAsk *ask);
+
+/* Whether the chip is AMD's, whose kernels exchange tokens by MORI in place of DeepEP: chips joined by xGMI alone. */
+static inline bool engine_is_rocm(const EngineAsk *ask) { return ask->chip->scaleup == SCALEUP_MESH; }
 
 /* Whether the model is of a family in the list, which ends with NULL. */
 bool engine_family_among(const Model *model, const char *const *families);

@@ -17,10 +17,11 @@ static const char *const WHOLE[] = {"dbrx", "granitemoehybrid", "grok", "hy_v3",
 static const int64_t DEEPEP_WIDTHS[] = {2048, 2560, 3072, 4096, 5120, 6144, 7168, 8192};
 enum { DISPATCHED = 128 };
 
-static bool uses_deepep(const WorkerLayout *layout) { return layout->expert > 1 && layout->attention_data > 1; }
+static bool exchanges(const WorkerLayout *layout) { return layout->expert > 1 && layout->attention_data > 1; }
 
-static const char *refuses_deepep(const Model *model) {
-    bool compiled = model->family[0] == '\0';
+static const char *refuses_exchange(const EngineAsk *ask) {
+    const Model *model = ask->model;
+    bool compiled = model->family[0] == '\0' || engine_is_rocm(ask);
     for (size_t i = 0; i < COUNT_OF(DEEPEP_WIDTHS); i++) compiled |= model->d_model == DEEPEP_WIDTHS[i];
     if (!compiled) return "DeepEP is not compiled for the width of this model";
     return engine_family_among(model, UNDISPATCHED) ? "the code of this model does not exchange tokens by DeepEP"
@@ -38,7 +39,7 @@ static const char *refuses(const EngineAsk *ask) {
         return "DeepEP, which attention data parallel exchanges tokens with, forces all ranks into the expert group";
     if (layout->attention_data > 1 && engine_family_among(ask->model, WHOLE))
         return "the code of this model has no attention data parallel";
-    return uses_deepep(layout) ? refuses_deepep(ask->model) : NULL;
+    return exchanges(layout) ? refuses_exchange(ask) : NULL;
 }
 
 /* --tp-size counts all ranks of a stage: attention data parallel lies inside it. --max-running-requests and
@@ -69,12 +70,13 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     says[SERVED_SEQUENCES] = knobs->sequences;
     says[SERVED_TOKENS] = knobs->step_tokens;
     int64_t dispatched = divide_up(knobs->sequences, layout->attention_data) * (knobs->drafts + 1);
-    if (uses_deepep(layout) && knobs->role != ENGINE_PROMPTS && dispatched > DISPATCHED)
+    bool deepep = exchanges(layout) && !engine_is_rocm(ask);
+    if (deepep && knobs->role != ENGINE_PROMPTS && dispatched > DISPATCHED)
         engine_words(out, "env SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK=%lld", (long long)dispatched);
     engine_words(out, "python -m sglang.launch_server --model-path");
     engine_word(out, WORD_MODEL, "");
     engine_flags(out, FLAGS, 'w', says);
-    if (uses_deepep(layout)) engine_words(out, "--moe-a2a-backend deepep");
+    if (exchanges(layout)) engine_words(out, "--moe-a2a-backend %s", deepep ? "deepep" : "mori");
     if (engine_is_wide(ask)) engine_words(out, "--enable-two-batch-overlap");
     if (engine_balances(ask)) engine_words(out, "--enable-eplb");
     if (engine_redundant_experts(ask) > 0)
@@ -86,6 +88,11 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     engine_words(out, "--mem-fraction-static %.2f", knobs->memory_fraction);
     if (layout->weights == STORED_FP8) engine_words(out, "--quantization fp8");
     if (layout->cache == STORED_FP8) engine_words(out, "--kv-cache-dtype fp8_e4m3");
+    if (knobs->adapters.count > 0) { /* the base alone counts as one */
+        engine_words(out, "--enable-lora --lora-target-modules all");
+        engine_flag(out, "--max-loras-per-batch", knobs->adapters.count + 1);
+        engine_flag(out, "--max-lora-rank", knobs->adapters.rank);
+    }
     if (knobs->role != ENGINE_ALONE)
         engine_words(out, "--disaggregation-mode %s --disaggregation-transfer-backend nixl",
                      knobs->role == ENGINE_PROMPTS ? "prefill" : "decode");
@@ -144,6 +151,7 @@ const Engine ENGINE_SGLANG = {
     .on_gpus = true,
     .two_pools = true,
     .memory_of_all = true,
+    .adapters = true,
     .weights = 1u << STORED_BF16 | 1u << STORED_FP8 | 1u << STORED_INT8 | 1u << STORED_MXFP4 | 1u << STORED_NVFP4 |
                1u << STORED_INT4,
     .caches = 1u << STORED_BF16 | 1u << STORED_FP8,

@@ -3,6 +3,7 @@
  * which does not copy heads of the cache but attends in data parallel beyond them. Flags: vllm/engine/arg_utils.py,
  * vllm/entrypoints/cli/serve.py (--headless) and vllm/config/kv_transfer.py of the package vllm 0.33.0 (November 2026);
  * its router: vllm_router/router_args.py of vllm-router 0.1.17. */
+#include "base/util.h"
 #include "cost/serving/cache.h"
 #include "cost/serving/matrices.h"
 #include "search/serving/engines/engine.h"
@@ -58,15 +59,28 @@ static const EngineFlag FLAGS[] = {
 };
 
 /* What moves caches from one pool to the other, and how tokens go to experts there. */
-static void add_role(const WorkerLayout *layout, EngineRole role, EngineWords *out) {
+static void add_role(const EngineAsk *ask, EngineRole role, EngineWords *out) {
+    const WorkerLayout *layout = ask->layout;
     bool prompts = role == ENGINE_PROMPTS;
     if (role == ENGINE_ALONE) return;
     if (layout->expert > 1 && layout->attention_data > 1)
-        engine_words(out, "--all2all-backend deepep_%s", prompts ? "high_throughput" : "low_latency");
+        engine_words(out, "--all2all-backend %s_%s", engine_is_rocm(ask) ? "mori" : "deepep",
+                     prompts ? "high_throughput" : "low_latency");
     engine_words(out, "--kv-transfer-config");
     engine_word(out, WORD_TEXT,
                 prompts ? "{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_producer\"}"
                         : "{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_consumer\"}");
+}
+
+/* vllm/config/lora.py has these ranks; an adapter of a lower one is filled up. */
+static void add_adapters(const Adapters *adapters, EngineWords *out) {
+    static const int64_t RANKS[] = {1, 8, 16, 32, 64, 128, 256, 320, 512};
+    size_t rank = 0;
+    if (adapters->count == 0) return;
+    while (rank + 1 < COUNT_OF(RANKS) && RANKS[rank] < adapters->rank) rank++;
+    engine_words(out, "--enable-lora");
+    engine_flag(out, "--max-loras", adapters->count);
+    engine_flag(out, "--max-lora-rank", RANKS[rank]);
 }
 
 static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *out) {
@@ -84,7 +98,8 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     if ((engine_balances(ask) || copies > 0) && !engine_family_among(ask->model, UNBALANCED))
         engine_words(out, "--enable-eplb");
     if (copies > 0) engine_flag(out, "--eplb-config.num_redundant_experts", copies);
-    add_role(layout, knobs->role, out);
+    add_adapters(&knobs->adapters, out);
+    add_role(ask, knobs->role, out);
     if (knobs->drafts < 1) return;
     engine_words(out, "--speculative-config.method %s", engine_drafts_itself(ask->model) ? "mtp" : "eagle3");
     if (!engine_drafts_itself(ask->model)) {
@@ -151,6 +166,7 @@ const Engine ENGINE_VLLM = {
     .on_tpus = true,
     .two_pools = true,
     .memory_of_all = true,
+    .adapters = true,
     .weights = 1u << STORED_BF16 | 1u << STORED_FP8 | 1u << STORED_INT8 | 1u << STORED_MXFP4 | 1u << STORED_NVFP4 |
                1u << STORED_INT4,
     .caches = 1u << STORED_BF16 | 1u << STORED_FP8,

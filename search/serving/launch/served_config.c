@@ -63,6 +63,8 @@ static bool read_flag(Reading *to, ServedPool *pool, const char *name, const cha
     }
     if (!value) return true;
     if (strcmp(name, "per-device-batch-size") == 0) pool->device_batch = strtod(value, NULL);
+    if (strcmp(name, "gpu-memory-utilization") == 0 || strcmp(name, "mem-fraction-static") == 0)
+        pool->memory_fraction = strtod(value, NULL);
     if (strcmp(name, "quantization") == 0) pool->weights_fp8 = strstr(value, "fp8") != NULL;
     if (strcmp(name, "kv-cache-dtype") == 0) pool->cache_fp8 = strncmp(value, "fp8", 3) == 0;
     bool transfer = strcmp(name, "kv-transfer-config") == 0, mode = strcmp(name, "disaggregation-mode") == 0;
@@ -272,11 +274,15 @@ static bool pin_pool(const ServedConfig *config, const ServedPool *pool, Serving
     const int64_t values[] = {layout.tensor,        layout.pipeline,    layout.attention_data, layout.expert,
                               layout.expert_tensor, layout.kv_sequence, layout.kv_batch,       layout.stationary};
     for (size_t i = 0; i < COUNT_OF(values); i++) require(question, (LayoutWord)i, 0, values[i], phases);
-    int64_t groups = each ? layout.attention_data : 1, sequences = pool->flag[SERVED_SEQUENCES] * groups;
+    ServingProfile *profile = &question->profiles[config->engine];
+    if (pool->memory_fraction > 0 && pool->memory_fraction <= 1) profile->memory_fraction = pool->memory_fraction;
+    int64_t groups = each ? layout.attention_data : 1, sequences = pool->flag[SERVED_SEQUENCES];
+    int64_t tokens = pool->flag[SERVED_TOKENS] > 0 ? pool->flag[SERVED_TOKENS] : (int64_t)profile->start_tokens;
+    sequences = (sequences > 0 ? sequences : (int64_t)profile->start_sequences) * groups;
     if (pool->device_batch > 0) sequences = (int64_t)(pool->device_batch * (double)worker_devices(&layout) + 0.5);
     if (pool->role != ENGINE_PROMPTS && sequences > 0) require(question, LAYOUT_BATCH, -1, sequences, 0);
-    if (pool->role != ENGINE_DECODES && pool->flag[SERVED_TOKENS] > 0) {
-        question->budgets[0] = pool->flag[SERVED_TOKENS] * groups;
+    if (pool->role != ENGINE_DECODES && tokens > 0) {
+        question->budgets[0] = tokens * groups;
         question->budget_count = 1;
     }
     return true;

@@ -8,7 +8,8 @@
 typedef struct {
     EngineRole role;
     int64_t flag[SERVED_FLAGS];
-    double device_batch; /* MaxText's */
+    double device_batch;    /* MaxText's */
+    double memory_fraction; /* of HBM; 0: the engine's own */
     bool weights_fp8, cache_fp8;
     int64_t line, column; /* of the command */
 } ServedPool;

@@ -71,7 +71,7 @@ static void write_arguments(const Graph *graph, const ServingPool *pool, const E
     bool vllm = DYNAMO[row].engine == &ENGINE_VLLM, alone = pool->phase == PHASE_BOTH;
     char number[32];
     snprintf(number, sizeof number, "%" PRId64,
-             divide_up(pool->batch, pool->on.layout.attention_data) *
+             divide_up(pool_slots(graph->report->question, pool), pool->on.layout.attention_data) *
                  (graph->report->question->speculation.drafts + 1));
     fprintf(graph->out, "          args:\n");
     write_word(graph, DYNAMO[row].model);

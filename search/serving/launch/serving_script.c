@@ -202,7 +202,7 @@ static bool write_pool(const Script *script, const ServingPool *pool, Error *err
     pool_words(script->question, pool, &words);
     script->engine->start.place(&ask, &place, &words);
     if (words.full) return error_set(error, ERROR_INPUT, script->where, "a worker's command is too long");
-    int64_t graphs = divide_up(pool->batch, layout->attention_data) * (drafts + 1);
+    int64_t graphs = divide_up(pool_slots(script->question, pool), layout->attention_data) * (drafts + 1);
     fprintf(out, "# %s, %" PRId64 " sequences in flight in each, steps of at most %" PRId64 " tokens.\n%s() {\n",
             pool_notation(pool, way), pool->batch, pool->step_tokens, POOL_NAMES[place.role]);
     fprintf(out,

@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Tokens of a step and sequences, as engines have them by default; and tokens of a step where memory is short. */
+/* Tokens of a step, at most, in the versions that were measured; and where memory is short. Sequences of an engine's
+ * worker whose test set a limit that its source does not give. */
 enum { BUDGET = 8192, BUDGET_SMALL = 512, SLOTS = 1024 };
 
 /* A worker of one pool, ready to be priced. */
@@ -233,8 +234,8 @@ static bool price_test(Replaying *to, const Pool *pool) {
                          .rate = to->run->rate / pool->workers,
                          .exponential = strcmp(to->run->spread, "exponential") == 0,
                          .clients = to->run->concurrency / pool->workers,
-                         .slots = (double)min_whole(SLOTS, pool->room),
-                         .budget = BUDGET};
+                         .slots = min_real(question->profiles[to->engine].start_sequences, (double)pool->room),
+                         .budget = min_real(question->profiles[to->engine].start_tokens, BUDGET)};
     if (to->run->batch > 0) burst.slots = min_real(burst.slots, ceil(to->run->batch / pool->workers));
     ServingFigures *out = &to->out->predicted;
     if (!served_burst(&pool->priced.step, &burst, to->with->arena, out)) return error_memory(to->error);
@@ -361,7 +362,10 @@ static bool lay_out_two(Replaying *to, TwoPools *pools) {
     pools->prompts_per_second =
         pools->prompts->workers / min_real(own.seconds, full.seconds * question->request.prompt / all.prompt_tokens);
     pools->clients = run->concurrency;
-    pools->wait_seconds = own.wait_seconds + profile->first_token_seconds +
+    StepLoad one = {.sequences = 1, .context = question->mean_context};
+    StepCost decode;
+    worker_step(&pools->decode->priced.step, &one, &decode);
+    pools->wait_seconds = own.wait_seconds + hand_over_seconds(profile, &decode) +
                           profile->burst * (run->concurrency - 1) / 2 / pools->prompts_per_second;
     return true;
 }

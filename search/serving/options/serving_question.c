@@ -142,6 +142,38 @@ static bool read_speculation(const Words *words, ServingRequested *request) {
            number_share(colon + 1, words_where(words, OPTION_SPECULATE), 0, 1, &out->acceptance, words->error);
 }
 
+static bool read_adapters(const Words *words, ServingRequested *request) {
+    Adapters *out = &request->question.adapters;
+    const char *text = given(words, OPTION_ADAPTERS);
+    size_t count = text ? strcspn(text, ":,") : 0;
+    if (!text) return true;
+    if (!text[count])
+        return words_wrong(words, OPTION_ADAPTERS, "\"%.60s\" has no rank; give adapters and rank, like 8:16", text);
+    const char *number = arena_format(words->arena, "%.*s", (int)count, text);
+    if (!number) return error_memory(words->error);
+    return number_whole(number, words_where(words, OPTION_ADAPTERS), 1, 4096, &out->count, words->error) &&
+           number_whole(text + count + 1, words_where(words, OPTION_ADAPTERS), 1, 512, &out->rank, words->error);
+}
+
+/* A token of a batch job may take as long as anything that was ever run. */
+static bool read_job(const Words *words, ServingRequested *request) {
+    static const double NEVER = 1e8; /* seconds */
+    ServingQuestion *question = &request->question;
+    const char *end = given(words, OPTION_FINISH_IN);
+    if (!given(words, OPTION_REQUESTS))
+        return !end ||
+               words_wrong(words, OPTION_FINISH_IN, "\"%.60s\" is of a batch job; give --requests as well", end);
+    if (given(words, OPTION_RATE) || given(words, OPTION_RATES) || question->concurrency > 0)
+        return words_wrong(words, OPTION_REQUESTS,
+                           "\"%.60s\" are all there: it contradicts --rate, --rates or --concurrency; give one of them",
+                           given(words, OPTION_REQUESTS));
+    if (!(question->ttft_limit_seconds > 0)) question->ttft_limit_seconds = NEVER;
+    if (!(question->tpot_limit_seconds > 0)) question->tpot_limit_seconds = NEVER;
+    return words_whole(words, OPTION_REQUESTS, 1, INT64_C(1) << 50, &question->requests) &&
+           (!end ||
+            number_duration(end, words_where(words, OPTION_FINISH_IN), &question->finish_in_seconds, words->error));
+}
+
 /* The question is that of the peak, in one pool, whose replicas come and go. */
 static bool read_rates(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
@@ -162,10 +194,11 @@ static bool read_limits(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
     if (!read_time(words, OPTION_TTFT, TTFT_BARE, &question->ttft_limit_seconds) ||
         !read_time(words, OPTION_TPOT, TPOT_BARE, &question->tpot_limit_seconds) || !read_speculation(words, request) ||
-        !words_whole(words, OPTION_CONCURRENCY, 1, 1 << 24, &question->concurrency) ||
+        !read_adapters(words, request) || !words_whole(words, OPTION_CONCURRENCY, 1, 1 << 24, &question->concurrency) ||
         !words_whole(words, OPTION_TOP, 1, 1000000, &request->top))
         return false;
     const char *rate = given(words, OPTION_RATE);
+    if (!read_job(words, request)) return false;
     if (given(words, OPTION_RATES)) return read_rates(words, request);
     if (!rate) return true;
     if (question->concurrency > 0)
@@ -235,6 +268,9 @@ static bool take_objective(ServingRequested *request, const char *word) {
 static bool read_engines(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
     EngineSet chip = engines_of_chip(&question->chip);
+    bool adapters = question->adapters.count > 0;
+    for (int e = 0; e < engine_count() && adapters; e++)
+        if (!engine_at(e)->adapters) chip &= ~(1u << e);
     request->engines_said = given(words, OPTION_ENGINE) != NULL;
     if (!request->engines_said) {
         question->engines = chip;
@@ -245,8 +281,8 @@ static bool read_engines(const Words *words, ServingRequested *request) {
         return false;
     for (int e = 0; e < engine_count(); e++)
         if (question->engines >> e & 1 && !(chip >> e & 1))
-            return words_wrong(words, OPTION_ENGINE, "%s does not run on %s", engine_at(e)->title,
-                               question->chip.title);
+            return words_wrong(words, OPTION_ENGINE, "%s does not run on %s%s", engine_at(e)->title,
+                               question->chip.title, adapters ? ", or is not priced with adapters" : "");
     return true;
 }
 

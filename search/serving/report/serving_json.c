@@ -108,10 +108,16 @@ static void add_request(cJSON *json, const ServingReport *report) {
     if (q->tpot_limit_seconds > 0) json_add_real(request, "tpot", q->tpot_limit_seconds);
     if (q->rate > 0) json_add_real(request, "rate", q->rate);
     if (q->concurrency > 0) json_add_whole(request, "concurrency", q->concurrency);
+    if (q->requests > 0) json_add_whole(request, "requests", q->requests);
     if (q->speculation.drafts > 0) {
         cJSON *speculate = json_add_object(request, "speculate");
         json_add_whole(speculate, "drafts", q->speculation.drafts);
         json_add_real(speculate, "acceptance", q->speculation.acceptance);
+    }
+    if (q->adapters.count > 0) {
+        cJSON *adapters = json_add_object(request, "adapters");
+        json_add_whole(adapters, "count", q->adapters.count);
+        json_add_whole(adapters, "rank", q->adapters.rank);
     }
     for (int e = 0; e < engine_count() && !q->any_engine; e++)
         if (q->engines >> e & 1)

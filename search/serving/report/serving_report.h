@@ -80,6 +80,9 @@ void serving_write_point(const ServingReport *report, const ServingPoint *point,
 bool serving_write_day(const ServingReport *report, TextOut out);
 /* "12.3", "1,234": a rate. */
 const char *serving_rate(double value, char text[NUMBER_TEXT_SIZE]);
+/* Sequences that a worker is started with: those in flight, and of requests at a rate three deviations of their number
+ * more (Poisson's), since that is a mean. */
+int64_t pool_slots(const ServingQuestion *question, const ServingPool *pool);
 /* The command that starts a pool, in its engine's words; "" under no engine's rules. */
 const char *pool_launch(const ServingQuestion *question, const ServingPool *pool, char line[ENGINE_LINE_SIZE]);
 /* The same as words, which are added to *out; the pool has an engine. */

@@ -3,6 +3,8 @@
 
 #include "base/util.h"
 
+#include <math.h>
+
 const char *serving_rate(double value, char text[NUMBER_TEXT_SIZE]) {
     snprintf(text, NUMBER_TEXT_SIZE, value < 99.5 ? "%.1f" : "%.0f", value);
     if (value >= 999.5) number_grouped((int64_t)(value + 0.5), text);
@@ -62,6 +64,10 @@ const char *point_engine(const ServingPoint *point) {
  * caches of others are on their way. */
 enum { SPECIAL_TOKENS = 64, PROMPTS_IN_FLIGHT = 8 };
 
+int64_t pool_slots(const ServingQuestion *question, const ServingPool *pool) {
+    return pool->batch + (question->rate > 0 ? (int64_t)ceil(3 * sqrt((double)pool->batch)) : 0);
+}
+
 const char *pool_launch(const ServingQuestion *question, const ServingPool *pool, char line[ENGINE_LINE_SIZE]) {
     EngineWords words = {0};
     line[0] = '\0';
@@ -76,14 +82,15 @@ void pool_words(const ServingQuestion *question, const ServingPool *pool, Engine
     EngineKnobs knobs = {.role = pool->phase == PHASE_BOTH      ? ENGINE_ALONE
                                  : pool->phase == PHASE_PROMPTS ? ENGINE_PROMPTS
                                                                 : ENGINE_DECODES,
-                         .sequences = pool->batch,
+                         .sequences = pool_slots(question, pool),
                          .step_tokens = pool->step_tokens,
                          .length =
                              question->accepted > 0 ? question->accepted : (int64_t)question->longest + SPECIAL_TOKENS,
                          .memory_fraction = question->profiles[engine].memory_fraction,
-                         .drafts = question->speculation.drafts};
+                         .drafts = question->speculation.drafts,
+                         .adapters = question->adapters};
     if (pool->phase == PHASE_PROMPTS)
-        knobs.sequences = max_whole(pool->batch, PROMPTS_IN_FLIGHT * pool->on.layout.attention_data);
+        knobs.sequences = max_whole(knobs.sequences, PROMPTS_IN_FLIGHT * pool->on.layout.attention_data);
     engine_at(engine)->words(&ask, &knobs, out);
 }
 

@@ -57,7 +57,7 @@ static Model latent(void) {
 
 static MemoryPlan plan_of(const Model *model, const WorkerLayout *layout, double tokens) {
     MemoryPlan plan;
-    memory_plan(&(ServedModel){model, &CHIP, &PROFILE, {0}}, layout, tokens, &plan);
+    memory_plan(&(ServedModel){model, &CHIP, &PROFILE, {0}, {0, 0}}, layout, tokens, &plan);
     return plan;
 }
 

@@ -138,7 +138,7 @@ static const ServingProfile PEAK = {.matmul_hbm_share = {1, 1, 1},
                                     .latent_hbm_share = {1, 1},
                                     .prefill_attention_flops_share = 1,
                                     .expert_hbm_share = 1,
-                                    .expert_flops_share = 1,
+                                    .expert_flops_share = {1, 1, 1},
                                     .page_tokens = 1,
                                     .memory_fraction = 1,
                                     .link_share = 1,
@@ -221,7 +221,7 @@ static double expert_tokens(double experts, double top_k, double ridge) {
                                  .gated = true,
                                  .d_ff_expert = 64};
     layout.weights = STORED_BF16;
-    step_plan(&(ServedModel){&model, &chip, &PEAK, {0, 0}}, &layout, &links, &plan);
+    step_plan(&(ServedModel){&model, &chip, &PEAK, {0, 0}, {0, 0}}, &layout, &links, &plan);
     return plan.kinds[0].experts_bytes_seconds / plan.kinds[0].experts_token_seconds;
 }
 

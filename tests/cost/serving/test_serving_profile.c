@@ -65,7 +65,31 @@ Test(serving_profile, kin_lend_their_fit) {
             cr_expect_leq(none.step_seconds, one.step_seconds, "%s %s", CHIPS[c], ENGINES[e]);
             cr_expect_leq(none.sequence_seconds, one.sequence_seconds, "%s %s", CHIPS[c], ENGINES[e]);
             cr_expect_leq(none.knee, one.knee, "%s %s", CHIPS[c], ENGINES[e]);
+            for (int bits = 0; bits < EXPERT_KINDS; bits++) {
+                cr_expect_geq(none.expert_flops_share[bits], one.expert_flops_share[bits], "%s %s", CHIPS[c],
+                              ENGINES[e]);
+                cr_expect_leq(none.expert_token_bytes[bits], one.expert_token_bytes[bits], "%s %s", CHIPS[c],
+                              ENGINES[e]);
+            }
         }
+    }
+    close_it(&open);
+}
+
+/* vLLM's and SGLang's own rules by the name and the memory of a GPU, as their sources have them. */
+Test(serving_profile, limits_that_an_engine_starts_with) {
+    static const struct {
+        const char *chip, *engine;
+        double sequences, tokens;
+    } ROWS[] = {
+        {"h100", "vllm", 1024, 8192},       {"a100-80g", "vllm", 256, 2048},    {"l4", "vllm", 256, 2048},
+        {"b200", "vllm", 1024, 16384},      {"h20", "vllm", 1024, 8192},        {"h200", "sglang", 2048, 8192},
+        {"a100-80g", "sglang", 2048, 8192}, {"a100-40g", "sglang", 2048, 4096}, {"b200", "sglang", 2048, 16384}};
+    Open open = opened();
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        ServingProfile one = of(&open, ROWS[i].chip, ROWS[i].engine);
+        cr_expect_eq(one.start_sequences, ROWS[i].sequences, "%s %s", ROWS[i].chip, ROWS[i].engine);
+        cr_expect_eq(one.start_tokens, ROWS[i].tokens, "%s %s", ROWS[i].chip, ROWS[i].engine);
     }
     close_it(&open);
 }
@@ -186,6 +210,9 @@ Test(serving_profile, ranges_of_figures) {
         {"routing_skew", 0, 10},
         {"balanced_skew", 0, 10},
         {"two_batches", 0, 1},
+        {"token_bytes", 0, 1000},
+        {"start_sequences", 1, 1e6},
+        {"start_tokens", 1, 1e6},
         {"dispatch_bytes", 0.5, 4},
         {"overlap", 0, 1},
         {"unquantised_bytes", 0, 4},
@@ -212,6 +239,7 @@ Test(serving_profile, ranges_of_figures) {
         /* "matmul_hbm_share_bf16": the arithmetic behind it makes no other kind */
         snprintf(key, sizeof key, "%s", figure->string);
         char *arithmetic = strstr(key, "_bf16") ? strstr(key, "_bf16") : strstr(key, "_fp");
+        if (!arithmetic) arithmetic = strstr(key, "_narrow");
         if (arithmetic) *arithmetic = '\0';
         while (k < COUNT_OF(KINDS) && (strlen(key) < strlen(KINDS[k].ending) ||
                                        strcmp(key + strlen(key) - strlen(KINDS[k].ending), KINDS[k].ending) != 0))
@@ -224,7 +252,7 @@ Test(serving_profile, ranges_of_figures) {
         cr_expect_not(reads_with(&open, value, KINDS[k].high + beyond), "%s: high", key);
         count++;
     }
-    cr_expect_eq(count, 58, "%d figures", count);
+    cr_expect_eq(count, 65, "%d figures", count);
     close_it(&open);
 }
 

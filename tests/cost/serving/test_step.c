@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The terms of a step, counted by hand on a chip of 1e12 FLOP/s and 1e9 B/s, with and without floors. */
-#include "cost/serving/step.h"
+#include "cost/serving/memory.h"
 
 #include "base/util.h"
 
@@ -13,7 +13,7 @@ static ServingProfile profile_with(double floor, double share) {
     ServingProfile profile = {.prefill_attention_flops_share = share,
                               .expert_hbm_share = share,
                               .page_tokens = 1,
-                              .expert_flops_share = share,
+                              .expert_flops_share = {share, share, share},
                               .pipeline_share = 1,
                               .attention_floor_seconds = floor,
                               .expert_floor_seconds = floor,
@@ -39,7 +39,7 @@ static StepCost step_of(const Model *model, const WorkerLayout *layout, const Se
     WorkerLinks links = {0};
     StepPlan plan;
     StepCost cost;
-    step_plan(&(ServedModel){model, &CHIP, profile, speculation}, layout, &links, &plan);
+    step_plan(&(ServedModel){model, &CHIP, profile, speculation, {0, 0}}, layout, &links, &plan);
     worker_step(&plan, &load, &cost);
     return cost;
 }
@@ -214,7 +214,7 @@ Test(step, two_halves_hide_messages) {
         StepPlan plan[2];
         StepCost cost[2];
         for (int p = 0; p < 2; p++) {
-            step_plan(&(ServedModel){&model, &CHIP, p ? &halves : &plain, {0, 0}}, &data, &links, &plan[p]);
+            step_plan(&(ServedModel){&model, &CHIP, p ? &halves : &plain, {0, 0}, {0, 0}}, &data, &links, &plan[p]);
             worker_step(&plan[p], &load, &cost[p]);
         }
         double moved = cost[0].terms[STEP_EXCHANGE], kernels = cost[0].seconds - moved;
@@ -223,6 +223,60 @@ Test(step, two_halves_hide_messages) {
         double read = 2 * (1 - pow(2. / 3, 2)) * 3 * 100 * 50 * 2 / 1e9; /* two of three, two tokens */
         if (i == 1) cr_expect_float_eq(cost[0].terms[STEP_EXPERTS], 3 * read, 1e-9 * read);
     }
+}
+
+/* Two adapters of rank 4 behind all matmuls of three layers: 2,200 numbers for each of the rank on one chip, 1,450 on
+ * each of two, where inner matrices of split results are whole (queries, keys and values 3 x 100 + 50 + 2 x 25, the
+ * result 50 + 100, gate and up 2 x (100 + 200), down 200 + 100). Four sequences read 1 - 1/2^4 of them at 1e9 B/s; each
+ * of four matmuls is followed by two more. */
+Test(step, adapters_are_read_with_the_base) {
+    Model model = small();
+    WorkerLinks links = {0};
+    for (int ways = 1; ways <= 2; ways++)
+        for (int slow = 0; slow < 2; slow++) {
+            ServingProfile profile = profile_with(slow ? 1e-3 : 0, 1);
+            double seconds[2], bytes[2], numbers = ways == 1 ? 2200 : 1450;
+            for (int some = 0; some < 2; some++) {
+                ServedModel served = {&model, &CHIP, &profile, {0, 0}, {2 * some, 4}};
+                StepLoad load = {.sequences = 4, .context = 1};
+                WorkerLayout layout = ONE;
+                StepPlan plan;
+                StepCost cost;
+                layout.tensor = ways;
+                step_plan(&served, &layout, &links, &plan);
+                worker_step(&plan, &load, &cost);
+                seconds[some] = cost.terms[STEP_MATMUL];
+                bytes[some] = worker_weights_bytes(&served, &layout);
+            }
+            double more = 3 * (2 * 4 * numbers * 2 * 15 / 16 / 1e9 + slow * 8e-3);
+            cr_expect_float_eq(seconds[1] - seconds[0], more, 1e-6 * more, "%d: %g, expected %g", ways,
+                               seconds[1] - seconds[0], more);
+            cr_expect_float_eq(bytes[1] - bytes[0], 3 * 2 * 4 * numbers * 2, 1e-3);
+        }
+}
+
+/* What moves a token to the rows of its experts and back adds to their FLOPs, and is no less where their width is
+ * cut: 4 tokens of 100 numbers to 2 experts each, 30 bytes a number at 1e9 B/s, in 3 layers; a fifth with 8 bits. */
+Test(step, tokens_are_moved_to_experts) {
+    Model model = small();
+    ServingProfile profile = profile_with(0, 1), moved = profile;
+    model.kinds[0].d_ff = 0;
+    model.kinds[0].experts = 8;
+    model.kinds[0].top_k = 2;
+    model.kinds[0].d_ff_expert = 50;
+    moved.expert_token_bytes[0] = 30;
+    moved.expert_token_bytes[1] = 6;
+    for (int parts = 1; parts <= 2; parts++)
+        for (int type = STORED_BF16; type <= STORED_FP8; type++) {
+            WorkerLayout layout = ONE;
+            StepLoad load = {.sequences = 4, .context = 1};
+            layout.tensor = layout.expert_tensor = parts;
+            layout.weights = (StoredType)type;
+            double took = step_of(&model, &layout, &moved, (Speculation){0, 0}, load).terms[STEP_EXPERTS] -
+                          step_of(&model, &layout, &profile, (Speculation){0, 0}, load).terms[STEP_EXPERTS];
+            double expected = 3 * 4 * 2 * 100 * (type == STORED_BF16 ? 30 : 6) / 1e9;
+            cr_expect_float_eq(took, expected, 1e-9 * expected, "%d parts: %g, expected %g", parts, took, expected);
+        }
 }
 
 /* A token goes to all ranks that have a part of its expert: 4 tokens of 100 numbers, of a byte there and of two back,
@@ -246,7 +300,7 @@ Test(step, parts_of_experts_each_get_the_token) {
         layout.attention_data = 4;
         layout.expert = 4 / parts;
         layout.expert_tensor = parts;
-        step_plan(&(ServedModel){&model, &CHIP, &profile, {0, 0}}, &layout, &links, &plan);
+        step_plan(&(ServedModel){&model, &CHIP, &profile, {0, 0}, {0, 0}}, &layout, &links, &plan);
         worker_step(&plan, &load, &cost);
         double expected = 3 * 4 * 100 * (1 + 2) * 1e-7 * parts;
         cr_expect_float_eq(cost.terms[STEP_EXCHANGE], expected, 1e-9 * expected, "%d: %g, expected %g", parts,

@@ -95,6 +95,7 @@ static inline void random_load(Dice *dice, ServingQuestion *question) {
     question->mean_context = prompt + output / 2;
     question->prompt_context = prompt - prompt * (1 - cached) / 2;
     if (roll(dice, 4) == 0) question->speculation = (Speculation){PICK(dice, 1, 3), 0.7};
+    if (roll(dice, 4) == 0) question->adapters = (Adapters){PICK(dice, 1, 6), PICK(dice, 8, 64)};
     if (roll(dice, 4) == 0) question->tpot_limit_seconds = 1e-4 * (double)PICK(dice, 5, 10, 40);
     if (roll(dice, 4) == 0) question->ttft_limit_seconds = 1e-3 * (double)PICK(dice, 2, 5, 40);
     uint64_t load = roll(dice, 4);

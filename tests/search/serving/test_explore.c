@@ -343,7 +343,7 @@ Test(explore, copied_heads_are_counted_and_read) {
     ServingProfile profile;
     const Chip *chip = catalog_find(&world.catalog, "h100");
     cr_assert(serving_profile_from_json(world.profile, "ideal", chip, NULL, &profile, NULL));
-    ServedModel served = {&model, chip, &profile, {0, 0}};
+    ServedModel served = {&model, chip, &profile, {0, 0}, {0, 0}};
     WorkerLayout eight = {8, 1, 1, 1, 1, 1, 1, 1, STORED_BF16, STORED_BF16}, sixteen = eight, cut = eight;
     sixteen.tensor = cut.tensor = 16;
     cut.kv_batch = 2;

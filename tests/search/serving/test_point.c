@@ -26,7 +26,7 @@ static ServingQuestion question_of(void) {
                                              .devices_per_chip = 1};
     *profile = (ServingProfile){.prefill_attention_flops_share = 1,
                                 .expert_hbm_share = 1,
-                                .expert_flops_share = 1,
+                                .expert_flops_share = {1, 1, 1},
                                 .attention_hbm_share = {1, 1},
                                 .page_tokens = 1,
                                 .pipeline_share = 1,

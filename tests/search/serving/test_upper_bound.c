@@ -65,6 +65,7 @@ static ServingQuestion book_question(const Catalog *catalog, const cJSON *profil
     question.weights_count = question.caches_count = 1;
     question.weights[0] = question.caches[0] = STORED_INT8;
     question.speculation = (Speculation){0};
+    question.adapters = (Adapters){0};
     question.requirement_count = 0;
     question.rate = 0;
     question.concurrency = 0;

@@ -352,7 +352,7 @@ Test(engines, lines) {
         Model model = model_of(LINES[i].mixture);
         if (LINES[i].itself) snprintf(model.family, sizeof model.family, "deepseek_v3");
         Chip chip = chip_of(false);
-        EngineKnobs knobs = {LINES[i].role, 100, 1024, 5000, 0.9, LINES[i].drafts};
+        EngineKnobs knobs = {LINES[i].role, 100, 1024, 5000, 0.9, LINES[i].drafts, {0, 0}};
         EngineWords words = {0};
         char line[ENGINE_LINE_SIZE];
         engine_at(engine_named(LINES[i].engine))->words(&(EngineAsk){&model, &chip, &LINES[i].layout}, &knobs, &words);
@@ -371,7 +371,8 @@ Test(engines, a_step_has_room_for_its_batch) {
         EngineWords words = {0};
         char line[ENGINE_LINE_SIZE];
         engine_at(engine_named(NAMES[i]))
-            ->words(&(EngineAsk){&model, &chip, &layout}, &(EngineKnobs){ENGINE_ALONE, 100, 60, 5000, 0.9, 0}, &words);
+            ->words(&(EngineAsk){&model, &chip, &layout}, &(EngineKnobs){ENGINE_ALONE, 100, 60, 5000, 0.9, 0, {0, 0}},
+                    &words);
         cr_expect(strstr(engine_line(&words, line), i == 0 ? "batched-tokens 25 " : "max_num_tokens 25 "), "%s", line);
     }
 }

@@ -19,7 +19,7 @@ static void fill_profile(ServingProfile *profile) {
                                 .source = "invented",
                                 .prefill_attention_flops_share = 1,
                                 .expert_hbm_share = 1,
-                                .expert_flops_share = 1,
+                                .expert_flops_share = {1, 1, 1},
                                 .attention_hbm_share = {1, 1},
                                 .page_tokens = 1,
                                 .pipeline_share = 1,
