@@ -25,8 +25,7 @@ typedef struct {
 } ManualExample;
 
 static const char *const MANUAL_OPTIONS =
-    "Numbers take k M G T (powers of ten, but of two in lengths and batches: --seq 8k is 8192) and Ki Mi Gi Ti (powers "
-    "of two); shares also take %. An option is given once. In parentheses: the default, which the report states too.";
+    "Numbers take k M G T (powers of ten) and Ki Mi Gi Ti (powers of two); shares also take %. An option is given once. In parentheses: the default, which the report states too.";
 
 static const char *const MANUAL_MACHINE =
     "At most one of --pods, --slice, --chips and --nodes; without any, one pod, or one node of GPUs.";

@@ -70,3 +70,12 @@ bool operand_is_file(const char *word);
 /* Takes the word as --from REPORT, or as --from-config FILE where it is no report. The line is one of a command that
  * plans. False: it names a second plan, or cannot be read. */
 bool operand_take_plan(CommandLine *line, const char *word, Error *error);
+
+/* Lengths and batches that were typed in thousands ("--seq 8k"), where powers of two are usual. */
+
+/* One warning on `err` that names the power of two of each; nothing where none was typed so, or with --quiet. */
+void thousands_warn(const Request *request, const OutputChoice *choice, FILE *err);
+
+/* The same after an answer, with what it costs: another search says how long a token takes with powers of two. It is
+ * left out where no searches around the plan were requested (--sensitivity none) or a limit ended the first. */
+bool thousands_warn_after(const Report *report, const OutputChoice *choice, FILE *err, Error *error);

@@ -64,6 +64,8 @@ bool replaced_is_any(const char *word, const char *const *names, size_t count);
 /* What a value means as the field writes it: engines and launchers, tokens. NULL: nothing else than it says, or memory
  * is out (*ok). */
 const char *replaced_value(Replaced *out, const char *option, const char *value, bool *ok);
+/* The same of an option in the field's words, which count tokens in powers of two (number_tokens()). */
+const char *replaced_size(Replaced *out, const char *option, const char *value, bool *ok);
 
 /* --nodes of instances as chips; without a number it is one instance. Then a size where a line has none: who names a
  * workstation's card has one, and how soon is a question of several machines. False: memory is out. */

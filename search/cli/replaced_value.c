@@ -74,6 +74,21 @@ const char *replaced_value(Replaced *out, const char *option, const char *value,
     bool billions = counts && end == digits + 1 && toupper((unsigned char)value[digits]) == 'B';
     if (!counts || (end == strlen(value) && !billions)) return NULL;
     const char *meant = billions ? arena_format(out->arena, "%.*sG", (int)digits, value)
-                     : arena_format(out->arena, "%.*s", (int)end, value);
+                                 : arena_format(out->arena, "%.*s", (int)end, value);
     return *ok = meant != NULL, meant;
+}
+
+const char *replaced_size(Replaced *out, const char *option, const char *value, bool *ok) {
+    static const char *const SIZES[] = {"seq",    "batch",      "sequences",   "prompt",
+                                        "answer", "max-length", "mean-length", "max-answer"};
+    Error no_number = {0};
+    int64_t tokens = 0;
+    for (size_t i = 0; i < COUNT_OF(SIZES); i++) {
+        if (strcmp(option, SIZES[i]) != 0 || !strpbrk(value, "kKmMgGt") ||
+            !number_tokens(value, "", 1, (int64_t)1e15, &tokens, &no_number))
+            continue;
+        const char *meant = arena_format(out->arena, "%lld", (long long)tokens);
+        return *ok = meant != NULL, meant;
+    }
+    return replaced_value(out, option, value, ok);
 }

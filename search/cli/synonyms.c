@@ -264,7 +264,7 @@ static int replace_synonym(Replaced *out, const Synonym *synonym, const char *va
         if (strcmp(synonym->option, "for") == 0 && strcasecmp(value, EMITTED[i]) == 0)
             return replaced_advise(out, "--emit %s writes its configuration", EMITTED[i]) ? read : 0;
     bool rank = out->qlora && strcmp(synonym->option, "lora") == 0;
-    const char *meant = replaced_value(out, synonym->option, value, &ok);
+    const char *meant = replaced_size(out, synonym->option, value, &ok);
     return ok && replaced_add(out, "--%s=%s", rank ? "qlora" : synonym->option, meant ? meant : value) ? read : 0;
 }
 
@@ -303,7 +303,7 @@ static int replaced_word(Replaced *out, char **words, int left) {
     bool of_batch = synonym && synonym->option &&
                     (strcmp(synonym->option, "sequences") == 0 || strcmp(synonym->option, "batch") == 0);
     if (of_batch && is_millions(value)) {
-        const char *meant = replaced_value(out, "batch", value, &ok);
+        const char *meant = synonym ? replaced_size(out, "batch", value, &ok) : NULL;
         if (!ok) return 0;
         if (meant) value = meant;
         synonym = &TOKENS;

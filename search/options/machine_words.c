@@ -33,11 +33,6 @@ bool words_whole(const Words *words, Option option, int64_t low, int64_t high, i
     return !text || number_whole(text, words_where(words, option), low, high, out, words->error);
 }
 
-bool words_tokens(const Words *words, Option option, int64_t low, int64_t high, int64_t *out) {
-    const char *text = given(words, option);
-    return !text || number_tokens(text, words_where(words, option), low, high, out, words->error);
-}
-
 bool words_real(const Words *words, Option option, double low, double high, double *out) {
     const char *text = given(words, option);
     return !text || number_real(text, words_where(words, option), low, high, out, words->error);
@@ -45,7 +40,7 @@ bool words_real(const Words *words, Option option, double low, double high, doub
 
 bool words_sequences(const Words *words, int64_t devices, int64_t most, int64_t *out) {
     const char *text = given(words, OPTION_SEQUENCES), *each = text ? strstr(text, "/device") : NULL;
-    if (!each || each[strlen("/device")]) return words_tokens(words, OPTION_SEQUENCES, 1, most, out);
+    if (!each || each[strlen("/device")]) return words_whole(words, OPTION_SEQUENCES, 1, most, out);
     double of_one = 0;
     const char *number = arena_format(words->arena, "%.*s", (int)(each - text), text);
     if (!number) return error_memory(words->error);

@@ -21,7 +21,6 @@ bool words_wrong(const Words *words, Option option, const char *format, ...) __a
 
 /* Readers of one value: an option that is not given leaves *out, the default, as it is. */
 bool words_whole(const Words *words, Option option, int64_t low, int64_t high, int64_t *out);
-bool words_tokens(const Words *words, Option option, int64_t low, int64_t high, int64_t *out); /* number_tokens() */
 bool words_real(const Words *words, Option option, double low, double high, double *out);
 /* --sequences: "512", or "2/device", so many of each device in one pass, as MaxText counts them. */
 bool words_sequences(const Words *words, int64_t devices, int64_t most, int64_t *out);

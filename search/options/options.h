@@ -179,3 +179,6 @@ bool option_is_input(Option option);
 
 /* Fills in the defaults and loads what is named: model, chip, profile, stack. What it points at lives in the arena. */
 bool request_from_options(const Options *options, Arena *arena, Request *out, Error *error);
+
+/* A batch of tokens as whole sequences: the nearest number, at least one. */
+int64_t sequences_of(int64_t batch, int64_t seq);

@@ -37,7 +37,11 @@ static void add_word(Line *line, const char *name, const char *value) {
     if (!quotable || length < 0 || (size_t)length >= room) line->failed = true;
 }
 
-/* The options that ask as one line. */
+static void keep_short(const char *text, char *out, size_t size) {
+    if (text && strlen(text) < size) snprintf(out, size, "%s", text);
+}
+
+/* The options that ask as one line, and what was typed of lengths. */
 static void keep_words(const Options *options, Requested *requested) {
     Line words = {requested->words, sizeof requested->words, false},
          choices = {requested->choices, sizeof requested->choices, false};
@@ -47,6 +51,8 @@ static void keep_words(const Options *options, Requested *requested) {
             add_word(of_one_search ? &choices : &words, option_name(option), options->text[option]);
     }
     if (words.failed || choices.failed) requested->words[0] = requested->choices[0] = '\0';
+    keep_short(options->text[OPTION_SEQ], requested->typed_seq, sizeof requested->typed_seq);
+    keep_short(options->text[OPTION_BATCH], requested->typed_batch, sizeof requested->typed_batch);
 }
 
 /* ---- the readers ---- */
@@ -89,7 +95,7 @@ static bool read_seq(const Words *words, Request *request) {
     if (seq <= 0) seq = model->max_seq > 0 ? min_whole(SEQ_DEFAULT, model->max_seq) : SEQ_DEFAULT;
     if (request->question.tuning.what.on)
         seq = request->question.tuning.seq;
-    else if (!words_tokens(words, OPTION_SEQ, 1, SEQ_MAX, &seq))
+    else if (!words_whole(words, OPTION_SEQ, 1, SEQ_MAX, &seq))
         return false;
     if (seq > SEQ_MAX)
         return error_set(words->error, ERROR_INPUT, "--seq",
@@ -105,8 +111,7 @@ static bool read_seq(const Words *words, Request *request) {
     return true;
 }
 
-/* A batch of tokens as whole sequences: the nearest number, at least one. */
-static int64_t sequences_of(int64_t batch, int64_t seq) {
+int64_t sequences_of(int64_t batch, int64_t seq) {
     return max_whole(1, batch / seq + (batch % seq >= seq - batch % seq));
 }
 
@@ -140,7 +145,7 @@ static bool read_batch(const Words *words, Request *request) {
     request->requested.batch_origin = requested ? FROM_OPTION : batch > 0 ? FROM_MODEL : FROM_DEFAULT;
     if (batch <= 0) batch = BATCH_DEFAULT;
     if (request->question.tuning.what.on) batch = request->question.tuning.sequences * seq;
-    if (!words_tokens(words, OPTION_BATCH, 1, BATCH_TOKENS_MAX, &batch) ||
+    if (!words_whole(words, OPTION_BATCH, 1, BATCH_TOKENS_MAX, &batch) ||
         !words_sequences(words, request->question.machine.mesh.devices, BATCH_TOKENS_MAX / seq, &sequences))
         return false;
     if (!requested && (sequences = required_sequences(words, request)) > 0)

@@ -130,14 +130,14 @@ static bool read_lengths(const Words *words, Request *request) {
     int packing = given(words, OPTION_MEAN_LENGTH) || given(words, OPTION_LENGTHS) ? PACKING_PACKED : PACKING_PADDED;
     if (given(words, OPTION_SEQ) && given(words, OPTION_MAX_LENGTH))
         return words_wrong(words, OPTION_MAX_LENGTH, "is a second length, next to --seq; give one of them");
-    if (!words_tokens(words, OPTION_SEQ, 1, LENGTH_MAX, &longest) ||
-        !words_tokens(words, OPTION_MAX_LENGTH, 1, LENGTH_MAX, &longest))
+    if (!words_whole(words, OPTION_SEQ, 1, LENGTH_MAX, &longest) ||
+        !words_whole(words, OPTION_MAX_LENGTH, 1, LENGTH_MAX, &longest))
         return false;
     bool cut = given(words, OPTION_SEQ) || given(words, OPTION_MAX_LENGTH);
     if (!read_distribution(words, cut ? longest : model->max_seq, tuning)) return false;
     if (tuning->lengths && !cut) longest = (int64_t)ceil(tuning->lengths->longest);
     mean = tuning->lengths ? (int64_t)ceil(tuning->lengths->mean) : longest;
-    if (!words_tokens(words, OPTION_MEAN_LENGTH, 1, LENGTH_MAX, &mean) || !words_choice(words, OPTION_PACKING, &packing))
+    if (!words_whole(words, OPTION_MEAN_LENGTH, 1, LENGTH_MAX, &mean) || !words_choice(words, OPTION_PACKING, &packing))
         return false;
     if (mean > longest)
         return words_wrong(words, OPTION_MEAN_LENGTH,

@@ -193,6 +193,7 @@ typedef struct {
     MachineRequest machine_request;
     char words[512];  /* the options that ask, as a command line has them: "--model 70b --nodes 8"; "" where long */
     char choices[96]; /* and those that choose among answers: "--for megatron --top 3" */
+    char typed_seq[16], typed_batch[16]; /* --seq and --batch as they were typed, where that is short; else "" */
     char machine[96];                    /* "--pods 8", "--slice 16x20x28 --slices 8" */
     char profile[256];
     char stack[PROFILE_NAME_SIZE]; /* "" means the best current one of the chip */

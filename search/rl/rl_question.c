@@ -76,9 +76,9 @@ static bool read_lengths(const Words *words, RlQuestion *out) {
     int64_t answer = 1024, prompt = 256, most = 0;
     char *text;
     size_t length;
-    if (!words_tokens(words, OPTION_ANSWER, 1, TOKENS_MAX, &answer) ||
-        !words_tokens(words, OPTION_MAX_ANSWER, 1, TOKENS_MAX, &most) ||
-        !words_tokens(words, OPTION_PROMPT, 1, TOKENS_MAX, &prompt))
+    if (!words_whole(words, OPTION_ANSWER, 1, TOKENS_MAX, &answer) ||
+        !words_whole(words, OPTION_MAX_ANSWER, 1, TOKENS_MAX, &most) ||
+        !words_whole(words, OPTION_PROMPT, 1, TOKENS_MAX, &prompt))
         return false;
     out->prompt = (double)prompt;
     if (most > 0 && !given(words, OPTION_ANSWER)) answer = min_whole(answer, divide_up(most, 4));

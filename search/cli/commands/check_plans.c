@@ -227,6 +227,7 @@ bool check_launched(const Options *options, const Tolerance *within, const char 
         return false;
     if (!options->text[OPTION_QUIET]) one_plan_notes(&from, err);
     planning_announce(&request[0], &(OutputChoice){.quiet = options->text[OPTION_QUIET] != NULL}, err);
+    thousands_warn(&request[0], &(OutputChoice){.quiet = options->text[OPTION_QUIET] != NULL}, err);
     *entry = (CheckedEntry){.has_was = true};
     if (!sweep_search(&request[0], arena, &report[0], error) ||
         !snapshot_take(&report[0], NULL, data_sha256, arena, &documents->json[0], &entry->was, error))

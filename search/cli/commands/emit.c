@@ -87,6 +87,7 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
                       error))
         return false;
     planning_announce(request, choice, err);
+    thousands_warn(request, choice, err);
     if (named ? !one_plan_search(request, &from, arena, result, error) : !search_run(request, arena, result, error))
         return false;
     if (!choice->quiet && request->question.domain)

@@ -99,6 +99,7 @@ static bool explain(const Options *options, Arena *arena, Streams streams, Repor
         !one_plan_request(options, "explain", arena, request, &from, error))
         return false;
     planning_announce(request, &choice, streams.err);
+    thousands_warn(request, &choice, streams.err);
     report->request = request;
     Progress *progress = progress_start(streams.err, choice.quiet, "searching");
     if (options->text[OPTION_PLANS]) {

@@ -125,6 +125,7 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
         !write_certificate(report, &choice, streams, error))
         return false;
     if (!prints_at_once(&choice) && !write_report(report, facts, &choice, streams, error)) return false;
+    if (!thousands_warn_after(report, &choice, streams.err, error)) return false;
     planning_conclude(&report->result, &notes, clock_seconds() - start, streams.err);
     return true;
 }

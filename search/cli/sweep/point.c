@@ -34,6 +34,7 @@ static const char *warning_of(const Request *request, Arena *arena) {
     FILE *memory = memory_stream_open(&text, &length);
     if (!memory) return NULL;
     planning_announce(request, &(OutputChoice){0}, memory);
+    thousands_warn(request, &(OutputChoice){0}, memory);
     const char *kept = fclose(memory) == 0 ? arena_text(arena, "") : NULL;
     for (char *line = text; kept && line && *line;) {
         char *end = line + strcspn(line, "\n"), *next = end + (*end == '\n');

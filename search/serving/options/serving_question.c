@@ -82,8 +82,8 @@ static bool read_lengths(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
     int64_t prompt = PROMPT_DEFAULT, output = OUTPUT_DEFAULT;
     double cached = 0;
-    if (!words_tokens(words, OPTION_PROMPT, 1, TOKENS_MAX, &prompt) ||
-        !words_tokens(words, OPTION_ANSWER, 1, TOKENS_MAX, &output) ||
+    if (!words_whole(words, OPTION_PROMPT, 1, TOKENS_MAX, &prompt) ||
+        !words_whole(words, OPTION_ANSWER, 1, TOKENS_MAX, &output) ||
         !words_share(words, OPTION_CACHED, 0.9999, &cached))
         return false;
     question->request = (ServedRequest){(double)prompt, (double)output, cached};

@@ -110,6 +110,29 @@ Test(synonyms, errors_name_the_right_word) {
     }
 }
 
+Test(synonyms, what_looks_decimal_is_planned_with_a_warning) {
+    static const struct {
+        const char *typed, *says; /* NULL: nothing */
+    } LINES[] = {
+        {"--seq 2k --batch 64Ki", "--seq: 2k is 2,000; 2,048 is 2Ki"},
+        {"--seq 2Ki --batch 1M", "--batch: 1M is 1,000,000; 1,048,576 is 1Mi"},
+        {"--seq 2Ki --batch 64Ki", NULL},
+        {"--seq 2000 --batch 64000", NULL},
+        {"--seq 2k --batch 64Ki --quiet", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(LINES); i++) {
+        char line[LINE_SIZE];
+        snprintf(line, sizeof line, "--model 8b --chip v5e --slice 4x4 --sensitivity none %s", LINES[i].typed);
+        Ran ran = run(line);
+        cr_expect_eq(ran.code, 0, "%s: %s", line, ran.err);
+        if (LINES[i].says)
+            cr_expect_not_null(strstr(ran.err, LINES[i].says), "%s: %s", line, ran.err);
+        else
+            cr_expect_str_empty(ran.err, "%s: %s", line, ran.err);
+        release(&ran);
+    }
+}
+
 Test(synonyms, a_part_of_a_name_lists_models) {
     Ran some = run("models deepseek"), all = run("models");
     cr_expect_eq(some.code, 0);

@@ -40,7 +40,7 @@ static const struct {
     {"defaults of the model", {"--model", "405b"}, 2048, 8192, 8960, 16777216},
     {"as one word", {"--model=405b", "--pods=8"}, 2048, 8192, 71680, 16777216},
     {"a batch in tokens", {"--model", "405b", "--batch", "4Mi", "--seq", "4096"}, 1024, 4096, 8960, 4194304},
-    {"rounded down to sequences", {"--model", "405b", "--batch", "1500000"}, 183, 8192, 8960, 1500000},
+    {"rounded down to sequences", {"--model", "405b", "--batch", "1.5M"}, 183, 8192, 8960, 1500000},
     {"rounded up: 3.51 sequences", {"--model", "405b", "--batch", "28754"}, 4, 8192, 8960, 28754},
     {"half a sequence rounds up", {"--model", "405b", "--batch", "20480"}, 3, 8192, 8960, 20480},
     {"one sequence", {"--model", "405b", "--batch", "8Ki"}, 1, 8192, 8960, 8192},
