@@ -26,9 +26,9 @@ const char *count_text(Count count, bool grouped, char *text);
  * give false, with `where` (the option's name) and what would be right in *error. */
 bool number_whole(const char *text, const char *where, int64_t low, int64_t high, int64_t *out, Error *error);
 
-/* The same of tokens in a sequence or a batch as the field writes them, in powers of two: "8k" is 8,192, "4M", "4Mi" and
- * "4M tokens" are 4,194,304; 4000000 and 4e6 are themselves. Thousands that are within 1.6% of a power of two are that
- * power: "131k" is 131,072, "67M" is 2^26. */
+/* The same of tokens in a sequence or a batch as the field writes them, in powers of two: "8k" is 8,192, "4M" and "4Mi"
+ * and "4M tokens" are 4,194,304; 4000000 and 4e6 are themselves. Thousands that are within 1.6% of a power of two are
+ * that power: "131k" is 131,072, "67M" is 2^26. */
 bool number_tokens(const char *text, const char *where, int64_t low, int64_t high, int64_t *out, Error *error);
 
 /* Reads a real number from `low` to `high` (finite), with the same suffixes. */

@@ -42,7 +42,8 @@ static bool plan_in_space(const Request *open, const Request *of_plan, const Ran
     bool pinned = space->pin_count > 0;
     return same_question(open, of_plan, plan) && same_layouts(open, of_plan) && order && schedule && !pinned &&
            of_plan->space.max_idle <= space->max_idle && of_plan->space.batch_tolerance <= space->batch_tolerance &&
-           launched(open, plan) && request_admits(open, &what->degrees) && request_admits_knobs(open, &what->degrees, &what->knobs);
+           launched(open, plan) && request_admits(open, &what->degrees) &&
+           request_admits_knobs(open, &what->degrees, &what->knobs);
 }
 
 /* Whether the plan stands in the space that was searched: with several launchers, that of one of them. */

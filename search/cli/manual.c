@@ -25,7 +25,8 @@ typedef struct {
 } ManualExample;
 
 static const char *const MANUAL_OPTIONS =
-    "Numbers take k M G T (powers of ten) and Ki Mi Gi Ti (powers of two); shares also take %. An option is given once. In parentheses: the default, which the report states too.";
+    "Numbers take k M G T (powers of ten) and Ki Mi Gi Ti (powers of two); shares also take %. An option is given "
+    "once. In parentheses: the default, which the report states too.";
 
 static const char *const MANUAL_MACHINE =
     "At most one of --pods, --slice, --chips and --nodes; without any, one pod, or one node of GPUs.";

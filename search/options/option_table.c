@@ -108,7 +108,8 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "microbatches, microbatch_sequences, schedule, virtual_stages, zero_stage (or zero), "
                    "context_method (context), regather, stages, ulysses, sequence_parameters, tensor_overlap "
                    "(overlap), offload_optimizer, folded_expert (folded: experts on ranks of data, sequence and "
-                   "tensor, so many ways) and folded_expert_tensor (expert_tensor). The field's short words work too: tp pp dp cp vpp "
+                   "tensor, so many ways) and folded_expert_tensor (expert_tensor). The field's short words work too: "
+                   "tp pp dp cp vpp "
                    "mbs, and ep, which is either form of expert parallelism: an axis of experts, or a fold."),
     [OPTION_FOR] = INPUT_ROW(
         "for", "LAUNCHER", ALL,

@@ -9,8 +9,8 @@
 #include "cost/stage/stage.h"
 #include "mesh/machine.h"
 #include "search/request/environment.h"
-#include "search/request/lengths.h"
 #include "search/request/knobs.h"
+#include "search/request/lengths.h"
 
 #include <cjson/cJSON.h>
 
@@ -35,8 +35,8 @@ const char *objective_name(Objective objective); /* as the option spells it: "ti
 const char *padding_rule_name(PaddingRule rule); /* "none" "launchable" "any" */
 
 /* A condition of --require: degree of a role = / <= / >= a number; or a knob by its name in reports, one that has names
- * only = one of them. `either` of ROLE_EXPERT is what launchers call EP: experts on an axis of their own, or folded onto
- * the ranks of other roles; a plan has at most one of the two. */
+ * only = one of them. `either` of ROLE_EXPERT is what launchers call EP: experts on an axis of their own, or folded
+ * onto the ranks of other roles; a plan has at most one of the two. */
 typedef enum { REQUIRE_EQUAL, REQUIRE_AT_MOST, REQUIRE_AT_LEAST } RequireOp;
 typedef struct {
     Role role;
@@ -198,16 +198,16 @@ typedef struct {
     char profile[256];
     char stack[PROFILE_NAME_SIZE]; /* "" means the best current one of the chip */
     char optimizer[256];
-    const char *nesting;     /* as --nesting spells it */
-    bool nesting_said;       /* by --nesting; else each launcher has its own */
-    LauncherSet launchers;   /* --for, or the usual launchers of the chip; 0 means any */
-    Origin launchers_origin; /* FROM_OPTION or FROM_DEFAULT */
-    StateDtypes state_dtypes; /* --state-dtypes alone */
-    double batch_tokens;     /* before rounding to whole sequences */
+    const char *nesting;                              /* as --nesting spells it */
+    bool nesting_said;                                /* by --nesting; else each launcher has its own */
+    LauncherSet launchers;                            /* --for, or the usual launchers of the chip; 0 means any */
+    Origin launchers_origin;                          /* FROM_OPTION or FROM_DEFAULT */
+    StateDtypes state_dtypes;                         /* --state-dtypes alone */
+    double batch_tokens;                              /* before rounding to whole sequences */
     char tuning[TUNING_WORD_COUNT][TUNING_WORD_SIZE]; /* as typed; "" means not said */
-    bool offload;            /* --offload was given: request_offload() */
-    double hbm_reserve;      /* --hbm-reserve */
-    Origin reserve_origin;   /* FROM_DEFAULT: request_default_reserve() */
+    bool offload;                                     /* --offload was given: request_offload() */
+    double hbm_reserve;                               /* --hbm-reserve */
+    Origin reserve_origin;                            /* FROM_DEFAULT: request_default_reserve() */
     Origin batch_origin, seq_origin, tokens_origin;
     bool seq_beyond_model; /* the sequence is longer than the model's longest: a warning */
 } Requested;

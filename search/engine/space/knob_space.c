@@ -9,8 +9,8 @@
 KnobDomain knob_domain(const CostContext *setting, const Mesh *mesh, unsigned schedules) {
     const Model *model = setting->model;
     KnobDomain domain = {.switched = true,
-                     .offloads = host_is_known(setting->chip) && offload_takes_optimizer(setting->offload),
-                     .overlaps = setting->profile->tensor_overlapped < setting->profile->tensor_exposed};
+                         .offloads = host_is_known(setting->chip) && offload_takes_optimizer(setting->offload),
+                         .overlaps = setting->profile->tensor_overlapped < setting->profile->tensor_exposed};
     int64_t heads = 0;
     for (int i = 0; i < model->kind_count; i++) {
         domain.experts = max_whole(domain.experts, model->kinds[i].experts);
@@ -249,7 +249,7 @@ bool knob_space(const Model *model, const Degrees *degrees, int64_t sequences, c
         for (int i = 0; i < (count); i++) {                                                                            \
             Knobs at = {0};                                                                                            \
             set;                                                                                                       \
-            if (request_admits_some(request, degrees, &at, (which))) (list)[left++] = (list)[i];                                \
+            if (request_admits_some(request, degrees, &at, (which))) (list)[left++] = (list)[i];                       \
         }                                                                                                              \
         none = none || left == 0;                                                                                      \
         if (left > 0) (count) = left;                                                                                  \
@@ -273,7 +273,8 @@ static void narrow_pipe(KnobSpace *space, const Degrees *degrees, const Request 
         LEAVE(lists[k], *counts[k], 1 << KNOB_SCHEDULE, at.schedule = lists[k][i]);
         if (none) *counts[k] = 0;
     }
-    if (!request_admits_some(request, degrees, &(Knobs){.virtual_stages = 1}, 1 << KNOB_VIRTUAL_STAGES)) domain->whole_count = 0;
+    if (!request_admits_some(request, degrees, &(Knobs){.virtual_stages = 1}, 1 << KNOB_VIRTUAL_STAGES))
+        domain->whole_count = 0;
     none = false;
     LEAVE(chunk, chunks, 1 << KNOB_VIRTUAL_STAGES, at.virtual_stages = chunk[i]);
     if (none) chunks = 0;

@@ -342,8 +342,8 @@ static void write_note(const Report *report, TextOut out) {
     }
     if (tied) prose_item(&note, " ", "~ ties with plan 1.");
     if (otherwise) prose_item(&note, " ", "+1%%: as that launcher lays it out.");
-    double ranked = report->has_free ? report->free.ranked_seconds / result->plans[0].ranked_seconds - 1 : 0,
-           gain = ranked < 0 ? report->free.estimate.time.seconds / result->plans[0].estimate.time.seconds - 1 : 0;
+    bool faster = report->has_free && report->free.ranked_seconds < result->plans[0].ranked_seconds;
+    double gain = faster ? report->free.estimate.time.seconds / result->plans[0].estimate.time.seconds - 1 : 0;
     if (gain <= -0.0005)
         prose_item(&note, " ", "Without a launcher's limits (--for any): %s%s (%+.1f%%).",
                    step_text(report->free.estimate.time.seconds, step), report->free_or_less ? " or less" : "",
@@ -487,9 +487,8 @@ static bool write_rows(const void *context, TextOut out) {
     return true;
 }
 
-/* Ways out matter most where nothing fits. */
 static bool write_ways(const void *context, TextOut out) {
-    const Report *report = context;
+    const Report *report = context; /* ways out matter most where nothing fits */
     return report->result.plan_count > 0 || alternatives_write(report, out);
 }
 

@@ -2,6 +2,7 @@
 /* search/serving/report/serving_report.h: the answer of `shardopt inference`, as text, JSON, Markdown and CSV. */
 #pragma once
 
+#include "base/text/prose.h"
 #include "base/text/terminal.h"
 #include "search/serving/answer.h"
 #include "search/serving/day.h"
@@ -78,6 +79,11 @@ bool serving_explain_text(const ServingReport *report, const ServingPoint *point
 void serving_write_point(const ServingReport *report, const ServingPoint *point, TextOut out);
 /* The hours of a day, and what replicas that follow them take; nothing where there are none. False: memory is out. */
 bool serving_write_day(const ServingReport *report, TextOut out);
+/* How long a batch job takes, and what it costs, whatever the number of chips: with an end, the copies that are enough,
+ * or the machine that would be. */
+void serving_add_job(const ServingQuestion *question, const ServingPoint *best, Prose *prose);
+/* All weights once, in the type that is requested and in narrower ones, and the memory of the machine. */
+void serving_add_weights(const ServingQuestion *q, Prose *prose);
 /* "12.3", "1,234": a rate. */
 const char *serving_rate(double value, char text[NUMBER_TEXT_SIZE]);
 /* Sequences that a worker is started with: those in flight, and of requests at a rate three deviations of their number

@@ -155,25 +155,6 @@ static void write_miss(const ServingReport *report, TextOut out) {
     write_launch(report, point, out);
 }
 
-/* How long a batch job takes, and what it costs, whatever the number of chips: with an end, the copies that are enough,
- * or the machine that would be. */
-static void add_job(const ServingQuestion *question, const ServingPoint *best, Prose *prose) {
-    double seconds = (double)question->requests / best->requests_per_second, chips = point_chips_paid(question, best);
-    double hours = chips * seconds / 3600, usd = question->chip.usd_per_chip_hour.value;
-    char one[NUMBER_TEXT_SIZE], two[NUMBER_TEXT_SIZE];
-    prose_add(prose, "%s requests take %.3g hours: %s chip-hours", number_grouped(question->requests, one),
-              seconds / 3600, number_short(hours, two));
-    if (usd > 0) prose_add(prose, ", $%s", number_short(hours * usd, one));
-    double share = question->finish_in_seconds > 0 ? seconds / question->finish_in_seconds : 1;
-    double workers = (double)best->pools[0].workers, enough = ceil(share * workers * (1 - 1e-12));
-    if (share > 1)
-        prose_add(prose, ". To end within %.3g h it takes %.0f chips", question->finish_in_seconds / 3600,
-                  ceil(chips * share));
-    else if (best->pool_count == 1 && enough < workers)
-        prose_add(prose, "; %.0f of the %.0f copies end in %.3g", enough, workers, seconds / 3600 * workers / enough);
-    prose_add(prose, ". Nobody waits for a token.");
-}
-
 /* Whether the best keeps its limits, and what it does to those who wait. */
 static void add_limits(const ServingReport *report, const ServingPoint *best, const char *requested, Prose *to) {
     const ServingAnswer *answer = report->answer;
@@ -218,7 +199,7 @@ static void write_best(const ServingReport *report, TextOut out) {
     prose_write(out, "Answer: ", "  ", prose.text);
     serving_write_point(report, best, out);
     if (report->question->requests > 0)
-        add_job(report->question, best, &limits);
+        serving_add_job(report->question, best, &limits);
     else
         add_limits(report, best, requested, &limits);
     prose_write(out, "  ", "  ", limits.text);
@@ -436,23 +417,6 @@ static void write_assumed(const ServingReport *report, TextOut out) {
     prose_write(out, "Assumed: ", "  ", prose.text);
 }
 
-/* All weights once, in the type that is requested and in narrower ones, and the memory of the machine. */
-static void add_weights(const ServingQuestion *q, Prose *prose) {
-    static const StoredType TYPES[] = {STORED_BF16, STORED_FP8, STORED_INT4};
-    ServedModel served = question_served(q, NO_ENGINE);
-    WorkerLayout one = {1, 1, 1, 1, 1, 1, 1, 1, q->weights[0], q->caches[0]};
-    double held = q->device.hbm_bytes.value * (double)q->machine.mesh.devices,
-           requested = worker_weights_bytes(&served, &one);
-    prose_add(prose, " All weights once take %.0f GB in %s", requested / 1e9, stored_name(q->weights[0]));
-    for (size_t i = 0; i < COUNT_OF(TYPES); i++) {
-        one.weights = TYPES[i];
-        double bytes = worker_weights_bytes(&served, &one);
-        if (bytes < 0.95 * requested)
-            prose_add(prose, ", %.0f GB with --precision %s", bytes / 1e9, stored_name(TYPES[i]));
-    }
-    prose_add(prose, "; the machine has %.0f GB.", held / 1e9);
-}
-
 static void write_nearest(const ServingReport *report, TextOut out) {
     char text[POINT_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
     Prose prose = {0};
@@ -472,7 +436,7 @@ static void write_nearest(const ServingReport *report, TextOut out) {
             "--precision %s.",
             max_real(report->question->peak_tokens, (double)report->question->accepted),
             stored_bytes(report->question->weights[0]) > 1 ? "fp8 or int4" : "int4");
-        add_weights(report->question, &prose);
+        serving_add_weights(report->question, &prose);
     }
     prose_write(out, "Answer: ", "  ", prose.text);
     if (report->answer->has_nearest) serving_write_point(report, &report->answer->nearest, out);

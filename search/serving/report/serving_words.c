@@ -112,3 +112,36 @@ const ServingPoint *report_point(const ServingReport *report, int number, const 
     *kind = report->answer->kinds[number].kind;
     return &report->answer->kinds[number].point;
 }
+
+void serving_add_job(const ServingQuestion *question, const ServingPoint *best, Prose *prose) {
+    double seconds = (double)question->requests / best->requests_per_second, chips = point_chips_paid(question, best);
+    double hours = chips * seconds / 3600, usd = question->chip.usd_per_chip_hour.value;
+    char one[NUMBER_TEXT_SIZE], two[NUMBER_TEXT_SIZE];
+    prose_add(prose, "%s requests take %.3g hours: %s chip-hours", number_grouped(question->requests, one),
+              seconds / 3600, number_short(hours, two));
+    if (usd > 0) prose_add(prose, ", $%s", number_short(hours * usd, one));
+    double share = question->finish_in_seconds > 0 ? seconds / question->finish_in_seconds : 1;
+    double workers = (double)best->pools[0].workers, enough = ceil(share * workers * (1 - 1e-12));
+    if (share > 1)
+        prose_add(prose, ". To end within %.3g h it takes %.0f chips", question->finish_in_seconds / 3600,
+                  ceil(chips * share));
+    else if (best->pool_count == 1 && enough < workers)
+        prose_add(prose, "; %.0f of the %.0f copies end in %.3g", enough, workers, seconds / 3600 * workers / enough);
+    prose_add(prose, ". Nobody waits for a token.");
+}
+
+void serving_add_weights(const ServingQuestion *q, Prose *prose) {
+    static const StoredType TYPES[] = {STORED_BF16, STORED_FP8, STORED_INT4};
+    ServedModel served = question_served(q, NO_ENGINE);
+    WorkerLayout one = {1, 1, 1, 1, 1, 1, 1, 1, q->weights[0], q->caches[0]};
+    double held = q->device.hbm_bytes.value * (double)q->machine.mesh.devices,
+           requested = worker_weights_bytes(&served, &one);
+    prose_add(prose, " All weights once take %.0f GB in %s", requested / 1e9, stored_name(q->weights[0]));
+    for (size_t i = 0; i < COUNT_OF(TYPES); i++) {
+        one.weights = TYPES[i];
+        double bytes = worker_weights_bytes(&served, &one);
+        if (bytes < 0.95 * requested)
+            prose_add(prose, ", %.0f GB with --precision %s", bytes / 1e9, stored_name(TYPES[i]));
+    }
+    prose_add(prose, "; the machine has %.0f GB.", held / 1e9);
+}
