@@ -27,7 +27,7 @@ Test(chip, fp4) {
     static const struct {
         const char *name;
         double over_fp8;
-    } FP4[] = {{"b200", 2},   {"gb200", 2},   {"b300", 3},    {"gb300", 3},       {"mi350x", 2},
+    } FP4[] = {{"b200", 2},   {"gb200", 2},   {"b300", 3},      {"gb300", 3},       {"mi350x", 2},
                {"mi355x", 2}, {"rtx5090", 4}, {"dgx-spark", 2}, {"rtx-pro-6000", 2}};
     size_t with = 0;
     for (size_t i = 0; i < COUNT_OF(FP4); i++) {
@@ -242,11 +242,14 @@ static const struct {
     {"alias of 64", "\"name\": \"tiny\",",
      "\"name\": \"tiny\", \"aliases\": [\"t" SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN "\"],",
      "aliases: each"},
-    {"eight aliases", "\"name\": \"tiny\",",
-     "\"name\": \"tiny\", \"aliases\": [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\"],", NULL},
-    {"nine", "\"name\": \"tiny\",",
-     "\"name\": \"tiny\", \"aliases\": [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\", \"i\"],",
-     "aliases: at most 8"},
+    {"twenty aliases", "\"name\": \"tiny\",",
+     "\"name\": \"tiny\", \"aliases\": [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\", \"i\", \"j\", \"k\", "
+     "\"l\", \"m\", \"n\", \"o\", \"p\", \"q\", \"r\", \"s\", \"t\"],",
+     NULL},
+    {"one more", "\"name\": \"tiny\",",
+     "\"name\": \"tiny\", \"aliases\": [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\", \"i\", \"j\", \"k\", "
+     "\"l\", \"m\", \"n\", \"o\", \"p\", \"q\", \"r\", \"s\", \"t\", \"u\"],",
+     "aliases: at most 20"},
     {"just as little as there is", "16e9", "1e9", NULL},
     {"less", "16e9", "0.99e9", "hbm_bytes is 9.9e+08"},
     {"just as much", "16e9", "1e13", NULL},

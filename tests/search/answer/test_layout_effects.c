@@ -104,7 +104,7 @@ Test(report_effects, more_memory_never_costs_time) {
             char command[512];
             RequestedSearch asked;
             snprintf(command, sizeof command, "%s %d%%", ROWS[i].command, percent);
-            asked_open(&asked, command);
+            asked_open_by_time(&asked, command);
             double seconds = asked.result.plan_count > 0 ? asked.result.plans[0].ranked_seconds : INFINITY;
             cr_expect_leq(seconds, before, "%s: %.17g with %d%% kept back, %.17g before", ROWS[i].name, seconds,
                           percent, before);
