@@ -175,7 +175,7 @@ static void limit_memory(StrategyGraph *graph, double share) {
 
 Test(graph_solve, is_as_strong_as_it_was) {
     GraphDraw draws = {3};
-    for (size_t k = 0; k < COUNT_OF(STRENGTH) / PROBLEMS_SHARE; k++) {
+    for (size_t k = 0; k < (COUNT_OF(STRENGTH) + PROBLEMS_SHARE - 1) / PROBLEMS_SHARE; k++) {
         int64_t nodes = 0, strategies = 0, branches = 0;
         double gap = 0;
         for (int n = 0; n < STRENGTH[k].count; n++) {
