@@ -117,10 +117,10 @@ static bool is_own(const Command *command, const char *word) {
  * they stand; NULL: memory is out. */
 static char *plain_option(Replaced *out, char *word) {
     bool brief = word[0] == '-' && isalpha((unsigned char)word[1]);
+    if (!brief && strncmp(word, "--", 2) != 0) return word;
     const char *name = word + (brief ? 1 : 2);
     size_t length = strcspn(name, "=");
-    if ((!brief && strncmp(word, "--", 2) != 0) || (!brief && replaced_option(out->command, name, length) >= 0))
-        return word;
+    if (!brief && replaced_option(out->command, name, length) >= 0) return word;
     for (int i = 0; i < out->command->option_count && brief && length == 1; i++)
         if (command_has_option(out->command, i) && out->command->options[i].letter == *name) return word;
     char *copy = arena_format(out->arena, "--%s", name);

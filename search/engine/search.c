@@ -313,10 +313,12 @@ static double reserve_for(const RankedPlan *plan, double chance) {
     return 1 - (hbm * pow(chance / (1 - chance), -setting.profile->hbm_error) - apart) / hbm;
 }
 
-/* The plan becomes the first, in place of one that is the same, or of the last. */
+/* The plan becomes the first, in place of one that is the same, or, of so many as are wanted, of the first: the last of
+ * the best stays. */
 static bool put_first(const RankedPlan *plan, Arena *arena, SearchResult *result, Error *error) {
     const RankedPlan *was = search_fastest(result), *first = &result->plans[0];
-    int top = result->request->control.top, count = 1;
+    int count = 1, others = 0;
+    bool all = result->plan_count < result->request->control.top;
     RankedPlan *plans = ARENA_NEW(arena, RankedPlan, (size_t)result->plan_count + 1);
     if (!plans) return error_memory(error);
     plans[0] = *plan;
@@ -324,7 +326,9 @@ static bool put_first(const RankedPlan *plan, Arena *arena, SearchResult *result
     plans[0].estimate.memory_limit_bytes = first->estimate.memory_limit_bytes;
     plans[0].estimate.reserve_bytes = first->estimate.reserve_bytes;
     plans[0].tied = true;
-    for (int i = 0; i < result->plan_count && count < top; i++)
+    for (int i = 0; i < result->plan_count; i++) others += !is_same(&result->plans[i], &plans[0]);
+    all = all || others < result->plan_count;
+    for (int i = all ? 0 : 1; i < result->plan_count; i++)
         if (!is_same(&result->plans[i], &plans[0])) plans[count++] = result->plans[i];
     result->fastest = was;
     result->plans = plans;

@@ -327,8 +327,9 @@ bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, const Rec
     phase_parts(best, &time);
     plan_memory_parts(best->trainer.plan, &memory);
     snprintf(memory.title, sizeof memory.title, "Where HBM goes, trainer at its peak");
-    int rows = bar_rows(lines_of(write_answer, &screen, out) + lines_of(write_end, &screen, out));
-    brief_bars_write(&time, &memory, rows, out);
+    int used = lines_of(write_answer, &screen, out) + lines_of(write_end, &screen, out);
+    if (used >= LINES_UNKNOWN) return error_memory(error);
+    brief_bars_write(&time, &memory, bar_rows(used), out);
     write_end(&screen, out);
     return !ferror(out.file) || error_stream(error, "text", "output");
 }

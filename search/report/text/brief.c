@@ -471,25 +471,25 @@ static bool table_of_one(const void *report, TextOut out) { return write_table(r
 static bool write_rows(const void *context, TextOut out) {
     const Report *report = context;
     enum { HEADING = 1, BLANK = 1, ROWS_LEAST = 2, ROWS_ENOUGH = 4 };
-    if (report->result.plan_count == 0) return true;
     static bool (*const TABLES[])(const void *report, TextOut out) = {table_whole, table_of_two, table_of_one};
+    if (report->result.plan_count == 0) return true;
     int room = BRIEF_LINES - lines_of(write_answer, report, out) - lines_of(write_end, report, out) - HEADING;
     size_t form = 0;
     int left = room - lines_of(TABLES[form], report, out);
-    while (left < ROWS_LEAST && ++form < COUNT_OF(TABLES)) left = room - lines_of(TABLES[form], report, out);
+    while (left < ROWS_LEAST && left > -LINES_UNKNOWN / 2 && ++form < COUNT_OF(TABLES))
+        left = room - lines_of(TABLES[form], report, out);
+    if (left <= -LINES_UNKNOWN / 2) return false;
     if (left > ROWS_LEAST) fputc('\n', out.file), left -= BLANK;
     if (!TABLES[min_whole((int64_t)form, COUNT_OF(TABLES) - 1)](report, out)) return false;
     if (left - BLANK >= ROWS_ENOUGH) fputc('\n', out.file), left -= BLANK;
     Parts time, memory;
-    plan_time_parts(&report->result.plans[0], &time);
-    plan_memory_parts(&report->result.plans[0], &memory);
+    plan_time_parts(report->result.plans, &time), plan_memory_parts(report->result.plans, &memory);
     brief_bars_write(&time, &memory, bar_rows(BRIEF_LINES - HEADING - left), out);
     return true;
 }
 
-static bool write_ways(const void *context, TextOut out) {
-    const Report *report = context; /* ways out matter most where nothing fits */
-    return report->result.plan_count > 0 || alternatives_write(report, out);
+static bool write_ways(const void *report, TextOut out) { /* ways out matter most where nothing fits */
+    return ((const Report *)report)->result.plan_count > 0 || alternatives_write(report, out);
 }
 
 bool report_write_brief_stage(const Report *report, ReportStage stage, TextOut out, Error *error) {

@@ -144,11 +144,11 @@ int lines_of(bool (*write)(const void *context, TextOut out), const void *contex
     size_t length = 0;
     int lines = 0;
     FILE *memory = memory_stream_open(&text, &length);
-    if (!memory) return 0;
-    write(context, (TextOut){memory, out.terminal});
-    bool ok = fclose(memory) == 0;
+    if (!memory) return LINES_UNKNOWN;
+    bool written = write(context, (TextOut){memory, out.terminal});
+    bool ok = fclose(memory) == 0 && written;
     for (const char *at = text, *end; ok && at && (end = strchr(at, '\n')) != NULL; at = end + 1)
         lines += (int)max_whole(1, divide_up(end - at, COLUMNS)); /* a command to copy is not wrapped */
     free(text);
-    return lines;
+    return ok ? lines : LINES_UNKNOWN;
 }

@@ -31,5 +31,6 @@ void plan_memory_parts(const RankedPlan *ranked, Parts *out);
 /* Bars take the rows that the rest of a screen leaves, which takes `used`: at most 6, and 2 however little is left. */
 int bar_rows(int used);
 
-/* Rows of 120 columns that a writer takes; 0 where memory is out. */
+/* Rows of 120 columns that a writer takes; LINES_UNKNOWN or more where memory is out, which the caller reports. */
+enum { LINES_UNKNOWN = 1 << 20 };
 int lines_of(bool (*write)(const void *context, TextOut out), const void *context, TextOut out);

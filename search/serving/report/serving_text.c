@@ -472,6 +472,7 @@ bool serving_write_text(const ServingReport *report, TextOut out, Error *error) 
     }
     int used =
         lines_of(write_answer, report, out) + lines_of(write_table, report, out) + lines_of(write_end, report, out);
+    if (used >= LINES_UNKNOWN) return error_memory(error);
     write_answer(report, out);
     if (!write_table(report, out)) return error_memory(error);
     int rank = answer_best_rank(report->question, answer);

@@ -331,7 +331,7 @@ Test(rows, differ) {
     static const char *const ASKED[] = {WORDS,
                                         "plan --model 70b --chip h100 --nodes 4 --batch 1Mi --seq 4096 --for any",
                                         "plan --model 70b --chip v4 --slice 4x4x8 --batch 1Mi --seq 4096 --for any"};
-    for (size_t i = 0; i < COUNT_OF(ASKED) / PROBLEMS_SHARE; i++) {
+    for (size_t i = 0; i < (COUNT_OF(ASKED) + PROBLEMS_SHARE - 1) / PROBLEMS_SHARE; i++) {
         Arena arena = {0};
         int64_t work;
         const Report *report = report_of(ASKED[i], &work, &arena);
