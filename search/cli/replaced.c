@@ -85,13 +85,18 @@ static char *format_in(Arena *arena, const char *format, va_list values) {
     return text;
 }
 
+bool replaced_keep(Replaced *out, char *word) {
+    if (out->count == out->room) return false;
+    out->words[out->count++] = word;
+    return true;
+}
+
 bool replaced_add(Replaced *out, const char *format, ...) {
     va_list values;
     va_start(values, format);
-    char *text = out->count < out->room ? format_in(out->arena, format, values) : NULL;
+    char *text = format_in(out->arena, format, values);
     va_end(values);
-    if (text) out->words[out->count++] = text;
-    return out->any = true, text != NULL;
+    return out->any = true, text && replaced_keep(out, text);
 }
 
 bool replaced_advise(Replaced *out, const char *format, ...) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/cli/replaced.h: a command line whose words become ours, and what its
- * readers share: options (synonyms.c), words without an option (sentence.c). Internal to them. */
+/* search/cli/replaced.h: a command line whose words become ours, and what its readers share: options (synonyms.c) and
+ * words without an option (sentence.c). Internal to them. */
 #pragma once
 
 #include "mesh/chip_json.h"
@@ -38,7 +38,9 @@ struct Replaced {
 const Catalog *replaced_catalog(Replaced *out);
 bool replaced_is_chip(Replaced *out, const char *name);
 
-/* Adds a word, as printf does; adds to the advice in the same way. False: memory is out. */
+/* Adds a word as it is; as printf writes it; adds to the advice in the same way. False: memory is out, or what was made
+ * for the words. */
+bool replaced_keep(Replaced *out, char *word);
 bool replaced_add(Replaced *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool replaced_advise(Replaced *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

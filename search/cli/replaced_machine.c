@@ -18,12 +18,9 @@ static bool add_instance(Replaced *out, const char *word, bool *ok) {
     bool may = isalpha((unsigned char)word[0]) && strpbrk(word, ".-_"); /* as all of their names have */
     const Chip *chip = may ? catalog_instance(replaced_catalog(out), word, &chips) : NULL;
     if (!chip) return false;
-    out->any = true;
     out->instance = chips;
     out->instance_is_pod = !chip_has_domains(chip) && slice_chips(chip->pod) == chips;
-    out->words[out->count++] = arena_format(out->arena, "--chip=%s", chip->name);
-    *ok = out->words[out->count - 1] != NULL;
-    return true;
+    return *ok = replaced_add(out, "--chip=%s", chip->name), true;
 }
 
 bool replaced_count_instances(Replaced *out) {
@@ -39,9 +36,7 @@ bool replaced_count_instances(Replaced *out) {
         if (own) memmove(out->words + i + 1, out->words + i + 2, (size_t)(--out->count - i - 1) * sizeof *out->words);
         if (!last) return false;
     }
-    if (last || out->sized) return true;
-    out->words[out->count++] = last = arena_format(out->arena, "--chips=%d", out->instance);
-    return last != NULL;
+    return last || out->sized || replaced_add(out, "--chips=%d", out->instance);
 }
 
 /* "8xH200", "2x4090", "160x8xH100", "4xDGX-H100": how many chips, or (*nodes) hosts, of which one. 0: it is none. */

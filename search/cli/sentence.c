@@ -12,15 +12,19 @@
 #include <string.h>
 #include <strings.h>
 
+static bool is_among(const char *word, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcasecmp(words[i], word) == 0) return true;
+    return false;
+}
+
 bool replaced_is_filler(const char *word) {
     static const char *const WORDS[] = {
         "on",  "with",      "using",  "for",     "serve",  "of",     "to",    "a",      "an",     "the",
         "in",  "at",        "my",     "and",     "dense",  "moe",    "model", "cpu",    "vs",     "global",
         "max", "fine-tune", "aws",    "gcp",     "azure",  "lambda", "oci",   "slower", "tokens", "gpus",
         "gpu", "eagle",     "eagle3", "eagle-3", "medusa", "mtp",    "ngram"};
-    for (size_t i = 0; i < COUNT_OF(WORDS); i++)
-        if (strcasecmp(WORDS[i], word) == 0) return true;
-    return false;
+    return is_among(word, WORDS, COUNT_OF(WORDS));
 }
 
 /* What is trained, or how, in one word: "lora", as an option; NULL: it is none, or the command has no such option. */
@@ -139,7 +143,7 @@ int replaced_stray(Replaced *out, char **words, int left) {
     char *word = words[0], name[96];
     bool ok = true, json = strlen(word) > 5 && strcmp(word + strlen(word) - 5, ".json") == 0;
     const char *way = way_of(out, word);
-    if (way) return out->any = true, (out->words[out->count++] = arena_text(out->arena, way)) != NULL;
+    if (way) return replaced_add(out, "%s", way);
     int read = number_of_unit(out, words, left);
     if (read < 0) read = part_of_machine(out, words, left);
     if (read >= 0) return read;
@@ -151,18 +155,12 @@ int replaced_stray(Replaced *out, char **words, int left) {
     int model = may ? model_words(words, left, name) : 0;
     if (model == 0 && out->sentence) return out->any = true, 1;
     if (model == 0 && may) model = 1; /* the error names it */
-    if (model == 0) return (out->words[out->count++] = word) != NULL;
+    if (model == 0) return replaced_keep(out, word);
     out->model = true;
     return replaced_add(out, "--model=%s", model > 1 ? name : word) ? model : 0;
 }
 
 /* ---- questions ---- */
-
-static bool is_among(const char *word, const char *const *words, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (strcasecmp(words[i], word) == 0) return true;
-    return false;
-}
 
 bool is_question(int argc, char **argv) {
     static const char *const WORDS[] = {"how",  "can",    "what",    "which", "is",       "does",

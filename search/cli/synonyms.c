@@ -103,10 +103,7 @@ static bool add_typed(Replaced *out, const char *option, const char *value, bool
     if (chips || chip) return replaced_machine(out, value, chip && out->sized, ok);
     char *plan = length == 4 && strncmp(option, "plan", 4) == 0 ? plan_of_degrees(value, out->arena) : NULL;
     if (!plan) return false;
-    out->any = true;
-    out->words[out->count++] = arena_format(out->arena, "--plan=%s", plan);
-    *ok = out->words[out->count - 1] != NULL;
-    return true;
+    return *ok = replaced_add(out, "--plan=%s", plan), true;
 }
 
 static bool is_own(const Command *command, const char *word) {
@@ -321,8 +318,7 @@ static int replaced_word(Replaced *out, char **words, int left) {
                             ? replaced_value(out, out->command->options[own].name, value, &ok)
                             : NULL;
     if (meant || !ok) return ok && replaced_add(out, "--%s=%s", out->command->options[own].name, meant) ? read : 0;
-    out->words[out->count++] = word;
-    return 1;
+    return replaced_keep(out, word);
 }
 
 /* Whether the word is an option whose value is the next one. */
@@ -404,11 +400,12 @@ static bool read_all(Replaced *out, int argc, char **argv) {
         bool is_value = out->words[out->count - 1] == argv[i - 1] && i > 1 && takes_next(command, argv[i - 1]);
         is_value = is_value && (strncmp(argv[i], "--", 2) != 0 || is_own(command, argv[i - 1]));
         bool stray = argv[i][0] != '-' && !command->takes_arguments && !is_value;
-        for (; ends && i < argc; i++) out->words[out->count++] = argv[i];
+        for (; ends && i < argc; i++)
+            if (!replaced_keep(out, argv[i])) return false;
         if (ends) break;
         if (strcmp(argv[i], "--question") == 0 && ++i) continue;
         int read = stray      ? replaced_stray(out, argv + i, argc - i)
-                   : is_value ? (out->words[out->count++] = argv[i], 1)
+                   : is_value ? replaced_keep(out, argv[i])
                               : replaced_word(out, argv + i, argc - i);
         if (read == 0) return false;
         i += read;
@@ -427,8 +424,9 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     Arena *arena = line->arena;
     int count = *argc;
     char **words = in_single_words(arena, &count, *argv);
-    Replaced out = {
-        .word = replaced_word, .command = line->command, .arena = arena, .any = count != *argc, .room = 6 * count + 16};
+    Replaced out = {.word = replaced_word, .command = line->command, .arena = arena, .any = count != *argc};
+    out.room = 6 * count + 16;
+    for (int i = 1; words && i < count; i++) out.room += (int)strlen(words[i]) / 3; /* "a<1,b<2" is two options */
     out.words = ARENA_NEW(arena, char *, (size_t)out.room);
     if (!words || !out.words) return error_memory(error);
     look_ahead(&out, count, words);

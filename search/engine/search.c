@@ -317,8 +317,7 @@ static double reserve_for(const RankedPlan *plan, double chance) {
  * the best stays. */
 static bool put_first(const RankedPlan *plan, Arena *arena, SearchResult *result, Error *error) {
     const RankedPlan *was = search_fastest(result), *first = &result->plans[0];
-    int count = 1, others = 0;
-    bool all = result->plan_count < result->request->control.top;
+    int count = 1, drop = result->plan_count < result->request->control.top ? -1 : 0;
     RankedPlan *plans = ARENA_NEW(arena, RankedPlan, (size_t)result->plan_count + 1);
     if (!plans) return error_memory(error);
     plans[0] = *plan;
@@ -326,10 +325,10 @@ static bool put_first(const RankedPlan *plan, Arena *arena, SearchResult *result
     plans[0].estimate.memory_limit_bytes = first->estimate.memory_limit_bytes;
     plans[0].estimate.reserve_bytes = first->estimate.reserve_bytes;
     plans[0].tied = true;
-    for (int i = 0; i < result->plan_count; i++) others += !is_same(&result->plans[i], &plans[0]);
-    all = all || others < result->plan_count;
-    for (int i = all ? 0 : 1; i < result->plan_count; i++)
-        if (!is_same(&result->plans[i], &plans[0])) plans[count++] = result->plans[i];
+    for (int i = 0; i < result->plan_count; i++)
+        if (is_same(&result->plans[i], &plans[0])) drop = i;
+    for (int i = 0; i < result->plan_count; i++)
+        if (i != drop) plans[count++] = result->plans[i];
     result->fastest = was;
     result->plans = plans;
     result->plan_count = count;
@@ -339,13 +338,14 @@ static bool put_first(const RankedPlan *plan, Arena *arena, SearchResult *result
 /* The fastest plan uses what HBM there is, and one that is tied with it may keep less. Where the first is not likely to
  * fit, the fastest that surely does, or else likely, takes its place if the model cannot tell their times apart. */
 static bool leave_room(const Request *request, Arena *arena, SearchResult *result, Error *error) {
-    static const double LIKELY = 0.95, CHANCES[] = {0.99, 0.95};
+    enum { SURELY, LIKELY, CHANCE_COUNT };
+    static const double CHANCES[CHANCE_COUNT] = {[SURELY] = 0.99, [LIKELY] = 0.95};
     const SearchControl *control = &request->control;
     bool settled = result->certificate.proof == PROOF_OPTIMAL && !result->interrupted && result->plan_count > 0;
     bool free = control->tie > 0 && control->limit_seconds == 0 && !control->quick && request->space.pin_count == 0;
     double fits = settled && free ? plan_fits_chance(request, &result->plans[0]) : 0;
-    if (!(fits > 0) || fits >= LIKELY) return true;
-    for (size_t i = 0; i < COUNT_OF(CHANCES); i++) {
+    if (!(fits > 0) || fits >= CHANCES[LIKELY]) return true;
+    for (int i = SURELY; i < CHANCE_COUNT; i++) {
         Request *roomy = ARENA_NEW(arena, Request, 1);
         SearchResult other = {0};
         if (!roomy) return error_memory(error);
