@@ -35,6 +35,7 @@ if(NOT SHARDOPT_FUZZ)
   foreach(name driver library)
     add_executable(tsan_${name} tests/tsan/${name}.c)
     shardopt_inside(tsan_${name})
+    target_link_options(tsan_${name} PRIVATE -fno-lto)
     add_test(NAME tsan_${name} COMMAND tsan_${name})
   endforeach()
   # Debian's libomp is not compiled for the sanitizer; its tool libarcher, which libomp finds by itself, reports what is

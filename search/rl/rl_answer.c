@@ -171,6 +171,13 @@ static double floor_of(const RlQuestion *question, RlWay way, int64_t train_chip
     return step.seconds;
 }
 
+/* What a step ranks by: hardly anybody divides a host into odd numbers of chips, and what is quicker by less than the
+ * likely error may not be. */
+static double ranked(const RlQuestion *question, int64_t train_chips, double seconds) {
+    bool odd = question->unit == 1 && question->chips % 2 == 0 && train_chips % 2 == 1 && train_chips > 1;
+    return odd ? seconds * (1 + question->profile.likely_error) : seconds;
+}
+
 /* What training may take, so that the step takes no longer than `seconds`: of a plan that recomputes, a third at
  * most, a pass forward is as much shorter. */
 static double training_limit(const RlQuestion *question, RlStep step, double seconds) {
@@ -218,8 +225,9 @@ static bool train(Splits *on, RlLine *line, Open *open, double limit) {
     step->fits = true;
     line->fate = RL_SEARCHED;
     line->seconds = step->seconds;
-    bool first = !best->fits || step->seconds < best->seconds ||
-                 (step->seconds == best->seconds && step->train_chips < best->train_chips);
+    double rank = ranked(question, step->train_chips, step->seconds);
+    double least = best->fits ? ranked(question, best->train_chips, best->seconds) : INFINITY;
+    bool first = !best->fits || rank < least || (rank == least && step->train_chips < best->train_chips);
     if (first) *best = *step;
     return true;
 }
@@ -236,7 +244,10 @@ static bool search_lines(Splits *on) {
         for (int i = 0; i < out->line_count; i++) {
             RlLine *line = &out->lines[i];
             const RlStep *best = &out->best[line->way];
-            double most = best->fits && !on->question->brute_force ? best->seconds : INFINITY;
+            double most = INFINITY; /* that a step of this split may take, to come before the best */
+            if (best->fits && !on->question->brute_force)
+                most =
+                    ranked(on->question, best->train_chips, best->seconds) / ranked(on->question, line->train_chips, 1);
             if (open[i].done) continue;
             if (open[i].bound >= most && most < INFINITY) {
                 line->fate = open[i].generated ? RL_CUT_ROLLOUT : RL_CUT_FLOOR;
@@ -319,8 +330,10 @@ bool rl_answer(const RlQuestion *question, Arena *arena, RlAnswer *out, Error *e
     qsort(out->lines, (size_t)out->line_count, sizeof *out->lines, by_floor);
     if (!search_lines(&on)) return false;
     for (int way = 0; way < RL_WAYS; way++) {
-        const RlStep *step = &out->best[way];
-        if (!step->fits || (out->found && step->seconds >= out->best[out->first].seconds)) continue;
+        const RlStep *step = &out->best[way], *first = &out->best[out->first];
+        if (!step->fits || (out->found && ranked(question, step->train_chips, step->seconds) >=
+                                              ranked(question, first->train_chips, first->seconds)))
+            continue;
         out->found = true;
         out->first = (RlWay)way;
     }
