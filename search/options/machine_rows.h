@@ -16,8 +16,9 @@
 
 /* The machine alone. */
 #define SIZE_OPTION_ROWS(USE)                                                                                          \
-    [OPTION_CHIP] = INPUT_ROW("chip", "NAME", USE, .help = "a chip of `shardopt chips` (v5p)",                         \
-                              .details = "A name of `shardopt chips` (v5p).", .values = "@chips"),                     \
+    [OPTION_CHIP] =                                                                                                    \
+        INPUT_ROW("chip", "NAME", USE, .help = "a chip of `shardopt chips` (v5p; for fine-tuning and rl h100)",        \
+                  .details = "A name of `shardopt chips` (v5p; for fine-tuning and rl h100).", .values = "@chips"),    \
     [OPTION_PODS] = INPUT_ROW("pods", "N", USE, .help = "whole TPU pods joined by DCN (1)",                            \
                               .details = "Whole physical TPU pods, joined by DCN (1)."),                               \
     [OPTION_SLICE] = INPUT_ROW(                                                                                        \

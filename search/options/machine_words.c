@@ -137,14 +137,14 @@ bool unknown_chip(const Catalog *catalog, const char *name, const char *where, A
                      other ? other : "");
 }
 
-bool chip_from_words(const Words *words, Chip *out, Chip *device) {
+bool chip_from_words(const Words *words, const char *usual, Chip *out, Chip *device) {
     const char *name = given(words, OPTION_CHIP), *slice = given(words, OPTION_SLICE);
     Catalog catalog;
     if (!catalog_load(words->arena, &catalog, words->error)) return false;
     const Chip *implied = slice ? machine_chip_of_slice(&catalog, slice) : NULL;
-    const Chip *chip = name ? catalog_find(&catalog, name) : implied ? implied : catalog_find(&catalog, "v5p");
-    if (name && !chip) return unknown_chip(&catalog, name, words_where(words, OPTION_CHIP), words->arena, words->error);
-    if (!chip) return error_set(words->error, ERROR_INPUT, "mesh/catalog", "has no tpu-v5p, the default; give --chip");
+    if (!name && !implied) name = usual;
+    const Chip *chip = name ? catalog_find(&catalog, name) : implied;
+    if (!chip) return unknown_chip(&catalog, name, words_where(words, OPTION_CHIP), words->arena, words->error);
     if (name && implied && implied != chip)
         return words_wrong(words, OPTION_CHIP, "%s contradicts the slice %.60s, which is of %s; give one of them",
                            chip->name, slice, implied->name);

@@ -188,7 +188,7 @@ static bool read_step(const Words *words, RlQuestion *out) {
 
 static bool read_machine(const Words *words, RlQuestion *out) {
     Chip device;
-    if (!chip_from_words(words, &out->chip, &device) ||
+    if (!chip_from_words(words, CHIP_USUAL, &out->chip, &device) ||
         !machine_from_words(words, 8, &out->chip, &out->requested, &out->machine))
         return false;
     if (!chip_has_domains(&out->chip))
@@ -298,9 +298,13 @@ static bool check_choices(const Words *words) {
 }
 
 bool rl_question(const Options *options, Arena *arena, RlQuestion *out, Error *error) {
-    const Words words = {options, arena, error};
+    Options *own = ARENA_NEW(arena, Options, 1);
+    const Words words = {own, arena, error};
     memset(out, 0, sizeof *out);
-    out->options = options;
+    if (!own) return error_memory(error);
+    *own = *options;
+    if (!own->text[OPTION_CHIP] && !own->text[OPTION_SLICE]) own->text[OPTION_CHIP] = CHIP_USUAL_GPU;
+    out->options = own;
     return check_choices(&words) && rl_profile_load(arena, &out->profile, error) &&
            model_from_words(&words, &out->model) && read_machine(&words, out) && read_lengths(&words, out) &&
            read_step(&words, out) && read_tools(&words, out) && read_serving(&words, out) && read_ways(&words, out);
