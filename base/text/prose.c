@@ -61,6 +61,25 @@ void text_wrap(char *text, int columns) {
     }
 }
 
+void text_cut(char *text, size_t size, int columns, int lines) {
+    enum { MOST = 1024 };
+    char whole[MOST], wrapped[MOST + 4];
+    size_t used = strlen(text);
+    if (used >= sizeof whole || size > sizeof whole) return;
+    memcpy(whole, text, used + 1);
+    for (bool cut = false;; cut = true) {
+        int taken = 1;
+        snprintf(wrapped, sizeof wrapped, "%.*s%s", (int)used, whole, cut ? " ..." : "");
+        text_wrap(wrapped, columns);
+        for (const char *at = wrapped; *at; at++) taken += *at == '\n';
+        if (taken <= lines) break;
+        while (used > 0 && whole[used - 1] != ' ') used--;
+        if (used == 0) return;
+        used--;
+    }
+    snprintf(text, size, "%.*s%s", (int)used, whole, whole[used] ? " ..." : "");
+}
+
 /* "3.42 s", "88 GB,": a number and a short word behind it stay together. */
 static bool glued(const char *start, const char *blank) {
     if (blank == start || !isdigit((unsigned char)blank[-1])) return false;

@@ -33,6 +33,8 @@ int text_columns(const char *text);
 /* Breaks `text` at blanks into lines of at most `columns` characters where it can; newlines that are there stay. In
  * place. */
 void text_wrap(char *text, int columns);
+/* Takes the last words off a text of at most `size` bytes, and adds "...", until it wraps into so many lines. */
+void text_cut(char *text, size_t size, int columns, int lines);
 
 /* A name that came from a file, fit for a terminal: control characters, direction overrides and what is no UTF-8 become
  * '?'; cut to what fits. Into `text` of PROSE_NAME_SIZE bytes, returned. */

@@ -336,16 +336,17 @@ static bool put_first(const RankedPlan *plan, Arena *arena, SearchResult *result
 }
 
 /* The fastest plan uses what HBM there is, and one that is tied with it may keep less. Where the first is not likely to
- * fit, the fastest that surely does, or else likely, takes its place if the model cannot tell their times apart. */
+ * fit, the fastest that surely does, or else likely, or at nine in ten, takes its place if the model cannot tell their
+ * times apart. */
 static bool leave_room(const Request *request, Arena *arena, SearchResult *result, Error *error) {
-    enum { SURELY, LIKELY, CHANCE_COUNT };
-    static const double CHANCES[CHANCE_COUNT] = {[SURELY] = 0.99, [LIKELY] = 0.95};
+    enum { SURELY, LIKELY, RATHER, CHANCE_COUNT };
+    static const double CHANCES[CHANCE_COUNT] = {[SURELY] = 0.99, [LIKELY] = 0.95, [RATHER] = 0.9};
     const SearchControl *control = &request->control;
     bool settled = result->certificate.proof == PROOF_OPTIMAL && !result->interrupted && result->plan_count > 0;
     bool free = control->tie > 0 && control->limit_seconds == 0 && !control->quick && request->space.pin_count == 0;
     double fits = settled && free ? plan_fits_chance(request, &result->plans[0]) : 0;
     if (!(fits > 0) || fits >= CHANCES[LIKELY]) return true;
-    for (int i = SURELY; i < CHANCE_COUNT; i++) {
+    for (int i = SURELY; i < CHANCE_COUNT && CHANCES[i] > fits; i++) {
         Request *roomy = ARENA_NEW(arena, Request, 1);
         SearchResult other = {0};
         if (!roomy) return error_memory(error);

@@ -137,12 +137,18 @@ bool unknown_chip(const Catalog *catalog, const char *name, const char *where, A
                      other ? other : "");
 }
 
-bool chip_from_words(const Words *words, const char *usual, Chip *out, Chip *device) {
+static const char *usual_chip(const Words *words) {
+    bool adapts = false;
+    for (int i = OPTION_LORA; i <= OPTION_EPOCHS; i++) adapts = adapts || given(words, (Option)i);
+    return adapts && !given(words, OPTION_PODS) && !given(words, OPTION_SLICE) ? CHIP_USUAL_GPU : "v5p";
+}
+
+bool chip_from_words(const Words *words, Chip *out, Chip *device) {
     const char *name = given(words, OPTION_CHIP), *slice = given(words, OPTION_SLICE);
     Catalog catalog;
     if (!catalog_load(words->arena, &catalog, words->error)) return false;
     const Chip *implied = slice ? machine_chip_of_slice(&catalog, slice) : NULL;
-    if (!name && !implied) name = usual;
+    if (!name && !implied) name = usual_chip(words);
     const Chip *chip = name ? catalog_find(&catalog, name) : implied;
     if (!chip) return unknown_chip(&catalog, name, words_where(words, OPTION_CHIP), words->arena, words->error);
     if (name && implied && implied != chip)

@@ -37,10 +37,10 @@ const char *chip_not_planned(const char *name);
 /* Says that the catalog has no chip of this name, and which is nearest; always false. */
 bool unknown_chip(const Catalog *catalog, const char *name, const char *where, Arena *arena, Error *error);
 
-/* A vendor's slice name says which chip it is; where nothing says it, it is `usual`. */
-#define CHIP_USUAL "v5p"
+/* A vendor's slice name says which chip it is. Where nothing says it, it is v5p, whose pods train from scratch; what
+ * adapts a model (--lora to --epochs), unless it says pods, is a question of h100, CHIP_USUAL_GPU. */
 #define CHIP_USUAL_GPU "h100"
-bool chip_from_words(const Words *words, const char *usual, Chip *chip, Chip *device);
+bool chip_from_words(const Words *words, Chip *chip, Chip *device);
 
 /* A machine as it was requested; `text`: "--pods 8". */
 typedef struct {

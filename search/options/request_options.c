@@ -74,17 +74,10 @@ static bool read_model(const Words *words, Request *request) {
     return true;
 }
 
-/* Whole pods train from scratch; what adapts a model, --lora to --epochs, is a question of GPUs, unless it says pods. */
-static const char *usual_chip(const Words *words) {
-    bool adapts = false;
-    for (int i = OPTION_LORA; i <= OPTION_EPOCHS; i++) adapts = adapts || given(words, (Option)i);
-    return adapts && !given(words, OPTION_PODS) && !given(words, OPTION_SLICE) ? CHIP_USUAL_GPU : CHIP_USUAL;
-}
-
 static bool read_machine(const Words *words, Request *request) {
     Question *question = &request->question;
     RequestedMachine requested = {{0}, ""};
-    if (!chip_from_words(words, usual_chip(words), &question->chip, &question->device) ||
+    if (!chip_from_words(words, &question->chip, &question->device) ||
         !machine_from_words(words, 0, &question->chip, &requested, &question->machine))
         return false;
     request->requested.machine_request = requested.request;

@@ -64,7 +64,7 @@ static bool read_machine(const Words *words, ProgramQuestion *out) {
     RequestedMachine requested = {0};
     double reserve = RESERVE;
     if (!device) return error_memory(words->error);
-    if (!chip_from_words(words, CHIP_USUAL, &out->chip, device) ||
+    if (!chip_from_words(words, &out->chip, device) ||
         !machine_from_words(words, 0, &out->chip, &requested, &out->machine) ||
         !words_share(words, OPTION_HBM_RESERVE, RESERVE_MOST, &reserve))
         return false;

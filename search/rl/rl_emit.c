@@ -182,6 +182,8 @@ bool rl_emit(const RlQuestion *question, const RlStep *step, const RlFramework *
             step->seconds, split_words(step, words));
     fprintf(out, "# Trainer: %s.\n", trainer_words(&step->trainer, trainer));
     fprintf(out, "# Rollout: %s.\n", rollout_words(&step->rollout, words));
+    if (facts.of[FACT_MODEL] && !strchr(facts.of[FACT_MODEL], '/'))
+        fprintf(out, "# Put the model's repository or folder where %s stands.\n", facts.of[FACT_MODEL]);
     if (facts.of[FACT_VIRTUAL] && !has_fact(framework, FACT_VIRTUAL))
         fprintf(out, "# It has no key for %s virtual stages of a rank: without them training takes longer.\n",
                 facts.of[FACT_VIRTUAL]);

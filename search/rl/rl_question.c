@@ -188,7 +188,7 @@ static bool read_step(const Words *words, RlQuestion *out) {
 
 static bool read_machine(const Words *words, RlQuestion *out) {
     Chip device;
-    if (!chip_from_words(words, CHIP_USUAL, &out->chip, &device) ||
+    if (!chip_from_words(words, &out->chip, &device) ||
         !machine_from_words(words, 8, &out->chip, &out->requested, &out->machine))
         return false;
     if (!chip_has_domains(&out->chip))

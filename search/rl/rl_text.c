@@ -205,13 +205,19 @@ static bool write_plans(const RlQuestion *question, const RlAnswer *answer, cons
     table_wrap(&table, 1, 40);
     table_wrap(&table, 2, 34);
     table_may_drop(&table, 6);
-    int rank = 1;
-    add_row(&table, rank, best, best->seconds, "best");
-    for (int way = 0; way < RL_WAYS; way++) {
-        const RlStep *step = &answer->best[way];
-        if (way == (int)answer->first || !step->fits) continue;
+    add_row(&table, 1, best, best->seconds, "best");
+    unsigned left = ((1u << RL_WAYS) - 1) & ~(1u << answer->first);
+    for (int rank = 2; rank <= RL_WAYS; rank++) {
+        int next = RL_WAYS;
+        for (int way = 0; way < RL_WAYS; way++)
+            if (left >> way & 1 && answer->best[way].fits &&
+                (next == RL_WAYS || answer->best[way].seconds < answer->best[next].seconds))
+                next = way;
+        if (next == RL_WAYS) break;
+        const RlStep *step = &answer->best[next];
         bool near = step->seconds / best->seconds - 1 < question->profile.likely_error;
-        add_row(&table, ++rank, step, best->seconds, near ? "too near to tell" : "");
+        add_row(&table, rank, step, best->seconds, near ? "too near to tell" : "");
+        left &= ~(1u << next);
     }
     bool ok = table_write_text(&table, " ", out);
     arena_free(&arena);
@@ -240,8 +246,18 @@ static void write_failures(const RlAnswer *answer, TextOut out) {
 }
 
 static void write_proof(const RlAnswer *answer, TextOut out) {
-    fprintf(out.file, "  Run plan 1: proven the best of %d split%s in this cost model.\n", answer->line_count,
-            answer->line_count == 1 ? "" : "s");
+    const RlStep *best = &answer->best[answer->first];
+    const RlLine *odd = NULL; /* rl_answer() ranks it behind */
+    for (int i = 0; i < answer->line_count; i++)
+        if (answer->lines[i].seconds < (odd ? odd->seconds : best->seconds * (1 - 1e-9))) odd = &answer->lines[i];
+    Prose line = {0};
+    prose_add(&line, "Run plan 1: proven the best of %d split%s in this cost model", answer->line_count,
+              answer->line_count == 1 ? "" : "s");
+    if (odd)
+        prose_add(&line, "; with %lld GPUs that train, an odd part of a host, %.1f%% faster",
+                  (long long)odd->train_chips, 100 * (1 - odd->seconds / best->seconds));
+    prose_add(&line, ".");
+    prose_write(out, "  ", "  ", line.text);
 }
 
 static void write_confidence(const RlQuestion *question, TextOut out) {

@@ -29,12 +29,13 @@ double trainer_sequences(const RlQuestion *question, int64_t *length) {
     return (double)packs * (double)question->train_batch / sample;
 }
 
-/* Packed sequences as batches of plans: rounded up to a multiple of a power of two, half of them at most, which ranks
- * of data can share; what is added is taken off the time again. */
-static int64_t rounded(double sequences) {
-    int64_t least = (int64_t)ceil(sequences - 1e-9), part = 1;
-    while (part * 4 <= least) part *= 2;
-    return divide_up(max_whole(1, least), part) * part;
+/* Packed sequences as batches of plans: rounded up to a divisor of the answers of an update, which frameworks deal out
+ * evenly before they are packed (NeMo RL's train_global_batch_size, verl's mini-batches), so that ranks of data which
+ * share the one share the other; what is added is taken off the time again. */
+static int64_t rounded(double sequences, int64_t answers) {
+    int64_t least = max_whole(1, (int64_t)ceil(sequences - 1e-9));
+    while (least < answers && answers % least != 0) least++;
+    return least;
 }
 
 /* Seconds of a step for a second of the plan's. */
@@ -108,7 +109,7 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
                     Error *error) {
     int64_t length;
     double sequences = trainer_sequences(question, &length);
-    int64_t planned = rounded(sequences);
+    int64_t planned = rounded(sequences, question->train_batch);
     double each = seconds_each(question, sequences, planned);
     Request *request = ARENA_NEW(arena, Request, 1);
     SearchResult *result = ARENA_NEW(arena, SearchResult, 1);

@@ -185,7 +185,8 @@ static void write_attention(const LayerKind *kind, const LaunchTerms *terms, FIL
         fprintf(out, "    --kv-channels %" PRId64 "\n", kind->head_dim);
         keys_write(MEGATRON_KEYS, "q", terms, KEYS_FLAGS, out);
     }
-    if (kind->qk_norm_parameters > 0 && kind->attention != ATTENTION_LATENT) fprintf(out, "    --qk-layernorm\n");
+    /* the norms of latents are of the same flag: gpt_layer_specs.py, multi_latent_attention */
+    if (kind->qk_norm_parameters > 0 || kind->attention == ATTENTION_LATENT) fprintf(out, "    --qk-layernorm\n");
     if (kind->sinks) fprintf(out, "    --softmax-type learnable\n");
 }
 
@@ -422,6 +423,10 @@ void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
     if (request->question.profile.effort == EFFORT_TUNED && model_layers_with(job->model, true) > 0)
         emit_note(notes, "a tuned recipe was costed, with CUDA graphs over the step and routing made even; this script "
                          "switches neither on and runs as --as-is says");
+    if (request->question.tuning.what.on)
+        emit_note(notes, "without arguments it times steps of random weights; to fine-tune, give it --load CHECKPOINT "
+                         "--finetune --sft --tokenizer-type SFTTokenizer --tokenizer-model MODEL --data-path FILE --lr "
+                         "1e-5 --train-iters N");
     if (strcmp(request->requested.optimizer, "adamw") != 0 && request->requested.optimizer[0] != '\0')
         emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here: --optimizer",
                   request->requested.optimizer);

@@ -2,6 +2,7 @@
 /* Megatron-LM: the arguments of pretrain_gpt.py, in a script or as a list. Names, defaults and what it raises on:
  * Megatron-LM d98e8a64dd, training/arguments.py, core/parallel_state.py, core/transformer/transformer_config.py
  * (docs/launch.md has the commit). */
+#include "base/memory_stream.h"
 #include "base/util.h"
 #include "search/launch/megatron/megatron.h"
 #include "search/launch/rules.h"
@@ -387,15 +388,27 @@ static void add_sharding(const LaunchJob *job, Prose *out) {
     if (job->knobs->offload_optimizer) prose_item(out, ", ", "optimizer on the CPU");
 }
 
+/* What is recomputed or offloaded, in the flags that the launch file has. */
+static void add_activations(const LaunchJob *job, Prose *out) {
+    char *flags = NULL, *rest = NULL;
+    size_t length = 0;
+    FILE *memory = memory_stream_open(&flags, &length);
+    if (!memory) return;
+    megatron_write_activations(job, memory);
+    const char *between = ", ";
+    if (fclose(memory) == 0 && length == 0) prose_item(out, ", ", "no recomputation");
+    for (char *word = flags ? strtok_r(flags, " \n", &rest) : NULL; word; word = strtok_r(NULL, " \n", &rest))
+        prose_add(out, "%s%s", between, word), between = " ";
+    free(flags);
+}
+
 static void plan_words(const LaunchJob *job, Prose *out) {
-    char text[REMAT_TEXT_SIZE];
     add_parallel(job, out);
     add_sharding(job, out);
     prose_item(out, ", ", "micro-batch %" PRId64 ", %" PRId64 " microbatch%s a step, global batch %" PRId64,
                job->knobs->microbatch_sequences, job->knobs->microbatches, job->knobs->microbatches > 1 ? "es" : "",
                job->batch);
-    const char *remat = megatron_remat_words(job->model, &job->ranked->plan.layout, text);
-    prose_item(out, ", ", "%s", remat && remat[0] == '-' ? remat : "no recomputation");
+    add_activations(job, out);
 }
 
 /* Order: d98e8a64dd core/parallel_state.py, tp-cp-ep-dp-pp, and tp-cp-ep-pp-dp with --use-tp-pp-dp-mapping; its data

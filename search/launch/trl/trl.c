@@ -93,6 +93,7 @@ static bool trl_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, E
     keys_write(KEYS, tuning->pairs ? "b" : "bp", &terms, KEYS_FLAGS, out);
     if (tuning->what.on) fprintf(out, "    --num_train_epochs %g\n", tuning->epochs);
     if (tuning->what.rank > 0) write_adapters(job, &terms, out);
+    if (tuning->what.rank > 0 && !tuning->pairs) fprintf(out, "    --learning_rate 1e-4\n"); /* TRL's own is 2e-5 */
     fprintf(out, ")\nexec accelerate launch ");
     if (job->hosts > 1)
         fprintf(out, "--machine_rank \"${NODE_RANK:-0}\" --main_process_ip \"$MASTER_ADDR\" "

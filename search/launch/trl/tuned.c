@@ -75,6 +75,8 @@ void tuned_plan_words(const LaunchJob *job, Prose *out) {
     prose_item(out, ", ", "%s %" PRId64 ", %s %" PRId64, key_of(job, TERM_MICRO), terms.of[TERM_MICRO],
                key_of(job, TERM_MICROBATCHES), terms.of[TERM_MICROBATCHES]);
     prose_item(out, ", ", "%sgradient_checkpointing", terms.of[TERM_CHECKPOINTS] ? "" : "no ");
+    if (terms.of[TERM_PLAIN] > 0 && job->request->question.tuning.what.rank == 0)
+        prose_item(out, ", ", "weights and optimizer in bf16 alone");
 }
 
 /* ---- written ---- */

@@ -266,80 +266,67 @@ static void note_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
                           : "");
 }
 
-/* A plan that takes more lines loses its last degrees and knobs, which `explain --rank` has. */
-static void cut_label(char label[WORDS_SIZE], int columns, int lines) {
-    char whole[WORDS_SIZE], wrapped[WORDS_SIZE + 4];
-    size_t used = strlen(label);
-    snprintf(whole, sizeof whole, "%s", label);
-    for (bool cut = false;; cut = true) {
-        int taken = 1;
-        snprintf(wrapped, sizeof wrapped, "%.*s%s", (int)used, whole, cut ? " ..." : "");
-        text_wrap(wrapped, columns);
-        for (const char *at = wrapped; *at; at++) taken += *at == '\n';
-        if (taken <= lines) break;
-        while (used > 0 && whole[used - 1] != ' ') used--;
-        if (used == 0) return;
-        used--;
-    }
-    snprintf(label, WORDS_SIZE, "%.*s%s", (int)used, whole, whole[used] ? " ..." : "");
-}
-
-/* How the table of plans is laid out on a terminal. */
+/* How the table of plans is laid out on a terminal: how many of them, and lines that a plan may take; 0: as many as it
+ * takes. */
 typedef struct {
-    bool narrow;
-    int plan_columns, plan_lines; /* 0 lines: as many as a plan takes */
+    const Report *report;
+    int plans, plan_lines;
 } RowForm;
 
-static void add_row(Table *table, const Report *report, int rank, const RowForm *form) {
+static bool is_narrow(TextOut out) { return out.terminal.columns > 0 && out.terminal.columns < 110; }
+static int plan_columns(bool narrow) { return narrow ? 34 : 44; }
+
+static void add_row(Table *table, const RowForm *form, int rank, bool narrow) {
+    const Report *report = form->report;
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     char words[WORDS_SIZE], text[NUMBER_TEXT_SIZE];
     table_cell(table, "%d%s", rank, ranked->tied && rank > 1 ? "~" : " ");
     plan_degrees(ranked, words);
-    if (form->plan_lines > 0) cut_label(words, form->plan_columns, form->plan_lines);
+    if (form->plan_lines > 0) text_cut(words, sizeof words, plan_columns(narrow), form->plan_lines);
     table_cell(table, "%s", words);
     table_cell(table, "%s", step_text(ranked->estimate.time.seconds, text));
     table_cell(table, "%s", share_text(ranked->estimate.mfu, text));
     table_cell(table, "%s", number_bytes(memory_total(&ranked->estimate.memory), text));
     priced_launchers(ranked, words);
-    if (form->narrow) few_launchers(ranked, words);
+    if (narrow) few_launchers(ranked, words);
     table_cell(table, "%s", words);
     note_words(report, rank, words);
     table_cell(table, "%s", words);
 }
 
-static bool is_narrow(TextOut out) { return out.terminal.columns > 0 && out.terminal.columns < 110; }
-
-static bool write_plans(const Report *report, int plan_lines, TextOut out) {
+static bool write_plans(const RowForm *form, TextOut out) {
     enum { PLAN = 1, MFU = 3, HBM = 4, FOR = 5, NOTE = 6 };
     bool narrow = is_narrow(out);
-    RowForm form = {narrow, narrow ? 34 : 44, plan_lines};
     Arena arena = {0};
     Table table = table_new(&arena, NULL, ">|plan|>step|>MFU|>HBM|launchers|note");
-    table_wrap(&table, PLAN, form.plan_columns);
+    table_wrap(&table, PLAN, plan_columns(narrow));
     table_wrap(&table, FOR, narrow ? 16 : 26);
     table_wrap(&table, NOTE, narrow ? 18 : 30);
     table_may_drop(&table, MFU);
     table_may_drop(&table, HBM);
     table_may_drop(&table, NOTE);
-    for (int i = 0; i < report->result.plan_count; i++) add_row(&table, report, i + 1, &form);
+    for (int i = 0; i < form->plans; i++) add_row(&table, form, i + 1, narrow);
     bool ok = table_write_text(&table, " ", out);
     arena_free(&arena);
     return ok;
 }
 
 /* The legend of the table, and what layouts that no launcher can express would gain. */
-static void write_note(const Report *report, TextOut out) {
+static void write_note(const RowForm *form, TextOut out) {
+    const Report *report = form->report;
     const SearchResult *result = &report->result;
     char step[NUMBER_TEXT_SIZE];
     bool tied = false, otherwise = false;
+    int more = result->plan_count - form->plans;
     Prose note = {0};
-    for (int i = 0; i < result->plan_count; i++) {
+    for (int i = 0; i < form->plans; i++) {
         char cell[WORDS_SIZE];
         priced_launchers(&result->plans[i], cell);
         if (is_narrow(out)) few_launchers(&result->plans[i], cell);
         otherwise = otherwise || strchr(cell, '%');
         tied = tied || (i > 0 && result->plans[i].tied);
     }
+    if (more > 0) prose_item(&note, " ", "%d more of other kinds: -v.", more);
     if (tied) prose_item(&note, " ", "~ ties with plan 1.");
     if (otherwise) prose_item(&note, " ", "+1%%: as that launcher lays it out.");
     bool faster = report->has_free && report->free.ranked_seconds < result->plans[0].ranked_seconds;
@@ -455,33 +442,38 @@ static bool write_end(const void *context, TextOut out) {
 
 /* ---- the whole ---- */
 
-static bool write_table(const Report *report, int plan_lines, TextOut out) {
-    bool ok = write_plans(report, plan_lines, out);
-    write_note(report, out);
-    if (report->result.plan_count > 0) ways_out_write(report, "In HBM:   ", out);
+static bool write_table(const void *context, TextOut out) {
+    const RowForm *form = context;
+    bool ok = write_plans(form, out);
+    write_note(form, out);
+    if (form->report->result.plan_count > 0) ways_out_write(form->report, "In HBM:   ", out);
     return ok;
 }
 
-static bool table_whole(const void *report, TextOut out) { return write_table(report, 0, out); }
-static bool table_of_two(const void *report, TextOut out) { return write_table(report, 2, out); }
-static bool table_of_one(const void *report, TextOut out) { return write_table(report, 1, out); }
+/* A shorter table: plans take two lines at most, then the last ones are left out, then plans take one line. False:
+ * there is none. */
+static bool shorten(RowForm *form) {
+    enum { MANY = 4, LEAST = 3 };
+    if (form->plan_lines == 0) return form->plan_lines = 2, true;
+    if (form->plans > MANY || (form->plan_lines == 1 && form->plans > LEAST)) return form->plans--, true;
+    return form->plan_lines == 2 && (form->plan_lines = 1, true);
+}
 
 /* Bars take the lines that the rest leaves, and where it leaves few, no blank line stands before them, nor before the
- * table. Where it leaves too few, plans take two lines at most, or one. */
+ * table. Where it leaves too few, the table is shorter. */
 static bool write_rows(const void *context, TextOut out) {
     const Report *report = context;
-    enum { HEADING = 1, BLANK = 1, ROWS_LEAST = 2, ROWS_ENOUGH = 4 };
-    static bool (*const TABLES[])(const void *report, TextOut out) = {table_whole, table_of_two, table_of_one};
+    enum { HEADING = 1, BLANK = 1, ROWS_LEAST = 4 };
     if (report->result.plan_count == 0) return true;
+    RowForm form = {report, report->result.plan_count, 0};
     int room = BRIEF_LINES - lines_of(write_answer, report, out) - lines_of(write_end, report, out) - HEADING;
-    size_t form = 0;
-    int left = room - lines_of(TABLES[form], report, out);
-    while (left < ROWS_LEAST && left > -LINES_UNKNOWN / 2 && ++form < COUNT_OF(TABLES))
-        left = room - lines_of(TABLES[form], report, out);
+    int left = room - lines_of(write_table, &form, out);
+    while (left < ROWS_LEAST && left > -LINES_UNKNOWN / 2 && shorten(&form))
+        left = room - lines_of(write_table, &form, out);
     if (left <= -LINES_UNKNOWN / 2) return false;
     if (left > ROWS_LEAST) fputc('\n', out.file), left -= BLANK;
-    if (!TABLES[min_whole((int64_t)form, COUNT_OF(TABLES) - 1)](report, out)) return false;
-    if (left - BLANK >= ROWS_ENOUGH) fputc('\n', out.file), left -= BLANK;
+    if (!write_table(&form, out)) return false;
+    if (left - BLANK >= ROWS_LEAST) fputc('\n', out.file), left -= BLANK;
     Parts time, memory;
     plan_time_parts(report->result.plans, &time), plan_memory_parts(report->result.plans, &memory);
     brief_bars_write(&time, &memory, bar_rows(BRIEF_LINES - HEADING - left), out);

@@ -70,9 +70,7 @@ static int flags_begin(const EngineWords *words) {
 static void write_arguments(const Graph *graph, const ServingPool *pool, const EngineWords *words, int row) {
     bool vllm = DYNAMO[row].engine == &ENGINE_VLLM, alone = pool->phase == PHASE_BOTH;
     char number[32];
-    snprintf(number, sizeof number, "%" PRId64,
-             divide_up(pool_slots(graph->report->question, pool), pool->on.layout.attention_data) *
-                 (graph->report->question->speculation.drafts + 1));
+    snprintf(number, sizeof number, "%" PRId64, pool_graphs(graph->report->question, pool));
     fprintf(graph->out, "          args:\n");
     write_word(graph, DYNAMO[row].model);
     write_word(graph, "$(MODEL)");

@@ -186,7 +186,7 @@ static void write_settings(const char *settings, int64_t graphs, FILE *out) {
 static bool write_pool(const Script *script, const ServingPool *pool, Error *error) {
     const WorkerLayout *layout = &pool->on.layout;
     EngineAsk ask = {&script->question->model, &script->question->chip, layout};
-    int64_t host = devices_of_host(script->question), drafts = script->question->speculation.drafts;
+    int64_t host = devices_of_host(script->question);
     EnginePlace place = {.role = role_of(pool),
                          .hosts = divide_up(pool->on.submesh->devices, host),
                          .host_devices = min_whole(pool->on.submesh->devices, host),
@@ -202,7 +202,7 @@ static bool write_pool(const Script *script, const ServingPool *pool, Error *err
     pool_words(script->question, pool, &words);
     script->engine->start.place(&ask, &place, &words);
     if (words.full) return error_set(error, ERROR_INPUT, script->where, "a worker's command is too long");
-    int64_t graphs = divide_up(pool_slots(script->question, pool), layout->attention_data) * (drafts + 1);
+    int64_t graphs = pool_graphs(script->question, pool);
     fprintf(out, "# %s, %" PRId64 " sequences in flight in each, steps of at most %" PRId64 " tokens.\n%s() {\n",
             pool_notation(pool, way), pool->batch, pool->step_tokens, POOL_NAMES[place.role]);
     fprintf(out,

@@ -69,7 +69,7 @@ static int64_t chips_of_degrees(const Words *words, const ServingRequested *requ
 static bool read_machine(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
     Error none = {0};
-    if (!chip_from_words(words, CHIP_USUAL, &question->chip, &question->device)) return false;
+    if (!chip_from_words(words, &question->chip, &question->device)) return false;
     request->degree_chips = chips_of_degrees(words, request);
     MachineRequest taken = {.chips = request->degree_chips};
     if (taken.chips > 0 && !machine_from_request(&question->chip, &taken, &question->machine, &none))

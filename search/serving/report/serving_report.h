@@ -89,6 +89,10 @@ const char *serving_rate(double value, char text[NUMBER_TEXT_SIZE]);
 /* Sequences that a worker is started with: those in flight, and of requests at a rate three deviations of their number
  * more (Poisson's), since that is a mean. */
 int64_t pool_slots(const ServingQuestion *question, const ServingPool *pool);
+/* The largest batch of a rank for which graphs are captured: all of them, with drafts, up to the next size that engines
+ * capture: 1, 2, 4, multiples of 8 up to 256, of 16 beyond (vllm/config/vllm.py _set_cudagraph_sizes: what lies between
+ * is cut off). */
+int64_t pool_graphs(const ServingQuestion *question, const ServingPool *pool);
 /* The command that starts a pool, in its engine's words; "" under no engine's rules. */
 const char *pool_launch(const ServingQuestion *question, const ServingPool *pool, char line[ENGINE_LINE_SIZE]);
 /* The same as words, which are added to *out; the pool has an engine. */

@@ -289,9 +289,12 @@ static void add_published(const ServingReport *report, Prose *to) {
     double more = best ? best->per_chip / report->answer->best.per_chip - 1 : 0;
     prose_add(to, "; published: ");
     if (best && best->per_chip > 0)
-        prose_add(to, "%s's %s (%s) has %s tokens/s per %s within these limits, %.0f%% %s", best->source, best->engine,
-                  best->layout, serving_rate(best->per_chip, chip), noun(report), 100 * fabs(more),
-                  more < 0 ? "less" : "more");
+        prose_add(to, "%s's %s (%s) has %s tokens/s per %s within these limits", best->source, best->engine,
+                  best->layout, serving_rate(best->per_chip, chip), noun(report));
+    if (best && best->per_chip > 0 && more < -0.5)
+        prose_add(to, ", of which plan 1 claims %.1f times as many: time it first", 1 / (1 + more));
+    else if (best && best->per_chip > 0)
+        prose_add(to, ", %.0f%% %s", 100 * fabs(more), more < 0 ? "less" : "more");
     else if (best)
         prose_add(to, "nothing that fits meets these limits");
     for (int i = 0; i < report->published_count; i++)

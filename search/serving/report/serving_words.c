@@ -68,6 +68,14 @@ int64_t pool_slots(const ServingQuestion *question, const ServingPool *pool) {
     return pool->batch + (question->rate > 0 ? (int64_t)ceil(3 * sqrt((double)pool->batch)) : 0);
 }
 
+int64_t pool_graphs(const ServingQuestion *question, const ServingPool *pool) {
+    enum { FEW = 256 };
+    int64_t ranks = pool->on.layout.attention_data, rows = question->speculation.drafts + 1;
+    int64_t batch = divide_up(pool_slots(question, pool), ranks) * rows;
+    int64_t step = batch <= 2 ? 1 : batch <= 4 ? 4 : batch <= FEW ? 8 : 16;
+    return divide_up(batch, step) * step;
+}
+
 const char *pool_launch(const ServingQuestion *question, const ServingPool *pool, char line[ENGINE_LINE_SIZE]) {
     EngineWords words = {0};
     line[0] = '\0';
