@@ -107,8 +107,8 @@ static void tuning_words(const Request *request, const RankedPlan *first, Prose 
     else
         prose_add(to, what->frozen ? "Fine-tuning of a part: " : "Fine-tuning: ");
     if (what->frozen)
-        prose_add(to, "%s of %s parameters are trained (%s)", number_short(trained, a), number_short(all, b),
-                  share_text(trained / all, share));
+        prose_add(to, "%s of %s parameters are trained (%s); MFU counts all, frozen ones take two thirds of it",
+                  number_short(trained, a), number_short(all, b), share_text(trained / all, share));
     else
         prose_add(to, "all %s parameters are trained", number_short(all, a));
     if (what->stored_bytes > 0) prose_add(to, ", frozen matrices lie in %.3g bytes a number", what->stored_bytes);
