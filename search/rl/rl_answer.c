@@ -221,6 +221,7 @@ static bool train(Splits *on, RlLine *line, Open *open, double limit) {
     line->fate = limit < INFINITY ? RL_CUT_TRAINER : RL_LACKS_ROOM;
     if (!step->trainer.fits) return true;
     step->phases[RL_LOAD] = load_seconds(question, line->way, &step->trainer);
+    step->phases[RL_TRANSFER] = transfer_seconds(question, step->trainer.chips); /* of a part that leaves some idle */
     settle(question, step, train_phases(question, step->trainer.seconds, step->trainer.forward_seconds, step));
     step->fits = true;
     line->fate = RL_SEARCHED;
