@@ -229,7 +229,7 @@ endif()
 if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize" AND
    CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   add_test(NAME snapshot COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/snapshot/run.py check
-           --program $<TARGET_FILE:shardopt> --repo ${CMAKE_CURRENT_SOURCE_DIR} --jobs 2)
+           --program $<TARGET_FILE:shardopt> --repo ${CMAKE_CURRENT_SOURCE_DIR} --jobs 2 --brisk)
   set_tests_properties(snapshot PROPERTIES TIMEOUT 900 PROCESSORS 2)
 endif()
 

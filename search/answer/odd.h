@@ -23,5 +23,5 @@ double odd_most(const Profile *profile);
 /* The least of it over all knobs of some degrees, for bounds. */
 double odd_least(const CostContext *setting, const Degrees *degrees);
 
-/* "stages that do not divide the layers, chunks of one layer" */
+/* "stages that are no power of two nor divide the layers, chunks of one layer" */
 void odd_words(OddSet odd, Prose *out);

@@ -25,10 +25,11 @@ BEGIN = 90  # letters of a command beside its digest
 
 
 def commands():
-    """(number, quick, line) of every command."""
+    """(number, mark, line) of every command: "!" is of the quick set, "~" takes seconds."""
     for number, line in enumerate((HERE / "commands.txt").read_text().splitlines(), 1):
         if line.strip() and not line.startswith("#"):
-            yield number, line.startswith("! "), line.removeprefix("! ")
+            mark = line[0] if line[:2] in ("! ", "~ ") else ""
+            yield number, mark, line.removeprefix(mark + " ") if mark else line
 
 
 def shared(repo):
@@ -85,7 +86,8 @@ def run_all(options, folder):
     if not os.access(program, os.X_OK) or not repo.is_dir():
         sys.exit(f"run.py: no program {program}, or no folder {repo}")
     only = numbers(options.only) if options.only else None
-    chosen = [(n, line) for n, quick, line in commands() if (quick or not options.quick) and (not only or n in only)]
+    chosen = [(n, line) for n, mark, line in commands() if (mark == "!" or not options.quick) and
+              not (options.brisk and mark == "~") and (not only or n in only)]
     absent = [n for n, line in chosen if not there(line, repo)]
     root = pathlib.Path(tempfile.mkdtemp(prefix="shardopt-snapshot-"))
     begin = time.monotonic()
@@ -191,6 +193,7 @@ def main():
         verb.add_argument("--program", required=True)
         verb.add_argument("--repo", required=True)
         verb.add_argument("--quick", action="store_true", help='only the lines that begin with "! "')
+        verb.add_argument("--brisk", action="store_true", help='without the lines that begin with "~ "')
         verb.add_argument("--jobs", type=int, default=1)
         verb.add_argument("--only", help="lines 12,20-30 alone; what else is in DIR stays")
         verb.add_argument("--times", action="store_true", help="print each line's seconds and exit code, slowest first")

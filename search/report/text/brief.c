@@ -257,6 +257,9 @@ static void note_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
         else
             prose_item(&words, ", ", "%s", kind == ROW_SUREST && report->result.odd ? "to run" : WORDS[kind]);
     }
+    int64_t all = report->request->question.machine.mesh.chips, used = ranked->machine.mesh.chips;
+    if (words.used > 0 && used < all && used != report->result.plans[0].machine.mesh.chips)
+        prose_item(&words, ", ", "%lld %ss idle", (long long)(all - used), chip_noun(&report->request->question.chip));
     if (words.used > 0) row_gap_words(report, rank, &words);
     if (words.used == 0) plan_moves(report, rank, &moves);
     snprintf(cell, WORDS_SIZE, "%.300s",

@@ -35,7 +35,7 @@ static const struct {
     {"experts on ranks of their own", MIXTURE, {8, 1, 8, 1, 1, 1}, ""},
     {"a sequence cut to 4,096", DENSE, {1, 2, 1, 1, 1, 1}, "a short sequence cut over ranks"},
     {"three sequences at once", DENSE, {1, 1, 1, 1, 1, 3}, "a microbatch of an odd size"},
-    {"9 stages of 80 layers", DENSE, {1, 1, 1, 9, 1, 1}, "stages that do not divide the layers"},
+    {"9 stages of 80 layers", DENSE, {1, 1, 1, 9, 1, 1}, "stages that are no power of two nor divide the layers"},
     {"10 stages of them", DENSE, {1, 1, 1, 10, 1, 1}, ""},
     {"16 stages, of 80 layers too", DENSE, {1, 1, 1, 16, 1, 1}, ""},
     {"32 stages", DENSE, {1, 1, 1, 32, 1, 1}, "32 stages or more"},
