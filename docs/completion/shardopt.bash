@@ -93,7 +93,7 @@ _shardopt_values() { # COMMAND OPTION
         --profile) echo 'default ideal' ;;
         --from) echo '@files' ;;
         --from-config) echo '@files' ;;
-        --under) echo 'slurm jobset skypilot' ;;
+        --under) echo 'slurm jobset lws skypilot ray' ;;
         --resume) echo '@files' ;;
         --certificate) echo '@files' ;;
         --format) echo 'text json markdown html csv brief' ;;
@@ -159,7 +159,7 @@ _shardopt_values() { # COMMAND OPTION
         --from) echo '@files' ;;
         --from-config) echo '@files' ;;
         --config-format) echo 'maxtext torchtitan megatron jax deepspeed' ;;
-        --under) echo 'slurm jobset skypilot' ;;
+        --under) echo 'slurm jobset skypilot ray rayjob xpk' ;;
         --resume) echo '@files' ;;
         --certificate) echo '@files' ;;
         --format) echo 'text json markdown html csv brief junit' ;;
