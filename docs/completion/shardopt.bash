@@ -121,7 +121,7 @@ _shardopt_values() { # COMMAND OPTION
         --kv-dtype) echo 'bf16 fp8' ;;
         --from-config) echo '@files' ;;
         --emit) echo 'nemo-rl verl openrlhf slime trl' ;;
-        --format) echo 'text json html' ;;
+        --format) echo 'text json html brief' ;;
         --output) echo '@files' ;;
         esac
         ;;

@@ -252,7 +252,7 @@ complete -c shardopt -n '__shardopt_in rl' -l remat -x -d 'what training recompu
 complete -c shardopt -n '__shardopt_in rl' -l brute-force -d 'search every split, to check the bounds'
 complete -c shardopt -n '__shardopt_in rl' -l from-config -r -F -d 'price what this file of such a framework runs, and what changes gain'
 complete -c shardopt -n '__shardopt_in rl' -l emit -x -a 'nemo-rl verl openrlhf slime trl' -d 'write the best step as a file of nemo-rl, verl, openrlhf, slime or trl'
-complete -c shardopt -n '__shardopt_in rl' -l format -x -a 'text json html' -d 'text, json or html (text)'
+complete -c shardopt -n '__shardopt_in rl' -l format -x -a 'text json html brief' -d 'text, json, html, or brief: JSON of at most 60 lines (text)'
 complete -c shardopt -n '__shardopt_in rl' -l output -s o -r -F -d 'write the result to this file instead of to stdout'
 complete -c shardopt -n '__shardopt_in rl' -l timing -d 'print on stderr how long it took'
 complete -c shardopt -n '__shardopt_in rl' -l verbose -s v -d 'say what became of every split: a line of the certificate for each'
