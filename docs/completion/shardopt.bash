@@ -149,7 +149,7 @@ _shardopt_values() { # COMMAND OPTION
         --schedules) echo 'launchable all gpipe 1f1b interleaved circular zb_h1 dualpipe' ;;
         --nesting) echo 'default maxtext jax megatron megatron-pp-dp torchtitan all' ;;
         --objective) echo 'time chip-hours cost' ;;
-        --sensitivity) echo 'fast none all' ;;
+        --sensitivity) echo 'fast none all rows' ;;
         --precision) echo 'bf16 fp8 mxfp8 nvfp4 int8' ;;
         --optimizer) echo 'adamw adafactor muon sgd sgd-momentum' ;;
         --remat) echo 'auto none full' ;;

@@ -85,7 +85,7 @@ complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l nesting
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l objective -x -a 'time chip-hours cost' -d 'least time, chip-hours or cost, per requested token (time)'
 complete -c shardopt -n '__shardopt_in plan' -l top -x -d 'show the K best plans (else up to 5 that differ in kind)'
 complete -c shardopt -n '__shardopt_in plan' -l variants -d 'show every placement and knob setting as a plan of its own'
-complete -c shardopt -n '__shardopt_in plan' -l sensitivity -x -a 'fast none all' -d 'extra searches for sensitivities and alternatives: none, fast, all (fast)'
+complete -c shardopt -n '__shardopt_in plan' -l sensitivity -x -a 'fast none all rows' -d 'extra searches for sensitivities and alternatives: none, rows, fast, all'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep trace bench' -l precision -x -a 'bf16 fp8 mxfp8 nvfp4 int8' -d 'bf16, fp8, mxfp8, nvfp4 or int8, where the chip has it (bf16)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep trace bench' -l optimizer -x -a 'adamw adafactor muon sgd sgd-momentum' -d 'adamw, adafactor, muon, sgd, sgd-momentum, or a file (adamw)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l state-dtypes -x -d 'like "parameters=bf16 gradients=fp32 master=fp32 moments=bf16"'
