@@ -34,8 +34,8 @@ bool scheduler_known(const char *under, Error *error);
 
 /* Writes what `under` ("slurm") submits: a batch file, a JobSet, LeaderWorkerSet or RayJob of Kubernetes, a task of
  * SkyPilot, a program of Ray, a line of XPK, around what `write` writes of `plan`; that alone where `under` is NULL,
- * and else one that is known. ERROR_INPUT: the scheduler starts no such file (what a trainer reads is no script), or not
- * on this machine. */
+ * and else one that is known. ERROR_INPUT: the scheduler starts no such file (what a trainer reads is no script), or
+ * not on this machine. */
 bool scheduler_write(const char *under, const ScheduledJob *job, bool (*write)(void *plan, FILE *out, Error *error),
                      void *plan, FILE *out, Error *error);
 
