@@ -221,13 +221,16 @@ void json_print_text(FILE *out, const char *text) {
     size_t left = strlen(text);
     putc('"', out);
     while (left > 0) {
-        size_t size = utf8_size(text, left);
-        const char *name = memchr(SHORT, text[0], sizeof SHORT - 1);
+        size_t size = 0; /* of what stands for itself */
+        while (size < left && text[size] >= ' ' && text[size] < 0x7F && text[size] != '"' && text[size] != '\\') size++;
+        bool plain = size > 0;
+        if (!plain) size = utf8_size(text, left);
+        const char *name = plain ? NULL : memchr(SHORT, text[0], sizeof SHORT - 1);
         if (size == 0)
             fputs("\xEF\xBF\xBD", out);
         else if (name)
             fprintf(out, "\\%c", NAMES[name - SHORT]);
-        else if ((unsigned char)text[0] < 0x20 || text[0] == 0x7F)
+        else if (!plain && ((unsigned char)text[0] < 0x20 || text[0] == 0x7F))
             fprintf(out, "\\u%04x", (unsigned)text[0]);
         else
             fwrite(text, 1, size, out);
@@ -260,8 +263,12 @@ void json_settle(cJSON *json) {
 
 static void print_break(FILE *out, int level) {
     if (level < 0) return; /* all on one line */
+    static const char BLANKS[] = "                                ";
     putc('\n', out);
-    for (int i = 0; i < level; i++) fputs("  ", out);
+    for (int left = 2 * level, now; left > 0; left -= now) {
+        now = left < (int)sizeof BLANKS - 1 ? left : (int)sizeof BLANKS - 1;
+        fwrite(BLANKS, 1, (size_t)now, out);
+    }
 }
 
 static void print_value(FILE *out, const cJSON *json, int level) {

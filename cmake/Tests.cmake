@@ -152,7 +152,7 @@ endif()
 # What is emitted, read by the packages that it is for.
 set(SHARDOPT_LAUNCH_PYTHON "${SHARDOPT_PYTHON}" CACHE FILEPATH "Python with the launchers' packages, for tests/launch")
 if(TARGET shardopt AND SHARDOPT_LAUNCH_PYTHON AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
-  foreach(name maxtext jax gpu tuning serving)
+  foreach(name maxtext jax gpu tuning serving jobs)
     add_test(NAME launch_${name} COMMAND ${SHARDOPT_LAUNCH_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tests/launch/emit_${name}.py
              --shardopt $<TARGET_FILE:shardopt>)
     set_tests_properties(launch_${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 900 LABELS launch ENVIRONMENT "${environment}")

@@ -93,7 +93,7 @@ _shardopt_values() { # COMMAND OPTION
         --profile) echo 'default ideal' ;;
         --from) echo '@files' ;;
         --from-config) echo '@files' ;;
-        --under) echo 'slurm jobset skypilot' ;;
+        --under) echo 'slurm jobset lws skypilot ray' ;;
         --resume) echo '@files' ;;
         --certificate) echo '@files' ;;
         --format) echo 'text json markdown html csv brief' ;;
@@ -121,7 +121,7 @@ _shardopt_values() { # COMMAND OPTION
         --kv-dtype) echo 'bf16 fp8' ;;
         --from-config) echo '@files' ;;
         --emit) echo 'nemo-rl verl openrlhf slime trl' ;;
-        --format) echo 'text json html' ;;
+        --format) echo 'text json html brief' ;;
         --output) echo '@files' ;;
         esac
         ;;
@@ -149,7 +149,7 @@ _shardopt_values() { # COMMAND OPTION
         --schedules) echo 'launchable all gpipe 1f1b interleaved circular zb_h1 dualpipe' ;;
         --nesting) echo 'default maxtext jax megatron megatron-pp-dp torchtitan all' ;;
         --objective) echo 'time chip-hours cost' ;;
-        --sensitivity) echo 'fast none all' ;;
+        --sensitivity) echo 'fast none all rows' ;;
         --precision) echo 'bf16 fp8 mxfp8 nvfp4 int8' ;;
         --optimizer) echo 'adamw adafactor muon sgd sgd-momentum' ;;
         --remat) echo 'auto none full' ;;
@@ -159,7 +159,7 @@ _shardopt_values() { # COMMAND OPTION
         --from) echo '@files' ;;
         --from-config) echo '@files' ;;
         --config-format) echo 'maxtext torchtitan megatron jax deepspeed' ;;
-        --under) echo 'slurm jobset skypilot' ;;
+        --under) echo 'slurm jobset skypilot ray rayjob xpk' ;;
         --resume) echo '@files' ;;
         --certificate) echo '@files' ;;
         --format) echo 'text json markdown html csv brief junit' ;;

@@ -39,6 +39,7 @@ typedef struct {
     const char *file;    /* what one calls it, in examples: "train.sh"; NULL: no name is suggested */
     EmitRefusal *cannot; /* what it refuses beyond the launcher's rules; NULL: nothing */
     const char *title;   /* who refuses it: "torchtitan 0.2"; NULL: the launcher */
+    const char *starts;  /* on TPUs, what reads the file as its last word but for arguments; NULL: one's own program */
 } EmitFormat;
 
 /* How a file is read: import_work() and import_plan() (search/launch/import.h) call these. */

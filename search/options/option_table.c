@@ -159,13 +159,15 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         INPUT_ROW("variants", NULL, USE_PLAN, .help = "show every placement and knob setting as a plan of its own"),
     [OPTION_SENSITIVITY] = OPTION_ROW(
         "sensitivity", "WHICH", USE_PLAN,
-        .help = "extra searches for sensitivities and alternatives: none, fast, all (fast)",
+        .help = "extra searches for sensitivities and alternatives: none, rows, fast, all",
         .details =
-            "Which searches are made in addition to the plan's, for other kinds of rows, headroom, other machine "
-            "sizes and what one change would gain: none, those that take no more work than the plan's (fast), or "
-            "all. The report says how many were left out. So does a page (--format html), whose "
+            "Which searches are made in addition to the plan's: none; those for other kinds of rows (rows, what a "
+            "screen, JSON and CSV have by default; in JSON also other machine sizes that are soon searched); those for "
+            "headroom, other machine sizes and what one change would gain as well, where each takes no more work than "
+            "the plan's (fast, the default of the long text, Markdown and pages; a screen and CSV have no room for "
+            "these), or all. The report says how many were left out. So does a page (--format html), whose "
             "searches together take no more work than its plan did, with fast.",
-        .values = "fast none all"),
+        .values = "fast none all rows"),
     [OPTION_PRECISION] = INPUT_ROW("precision", "TYPE", ALL | RUN, .heading = "Physics",
                                    .help = "bf16, fp8, mxfp8, nvfp4 or int8, where the chip has it (bf16)",
                                    .values = "bf16 fp8 mxfp8 nvfp4 int8"),
@@ -275,9 +277,10 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         OPTION_ROW("config-format", "NAME", ONE | RUN, .help = "the format of --from-config (recognised by its keys)",
                    .details = "maxtext, jax, torchtitan, megatron or deepspeed, where keys alone do not say it.",
                    .values = "maxtext torchtitan megatron jax deepspeed"),
-    [OPTION_UNDER] = OPTION_ROW("under", "SCHEDULER", USE_EMIT,
-                                .help = "the script as a job of slurm, jobset (Kubernetes) or skypilot",
-                                .values = "slurm jobset skypilot"),
+    [OPTION_UNDER] =
+        OPTION_ROW("under", "SCHEDULER", USE_EMIT,
+                   .help = "the script as a job of slurm, jobset or rayjob (Kubernetes), skypilot, ray, or xpk (TPUs)",
+                   .values = "slurm jobset skypilot ray rayjob xpk"),
     [OPTION_WHY_NOT] = OPTION_ROW(
         "why-not", NULL, USE_EXPLAIN,
         .help = "compare with the best plan, and say which change gains most (always with --from-config)",

@@ -104,7 +104,8 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
                    "mean of the answers is in no file: give --answer.",
         .values = "@files"),
     [OPTION_FORMAT] =
-        OPTION_ROW("format", "FORMAT", USE_RL, .help = "text, json or html (text)", .values = "text json html"),
+        OPTION_ROW("format", "FORMAT", USE_RL, .help = "text, json, html, or brief: JSON of at most 60 lines (text)",
+                   .values = "text json html brief"),
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT},
     [OPTION_TIMING] = OPTION_ROW("timing", NULL, USE_RL, .help = "print on stderr how long it took"),
     [OPTION_VERBOSE] = OPTION_ROW("verbose", NULL, USE_RL, .letter = 'v',

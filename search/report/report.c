@@ -53,12 +53,12 @@ static bool tell(Report *report, const ReportReader *reader, ReportStage stage, 
 static bool surround(Report *report, const ReportReader *reader, Arena *arena, Error *error) {
     /* What a search may take at least, so that nothing is left out where all take a moment. Beyond that it may take a
      * quarter more than the plan's own: one that searches the same with a little less memory takes about as much. */
-    static const int64_t WORK_LEAST = 200000, WAYS_LEAST = 50000;
+    static const int64_t WORK_LEAST = 200000, WAYS_LEAST = 50000, ROWS_WAYS_LEAST = 2000;
     SensitivityMode mode = report->requested->control.sensitivity;
-    bool none = mode == SENSITIVITY_NONE, more = !none && !reader->plans_alone;
+    bool none = mode == SENSITIVITY_NONE, rows = mode == SENSITIVITY_ROWS, ways = !none && !reader->plans_alone;
     bool divides = plan_is_as_asked(report->request, &report->result.plans[0]);
-    bool short_answer = reader->plans_alone || reader->thrifty;
-    bool quick = short_answer && mode == SENSITIVITY_FAST;
+    bool short_answer = reader->plans_alone || reader->thrifty || rows;
+    bool quick = short_answer && mode != SENSITIVITY_ALL;
     Request *scratch = ARENA_NEW(arena, Request, 1);
     if (!scratch) return error_memory(error);
     report->work_limit = mode == SENSITIVITY_ALL ? 0 : max_whole(WORK_LEAST, report->result.work / 4 * 5);
@@ -69,10 +69,11 @@ static bool surround(Report *report, const ReportReader *reader, Arena *arena, E
                report_make_ways_out(report, scratch, error)) &&
               tell(report, reader, STAGE_ROWS, error);
     report->plan_effort = report->effort;
-    if (reader->thrifty && report->work_limit > 0)
-        report->work_limit = min_whole(report->work_limit, max_whole(WAYS_LEAST, report->plan_effort / 6));
-    ok = ok && (!more || divides || report_make_alternatives(report, scratch, error)) &&
-         tell(report, reader, STAGE_WAYS, error) && (!more || report_make_sensitivities(report, arena, error));
+    if ((reader->thrifty || rows) && report->work_limit > 0)
+        report->work_limit = rows ? max_whole(ROWS_WAYS_LEAST, report->plan_effort / 40)
+                                  : min_whole(report->work_limit, max_whole(WAYS_LEAST, report->plan_effort / 6));
+    ok = ok && (!ways || divides || report_make_alternatives(report, scratch, error)) &&
+         tell(report, reader, STAGE_WAYS, error) && (!ways || rows || report_make_sensitivities(report, arena, error));
     report->work_limit = 0;
     return ok && tell(report, reader, STAGE_WHOLE, error);
 }

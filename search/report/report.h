@@ -23,7 +23,7 @@ static const double ALTERNATIVE_TOLERANCE = 0.1; /* of ALTERNATIVE_BATCH, where 
 typedef struct {
     bool tried, found;
     bool cut_short;   /* a time limit ended its search */
-    bool left_out;    /* cut short because it took more work than --sensitivity fast lets it have */
+    bool left_out;    /* cut short because it took more work than --sensitivity lets it have */
     bool none_faster; /* only what is no slower than plan 1 was looked for, and there is nothing */
     bool skipped;     /* not searched: more batches of a mixture on GPUs than a side question is worth */
     RankedPlan best;

@@ -142,7 +142,7 @@ enum { SEEDS_MAX = 4 };
 #define MEMORY_LEAST INT64_C(256000000)
 
 /* Which searches a report makes around the plan's: those that take no more work than it did, none, or all. */
-typedef enum { SENSITIVITY_FAST, SENSITIVITY_NONE, SENSITIVITY_ALL } SensitivityMode;
+typedef enum { SENSITIVITY_FAST, SENSITIVITY_NONE, SENSITIVITY_ALL, SENSITIVITY_ROWS } SensitivityMode;
 
 /* How a search is run: what it returns, when it ends, on how many threads. */
 typedef struct {

@@ -113,6 +113,21 @@ static bool add_recipes(const Recipes *recipes, cJSON *to) {
     return ok;
 }
 
+/* What a decision needs, of the best of three ways. */
+static const char *const BRIEF[] = {"steps.way",
+                                    "steps.train_chips",
+                                    "steps.rollout_chips",
+                                    "steps.lag",
+                                    "steps.seconds",
+                                    "steps.tokens_per_hour",
+                                    "steps.usd",
+                                    "steps.trainer.notation",
+                                    "steps.rollout.engine",
+                                    "steps.rollout.notation",
+                                    "steps.rollout.replicas",
+                                    "goodput",
+                                    NULL};
+
 bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out,
                    Error *error) {
     cJSON *json = cJSON_CreateObject(), *steps = NULL;
@@ -121,9 +136,10 @@ bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, const Rec
     if (ok && answer->found) ok = add_step(question, &answer->best[answer->first], steps);
     for (int way = 0; way < RL_WAYS && ok; way++)
         if (answer->best[way].fits && way != (int)answer->first) ok = add_step(question, &answer->best[way], steps);
-    ok = ok && add_recipes(recipes, json) &&
+    ok = ok && (!recipes || add_recipes(recipes, json)) &&
          (!(answer->goodput > 0) || json_add_real(json, "goodput", answer->goodput)) && add_certificate(answer, json);
     if (ok) json_settle(json);
+    if (ok && !recipes) json_keep(json, BRIEF, 3);
     ok = ok ? json_print(out, json) : error_memory(error);
     cJSON_Delete(json);
     return ok;

@@ -9,6 +9,7 @@
 
 bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, TextOut out,
                    Error *error);
+/* Without recipes what a decision needs, in at most 60 lines. */
 bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out, Error *error);
 bool rl_write_html(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out, Error *error);
 /* The best step against how far weights may be behind, and against fewer hosts and twice as many: a line each. */

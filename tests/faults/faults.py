@@ -36,6 +36,14 @@ COMMANDS = {
     "check --update": ["check", "--baseline", "@", "--update", "--threads", "1"],
     "sweep": SWEEP + ["-o", "@"],
     "inference": ["inference", "--model", "llama3.2-1b", "--chip", "v5e", "--slice", "2x2", "-o", "@"],
+    "finetune": ["finetune", "--model", "gpt2", "--chip", "l4", "--gpus", "1", "--lora", "--seq", "1024", "--threads", "1",
+                 "--sensitivity", "none", "-o", "@"],
+    "rl": ["rl", "--model", "llama3.2-1b", "--chip", "l4", "--chips", "2", "--prompts", "4", "--samples", "4", "--answer", "64",
+           "--max-answer", "128", "--format", "brief", "-o", "@"],
+    "program": ["program", str(HERE.parent / "fuzz/fuzz_program/recommender.mlir"), "--chip", "v5e", "--slice", "2x2", "-o",
+                "@"],
+    "emit a job": ["emit", "megatron", "--model", "gpt2", "--chip", "h100", "--chips", "2", "--plan", "data=2", "--batch", "64Ki",
+                   "--seq", "1024", "--under", "rayjob", "--threads", "1", "-o", "@"],
 }
 
 

@@ -179,13 +179,13 @@ def page_texts():
 SECTION = {"report": "A report: plan, explain", "sweep": "sweep", "inference": "A report: inference", "check": "check",
            "diff": "diff", "validate": "validate", "layout": "layout", "validate_serving": "validate: serving runs",
            "calibrate": "calibrate", "calibrate_serving": "validate: serving runs", "trace": "--format json",
-           "check_serving": "check", "diff_serving": "diff", "sweep_inference": "sweep", "rl": "A report: rl", "program": "A report: program"}
+           "check_serving": "check", "diff_serving": "diff", "sweep_inference": "sweep", "rl": "A report: rl", "brief": "brief", "program": "A report: program"}
 TITLES = {
     "report": "plan, explain", "sweep": "sweep, merge", "inference": "inference", "check": "check", "diff": "diff",
     "layout": "layout", "models": "models", "model": "models NAME", "chips": "chips", "chip": "chips NAME",
     "calibrate": "calibrate, by training runs", "calibrate_serving": "calibrate, by serving runs", "trace": "trace",
     "bench": "bench", "check_serving": "check, of serving", "diff_serving": "diff, of serving",
-    "sweep_inference": "sweep inference", "rl": "rl", "program": "program", "validate": "validate, of training runs", "validate_serving": "validate, of serving runs",
+    "sweep_inference": "sweep inference", "rl": "rl", "brief": "plan, finetune, inference, rl with --format brief", "program": "program", "validate": "validate, of training runs", "validate_serving": "validate, of serving runs",
 }
 
 

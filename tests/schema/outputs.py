@@ -61,6 +61,22 @@ ROWS = [
     ("rl", True, "rl --model 405b --chip h100 --nodes 1"),
     ("rl", True, "rl --model 8b --chip h20 --nodes 2 --kept 50% --algorithm dapo"),
     ("rl", False, "rl --model 70b --chip gb200 --chips 16 --train-nodes 2 --lag 4"),
+    ("brief", True, f"plan {H100} --format brief"),
+    ("brief", True, "plan --model 405b --chip h100 --nodes 1 --format brief"),
+    ("brief", True, "finetune --model 8b --chip h100 --gpus 1 --lora --format brief"),
+    ("brief", True, "inference --model 8b --chip h100 --nodes 1 --format brief"),
+    ("brief", True, "inference --model 405b --chip h100 --nodes 1 --tpot 1ms --format brief"),
+    ("brief", True, "rl --model 8b --chip h100 --nodes 2 --answer 700 --max-answer 4096 --mtbf 5d --format brief"),
+    ("brief", False, "rl --model 8b --chip h100 --nodes 1 --answer 700 --max-answer 4096 --format brief"),
+    ("brief", True, "finetune --model 70b --chip h100 --nodes 2 --sft --format brief"),
+    ("brief", True, "inference --model 70b --chip h100 --nodes 2 --tpot 1ms --format brief"),
+    ("brief", True, "plan --model 405b --pods 8 --format brief"),
+    ("brief", True, "plan --model 8b --chip h20 --nodes 1 --batch 1Mi --profile ideal --format brief"),
+    ("brief", True, "rl --model 8b --chip h20 --nodes 2 --format brief"),
+    ("brief", True, "inference --model 8b --chip h20 --nodes 1 --profile ideal --format brief"),
+    ("brief", False, "plan --model 70b --chip v6e --slice 16x16 --batch 2Mi --format brief"),
+    ("brief", False, "finetune --model 8b --chip a100 --gpus 2 --qlora --format brief"),
+    ("brief", False, "inference --model 70b --chip h100 --nodes 2 --format brief"),
     ("program", True, "program {fuzz}/recommender.mlir --chip v5e --slice 4x4"),
     ("program", True, "program {fuzz}/mixture.mlir --chip h100 --nodes 1"),
     ("program", False, "program {fuzz}/convolutions.mlir --chip v5e --slice 2x4"),
@@ -188,11 +204,12 @@ def outputs(program, folder, only=None):
     environment = {k: v for k, v in os.environ.items() if k not in ("SHARDOPT_DATA", "GITHUB_ACTIONS")}
     for schema, draft, line in ROWS:
         words = shlex.split(line.format(**names))
-        ended = subprocess.run([program, *words, "--format", "json"], env=environment, capture_output=True, text=True)
+        ended = subprocess.run([program, *words, *(["--format", "json"] if "--format" not in words else [])], env=environment, capture_output=True, text=True)
         assert ended.returncode in GOOD, (line, ended.returncode, ended.stderr)
         text = ended.stdout
         if "-o" in words:
             text = pathlib.Path(words[words.index("-o") + 1]).read_text(encoding="utf-8")
+        assert schema != "brief" or text.count("\n") <= 60, f"{line}: {text.count(chr(10))} lines"
         if line.endswith("small.json") and line.startswith("plan"):
             worse(folder)
         if line.endswith("h100.json") and line.startswith("plan"):

@@ -112,8 +112,8 @@ static bool write_plan(const EmitFormat *format, const RankedPlan *ranked, const
                        const OutputChoice *choice, Streams streams, Error *error) {
     Draft draft;
     EmittedPlan plan = {format, ranked, {.count = 0}};
-    const ScheduledJob job = {ranked->request->question.model.name, &ranked->request->question.chip,
-                              ranked->machine.mesh.chips};
+    const ScheduledJob job = {ranked->request->question.model.name, &ranked->request->question.chip, &ranked->machine,
+                              false, format->starts};
     if (!draft_open(&draft, error)) return false;
     bool ok = scheduler_write(under, &job, write_emitted, &plan, draft.file, error) && !ferror(draft.file);
     for (int i = 0; i < plan.notes.count && ok && !choice->quiet; i++)
@@ -229,10 +229,11 @@ const Command COMMAND_EMIT = {
         "warning. Activations that a GPU launcher has no words for become the cheapest of its ways that keeps "
         "no more of them. Scripts are run on every host, with MASTER_ADDR, and NODE_RANK or, where hosts have "
         "to come in an order, HOST; SLURM_NODEID stands for both. `--under` writes the job that starts the script on "
-        "every host: a batch file of Slurm, a JobSet of Kubernetes (for Kueue too), a task of SkyPilot. Their "
-        "arguments go to the trainer: data and "
-        "tokenizer, for one. With `vllm`, `sglang`, `tensorrt-llm` or `maxtext-serving` the options are those of "
-        "`inference`, and the file is a script that starts every worker, routes to them, and runs the load test "
+        "every host: a batch file of Slurm, a JobSet of Kubernetes or a LeaderWorkerSet for servers (for Kueue too), a "
+        "task of SkyPilot, a program for `ray job submit` or a RayJob of KubeRay; for slices of TPUs the line of XPK "
+        "that carries MaxText's file. Their arguments go to the trainer: data and tokenizer, for one. With "
+        "`vllm`, `sglang`, `tensorrt-llm` or `maxtext-serving` the options are those of `inference`, and the file is a "
+        "script that starts every worker, routes to them, and runs the load test "
         "that would confirm what was predicted; `dynamo` and `llm-d` write what these start on Kubernetes.",
     .options = PLANNING_OPTIONS,
     .option_count = OPTION_COUNT,

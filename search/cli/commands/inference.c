@@ -335,7 +335,7 @@ static bool make_script(ServingWork *work, Served *served, Error *error) {
                        engine),
                true;
     const ServingQuestion *question = served->report.question;
-    const ScheduledJob job = {question->model.name, &question->chip, question->machine.mesh.chips};
+    const ScheduledJob job = {question->model.name, &question->chip, &question->machine, true, NULL};
     ScriptOfPoint script = {&served->report, point_of(served, work->engine, work->rank, error), work->graph};
     return script.point && draft_open(&draft, error) &&
            draft_write(&draft,

@@ -120,6 +120,8 @@ static bool plan(const Options *options, Arena *arena, Streams streams, Report *
     OutputChoice notes = choice; /* the whole text has what --verbose says with other forms */
     notes.verbose = choice.verbose && choice.format != FORMAT_TEXT;
     planning_announce(request, &notes, streams.err);
+    if (!options->text[OPTION_SENSITIVITY] && choice.format == FORMAT_JSON)
+        request->control.sensitivity = SENSITIVITY_ROWS; /* as the screen does, so that it is as quick */
     request->control.keep_search_log = choice.certificate != NULL;
     if (!answer(request, &choice, streams, arena, report, &facts, error) ||
         !write_certificate(report, &choice, streams, error))

@@ -13,9 +13,12 @@ static bool write_answer(const RlQuestion *question, const RlAnswer *answer, con
                          Streams streams, Arena *arena, Error *error) {
     Draft draft;
     Recipes recipes = {0};
-    if ((answer->found && !recipes_price(question, arena, &recipes, error)) || !draft_open(&draft, error)) return false;
+    bool brief = choice->format == FORMAT_BRIEF;
+    if ((answer->found && !brief && !recipes_price(question, arena, &recipes, error)) || !draft_open(&draft, error))
+        return false;
     TextOut out = planning_text_out(draft.file, choice, streams);
-    bool ok = choice->format == FORMAT_JSON   ? rl_write_json(question, answer, &recipes, draft.file, error)
+    bool ok = brief || choice->format == FORMAT_JSON
+                  ? rl_write_json(question, answer, brief ? NULL : &recipes, draft.file, error)
               : choice->format == FORMAT_HTML ? rl_write_html(question, answer, &recipes, draft.file, error)
                                               : rl_write_text(question, answer, &recipes, out, error);
     return draft_write(&draft, ok, streams.out, choice->path, error);

@@ -3,10 +3,10 @@
  * release 0.2.5 (PyPI), which read these files in tests/launch. */
 #include "base/util.h"
 #include "cost/state/remat.h"
-#include "mesh/slice.h"
 #include "search/answer/plan_words.h"
 #include "search/launch/maxtext/maxtext.h"
 #include "search/launch/rules.h"
+#include "search/launch/scheduler.h"
 
 #include <math.h>
 #include <string.h>
@@ -270,22 +270,15 @@ static void write_flags(const Request *request, FILE *out) {
 static void write_launch_line(const Request *request, const RankedPlan *ranked, FILE *out) {
     const Chip *chip = &request->question.chip;
     const Machine *machine = &ranked->machine;
-    char name[PROSE_NAME_SIZE]; /* texts of a file must not end the comment's line */
+    char name[PROSE_NAME_SIZE], type[TPU_TYPE_SIZE]; /* texts of a file must not end the comment's line */
     fprintf(out, "# Keys as in MaxText 0.2.5. Run: python3 -m maxtext.trainers.pre_train.train THIS_FILE.yml \\\n"
                  "#   run_name=... base_output_directory=gs://... dataset_path=...\n");
     if (chip_has_domains(chip)) {
         fprintf(out, "# Machine: %s, one process a node.\n", clean_name(machine->text, name));
         return;
     }
-    char shape[SLICE_TEXT_SIZE];
-    SliceShape usual;
-    int64_t chips = slice_chips(machine->slice);
-    if (slice_default(chip, chips, &usual) && slice_compare(usual, machine->slice) == 0)
-        fprintf(out, "# XPK: --tpu-type=%s-%lld --num-slices=%lld\n", clean_name(chip->name_prefix[0], name),
-                (long long)(chips * max_whole(1, chip->cores_in_name)), (long long)machine->slices);
-    else
-        fprintf(out, "# XPK: --tpu-type=%s-%s --num-slices=%lld\n", clean_name(chip->name_prefix[0], name),
-                slice_text(chip, machine->slice, shape), (long long)machine->slices);
+    fprintf(out, "# XPK: --tpu-type=%s --num-slices=%lld\n", scheduler_tpu_type(chip, machine, type),
+            (long long)machine->slices);
 }
 
 bool maxtext_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {

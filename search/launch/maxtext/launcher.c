@@ -440,5 +440,6 @@ const Launcher MAXTEXT_LAUNCHER = {
     .import_work = read_work,
     .import_plan = read_plan,
     .import_way = read_way,
-    .formats = {{"maxtext", maxtext_write, maxtext_notes, "a YAML file for MaxText's trainer", "run.yml"}},
+    .formats = {{"maxtext", maxtext_write, maxtext_notes, "a YAML file for MaxText's trainer", "run.yml",
+                 .starts = "python3 -m maxtext.trainers.pre_train.train"}},
 };

@@ -31,10 +31,12 @@ bool around_add_json(cJSON *to, const Report *report) {
     if (ok && report->has_free) {
         char notation[NOTATION_SIZE];
         cJSON *json = json_add_object(to, "free_layout");
-        ok = json_add_text(json, "notation",
-                           plan_notation(&report->free.plan.degrees, &report->free.plan.knobs, false, notation)) &&
-             json_add_real(json, "seconds", report->free.estimate.time.seconds) &&
-             json_add_real(json, "relative", report->free.ranked_seconds / report->result.plans[0].ranked_seconds - 1);
+        ok =
+            json_add_text(json, "notation",
+                          plan_notation(&report->free.plan.degrees, &report->free.plan.knobs, false, notation)) &&
+            json_add_real(json, "seconds", report->free.estimate.time.seconds) &&
+            json_add_real(json, "relative", report->free.ranked_seconds / report->result.plans[0].ranked_seconds - 1) &&
+            json_add_bool(json, "proven", !report->free_or_less);
     }
     cJSON *list = ok && report->headroom_count > 0 ? json_add_array(to, "headroom") : NULL;
     for (int i = 0; i < report->headroom_count && ok; i++) {

@@ -134,15 +134,28 @@ static Report *report_of(const char *words, int64_t *work, Arena *arena) {
 /* Without searches around it the plan is the same, and so is the work of its own search. */
 Test(rows, none_are_searched_where_none_are_asked_for) {
     Arena arena = {0};
-    int64_t work[4];
+    int64_t work[5];
     const Report *fast = report_of(WORDS, &work[0], &arena),
                  *all = report_of(WORDS " --sensitivity all", &work[1], &arena),
-                 *none = report_of(WORDS " --sensitivity none", &work[2], &arena);
+                 *none = report_of(WORDS " --sensitivity none", &work[2], &arena),
+                 *rows = report_of(WORDS " --sensitivity rows", &work[4], &arena);
     report_of(WORDS " --sensitivity none --threads 3", &work[3], &arena);
     cr_expect(work[0] > 0 && work[0] == work[1] && work[0] == work[2] && work[0] == work[3]);
     cr_expect_eq(none->result.plans[0].ranked_seconds, fast->result.plans[0].ranked_seconds);
     cr_expect(none->headroom_count == 0 && none->sensitivity_count == 0 && !none->has_free && none->left_out == 0);
     cr_expect(all->headroom_count > 0 && all->sensitivity_count > 0 && all->left_out == 0);
+    /* What JSON and the screen have: the rows of the long text, alternatives as far as they are soon searched. */
+    cr_expect(rows->headroom_count == 0 && rows->sensitivity_count == 0 && work[4] == work[0]);
+    cr_assert_eq(rows->result.plan_count, fast->result.plan_count);
+    for (int i = 0; i < rows->result.plan_count; i++)
+        cr_expect_eq(rows->result.plans[i].ranked_seconds, fast->result.plans[i].ranked_seconds);
+    for (int i = 0; i < ALTERNATIVE_COUNT; i++) {
+        const AlternativeResult *way = &rows->alternatives[i], *whole = &fast->alternatives[i];
+        cr_expect_eq(way->tried, whole->tried);
+        cr_expect(way->left_out || way->found == whole->found, "alternative %d", i);
+        cr_expect(!way->found || way->best.ranked_seconds == whole->best.ranked_seconds, "alternative %d", i);
+    }
+    cr_expect(rows->effort < fast->effort && rows->effort < rows->plan_effort * 1.25);
     for (int i = 0; i < none->result.plan_count; i++)
         cr_expect_eq(none->result.plans[i].row_kinds & ~(1u << ROW_FASTEST | 1u << ROW_OF_LAUNCHER), 0u);
     arena_free(&arena);
