@@ -278,7 +278,7 @@ static void add_measured(const ServingReport *report, Prose *to) {
         prose_add(to, " (predicted %.0f%% %s)", fabs(off), off > 0 ? "more" : "less");
 }
 
-/* What others have published for this model and chip: the best of it for this load, and what is too large. */
+/* What others have published for this model and chip: the best of it for this load, and the smallest that is too large. */
 static void add_published(const ServingReport *report, Prose *to) {
     const ServingPublished *best = NULL;
     char chip[NUMBER_TEXT_SIZE];
@@ -297,10 +297,13 @@ static void add_published(const ServingReport *report, Prose *to) {
         prose_add(to, ", %.0f%% %s", 100 * fabs(more), more < 0 ? "less" : "more");
     else if (best)
         prose_add(to, "nothing that fits meets these limits");
+    const ServingPublished *larger = NULL; /* the smallest of them */
     for (int i = 0; i < report->published_count; i++)
-        if (!report->published[i].fits)
-            prose_add(to, "%s%s's takes %lld %ss", i > 0 || best ? "; " : "", report->published[i].source,
-                      (long long)report->published[i].chips, noun(report));
+        if (!report->published[i].fits && (!larger || report->published[i].chips < larger->chips))
+            larger = &report->published[i];
+    if (larger)
+        prose_add(to, "%s%s's takes %lld %ss", best ? "; " : "", larger->source, (long long)larger->chips,
+                  noun(report));
 }
 
 static void write_confidence(const ServingReport *report, TextOut out) {
