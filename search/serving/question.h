@@ -60,6 +60,7 @@ typedef struct {
     unsigned modes;                                /* a bit for each ServingMode */
     EngineSet engines;
     bool any_engine; /* no engine's rules: what divides and fits */
+    bool usual;      /* without layouts that hardly anybody runs (space.h) */
     StoredType weights[SERVING_TYPES_MAX], caches[SERVING_TYPES_MAX];
     int weights_count, caches_count;
     int64_t budgets[STEP_BUDGETS_MAX]; /* tokens of a step that are tried, rising */

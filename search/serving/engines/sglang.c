@@ -24,8 +24,8 @@ static const char *refuses_exchange(const EngineAsk *ask) {
     bool compiled = model->family[0] == '\0' || engine_is_rocm(ask);
     for (size_t i = 0; i < COUNT_OF(DEEPEP_WIDTHS); i++) compiled |= model->d_model == DEEPEP_WIDTHS[i];
     if (!compiled) return "DeepEP is not compiled for the width of this model";
-    return engine_family_among(model, UNDISPATCHED) ? "the code of this model does not exchange tokens by DeepEP"
-                                                    : NULL;
+    if (engine_family_among(model, UNDISPATCHED)) return "the code of this model does not exchange tokens by DeepEP";
+    return engine_deepep_refuses(ask);
 }
 
 static const char *refuses(const EngineAsk *ask) {
@@ -77,6 +77,8 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     engine_word(out, WORD_MODEL, "");
     engine_flags(out, FLAGS, 'w', says);
     if (exchanges(layout)) engine_words(out, "--moe-a2a-backend %s", deepep ? "deepep" : "mori");
+    if (deepep && knobs->role != ENGINE_ALONE) /* else buffers of both kinds, the larger of which some widths lack */
+        engine_words(out, "--deepep-mode %s", knobs->role == ENGINE_PROMPTS ? "normal" : "low_latency");
     if (engine_is_wide(ask)) engine_words(out, "--enable-two-batch-overlap");
     if (engine_balances(ask)) engine_words(out, "--enable-eplb");
     if (engine_redundant_experts(ask) > 0)

@@ -38,6 +38,8 @@ static const char *refuses(const EngineAsk *ask) {
         return "the expert group is all of tensor x data parallel, or none";
     if (engine_redundant_experts(ask) > 0 && engine_family_among(ask->model, UNBALANCED))
         return "the code of this model has no copies of experts";
+    if (ask->role == ENGINE_PROMPTS && layout->attention_data > 1 && layout->expert > 1 && engine_deepep_refuses(ask))
+        return engine_deepep_refuses(ask);
     if (tpu && layout->pipeline > 1) return "there are no pipelines on TPUs";
     for (int i = 0; i < ask->model->kind_count && tpu; i++)
         if (cache_copies(&ask->model->kinds[i], layout->tensor) > layout->kv_sequence)

@@ -78,10 +78,8 @@ const char *pool_launch(const ServingQuestion *question, const ServingPool *pool
 
 void pool_words(const ServingQuestion *question, const ServingPool *pool, EngineWords *out) {
     int engine = pool->on.engine;
-    EngineAsk ask = {&question->model, &question->chip, &pool->on.layout};
-    EngineKnobs knobs = {.role = pool->phase == PHASE_BOTH      ? ENGINE_ALONE
-                                 : pool->phase == PHASE_PROMPTS ? ENGINE_PROMPTS
-                                                                : ENGINE_DECODES,
+    EngineAsk ask = {&question->model, &question->chip, &pool->on.layout, engine_role(pool->phase)};
+    EngineKnobs knobs = {.role = ask.role,
                          .sequences = pool_slots(question, pool),
                          .step_tokens = pool->step_tokens,
                          .length =

@@ -160,7 +160,7 @@ Test(engines, latent_caches) {
     model.kinds[0].attention = ATTENTION_LATENT;
     Chip chip = chip_of(false);
     WorkerLayout layout = {8, 1, 1, 8, 1, 8, 1, 1, STORED_BF16, STORED_BF16};
-    EngineAsk ask = {&model, &chip, &layout};
+    EngineAsk ask = {&model, &chip, &layout, ENGINE_ALONE};
     cr_expect_null(ENGINE_VLLM.refuses(&ask));
     chip = chip_of(true);
     cr_expect_null(ENGINE_VLLM.refuses(&ask));
