@@ -296,17 +296,23 @@ static bool find_usual(const ServingQuestion *question, Arena *arena, ServingAns
     return best_under(usual, out->with_margin ? out->likely_factor : 1, out, &out->usual, &out->has_usual, error);
 }
 
-/* Where nothing keeps limits that nobody requested, the best is within twice the shortest times that there are: a chip
- * whose memory cannot read the weights in 50 ms still serves. The first token's is of points that are quick enough. */
-static bool find_best_loosened(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
-    const ServingFront *front = &out->front;
+/* A limit on the first token that nobody requested is no shorter than twice the soonest of points that are quick
+ * enough: prompts of 100,000 tokens take seconds, and what is barely within 2 s serves one of them at a time. */
+static void fit_first_token_goal(const ServingQuestion *question, ServingAnswer *out) {
     double soonest = INFINITY;
+    for (int i = 0; i < out->front.count; i++)
+        if (out->front.points[i].tpot_seconds <= out->tpot_goal_seconds)
+            soonest = min_real(soonest, out->front.points[i].ttft_seconds);
+    if (!(question->ttft_limit_seconds > 0) && soonest < INFINITY)
+        out->ttft_goal_seconds = max_real(out->ttft_goal_seconds, 2 * soonest);
+}
+
+/* Where nothing keeps limits that nobody requested, the best is within twice the shortest times that there are: a chip
+ * whose memory cannot read the weights in 50 ms still serves. */
+static bool find_best_loosened(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
     out->loosened = true;
-    out->tpot_goal_seconds = max_real(out->tpot_goal_seconds, 2 * front->points[0].tpot_seconds);
-    for (int i = 0; i < front->count; i++)
-        if (front->points[i].tpot_seconds <= out->tpot_goal_seconds)
-            soonest = min_real(soonest, front->points[i].ttft_seconds);
-    out->ttft_goal_seconds = max_real(out->ttft_goal_seconds, 2 * soonest);
+    out->tpot_goal_seconds = max_real(out->tpot_goal_seconds, 2 * out->front.points[0].tpot_seconds);
+    fit_first_token_goal(question, out);
     return find_best(question, arena, out, error);
 }
 
@@ -321,6 +327,7 @@ static bool search_further(const ServingQuestion *question, Arena *arena, Servin
         if (!search_all(physical, &out->submeshes, &out->physical, &out->physical_count, error)) return false;
     }
     if (out->front.count == 0 && limited && !find_nearest(question, arena, out, error)) return false;
+    fit_first_token_goal(question, out);
     if (out->front.count > 0 && !find_best(question, arena, out, error)) return false;
     if (out->front.count > 0 && !out->has_best && !limited && !prompts &&
         !find_best_loosened(question, arena, out, error))

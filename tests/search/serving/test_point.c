@@ -25,7 +25,7 @@ static ServingQuestion question_of(void) {
                                              .hbm_bytes = {.value = 1e12},
                                              .devices_per_chip = 1};
     *profile = (ServingProfile){.prefill_attention_flops_share = 1,
-                                .expert_hbm_share = 1,
+                                .expert_hbm_share = {1, 1, 1},
                                 .expert_flops_share = {1, 1, 1},
                                 .attention_hbm_share = {1, 1},
                                 .page_tokens = 1,
