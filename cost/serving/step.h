@@ -37,6 +37,13 @@ typedef struct {
     int64_t rank;
 } Adapters;
 
+/* The beginnings that prompts share: so many of them, each the cached share of a prompt, and any as likely as another.
+ * What HBM has no room for lies in the host's memory, or is computed again. */
+typedef struct {
+    double count;      /* 0: all of them are there */
+    double host_bytes; /* for them, of each chip */
+} Prefixes;
+
 /* Expected tokens of a step: (1 - a^(k+1)) / (1 - a); 1 without drafts. */
 double speculation_tokens(Speculation speculation);
 

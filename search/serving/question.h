@@ -52,6 +52,7 @@ typedef struct {
     int64_t accepted; /* tokens of the longest request that servers accept; 0: the longest sequence */
     Speculation speculation;
     Adapters adapters;
+    Prefixes prefixes; /* with a count: of one pool alone, since those of two are not numbered while they are priced */
     double ttft_limit_seconds, tpot_limit_seconds; /* 0: none */
     double rate;                                   /* requests per second; 0: as many as can be served */
     int64_t concurrency;                           /* requests in flight; 0: any number */

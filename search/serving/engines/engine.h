@@ -30,6 +30,7 @@ typedef struct {
     double memory_fraction;
     int64_t drafts;
     Adapters adapters;
+    double host_bytes; /* of each device's host memory, for prefixes that HBM has no room for */
 } EngineKnobs;
 
 /* A word of a command line: a text as it is, or one that the shell of a script (search/serving/launch) fills in. */

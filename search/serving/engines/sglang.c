@@ -90,6 +90,8 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     engine_words(out, "--mem-fraction-static %.2f", knobs->memory_fraction);
     if (layout->weights == STORED_FP8) engine_words(out, "--quantization fp8");
     if (layout->cache == STORED_FP8) engine_words(out, "--kv-cache-dtype fp8_e4m3");
+    if (knobs->host_bytes > 0)
+        engine_words(out, "--enable-hierarchical-cache --hicache-size %.0f", knobs->host_bytes / 1e9);
     if (knobs->adapters.count > 0) { /* the base alone counts as one */
         engine_words(out, "--enable-lora --lora-target-modules all");
         engine_flag(out, "--max-loras-per-batch", knobs->adapters.count + 1);

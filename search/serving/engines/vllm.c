@@ -101,6 +101,9 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
         engine_words(out, "--enable-eplb");
     if (copies > 0) engine_flag(out, "--eplb-config.num_redundant_experts", copies);
     add_adapters(&knobs->adapters, out);
+    if (knobs->host_bytes > 0) /* GiB of all ranks: vllm/config/cache.py */
+        engine_words(out, "--kv-offloading-size %.0f",
+                     knobs->host_bytes * (double)(layout->tensor * layout->pipeline) / (1 << 30));
     add_role(ask, knobs->role, out);
     if (knobs->drafts < 1) return;
     engine_words(out, "--speculative-config.method %s", engine_drafts_itself(ask->model) ? "mtp" : "eagle3");

@@ -409,6 +409,12 @@ static void write_assumed(const ServingReport *report, TextOut out) {
     if (q->adapters.count > 0)
         prose_add(&prose, ", %lld LoRA adapters of rank %lld within the weights, each request with one",
                   (long long)q->adapters.count, (long long)q->adapters.rank);
+    if (report->answer->has_best && q->prefixes.count > 0) {
+        const PrefixHit *hit = &report->answer->best.pools[0].hit;
+        prose_add(&prose,
+                  ", any of %.0f prefixes as likely as another: %.0f%% of a prompt is a hit, %.0f%% from the host",
+                  q->prefixes.count, 100 * hit->cached, 100 * hit->copied);
+    }
     if (report->answer->has_best) {
         const ServingPoint *best = &report->answer->best;
         prose_add(&prose, "; %s of %s HBM usable",

@@ -86,7 +86,8 @@ void pool_words(const ServingQuestion *question, const ServingPool *pool, Engine
                              question->accepted > 0 ? question->accepted : (int64_t)question->longest + SPECIAL_TOKENS,
                          .memory_fraction = question->profiles[engine].memory_fraction,
                          .drafts = question->speculation.drafts,
-                         .adapters = question->adapters};
+                         .adapters = question->adapters,
+                         .host_bytes = pool->hit.copied > 0 ? question->prefixes.host_bytes : 0};
     if (pool->phase == PHASE_PROMPTS)
         knobs.sequences = max_whole(knobs.sequences, PROMPTS_IN_FLIGHT * pool->on.layout.attention_data);
     engine_at(engine)->words(&ask, &knobs, out);

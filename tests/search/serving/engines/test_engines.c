@@ -83,8 +83,8 @@ Test(engines, rules) {
     for (size_t i = 0; i < COUNT_OF(RULES); i++) {
         Model model = model_of(RULES[i].mixture);
         Chip chip = chip_of(RULES[i].tpu);
-        const char *why =
-            engine_at(engine_named(RULES[i].engine))->refuses(&(EngineAsk){&model, &chip, &RULES[i].layout, ENGINE_ALONE});
+        const char *why = engine_at(engine_named(RULES[i].engine))
+                              ->refuses(&(EngineAsk){&model, &chip, &RULES[i].layout, ENGINE_ALONE});
         if (!why) why = "";
         cr_expect(RULES[i].says[0] ? strstr(why, RULES[i].says) != NULL : !why[0], "%zu, %s: \"%s\", not \"%s\"", i,
                   RULES[i].engine, why, RULES[i].says);
@@ -116,8 +116,8 @@ Test(engines, families) {
         Chip chip = chip_of(false);
         snprintf(model.family, sizeof model.family, "%s", ROWS[i].family);
         model.d_model = ROWS[i].d_model;
-        const char *why =
-            engine_at(engine_named(ROWS[i].engine))->refuses(&(EngineAsk){&model, &chip, &ROWS[i].layout, ENGINE_ALONE});
+        const char *why = engine_at(engine_named(ROWS[i].engine))
+                              ->refuses(&(EngineAsk){&model, &chip, &ROWS[i].layout, ENGINE_ALONE});
         if (!why) why = "";
         bool right = ROWS[i].says[0] ? strstr(why, ROWS[i].says) != NULL : !why[0];
         cr_expect(right, "%s of %s: \"%s\", not \"%s\"", ROWS[i].engine, ROWS[i].family, why, ROWS[i].says);
@@ -264,7 +264,8 @@ static const struct {
      ENGINE_PROMPTS,
      1,
      "python -m sglang.launch_server --model-path MODEL --tp-size 8 --pp-size 2 --attn-dp-size 2 --ep-size 8 "
-     "--moe-a2a-backend deepep --max-running-requests 100 --chunked-prefill-size 1024 --context-length 5000 "
+     "--moe-a2a-backend deepep --deepep-mode normal --max-running-requests 100 --chunked-prefill-size 1024 "
+     "--context-length 5000 "
      "--mem-fraction-static 0.90 --quantization fp8 --kv-cache-dtype fp8_e4m3 --disaggregation-mode prefill "
      "--disaggregation-transfer-backend nixl --speculative-algorithm NEXTN --speculative-num-steps 1 "
      "--speculative-eagle-topk 1 --speculative-num-draft-tokens 2"},
@@ -304,7 +305,8 @@ static const struct {
      ENGINE_DECODES,
      0,
      "python -m sglang.launch_server --model-path MODEL --tp-size 6 --attn-dp-size 6 --ep-size 6 --moe-a2a-backend "
-     "deepep --ep-num-redundant-experts 4 --max-running-requests 100 --context-length 5000 --mem-fraction-static 0.90 "
+     "deepep --deepep-mode low_latency --ep-num-redundant-experts 4 --max-running-requests 100 --context-length 5000 "
+     "--mem-fraction-static 0.90 "
      "--disaggregation-mode decode --disaggregation-transfer-backend nixl"},
     {"sglang",
      true,
@@ -377,10 +379,11 @@ Test(engines, lines) {
         Model model = model_of(LINES[i].mixture);
         if (LINES[i].itself) snprintf(model.family, sizeof model.family, "deepseek_v3");
         Chip chip = chip_of(false);
-        EngineKnobs knobs = {LINES[i].role, 100, 1024, 5000, 0.9, LINES[i].drafts, {0, 0}};
+        EngineKnobs knobs = {LINES[i].role, 100, 1024, 5000, 0.9, LINES[i].drafts, {0, 0}, 0};
         EngineWords words = {0};
         char line[ENGINE_LINE_SIZE];
-        engine_at(engine_named(LINES[i].engine))->words(&(EngineAsk){&model, &chip, &LINES[i].layout, ENGINE_ALONE}, &knobs, &words);
+        engine_at(engine_named(LINES[i].engine))
+            ->words(&(EngineAsk){&model, &chip, &LINES[i].layout, ENGINE_ALONE}, &knobs, &words);
         cr_expect_not(words.full);
         cr_expect_str_eq(engine_line(&words, line), LINES[i].line, "%zu: %s", i, line);
     }
@@ -396,8 +399,8 @@ Test(engines, a_step_has_room_for_its_batch) {
         EngineWords words = {0};
         char line[ENGINE_LINE_SIZE];
         engine_at(engine_named(NAMES[i]))
-            ->words(&(EngineAsk){&model, &chip, &layout, ENGINE_ALONE}, &(EngineKnobs){ENGINE_ALONE, 100, 60, 5000, 0.9, 0, {0, 0}},
-                    &words);
+            ->words(&(EngineAsk){&model, &chip, &layout, ENGINE_ALONE},
+                    &(EngineKnobs){ENGINE_ALONE, 100, 60, 5000, 0.9, 0, {0, 0}, 0}, &words);
         cr_expect(strstr(engine_line(&words, line), i == 0 ? "batched-tokens 25 " : "max_num_tokens 25 "), "%s", line);
     }
 }
