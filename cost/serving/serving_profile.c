@@ -80,7 +80,6 @@ static const struct {
     FIGURE(start_tokens, 1, 1e6),
     FIGURE(kernel_extra, -0.9, 10),
     FIGURE(expert_extra, -0.9, 10),
-    FIGURE(expert_floor_extra_seconds, -1e-2, 1e-2),
     FIGURE(message_extra, -0.9, 10),
     FIGURE(prompt_extra, -0.9, 10),
     FIGURE(knee, 0, 1),

@@ -90,7 +90,6 @@ typedef struct {
     /* What engines take beyond the kernels' own times, as shares of them; below 0 where kernels are better than the
      * tables from which their floors and shares come. */
     double kernel_extra, expert_extra, message_extra;
-    double expert_floor_extra_seconds; /* of the floor of grouped matmuls */
     double prompt_extra;               /* of the FLOPs of prompt tokens alone */
     double knee; /* the share of the lesser of bytes' and FLOPs' time that a matmul takes alongside the larger */
     double sequence_seconds;    /* of the host, for each sequence of a step */

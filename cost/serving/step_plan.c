@@ -114,7 +114,7 @@ static void plan_experts(const Planning *to, const WorkerMatrices *matrices, Ste
     double skew = 1 + each * log2((double)matrices->expert_ranks);
     double all = matrices->experts * matrices->expert_parameters;
     out->expert_share = matrices->expert_share;
-    out->experts_floor = max_real(0, profile->expert_floor_seconds[bits] + profile->expert_floor_extra_seconds);
+    out->experts_floor = profile->expert_floor_seconds[bits];
     out->experts_bytes_seconds = all * stored_bytes(type) / hbm;
     double rows = matrices->experts * matrices->expert_share * min_real(skew, (double)matrices->expert_ranks);
     out->experts_token_seconds = 2 * rows * matrices->expert_parameters / peak;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The numbers of the book's chapters on serving, by the functions that price serving. The handlers are in book_cases.h,
+/* The numbers of the book's chapters on serving, by the functions that price serving and by the book's formulas. The handlers are in book_cases.h,
  * one for each row; their words are here. Break-even points are searched, never computed. */
 #include "base/util.h"
 #include "cost/serving/cache.h"
 #include "cost/serving/memory.h"
 #include "cost/serving/step.h"
 #include "tests/cost/book_table.h"
+#include "tests/cost/serving/book_formulas.h"
 
 /* Where a falling function of x crosses zero. */
 static double crossing(double (*excess)(double x, const double *with), const double *with) {
