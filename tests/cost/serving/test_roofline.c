@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The numbers of the book's chapters on serving, by the functions that price serving and by the book's formulas. The
- * handlers are in book_cases.h, one for each row; their words are here. Break-even points are searched, never computed. */
+ * handlers are in book_cases.h, one for each row; their words are here. Break-even points are searched, never
+ * computed. */
 #include "base/util.h"
 #include "cost/serving/cache.h"
 #include "cost/serving/memory.h"
