@@ -62,9 +62,10 @@ typedef struct {
     /* What chooses them: its kernels without its matmuls, a key of one sequence, whose scores are sorted in one block,
      * and the share of fp8 peak (else bf16) of the scores. */
     double index_floor_seconds, index_key_seconds, index_flops_share;
-    /* Grouped matmuls of experts. Of weights of 16, 8 and fewer bits: the share of peak, and what moving a token to an
-     * expert's rows, through them and back takes, as bytes of HBM for each number of its width. */
-    double expert_floor_seconds, expert_hbm_share, expert_flops_share[EXPERT_KINDS], expert_token_bytes[EXPERT_KINDS];
+    /* Grouped matmuls of experts. Of weights of 16, 8 and fewer bits: the floor, shares of HBM and of peak, and what
+     * moving a token to an expert's rows, through them and back takes, as bytes of HBM for each number of its width. */
+    double expert_floor_seconds[EXPERT_KINDS], expert_hbm_share[EXPERT_KINDS];
+    double expert_flops_share[EXPERT_KINDS], expert_token_bytes[EXPERT_KINDS];
     double routing_skew; /* the hottest rank of n has 1 + this x log2(n) times the mean */
     /* Experts over several hosts: the same where a balancer has copies of the hottest. Over several domains: the share
      * of the network's rate that dispatch and combine reach, and whether a step is two halves, of which one computes
@@ -89,7 +90,7 @@ typedef struct {
     /* What engines take beyond the kernels' own times, as shares of them; below 0 where kernels are better than the
      * tables from which their floors and shares come. */
     double kernel_extra, expert_extra, message_extra;
-    double prompt_extra; /* of the FLOPs of prompt tokens alone */
+    double prompt_extra;               /* of the FLOPs of prompt tokens alone */
     double knee; /* the share of the lesser of bytes' and FLOPs' time that a matmul takes alongside the larger */
     double sequence_seconds;    /* of the host, for each sequence of a step */
     double first_token_seconds; /* of the host, before a prompt is begun and behind its first token */

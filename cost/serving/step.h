@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* cost/serving/step.h: the time of one step of a worker: decoding sequences and prompt tokens together. A kernel takes
  * floor + max(bytes / (share x HBM), FLOPs / (share x peak)); a message max(floor, bytes / links). Everything grows
- * with the batch and with the tokens, which is what lets the search cut whole ranges of batches.
- *
- * The book's step (part 7) is step_roofline(): every byte and FLOP in perfect balance over all chips, no floors. It is
- * a lower bound of worker_step(). */
+ * with the batch and with the tokens, which is what lets the search cut whole ranges of batches. */
 #pragma once
 
 #include "cost/serving/matrices.h"
@@ -37,6 +34,13 @@ typedef struct {
     int64_t rank;
 } Adapters;
 
+/* The beginnings that prompts share: so many of them, each the cached share of a prompt, and any as likely as another.
+ * What HBM has no room for lies in the host's memory, or is computed again. */
+typedef struct {
+    double count;      /* 0: all of them are there */
+    double host_bytes; /* for them, of each chip */
+} Prefixes;
+
 /* Expected tokens of a step: (1 - a^(k+1)) / (1 - a); 1 without drafts. */
 double speculation_tokens(Speculation speculation);
 
@@ -60,36 +64,6 @@ double pool_ratio(double prefill_seconds, double batch, double step_seconds, dou
 
 /* USD for a million tokens. */
 double usd_per_million(double usd_per_chip_hour, double chips, double tokens_per_second);
-
-/* ---- the book's formulas ---- */
-
-/* max(FLOPs / rate, bytes / bandwidth). */
-double roofline_seconds(double flops, double flops_per_second, double bytes, double bytes_per_second);
-
-/* Bytes of a matmul [tokens, d] x [d, f]: both operands and the result. */
-double matmul_bytes(double tokens, double d, double f, double weight_bytes, double activation_bytes);
-double matmul_flops(double tokens, double d, double f);
-
-/* Tokens from which a matmul is bound by compute: weights alone count (infinite d and f), or everything does. */
-double critical_tokens(double flops_per_second, double bytes_per_second, double weight_bytes);
-double critical_tokens_of(double flops_per_second, double bytes_per_second, double d, double f);
-
-/* FLOPs per byte of attention: T new tokens of N query heads against S cached ones of K heads, 16 bits. */
-double attention_intensity(double cached, double tokens, double heads, double kv_heads);
-/* The same of MLA in decode: every head reads the one latent. */
-double latent_intensity(double heads, double rank, double rope);
-/* FLOPs of attention of T tokens against S each, all layers: 4 T S N H L; a causal prompt has half of it. */
-double attention_flops(double tokens, double cached, double heads, double head_dim, double layers);
-
-typedef struct {
-    double chips, flops_per_second, bytes_per_second; /* of one chip */
-    double weight_bytes, parameters;                  /* of the model; parameters that a token uses */
-} Roofline;
-
-/* t = B x KV / (n W) + max(2 B P / (n C), bytes / (n W)). */
-double step_roofline(const Roofline *machine, double batch, double cache_bytes_per_sequence);
-/* 2 P T / (n C share), and the FLOPs of attention over the same. */
-double prefill_roofline(const Roofline *machine, double tokens, double attention_flops, double flops_share);
 
 /* ---- a worker ---- */
 

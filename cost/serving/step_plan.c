@@ -109,12 +109,12 @@ static void plan_experts(const Planning *to, const WorkerMatrices *matrices, Ste
     StoredType type = matrix_type(to->served->model, to->layout, profile, true, true);
     ExpertKind bits = type == STORED_BF16 ? EXPERT_BF16 : type == STORED_FP8 ? EXPERT_FP8 : EXPERT_NARROW;
     double peak = arithmetic_peak(device, stored_arithmetic(type, device)) * profile->expert_flops_share[bits];
-    double hbm = device->hbm_bytes_per_second.value * profile->expert_hbm_share;
+    double hbm = device->hbm_bytes_per_second.value * profile->expert_hbm_share[bits];
     double each = to->links->balanced ? profile->balanced_skew : profile->routing_skew;
     double skew = 1 + each * log2((double)matrices->expert_ranks);
     double all = matrices->experts * matrices->expert_parameters;
     out->expert_share = matrices->expert_share;
-    out->experts_floor = profile->expert_floor_seconds;
+    out->experts_floor = profile->expert_floor_seconds[bits];
     out->experts_bytes_seconds = all * stored_bytes(type) / hbm;
     double rows = matrices->experts * matrices->expert_share * min_real(skew, (double)matrices->expert_ranks);
     out->experts_token_seconds = 2 * rows * matrices->expert_parameters / peak;

@@ -182,6 +182,43 @@ static bool prefer_one_pool(const ServingQuestion *question, Arena *arena, Servi
     return true;
 }
 
+static bool is_seldom(const ServingQuestion *question, const ServingPoint *point) {
+    bool seldom = false;
+    for (int i = 0; i < point->pool_count; i++) seldom |= layout_is_seldom(question, &point->pools[i].on.layout);
+    return seldom;
+}
+
+/* Takes the best of a changed question where the best so far is better by no more than a factor. */
+static bool take_within(const ServingQuestion *question, ServingQuestion *under, double factor, ServingAnswer *out,
+                        bool *taken, Error *error) {
+    ServingPoint one;
+    bool found;
+    if (out->best.mode == SERVE_AGGREGATED) under->modes = 1u << SERVE_AGGREGATED;
+    if (!best_under(under, out->with_margin ? out->likely_factor : 1, out, &one, &found, error)) return false;
+    *taken = found && worth(question, &out->best) <= factor * worth(question, &one);
+    if (*taken) out->best = one;
+    return true;
+}
+
+/* What hardly anybody runs has to be better by what plans of training are (`plan_error`); of engines that the model
+ * cannot tell apart, by half of it, the first of the list stands for all, which is the one that most people have. */
+static bool prefer_common(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
+    static const double SELDOM = 1.08, ENGINE = 1.04;
+    ServingQuestion *under = changed_question(question, arena, error);
+    if (!under) return false;
+    if (!out->has_best || question->any_engine || out->best.mode == SERVE_PREFILL) return true;
+    out->seldom = out->best;
+    under->usual = is_seldom(question, &out->best);
+    if (under->usual && !take_within(question, under, SELDOM, out, &out->has_seldom, error)) return false;
+    under->usual = !is_seldom(question, &out->best);
+    bool taken = false;
+    for (int engine = 0, last = out->best.pools[0].on.engine; engine < last && !taken; engine++) {
+        under->engines = question->engines & 1u << engine;
+        if (under->engines && !take_within(question, under, ENGINE, out, &taken, error)) return false;
+    }
+    return true;
+}
+
 /* How many times a point exceeds the requested limits, at most. */
 static double excess(const ServingQuestion *question, const ServingPoint *point) {
     double most = 0;
@@ -234,6 +271,7 @@ static void find_kinds(ServingAnswer *out) {
     const ServingFront *front = &out->front;
     if (out->has_best) add_kind(out, "best", &out->best);
     if (front->count == 0) return;
+    if (out->has_seldom) add_kind(out, "seldom run", &out->seldom);
     add_kind(out, "lowest latency", &front->points[0]);
     add_kind(out, "most per chip", &front->points[front->count - 1]);
     ServingMode other = out->has_best && out->best.mode == SERVE_AGGREGATED ? SERVE_DISAGGREGATED : SERVE_AGGREGATED;
@@ -253,21 +291,28 @@ static bool find_usual(const ServingQuestion *question, Arena *arena, ServingAns
     if (devices == 1 || usual->requirement_count + 2 > LAYOUT_REQUIREMENTS_MAX) return true;
     usual->requirements[usual->requirement_count++] = (LayoutRequirement){LAYOUT_TENSOR, 0, devices, 0};
     usual->requirements[usual->requirement_count++] = (LayoutRequirement){LAYOUT_PIPELINE, 0, 1, 0};
+    usual->usual = true;
     usual->modes = question->modes & 1u << SERVE_DECODE ? 1u << SERVE_DECODE : 1u << SERVE_AGGREGATED;
     return best_under(usual, out->with_margin ? out->likely_factor : 1, out, &out->usual, &out->has_usual, error);
 }
 
-/* Where nothing keeps limits that nobody requested, the best is within twice the shortest times that there are: a chip
- * whose memory cannot read the weights in 50 ms still serves. The first token's is of points that are quick enough. */
-static bool find_best_loosened(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
-    const ServingFront *front = &out->front;
+/* A limit on the first token that nobody requested is no shorter than twice the soonest of points that are quick
+ * enough: prompts of 100,000 tokens take seconds, and what is barely within 2 s serves one of them at a time. */
+static void fit_first_token_goal(const ServingQuestion *question, ServingAnswer *out) {
     double soonest = INFINITY;
+    for (int i = 0; i < out->front.count; i++)
+        if (out->front.points[i].tpot_seconds <= out->tpot_goal_seconds)
+            soonest = min_real(soonest, out->front.points[i].ttft_seconds);
+    if (!(question->ttft_limit_seconds > 0) && soonest < INFINITY)
+        out->ttft_goal_seconds = max_real(out->ttft_goal_seconds, 2 * soonest);
+}
+
+/* Where nothing keeps limits that nobody requested, the best is within twice the shortest times that there are: a chip
+ * whose memory cannot read the weights in 50 ms still serves. */
+static bool find_best_loosened(const ServingQuestion *question, Arena *arena, ServingAnswer *out, Error *error) {
     out->loosened = true;
-    out->tpot_goal_seconds = max_real(out->tpot_goal_seconds, 2 * front->points[0].tpot_seconds);
-    for (int i = 0; i < front->count; i++)
-        if (front->points[i].tpot_seconds <= out->tpot_goal_seconds)
-            soonest = min_real(soonest, front->points[i].ttft_seconds);
-    out->ttft_goal_seconds = max_real(out->ttft_goal_seconds, 2 * soonest);
+    out->tpot_goal_seconds = max_real(out->tpot_goal_seconds, 2 * out->front.points[0].tpot_seconds);
+    fit_first_token_goal(question, out);
     return find_best(question, arena, out, error);
 }
 
@@ -282,11 +327,12 @@ static bool search_further(const ServingQuestion *question, Arena *arena, Servin
         if (!search_all(physical, &out->submeshes, &out->physical, &out->physical_count, error)) return false;
     }
     if (out->front.count == 0 && limited && !find_nearest(question, arena, out, error)) return false;
+    fit_first_token_goal(question, out);
     if (out->front.count > 0 && !find_best(question, arena, out, error)) return false;
     if (out->front.count > 0 && !out->has_best && !limited && !prompts &&
         !find_best_loosened(question, arena, out, error))
         return false;
-    if (!prefer_one_pool(question, arena, out, error)) return false;
+    if (!prefer_one_pool(question, arena, out, error) || !prefer_common(question, arena, out, error)) return false;
     return !out->has_best || prompts || find_usual(question, arena, out, error);
 }
 
@@ -324,7 +370,7 @@ EngineSet point_launchable_by(const ServingQuestion *question, const ServingPoin
         const Engine *engine = engine_at(e);
         bool takes = chip >> e & 1 && (point->pool_count == 1 || engine->two_pools);
         for (int i = 0; i < point->pool_count && takes; i++)
-            takes = engine_takes(question, e, &point->pools[i].on.layout);
+            takes = engine_takes(question, e, point->pools[i].phase, &point->pools[i].on.layout);
         if (takes) set |= 1u << e;
     }
     return set;

@@ -16,7 +16,7 @@ typedef struct {
 } ServingUpperBound;
 ServingUpperBound serving_upper_bound(const ServingQuestion *question, double tpot_seconds);
 
-enum { SERVING_KINDS_MAX = 4 };
+enum { SERVING_KINDS_MAX = 5 };
 
 /* The limits by which the best point is chosen where none are requested: users read some 20 tokens a second, and MLPerf
  * Inference v5.1 gives the server scenario of Llama-2-70B 2 s to the first token (mlcommons, 2025). */
@@ -38,6 +38,8 @@ typedef struct {
     ServingPoint best;
     bool has_two_pools; /* two pools on one host are better than the best, by less than the model's error */
     ServingPoint two_pools;
+    bool has_seldom; /* a layout that hardly anybody runs is better than the best, by less than the model can tell */
+    ServingPoint seldom;
     bool has_nearest; /* nothing keeps the limits: what comes nearest */
     ServingPoint nearest;
     ServingKind kinds[SERVING_KINDS_MAX];

@@ -2,6 +2,7 @@
 #include "search/serving/point.h"
 
 #include "base/util.h"
+#include "mesh/host_link.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,6 +25,47 @@ static bool holds_longest(const ServingQuestion *question, const ServedModel *se
     return fits(&memory, 1, (double)question->budgets[0]);
 }
 
+/* A router sends requests that begin alike to one rank of one copy, so that each has its part of them; where a rate may
+ * need one copy alone, that has all. */
+static void price_prefixes(const ServingQuestion *question, const ServedModel *served, const ServingLayout *layout,
+                           PricedLayout *out) {
+    double tokens = question->request.cached * question->request.prompt;
+    double rate = host_one_way_rate(&question->chip) / max_real(1, (double)question->chip.devices_per_chip);
+    out->prefixes_bytes = out->copy_seconds = 0;
+    if (!(question->prefixes.count > 0)) return;
+    double copies = (double)layout->submesh->copies, ranks = (double)layout->layout.attention_data;
+    if (question->concurrency > 0) copies = min_real(copies, (double)question->concurrency);
+    if (question->rate > 0) copies = 1;
+    double bytes = worker_cache_bytes(served, &layout->layout, tokens);
+    out->prefixes_bytes = ceil(question->prefixes.count / (copies * ranks)) * bytes;
+    out->copy_seconds = rate > 0 ? bytes / rate : 0;
+}
+
+/* HBM has what sequences and steps leave; of prefixes that are as likely as each other it has so many. */
+static PrefixHit prefix_hit(const ServingQuestion *question, const PricedLayout *layout, int64_t batch, bool host) {
+    double cached = question->request.cached, all = layout->prefixes_bytes;
+    WorkerMemory memory;
+    if (!(all > 0)) return (PrefixHit){cached, 0};
+    memory_of_load(&layout->memory, (double)batch, (double)question->budgets[question->budget_count - 1], &memory);
+    double near = min_real(1, max_real(0, memory.limit_bytes - worker_memory_total(&memory)) / all);
+    double far = host ? min_real(1 - near, question->prefixes.host_bytes / all) : 0;
+    return (PrefixHit){cached * (near + far), cached * far};
+}
+
+static double new_tokens(const ServingQuestion *question, const PrefixHit *hit) {
+    return question->request.prompt * (1 - hit->cached);
+}
+
+/* The keys that a token of a prompt attends to, mean, where less of it is cached than could be. */
+static double prompt_context(const ServingQuestion *question, const PrefixHit *hit) {
+    return question->prompt_context * (1 + hit->cached) / (1 + question->request.cached);
+}
+
+/* What one prompt waits for copies of what the host has; ranks copy side by side. */
+static double copied_seconds(const ServingQuestion *question, const PricedLayout *layout, const PrefixHit *hit) {
+    return hit->copied > 0 ? hit->copied / question->request.cached * layout->copy_seconds : 0;
+}
+
 void price_layout(const ServingQuestion *question, const ServingLayout *layout, const WorkerLinks *links,
                   PricedLayout *out) {
     ServedModel served = question_served(question, layout->engine);
@@ -31,6 +73,7 @@ void price_layout(const ServingQuestion *question, const ServingLayout *layout, 
     step_plan(&served, &layout->layout, links, &out->step);
     memory_plan(&served, &layout->layout, question->peak_tokens, &out->memory);
     if (question->accepted > 0 && !holds_longest(question, &served, layout)) out->memory.limit_bytes = 0;
+    price_prefixes(question, &served, layout, out);
 }
 
 int64_t layout_room(const MemoryPlan *plan, int64_t step_tokens) {
@@ -47,13 +90,39 @@ int64_t layout_room(const MemoryPlan *plan, int64_t step_tokens) {
     return low;
 }
 
-StepLoad load_of_batch(const ServingQuestion *question, int64_t batch, ServingMode mode) {
+static StepLoad load_with(const ServingQuestion *question, int64_t batch, ServingMode mode, const PrefixHit *hit) {
     StepLoad load = {.sequences = (double)batch, .context = question->mean_context};
+    ServedRequest request = question->request;
     if (mode != SERVE_AGGREGATED) return load;
-    load.prompt_tokens = prefill_per_step((double)batch, &question->request, speculation_tokens(question->speculation));
-    load.prompt_context = question->prompt_context;
-    load.chunk = min_real(question_new_tokens(question), (double)question->budgets[question->budget_count - 1]);
+    request.cached = hit->cached;
+    load.prompt_tokens = prefill_per_step((double)batch, &request, speculation_tokens(question->speculation));
+    load.prompt_context = prompt_context(question, hit);
+    load.chunk = min_real(new_tokens(question, hit), (double)question->budgets[question->budget_count - 1]);
     return load;
+}
+
+StepLoad load_of_batch(const ServingQuestion *question, int64_t batch, ServingMode mode) {
+    return load_with(question, batch, mode, &(PrefixHit){question->request.cached, 0});
+}
+
+/* The step, with what the host has copied from there where that is quicker than to compute it again. */
+static void step_of_batch(const ServingQuestion *question, const PricedLayout *layout, ServingMode mode,
+                          ServingPool *pool) {
+    double finished = finished_per_step((double)pool->batch, question->request.output) *
+                      speculation_tokens(question->speculation) / (double)layout->on->layout.attention_data;
+    for (int host = 0; host <= (layout->prefixes_bytes > 0 && question->prefixes.host_bytes > 0); host++) {
+        PrefixHit hit = prefix_hit(question, layout, pool->batch, host);
+        StepLoad load = load_with(question, pool->batch, mode, &hit);
+        StepCost step;
+        worker_step(&layout->step, &load, &step);
+        double copied = mode == SERVE_AGGREGATED ? finished * copied_seconds(question, layout, &hit) : 0;
+        step.seconds += copied;
+        step.terms[STEP_HOST] += copied;
+        step.held[HELD_BY_NETWORK] += copied;
+        if (host && !(step.seconds < pool->step.seconds)) continue;
+        pool->step = step;
+        pool->hit = hit;
+    }
 }
 
 /* Copies that are used: all, unless a rate or a number of requests in flight needs fewer. */
@@ -86,13 +155,12 @@ double point_joules_per_token(const ServingQuestion *question, const ServingPoin
 void point_of_batch(const ServingQuestion *question, const PricedLayout *layout, int64_t batch, ServingMode mode,
                     ServingPoint *out) {
     double tokens = speculation_tokens(question->speculation);
-    StepLoad load = load_of_batch(question, batch, mode);
     ServingPool *pool = &out->pools[0];
     *out = (ServingPoint){.mode = mode, .pool_count = 1};
     pool->phase = mode == SERVE_AGGREGATED ? PHASE_BOTH : PHASE_DECODES;
     pool->on = *layout->on;
     pool->batch = batch;
-    worker_step(&layout->step, &load, &pool->step);
+    step_of_batch(question, layout, mode, pool);
     double rate = decode_requests_per_second((double)batch, pool->step.seconds / tokens, question->request.output);
     pool->workers = workers_used(question, layout->on->submesh, rate);
     out->chips_used = question_chips(question, pool->workers * layout->on->submesh->devices);
@@ -123,13 +191,14 @@ static double chunk_seconds(const StepPlan *plan, StepLoad load, double chunk) {
 /* A prompt goes through in chunks of what the batch leaves of its rank's budget, after the prompts that are there
  * before it. These wait as in a queue whose load is the share of the greatest rate of prompt tokens, steps full to
  * the budget, that the steady state takes. */
-static double first_token(const ServingQuestion *question, const StepPlan *plan, const ServingPoint *point,
+static double first_token(const ServingQuestion *question, const PricedLayout *layout, const ServingPoint *point,
                           int64_t budget, double *load_share) {
+    const StepPlan *plan = &layout->step;
     const ServingPool *pool = &point->pools[0];
     const ServingProfile *profile = &question->profiles[pool->on.engine];
-    StepLoad load = load_of_batch(question, pool->batch, SERVE_AGGREGATED);
+    StepLoad load = load_with(question, pool->batch, SERVE_AGGREGATED, &pool->hit);
     double decoding = (double)pool->batch * (double)(question->speculation.drafts + 1);
-    double free = (double)budget - decoding, prompt = question_new_tokens(question);
+    double free = (double)budget - decoding, prompt = new_tokens(question, &pool->hit);
     double ranks = (double)pool->on.layout.attention_data, chunk = min_real(free / ranks, prompt);
     double requested = question->rate > 0 ? min_real(1, question->rate / point->requests_per_second) : 1;
     double steady = load.prompt_tokens / pool->step.seconds;
@@ -139,7 +208,8 @@ static double first_token(const ServingQuestion *question, const StepPlan *plan,
     double own = chunk_seconds(plan, load, chunk);
     load.prompt_tokens = free;
     worker_step(plan, &load, &full);
-    double seconds = ceil(prompt / chunk) * own + profile->first_token_seconds;
+    double seconds =
+        ceil(prompt / chunk) * own + copied_seconds(question, layout, &pool->hit) + profile->first_token_seconds;
     *load_share = requested * steady / (free / full.seconds);
     if (!(profile->queue > 0)) return seconds;
     return seconds + profile->queue * (seconds * queue_wait(*load_share) + pool->step.seconds / 2);
@@ -162,7 +232,7 @@ bool point_first_token(const ServingQuestion *question, const PricedLayout *layo
     point->ttft_seconds = INFINITY;
     for (int i = 0; i < question->budget_count; i++) {
         double load_share = 0, budget = (double)question->budgets[i];
-        double seconds = first_token(question, &layout->step, point, question->budgets[i], &load_share);
+        double seconds = first_token(question, layout, point, question->budgets[i], &load_share);
         WorkerMemory memory;
         if (!(seconds < point->ttft_seconds)) continue;
         memory_of_load(&layout->memory, batch, budget, &memory);

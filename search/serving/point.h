@@ -6,6 +6,11 @@
 #include "base/error.h"
 #include "search/serving/space.h"
 
+/* What of a prompt need not be computed, and what of that comes from the host's memory; shares of it. */
+typedef struct {
+    double cached, copied;
+} PrefixHit;
+
 typedef struct {
     ServingPhase phase;
     ServingLayout on;
@@ -14,6 +19,7 @@ typedef struct {
     int64_t step_tokens; /* the most tokens of a step */
     StepCost step;       /* the mean step; of prompts, one step of a prompt */
     WorkerMemory memory;
+    PrefixHit hit;
 } ServingPool;
 
 typedef struct {
@@ -35,6 +41,7 @@ typedef struct {
     const ServingLayout *on;
     StepPlan step;
     MemoryPlan memory;
+    double prefixes_bytes, copy_seconds; /* on a chip: all that its rank should have, and to copy one from the host */
 } PricedLayout;
 
 void price_layout(const ServingQuestion *question, const ServingLayout *layout, const WorkerLinks *links,

@@ -52,6 +52,7 @@ typedef struct {
     int64_t accepted; /* tokens of the longest request that servers accept; 0: the longest sequence */
     Speculation speculation;
     Adapters adapters;
+    Prefixes prefixes; /* with a count: of one pool alone, since those of two are not numbered while they are priced */
     double ttft_limit_seconds, tpot_limit_seconds; /* 0: none */
     double rate;                                   /* requests per second; 0: as many as can be served */
     int64_t concurrency;                           /* requests in flight; 0: any number */
@@ -60,6 +61,7 @@ typedef struct {
     unsigned modes;                                /* a bit for each ServingMode */
     EngineSet engines;
     bool any_engine; /* no engine's rules: what divides and fits */
+    bool usual;      /* without layouts that hardly anybody runs (space.h) */
     StoredType weights[SERVING_TYPES_MAX], caches[SERVING_TYPES_MAX];
     int weights_count, caches_count;
     int64_t budgets[STEP_BUDGETS_MAX]; /* tokens of a step that are tried, rising */

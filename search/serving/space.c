@@ -147,6 +147,7 @@ static bool admitted(const Walk *walk) {
     const int64_t values[] = {layout->tensor,   layout->pipeline,      layout->attention_data,
                               layout->expert,   layout->expert_tensor, layout->kv_sequence,
                               layout->kv_batch, layout->stationary,    walk->layout.submesh->copies};
+    if (walk->question->usual && layout_is_seldom(walk->question, layout)) return false;
     for (int word = 0; word < (int)COUNT_OF(values); word++)
         if (!question_admits(walk->question, (int)walk->phase, (LayoutWord)word, values[word])) return false;
     return true;
@@ -176,8 +177,18 @@ static bool starts_on_hosts(const ServingQuestion *question, const Engine *engin
            !(engine->start.cannot && engine->start.cannot(ask, &place));
 }
 
-bool engine_takes(const ServingQuestion *question, int engine, const WorkerLayout *layout) {
-    EngineAsk request = {&question->model, &question->chip, layout};
+EngineRole engine_role(ServingPhase phase) {
+    return phase == PHASE_BOTH ? ENGINE_ALONE : phase == PHASE_PROMPTS ? ENGINE_PROMPTS : ENGINE_DECODES;
+}
+
+bool layout_is_seldom(const ServingQuestion *question, const WorkerLayout *layout) {
+    bool inside = worker_devices(layout) <= devices_of_host(question);
+    bool mixed = layout->attention_data > 1 && layout->tensor > 1, staged = layout->pipeline > 1 && inside;
+    return chip_has_domains(&question->chip) && (mixed || staged || layout->kv_sequence > 1);
+}
+
+bool engine_takes(const ServingQuestion *question, int engine, ServingPhase phase, const WorkerLayout *layout) {
+    EngineAsk request = {&question->model, &question->chip, layout, engine_role(phase)};
     const Engine *of = engine_at(engine);
     return of->weights >> layout->weights & 1 && of->caches >> layout->cache & 1 && !of->refuses(&request) &&
            starts_on_hosts(question, of, &request);
@@ -194,7 +205,8 @@ static bool try_layout(Walk *walk) {
     walk->layout.key++;
     if (!layout_divides(&walk->question->model, &walk->layout.layout)) return exclude(walk, EXCLUDED_INDIVISIBLE);
     if (!admitted(walk)) return exclude(walk, EXCLUDED_REQUIRE);
-    if (walk->layout.engine != NO_ENGINE && !engine_takes(walk->question, walk->layout.engine, &walk->layout.layout))
+    if (walk->layout.engine != NO_ENGINE &&
+        !engine_takes(walk->question, walk->layout.engine, walk->phase, &walk->layout.layout))
         return exclude(walk, EXCLUDED_ENGINE);
     walk->count->layouts++;
     return walk->visit(walk->context, &walk->layout, &walk->links);

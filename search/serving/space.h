@@ -94,5 +94,11 @@ bool layout_divides(const Model *model, const WorkerLayout *layout);
 int64_t devices_of_host(const ServingQuestion *question);
 int64_t devices_of_domain(const ServingQuestion *question);
 
+EngineRole engine_role(ServingPhase phase);
+
+/* Whether hardly any published run has such a layout (docs/serving.md has the counts): attention data parallel next to
+ * tensor, stages within a host, a cache cut by sequence. On a torus there are few layouts, and those are run. */
+bool layout_is_seldom(const ServingQuestion *question, const WorkerLayout *layout);
+
 /* Whether an engine runs the layout, and a worker of it can be started on hosts of the machine, as `emit` writes it. */
-bool engine_takes(const ServingQuestion *question, int engine, const WorkerLayout *layout);
+bool engine_takes(const ServingQuestion *question, int engine, ServingPhase phase, const WorkerLayout *layout);

@@ -11,14 +11,15 @@
 enum { ENGINES_MAX = 8, ENGINE_WORDS_MAX = 64, ENGINE_WORD_SIZE = 128, ENGINE_SETTINGS_SIZE = 1024 };
 typedef unsigned EngineSet; /* a bit for each, by its place in the list */
 
+/* What a pool does: everything, or one of two phases. */
+typedef enum { ENGINE_ALONE, ENGINE_PROMPTS, ENGINE_DECODES } EngineRole;
+
 typedef struct {
     const Model *model;
     const Chip *chip;
     const WorkerLayout *layout;
+    EngineRole role;
 } EngineAsk;
-
-/* What a pool does: everything, or one of two phases. */
-typedef enum { ENGINE_ALONE, ENGINE_PROMPTS, ENGINE_DECODES } EngineRole;
 
 /* What a pool is started with, in addition to its layout. */
 typedef struct {
@@ -29,6 +30,7 @@ typedef struct {
     double memory_fraction;
     int64_t drafts;
     Adapters adapters;
+    double host_bytes; /* of each device's host memory, for prefixes that HBM has no room for */
 } EngineKnobs;
 
 /* A word of a command line: a text as it is, or one that the shell of a script (search/serving/launch) fills in. */
@@ -145,6 +147,10 @@ bool engine_balances(const EngineAsk *ask);
 
 /* Whether the chip is AMD's, whose kernels exchange tokens by MORI in place of DeepEP: chips joined by xGMI alone. */
 static inline bool engine_is_rocm(const EngineAsk *ask) { return ask->chip->scaleup == SCALEUP_MESH; }
+
+/* The reason why DeepEP's kernels for prompts, which those for few tokens need not be, do not exchange tokens over so
+ * many ranks; NULL: they do. */
+const char *engine_deepep_refuses(const EngineAsk *ask);
 
 /* Whether the model is of a family in the list, which ends with NULL. */
 bool engine_family_among(const Model *model, const char *const *families);

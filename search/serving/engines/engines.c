@@ -52,6 +52,15 @@ bool engine_balances(const EngineAsk *ask) {
     return engine_is_wide(ask) || (chip_has_domains(ask->chip) && is_beyond(ask, ask->chip->chips_per_host));
 }
 
+/* deepseek-ai/DeepEP@dd758ca deep_ep/buffers/legacy.py asserts that get_dispatch_config() has the ranks, as does what
+ * SGLang (token_dispatcher/deepep.py) and vLLM (prepare_finalize/deepep_ht.py) make of it. */
+const char *engine_deepep_refuses(const EngineAsk *ask) {
+    static const int64_t RANKS[] = {2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 144, 160};
+    bool configured = ask->role == ENGINE_DECODES || engine_is_rocm(ask);
+    for (size_t i = 0; i < COUNT_OF(RANKS); i++) configured |= worker_group(ask->layout) == RANKS[i];
+    return configured ? NULL : "DeepEP has no configuration for prompts on so many ranks";
+}
+
 bool engine_family_among(const Model *model, const char *const *families) {
     while (*families && strcmp(model->family, *families) != 0) families++;
     return *families != NULL;

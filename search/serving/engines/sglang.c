@@ -24,8 +24,8 @@ static const char *refuses_exchange(const EngineAsk *ask) {
     bool compiled = model->family[0] == '\0' || engine_is_rocm(ask);
     for (size_t i = 0; i < COUNT_OF(DEEPEP_WIDTHS); i++) compiled |= model->d_model == DEEPEP_WIDTHS[i];
     if (!compiled) return "DeepEP is not compiled for the width of this model";
-    return engine_family_among(model, UNDISPATCHED) ? "the code of this model does not exchange tokens by DeepEP"
-                                                    : NULL;
+    if (engine_family_among(model, UNDISPATCHED)) return "the code of this model does not exchange tokens by DeepEP";
+    return engine_deepep_refuses(ask);
 }
 
 static const char *refuses(const EngineAsk *ask) {
@@ -77,6 +77,8 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     engine_word(out, WORD_MODEL, "");
     engine_flags(out, FLAGS, 'w', says);
     if (exchanges(layout)) engine_words(out, "--moe-a2a-backend %s", deepep ? "deepep" : "mori");
+    if (deepep && knobs->role != ENGINE_ALONE) /* else buffers of both kinds, the larger of which some widths lack */
+        engine_words(out, "--deepep-mode %s", knobs->role == ENGINE_PROMPTS ? "normal" : "low_latency");
     if (engine_is_wide(ask)) engine_words(out, "--enable-two-batch-overlap");
     if (engine_balances(ask)) engine_words(out, "--enable-eplb");
     if (engine_redundant_experts(ask) > 0)
@@ -88,6 +90,8 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     engine_words(out, "--mem-fraction-static %.2f", knobs->memory_fraction);
     if (layout->weights == STORED_FP8) engine_words(out, "--quantization fp8");
     if (layout->cache == STORED_FP8) engine_words(out, "--kv-cache-dtype fp8_e4m3");
+    if (knobs->host_bytes > 0)
+        engine_words(out, "--enable-hierarchical-cache --hicache-size %.0f", knobs->host_bytes / 1e9);
     if (knobs->adapters.count > 0) { /* the base alone counts as one */
         engine_words(out, "--enable-lora --lora-target-modules all");
         engine_flag(out, "--max-loras-per-batch", knobs->adapters.count + 1);

@@ -45,6 +45,7 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
     engine_setting(out, "enable_chunked_prefill: true\n");
     engine_setting(out, "kv_cache_config:\n  free_gpu_memory_fraction: 0.90\n");
     if (layout->cache == STORED_FP8) engine_setting(out, "  dtype: fp8\n");
+    if (knobs->host_bytes > 0) engine_setting(out, "  host_cache_size: %.0f\n", knobs->host_bytes);
     if (knobs->role != ENGINE_ALONE)
         engine_setting(out, "cache_transceiver_config:\n  backend: DEFAULT\n  max_tokens_in_buffer: %lld\n",
                        (long long)knobs->length);

@@ -38,6 +38,8 @@ static const char *refuses(const EngineAsk *ask) {
         return "the expert group is all of tensor x data parallel, or none";
     if (engine_redundant_experts(ask) > 0 && engine_family_among(ask->model, UNBALANCED))
         return "the code of this model has no copies of experts";
+    if (ask->role == ENGINE_PROMPTS && layout->attention_data > 1 && layout->expert > 1 && engine_deepep_refuses(ask))
+        return engine_deepep_refuses(ask);
     if (tpu && layout->pipeline > 1) return "there are no pipelines on TPUs";
     for (int i = 0; i < ask->model->kind_count && tpu; i++)
         if (cache_copies(&ask->model->kinds[i], layout->tensor) > layout->kv_sequence)
@@ -99,6 +101,9 @@ static void words(const EngineAsk *ask, const EngineKnobs *knobs, EngineWords *o
         engine_words(out, "--enable-eplb");
     if (copies > 0) engine_flag(out, "--eplb-config.num_redundant_experts", copies);
     add_adapters(&knobs->adapters, out);
+    if (knobs->host_bytes > 0) /* GiB of all ranks: vllm/config/cache.py */
+        engine_words(out, "--kv-offloading-size %.0f",
+                     knobs->host_bytes * (double)(layout->tensor * layout->pipeline) / (1 << 30));
     add_role(ask, knobs->role, out);
     if (knobs->drafts < 1) return;
     engine_words(out, "--speculative-config.method %s", engine_drafts_itself(ask->model) ? "mtp" : "eagle3");

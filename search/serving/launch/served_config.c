@@ -267,7 +267,7 @@ static bool pin_pool(const ServedConfig *config, const ServedPool *pool, Serving
     if (!layout_of(config, pool, &question->model, &layout, error)) return false;
     layout.weights = question->weights[0];
     layout.cache = question->caches[0];
-    EngineAsk ask = {&question->model, &question->chip, &layout};
+    EngineAsk ask = {&question->model, &question->chip, &layout, pool->role};
     const char *refusal =
         !layout_divides(&question->model, &layout) ? "its degrees do not divide the model" : engine->refuses(&ask);
     if (refusal) return wrong(config, pool, error, refusal);

@@ -23,10 +23,6 @@ typedef struct {
 
 static const char *const POOL_NAMES[] = {"both", "prompts", "decode"}; /* by EngineRole */
 
-static EngineRole role_of(const ServingPool *pool) {
-    return pool->phase == PHASE_BOTH ? ENGINE_ALONE : pool->phase == PHASE_PROMPTS ? ENGINE_PROMPTS : ENGINE_DECODES;
-}
-
 /* Requests in flight that fill the point: of all workers, as many as were requested. */
 static int64_t point_in_flight(const ServingQuestion *question, const ServingPoint *point) {
     const ServingPool *pool = &point->pools[point->pool_count - 1];
@@ -51,7 +47,7 @@ static void write_expected(const Script *script) {
         const WorkerMemory *memory = &point->pools[i].memory;
         char weights[NUMBER_TEXT_SIZE], cache[NUMBER_TEXT_SIZE], all[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
         fprintf(out, "# A device of %s holds %s of weights and %s of cache, %s in all of %s.\n",
-                POOL_NAMES[role_of(&point->pools[i])], number_bytes(memory->weights_bytes, weights),
+                POOL_NAMES[engine_role(point->pools[i].phase)], number_bytes(memory->weights_bytes, weights),
                 number_bytes(memory->kv_bytes, cache), number_bytes(worker_memory_total(memory), all),
                 number_bytes(memory->limit_bytes, limit));
     }
@@ -139,8 +135,8 @@ static void write_workers(const Script *script) {
             "# One line a worker: its pool, its first host, how many hosts, its devices on each of them.\nWORKERS=(\n");
     for (int64_t i = 0; i < script->places.count; i++) {
         const WorkerPlace *place = &script->places.workers[i];
-        fprintf(out, "    '%s %" PRId64 " %" PRId64 " ", POOL_NAMES[role_of(&script->point->pools[place->pool])],
-                place->host, place->hosts);
+        fprintf(out, "    '%s %" PRId64 " %" PRId64 " ",
+                POOL_NAMES[engine_role(script->point->pools[place->pool].phase)], place->host, place->hosts);
         for (int64_t d = 0; d < place->count; d++) fprintf(out, "%s%" PRId64, d > 0 ? "," : "", place->first + d);
         fprintf(out, "'\n");
     }
@@ -185,9 +181,9 @@ static void write_settings(const char *settings, int64_t graphs, FILE *out) {
 
 static bool write_pool(const Script *script, const ServingPool *pool, Error *error) {
     const WorkerLayout *layout = &pool->on.layout;
-    EngineAsk ask = {&script->question->model, &script->question->chip, layout};
+    EngineAsk ask = {&script->question->model, &script->question->chip, layout, engine_role(pool->phase)};
     int64_t host = devices_of_host(script->question);
-    EnginePlace place = {.role = role_of(pool),
+    EnginePlace place = {.role = engine_role(pool->phase),
                          .hosts = divide_up(pool->on.submesh->devices, host),
                          .host_devices = min_whole(pool->on.submesh->devices, host),
                          .longest_prompt = (int64_t)script->question->longest - script->route.output,
@@ -222,7 +218,7 @@ static bool write_pool(const Script *script, const ServingPool *pool, Error *err
 const char *serving_script_worker(const ServingQuestion *question, const ServingPool *pool, FILE *out, Error *error) {
     Script script = {.question = question, .engine = engine_at(pool->on.engine), .out = out, .where = "emit"};
     script.route.output = (int64_t)ceil(question->request.output);
-    return write_pool(&script, pool, error) ? POOL_NAMES[role_of(pool)] : NULL;
+    return write_pool(&script, pool, error) ? POOL_NAMES[engine_role(pool->phase)] : NULL;
 }
 
 /* Where the worker i answers. */

@@ -21,8 +21,6 @@ static const struct {
     [FITTED_KERNEL_EXTRA] = {"kernel_extra", offsetof(ServingProfile, kernel_extra), 0.2, -0.4, 3, false},
     [FITTED_MESSAGE_EXTRA] = {"message_extra", offsetof(ServingProfile, message_extra), 0.4, -0.7, 6, false},
     [FITTED_EXPERT_EXTRA] = {"expert_extra", offsetof(ServingProfile, expert_extra), 0.4, -0.7, 6, false},
-    [FITTED_EXPERT_FLOOR] = {"expert_floor_seconds", offsetof(ServingProfile, expert_floor_seconds), 2e-5, 0, 3e-4,
-                             false},
     [FITTED_LAYER] = {"layer_seconds", offsetof(ServingProfile, layer_seconds), 7e-6, 0, 2e-4, false},
     [FITTED_STEP] = {"step_seconds", offsetof(ServingProfile, step_seconds), 5e-4, 0, 2e-2, false},
     [FITTED_SEQUENCE] = {"sequence_seconds", offsetof(ServingProfile, sequence_seconds), 1e-5, 0, 1e-3, false},

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/number.h"
 #include "base/util.h"
+#include "mesh/host_link.h"
 #include "models/config/model_json.h"
 #include "models/mixer.h"
 #include "search/serving/options/serving_options.h"
@@ -142,17 +143,43 @@ static bool read_speculation(const Words *words, ServingRequested *request) {
            number_share(colon + 1, words_where(words, OPTION_SPECULATE), 0, 1, &out->acceptance, words->error);
 }
 
+/* A number, and where the text goes on behind a colon or comma. */
+static bool read_count(const Words *words, Option option, int64_t most, int64_t *count, const char **rest) {
+    const char *text = given(words, option);
+    size_t length = strcspn(text, ":,");
+    const char *number = arena_format(words->arena, "%.*s", (int)length, text);
+    *rest = text + length + (text[length] != '\0');
+    return number ? number_whole(number, words_where(words, option), 1, most, count, words->error)
+                  : error_memory(words->error);
+}
+
 static bool read_adapters(const Words *words, ServingRequested *request) {
     Adapters *out = &request->question.adapters;
-    const char *text = given(words, OPTION_ADAPTERS);
-    size_t count = text ? strcspn(text, ":,") : 0;
+    const char *text = given(words, OPTION_ADAPTERS), *rest;
     if (!text) return true;
-    if (!text[count])
+    if (!text[strcspn(text, ":,")])
         return words_wrong(words, OPTION_ADAPTERS, "\"%.60s\" has no rank; give adapters and rank, like 8:16", text);
-    const char *number = arena_format(words->arena, "%.*s", (int)count, text);
-    if (!number) return error_memory(words->error);
-    return number_whole(number, words_where(words, OPTION_ADAPTERS), 1, 4096, &out->count, words->error) &&
-           number_whole(text + count + 1, words_where(words, OPTION_ADAPTERS), 1, 512, &out->rank, words->error);
+    return read_count(words, OPTION_ADAPTERS, 4096, &out->count, &rest) &&
+           number_whole(rest, words_where(words, OPTION_ADAPTERS), 1, 512, &out->rank, words->error);
+}
+
+static bool read_prefixes(const Words *words, ServingRequested *request) {
+    ServingQuestion *question = &request->question;
+    const char *text = given(words, OPTION_PREFIXES), *rest;
+    double room = question->chip.host_bytes.value / 1e9, gigabytes = 0;
+    int64_t count = 0;
+    if (!text) return true;
+    if (!(question->request.cached > 0))
+        return words_wrong(words, OPTION_PREFIXES, "\"%.60s\" needs the share of a prompt that they are; give --cached",
+                           text);
+    if (!read_count(words, OPTION_PREFIXES, INT64_C(1) << 40, &count, &rest)) return false;
+    if (*rest && !host_is_known(&question->chip))
+        return words_wrong(words, OPTION_PREFIXES, "\"%.60s\": the host of %s is not known; give the number alone",
+                           text, question->chip.title);
+    if (*rest && !number_real(rest, words_where(words, OPTION_PREFIXES), 0, room, &gigabytes, words->error))
+        return false;
+    question->prefixes = (Prefixes){(double)count, 1e9 * gigabytes};
+    return true;
 }
 
 /* A token of a batch job may take as long as anything that was ever run. */
@@ -194,7 +221,8 @@ static bool read_limits(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
     if (!read_time(words, OPTION_TTFT, TTFT_BARE, &question->ttft_limit_seconds) ||
         !read_time(words, OPTION_TPOT, TPOT_BARE, &question->tpot_limit_seconds) || !read_speculation(words, request) ||
-        !read_adapters(words, request) || !words_whole(words, OPTION_CONCURRENCY, 1, 1 << 24, &question->concurrency) ||
+        !read_adapters(words, request) || !read_prefixes(words, request) ||
+        !words_whole(words, OPTION_CONCURRENCY, 1, 1 << 24, &question->concurrency) ||
         !words_whole(words, OPTION_TOP, 1, 1000000, &request->top))
         return false;
     const char *rate = given(words, OPTION_RATE);
@@ -297,6 +325,11 @@ static bool read_space(const Words *words, ServingRequested *request) {
     if (request->modes_said &&
         !each_word(words, request, OPTION_MODE, take_mode, "aggregated, disaggregated, any, decode or prefill"))
         return false;
+    if (question->prefixes.count > 0) question->modes &= 1u << SERVE_AGGREGATED;
+    if (question->modes == 0)
+        return words_wrong(words, OPTION_MODE,
+                           "\"%.60s\" contradicts --prefixes, which are of one pool; give aggregated",
+                           given(words, OPTION_MODE));
     if (given(words, OPTION_OBJECTIVE) &&
         !each_word(words, request, OPTION_OBJECTIVE, take_objective, "throughput, latency, cost or chips"))
         return false;

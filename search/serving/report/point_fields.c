@@ -33,6 +33,9 @@ const Field POINT_FIELDS[] = {
     {"prefill_load", REAL(point.prefill_load)},
     {"transfer_seconds", REAL(transfer_seconds), OR_ABSENT,
      .meaning = "of two pools: what a cache takes from one to the other"},
+    {"prefix_hits.cached", REAL(hit_cached), OR_ABSENT,
+     .meaning = "with `--prefixes`: the share of a prompt that HBM or the host has; `copied` is of it the host's"},
+    {"prefix_hits.copied", REAL(hit_copied), OR_ABSENT, .meaning = "="},
     {"concurrency", WHOLE(concurrency), .meaning = "requests in flight"},
     {"likely.tpot_low_seconds", REAL(tpot_low),
      .meaning = "nine of ten measured times lie below the high ones, by the profile's own error"},
@@ -67,6 +70,8 @@ void point_record(const ServingReport *report, const ServingPoint *point, int ra
     double requests = point->mode == SERVE_PREFILL ? point->requests_per_second : rate / q->request.output;
     out->input_tokens_per_second = requests * q->request.prompt;
     out->transfer_seconds = point->pool_count == 2 ? point->transfer_seconds : -1;
+    out->hit_cached = q->prefixes.count > 0 ? out->pool.hit.cached : -1;
+    out->hit_copied = q->prefixes.count > 0 ? out->pool.hit.copied : -1;
     out->usd_of_output = point_usd_per_million(q, point, rate);
     out->usd_of_input = point_usd_per_million(q, point, out->input_tokens_per_second);
     out->joules = point_joules_per_token(q, point);

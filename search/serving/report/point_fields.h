@@ -12,7 +12,8 @@ typedef struct {
     ServingPool pool;                      /* the last, which decodes */
     int64_t rank, chips_idle, concurrency; /* rank below 0: it has none */
     double input_tokens_per_second, transfer_seconds, usd_of_output, usd_of_input, joules; /* below 0: none */
-    double tpot_low, tpot_high, ttft_high, memory_bytes;
+    double tpot_low, tpot_high, ttft_high, memory_bytes, hit_cached,
+        hit_copied;                                              /* hits below 0: prefixes have no size */
     const char *notation, *engine, *title, *mode, *model, *chip; /* engine NULL: no engine's rules */
     char text[POINT_TEXT_SIZE];
 } PointRecord;

@@ -119,6 +119,11 @@ static void add_request(cJSON *json, const ServingReport *report) {
         json_add_whole(adapters, "count", q->adapters.count);
         json_add_whole(adapters, "rank", q->adapters.rank);
     }
+    if (q->prefixes.count > 0) {
+        cJSON *prefixes = json_add_object(request, "prefixes");
+        json_add_real(prefixes, "count", q->prefixes.count);
+        json_add_real(prefixes, "host_bytes", q->prefixes.host_bytes);
+    }
     for (int e = 0; e < engine_count() && !q->any_engine; e++)
         if (q->engines >> e & 1)
             used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? "," : "", engine_at(e)->name);

@@ -230,13 +230,18 @@ static bool write_plans(const ServingReport *report, TextOut out) {
     int count = report_points(report);
     bool compares = answer->has_best && answer->count.complete && !report->top &&
                     report->question->modes != 1u << SERVE_PREFILL && report->question->machine.mesh.devices > 1;
-    bool equal = compares && answer->has_usual && answer->usual.per_chip >= answer->best.per_chip * (1 - 1e-9);
+    bool shown = false;
     for (int i = 0; i < count; i++) {
         const char *kind;
-        const ServingPoint *point = report_point(report, i, &kind);
-        add_point(&table, i + 1, point, strcmp(kind, "best") == 0 && equal ? "best, as TP over all" : kind);
+        char also[64];
+        const ServingPoint *point = report_point(report, i, &kind), *usual = &answer->usual;
+        bool equal = compares && answer->has_usual && !shown && fabs(usual->per_chip / point->per_chip - 1) < 1e-9 &&
+                     fabs(usual->per_user / point->per_user - 1) < 1e-9;
+        snprintf(also, sizeof also, "%s, as TP over all", kind);
+        add_point(&table, i + 1, point, equal ? also : kind);
+        shown |= equal;
     }
-    if (compares && !equal && answer->has_usual) add_point(&table, count + 1, &answer->usual, "TP over all");
+    if (compares && !shown && answer->has_usual) add_point(&table, count + 1, &answer->usual, "TP over all");
     if (compares && !answer->has_usual)
         table_row(&table, (const char *const[]){"", "TP over all", "-", "-", "-", "-", "", "misses the limits"});
     table_wrap(&table, 1, 46);
@@ -410,6 +415,12 @@ static void write_assumed(const ServingReport *report, TextOut out) {
     if (q->adapters.count > 0)
         prose_add(&prose, ", %lld LoRA adapters of rank %lld within the weights, each request with one",
                   (long long)q->adapters.count, (long long)q->adapters.rank);
+    if (report->answer->has_best && q->prefixes.count > 0) {
+        const PrefixHit *hit = &report->answer->best.pools[0].hit;
+        prose_add(&prose,
+                  ", any of %.0f prefixes as likely as another: %.0f%% of a prompt is a hit, %.0f%% from the host",
+                  q->prefixes.count, 100 * hit->cached, 100 * hit->copied);
+    }
     if (report->answer->has_best) {
         const ServingPoint *best = &report->answer->best;
         prose_add(&prose, "; %s of %s HBM usable",

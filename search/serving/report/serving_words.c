@@ -86,17 +86,16 @@ const char *pool_launch(const ServingQuestion *question, const ServingPool *pool
 
 void pool_words(const ServingQuestion *question, const ServingPool *pool, EngineWords *out) {
     int engine = pool->on.engine;
-    EngineAsk ask = {&question->model, &question->chip, &pool->on.layout};
-    EngineKnobs knobs = {.role = pool->phase == PHASE_BOTH      ? ENGINE_ALONE
-                                 : pool->phase == PHASE_PROMPTS ? ENGINE_PROMPTS
-                                                                : ENGINE_DECODES,
+    EngineAsk ask = {&question->model, &question->chip, &pool->on.layout, engine_role(pool->phase)};
+    EngineKnobs knobs = {.role = ask.role,
                          .sequences = pool_slots(question, pool),
                          .step_tokens = pool->step_tokens,
                          .length =
                              question->accepted > 0 ? question->accepted : (int64_t)question->longest + SPECIAL_TOKENS,
                          .memory_fraction = question->profiles[engine].memory_fraction,
                          .drafts = question->speculation.drafts,
-                         .adapters = question->adapters};
+                         .adapters = question->adapters,
+                         .host_bytes = pool->hit.copied > 0 ? question->prefixes.host_bytes : 0};
     if (pool->phase == PHASE_PROMPTS)
         knobs.sequences = max_whole(knobs.sequences, PROMPTS_IN_FLIGHT * pool->on.layout.attention_data);
     engine_at(engine)->words(&ask, &knobs, out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* tests/cost/serving/book_cases.h: a handler for each row of tests/data/serving/cases.tsv. test_roofline.c includes it
- * twice: CASE(id, number). PLANNER means that the number comes out of functions with which serving is priced, on
- * figures given as the book gives them. ARITHMETIC means that the planner has no such number (money, sums, ratios of
- * figures); the row checks the table alone. */
+ * twice: CASE(id, number). PLANNER means that the number comes out of functions with which serving is priced, or of
+ * book_formulas.h, on figures given as the book gives them. ARITHMETIC means that the planner has no such number
+ * (money, sums, ratios of figures); the row checks the table alone. */
 /* clang-format off */
 #define PLANNER CASE
 #define ARITHMETIC CASE

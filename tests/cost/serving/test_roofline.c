@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The numbers of the book's chapters on serving, by the functions that price serving. The handlers are in book_cases.h,
- * one for each row; their words are here. Break-even points are searched, never computed. */
+/* The numbers of the book's chapters on serving, by the functions that price serving and by the book's formulas. The
+ * handlers are in book_cases.h, one for each row; their words are here. Break-even points are searched, never
+ * computed. */
 #include "base/util.h"
 #include "cost/serving/cache.h"
 #include "cost/serving/memory.h"
 #include "cost/serving/step.h"
 #include "tests/cost/book_table.h"
+#include "tests/cost/serving/book_formulas.h"
 
 /* Where a falling function of x crosses zero. */
 static double crossing(double (*excess)(double x, const double *with), const double *with) {
@@ -137,7 +139,7 @@ static const ServingProfile PEAK = {.matmul_hbm_share = {1, 1, 1},
                                     .attention_hbm_share = {1, 1},
                                     .latent_hbm_share = {1, 1},
                                     .prefill_attention_flops_share = 1,
-                                    .expert_hbm_share = 1,
+                                    .expert_hbm_share = {1, 1, 1},
                                     .expert_flops_share = {1, 1, 1},
                                     .page_tokens = 1,
                                     .memory_fraction = 1,

@@ -252,7 +252,7 @@ Test(serving_profile, ranges_of_figures) {
         cr_expect_not(reads_with(&open, value, KINDS[k].high + beyond), "%s: high", key);
         count++;
     }
-    cr_expect_eq(count, 65, "%d figures", count);
+    cr_expect_eq(count, 69, "%d figures", count);
     close_it(&open);
 }
 

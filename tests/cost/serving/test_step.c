@@ -11,12 +11,12 @@ static const Chip CHIP = {.bf16_flops_per_second = {.value = 1e12}, .hbm_bytes_p
 
 static ServingProfile profile_with(double floor, double share) {
     ServingProfile profile = {.prefill_attention_flops_share = share,
-                              .expert_hbm_share = share,
+                              .expert_hbm_share = {share, share, share},
                               .page_tokens = 1,
                               .expert_flops_share = {share, share, share},
                               .pipeline_share = 1,
                               .attention_floor_seconds = floor,
-                              .expert_floor_seconds = floor,
+                              .expert_floor_seconds = {floor, floor, floor},
                               .draft_share = 1};
     for (int a = 0; a < ARITHMETIC_COUNT; a++) {
         profile.matmul_floor_seconds[a] = floor;

@@ -96,6 +96,10 @@ static inline void random_load(Dice *dice, ServingQuestion *question) {
     question->prompt_context = prompt - prompt * (1 - cached) / 2;
     if (roll(dice, 4) == 0) question->speculation = (Speculation){PICK(dice, 1, 3), 0.7};
     if (roll(dice, 4) == 0) question->adapters = (Adapters){PICK(dice, 1, 6), PICK(dice, 8, 64)};
+    if (cached > 0 && roll(dice, 2)) question->prefixes = (Prefixes){(double)PICK(dice, 10, 100, 1000), 0};
+    if (question->prefixes.count > 0 && roll(dice, 2))
+        question->prefixes.host_bytes = (double)PICK(dice, 10000000, 1000000000);
+    if (question->prefixes.count > 0) question->modes = 1u << SERVE_AGGREGATED;
     if (roll(dice, 4) == 0) question->tpot_limit_seconds = 1e-4 * (double)PICK(dice, 5, 10, 40);
     if (roll(dice, 4) == 0) question->ttft_limit_seconds = 1e-3 * (double)PICK(dice, 2, 5, 40);
     uint64_t load = roll(dice, 4);

@@ -277,6 +277,12 @@ static void law(const char *name, const ServingQuestion *less, const ServingQues
     arena_free(&arena);
 }
 
+static ServingQuestion unhurried_of(const ServingQuestion *question) {
+    ServingQuestion unhurried = *question;
+    unhurried.ttft_limit_seconds = 0;
+    return unhurried;
+}
+
 Test(explore, more_is_never_worse) {
     World1 world = world_open("default");
     for (uint64_t seed = 0; seed < FEWER; seed++) {
@@ -288,9 +294,16 @@ Test(explore, more_is_never_worse) {
         more.tpot_limit_seconds *= 2;
         more.ttft_limit_seconds *= 2;
         law("looser limits", &less, &more, false);
+        /* What the host has is all copied or all computed again, so that more of it may be worse than less. */
+        more = unhurried_of(&less);
+        ServingQuestion none = more, many;
+        none.prefixes.host_bytes = 0;
+        many = none;
+        many.prefixes.count *= 10;
+        if (less.prefixes.count > 0) law("host memory", &none, &more, false);
+        if (less.prefixes.count > 0) law("fewer prefixes", &many, &none, false);
         /* What decodes faster takes more requests, whose queue for prompts may pass a limit of the first token. */
-        ServingQuestion unhurried = less;
-        unhurried.ttft_limit_seconds = 0;
+        ServingQuestion unhurried = unhurried_of(&less);
         more = unhurried;
         more.chip.hbm_bytes_per_second.value *= 1.3;
         more.device = chip_device(&more.chip);

@@ -25,7 +25,7 @@ static ServingQuestion question_of(void) {
                                              .hbm_bytes = {.value = 1e12},
                                              .devices_per_chip = 1};
     *profile = (ServingProfile){.prefill_attention_flops_share = 1,
-                                .expert_hbm_share = 1,
+                                .expert_hbm_share = {1, 1, 1},
                                 .expert_flops_share = {1, 1, 1},
                                 .attention_hbm_share = {1, 1},
                                 .page_tokens = 1,
@@ -75,6 +75,46 @@ Test(point, lengths_of_a_request) {
     cr_expect_eq(question.mean_context, 1100);
     cr_expect_eq(question.prompt_context, 250 + 750 / 2.);
     cr_expect_eq(question_new_tokens(&question), 750);
+}
+
+/* 20 prefixes of 2,048 tokens, each 2,048 x 3 layers x 2 heads x 2 x 25 numbers of 2 bytes, on one device: what is left
+ * of HBM has room for 5, the host for 10. A quarter of 50% is a hit, and another half of it is copied at 1e9 bytes/s,
+ * for each of the 8 / 64 requests that a step finishes; where copies are slower than FLOPs nothing is. */
+Test(point, prefixes_need_room) {
+    static const struct {
+        double host, rate, cached, copied;
+    } ROWS[] = {{0, 1e9, 0.125, 0}, {10, 1e9, 0.375, 0.25}, {100, 1e9, 0.5, 0.375}, {100, 1e3, 0.125, 0}};
+    const double each = 2048.0 * 3 * 2 * 2 * 25 * 2;
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        ServingQuestion question = question_of();
+        SubMesh submesh = {.devices = 1, .copies = 1};
+        ServingLayout layout = {.engine = NO_ENGINE, .submesh = &submesh};
+        WorkerLinks links = {0};
+        PricedLayout priced;
+        ServingPoint point, bare;
+        layout.layout = (WorkerLayout){1, 1, 1, 1, 1, 1, 1, 1, STORED_BF16, STORED_BF16};
+        question.machine.mesh.chips = 1;
+        question.request.cached = 0.5;
+        question_lengths(&question, 4096, 64);
+        question.chip.host_bytes.value = 1e15;
+        question.chip.pcie_bytes_per_second.value = ROWS[i].rate;
+        question.chip.chips_per_host = 1;
+        question.prefixes = (Prefixes){20, ROWS[i].host * each};
+        price_layout(&question, &layout, &links, &priced);
+        WorkerMemory memory;
+        memory_of_load(&priced.memory, 8, 1024, &memory);
+        priced.memory.limit_bytes = worker_memory_total(&memory) + 5 * each;
+        point_of_batch(&question, &priced, 8, SERVE_AGGREGATED, &point);
+        cr_expect_float_eq(point.pools[0].hit.cached, ROWS[i].cached, 1e-9, "%zu: %g", i, point.pools[0].hit.cached);
+        cr_expect_float_eq(point.pools[0].hit.copied, ROWS[i].copied, 1e-9, "%zu: %g", i, point.pools[0].hit.copied);
+        question.request.cached = ROWS[i].cached;
+        question_lengths(&question, 4096, 64);
+        question.prefixes.count = 0;
+        price_layout(&question, &layout, &links, &priced);
+        point_of_batch(&question, &priced, 8, SERVE_AGGREGATED, &bare);
+        double copied = 8 / 64. * ROWS[i].copied / 0.5 * each / ROWS[i].rate;
+        cr_expect_float_eq(point.tpot_seconds, bare.tpot_seconds + copied, 1e-9 * bare.tpot_seconds, "%zu", i);
+    }
 }
 
 /* ---- fronts on a small grid, where many are equal in one rate or in both, against every pair of points ---- */

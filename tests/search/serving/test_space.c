@@ -103,7 +103,8 @@ Test(space, workers_lie_on_hosts) {
         else if (slice_parse("4x8", &shape, &sizes))
             machine_of_slice(&question.chip, shape, 1, &question.machine);
         WorkerLayout layout = {ROWS[i].tensor, ROWS[i].data, ROWS[i].pipeline, 1, 1, 1, 1, 1, STORED_BF16, STORED_BF16};
-        cr_expect_eq(engine_takes(&question, engine_named(ROWS[i].engine), &layout), ROWS[i].takes, "row %zu", i);
+        cr_expect_eq(engine_takes(&question, engine_named(ROWS[i].engine), PHASE_BOTH, &layout), ROWS[i].takes,
+                     "row %zu", i);
         arena_free(&arena);
     }
 }

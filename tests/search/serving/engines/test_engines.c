@@ -83,8 +83,8 @@ Test(engines, rules) {
     for (size_t i = 0; i < COUNT_OF(RULES); i++) {
         Model model = model_of(RULES[i].mixture);
         Chip chip = chip_of(RULES[i].tpu);
-        const char *why =
-            engine_at(engine_named(RULES[i].engine))->refuses(&(EngineAsk){&model, &chip, &RULES[i].layout});
+        const char *why = engine_at(engine_named(RULES[i].engine))
+                              ->refuses(&(EngineAsk){&model, &chip, &RULES[i].layout, ENGINE_ALONE});
         if (!why) why = "";
         cr_expect(RULES[i].says[0] ? strstr(why, RULES[i].says) != NULL : !why[0], "%zu, %s: \"%s\", not \"%s\"", i,
                   RULES[i].engine, why, RULES[i].says);
@@ -116,11 +116,35 @@ Test(engines, families) {
         Chip chip = chip_of(false);
         snprintf(model.family, sizeof model.family, "%s", ROWS[i].family);
         model.d_model = ROWS[i].d_model;
-        const char *why =
-            engine_at(engine_named(ROWS[i].engine))->refuses(&(EngineAsk){&model, &chip, &ROWS[i].layout});
+        const char *why = engine_at(engine_named(ROWS[i].engine))
+                              ->refuses(&(EngineAsk){&model, &chip, &ROWS[i].layout, ENGINE_ALONE});
         if (!why) why = "";
         bool right = ROWS[i].says[0] ? strstr(why, ROWS[i].says) != NULL : !why[0];
         cr_expect(right, "%s of %s: \"%s\", not \"%s\"", ROWS[i].engine, ROWS[i].family, why, ROWS[i].says);
+    }
+}
+
+/* deep_ep/buffers/legacy.py lists the ranks: 24 and 32 are among them, 40 and 56 are not. What decodes does not use
+ * those kernels, nor does vLLM without two pools; SGLang has buffers for both where it is alone. */
+Test(engines, deepep_ranks) {
+    static const struct {
+        const char *engine;
+        int64_t ranks;
+        EngineRole role;
+        bool takes;
+    } ROWS[] = {
+        {"sglang", 24, ENGINE_PROMPTS, true}, {"sglang", 40, ENGINE_PROMPTS, false},
+        {"sglang", 40, ENGINE_ALONE, false},  {"sglang", 56, ENGINE_DECODES, true},
+        {"vllm", 32, ENGINE_PROMPTS, true},   {"vllm", 40, ENGINE_PROMPTS, false},
+        {"vllm", 40, ENGINE_ALONE, true},     {"vllm", 40, ENGINE_DECODES, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Model model = model_of(true);
+        Chip chip = chip_of(false);
+        WorkerLayout layout = {1, ROWS[i].ranks, 1, ROWS[i].ranks, 1, 1, 1, 1, STORED_BF16, STORED_BF16};
+        EngineAsk ask = {&model, &chip, &layout, ROWS[i].role};
+        const char *why = engine_at(engine_named(ROWS[i].engine))->refuses(&ask);
+        cr_expect_eq(!why, ROWS[i].takes, "%zu: %s", i, why ? why : "taken");
     }
 }
 
@@ -148,7 +172,7 @@ Test(engines, dispatched_tokens) {
                              .drafts = ROWS[i].drafts};
         EngineWords words = {0};
         char line[ENGINE_LINE_SIZE];
-        ENGINE_SGLANG.words(&(EngineAsk){&model, &chip, &layout}, &knobs, &words);
+        ENGINE_SGLANG.words(&(EngineAsk){&model, &chip, &layout, ENGINE_ALONE}, &knobs, &words);
         engine_line(&words, line);
         cr_expect_eq(strncmp(line, ROWS[i].begins, strlen(ROWS[i].begins)), 0, "%zu: %s", i, line);
     }
@@ -160,7 +184,7 @@ Test(engines, latent_caches) {
     model.kinds[0].attention = ATTENTION_LATENT;
     Chip chip = chip_of(false);
     WorkerLayout layout = {8, 1, 1, 8, 1, 8, 1, 1, STORED_BF16, STORED_BF16};
-    EngineAsk ask = {&model, &chip, &layout};
+    EngineAsk ask = {&model, &chip, &layout, ENGINE_ALONE};
     cr_expect_null(ENGINE_VLLM.refuses(&ask));
     chip = chip_of(true);
     cr_expect_null(ENGINE_VLLM.refuses(&ask));
@@ -240,7 +264,8 @@ static const struct {
      ENGINE_PROMPTS,
      1,
      "python -m sglang.launch_server --model-path MODEL --tp-size 8 --pp-size 2 --attn-dp-size 2 --ep-size 8 "
-     "--moe-a2a-backend deepep --max-running-requests 100 --chunked-prefill-size 1024 --context-length 5000 "
+     "--moe-a2a-backend deepep --deepep-mode normal --max-running-requests 100 --chunked-prefill-size 1024 "
+     "--context-length 5000 "
      "--mem-fraction-static 0.90 --quantization fp8 --kv-cache-dtype fp8_e4m3 --disaggregation-mode prefill "
      "--disaggregation-transfer-backend nixl --speculative-algorithm NEXTN --speculative-num-steps 1 "
      "--speculative-eagle-topk 1 --speculative-num-draft-tokens 2"},
@@ -280,7 +305,8 @@ static const struct {
      ENGINE_DECODES,
      0,
      "python -m sglang.launch_server --model-path MODEL --tp-size 6 --attn-dp-size 6 --ep-size 6 --moe-a2a-backend "
-     "deepep --ep-num-redundant-experts 4 --max-running-requests 100 --context-length 5000 --mem-fraction-static 0.90 "
+     "deepep --deepep-mode low_latency --ep-num-redundant-experts 4 --max-running-requests 100 --context-length 5000 "
+     "--mem-fraction-static 0.90 "
      "--disaggregation-mode decode --disaggregation-transfer-backend nixl"},
     {"sglang",
      true,
@@ -289,7 +315,8 @@ static const struct {
      ENGINE_DECODES,
      0,
      "python -m sglang.launch_server --model-path MODEL --tp-size 16 --attn-dp-size 4 --ep-size 8 --moe-a2a-backend "
-     "deepep --enable-two-batch-overlap --enable-eplb --max-running-requests 100 --context-length 5000 "
+     "deepep --deepep-mode low_latency --enable-two-batch-overlap --enable-eplb --max-running-requests 100 "
+     "--context-length 5000 "
      "--mem-fraction-static 0.90 --disaggregation-mode decode --disaggregation-transfer-backend nixl"},
     {"vllm",
      true,
@@ -352,10 +379,11 @@ Test(engines, lines) {
         Model model = model_of(LINES[i].mixture);
         if (LINES[i].itself) snprintf(model.family, sizeof model.family, "deepseek_v3");
         Chip chip = chip_of(false);
-        EngineKnobs knobs = {LINES[i].role, 100, 1024, 5000, 0.9, LINES[i].drafts, {0, 0}};
+        EngineKnobs knobs = {LINES[i].role, 100, 1024, 5000, 0.9, LINES[i].drafts, {0, 0}, 0};
         EngineWords words = {0};
         char line[ENGINE_LINE_SIZE];
-        engine_at(engine_named(LINES[i].engine))->words(&(EngineAsk){&model, &chip, &LINES[i].layout}, &knobs, &words);
+        engine_at(engine_named(LINES[i].engine))
+            ->words(&(EngineAsk){&model, &chip, &LINES[i].layout, ENGINE_ALONE}, &knobs, &words);
         cr_expect_not(words.full);
         cr_expect_str_eq(engine_line(&words, line), LINES[i].line, "%zu: %s", i, line);
     }
@@ -371,8 +399,8 @@ Test(engines, a_step_has_room_for_its_batch) {
         EngineWords words = {0};
         char line[ENGINE_LINE_SIZE];
         engine_at(engine_named(NAMES[i]))
-            ->words(&(EngineAsk){&model, &chip, &layout}, &(EngineKnobs){ENGINE_ALONE, 100, 60, 5000, 0.9, 0, {0, 0}},
-                    &words);
+            ->words(&(EngineAsk){&model, &chip, &layout, ENGINE_ALONE},
+                    &(EngineKnobs){ENGINE_ALONE, 100, 60, 5000, 0.9, 0, {0, 0}, 0}, &words);
         cr_expect(strstr(engine_line(&words, line), i == 0 ? "batched-tokens 25 " : "max_num_tokens 25 "), "%s", line);
     }
 }

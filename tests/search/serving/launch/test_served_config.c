@@ -159,9 +159,9 @@ static bool there_and_back(int number, bool mixture, bool tpu, const WorkerLayou
     const Engine *engine = engine_at(number);
     Model model = model_of(mixture);
     Chip chip = {.scaleup = tpu ? SCALEUP_TORUS_2D : SCALEUP_SWITCH};
-    EngineAsk ask = {&model, &chip, layout};
-    EngineKnobs knobs = {ENGINE_ALONE, 96 * worker_devices(layout), 3840 * layout->attention_data, 5000, 0.9, 0,
-                         {0, 0}};
+    EngineAsk ask = {&model, &chip, layout, ENGINE_ALONE};
+    EngineKnobs knobs = {
+        ENGINE_ALONE, 96 * worker_devices(layout), 3840 * layout->attention_data, 5000, 0.9, 0, {0, 0}, 0};
     EngineWords words = {0};
     char line[ENGINE_LINE_SIZE];
     Error error;

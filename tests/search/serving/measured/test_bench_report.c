@@ -207,7 +207,6 @@ Test(bench_report, what_rows_do_not_determine_is_left) {
     cr_expect(cell->moved[FITTED_KERNEL_EXTRA]);
     cr_expect_not(cell->moved[FITTED_MESSAGE_EXTRA], "messages are left");
     cr_expect_not(cell->moved[FITTED_EXPERT_EXTRA], "experts are left");
-    cr_expect_not(cell->moved[FITTED_EXPERT_FLOOR], "their floor too");
     cJSON_Delete(json);
     cJSON_Delete(own);
 }

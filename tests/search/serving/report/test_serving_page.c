@@ -18,7 +18,7 @@ static void fill_profile(ServingProfile *profile) {
     *profile = (ServingProfile){.name = "plain",
                                 .source = "invented",
                                 .prefill_attention_flops_share = 1,
-                                .expert_hbm_share = 1,
+                                .expert_hbm_share = {1, 1, 1},
                                 .expert_flops_share = {1, 1, 1},
                                 .attention_hbm_share = {1, 1},
                                 .page_tokens = 1,
