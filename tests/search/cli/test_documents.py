@@ -192,7 +192,10 @@ class ServingGate(Case):
         summary = self.report(f"validate {DATA}/serving.tsv")["summary"]
         for group, figure, most in (
                 ("kind.dense", "tpot.median", 0.07), ("kind.dense", "tpot.p90", 0.25), ("kind.dense", "ttft.median", 0.16),
-                ("kind.mixture", "tpot.median", 0.12), ("kind.mixture", "tpot.p90", 0.3), ("kind.mixture", "ttft.median", 0.26),
+                ("kind.mixture", "tpot.median", 0.12), ("kind.mixture", "ttft.median", 0.26),
+                # It was 0.3, and the orders below 0.954 and 0.964, while one floor of the experts' kernels was fitted to
+                # these rows: with floors of public tables, which are not, unseen mixtures are 15.4% off, 18.0% before.
+                ("kind.mixture", "tpot.p90", 0.305),
                 ("kind.mixture, all at once", "output_tokens_per_second.median", 0.49),
                 ("kind.two pools, drafts?", "output_tokens_per_second.median", 0.125),
                 ("kind.two pools, drafts?", "tpot.median", 0.11), ("mode.open-loop", "tpot.median", 0.1),
@@ -202,7 +205,7 @@ class ServingGate(Case):
                 ("mode.closed-loop", "output_tokens_per_second.median", 0.145)):
             self.assertLessEqual(at(summary["by"], f"{group}.{figure}"), most, f"{group}: {figure}")
         self.assertGreaterEqual(summary["runs"], 2545)
-        for figure, least in (("tau", 0.954), ("tau_chip_seconds", 0.964), ("best_within_5_percent", 0.97)):
+        for figure, least in (("tau", 0.953), ("tau_chip_seconds", 0.962), ("best_within_5_percent", 0.97)):
             self.assertGreaterEqual(summary["order"][figure], least, figure)
 
     def test_experts_over_nodes_as_published(self):
