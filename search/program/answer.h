@@ -33,7 +33,7 @@ typedef struct {
 
 enum { SPEC_AS_IT_IS = 0xffff };
 
-/* One choice on one mesh; where it has a gap, or there is none, the bound says that none is better than another mesh's. */
+/* One choice on one mesh; with a gap, or without a choice, the bound says that none is better than another mesh's. */
 typedef struct {
     bool found;
     LogicalMesh mesh;
