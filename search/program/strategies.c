@@ -151,8 +151,8 @@ int edge_route(const Setting *setting, const FlowEdge *edge, Spec held, Spec hav
     Spec at = seen_through(setting, edge, held, &lost), steps[2 + LOGICAL_MAX];
     int last = 1 + setting->mesh->axes;
     int count = 0;
-    if (edge->type.bits < setting->flow->node[edge->from].type.bits && at != need)
-        out[count++] = at; /* then it moves */
+    bool mask = setting->flow->node[edge->from].type.floats && !edge->type.floats;
+    if (mask && at != need) out[count++] = at; /* else its numbers would go this way */
     for (int leg = 0; leg < 2 && !lost; leg++) {
         steps[last] = leg ? to[leg] : seen_through(setting, edge, to[leg], &lost);
         if (lost) break;

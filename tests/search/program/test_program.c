@@ -296,7 +296,7 @@ Test(program, text_of_three_releases) {
 
 /* Columns of 64 x 64 cut by x and y that are needed with rows cut by x: exchanged along x, then gathered along y. */
 Test(program, a_step_for_each_collective) {
-    FlowNode node = {.type = {.rank = 2, .bits = 32, .size = {64, 64}}};
+    FlowNode node = {.type = {.rank = 2, .bits = 32, .floats = true, .size = {64, 64}}};
     Flow flow = {.node = &node, .nodes = 1};
     LogicalMesh mesh = {.axes = 2, .size = {4, 4}, .ways = {1, 4, 4, 16}};
     ProgramMachine machine = {0};
@@ -314,10 +314,10 @@ Test(program, a_step_for_each_collective) {
     steps = edge_route(&setting, &edge, columns, 0, rows, route);
     cr_expect(steps == 1 && route[0] == 0, "%d: %x", steps, route[0]);
     /* a mask of it, as its numbers lie: else XLA gathers the numbers and compares everywhere */
-    edge.type.bits = 8;
+    edge.type.floats = false;
     steps = edge_route(&setting, &edge, columns, columns, 0, route);
     cr_expect(steps == 1 && route[0] == columns, "%d: %x", steps, route[0]);
-    edge.type.bits = 32;
+    edge.type.floats = true;
     /* the outer product of two vectors has one constraint more */
     node.matrix = true;
     node.flops = 2 * 64 * 64;
