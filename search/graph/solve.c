@@ -183,7 +183,7 @@ static void find_bound(Solver *solver, double until) {
     double scale = fabs(bound) + (double)solver->core->constant + 1;
     double work = is_timed(solver) ? INFINITY : BOUND_WORK * solver->control->effort;
     for (size_t start = 0; start < COUNT_OF(FIRST_GAPS) && work > 0; start++) {
-        if (start > 0 && is_over(solver, until)) break;
+        if (start > 0 && (is_over(solver, until) || solver->core->times == 0)) break; /* without prices all are alike */
         work = move_prices(solver, FIRST_GAPS[start] * scale, work, until);
         settle(solver);
     }
@@ -405,14 +405,21 @@ enum {
 /* Shares of the time limit; entries looked at. */
 static const double BOUND_UNTIL = 0.3, SMALL_CYCLE_UNTIL = 0.25, SMALL_CYCLE_WORK = 4e8;
 
+/* Whether the first choice, or the cutoff, is too far from the first bound for more than a look. */
+static bool is_unpromising(const Solver *solver) {
+    double most = solver->control->gap_most;
+    return most > 0 && (solver->cost == INT64_MAX || 1 - (double)solver->bound / (double)solver->cost > most);
+}
+
 static void work_on_core(Solver *solver) {
     for (int round = 0; round < ROUNDS_MAX; round++) {
         if (is_proven(solver) || is_spent(solver)) return;
         solver->from = round == 0 ? 0 : seconds_since(solver);
         find_bound(solver, round == 0 || !is_small(solver) ? BOUND_UNTIL : 1);
         report(solver, "bound");
+        if (is_proven(solver)) return;
         find_choice(solver);
-        if (is_proven(solver) || is_over(solver, 1)) return;
+        if (is_proven(solver) || is_over(solver, 1) || (round == 0 && is_unpromising(solver))) return;
         if (!is_small(solver)) {
             if (!solve_large(solver, round + 1 < LARGE_ROUNDS)) return;
             continue;

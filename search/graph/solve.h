@@ -22,6 +22,7 @@ typedef struct {
     double time_limit; /* seconds; INFINITY limits work instead, so that answers are the same anywhere */
     double effort;     /* that amount: 1 is about a minute of one core for a large graph */
     int64_t cutoff;    /* choices that cost this much are of no use: the work ends once none costs less; 0: none */
+    double gap_most;   /* the work also ends where this share lies between the first bound and choice; 0: it does not */
     int threads;       /* 0 means that OpenMP decides; the answer does not depend on it, unless a time limit cuts */
 } GraphControl;
 

@@ -12,7 +12,8 @@
  * in the programs of docs/program.md that were compiled (libtpu 0.0.52): what fits is held to the most. */
 static const double TEMPORARY_MOST = 2;
 
-static const double FIRST_EFFORT = 0.05; /* of the work, for a first answer on every mesh */
+/* Of the work, for a first answer on every mesh; where its first choice is this far above its bound, it waits. */
+static const double FIRST_EFFORT = 0.05, FIRST_GAP = 0.002;
 
 const char *const REFERENCE_NAMES[REFERENCE_COUNT] = {"data parallel", "FSDP"};
 
@@ -22,7 +23,7 @@ typedef struct {
     Setting setting;
     StrategyLists lists;
     StrategyGraph graph;
-    double unit, effort;
+    double unit, effort, gap_most;
     Arena *arena;
     Error *error;
 } Solving;
@@ -204,6 +205,7 @@ static bool solve(Solving *solving, double limit, double most, ProgramChoice *ou
     GraphControl control = solving->question->control;
     control.time_limit += isfinite(control.time_limit) ? control.seconds(control.context) : 0; /* of one mesh */
     control.effort = solving->effort;
+    control.gap_most = solving->gap_most;
     control.cutoff = isfinite(most) ? (int64_t)(most / solving->unit + 0.5) : 0;
     solving->graph.is_limited = isfinite(limit);
     solving->graph.usage_limit = isfinite(limit) ? (int64_t)limit : INT64_MAX;
@@ -278,13 +280,13 @@ static bool solve_mesh(Solving *solving, ProgramAnswer *answer, int at) {
 }
 
 typedef struct {
-    double rate;
+    double rank;
     int mesh;
 } RankedMesh;
 
-static int by_rate(const void *a, const void *b) {
+static int by_rank(const void *a, const void *b) {
     const RankedMesh *left = a, *right = b;
-    if (left->rate != right->rate) return left->rate < right->rate ? -1 : 1;
+    if (left->rank != right->rank) return left->rank < right->rank ? -1 : 1;
     return left->mesh - right->mesh;
 }
 
@@ -296,24 +298,28 @@ static double gather_rate(const LogicalMesh *mesh) {
     return sum / ((1u << mesh->axes) - 1);
 }
 
-/* The meshes with the fastest gathers first, all of them with a part of the work and then those that this left open: a
- * good answer early cuts the others short. */
+/* The meshes with the fastest gathers first, each with a look and, where that nearly settles it, a part of the work;
+ * then those that this left open, from the lowest bound: a good answer early cuts the others short. */
 static bool solve_meshes(Solving *solving, ProgramAnswer *answer) {
-    RankedMesh *order = ARENA_NEW(solving->arena, RankedMesh, (size_t)answer->meshes.count);
+    int count = answer->meshes.count;
+    RankedMesh *order = ARENA_NEW(solving->arena, RankedMesh, (size_t)count);
     if (!order) return error_memory(solving->error);
-    for (int i = 0; i < answer->meshes.count; i++) order[i] = (RankedMesh){gather_rate(&answer->meshes.mesh[i]), i};
-    qsort(order, (size_t)answer->meshes.count, sizeof *order, by_rate);
     const GraphControl *control = &solving->question->control;
-    for (int pass = isfinite(control->time_limit); pass < 2; pass++)
-        for (int i = 0; i < answer->meshes.count; i++) {
+    bool timed = isfinite(control->time_limit);
+    for (int pass = timed; pass < 2; pass++) {
+        bool by_bound = pass == 1 && !timed;
+        for (int i = 0; i < count; i++)
+            order[i] = (RankedMesh){by_bound ? answer->choice[i].bound : gather_rate(&answer->meshes.mesh[i]), i};
+        qsort(order, (size_t)count, sizeof *order, by_rank);
+        solving->effort = control->effort * (pass == 0 ? FIRST_EFFORT : 1);
+        solving->gap_most = pass == 0 ? FIRST_GAP : 0;
+        for (int i = 0; i < count; i++) {
             const ProgramChoice *choice = &answer->choice[order[i].mesh];
             double best = answer->best < 0 ? INFINITY : answer->choice[answer->best].seconds;
-            bool is_done = choice->proof != GRAPH_GAP || choice->bound >= best;
-            solving->effort = control->effort * (pass == 0 ? FIRST_EFFORT : 1);
-            if ((pass == 0 || !is_done || isfinite(control->time_limit)) &&
-                !solve_mesh(solving, answer, order[i].mesh))
-                return false;
+            bool is_done = by_bound && (choice->proof != GRAPH_GAP || choice->bound >= best);
+            if (!is_done && !solve_mesh(solving, answer, order[i].mesh)) return false;
         }
+    }
     return true;
 }
 
@@ -403,8 +409,8 @@ static void write_pairs(FILE *out, const char *name, const int64_t *first, const
 bool program_graph_write(const ProgramQuestion *question, const ProgramAnswer *answer, FILE *out, Error *error) {
     Solving solving = {.question = question, .error = error};
     int at = answer->best < 0 ? 0 : answer->best;
-    solving.setting = (Setting){&question->priced, &answer->meshes.mesh[at], &answer->flow,
-                                answer->may_exceed ? 1 : TEMPORARY_MOST};
+    solving.setting =
+        (Setting){&question->priced, &answer->meshes.mesh[at], &answer->flow, answer->may_exceed ? 1 : TEMPORARY_MOST};
     bool ok = solving_begin(&solving);
     if (ok) {
         const StrategyGraph *graph = &solving.graph;

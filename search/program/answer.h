@@ -33,12 +33,12 @@ typedef struct {
 
 enum { SPEC_AS_IT_IS = 0xffff };
 
-/* One choice on one mesh. Nothing found and a gap: none is better than another mesh's, whose seconds are the bound. */
+/* One choice on one mesh; with a gap, or without a choice, the bound says that none is better than another mesh's. */
 typedef struct {
     bool found;
     LogicalMesh mesh;
     GraphProof proof;
-    double seconds, bound; /* of a step; no choice on this mesh takes less */
+    double seconds, bound;  /* of a step; no choice on this mesh takes less */
     double peak_bytes;      /* of one chip */
     double peak_most_bytes; /* the same, with what is no argument as large as compilers have made it */
     Tally tally;

@@ -94,6 +94,16 @@ static void take_sums(Walk *walk, const ProgramOp *op, int at) {
     node[at].takes_sums = true;
 }
 
+/* What reads a part of a tensor as it lies, whatever element-wise functions come between. */
+static void note_cut(Walk *walk, const ProgramOp *op) {
+    int value = walk->program->operand[op->operand];
+    FlowView view = walk->view[value], whole = whole_view(view.node);
+    bool cuts = piece_is(op->name, "slice") || piece_is(op->name, "dynamic_slice") || piece_is(op->name, "pad");
+    cuts = cuts && type_elements(type_of(walk, op->result)) < type_elements(type_of(walk, value));
+    if (cuts && view.node >= 0 && memcmp(view.map, whole.map, (size_t)type_of(walk, value)->rank) == 0)
+        walk->flow->node[view.node].is_cut = true;
+}
+
 static bool add_work(Walk *walk, int op_at, const OpRule *rule) {
     const ProgramOp *op = &walk->program->op[op_at];
     const int *operand = walk->program->operand + op->operand;
@@ -127,6 +137,7 @@ static bool add_work(Walk *walk, int op_at, const OpRule *rule) {
     walk->flow->node[at].edges = (int)(walk->flow->edges - walk->flow->node[at].edge);
     for (int i = 0; i < op->results; i++) walk->view[op->result + i] = whole_view(at);
     take_sums(walk, op, at);
+    note_cut(walk, op);
     return true;
 }
 

@@ -36,6 +36,7 @@ typedef struct {
     bool whole;             /* an operation without a rule */
     int added_to;           /* the addition that alone reads it, and may take its sums before they end; -1: none */
     bool takes_sums;        /* it is such an addition */
+    bool is_cut;            /* a slice of it is read */
     int copied;             /* the node that it is a copy of, in no text; -1: none */
     int held_bits;          /* of an element as it is kept: what follows may be fused, and narrower */
     int from, to;           /* moments: the number of operations passed */

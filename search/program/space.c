@@ -162,9 +162,10 @@ static bool add_sizes(Listing *listing, LogicalMesh *mesh) {
 
 /* Divides what is left over the axes from `axis` on, each at most as large as the one before. */
 static bool divide(Listing *listing, LogicalMesh *mesh, int axis, int64_t left) {
+    int last = (int)min_whole(mesh->axes, LOGICAL_MAX) - 1;
     int64_t most = axis > 0 ? mesh->size[axis - 1] : left;
-    if (axis == mesh->axes - 1) {
-        mesh->size[axis] = left;
+    if (axis >= last) {
+        mesh->size[last] = left;
         return (axis > 0 && left < 2) || left > most || add_sizes(listing, mesh);
     }
     for (int64_t size = min_whole(most, left / 2); size >= 2; size--) {

@@ -140,6 +140,10 @@ double edge_seconds(const Setting *setting, const FlowEdge *edge, Spec have, Spe
     return seconds + (seen == need ? 0 : reshard(&move, seen, need, steps));
 }
 
+/* XLA multiplies the broadcasts of two vectors element by element. Where another product reads one of them, its
+ * broadcast is shared and comes in the sharding of the other: with a constraint more it is the outer product's own. */
+static bool is_outer(const FlowNode *node) { return node->matrix && node->flops == 2 * type_elements(&node->type); }
+
 int edge_route(const Setting *setting, const FlowEdge *edge, Spec held, Spec have, Spec need, Spec out[ROUTE_MAX]) {
     const Spec to[] = {have, need};
     const Move move = {.setting = setting, .bytes = 1, .times = 1};
@@ -147,6 +151,8 @@ int edge_route(const Setting *setting, const FlowEdge *edge, Spec held, Spec hav
     Spec at = seen_through(setting, edge, held, &lost), steps[2 + LOGICAL_MAX];
     int last = 1 + setting->mesh->axes;
     int count = 0;
+    bool mask = setting->flow->node[edge->from].type.floats && !edge->type.floats;
+    if (mask && at != need) out[count++] = at; /* else its numbers would go this way */
     for (int leg = 0; leg < 2 && !lost; leg++) {
         steps[last] = leg ? to[leg] : seen_through(setting, edge, to[leg], &lost);
         if (lost) break;
@@ -157,6 +163,7 @@ int edge_route(const Setting *setting, const FlowEdge *edge, Spec held, Spec hav
             at = steps[i];
         }
     }
+    if (is_outer(&setting->flow->node[edge->to]) && count < ROUTE_MAX) out[count++] = need;
     return count;
 }
 
@@ -177,13 +184,15 @@ static double moved_bytes(const Setting *setting, const FlowNode *node, const Sp
 }
 
 /* Whether XLA scatters a sum over these axes by a dimension. On TPUs it does not, but sums it whole and cuts, where an
- * axis that stays cuts the dimension inside theirs, and where the pieces are of a 16-bit type and odd multiples of the
- * lanes wide (single matmuls compiled by libtpu 0.0.52 for v5e, v5p and v6e: 128 and 384 of 64, 128, 192, 256, 384
- * and 512 columns, not of fp32). */
-static bool scatters(const Setting *setting, const TensorType *type, Spec computed, unsigned on, int d) {
+ * axis that stays cuts the dimension inside theirs, where a slice of the sum is read (the two cuts become one, which is
+ * no scatter), and where the pieces are of a 16-bit type and odd multiples of the lanes wide (single matmuls compiled
+ * by libtpu 0.0.52 for v5e, v5p and v6e: 128 and 384 of 64, 128, 192, 256, 384 and 512 columns, not of fp32). */
+static bool scatters(const Setting *setting, const FlowNode *node, Spec computed, unsigned on, int d) {
     const LogicalMesh *mesh = setting->mesh;
+    const TensorType *type = &node->type;
     double lanes = setting->machine->profile.lanes;
     if (lanes <= 1) return true;
+    if (node->is_cut) return false;
     int64_t width = type->size[d] / mesh->ways[on];
     for (int a = 0; a < mesh->axes; a++) {
         if (spec_dimension(computed, a) == d) width /= mesh->size[a];
@@ -193,13 +202,13 @@ static bool scatters(const Setting *setting, const TensorType *type, Spec comput
 }
 
 /* Sums what the axes of `partial` left: scattered where the final sharding cuts by them, else whole on all. */
-static double sum_partials(const Move *move, const TensorType *type, Spec computed, unsigned partial, Spec out) {
+static double sum_partials(const Move *move, const FlowNode *node, Spec computed, unsigned partial, Spec out) {
     const LogicalMesh *mesh = move->setting->mesh;
     double seconds = 0;
     bool whole = space_sums_whole(move->setting->machine, mesh, partial);
     for (int d = 0; d < PROGRAM_RANK_MAX && !whole; d++) {
         unsigned on = axes_on(mesh, out, partial, d);
-        if (!on || !scatters(move->setting, type, computed, on, d)) continue;
+        if (!on || !scatters(move->setting, node, computed, on, d)) continue;
         seconds += send(move, COLLECTIVE_REDUCE_SCATTER, on, move->bytes / (double)spec_ways(mesh, computed));
         for (int a = 0; a < mesh->axes; a++)
             if (on >> a & 1) computed = spec_with(computed, a, d);
@@ -233,9 +242,8 @@ static Spec strategy_computed(const Setting *setting, const FlowNode *node, cons
 
 Spec strategy_summed(const Setting *setting, const FlowNode *node, const Strategy *strategy) {
     unsigned partial;
-    return node->kind == FLOW_WORK && !strategy->open
-               ? computed_spec(setting->mesh, node, strategy->factor, &partial)
-               : strategy->out;
+    return node->kind == FLOW_WORK && !strategy->open ? computed_spec(setting->mesh, node, strategy->factor, &partial)
+                                                      : strategy->out;
 }
 
 double strategy_seconds(const Setting *setting, const FlowNode *node, const Strategy *strategy, const Spec *in,
@@ -257,7 +265,7 @@ double strategy_seconds(const Setting *setting, const FlowNode *node, const Stra
     if (tally) tally->flops += node->flops / ways * node->trips;
     if (spec_open_axes(strategy->out)) return work;
     Move move = {setting, type_bytes(&node->type), node->trips, tally};
-    return work + sum_partials(&move, &node->type, computed, partial, strategy->out);
+    return work + sum_partials(&move, node, computed, partial, strategy->out);
 }
 
 /* ---- listing ---- */

@@ -57,7 +57,8 @@ bool edge_moves(const Setting *setting, const FlowEdge *edge, Spec have, Spec ne
 
 /* The shardings on the way to what is needed, one collective apart, in the dimensions of the edge's view: compilers
  * know such steps, and gather the whole where several are one. `held`: what the node has in the text, before the copy
- * that several readers share (`have` where there is none). Without the last; returns how many. */
+ * that several readers share (`have` where there is none). Without the last, which outer products get twice;
+ * returns how many. */
 enum { ROUTE_MAX = 2 * (1 + LOGICAL_MAX) };
 int edge_route(const Setting *setting, const FlowEdge *edge, Spec held, Spec have, Spec need, Spec out[ROUTE_MAX]);
 

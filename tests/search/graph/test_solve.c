@@ -19,18 +19,18 @@ static bool never(void *context) {
     return false;
 }
 
-static GraphResult solved_below(const StrategyGraph *graph, int64_t cutoff, int threads, double effort,
-                                Arena *arena) {
-    GraphControl control = {.seconds = no_time,
-                            .interrupted = never,
-                            .time_limit = INFINITY,
-                            .effort = effort,
-                            .cutoff = cutoff,
-                            .threads = threads};
+static GraphResult solved_as(const StrategyGraph *graph, GraphControl control, Arena *arena) {
     GraphResult result;
     Error error = {0};
+    control.seconds = no_time;
+    control.interrupted = never;
+    control.time_limit = INFINITY;
     cr_assert(graph_solve(graph, &control, arena, &result, &error), "%s", error.text);
     return result;
+}
+
+static GraphResult solved_below(const StrategyGraph *graph, int64_t cutoff, int threads, double effort, Arena *arena) {
+    return solved_as(graph, (GraphControl){.effort = effort, .cutoff = cutoff, .threads = threads}, arena);
 }
 
 static GraphResult solved(const StrategyGraph *graph, int threads, double effort, Arena *arena) {
@@ -79,7 +79,7 @@ Test(graph_solve, equals_trying_every_choice) {
 /* A cutoff of the optimum leaves nothing, and proves it; one above it changes nothing. */
 Test(graph_solve, below_a_cutoff) {
     GraphDraw draws = {3};
-    int cut = 0;
+    int cut = 0, looks = 0;
     for (int n = 0; n < 300; n++) {
         const RandomShape *shape = &SHAPES[n % (int)COUNT_OF(SHAPES)].shape;
         Arena arena = {0};
@@ -89,13 +89,18 @@ Test(graph_solve, below_a_cutoff) {
             GraphResult none = solved_below(&graph, best, 1, 1, &arena);
             cr_expect(!none.found && none.proof == GRAPH_GAP && none.bound == best, "%d: %d, bound %lld of %lld", n,
                       none.found, (long long)none.bound, (long long)best);
+            GraphResult look = solved_as(
+                &graph, (GraphControl){.effort = 1, .cutoff = best + best / 8 + 1, .gap_most = 1e-9, .threads = 1},
+                &arena); /* true, if not the best */
+            cr_expect(look.bound <= best && (!look.found || (int64_t)look.value.cost >= best), "%d", n);
+            looks += look.proof == GRAPH_GAP;
             GraphResult one = solved_below(&graph, best + 1, 1, 1, &arena);
             cr_expect(one.proof == GRAPH_OPTIMAL && (int64_t)one.value.cost == best && one.bound == best, "%d", n);
             cut++;
         }
         arena_free(&arena);
     }
-    cr_assert_gt(cut, 100);
+    cr_assert(cut > 100 && looks > 5 && looks < cut, "%d of %d", looks, cut);
 }
 
 /* The graph is too large to be searched to a proof: starts, the pool and annealing have to give the same result for any

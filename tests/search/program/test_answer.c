@@ -201,8 +201,8 @@ static void choose_ends(Every *every, int at, double paid, Cut computed, unsigne
                     if (set >> a & 1) now.of[a] = d;
                 left &= ~set;
             }
-            seconds += sends(every, COLLECTIVE_ALL_REDUCE, left,
-                             4.0 * value->size[0] * value->size[1] / ways(every, now, -1));
+            seconds +=
+                sends(every, COLLECTIVE_ALL_REDUCE, left, 4.0 * value->size[0] * value->size[1] / ways(every, now, -1));
             every->out[at] = out;
             every->open[at] = false;
             bool is_last = at == every->small->values - 1;
@@ -278,7 +278,8 @@ static void hold(const Small *small, const char *text, const int *cut, int *mesh
     for (int m = 0; m < answer.meshes.count; m++) {
         const ProgramChoice *choice = &answer.choice[m];
         if (!choice->found && isinf(choice->bound)) continue; /* what is fixed does not divide */
-        double found = choice->found ? choice->seconds : choice->bound; /* else: none is better than another's */
+        bool proven = choice->proof == GRAPH_OPTIMAL;         /* else: none is better than another mesh's */
+        double found = proven ? choice->seconds : choice->bound;
         Every every = {.small = small,
                        .mesh = &answer.meshes.mesh[m],
                        .fixed = {{{cut[0], -1}}, {{cut[1], -1}}},
@@ -286,8 +287,8 @@ static void hold(const Small *small, const char *text, const int *cut, int *mesh
         double most = every.least;
         choose(&every, 0, 0);
         if (every.visits > VISITS_MOST) continue;
-        cr_expect(choice->proof == GRAPH_OPTIMAL || !choice->found);
-        cr_expect(choice->found ? every.least < most && every.least > found - 1e-10 : every.least > found - 1e-10,
+        cr_expect(proven || choice->bound >= answer.choice[answer.best].seconds);
+        cr_expect(proven ? every.least < most && every.least > found - 1e-10 : every.least > found - 1e-10,
                   "mesh %d: %.12g s, every choice %.12g s of\n%s", m, found, every.least, text);
         ++*meshes;
     }

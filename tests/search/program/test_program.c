@@ -273,8 +273,7 @@ Test(program, text_of_three_releases) {
         ProgramAnswer answer;
         char *text;
         size_t length;
-        const char *path =
-            arena_format(&arena, SHARDOPT_SOURCE_DATA "/tests/search/program/jax/%s.mlir", RELEASES[i]);
+        const char *path = arena_format(&arena, SHARDOPT_SOURCE_DATA "/tests/search/program/jax/%s.mlir", RELEASES[i]);
         cr_assert(file_read(path, 1 << 20, &arena, &text, &length, &error) &&
                       program_read(text, length, RELEASES[i], &program, &error),
                   "%s: %s", error.where, error.text);
@@ -297,7 +296,7 @@ Test(program, text_of_three_releases) {
 
 /* Columns of 64 x 64 cut by x and y that are needed with rows cut by x: exchanged along x, then gathered along y. */
 Test(program, a_step_for_each_collective) {
-    FlowNode node = {.type = {.rank = 2, .bits = 32, .size = {64, 64}}};
+    FlowNode node = {.type = {.rank = 2, .bits = 32, .floats = true, .size = {64, 64}}};
     Flow flow = {.node = &node, .nodes = 1};
     LogicalMesh mesh = {.axes = 2, .size = {4, 4}, .ways = {1, 4, 4, 16}};
     ProgramMachine machine = {0};
@@ -314,6 +313,16 @@ Test(program, a_step_for_each_collective) {
     /* through a copy that is whole, and then cut again: the copy is a step */
     steps = edge_route(&setting, &edge, columns, 0, rows, route);
     cr_expect(steps == 1 && route[0] == 0, "%d: %x", steps, route[0]);
+    /* a mask of it, as its numbers lie: else XLA gathers the numbers and compares everywhere */
+    edge.type.floats = false;
+    steps = edge_route(&setting, &edge, columns, columns, 0, route);
+    cr_expect(steps == 1 && route[0] == columns, "%d: %x", steps, route[0]);
+    edge.type.floats = true;
+    /* the outer product of two vectors has one constraint more */
+    node.matrix = true;
+    node.flops = 2 * 64 * 64;
+    steps = edge_route(&setting, &edge, columns, columns, rows, route);
+    cr_expect(steps == 2 && route[1] == rows, "%d: %x", steps, route[1]);
 }
 
 /* A sum over x of 1024 rows that is to be cut by columns: what single matmuls of these widths sent, compiled by libtpu
@@ -321,9 +330,11 @@ Test(program, a_step_for_each_collective) {
 Test(program, sums_that_xla_on_tpus_does_not_scatter) {
     static const struct {
         int bits, columns;
-        bool inside, scatters;
-    } ROWS[] = {{16, 256, false, true},  {16, 512, false, false},  {16, 768, false, true}, {16, 1024, false, true},
-                {16, 1536, false, false}, {16, 4096, false, true}, {32, 512, false, true}, {16, 2048, true, false}};
+        bool inside, cut, scatters;
+    } ROWS[] = {{16, 256, false, false, true},   {16, 512, false, false, false}, {16, 768, false, false, true},
+                {16, 1024, false, false, true},  {16, 1024, false, true, false}, {32, 512, false, true, false},
+                {16, 1536, false, false, false}, {16, 4096, false, false, true}, {32, 512, false, false, true},
+                {16, 2048, true, false, false}};
     const LogicalMesh mesh = {.axes = 2, .size = {4, 4}, .ways = {1, 4, 4, 16}};
     const Factor columns = {.size = 0, .result = 1}, contracted = {.size = 64, .result = -1};
     for (size_t i = 0; i < COUNT_OF(ROWS); i++)
@@ -331,6 +342,7 @@ Test(program, sums_that_xla_on_tpus_does_not_scatter) {
             ProgramMachine machine = {.flops_per_second = 1, .hbm_bytes_per_second = 1, .mesh = {.devices = 16}};
             const Factor factors[] = {columns, contracted};
             FlowNode node = {.kind = FLOW_WORK, .factor = factors, .factors = 2, .trips = 1, .added_to = -1};
+            node.is_cut = ROWS[i].cut;
             node.type = (TensorType){.rank = 2, .bits = ROWS[i].bits, .size = {1024, ROWS[i].columns}};
             Flow flow = {.node = &node, .nodes = 1};
             Setting setting = {&machine, &mesh, &flow, 1};
@@ -340,8 +352,7 @@ Test(program, sums_that_xla_on_tpus_does_not_scatter) {
             machine.profile.lanes = tpu ? 128 : 1;
             strategy_seconds(&setting, &node, &strategy, NULL, &tally);
             bool scattered = tally.bytes[COLLECTIVE_REDUCE_SCATTER] > 0;
-            cr_expect(scattered == (!tpu || ROWS[i].scatters) &&
-                          (tally.bytes[COLLECTIVE_ALL_REDUCE] > 0) == !scattered,
+            cr_expect(scattered == (!tpu || ROWS[i].scatters) && (tally.bytes[COLLECTIVE_ALL_REDUCE] > 0) == !scattered,
                       "%d bits, %d columns", ROWS[i].bits, ROWS[i].columns);
         }
 }
@@ -359,23 +370,52 @@ static const FlowNode *matmul_of(const Flow *flow, int which) {
     return NULL;
 }
 
+/* What a compiled matmul showed: its sum is cut by what slices it as it lies, also behind an element-wise function, but
+ * not behind a transpose, nor by what makes it longer. */
+Test(program, sums_of_which_a_slice_is_read) {
+#define READER(text) BODY("%a: tensor<8x8xf32>, %z: tensor<f32>", "tensor<8x4xf32>", MATMUL("%d", "%a", "%a") text)
+#define SLICE(of)                                                                                                      \
+    "%s = stablehlo.slice " of " [0:8, 0:4] : (tensor<8x8xf32>) -> tensor<8x4xf32>\nreturn %s : tensor<8x4xf32>\n"
+#define PAD(by, to)                                                                                                    \
+    "%s = stablehlo.pad %d, %z, low = [0, 0], high = [0, " by "], interior = [0, 0] : (tensor<8x8xf32>, tensor<f32>) " \
+    "-> " to "\nreturn %s : " to "\n"
+    static const char *const CUT[] = {
+        READER(SLICE("%d")), READER("%e = stablehlo.exponential %d : tensor<8x8xf32>\n" SLICE("%e")),
+        READER(PAD("-4", "tensor<8x4xf32>")),
+        READER("%t = stablehlo.transpose %d, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>\n" SLICE("%t")),
+        READER(PAD("4", "tensor<8x12xf32>"))};
+    for (int i = 0; i < 5; i++) {
+        Arena arena = {0};
+        Program program;
+        Flow flow;
+        Error error = {0};
+        cr_assert(program_read(CUT[i], strlen(CUT[i]), "m", &program, &error) &&
+                      flow_of_program(&program, &arena, &flow, &error),
+                  "%s: %s", error.where, error.text);
+        cr_expect(matmul_of(&flow, 0)->is_cut == (i < 3), "%d", i);
+        flow_free(&flow);
+        program_free(&program);
+        arena_free(&arena);
+    }
+}
+
 /* %0 is read by the first operation of a loop and is needed until its end, every time; %2, by matmuls alone, stays as
  * it is until the first of them, and as they need it from then until the last. */
 Test(program, tensors_are_kept_until_they_are_last_read) {
     static const char TEXT[] = BODY(
         "%a: tensor<8x8xf32>, %b: tensor<8x8xf32>", "tensor<8x8xf32>",
-        MATMUL("%0", "%a", "%b")
-        "    %n = stablehlo.constant dense<0> : tensor<i32>\n"
-        "    %1:2 = stablehlo.while(%i = %n, %x = %a) : tensor<i32>, tensor<8x8xf32>\n    cond {\n"
-        "      %c = stablehlo.constant dense<3> : tensor<i32>\n"
-        "      %d = stablehlo.compare LT, %i, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
-        "      stablehlo.return %d : tensor<i1>\n    } do {\n"
-        MATMUL("%y", "%x", "%0") MATMUL("%z", "%y", "%b")
-        "      %o = stablehlo.constant dense<1> : tensor<i32>\n"
-        "      %j = stablehlo.add %i, %o : tensor<i32>\n"
-        "      stablehlo.return %j, %z : tensor<i32>, tensor<8x8xf32>\n    }\n"
-        MATMUL("%2", "%1#1", "%a") MATMUL("%3", "%2", "%a") MATMUL("%4", "%3", "%b") MATMUL("%5", "%4", "%2")
-        "    return %5 : tensor<8x8xf32>\n");
+        MATMUL("%0", "%a",
+               "%b") "    %n = stablehlo.constant dense<0> : tensor<i32>\n"
+                     "    %1:2 = stablehlo.while(%i = %n, %x = %a) : tensor<i32>, tensor<8x8xf32>\n    cond {\n"
+                     "      %c = stablehlo.constant dense<3> : tensor<i32>\n"
+                     "      %d = stablehlo.compare LT, %i, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+                     "      stablehlo.return %d : tensor<i1>\n    } do {\n" MATMUL("%y", "%x", "%0")
+                         MATMUL("%z", "%y",
+                                "%b") "      %o = stablehlo.constant dense<1> : tensor<i32>\n"
+                                      "      %j = stablehlo.add %i, %o : tensor<i32>\n"
+                                      "      stablehlo.return %j, %z : tensor<i32>, tensor<8x8xf32>\n    }\n" MATMUL(
+                                          "%2", "%1#1", "%a") MATMUL("%3", "%2", "%a") MATMUL("%4", "%3", "%b")
+                                          MATMUL("%5", "%4", "%2") "    return %5 : tensor<8x8xf32>\n");
     Arena arena = {0};
     Error error = {0};
     Program program;
