@@ -174,6 +174,10 @@ enum { REAL_SIZE = 32 };
  * that is not finite becomes null. */
 static const char *real_text(double value, char *text) {
     if (!isfinite(value)) return "null";
+    if (fabs(value) < 1e15 && value == (double)(int64_t)value && !(value == 0 && signbit(value))) {
+        snprintf(text, REAL_SIZE, "%lld", (long long)value);
+        return text;
+    }
     snprintf(text, REAL_SIZE, "%.17g", value);
     char *point = strpbrk(text, ",");
     if (point) *point = '.';
@@ -189,8 +193,7 @@ static cJSON *attach(cJSON *to, const char *key, cJSON *item) {
 }
 
 bool json_add_real(cJSON *to, const char *key, double value) {
-    char text[REAL_SIZE];
-    return attach(to, key, isfinite(value) ? cJSON_CreateRaw(real_text(value, text)) : cJSON_CreateNull());
+    return attach(to, key, isfinite(value) ? cJSON_CreateNumber(value) : cJSON_CreateNull());
 }
 
 bool json_add_whole(cJSON *to, const char *key, int64_t value) {

@@ -105,7 +105,7 @@ complete -c shardopt -n '__shardopt_in explain emit check trace bench' -l from -
 complete -c shardopt -n '__shardopt_in explain emit check trace bench' -l rank -x -d 'which plan of --from (1)'
 complete -c shardopt -n '__shardopt_in explain emit check trace bench' -l from-config -r -F -d 'the plan of a launch configuration: MaxText, torchtitan, Megatron, DeepSpeed, JAX'
 complete -c shardopt -n '__shardopt_in explain emit check trace bench' -l config-format -x -a 'maxtext torchtitan megatron jax deepspeed' -d 'the format of --from-config (recognised by its keys)'
-complete -c shardopt -n '__shardopt_in emit' -l under -x -a 'slurm jobset skypilot ray rayjob xpk' -d 'the script as a job of slurm, jobset or rayjob (Kubernetes), skypilot, ray, or xpk (TPUs)'
+complete -c shardopt -n '__shardopt_in emit' -l under -x -a 'slurm jobset skypilot ray rayjob xpk' -d 'the script as a job: slurm, jobset, skypilot, ray, rayjob, xpk'
 complete -c shardopt -n '__shardopt_in explain' -l why-not -d 'compare with the best plan, and say which change gains most (always with --from-config)'
 complete -c shardopt -n '__shardopt_in sweep' -l shard -x -d 'only every N-th point, from the K-th: a part for `shardopt merge`'
 complete -c shardopt -n '__shardopt_in sweep' -l resume -r -F -d 'keep finished points in this file, and continue from those already in it'

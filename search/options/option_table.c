@@ -277,10 +277,9 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
         OPTION_ROW("config-format", "NAME", ONE | RUN, .help = "the format of --from-config (recognised by its keys)",
                    .details = "maxtext, jax, torchtitan, megatron or deepspeed, where keys alone do not say it.",
                    .values = "maxtext torchtitan megatron jax deepspeed"),
-    [OPTION_UNDER] =
-        OPTION_ROW("under", "SCHEDULER", USE_EMIT,
-                   .help = "the script as a job of slurm, jobset or rayjob (Kubernetes), skypilot, ray, or xpk (TPUs)",
-                   .values = "slurm jobset skypilot ray rayjob xpk"),
+    [OPTION_UNDER] = OPTION_ROW("under", "SCHEDULER", USE_EMIT,
+                                .help = "the script as a job: slurm, jobset, skypilot, ray, rayjob, xpk",
+                                .values = "slurm jobset skypilot ray rayjob xpk"),
     [OPTION_WHY_NOT] = OPTION_ROW(
         "why-not", NULL, USE_EXPLAIN,
         .help = "compare with the best plan, and say which change gains most (always with --from-config)",

@@ -114,9 +114,9 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
                                .help = "a point of this JSON report of `inference`, instead of the options above",
                                .values = "@files"),
     [OPTION_RANK] = OPTION_ROW("rank", "N", USE_EMIT, .help = "which point of the front, from 1 (the best)"),
-    [OPTION_UNDER] = OPTION_ROW("under", "SCHEDULER", USE_EMIT,
-                                .help = "the script as a job of slurm, jobset or lws (Kubernetes), skypilot or ray",
-                                .values = "slurm jobset lws skypilot ray"),
+    [OPTION_UNDER] =
+        OPTION_ROW("under", "SCHEDULER", USE_EMIT, .help = "the script as a job: slurm, jobset, lws, skypilot, ray",
+                   .values = "slurm jobset lws skypilot ray"),
     [OPTION_FROM_CONFIG] = OPTION_ROW(
         "from-config", "FILE", USE_INFERENCE, .help = "price what this script starts, and say why it is not the best",
         .details = "A script or command line with `vllm serve`, `sglang.launch_server`, `trtllm-serve` or MaxText's "

@@ -52,8 +52,9 @@ class Build:
         self.compile = {}  # the command for a source
         for entry in json.loads((self.folder / "compile_commands.json").read_text()):
             file = pathlib.Path(entry["file"])
-            if file.is_relative_to(SOURCE):
-                self.compile[str(file.relative_to(SOURCE))] = [w for w in shlex.split(entry["command"])
+            root = self.folder if file.is_relative_to(self.folder) else SOURCE  # some sources are made by the build
+            if file.is_relative_to(root):
+                self.compile[str(file.relative_to(root))] = [w for w in shlex.split(entry["command"])
                                                                if not w.endswith("ccache") and w != "-Werror"]
         self.headers = max(p.stat().st_mtime for p in SOURCE.rglob("*.h") if ".git" not in p.parts)
         self.plain = {}  # the object of a source as it is
@@ -84,8 +85,9 @@ class Build:
             for word in [w for w in words if w.endswith(".c.o")]:
                 source = re.sub(r"^.*?shardopt_objects\.dir/(.*)\.o$", r"\1", word)
                 objects.append(folder / (source.replace("/", "+") + ".o"))
-                if self.older(objects[-1], SOURCE / source):
-                    work.append(pool.submit(self.object, SOURCE / source, objects[-1], source, *flags))
+                path = SOURCE / source if (SOURCE / source).exists() else self.folder / source
+                if self.older(objects[-1], path):
+                    work.append(pool.submit(self.object, path, objects[-1], source, *flags))
         if not all(w.result() for w in work):
             raise SystemExit(f"{library} does not compile")
         if work or not library.exists():

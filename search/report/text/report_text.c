@@ -153,7 +153,7 @@ void sensitivities_write(const Report *report, TextOut out) {
 
 static void write_left_out(const Report *report, TextOut out) {
     Prose line = {0};
-    if (report->left_out == 0 || report->requested->control.sensitivity == SENSITIVITY_ROWS) return;
+    if (report->left_out == 0 || report->request->control.sensitivity == SENSITIVITY_ROWS) return;
     prose_add(
         &line,
         "%d search%s around this plan %s left out, since %s more work than the plan itself (--sensitivity all makes "

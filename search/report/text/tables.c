@@ -238,7 +238,7 @@ void alternative_words(const Report *report, Alternative way, char cells[ALTERNA
     snprintf(cells[0], WORDS_SIZE, "%s", NAMES[way]);
     if (!result->found) {
         const Request *request = report->request;
-        bool rows = report->requested->control.sensitivity == SENSITIVITY_ROWS;
+        bool rows = report->request->control.sensitivity == SENSITIVITY_ROWS;
         const char *none = result->skipped            ? "not searched (many batches): ask with --batch-tolerance 10%"
                            : result->left_out && rows ? "takes some work: ask with --sensitivity fast"
                            : result->left_out    ? "takes more work than the plan itself: ask with --sensitivity all"
