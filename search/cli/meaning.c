@@ -89,8 +89,8 @@ static bool is_called_any(const char *part, const char *names) {
 /* Whether a part is what a row calls so, under any of its names. */
 static bool is_part(const char *part, const char *name, size_t length) {
     if (is_called(part, name, length)) return true;
-    for (int i = 0; i < WORD_ROW_COUNT && is_kind(&WORD_ROWS[i], "part"); i++)
-        if (strlen(WORD_ROWS[i].cell[1]) == length && strncmp(WORD_ROWS[i].cell[1], name, length) == 0)
+    for (int i = 0; i < WORD_ROW_COUNT; i++)
+        if (is_kind(&WORD_ROWS[i], "part") && strlen(WORD_ROWS[i].cell[1]) == length && strncmp(WORD_ROWS[i].cell[1], name, length) == 0)
             return is_called_any(part, WORD_ROWS[i].cell[2]);
     return false;
 }
@@ -268,7 +268,18 @@ int meaning_own(const Command *command, const char *name) {
     return command_option(command, plain, length);
 }
 
+/* A name without what its program begins names with. */
+static const char *without_prefix(const char *name) {
+    for (int i = 0; i < WORD_ROW_COUNT; i++) {
+        const char *prefix = WORD_ROWS[i].cell[1];
+        if (is_kind(&WORD_ROWS[i], "prefix") && strncmp(name, prefix, strlen(prefix)) == 0)
+            return name + strlen(prefix);
+    }
+    return name;
+}
+
 bool meaning_of(const char *name, const Place *place, Meaning *out) {
+    name = without_prefix(name);
     Parts whole = parts_of(name);
     *out = (Meaning){.what = "", .where = "", .own = meaning_own(place->command, name)};
     if (out->own >= 0) return true;
@@ -277,9 +288,11 @@ bool meaning_of(const char *name, const Place *place, Meaning *out) {
     for (const char *at = name; at; at = memchr(at, '.', strcspn(at, "="))) {
         at += *at == '.';
         Parts parts = parts_of(at);
-        if ((out->own = meaning_own(place->command, at)) >= 0) return true;
+        out->own = meaning_own(place->command, at); /* "multi_turn.format" is not how an answer is written */
+        if (out->own >= 0 && place->command->options[out->own].is_input) return true;
         if (parts.count > 0 && best_row(&parts, place, false, false, out)) return true;
     }
+    out->own = -1;
     return best_row(&whole, place, true, false, out);
 }
 
@@ -309,7 +322,7 @@ bool meaning_of_slip(const char *name, char *out, size_t size) {
     out[0] = '\0';
     for (int i = 0; i < parts.count && used < size; i++) {
         const char *part = parts.text[i];
-        int least = strlen(part) > 6 ? 3 : strlen(part) > 3 ? 2 : 0;
+        int least = strlen(part) > 5 ? 3 : strlen(part) > 3 ? 2 : 0;
         char best[PART_SIZE];
         snprintf(best, sizeof best, "%s", part);
         for (int r = 0; r < WORD_ROW_COUNT && !is_known(part); r++)

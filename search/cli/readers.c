@@ -37,6 +37,25 @@ static int read_device_batch(Replaced *out, Typed typed) {
                : 0;
 }
 
+/* FSDP over all that the line leaves: of what it does not say there is one. */
+bool replaced_rest(Replaced *out) {
+    out->any = true;
+    for (int i = 0; i < REST_COUNT; i++) {
+        const char *one = arena_format(out->arena, "%s=1", REST_ROLES[i]);
+        if (!one || (!(out->roles & 1u << i) && !replaced_condition(out, one))) return false;
+        out->roles |= 1u << i;
+    }
+    return true;
+}
+
+static int read_rest(Replaced *out, Typed typed) {
+    if (typed.value && strcasecmp(typed.value, "false") == 0) return out->any = true, typed.read;
+    bool valued = typed.value && (typed.read == 1 || strncasecmp(typed.value, "full_shard", 10) == 0 ||
+                                  strcasecmp(typed.value, "true") == 0 || strcmp(typed.value, "2") == 0 ||
+                                  strcmp(typed.value, "3") == 0);
+    return !replaced_rest(out) ? 0 : valued ? typed.read : 1;
+}
+
 /* Passes of a step. Who gives the sequences of a pass too has given the batch; else a batch is cut into so many. */
 static int read_accumulation(Replaced *out, Typed typed) {
     const char *passes = arena_format(out->arena, "microbatches=%s", typed.value);
@@ -164,7 +183,7 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
         {"@algorithm", read_algorithm},
         {"@engine", read_engine},
         {"@emits", read_emits},
-        {"@train_gpus", read_train_gpus},
+        {"@train_gpus", read_train_gpus}, {"@rest", read_rest},
     };
     Typed typed = {word, value, read};
     int done = strncmp(reader, "@size ", 6) == 0 ? read_size(out, typed, reader + 6) : -1;

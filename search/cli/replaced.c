@@ -25,6 +25,8 @@ bool replaced_is_any(const char *word, const char *const *names, size_t count) {
     return false;
 }
 
+const char *const REST_ROLES[REST_COUNT] = {"data", "pipeline", "sequence", "tensor"};
+
 bool replaced_has(const Replaced *out, const char *option) {
     return command_option(out->command, option, strlen(option)) >= 0;
 }

@@ -29,7 +29,7 @@ struct Replaced {
     bool maxtext;        /* it is of MaxText, whose batch of a device is of one pass */
     bool sentence;       /* a question in words: what is none of ours is passed over */
     bool micro, attends; /* it says the sequences of a pass; attention is data-parallel */
-    bool replicated;     /* it says how many replicas there are: "-1" of FSDP leaves them one otherwise */
+    unsigned roles;     /* which of REST_ROLES it has */
     bool dp_experts;     /* experts lie over data-parallel ranks of attention, as vLLM has them */
     int dp_attention;    /* ranks of data-parallel attention, which its tensor parallelism counts too; 0: none */
     bool instance_is_pod;
@@ -60,6 +60,10 @@ bool replaced_has(const Replaced *out, const char *option);
 int replaced_refuse(Replaced *out, const char *word, const char *answer);
 int replaced_unknown(Replaced *out, const char *word);
 bool unknown_words(const Unknown *unknown, Error *error);
+/* Roles of which there is one where FSDP is said to have all that is left. */
+enum { REST_COUNT = 4 };
+extern const char *const REST_ROLES[REST_COUNT];
+bool replaced_rest(Replaced *out);
 /* Adds to the conditions of --require. False: memory is out. */
 bool replaced_condition(Replaced *out, const char *condition);
 /* What `@reader` of meanings.tsv does. As Replaced.word returns. */

@@ -125,8 +125,8 @@ static int replace_adapters(Replaced *out, const char *word, char **words, int l
 /* A condition of plans or of serving, whose data parallelism is copies, or ranks of attention. */
 static bool add_degree(Replaced *out, const char *condition, const char *value) {
     bool serving = strcmp(command_kind(out->command), "serving") == 0;
-    if (strcmp(value, "-1") == 0) /* what the others leave; of FSDP with one replica, if nobody says more */
-        return out->any = true, strcmp(condition, "fsdp") != 0 || out->replicated || replaced_condition(out, "data=1");
+    if (strcmp(value, "-1") == 0) /* what the others leave */
+        return out->any = true, strcmp(condition, "fsdp") != 0 || replaced_rest(out);
     if (serving && strcmp(condition, "ep") == 0) condition = "expert";
     if (!serving && strcmp(condition, "expert_tensor") == 0) condition = "folded_expert_tensor";
     if (serving && strcmp(condition, "data") == 0)
@@ -151,7 +151,7 @@ static const char *filled(Replaced *out, const char *text, const char *value) {
 
 /* One that takes no value, or has its own; "--fp8=false" is none. */
 static int replace_fixed(Replaced *out, const Meaning *meaning, const char *value, int read) {
-    bool off = value && strcasecmp(value, "false") == 0, literal = strchr(meaning->where, '=') != NULL;
+    bool off = value && (strcasecmp(value, "false") == 0 || strcasecmp(value, "none") == 0), literal = strchr(meaning->where, '=') != NULL;
     bool follows =
         value && (read == 1 || literal || is_switch(value) || (strstr(meaning->where, "valued") && is_word(value)));
     const char *text = strchr(meaning->what, ' ');
@@ -216,6 +216,7 @@ static int replace_named(Replaced *out, const Meaning *meaning, const char *word
 
 static int replaced_word(Replaced *out, char **words, int left) {
     const char *word = words[0], *inside = strchr(word, '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
+    static const char NOTHING[] = "false no null none off";
     int read = inside ? 1 : 2;
     Meaning meaning;
     if (word[0] != '-' || !isalpha((unsigned char)word[word[1] == '-' ? 2 : 1])) return replaced_keep(out, words[0]);
@@ -225,8 +226,10 @@ static int replaced_word(Replaced *out, char **words, int left) {
     int done = replace_adapters(out, word, words, left);
     if (done >= 0) return done;
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return replaced_keep(out, words[0]);
-    if (!replaced_meaning(out, word, value, &meaning))
-        return !replaced_unknown(out, word) ? 0 : value && is_word(value) && read == 2 ? 2 : 1;
+    bool known = replaced_meaning(out, word, value, &meaning), off = value && word_among(NOTHING, value);
+    if (off && (!known || (meaning.own < 0 && strcmp(meaning.what, "answer") == 0))) /* what is left out is off as well */
+        meaning = (Meaning){.what = "pass", .where = "", .own = -1}, known = true;
+    if (!known) return !replaced_unknown(out, word) ? 0 : value && is_word(value) && read == 2 ? 2 : 1;
     return meaning.own >= 0 ? replace_own(out, &out->command->options[meaning.own], words[0], value, read)
                             : replace_named(out, &meaning, word, value, read);
 }
@@ -304,7 +307,10 @@ static void note_word(Replaced *out, const char *word, const char *next) {
                                     meaning.own < 0 && !strcasestr(word, "tpu"));
     out->ranked = out->ranked || (meaning_is(&meaning, "--lora") && meaning.own < 0);
     out->model = out->model || meaning_is(&meaning, "--model") || strncmp(word, "--from", 6) == 0;
-    out->replicated = out->replicated || meaning_is(&meaning, "data") || meaning_is(&meaning, "--require");
+    for (int i = 0; i < REST_COUNT; i++)
+        if (meaning_is(&meaning, REST_ROLES[i]) || strncmp(meaning.what, "data>", 5) == 0 ||
+            (meaning_is(&meaning, "--require") && value && strstr(value, REST_ROLES[i])))
+            out->roles |= 1u << i;
     out->micro = out->micro || meaning_is(&meaning, "microbatch_sequences") || meaning_is(&meaning, "@device_batch");
     out->dp_attention = meaning_is(&meaning, "data") && number > 1 && number < 1 << 16 ? number : out->dp_attention;
     out->attends = out->attends || strcmp(meaning.what, "attention_data>=2") == 0;
