@@ -112,6 +112,7 @@ typedef struct {
      * chip may lack figures only if it says so; a plan that needs a missing figure is refused
      * (machine_from_request). */
     char unknown[CHIP_SOURCE_SIZE];
+    char sixteen_bits[8]; /* "bf16", or "fp16" where matmuls of bf16 have no units: the figure is that of fp16 then */
 } Chip;
 
 /* Whether the chip is a GPU, whose hosts form domains joined by a network; otherwise its slices are tori joined by

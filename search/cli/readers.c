@@ -166,6 +166,58 @@ static int read_size(Replaced *out, Typed typed, const char *key) {
     return out->any = true, out->sizes ? typed.read : 0;
 }
 
+/* The size that a line gives, of "hidden_size=4096 "; 0: it gives none. */
+static long size_of(const Replaced *out, const char *key) {
+    const char *at = out->sizes;
+    for (; at && *at; at += strcspn(at, " ") + 1)
+        if (strncmp(at, key, strlen(key)) == 0 && at[strlen(key)] == '=') return atol(at + strlen(key) + 1);
+    return 0;
+}
+
+bool replaced_add_model(Replaced *out) {
+    static const char *const NEEDED[][2] = {
+        {"num_hidden_layers", "--layers"}, {"hidden_size", "--hidden"}, {"num_attention_heads", "--heads"}};
+    if (!out->sizes) return true;
+    if (out->model) return replaced_advise(out, "the sizes of the model are those of --model");
+    char *missing = NULL;
+    for (size_t i = 0; i < COUNT_OF(NEEDED); i++)
+        if (size_of(out, NEEDED[i][0]) == 0 && !(missing = arena_format(out->arena, "%s%s%s N", missing ? missing : "",
+                                                                        missing ? ", " : "", NEEDED[i][1])))
+            return false;
+    if (missing) {
+        const char *why =
+            arena_format(out->arena, "is missing, of a model by its sizes; give %s too, or --model", missing);
+        return why && replaced_refuse(out, "--model", why);
+    }
+    long hidden = size_of(out, "hidden_size"), heads = size_of(out, "num_attention_heads");
+    long ffn = size_of(out, "intermediate_size"), kv = size_of(out, "num_key_value_heads");
+    long vocab = size_of(out, "vocab_size"), wide = size_of(out, "head_dim"), experts = size_of(out, "num_experts");
+    long chosen = size_of(out, "num_experts_per_tok"), expert = size_of(out, "moe_intermediate_size");
+    long gated = (8 * hidden / 3 + 255) / 256 * 256;
+    const char *assumed =
+        arena_format(out->arena, "a gated decoder as Llama%s%s%s%s", ffn || expert ? "" : ", FFN of 8/3 hidden sizes",
+                     kv ? "" : ", as many KV heads as heads", vocab ? "" : ", 128,256 tokens",
+                     experts && !chosen ? ", 2 experts a token" : "");
+    char *config =
+        arena_format(out->arena,
+                     "{\"model_type\":\"%s\",\"num_hidden_layers\":%ld,\"hidden_size\":%ld,"
+                     "\"num_attention_heads\":%ld,\"num_key_value_heads\":%ld,\"intermediate_size\":%ld,"
+                     "\"vocab_size\":%ld,\"head_dim\":%ld,\"max_position_embeddings\":1048576",
+                     experts ? "mixtral" : "llama", size_of(out, "num_hidden_layers"), hidden, heads, kv ? kv : heads,
+                     experts && expert ? expert
+                     : ffn             ? ffn
+                                       : gated,
+                     vocab ? vocab : 128256,
+                     wide    ? wide
+                     : heads ? hidden / heads
+                             : 1);
+    if (config && experts)
+        config = arena_format(out->arena, "%s,\"num_local_experts\":%ld,\"num_experts_per_tok\":%ld", config, experts,
+                              chosen ? chosen : 2);
+    return config && assumed && replaced_add(out, "--model=%s}", config) &&
+           replaced_advise(out, "the model is %s", assumed);
+}
+
 int replaced_reader(Replaced *out, const char *reader, const char *word, const char *value, int read) {
     static const struct {
         const char *name;
@@ -183,7 +235,8 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
         {"@algorithm", read_algorithm},
         {"@engine", read_engine},
         {"@emits", read_emits},
-        {"@train_gpus", read_train_gpus}, {"@rest", read_rest},
+        {"@train_gpus", read_train_gpus},
+        {"@rest", read_rest},
     };
     Typed typed = {word, value, read};
     int done = strncmp(reader, "@size ", 6) == 0 ? read_size(out, typed, reader + 6) : -1;

@@ -29,7 +29,9 @@ struct Replaced {
     bool maxtext;        /* it is of MaxText, whose batch of a device is of one pass */
     bool sentence;       /* a question in words: what is none of ours is passed over */
     bool micro, attends; /* it says the sequences of a pass; attention is data-parallel */
-    unsigned roles;     /* which of REST_ROLES it has */
+    unsigned roles;      /* which of REST_ROLES it has */
+    bool vllm;           /* vLLM serves */
+    const char *ranks;   /* of data parallelism as vLLM has them; NULL: none are said */
     bool dp_experts;     /* experts lie over data-parallel ranks of attention, as vLLM has them */
     int dp_attention;    /* ranks of data-parallel attention, which its tensor parallelism counts too; 0: none */
     bool instance_is_pod;
@@ -64,6 +66,8 @@ bool unknown_words(const Unknown *unknown, Error *error);
 enum { REST_COUNT = 4 };
 extern const char *const REST_ROLES[REST_COUNT];
 bool replaced_rest(Replaced *out);
+/* The model of the sizes that a line gives, as a config.json in a word, or what is missing. False: memory is out. */
+bool replaced_add_model(Replaced *out);
 /* Adds to the conditions of --require. False: memory is out. */
 bool replaced_condition(Replaced *out, const char *condition);
 /* What `@reader` of meanings.tsv does. As Replaced.word returns. */
@@ -85,6 +89,9 @@ const char *replaced_size(Replaced *out, const char *option, const char *value, 
  * workstation's card has one, and how soon is a question of several machines. False: memory is out. */
 bool replaced_count_instances(Replaced *out);
 bool replaced_add_size(Replaced *out);
+/* vLLM's data-parallel ranks: copies of a dense model; a mixture's experts are cut over all of them. False: memory is
+ * out. */
+bool replaced_add_ranks(Replaced *out);
 /* Output tokens a second as requests a second, of the answers that the line has. False: memory is out. */
 bool replaced_add_rate(Replaced *out);
 /* Whether a line counts GPUs and names none, which is an error: the default chip is none. */

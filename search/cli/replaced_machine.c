@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/util.h"
 #include "mesh/slice.h"
+#include "models/config/model_json.h"
 #include "search/cli/replaced.h"
 #include "search/cli/typed_words.h"
 
@@ -97,6 +98,22 @@ static const char *value_of(const Replaced *out, const char *option) {
         return word[strlen(option)] == '=' ? word + strlen(option) + 1 : i + 1 < out->count ? out->words[i + 1] : "";
     }
     return NULL;
+}
+
+bool replaced_add_ranks(Replaced *out) {
+    const char *name = value_of(out, "--model");
+    Model model;
+    Error other = {0};
+    bool mixture = false;
+    if (!out->ranks) return true;
+    bool read = name && model_load(name, out->arena, &model, &other);
+    for (int i = 0; read && i < model.kind_count; i++) mixture = mixture || model.kinds[i].experts > 0;
+    const char *meant = arena_format(out->arena, mixture ? "attention_data=%s expert=1" : "copies=%s", out->ranks);
+    return meant && replaced_condition(out, meant) &&
+           (!mixture || replaced_advise(out,
+                                        "%s data-parallel ranks of vLLM share the experts of a mixture, each cut over "
+                                        "all GPUs; --enable-expert-parallel lays whole experts on them",
+                                        out->ranks));
 }
 
 bool replaced_add_rate(Replaced *out) {

@@ -132,6 +132,13 @@ static int model_words(char **words, int left, char name[96]) {
 int replaced_stray(Replaced *out, char **words, int left) {
     char *word = words[0], name[96];
     bool ok = true, json = strlen(word) > 5 && strcmp(word + strlen(word) - 5, ".json") == 0;
+    size_t number = *word == '$' ? strspn(word + 1, "0123456789.") : 0;
+    if (number > 0 && replaced_has(out, "price")) { /* "$1.80/gpu-hour", "$2M" */
+        bool all = word[number + 1] && strchr("kKmM", word[number + 1]);
+        return !all                          ? replaced_add(out, "--price=%.*s", (int)number, word + 1)
+               : replaced_has(out, "budget") ? replaced_add(out, "--budget=%s", word + 1)
+                                             : replaced_keep(out, word);
+    }
     const char *way = way_of(out, word);
     if (way) return replaced_add(out, "%s", way);
     int read = number_of_unit(out, words, left);

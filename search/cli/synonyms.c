@@ -129,6 +129,8 @@ static bool add_degree(Replaced *out, const char *condition, const char *value) 
         return out->any = true, strcmp(condition, "fsdp") != 0 || replaced_rest(out);
     if (serving && strcmp(condition, "ep") == 0) condition = "expert";
     if (!serving && strcmp(condition, "expert_tensor") == 0) condition = "folded_expert_tensor";
+    if (serving && strcmp(condition, "data") == 0 && out->vllm && !out->dp_experts && !out->dp_attention)
+        return out->any = true, out->ranks = arena_text(out->arena, value), out->ranks != NULL;
     if (serving && strcmp(condition, "data") == 0)
         condition = out->dp_attention || out->dp_experts ? "attention_data" : "copies";
     long tensor = serving && out->dp_attention && strcmp(condition, "tensor") == 0 ? strtol(value, NULL, 10) : 0;
@@ -151,7 +153,8 @@ static const char *filled(Replaced *out, const char *text, const char *value) {
 
 /* One that takes no value, or has its own; "--fp8=false" is none. */
 static int replace_fixed(Replaced *out, const Meaning *meaning, const char *value, int read) {
-    bool off = value && (strcasecmp(value, "false") == 0 || strcasecmp(value, "none") == 0), literal = strchr(meaning->where, '=') != NULL;
+    bool off = value && (strcasecmp(value, "false") == 0 || strcasecmp(value, "none") == 0),
+         literal = strchr(meaning->where, '=') != NULL;
     bool follows =
         value && (read == 1 || literal || is_switch(value) || (strstr(meaning->where, "valued") && is_word(value)));
     const char *text = strchr(meaning->what, ' ');
@@ -227,7 +230,8 @@ static int replaced_word(Replaced *out, char **words, int left) {
     if (done >= 0) return done;
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return replaced_keep(out, words[0]);
     bool known = replaced_meaning(out, word, value, &meaning), off = value && word_among(NOTHING, value);
-    if (off && (!known || (meaning.own < 0 && strcmp(meaning.what, "answer") == 0))) /* what is left out is off as well */
+    if (off &&
+        (!known || (meaning.own < 0 && strcmp(meaning.what, "answer") == 0))) /* what is left out is off as well */
         meaning = (Meaning){.what = "pass", .where = "", .own = -1}, known = true;
     if (!known) return !replaced_unknown(out, word) ? 0 : value && is_word(value) && read == 2 ? 2 : 1;
     return meaning.own >= 0 ? replace_own(out, &out->command->options[meaning.own], words[0], value, read)
@@ -285,6 +289,8 @@ static void note_word(Replaced *out, const char *word, const char *next) {
     bool key = isalpha((unsigned char)*word) && strchr(word, '='), brief = word[0] == '-' && word[1] != '-' && !word[2];
     out->qlora = out->qlora || strcmp(word, "--qlora") == 0;
     out->sentence = out->sentence || strcmp(word, "--question") == 0;
+    out->vllm =
+        out->vllm || strstr(word, "=vllm") || (strcmp(word, "--engine") == 0 && next && strcmp(next, "vllm") == 0);
     out->maxtext = out->maxtext || strcasestr(word, "maxtext") || strncmp(word, "--tpu", 5) == 0;
     if ((*word != '-' && !key) || (brief && *word == '-' && word[1] == 'o') ||
         !replaced_meaning(out, word, next, &meaning))
@@ -394,6 +400,7 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     if (!read_all(&out, count, words)) return error_memory(error);
     if (out.instance && !replaced_count_instances(&out)) return error_memory(error);
     if (!replaced_add_size(&out)) return error_memory(error);
+    if (!replaced_add_ranks(&out) || !replaced_add_model(&out)) return error_memory(error);
     line->unknown = out.unknown;
     if (out.unknown) return unknown_words(out.unknown, error);
     if (replaced_lacks_chip(&out, error)) return false;
