@@ -56,15 +56,21 @@ static int read_rest(Replaced *out, Typed typed) {
     return !replaced_rest(out) ? 0 : valued ? typed.read : 1;
 }
 
-/* Passes of a step. Who gives the sequences of a pass too has given the batch; else a batch is cut into so many. */
+/* Passes of a step. Who gives the sequences of a pass too has given the batch; else a batch is cut into so many. One,
+ * which is the default of trainers, is no wish without them. */
 static int read_accumulation(Replaced *out, Typed typed) {
     const char *passes = arena_format(out->arena, "microbatches=%s", typed.value);
     out->any = true;
+    if (!out->micro && strcmp(typed.value, "1") == 0)
+        return replaced_advise(out, "one pass a step says no batch without --mbs, the sequences of a pass: the number "
+                                    "of passes is chosen; --require microbatches=1 has one")
+                   ? typed.read
+                   : 0;
     if (!passes || !replaced_condition(out, passes)) return 0;
     return out->micro || replaced_advise(out,
-                                         "the batch is run in %s %s a step (--require %s), however large that makes "
-                                         "them; without it their number is chosen",
-                                         typed.value, strcmp(typed.value, "1") == 0 ? "pass" : "passes", passes)
+                                         "the batch is run in %s passes a step (--require %s), however large that "
+                                         "makes them; without it their number is chosen",
+                                         typed.value, passes)
                ? typed.read
                : 0;
 }
@@ -82,7 +88,7 @@ static int read_way(Replaced *out, Typed typed) {
     const char *option = row && row->cell[3] && row->cell[3][0] ? row->cell[3] : NULL;
     if (!typed.value) return -1;
     if (!option || command_option(out->command, option + 2, strcspn(option + 2, "=")) < 0)
-        return !replaced_has(out, "task") ? -1 : replaced_add(out, "--task=%s", typed.value) ? typed.read : 0;
+        return !replaced_has(out, "task") || !(word_among("sft dpo", typed.value) || word_value("task", typed.value)) ? -1 : replaced_add(out, "--task=%s", typed.value) ? typed.read : 0;
     out->any = true;
     return (out->ranked && strstr(option, "lora=")) || replaced_add(out, "%s", option) ? typed.read : 0;
 }

@@ -126,6 +126,15 @@ bool replaced_add_rate(Replaced *out) {
                            (long long)answer, out->tokens_rate / (double)answer);
 }
 
+/* Whether conditions say how many chips there are at least: all but those of passes. */
+static bool has_degrees(const char *conditions) {
+    for (const char *at = conditions; at && *at; at += strspn(at, " ")) {
+        if (strncmp(at, "microbatch", 10) != 0) return true;
+        at += strcspn(at, " ");
+    }
+    return false;
+}
+
 bool replaced_add_size(Replaced *out) {
     static const char *const SIZES[] = {"--nodes", "--chips", "--pods", "--slice", "--from", "--from-config", "--help"};
     for (size_t i = 0; i < COUNT_OF(SIZES); i++)
@@ -137,7 +146,7 @@ bool replaced_add_size(Replaced *out) {
         return chip && chip_has_domains(chip) ? replaced_add(out, "--nodes=8,16,32,64,128,256,512,1024")
                                               : replaced_add(out, "--pods=1,2,4,8");
     }
-    if (!name || out->conditions || !replaced_has(out, "chips")) return true;
+    if (!name || has_degrees(out->conditions) || !replaced_has(out, "chips")) return true;
     const Chip *chip = catalog_find(replaced_catalog(out), name);
     if (!chip || chip->scaleup != SCALEUP_PCIE || strcmp(out->command->name, "sweep") == 0) return true;
     return replaced_add(out, "--chips=1") && replaced_advise(out, "one %s, as no number is given", chip->name);

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
+#include "search/cli/planning.h"
 #include "search/cli/replaced.h"
 #include "search/cli/synonyms.h"
 
@@ -14,9 +15,10 @@
 #include <strings.h>
 
 bool replaced_condition(Replaced *out, const char *condition) {
+    if (!condition) return false;
     out->conditions = out->conditions ? arena_format(out->arena, "%s %s", out->conditions, condition)
                                       : arena_text(out->arena, condition);
-    return condition && out->conditions;
+    return out->conditions != NULL;
 }
 
 /* ---- values ---- */
@@ -211,6 +213,7 @@ static int replace_named(Replaced *out, const Meaning *meaning, const char *word
     bool flag = own >= 0 && !out->command->options[own].takes;
     if (flag || ((space || strchr(what, '=')) && !places)) return replace_fixed(out, meaning, value, read);
     if (!value || !is_word(value)) return replaced_refuse(out, name, "needs a value: write --option VALUE");
+    if (!option && places) return out->any = true, replaced_condition(out, filled(out, what, value)) ? read : 0;
     if (!option) return add_degree(out, what, value) ? read : 0;
     if (!places) return replace_valued(out, what + 2, value, read);
     const char *text = filled(out, space + 1, value);
@@ -343,7 +346,8 @@ static bool read_all(Replaced *out, int argc, char **argv) {
         bool is_value = out->words[out->count - 1] == argv[i - 1] && i > 1 && takes_next(command, argv[i - 1]);
         is_value = is_value && (strncmp(argv[i], "--", 2) != 0 ||
                                 meaning_own(command, argv[i - 1] + strspn(argv[i - 1], "-")) >= 0);
-        bool stray = argv[i][0] != '-' && !command->takes_arguments && !is_value;
+        bool words = !command->takes_arguments || (strcmp(command->name, "explain") == 0 && !operand_is_file(argv[i]));
+        bool stray = argv[i][0] != '-' && words && !is_value;
         for (; ends && i < argc; i++)
             if (!replaced_keep(out, argv[i])) return false;
         if (ends) break;
