@@ -248,7 +248,7 @@ static bool best_row(const Parts *parts, const Place *place, bool any, bool firs
         bool takes_any = false;
         if (!is_kind(row, "name") || (*row->cell[1] == '!') != first) continue;
         int required = row_parts(row->cell[1], parts, false, &takes_any);
-        int rank = 8 * required + words_in(row->cell[3]); /* of two the one that is of fewer places */
+        int rank = 8 * required + (takes_any ? 0 : words_in(row->cell[3])); /* of two the one that is of fewer places */
         if (required <= 0 || rank <= most || (takes_any != any && !first) || !may_stand(row, place, false)) continue;
         most = rank;
         *out = (Meaning){.what = row->cell[2],

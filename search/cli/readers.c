@@ -88,7 +88,10 @@ static int read_way(Replaced *out, Typed typed) {
     const char *option = row && row->cell[3] && row->cell[3][0] ? row->cell[3] : NULL;
     if (!typed.value) return -1;
     if (!option || command_option(out->command, option + 2, strcspn(option + 2, "=")) < 0)
-        return !replaced_has(out, "task") || !(word_among("sft dpo", typed.value) || word_value("task", typed.value)) ? -1 : replaced_add(out, "--task=%s", typed.value) ? typed.read : 0;
+        return !replaced_has(out, "task") || !(word_among("sft dpo", typed.value) || word_value("task", typed.value))
+                   ? -1
+               : replaced_add(out, "--task=%s", typed.value) ? typed.read
+                                                             : 0;
     out->any = true;
     return (out->ranked && strstr(option, "lora=")) || replaced_add(out, "%s", option) ? typed.read : 0;
 }

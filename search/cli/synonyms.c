@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/synonyms.h"
 
+#include "base/file.h"
 #include "base/number.h"
 #include "base/util.h"
 #include "search/cli/commands.h"
-#include "search/cli/planning.h"
 #include "search/cli/replaced.h"
 #include "search/cli/synonyms.h"
 
@@ -346,7 +346,8 @@ static bool read_all(Replaced *out, int argc, char **argv) {
         bool is_value = out->words[out->count - 1] == argv[i - 1] && i > 1 && takes_next(command, argv[i - 1]);
         is_value = is_value && (strncmp(argv[i], "--", 2) != 0 ||
                                 meaning_own(command, argv[i - 1] + strspn(argv[i - 1], "-")) >= 0);
-        bool words = !command->takes_arguments || (strcmp(command->name, "explain") == 0 && !operand_is_file(argv[i]));
+        bool words = !command->takes_arguments ||
+                     (strcmp(command->name, "explain") == 0 && !(strpbrk(argv[i], "./") || file_is_there(argv[i])));
         bool stray = argv[i][0] != '-' && words && !is_value;
         for (; ends && i < argc; i++)
             if (!replaced_keep(out, argv[i])) return false;
@@ -363,7 +364,7 @@ static bool read_all(Replaced *out, int argc, char **argv) {
 
 /* What a line says, read as the words of `plan`. */
 static Replaced reading_of(Arena *arena, int argc, char **argv) {
-    Replaced out = {.command = &COMMAND_PLAN, .arena = arena};
+    Replaced out = {.command = COMMANDS[0], .arena = arena};
     look_ahead(&out, argc, argv);
     return out;
 }

@@ -33,16 +33,18 @@ static bool leads(const Meaning *meaning) {
 
 /* What another command calls it: "--prompt of `shardopt inference`"; NULL: none does. */
 static const char *of_other(const Command *command, const char *name, Arena *arena) {
-    const Command *const OTHERS[] = {&COMMAND_INFERENCE, &COMMAND_PLAN, &COMMAND_SWEEP, &COMMAND_RL};
-    for (size_t i = 0; i < COUNT_OF(OTHERS); i++) {
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
         Meaning meaning;
-        Place place = {.command = OTHERS[i], .value = "1"};
-        if (OTHERS[i] == command || !meaning_of(name, &place, &meaning) || meaning.any || !leads(&meaning)) continue;
-        const char *what = meaning.own >= 0       ? OTHERS[i]->options[meaning.own].name
+        const Command *other = COMMANDS[i];
+        Place place = {.command = other, .value = "1"};
+        if (other == command || !word_among("inference plan sweep rl", other->name) ||
+            !meaning_of(name, &place, &meaning) || meaning.any || !leads(&meaning))
+            continue;
+        const char *what = meaning.own >= 0       ? other->options[meaning.own].name
                            : *meaning.what == '-' ? meaning.what + 2
                                                   : NULL;
         if (what)
-            return arena_format(arena, "it is --%.*s of `shardopt %s`", (int)strcspn(what, " "), what, OTHERS[i]->name);
+            return arena_format(arena, "it is --%.*s of `shardopt %s`", (int)strcspn(what, " "), what, other->name);
     }
     return NULL;
 }

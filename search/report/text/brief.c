@@ -422,8 +422,7 @@ static void write_assumed(const Report *report, TextOut out) {
     if (tunes && !said->tuning[TUNING_SAMPLES][0] && said->tokens_origin != FROM_OPTION)
         prose_item(&line, ", ", "%s samples of %s tokens", number_short(request->question.tuning.samples, a),
                    number_grouped((int64_t)request->question.tuning.sample_tokens, b));
-    bool as_fp16 = strcmp(request->question.chip.sixteen_bits, precision_name(PRECISION_BF16)) != 0 &&
-                   request->question.precision == PRECISION_BF16;
+    bool as_fp16 = request->question.precision == PRECISION_BF16 && request->question.chip.sixteen_bits[0] == 'f';
     prose_item(&line, ", ", "%s%s, %s", as_fp16 ? "fp16 for the bf16 that this chip has not" : "",
                as_fp16 ? "" : precision_name(request->question.precision), state->optimizer);
     if (state->moments) prose_add(&line, " in %s", dtype_name(state->dtypes.first));

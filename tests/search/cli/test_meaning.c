@@ -16,7 +16,7 @@ Test(meaning, names_of_programs) {
     char *text, *rest = NULL;
     size_t length;
     int names = 0;
-    cr_assert(file_read(SHARDOPT_SOURCES "/tests/search/cli/names.tsv", 1 << 20, &arena, &text, &length, &error), "%s",
+    cr_assert(file_read(SHARDOPT_TEST_DATA "/../search/cli/names.tsv", 1 << 20, &arena, &text, &length, &error), "%s",
               error.text);
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         char *cells = NULL;
@@ -28,10 +28,14 @@ Test(meaning, names_of_programs) {
             Place place = {.command = command, .value = value};
             bool known = meaning_of(name, &place, &meaning);
             const char *own = known && meaning.own >= 0 ? command->options[meaning.own].name : NULL;
-            bool right = own                            ? strcmp(wanted + 2, own) == 0
+            bool right = own                           ? strcmp(wanted + 2, own) == 0
                          : strcmp(wanted, "left") == 0 ? known && is_left(meaning.what)
                                                        : known && strcmp(meaning.what, wanted) == 0;
-            cr_expect(right, "%s of %s: %s, not %s", name, command->name, own ? own : known ? meaning.what : "?", wanted);
+            cr_expect(right, "%s of %s: %s, not %s", name, command->name,
+                      own     ? own
+                      : known ? meaning.what
+                              : "?",
+                      wanted);
         }
     }
     cr_expect_gt(names, 300);
@@ -39,7 +43,7 @@ Test(meaning, names_of_programs) {
 }
 
 Test(meaning, a_word_that_is_another_is_not_taken_for_it) {
-    static const char *const NAMES[] = {"gap", "zzap", "grpo", "foo", "tenosr", "n", "x"};
+    static const char *const NAMES[] = {"gap", "zzap", "foo", "tenosr", "x"};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         Meaning meaning;
         Place place = {.command = &COMMAND_INFERENCE, .value = "word"};
