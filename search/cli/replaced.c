@@ -76,3 +76,10 @@ bool replaced_advise(Replaced *out, const char *format, ...) {
     out->advice = text ? text : out->advice;
     return text != NULL;
 }
+
+bool replaced_condition(Replaced *out, const char *condition) {
+    if (!condition) return false;
+    out->conditions = out->conditions ? arena_format(out->arena, "%s %s", out->conditions, condition)
+                                      : arena_text(out->arena, condition);
+    return out->conditions != NULL;
+}

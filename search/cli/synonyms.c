@@ -14,13 +14,6 @@
 #include <string.h>
 #include <strings.h>
 
-bool replaced_condition(Replaced *out, const char *condition) {
-    if (!condition) return false;
-    out->conditions = out->conditions ? arena_format(out->arena, "%s %s", out->conditions, condition)
-                                      : arena_text(out->arena, condition);
-    return out->conditions != NULL;
-}
-
 /* ---- values ---- */
 
 /* A number where `--output` was meant as the tokens of an answer, as it once was. */
@@ -181,7 +174,7 @@ static int replace_valued(Replaced *out, const char *option, const char *value, 
     return ok && replaced_add(out, "--%s=%s", option, meant ? meant : value) ? read : 0;
 }
 
-/* What says nothing that is priced is left out, and told; `why`: for which reason. */
+/* What says nothing that is priced is left out, and named; or why it is. */
 static int pass_over(Replaced *out, const Meaning *meaning, const char *name, const char *value, int read) {
     bool valued = strcmp(meaning->what, "pass") == 0 || strcmp(meaning->what, "note=") == 0;
     bool number = strcmp(meaning->what, "note") == 0 && value && isdigit((unsigned char)*value);

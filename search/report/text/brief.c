@@ -423,8 +423,8 @@ static void write_assumed(const Report *report, TextOut out) {
         prose_item(&line, ", ", "%s samples of %s tokens", number_short(request->question.tuning.samples, a),
                    number_grouped((int64_t)request->question.tuning.sample_tokens, b));
     bool as_fp16 = request->question.precision == PRECISION_BF16 && request->question.chip.sixteen_bits[0] == 'f';
-    prose_item(&line, ", ", "%s%s, %s", as_fp16 ? "fp16 for the bf16 that this chip has not" : "",
-               as_fp16 ? "" : precision_name(request->question.precision), state->optimizer);
+    const char *type = as_fp16 ? "fp16 for the bf16 that this chip lacks" : precision_name(request->question.precision);
+    prose_item(&line, ", ", "%s, %s", type, state->optimizer);
     if (state->moments) prose_add(&line, " in %s", dtype_name(state->dtypes.first));
     prose_add(&line, "; %s of %s HBM usable", number_bytes(report->result.plans[0].estimate.memory_limit_bytes, a),
               number_bytes(setting.chip->hbm_bytes.value, b));
