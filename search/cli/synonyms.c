@@ -73,7 +73,7 @@ static bool add_typed(Replaced *out, const char *option, const char *value, bool
 static bool is_word(const char *value) { return value[0] != '-' || isdigit((unsigned char)value[1]); }
 static bool is_switch(const char *value) { return strcasecmp(value, "true") == 0 || strcasecmp(value, "false") == 0; }
 
-/* Whether a word is rather the line's model or machine than the value of an option before it that nothing depends on. */
+/* Whether a word is rather the line's model or machine than the value of an option on which nothing depends. */
 static bool is_of_line(Replaced *out, const char *word) {
     const char *times = strpbrk(word, "xX");
     bool machine = !out->sized && isdigit((unsigned char)*word) && times && replaced_is_chip(out, times + 1);
