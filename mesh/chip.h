@@ -30,6 +30,8 @@ typedef struct {
     bool verified; /* false means that the catalog could not check it; reports that lean on it say so */
 } Figure;
 
+#define CHIP_PRICE_TYPED "--price"
+
 typedef struct {
     int64_t size[3]; /* 1 where the generation has fewer axes */
 } SliceShape;
@@ -56,7 +58,7 @@ typedef struct {
     Figure host_copies_bytes_per_second; /* all copies of one host at once, either way, added; 0 means no ceiling */
     Figure host_memory_bytes_per_second; /* peak of the host's memory; 0 means not known */
     Figure nic_shares_pcie;   /* 1: the chip's network traffic uses the lane of its host link; 0: it does not */
-    Figure usd_per_chip_hour; /* on demand; 0 means not known */
+    Figure usd_per_chip_hour; /* on demand; 0 means not known; its source is CHIP_PRICE_TYPED where a user said it */
     Figure usd_per_chip_hour_reserved; /* by a contract of a year or longer; 0 means not known */
     Figure board_watts;                /* what its board takes at most, by its maker; 0 means not known */
     Figure hours_per_failure;          /* of one chip, between failures that stop a job; 0 means not known */
@@ -110,6 +112,7 @@ typedef struct {
      * chip may lack figures only if it says so; a plan that needs a missing figure is refused
      * (machine_from_request). */
     char unknown[CHIP_SOURCE_SIZE];
+    char sixteen_bits[8]; /* "bf16", or "fp16" where matmuls of bf16 have no units: the figure is that of fp16 then */
 } Chip;
 
 /* Whether the chip is a GPU, whose hosts form domains joined by a network; otherwise its slices are tori joined by

@@ -177,12 +177,9 @@ static bool read_torus(const cJSON *topology, const char *where, Chip *chip, Err
 }
 
 const char *scaleup_name(ScaleupKind kind) {
-    static const char *const KINDS[] = {[SCALEUP_TORUS_2D] = "torus_2d",
-                                        [SCALEUP_TORUS_3D] = "torus_3d",
-                                        [SCALEUP_SWITCH] = "switch",
-                                        [SCALEUP_MESH] = "mesh",
-                                        [SCALEUP_PCIE] = "pcie",
-                                        [SCALEUP_UNKNOWN] = "unknown"};
+    static const char *const KINDS[] = {
+        [SCALEUP_TORUS_2D] = "torus_2d", [SCALEUP_TORUS_3D] = "torus_3d", [SCALEUP_SWITCH] = "switch",
+        [SCALEUP_MESH] = "mesh",         [SCALEUP_PCIE] = "pcie",         [SCALEUP_UNKNOWN] = "unknown"};
     return KINDS[kind];
 }
 
@@ -204,12 +201,11 @@ static bool read_domains(const cJSON *topology, const char *where, Chip *chip, E
 }
 
 static bool read_topology(const cJSON *json, const char *where, Chip *chip, Error *error) {
-    static const char *const KEYS[] = {"source",           "verified",       "kind",          "chips_per_host",
-                                       "devices_per_chip", "links_per_chip", "domain_chips",  "pod",
-                                       "max_job_chips",    "max_cubes",      "sorted_shapes", "twisted",
-                                       "closed_size",      "shapes",         "defaults",      "name_prefixes",
-                                       "cores_in_name",    "pod_verified",   "chips_per_vm",  "coherent_host",
-                                       "bridged_chips",    "own_software"};
+    static const char *const KEYS[] = {
+        "source",       "verified",      "kind",          "chips_per_host", "devices_per_chip", "links_per_chip",
+        "domain_chips", "pod",           "max_job_chips", "max_cubes",      "sorted_shapes",    "twisted",
+        "closed_size",  "shapes",        "defaults",      "name_prefixes",  "cores_in_name",    "pod_verified",
+        "chips_per_vm", "coherent_host", "bridged_chips", "own_software"};
     const cJSON *topology = cJSON_GetObjectItemCaseSensitive(json, "topology");
     chip->scaleup = SCALEUP_UNKNOWN;
     if (!topology && chip->unknown[0]) return true;
@@ -239,12 +235,13 @@ static bool read_topology(const cJSON *json, const char *where, Chip *chip, Erro
 }
 
 bool chip_from_json(const cJSON *json, const char *where, Chip *out, Error *error) {
-    static const char *const KEYS[] = {"name", "title", "aliases", "topology", "unknown"};
+    static const char *const KEYS[] = {"name", "title", "aliases", "topology", "unknown", "sixteen_bits"};
     Chip chip = {0};
     if (!cJSON_IsObject(json)) return error_set(error, ERROR_INPUT, where, "a chip is an object");
     if (!json_is_plain(json, where, error) || !known_keys(json, KEYS, COUNT_OF(KEYS), true, where, error) ||
         !json_text(json, "name", where, chip.name, sizeof chip.name, error) ||
         !json_text_or(json, "title", chip.name, where, chip.title, sizeof chip.title, error) ||
+        !json_text_or(json, "sixteen_bits", "bf16", where, chip.sixteen_bits, sizeof chip.sixteen_bits, error) ||
         !json_text_or(json, "unknown", "", where, chip.unknown, sizeof chip.unknown, error) ||
         !read_names(json, "aliases", where, (NameList){chip.aliases, CHIP_ALIASES_MAX, &chip.alias_count}, error))
         return false;

@@ -342,8 +342,18 @@ static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *
                      name, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "");
 }
 
+/* A config.json as the argument itself. */
+static bool read_inline(const char *text, Model *out, Error *error) {
+    cJSON *json = json_parse(text, strlen(text), "--model", error);
+    bool ok = json && model_from_json(json, "--model", false, out, error);
+    cJSON_Delete(json);
+    if (ok) snprintf(out->name, sizeof out->name, "model-of-these-sizes");
+    return ok;
+}
+
 bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
     size_t length = strlen(argument);
+    if (*argument == '{') return read_inline(argument, out, error);
     if (length == 0)
         return error_set(error, ERROR_INPUT, "--model", "is empty; give a name, a config.json or its folder");
     bool is_path = strchr(argument, '/') || (length > 5 && strcmp(argument + length - 5, ".json") == 0), found = false;

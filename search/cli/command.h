@@ -25,6 +25,12 @@ typedef struct {
 
 typedef struct Command Command;
 
+/* A word that nobody knows, and what to type. */
+typedef struct Unknown {
+    const char *word, *answer;
+    struct Unknown *next;
+} Unknown;
+
 /* The words of a command line. Everything lives in `arena`. */
 typedef struct {
     const Command *command;
@@ -34,7 +40,8 @@ typedef struct {
     const char **arguments;         /* the words that are no options; ends with NULL */
     int argument_count;
     bool wants_help, wants_version;
-    const char *advice; /* what an option is called now that was given by an old word; NULL: none was */
+    const char *advice;     /* what an option is called now that was given by an old word; NULL: none was */
+    const Unknown *unknown; /* all of the line; the error has room for some. NULL: none is */
 } CommandLine;
 
 struct Command {

@@ -20,32 +20,12 @@
 /* What popt returns for an option: its number in the table and one, or this. */
 enum { VALUE_HELP = OPTIONS_MAX + 1 };
 
-/* Whether a word is that option with a slip of letters, or its beginning, and not another word that looks like it. */
-static bool is_slip(const char *word, const char *option) {
-    int distance = name_distance(word, option);
-    size_t length = strlen(word);
-    if (distance == 0 || (length > 2 && strncasecmp(word, option, length) == 0)) return true;
-    return length > 3 && (distance == 1 || (word[0] == option[0] && distance <= (length < 12 ? 2 : 3)));
-}
-
 static bool unknown(const Command *command, const char *word, Error *error) {
-    enum { OTHERS = 400 };
-    const char *names[OPTIONS_MAX + 1 + OTHERS];
-    char name[64];
-    size_t count = 0;
-    for (int i = 0; i < command->option_count; i++)
-        if (command_has_option(command, i)) names[count++] = command->options[i].name;
-    names[count++] = "help";
-    const char *start = word + strspn(word, "-");
-    snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)strcspn(start, "="), 63), start);
-    const char *meaning = option_meaning(command, name), *nearest = name_nearest(name, names, count);
-    if (meaning && !(nearest && name_distance(name, nearest) <= 1)) /* a letter is amiss, it is no other word */
-        return error_set(error, ERROR_INPUT, word, "is not an option; %s", meaning);
-    count += (size_t)option_synonyms(command, names + count, OTHERS);
-    nearest = name_nearest(name, names, count);
-    if (nearest && is_slip(name, nearest))
-        return error_set(error, ERROR_INPUT, word, "is not an option; did you mean --%s", nearest);
-    return error_set(error, ERROR_INPUT, word, "is not an option; see shardopt %s --help", command->name);
+    Arena arena = {0};
+    const char *answer = unknown_answer(command, word, &arena);
+    bool ok = answer ? error_set(error, ERROR_INPUT, word, "is not an option; %s", answer) : error_memory(error);
+    arena_free(&arena);
+    return ok;
 }
 
 static bool failure(const Command *command, poptContext context, int code, Error *error) {
@@ -183,6 +163,10 @@ int command_run(const Command *command, int argc, char **argv, Streams streams, 
     if (ok && !command_line_answered(line, streams.out)) code = command->run(line, streams, error);
     if (ok && error->kind == ERROR_NONE) command_advise(line, streams.err);
     if (error->kind != ERROR_NONE) code = exit_of_error(error);
+    if (!ok && line && line->unknown) {
+        unknown_print(line->unknown, streams.err);
+        *error = (Error){0};
+    }
     arena_free(&arena);
     return code;
 }

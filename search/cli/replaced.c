@@ -7,29 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-int replaced_option(const Command *command, const char *name, size_t length) {
-    for (int i = 0; i < command->option_count; i++)
-        if (command_has_option(command, i) && strlen(command->options[i].name) == length &&
-            strncmp(command->options[i].name, name, length) == 0)
-            return i;
-    return -1;
-}
-
-const Synonym *replaced_synonym(const Command *command, const char *word) {
-    if (strncmp(word, "--", 2) != 0) return NULL;
-    const char *name = word + 2;
-    size_t length = strcspn(name, "=");
-    if (replaced_option(command, name, length) >= 0) return NULL;
-    for (size_t i = 0; i < (size_t)SYNONYM_COUNT; i++) {
-        const Synonym *synonym = &SYNONYMS[i];
-        const char *needs = synonym->condition ? "require" : synonym->option;
-        if (strlen(synonym->word) == length && strncmp(synonym->word, name, length) == 0 &&
-            replaced_option(command, needs, strlen(needs)) >= 0)
-            return synonym;
-    }
-    return NULL;
-}
-
 const Catalog *replaced_catalog(Replaced *out) {
     Error unread = {0};
     if (!out->read && !catalog_load(out->arena, &out->catalog, &unread)) out->catalog.count = 0;
@@ -48,27 +25,17 @@ bool replaced_is_any(const char *word, const char *const *names, size_t count) {
     return false;
 }
 
-/* Words whose value decides what they are. */
-const char *const HOST_SIZES[HOST_SIZE_COUNT] = {"--gpus-per-node", "--nproc-per-node", "--devices",
-                                                 "--n-gpus-per-node", "--ntasks-per-node"};
-const char *const METHODS[METHOD_COUNT] = {"--method", "--peft", "--finetuning-type", "--rlhf-type", "--adapter"};
-static const char *const READ_BY_VALUE[] = {
-    "--zero-stage", "--slo", "--tokens-per-second", "--network",          "--train-gpus",       "--fsdp", "--config",
-    "--vllm-mode",  "--sla", "--target-throughput", "--total-throughput", "--output-throughput"};
+const char *const REST_ROLES[REST_COUNT] = {"data", "pipeline", "sequence", "tensor"};
 
-bool replaced_is_serving(const Command *command) {
-    return replaced_option(command, "kv-dtype", 8) >= 0 && replaced_option(command, "lag", 3) < 0;
+bool replaced_has(const Replaced *out, const char *option) {
+    return command_option(out->command, option, strlen(option)) >= 0;
 }
 
-static bool is_known(const Command *command, const char *word) {
-    return replaced_option(command, word + 2, strcspn(word + 2, "=")) >= 0 || replaced_synonym(command, word) ||
-           replaced_is_any(word, HOST_SIZES, HOST_SIZE_COUNT) || replaced_is_any(word, METHODS, METHOD_COUNT) ||
-           replaced_is_any(word, READ_BY_VALUE, COUNT_OF(READ_BY_VALUE));
-}
-
-bool replaced_known(const Command *command, const char *name) {
-    char word[96];
-    return snprintf(word, sizeof word, "--%s", name) < (int)sizeof word && is_known(command, word);
+bool replaced_meaning(Replaced *out, const char *word, const char *next, Meaning *meaning) {
+    const char *inside = strchr(word, '=');
+    Place place = {out->command, inside ? inside + 1 : next, false, out->tuned};
+    place.is_chip = place.value && place.value[0] != '-' && replaced_is_chip(out, place.value);
+    return meaning_of(word + strspn(word, "-"), &place, meaning);
 }
 
 /* Whether a chip is called so: rtx4090 is no 4,090 of anything. */
@@ -108,4 +75,11 @@ bool replaced_advise(Replaced *out, const char *format, ...) {
     out->any = true;
     out->advice = text ? text : out->advice;
     return text != NULL;
+}
+
+bool replaced_condition(Replaced *out, const char *condition) {
+    if (!condition) return false;
+    out->conditions = out->conditions ? arena_format(out->arena, "%s %s", out->conditions, condition)
+                                      : arena_text(out->arena, condition);
+    return out->conditions != NULL;
 }

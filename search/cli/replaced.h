@@ -4,8 +4,7 @@
 #pragma once
 
 #include "mesh/chip_json.h"
-#include "search/cli/command.h"
-#include "search/cli/synonym_table.h"
+#include "search/cli/meaning.h"
 
 /* The words as they become. */
 typedef struct Replaced Replaced;
@@ -20,16 +19,25 @@ struct Replaced {
     char *conditions;   /* of --require: NULL means none */
     const char *advice; /* NULL: none */
     const char *passed; /* options that no plan depends on: NULL: none */
-    bool any, sized;    /* something became another word; the line says how large the machine is */
-    bool model;         /* it has --model */
-    bool ranked, qlora; /* it says the rank of adapters; they lie over quantised weights */
-    bool maxtext;       /* it is of MaxText, whose batch of a device is of one pass */
-    bool sentence;      /* a question in words: what is none of ours is passed over */
-    bool dp_experts;    /* experts lie over data-parallel ranks of attention, as vLLM has them */
-    int dp_attention;   /* ranks of data-parallel attention, which its tensor parallelism counts too; 0: none */
+    Unknown *unknown, **last;
+    bool any, sized;     /* something became another word; the line says how large the machine is */
+    bool counted;        /* it counts GPUs */
+    bool model;          /* it has --model */
+    bool tuned;          /* it says what is tuned */
+    bool trained;        /* it says a batch, a length or tokens, as trainings have them */
+    bool ranked, qlora;  /* it says the rank of adapters; they lie over quantised weights */
+    bool maxtext;        /* it is of MaxText, whose batch of a device is of one pass */
+    bool sentence;       /* a question in words: what is none of ours is passed over */
+    bool micro, attends; /* it says the sequences of a pass; attention is data-parallel */
+    unsigned roles;      /* which of REST_ROLES it has */
+    bool vllm;           /* vLLM serves */
+    const char *ranks;   /* of data parallelism as vLLM has them; NULL: none are said */
+    bool dp_experts;     /* experts lie over data-parallel ranks of attention, as vLLM has them */
+    int dp_attention;    /* ranks of data-parallel attention, which its tensor parallelism counts too; 0: none */
     bool instance_is_pod;
     double tokens_rate; /* output tokens a second that are requested; 0: none are */
     int instance;       /* chips of a cloud's instance that is named; 0: none is */
+    const char *sizes;  /* a model's sizes, "hidden_size=4096 "; NULL: none */
     Catalog catalog;    /* replaced_catalog() */
     bool read;
 };
@@ -44,18 +52,26 @@ bool replaced_keep(Replaced *out, char *word);
 bool replaced_add(Replaced *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool replaced_advise(Replaced *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The number of an option of the command in its table; below 0: it has none of that name. */
-int replaced_option(const Command *command, const char *name, size_t length);
 /* A machine in one word, "8xH200" or "v5litepod-256", as options. False: it is none (*ok), or memory is out. */
 bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok);
-/* Whether a name is an option of the command, or stands for one; and what it stands for: NULL: itself, or nothing. */
-bool replaced_known(const Command *command, const char *name);
-bool replaced_is_serving(const Command *command);
-const Synonym *replaced_synonym(const Command *command, const char *word);
-
-/* Words whose value decides what they are: how many GPUs a host has, and what is trained. */
-enum { HOST_SIZE_COUNT = 5, METHOD_COUNT = 5 };
-extern const char *const HOST_SIZES[HOST_SIZE_COUNT], *const METHODS[METHOD_COUNT];
+/* What a word that begins with a hyphen means, or "key=value"; `next`: the word after it, or NULL. */
+bool replaced_meaning(Replaced *out, const char *word, const char *next, Meaning *meaning);
+bool replaced_has(const Replaced *out, const char *option);
+/* Refuses a word, with what is said of it; one that nobody knows, with what to type. As Replaced.word returns. And
+ * all of them in one error; always false. */
+int replaced_refuse(Replaced *out, const char *word, const char *answer);
+int replaced_unknown(Replaced *out, const char *word);
+bool unknown_words(const Unknown *unknown, Error *error);
+/* Roles of which there is one where FSDP is said to have all that is left. */
+enum { REST_COUNT = 4 };
+extern const char *const REST_ROLES[REST_COUNT];
+bool replaced_rest(Replaced *out);
+/* The model of the sizes that a line gives, as a config.json in a word, or what is missing. False: memory is out. */
+bool replaced_add_model(Replaced *out);
+/* Adds to the conditions of --require. False: memory is out. */
+bool replaced_condition(Replaced *out, const char *condition);
+/* What `@reader` of meanings.tsv does. As Replaced.word returns. */
+int replaced_reader(Replaced *out, const char *reader, const char *word, const char *value, int read);
 
 /* A word without an option; one is before it. Returns as Replaced.word does. */
 int replaced_stray(Replaced *out, char **words, int left);
@@ -73,10 +89,13 @@ const char *replaced_size(Replaced *out, const char *option, const char *value, 
  * workstation's card has one, and how soon is a question of several machines. False: memory is out. */
 bool replaced_count_instances(Replaced *out);
 bool replaced_add_size(Replaced *out);
+/* vLLM's data-parallel ranks: copies of a dense model; a mixture's experts are cut over all of them. False: memory is
+ * out. */
+bool replaced_add_ranks(Replaced *out);
 /* Output tokens a second as requests a second, of the answers that the line has. False: memory is out. */
 bool replaced_add_rate(Replaced *out);
 /* Whether a line counts GPUs and names none, which is an error: the default chip is none. */
-bool replaced_lacks_chip(const Replaced *out, int argc, char **argv, Error *error);
+bool replaced_lacks_chip(const Replaced *out, Error *error);
 
 /* Words between the others, "on 64 h100", and clouds. */
 bool replaced_is_filler(const char *word);

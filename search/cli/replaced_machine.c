@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/util.h"
 #include "mesh/slice.h"
+#include "models/config/model_json.h"
 #include "search/cli/replaced.h"
 #include "search/cli/typed_words.h"
 
@@ -67,8 +68,8 @@ static int64_t chips_of(Replaced *out, const char *word, char name[64], bool *no
 
 bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok) {
     char name[64];
-    bool slice = typed_slice(word) && replaced_option(out->command, "slice", 5) >= 0, nodes = false;
-    if (replaced_option(out->command, "chip", 4) < 0) return false;
+    bool slice = typed_slice(word) && replaced_has(out, "slice"), nodes = false;
+    if (!replaced_has(out, "chip")) return false;
     if (add_instance(out, word, ok)) return true;
     int64_t count = slice ? 0 : chips_of(out, word, name, &nodes);
     if (!slice && count == 0) return false;
@@ -79,16 +80,12 @@ bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok) {
     return true;
 }
 
-bool replaced_lacks_chip(const Replaced *out, int argc, char **argv, Error *error) {
-    bool gpus = false, chip = replaced_option(out->command, "chip", 4) < 0;
-    static const char *const COUNTS[] = {"--gpus",          "--num-gpus",       "--num_gpus",      "--ngpu",
-                                         "--gpus-per-node", "--nproc-per-node", "--gpus_per_node", "--nproc_per_node"};
-    for (int i = 1; i < argc; i++)
-        for (size_t k = 0; k < COUNT_OF(COUNTS); k++) gpus = gpus || replaced_is(argv[i], COUNTS[k]);
+bool replaced_lacks_chip(const Replaced *out, Error *error) {
+    bool chip = !replaced_has(out, "chip");
     for (int i = 0; i < out->count; i++)
         chip = chip || replaced_is(out->words[i], "--chip") || strncmp(out->words[i], "--from", 6) == 0 ||
                replaced_is(out->words[i], "--help");
-    if ((!gpus && !out->instance) || chip) return false;
+    if ((!out->counted && !out->instance) || chip) return false;
     error_set(error, ERROR_INPUT, "--gpus", "has no chip; give one of `shardopt chips` too, say --chip h100");
     return true;
 }
@@ -103,6 +100,22 @@ static const char *value_of(const Replaced *out, const char *option) {
     return NULL;
 }
 
+bool replaced_add_ranks(Replaced *out) {
+    const char *name = value_of(out, "--model");
+    Model model;
+    Error other = {0};
+    bool mixture = false;
+    if (!out->ranks) return true;
+    bool read = name && model_load(name, out->arena, &model, &other);
+    for (int i = 0; read && i < model.kind_count; i++) mixture = mixture || model.kinds[i].experts > 0;
+    const char *meant = arena_format(out->arena, mixture ? "attention_data=%s expert=1" : "copies=%s", out->ranks);
+    return meant && replaced_condition(out, meant) &&
+           (!mixture || replaced_advise(out,
+                                        "%s data-parallel ranks of vLLM share the experts of a mixture, each cut over "
+                                        "all GPUs; --enable-expert-parallel lays whole experts on them",
+                                        out->ranks));
+}
+
 bool replaced_add_rate(Replaced *out) {
     int64_t answer = 256;
     Error other = {0};
@@ -111,6 +124,15 @@ bool replaced_add_rate(Replaced *out) {
     return replaced_add(out, "--rate=%.4g", out->tokens_rate / (double)answer) &&
            replaced_advise(out, "%.10g tokens/s are answers of %lld tokens: --rate %.4g", out->tokens_rate,
                            (long long)answer, out->tokens_rate / (double)answer);
+}
+
+/* Whether conditions say how many chips there are at least: all but those of passes. */
+static bool has_degrees(const char *conditions) {
+    for (const char *at = conditions; at && *at; at += strspn(at, " ")) {
+        if (strncmp(at, "microbatch", 10) != 0) return true;
+        at += strcspn(at, " ");
+    }
+    return false;
 }
 
 bool replaced_add_size(Replaced *out) {
@@ -124,7 +146,7 @@ bool replaced_add_size(Replaced *out) {
         return chip && chip_has_domains(chip) ? replaced_add(out, "--nodes=8,16,32,64,128,256,512,1024")
                                               : replaced_add(out, "--pods=1,2,4,8");
     }
-    if (!name || out->conditions || replaced_option(out->command, "chips", 5) < 0) return true;
+    if (!name || has_degrees(out->conditions) || !replaced_has(out, "chips")) return true;
     const Chip *chip = catalog_find(replaced_catalog(out), name);
     if (!chip || chip->scaleup != SCALEUP_PCIE || strcmp(out->command->name, "sweep") == 0) return true;
     return replaced_add(out, "--chips=1") && replaced_advise(out, "one %s, as no number is given", chip->name);

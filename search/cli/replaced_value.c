@@ -12,51 +12,10 @@
 
 static int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-/* Of an option, what people write, and what it is in our words. */
-static const char *const VALUES[][3] = {{"engine", "trtllm", "tensorrt-llm"},
-                                        {"engine", "trt-llm", "tensorrt-llm"},
-                                        {"engine", "trt", "tensorrt-llm"},
-                                        {"for", "nemo", "megatron"},
-                                        {"for", "mcore", "megatron"},
-                                        {"for", "megatron-lm", "megatron"},
-                                        {"packing", "true", "packed"},
-                                        {"offload", "cpu", "optimizer"},
-                                        {"optimizer", "adamw_8bit", "adamw"},
-                                        {"precision", "awq", "int4"},
-                                        {"precision", "gptq", "int4"},
-                                        {"precision", "awq_marlin", "int4"},
-                                        {"precision", "gptq_marlin", "int4"},
-                                        {"precision", "w4a16", "int4"},
-                                        {"precision", "bitsandbytes", "int4"},
-                                        {"precision", "4bit", "int4"},
-                                        {"precision", "8bit", "int8"},
-                                        {"precision", "w8a8", "int8"},
-                                        {"precision", "modelopt", "fp8"},
-                                        {"precision", "modelopt_fp4", "nvfp4"},
-                                        {"precision", "fp4", "nvfp4"},
-                                        {"precision", "bfloat16", "bf16"},
-                                        {"precision", "float16", "bf16"},
-                                        {"precision", "fp16", "bf16"},
-                                        {"precision", "half", "bf16"},
-                                        {"kv-dtype", "fp8_e4m3", "fp8"},
-                                        {"kv-dtype", "fp8_e5m2", "fp8"},
-                                        {"kv-dtype", "auto", "bf16"},
-                                        {"kv-dtype", "bfloat16", "bf16"},
-                                        {"algorithm", "gspo", "grpo"},
-                                        {"algorithm", "dr_grpo", "grpo"},
-                                        {"algorithm", "group_norm", "grpo"},
-                                        {"algorithm", "gae", "ppo"},
-                                        {"algorithm", "reinforce", "reinforce++"},
-                                        {"algorithm", "reinforce_plus_plus", "reinforce++"},
-                                        {"for", "fsdp", "torchtitan"},
-                                        {"for", "fsdp2", "torchtitan"}};
-
 const char *replaced_value(Replaced *out, const char *option, const char *value, bool *ok) {
-    for (size_t i = 0; i < COUNT_OF(VALUES); i++)
-        if (strcmp(option, VALUES[i][0]) == 0 && strcasecmp(value, VALUES[i][1]) == 0) {
-            *ok = replaced_advise(out, "%s is read as %s", value, VALUES[i][2]);
-            return VALUES[i][2];
-        }
+    const char *ours = word_value(option, value);
+    if (ours && strcmp(option, "format") == 0) return ours; /* nobody doubts "md" */
+    if (ours) return *ok = replaced_advise(out, "%s is read as %s", value, ours), ours;
     int sizes[3], read = 0; /* of a slice the smallest size comes first */
     if (strcmp(option, "slice") == 0 && sscanf(value, "%3dx%3dx%3d%n", &sizes[0], &sizes[1], &sizes[2], &read) == 3 &&
         !value[read] && (sizes[0] | sizes[1] | sizes[2]) % 4 == 0) { /* of cubes of 4x4x4 */

@@ -3,7 +3,6 @@
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/replaced.h"
-#include "search/cli/synonym_table.h"
 #include "search/cli/synonyms.h"
 
 #include <ctype.h>
@@ -19,20 +18,17 @@ static bool is_among(const char *word, const char *const *words, size_t count) {
 }
 
 bool replaced_is_filler(const char *word) {
-    static const char *const WORDS[] = {
-        "on",  "with",      "using",  "for",     "serve",  "of",     "to",    "a",      "an",     "the",
-        "in",  "at",        "my",     "and",     "dense",  "moe",    "model", "cpu",    "vs",     "global",
-        "max", "fine-tune", "aws",    "gcp",     "azure",  "lambda", "oci",   "slower", "tokens", "gpus",
-        "gpu", "eagle",     "eagle3", "eagle-3", "medusa", "mtp",    "ngram"};
-    return is_among(word, WORDS, COUNT_OF(WORDS));
+    for (int i = 0; i < WORD_ROW_COUNT; i++)
+        if (strcmp(WORD_ROWS[i].cell[0], "filler") == 0) return word_among(WORD_ROWS[i].cell[1], word);
+    return false;
 }
 
 /* What is trained, or how, in one word: "lora", as an option; NULL: it is none, or the command has no such option. */
 static const char *way_of(const Replaced *out, const char *word) {
-    const Way *way = way_named(word);
-    return way && way->option && replaced_option(out->command, way->option + 2, strcspn(way->option + 2, "=")) >= 0
-               ? way->option
-               : NULL;
+    const WordRow *row = word_row("command", word);
+    const char *option = row ? row->cell[3] : NULL;
+    bool has = option && option[0] && command_option(out->command, option + 2, strcspn(option + 2, "=")) >= 0;
+    return has ? option : NULL;
 }
 
 /* "64", "x8", "one": how many; 0: it is no number. */
@@ -63,7 +59,7 @@ static int chip_words(Replaced *out, char **words, int left, char name[64]) {
 /* A machine in words: "64 a100", "h100 x8", "p4d.24xlarge x 16". Returns as Replaced.word does; -1: it is none. */
 static int part_of_machine(Replaced *out, char **words, int left) {
     char name[64];
-    if (replaced_option(out->command, "chip", 4) < 0) return -1;
+    if (!replaced_has(out, "chip")) return -1;
     int at = strcasecmp(words[0], "x") == 0 && left > 1, taken = 0;
     int64_t count = count_of(words[at]);
     if (count > 0) {
@@ -94,9 +90,7 @@ static int number_of_unit(Replaced *out, char **words, int left) {
         return tokens && out->word(out, &tokens, 1) ? 2 : 0;
     }
     if (strcasecmp(words[1], "tokens/s") == 0 || strcasecmp(words[1], "tok/s") == 0)
-        return replaced_option(out->command, "rate", 4) < 0
-                   ? -1
-                   : (out->tokens_rate = strtod(words[0], NULL), out->any = true, 2);
+        return !replaced_has(out, "rate") ? -1 : (out->tokens_rate = strtod(words[0], NULL), out->any = true, 2);
     for (size_t i = 0; i < COUNT_OF(UNITS); i++)
         if (strcasecmp(words[1], UNITS[i].unit) == 0) {
             char *word = arena_format(out->arena, "%s=%s%s", UNITS[i].option, words[0], UNITS[i].after);
@@ -107,27 +101,23 @@ static int number_of_unit(Replaced *out, char **words, int left) {
 
 /* "seq 4096", "model=gpt2", "bf16": an option without its hyphens. Returns as Replaced.word does; -1: it is none. */
 static int bare_option(Replaced *out, char **words, int left) {
-    char text[96];
-    size_t length = strcspn(words[0], "=");
-    bool inside = words[0][length] == '=', numbered = left > 1 && isdigit((unsigned char)words[1][0]);
-    if (!isalpha((unsigned char)words[0][0]) || length >= sizeof text - 4) return -1;
-    snprintf(text, sizeof text, "%.*s", (int)length, words[0]);
-    for (char *at = text; *at; at++) *at = *at == '_' ? '-' : *at;
-    bool known = false, flag = false, takes;
-    for (const char *at = text; at && !known;
-         at = strchr(at + 1, '.')) /* "trainer.num_nodes=16" by its last part too */
-        known = (replaced_known(out->command, at + (*at == '.')) || word_is_passed_over(at + (*at == '.'), &takes)) &&
-                (inside || at == text);
-    for (int i = 0; i < SYNONYM_COUNT && !inside; i++)
-        flag = flag || (SYNONYMS[i].value && strcasecmp(SYNONYMS[i].word, words[0]) == 0);
-    if (!known || (!inside && !numbered && !flag)) return -1;
-    numbered = numbered && !flag;
-    const char *name =
-        strncmp(words[0], "batch", 5) == 0 && (length == 5 || !inside) ? "global-batch" : NULL; /* as 4M is meant */
-    char *word = name && inside ? arena_format(out->arena, "--%s%s", name, words[0] + length)
-                                : arena_format(out->arena, numbered ? "--%s=%s" : "--%s", name ? name : words[0],
-                                               words[1 - !numbered]);
-    return !word ? 0 : out->word(out, &word, 1) ? 1 + numbered : 0;
+    bool inside = strchr(words[0], '=') != NULL, numbered = left > 1 && isdigit((unsigned char)words[1][0]);
+    Meaning meaning;
+    if (!isalpha((unsigned char)words[0][0])) return -1;
+    bool known = replaced_meaning(out, words[0], numbered ? words[1] : NULL, &meaning);
+    if (inside) {
+        bool batch = strncmp(words[0], "batch=", 6) == 0; /* as 4M is meant */
+        char *word = arena_format(out->arena, batch ? "--global-%s" : "--%s", words[0]);
+        return !word || out->word(out, &word, 1) == 0 ? 0 : 1;
+    }
+    bool leaves =
+        known && meaning.own < 0 && (meaning.any || word_among("pass switch note note= answer", meaning.what));
+    bool flag = known && meaning.own < 0 && !leaves && strpbrk(meaning.what, " =") && !strstr(meaning.what, "{}");
+    if (!known || leaves || (!numbered && !flag)) return -1;
+    bool batch = strncmp(words[0], "batch", 5) == 0;
+    char *word = flag ? arena_format(out->arena, "--%s", words[0])
+                      : arena_format(out->arena, "--%s=%s", batch ? "global-batch" : words[0], words[1]);
+    return !word ? 0 : out->word(out, &word, 1) ? 1 + !flag : 0;
 }
 
 /* A model in one word or two, "llama 70b": how many words; 0: it is none. */
@@ -142,6 +132,13 @@ static int model_words(char **words, int left, char name[96]) {
 int replaced_stray(Replaced *out, char **words, int left) {
     char *word = words[0], name[96];
     bool ok = true, json = strlen(word) > 5 && strcmp(word + strlen(word) - 5, ".json") == 0;
+    size_t number = *word == '$' ? strspn(word + 1, "0123456789.") : 0;
+    if (number > 0 && replaced_has(out, "price")) { /* "$1.80/gpu-hour", "$2M" */
+        bool all = word[number + 1] && strchr("kKmM", word[number + 1]);
+        return !all                          ? replaced_add(out, "--price=%.*s", (int)number, word + 1)
+               : replaced_has(out, "budget") ? replaced_add(out, "--budget=%s", word + 1)
+                                             : replaced_keep(out, word);
+    }
     const char *way = way_of(out, word);
     if (way) return replaced_add(out, "%s", way);
     int read = number_of_unit(out, words, left);
@@ -151,7 +148,7 @@ int replaced_stray(Replaced *out, char **words, int left) {
     if (replaced_machine(out, word, out->sized, &ok)) return ok;
     read = bare_option(out, words, left);
     if (read >= 0) return read;
-    bool may = !out->model && !json && word[0] && replaced_option(out->command, "model", 5) >= 0;
+    bool may = !out->model && !json && word[0] && replaced_has(out, "model");
     int model = may ? model_words(words, left, name) : 0;
     if (model == 0 && out->sentence) return out->any = true, 1;
     if (model == 0 && may) model = 1; /* the error names it */

@@ -6,6 +6,7 @@
 #include "search/shardopt.h"
 
 #include "search/cli/commands.h"
+#include "search/cli/meaning.h"
 #include "search/cli/synonyms.h"
 #include "search/options/machine_words.h"
 
@@ -37,12 +38,7 @@ static int help(int argc, char **argv, Streams streams, Error *error) {
 
 /* `finetune` says what is trained, since that is a plan of all weights otherwise. */
 static bool says_what_is_tuned(int argc, char **argv, Error *error) {
-    static const char *const WORDS[] = {"--lora", "--qlora",  "--sft",  "--dpo",     "--task",    "--freeze", "--full",
-                                        "--help", "--method", "--peft", "--load_in", "--load-in", "lora",     "qlora",
-                                        "dpo",    "sft",      "full",   "--rank",    "--adapter", "--stage"};
-    for (int i = 2; i < argc; i++)
-        for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
-            if (strncmp(argv[i], WORDS[k], strlen(WORDS[k])) == 0) return true;
+    if (words_tune(argc - 1, argv + 1)) return true;
     for (int i = 2; i < argc; i++) { /* "1xM3Max": what is trained there is no matter */
         const char *times = strchr(argv[i], 'x'), *why = chip_not_planned(times ? times + 1 : argv[i]);
         if (why) return error_set(error, ERROR_INPUT, argv[i], "%s, and --lora, --qlora, --sft or --dpo", why);
@@ -54,16 +50,6 @@ static bool says_what_is_tuned(int argc, char **argv, Error *error) {
 static bool is_of_model(int argc, char **argv) {
     for (int i = 2; i < argc; i++)
         if (strncmp(argv[i], "--model", 7) == 0) return true;
-    return false;
-}
-
-/* Whether something of a training is named: its batch, length or adapters. Else what fits is what is served. */
-static bool is_trained(int argc, char **argv) {
-    static const char *const WORDS[] = {"--batch", "--seq", "--tokens", "--lora",   "--qlora",
-                                        "--sft",   "--gbs", "--micro",  "--global", "--optim"};
-    for (int i = 2; i < argc; i++)
-        for (size_t k = 0; k < sizeof WORDS / sizeof *WORDS; k++)
-            if (strncmp(argv[i], WORDS[k], strlen(WORDS[k])) == 0) return true;
     return false;
 }
 
@@ -106,27 +92,35 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         fprintf(streams.out, "shardopt %s\n", program_version());
         return EXIT_DONE;
     }
-    if ((strncmp(word, "fine", 4) == 0 || strcmp(word, "ft") == 0) && command_synonym(word) &&
-        !says_what_is_tuned(argc, argv, error))
+    const WordRow *row = word_row("command", word);
+    if ((strncmp(word, "fine", 4) == 0 || strcmp(word, "ft") == 0) && row && !says_what_is_tuned(argc, argv, error))
         return EXIT_USAGE;
     if (is_question(argc, argv)) return answer_question(argc, argv, streams, error);
+    bool of_model = is_of_model(argc, argv);
     for (int i = 3; i + 1 < argc && strcmp(word, "compare") == 0; i++)
         if (strcmp(argv[i], "vs") == 0) return answer_both(argc, argv, i, streams, error);
-    const char *meaning = command_meaning(word, is_of_model(argc, argv));
-    if (meaning) return error_set(error, ERROR_INPUT, word, "%s", meaning), EXIT_USAGE;
-    if (strcmp(word, "trl") == 0 && argc > 2) word = (++argv, --argc, argv[1]); /* "trl grpo" */
-    const Way *way = way_named(word);
-    if (way) { /* its option takes the word's place */
-        argv[1] = (char *)way->option;
-        return command_run(command_named(way->command, error), argc, argv, streams, error);
+    if (strcmp(word, "compare") == 0 && of_model)
+        return error_set(error, ERROR_INPUT, word,
+                         "is of two reports; `shardopt sweep --model M --chip h100,b200 --chips N` compares machines"),
+               EXIT_USAGE;
+    if (strcmp(word, "trl") == 0 && argc > 2) { /* "trl grpo" */
+        word = (++argv, --argc, argv[1]);
+        row = word_row("command", word);
+    }
+    if (row && strcmp(row->cell[2], "-") == 0)
+        return error_set(error, ERROR_INPUT, word, "%s", row->cell[4]), EXIT_USAGE;
+    if (row && row->cell[4]) fprintf(streams.err, "shardopt: advice: %s\n", row->cell[4]);
+    if (row && row->cell[3] && row->cell[3][0]) { /* its option takes the word's place */
+        argv[1] = (char *)row->cell[3];
+        return command_run(command_named(row->cell[2], error), argc, argv, streams, error);
     }
     if (strcmp(word, "list") == 0 && argc > 2 && (strcmp(argv[2], "gpus") == 0 || strcmp(argv[2], "chips") == 0))
         return command_run(command_named("chips", error), argc - 2, argv + 2, streams, error);
     if (strcmp(word, "list") == 0 && argc > 2 && strcmp(argv[2], "models") == 0) argc--;
-    if (strcmp(word, "fit") == 0 && is_of_model(argc, argv))
-        word = is_trained(argc, argv) ? "plan" : "inference";
-    else if (command_synonym(word))
-        word = command_synonym(word);
+    if (strcmp(word, "fit") == 0 && of_model)
+        word = words_train(argc - 1, argv + 1) ? "plan" : "inference";
+    else if (row)
+        word = row->cell[2];
     if (word[0] == '-') return command_run(COMMANDS[0], argc, argv, streams, error);
     const Command *command = command_named(word, error);
     if (!command && word_is_model(word)) {

@@ -1,89 +1,54 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/cli/synonyms.h"
 
+#include "base/file.h"
 #include "base/number.h"
 #include "base/util.h"
+#include "search/cli/commands.h"
 #include "search/cli/replaced.h"
-#include "search/cli/synonym_table.h"
-#include "search/cli/typed_words.h"
+#include "search/cli/synonyms.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-int option_synonyms(const Command *command, const char **names, int room) {
-    int count = 0;
-    for (size_t i = 0; i < (size_t)SYNONYM_COUNT && count < room; i++) {
-        const char *needs = SYNONYMS[i].condition ? "require" : SYNONYMS[i].option;
-        if (replaced_option(command, needs, strlen(needs)) >= 0) names[count++] = SYNONYMS[i].word;
-    }
-    return count;
-}
+/* ---- values ---- */
 
-const char *command_synonym(const char *word) {
-    static const char *const WORDS[][2] = {
-        {"optimize", "plan"},        {"search", "plan"},      {"list", "models"},
-        {"--list-models", "models"}, {"serve", "inference"},  {"export", "emit"},
-        {"--list-chips", "chips"},   {"compare", "diff"},     {"show", "explain"},
-        {"solve", "layout"},         {"gate", "check"},       {"serving", "inference"},
-        {"pretrain", "plan"},        {"ft", "plan"},          {"cost", "plan"},
-        {"estimate", "plan"},        {"memory", "plan"},      {"size", "plan"},
-        {"infer", "inference"},      {"deploy", "inference"}, {"rlhf", "rl"},
-        {"openrlhf", "rl"},          {"verl", "rl"},          {"nemo-rl", "rl"},
-        {"launch", "emit"},          {"gpus", "chips"},       {"convert", "emit"},
-        {"fit", "calibrate"},        {"tune", "plan"},        {"train", "plan"},
-        {"finetune", "plan"},        {"fine-tune", "plan"}};
-    for (size_t i = 0; i < COUNT_OF(WORDS); i++)
-        if (strcmp(WORDS[i][0], word) == 0) return WORDS[i][1];
-    return NULL;
-}
-
-static bool add_condition(Replaced *out, const char *condition) {
-    out->conditions = out->conditions ? arena_format(out->arena, "%s %s", out->conditions, condition)
-                                      : arena_text(out->arena, condition);
-    return out->conditions != NULL;
-}
-
-/* `--output` of a command that answers with tokens, and a number: how many tokens, as it once was. */
-static bool is_answer_length(const Replaced *out, const char *word, const char *value) {
+/* A number where `--output` was meant as the tokens of an answer, as it once was. */
+static bool is_answer_length(const Replaced *out, const char *option, const char *value) {
     double tokens;
     Error ignored = {0};
     size_t first = value ? strcspn(value, ",") : 0; /* of a list of `sweep inference` the first */
     char number[32];
-    if (strncmp(word, "--output", 8) != 0 || (word[8] && word[8] != '=') || first == 0 || first >= sizeof number)
-        return false;
+    if (strcmp(option, "output") != 0 || first == 0 || first >= sizeof number) return false;
     snprintf(number, sizeof number, "%.*s", (int)first, value);
-    return replaced_option(out->command, "answer", 6) >= 0 && number_real(number, "", 0, 1e18, &tokens, &ignored);
+    return replaced_has(out, "answer") && number_real(number, "", 0, 1e18, &tokens, &ignored);
 }
 
 /* "4M", "16Mi": nobody has as many sequences in a batch, so that these are tokens. */
 static bool is_millions(const char *value) {
-    size_t digits = value ? strspn(value, "0123456789.") : 0;
+    size_t digits = strspn(value, "0123456789.");
     return digits > 0 && toupper((unsigned char)value[digits]) == 'M';
 }
 
-/* The degree or knob that letters stand for, "tp" tensor; NULL: none. */
-static const char *condition_of(const char *word, size_t letters) {
-    for (const Synonym *synonym = SYNONYMS; synonym < SYNONYMS + (size_t)SYNONYM_COUNT; synonym++)
-        if (synonym->condition && strlen(synonym->word) == letters && strncasecmp(synonym->word, word, letters) == 0)
-            return synonym->condition;
-    return NULL;
-}
-
 /* "TP8-PP2", "tp=8,pp=2" as a plan, "tensor=8 pipeline=2"; NULL: it is none, or memory is out. */
-static char *plan_of_degrees(const char *word, Arena *arena) {
-    char *plan = NULL;
+static char *plan_of_degrees(Replaced *out, const char *word) {
+    char *plan = NULL, name[24];
     for (const char *at = word; *at;) {
         size_t letters = 0;
         while (isalpha((unsigned char)at[letters])) letters++;
-        const char *condition = condition_of(at, letters);
         const char *number = at + letters + (at[letters] == '=' || at[letters] == '-');
         size_t digits = strspn(number, "0123456789");
-        if (!condition || digits == 0) return NULL;
-        plan = arena_format(arena, "%s%s%s=%.*s", plan ? plan : "", plan ? " " : "", condition, (int)digits, number);
+        Meaning meaning;
+        if (letters == 0 || letters >= sizeof name || digits == 0) return NULL;
+        snprintf(name, sizeof name, "%.*s", (int)letters, at);
+        if (!replaced_meaning(out, name, "2", &meaning) || !islower((unsigned char)*meaning.what) ||
+            strpbrk(meaning.what, "=<> ") || word_among("pass switch note answer", meaning.what))
+            return NULL;
+        plan = arena_format(out->arena, "%s%s%s=%.*s", plan ? plan : "", plan ? " " : "", meaning.what, (int)digits,
+                            number);
         if (!plan) return NULL;
         at = number + digits;
         at += strspn(at, "-_, ");
@@ -93,232 +58,180 @@ static char *plan_of_degrees(const char *word, Arena *arena) {
 
 /* A machine or a plan in one word, as the value of an option. False: it is none (*ok), or memory is out. */
 static bool add_typed(Replaced *out, const char *option, const char *value, bool *ok) {
-    size_t length = strcspn(option, "=");
-    bool chips = length == 5 && strncmp(option, "chips", 5) == 0, chip = length == 4 && strncmp(option, "chip", 4) == 0;
+    bool chips = strcmp(option, "chips") == 0, chip = strcmp(option, "chip") == 0;
     int hosts, each, end = 0; /* "768x8": hosts of so many */
     const char *times = strchr(value, 'x');
     if (chips && sscanf(value, "%6dx%4d%n", &hosts, &each, &end) == 2 && !value[end] &&
         !replaced_is_chip(out, times + 1))
         return *ok = replaced_add(out, "--chips=%lld", (long long)hosts * each), true;
+    if ((chips || chip) && replaced_is_filler(value)) return *ok = out->any = true; /* "--gpus lambda gpu_8x_a100" */
     if (chips || chip) return replaced_machine(out, value, chip && out->sized, ok);
-    char *plan = length == 4 && strncmp(option, "plan", 4) == 0 ? plan_of_degrees(value, out->arena) : NULL;
-    if (!plan) return false;
-    return *ok = replaced_add(out, "--plan=%s", plan), true;
+    char *plan = strcmp(option, "plan") == 0 ? plan_of_degrees(out, value) : NULL;
+    return plan && (*ok = replaced_add(out, "--plan=%s", plan), true);
 }
 
-static bool is_own(const Command *command, const char *word) {
-    return replaced_option(command, word + 2, strcspn(word + 2, "=")) >= 0;
+static bool is_word(const char *value) { return value[0] != '-' || isdigit((unsigned char)value[1]); }
+static bool is_switch(const char *value) { return strcasecmp(value, "true") == 0 || strcasecmp(value, "false") == 0; }
+
+/* Whether a word is rather the line's model or machine than the value of an option on which nothing depends. */
+static bool is_of_line(Replaced *out, const char *word) {
+    const char *times = strpbrk(word, "xX");
+    bool machine = !out->sized && isdigit((unsigned char)*word) && times && replaced_is_chip(out, times + 1);
+    return machine || (!out->model && word_is_model(word));
 }
 
-/* "--lora_rank" is "--lora-rank", "-tp" is "--tp", "--trainer.num_nodes" is "--num-nodes", where they are no options as
- * they stand; NULL: memory is out. */
-static char *plain_option(Replaced *out, char *word) {
-    bool brief = word[0] == '-' && isalpha((unsigned char)word[1]);
-    if (!brief && strncmp(word, "--", 2) != 0) return word;
-    const char *name = word + (brief ? 1 : 2);
-    size_t length = strcspn(name, "=");
-    if (!brief && replaced_option(out->command, name, length) >= 0) return word;
-    for (int i = 0; i < out->command->option_count && brief && length == 1; i++)
-        if (command_has_option(out->command, i) && out->command->options[i].letter == *name) return word;
-    char *copy = arena_format(out->arena, "--%s", name);
-    for (size_t i = 2; copy && i < length + 2; i++)
-        if (copy[i] == '_') copy[i] = '-';
-    for (const char *at = copy ? copy + 2 : NULL; at; at = memchr(at, '.', strcspn(at, "="))) {
-        at += *at == '.';
-        if (replaced_known(out->command, at)) return out->any = true, arena_format(out->arena, "--%s", at);
-    }
-    return brief || !copy || strcmp(copy, word) == 0 ? (copy ? word : NULL) : (out->any = true, copy);
-}
+/* ---- the command's own options ---- */
 
-/* `--method lora`. Returns as replaced_word() does; -1: it is none. */
-static int replace_method(Replaced *out, const char *word, char **words, int left) {
-    const char *inside = strchr(word, '=');
-    char *value = inside ? arena_text(out->arena, inside + 1) : left > 1 ? words[1] : NULL;
-    const Way *way = value ? way_named(value) : NULL;
-    if (!replaced_is_any(word, METHODS, METHOD_COUNT) || !way ||
-        replaced_option(out->command, way->option + 2, strcspn(way->option + 2, "=")) < 0)
-        return -1;
-    int read = inside ? 1 : 2;
-    return out->ranked && strcasestr(value, "lora") ? read : replaced_stray(out, &value, 1) ? read : 0;
-}
-
-/* `--gpus-per-node 8`: --nodes counts hosts of so many; ZeRO by its stage, service levels, a network so many times
- * slower. Returns as replaced_word() does; -1: it is none of them. */
-static int replace_by_value(Replaced *out, const char *word, const char *value, int read) {
-    int64_t number;
-    Error not_whole = {0};
-    if (replaced_is(word, "--fsdp") && (!value || !isdigit((unsigned char)value[0])))
-        return replaced_option(out->command, "require", 7) < 0 ? -1 : add_condition(out, "data=1 pipeline=1") ? 1 : 0;
-    if (!value) return -1;
-    if (replaced_is(word, "--config")) {
-        bool model = strlen(value) > 5 && strcmp(value + strlen(value) - 5, ".json") == 0;
-        if (replaced_option(out->command, model ? "model" : "from-config", model ? 5 : 11) < 0) return -1;
-        return replaced_add(out, "--%s=%s", model ? "model" : "from-config", value) ? read : 0;
-    }
-    if (replaced_is_any(word, HOST_SIZES, HOST_SIZE_COUNT) && number_whole(value, "", 1, 1024, &number, &not_whole))
-        return out->any = true, out->instance = (int)number, read;
-    if (replaced_is(word, "--zero-stage") && replaced_option(out->command, "require", 7) >= 0 && strlen(value) == 1 &&
-        strchr("0123", *value))
-        return out->any = true,
-               add_condition(out, *value == '3' ? "data=1 pipeline=1"
-                                                : arena_format(out->arena, "fsdp=1 zero_stage=%s", value))
+/* Returns as Replaced.word does; so do all that follow. */
+static int replace_own(Replaced *out, const CommandOption *option, char *word, const char *value, int read) {
+    bool ok = true, same = strncmp(word, "--", 2) == 0 && strcspn(word + 2, "=") == strlen(option->name) &&
+                           strncmp(word + 2, option->name, strlen(option->name)) == 0;
+    if (is_answer_length(out, option->name, value))
+        return replaced_advise(out, "--output N is called --answer now") && replaced_add(out, "--answer=%s", value)
                    ? read
                    : 0;
-    size_t digits = strspn(value, "0123456789.");
-    if (replaced_is(word, "--per-device-batch-size") && out->maxtext && digits > 0 && !value[digits])
-        return replaced_add(out, "--sequences=%s/device", value) && add_condition(out, "microbatches=1") ? read : 0;
-    if (replaced_is(word, "--network") && digits > 0 && strcasecmp(value + digits, "x") == 0)
-        return replaced_add(out, "--oversubscription=%.*s", (int)digits, value) ? read : 0;
-    if (replaced_is(word, "--train-gpus") && number_whole(value, "", 1, 1 << 24, &number, &not_whole) &&
-        replaced_option(out->command, "train-nodes", 11) >= 0)
-        return replaced_add(out, "--train-nodes=%lld", (long long)(number % 8 == 0 ? number / 8 : number)) ? read : 0;
-    if (!replaced_is(word, "--slo") && !replaced_is(word, "--sla")) return -1;
-    for (const char *at = value; *at; at += strspn(at, ", ;")) {
-        size_t name = strcspn(at, "<="), op = strspn(at + name, "<="), length = strcspn(at + name + op, ", ;");
-        if (name == 0 || op == 0) return -1;
-        if (!replaced_add(out, "--%.*s=%.*s", (int)name, at, (int)length, at + name + op)) return 0;
-        at += name + op + length;
+    if (strcmp(option->name, "require") == 0)
+        return !value ? replaced_add(out, "--require") : replaced_condition(out, value) ? read : 0;
+    if (!option->takes && (!same || read == 1)) { /* "--colocated=false" */
+        bool off = read == 1 && value && strcasecmp(value, "false") == 0;
+        return same && !(read == 1 && value && is_switch(value)) ? replaced_keep(out, word)
+               : off || replaced_add(out, "--%s", option->name)  ? (out->any = true, 1)
+                                                                 : 0;
     }
-    return read;
+    if (!option->takes || !value) return same ? replaced_keep(out, word) : replaced_add(out, "--%s", option->name);
+    if (add_typed(out, option->name, value, &ok)) return ok ? read : 0;
+    const char *meant = replaced_value(out, option->name, value, &ok);
+    if (!ok) return 0;
+    return !meant && same                                                      ? replaced_keep(out, word)
+           : replaced_add(out, "--%s=%s", option->name, meant ? meant : value) ? read
+                                                                               : 0;
 }
 
-/* What engines are started with. Returns as replaced_word() does; -1: it is none of them. */
-static int replace_of_engine(Replaced *out, const char *word, const char *value, int read) {
-    static const char *const WIDTHS[] = {"auto", "bf16", "bfloat16", "float16", "fp16", "half"};
-    static const char *const RATES[] = {"--throughput", "--target-throughput", "--total-throughput",
-                                        "--output-throughput"};
-    bool serving = replaced_is_serving(out->command);
-    double number = value ? strtod(value, NULL) : 0;
-    if (!value) return -1;
-    if (replaced_is(word, "--vllm-mode") && replaced_option(out->command, "colocated", 9) >= 0)
-        return strcasecmp(value, "colocate") != 0 || replaced_add(out, "--colocated") ? (out->any = true, read) : 0;
-    for (size_t i = 0; i < COUNT_OF(WIDTHS) && serving && replaced_is(word, "--dtype"); i++)
-        if (strcasecmp(value, WIDTHS[i]) == 0)
-            return replaced_advise(out, "--dtype %s is of activations; --precision is of weights", value) ? read : 0;
-    if (!serving || !(number > 0)) return -1;
-    if (replaced_is_any(word, RATES, COUNT_OF(RATES))) return out->tokens_rate = number, out->any = true, read;
-    if (!replaced_is(word, "--tokens-per-second")) return -1;
-    return replaced_advise(out, "%s tokens/s are of a user: --tpot %.4gms", value, 1000 / number) &&
-                   replaced_add(out, "--tpot=%.4gms", 1000 / number)
-               ? read
-               : 0;
-}
-
-/* Adapters, whose rank may be left out, or said by another option. Returns as replaced_word() does; -1: it is none. */
+/* Adapters, whose rank may be left out, or said by another option. Below 0: it is none. */
 static int replace_adapters(Replaced *out, const char *word, char **words, int left) {
-    if ((strcmp(word, "--lora") != 0 && strcmp(word, "--qlora") != 0) || replaced_option(out->command, "lora", 4) < 0)
-        return -1;
+    if ((strcmp(word, "--lora") != 0 && strcmp(word, "--qlora") != 0) || !replaced_has(out, "lora")) return -1;
     bool said = left > 1 && words[1][0] != '-';
     if (out->ranked && !said) return out->any = true, 1;
     return !replaced_add(out, "%s=%s", word, said ? words[1] : "16") ? 0 : said ? 2 : 1;
 }
 
+/* ---- conditions ---- */
+
 /* A condition of plans or of serving, whose data parallelism is copies, or ranks of attention. */
 static bool add_degree(Replaced *out, const char *condition, const char *value) {
-    bool serving = replaced_is_serving(out->command);
+    bool serving = strcmp(command_kind(out->command), "serving") == 0;
+    if (strcmp(value, "-1") == 0) /* what the others leave */
+        return out->any = true, strcmp(condition, "fsdp") != 0 || replaced_rest(out);
     if (serving && strcmp(condition, "ep") == 0) condition = "expert";
+    if (!serving && strcmp(condition, "expert_tensor") == 0) condition = "folded_expert_tensor";
+    if (serving && strcmp(condition, "data") == 0 && out->vllm && !out->dp_experts && !out->dp_attention)
+        return out->any = true, out->ranks = arena_text(out->arena, value), out->ranks != NULL;
     if (serving && strcmp(condition, "data") == 0)
         condition = out->dp_attention || out->dp_experts ? "attention_data" : "copies";
     long tensor = serving && out->dp_attention && strcmp(condition, "tensor") == 0 ? strtol(value, NULL, 10) : 0;
     if (tensor > 0 && tensor % out->dp_attention == 0)
         value = arena_format(out->arena, "%ld", tensor / out->dp_attention);
-    return value && (value = arena_format(out->arena, "%s=%s", condition, value)) && add_condition(out, value);
+    out->any = true;
+    return value && (value = arena_format(out->arena, "%s=%s", condition, value)) && replaced_condition(out, value);
 }
 
-/* One that takes no value, or has its own; "colocated.enabled=false" is none. Returns as replaced_word() does. */
-static int replace_switch(Replaced *out, const Synonym *synonym, const char *value, int read) {
-    bool off = value && strcasecmp(value, "false") == 0;
-    bool follows = value && (read == 1 || off || strcasecmp(value, "true") == 0 ||
-                             (synonym->takes && strncmp(value, "--", 2) != 0));
-    bool ok = off                  ? (out->any = true)
-              : synonym->flag      ? replaced_add(out, "--%s", synonym->option)
-              : synonym->condition ? (out->any = true, add_degree(out, synonym->condition, synonym->value))
-                                   : replaced_add(out, "--%s=%s", synonym->option, synonym->value);
+/* ---- other programs' options ---- */
+
+/* The text with the value in the place of "{}". NULL: memory is out. */
+static const char *filled(Replaced *out, const char *text, const char *value) {
+    const char *place = strstr(text, "{}");
+    size_t number = strspn(value, "0123456789.");
+    bool times = strcasecmp(value + number, "x") == 0; /* "4x" */
+    return arena_format(out->arena, "%.*s%.*s%s", (int)(place - text), text, (int)(times ? number : strlen(value)),
+                        value, place + 2);
+}
+
+/* One that takes no value, or has its own; "--fp8=false" is none. */
+static int replace_fixed(Replaced *out, const Meaning *meaning, const char *value, int read) {
+    bool off = value && (strcasecmp(value, "false") == 0 || strcasecmp(value, "none") == 0),
+         literal = strchr(meaning->where, '=') != NULL;
+    bool follows =
+        value && (read == 1 || literal || is_switch(value) || (strstr(meaning->where, "valued") && is_word(value)));
+    const char *text = strchr(meaning->what, ' ');
+    bool option = strncmp(meaning->what, "--", 2) == 0;
+    bool ok = off       ? (out->any = true)
+              : !option ? (out->any = true, replaced_condition(out, meaning->what))
+              : !text   ? replaced_add(out, "%s", meaning->what)
+                        : replaced_add(out, "%.*s=%s", (int)(text - meaning->what), meaning->what, text + 1);
     return !ok ? 0 : follows ? read : 1;
 }
 
-/* An option by another program's name. Returns as replaced_word() does. */
-static int replace_synonym(Replaced *out, const Synonym *synonym, const char *value, int read) {
-    if (synonym->advised && !replaced_advise(out, "--%s is called --%s now", synonym->word, synonym->option)) return 0;
-    if (synonym->ignored) {
-        bool valued = value && (read == 1 || isdigit((unsigned char)value[0]) || strcasecmp(value, "true") == 0 ||
-                                strcasecmp(value, "false") == 0 || synonym->takes);
-        return replaced_advise(out, "--%s: %s", synonym->word, synonym->ignored) ? valued ? read : 1 : 0;
-    }
-    if (synonym->said && !replaced_advise(out, "--%s is read as %s", synonym->word, synonym->said)) return 0;
-    if (synonym->flag || synonym->value) return replace_switch(out, synonym, value, read);
-    out->any = true;
-    if (!value) /* the error of a missing value is popt's */
-        return replaced_add(out, "--%s", synonym->condition ? "require" : synonym->option);
+/* One that takes its value as ours does. */
+static int replace_valued(Replaced *out, const char *option, const char *value, int read) {
+    static const char EMITTED[] = "verl nemo-rl openrlhf slime trl";
     bool ok = true;
-    if (synonym->format)
-        value = arena_format(out->arena, "%s%s%s", synonym->before ? synonym->before : "", value, synonym->format);
-    if (!value) return 0;
-    if (synonym->condition && strcmp(value, "-1") == 0) return read; /* what the others leave */
-    if (synonym->condition) return add_degree(out, synonym->condition, value) ? read : 0;
-    static const char *const EMITTED[] = {"verl", "nemo-rl", "openrlhf", "slime", "trl"};
-    for (size_t i = 0; i < COUNT_OF(EMITTED) && replaced_option(out->command, "lag", 3) >= 0; i++)
-        if (strcmp(synonym->option, "for") == 0 && strcasecmp(value, EMITTED[i]) == 0)
-            return replaced_advise(out, "--emit %s writes its configuration", EMITTED[i]) ? read : 0;
-    bool rank = out->qlora && strcmp(synonym->option, "lora") == 0;
-    const char *meant = replaced_size(out, synonym->option, value, &ok);
-    return ok && replaced_add(out, "--%s=%s", rank ? "qlora" : synonym->option, meant ? meant : value) ? read : 0;
+    if ((strcmp(option, "sequences") == 0 || strcmp(option, "batch") == 0) && is_millions(value)) option = "batch";
+    if (strcmp(option, "for") == 0 && replaced_has(out, "lag") && word_among(EMITTED, value))
+        return replaced_advise(out, "--emit %s writes its configuration", value) ? read : 0;
+    if (add_typed(out, option, value, &ok)) return ok ? read : 0;
+    const char *meant = replaced_size(out, option, value, &ok);
+    if (strcmp(option, "lora") == 0 && out->qlora) option = "qlora";
+    return ok && replaced_add(out, "--%s=%s", option, meant ? meant : value) ? read : 0;
 }
 
-/* An option that says nothing which is priced is left out. Returns as replaced_word() does; -1: it is none of them. */
-static int pass_over(Replaced *out, const char *word, const char *value, int read) {
-    char name[96];
-    bool takes, valued;
-    snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)strcspn(word, "="), 95), word);
-    if (strncmp(name, "--", 2) != 0 || is_own(out->command, word) || !word_is_passed_over(name + 2, &takes)) return -1;
-    valued = read == 1 || (value && (takes ? strncmp(value, "--", 2) != 0
-                                           : strcasecmp(value, "true") == 0 || strcasecmp(value, "false") == 0));
+/* What says nothing that is priced is left out, and named; or why it is. */
+static int pass_over(Replaced *out, const Meaning *meaning, const char *name, const char *value, int read) {
+    bool valued = strcmp(meaning->what, "pass") == 0 || strcmp(meaning->what, "note=") == 0;
+    bool number = strcmp(meaning->what, "note") == 0 && value && isdigit((unsigned char)*value);
+    bool follows =
+        value && (read == 1 || is_switch(value) || number || (valued && is_word(value) && !is_of_line(out, value)));
     out->any = true;
+    if (meaning->said) return replaced_advise(out, "%s: %s", name, meaning->said) ? follows ? read : 1 : 0;
     out->passed = arena_format(out->arena, "%s%s%s", out->passed ? out->passed : "", out->passed ? ", " : "", name);
-    return !out->passed ? 0 : valued ? read : 1;
+    return !out->passed ? 0 : follows ? read : 1;
+}
+
+/* A name as it is spelled here: "--lora_alpha=16" is --lora-alpha. NULL: memory is out. */
+static const char *spelled(Replaced *out, const char *word) {
+    char *name =
+        arena_format(out->arena, "--%.*s", (int)strcspn(word + strspn(word, "-"), "="), word + strspn(word, "-"));
+    for (char *at = name; at && *at; at++) *at = *at == '_' ? '-' : *at;
+    return name;
+}
+
+static int replace_named(Replaced *out, const Meaning *meaning, const char *word, const char *value, int read) {
+    const char *what = meaning->what, *name = spelled(out, word), *space = strchr(what, ' ');
+    bool option = strncmp(what, "--", 2) == 0, places = strstr(what, "{}") != NULL;
+    if (!name) return 0;
+    if (strcmp(what, "answer") == 0) return !replaced_unknown(out, word) ? 0 : value && is_word(value) ? read : 1;
+    if (word_among("pass switch note note=", what)) return pass_over(out, meaning, name, value, read);
+    if (meaning->said && !replaced_advise(out, "%s %s", name, meaning->said)) return 0;
+    if (*what == '@') return replaced_reader(out, what, word, value, read);
+    int own = option ? command_option(out->command, what + 2, strcspn(what + 2, " ")) : -1;
+    bool flag = own >= 0 && !out->command->options[own].takes;
+    if (flag || ((space || strchr(what, '=')) && !places)) return replace_fixed(out, meaning, value, read);
+    if (!value || !is_word(value)) return replaced_refuse(out, name, "needs a value: write --option VALUE");
+    if (!option && places) return out->any = true, replaced_condition(out, filled(out, what, value)) ? read : 0;
+    if (!option) return add_degree(out, what, value) ? read : 0;
+    if (!places) return replace_valued(out, what + 2, value, read);
+    const char *text = filled(out, space + 1, value);
+    return text && replaced_add(out, "%.*s=%s", (int)(space - what), what, text) ? read : 0;
 }
 
 static int replaced_word(Replaced *out, char **words, int left) {
-    char *word = plain_option(out, words[0]); /* the words may lie where nothing is written */
-    if (!word) return 0;
-    if (strcmp(word, "--format=md") == 0 || (left > 1 && strcmp(word, "--format") == 0 && strcmp(words[1], "md") == 0))
-        return !replaced_add(out, "--format=markdown") ? 0 : word[8] ? 1 : 2;
-    int done = replace_adapters(out, word, words, left);
-    if (done < 0) done = replace_method(out, word, words, left);
-    if (done >= 0) return done;
-    const Synonym *synonym = replaced_synonym(out->command, word);
-    const char *inside = strchr(word, '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
+    const char *word = words[0], *inside = strchr(word, '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
+    static const char NOTHING[] = "false no null none off";
     int read = inside ? 1 : 2;
-    if ((done = replace_of_engine(out, word, value, read)) >= 0) return done;
-    if ((done = replace_by_value(out, word, value, read)) >= 0) return done;
-    if (is_answer_length(out, word, value)) {
-        static const Synonym LENGTH = {.word = "output N", .option = "answer", .advised = true};
-        synonym = &LENGTH;
-    }
-    bool ok = true;
-    static const Synonym TOKENS = {.word = "batch", .option = "batch"};
-    bool of_batch = synonym && synonym->option &&
-                    (strcmp(synonym->option, "sequences") == 0 || strcmp(synonym->option, "batch") == 0);
-    if (of_batch && is_millions(value)) {
-        const char *meant = synonym ? replaced_size(out, "batch", value, &ok) : NULL;
-        if (!ok) return 0;
-        if (meant) value = meant;
-        synonym = &TOKENS;
-    }
-    const char *option = synonym && synonym->option && !synonym->value && !synonym->ignored ? synonym->option : word;
-    if (value && strcmp(option, "chips") == 0 && replaced_is_filler(value)) return out->any = true, read;
-    if (value && strncmp(word, "--", 2) == 0 && add_typed(out, option + (option == word ? 2 : 0), value, &ok))
-        return !ok ? 0 : read;
-    bool is_require = replaced_is(word, "--require");
-    if (synonym) return replace_synonym(out, synonym, value, read);
-    if ((done = pass_over(out, word, value, read)) >= 0) return done;
-    if (is_require) return !value ? replaced_add(out, "--require") : add_condition(out, value) ? read : 0;
-    int own = strncmp(word, "--", 2) == 0 ? replaced_option(out->command, word + 2, strcspn(word + 2, "=")) : -1;
-    const char *meant = own >= 0 && out->command->options[own].takes && value
-                            ? replaced_value(out, out->command->options[own].name, value, &ok)
-                            : NULL;
-    if (meant || !ok) return ok && replaced_add(out, "--%s=%s", out->command->options[own].name, meant) ? read : 0;
-    return replaced_keep(out, word);
+    Meaning meaning;
+    if (word[0] != '-' || !isalpha((unsigned char)word[word[1] == '-' ? 2 : 1])) return replaced_keep(out, words[0]);
+    for (int i = 0; i < out->command->option_count && word[1] != '-' && (!word[2] || word[2] == '='); i++)
+        if (command_has_option(out->command, i) && out->command->options[i].letter == word[1])
+            return replaced_keep(out, words[0]);
+    int done = replace_adapters(out, word, words, left);
+    if (done >= 0) return done;
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return replaced_keep(out, words[0]);
+    bool known = replaced_meaning(out, word, value, &meaning), off = value && word_among(NOTHING, value);
+    if (off &&
+        (!known || (meaning.own < 0 && strcmp(meaning.what, "answer") == 0))) /* what is left out is off as well */
+        meaning = (Meaning){.what = "pass", .where = "", .own = -1}, known = true;
+    if (!known) return !replaced_unknown(out, word) ? 0 : value && is_word(value) && read == 2 ? 2 : 1;
+    return meaning.own >= 0 ? replace_own(out, &out->command->options[meaning.own], words[0], value, read)
+                            : replace_named(out, &meaning, word, value, read);
 }
 
 /* Whether the word is an option whose value is the next one. */
@@ -365,30 +278,56 @@ static char **in_single_words(Arena *arena, int *argc, char **argv) {
 }
 
 /* What the line says somewhere, which other words depend on. */
-static void look_ahead(Replaced *out, int argc, char **argv) {
-    static const char *const SIZES[] = {"--nodes", "--num-nodes", "--chips",      "--gpus",
-                                        "--pods",  "--slice",     "--nnodes",     "-N",
-                                        "--hosts", "--num-hosts", "--node-count", "--instance-count"};
-    static const char *const RANKS[] = {"--lora-r", "--lora_r", "--lora-rank", "--lora_rank", "--rank"};
-    static const char *const MODELS[] = {
-        "--model",      "-m",        "--model-path", "--model_name_or_path", "--base_model", "--model-name-or-path",
-        "--base-model", "--pretrain"};
-    bool attends = false;
-    int dp = 0;
-    for (int i = 1; i < argc; i++) {
-        out->sized = out->sized || replaced_is_any(argv[i], SIZES, COUNT_OF(SIZES));
-        out->qlora = out->qlora || strcmp(argv[i], "--qlora") == 0;
-        out->ranked = out->ranked || replaced_is_any(argv[i], RANKS, COUNT_OF(RANKS));
-        out->model = out->model || replaced_is_any(argv[i], MODELS, COUNT_OF(MODELS)) ||
-                     strncmp(argv[i], "--from", 6) == 0 || strncmp(argv[i], "model=", 6) == 0;
-        out->sentence = out->sentence || strcmp(argv[i], "--question") == 0;
-        static const char *const RANKS_OF_DATA[] = {"--dp", "--dp-size", "--data-parallel-size", "-dp"};
-        if (replaced_is_any(argv[i], RANKS_OF_DATA, COUNT_OF(RANKS_OF_DATA)) && i + 1 < argc) dp = atoi(argv[i + 1]);
-        attends = attends || strcmp(argv[i], "--enable-dp-attention") == 0;
-        out->dp_experts = out->dp_experts || strcmp(argv[i], "--enable-expert-parallel") == 0;
-        out->maxtext = out->maxtext || strcasestr(argv[i], "maxtext") || strncmp(argv[i], "--tpu", 5) == 0;
+static void note_word(Replaced *out, const char *word, const char *next) {
+    static const char *const SIZES[] = {"--nodes", "--chips", "--pods", "--slice", "@host"};
+    static const char *const TUNED[] = {"--lora", "--qlora", "--task", "--freeze", "--targets", "@quantised"};
+    Meaning meaning;
+    bool key = isalpha((unsigned char)*word) && strchr(word, '='), brief = word[0] == '-' && word[1] != '-' && !word[2];
+    out->qlora = out->qlora || strcmp(word, "--qlora") == 0;
+    out->sentence = out->sentence || strcmp(word, "--question") == 0;
+    out->vllm =
+        out->vllm || strstr(word, "=vllm") || (strcmp(word, "--engine") == 0 && next && strcmp(next, "vllm") == 0);
+    out->maxtext = out->maxtext || strcasestr(word, "maxtext") || strncmp(word, "--tpu", 5) == 0;
+    if ((*word != '-' && !key) || (brief && *word == '-' && word[1] == 'o') ||
+        !replaced_meaning(out, word, next, &meaning))
+        return;
+    char own[48];
+    if (meaning.own >= 0) {
+        snprintf(own, sizeof own, "--%s", out->command->options[meaning.own].name);
+        meaning.what = own;
     }
-    out->dp_attention = attends && dp > 1 && dp < 1 << 16 ? dp : 0;
+    const char *value = strchr(word, '=') ? strchr(word, '=') + 1 : next;
+    int number = value ? atoi(value) : 0;
+    bool any = false;
+    for (size_t i = 0; i < COUNT_OF(SIZES); i++) out->sized = out->sized || meaning_is(&meaning, SIZES[i]);
+    for (size_t i = 0; i < COUNT_OF(TUNED); i++) any = any || meaning_is(&meaning, TUNED[i]);
+    const WordRow *way = meaning_is(&meaning, "@way") && value ? word_row("command", value) : NULL;
+    out->tuned = out->tuned || any || (way && way->cell[3]);
+    static const char *const TRAINED[] = {"--sequences", "--batch", "--seq", "--tokens", "--optimizer"};
+    for (size_t i = 0; i < COUNT_OF(TRAINED); i++) out->trained = out->trained || meaning_is(&meaning, TRAINED[i]);
+    out->counted = out->counted || ((meaning_is(&meaning, "--chips") || meaning_is(&meaning, "@host")) &&
+                                    meaning.own < 0 && !strcasestr(word, "tpu"));
+    out->ranked = out->ranked || (meaning_is(&meaning, "--lora") && meaning.own < 0);
+    out->model = out->model || meaning_is(&meaning, "--model") || strncmp(word, "--from", 6) == 0;
+    for (int i = 0; i < REST_COUNT; i++)
+        if (meaning_is(&meaning, REST_ROLES[i]) || strncmp(meaning.what, "data>", 5) == 0 ||
+            (meaning_is(&meaning, "--require") && value && strstr(value, REST_ROLES[i])))
+            out->roles |= 1u << i;
+    out->micro = out->micro || meaning_is(&meaning, "microbatch_sequences") || meaning_is(&meaning, "@device_batch");
+    out->dp_attention = meaning_is(&meaning, "data") && number > 1 && number < 1 << 16 ? number : out->dp_attention;
+    out->attends = out->attends || strcmp(meaning.what, "attention_data>=2") == 0;
+    out->dp_experts = out->dp_experts || strcmp(meaning.what, "expert>=2") == 0;
+}
+
+static void look_ahead(Replaced *out, int argc, char **argv) {
+    for (int pass = 0; pass < 2; pass++) /* what is tuned decides what other words mean */
+        for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+            const WordRow *way = word_row("command", argv[i]);
+            out->tuned = out->tuned || (way && way->cell[3] && strncmp(way->cell[3], "--mode", 6) != 0 &&
+                                        !strstr(way->cell[3], "--for") && argv[i][0] != '-');
+            note_word(out, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+        }
+    if (!out->attends) out->dp_attention = 0;
 }
 
 /* Reads all words, argv[0] as it is. False: memory is out. */
@@ -398,8 +337,11 @@ static bool read_all(Replaced *out, int argc, char **argv) {
     for (int i = 1; i < argc;) {
         bool ends = strcmp(argv[i], "--") == 0; /* what follows is no option */
         bool is_value = out->words[out->count - 1] == argv[i - 1] && i > 1 && takes_next(command, argv[i - 1]);
-        is_value = is_value && (strncmp(argv[i], "--", 2) != 0 || is_own(command, argv[i - 1]));
-        bool stray = argv[i][0] != '-' && !command->takes_arguments && !is_value;
+        is_value = is_value && (strncmp(argv[i], "--", 2) != 0 ||
+                                meaning_own(command, argv[i - 1] + strspn(argv[i - 1], "-")) >= 0);
+        bool words = !command->takes_arguments ||
+                     (strcmp(command->name, "explain") == 0 && !(strpbrk(argv[i], "./") || file_is_there(argv[i])));
+        bool stray = argv[i][0] != '-' && words && !is_value;
         for (; ends && i < argc; i++)
             if (!replaced_keep(out, argv[i])) return false;
         if (ends) break;
@@ -411,6 +353,28 @@ static bool read_all(Replaced *out, int argc, char **argv) {
         i += read;
     }
     return true;
+}
+
+/* What a line says, read as the words of `plan`. */
+static Replaced reading_of(Arena *arena, int argc, char **argv) {
+    Replaced out = {.command = COMMANDS[0], .arena = arena};
+    look_ahead(&out, argc, argv);
+    return out;
+}
+
+bool words_tune(int argc, char **argv) {
+    Arena arena = {0};
+    bool tuned = reading_of(&arena, argc, argv).tuned;
+    for (int i = 1; i < argc; i++) tuned = tuned || strcmp(argv[i], "--help") == 0;
+    arena_free(&arena);
+    return tuned;
+}
+
+bool words_train(int argc, char **argv) {
+    Arena arena = {0};
+    Replaced out = reading_of(&arena, argc, argv);
+    arena_free(&arena);
+    return out.tuned || out.trained;
 }
 
 /* A question is answered with what it was read as. */
@@ -427,13 +391,17 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     Replaced out = {.word = replaced_word, .command = line->command, .arena = arena, .any = count != *argc};
     out.room = 6 * count + 16;
     for (int i = 1; words && i < count; i++) out.room += (int)strlen(words[i]) / 3; /* "a<1,b<2" is two options */
+    out.last = &out.unknown;
     out.words = ARENA_NEW(arena, char *, (size_t)out.room);
     if (!words || !out.words) return error_memory(error);
     look_ahead(&out, count, words);
     if (!read_all(&out, count, words)) return error_memory(error);
     if (out.instance && !replaced_count_instances(&out)) return error_memory(error);
     if (!replaced_add_size(&out)) return error_memory(error);
-    if (replaced_lacks_chip(&out, *argc, *argv, error)) return false;
+    if (!replaced_add_ranks(&out) || !replaced_add_model(&out)) return error_memory(error);
+    line->unknown = out.unknown;
+    if (out.unknown) return unknown_words(out.unknown, error);
+    if (replaced_lacks_chip(&out, error)) return false;
     if (!out.any) return true; /* as it was, a --require that is given twice with it */
     if (out.conditions && !replaced_add(&out, "--%s=%s", is_plan(&out) ? "plan" : "require", out.conditions))
         return error_memory(error);

@@ -4,31 +4,20 @@
 
 #include "search/cli/command.h"
 
-/* The command that a word names where it is none of ours: "optimize" is plan, "list" models. NULL: none. */
-const char *command_synonym(const char *word);
-
-/* What is trained, or an engine, in one word: "dpo" is `plan --task=dpo`. NULL: the word is none. */
-typedef struct {
-    const char *word, *command, *option;
-} Way;
-const Way *way_named(const char *word);
+/* Whether a line of `plan` says what is tuned, or anything else of a training: its batch, its length, adapters. */
+bool words_tune(int argc, char **argv);
+bool words_train(int argc, char **argv);
 
 /* A question: "how many ...", or one word of the shell's that holds several. And its words as those of a
  * command (*command), split at blanks, with what it wants as options; in the arena. NULL: memory is out. */
 bool is_question(int argc, char **argv);
 char **question_words(int *argc, char **argv, Arena *arena, char **command);
 
-/* What a word that leads to no command is answered with, in a sentence: machines that are compared; `of_model`: --model
- * is given too. NULL: it is none. */
-const char *command_meaning(const char *word, bool of_model);
+/* What to type for a word that is no option of the command, in a sentence. NULL: memory is out. */
+const char *unknown_answer(const Command *command, const char *word, Arena *arena);
 
-/* Whether an option of an engine or a framework, "port", says nothing that is priced; *takes: it takes a value. */
-bool word_is_passed_over(const char *name, bool *takes);
-
-/* What a word that is no option may be after (--layers, --memory), in a sentence; NULL: nothing known. And the words
- * that stand for options of the command, into `names`: how many. */
-const char *option_meaning(const Command *command, const char *word);
-int option_synonyms(const Command *command, const char **names, int room);
+/* Prints the words that nobody knows in one line. */
+void unknown_print(const Unknown *unknown, FILE *err);
 
 /* Copies the words of a command line (argv[0] is not one) into the arena with those that are not the command's own
  * options in its words: --gpus 512 is --chips 512, --tp 8 a condition of --require, --json is --format json. What

@@ -33,7 +33,11 @@
         "oversubscription", "RATIO", USE,                                                                              \
         .help = "oversubscription of the GPU network's spine: 2 is half of full bisection (1)",                        \
         .details = "Of the GPU network above its leaves: what the nodes of a leaf can send over what its uplinks "     \
-                   "take (1, full bisection). The chip's file says how many nodes share a leaf (leaf_nodes).")
+                   "take (1, full bisection). The chip's file says how many nodes share a leaf (leaf_nodes)."),        \
+    [OPTION_PRICE] =                                                                                                   \
+        INPUT_ROW("price", "USD", USE, .help = "dollars of a chip for an hour (the catalog's, on demand)",             \
+                  .details = "What an hour of one chip costs, in dollars: 1.80. All dollars of "                       \
+                             "the answer are at this price, in place of the catalog's.")
 
 /* Of sweeps of both. */
 #define SWEEP_OPTION_ROWS                                                                                              \

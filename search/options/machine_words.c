@@ -143,6 +143,18 @@ static const char *usual_chip(const Words *words) {
     return adapts && !given(words, OPTION_PODS) && !given(words, OPTION_SLICE) ? CHIP_USUAL_GPU : "v5p";
 }
 
+/* One price, whoever sells: nothing is known of a contract then. */
+static bool read_price(const Words *words, Chip *chip) {
+    const char *text = given(words, OPTION_PRICE);
+    double usd = 0;
+    if (!text) return true;
+    if (!number_real(text + (*text == '$'), words_where(words, OPTION_PRICE), 0.001, 10000, &usd, words->error))
+        return false;
+    chip->usd_per_chip_hour = (Figure){.value = usd, .source = CHIP_PRICE_TYPED, .verified = true};
+    chip->usd_per_chip_hour_reserved = (Figure){.value = 0};
+    return true;
+}
+
 bool chip_from_words(const Words *words, Chip *out, Chip *device) {
     const char *name = given(words, OPTION_CHIP), *slice = given(words, OPTION_SLICE);
     Catalog catalog;
@@ -156,7 +168,7 @@ bool chip_from_words(const Words *words, Chip *out, Chip *device) {
                            chip->name, slice, implied->name);
     *out = *chip;
     *device = chip_device(chip);
-    return true;
+    return read_price(words, out);
 }
 
 /* ---- machine ---- */

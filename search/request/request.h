@@ -189,7 +189,7 @@ typedef struct {
 
 /* The words that were given, for reports to print again, and where numbers came from. */
 typedef struct {
-    char model[256];
+    char model[512];
     MachineRequest machine_request;
     char words[512];  /* the options that ask, as a command line has them: "--model 70b --nodes 8"; "" where long */
     char choices[96]; /* and those that choose among answers: "--for megatron --top 3" */

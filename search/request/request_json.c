@@ -24,6 +24,9 @@ static bool add_machine(const Request *request, cJSON *to) {
     if (request->question.chip.oversubscription > 1 &&
         !json_add_real(to, "oversubscription", request->question.chip.oversubscription))
         return false;
+    if (strcmp(request->question.chip.usd_per_chip_hour.source, CHIP_PRICE_TYPED) == 0 &&
+        !json_add_real(to, "price", request->question.chip.usd_per_chip_hour.value))
+        return false;
     if (requested->slice)
         return json_add_text(to, "slice", requested->slice) &&
                (requested->slices == 0 || json_add_whole(to, "slices", requested->slices));

@@ -412,7 +412,9 @@ static void write_assumed(const Report *report, TextOut out) {
     if (tunes && !said->tuning[TUNING_SAMPLES][0] && said->tokens_origin != FROM_OPTION)
         prose_item(&line, ", ", "%s samples of %s tokens", number_short(request->question.tuning.samples, a),
                    number_grouped((int64_t)request->question.tuning.sample_tokens, b));
-    prose_item(&line, ", ", "%s, %s", precision_name(request->question.precision), state->optimizer);
+    bool fp16 = request->question.precision == PRECISION_BF16 && request->question.chip.sixteen_bits[0] == 'f';
+    prose_item(&line, ", ", "%s%s, %s", precision_name(request->question.precision), fp16 ? " (by fp16)" : "",
+               state->optimizer);
     if (state->moments) prose_add(&line, " in %s", dtype_name(state->dtypes.first));
     prose_add(&line, "; %s of %s HBM usable", number_bytes(report->result.plans[0].estimate.memory_limit_bytes, a),
               number_bytes(setting.chip->hbm_bytes.value, b));

@@ -184,7 +184,10 @@ static void write_shortfall(const Report *report, TextOut out) {
         prose_add(&text, "No plan fits: parameters, gradients and optimizer alone need %s per chip",
                   number_bytes(state, need));
     else if (memory_total(rows) <= 0) /* cut before knobs: by what no knob changes */
-        prose_add(&text, "No plan fits: parameters and optimizer state alone need %s per chip",
+        prose_add(&text, "No plan fits: %s need %s per chip",
+                  offload_takes_optimizer(request->question.offload) && host_is_known(&request->question.chip)
+                      ? "weights and gradients alone, the optimizer's state being offloaded,"
+                      : "weights, gradients and optimizer state alone",
                   number_bytes(shortfall->needed_bytes, need));
     else
         prose_add(&text, "No plan fits: with %s, a plan needs at least %s per chip",

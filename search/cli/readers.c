@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Words whose value decides more than a row of meanings.tsv can say. */
+#include "base/number.h"
+#include "base/util.h"
+#include "search/cli/replaced.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* A word, its value, and what reads them: as Replaced.word returns; below 0: the value is none of its. */
+typedef struct {
+    const char *word, *value;
+    int read;
+} Typed;
+
+/* `--gpus-per-node 8`: --nodes counts hosts of so many. */
+static int read_host(Replaced *out, Typed typed) {
+    int64_t number;
+    Error not_whole = {0};
+    if (!typed.value || !number_whole(typed.value, "", 1, 1024, &number, &not_whole)) return -1;
+    return out->any = true, out->instance = (int)number, typed.read;
+}
+
+/* The batch of a device is that of a pass; MaxText's is of a step, which has one. */
+static int read_device_batch(Replaced *out, Typed typed) {
+    char *end = NULL;
+    const char *micro = typed.value ? arena_format(out->arena, "microbatch_sequences=%s", typed.value) : NULL;
+    if (!typed.value || !micro) return typed.value ? 0 : -1;
+    bool number = strtod(typed.value, &end) > 0 && *end == '\0';
+    out->any = true;
+    if (!out->maxtext || !number) return replaced_condition(out, micro) ? typed.read : 0;
+    return replaced_add(out, "--sequences=%s/device", typed.value) && replaced_condition(out, "microbatches=1")
+               ? typed.read
+               : 0;
+}
+
+/* FSDP over all that the line leaves: of what it does not say there is one. */
+bool replaced_rest(Replaced *out) {
+    out->any = true;
+    for (int i = 0; i < REST_COUNT; i++) {
+        const char *one = arena_format(out->arena, "%s=1", REST_ROLES[i]);
+        if (!one || (!(out->roles & 1u << i) && !replaced_condition(out, one))) return false;
+        out->roles |= 1u << i;
+    }
+    return true;
+}
+
+static int read_rest(Replaced *out, Typed typed) {
+    if (typed.value && strcasecmp(typed.value, "false") == 0) return out->any = true, typed.read;
+    bool valued = typed.value && (typed.read == 1 || strncasecmp(typed.value, "full_shard", 10) == 0 ||
+                                  strcasecmp(typed.value, "true") == 0 || strcmp(typed.value, "2") == 0 ||
+                                  strcmp(typed.value, "3") == 0);
+    return !replaced_rest(out) ? 0 : valued ? typed.read : 1;
+}
+
+/* Passes of a step. Who gives the sequences of a pass too has given the batch; else a batch is cut into so many. One,
+ * which is the default of trainers, is no wish without them. */
+static int read_accumulation(Replaced *out, Typed typed) {
+    const char *passes = arena_format(out->arena, "microbatches=%s", typed.value);
+    out->any = true;
+    if (!out->micro && strcmp(typed.value, "1") == 0)
+        return replaced_advise(out, "one pass a step says no batch without --mbs, the sequences of a pass: the number "
+                                    "of passes is chosen; --require microbatches=1 has one")
+                   ? typed.read
+                   : 0;
+    if (!passes || !replaced_condition(out, passes)) return 0;
+    return out->micro || replaced_advise(out,
+                                         "the batch is run in %s passes a step (--require %s), however large that "
+                                         "makes them; without it their number is chosen",
+                                         typed.value, passes)
+               ? typed.read
+               : 0;
+}
+
+static int read_config(Replaced *out, Typed typed) {
+    bool model = typed.value && text_ends_in(typed.value, ".json");
+    const char *option = model ? "model" : "from-config";
+    if (!typed.value || !replaced_has(out, option)) return -1;
+    return replaced_add(out, "--%s=%s", option, typed.value) ? typed.read : 0;
+}
+
+/* `--method lora`; else a task. */
+static int read_way(Replaced *out, Typed typed) {
+    const WordRow *row = typed.value ? word_row("command", typed.value) : NULL;
+    const char *option = row && row->cell[3] && row->cell[3][0] ? row->cell[3] : NULL;
+    if (!typed.value) return -1;
+    if (!option || command_option(out->command, option + 2, strcspn(option + 2, "=")) < 0)
+        return !replaced_has(out, "task") || !(word_among("sft dpo", typed.value) || word_value("task", typed.value))
+                   ? -1
+               : replaced_add(out, "--task=%s", typed.value) ? typed.read
+                                                             : 0;
+    out->any = true;
+    return (out->ranked && strstr(option, "lora=")) || replaced_add(out, "%s", option) ? typed.read : 0;
+}
+
+/* `--load_in_8bit`, unless it is false. */
+static int read_quantised(Replaced *out, Typed typed) {
+    bool off = typed.value && strcasecmp(typed.value, "false") == 0;
+    bool valued = off || (typed.value && strcasecmp(typed.value, "true") == 0);
+    out->any = true;
+    if (!off && !replaced_add(out, "--qlora=%s", strchr(typed.word, '8') ? "8bit" : "4bit")) return 0;
+    return valued ? typed.read : 1;
+}
+
+static int read_tokens_rate(Replaced *out, Typed typed) {
+    out->tokens_rate = strtod(typed.value, NULL);
+    return out->any = true, typed.read;
+}
+
+static int read_user_rate(Replaced *out, Typed typed) {
+    double milliseconds = 1000 / strtod(typed.value, NULL);
+    if (!(milliseconds > 0 && milliseconds < 1e9)) return -1;
+    return replaced_advise(out, "%s tokens/s are of a user: --tpot %.4gms", typed.value, milliseconds) &&
+                   replaced_add(out, "--tpot=%.4gms", milliseconds)
+               ? typed.read
+               : 0;
+}
+
+/* `--slo "ttft<1s,tpot<40ms"`. */
+static int read_limits(Replaced *out, Typed typed) {
+    for (const char *at = typed.value ? typed.value : "?"; *at; at += strspn(at, ", ;")) {
+        size_t name = strcspn(at, "<="), op = strspn(at + name, "<="), length = strcspn(at + name + op, ", ;");
+        if (name == 0 || op == 0) return -1;
+        if (!replaced_add(out, "--%.*s=%.*s", (int)name, at, (int)length, at + name + op)) return 0;
+        at += name + op + length;
+    }
+    return typed.read;
+}
+
+/* Of a switch by the name of what it chooses: `--use_vllm`, `--grpo`; `row`: of which words it is one. */
+static int read_own_name(Replaced *out, Typed typed, const char *names, const char *format) {
+    bool off = typed.value && strcasecmp(typed.value, "false") == 0;
+    for (const char *at = names; *at; at += strspn(at, " ")) {
+        char name[24];
+        size_t length = strcspn(at, " ");
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        if (strcasestr(typed.word, name))
+            return !off && !replaced_add(out, format, name)                       ? 0
+                   : off || (typed.value && strcasecmp(typed.value, "true") == 0) ? typed.read
+                                                                                  : 1;
+        at += length;
+    }
+    return -1;
+}
+
+static int read_algorithm(Replaced *out, Typed typed) {
+    return read_own_name(out, typed, "ppo grpo dapo rloo", "--algorithm=%s");
+}
+
+static int read_engine(Replaced *out, Typed typed) { return read_own_name(out, typed, "vllm sglang", "--engine=%s"); }
+
+static int read_emits(Replaced *out, Typed typed) {
+    const char *name = typed.word + strspn(typed.word, "-");
+    return replaced_advise(out, "--emit %s writes its configuration", strncmp(name, "nemo", 4) == 0 ? "nemo-rl" : name)
+               ? 1
+               : 0;
+}
+
+static int read_train_gpus(Replaced *out, Typed typed) {
+    int64_t number;
+    Error not_whole = {0};
+    if (!number_whole(typed.value, "", 1, 1 << 24, &number, &not_whole)) return -1;
+    return replaced_add(out, "--train-nodes=%lld", (long long)(number % 8 == 0 ? number / 8 : number)) ? typed.read : 0;
+}
+
+/* A model's size, "@size hidden_size". */
+static int read_size(Replaced *out, Typed typed, const char *key) {
+    int64_t number;
+    Error not_whole = {0};
+    if (!number_whole(typed.value, "", 1, 1 << 24, &number, &not_whole)) return -1;
+    out->sizes = arena_format(out->arena, "%s%s=%lld ", out->sizes ? out->sizes : "", key, (long long)number);
+    return out->any = true, out->sizes ? typed.read : 0;
+}
+
+/* The size that a line gives, of "hidden_size=4096 "; 0: it gives none. */
+static long size_of(const Replaced *out, const char *key) {
+    const char *at = out->sizes;
+    for (; at && *at; at += strcspn(at, " ") + 1)
+        if (strncmp(at, key, strlen(key)) == 0 && at[strlen(key)] == '=') return atol(at + strlen(key) + 1);
+    return 0;
+}
+
+bool replaced_add_model(Replaced *out) {
+    static const char *const NEEDED[][2] = {
+        {"num_hidden_layers", "--layers"}, {"hidden_size", "--hidden"}, {"num_attention_heads", "--heads"}};
+    if (!out->sizes) return true;
+    if (out->model) return replaced_advise(out, "the sizes of the model are those of --model");
+    char *missing = NULL;
+    for (size_t i = 0; i < COUNT_OF(NEEDED); i++)
+        if (size_of(out, NEEDED[i][0]) == 0 && !(missing = arena_format(out->arena, "%s%s%s N", missing ? missing : "",
+                                                                        missing ? ", " : "", NEEDED[i][1])))
+            return false;
+    if (missing) {
+        const char *why =
+            arena_format(out->arena, "is missing, of a model by its sizes; give %s too, or --model", missing);
+        return why && replaced_refuse(out, "--model", why);
+    }
+    long hidden = size_of(out, "hidden_size"), heads = size_of(out, "num_attention_heads");
+    long ffn = size_of(out, "intermediate_size"), kv = size_of(out, "num_key_value_heads");
+    long vocab = size_of(out, "vocab_size"), wide = size_of(out, "head_dim"), experts = size_of(out, "num_experts");
+    long chosen = size_of(out, "num_experts_per_tok"), expert = size_of(out, "moe_intermediate_size");
+    long gated = (8 * hidden / 3 + 255) / 256 * 256;
+    const char *assumed =
+        arena_format(out->arena, "a gated decoder as Llama%s%s%s%s", ffn || expert ? "" : ", FFN of 8/3 hidden sizes",
+                     kv ? "" : ", as many KV heads as heads", vocab ? "" : ", 128,256 tokens",
+                     experts && !chosen ? ", 2 experts a token" : "");
+    char *config =
+        arena_format(out->arena,
+                     "{\"model_type\":\"%s\",\"num_hidden_layers\":%ld,\"hidden_size\":%ld,"
+                     "\"num_attention_heads\":%ld,\"num_key_value_heads\":%ld,\"intermediate_size\":%ld,"
+                     "\"vocab_size\":%ld,\"head_dim\":%ld,\"max_position_embeddings\":1048576",
+                     experts ? "mixtral" : "llama", size_of(out, "num_hidden_layers"), hidden, heads, kv ? kv : heads,
+                     experts && expert ? expert
+                     : ffn             ? ffn
+                                       : gated,
+                     vocab ? vocab : 128256,
+                     wide    ? wide
+                     : heads ? hidden / heads
+                             : 1);
+    if (config && experts)
+        config = arena_format(out->arena, "%s,\"num_local_experts\":%ld,\"num_experts_per_tok\":%ld", config, experts,
+                              chosen ? chosen : 2);
+    return config && assumed && replaced_add(out, "--model=%s}", config) &&
+           replaced_advise(out, "the model is %s", assumed);
+}
+
+int replaced_reader(Replaced *out, const char *reader, const char *word, const char *value, int read) {
+    static const struct {
+        const char *name;
+        int (*read)(Replaced *out, Typed typed);
+    } READERS[] = {
+        {"@host", read_host},
+        {"@device_batch", read_device_batch},
+        {"@accumulation", read_accumulation},
+        {"@config", read_config},
+        {"@way", read_way},
+        {"@quantised", read_quantised},
+        {"@tokens_rate", read_tokens_rate},
+        {"@user_rate", read_user_rate},
+        {"@limits", read_limits},
+        {"@algorithm", read_algorithm},
+        {"@engine", read_engine},
+        {"@emits", read_emits},
+        {"@train_gpus", read_train_gpus},
+        {"@rest", read_rest},
+    };
+    Typed typed = {word, value, read};
+    int done = strncmp(reader, "@size ", 6) == 0 ? read_size(out, typed, reader + 6) : -1;
+    for (size_t i = 0; i < COUNT_OF(READERS); i++)
+        if (strcmp(reader, READERS[i].name) == 0) done = READERS[i].read(out, typed);
+    return done >= 0 ? done : !replaced_unknown(out, word) ? 0 : value && value[0] != '-' ? read : 1;
+}
