@@ -163,7 +163,7 @@ int command_run(const Command *command, int argc, char **argv, Streams streams, 
     if (ok && !command_line_answered(line, streams.out)) code = command->run(line, streams, error);
     if (ok && error->kind == ERROR_NONE) command_advise(line, streams.err);
     if (error->kind != ERROR_NONE) code = exit_of_error(error);
-    if (!ok && line && line->unknown) {
+    if (!ok && line && line->unknown && line->unknown->next) { /* the error has no room for all */
         unknown_print(line->unknown, streams.err);
         *error = (Error){0};
     }

@@ -327,7 +327,7 @@ static bool search_further(const ServingQuestion *question, Arena *arena, Servin
         if (!search_all(physical, &out->submeshes, &out->physical, &out->physical_count, error)) return false;
     }
     if (out->front.count == 0 && limited && !find_nearest(question, arena, out, error)) return false;
-    fit_first_token_goal(question, out);
+    if (question->concurrency == 0) fit_first_token_goal(question, out); /* else it has the wait of those in flight */
     if (out->front.count > 0 && !find_best(question, arena, out, error)) return false;
     if (out->front.count > 0 && !out->has_best && !limited && !prompts &&
         !find_best_loosened(question, arena, out, error))

@@ -138,7 +138,7 @@ def leave_out(scored):
 
 
 def signs(scored):
-    """Colocated against split on as many chips, in each edition: (right, all)."""
+    """Colocated against split on as many chips, in each edition: (right, all). Two that are within 1% say nothing."""
     right = pairs = 0
     for a, b in itertools.combinations(scored, 2):
         x, y = a["row"], b["row"]
@@ -148,8 +148,9 @@ def signs(scored):
             continue
         measured, own = float(x["step_s"]) < float(y["step_s"]), a["own"]["step_s"] < b["own"]["step_s"]
         pairs += 1
-        right += measured == own
-        print(f"{'right' if measured == own else 'WRONG'}: {source_of(x)} {x['model']} on {x['gpus']}: colocated and split "
+        tied = abs(a["own"]["step_s"] / b["own"]["step_s"] - 1) < 0.01
+        right += tied or measured == own
+        print(f"{'tied' if tied else 'right' if measured == own else 'WRONG'}: {source_of(x)} {x['model']} on {x['gpus']}: colocated and split "
               f"{x['step_s']} and {y['step_s']} s, here {a['own']['step_s']:.0f} and {b['own']['step_s']:.0f} s")
     return right, pairs
 

@@ -38,10 +38,10 @@ static char *written(shardopt_report *report, const char *format) {
 
 /* What the program prints for the same request. */
 static char *printed(const char *format) {
-    char *words[] = {"shardopt", "--model", "8b",       "--chip",       "v5e", "--slice", "4x4",
-                     "--batch",  "256Ki",   "--format", (char *)format, "-v",  NULL};
+    char *words[] = {"shardopt", "--model",  "8b",           "--chip", "v5e",           "--slice", "4x4", "--batch",
+                     "256Ki",    "--format", (char *)format, "-v",     "--sensitivity", "fast",    NULL};
     char *text;
-    cr_assert_eq(shardopt_call(12, words, &text, NULL), SHARDOPT_DONE);
+    cr_assert_eq(shardopt_call(14, words, &text, NULL), SHARDOPT_DONE);
     return text;
 }
 

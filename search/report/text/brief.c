@@ -329,7 +329,7 @@ static void write_note(const RowForm *form, TextOut out) {
         otherwise = otherwise || strchr(cell, '%');
         tied = tied || (i > 0 && result->plans[i].tied);
     }
-    if (more > 0) prose_item(&note, " ", "%d more of other kinds: -v.", more);
+    if (more > 0) prose_item(&note, " ", "%d more: -v.", more);
     if (tied) prose_item(&note, " ", "~ ties with plan 1.");
     if (otherwise) prose_item(&note, " ", "+1%%: as that launcher lays it out.");
     bool faster = report->has_free && report->free.ranked_seconds < result->plans[0].ranked_seconds;
@@ -458,7 +458,7 @@ static bool write_table(const void *context, TextOut out) {
 /* A shorter table: plans take two lines at most, then the last ones are left out, then plans take one line. False:
  * there is none. */
 static bool shorten(RowForm *form) {
-    enum { MANY = 4, LEAST = 3 };
+    enum { MANY = 4, LEAST = 2 };
     if (form->plan_lines == 0) return form->plan_lines = 2, true;
     if (form->plans > MANY || (form->plan_lines == 1 && form->plans > LEAST)) return form->plans--, true;
     return form->plan_lines == 2 && (form->plan_lines = 1, true);

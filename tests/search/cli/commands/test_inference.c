@@ -102,14 +102,14 @@ Test(command_inference, published_layouts_stand_beside) {
 
 /* Where nothing keeps the limits, what misses them least stands there with the limit that would allow it; it does. */
 Test(command_inference, a_miss_says_what_would_allow_it) {
-    Run result = run("--model|70b|--chip|h100|--nodes|1|--prompt|128000|--output|1000|--rate|0.01");
+    Run result = run("--model|8b|--chip|l4|--chips|1|--prompt|1000|--answer|1000|--rate|0.01");
     char words[160], limit[16] = "";
-    const char *at = result.out ? strstr(result.out, "which --ttft ") : NULL;
+    const char *at = result.out ? strstr(result.out, "which --tpot ") : NULL;
     cr_assert(at, "%s", result.out);
-    sscanf(at, "which --ttft %15s", limit);
+    sscanf(at, "which --tpot %15s", limit);
     free(result.out);
     snprintf(words, sizeof words,
-             "--model|70b|--chip|h100|--nodes|1|--prompt|128000|--output|1000|--rate|0.01|--ttft|%s", limit);
+             "--model|8b|--chip|l4|--chips|1|--prompt|1000|--answer|1000|--rate|0.01|--tpot|%s", limit);
     result = run(words);
     cr_expect(strstr(result.out, "Answer: "), "%s: %s", words, result.out);
     free(result.out);
