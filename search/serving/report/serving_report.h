@@ -86,6 +86,8 @@ void serving_add_job(const ServingQuestion *question, const ServingPoint *best, 
 void serving_add_weights(const ServingQuestion *q, Prose *prose);
 /* "12.3", "1,234": a rate. */
 const char *serving_rate(double value, char text[NUMBER_TEXT_SIZE]);
+/* Two figures, rounded up: what a limit has to be so that a time is within it: "10.7s". */
+const char *serving_limit(double seconds, char text[NUMBER_TEXT_SIZE]);
 /* Sequences that a worker is started with: those in flight, and of requests at a rate three deviations of their number
  * more (Poisson's), since that is a mean. */
 int64_t pool_slots(const ServingQuestion *question, const ServingPool *pool);

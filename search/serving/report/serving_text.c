@@ -128,13 +128,6 @@ static void write_next(const ServingReport *report, TextOut out) {
     fputc('\n', out.file);
 }
 
-/* Two figures, rounded up: what a limit has to be so that a time is within it. */
-static const char *allowing(double seconds, char text[NUMBER_TEXT_SIZE]) {
-    double unit = pow(10, floor(log10(seconds)) - 1), limit = ceil(seconds / unit) * unit;
-    snprintf(text, NUMBER_TEXT_SIZE, limit < 1 ? "%.3gms" : "%.3gs", limit < 1 ? 1000 * limit : limit);
-    return text;
-}
-
 /* The point that misses the limits least, and the limits that would allow it. */
 static void write_miss(const ServingReport *report, TextOut out) {
     const ServingAnswer *answer = report->answer;
@@ -145,10 +138,10 @@ static void write_miss(const ServingReport *report, TextOut out) {
     if (!point) return;
     prose_add(&prose, "Nearest: %s, %s, which", point_engine(point), point_degrees(point, text));
     if (point->tpot_seconds > answer->tpot_goal_seconds)
-        prose_add(&prose, " --tpot %s", allowing(point->tpot_seconds, limit));
+        prose_add(&prose, " --tpot %s", serving_limit(point->tpot_seconds, limit));
     if (point->ttft_seconds > answer->ttft_goal_seconds)
         prose_add(&prose, "%s --ttft %s", point->tpot_seconds > answer->tpot_goal_seconds ? " and" : "",
-                  allowing(point->ttft_seconds, limit));
+                  serving_limit(point->ttft_seconds, limit));
     prose_add(&prose, " would allow.");
     prose_write(out, "  ", "  ", prose.text);
     serving_write_point(report, point, out);
@@ -283,7 +276,7 @@ static void add_measured(const ServingReport *report, Prose *to) {
         prose_add(to, " (predicted %.0f%% %s)", fabs(off), off > 0 ? "more" : "less");
 }
 
-/* What others have published for this model and chip: the best of it for this load, and the smallest that is too large. */
+/* What others have published for this model and chip: the best for this load, and the smallest that is too large. */
 static void add_published(const ServingReport *report, Prose *to) {
     const ServingPublished *best = NULL;
     char chip[NUMBER_TEXT_SIZE];
@@ -293,15 +286,14 @@ static void add_published(const ServingReport *report, Prose *to) {
             best = &report->published[i];
     double more = best ? best->per_chip / report->answer->best.per_chip - 1 : 0;
     prose_add(to, "; published: ");
-    if (best && best->per_chip > 0)
+    bool meets = best && best->per_chip > 0;
+    if (meets)
         prose_add(to, "%s's %s (%s) has %s tokens/s per %s within these limits", best->source, best->engine,
                   best->layout, serving_rate(best->per_chip, chip), noun(report));
-    if (best && best->per_chip > 0 && more < -0.5)
+    if (meets && more < -0.5)
         prose_add(to, ", of which plan 1 claims %.1f times as many: time it first", 1 / (1 + more));
-    else if (best && best->per_chip > 0)
-        prose_add(to, ", %.0f%% %s", 100 * fabs(more), more < 0 ? "less" : "more");
-    else if (best)
-        prose_add(to, "nothing that fits meets these limits");
+    if (meets && more >= -0.5) prose_add(to, ", %.0f%% %s", 100 * fabs(more), more < 0 ? "less" : "more");
+    if (best && !meets) prose_add(to, "nothing that fits meets these limits");
     const ServingPublished *larger = NULL; /* the smallest of them */
     for (int i = 0; i < report->published_count; i++)
         if (!report->published[i].fits && (!larger || report->published[i].chips < larger->chips))

@@ -64,6 +64,12 @@ const char *point_engine(const ServingPoint *point) {
  * caches of others are on their way. */
 enum { SPECIAL_TOKENS = 64, PROMPTS_IN_FLIGHT = 8 };
 
+const char *serving_limit(double seconds, char text[NUMBER_TEXT_SIZE]) {
+    double unit = pow(10, floor(log10(seconds)) - 1), limit = ceil(seconds / unit) * unit;
+    snprintf(text, NUMBER_TEXT_SIZE, limit < 1 ? "%.3gms" : "%.3gs", limit < 1 ? 1000 * limit : limit);
+    return text;
+}
+
 int64_t pool_slots(const ServingQuestion *question, const ServingPool *pool) {
     return pool->batch + (question->rate > 0 ? (int64_t)ceil(3 * sqrt((double)pool->batch)) : 0);
 }
