@@ -294,7 +294,11 @@ bool meaning_of(const char *name, const Place *place, Meaning *out) {
         if (parts.count > 0 && best_row(&parts, place, false, false, out)) return true;
     }
     out->own = -1;
-    return best_row(&whole, place, true, false, out);
+    if (!best_row(&whole, place, true, false, out)) return false;
+    /* Nothing is left out for the sake of one part, "no-such-option": the others have to be known too. */
+    bool known = true;
+    for (int i = 0; i < whole.count; i++) known = known && is_known(whole.text[i]);
+    return known || !word_among("pass switch note note=", out->what);
 }
 
 bool meaning_is(const Meaning *meaning, const char *what) {

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 const Catalog *replaced_catalog(Replaced *out) {
     Error unread = {0};
@@ -58,12 +59,21 @@ bool replaced_keep(Replaced *out, char *word) {
     return true;
 }
 
+/* Whether other words of the line said so too: "sft" and --finetuning_type full, "128 H100" and the cloud's instance of
+ * them, --adapter qlora and --load_in_4bit, which is its format by default. */
+static bool is_said(const Replaced *out, const char *text) {
+    bool format = strcmp(text, "--qlora=4bit") == 0;
+    for (int i = 1; i < out->count; i++)
+        if (strcasecmp(out->words[i], text) == 0 || (format && replaced_is(out->words[i], "--qlora"))) return true;
+    return false;
+}
+
 bool replaced_add(Replaced *out, const char *format, ...) {
     va_list values;
     va_start(values, format);
     char *text = format_in(out->arena, format, values);
     va_end(values);
-    return out->any = true, text && replaced_keep(out, text);
+    return out->any = true, text && (is_said(out, text) || replaced_keep(out, text));
 }
 
 bool replaced_advise(Replaced *out, const char *format, ...) {

@@ -56,6 +56,12 @@ static int chip_words(Replaced *out, char **words, int left, char name[64]) {
     return !replaced_is_chip(out, name) ? 0 : sized ? 2 : 1;
 }
 
+/* By the name that the catalog has, so that "H100" and an instance of it are the same word. */
+static bool add_chip(Replaced *out, const char *name) {
+    const Chip *chip = catalog_find(replaced_catalog(out), name);
+    return replaced_add(out, "--chip=%s", chip ? chip->name : name);
+}
+
 /* A machine in words: "64 a100", "h100 x8", "p4d.24xlarge x 16". Returns as Replaced.word does; -1: it is none. */
 static int part_of_machine(Replaced *out, char **words, int left) {
     char name[64];
@@ -67,12 +73,20 @@ static int part_of_machine(Replaced *out, char **words, int left) {
         bool follows = replaced_is_chip(out, words[-1]) || (out->instance > 0 && !out->sized);
         if (!follows) taken = left > at + 1 ? chip_words(out, words + at + 1, left - at - 1, name) : 0;
         if (!follows && taken == 0) return -1;
+        bool ok = true;
+        int each = 0; /* "4x p5.48xlarge": so many instances */
+        if (taken > 0 && (strpbrk(name, "._") || strstr(name, "gpu-"))) {
+            ok = replaced_add(out, "--nodes=%lld", (long long)count) && (out->sized = true);
+            if (ok && !(catalog_instance(replaced_catalog(out), name, &each) && replaced_machine(out, name, true, &ok)))
+                ok = add_chip(out, name);
+            return ok ? at + 1 + taken : 0;
+        }
         if (!replaced_add(out, "--%s=%lld", follows && cloud ? "nodes" : "chips", (long long)count)) return 0;
         out->sized = true;
-        return taken > 0 && !replaced_add(out, "--chip=%s", name) ? 0 : at + 1 + taken;
+        return taken > 0 && !add_chip(out, name) ? 0 : at + 1 + taken;
     }
     taken = chip_words(out, words, left, name);
-    return taken == 0 ? -1 : replaced_add(out, "--chip=%s", name) ? taken : 0;
+    return taken == 0 ? -1 : add_chip(out, name) ? taken : 0;
 }
 
 /* A number and its unit: "60 days", "16k context", "15T tokens". Returns as Replaced.word does; -1: it is none. */
