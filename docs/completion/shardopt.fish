@@ -189,7 +189,7 @@ complete -c shardopt -n '__shardopt_in inference' -l requests -x -d 'a batch job
 complete -c shardopt -n '__shardopt_in inference' -l finish-in -x -d 'when the job of --requests has to be done: 8h, 90m'
 complete -c shardopt -n '__shardopt_in inference' -l speculate -x -d 'drafts of a step, and how often one is accepted: 3:0.7'
 complete -c shardopt -n '__shardopt_in inference' -l adapters -x -d 'LoRA adapters served with the base, and their rank: 8:16'
-complete -c shardopt -n '__shardopt_in inference' -l prefixes -x -d 'distinct beginnings that --cached is of, and host memory of a chip for them: 2000:100'
+complete -c shardopt -n '__shardopt_in inference' -l prefixes -x -d 'distinct beginnings of --cached, and host memory of a chip for them'
 complete -c shardopt -n '__shardopt_in inference' -l engine -x -a 'vllm sglang tensorrt-llm maxtext any' -d 'vllm, sglang, tensorrt-llm, maxtext, several with commas, or any (the chip\'s)'
 complete -c shardopt -n '__shardopt_in inference' -l mode -x -a 'aggregated disaggregated any decode prefill' -d 'aggregated, disaggregated, any; or one phase: decode, prefill (any)'
 complete -c shardopt -n '__shardopt_in inference' -l require -x -d 'only layouts like "tensor=4 pipeline<=2"'

@@ -89,9 +89,8 @@ static bool is_called_any(const char *part, const char *names) {
 /* Whether a part is what a row calls so, under any of its names. */
 static bool is_part(const char *part, const char *name, size_t length) {
     if (is_called(part, name, length)) return true;
-    for (int i = 0; i < WORD_ROW_COUNT; i++)
-        if (is_kind(&WORD_ROWS[i], "part") && strlen(WORD_ROWS[i].cell[1]) == length &&
-            strncmp(WORD_ROWS[i].cell[1], name, length) == 0)
+    for (int i = 0; i < WORD_ROW_COUNT && is_kind(&WORD_ROWS[i], "part"); i++) /* they stand first */
+        if (strncmp(WORD_ROWS[i].cell[1], name, length) == 0 && !WORD_ROWS[i].cell[1][length])
             return is_called_any(part, WORD_ROWS[i].cell[2]);
     return false;
 }

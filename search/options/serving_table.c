@@ -44,12 +44,11 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
                   .details = "LoRA adapters in HBM with the base (8:16: eight of rank 16), of which each request has "
                              "one: behind attention and MLPs, not in experts. Only engines that serve them (vllm, "
                              "sglang)."),
-    [OPTION_PREFIXES] =
-        INPUT_ROW("prefixes", "N[:GB]", 0,
-                  .help = "distinct beginnings that --cached is of, and host memory of a chip for them: 2000:100",
-                  .details = "So many distinct beginnings, each the --cached share of a prompt and as likely as the "
-                             "others: a hit needs room. HBM has what sequences leave, then GB of each chip's host "
-                             "memory (copied, or computed again where that is quicker). One pool only."),
+    [OPTION_PREFIXES] = INPUT_ROW(
+        "prefixes", "N[:GB]", 0, .help = "distinct beginnings of --cached, and host memory of a chip for them",
+        .details = "So many distinct beginnings, each the --cached share of a prompt and as likely as the "
+                   "others: a hit needs room. HBM has what sequences leave, then GB of each chip's host "
+                   "memory (copied, or computed again where that is quicker). One pool only."),
     [OPTION_ENGINE] =
         INPUT_ROW("engine", "NAME", 0, .heading = "Space",
                   .help = "vllm, sglang, tensorrt-llm, maxtext, several with commas, or any (the chip's)",
