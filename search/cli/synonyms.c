@@ -282,7 +282,8 @@ static void note_word(Replaced *out, const char *word, const char *next) {
     static const char *const SIZES[] = {"--nodes", "--chips", "--pods", "--slice", "@host"};
     static const char *const TUNED[] = {"--lora", "--qlora", "--task", "--freeze", "--targets", "@quantised"};
     Meaning meaning;
-    bool key = isalpha((unsigned char)*word) && strchr(word, '='), brief = word[0] == '-' && word[1] != '-' && !word[2];
+    bool key = isalpha((unsigned char)*word) && strchr(word, '='),
+         brief = word[0] == '-' && word[1] && word[1] != '-' && !word[2];
     out->qlora = out->qlora || strcmp(word, "--qlora") == 0;
     out->sentence = out->sentence || strcmp(word, "--question") == 0;
     out->vllm =
