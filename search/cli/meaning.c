@@ -280,9 +280,9 @@ static const char *without_prefix(const char *name) {
 
 bool meaning_of(const char *name, const Place *place, Meaning *out) {
     name = without_prefix(name);
-    Parts whole = parts_of(name);
     *out = (Meaning){.what = "", .where = "", .own = meaning_own(place->command, name)};
     if (out->own >= 0) return true;
+    Parts whole = parts_of(name);
     if (whole.count == 0 || strcspn(name, "=") > 160) return false;
     if (best_row(&whole, place, false, true, out)) return true;
     for (const char *at = name; at; at = memchr(at, '.', strcspn(at, "="))) {

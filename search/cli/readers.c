@@ -96,12 +96,12 @@ static int read_way(Replaced *out, Typed typed) {
     return (out->ranked && strstr(option, "lora=")) || replaced_add(out, "%s", option) ? typed.read : 0;
 }
 
-/* `--load_in_8bit`, unless it is false. */
+/* `--load_in_8bit`, unless it is false; 4 bits are what QLoRA has by itself. */
 static int read_quantised(Replaced *out, Typed typed) {
-    bool off = typed.value && strcasecmp(typed.value, "false") == 0;
+    bool off = typed.value && strcasecmp(typed.value, "false") == 0, eight = strchr(typed.word, '8') != NULL;
     bool valued = off || (typed.value && strcasecmp(typed.value, "true") == 0);
     out->any = true;
-    if (!off && !replaced_add(out, "--qlora=%s", strchr(typed.word, '8') ? "8bit" : "4bit")) return 0;
+    if (!off && (eight || !out->qlora) && !replaced_add(out, "--qlora=%s", eight ? "8bit" : "4bit")) return 0;
     return valued ? typed.read : 1;
 }
 

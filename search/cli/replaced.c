@@ -59,12 +59,10 @@ bool replaced_keep(Replaced *out, char *word) {
     return true;
 }
 
-/* Whether other words of the line said so too: "sft" and --finetuning_type full, "128 H100" and the cloud's instance of
- * them, --adapter qlora and --load_in_4bit, which is its format by default. */
+/* Whether other words of the line said so too: "sft" and --finetuning_type full, "128 H100" and an instance of them. */
 static bool is_said(const Replaced *out, const char *text) {
-    bool format = strcmp(text, "--qlora=4bit") == 0;
     for (int i = 1; i < out->count; i++)
-        if (strcasecmp(out->words[i], text) == 0 || (format && replaced_is(out->words[i], "--qlora"))) return true;
+        if (strcasecmp(out->words[i], text) == 0) return true;
     return false;
 }
 

@@ -304,6 +304,7 @@ static void note_word(Replaced *out, const char *word, const char *next) {
     for (size_t i = 0; i < COUNT_OF(TUNED); i++) any = any || meaning_is(&meaning, TUNED[i]);
     const WordRow *way = meaning_is(&meaning, "@way") && value ? word_row("command", value) : NULL;
     out->tuned = out->tuned || any || (way && way->cell[3]);
+    out->qlora = out->qlora || (way && way->cell[3] && strncmp(way->cell[3], "--qlora", 7) == 0);
     static const char *const TRAINED[] = {"--sequences", "--batch", "--seq", "--tokens", "--optimizer"};
     for (size_t i = 0; i < COUNT_OF(TRAINED); i++) out->trained = out->trained || meaning_is(&meaning, TRAINED[i]);
     out->counted = out->counted || ((meaning_is(&meaning, "--chips") || meaning_is(&meaning, "@host")) &&
