@@ -274,7 +274,12 @@ static void print_break(FILE *out, int level) {
     }
 }
 
-static void print_value(FILE *out, const cJSON *json, int level) {
+enum { ONE_LINE = -(1 << 20) };
+
+/* `tight`: what is alone in an object stands in its line. */
+static void print_value(FILE *out, const cJSON *json, int level, bool tight) {
+    bool lone = tight && json->child && !json->child->next && !json->child->child;
+    if (lone) level = ONE_LINE;
     bool is_object = cJSON_IsObject(json);
     char text[REAL_SIZE];
     if (is_object || cJSON_IsArray(json)) {
@@ -286,7 +291,7 @@ static void print_value(FILE *out, const cJSON *json, int level) {
                 json_print_text(out, child->string ? child->string : "");
                 fputs(": ", out);
             }
-            print_value(out, child, level + 1);
+            print_value(out, child, level + 1, tight);
         }
         if (json->child) print_break(out, level);
         putc(is_object ? '}' : ']', out);
@@ -302,14 +307,13 @@ static void print_value(FILE *out, const cJSON *json, int level) {
 }
 
 bool json_print_line(FILE *out, const cJSON *json) {
-    enum { ONE_LINE = -(1 << 20) };
-    print_value(out, json, ONE_LINE);
+    print_value(out, json, ONE_LINE, false);
     putc('\n', out);
     return json != NULL && !ferror(out);
 }
 
 bool json_print(FILE *out, const cJSON *json) {
-    print_value(out, json, 0);
+    print_value(out, json, 0, false);
     putc('\n', out);
     return fflush(out) == 0 && !ferror(out);
 }
@@ -321,7 +325,7 @@ static const char *path_behind(const char *path, const char *name) {
     return path + length + (path[length] == '.');
 }
 
-void json_keep(cJSON *object, const char *const *paths, int most) {
+static void keep(cJSON *object, const char *const *paths, int most) {
     for (cJSON *child = object->child, *next; child; child = next) {
         const char *inside[JSON_PATHS_MAX + 1] = {NULL};
         int count = 0;
@@ -336,6 +340,13 @@ void json_keep(cJSON *object, const char *const *paths, int most) {
         while (list && count > 0 && cJSON_GetArraySize(child) > most) cJSON_DeleteItemFromArray(child, most);
         if (count == 0 || whole) continue;
         for (cJSON *entry = list ? child->child : child; entry; entry = list ? entry->next : NULL)
-            json_keep(entry, inside, most);
+            keep(entry, inside, most);
     }
+}
+
+bool json_print_kept(FILE *out, cJSON *json, const char *const *paths, int most) {
+    keep(json, paths, most);
+    print_value(out, json, 0, true);
+    putc('\n', out);
+    return fflush(out) == 0 && !ferror(out);
 }

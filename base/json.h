@@ -77,15 +77,15 @@ cJSON *json_add_array(cJSON *to, const char *key);
  * the readers above take the tree as it is. */
 void json_settle(cJSON *json);
 
-/* Leaves of an object what the paths name, and nothing else: "plans.step.seconds" is of each of the first `most`
- * entries of a list of plans; a path without more names a value whole. The last path is NULL; there are JSON_PATHS_MAX
- * at most. */
-enum { JSON_PATHS_MAX = 48 };
-void json_keep(cJSON *object, const char *const *paths, int most);
-
 /* Prints with two blanks of indentation and a final newline, and flushes; bytes of text that are not UTF-8 go out as
  * U+FFFD. False means that memory is out or that the stream failed. */
 bool json_print(FILE *out, const cJSON *json);
+
+/* Prints what the paths name, and nothing else: "plans.step.seconds" is of each of the first `most` entries of a list of
+ * plans; a path without more names a value whole. What is alone in an object stands in its line. The last path is NULL;
+ * there are JSON_PATHS_MAX at most. What is not printed is taken from `json`. */
+enum { JSON_PATHS_MAX = 48 };
+bool json_print_kept(FILE *out, cJSON *json, const char *const *paths, int most);
 /* The same on one line, without flushing. */
 bool json_print_line(FILE *out, const cJSON *json);
 /* Prints one text in quotes, with the same escapes, for writers with a form of their own. */

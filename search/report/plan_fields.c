@@ -29,6 +29,7 @@ const Field PLAN_FIELDS[] = {
     {"launcher", TEXT(launcher), OR_ABSENT, .meaning = "whom the plan is for, and the software that priced it"},
     {"stack", TEXT(stack), OR_ABSENT, .meaning = "="},
     {"notation", TEXT(notation)},
+    {"words", TEXT(words), OR_ABSENT, .meaning = "the plan in the words of its launcher"},
     {"axes.data", DEGREE(ROLE_DATA), .column = 10},
     {"axes.fsdp", DEGREE(ROLE_FSDP), .column = 9},
     {"axes.sequence", DEGREE(ROLE_SEQUENCE), .column = 8},
@@ -157,18 +158,20 @@ const Field PLAN_FIELDS[] = {
     {0},
 };
 
-/* The one launcher that a request is for; NULL: any, or several. */
-static const char *only_launcher(const Request *request) {
-    const char *name = NULL;
+const Launcher *launcher_of(const Request *request) {
     for (int i = 0; i < launcher_count(); i++)
-        if (request->space.launchers == 1u << i) name = launcher_name(i);
-    return name;
+        if (request->space.launchers == 1u << i) return launcher_at(i);
+    return NULL;
 }
 
 static void fill_texts(const Request *request, const RankedPlan *ranked, PlanRecord *out) {
     const Knobs *knobs = &ranked->plan.knobs;
     const LauncherSet launchers = ranked->launchable_by;
-    out->launcher = only_launcher(request);
+    const Launcher *launcher = launcher_of(request);
+    out->launcher = launcher ? launcher->name : NULL;
+    out->text.words = (Prose){0};
+    launcher_words(launcher, request, ranked, &out->text.words);
+    out->words = out->text.words.text;
     out->stack = request->question.profile.stack;
     out->model = request->question.model.name;
     out->chip = request->question.chip.name;

@@ -21,13 +21,17 @@ typedef struct {
     double expected_seconds, expected_usd, reserved_usd; /* of the training, with failures where they are known */
     double exposed[ROLE_COUNT];
     const char *notation, *launcher, *schedule, *remat, *context, *stages, *sequence, *bound_by, *bound_next;
-    const char *convention, *unmeasured_figure, *stack, *label, *launchers, *padding, *model, *chip, *machine, *odd;
+    const char *convention, *unmeasured_figure, *stack, *label, *launchers, *padding, *model, *chip, *machine, *odd,
+        *words;
     struct {
         char notation[NOTATION_SIZE], remat[REMAT_TEXT_SIZE], label[WORDS_SIZE], launchers[WORDS_SIZE],
             padding[WORDS_SIZE];
-        Prose odd;
+        Prose odd, words;
     } text;
 } PlanRecord;
+
+/* The only launcher that a request is for; NULL: any, or several. */
+const Launcher *launcher_of(const Request *request);
 
 void plan_record(const Request *request, const RankedPlan *ranked, int rank, PlanRecord *out);
 

@@ -74,10 +74,12 @@ static bool add_rollout(const RlStep *step, cJSON *to) {
 static bool add_step(const RlQuestion *question, const RlStep *step, cJSON *to) {
     cJSON *json = json_add_object(to, NULL), *phases;
     double usd = rl_usd_per_step(question, step);
+    Prose words = {0};
+    rl_launch_words(step, &words);
     bool ok = json_add_text(json, "way", rl_way_name(step->way)) &&
               json_add_whole(json, "train_chips", step->train_chips) &&
               json_add_whole(json, "rollout_chips", step->rollout_chips) && json_add_whole(json, "lag", step->lag) &&
-              json_add_real(json, "seconds", step->seconds) &&
+              json_add_text(json, "words", words.text) && json_add_real(json, "seconds", step->seconds) &&
               json_add_real(json, "tokens_per_hour", rl_tokens_per_hour(question, step)) &&
               json_add_real(json, "usd", usd >= 0 ? usd : NAN) && (phases = json_add_object(json, "phases")) != NULL;
     for (int phase = 0; phase < RL_PHASES && ok; phase++)
@@ -118,6 +120,7 @@ static const char *const BRIEF[] = {"steps.way",
                                     "steps.train_chips",
                                     "steps.rollout_chips",
                                     "steps.lag",
+                                    "steps.words",
                                     "steps.seconds",
                                     "steps.tokens_per_hour",
                                     "steps.usd",
@@ -139,8 +142,7 @@ bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, const Rec
     ok = ok && (!recipes || add_recipes(recipes, json)) &&
          (!(answer->goodput > 0) || json_add_real(json, "goodput", answer->goodput)) && add_certificate(answer, json);
     if (ok) json_settle(json);
-    if (ok && !recipes) json_keep(json, BRIEF, 3);
-    ok = ok ? json_print(out, json) : error_memory(error);
+    ok = !ok ? error_memory(error) : recipes ? json_print(out, json) : json_print_kept(out, json, BRIEF, 3);
     cJSON_Delete(json);
     return ok;
 }

@@ -21,5 +21,7 @@ void rl_write_certificate(const RlAnswer *answer, FILE *out);
 enum { RL_WORDS_SIZE = 320 };
 const char *rollout_words(const Rollout *rollout, char text[RL_WORDS_SIZE]);
 const char *trainer_words(const Trainer *trainer, char text[RL_WORDS_SIZE]);
+/* Both sides as they are started: "trainer TP2 DP4, ...; rollout 4 x TP2, ...". */
+void rl_launch_words(const RlStep *step, Prose *to);
 /* "24 chips train, 8 generate, 1 step off policy" */
 const char *split_words(const RlStep *step, char text[RL_WORDS_SIZE]);

@@ -92,22 +92,29 @@ static void write_best(const RlQuestion *question, const RlAnswer *answer, TextO
     prose_write(out, "Answer: ", "  ", line.text);
 }
 
-/* Both sides in the words of who runs them. */
-static void write_words(const RlStep *step, TextOut out) {
-    Prose line = {0};
-    char words[RL_WORDS_SIZE], a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
+void rl_launch_words(const RlStep *step, Prose *to) {
+    char words[RL_WORDS_SIZE], a[NUMBER_TEXT_SIZE];
     const Trainer *trainer = &step->trainer;
-    prose_add(&line,
-              "In %s's and %s's words: trainer %s, micro-batch %lld, %lld update%s of %lld packed sequences of %s",
-              trainer_launcher(trainer), engine_at(step->rollout.layout->on.engine)->title,
+    const Rollout *rollout = &step->rollout;
+    prose_add(to, "trainer %s, micro-batch %lld, %lld update%s of %lld packed sequences of %s",
               plan_degrees(trainer->plan, words), (long long)trainer->plan->plan.knobs.microbatch_sequences,
               (long long)trainer->updates, trainer->updates > 1 ? "s" : "", (long long)trainer->sequences,
               grouped_text((double)trainer->length, a));
-    prose_add(&line, "; rollout %s, up to %lld answers in flight in each, %s a token",
-              rollout_degrees(&step->rollout, words), (long long)min_whole(step->rollout.answers, step->rollout.slots),
-              step_text(step->rollout.first_step_seconds, b));
-    if (step->rollout.last_step_seconds != step->rollout.first_step_seconds)
-        prose_add(&line, " (%s for the last)", step_text(step->rollout.last_step_seconds, c));
+    prose_add(to, "; rollout %s, up to %lld answers in flight in each", rollout_degrees(rollout, words),
+              (long long)min_whole(rollout->answers, rollout->slots));
+}
+
+/* Both sides in the words of who runs them. */
+static void write_words(const RlStep *step, TextOut out) {
+    Prose line = {0};
+    char first[NUMBER_TEXT_SIZE], last[NUMBER_TEXT_SIZE];
+    const Rollout *rollout = &step->rollout;
+    prose_add(&line, "In %s's and %s's words: ", trainer_launcher(&step->trainer),
+              engine_at(rollout->layout->on.engine)->title);
+    rl_launch_words(step, &line);
+    prose_add(&line, ", %s a token", step_text(rollout->first_step_seconds, first));
+    if (rollout->last_step_seconds != rollout->first_step_seconds)
+        prose_add(&line, " (%s for the last)", step_text(rollout->last_step_seconds, last));
     prose_add(&line, ".");
     prose_write(out, "", "  ", line.text);
 }

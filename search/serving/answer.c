@@ -246,13 +246,16 @@ static bool find_nearest(const ServingQuestion *question, Arena *arena, ServingA
 
 /* ---- points that differ in kind ---- */
 
-static bool same_point(const ServingPoint *a, const ServingPoint *b) {
-    return a->per_user == b->per_user && a->per_chip == b->per_chip;
+/* Two rows that a reader could not choose between: of one mode, within 5% in both rates. */
+static bool are_alike(const ServingPoint *a, const ServingPoint *b) {
+    static const double ALIKE = 0.05;
+    return a->mode == b->mode && fabs(a->per_user / b->per_user - 1) < ALIKE &&
+           fabs(a->per_chip / b->per_chip - 1) < ALIKE;
 }
 
 static void add_kind(ServingAnswer *answer, const char *kind, const ServingPoint *point) {
     for (int i = 0; i < answer->kind_count; i++)
-        if (same_point(&answer->kinds[i].point, point)) return;
+        if (are_alike(&answer->kinds[i].point, point)) return;
     if (answer->kind_count < SERVING_KINDS_MAX) answer->kinds[answer->kind_count++] = (ServingKind){kind, *point};
 }
 

@@ -289,6 +289,22 @@ static char *printed(const cJSON *json) {
     return text;
 }
 
+Test(json, what_paths_name_is_printed) {
+    static const char *const PATHS[] = {"a.b", "list.x", "list.in.y", "whole", NULL};
+    cJSON *json = cJSON_Parse("{\"a\": {\"b\": 1, \"c\": 2}, \"gone\": 3, \"whole\": {\"k\": [1, 2]}, "
+                              "\"list\": [{\"x\": 1, \"in\": {\"y\": \"t\", \"z\": 0}}, {\"x\": 2}, {\"x\": 3}]}");
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    cr_expect(json_print_kept(out, json, PATHS, 2));
+    fclose(out);
+    cr_expect_str_eq(text, "{\n  \"a\": {\"b\": 1},\n  \"whole\": {\n    \"k\": [\n      1,\n      2\n    ]\n  },\n"
+                           "  \"list\": [\n    {\n      \"x\": 1,\n      \"in\": {\"y\": \"t\"}\n    },\n"
+                           "    {\"x\": 2}\n  ]\n}\n");
+    free(text);
+    cJSON_Delete(json);
+}
+
 Test(json, printed_digits_are_all_there) {
     cJSON *json = cJSON_CreateObject();
     cJSON *list = json_add_array(json, "list");

@@ -8,12 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-const Launcher *launcher_of(const Request *request) {
-    for (int i = 0; i < launcher_count(); i++)
-        if (request->space.launchers == 1u << i) return launcher_at(i);
-    return NULL;
-}
-
 static void write_words(const Report *report, const RankedPlan *first, TextOut out) {
     const Request *request = report->request;
     const Launcher *launcher = launcher_of(request);

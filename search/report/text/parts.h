@@ -5,7 +5,7 @@
 
 #include "base/text/terminal.h"
 #include "search/answer/plan_words.h"
-#include "search/launch/launcher.h"
+#include "search/report/plan_fields.h"
 #include "search/report/report.h"
 
 /* The plan's model and machine, and with `batch` its sequences of a step, a line that stands out; and "(fits with
@@ -57,9 +57,6 @@ void row_gap_words(const Report *report, int rank, Prose *to);
 
 /* Whether an interrupt came after the proof, to the searches around it. */
 bool interrupted_later(const Report *report);
-
-/* The only launcher that a request is for; NULL: any, or several. */
-const Launcher *launcher_of(const Request *request);
 
 /* How probable it is, "<1%" and ">99%" at the ends. */
 const char *chance_text(double chance, char text[NUMBER_TEXT_SIZE]);

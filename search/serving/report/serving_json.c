@@ -40,12 +40,14 @@ static void add_placement(cJSON *to, const ServingLayout *on) {
         }
 }
 
-static void add_pool(cJSON *to, const ServingPool *pool) {
+static void add_pool(cJSON *to, const ServingQuestion *question, const ServingPool *pool) {
     static const char *const PHASES[] = {"both", "prefill", "decode"};
     const WorkerLayout *layout = &pool->on.layout;
     cJSON *json = json_add_object(to, NULL), *axes;
+    char words[ENGINE_LINE_SIZE];
     json_add_text(json, "phase", PHASES[pool->phase]);
     json_add_whole(json, "workers", pool->workers);
+    if (question && pool_launch(question, pool, words)[0]) json_add_text(json, "words", words);
     axes = json_add_object(json, "axes");
     json_add_whole(axes, "tensor", layout->tensor);
     json_add_whole(axes, "pipeline", layout->pipeline);
@@ -78,7 +80,7 @@ static void add_point(cJSON *to, const char *key, const ServingReport *report, c
     point_record(report, point, rank, &record);
     fields_add_json(json, &next, "ttft_seconds", &record);
     pools = json_add_array(json, "pools");
-    for (int i = 0; i < point->pool_count; i++) add_pool(pools, &point->pools[i]);
+    for (int i = 0; i < point->pool_count; i++) add_pool(pools, rank == 0 ? report->question : NULL, &point->pools[i]);
     fields_add_json(json, &next, NULL, &record);
     add_launchers(json, report, point);
 }
@@ -299,6 +301,8 @@ static const char *const BRIEF[] = {"search.proof",
                                     "search.gap",
                                     "best_point.notation",
                                     "best_point.engine",
+                                    "best_point.pools.workers",
+                                    "best_point.pools.words",
                                     "best_point.ttft_seconds",
                                     "best_point.tpot_seconds",
                                     "best_point.likely",
@@ -315,8 +319,7 @@ static const char *const BRIEF[] = {"search.proof",
 
 bool serving_write_json(const ServingReport *report, bool brief, FILE *out, Error *error) {
     cJSON *json = serving_json(report);
-    if (json && brief) json_keep(json, BRIEF, 3);
-    bool ok = json && json_print(out, json);
+    bool ok = json && (brief ? json_print_kept(out, json, BRIEF, 3) : json_print(out, json));
     cJSON_Delete(json);
     return ok || error_memory(error);
 }

@@ -199,7 +199,8 @@ static void write_best(const ServingReport *report, TextOut out) {
     write_launch(report, best, out);
 }
 
-static void add_point(Table *table, int rank, const ServingPoint *point, const char *kind) {
+/* Returns how wide engine and note are. */
+static int add_point(Table *table, int rank, const ServingPoint *point, const char *kind) {
     char text[POINT_TEXT_SIZE];
     if (strcmp(kind, "two pools") == 0) kind = "disaggregated";
     if (strcmp(kind, "one pool") == 0) kind = "aggregated";
@@ -211,6 +212,7 @@ static void add_point(Table *table, int rank, const ServingPoint *point, const c
     table_cell(table, "%s", serving_rate(point->per_chip, text));
     table_cell(table, "%s", point_engine(point));
     table_cell(table, "%s", kind);
+    return (int)(strlen(point_engine(point)) + strlen(kind));
 }
 
 /* Plans that differ in kind, and tensor parallelism over all chips, which many would run. */
@@ -218,12 +220,13 @@ static bool write_plans(const ServingReport *report, TextOut out) {
     const ServingAnswer *answer = report->answer;
     Arena arena = {0};
     char headings[96];
-    snprintf(headings, sizeof headings, ">|plan|>TPOT|>TTFT|>tokens/s/user|>tokens/s/%s|engine|note", noun(report));
+    snprintf(headings, sizeof headings, ">|plan|>TPOT|>TTFT|>tok/s/user|>tok/s/%s|engine|note", noun(report));
     Table table = table_new(&arena, "Plans", headings);
     int count = report_points(report);
     bool compares = answer->has_best && answer->count.complete && !report->top &&
                     report->question->modes != 1u << SERVE_PREFILL && report->question->machine.mesh.devices > 1;
     bool shown = false;
+    int wide = 0;
     for (int i = 0; i < count; i++) {
         const char *kind;
         char also[64];
@@ -231,13 +234,13 @@ static bool write_plans(const ServingReport *report, TextOut out) {
         bool equal = compares && answer->has_usual && !shown && fabs(usual->per_chip / point->per_chip - 1) < 1e-9 &&
                      fabs(usual->per_user / point->per_user - 1) < 1e-9;
         snprintf(also, sizeof also, "%s, as TP over all", kind);
-        add_point(&table, i + 1, point, equal ? also : kind);
+        wide = (int)max_whole(wide, add_point(&table, i + 1, point, equal ? also : kind));
         shown |= equal;
     }
     if (compares && !shown && answer->has_usual) add_point(&table, count + 1, &answer->usual, "TP over all");
     if (compares && !answer->has_usual)
         table_row(&table, (const char *const[]){"", "TP over all", "-", "-", "-", "-", "", "misses the limits"});
-    table_wrap(&table, 1, 46);
+    table_wrap(&table, 1, (int)max_whole(30, min_whole(46, 62 - wide))); /* 120 columns in all */
     table_may_drop(&table, 6);
     table_may_drop(&table, 7);
     bool ok = table_write_text(&table, " ", out);
