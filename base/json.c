@@ -169,12 +169,13 @@ bool json_text_or(const cJSON *object, const char *path, const char *fallback, c
 /* ---- writing ---- */
 
 enum { REAL_SIZE = 32 };
+static const int64_t EXACT = 1000000000000000; /* whole numbers below it are printed digit by digit */
 
 /* Writes 17 significant digits, which hold every bit of a double, with a point whatever the locale writes. A number
  * that is not finite becomes null. */
 static const char *real_text(double value, char *text) {
     if (!isfinite(value)) return "null";
-    if (fabs(value) < 1e15 && value == (double)(int64_t)value && !(value == 0 && signbit(value))) {
+    if (fabs(value) < (double)EXACT && value == (double)(int64_t)value && !(value == 0 && signbit(value))) {
         snprintf(text, REAL_SIZE, "%lld", (long long)value);
         return text;
     }
@@ -198,6 +199,7 @@ bool json_add_real(cJSON *to, const char *key, double value) {
 
 bool json_add_whole(cJSON *to, const char *key, int64_t value) {
     char text[REAL_SIZE];
+    if (value > -EXACT && value < EXACT) return attach(to, key, cJSON_CreateNumber((double)value));
     snprintf(text, sizeof text, "%lld", (long long)value);
     return attach(to, key, cJSON_CreateRaw(text));
 }
@@ -222,7 +224,7 @@ cJSON *json_add_array(cJSON *to, const char *key) { return attach(to, key, cJSON
 void json_print_text(FILE *out, const char *text) {
     static const char SHORT[] = "\"\\\b\f\n\r\t", NAMES[] = "\"\\bfnrt";
     size_t left = strlen(text);
-    putc('"', out);
+    putc_unlocked('"', out);
     while (left > 0) {
         size_t size = 0; /* of what stands for itself */
         while (size < left && text[size] >= ' ' && text[size] < 0x7F && text[size] != '"' && text[size] != '\\') size++;
@@ -230,17 +232,17 @@ void json_print_text(FILE *out, const char *text) {
         if (!plain) size = utf8_size(text, left);
         const char *name = plain ? NULL : memchr(SHORT, text[0], sizeof SHORT - 1);
         if (size == 0)
-            fputs("\xEF\xBF\xBD", out);
+            fputs_unlocked("\xEF\xBF\xBD", out);
         else if (name)
             fprintf(out, "\\%c", NAMES[name - SHORT]);
         else if (!plain && ((unsigned char)text[0] < 0x20 || text[0] == 0x7F))
             fprintf(out, "\\u%04x", (unsigned)text[0]);
         else
-            fwrite(text, 1, size, out);
+            fwrite_unlocked(text, 1, size, out);
         text += size ? size : 1;
         left -= size ? size : 1;
     }
-    putc('"', out);
+    putc_unlocked('"', out);
 }
 
 /* A number as json_add_*() wrote it; strtod() wants the point of the caller's locale. */
@@ -267,10 +269,10 @@ void json_settle(cJSON *json) {
 static void print_break(FILE *out, int level) {
     if (level < 0) return; /* all on one line */
     static const char BLANKS[] = "                                ";
-    putc('\n', out);
+    putc_unlocked('\n', out);
     for (int left = 2 * level, now; left > 0; left -= now) {
         now = left < (int)sizeof BLANKS - 1 ? left : (int)sizeof BLANKS - 1;
-        fwrite(BLANKS, 1, (size_t)now, out);
+        fwrite_unlocked(BLANKS, 1, (size_t)now, out);
     }
 }
 
@@ -283,38 +285,38 @@ static void print_value(FILE *out, const cJSON *json, int level, bool tight) {
     bool is_object = cJSON_IsObject(json);
     char text[REAL_SIZE];
     if (is_object || cJSON_IsArray(json)) {
-        putc(is_object ? '{' : '[', out);
+        putc_unlocked(is_object ? '{' : '[', out);
         for (const cJSON *child = json->child; child; child = child->next) {
-            if (child != json->child) putc(',', out);
+            if (child != json->child) putc_unlocked(',', out);
             print_break(out, level + 1);
             if (is_object) {
                 json_print_text(out, child->string ? child->string : "");
-                fputs(": ", out);
+                fputs_unlocked(": ", out);
             }
             print_value(out, child, level + 1, tight);
         }
         if (json->child) print_break(out, level);
-        putc(is_object ? '}' : ']', out);
+        putc_unlocked(is_object ? '}' : ']', out);
     } else if (cJSON_IsString(json)) {
         json_print_text(out, json->valuestring ? json->valuestring : "");
     } else if (cJSON_IsRaw(json)) {
-        fputs(json->valuestring ? json->valuestring : "null", out);
+        fputs_unlocked(json->valuestring ? json->valuestring : "null", out);
     } else if (cJSON_IsNumber(json)) {
-        fputs(real_text(json->valuedouble, text), out);
+        fputs_unlocked(real_text(json->valuedouble, text), out);
     } else {
-        fputs(cJSON_IsTrue(json) ? "true" : cJSON_IsFalse(json) ? "false" : "null", out);
+        fputs_unlocked(cJSON_IsTrue(json) ? "true" : cJSON_IsFalse(json) ? "false" : "null", out);
     }
 }
 
 bool json_print_line(FILE *out, const cJSON *json) {
     print_value(out, json, ONE_LINE, false);
-    putc('\n', out);
+    putc_unlocked('\n', out);
     return json != NULL && !ferror(out);
 }
 
 bool json_print(FILE *out, const cJSON *json) {
     print_value(out, json, 0, false);
-    putc('\n', out);
+    putc_unlocked('\n', out);
     return fflush(out) == 0 && !ferror(out);
 }
 

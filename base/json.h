@@ -81,9 +81,9 @@ void json_settle(cJSON *json);
  * U+FFFD. False means that memory is out or that the stream failed. */
 bool json_print(FILE *out, const cJSON *json);
 
-/* Prints what the paths name, and nothing else: "plans.step.seconds" is of each of the first `most` entries of a list of
- * plans; a path without more names a value whole. What is alone in an object stands in its line. The last path is NULL;
- * there are JSON_PATHS_MAX at most. What is not printed is taken from `json`. */
+/* Prints what the paths name, and nothing else: "plans.step.seconds" is of each of the first `most` entries of a list
+ * of plans; a path without more names a value whole. What is alone in an object stands in its line. The last path is
+ * NULL; there are JSON_PATHS_MAX at most. What is not printed is taken from `json`. */
 enum { JSON_PATHS_MAX = 48 };
 bool json_print_kept(FILE *out, cJSON *json, const char *const *paths, int most);
 /* The same on one line, without flushing. */
