@@ -42,6 +42,13 @@ typedef struct {
     .name = "budget", .takes = "USD", .help = "the same for what the training may cost: 20M",                          \
     .details = "The same for what the training may cost in dollars, every chip that is allocated paid for: 20M, 5e6. " \
                "A point is in the budget if one of its prices is."
+#define OPTION_ROW_WHAT_IF                                                                                             \
+    .name = "what-if", .takes = "CHANGES",                                                                             \
+    .help = "the same with something else, a line under the answer: \"chip=b200; nodes=16\"",                          \
+    .details =                                                                                                         \
+        "The same question with other options, as a line under the answer: its figures, and how far they move. "       \
+        "\"`chip=b200 nodes=4; nodes=16`\" are two changes, up to eight; another size takes the place of the "         \
+        "machine's. A line is of text alone."
 #define OPTION_ROW_OUTPUT                                                                                              \
     .name = "output", .letter = 'o', .takes = "FILE", .help = "write the result to this file instead of to stdout",    \
     .details = "Write the result there. A new file is written and renamed: the old content or the new, never half.",   \

@@ -336,6 +336,7 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
                    "docs/json.md has the columns of csv. brief is JSON too: what a decision needs, in at most 60 "
                    "lines.",
         .values = "text json markdown html csv brief junit"),
+    [OPTION_WHAT_IF] = {OPTION_ROW_WHAT_IF, .use = USE_PLAN},
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT, .use = ALL | RUN},
     [OPTION_TIMING] = OPTION_ROW("timing", NULL, BOTH | USE_EMIT, .help = "print on stderr how long it took",
                                  .details = "Say on standard error how long it took."),

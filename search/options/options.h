@@ -126,6 +126,7 @@ typedef enum {
     OPTION_ANNOTATE,
     OPTION_GRAPH,
     OPTION_EMIT, /* of `rl` */
+    OPTION_WHAT_IF,
     OPTION_FORMAT,
     OPTION_READ,
     OPTION_REFIT,

@@ -106,6 +106,7 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
     [OPTION_FORMAT] =
         OPTION_ROW("format", "FORMAT", USE_RL, .help = "text, json, html, or brief: JSON of at most 60 lines (text)",
                    .values = "text json html brief"),
+    [OPTION_WHAT_IF] = {OPTION_ROW_WHAT_IF, .use = USE_RL},
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT},
     [OPTION_TIMING] = OPTION_ROW("timing", NULL, USE_RL, .help = "print on stderr how long it took"),
     [OPTION_VERBOSE] = OPTION_ROW("verbose", NULL, USE_RL, .letter = 'v',

@@ -97,6 +97,7 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
     [OPTION_FORMAT] =
         OPTION_ROW("format", "FORMAT", USE_INFERENCE, .help = "text, json, markdown, html, csv or brief (text)",
                    .values = "text json markdown html csv brief"),
+    [OPTION_WHAT_IF] = {OPTION_ROW_WHAT_IF, .use = USE_INFERENCE},
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT},
     [OPTION_CERTIFICATE] = OPTION_ROW(
         "certificate", "FILE", USE_INFERENCE, .help = "write what became of every layout and batch to this file too",

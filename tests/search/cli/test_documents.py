@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the documents of several commands say of the same thing: a sweep says what `plan` says of each point, both sides of a
 diff are those of the reports, a file of a launcher is the plan that it was written for; and gates on what they say."""
-import json, os, unittest
+import json, os, re, unittest
 from html.parser import HTMLParser
 
 from program import Case
@@ -40,6 +40,28 @@ class Tags(HTMLParser):
     def handle_endtag(self, tag):
         if tag not in self.VOID:
             assert self.open.pop() == tag, tag
+
+
+class WhatIf(Case):
+    def test_a_line_is_what_the_changed_question_says(self):
+        """Per step, or per chip, and the share that it moves, of both questions typed out."""
+        for words, change, changed, path, of in (
+                ("plan --model 8b --chip h100 --nodes 1", "chip=h200", "plan --model 8b --chip h200 --nodes 1",
+                 "plans.0.step.seconds", " per step"),
+                ("plan --model 8b --chip h100 --nodes 1", "32xh100", "plan --model 8b --chip h100 --chips 32",
+                 "plans.0.step.seconds", " per step"),
+                ("inference --model 8b --chip h100 --chips 2", "tpot=20ms",
+                 "inference --model 8b --chip h100 --chips 2 --tpot 20ms", "best_point.tokens_per_second_per_chip", " per chip"),
+                ("rl --model 8b", "nodes=2", "rl --model 8b --chip h100 --nodes 2", "steps.0.seconds", " per step")):
+            code, out, err = self.run_line(f"{words} --what-if '{change}'")
+            self.assertEqual(code, 0, err)
+            before, after = (self.report(line) for line in (words, changed))
+            for key in path.split("."):
+                before, after = (d[int(key) if key.isdigit() else key] for d in (before, after))
+            line = " ".join(out[out.index("\nWhat if "):].split())
+            self.assertTrue(line.startswith(f"What if {change}: "), line)
+            share = float(re.search(rf"{re.escape(of)} \(([+-][\d.]+)%\)", line)[1])
+            self.assertAlmostEqual(share, 100 * (after / before - 1), delta=0.051, msg=line)
 
 
 class Diff(Case):
