@@ -8,11 +8,33 @@
 #include "search/cli/commands.h"
 #include "search/cli/meaning.h"
 #include "search/cli/synonyms.h"
+#include "search/cli/what_if.h"
 #include "search/options/machine_words.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+int command_run(const Command *command, int argc, char **argv, Streams streams, Error *error) {
+    Arena arena = {0};
+    int code = EXIT_DONE;
+    const Command *other = command->other ? command->other(argc, argv) : NULL;
+    if (other) command = other;
+    if (command->run_words) return command->run_words(argc, argv, streams, error);
+    CommandLine *line = ARENA_NEW(&arena, CommandLine, 1);
+    bool ok = line ? command_line_read(command, argc, argv, &arena, line, error) : error_memory(error);
+    if (ok && !command_line_answered(line, streams.out))
+        code = command->option_count == OPTION_COUNT && line->text[OPTION_WHAT_IF] ? what_if_run(line, streams, error)
+                                                                                   : command->run(line, streams, error);
+    if (ok && error->kind == ERROR_NONE) command_advise(line, streams.err);
+    if (error->kind != ERROR_NONE) code = exit_of_error(error);
+    if (!ok && line && line->unknown && line->unknown->next) { /* the error has no room for all */
+        unknown_print(line->unknown, streams.err);
+        *error = (Error){0};
+    }
+    arena_free(&arena);
+    return code;
+}
 
 /* `shardopt help`: of all, of one command, and what docs/ is made of: manual page, completions, tables of figures. */
 static int help(int argc, char **argv, Streams streams, Error *error) {

@@ -16,7 +16,7 @@ enum { CHANGES_MOST = 8, WORDS_MOST = 16 };
 static const struct {
     const char *list, *path, *of;
     FieldUnit *unit;
-    bool moves; /* it is told with how far it moves */
+    bool moves; /* how far stands behind it */
 } FIGURES[] = {
     {"plans", "chips_used", " chips", grouped_text, false},
     {"plans", "step.seconds", " per step", step_text, true},
