@@ -95,6 +95,24 @@ static void headline(const SweepGrid *grid, Prose *to) {
     prose_add(to, ":");
 }
 
+/* "What fits: nodes=8 to nodes=128.", where one option varies, some points fit, and those in one run. */
+static void add_reach(const SweepGrid *grid, const SweepRow *rows, Prose *to) {
+    char from[128], until[128];
+    int varied = 0;
+    int64_t first = -1, last = -1, fit = 0;
+    for (int i = 0; i < grid->option_count; i++) varied += grid->options[i].count > 1;
+    for (int64_t i = 0; i < grid->points; i++) {
+        if (!rows[i].has_plan) continue;
+        if (first < 0) first = i;
+        last = i;
+        fit++;
+    }
+    if (varied != 1 || fit == 0 || fit == grid->points || last - first + 1 != fit) return;
+    prose_add(to, " What fits: %s", sweep_point_text(grid, first, from, sizeof from));
+    if (fit > 1) prose_add(to, " to %s", sweep_point_text(grid, last, until, sizeof until));
+    prose_add(to, ".");
+}
+
 static void summary(const SweepView *view, Prose *to) {
     const SweepGrid *grid = view->grid;
     const SweepRow *rows = view->rows;
@@ -106,6 +124,7 @@ static void summary(const SweepView *view, Prose *to) {
     for (PointState state = 0; state < POINT_STATES; state++)
         if (count[state] > 0) prose_item(to, ", ", "%s %s", number_grouped(count[state], number), WORDS[state]);
     prose_add(to, ".");
+    add_reach(grid, rows, to);
     if (!sweep_goal_is(view->goal)) return;
     prose_add(to, " ");
     sweep_goal_summary(grid, rows, view->goal, to);
