@@ -36,10 +36,9 @@ static void fill_outer(int axis, int64_t left[ROLE_COUNT], int64_t room[MESH_AXE
 static bool jax_places(const Mesh *mesh, const Nesting *nesting, const int64_t left[ROLE_COUNT], Placement *placement) {
     JaxShape physical = jax_physical_shape(mesh), logical = {.count = ROLE_COUNT};
     JaxAssignment assignment;
+    bool split;
     for (int l = 0; l < ROLE_COUNT; l++) logical.size[l] = left[jax_role(nesting, l)];
-    if (jax_mesh_assign(&physical, &logical, false, &assignment) != JAX_MESH_PLACED &&
-        jax_mesh_assign(&physical, &logical, true, &assignment) != JAX_MESH_PLACED)
-        return false;
+    if (!jax_mesh_assign(&physical, &logical, &split, &assignment)) return false;
     jax_place(mesh, nesting, &assignment, placement);
     return true;
 }

@@ -5,7 +5,7 @@
 #include "search/engine/explore/tuple_list_parts.h"
 
 #include "base/util.h"
-#include "mesh/prime.h"
+#include "mesh/factorization.h"
 
 #include <stdlib.h>
 
