@@ -3,9 +3,8 @@
 #pragma once
 
 #include "base/text/drawn.h"
-#include "cost/trace/formats/step_log.h"
-#include "cost/trace/ranks.h"
-#include "cost/trace/timeline.h"
+#include "cost/trace/formats/formats.h"
+#include "cost/trace/rank_trace.h"
 #include "search/trace/plan_terms.h"
 
 typedef struct {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cost/profile/doubt.h"
-#include "cost/trace/formats/bench_log.h"
+#include "cost/trace/formats/formats.h"
 #include "search/trace/refit.h"
 
 enum { MEASUREMENTS_MAX = 8, MEASURED_FIGURES_MAX = 12 };

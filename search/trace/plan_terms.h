@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "cost/plan/plan.h"
-#include "cost/trace/place.h"
+#include "cost/trace/recording.h"
 
 #include <cjson/cJSON.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An XSpace plane by plane: only planes of devices are held, one at a time, and no longer than until they are read. */
-#include "cost/trace/formats/xplane.h"
+#include "cost/trace/formats/formats.h"
 
 #include "base/util.h"
 
