@@ -2,7 +2,6 @@
 #include "cost/measured/replay.h"
 
 #include "base/util.h"
-#include "cost/measured/replay_parts.h"
 
 #include <math.h>
 #include <stdio.h>

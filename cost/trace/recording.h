@@ -128,8 +128,8 @@ bool recording_hand_over(Recording *recording, Error *error);
 
 const char *recording_text(const Recording *recording, int32_t name); /* "" for -1 */
 
-/* ---- place.c: puts every event of a recording to a term of the model: kernels by their names and by the host code that
- * launched them, collectives by the group of ranks they ran in ---- */
+/* place.c: puts every event of a recording to a term of the model: kernels by their names and by the host code that
+ * launched them, collectives by the group of ranks they ran in. */
 
 /* The plan that the trace is compared with, as far as it distinguishes groups. */
 typedef struct {

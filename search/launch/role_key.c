@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/launch/role_key.h"
+#include "search/launch/import.h"
 
 #include "base/util.h"
 

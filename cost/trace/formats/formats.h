@@ -75,15 +75,8 @@ bool chrome_read(ByteSource source, const char *where, Recording *out, Error *er
 static const size_t XPLANE_BYTES_MAX = (size_t)2 << 30;
 bool xplane_read(ByteSource source, const char *where, Recording *out, Error *error);
 
-/* Internal. Whether the first bytes of a plane say that it is no device's. */
-bool xplane_is_of_host(const void *head, size_t length);
-/* Internal. Reads a plane; one of no device is passed. False: memory is out. */
-bool xplane_read_device(const void *bytes, size_t length, Recording *recording);
-/* Internal. A binary file that went through a tool for text has U+FFFD in place of every byte above 127. */
-bool xplane_is_text_damaged(const uint8_t *bytes, size_t length);
-
-/* The SQLite export of Nsight Systems (`nsys export --type sqlite`). Tables exist only where they have rows, and columns
- * grow by version: each is requested before it is read. */
+/* The SQLite export of Nsight Systems (`nsys export --type sqlite`). Tables exist only where they have rows, and
+ * columns grow by version: each is requested before it is read. */
 
 /* Reads into a recording that was begun, and finishes it. The database is the caller's to close. A database that is
  * damaged is read as far as it goes, and `trouble` says so; errors name `where`. */

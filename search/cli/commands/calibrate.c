@@ -6,10 +6,10 @@
 #include "base/threads.h"
 #include "base/util.h"
 #include "cost/measured/fit.h"
-#include "cost/measured/labels.h"
 #include "cost/measured/replay.h"
+#include "cost/measured/run.h"
 #include "cost/measured/side_tables.h"
-#include "cost/profile/profile_set_json.h"
+#include "cost/profile/profile_set.h"
 #include "search/cli/commands/kinds.h"
 
 #include <omp.h>

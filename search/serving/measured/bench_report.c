@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/serving/measured/bench_report.h"
+#include "search/serving/measured/serving_runs.h"
 
 #include "base/file.h"
 #include "base/json.h"

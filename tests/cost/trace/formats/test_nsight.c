@@ -6,6 +6,8 @@
 #include "base/util.h"
 #include "tests/cost/trace/recorded.h"
 
+#include <sqlite3.h>
+
 TestSuite(nsight, .init = recorded_begin, .fini = recorded_end);
 
 /* A process's global id, and that of a thread in it. */

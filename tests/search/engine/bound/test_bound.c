@@ -8,7 +8,6 @@
  * And the placements in reach of a bound are those, all of them, that have it within the threshold. */
 #include "cost/played.h"
 #include "search/engine/bound/batch.h"
-#include "search/engine/bound/context_bound.h"
 #include "search/engine/bound/knob_bound.h"
 #include "search/engine/bound/lower_rates.h"
 #include "search/engine/bound/tuple_bound.h"
