@@ -51,17 +51,12 @@ static bool has_part(const char *key, const char *parts) {
     return false;
 }
 
-static bool ends_with(const char *key, const char *end) {
-    size_t length = strlen(key), tail = strlen(end);
-    return length >= tail && strcmp(key + length - tail, end) == 0;
-}
-
 static bool looks_like_size(const cJSON *item) {
     const cJSON *number = cJSON_IsArray(item) ? item->child : item;
     if (cJSON_IsTrue(item)) return has_part(item->string, FLAG_PARTS);
     return cJSON_IsNumber(number) && number->valuedouble >= 2 && floor(number->valuedouble) == number->valuedouble &&
-           has_part(item->string, SIZE_PARTS) && !ends_with(item->string, "_token_id") &&
-           !ends_with(item->string, "_token_index");
+           has_part(item->string, SIZE_PARTS) && !text_ends_in(item->string, "_token_id") &&
+           !text_ends_in(item->string, "_token_index");
 }
 
 static bool is_named(const FamiliesRead *read, const char *key) {
