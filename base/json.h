@@ -22,14 +22,12 @@ enum { JSON_DEPTH_MAX = 64, JSON_BYTES_MAX = 64 << 20 };
  * says why. The caller frees the result with cJSON_Delete. */
 cJSON *json_parse(const char *text, size_t length, const char *where, Error *error);
 
-/* The same of what Python's json module writes, where Infinity and NaN are numbers: they stay so in the tree, and no
- * read with a range takes them. */
-cJSON *json_parse_python(const char *text, size_t length, const char *where, Error *error);
-cJSON *json_read_python_file(const char *path, Error *error);
-
 /* Reads a whole regular file (at most JSON_BYTES_MAX bytes) and parses it; errors name the path. A folder, a device and
  * a missing file are ERROR_IO. */
 cJSON *json_read_file(const char *path, Error *error);
+/* The same of what Python's json module writes, where Infinity and NaN are numbers: they stay so in the tree, and no
+ * read with a range takes them. */
+cJSON *json_read_python_file(const char *path, Error *error);
 
 /* The value of a key path ("training.batch_tokens" goes into nested objects). NULL means that the value is absent or
  * JSON null. */

@@ -23,7 +23,7 @@ typedef struct {
     size_t length;
     size_t at; /* <= length */
     int depth;
-    bool python; /* Infinity, -Infinity and NaN are numbers */
+    bool python;   /* Infinity, -Infinity and NaN are numbers */
     char *scratch; /* of `length` bytes: no string becomes longer when its escapes are undone */
     Key *keys;
     size_t key_count, key_room;
@@ -364,10 +364,6 @@ static cJSON *parse(const char *text, size_t length, bool python, const char *wh
 
 cJSON *json_parse(const char *text, size_t length, const char *where, Error *error) {
     return parse(text, length, false, where, error);
-}
-
-cJSON *json_parse_python(const char *text, size_t length, const char *where, Error *error) {
-    return parse(text, length, true, where, error);
 }
 
 static cJSON *read_file(const char *path, bool python, Error *error) {

@@ -50,7 +50,7 @@ endforeach()
 
 list(SORT types COMPARE STRING)
 list(LENGTH types count)
-set(code "/* Made by cmake/Families.cmake. */\n#include \"models/config/family_index.h\"\n\n")
+set(code "/* Made by cmake/Families.cmake. */\n#include \"models/config/family.h\"\n\n")
 string(APPEND code "const int FAMILY_TYPE_COUNT = ${count};\nconst FamilyType FAMILY_TYPES[] = {\n")
 foreach(type ${types})
   string(APPEND code "${row_${type}}")

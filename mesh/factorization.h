@@ -6,8 +6,8 @@
 #pragma once
 
 #include "base/arena.h"
-#include "base/number.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "mesh/mesh.h"
 
 typedef enum { ROLE_TENSOR, ROLE_EXPERT, ROLE_SEQUENCE, ROLE_FSDP, ROLE_DATA, ROLE_PIPELINE, ROLE_COUNT } Role;
@@ -90,3 +90,35 @@ enum { PLACEMENTS_MAX = 1 << 22 };
  * arena; their number equals placement_count. */
 bool placements_enumerate(const Mesh *mesh, const Degrees *degrees, Arena *arena, Placement **out, int64_t *count,
                           Error *error);
+
+/* Factorizations of different primes are independent of each other, so every count of factorizations is a product over
+ * primes. */
+
+enum { PRIMES_MAX = 15 }; /* the 16 least primes multiply to more than 2^63 */
+
+typedef struct {
+    int64_t prime;
+    int exponent;
+} PrimePower;
+
+/* Writes the prime powers of n >= 1, ascending, and returns their number. Trial division takes at most sqrt(n) / 2
+ * steps. */
+int prime_powers(int64_t n, PrimePower out[PRIMES_MAX]);
+
+/* The divisors of n >= 1, ascending, and a last entry above them all, INT64_MAX. In the arena; NULL means that memory
+ * is out. */
+int64_t *divisors_of(int64_t n, Arena *arena);
+
+/* One prime of a whole mesh, by axis. */
+typedef struct {
+    int64_t prime;
+    int exponent[MESH_AXES_MAX];
+    int total;
+} MeshPrime;
+
+/* Writes the primes of all axis sizes, ascending, and returns their number. -1 means that the sizes multiply to more
+ * than 2^63 - 1. */
+int mesh_primes(const Mesh *mesh, MeshPrime out[PRIMES_MAX]);
+
+/* n over k, for n <= 67 and k <= 5: the largest values that 62 prime factors in six roles need. */
+uint32_t binomial(int n, int k);

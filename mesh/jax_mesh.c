@@ -122,55 +122,12 @@ static bool assign_split(const JaxShape *physical, const JaxShape *logical, JaxA
     return true;
 }
 
-JaxMeshResult jax_mesh_assign(const JaxShape *physical, const JaxShape *logical, bool allow_split, JaxAssignment *out) {
+bool jax_mesh_assign(const JaxShape *physical, const JaxShape *logical, bool *split, JaxAssignment *out) {
     assert(physical->count < JAX_PHYSICAL_MAX && logical->count <= JAX_LOGICAL_MAX);
-    if (product(physical) != product(logical)) return JAX_MESH_WRONG_COUNT;
-    if (assign_whole(physical, logical, out)) return JAX_MESH_PLACED;
-    return allow_split && assign_split(physical, logical, out) ? JAX_MESH_PLACED : JAX_MESH_NOT_IMPLEMENTED;
-}
-
-JaxMeshResult jax_hybrid_assign(const JaxShape *physical, int64_t slices, const JaxShape *ici, const JaxShape *dcn,
-                                bool allow_split, JaxAssignment *out) {
-    JaxAssignment slice;
-    if (ici->count != dcn->count || product(dcn) != slices) return JAX_MESH_WRONG_COUNT;
-    JaxMeshResult result = jax_mesh_assign(physical, ici, allow_split, &slice);
-    if (result != JAX_MESH_PLACED) return result;
-    clear(out);
-    memcpy(out->factor[0], dcn->size, (size_t)dcn->count * sizeof(int64_t));
-    memcpy(out->factor[1], slice.factor[0], (size_t)physical->count * sizeof slice.factor[0]);
-    return JAX_MESH_PLACED;
-}
-
-void jax_mesh_devices(const JaxShape *physical, const JaxShape *logical, const JaxAssignment *assignment,
-                      int32_t *out) {
-    /* A device number is a sum over digits, one per (logical, physical) pair, in the order in which they vary: the
-     * pairs of a logical axis start with the highest physical axis. A digit is worth the stride of its axis times the
-     * share of that axis that more intense logical axes take. */
-    struct {
-        int64_t size, worth;
-    } digits[JAX_LOGICAL_MAX * JAX_PHYSICAL_MAX];
-    int64_t inside[JAX_PHYSICAL_MAX], stride = 1, total = 1;
-    int count = 0;
-    for (int p = physical->count - 1; p >= 0; p--) {
-        inside[p] = stride;
-        stride *= physical->size[p];
-    }
-    for (int l = logical->count - 1; l >= 0; l--)
-        for (int p = physical->count - 1; p >= 0; p--) {
-            int64_t factor = assignment->factor[p][l];
-            digits[count].size = factor;
-            digits[count++].worth = inside[p];
-            inside[p] *= factor;
-            total *= factor;
-        }
-    for (int64_t i = 0; i < total; i++) {
-        int64_t device = 0, rest = i;
-        for (int d = 0; d < count; d++) {
-            device += rest % digits[d].size * digits[d].worth;
-            rest /= digits[d].size;
-        }
-        out[i] = (int32_t)device;
-    }
+    *split = false;
+    if (product(physical) != product(logical)) return false;
+    *split = !assign_whole(physical, logical, out);
+    return !*split || assign_split(physical, logical, out);
 }
 
 /* ---- small slices ---- */

@@ -21,12 +21,6 @@ typedef struct {
     int64_t size[JAX_LOGICAL_MAX]; /* >= 1 */
 } JaxShape;
 
-typedef enum {
-    JAX_MESH_PLACED,
-    JAX_MESH_WRONG_COUNT,     /* ValueError: the products differ */
-    JAX_MESH_NOT_IMPLEMENTED, /* an axis is not a product of whole physical axes, and splitting is not allowed */
-} JaxMeshResult;
-
 /* factor[p][l]: of physical axis p for logical axis l. On one physical axis logical axes nest, the last (most intense)
  * at stride 1; inside one logical axis the highest physical axis varies fastest. */
 typedef struct {
@@ -34,19 +28,9 @@ typedef struct {
 } JaxAssignment;
 
 /* Does what create_device_mesh does on a torus of any generation, without the orders of small slices (below). At most
- * four physical axes. With `allow_split`, whole axes are tried first, and only if that fails is everything split
- * anew. */
-JaxMeshResult jax_mesh_assign(const JaxShape *physical, const JaxShape *logical, bool allow_split, JaxAssignment *out);
-
-/* Does what create_hybrid_device_mesh does: slices over DCN. The product of `dcn` must be `slices`; each slice is laid
- * out by the rule above with `ici`. Row 0 of *out is the DCN, row p + 1 the physical axis p: the DCN factor of a
- * logical axis is the outer one. The two shapes have the same number of axes. */
-JaxMeshResult jax_hybrid_assign(const JaxShape *physical, int64_t slices, const JaxShape *ici, const JaxShape *dcn,
-                                bool allow_split, JaxAssignment *out);
-
-/* The devices of the mesh in C order over the logical axes, numbered in C order over the physical ones, as numpy would
- * show them. `out` has room for their product. */
-void jax_mesh_devices(const JaxShape *physical, const JaxShape *logical, const JaxAssignment *assignment, int32_t *out);
+ * four physical axes. *split: some logical axis is no product of whole physical axes, which JAX takes only where
+ * allow_split_physical_axes is given; then everything is split anew. False: the products differ. */
+bool jax_mesh_assign(const JaxShape *physical, const JaxShape *logical, bool *split, JaxAssignment *out);
 
 /* Small slices are ordered by hand instead, whatever the rule above says: devices in this order are cut into the mesh
  * shape. `chip` is the name in the catalog ("tpu-v5e"). NULL means that there is no such order and the rule holds.

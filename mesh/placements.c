@@ -3,7 +3,6 @@
  * them for one tuple at a time. */
 #include "base/util.h"
 #include "mesh/factorization.h"
-#include "mesh/prime.h"
 
 #include <assert.h>
 #include <stdlib.h>

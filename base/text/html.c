@@ -2,6 +2,7 @@
 #include "base/text/html.h"
 
 #include "base/escape.h"
+#include "base/memory_stream.h"
 #include "base/sha256.h"
 #include "base/text/svg.h"
 
@@ -267,4 +268,23 @@ const char *page_script_hash(char text[PAGE_SCRIPT_HASH_SIZE]) {
     to[-1] = '='; /* only filling was in it */
     *to = '\0';
     return text;
+}
+
+FILE *drawn_open(Drawn *drawn) { return memory_stream_open(&drawn->svg, &drawn->length); }
+
+bool drawn_close(Drawn *drawn, FILE *svg, bool any) {
+    drawn->drawn = any;
+    return fclose(svg) == 0 && (!any || !drawn->table.failed);
+}
+
+void drawn_section(const Drawn *drawn, const char *id, const char *heading, FILE *out) {
+    html_section_open(out, id, heading);
+    html_paragraph(out, drawn->words.text);
+    html_figure_open(out, heading);
+    fwrite(drawn->svg, 1, drawn->length, out);
+    html_figure_close(out);
+    fputs("<details class=\"data\"><summary>The figures as a table</summary>\n", out);
+    table_write_html(&drawn->table, out);
+    fputs("</details>\n", out);
+    html_section_close(out);
 }

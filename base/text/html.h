@@ -4,6 +4,11 @@
  * it. */
 #pragma once
 
+#include "base/text/prose.h"
+#include "base/text/table.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -40,3 +45,22 @@ const char *page_script_hash(char text[PAGE_SCRIPT_HASH_SIZE]);
 void html_list(FILE *out, const char *tag, const char *const *texts, int64_t count);
 /* A section with the command line that writes the page again. */
 void html_again(FILE *out, const char *command);
+
+/* A picture that was drawn, and its section of a page: the words above it, the SVG, and its figures as a table for who
+ * does not see it. */
+
+/* All zero before; free `svg` in the end. */
+typedef struct {
+    char *svg;
+    size_t length;
+    Prose words;
+    Table table;
+    bool drawn; /* false: there is nothing to show */
+} Drawn;
+
+/* The stream for the SVG; NULL means that memory is out. */
+FILE *drawn_open(Drawn *drawn);
+/* Closes it; `any`: what was drawn is something to show. False means that memory is out. */
+bool drawn_close(Drawn *drawn, FILE *svg, bool any);
+
+void drawn_section(const Drawn *drawn, const char *id, const char *heading, FILE *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Sources count FLOPs in ways that differ by a third and more; cost/measured/README.md has the table. The deciding
  * words stand in the column mfu_convention. */
-#include "cost/measured/replay_parts.h"
+#include "cost/measured/replay.h"
 
 #include "base/util.h"
 #include "models/parameters.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/measured/labels.h"
+#include "cost/measured/run.h"
 
 #include "base/util.h"
 

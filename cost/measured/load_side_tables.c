@@ -67,9 +67,19 @@ static bool is_row(const Form *form, const TsvReader *reader, bool heading) {
     return true;
 }
 
+/* Its path in the data folder; NULL where there is none, or (with an error) where memory is out. */
+static const char *path_of(const Form *form, Arena *arena, Error *error) {
+    Error missing = {0};
+    const char *folder = file_data_folder("cost/measured/data", arena, &missing);
+    const char *path = folder ? arena_format(arena, "%s/%s", folder, form->file) : NULL;
+    if (folder ? !path : missing.kind == ERROR_MEMORY) error_memory(error);
+    return path && access(path, F_OK) == 0 ? path : NULL;
+}
+
 static bool read_list(const Form *form, const char *path, Arena *arena, void **list, int64_t *count, Error *error) {
     char *text, where[192];
     size_t length, lines = 1;
+    if (!path && !(path = path_of(form, arena, error))) return error->kind == ERROR_NONE;
     if (!file_read(path, FILE_MAX, arena, &text, &length, error)) return false;
     for (size_t i = 0; i < length; i++) lines += text[i] == '\n';
     TsvReader *reader = ARENA_NEW(arena, TsvReader, 1);
@@ -88,15 +98,6 @@ static bool read_list(const Form *form, const char *path, Arena *arena, void **l
     return result == TSV_END;
 }
 
-/* Its path in the data folder; NULL where there is none, or (with an error) where memory is out. */
-static const char *path_of(const Form *form, Arena *arena, Error *error) {
-    Error missing = {0};
-    const char *folder = file_data_folder("cost/measured/data", arena, &missing);
-    const char *path = folder ? arena_format(arena, "%s/%s", folder, form->file) : NULL;
-    if (folder ? !path : missing.kind == ERROR_MEMORY) error_memory(error);
-    return path && access(path, F_OK) == 0 ? path : NULL;
-}
-
 bool excluded_read(const char *path, Arena *arena, ExcludedKinds *out, Error *error) {
     *out = (ExcludedKinds){0};
     return read_list(&EXCLUDED, path, arena, (void **)&out->kinds, &out->count, error);
@@ -112,24 +113,6 @@ bool flagged_read(const char *path, Arena *arena, FlaggedRuns *out, Error *error
 bool networks_read(const char *path, Arena *arena, Networks *out, Error *error) {
     *out = (Networks){0};
     return read_list(&NETWORKS, path, arena, (void **)&out->networks, &out->count, error);
-}
-
-bool excluded_load(Arena *arena, ExcludedKinds *out, Error *error) {
-    const char *path = path_of(&EXCLUDED, arena, error);
-    *out = (ExcludedKinds){0};
-    return path ? excluded_read(path, arena, out, error) : error->kind == ERROR_NONE;
-}
-
-bool flagged_load(Arena *arena, FlaggedRuns *out, Error *error) {
-    const char *path = path_of(&FLAGGED, arena, error);
-    *out = (FlaggedRuns){0};
-    return path ? flagged_read(path, arena, out, error) : error->kind == ERROR_NONE;
-}
-
-bool networks_load(Arena *arena, Networks *out, Error *error) {
-    const char *path = path_of(&NETWORKS, arena, error);
-    *out = (Networks){0};
-    return path ? networks_read(path, arena, out, error) : error->kind == ERROR_NONE;
 }
 
 const char *excluded_reason(const ExcludedKinds *kinds, const Run *run) {

@@ -2,7 +2,7 @@
 #include "cost/measured/rank.h"
 
 #include "base/util.h"
-#include "cost/measured/labels.h"
+#include "cost/measured/run.h"
 #include "cost/measured/score.h"
 
 #include <math.h>

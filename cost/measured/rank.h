@@ -36,7 +36,7 @@ typedef struct {
 typedef bool GroupVisit(void *context, MeasuredPlan *plans, int64_t count, Error *error);
 
 /* Visits every group, in the order of source, model and machine, but for those of the source `without`
- * (cost/measured/labels.h; NULL: none). Runs without tokens are left out. False: memory is out, or a visit failed. */
+ * (cost/measured/run.h; NULL: none). Runs without tokens are left out. False: memory is out, or a visit failed. */
 bool groups_each(const Ranked *rows, int64_t count, const char *without, GroupVisit *visit, void *context,
                  Error *error);
 
@@ -68,7 +68,7 @@ typedef struct {
     double cell_tau, cell_median, cell_p90;
 } Ranking;
 
-/* Ranks all groups, or those without the source `without` (cost/measured/labels.h; NULL means all). Equal predictions
+/* Ranks all groups, or those without the source `without` (cost/measured/run.h; NULL means all). Equal predictions
  * are neither concordant nor discordant; among several predicted best the one measured slowest counts. */
 bool rank_runs(const Ranked *rows, int64_t count, const char *without, Arena *arena, Ranking *out, Error *error);
 

@@ -2,7 +2,6 @@
 #include "cost/measured/replay.h"
 
 #include "base/util.h"
-#include "cost/measured/replay_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@ enum { NOTES_MOST = 4096 };
 bool replay_data_load(Arena *arena, ReplayData *out, Error *error) {
     return zoo_load(arena, &out->zoo, error) && catalog_load(arena, &out->chips, error) &&
            optimizer_load("adamw", "optimizer", arena, &out->optimizer, error) &&
-           networks_load(arena, &out->networks, error) && excluded_load(arena, &out->asides, error);
+           networks_read(NULL, arena, &out->networks, error) && excluded_read(NULL, arena, &out->asides, error);
 }
 
 static CostContext setting_of(const Replay *replay, const Profile *profile) {

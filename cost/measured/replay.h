@@ -4,8 +4,8 @@
 #pragma once
 
 #include "cost/estimate.h"
-#include "cost/measured/side_tables.h"
 #include "cost/measured/run.h"
+#include "cost/measured/side_tables.h"
 #include "cost/profile/profile_set.h"
 #include "cost/state/optimizer.h"
 #include "mesh/chip_json.h"
@@ -39,7 +39,7 @@ typedef struct {
     double measured_bytes;   /* HBM; 0 means not measured */
     MemoryShown memory_shown;
     bool first_rank;                /* the source's figure of memory is that of the first stage alone */
-    int64_t memory_seq; /* tokens of the sequences that memory has to hold; 0: work.seq */
+    int64_t memory_seq;             /* tokens of the sequences that memory has to hold; 0: work.seq */
     int64_t first_layers;           /* of the first stage, as that source's software deals them; 0: one stage */
     bool failed;                    /* it did not run: it crashed, or memory was out */
     const char *aside;              /* why it is neither fitted nor scored (aside.h); NULL: it is */
@@ -80,3 +80,34 @@ bool replay_price(const void *replay, const Profile *composed, double *seconds);
 
 /* The same with every number that a report needs. */
 bool replay_estimate(const Replay *replay, const ProfileSet *set, Estimate *out);
+
+/* The steps of replay_prepare(), by the files that they stand in. False means that the run cannot be replayed, and
+ * replay->skipped says why. */
+
+/* Says why it cannot be replayed; returns false. */
+__attribute__((format(printf, 2, 3))) bool replay_skip(Replay *replay, const char *format, ...);
+/* Notes an assumption, for people; it counts as a guess if `guess`. */
+__attribute__((format(printf, 3, 4))) void replay_note(Replay *replay, bool guess, const char *format, ...);
+
+/* Whether the framework is one of JAX's; replay_on_torch(): whether it is PyTorch with its own FSDP (torchtitan,
+ * llm-foundry, fms-fsdp). */
+bool replay_on_jax(const Replay *replay);
+bool replay_on_torch(const Replay *replay);
+
+/* replay_model.c: finds the zoo's model of these dimensions, which knows facts that no column holds (windows, latent
+ * attention, shared experts, first dense layers); else makes one from the columns. */
+bool replay_model(const Zoo *zoo, Replay *replay);
+
+/* replay_machine.c: finds chip, slices or nodes, and the network's rate where topology_note has one. */
+bool replay_machine(const ReplayData *data, Replay *replay);
+/* Places ranks in the framework's order (GPUs) or where JAX puts them (TPUs). */
+bool replay_placement(Replay *replay);
+
+/* replay_plan.c: finds degrees, knobs, remat and state. */
+bool replay_plan(const Optimizer *optimizer, Replay *replay);
+/* Sets the layout of replay->remat under the plan's stages. */
+void replay_layout(Replay *replay);
+
+/* convention.c: computes the seconds of a measured step from the source's most telling figure, in its own
+ * convention. */
+bool replay_measured(Replay *replay);

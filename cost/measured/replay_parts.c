@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/measured/replay_parts.h"
+#include "cost/measured/replay.h"
 
 #include "base/util.h"
 

@@ -43,15 +43,11 @@ typedef struct {
     int64_t count;
 } Networks;
 
-/* Any file with the columns that the data folder's have, under their heading; what is read lives in the arena. */
+/* Any file with the columns that the data folder's have, under their heading; NULL: the data folder's own. What is read
+ * lives in the arena. */
 bool excluded_read(const char *path, Arena *arena, ExcludedKinds *out, Error *error);
 bool flagged_read(const char *path, Arena *arena, FlaggedRuns *out, Error *error);
 bool networks_read(const char *path, Arena *arena, Networks *out, Error *error);
-
-/* Those of the data folder. */
-bool excluded_load(Arena *arena, ExcludedKinds *out, Error *error);
-bool flagged_load(Arena *arena, FlaggedRuns *out, Error *error);
-bool networks_load(Arena *arena, Networks *out, Error *error);
 
 /* Why a run is excluded; NULL means that it is not. */
 const char *excluded_reason(const ExcludedKinds *kinds, const Run *run);

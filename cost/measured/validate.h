@@ -3,9 +3,9 @@
  * are made. The result is the same for any number of threads. */
 #pragma once
 
-#include "cost/measured/labels.h"
 #include "cost/measured/rank.h"
 #include "cost/measured/replay.h"
+#include "cost/measured/run.h"
 #include "cost/measured/score.h"
 
 /* The result of one run. Texts live in the arena; "" means that there is nothing to say. */
@@ -27,7 +27,7 @@ typedef struct {
     double error; /* predicted / measured - 1 of the step; 0 where it was not measured */
 } Outcome;
 
-/* The runs to take; an empty list takes all. Names are as in the table: a source of cost/measured/labels.h, a chip
+/* The runs to take; an empty list takes all. Names are as in the table: a source of cost/measured/run.h, a chip
  * under any of its names. */
 enum { FILTER_MAX = 32 };
 typedef struct {
@@ -71,3 +71,25 @@ bool replay_runs(const RunTable *table, const RunFilter *filter, const ReplayWit
                  Error *error);
 bool validate_runs(const RunTable *table, const RunFilter *filter, const ReplayWith *with, Arena *arena,
                    Validation *out, Error *error);
+
+/* nearest.c: the measured run that says most about a question: of the same chip, and near in model, size of the
+ * machine, length of sequences and precision. Pure. */
+
+typedef struct {
+    const char *model;        /* its name */
+    double active_parameters; /* of a token */
+    bool mixture;
+    double chips, seq;
+    Precision precision;
+} NearestAsk;
+
+/* The nearest of the outcomes, which are of one chip; NULL where none is of a like model: dense or a mixture as
+ * requested, with at least half and at most twice the active parameters. Of runs that are equally near the last of the
+ * table. */
+const Outcome *nearest_run(const Outcome *outcomes, int64_t count, const NearestAsk *ask);
+
+/* Whether a run can be the nearest, by what needs no replay. */
+bool run_is_like(const Run *run, const NearestAsk *ask);
+
+/* Tokens per second and chip of a run, by the step that was measured; 0 where the batch is not known. */
+double outcome_tokens_per_second_per_chip(const Outcome *outcome);

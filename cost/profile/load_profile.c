@@ -5,7 +5,7 @@
 #include "base/util.h"
 #include "cost/profile/doubt.h"
 #include "cost/profile/profile_figure.h"
-#include "cost/profile/profile_set_json.h"
+#include "cost/profile/profile_set.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -35,7 +35,7 @@ static inline double figure_value_of(const Profile *profile, const ProfileFigure
 }
 
 /* Reads one whole Profile from its file, such as cost/profiles/ideal.json: "name",
- * "source", perhaps "note", and each figure {"value", "source"}. Sets of profiles: cost/profile/profile_set_json.h. */
+ * "source", perhaps "note", and each figure {"value", "source"}. Sets of profiles: cost/profile/profile_set.h. */
 
 /* Reads strictly: a key that is missing, unknown, without a source or out of its range is an error. Pure. */
 bool profile_from_json(const cJSON *json, const char *where, Profile *out, Error *error);

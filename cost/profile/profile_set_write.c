@@ -2,7 +2,7 @@
 /* Writes a set as a file that people read and compare: two lines for each figure, with the shortest numbers. */
 #include "base/json.h"
 #include "base/util.h"
-#include "cost/profile/profile_set_json.h"
+#include "cost/profile/profile_set.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -30,13 +30,6 @@ double state_bytes_per_layer(const Model *model, const LayerKind *kind, int64_t 
     return bytes;
 }
 
-double cache_bytes_per_token(const Model *model, double bytes_per_number) {
-    double bytes = 0;
-    for (int i = 0; i < model->kind_count; i++)
-        bytes += (double)model->kinds[i].count * cache_bytes_per_layer(&model->kinds[i], bytes_per_number);
-    return bytes;
-}
-
 double cache_span(const LayerKind *kind, double bytes_per_number, double tokens) {
     double near = kind->window > 0 ? min_real(tokens, (double)kind->window) : tokens;
     if (kind->compress <= 1) return near;
@@ -68,10 +61,4 @@ double cache_share_of_chip(const LayerKind *kind, int64_t tensor, int64_t furthe
     int64_t heads = heads_of_cache(kind);
     double own = (double)divide_up(heads, min_whole(tensor, heads)) / (double)heads;
     return own / (double)further;
-}
-
-int64_t cache_sequences(double free_bytes, double bytes_per_sequence) {
-    if (!(free_bytes > 0)) return 0;
-    double sequences = floor(free_bytes / bytes_per_sequence);
-    return sequences < 1e15 ? (int64_t)sequences : INT64_C(1000000000000000);
 }

@@ -18,9 +18,6 @@ double cache_bytes_per_layer(const LayerKind *kind, double bytes_per_number);
 /* The part of it that attention reads: without the keys of an indexer. */
 double attended_bytes_per_layer(const LayerKind *kind, double bytes_per_number);
 
-/* The same for all layers. */
-double cache_bytes_per_token(const Model *model, double bytes_per_number);
-
 /* Tokens that a layer keeps of a sequence: all, or its window; of joined entries (LayerKind.compress) as many tokens as
  * all entries and the window alongside take the room of. */
 double cache_span(const LayerKind *kind, double bytes_per_number, double tokens);
@@ -40,6 +37,3 @@ double cache_share_of_chip(const LayerKind *kind, int64_t tensor, int64_t furthe
 /* How many chips of the tensor group hold the same heads (1 where there are none): the ways that batch or sequence can
  * still divide. */
 int64_t cache_copies(const LayerKind *kind, int64_t tensor);
-
-/* The number of sequences that fit into `free_bytes`. */
-int64_t cache_sequences(double free_bytes, double bytes_per_sequence);

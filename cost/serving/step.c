@@ -250,10 +250,6 @@ double speculation_tokens(Speculation speculation) {
 
 double finished_per_step(double batch, double output) { return batch / output; }
 
-double evicted_per_step(double batch, double prompt, double output) {
-    return finished_per_step(batch, output) * (prompt + output);
-}
-
 double prefill_per_step(double batch, const ServedRequest *request, double tokens_per_step) {
     return finished_per_step(batch, request->output) * tokens_per_step * request->prompt * (1 - request->cached);
 }
@@ -262,10 +258,6 @@ double queue_wait(double load) { return load < 1 ? load / (2 * (1 - load)) : INF
 
 double decode_requests_per_second(double batch, double step_seconds, double output) {
     return batch / (step_seconds * output);
-}
-
-double pool_ratio(double prefill_seconds, double batch, double step_seconds, double output) {
-    return prefill_seconds * decode_requests_per_second(batch, step_seconds, output);
 }
 
 double usd_per_million(double usd_per_chip_hour, double chips, double tokens_per_second) {

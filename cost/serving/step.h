@@ -46,8 +46,6 @@ double speculation_tokens(Speculation speculation);
 
 /* Sequences that end in a step, when each lasts `output` steps. */
 double finished_per_step(double batch, double output);
-/* Tokens of cache that are freed with them. */
-double evicted_per_step(double batch, double prompt, double output);
 
 /* Prompt tokens that a steady step brings alongside `batch` sequences that decode. */
 double prefill_per_step(double batch, const ServedRequest *request, double tokens_per_step);
@@ -58,9 +56,6 @@ double queue_wait(double load);
 
 /* Requests per second that `batch` decoding sequences finish. */
 double decode_requests_per_second(double batch, double step_seconds, double output);
-
-/* Prefill workers for each decode worker so that neither waits: n_p / t_p = n_d B / (G t). */
-double pool_ratio(double prefill_seconds, double batch, double step_seconds, double output);
 
 /* USD for a million tokens. */
 double usd_per_million(double usd_per_chip_hour, double chips, double tokens_per_second);

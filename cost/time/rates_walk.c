@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/util.h"
-#include "mesh/prime.h"
+#include "mesh/factorization.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/trace/place.h"
+#include "cost/trace/recording.h"
 
 #include "base/util.h"
 

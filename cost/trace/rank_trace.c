@@ -8,6 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- a step as a picture shows it ---- */
+
+void timeline_begin(TimelineFill *fill, int64_t start, int64_t end, TraceTimeline *to) {
+    *to = (TraceTimeline){.seconds = 1e-9 * (double)(end - start)};
+    *fill = (TimelineFill){.to = to, .start = start, .end = end};
+    for (int term = 0; term < TERM_COUNT; term++) fill->covered[term] = start;
+}
+
+void timeline_add(TimelineFill *fill, TraceTerm term, int64_t from, int64_t until) {
+    from = max_whole(from, fill->covered[term]);
+    until = min_whole(until, fill->end);
+    if (until <= from) return;
+    fill->covered[term] = until;
+    double scale = (double)TIMELINE_MOMENTS / (double)(fill->end - fill->start);
+    double begin = (double)(from - fill->start) * scale, end = (double)(until - fill->start) * scale;
+    for (int moment = (int)begin; moment < TIMELINE_MOMENTS && moment < end; moment++) {
+        double share = min_real(end, moment + 1) - max_real(begin, moment);
+        float *busy = &fill->to->busy[moment][term];
+        *busy = (float)min_real(1, *busy + share);
+    }
+}
+
+/* ---- spans ---- */
+
 static int by_instant(const void *a, const void *b) {
     const SpanEdge *x = a, *y = b;
     if (x->at != y->at) return x->at < y->at ? -1 : 1;
@@ -64,6 +88,8 @@ void spans_add_up(SpanEdge *edges, int64_t count, const SpanWindow *window, Span
         sweep.kinds = sweep.active[kind] > 0 ? sweep.kinds | (uint32_t)1 << kind : sweep.kinds & ~((uint32_t)1 << kind);
     }
 }
+
+/* ---- a device ---- */
 
 static const double NS = 1e-9;
 /* Shorter gaps between kernels of a pipeline are the device's own, not the schedule's. */

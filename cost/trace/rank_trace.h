@@ -3,11 +3,61 @@
  * recording once it is read, so that a folder of ranks needs the memory of one. */
 #pragma once
 
-#include "cost/trace/place.h"
-#include "cost/trace/steps.h"
-#include "cost/trace/timeline.h"
+#include "cost/trace/recording.h"
 
-#include <stdint.h>
+/* ---- steps.c: where the steps of a device begin and end ----
+ *
+ * The host's annotation of a step does not contain the work that it launches, for the device lags: a step of the device
+ * is from the first kernel that was launched in the annotation to the first of the next. */
+
+typedef enum {
+    STEPS_ANNOTATED, /* by the profiler's annotations and the launches in them */
+    STEPS_PERIOD,    /* by a kernel that occurs once a step, where nothing is annotated */
+    STEPS_WHOLE      /* one window from the first event to the last: its length is a lower bound of a step */
+} StepsBy;
+
+typedef struct {
+    int64_t start_ns, end_ns;
+    bool partial; /* nothing follows that would say where it ends */
+    bool used;    /* it counts: whole, not the first of several, and no longer than 1.5 times the median */
+} TraceStep;
+
+typedef struct {
+    TraceStep *steps;
+    int count, used;
+    StepsBy by;
+} TraceSteps;
+
+enum { TRACE_STEPS_MAX = 100000 };
+
+/* The events [first, last) are those of one device, sorted, at least one. In the arena. */
+bool trace_steps(const Recording *recording, int64_t first, int64_t last, Arena *arena, TraceSteps *out, Error *error);
+
+/* ---- one step of a device as a picture shows it: the step is cut into equal moments, and of each it is known which
+ * share of it every term was active for. Bounded, whatever ran. Pure ---- */
+
+enum { TIMELINE_MOMENTS = 400 };
+
+typedef struct {
+    double seconds;                           /* of all moments together; 0: there is nothing to show */
+    float busy[TIMELINE_MOMENTS][TERM_COUNT]; /* from 0 to 1 */
+} TraceTimeline;
+
+/* A timeline while it is filled. */
+typedef struct {
+    TraceTimeline *to;
+    int64_t start, end;          /* ns */
+    int64_t covered[TERM_COUNT]; /* until when each term is counted already */
+} TimelineFill;
+
+/* Empties the timeline, which is of the time from `start` to `end`; end > start. */
+void timeline_begin(TimelineFill *fill, int64_t start, int64_t end, TraceTimeline *to);
+
+/* A term is active from `from` to `until`; what lies outside of the step does not count. Intervals of one term come in
+ * the order of their starts: what is counted already does not count twice. */
+void timeline_add(TimelineFill *fill, TraceTerm term, int64_t from, int64_t until);
+
+/* ---- spans ---- */
 
 /* How long kinds of intervals last together and each alone: lengths of unions, never sums of durations. Intervals are
  * half open. Kinds have levels: an instant belongs to the lowest level at which an interval is active, shared equally
@@ -107,3 +157,26 @@ typedef struct {
 } RankTraces;
 bool rank_traces(Recording *recording, const char *file, const PlanShape *shape, Arena *arena, RankTraces *out,
                  Error *error);
+
+/* ---- ranks.c: several ranks of one job together ----
+ *
+ * A collective ends on all its ranks at once, and its shortest duration is what it took to move the bytes; what it
+ * lasted longer elsewhere was waiting for the last to come. One rank's trace cannot tell the two apart. */
+
+typedef struct {
+    bool known; /* false: `why_not` says why transfer and waits are not distinguished */
+    const char *why_not;
+    int64_t matched;             /* collectives that were found on several ranks */
+    double transfer[TERM_COUNT]; /* seconds over the whole file, a rank's share: the sum of the shortest durations */
+    double lasted[TERM_COUNT];   /* seconds of the same collectives, mean over the ranks */
+    double end_median, end_most; /* how far ends of one collective lie apart, after the clocks are set */
+    double *waited, *caused;     /* by rank: seconds it waited inside collectives, and that it made others wait */
+    int straggler;               /* the rank that caused most; -1: there is none */
+} RankMatch;
+
+/* A stage that is faster than its neighbours waits in every message: what moves the bytes of a size is the shortest of
+ * it on any rank. What messages of ranks last beyond that becomes bubble. */
+void ranks_settle_messages(RankTrace *ranks, int count);
+
+/* In the arena. One rank gives an answer that is not known. */
+bool ranks_match(const RankTrace *ranks, int count, Arena *arena, RankMatch *out, Error *error);

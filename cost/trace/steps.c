@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/trace/steps.h"
+#include "cost/trace/rank_trace.h"
 
 #include "base/util.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "models/config/family_index.h"
+#include "models/config/family.h"
 
 #include "base/util.h"
 

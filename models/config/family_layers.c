@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "models/config/family_layers.h"
+#include "models/config/family_scope.h"
 
 #include "models/mixer.h"
 #include "models/parameters.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "models/config/expression.h"
-#include "models/config/family_index.h"
+#include "models/config/family.h"
 #include "models/config/layer_fields.h"
 #include "models/config/reader.h"
 
@@ -47,3 +47,10 @@ bool scope_whole(Scope *scope, const char *field, int64_t low, int64_t high, int
 bool scope_flag(Scope *scope, const char *field, bool fallback, bool *out);
 /* One of a few words; the first where the family says nothing. */
 bool scope_word(Scope *scope, const char *field, const char *const *words, size_t count, size_t *out);
+
+/* ---- family_layers.c: the layers of a model, by its family ---- */
+
+/* Adds the decoder's layers, or the encoder's, to the kinds of the model. False: *error says why not. */
+bool family_layers(Scope *scope, int64_t layers, int64_t max_seq, bool encoder, Model *model);
+/* "matrices" and "vectors" of a layer, "model_matrices" and "model_vectors" of the model: by column. */
+bool family_extra(Scope *scope, const char *matrices, const char *vectors, ExtraParameters *extra);

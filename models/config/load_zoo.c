@@ -314,9 +314,8 @@ static bool repository_unknown(const Zoo *zoo, const char *argument, Error *erro
 /* Whether an argument looks like a repository's name, "organisation/Name", and no path. */
 static bool is_repository(const char *argument) {
     const char *slash = strchr(argument, '/');
-    size_t length = strlen(argument);
     return slash && slash > argument && isalnum((unsigned char)argument[0]) && isalnum((unsigned char)slash[1]) &&
-           !strchr(slash + 1, '/') && !(length > 5 && strcmp(argument + length - 5, ".json") == 0);
+           !strchr(slash + 1, '/') && !text_ends_in(argument, ".json");
 }
 
 static bool name_unknown(const Zoo *zoo, const char *name, Arena *arena, Error *error) {
@@ -352,11 +351,10 @@ static bool read_inline(const char *text, Model *out, Error *error) {
 }
 
 bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
-    size_t length = strlen(argument);
+    bool is_path = file_names_json(argument), found = false;
     if (*argument == '{') return read_inline(argument, out, error);
-    if (length == 0)
+    if (*argument == '\0')
         return error_set(error, ERROR_INPUT, "--model", "is empty; give a name, a config.json or its folder");
-    bool is_path = strchr(argument, '/') || (length > 5 && strcmp(argument + length - 5, ".json") == 0), found = false;
     if (!is_path && !zoo_read(argument, arena, out, &found, error)) return false;
     if (found) return true;            /* a name of the zoo wins over a file that happens to be called so */
     if (access(argument, F_OK) != 0) { /* a file or a folder here wins over a repository elsewhere */

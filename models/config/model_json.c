@@ -10,11 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *text_at(const cJSON *object, const char *path) {
-    const cJSON *text = json_at(object, path);
-    return cJSON_IsString(text) && text->valuestring[0] ? text->valuestring : NULL;
-}
-
 static const char *architecture_at(const cJSON *object, const char *path) {
     const cJSON *first = cJSON_GetArrayItem(json_at(object, path), 0);
     return cJSON_IsString(first) ? first->valuestring : NULL;
@@ -24,8 +19,10 @@ static const char *architecture_at(const cJSON *object, const char *path) {
 static bool type_unknown(const char *said, const char *where, Error *error) {
     static const char DESCRIBE[] = "python -m shardopt.describe MODEL_OR_FOLDER -o model.json";
     if (!said)
-        return error_set(error, ERROR_INPUT, where, "model_type is missing; give it, or write a file that names its "
-                         "layers: `%s`", DESCRIBE);
+        return error_set(error, ERROR_INPUT, where,
+                         "model_type is missing; give it, or write a file that names its "
+                         "layers: `%s`",
+                         DESCRIBE);
     const char *near = family_nearest(said);
     return error_set(error, ERROR_INPUT, where, "model_type \"%.60s\" is not known%s%s; `%s` writes a file that is",
                      said, near ? ", but like " : "", near ? near : "", DESCRIBE);
@@ -34,7 +31,8 @@ static bool type_unknown(const char *said, const char *where, Error *error) {
 /* By the family of the whole file's type; else by that of the language model inside, which stands for itself. NULL:
  * *error says why not. */
 static const char *read_type(const Config *whole, const Config *inside, Model *model) {
-    const char *said = text_at(whole->root, "model_type"), *nested = text_at(whole->root, "text_config.model_type");
+    const char *said = hf_text_at(whole->root, "model_type"),
+               *nested = hf_text_at(whole->root, "text_config.model_type");
     const char *architecture = said ? NULL : architecture_at(whole->root, "architectures");
     const FamilyType *type = said ? family_of_type(said) : architecture ? family_of_class(architecture) : NULL;
     const FamilyType *within = nested ? family_of_type(nested) : NULL;

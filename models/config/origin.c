@@ -9,15 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *text_at(const cJSON *object, const char *path) {
-    const cJSON *text = json_at(object, path);
-    return cJSON_IsString(text) && text->valuestring[0] ? text->valuestring : NULL;
-}
-
 /* A plain config is named after where it came from: the last word of _name_or_path, else the folder or file. */
 static void name_by_origin(const cJSON *root, const char *where, const char *type, Model *model) {
     static const char FILE_NAME[] = "/config.json";
-    const char *path = text_at(root, "_name_or_path");
+    const char *path = hf_text_at(root, "_name_or_path");
     if (!path) path = where;
     size_t length = strlen(path), tail = sizeof FILE_NAME - 1;
     if (length > tail && strcmp(path + length - tail, FILE_NAME) == 0) length -= tail;
@@ -166,7 +161,7 @@ static bool read_stored_as(const Config *config, Model *model) {
     if (cJSON_IsString(type)) append(model->stored_as, sizeof model->stored_as, "%.20s", type->valuestring);
     if (!quantized) return true;
     if (!cJSON_IsObject(quantized)) return hf_wrong(config, "quantization_config", "should be an object");
-    const char *method = text_at(quantized, "quant_method"), *format = text_at(quantized, "fmt");
+    const char *method = hf_text_at(quantized, "quant_method"), *format = hf_text_at(quantized, "fmt");
     append(model->stored_as, sizeof model->stored_as, "%squantized (%.20s%s%.10s)", model->stored_as[0] ? ", " : "",
            method ? method : "quantization_config", format ? " " : "", format ? format : "");
     return true;

@@ -7,6 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *hf_text_at(const cJSON *object, const char *path) {
+    const cJSON *text = json_at(object, path);
+    return cJSON_IsString(text) && text->valuestring[0] ? text->valuestring : NULL;
+}
+
 enum { PATH_SIZE = 128 };
 
 static const char *path_of(const Config *config, const char *key, char *path) {
@@ -77,8 +82,8 @@ static const struct {
     const char *type;
     bool needs_factor;
 } STRETCHES[] = {
-    {"default", false}, {"linear", true},    {"dynamic", true}, {"yarn", true},
-    {"llama3", true},   {"longrope", false}, {"su", false},     {"mrope", false}, {"proportional", false},
+    {"default", false},  {"linear", true}, {"dynamic", true}, {"yarn", true},          {"llama3", true},
+    {"longrope", false}, {"su", false},    {"mrope", false},  {"proportional", false},
 };
 
 /* Below 10 a head's slowest pair turns nearly as fast as its fastest; the largest theta in use is 3.6e9. */

@@ -27,6 +27,9 @@ const cJSON *hf_language(const Config *config);
 /* The value of a key of the language model; NULL: absent or null. */
 const cJSON *hf_at(const Config *config, const char *key);
 
+/* A text anywhere in a file; NULL: absent, empty or no text. */
+const char *hf_text_at(const cJSON *object, const char *path);
+
 /* A dimension, 1 to 2^31 - 1. Absent: the fallback, and with a fallback of 0 an error. */
 bool hf_dimension(const Config *config, const char *key, int64_t fallback, int64_t *out);
 /* A number that may be 0, and be absent. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the program calls and a page, or the C library of emscripten 3.1.6, has not. */
 
-#include "cost/trace/formats/nsight.h"
+#include "cost/trace/formats/formats.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -48,5 +48,6 @@ int memfd_create(const char *name, unsigned flags) {
 
 bool nsight_read_file(const char *path, Recording *out, Error *error) {
     (void)out;
-    return error_set(error, ERROR_IO, path, "is an export of Nsight Systems, which the page cannot read; the program can");
+    return error_set(error, ERROR_IO, path,
+                     "is an export of Nsight Systems, which the page cannot read; the program can");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/baseline/baseline.h"
+#include "search/baseline/snapshot.h"
 
 #include "base/json.h"
 #include "base/memory_stream.h"

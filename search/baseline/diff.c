@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/util.h"
-#include "search/baseline/baseline.h"
+#include "search/baseline/snapshot.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "search/baseline/diff.h"
 
 #include "base/text/bars.h"
-#include "base/text/drawn.h"
 #include "base/text/html.h"
 #include "base/util.h"
 #include "search/report/html/paints.h"

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "search/report/plan_fields.h"
-#include "search/serving/report/point_fields.h"
+#include "search/serving/report/serving_report.h"
 
 #include <assert.h>
 #include <string.h>

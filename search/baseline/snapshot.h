@@ -5,10 +5,11 @@
  * must outlive what was read of it, and its texts are as they stand there. Pure. */
 #pragma once
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/text/field.h"
 #include "search/answer/plan_words.h"
-#include "search/report/data_file.h"
+#include "search/report/report.h"
 
 #include <cjson/cJSON.h>
 #include <stdbool.h>
@@ -30,11 +31,11 @@ typedef struct {
     const char *command;         /* that answers so, as reports have it; NULL: `plan` */
     const char *options, *plans; /* where a report has its options, and all its plans */
     const char *one, *all;       /* "plan"; what the number of all is called; NULL: they are listed themselves */
-    const Field *fields; /* of its plans; those that are `shown` are compared */
+    const Field *fields;         /* of its plans; those that are `shown` are compared */
     CheckedFigure checked[CHECKED_FIGURES]; /* of these those that a check compares; the first decides */
     bool less_is_better[CHECKED_FIGURES];
-    const char *headline; /* of a comparison: of the first that is checked */
-    const ReportSetting *settings; /* ends with {0} */
+    const char *headline;               /* of a comparison: of the first that is checked */
+    const ReportSetting *settings;      /* ends with {0} */
     const char *(*memory_row)(int row); /* "weights", without its "_bytes"; NULL: there are no more */
 } ReportKind;
 
@@ -93,3 +94,34 @@ void snapshot_plan_changes(const SnapshotPlan *a, const SnapshotPlan *b, Prose *
 
 /* Whether two plans are one: degrees, machine, batch, knobs and, where both have one, placement. */
 bool snapshot_same_plan(const SnapshotPlan *a, const SnapshotPlan *b);
+
+/* baseline.c: the file that plans are held against: a report, or an array of reports, as `plan --format json` and
+ * `sweep --format json` print them, or as short as check --update writes them. Pure. */
+
+enum { BASELINE_ENTRIES_MAX = 10000 };
+
+typedef struct {
+    const char *name;  /* "llama3.1-8b on 4x4 of tpu-v5e, 256Ki tokens, seq 4096"; no two entries have one */
+    const char *where; /* in errors: "plans.json: [3]" */
+    const cJSON *report;
+    bool edited;    /* the request was changed after its plan was made */
+    bool has_plans; /* false: only a request, of which --update is to make a report */
+    Snapshot was;   /* where has_plans */
+} BaselineEntry;
+
+typedef struct {
+    bool is_array;
+    BaselineEntry *entries;
+    int count;
+} Baseline;
+
+/* Reads the document of `file`, which must outlive the baseline. An entry may be a row of `sweep` whose point was
+ * planned. Without `plans` an entry is a request yet to be planned, which is an error unless `incomplete`. */
+bool baseline_read(const cJSON *json, const char *file, bool incomplete, Arena *arena, Baseline *out, Error *error);
+
+/* What a request is called among others. In the arena; NULL: memory is out. */
+const char *baseline_name(const cJSON *request, Arena *arena);
+
+/* A report with nothing but what a check reads of it: docs/json.md. `request` stands in it in place of its own. NULL:
+ * memory is out. The caller frees. */
+cJSON *baseline_compact(const cJSON *report, const cJSON *request);

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "search/cli/commands.h"
 #include "search/report/plan_fields.h"
-#include "search/serving/report/point_fields.h"
+#include "search/serving/report/serving_report.h"
 
 static bool add_figures(cJSON *to, const char *of, const Field *field) {
     static const char *const TYPES[] = {"number", "integer", "integer", "boolean", "string"}, *const UNKNOWN[] = {

@@ -2,7 +2,7 @@
 #include "search/graph/branch_and_bound.h"
 
 #include "base/util.h"
-#include "search/graph/range_max.h"
+#include "search/graph/workspace.h"
 
 #include <math.h>
 #include <string.h>

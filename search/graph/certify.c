@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/graph/certify.h"
+#include "search/graph/branch_and_bound.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/graph/dual.h"
+#include "search/graph/branch_and_bound.h"
 
 #include "base/util.h"
 #include "search/graph/kernel.h"

@@ -4,8 +4,8 @@
  * answer does not depend on the number of threads. */
 #pragma once
 
+#include "search/graph/branch_and_bound.h"
 #include "search/graph/descent.h"
-#include "search/graph/dual.h"
 
 /* ---- annealing: a cycle cools from a temperature to zero; at its end each descent takes from the best one the pieces
  * that are better (a crossover that cannot lose) ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finds the memory that every choice takes, the slots that can be too full at all, and the states that do not fit
  * on top of the least memory of all others. */
-#include "search/graph/range_max.h"
 #include "search/graph/reduction.h"
+#include "search/graph/workspace.h"
 
 #include <stdlib.h>
 

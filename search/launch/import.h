@@ -7,6 +7,7 @@
  * not know is priced as the nearest thing that it does, and noted; what contradicts is an error. */
 #pragma once
 
+#include "mesh/factorization.h"
 #include "search/launch/launcher.h"
 #include "search/launch/syntax/config_file.h"
 
@@ -20,7 +21,7 @@ struct ImportedWork {
     const char *model; /* as the launcher calls it */
     ImportedSizes sizes;
     const char *seq, *precision, *state_dtypes, *optimizer;
-    const char *chip, *slice, *slices, *nodes; /* the machine, where it stands there */
+    const char *chip, *slice, *slices, *nodes;       /* the machine, where it stands there */
     const char *tuning[TUNING_WORD_COUNT], *offload; /* of fine-tuning */
 };
 
@@ -92,3 +93,13 @@ int64_t import_experts(const Request *request); /* of the widest mixture; 0: non
 
 /* GPUs alone run it. */
 bool import_check_gpus(ConfigFile *file, const Request *request, const char *launcher, Error *error);
+
+/* role_key.c: where a launch file sets the degree of a role, for those who point at what to change. */
+
+/* The line of the key that sets the degree, from 1, given by the words that launchers name roles by; of several keys
+ * the first that does not say 1. 0: the file leaves the role to its launcher, or has no lines (JSON). */
+int64_t role_key_line(const ConfigFile *file, Role role);
+
+/* The role to change first in a plan that is to become another: the one whose degree is farthest from the other's among
+ * those with a line; of two as far the one that comes first in the line of roles. ROLE_COUNT: none. */
+Role role_to_change(const Degrees *have, const Degrees *want, const int64_t lines[ROLE_COUNT]);

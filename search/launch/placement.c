@@ -255,6 +255,7 @@ void launch_on_device_mesh(const LaunchAsk *ask, const Nesting *nesting, const c
     }
     JaxShape physical = jax_physical_shape(ask->mesh), logical = launch_ici_shape(ask->mesh, ask->placement, nesting);
     JaxAssignment assignment;
+    bool splits;
     if (jax_small_order(ask->chip, &physical, &logical)) {
         int roles = 0;
         for (int l = 0; l < logical.count; l++) roles += logical.size[l] > 1;
@@ -262,8 +263,6 @@ void launch_on_device_mesh(const LaunchAsk *ask, const Nesting *nesting, const c
         out->order_unknown = roles > 1; /* one role has all: whatever the order, that is the whole slice */
         if (out->order_unknown) return;
     }
-    if (jax_mesh_assign(&physical, &logical, false, &assignment) == JAX_MESH_PLACED)
-        launch_add_assignment(ask, nesting, &assignment, NULL, out);
-    else if (jax_mesh_assign(&physical, &logical, true, &assignment) == JAX_MESH_PLACED)
-        launch_add_assignment(ask, nesting, &assignment, split, out);
+    if (jax_mesh_assign(&physical, &logical, &splits, &assignment))
+        launch_add_assignment(ask, nesting, &assignment, splits ? split : NULL, out);
 }

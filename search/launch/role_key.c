@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/launch/role_key.h"
+#include "search/launch/import.h"
 
 #include "base/util.h"
 
@@ -20,12 +20,9 @@ static const struct {
 
 static bool ends_as_a_degree(const char *key) {
     static const char *const ENDS[] = {"size", "degree", "parallelism"};
-    size_t length = strlen(key);
-    for (size_t i = 0; i < COUNT_OF(ENDS); i++) {
-        size_t end = strlen(ENDS[i]);
-        if (length > end && strcmp(key + length - end, ENDS[i]) == 0) return true;
-    }
-    return false;
+    bool ends = false;
+    for (size_t i = 0; i < COUNT_OF(ENDS); i++) ends = ends || text_ends_in(key, ENDS[i]);
+    return ends;
 }
 
 static bool sets_degree(const ConfigEntry *entry, Role role) {

@@ -6,7 +6,6 @@
 #include "models/config/model_json.h"
 #include "search/launch/import.h"
 #include "search/launch/launcher.h"
-#include "search/launch/role_key.h"
 #include "search/launch/scheduler.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/util.h"
-#include "cost/measured/nearest.h"
+#include "cost/measured/validate.h"
 #include "models/parameters.h"
 
 #include <string.h>

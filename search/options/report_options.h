@@ -18,8 +18,7 @@ typedef struct {
     int pin_count;
     const char *const *notes; /* what to say of how it was read */
     int note_count;
-    int64_t
-        lines[ROLE_COUNT]; /* of the keys of a launch file that set the degrees (search/launch/role_key.h); else 0 */
+    int64_t lines[ROLE_COUNT]; /* of the keys of a launch file that set the degrees (search/launch/import.h); else 0 */
 } ReportPlan;
 
 /* Whether no option of the table is given that a report has in its request; else an error. */

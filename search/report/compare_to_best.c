@@ -2,7 +2,7 @@
 #include "search/report/compare_to_best.h"
 
 #include "base/util.h"
-#include "mesh/prime.h"
+#include "mesh/factorization.h"
 #include "search/answer/contradiction.h"
 #include "search/report/side_searches.h"
 #include "search/request/knobs.h"

@@ -3,9 +3,9 @@
  * what would help. */
 #pragma once
 
+#include "base/sha256.h"
 #include "base/text/terminal.h"
 #include "search/engine/search.h"
-#include "search/report/data_file.h"
 
 #include <stdio.h>
 
@@ -19,6 +19,16 @@ typedef enum {
 } Alternative;
 
 static const double ALTERNATIVE_TOLERANCE = 0.1; /* of ALTERNATIVE_BATCH, where less was requested */
+
+/* A file that an answer rests on. */
+typedef struct {
+    const char *file; /* "models/zoo/gpt2.json": from the data folder on; else as the user named it; NULL: not known */
+    char sha256[SHA256_HEX_SIZE];
+} DataFile;
+
+/* The files of data that a plan is priced with. */
+typedef enum { DATA_MODEL, DATA_CHIP, DATA_PROFILE, DATA_OPTIMIZER, DATA_COUNT } DataPart;
+const char *data_part_name(DataPart part); /* "model" "chip" "profile" "optimizer" */
 
 typedef struct {
     bool tried, found;

@@ -2,7 +2,6 @@
 /* The answer as one page: a step in time, both pools with their phases and the tail; who is in flight; the words. */
 #include "base/escape.h"
 #include "base/memory_stream.h"
-#include "base/text/drawn.h"
 #include "base/text/html.h"
 #include "base/text/lines.h"
 #include "base/util.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* MFU against chips, a line for each setting of what is no machine, or where all points have as many chips a bar for
  * each point; days against dollars; the table, and what was wrong below it. */
-#include "search/sweep/page.h"
+#include "search/sweep/sweep.h"
 
 #include "base/number.h"
 #include "base/text/bars.h"

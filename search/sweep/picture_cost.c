@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/sweep/page.h"
+#include "search/sweep/sweep.h"
 
 #include "base/text/lines.h"
 #include "base/text/prose.h"

@@ -6,7 +6,6 @@
 #include "base/json.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
-#include "search/sweep/page.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/trace/measurements.h"
+#include "search/trace/refit.h"
 
 #include "base/util.h"
 

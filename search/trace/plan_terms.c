@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/trace/plan_terms.h"
+#include "search/trace/comparison.h"
 
 #include "base/json.h"
 #include "base/util.h"

@@ -5,7 +5,9 @@
  * for less than a hundredth of the step, keeps its value. */
 #pragma once
 
+#include "cost/profile/doubt.h"
 #include "cost/profile/profile_set.h"
+#include "cost/trace/formats/formats.h"
 #include "search/trace/comparison.h"
 
 typedef struct {
@@ -38,3 +40,39 @@ void refit_lower(const RefitInto *into, const char *key, double most, Refit *out
  * with the set as it stands; the changes are added to *out. A step is not a linear function of its figures, so it takes
  * a few. The set is resolved again. */
 bool refit_step(const Comparison *compared, const RefitInto *into, Refit *out, Error *error);
+
+/* measurements.c: what to measure on a cluster so that a plan's price is known better, and what it is worth, by the
+ * deviations of the figures that the price rests on. */
+
+enum { MEASUREMENTS_MAX = 8, MEASURED_FIGURES_MAX = 12 };
+
+typedef struct {
+    const char *name, *command;                /* what is measured, and a line that does it */
+    const char *figures[MEASURED_FIGURES_MAX]; /* what it pins down, those that matter most first; ends with NULL */
+    double deviation;                          /* of ln(measured / predicted) step that remains after it alone */
+} Measurement;
+
+/* What a machine looks like to a measurement. */
+typedef struct {
+    double nvlink_bytes_per_second, network_bytes_per_second, pcie_bytes_per_second, peak_flops; /* 0: it has none */
+    int64_t domain, nodes; /* chips joined by NVLink; nodes of the machine */
+} Cluster;
+
+typedef struct {
+    Measurement of[MEASUREMENTS_MAX];
+    int count;
+    double deviation; /* before any of them */
+    double after;     /* after all of them */
+} Measurements;
+
+/* Sorted by what each takes off the deviation. `own_error` is what no figure explains. */
+void measurements_list(const DoubtEffect *effects, int count, double own_error, const Cluster *cluster,
+                       Measurements *out);
+
+/* A figure of a profile as a benchmark found it; NULL in `key`: the result is of none. */
+typedef struct {
+    const char *key;
+    double value;
+    bool ceiling; /* the figure is not above it; the benchmark does not say what it is */
+} MeasuredFigure;
+MeasuredFigure measured_figure(const BenchResult *result, const Cluster *cluster);

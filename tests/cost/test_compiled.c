@@ -8,7 +8,7 @@
 #include "tests/cost/workbench.h"
 
 #include "base/file.h"
-#include "cost/profile/profile_set_json.h"
+#include "cost/profile/profile_set.h"
 #include "cost/stage/stage_totals.h"
 
 #include <criterion/criterion.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/fuzz/fuzz.h"
 
+#include "cost/measured/run.h"
 #include "cost/measured/side_tables.h"
-#include "cost/measured/labels.h"
 #include "models/config/model_json.h"
 #include "models/parameters.h"
 #include "search/cli/commands.h"
@@ -14,8 +14,7 @@
 #include "search/options/options.h"
 #include "search/program/flow.h"
 #include "search/rl/rl_files.h"
-#include "search/serving/launch/served_config.h"
-#include "search/serving/measured/bench_report.h"
+#include "search/serving/launch/served_against.h"
 #include "search/serving/measured/serving_runs.h"
 #include "search/serving/options/serving_options.h"
 #include "search/sweep/sweep.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/fuzz/fuzz.h"
 
-#include "cost/trace/formats/bench_log.h"
-#include "cost/trace/formats/chrome.h"
-#include "cost/trace/formats/nsight.h"
-#include "cost/trace/formats/step_log.h"
-#include "cost/trace/formats/xplane.h"
+#include "cost/trace/formats/formats.h"
 #include "cost/trace/rank_trace.h"
+
+#include <sqlite3.h>
 
 /* What holds for every trace that a reader takes: terms of a step are not negative, and add up to it. */
 typedef bool (*TraceReader)(const char *bytes, size_t size, Recording *out, Error *error);

@@ -1,13 +1,56 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/trace/formats/bench_log.h"
-
 #include "base/json.h"
 #include "base/util.h"
+#include "cost/trace/formats/formats.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- what perftest writes with --out_json ----
+ *
+ * linux-rdma/perftest at 00b55b66, src/perftest_parameters.c and .h. Its keys had no quotes until f9e82f7 (2024), and
+ * one of --qos has none yet, so that keys are looked for and no JSON is parsed. */
+
+/* perftest's units: 2^20 bytes per second, or 10^9 bits with --report_gbits. */
+static const double WIRE_UNITS[] = {1048576, 1e9 / 8};
+/* The rate of messages has six decimals of a million; a unit is the right one if both rates are this near. */
+static const double NEAR = 0.1;
+
+/* The number behind a whole word and a colon; 0: there is none. */
+static double number_of(const char *text, const char *key) {
+    size_t length = strlen(key);
+    for (const char *at = text; (at = strstr(at, key)) != NULL; at += length) {
+        const char *after = at + length;
+        if (at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_')) continue;
+        after += *after == '"';
+        after += strspn(after, " \t");
+        if (*after != ':') continue;
+        double value = strtod(after + 1, NULL);
+        return isfinite(value) && value > 0 ? value : 0;
+    }
+    return 0;
+}
+
+static bool is_wire_json(const char *text) { return strstr(text, "BW_average") && strstr(text, "MsgSize"); }
+
+/* The file does not say its unit: messages per second times their size do. */
+static int wire_json_read(const char *text, BenchResult *out) {
+    double size = number_of(text, "MsgSize"), average = number_of(text, "BW_average");
+    double moved = 1e6 * number_of(text, "MsgRate") * size;
+    double ways = strstr(text, "Bidirectional") ? 2 : 1; /* its figures are of both directions together */
+    for (size_t i = 0; i < COUNT_OF(WIRE_UNITS) && moved > 0; i++) {
+        double rate = average * WIRE_UNITS[i];
+        if (!(fabs(rate / moved - 1) < NEAR) || !isfinite(rate)) continue;
+        *out = (BenchResult){.kind = BENCH_WIRE, .rate = rate / ways, .size = size};
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- logs line by line ---- */
 
 enum { LINE_MAX_BYTES = 512, COLUMNS_MAX = 24, HOSTS_MAX = 256 };
 
@@ -33,7 +76,7 @@ typedef struct {
     int count;
 } Log;
 
-BenchKind bench_collective_of(const char *text) {
+static BenchKind collective_of(const char *text) {
     static const struct {
         const char *word;
         BenchKind kind;
@@ -161,7 +204,7 @@ static bool read_matmul(Log *log, const char *line) {
 static void read_line(Log *log, char *own) {
     char *line = after_prefix(own);
     char *text = line + strspn(line, " \t");
-    if (log->collective == BENCH_NONE && strstr(text, "_perf")) log->collective = bench_collective_of(text);
+    if (log->collective == BENCH_NONE && strstr(text, "_perf")) log->collective = collective_of(text);
     if (read_matmul(log, text) || read_wire_header(log, text)) return;
     if (strstr(text, "Bidirectional BW Test")) log->both_ways = true;
     if (log->wire_unit > 0 && text[0] >= '0' && text[0] <= '9') {
@@ -177,28 +220,6 @@ static void read_line(Log *log, char *own) {
         read_row(log, text);
     else
         read_copies(log, text);
-}
-
-int bench_log_read(const char *text, size_t length, const char *name, BenchResult out[BENCH_RESULTS_MAX]) {
-    const char *slash = strrchr(name, '/');
-    bool json = text[strspn(text, " \t\r\n")] == '{';
-    if (json && bench_is_wire_json(text)) return bench_wire_json_read(text, out);
-    if (json) return bench_json_read(text, length, slash ? slash + 1 : name, out);
-    Log log = {.bus_column = -1, .out = out, .collective = bench_collective_of(slash ? slash + 1 : name)};
-    for (const char *at = text, *end = text + length; at < end;) {
-        char line[LINE_MAX_BYTES];
-        const char *next = memchr(at, '\n', (size_t)(end - at));
-        size_t size = (size_t)((next ? next : end) - at);
-        size_t kept = size < sizeof line - 1 ? size : sizeof line - 1;
-        memcpy(line, at, kept);
-        line[kept] = '\0';
-        read_line(&log, line);
-        at += size + 1;
-    }
-    log.table.kind = log.collective;
-    if (log.collective != BENCH_NONE) add(&log, log.table);
-    if (log.wire.kind == BENCH_WIRE) add(&log, log.wire);
-    return log.count;
 }
 
 /* What nccl-tests write with -J: NVIDIA/nccl-tests at 0fdb00a3, src/util.cu. */
@@ -241,15 +262,37 @@ static void read_ranks(const cJSON *config, BenchResult *out) {
     }
 }
 
-int bench_json_read(const char *text, size_t length, const char *name, BenchResult *out) {
+static int nccl_json_read(const char *text, size_t length, const char *name, BenchResult *out) {
     Error error = {0};
     cJSON *json = json_parse(text, length, name, &error);
     const cJSON *arguments = cJSON_GetObjectItemCaseSensitive(json, "args");
     const char *program = cJSON_GetStringValue(cJSON_GetArrayItem(arguments, 0));
-    *out = (BenchResult){.kind = program ? bench_collective_of(program) : BENCH_NONE};
-    if (out->kind == BENCH_NONE) out->kind = bench_collective_of(name);
+    *out = (BenchResult){.kind = program ? collective_of(program) : BENCH_NONE};
+    if (out->kind == BENCH_NONE) out->kind = collective_of(name);
     if (json) read_results(cJSON_GetObjectItemCaseSensitive(json, "results"), out);
     if (json) read_ranks(cJSON_GetObjectItemCaseSensitive(json, "config"), out);
     cJSON_Delete(json);
     return out->kind != BENCH_NONE && out->rate > 0 && isfinite(out->rate);
+}
+
+int bench_log_read(const char *text, size_t length, const char *name, BenchResult out[BENCH_RESULTS_MAX]) {
+    const char *slash = strrchr(name, '/');
+    bool json = text[strspn(text, " \t\r\n")] == '{';
+    if (json && is_wire_json(text)) return wire_json_read(text, out);
+    if (json) return nccl_json_read(text, length, slash ? slash + 1 : name, out);
+    Log log = {.bus_column = -1, .out = out, .collective = collective_of(slash ? slash + 1 : name)};
+    for (const char *at = text, *end = text + length; at < end;) {
+        char line[LINE_MAX_BYTES];
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        size_t size = (size_t)((next ? next : end) - at);
+        size_t kept = size < sizeof line - 1 ? size : sizeof line - 1;
+        memcpy(line, at, kept);
+        line[kept] = '\0';
+        read_line(&log, line);
+        at += size + 1;
+    }
+    log.table.kind = log.collective;
+    if (log.collective != BENCH_NONE) add(&log, log.table);
+    if (log.wire.kind == BENCH_WIRE) add(&log, log.wire);
+    return log.count;
 }

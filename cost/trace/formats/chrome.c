@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/trace/formats/chrome.h"
+#include "cost/trace/formats/formats.h"
 
 #include "base/json_pull.h"
 #include "base/util.h"

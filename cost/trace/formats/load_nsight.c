@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/trace/formats/nsight.h"
+#include "cost/trace/formats/formats.h"
+
+#include <sqlite3.h>
 
 bool nsight_read_file(const char *path, Recording *out, Error *error) {
     sqlite3 *database = NULL;

@@ -1,29 +1,35 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/trace/formats/formats.h"
-
 #include "base/file.h"
 #include "base/util.h"
-#include "cost/trace/formats/chrome.h"
-#include "cost/trace/formats/nsight.h"
-#include "cost/trace/formats/xplane.h"
+#include "cost/trace/formats/formats.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-static const char *const SUFFIXES[] = {".json", ".json.gz", ".sqlite", ".xplane.pb"};
-
-static bool has_suffix(const char *name, const char *suffix) {
-    size_t length = strlen(name), end = strlen(suffix);
-    return length > end && strcmp(name + length - end, suffix) == 0;
+int64_t trace_rank_of_name(const char *path) {
+    static const char *const BEFORE[] = {"rank", "worker", "kineto"};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < COUNT_OF(BEFORE); i++) {
+        const char *at = strcasestr(name, BEFORE[i]);
+        if (!at) continue;
+        at += strlen(BEFORE[i]);
+        at += strspn(at, "-_.=");
+        size_t digits = strspn(at, "0123456789");
+        if (digits > 0 && digits < 10) return strtoll(at, NULL, 10);
+    }
+    return -1;
 }
+
+static const char *const SUFFIXES[] = {".json", ".json.gz", ".sqlite", ".xplane.pb"};
 
 /* XProf writes the same trace twice: the JSON is made of the XSpace alongside it, and cut. */
 static bool is_made_of_another(const char *name, char *const *names, size_t count) {
     static const char JSON[] = ".trace.json.gz", SPACE[] = ".xplane.pb";
-    if (!has_suffix(name, JSON)) return false;
+    if (!text_ends_in(name, JSON)) return false;
     size_t length = strlen(name) - strlen(JSON);
     for (size_t i = 0; i < count; i++)
         if (strlen(names[i]) == length + strlen(SPACE) && memcmp(names[i], name, length) == 0 &&
-            has_suffix(names[i], SPACE))
+            text_ends_in(names[i], SPACE))
             return true;
     return false;
 }
@@ -37,7 +43,7 @@ bool trace_folder_list(const char *folder, Arena *arena, const char ***paths, si
     if (!*paths) return error_memory(error);
     for (size_t i = 0; i < found; i++) {
         bool known = false;
-        for (size_t s = 0; s < COUNT_OF(SUFFIXES); s++) known = known || has_suffix(names[i], SUFFIXES[s]);
+        for (size_t s = 0; s < COUNT_OF(SUFFIXES); s++) known = known || text_ends_in(names[i], SUFFIXES[s]);
         if (!known || is_made_of_another(names[i], names, found)) continue;
         if (!((*paths)[*count] = arena_format(arena, "%s/%s", folder, names[i]))) return error_memory(error);
         ++*count;
@@ -87,7 +93,7 @@ bool trace_file_is_log(const char *path, bool *is_log, Error *error) {
     if (strcmp(path, "-") == 0) return true; /* a stream is read once: it is a trace */
     if (!peek(path, &source, head, error)) return false;
     byte_source_close(&source.source);
-    *is_log = step_log_begins(head) && memcmp(head, "SQLite format 3", HEAD) != 0 && !has_suffix(path, ".pb");
+    *is_log = step_log_begins(head) && memcmp(head, "SQLite format 3", HEAD) != 0 && !text_ends_in(path, ".pb");
     return true;
 }
 
@@ -106,7 +112,7 @@ bool trace_file_read(const char *path, Recording *out, Error *error) {
     if (!peek(path, &source, head, error)) return false;
     if (memcmp(head, "SQLite format 3", HEAD) == 0)
         ok = nsight_read_file(path, out, error);
-    else if (has_suffix(path, ".pb") || is_binary(head)) {
+    else if (text_ends_in(path, ".pb") || is_binary(head)) {
         out->rank = trace_rank_of_name(path); /* devices are handed over while it is read */
         ok = xplane_read((ByteSource){read_peeked, &source}, path, out, error);
     } else

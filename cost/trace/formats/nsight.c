@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/trace/formats/nsight.h"
+#include "cost/trace/formats/formats.h"
 
 #include "base/util.h"
 #include "cost/trace/formats/nsight_nccl.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 

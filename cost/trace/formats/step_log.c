@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/trace/formats/step_log.h"
+#include "cost/trace/formats/formats.h"
 
 #include "base/util.h"
 

@@ -9,7 +9,7 @@
 #include "search/cli/commands/refitting.h"
 #include "search/cli/commands/trace_plan.h"
 #include "search/options/options.h"
-#include "search/trace/measurements.h"
+#include "search/trace/refit.h"
 
 #include <math.h>
 #include <string.h>

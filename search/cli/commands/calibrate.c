@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `shardopt calibrate FILE.tsv`: profiles fitted to measured runs, with what that is worth. */
-#include "base/file.h"
 #include "cost/measured/calibrate.h"
+#include "base/file.h"
 #include "base/number.h"
 #include "base/threads.h"
 #include "base/util.h"
 #include "cost/measured/fit.h"
-#include "cost/measured/labels.h"
 #include "cost/measured/replay.h"
+#include "cost/measured/run.h"
 #include "cost/measured/side_tables.h"
-#include "cost/profile/profile_set_json.h"
+#include "cost/profile/profile_set.h"
 #include "search/cli/commands/kinds.h"
 
 #include <omp.h>
@@ -73,7 +73,7 @@ static bool replay_all(const CalibrateWords *words, Material *material, Arena *a
     FlaggedRuns flagged;
     ReplayData data;
     size_t count = (size_t)material->table.count;
-    if (!flagged_load(arena, &flagged, error) || !replay_data_load(arena, &data, error)) return false;
+    if (!flagged_read(NULL, arena, &flagged, error) || !replay_data_load(arena, &data, error)) return false;
     material->replays = ARENA_NEW(arena, Replay, (size_t)min_whole((int64_t)count, RUNS_MAX));
     material->runs = ARENA_NEW(arena, FitRun, (size_t)min_whole((int64_t)count, RUNS_MAX));
     material->skipped = ARENA_NEW(arena, CalibrateSkip, count);

@@ -9,7 +9,7 @@
 #include "search/answer/contradiction.h"
 #include "search/cli/commands/kinds.h"
 #include "search/cli/planning.h"
-#include "search/launch/role_key.h"
+#include "search/launch/import.h"
 #include "search/options/data_files.h"
 #include "search/options/one_plan.h"
 #include "search/sweep/sweep.h"

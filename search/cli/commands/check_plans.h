@@ -3,8 +3,8 @@
  * with the best. */
 #pragma once
 
-#include "search/baseline/baseline.h"
 #include "search/baseline/baseline_check.h"
+#include "search/baseline/snapshot.h"
 #include "search/cli/command.h"
 #include "search/options/options.h"
 

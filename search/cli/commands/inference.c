@@ -12,7 +12,6 @@
 #include "search/launch/syntax/config_file.h"
 #include "search/options/report_options.h"
 #include "search/serving/launch/served_against.h"
-#include "search/serving/launch/serving_graph.h"
 #include "search/serving/launch/serving_script.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "base/text/prose.h"
-#include "cost/profile/profile_set_json.h"
+#include "cost/profile/profile_set.h"
 #include "search/answer/plan_words.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/planning.h"

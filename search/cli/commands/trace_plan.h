@@ -4,7 +4,7 @@
 #pragma once
 
 #include "search/cli/command.h"
-#include "search/trace/plan_terms.h"
+#include "search/trace/comparison.h"
 
 /* The plan that a trace is compared with. */
 typedef struct {

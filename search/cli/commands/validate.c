@@ -72,7 +72,7 @@ bool training_validate(const ValidateOptions *options, Arena *arena, Streams str
     ProfileSet *set = ARENA_NEW(arena, ProfileSet, 1);
     if (!data || !set) return error_memory(error);
     if (!run_table_read(options->path, arena, &table, error) || !replay_data_load(arena, data, error) ||
-        !flagged_load(arena, &flagged, error) ||
+        !flagged_read(NULL, arena, &flagged, error) ||
         !profile_set_load(options->profile ? options->profile : "default", arena, set, error))
         return false;
     Progress *progress = progress_start(streams.err, false, "replaying");

@@ -5,7 +5,7 @@
 #include "search/cli/planning.h"
 #include "search/options/data_files.h"
 #include "search/serving/options/served.h"
-#include "search/serving/report/point_fields.h"
+#include "search/serving/report/serving_report.h"
 
 #include <stdlib.h>
 #include <string.h>

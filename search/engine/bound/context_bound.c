@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/engine/bound/context_bound.h"
+#include "search/engine/bound/tuple_bound.h"
 
 #include "base/util.h"
 #include "cost/time/slack.h"

@@ -246,14 +246,6 @@ void knob_rows(const Bounds *bounds, const Shard *shard, const Knobs *knobs, con
     out->seconds = rows_seconds(out, least);
 }
 
-double family_bound(const Bounds *bounds, const Shard *shard, const Knobs *member, const Rates *least,
-                    double *least_bytes) {
-    BoundRows rows;
-    family_rows(bounds, shard, member, least, INFINITY, &rows);
-    *least_bytes = rows.least_bytes;
-    return rows.seconds;
-}
-
 double knob_bound(const Bounds *bounds, const Shard *shard, const Knobs *knobs, const Rates *least,
                   double *least_bytes) {
     BoundRows rows;

@@ -50,8 +50,6 @@ double rows_seconds_until(const BoundRows *rows, const Rates *rates, double enou
 double rows_seconds_with_other(const BoundRows *rows, const Rates *rates, double other_exposed);
 
 /* The rows and their seconds at once. */
-double family_bound(const Bounds *bounds, const Shard *shard, const Knobs *member, const Rates *least,
-                    double *least_bytes);
 double knob_bound(const Bounds *bounds, const Shard *shard, const Knobs *knobs, const Rates *least,
                   double *least_bytes);
 

@@ -3,7 +3,7 @@
 
 #include "base/util.h"
 #include "cost/plan/grid.h"
-#include "mesh/prime.h"
+#include "mesh/factorization.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 
 #include "base/util.h"
 #include "cost/time/slack.h"
-#include "search/engine/bound/context_bound.h"
 #include "search/engine/bound/shard_bound.h"
 #include "search/launch/launcher.h"
 

@@ -10,6 +10,7 @@
  * is bounded by one part in place of two: A + B >= max(C_A + C_B, busy_A + busy_B) on every axis. */
 #pragma once
 
+#include "cost/time/step.h"
 #include "search/engine/bound/lower_rates.h"
 #include "search/engine/bound/totals_cache.h"
 
@@ -37,3 +38,45 @@ bool methods_admitted(const Bounds *bounds, const Degrees *degrees, const Method
 /* The same with any of the context methods of a space in place of that of `methods`. */
 bool contexts_admitted(const Bounds *bounds, const Degrees *degrees, const MethodSpace *space, const Methods *methods,
                        StageSplit split);
+
+/* context_bound.c: what context parallelism exposes at least. The degree bound and the range bound are worked out with
+ * nothing moved over `sequence`, and this is added to both.
+ *
+ * Theorem (docs/search.md, "Context"). In the step the exposed seconds of the sequence group are a term of their own,
+ * which depends on the degrees, the context method and the tokens of a stage, and not on expert grids. All sequences
+ * of a replica in one microbatch have the fewest messages and the same bytes, so no plan exposes less, whatever its
+ * microbatches. */
+
+/* The bound of a range of microbatches.
+ *
+ * Theorem (docs/search.md, "Range bound"). What one microbatch of b sequences takes, over b, falls as b rises: matmuls
+ * are larger, and weights and messages are shared. So n / high microbatches of `high` sequences take no more than any
+ * plan of the range, and idle time is least for the most microbatches, n / low rounded up. What one microbatch takes
+ * rises with b, so no idle time is less than that alongside one of `low` sequences. Of what context parallelism moves
+ * only the least of all methods is counted, so the bound holds for every context method. */
+
+/* All knob settings with these methods and this split of the layers, and with microbatches of low .. high sequences. */
+typedef struct {
+    const Degrees *degrees;
+    const Methods *methods;
+    StageSplit split;
+    double context_seconds; /* context_bound() of the degrees and the split, or less */
+    int64_t low, high;
+} MicrobatchRange;
+
+/* Whether any knob setting with these methods and this split divides. What holds for a microbatch of one sequence under
+ * the first context method, in one chunk and without overlap, holds for all: one sequence divides every number, that
+ * method exchanges no heads, and chunks and overlap only ask for more. */
+bool methods_divide(const Bounds *bounds, const Degrees *degrees, const Methods *methods, StageSplit split);
+
+/* Seconds that no plan of the range goes below at rates of at least `least`; INFINITY means that nothing divides.
+ * *least_bytes: the bytes of one microbatch of `low` sequences whose gradient is not accumulated, or 0 where the
+ * seconds are above `enough` already. */
+double range_bound(const Bounds *bounds, const MicrobatchRange *range, const Rates *least, double enough,
+                   double *least_bytes);
+
+/* Seconds of a step that every context method of `space`, which is that of the degrees, exposes with this split of the
+ * layers; 0 where there is no sequence group. `each`: those of each method, or 0 where it is not worked out, since it
+ * does not divide; NULL: they are not requested. */
+double context_bound(const Bounds *bounds, const LowerBoundRates *table, const Degrees *degrees,
+                     const MethodSpace *space, StageSplit split, double each[CONTEXTS_MAX]);

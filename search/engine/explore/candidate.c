@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/engine/explore/candidate.h"
+#include "search/engine/explore/tuple_node.h"
 
 #include "base/util.h"
 #include "cost/played.h"

@@ -2,8 +2,7 @@
 #include "search/engine/explore/explore.h"
 
 #include "base/util.h"
-#include "search/engine/explore/candidate.h"
-#include "search/engine/explore/knob_list.h"
+#include "search/engine/explore/tuple_node.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Knob settings are judged in three grains: a range of microbatches with all context methods by the bound of the range,
  * then family by family, then one by one. */
-#include "search/engine/explore/knob_list.h"
 
 #include "base/util.h"
-#include "search/engine/bound/context_bound.h"
 #include "search/engine/bound/tuple_bound.h"
-#include "search/engine/explore/candidate.h"
 #include "search/engine/explore/frontier.h"
 #include "search/engine/explore/larger_batch.h"
+#include "search/engine/explore/tuple_node.h"
 
 #include <math.h>
 

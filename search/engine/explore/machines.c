@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The machines of a space: the one requested and its idle shapes, grouped by their device count. */
-#include "search/engine/explore/tuple_list_parts.h"
+#include "search/engine/explore/tuple_list.h"
 
 #include "base/util.h"
 #include "search/launch/launcher.h"

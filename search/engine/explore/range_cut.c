@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Whether a degree tuple is out for every batch up to one, by the bounds of ranges of microbatches. */
 #include "base/util.h"
-#include "search/engine/bound/context_bound.h"
 #include "search/engine/bound/tuple_bound.h"
 #include "search/engine/explore/explore.h"
 #include "search/engine/explore/larger_batch.h"

@@ -3,7 +3,7 @@
  * out. */
 #include "base/util.h"
 #include "search/engine/bound/tuple_bound.h"
-#include "search/engine/explore/tuple_list_parts.h"
+#include "search/engine/explore/tuple_list.h"
 #include "search/launch/launcher.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/engine/explore/tuple_list_parts.h"
+#include "search/engine/explore/tuple_list.h"
 
 #include "base/util.h"
 #include "search/engine/explore/cache_pool.h"

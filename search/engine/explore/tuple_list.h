@@ -160,3 +160,29 @@ TupleVerdict tuple_batches_judge(const TupleList *tuples, TupleBatches *entry, T
 
 /* The parts that a degree tuple is judged in: the batch requested, and all others together. Returns how many. */
 int tuple_batches_of(const TupleList *tuples, int group, int64_t tuple, TupleBatches out[2]);
+
+/* What the files of the tuple list share; internal to them. */
+
+/* Makes shapes and groups, in the arena (machines.c). */
+bool tuple_list_make_groups(TupleList *tuples, Arena *arena, Error *error);
+
+/* Bounds what groups from .. to - 1 have listed, one cache for each thread (tuple_bounds.c); `over` as in
+ * tuple_list_next(). */
+bool tuple_list_bound_groups(TupleList *tuples, int from, int to, ExploreCache *caches, double over, Error *error);
+
+/* Placements of degrees on all machines of a group. */
+Count group_placements(const TupleList *tuples, const DeviceCountGroup *group, const Degrees *degrees);
+
+bool too_many_plans(Error *error);
+
+/* Says how far the list is, if somebody listens and this is the thread that searches. */
+void tuple_list_tell(const TupleList *tuples, SearchStage stage, int64_t done, int64_t all);
+
+/* Forgets what is listed; memory of the share before is given back. */
+void tuple_list_drop_share(TupleList *tuples);
+
+/* Lists the tuples of one group that may divide, and makes the tables of its machines; counts nothing. */
+bool tuple_list_open_group(TupleList *tuples, int group, Error *error);
+
+/* Makes the tables and the rates of a group's machines where it has none, and lists nothing. */
+bool tuple_list_ready_group(TupleList *tuples, int group, Error *error);

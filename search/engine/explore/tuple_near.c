@@ -2,10 +2,10 @@
 /* The tuples one step from a known plan: a power of a prime goes from one role to another, or one role, and the stages
  * with it, take what another machine of the space has more or less. Good plans lie next to each other, so a walk of
  * such steps finds a plan near the best in a small part of the bounds that the whole space takes. */
-#include "search/engine/explore/tuple_list_parts.h"
+#include "search/engine/explore/tuple_list.h"
 
 #include "base/util.h"
-#include "mesh/prime.h"
+#include "mesh/factorization.h"
 
 #include <stdlib.h>
 

@@ -63,3 +63,41 @@ bool tuple_node_made(const TupleNode *tuple, int machine, int64_t methods_index,
 /* The rates of one placement, and the least rates on one machine. */
 void tuple_node_rates_at(const TupleNode *tuple, int machine, int64_t methods_index, int64_t placement, Rates *out);
 void tuple_node_minimum_rates_on(const TupleNode *tuple, int machine, int64_t methods_index, Rates *out);
+
+/* candidate.c: one knob setting of a degree tuple: its best placement and layout. */
+
+/* Whether sizes, requirements and launchers allow a knob setting at all. */
+
+typedef struct {
+    Shard shard;                /* of the knobs */
+    LauncherSet able_launchers; /* one of them must be able to place roles so; ANY_LAUNCHER means that none has to */
+    PruneReason reason;         /* why the knobs are not admitted, where they are not */
+} Admission;
+bool knobs_admitted(const TupleNode *tuple, const Knobs *knobs, Admission *out);
+
+/* What sizes say of a knob setting: the same for all that differ in ZeRO, gathering and offloading alone. */
+typedef struct {
+    bool allow;
+    Shard shard;
+} SizesVerdict;
+SizesVerdict knobs_sizes(const TupleNode *tuple, const Knobs *knobs);
+/* knobs_admitted() with that known. */
+bool knobs_admitted_of_sizes(const TupleNode *tuple, const Knobs *knobs, const SizesVerdict *sizes, Admission *out);
+
+/* Finds the best placement and layout of knob setting `index` of the space, and keeps it in *best where it beats what
+ * is there. A plan above `limit` (ranked) is of no use. */
+bool candidate_explore(TupleNode *tuple, int64_t index, const Admission *admission, double limit, BestPlan *best);
+
+/* Adds how many placements of one knob setting have a relaxed time within the limit (ranked). */
+bool candidate_count_within(TupleNode *tuple, int64_t index, const Admission *admission, double limit, Count *within);
+
+/* knob_list.c: the knob settings of a tuple that may still win, by rising bound. docs/search.md, "Family bound" and
+ * "Knob bound". */
+
+/* Adds the knob settings that sizes, memory and bounds leave against the explorer's threshold, by their index in
+ * tuple->space with their ranked bounds, in rising order; all others are counted in the explorer's stats. The caller
+ * frees list->items, also after a failure. */
+bool knob_list_make(TupleNode *tuple, BoundedIndexList *list);
+
+/* The same for the knob settings of `count` sets that were left above a lower threshold. */
+bool knob_list_go_on(TupleNode *tuple, const Deferred *left, int64_t count, BoundedIndexList *list);

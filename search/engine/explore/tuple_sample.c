@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A sample of a space: tuples of the machines on which most degrees divide. */
-#include "search/engine/explore/tuple_list_parts.h"
+#include "search/engine/explore/tuple_list.h"
 
 #include "base/util.h"
 

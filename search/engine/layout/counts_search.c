@@ -4,7 +4,6 @@
  * left; that bound is convex in the next count, so a direction ends where it passes the best. When only offloads are
  * open, they have to make up a sum of bytes: those with a common divisor by a table of all sums, the others one by one.
  * Prices at the leaves are step_seconds itself. */
-#include "search/engine/layout/counts_search.h"
 
 #include "base/util.h"
 #include "cost/time/slack.h"

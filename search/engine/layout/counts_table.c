@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A bounded knapsack that has to be covered. The seconds of the table are one linear form below the step, so that its
  * least is a bound, and the counts that it finds are the best where the step itself is no longer. */
-#include "search/engine/layout/counts_table.h"
+#include "search/engine/layout/decisions.h"
 
 #include "base/util.h"
 #include "cost/time/slack.h"

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The linear relaxation of a branch by GLPK's simplex, where it is no mere sum (relax_sum.h); the only file that sees
+/* The linear relaxation of a branch by GLPK's simplex, where it is no mere sum (relax_sum.c); the only file that sees
  * glpk.h. Its counts and multipliers start and guide the search of counts_search.c. What is proven by them, a bound or
  * that nothing fits, is computed anew from the multipliers (program_dual_bound()): no tolerance of GLPK decides. */
-#include "search/engine/layout/branch_solve.h"
+#include "search/engine/layout/decisions.h"
 
 #include "base/util.h"
 #include "cost/time/slack.h"
-#include "search/engine/layout/counts_search.h"
-#include "search/engine/layout/counts_table.h"
-#include "search/engine/layout/relax_sum.h"
 
 #include <glpk.h>
 #include <math.h>

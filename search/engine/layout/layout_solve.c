@@ -3,7 +3,7 @@
  * are priced, for others branch_solve finds the counts, until the next bound is no lower than the best. Saving
  * everything never costs time, so a branch that fits is solved by that. In a pipeline a branch takes what the longer of
  * two stages takes, which differ in what is saved alone: an activation has the same states for both. */
-#include "search/engine/layout/branch_solve.h"
+#include "search/engine/layout/decisions.h"
 
 #include "base/util.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/engine/layout/relax_sum.h"
+#include "search/engine/layout/decisions.h"
 
 #include "base/util.h"
 

@@ -90,8 +90,7 @@ static bool place_usp(const LaunchJob *job, const MaxtextDivision *division, boo
         logical.size[logical.count++] = heads;
     }
     Placement own = ranked->plan.placement;
-    *split = jax_mesh_assign(&physical, &logical, false, &assignment) != JAX_MESH_PLACED;
-    bool placed = !*split || jax_mesh_assign(&physical, &logical, true, &assignment) == JAX_MESH_PLACED;
+    bool placed = jax_mesh_assign(&physical, &logical, split, &assignment);
     for (int a = 0; a < mesh->axis_count && placed; a++) {
         int p = jax_physical_index(&mesh->axes[a]);
         if (p < 0) continue;

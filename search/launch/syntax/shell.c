@@ -2,7 +2,6 @@
 #include "search/launch/syntax/shell.h"
 
 #include "base/util.h"
-#include "search/launch/syntax/shell_word.h"
 
 #include <ctype.h>
 #include <stdlib.h>

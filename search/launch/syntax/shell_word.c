@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/launch/syntax/shell_word.h"
+#include "search/launch/syntax/shell.h"
 
 #include "base/util.h"
 

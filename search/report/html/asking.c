@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/report/html/asking.h"
+#include "search/report/html/facts.h"
 
 #include "base/util.h"
 #include "search/answer/tie.h"

@@ -3,7 +3,6 @@
 
 #include "base/util.h"
 #include "mesh/slice.h"
-#include "search/report/html/asking.h"
 
 #include <assert.h>
 #include <math.h>

@@ -6,8 +6,8 @@
 
 #include "base/text/prose.h"
 #include "search/answer/plan_words.h"
-#include "search/report/html/figures.h"
 #include "search/report/report.h"
+#include "search/report/side_searches.h"
 
 /* The best plan of a changed request, in short. */
 typedef struct {
@@ -81,3 +81,72 @@ bool page_facts(Report *report, PageProgress progress, PageFacts *out, Error *er
 
 /* Says how many searches a picture has to do without, if any. */
 void page_say_left_out(const PageFacts *facts, PagePart part, Prose *words);
+
+/* figures.c: every figure that an answer rests on, and how a request is with one of them moved. */
+
+/* Figures of the chip first (rates of links with their efficiencies, of which they are products), then those of the
+ * profile, which its own table lists. */
+int page_figure_count(void);
+const char *page_figure_name(const Request *request, int figure); /* "ICI bandwidth", "matrix_efficiency" */
+bool page_figure_of_chip(int figure);
+
+/* Whether no plan is faster, and none fits that did not, with the figure times `factor`; false: it is not known. */
+bool page_figure_worsens(int figure, double factor);
+/* Whether a tenth more of the figure is what a report computes as its sensitivities. */
+bool page_figure_of_help(int figure, Help help);
+/* Whether no plan of the request is other than before, however the figure is. */
+bool page_figure_is_idle(const Request *request, int figure);
+
+/* Times `factor`, shares held below 1. False: the machine has no such figure, or it does not move. */
+bool page_figure_move(Request *request, int figure, double factor);
+
+/* The plan as it is, its layout kept, under another request for the same model: its seconds. *fits: in HBM too. False:
+ * it cannot be used there. */
+bool page_reprice(const Request *changed, const RankedPlan *ranked, double *seconds, bool *fits);
+
+/* asking.c: the searches of a page, in handfuls, as long as it costs no more than its plan did. */
+
+/* Where an answer goes: to a point, or to a figure's move. */
+typedef struct {
+    PagePart part;
+    PagePoint *point;
+    PageFigure *figure;
+    int move;
+} AnswerOf;
+
+typedef struct {
+    Report *report;
+    const RankedPlan *first;
+    /* What a search for the request on plan 1's machine would answer; NULL: that is not known without one. */
+    const RankedPlan *nominal;
+    PageProgress progress;
+    PageFacts *out;
+    SideSearch *questions; /* QUESTIONS_MAX of them */
+    AnswerOf of[QUESTIONS_MAX];
+    int pending;
+    int done, all;
+    Request *scratch;
+    RankedPlan *moved;        /* scratch too */
+    struct CachePool *caches; /* of these searches: that of the plan's may be closed */
+    bool limited;
+    int64_t allowance; /* what is left of it: search_effort() */
+    int64_t spent[PAGE_PARTS];
+    int requested[PAGE_PARTS];
+} Asking;
+
+/* What it makes lives in `arena`, until page_asking_end(). */
+bool page_asking_begin(Report *report, PageProgress progress, Arena *arena, PageFacts *out, Asking *asking,
+                       Error *error);
+void page_asking_end(Asking *asking);
+
+/* The request on the machine of a plan, to be changed. */
+void page_request_on(const Asking *asking, const RankedPlan *ranked, Request *out);
+
+/* The next question, to be changed: on plan 1's machine. What is pending may run before it. *question NULL: it is
+ * left out, and counted, since the page took as much as it may. */
+bool page_next_question(Asking *asking, AnswerOf of, SideSearch **question, Error *error);
+/* Asks what is pending. */
+bool page_ask_pending(Asking *asking, Error *error);
+
+/* An answer that is known without a search. */
+void page_take(Asking *asking, AnswerOf of, const RankedPlan *best);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/report/html/figures.h"
+#include "search/report/html/facts.h"
 
 #include "base/util.h"
 #include "cost/profile/profile_figure.h"
@@ -133,7 +133,7 @@ const char *page_figure_name(const Request *request, int figure) {
     int count;
     if (!page_figure_of_chip(figure)) return profile_figures(&count)[figure - (int)COUNT_OF(OF_CHIP)].key;
     if (OF_CHIP[figure].move == move_scale_up)
-        return !domains                         ? "ICI bandwidth"
+        return !domains                        ? "ICI bandwidth"
                : chip->scaleup == SCALEUP_MESH ? "xGMI bandwidth"
                : chip->scaleup == SCALEUP_PCIE ? "PCIe bandwidth"
                                                : "NVLink bandwidth";

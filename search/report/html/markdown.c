@@ -1,8 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A report for a pull request: short, what is long folded away. */
+/* A report for a pull request: short, what is long folded away; and its plans for a spreadsheet. */
 #include "base/escape.h"
-#include "search/report/html/tables.h"
+#include "search/report/html/pictures.h"
 #include "search/report/html/write.h"
+#include "search/report/plan_fields.h"
+
+/* The plans for a spreadsheet: SI units in the names of the columns, numbers with 17 digits. */
+
+bool report_write_csv(const Report *report, FILE *out, Error *error) {
+    Arena arena = {0};
+    Table table = table_new(&arena, NULL, NULL);
+    fields_begin(&table, PLAN_FIELDS);
+    for (int i = 0; i < report->result.plan_count; i++) {
+        PlanRecord record;
+        plan_record(report->request, &report->result.plans[i], i + 1, &record);
+        fields_row(&table, PLAN_FIELDS, &record);
+    }
+    bool ok = table_write_csv(&table, out);
+    arena_free(&arena);
+    if (!ok) return error_memory(error);
+    return !ferror(out) || error_stream(error, "report", "the table");
+}
 
 static void write_paragraph(const char *text, FILE *out) {
     if (!text || text[0] == '\0') return;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A report as one page: the verdict, the plans, the pictures, what it rests on. */
 #include "base/escape.h"
-#include "base/text/drawn.h"
 #include "base/text/html.h"
 #include "base/util.h"
 #include "search/answer/doubts.h"
-#include "search/report/html/tables.h"
+#include "search/report/html/pictures.h"
 #include "search/report/html/write.h"
 #include "search/report/text/parts.h"
 #include "search/request/knobs.h"

@@ -7,7 +7,6 @@
 #include "base/util.h"
 #include "cost/played.h"
 #include "search/answer/plan_words.h"
-#include "search/report/html/timeline_layer.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/report/html/tables.h"
+#include "search/report/html/pictures.h"
 
 #include "base/memory_stream.h"
 #include "base/util.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/report/html/timeline_layer.h"
 #include "search/report/html/paints.h"
+#include "search/report/html/pictures.h"
 
 #include "base/util.h"
 #include "search/answer/plan_words.h"

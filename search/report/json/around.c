@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/report/json/around.h"
+#include "search/report/text/parts.h"
 
 #include "base/json.h"
 #include "search/launch/launcher.h"

@@ -10,7 +10,6 @@
 #include "mesh/slice.h"
 #include "search/engine/proof/certificate.h"
 #include "search/report/compare_to_best.h"
-#include "search/report/json/around.h"
 #include "search/report/plan_fields.h"
 #include "search/report/text/parts.h"
 

@@ -81,3 +81,9 @@ bool memory_add_detail(cJSON *to, const Request *request, const RankedPlan *rank
  * passes on. */
 bool traffic_add_roles(const Estimate *estimate, cJSON *to);
 bool traffic_add_groups(const RankedPlan *ranked, cJSON *to);
+
+/* `launchers`, `free_layout` and `headroom`, each where there is something to say. False: memory is out. */
+bool around_add_json(cJSON *to, const Report *report);
+
+/* `nearest_run`, where one is near. */
+bool measured_add_json(cJSON *to, const Report *report);

@@ -4,7 +4,7 @@
 
 #include "base/text/table.h"
 #include "base/util.h"
-#include "mesh/prime.h"
+#include "mesh/factorization.h"
 #include "search/launch/launcher.h"
 
 #include <string.h>

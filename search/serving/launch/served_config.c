@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/serving/launch/served_config.h"
+#include "search/serving/launch/served_against.h"
 
 #include "base/number.h"
 #include "base/util.h"

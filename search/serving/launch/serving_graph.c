@@ -3,7 +3,6 @@
  * (release 1.3.1), whose operator adds addresses and ranks where a worker takes several hosts. llm-d:
  * examples/values-pd.yaml and values-multinode.yaml of github.com/llm-d-incubation/llm-d-modelservice@3051935, whose
  * chart starts a LeaderWorkerSet there. */
-#include "search/serving/launch/serving_graph.h"
 
 #include "base/memory_stream.h"
 #include "base/util.h"

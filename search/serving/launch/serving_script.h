@@ -30,3 +30,17 @@ typedef struct {
  * would take parts of several hosts, or they do not lie side by side: *error says so in one line. */
 bool workers_place(const ServingQuestion *question, const ServingPoint *point, const char *where, Arena *arena,
                    WorkerPlaces *out, Error *error);
+
+/* serving_graph.c: one way to serve as what an orchestrator of Kubernetes reads: a DynamoGraphDeployment of NVIDIA
+ * Dynamo, or values of llm-d's chart. Pure but for the stream. */
+
+/* Whether there is an orchestrator of that name: "dynamo" or "llm-d". */
+bool serving_graph_known(const char *name);
+
+/* The one engine that it starts; NULL: several, or there is no such orchestrator. */
+const Engine *serving_graph_engine(const char *name);
+
+/* Writes for a known orchestrator. False: it does not start this engine, or a worker cannot be started as the script of
+ * serving_script.h would (*error has the rule). */
+bool serving_graph_write(const char *name, const ServingReport *report, const ServingPoint *point, FILE *out,
+                         Error *error);

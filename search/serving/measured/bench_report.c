@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/serving/measured/bench_report.h"
+#include "search/serving/measured/serving_runs.h"
 
 #include "base/file.h"
 #include "base/json.h"
@@ -80,11 +80,6 @@ static double number_at(const cJSON *json, const char *key) {
     return cJSON_IsNumber(item) ? item->valuedouble : 0;
 }
 
-static const char *text_at(const cJSON *json, const char *key) {
-    const cJSON *item = json_at(json, key);
-    return cJSON_IsString(item) ? item->valuestring : "";
-}
-
 /* vLLM's and SGLang's have the same names for what was measured. */
 static void read_openai(const cJSON *json, Row *row) {
     double completed = number_at(json, "completed");
@@ -97,17 +92,17 @@ static void read_openai(const cJSON *json, Row *row) {
     put_number(row, "out_tok_s", number_at(json, "output_throughput"));
     put_number(row, "ttft_ms", number_at(json, "mean_ttft_ms"));
     put_number(row, "tpot_ms", number_at(json, "mean_tpot_ms"));
-    put_text(row, "model", file_base_name(text_at(json, "model_id")));
+    put_text(row, "model", file_base_name(json_text_at(json, "model_id")));
 }
 
 /* What SGLang's server says of itself. */
 static void read_server(const cJSON *server, Row *row) {
     double data = number_at(server, "attn_dp_size"), tensor = number_at(server, "tp_size");
-    const char *quantization = text_at(server, "quantization"), *cache = text_at(server, "kv_cache_dtype");
+    const char *quantization = json_text_at(server, "quantization"), *cache = json_text_at(server, "kv_cache_dtype");
     if (!cJSON_IsObject(server)) return;
     if (!(data > 1)) data = cJSON_IsTrue(json_at(server, "enable_dp_attention")) ? number_at(server, "dp_size") : 1;
     put_text(row, "engine", "sglang");
-    put_text(row, "model", file_base_name(text_at(server, "model_path")));
+    put_text(row, "model", file_base_name(json_text_at(server, "model_path")));
     put_number(row, "tp", tensor / data); /* its tensor counts all ranks of a stage */
     put_number(row, "attn_dp", data);
     put_number(row, "pp", number_at(server, "pp_size"));
@@ -145,7 +140,7 @@ static bool read_report(const cJSON *json, const char *where, const char *own, i
         if (item->string && cJSON_IsString(item) && column_of(item->string, strlen(item->string)) >= 0 &&
             strcmp(item->string, "request_rate") != 0)
             put_text(row, item->string, item->valuestring);
-    put_facts(row, text_at(json, "tag"));
+    put_facts(row, json_text_at(json, "tag"));
     genai ? read_genai_perf(json, row) : read_openai(json, row);
     read_server(json_at(json, "server_info"), row);
     static const char *const NEEDED[] = {"chip", "engine", "model"};

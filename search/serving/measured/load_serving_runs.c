@@ -3,7 +3,6 @@
 #include "base/number.h"
 #include "base/util.h"
 #include "cost/measured/tsv.h"
-#include "search/serving/measured/bench_report.h"
 #include "search/serving/measured/serving_runs.h"
 
 #include <stddef.h>

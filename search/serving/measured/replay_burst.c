@@ -2,7 +2,7 @@
 /* A test of some requests, step by step: prompts go in as they come while there are slots, answers end one by one, and
  * the longest are served by an engine that is half empty. */
 #include "base/util.h"
-#include "search/serving/measured/replay_inside.h"
+#include "search/serving/measured/serving_replay.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 /* What a row names, found: its model, its chip, its engine's profile, its types. */
 #include "base/util.h"
 #include "models/config/model_json.h"
-#include "search/serving/measured/replay_inside.h"
+#include "search/serving/measured/serving_replay.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "cost/measured/least_squares.h"
-#include "search/serving/measured/replay_inside.h"
+#include "search/serving/measured/serving_replay.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/serving/measured/serving_nearest.h"
+#include "search/serving/measured/serving_replay.h"
 
 #include "base/util.h"
 #include "models/parameters.h"
-#include "search/serving/measured/replay_inside.h"
 
 #include <math.h>
 #include <string.h>

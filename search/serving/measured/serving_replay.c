@@ -4,7 +4,6 @@
 
 #include "base/util.h"
 #include "mesh/factorization.h"
-#include "search/serving/measured/replay_inside.h"
 
 #include <math.h>
 #include <stdarg.h>

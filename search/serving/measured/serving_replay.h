@@ -52,3 +52,57 @@ double serving_error(const ServingOutcome *outcome);
 
 /* The profile of an engine on a chip that replays of these rows use, to be changed by a fit; NULL: none was read. */
 ServingProfile *serving_replay_profile(ServingReplay *with, const char *chip, const char *engine);
+
+/* serving_nearest.c: the measured run that says most about an answer. */
+
+/* How far a run is from a point: each factor of two in lengths, chips of a worker or sequences of a worker is one
+ * step (requests that were all sent at once: three), in the size of the model two, another engine two, another model
+ * four, the other number of pools one, other weights and drafts that may have been on one and a half. INFINITY:
+ * another chip, a model more than eight times as large or small, a mixture in place of a dense one, nothing that was
+ * measured, or drafts. Pure. */
+double serving_distance(const ServingQuestion *question, const ServingPoint *point, const Model *model,
+                        const ServingRun *run);
+
+/* The nearest of the rows, replayed; the first of equals. out->run NULL: none is of a like kind. */
+bool serving_nearest(ServingReplay *with, const ServingRuns *runs, const ServingQuestion *question,
+                     const ServingPoint *point, ServingOutcome *out, Error *error);
+
+/* What the files of a replay share. */
+
+typedef struct ReplayModel {
+    const char *name;
+    bool known;
+    Model model;
+    struct ReplayModel *next;
+} ReplayModel;
+
+typedef struct ReplayPlace {
+    const char *chip_name;
+    int engine;
+    const cJSON *older; /* the versions of the engine that are priced apart; NULL: its others */
+    bool known;
+    Chip chip, device;
+    ServingProfile profile;
+    struct ReplayPlace *next;
+} ReplayPlace;
+
+/* NULL with an error alone; `known` false: the zoo, or the catalog, has none of this name. */
+const ReplayModel *served_model(ServingReplay *with, const char *name, Error *error);
+ReplayPlace *served_place(ServingReplay *with, const ServingRun *run, int engine, Error *error);
+
+int served_engine(const char *name); /* -1: none of the engines that are priced */
+StoredType served_weights(ServingReplay *with, const ServingRun *run);
+StoredType served_cache(const ServingRun *run, StoredType weights, int engine);
+
+/* So many requests that are sent to one worker, all at once or at a rate. */
+typedef struct {
+    double requests, prompt, output; /* tokens, means */
+    double rate;                     /* requests a second, as Poisson's; 0: all at once */
+    double clients;                  /* requests that are in flight at most; 0: all of them */
+    bool exponential;                /* answers' lengths; else all are alike */
+    double slots, budget;            /* sequences that the engine holds, tokens of its step */
+} ServedBurst;
+
+/* Goes through the test step by step; means over its requests, and output tokens per second of its whole time. False:
+ * memory is out. */
+bool served_burst(const StepPlan *plan, const ServedBurst *of, Arena *arena, ServingFigures *out);

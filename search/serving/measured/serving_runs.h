@@ -41,5 +41,18 @@ bool serving_runs_are(const char *text);
  * written to; what is read points into it. */
 bool serving_runs_read(const char *where, char *text, size_t length, Arena *arena, ServingRuns *out, Error *error);
 
-/* Opens one, or the JSON of a load test (bench_report.h), to which `facts` add what it lacks; NULL: none. */
+/* Opens one, or the JSON of a load test (below), to which `facts` add what it lacks; NULL: none. */
 bool serving_runs_load(const char *path, const char *facts, Arena *arena, ServingRuns *out, Error *error);
+
+/* bench_report.c: the JSON of a load test (`vllm bench serve --save-result`, SGLang's bench_serving --output-file,
+ * genai-perf's *_genai_perf.json) as rows of a table of serving runs.
+ *
+ * One report, a list of them, or one after the other; each is a row. What a report does not say comes from facts:
+ * NAME=value words with the names of the table's columns. The scripts of `emit` put them into the report (vLLM's
+ * --metadata, SGLang's --tag); `own` are those of the command line, which count first. */
+
+/* Whether a text begins like JSON. */
+bool bench_report_is(const char *text);
+
+/* The table as text, in the arena; NULL: *error names the report and what it lacks. `own` may be NULL. */
+char *bench_report_table(const char *where, const char *text, const char *own, Arena *arena, Error *error);

@@ -2,7 +2,7 @@
 /* Layouts that others have published for the model and the chip, priced for the load that is requested. */
 #include "base/file.h"
 #include "base/util.h"
-#include "search/serving/measured/serving_nearest.h"
+#include "search/serving/measured/serving_replay.h"
 #include "search/serving/options/served.h"
 
 #include <math.h>

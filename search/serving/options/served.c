@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "search/options/data_files.h"
-#include "search/serving/measured/serving_nearest.h"
+#include "search/serving/measured/serving_replay.h"
 
 #include <string.h>
 

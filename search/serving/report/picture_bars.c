@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Bars of the pools that are shown: the memory of a chip by row, and the time of a step by kernel. */
 #include "base/text/bars.h"
-#include "search/serving/report/serving_pictures.h"
+#include "search/serving/report/serving_report.h"
 
 static const double WIDTH = 860;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The front as a picture: what engines launch, what divides and fits, and the points that differ in kind. */
 #include "base/text/lines.h"
-#include "search/serving/report/serving_pictures.h"
+#include "search/serving/report/serving_report.h"
 
 static void add_row(Table *table, const char *kind, const ServingPoint *point) {
     char way[POINT_TEXT_SIZE];

@@ -3,7 +3,7 @@
  * layout of the best point: one worker, steady. */
 #include "base/text/lines.h"
 #include "base/util.h"
-#include "search/serving/report/serving_pictures.h"
+#include "search/serving/report/serving_report.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "search/serving/report/point_fields.h"
+#include "search/serving/report/serving_report.h"
 
 #define AT(member) .at = offsetof(PointRecord, member)
 #define REAL(member) .type = FIELD_REAL, AT(member)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The answer as JSON: the contract's keys, and what else a program may want. */
 #include "base/json.h"
-#include "search/serving/report/point_fields.h"
+#include "search/serving/report/serving_report.h"
 
 #include <math.h>
 

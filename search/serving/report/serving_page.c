@@ -2,10 +2,9 @@
 /* The answer as one page that loads nothing: what is best, the pictures, what it rests on. */
 #include "base/escape.h"
 #include "base/memory_stream.h"
-#include "base/text/drawn.h"
 #include "base/text/html.h"
 #include "base/util.h"
-#include "search/serving/report/serving_pictures.h"
+#include "search/serving/report/serving_report.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,9 @@
 /* search/serving/report/serving_report.h: the answer of `shardopt inference`, as text, JSON, Markdown and CSV. */
 #pragma once
 
+#include "base/text/field.h"
 #include "base/text/prose.h"
+#include "base/text/table.h"
 #include "base/text/terminal.h"
 #include "search/serving/answer.h"
 #include "search/serving/day.h"
@@ -124,3 +126,41 @@ HeldBy step_held_by(const StepCost *step);
 /* The points that a report shows: those that differ in kind, or the first `top` by throughput for a user. */
 int report_points(const ServingReport *report);
 const ServingPoint *report_point(const ServingReport *report, int number, const char **kind);
+
+/* The pictures of an answer's page. Each draws one SVG to `out`, says in words what it shows, and lists its figures in
+ * a table for who does not see it. */
+
+/* False: there is nothing to show, and nothing was written. The table lives in the arena. */
+typedef bool ServingPicture(const ServingReport *report, Arena *arena, FILE *out, Prose *words, Table *table);
+
+ServingPicture picture_front;      /* tokens per second of a user against those of a chip */
+ServingPicture picture_chip;       /* memory of a chip by row, of the points that are shown */
+ServingPicture picture_kernels;    /* the time of a step by kernel */
+ServingPicture picture_throughput; /* tokens per second against batch and context, in the best point's layout */
+
+/* The pools of the points that are shown, one after the other, as the rows of a picture. */
+enum { SHOWN_POOLS_MAX = 24 };
+typedef struct {
+    const ServingPool *pool;
+    char name[POINT_TEXT_SIZE];
+} ShownPool;
+int shown_pools(const ServingReport *report, ShownPool list[SHOWN_POOLS_MAX]);
+
+/* point_fields.c: the figures of one way to serve, each said once, as those of a plan are
+ * (search/report/plan_fields.h). */
+
+/* One point with all that its figures are got from. Texts lie in it: it is not to be copied. */
+typedef struct {
+    ServingPoint point;
+    ServingPool pool;                      /* the last, which decodes */
+    int64_t rank, chips_idle, concurrency; /* rank below 0: it has none */
+    double input_tokens_per_second, transfer_seconds, usd_of_output, usd_of_input, joules; /* below 0: none */
+    double tpot_low, tpot_high, ttft_high, memory_bytes, hit_cached,
+        hit_copied;                                              /* hits below 0: prefixes have no size */
+    const char *notation, *engine, *title, *mode, *model, *chip; /* engine NULL: no engine's rules */
+    char text[POINT_TEXT_SIZE];
+} PointRecord;
+
+void point_record(const ServingReport *report, const ServingPoint *point, int rank, PointRecord *out);
+
+extern const Field POINT_FIELDS[]; /* of PointRecord, in the order of JSON */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The front as Markdown and as CSV. */
 #include "base/text/table.h"
-#include "search/serving/report/point_fields.h"
+#include "search/serving/report/serving_report.h"
 
 bool serving_write_as(const ServingReport *report, ServedFormat format, TextOut out, Error *error) {
     switch (format) {

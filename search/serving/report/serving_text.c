@@ -4,7 +4,7 @@
 #include "base/text/table.h"
 #include "base/util.h"
 #include "search/report/text/brief_bars.h"
-#include "search/serving/report/point_fields.h"
+#include "search/serving/report/serving_report.h"
 
 #include <math.h>
 #include <string.h>

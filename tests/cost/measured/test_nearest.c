@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/measured/nearest.h"
+#include "cost/measured/validate.h"
 
 #include "base/util.h"
 

@@ -2,8 +2,8 @@
 /* Checks the statistics of the error table against sums that a reader can redo, and the ranking against its
  * definition. */
 #include "base/util.h"
-#include "cost/measured/labels.h"
 #include "cost/measured/rank.h"
+#include "cost/measured/run.h"
 #include "cost/measured/score.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "cost/profile/profile_set_json.h"
+#include "cost/profile/profile_set.h"
 
 #include "base/file.h"
 #include "base/json.h"

@@ -90,9 +90,7 @@ static double chips_that_hold(double bytes, double hbm) {
     return fabs(chips - whole) < 1e-9 * chips ? whole : chips;
 }
 
-static double sequences_that_exceed(double bytes, double sequence) {
-    return (double)cache_sequences(bytes, sequence) + 1;
-}
+static double sequences_that_exceed(double bytes, double sequence) { return floor(bytes / sequence) + 1; }
 
 /* ---- the cache ---- */
 static const Model *heads_model(double kv_heads, double head_dim, double layers) {
@@ -104,7 +102,7 @@ static const Model *heads_model(double kv_heads, double head_dim, double layers)
 }
 
 static double token_bytes(double kv_heads, double head_dim, double layers, double bytes) {
-    return cache_bytes_per_token(heads_model(kv_heads, head_dim, layers), bytes);
+    return cache_bytes_per_sequence(heads_model(kv_heads, head_dim, layers), bytes, 1, 1);
 }
 
 static double latent_token_bytes(double layers, double rank, double rope, double bytes) {
@@ -114,7 +112,7 @@ static double latent_token_bytes(double layers, double rank, double rope, double
                                  .heads = 1,
                                  .kv_lora_rank = (int64_t)rank,
                                  .qk_rope_head_dim = (int64_t)rope};
-    return cache_bytes_per_token(&model, bytes);
+    return cache_bytes_per_sequence(&model, bytes, 1, 1);
 }
 
 /* A sequence whose tokens take so many bytes each: one head of half of them. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Which term of a plan an event is put to, by hand: groups by what they are called, by their size and stride in the
  * plan, by what is sent; messages by the shortest of their size. */
-#include "cost/trace/place.h"
+#include "cost/trace/recording.h"
 
 #include "base/util.h"
 #include "tests/cost/trace/recorded.h"
@@ -98,8 +98,8 @@ Test(place, by_what_is_sent_in_groups_of_a_size) {
         CollectiveKind kind;
         int64_t size;
         TraceTerm term;
-    } ROWS[] = {{COLLECTIVE_KIND_REDUCE_SCATTER, 16, TERM_DATA}, {COLLECTIVE_KIND_ALL_REDUCE, 16, TERM_DATA},
-                {COLLECTIVE_KIND_SEND_RECV, 16, TERM_SEQUENCE},  {COLLECTIVE_KIND_ALL_GATHER, 16, TERM_SEQUENCE},
+    } ROWS[] = {{COLLECTIVE_KIND_REDUCE_SCATTER, 16, TERM_DATA},  {COLLECTIVE_KIND_ALL_REDUCE, 16, TERM_DATA},
+                {COLLECTIVE_KIND_SEND_RECV, 16, TERM_SEQUENCE},   {COLLECTIVE_KIND_ALL_GATHER, 16, TERM_SEQUENCE},
                 {COLLECTIVE_KIND_REDUCE_SCATTER, 8, TERM_TENSOR}, {COLLECTIVE_KIND_REDUCE_SCATTER, 4, TERM_TENSOR}};
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         int32_t group = group_of(NULL, ROWS[i].size, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Ranks beside each other, by hand: a collective moves its bytes as long as the shortest of its kernels lasts; whoever
  * came first waited the rest of it for who came last. */
-#include "cost/trace/ranks.h"
+#include "cost/trace/rank_trace.h"
 
 #include "base/util.h"
 

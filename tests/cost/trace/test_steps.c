@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where steps begin and end, counted by hand: by annotations and their launches, by the kernel that occurs least often,
  * or one window for all. */
-#include "cost/trace/steps.h"
+#include "cost/trace/rank_trace.h"
 
 #include "tests/cost/trace/recorded.h"
 

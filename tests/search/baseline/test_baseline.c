@@ -2,9 +2,9 @@
 /* Checks of reports made by hand: every figure below is arithmetic of the two that it is made of. */
 #include "base/json.h"
 #include "base/util.h"
-#include "search/baseline/baseline.h"
 #include "search/baseline/baseline_check.h"
 #include "search/baseline/diff.h"
+#include "search/baseline/snapshot.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 /* Names of entries where there are thousands of one, and annotations of GitHub. */
 #include "base/json.h"
 #include "base/util.h"
-#include "search/baseline/baseline.h"
 #include "search/baseline/baseline_check.h"
+#include "search/baseline/snapshot.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

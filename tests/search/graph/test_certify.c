@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/graph/certify.h: a bound holds whatever messages and prices it is made from, and no cheaper choice contains a
+/* search/graph/certify.c: a bound holds whatever messages and prices it is made from, and no cheaper choice contains a
  * state or pair that it excludes. */
 #include "base/util.h"
-#include "search/graph/certify.h"
+#include "search/graph/branch_and_bound.h"
 #include "tests/search/graph/random_graph.h"
 
 #include <criterion/criterion.h>

@@ -2,7 +2,6 @@
 /* The line that an annotation points at: counted by hand in each text. */
 #include "base/util.h"
 #include "search/launch/import.h"
-#include "search/launch/role_key.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A sweep's page: the fronts by hand, errors said once, names that stay names. */
-#include "search/sweep/page.h"
+#include "search/sweep/sweep.h"
 
 #include "base/util.h"
 #include "tests/search/golden.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What benchmarks print, by their own sources: each rate is the figure in the text times its unit. bench_json.c and
- * bench_wire.c are tested here too. */
-#include "cost/trace/formats/bench_log.h"
+/* What benchmarks print, by their own sources: each rate is the figure in the text times its unit. */
+#include "cost/trace/formats/formats.h"
 
 #include "base/util.h"
 

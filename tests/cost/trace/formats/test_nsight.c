@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* An export of Nsight Systems made by hand, table by table as nsys writes them: processes lie in bits 24 to 47 of a
  * global id, names in StringIds. */
-#include "cost/trace/formats/nsight.h"
+#include "cost/trace/formats/formats.h"
 
 #include "base/util.h"
 #include "tests/cost/trace/recorded.h"
+
+#include <sqlite3.h>
 
 TestSuite(nsight, .init = recorded_begin, .fini = recorded_end);
 

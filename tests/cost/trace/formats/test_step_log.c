@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/util.h"
-#include "cost/trace/formats/step_log.h"
+#include "cost/trace/formats/formats.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A space of one TPU, written byte by byte as protocol buffers are: tables stand behind the line that needs them. */
-#include "cost/trace/formats/xplane.h"
+#include "cost/trace/formats/formats.h"
 
 #include "base/util.h"
 

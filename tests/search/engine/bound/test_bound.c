@@ -8,7 +8,6 @@
  * And the placements in reach of a bound are those, all of them, that have it within the threshold. */
 #include "cost/played.h"
 #include "search/engine/bound/batch.h"
-#include "search/engine/bound/context_bound.h"
 #include "search/engine/bound/knob_bound.h"
 #include "search/engine/bound/lower_rates.h"
 #include "search/engine/bound/tuple_bound.h"
@@ -349,8 +348,9 @@ static void check_knobs(const Problem *problem, const CostContext *setting, cons
     FoundBounds bounds = {.tuple = *tuple};
     Bounds shared = problem_bounds(problem, setting);
     bounds.knob = knob_bound(&shared, &shard, knobs, &least, &bounds.knob_bytes);
-    bounds.family = family_bound(&shared, &shard, knobs, &least, &bounds.family_bytes);
     family_rows(&shared, &shard, knobs, &least, INFINITY, &bounds.family_rows);
+    bounds.family = bounds.family_rows.seconds;
+    bounds.family_bytes = bounds.family_rows.least_bytes;
     knob_rows(&shared, &shard, knobs, &least, INFINITY, &bounds.knob_rows);
     cr_expect(tuple->seconds <= bounds.family * OTHER_ORDER, "%s: tuple %.17g, family %.17g", problem->text,
               tuple->seconds, bounds.family);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/engine/layout/counts_table.h against all ways to give layers a state, on random small branches. */
+/* search/engine/layout/counts_table.c against all ways to give layers a state, on random small branches. */
 #include "base/util.h"
 #include "cost/time/step.h"
-#include "search/engine/layout/counts_table.h"
+#include "search/engine/layout/decisions.h"
 #include "tests/sanitizer.h"
 #include "tests/search/layout_random.h"
 

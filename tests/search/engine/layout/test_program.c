@@ -2,7 +2,7 @@
 /* The dual bound of search/engine/layout/program.h: below every layout under any multipliers, and met under the right
  * ones. */
 #include "base/util.h"
-#include "search/engine/layout/branch_solve.h"
+#include "search/engine/layout/decisions.h"
 #include "search/engine/layout/program.h"
 #include "tests/search/layout_random.h"
 

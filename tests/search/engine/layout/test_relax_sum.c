@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/engine/layout/relax_sum.h against GLPK's simplex on random sums. */
+/* search/engine/layout/relax_sum.c against GLPK's simplex on random sums. */
 #include "base/util.h"
-#include "search/engine/layout/relax_sum.h"
+#include "search/engine/layout/decisions.h"
 #include "tests/search/layout_random.h"
 
 #include <criterion/criterion.h>

@@ -5,7 +5,6 @@
 #include "base/util.h"
 #include "search/answer/tie.h"
 #include "search/cli/request_text.h"
-#include "search/report/html/figures.h"
 #include "search/report/html/write.h"
 #include "search/report/side_searches.h"
 #include "tests/sanitizer.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a command that starts a server says, in our words, by hand; and every line that an engine writes of a layout,
  * read back as that layout. */
-#include "search/serving/launch/served_config.h"
+#include "search/serving/launch/served_against.h"
 
 #include "base/util.h"
 #include "tests/search/serving/problems.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The JSON of load tests as rows of a table; and ten rows of one's own, made with figures that a fit has to find. */
 #include "base/util.h"
-#include "search/serving/measured/bench_report.h"
 #include "search/serving/measured/serving_fit.h"
+#include "search/serving/measured/serving_runs.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
@@ -214,8 +214,7 @@ Test(bench_report, what_rows_do_not_determine_is_left) {
 /* Groups that tell the same are predicted best by the figures of others hardly held; groups of which each second took
  * half as long again, and the others two thirds, by figures that stay where they were. */
 Test(bench_report, figures_are_held_as_closely_as_predicts_other_groups) {
-    static const int CLIENTS[10] = {1, 2, 4, 8, 16, 24, 32, 64, 96, 128},
-                     TENSOR[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const int CLIENTS[10] = {1, 2, 4, 8, 16, 24, 32, 64, 96, 128}, TENSOR[10] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     static const char *const GROUPS[5] = {"a", "b", "c", "d", "e"};
     cJSON *json, *own;
     ServingReplay truth = replay_begin(&json), with = replay_begin(&own);

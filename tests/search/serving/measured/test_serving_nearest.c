@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Steps between a point and a run, counted by hand: one for each factor of two, two, three or four for what the header
  * says. */
-#include "search/serving/measured/serving_nearest.h"
+#include "search/serving/measured/serving_replay.h"
 
 #include "base/util.h"
 #include "tests/search/serving/measured/measured_fixture.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Errors of five rows in three groups, weighed by hand, and which group of each kind they are in. */
-#include "tests/search/serving/measured/measured_fixture.h"
-
 #include "base/util.h"
+#include "tests/search/serving/measured/measured_fixture.h"
 
 #include <math.h>
 #include <string.h>
@@ -91,4 +90,148 @@ Test(serving_score, quantiles) {
     cr_expect_float_eq(stats.worst, 0.1, 1e-12);
     cr_assert(serving_stats(errors, weights, 0, &stats));
     cr_expect(stats.rows == 0 && stats.median == 0 && stats.worst == 0);
+}
+
+/* Pairs, choices and limits of a few rows, counted by hand. */
+
+enum { MOST = 4 };
+static ServingRun ways[MOST];
+static ServingOutcome ways_out[MOST];
+
+/* A row: what was measured and what is predicted, in milliseconds a token and in tokens a second. */
+static void set(int i, int64_t chips, double tpot, double rate, double said_tpot, double said_rate) {
+    ways[i] = measured_run();
+    ways[i].chips = chips;
+    ways_out[i] = (ServingOutcome){
+        .run = &ways[i], .measured = {tpot / 1e3, 0.1, rate}, .predicted = {said_tpot / 1e3, 0.1, said_rate}};
+}
+
+static ServingOrder order_of(int count) {
+    ServingOrder order;
+    serving_order(ways_out, count, &order);
+    return order;
+}
+
+/* Two layouts: 4 chips at 100 tokens a second take 40 ms of a chip for a token, 2 chips at 60 33.3 ms. Predicted is 40
+ * and 25 ms. Under 10 ms the second is chosen, which took 12. */
+static void two_layouts(void) {
+    set(0, 4, 9, 100, 9, 100);
+    set(1, 2, 12, 60, 9.5, 80);
+}
+
+Test(serving_order, two_layouts) {
+    two_layouts();
+    ServingOrder order = order_of(2);
+    cr_expect_eq(order.pairs, 1);
+    cr_expect_eq(order.tau_tpot, 1);
+    cr_expect_eq(order.tau_chip, 1);
+    cr_expect(order.best == 1 && order.best_within == 1);
+    cr_expect_eq(order.loads, 1);
+    cr_expect_eq(order.limits, 5);
+    cr_expect_eq(order.limits_kept, 4);
+}
+
+/* Another number of requests in flight is another choice, but no other load: a limit chooses among them. */
+Test(serving_order, other_clients) {
+    two_layouts();
+    ways[1].concurrency = 9;
+    ServingOrder order = order_of(2);
+    cr_expect_eq(order.best, 0);
+    cr_expect(order.limits == 5 && order.loads == 1 && order.pairs == 1);
+}
+
+/* Whatever else differs is another load: nothing to choose. */
+Test(serving_order, other_loads) {
+    for (int part = 0; part < 9; part++) {
+        two_layouts();
+        const char **texts[] = {&ways[1].source,  &ways[1].model, &ways[1].chip,   &ways[1].engine,
+                                &ways[1].weights, &ways[1].mode,  &ways[1].version};
+        if (part < (int)COUNT_OF(texts)) *texts[part] = "another";
+        if (part == 7) ways[1].prompt++;
+        if (part == 8) ways[1].output++;
+        ServingOrder order = order_of(2);
+        cr_expect(order.pairs == 0 && order.best == 0 && order.limits == 0 && isnan(order.tau_tpot), "%d", part);
+    }
+}
+
+/* Rows that were not replayed, or perhaps had drafts, or lack a figure, are in nothing. */
+Test(serving_order, rows_that_do_not_count) {
+    for (int part = 0; part < 4; part++) {
+        two_layouts();
+        if (part == 0) snprintf(ways_out[1].skipped, sizeof ways_out[1].skipped, "no");
+        if (part == 1) ways_out[1].drafts_unknown = true;
+        if (part == 2) ways_out[1].measured = (ServingFigures){0};
+        if (part == 3) ways_out[1].predicted = (ServingFigures){0};
+        ServingOrder order = order_of(2);
+        cr_expect(order.pairs == 0 && order.best == 0 && order.limits == 0, "%d", part);
+    }
+}
+
+/* Times that lie less than 5% apart say nothing of an order; 5% do. Of equal predictions none is before the other. */
+Test(serving_order, pairs_that_are_apart) {
+    static const struct {
+        double second, said;
+        int64_t pairs;
+        double tau;
+    } CASES[] = {{20.9, 9, 0, 0}, {21, 21, 1, 1}, {21, 19, 1, -1}, {21, 20, 1, 0}, {19.1, 19, 0, 0}, {19, 19, 1, 1}};
+    for (size_t i = 0; i < COUNT_OF(CASES); i++) {
+        set(0, 1, 20, 1, 20, 1);
+        set(1, 1, CASES[i].second, 1, CASES[i].said, 1);
+        ServingOrder order = order_of(2);
+        cr_expect_eq(order.pairs, CASES[i].pairs, "%zu", i);
+        if (order.pairs > 0) cr_expect_eq(order.tau_tpot, CASES[i].tau, "%zu: %g", i, order.tau_tpot);
+    }
+}
+
+/* The one predicted best counts where it was measured within 5% of the best: 4 chips at 100 are 40 ms, 1 at 23.81
+ * 42.0, and 1 at 23.8 42.02. */
+Test(serving_order, within_five_percent) {
+    static const double RATES[] = {4 / 0.168, 23.8};
+    for (int i = 0; i < 2; i++) {
+        set(0, 4, 9, 100, 9, 10);
+        set(1, 1, 12, RATES[i], 12, 100);
+        ServingOrder order = order_of(2);
+        cr_expect_eq(order.best, 1);
+        cr_expect_eq(order.best_within, i == 0, "%d", i);
+    }
+}
+
+/* Without a rate the clients and both times give it: 8 requests of 101 tokens in 0.1 s + 100 x 9 ms are 808 a second,
+ * and in 0.1 s + 100 x 19 ms 404; four chips for the one are worse than one for the other. */
+Test(serving_order, rates_by_little) {
+    set(0, 4, 9, 0, 9, 0);
+    set(1, 1, 19, 0, 19, 0);
+    ServingOrder order = order_of(2);
+    cr_expect_eq(order.tau_tpot, 1);
+    cr_expect_eq(order.tau_chip, 1);
+    cr_expect(order.best == 1 && order.best_within == 1);
+    cr_expect(order.loads == 1 && order.limits == 5 && order.limits_kept == 5);
+    ways_out[1].predicted.tpot_seconds = 0.08; /* 8 x 101 / 8.1 s: 10 ms of a chip, as much as the other's 4.95 */
+    order = order_of(2);
+    cr_expect_eq(order.tau_chip, -1);
+}
+
+/* A limit of 10, 15, 20, 30 and 50 ms, each kept to the last hair. */
+Test(serving_order, limits_are_inclusive) {
+    static const double LIMITS[] = {10, 15, 20, 30, 50};
+    for (size_t i = 0; i < COUNT_OF(LIMITS); i++)
+        for (int over = 0; over < 2; over++) {
+            double tpot = LIMITS[i] * (1 + 1e-9 * over);
+            set(0, 1, tpot, 1, tpot, 1);
+            set(1, 1, tpot, 1, tpot, 1);
+            ServingOrder order = order_of(2);
+            cr_expect_eq(order.limits, (int64_t)(COUNT_OF(LIMITS) - i) - over, "%g", tpot);
+            cr_expect_eq(order.limits_kept, order.limits, "%g", tpot);
+        }
+}
+
+/* A limit that no row kept as measured is no choice, whatever was predicted; and the other way about. */
+Test(serving_order, limits_need_both) {
+    for (int measured = 0; measured < 2; measured++) {
+        two_layouts();
+        for (int i = 0; i < 2; i++)
+            *(measured ? &ways_out[i].measured.tpot_seconds : &ways_out[i].predicted.tpot_seconds) = 0.06;
+        ServingOrder order = order_of(2);
+        cr_expect(order.limits == 0 && order.loads == 0 && order.best == 1, "%d: %d", measured, (int)order.limits);
+    }
 }

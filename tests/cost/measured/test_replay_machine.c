@@ -4,7 +4,7 @@
 #include "tests/cost/measured/replays.h"
 #include "tests/mesh/ranks.h"
 
-#include "cost/measured/replay_parts.h"
+#include "cost/measured/replay.h"
 #include "cost/plan/grid.h"
 #include "cost/time/step.h"
 
