@@ -352,6 +352,12 @@ bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, const Rec
     return !ferror(out.file) || error_stream(error, "text", "output");
 }
 
+void rl_write_left_out(const RlQuestion *question, FILE *out) {
+    const char *files[] = {question->answers.left_out, question->calls_left_out};
+    for (int i = 0; i < 2; i++)
+        if (files[i]) fprintf(out, "shardopt: warning: %s\n", files[i]);
+}
+
 void rl_write_certificate(const RlAnswer *answer, FILE *out) {
     fprintf(out, "way\ttrain_chips\tfloor_s\tstep_s\twhat\n");
     for (int i = 0; i < answer->line_count; i++) {

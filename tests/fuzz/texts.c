@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "tests/fuzz/fuzz.h"
 
-#include "cost/measured/side_tables.h"
 #include "cost/measured/labels.h"
+#include "cost/measured/side_tables.h"
 #include "models/config/model_json.h"
 #include "models/parameters.h"
 #include "search/cli/commands.h"
@@ -255,7 +255,8 @@ void fuzz_serving_runs(char *text, size_t size) {
     }
     error = (Error){0};
     ServingQuestion *question = calloc(1, sizeof *question);
-    if (question) fuzz_input(serving_lengths(lengths, "fuzz", question, &error), &error);
+    const char *left_out;
+    if (question) fuzz_input(serving_lengths(lengths, "fuzz", &arena, question, &left_out, &error), &error);
     free(question);
     error = (Error){0};
     ServingDay day;
