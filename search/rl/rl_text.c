@@ -125,9 +125,11 @@ static void phase_parts(const RlStep *step, Parts *out) {
                           [RL_LOAD] = {"loading, offloading", "loading (trainer)"},
                           [RL_OTHER] = {"rewards, data, other", "rewards (trainer)"}};
     double rows[RL_PHASES] = {0};
+    bool scores = step->rollout_side > step->phases[RL_GENERATION];
     for (int phase = 0; phase < RL_PHASES; phase++) {
         bool little = phase == RL_LOAD && step->phases[phase] < LITTLE * step->seconds;
-        rows[!NAMES[phase].apart ? RL_LOGPROBS : little ? RL_OTHER : phase] += step->phases[phase];
+        int row = phase == RL_REWARD && scores ? RL_GENERATION : !NAMES[phase].apart ? RL_LOGPROBS : phase;
+        rows[little ? RL_OTHER : row] += step->phases[phase];
     }
     *out = (Parts){.whole = step->seconds};
     snprintf(out->title, sizeof out->title, "Where a step goes%s", rl_way_lags(step->way) ? ", two pools at once" : "");
@@ -145,7 +147,7 @@ static double cut_share(const Lengths *lengths) {
 static void write_limits(const RlQuestion *question, const RlStep *step, TextOut out) {
     Prose line = {0};
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
-    double generation = step->phases[RL_GENERATION], busy = step->train_side;
+    double generation = step->rollout_side, busy = step->train_side;
     bool rollout = generation > busy;
     if (step->rollout.partial)
         prose_add(&line, "Partial: answers that are not done go on with new weights; none waits for the longest. ");
