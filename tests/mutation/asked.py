@@ -13,7 +13,8 @@ MARKED = 2  # so many times as long a test takes with the traced library
 LESS = {"search_engine_test_search": {"SHARDOPT_PROBLEMS": "16"}, "search_engine_test_random_commands": {"SHARDOPT_PROBLEMS": "8"}}
 SCRIPTS = ["gate/run.py", "recipes/run.py", "traces/round_trip.py", "traces/bench.py", "traces/samples.py",
            "certificate/run_serving.py quick", "rl/simulate.py", "rl/first_answers.py", "rl/replay.py --check",
-           *(f"rl/figures.py {first}-{first + 3}" for first in range(1, 14, 4)), *(f"rl/frameworks.py {first}" for first in range(1, 5))]
+           *(f"rl/figures.py {first}-{first + 3}" for first in range(1, 18, 4)), *(f"rl/frameworks.py {first}" for first in range(1, 5)),
+           *(f"launch/tuning_keys.py {first}-{first + 3}" for first in range(1, 10, 4))]
 TYPED = 10  # rows of typed lines that are asked together
 PAGES = ["README.md", "CONTRIBUTING.md"]
 

@@ -3,7 +3,7 @@
 """What `shardopt rl` says of a step, by another hand: figures.py PROGRAM [1-4: these cases]. From docs/rl.md, the profile, the chip's figures and
 closed forms of lengths: work, transfer, passes, packs, the answers in flight, the longest call of a tool; then the figures
 in words, the page's bars, the lines of --front and the keys of launch files, each against the report."""
-import functools, json, math, pathlib, re, statistics, subprocess, sys, tempfile
+import functools, json, math, pathlib, re, shlex, statistics, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROFILE = {k: v["value"] for k, v in json.loads((ROOT / "cost/rl/profiles/default.json").read_text()).items() if "value" in v}
@@ -374,19 +374,93 @@ def files(line):
                 FAILED.append(f"{framework}: {key} is {found.get(key)}, wanted {value}")
 
 
+def configs(text, line):
+    """What a launch file runs takes what the options by hand take; and what is said of its changes is the share."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(text)
+        file.flush()
+        told = " ".join(run(["--from-config", file.name, "--chip", "h100"]).stdout.split())
+    lines = re.findall(r"([A-Z][\w ,]+): ([\d.]+ \w+) a step(?: \(([-+][\d.]+)%\))?; (.*?[a-z])[;,.] ", told + " ")
+    today = seconds_of(lines[0][1])
+    step = json.loads(run(shlex.split(line) + ["--format", "json"]).stdout)["steps"][0]
+    expect(lines[0][0], today, step["seconds"], 6e-4)
+    for name, seconds, more, _ in lines[1:]:
+        if abs(100 * (seconds_of(seconds) / today - 1) - float(more or 0)) > 0.15:
+            FAILED.append(f"{name}: {more}% for {seconds}")
+    free = dict(zip(line.split(), shlex.split(line)[1:] + [""]))
+    free = [word for pair in free.items() if pair[0] in FREE for word in pair]
+    for name, lag in (("All of it, on policy", "0"), ("All of it, off policy", free[free.index("--lag") + 1].replace("0", "1"))):
+        more = free[:free.index("--lag")] + ["--lag", lag] + free[free.index("--lag") + 2:]
+        best = json.loads(run(more + ["--format", "json"]).stdout)["steps"][0]
+        expect(name, next(seconds_of(l[1]) for l in lines if l[0].endswith(name)), best["seconds"], 6e-4)
+
+
 def main():
-    tried = [(one, line) for line in CASES] + [(front, SMALL), *((files, line) for line in FILES)]
+    tried = [(one, line) for line in CASES] + [(front, SMALL), *((files, line) for line in FILES), *((configs, *pair) for pair in CONFIGS)]
     first, last = map(int, (sys.argv[2:] or ["1-99"])[0].split("-"))
-    for what, line in tried[first - 1:last]:
+    for what, *words in tried[first - 1:last]:
         before = len(FAILED)
-        what(line)
-        print("FAILED" if FAILED[before:] else "ok    ", what.__name__, line, *FAILED[before:], sep="\n       " if FAILED[before:] else " ")
+        what(*words)
+        print("FAILED" if FAILED[before:] else "ok    ", what.__name__, words[-1], *FAILED[before:], sep="\n       " if FAILED[before:] else " ")
     sys.exit(len(FAILED) > 0)
 
 
 WORK = "--prompts 64 --samples 16 --prompt 200 --answer 700 --max-answer 2100 --train-batch 256 "
 FILES = ["--model 8b --chip h100 --nodes 1 --colocated " + WORK, "--model 8b --chip h100 --nodes 3 --train-nodes 2 --partial no " + WORK,
          "--model 8b --chip h100 --nodes 1 --train-nodes 5 --partial no " + WORK]
+
+FREE = ("--model", "--chip", "--chips", "--prompts", "--samples", "--prompt", "--answer", "--max-answer", "--train-batch", "--algorithm", "--logprobs",
+        "--lag", "--for")
+CONFIGS = [
+    ("""python3 train_async.py --hf-checkpoint Qwen/Qwen2.5-0.5B-Instruct --actor-num-nodes 1 --actor-num-gpus-per-node 4 \\
+  --rollout-num-gpus 2 --rollout-num-gpus-per-engine 1 --rollout-batch-size 24 --n-samples-per-prompt 5 --global-batch-size 60 \\
+  --rollout-max-response-len 1600 --advantage-estimator reinforce_plus_plus --tensor-model-parallel-size 2 \\
+  --sglang-mem-fraction-static 0.5 "$@"
+""", "--model qwen2.5-0.5b --chip h100 --chips 6 --prompts 24 --samples 5 --prompt 256 --answer 400 --max-answer 1600 --train-batch 60 "
+     "--algorithm reinforce++ --lag 1 --partial no --train-nodes 4 --train-plan 'tensor=2 sequence=1 pipeline=1' --rollout tensor=1 "
+     "--rollout-memory 0.5"),
+    ("""python3 -m openrlhf.cli.train_ppo_ray --actor.model_name_or_path meta-llama/Llama-3.2-1B --actor.num_nodes 1 \\
+  --actor.num_gpus_per_node 2 --vllm.num_engines 3 --vllm.tensor_parallel_size 2 --rollout.batch_size 16 \\
+  --rollout.n_samples_per_prompt 4 --rollout.max_new_tokens 800 --train.batch_size 64 --train.async_enable \\
+  --train.async_queue_size 3 --train.partial_rollout_enable --algo.advantage.estimator rloo
+""", "--model llama3.2-1b --chip h100 --chips 8 --prompts 16 --samples 4 --prompt 256 --answer 200 --max-answer 800 --train-batch 64 "
+     "--algorithm rloo --lag 3 --for deepspeed --partial yes --train-nodes 2 --rollout tensor=2"),
+    ("""model_name_or_path: Qwen/Qwen2.5-0.5B
+num_generations: 8
+generation_batch_size: 96
+max_completion_length: 512
+loss_type: dapo
+vllm_tensor_parallel_size: 2
+vllm_gpu_memory_utilization: 0.4
+""", "--model qwen2.5-0.5b --chip h100 --chips 8 --prompts 12 --samples 8 --prompt 256 --answer 128 --max-answer 512 --algorithm dapo "
+     "--lag 0 --for deepspeed --colocated --rollout tensor=2 --rollout-memory 0.4"),
+    ("""python3 -m verl.trainer.main_ppo data.train_batch_size=48 data.max_prompt_length=300 data.max_response_length=900 \\
+  algorithm.adv_estimator=rloo algorithm.rollout_correction.bypass_mode=True actor_rollout_ref.model.path=Qwen/Qwen2.5-0.5B \\
+  actor_rollout_ref.actor.ppo_mini_batch_size=16 actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2 \\
+  actor_rollout_ref.rollout.n=6 actor_rollout_ref.rollout.tensor_model_parallel_size=2 trainer.nnodes=2 trainer.n_gpus_per_node=8 \\
+  rollout.nnodes=1 rollout.n_gpus_per_node=8
+""", "--model qwen2.5-0.5b --chip h100 --chips 24 --prompts 48 --samples 6 --prompt 300 --answer 225 --max-answer 900 --train-batch 96 "
+     "--algorithm rloo --lag 1 --logprobs rollout --partial no --train-nodes 2 --train-plan 'tensor=2 sequence=1 pipeline=1' --rollout tensor=2"),
+    ("""defaults: grpo_math_1B.yaml
+grpo:
+  num_prompts_per_step: 24
+  num_generations_per_prompt: 6
+  async_grpo: {enabled: true, max_trajectory_age_steps: 2, in_flight_weight_updates: false}
+policy:
+  model_name: meta-llama/Llama-3.2-1B
+  train_global_batch_size: 144
+  max_total_sequence_length: 1280
+  megatron_cfg: {tensor_model_parallel_size: 2, pipeline_model_parallel_size: 2, activation_checkpointing: true}
+  generation:
+    colocated:
+      enabled: false
+      resources: {num_nodes: 1, gpus_per_node: 8}
+    vllm_cfg: {tensor_parallel_size: 4, gpu_memory_utilization: 0.6}
+cluster: {num_nodes: 3, gpus_per_node: 8}
+""", "--model llama3.2-1b --chip h100 --chips 24 --prompts 24 --samples 6 --prompt 256 --answer 256 --max-answer 1024 --train-batch 144 "
+     "--lag 2 --partial no --train-nodes 2 --train-plan 'tensor=2 sequence=1 pipeline=2 virtual_stages=1' --rollout tensor=4 --remat full "
+     "--rollout-memory 0.6"),
+]
 
 if __name__ == "__main__":
     main()
