@@ -10,10 +10,11 @@ TESTS = SOURCE / "tests"
 SLOW = 10  # s of the processor: such a test is not asked
 MARKED = 2  # so many times as long a test takes with the traced library
 # Those that are too slow as they are, and how they are asked for less.
-LESS = {"search_engine_test_search": {"SHARDOPT_PROBLEMS": "16"}, "search_engine_test_random_commands": {"SHARDOPT_PROBLEMS": "8"}}
+LESS = {"search_engine_test_search": {"SHARDOPT_PROBLEMS": "16"}, "search_engine_test_random_commands": {"SHARDOPT_PROBLEMS": "8"},
+        "search_rl_test_rl_answer": {"RL_PROBLEMS": "8"}}
 SCRIPTS = ["gate/run.py", "recipes/run.py", "traces/round_trip.py", "traces/bench.py", "traces/samples.py",
            "certificate/run_serving.py quick", "rl/simulate.py", "rl/first_answers.py", "rl/replay.py --check",
-           *(f"rl/figures.py {first}-{first + 3}" for first in range(1, 18, 4)), *(f"rl/frameworks.py {first}" for first in range(1, 5)),
+           *(f"rl/figures.py {first}-{first + 3}" for first in range(1, 22, 4)), *(f"rl/frameworks.py {first}" for first in range(1, 5)),
            *(f"launch/tuning_keys.py {first}-{first + 3}" for first in range(1, 10, 4))]
 TYPED = 10  # rows of typed lines that are asked together
 PAGES = ["README.md", "CONTRIBUTING.md"]
@@ -99,7 +100,8 @@ def scripts(build):
         yield Test(f"first answer: {name}", ["python3", first, build.wrapped, name], "", [first], True)
     for line in SCRIPTS:
         script, *more = line.split()
-        yield Test(line, ["python3", TESTS / script, build.wrapped, *more], "", [TESTS / script], True)
+        near = {"rl": "search_rl", "launch": "search_launch_trl"}.get(line.split("/")[0], "")
+        yield Test(line, ["python3", TESTS / script, build.wrapped, *more], near, [TESTS / script], True)
     for path in sorted((TESTS / "search/cli").glob("test_*.py")):
         methods = [f"{c.name}.{f.name}" for c in ast.parse(path.read_text()).body if isinstance(c, ast.ClassDef)
                    for f in c.body if isinstance(f, ast.FunctionDef) and f.name.startswith("test_")]

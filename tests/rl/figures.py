@@ -252,8 +252,22 @@ def words(text, told, said, lengths, sides, scored):
                 FAILED.append(f"{name}: {found[2]}% of the step")
 
 
+PAINTED = {"generation": "generation", "last tenth": "last tenth of the answers", "training": "training", "waits": "waits",
+           "training of the critic": "training", "loading, offloading": "other", "rewards, data, other": "other",
+           "weights to the engines": "weights to the engines"}
+
+
 def page(html, step, scored):
     """Bars of a lane follow each other from 0 to the step's end, each as wide as its seconds."""
+    paint = dict(re.findall(r'<rect class="(\w+)" [^>]*?height="12.0"/>(?:\n<rect fill[^>]*>)?\n<text[^>]*>([^<]+)<', html))  # of the legend
+    paint = {name: kind for kind, name in paint.items()}
+    for kind, phase in re.findall(r'<rect class="(\w+)"[^>]*height="26.0"><title>[^:]+: ([^:]+):', html):
+        own = PAINTED.get(phase, "forward")
+        if kind != paint[own]:
+            FAILED.append(f"{phase} is not painted as {own}")
+    path = re.search(r'<path class="s0 thick" d="M([^"]+)"', html[html.index("flight-svg"):])[1].split("L")
+    expect("points in flight", len(path), len(step["rollout"]["in_flight"]) + 1)
+    expect("the last ends", float(path[-1].split()[1]), 300)
     bars = re.findall(r'<rect class="\w+" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="26.0"><title>([^:]+): ([^:]+): ([\d.,]+ \w+)<', html)
     lanes = sorted({bar[1] for bar in bars})
     if len(lanes) != (1 if step["way"] == "colocated" else 2):
