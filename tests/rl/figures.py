@@ -159,6 +159,8 @@ def rollout(given, step, said, lengths):
     expect("tokens of a replica", sum(p["steps"] * p["answers"] for p in curve), own["answers"] * lengths.mean, 0.02)
     if own["answers"] <= own["slots"]:
         expect("steps of a batch", steps, said["longest_answer_tokens"], 1e-3)
+    if (own["batches"] > 0) != (step["lag"] > 0) or own["batches"] > max(1, step["lag"]):
+        FAILED.append(f"{own['batches']} batches at a lag of {step['lag']}")
     calls = (int(given.get("--turns", 1)) - 1) * float(given.get("--tool-time", "0s")[:-1])
     tokens = said["answers_generated"] / own["replicas"] * lengths.mean
     if own["batches"] > 1 or step["way"] == "split_partial":
