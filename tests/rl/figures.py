@@ -12,6 +12,7 @@ SMALL = "--model llama3.2-1b --chip h100 --chips 8 --prompts 32 --samples 8 --an
 CASES = [
     SMALL + "--colocated",
     SMALL + "--lag 0 --train-nodes 4 --train-batch 60",
+    SMALL + "--lag 0 --train-nodes 1",
     SMALL + "--lag 1 --partial no --algorithm dapo --kept 70%",
     SMALL + "--lag 3 --partial yes --prompt 700 --train-nodes 4 --price 3",
     SMALL + "--lag 4 --partial no --train-nodes 5 --logprobs rollout",
