@@ -281,18 +281,6 @@ static bool resolve(const char *path, char target[PATH_MAX], struct stat *old, b
     return !*exists || access(target, W_OK) == 0 || fail(error, path, "cannot be written");
 }
 
-const char *file_next_row(const char *at, int64_t *number, char *row, size_t size) {
-    while (*at) {
-        size_t length = strcspn(at, "\r\n#");
-        (*number)++;
-        snprintf(row, size, "%.*s", (int)(length < size ? length : size - 1), at);
-        at += strcspn(at, "\n");
-        at += *at == '\n';
-        if (row[strspn(row, " \t")] != '\0') return at;
-    }
-    return NULL;
-}
-
 bool file_write(const char *path, const char *text, size_t length, Error *error) {
     struct stat status;
     TemporaryFile temporary;

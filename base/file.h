@@ -15,10 +15,6 @@
  * standard input, read to its end, which may be a pipe and can be read again. */
 bool file_read(const char *path, size_t limit, Arena *arena, char **text, size_t *length, Error *error);
 
-/* The next row of a small table that says anything, into `row`: without what follows a #, cut to `size`. Returns where
- * to go on from, NULL where there is no row more; *number counts the lines that were passed, 0 before the first. */
-const char *file_next_row(const char *at, int64_t *number, char *row, size_t size);
-
 /* Writes a file next to `path`, syncs it and renames it: the path holds the old content or the new, never half of it.
  * Links are followed, also those that lead to nothing yet, and an old file keeps its mode. A target that is not a
  * regular file (a terminal, a pipe), and every target under /dev and /proc, is written directly. */

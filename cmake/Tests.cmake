@@ -89,6 +89,8 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
            $<TARGET_FILE:shardopt>)
   add_test(NAME schema COMMAND ${SHARDOPT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tests/schema/check.py $<TARGET_FILE:shardopt>)
   add_test(NAME rl_simulate COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/simulate.py $<TARGET_FILE:shardopt>)
+  add_test(NAME launch_tuning_keys COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/launch/tuning_keys.py $<TARGET_FILE:shardopt>)
+  add_test(NAME rl_figures COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/figures.py $<TARGET_FILE:shardopt>)
   add_test(NAME rl_first_answers COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/first_answers.py $<TARGET_FILE:shardopt>)
   add_test(NAME rl_replay COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/replay.py $<TARGET_FILE:shardopt> --check)
   add_test(NAME rl_frameworks COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/frameworks.py $<TARGET_FILE:shardopt>)

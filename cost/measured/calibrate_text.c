@@ -227,13 +227,13 @@ static bool facts(Writer *w) {
 }
 
 static bool skipped(Writer *w) {
-    if (!w->facts->verbose || w->facts->skipped_count == 0) return true;
     Table table = begin_table(w, "not replayed|because");
     for (int64_t i = 0; i < w->facts->skipped_count; i++) {
+        if (!w->facts->verbose && !w->facts->skipped[i].wrong) continue;
         table_cell(&table, "%s", w->facts->skipped[i].id);
         table_cell(&table, "%s", w->facts->skipped[i].reason);
     }
-    return write_table(w, "Not replayed", &table);
+    return table.rows == 0 || write_table(w, "Not replayed", &table);
 }
 
 static bool write_all(FILE *out, bool markdown, const Calibration *c, const CalibrateFacts *f) {

@@ -276,36 +276,52 @@ static size_t rows_at_most(const char *text, size_t length) {
 }
 
 static int by_id(const void *a, const void *b) {
-    const Run *x = *(const Run *const *)a, *y = *(const Run *const *)b;
+    const Run *x = *(Run *const *)a, *y = *(Run *const *)b;
     int order = strcmp(x->id, y->id);
     return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-static bool ids_differ(const char *path, const RunTable *table, Arena *arena, Error *error) {
-    const Run **order = ARENA_NEW(arena, const Run *, (size_t)table->count);
+/* The second of two of one id is not read. */
+static bool set_ids_apart(const RunTable *table, Arena *arena, Error *error) {
+    Run **order = ARENA_NEW(arena, Run *, (size_t)table->count);
     if (!order) return error_memory(error);
     for (int64_t i = 0; i < table->count; i++) order[i] = &table->runs[i];
     qsort(order, (size_t)table->count, sizeof *order, by_id);
     for (int64_t i = 1; i < table->count; i++) {
-        if (strcmp(order[i]->id, order[i - 1]->id) != 0) continue;
-        char where[192];
-        snprintf(where, sizeof where, "%.150s:%lld", path, (long long)order[i]->line);
-        return error_set(error, ERROR_INPUT, where, "%.80s is the id of line %lld too; give each run a name of its own",
-                         order[i]->id, (long long)order[i - 1]->line);
+        if (strcmp(order[i]->id, order[i - 1]->id) != 0 || order[i]->wrong) continue;
+        order[i]->wrong = arena_format(arena, "line %lld: its id is that of line %lld; give each run a name of its own",
+                                       (long long)order[i]->line, (long long)order[i - 1]->line);
+        if (!order[i]->wrong) return error_memory(error);
     }
     return true;
 }
 
-static bool read_rows(const char *path, TsvReader *reader, const int *at, RunTable *table, size_t limit, Error *error) {
+/* A row that cannot be read, with what its error says. */
+static bool leave_out(const TsvReader *reader, int id, Arena *arena, Run *out, Error *error) {
+    if (error->kind != ERROR_INPUT) return false;
+    *out = (Run){.line = reader->cells[0].line, .sequence_parallel = -1};
+    for (size_t i = 0; i < COUNT_OF(COLUMNS); i++)
+        if (COLUMNS[i].type == COLUMN_TEXT) *(const char **)member_of(out, &COLUMNS[i]) = "";
+    const char *named = id < reader->count ? reader->cells[id].text : "";
+    out->id = named[0] ? named : arena_format(arena, "line %lld", (long long)out->line);
+    out->wrong = arena_format(arena, "line %lld, column %s: %s", (long long)out->line, strrchr(error->where, ':') + 1,
+                              error->text);
+    *error = (Error){0};
+    if (out->id) set_family(out);
+    return (out->id && out->wrong) || error_memory(error);
+}
+
+static bool read_rows(TsvReader *reader, const int *at, RunTable *table, Arena *arena, size_t limit, Error *error) {
     int columns = reader->count;
     for (;;) {
         TsvResult result = tsv_next(reader, error);
         if (result == TSV_ERROR) return false;
         if (result == TSV_END) return true;
         if ((size_t)table->count == limit)
-            return wrong(path, &reader->cells[0], error, "more than 1,000,000 runs; split the table");
-        if (!read_row(path, reader, at, columns, &table->runs[table->count], error)) return false;
-        table->count++;
+            return wrong(reader->where, &reader->cells[0], error, "more than 1,000,000 runs; split the table");
+        Run *run = &table->runs[table->count++];
+        if (!read_row(reader->where, reader, at, columns, run, error) && !leave_out(reader, at[0], arena, run, error))
+            return false;
     }
 }
 
@@ -326,10 +342,10 @@ bool run_table_parse(const char *path, char *text, size_t length, Arena *arena, 
     if (result == TSV_ERROR) return false;
     if (result == TSV_END)
         return error_set(error, ERROR_INPUT, path, "the file is empty; give a table of runs with a heading");
-    if (!read_heading(path, reader, at, error) || !read_rows(path, reader, at, &table, limit, error)) return false;
+    if (!read_heading(path, reader, at, error) || !read_rows(reader, at, &table, arena, limit, error)) return false;
     if (table.count == 0)
         return error_set(error, ERROR_INPUT, path, "there is no run below the heading; give at least one");
-    if (!ids_differ(path, &table, arena, error)) return false;
+    if (!set_ids_apart(&table, arena, error)) return false;
     *out = table;
     return true;
 }

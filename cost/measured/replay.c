@@ -114,6 +114,10 @@ static void note_software(Replay *replay, const ProfileSet *set, const StackQuer
 void replay_prepare(const Run *run, const ReplayData *data, const ProfileSet *set, Replay *out) {
     memset(out, 0, sizeof *out);
     out->run = run;
+    if (run->wrong) {
+        replay_skip(out, "%s", run->wrong);
+        return;
+    }
     if (run->rounded) replay_note(out, true, "%s rounded up", run->rounded);
     out->step_factor = 1;
     out->aside = excluded_reason(&data->asides, run);

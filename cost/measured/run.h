@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 typedef struct {
-    int64_t line; /* of the file; the heading is line 1 */
+    int64_t line;      /* of the file; the heading is line 1 */
+    const char *wrong; /* why the row cannot be read: then only line, id and texts are there; NULL: it was read */
     const char *id, *source, *hardware, *topology, *framework, *model;
     const char *fsdp, *remat, *precision, *convention, *version, *confidence, *notes, *check;
     const char *rounded; /* a column with a fraction where a whole number belongs, rounded up; NULL means that there
@@ -47,8 +48,8 @@ void run_read_tuning(Run *run);
 bool run_result_failed(const char *result);
 
 /* Reads tab-separated values with a heading, before which lines that begin with # are left out; fields may be quoted as
- * in CSV ("" for a quote). Columns are found by name, in any order; unknown ones are ignored. Errors name
- * FILE:LINE:COLUMN. The table lies in the arena. */
+ * in CSV ("" for a quote). Columns are found by name, in any order; unknown ones are ignored. A row that cannot
+ * be read is there with what is wrong. Errors name FILE:LINE:COLUMN. The table lies in the arena. */
 bool run_table_read(const char *path, Arena *arena, RunTable *out, Error *error);
 
 /* The same for text in memory, which has a NUL at [length] and is cut in place; `where` names it in errors. */

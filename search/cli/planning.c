@@ -26,6 +26,8 @@ void planning_announce(const Request *request, const OutputChoice *choice, FILE 
         fprintf(err,
                 "shardopt: warning: --seq: %s tokens are beyond the %s that %s is made for; planned as requested\n",
                 seq, number_grouped(request->question.model.max_seq, longest), request->question.model.name);
+    if (request->question.tuning.lengths && request->question.tuning.lengths->left_out && !choice->quiet)
+        fprintf(err, "shardopt: warning: %s\n", request->question.tuning.lengths->left_out);
     if (request->question.model.left_out[0] && !choice->quiet)
         fprintf(err, "shardopt: warning: %s is planned without what else its file has: %s\n",
                 request->question.model.name, request->question.model.left_out);

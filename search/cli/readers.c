@@ -137,11 +137,11 @@ static int read_own_name(Replaced *out, Typed typed, const char *names, const ch
         char name[24];
         size_t length = strcspn(at, " ");
         snprintf(name, sizeof name, "%.*s", (int)length, at);
-        if (strcasestr(typed.word, name))
-            return !off && !replaced_add(out, format, name)                       ? 0
-                   : off || (typed.value && strcasecmp(typed.value, "true") == 0) ? typed.read
-                                                                                  : 1;
         at += length;
+        if (!strcasestr(typed.word, name)) continue;
+        out->any = true;
+        if (!off && !replaced_add(out, format, name)) return 0;
+        return off || (typed.value && strcasecmp(typed.value, "true") == 0) ? typed.read : 1;
     }
     return -1;
 }
@@ -153,8 +153,10 @@ static int read_algorithm(Replaced *out, Typed typed) {
 static int read_engine(Replaced *out, Typed typed) { return read_own_name(out, typed, "vllm sglang", "--engine=%s"); }
 
 static int read_emits(Replaced *out, Typed typed) {
-    const char *name = typed.word + strspn(typed.word, "-");
-    return replaced_advise(out, "--emit %s writes its configuration", strncmp(name, "nemo", 4) == 0 ? "nemo-rl" : name)
+    static const char *const NAMES[] = {"verl", "trl", "slime", "openrlhf", "nemo"}; /* the last is "nemo-rl" */
+    size_t i = 0;
+    while (i + 1 < COUNT_OF(NAMES) && !strcasestr(typed.word, NAMES[i])) i++;
+    return replaced_advise(out, "--emit %s%s writes its configuration", NAMES[i], i + 1 < COUNT_OF(NAMES) ? "" : "-rl")
                ? 1
                : 0;
 }

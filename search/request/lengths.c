@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/request/lengths.h"
 
-#include "base/file.h"
+#include "base/rows.h"
 #include "base/util.h"
 
 #include <math.h>
@@ -54,9 +54,9 @@ static int64_t spread(const Line *quantiles, int64_t count, Line *out) {
 /* Sorted lines become shares. */
 static bool add_up(const Line *lines, int64_t count, double most, Arena *arena, Lengths *out) {
     double all = 0, sum = 0;
-    *out = (Lengths){.length = ARENA_NEW(arena, double, (size_t)count),
-                     .share = ARENA_NEW(arena, double, (size_t)count),
-                     .count = count};
+    out->length = ARENA_NEW(arena, double, (size_t)count);
+    out->share = ARENA_NEW(arena, double, (size_t)count);
+    out->count = count;
     if (!out->length || !out->share) return false;
     for (int64_t i = 0; i < count; i++) all += lines[i].weight;
     for (int64_t i = 0; i < count; i++) {
@@ -70,20 +70,24 @@ static bool add_up(const Line *lines, int64_t count, double most, Arena *arena, 
 }
 
 bool lengths_read(const char *text, const char *where, double most, Arena *arena, Lengths *out, Error *error) {
-    int64_t room = POINTS + 1, count = 0, number = 0, quantiles = 0;
+    int64_t room = POINTS + 1, count = 0, quantiles = 0;
+    Rows rows = {.at = text};
     for (const char *c = text; *c; c++) room += *c == '\n';
     Line *lines = ARENA_NEW(arena, Line, (size_t)room), *points = ARENA_NEW(arena, Line, POINTS);
     if (!lines || !points) return error_memory(error);
-    char row[128];
-    for (const char *at = text; (at = file_next_row(at, &number, row, sizeof row)) != NULL;) {
+    *out = (Lengths){0};
+    while (rows_next(&rows)) {
         bool quantile;
-        if (!read_line(row, &quantile, &lines[count]))
-            return error_set(error, ERROR_INPUT, where,
-                             "line %lld: give a length and perhaps a weight, or a quantile and a length: p50 400",
-                             (long long)number);
+        if (!read_line(rows.text, &quantile, &lines[count])) {
+            rows_leave_out(&rows);
+            continue;
+        }
         quantiles += quantile;
         count++;
     }
+    if (!rows_settle(&rows, where, "give a length and perhaps a weight, or a quantile and a length: p50 400", arena,
+                     &out->left_out, error))
+        return false;
     if (count == 0 || (quantiles > 0 && quantiles < count))
         return error_set(error, ERROR_INPUT, where, "%s; give lines of lengths, or of quantiles (p50 400)",
                          count ? "mixes lengths and quantiles" : "has no lengths");

@@ -15,10 +15,12 @@ typedef struct {
     double *share;  /* of samples up to this long; the last is 1 */
     int64_t count;
     double mean, longest;
+    const char *left_out; /* rows of the file that could not be read, for a warning; NULL: none */
 } Lengths;
 
 /* Lines of a length, or of a length and a weight; or quantiles, "p50 400", between which lengths rise evenly. # begins
- * a comment. `most`: where samples are cut; 0: nowhere. In the arena. False: *error names `where` and the line. */
+ * a comment. `most`: where samples are cut; 0: nowhere. In the arena. A row that is none of these is left out
+ * (base/rows.h). False: *error names `where`. */
 bool lengths_read(const char *text, const char *where, double most, Arena *arena, Lengths *out, Error *error);
 
 /* The expected longest of so many samples, drawn with replacement. */

@@ -90,7 +90,8 @@ static double load_seconds(const RlQuestion *question, RlWay way, const Trainer 
 /* Steps of two pools overlap where weights may lag; else all phases follow each other. */
 static void settle(const RlQuestion *question, RlStep *step, double train_side) {
     double *phases = step->phases;
-    double generation = phases[RL_GENERATION] + (question->reward_by_rollout ? phases[RL_REWARD] : 0);
+    double generation = step->rollout_side =
+        phases[RL_GENERATION] + (question->reward_by_rollout ? phases[RL_REWARD] : 0);
     double fixed = phases[RL_TRANSFER];
     double other = question->profile.other_share;
     phases[RL_OTHER] = other * (generation + train_side);

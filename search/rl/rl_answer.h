@@ -35,7 +35,8 @@ typedef struct {
     int lag;                            /* updates that weights may be behind */
     bool fits;
     double phases[RL_PHASES], seconds;
-    double train_side; /* split: what the trainer's pool is busy for */
+    double rollout_side; /* generation, and a reward model that runs there */
+    double train_side;   /* split: what the trainer's pool is busy for */
     Rollout rollout;
     Trainer trainer;
     const AnswersInFlight *curve; /* of one replica and one batch; of the best of a way alone */

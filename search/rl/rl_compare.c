@@ -27,11 +27,11 @@ static const Change CHANGES[] = {
 };
 enum { ON_POLICY = 4 };
 
-/* One answer; its step is copied into *best. */
-static bool answer_of(const Options *options, const Change *change, Arena *arena, RlAnswer *answer, Error *error) {
+/* One answer, and its question. */
+static bool answer_of(const Options *options, const Change *change, Arena *arena, RlQuestion *question,
+                      RlAnswer *answer, Error *error) {
     Options *own = ARENA_NEW(arena, Options, 1);
-    RlQuestion *question = ARENA_NEW(arena, RlQuestion, 1);
-    if (!own || !question) return error_memory(error);
+    if (!own) return error_memory(error);
     *own = *options;
     for (int i = 0; change->free[i] != OPTION_COUNT; i++) own->text[change->free[i]] = NULL;
     if (change == &CHANGES[ON_POLICY]) own->text[OPTION_LAG] = "0";
@@ -54,12 +54,14 @@ static void write_line(const char *words, const RlStep *step, double today, Text
 bool rl_compare(const Options *options, const RlFramework *framework, Arena *arena, TextOut out, bool *fits,
                 Error *error) {
     RlAnswer *answer = ARENA_NEW(arena, RlAnswer, 1);
+    RlQuestion *question = ARENA_NEW(arena, RlQuestion, 1);
     double today = 0;
-    if (!answer) return error_memory(error);
+    if (!answer || !question) return error_memory(error);
     fprintf(out.file, "A configuration of %s:\n", framework->title);
     for (size_t i = 0; i < COUNT_OF(CHANGES); i++) {
-        if (!answer_of(options, &CHANGES[i], arena, answer, error)) return false;
+        if (!answer_of(options, &CHANGES[i], arena, question, answer, error)) return false;
         if (i == 0) *fits = answer->found;
+        if (i == 0) rl_write_left_out(question, out.file);
         if (!answer->found) {
             fprintf(out.file, "%s: it does not fit.\n", CHANGES[i].words);
             continue;

@@ -40,12 +40,14 @@ static void add_generation(Lane *on, const RlStep *step) {
     double tail = min_real(step->rollout.tail_seconds, step->phases[RL_GENERATION]);
     add_bar(on, "generation", step->phases[RL_GENERATION] - tail, PAINT_MATMUL);
     add_bar(on, "last tenth", tail, PAINT_ATTENTION);
+    add_bar(on, rl_phase_words(RL_REWARD), step->rollout_side - step->phases[RL_GENERATION], PAINT_FORWARD);
 }
 
 static void add_training(Lane *on, const RlStep *step) {
     for (int phase = 0; phase < RL_PHASES; phase++) {
         bool train = phase == RL_TRAINING || phase == RL_CRITIC, moves = phase == RL_LOAD || phase == RL_OTHER;
-        if (phase == RL_GENERATION || phase == RL_TRANSFER) continue;
+        bool there = phase == RL_REWARD && step->rollout_side > step->phases[RL_GENERATION];
+        if (phase == RL_GENERATION || phase == RL_TRANSFER || there) continue;
         add_bar(on, rl_phase_words((RlPhase)phase), step->phases[phase],
                 train   ? PAINT_BACKWARD
                 : moves ? PAINT_OTHER

@@ -49,7 +49,7 @@ static double fill(Lengths *out, double middle, double most, double sigma) {
 
 bool answers_lognormal(double mean, double most, double sigma, Arena *arena, Lengths *out) {
     double low = mean * 1e-3, high = most * 1e3;
-    *out = (Lengths){ARENA_NEW(arena, double, POINTS), ARENA_NEW(arena, double, POINTS), POINTS, 0, 0};
+    *out = (Lengths){ARENA_NEW(arena, double, POINTS), ARENA_NEW(arena, double, POINTS), POINTS, 0, 0, NULL};
     if (!out->length || !out->share) return false;
     for (int i = 0; i < 100; i++) {
         double middle = sqrt(low * high);
@@ -120,6 +120,7 @@ static bool read_tools(const Words *words, RlQuestion *out) {
                !lengths_read(text, time, 0, words->arena, &calls, words->error)) {
         return false;
     }
+    out->calls_left_out = calls.left_out;
     out->tool_seconds = (turns - 1) * calls.mean / MILLISECONDS;
     out->tool_longest = lengths_longest_of(&calls, (turns - 1) * (double)answers_generated(out)) / MILLISECONDS;
     return true;

@@ -25,7 +25,7 @@ typedef struct {
     RlProfile profile;
     ServingRequested serving; /* the whole machine as a pool that generates */
     Lengths answers;
-    double cut; /* tokens at which an answer is cut; 0: a file says how long answers are */
+    double cut;               /* tokens at which an answer is cut; 0: a file says how long answers are */
     int64_t prompts, samples; /* of a step; answers generated: answers_generated() */
     double prompt, kept;      /* tokens; share of answers that are trained on */
     int64_t train_batch;      /* answers of one update */
@@ -33,6 +33,7 @@ typedef struct {
     double teacher_share, critic_share, reward_share;
     bool reward_by_rollout, logprobs_by_rollout; /* else by the chips that train */
     double tool_seconds, tool_longest;           /* that an answer waits in all, mean; one call, of all in a step */
+    const char *calls_left_out;                  /* rows of the file of calls, as answers.left_out */
     RlPartial partial;                           /* answers go on after weights came, if weights may be behind */
     double engine_memory[2];    /* the share of HBM that engines take: apart, and where they share chips */
     double weight_bytes;        /* of the policy as it generates */

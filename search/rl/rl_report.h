@@ -17,6 +17,9 @@ bool rl_write_front(const RlQuestion *question, Arena *arena, FILE *out, Error *
 /* A line for each split: its floor, its best step, what became of it. */
 void rl_write_certificate(const RlAnswer *answer, FILE *out);
 
+/* Warnings of rows that were left out of files of lengths and of calls. */
+void rl_write_left_out(const RlQuestion *question, FILE *out);
+
 /* "4 x tensor=2 (vLLM)", and "data=16 expert=8 pipeline=2, micro-batch 1". */
 enum { RL_WORDS_SIZE = 320 };
 const char *rollout_words(const Rollout *rollout, char text[RL_WORDS_SIZE]);

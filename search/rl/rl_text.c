@@ -132,9 +132,11 @@ static void phase_parts(const RlStep *step, Parts *out) {
                           [RL_LOAD] = {"loading, offloading", "loading (trainer)"},
                           [RL_OTHER] = {"rewards, data, other", "rewards (trainer)"}};
     double rows[RL_PHASES] = {0};
+    bool scores = step->rollout_side > step->phases[RL_GENERATION];
     for (int phase = 0; phase < RL_PHASES; phase++) {
         bool little = phase == RL_LOAD && step->phases[phase] < LITTLE * step->seconds;
-        rows[!NAMES[phase].apart ? RL_LOGPROBS : little ? RL_OTHER : phase] += step->phases[phase];
+        int row = phase == RL_REWARD && scores ? RL_GENERATION : !NAMES[phase].apart ? RL_LOGPROBS : phase;
+        rows[little ? RL_OTHER : row] += step->phases[phase];
     }
     *out = (Parts){.whole = step->seconds};
     snprintf(out->title, sizeof out->title, "Where a step goes%s", rl_way_lags(step->way) ? ", two pools at once" : "");
@@ -152,7 +154,7 @@ static double cut_share(const Lengths *lengths) {
 static void write_limits(const RlQuestion *question, const RlStep *step, TextOut out) {
     Prose line = {0};
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
-    double generation = step->phases[RL_GENERATION], busy = step->train_side;
+    double generation = step->rollout_side, busy = step->train_side;
     bool rollout = generation > busy;
     if (step->rollout.partial)
         prose_add(&line, "Partial: answers that are not done go on with new weights; none waits for the longest. ");
@@ -357,6 +359,12 @@ bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, const Rec
     brief_bars_write(&time, &memory, bar_rows(used), out);
     write_end(&screen, out);
     return !ferror(out.file) || error_stream(error, "text", "output");
+}
+
+void rl_write_left_out(const RlQuestion *question, FILE *out) {
+    const char *files[] = {question->answers.left_out, question->calls_left_out};
+    for (int i = 0; i < 2; i++)
+        if (files[i]) fprintf(out, "shardopt: warning: %s\n", files[i]);
 }
 
 void rl_write_certificate(const RlAnswer *answer, FILE *out) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/serving/day.h"
 
-#include "base/file.h"
+#include "base/rows.h"
 #include "base/util.h"
 
 #include <math.h>
@@ -24,21 +24,23 @@ static bool read_hour(const char *row, int number, ServingHour *out) {
 }
 
 bool serving_day_read(const char *text, const char *where, Arena *arena, ServingDay *out, Error *error) {
-    int64_t line = 0, lines = 1;
-    char row[128];
+    int64_t lines = 1;
+    Rows rows = {.at = text};
     *out = (ServingDay){0};
     for (const char *at = text; *at; at++) lines += *at == '\n';
     out->hours = ARENA_NEW(arena, ServingHour, (size_t)min_whole(lines, DAY_HOURS_MAX));
     if (!out->hours) return error_memory(error);
-    for (const char *at = text; (at = file_next_row(at, &line, row, sizeof row)) != NULL;) {
+    while (rows_next(&rows)) {
         if (out->count == DAY_HOURS_MAX)
             return error_set(error, ERROR_INPUT, where, "has more than %d hours; give a year at most", DAY_HOURS_MAX);
-        if (!read_hour(row, out->count, &out->hours[out->count]))
-            return error_set(error, ERROR_INPUT, where,
-                             "line %lld: give the requests per second of an hour, after a label perhaps: 08:00 12.5",
-                             (long long)line);
-        out->peak = max_real(out->peak, out->hours[out->count++].rate);
+        if (read_hour(rows.text, out->count, &out->hours[out->count]))
+            out->peak = max_real(out->peak, out->hours[out->count++].rate);
+        else
+            rows_leave_out(&rows);
     }
+    if (!rows_settle(&rows, where, "give the requests per second of an hour, after a label perhaps: 08:00 12.5", arena,
+                     &out->left_out, error))
+        return false;
     return out->peak > 0 || error_set(error, ERROR_INPUT, where, "has no rate above 0");
 }
 

@@ -14,7 +14,8 @@ typedef struct {
 
 typedef struct {
     ServingHour *hours;
-    int count; /* 0: no curve was given */
+    int count;            /* 0: no curve was given */
+    const char *left_out; /* rows of the file that could not be read, for a warning; NULL: none */
     double peak;
     const ServingPoint *point; /* what each replica is; NULL: nothing serves the peak within the limits */
     double replica_rate;       /* requests per second that one takes */
@@ -22,7 +23,7 @@ typedef struct {
     double chip_hours, peak_chip_hours; /* in sum; were all replicas of the peak kept */
 } ServingDay;
 
-/* Reads lines of "[LABEL] RATE[/s]", an hour each; # begins a comment. */
+/* Reads lines of "[LABEL] RATE[/s]", an hour each; # begins a comment; others are left out (base/rows.h). */
 bool serving_day_read(const char *text, const char *where, Arena *arena, ServingDay *out, Error *error);
 
 /* Of the front's points of one pool that keep the answer's goals as its best does, the one whose replicas take the

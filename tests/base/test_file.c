@@ -281,21 +281,3 @@ Test(file, installed_data_win_over_the_source_tree) {
     expect_content(&place, "report", in(&place, "bin/../share/shardopt/tests/base"));
     place_end(&place);
 }
-
-/* Rows that say something, by hand: comments, blanks, other ends of lines, a row too long, no end of the last. */
-Test(file, next_row) {
-    static const struct {
-        const char *row;
-        int64_t number;
-    } ROWS[] = {{"1 2", 2}, {"  three ", 4}, {"0123456", 5}, {"last", 7}};
-    const char *at = "# a comment\n1 2\r\n \t\n  three # words\n0123456789\n\nlast";
-    char row[8 + 1];
-    int64_t number = 0;
-    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
-        at = file_next_row(at, &number, row, i == 2 ? 8 : sizeof row);
-        cr_assert_not_null(at);
-        cr_expect_str_eq(row, ROWS[i].row);
-        cr_expect_eq(number, ROWS[i].number);
-    }
-    cr_expect_null(file_next_row(at, &number, row, sizeof row));
-}

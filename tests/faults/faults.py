@@ -10,6 +10,9 @@ SMALL = ["--chip", "v5e", "--slice", "2x2", "--batch", "64Ki", "--seq", "1024", 
 PLAN = ["--model", "gpt2"] + SMALL
 SWEEP = ["sweep", "--model", "gpt2,llama3.2-1b", "--chip", "v5e", "--chips", "4,8", "--batch", "64Ki", "--seq", "1024",
          "--threads", "1"]
+TUNED = ["--model", "gpt2", "--chip", "l4", "--gpus", "1", "--lora", "--threads", "1", "--sensitivity", "none"]
+RL = ["rl", "--model", "llama3.2-1b", "--chip", "l4", "--chips", "2", "--prompts", "4", "--samples", "4"]
+ANSWERS = str(DATA / "rl/answers.txt")
 
 # Every command, with its answer in the file @.
 COMMANDS = {
@@ -36,10 +39,17 @@ COMMANDS = {
     "check --update": ["check", "--baseline", "@", "--update", "--threads", "1"],
     "sweep": SWEEP + ["-o", "@"],
     "inference": ["inference", "--model", "llama3.2-1b", "--chip", "v5e", "--slice", "2x2", "-o", "@"],
-    "finetune": ["finetune", "--model", "gpt2", "--chip", "l4", "--gpus", "1", "--lora", "--seq", "1024", "--threads", "1",
-                 "--sensitivity", "none", "-o", "@"],
-    "rl": ["rl", "--model", "llama3.2-1b", "--chip", "l4", "--chips", "2", "--prompts", "4", "--samples", "4", "--answer", "64",
-           "--max-answer", "128", "--format", "brief", "-o", "@"],
+    "validate of serving": ["validate", "IN/serving.tsv", "-o", "@"],
+    "finetune": ["finetune", *TUNED, "--seq", "1024", "-o", "@"],
+    "finetune with lengths": ["finetune", *TUNED, "--lengths", str(DATA / "lengths/instructions.txt"), "-o", "@"],
+    "emit of fine-tuning": ["emit", "trl", *TUNED, "--seq", "1024", "-o", "@"],
+    "emit of serving": ["emit", "vllm", "--model", "llama3.2-1b", "--chip", "l4", "--gpus", "1", "-o", "@"],
+    "rl": RL + ["--answer", "64", "--max-answer", "128", "--format", "brief", "-o", "@"],
+    "rl with tables": RL + ["--lengths", ANSWERS, "--turns", "3", "--tool-time", ANSWERS, "-o", "@"],
+    "rl of a configuration": ["rl", "--from-config", "IN/verl", "--chip", "l4", "--answer", "64", "-o", "@"],
+    "emit of rl": RL + ["--answer", "64", "--max-answer", "128", "--colocated", "--emit", "verl", "-o", "@"],
+    "trace": ["trace", str(DATA / "traces/rank0.json"), "-o", "@"],
+    "bench": ["bench", "--from", "IN/report", "-o", "@"],
     "program": ["program", str(HERE.parent / "fuzz/fuzz_program/recommender.mlir"), "--chip", "v5e", "--slice", "2x2", "-o",
                 "@"],
     "emit a job": ["emit", "megatron", "--model", "gpt2", "--chip", "h100", "--chips", "2", "--plan", "data=2", "--batch", "64Ki",
@@ -61,8 +71,10 @@ class Place:
         for k in (1, 2):
             self.make(SWEEP + ["--shard", f"{k}/2", "-o", str(inputs / f"part{k}")])
         self.make(["check", "--baseline", str(inputs / "baseline"), "--update", "--threads", "1"], self.baseline(inputs))
-        rows = (SOURCE / "cost/measured/data/train.tsv").read_text().splitlines()
-        (inputs / "runs.tsv").write_text("\n".join(rows[:12]) + "\n")
+        self.make([str(inputs / "verl") if word == "@" else word for word in COMMANDS["emit of rl"]])
+        for name, table in (("runs.tsv", "train.tsv"), ("serving.tsv", "serving.tsv")):
+            rows = (SOURCE / "cost/measured/data" / table).read_text().splitlines()
+            (inputs / name).write_text("\n".join([row for row in rows if row[:1] != "#"][:12]) + "\n")
         self.shim = self.root / "shim.so"
         subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O1", "-D_GNU_SOURCE", "-o", str(self.shim),
                         str(HERE / "shim.c"), "-ldl"], check=True)

@@ -5,10 +5,10 @@ sweep gives the bytes of one that was left alone, and only SIGKILL leaves a temp
 
 kills.py PROGRAM [--kills N] [--mpi PROGRAM --mpi-kills N] [--seed N]
 
-Kills go in turn to `-o` with a certificate, `check --update` and `sweep --resume`; with --mpi also to mpirun or to one of
-its three ranks. Exit 1: something was lost.
+Kills go to `-o` with a certificate, to `-o` of fine-tuning, serving, RL, programs and launch files, to `check --update` and
+to `sweep --resume`; with --mpi also to mpirun or to one of its three ranks. Exit 1: something was lost.
 """
-import argparse, json, os, pathlib, random, shutil, signal, subprocess, sys, time
+import argparse, functools, json, os, pathlib, random, shutil, signal, subprocess, sys, time
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "mpi"))
 import faults, ranks
@@ -59,18 +59,22 @@ def check_left(folder, names, number, what):
         path.unlink()
 
 
-def kill_plan(place, folder, state):
+def kill_output(place, folder, state, command=None):
     if not state:
-        words = [place.program] + faults.PLAN + ["-o", str(folder / "out"), "--certificate", str(folder / "table")]
+        words = faults.COMMANDS.get(command) or faults.PLAN + ["-o", "@", "--certificate", "TABLE"]
+        words = [str(folder / "table") if word == "TABLE" else word for word in place.words(words, folder / "out")]
         length, _ = seconds_of(words)
-        state.update(words=words, length=length, right={n: (folder / n).read_bytes() for n in ("out", "table")})
+        state.update(words=words, length=length, right={path.name: path.read_bytes() for path in folder.iterdir()})
     for name in state["right"]:
         (folder / name).write_bytes(b"OLD")
     number = kill_once(state["words"], state["length"])
     for name, right in state["right"].items():
-        if (folder / name).read_bytes() not in (b"OLD", right):
-            fail(f"plan: {number and number.name}: {name} is neither old nor right")
-    check_left(folder, ("out", "table"), number, "plan")
+        now = (folder / name).read_bytes()
+        # What SIGINT ends has the best so far, in full.
+        so_far = number == signal.SIGINT and now[-1:] == b"\n" and now.startswith((right.split(b"\n")[0], b"No plan was found"))
+        if now not in (b"OLD", right) and not so_far:
+            fail(f"{folder.name}: {number and number.name}: {name} is neither old nor right")
+    check_left(folder, state["right"], number, folder.name)
     return number
 
 
@@ -178,10 +182,13 @@ def run(place, work, kills, name):
 
 
 place = faults.Place(options.program)
-share = options.kills // 3
-run(place, kill_plan, share, "plan")
+share = options.kills // 4
+run(place, kill_output, share, "plan")
+OTHERS = ["finetune with lengths", "inference", "rl", "rl with tables", "program", "emit a job"]
+for command in OTHERS[:share]:
+    run(place, functools.partial(kill_output, command=command), max(1, share // len(OTHERS)), command)
 run(place, kill_update, share, "update")
-run(place, kill_sweep, options.kills - 2 * share, "sweep")
+run(place, kill_sweep, share, "sweep")
 if options.mpi:
     options.mpi = str(pathlib.Path(options.mpi).resolve())
     run(place, kill_mpi, options.mpi_kills, "MPI")

@@ -171,7 +171,7 @@ def signals(place, _):
             done = run([place.program, "layout", str(faults.DATA / "layout/example.json"), "--threads", "1", "--effort", "0.001",
                         "-o", str(folder / "out")] if number != signal.SIGINT else
                        [place.program, "diff", str(place.root / "in/report"), str(place.root / "in/other"), "-o",
-                        str(folder / "out")], env=env)
+                        str(folder / "out")], env=env, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
             left = sorted(p.name for p in folder.iterdir())
             expected = 130 if number == signal.SIGINT else -int(number)
             if left != ["out"] or (folder / "out").read_bytes() != b"OLD" or done.returncode != expected:

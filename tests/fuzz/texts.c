@@ -236,8 +236,8 @@ void fuzz_serving(char *text, size_t size) {
 
 static bool is_figure(double value) { return isfinite(value) && value >= 0; }
 
-/* Whatever the bytes are, a table of serving runs, and one of lengths, is read or refused with one line. What is read
- * has finite figures, none below zero. */
+/* Whatever the bytes are, a table of serving runs, and those of lengths and rates, are read or refused with one line.
+ * What is read has finite figures, none below zero; lengths and their shares rise, and the last share is 1. */
 void fuzz_serving_runs(char *text, size_t size) {
     Arena arena = {0};
     Error error = {0};
@@ -254,13 +254,23 @@ void fuzz_serving_runs(char *text, size_t size) {
     }
     error = (Error){0};
     ServingQuestion *question = calloc(1, sizeof *question);
-    if (question) fuzz_input(serving_lengths(lengths, "fuzz", question, &error), &error);
+    const char *left_out;
+    if (question) fuzz_input(serving_lengths(lengths, "fuzz", &arena, question, &left_out, &error), &error);
     free(question);
     error = (Error){0};
     ServingDay day;
     ok = serving_day_read(lengths, "fuzz", &arena, &day, &error);
     fuzz_input(ok, &error);
     if (ok && (day.count < 1 || !is_figure(day.peak) || !(day.peak > 0))) abort();
+    error = (Error){0};
+    Lengths samples;
+    ok = lengths_read(lengths, "fuzz", 0, &arena, &samples, &error);
+    fuzz_input(ok, &error);
+    for (int64_t i = 1; ok && i < samples.count; i++)
+        if (samples.length[i] < samples.length[i - 1] || samples.share[i] < samples.share[i - 1]) abort();
+    if (ok && (samples.length[0] < 1 || samples.share[samples.count - 1] != 1 || !is_figure(samples.mean) ||
+               samples.mean > samples.longest * (1 + 1e-9)))
+        abort();
     arena_free(&arena);
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The tests that mutate.py asks: each case of a program of Criterion alone, each transcript of the pages, each request
-of first_answers, each command of the snapshot, and the scripts that run the whole program. What each takes, and the lines that it executes, come from
+of first_answers, each command of the snapshot, each ten typed lines, and the scripts that run the whole program. What each takes, and the lines that it executes, come from
 one run of it with the traced library in front; BUILD/tests.json keeps both until the test or a file that it executes changes."""
 import ast, concurrent.futures, json, pathlib, re, subprocess, tempfile, threading
 from build import hash_of, run
@@ -10,9 +10,13 @@ TESTS = SOURCE / "tests"
 SLOW = 10  # s of the processor: such a test is not asked
 MARKED = 2  # so many times as long a test takes with the traced library
 # Those that are too slow as they are, and how they are asked for less.
-LESS = {"search_engine_test_search": {"SHARDOPT_PROBLEMS": "16"}, "search_engine_test_random_commands": {"SHARDOPT_PROBLEMS": "8"}}
+LESS = {"search_engine_test_search": {"SHARDOPT_PROBLEMS": "16"}, "search_engine_test_random_commands": {"SHARDOPT_PROBLEMS": "8"},
+        "search_rl_test_rl_answer": {"RL_PROBLEMS": "8"}}
 SCRIPTS = ["gate/run.py", "recipes/run.py", "traces/round_trip.py", "traces/bench.py", "traces/samples.py",
-           "certificate/run_serving.py quick"]
+           "certificate/run_serving.py quick", "rl/simulate.py", "rl/first_answers.py", "rl/replay.py --check",
+           *(f"rl/figures.py {first}-{first + 3}" for first in range(1, 22, 4)), *(f"rl/frameworks.py {first}" for first in range(1, 5)),
+           *(f"launch/tuning_keys.py {first}-{first + 3}" for first in range(1, 10, 4))]
+TYPED = 10  # rows of typed lines that are asked together
 PAGES = ["README.md", "CONTRIBUTING.md"]
 
 
@@ -96,13 +100,22 @@ def scripts(build):
         yield Test(f"first answer: {name}", ["python3", first, build.wrapped, name], "", [first], True)
     for line in SCRIPTS:
         script, *more = line.split()
-        yield Test(line, ["python3", TESTS / script, build.wrapped, *more], "", [TESTS / script], True)
+        near = {"rl": "search_rl", "launch": "search_launch_trl"}.get(line.split("/")[0], "")
+        yield Test(line, ["python3", TESTS / script, build.wrapped, *more], near, [TESTS / script], True)
     for path in sorted((TESTS / "search/cli").glob("test_*.py")):
         methods = [f"{c.name}.{f.name}" for c in ast.parse(path.read_text()).body if isinstance(c, ast.ClassDef)
                    for f in c.body if isinstance(f, ast.FunctionDef) and f.name.startswith("test_")]
         for name in methods:
             yield Test(f"{path.stem}:{name}", ["python3", path, name], "", [path, path.parent / "program.py"], True,
                        {"SHARDOPT_PROGRAM": str(build.wrapped), "PYTHONDONTWRITEBYTECODE": "1"})
+    script = TESTS / "search/cli/test_lines.py"
+    for path in sorted((TESTS / "search/cli/lines").glob("*.tsv")):
+        rows = [line for line in path.read_text().splitlines() if line[:1].isdigit()]
+        for first in range(0, len(rows), TYPED):
+            shared = [line for line in path.read_text().splitlines() if line.startswith(("setup", "before"))]
+            yield Test(f"lines: {path.stem} {first + 1}", ["python3", script, path.stem], "",
+                       [script, *shared, *rows[first:first + TYPED]], True,
+                       {"SHARDOPT_PROGRAM": str(build.wrapped), "ROWS": f"{first + 1}-{first + TYPED}"})
     package = TESTS / "python/test_shardopt.py"
     yield Test("python", ["python3", package], "", [package], True,
                {"PYTHONPATH": str(SOURCE / "python"), "SHARDOPT_PROGRAM": str(build.wrapped), "PYTHONDONTWRITEBYTECODE": "1"})

@@ -83,7 +83,9 @@ def changes_of(path):
 
 
 def all_changes(folders):
-    return {f: sorted(c for p in sorted((SOURCE / f).rglob("*.c")) if not p.is_relative_to(SOURCE / "search/cli")
+    """By folder; those of search/cli where it is named."""
+    cli = "search/cli"
+    return {f: sorted(c for p in sorted((SOURCE / f).rglob("*.c")) if f.startswith(cli) or not p.is_relative_to(SOURCE / cli)
                       for c in changes_of(p)) for f in folders}
 
 

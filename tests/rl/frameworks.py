@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `rl --emit` writes, read by the frameworks' own packages: frameworks.py PROGRAM [--all]. Without --all a part of the lines.
+"""What `rl --emit` writes, read by the frameworks' own packages: frameworks.py PROGRAM [--all | 1 to 4: of the lines]. Without
+--all a part of the lines.
 
 $SHARDOPT_RL_PACKAGES is a folder with unpacked wheels (pip download --no-deps verl openrlhf trl; unzip) and, as nemo-rl, a
 checkout of NVIDIA-NeMo/RL: verl's own configuration takes the overrides in omegaconf's strict mode, NeMo RL's base
@@ -97,7 +98,8 @@ def main():
     program, failed = sys.argv[1], 0
     packages = pathlib.Path(os.environ["SHARDOPT_RL_PACKAGES"]) if "SHARDOPT_RL_PACKAGES" in os.environ else None
     with tempfile.TemporaryDirectory() as folder:
-        for line, frameworks in CASES if "--all" in sys.argv else CASES[2:6]:
+        one = next((int(word) for word in sys.argv[2:] if word.isdigit()), 0)
+        for line, frameworks in CASES if "--all" in sys.argv else CASES[1 + one:2 + one] if one else CASES[2:6]:
             words = shlex.split(line)
             given = dict(zip(words, words[1:]))
             for framework in frameworks.split():

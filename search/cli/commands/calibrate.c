@@ -88,7 +88,7 @@ static bool replay_all(const CalibrateWords *words, Material *material, Arena *a
         if (replay.skipped[0]) {
             const char *reason = arena_text(arena, replay.skipped);
             if (!reason) return error_memory(error);
-            material->skipped[material->skipped_count++] = (CalibrateSkip){replay.run->id, reason};
+            material->skipped[material->skipped_count++] = (CalibrateSkip){replay.run->id, reason, replay.run->wrong};
             continue;
         }
         if (material->count == RUNS_MAX)
@@ -144,9 +144,11 @@ static bool write_set(const CalibrateWords *words, const Material *material, con
 static void skip_unpredicted(Material *material, const Calibration *c) {
     for (int32_t i = 0; i < material->count; i++)
         if (!c->model.usable[i])
-            material->skipped[material->skipped_count++] = (CalibrateSkip){
-                material->runs[i].id, material->runs[i].measured_seconds > 0 ? "the model has no finite time for it"
-                                                                             : "its step was not measured"};
+            material->skipped[material->skipped_count++] =
+                (CalibrateSkip){material->runs[i].id,
+                                material->runs[i].measured_seconds > 0 ? "the model has no finite time for it"
+                                                                       : "its step was not measured",
+                                false};
 }
 
 /* The order of plans under one line of predictions. What is too large is so under the set that the fit began with:

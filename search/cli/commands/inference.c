@@ -141,6 +141,9 @@ static bool make_report(ServingWork *work, Served *served, Error *error) {
     if (question->model.max_seq > 0 && question->longest > (double)question->model.max_seq && !work->choice.quiet)
         fprintf(err, "shardopt: warning: %.0f tokens are beyond the %lld that %s is made for; priced as requested\n",
                 question->longest, (long long)question->model.max_seq, question->model.name);
+    const char *left_out[] = {served->request.left_out, served->request.day.left_out};
+    for (int i = 0; i < 2 && !work->choice.quiet; i++)
+        if (left_out[i]) fprintf(err, "shardopt: warning: %s\n", left_out[i]);
     if (work->choice.timing) fprintf(err, "shardopt: %.3f s\n", clock_seconds() - work->start);
     served->report.screen = !work->choice.verbose && !work->choice.path;
     return write_report(work, &served->report, NULL, error);

@@ -91,6 +91,7 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     }
     bool interrupted = interrupt_came(NULL);
     interrupt_end(&scope);
+    if (ok && !choice.quiet) rl_write_left_out(question, streams.err);
     if (ok && choice.verbose) rl_write_certificate(answer, streams.err);
     if (ok && choice.timing) fprintf(streams.err, "shardopt: %.3f s\n", clock_seconds() - start);
     if (ok)

@@ -271,6 +271,9 @@ static bool write_report(const CalibrateWords *words, const ServingFit *fit, FIL
                   (long long)worth->order.best, (long long)worth->order.limits_kept, (long long)worth->order.limits);
     if (fit->folds > 0)
         prose_add(&head, " Nine in ten unseen rows take less than %.2f times what is predicted.", fit->likely_factor);
+    for (int64_t i = 0; i < fit->before.count; i++)
+        if (fit->rows[i].run->wrong)
+            prose_add(&head, " Not read: %s (%s).", fit->rows[i].run->wrong, fit->rows[i].run->id);
     prose_write(out, "", "", head.text);
     fputc('\n', file);
     bool ok = markdown ? table_write_markdown(&errors, file) : table_write_text(&errors, "", out);

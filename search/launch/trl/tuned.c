@@ -161,6 +161,13 @@ static const char *targets_text(ConfigFile *file, const char *targets) {
     return text;
 }
 
+/* Whether it shards: any key of FSDP says so. */
+static bool has_fsdp(const ConfigFile *file) {
+    bool has = false;
+    for (int64_t i = 0; i < file->count; i++) has = has || strncmp(file->entries[i].key, "fsdp", 4) == 0;
+    return has;
+}
+
 bool tuned_work(ConfigFile *file, const LaunchTerms *terms, const char *model, const char *targets, ImportedWork *out,
                 Error *error) {
     const int64_t *of = terms->of;
@@ -170,6 +177,8 @@ bool tuned_work(ConfigFile *file, const LaunchTerms *terms, const char *model, c
     if (config_has(file, "deepspeed"))
         return config_wrong(file, NULL, "deepspeed", error, "is not read here; give fsdp_config, or plan without it");
     out->model = model;
+    /* under autocast accelerate makes sharded weights fp32, and torch makes moments like weights */
+    if (!adapted && of[TERM_MIXED] && !of[TERM_PLAIN] && has_fsdp(file)) out->state_dtypes = "master=fp32 moments=fp32";
     if (of[TERM_SEQ] > 0) out->seq = arena_format(file->arena, "%" PRId64, of[TERM_SEQ]);
     if (adapted)
         words[bits > 0 ? TUNING_QLORA : TUNING_LORA] = arena_format(file->arena, "%" PRId64 "%s", of[TERM_RANK],
@@ -185,13 +194,6 @@ bool tuned_work(ConfigFile *file, const LaunchTerms *terms, const char *model, c
     if (of[TERM_ON_HOST] || of[TERM_FSDP] == SHARDS_ON_HOST) out->offload = "parameters";
     return config_number_text(file, config_has(file, "num_epochs") ? "num_epochs" : "num_train_epochs",
                               &words[TUNING_EPOCHS], error);
-}
-
-/* Whether it shards: any key of FSDP says so. */
-static bool has_fsdp(const ConfigFile *file) {
-    bool has = false;
-    for (int64_t i = 0; i < file->count; i++) has = has || strncmp(file->entries[i].key, "fsdp", 4) == 0;
-    return has;
 }
 
 bool tuned_plan(ConfigFile *file, const LaunchTerms *terms, const Request *request, ImportedPlan *plan, Error *error) {

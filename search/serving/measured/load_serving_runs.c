@@ -87,15 +87,15 @@ bool serving_runs_are(const char *text) {
     return true;
 }
 
-static bool read_cell(const TsvReader *reader, const TsvCell *cell, int column, ServingRun *run, Error *error) {
-    char *at = (char *)run + COLUMNS[column].offset, where[192];
+static bool read_cell(const TsvCell *cell, int column, ServingRun *run, Error *error) {
+    char *at = (char *)run + COLUMNS[column].offset;
     if (COLUMNS[column].kind == CELL_TEXT) return *(const char **)(void *)at = cell->text, true;
     if (cell->text[0] == '\0' || strcmp(cell->text, "inf") == 0) return true; /* all at once is no rate */
-    snprintf(where, sizeof where, "%.100s:%lld: %s", reader->where, (long long)cell->line, COLUMNS[column].name);
+    const char *name = COLUMNS[column].name;
     if (COLUMNS[column].kind == CELL_WHOLE)
-        return number_whole(cell->text, where, 0, INT64_C(1) << 40, (int64_t *)(void *)at, error);
+        return number_whole(cell->text, name, 0, INT64_C(1) << 40, (int64_t *)(void *)at, error);
     double value;
-    if (!number_real(cell->text, where, 0, 1e15, &value, error)) return false;
+    if (!number_real(cell->text, name, 0, 1e15, &value, error)) return false;
     *(double *)(void *)at = COLUMNS[column].kind == CELL_MILLI ? value / 1000 : value;
     return true;
 }
@@ -104,7 +104,7 @@ static bool read_row(const TsvReader *reader, const int *column_of, int columns,
     for (size_t c = 0; c < COUNT_OF(COLUMNS); c++)
         if (COLUMNS[c].kind == CELL_TEXT) *(const char **)(void *)((char *)run + COLUMNS[c].offset) = "";
     for (int i = 0; i < reader->count && i < columns; i++)
-        if (column_of[i] >= 0 && !read_cell(reader, &reader->cells[i], column_of[i], run, error)) return false;
+        if (column_of[i] >= 0 && !read_cell(&reader->cells[i], column_of[i], run, error)) return false;
     return true;
 }
 
@@ -131,7 +131,13 @@ bool serving_runs_read(const char *where, char *text, size_t length, Arena *aren
                 column_of[columns] = column_named(reader->cells[columns].text);
             continue;
         }
-        if (!read_row(reader, column_of, columns, &out->runs[out->count++], error)) return false;
+        ServingRun *run = &out->runs[out->count++];
+        if (read_row(reader, column_of, columns, run, error)) continue;
+        if (error->kind != ERROR_INPUT) return false;
+        run->wrong =
+            arena_format(arena, "line %lld: %s: %s", (long long)reader->cells[0].line, error->where, error->text);
+        if (!run->wrong) return error_memory(error);
+        *error = (Error){0};
     }
     return result == TSV_END;
 }

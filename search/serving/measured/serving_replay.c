@@ -49,6 +49,7 @@ static double length_share(const ServingRun *run) { return strstr(run->source, "
 static bool ask(Replaying *to) {
     const ServingRun *run = to->run;
     ServingQuestion *question = to->question;
+    if (run->wrong) return skip(to, "%s", run->wrong), false;
     const ReplayModel *model = served_model(to->with, run->model, to->error);
     to->engine = served_engine(run->engine);
     if (!model) return false;

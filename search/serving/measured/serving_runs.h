@@ -16,6 +16,7 @@ typedef struct {
 
 /* Texts are "" and numbers 0 where the row does not say. */
 typedef struct {
+    const char *wrong; /* why the row cannot be read: then other figures are not there either; NULL: it was read */
     const char *id, *source, *tier, *group, *model, *arch, *chip, *engine, *version, *weights, *cache, *mode, *spec;
     const char *spread; /* of the answers' lengths, where they vary: "exponential" */
     int64_t chips;
@@ -38,7 +39,8 @@ typedef struct {
 bool serving_runs_are(const char *text);
 
 /* Reads a table; columns by their names, in any order, others are passed over. `text` has a NUL behind `length` and is
- * written to; what is read points into it. */
+ * written to; what is read points into it. A row that
+ * cannot be read is there with what is wrong. */
 bool serving_runs_read(const char *where, char *text, size_t length, Arena *arena, ServingRuns *out, Error *error);
 
 /* Opens one, or the JSON of a load test (below), to which `facts` add what it lacks; NULL: none. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A distribution of lengths as means: of requests, and of the sequences that are in flight at a time. */
 #include "base/file.h"
+#include "base/rows.h"
 #include "search/serving/options/serving_options.h"
 
 #include <stdio.h>
@@ -35,20 +36,19 @@ bool serving_workload_path(const char *argument, const char *where, Arena *arena
     return access(argument, F_OK) == 0 || wrong_name(argument, where, names, count, error);
 }
 
-bool serving_lengths(const char *text, const char *where, ServingQuestion *question, Error *error) {
+bool serving_lengths(const char *text, const char *where, Arena *arena, ServingQuestion *question,
+                     const char **left_out, Error *error) {
     double weights = 0, prompts = 0, outputs = 0, stays = 0, peaks = 0, contexts = 0, squares = 0;
-    int64_t line = 0;
-    char row[256];
-    for (const char *at = text; (at = file_next_row(at, &line, row, sizeof row)) != NULL;) {
+    Rows rows = {.at = text};
+    while (rows_next(&rows)) {
         double prompt, output, weight = 1;
         char rest;
-        int end = 0, read = sscanf(row, "%lf %lf %n%lf %c", &prompt, &output, &end, &weight, &rest);
-        if (read < 2 || read > 3 || (read == 2 && row[end]) || !(prompt >= 1 && prompt <= 1e9) ||
-            !(output >= 1 && output <= 1e9) || !(weight > 0 && weight <= 1e12))
-            return error_set(error, ERROR_INPUT, where,
-                             "line %lld: give prompt tokens, output tokens and perhaps a weight, "
-                             "all above 0",
-                             (long long)line);
+        int end = 0, read = sscanf(rows.text, "%lf %lf %n%lf %c", &prompt, &output, &end, &weight, &rest);
+        if (read < 2 || read > 3 || (read == 2 && rows.text[end]) || !(prompt >= 1 && prompt <= 1e9) ||
+            !(output >= 1 && output <= 1e9) || !(weight > 0 && weight <= 1e12)) {
+            rows_leave_out(&rows);
+            continue;
+        }
         double new_tokens = prompt * (1 - question->request.cached);
         weights += weight;
         prompts += weight * prompt;
@@ -59,6 +59,9 @@ bool serving_lengths(const char *text, const char *where, ServingQuestion *quest
         squares += weight * prompt * (prompt - new_tokens / 2);
         if (prompt + output > question->longest) question->longest = prompt + output;
     }
+    if (!rows_settle(&rows, where, "give prompt tokens, output tokens and perhaps a weight, all above 0", arena,
+                     left_out, error))
+        return false;
     if (!(weights > 0)) return error_set(error, ERROR_INPUT, where, "has no lengths; give lines of prompt and output");
     question->request.prompt = prompts / weights;
     question->request.output = outputs / weights;

@@ -14,8 +14,9 @@ typedef struct {
     const char *model;   /* as given */
     const char *profile; /* as given */
     const char *profile_path;
-    const char *lengths; /* as given; NULL: prompt and output were */
-    bool weights_said;   /* by --precision; else as the authors publish them */
+    const char *lengths;  /* as given; NULL: prompt and output were */
+    const char *left_out; /* of their file, for a warning; NULL: none */
+    bool weights_said;    /* by --precision; else as the authors publish them */
     bool engines_said, modes_said;
     int64_t degree_chips; /* those of the machine where nobody gave its size, but degrees of --require; else 0 */
     ServingDay day;       /* of --rates; else empty */
@@ -29,5 +30,6 @@ bool serving_question(const Options *options, Arena *arena, ServingRequested *ou
 bool serving_workload_path(const char *argument, const char *where, Arena *arena, const char **path, Error *error);
 
 /* Means over a table of lengths: lines of `prompt output [weight]`. Sequences in flight are weighed by how long they
- * stay. Pure. */
-bool serving_lengths(const char *text, const char *where, ServingQuestion *question, Error *error);
+ * stay. Other lines are left out (base/rows.h). */
+bool serving_lengths(const char *text, const char *where, Arena *arena, ServingQuestion *question,
+                     const char **left_out, Error *error);

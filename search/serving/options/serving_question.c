@@ -100,7 +100,7 @@ static bool read_lengths(const Words *words, ServingRequested *request) {
         return serving_workload_path(request->lengths, words_where(words, OPTION_LENGTHS), words->arena, &path,
                                      words->error) &&
                file_read(path, 64 << 20, words->arena, &text, &length, words->error) &&
-               serving_lengths(text, path, question, words->error);
+               serving_lengths(text, path, words->arena, question, &request->left_out, words->error);
     }
     question_lengths(question, (double)prompt, (double)output);
     return true;

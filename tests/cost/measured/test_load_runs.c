@@ -51,41 +51,46 @@ Test(run, a_row_as_it_stands) {
 
 #define SIZES "id\thardware\tchips\tmodel\tseq_len\tglobal_batch\tn_heads\tn_kv_heads\texperts\ttopk\tmfu_convention\n"
 
-/* Broken tables, with the fault and its place. */
+/* Tables with a row that cannot be read, the last; and broken ones; with the fault and its place. */
 static const struct {
     const char *name, *text, *where, *part;
-} WRONG[] = {
-    {"empty", "", "", "the file is empty"},
-    {"only empty lines", "\n\r\n\n", "", "the file is empty"},
-    {"no column", "id\tchips\tmodel\n", ":1", "no column hardware, seq_len, global_batch;"},
-    {"a column twice", "id\thardware\tid\n", ":1:13", "twice"},
-    {"no run", HEADING, "", "no run below the heading"},
-    {"short row", HEADING "a\th100\t8\n", ":2:1", "has 3 cells, the heading 9"},
-    {"long row", HEADING "a\th\t8\tm\t1\t1\t\t\t\t\n", ":2:1", "has 10 cells"},
-    {"no id", HEADING "\th\t8\tm\t1\t1\t\t\t\n", ":2:1", "no id"},
-    {"an id twice", HEADING "a\th\t8\tm\t1\t1\t\t\t\nb\th\t8\tm\t1\t1\t\t\t\na\th\t8\tm\t1\t1\t\t\t\n", ":4",
-     "a is the id of line 2 too"},
-    {"no number", HEADING "a\th\teight\tm\t1\t1\t\t\t\n", ":2:5", "chips: "},
-    {"no chips", HEADING "a\th\t0\tm\t1\t1\t\t\t\n", ":2:5", "chips: 0 is out of range"},
-    {"less than nothing", HEADING "a\th\t-8\tm\t1\t1\t\t\t\n", ":2:5", "chips: "},
-    {"half a sequence", HEADING "a\th\t8\tm\t1\t0.5\t\t\t\n", ":2:11", "global_batch: "},
-    {"not finite", HEADING "a\th\t8\tm\t1\t1\t\t\tnan\n", ":2:15", "mfu: "},
-    {"no share", HEADING "a\th\t8\tm\t1\t1\t\t\t1100%\n", ":2:15", "mfu: 1100% is out of range"},
-    {"not yes or no", HEADING "a\th\t8\tm\t1\t1\t\t2\t\n", ":2:14", "sp: 2 is out of range"},
-    {"keys for 4.6 heads", SIZES "a\th\t8\tm\t1\t1\t32\t7\t\t\t\n", ":2:16", "n_kv_heads: the heads are no multiple"},
-    {"more keys than heads", SIZES "a\th\t8\tm\t1\t1\t4\t8\t\t\t\n", ":2:15", "n_kv_heads: "},
-    {"5 of 4 experts", SIZES "a\th\t8\tm\t1\t1\t\t\t4\t5\t\n", ":2:17", "topk: more than there are"},
-    {"a number as convention", SIZES "a\th\t8\tm\t1\t1\t\t\t\t\t1e308\n", ":2:17", "mfu_convention: a number is no"},
-    {"a peak of no chip", SIZES "a\th\t8\tm\t1\t1\t\t\t\t\t6N; peak 1e308\n", ":2:17",
-     "mfu_convention: its peak is no"},
-    {"a peak in PFLOP/s", SIZES "a\th\t8\tm\t1\t1\t\t\t\t\t6N; peak 0.989\n", ":2:17",
-     "mfu_convention: its peak is no"},
-    {"open quotation", HEADING "a\t\"h\t8\tm\n\n", ":2:3", "never closed"},
-    {"text behind a quotation", HEADING "a\t\"h\"h\t8\n", ":2:6", "behind a closing quotation mark"},
-    {"Latin-1", HEADING "a\t\xE4\t8\n", ":2:3", "not UTF-8"},
-    {"cut character", HEADING "a\t\xE4", ":2:3", "not UTF-8"},
-    {"escape", HEADING "a\th\x1b[2J\t8\n", ":2:4", "control character"},
-    {"a return alone", HEADING "a\th\rb\t8\n", ":2:4", "control character"},
+} WRONG_ROWS[] =
+    {
+        {"short row", HEADING "a\th100\t8\n", "line 2, column 1: ", "has 3 cells, the heading 9"},
+        {"long row", HEADING "a\th\t8\tm\t1\t1\t\t\t\t\n", "line 2, column 1: ", "has 10 cells"},
+        {"no id", HEADING "\th\t8\tm\t1\t1\t\t\t\n", "line 2, column 1: ", "no id"},
+        {"an id twice", HEADING "a\th\t8\tm\t1\t1\t\t\t\nb\th\t8\tm\t1\t1\t\t\t\na\th\t8\tm\t1\t1\t\t\t\n",
+         "line 4: ", "its id is that of line 2"},
+        {"no number", HEADING "a\th\teight\tm\t1\t1\t\t\t\n", "line 2, column 5: ", "chips: "},
+        {"no chips", HEADING "a\th\t0\tm\t1\t1\t\t\t\n", "line 2, column 5: ", "chips: 0 is out of range"},
+        {"less than nothing", HEADING "a\th\t-8\tm\t1\t1\t\t\t\n", "line 2, column 5: ", "chips: "},
+        {"half a sequence", HEADING "a\th\t8\tm\t1\t0.5\t\t\t\n", "line 2, column 11: ", "global_batch: "},
+        {"not finite", HEADING "a\th\t8\tm\t1\t1\t\t\tnan\n", "line 2, column 15: ", "mfu: "},
+        {"no share", HEADING "a\th\t8\tm\t1\t1\t\t\t1100%\n", "line 2, column 15: ", "mfu: 1100% is out of range"},
+        {"not yes or no", HEADING "a\th\t8\tm\t1\t1\t\t2\t\n", "line 2, column 14: ", "sp: 2 is out of range"},
+        {"keys for 4.6 heads", SIZES "a\th\t8\tm\t1\t1\t32\t7\t\t\t\n",
+         "line 2, column 16: ", "n_kv_heads: the heads are no multiple"},
+        {"more keys than heads", SIZES "a\th\t8\tm\t1\t1\t4\t8\t\t\t\n", "line 2, column 15: ", "n_kv_heads: "},
+        {"5 of 4 experts", SIZES "a\th\t8\tm\t1\t1\t\t\t4\t5\t\n", "line 2, column 17: ", "topk: more than there are"},
+        {"a number as convention", SIZES "a\th\t8\tm\t1\t1\t\t\t\t\t1e308\n",
+         "line 2, column 17: ", "mfu_convention: a number is no"},
+        {"a peak of no chip", SIZES "a\th\t8\tm\t1\t1\t\t\t\t\t6N; peak 1e308\n",
+         "line 2, column 17: ", "mfu_convention: its peak is no"},
+        {"a peak in PFLOP/s", SIZES "a\th\t8\tm\t1\t1\t\t\t\t\t6N; peak 0.989\n",
+         "line 2, column 17: ", "mfu_convention: its peak is no"},
+},
+  WRONG[] = {
+      {"empty", "", "", "the file is empty"},
+      {"only empty lines", "\n\r\n\n", "", "the file is empty"},
+      {"no column", "id\tchips\tmodel\n", ":1", "no column hardware, seq_len, global_batch;"},
+      {"a column twice", "id\thardware\tid\n", ":1:13", "twice"},
+      {"no run", HEADING, "", "no run below the heading"},
+      {"open quotation", HEADING "a\t\"h\t8\tm\n\n", ":2:3", "never closed"},
+      {"text behind a quotation", HEADING "a\t\"h\"h\t8\n", ":2:6", "behind a closing quotation mark"},
+      {"Latin-1", HEADING "a\t\xE4\t8\n", ":2:3", "not UTF-8"},
+      {"cut character", HEADING "a\t\xE4", ":2:3", "not UTF-8"},
+      {"escape", HEADING "a\th\x1b[2J\t8\n", ":2:4", "control character"},
+      {"a return alone", HEADING "a\th\rb\t8\n", ":2:4", "control character"},
 };
 
 /* A row of fine-tuning in the columns of all others: lengths, degrees, recomputation, the batch and what failed. */
@@ -149,6 +154,25 @@ Test(run, what_is_wrong) {
     unlink(PATH);
 }
 
+Test(run, a_wrong_row_is_named) {
+    for (size_t i = 0; i < COUNT_OF(WRONG_ROWS); i++) {
+        Arena arena = {0};
+        RunTable table;
+        Error error = {0};
+        write_table(WRONG_ROWS[i].text, strlen(WRONG_ROWS[i].text));
+        cr_assert(run_table_read(PATH, &arena, &table, &error), "%s: %s", WRONG_ROWS[i].name, error.text);
+        const Run *run = &table.runs[table.count - 1];
+        size_t length = strlen(WRONG_ROWS[i].where);
+        cr_assert(run->wrong && strncmp(run->wrong, WRONG_ROWS[i].where, length) == 0, "%s: %s", WRONG_ROWS[i].name,
+                  run->wrong);
+        cr_expect(strstr(run->wrong, WRONG_ROWS[i].part), "%s: %s", WRONG_ROWS[i].name, run->wrong);
+        cr_expect_str_eq(run->id, strcmp(WRONG_ROWS[i].name, "no id") == 0 ? "line 2" : "a");
+        for (int64_t r = 0; r + 1 < table.count; r++) cr_expect_null(table.runs[r].wrong);
+        arena_free(&arena);
+    }
+    unlink(PATH);
+}
+
 /* Eight heads of keys for 32 of queries, all experts asked, and the two ends of what a peak can be. */
 Test(run, what_is_at_the_edge_is_taken) {
     static const char TEXT[] = SIZES "a\th\t8\tm\t1\t1\t32\t8\t4\t4\t6N; peak 51\n"
@@ -189,7 +213,7 @@ Test(run, tables_of_the_project) {
         Error error = {0};
         cr_assert(run_table_read(TABLES[i].path, &arena, &table, &error), "%s: %s", error.where, error.text);
         int64_t memory = 0;
-        for (int64_t r = 0; r < table.count; r++) memory += table.runs[r].memory_gb > 0;
+        for (int64_t r = 0; r < table.count; r++) memory += table.runs[r].memory_gb > 0 && !table.runs[r].wrong;
         cr_expect_eq(table.count, TABLES[i].runs);
         cr_expect_eq(memory, TABLES[i].memory);
         cr_expect_eq(strlen(table.sha256), 64);

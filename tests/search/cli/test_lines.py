@@ -6,7 +6,7 @@ nothing is required; \\| stands between parts. \\n, \\t and \\\\ are characters.
 In a line $P is the program, $S the sources, $D a folder of the file's rows. `setup` runs once; `before` stands before each
 line; `sample` has every fifth row that follows run under sanitizers, of those that end well every tenth; `all` ends it.
 Where the code is 2 and nothing is printed, stderr is one line that begins with "shardopt: ". $LITTLE limits memory, but
-for sanitizers, which reserve more addresses than a limit leaves."""
+for sanitizers, which reserve more addresses than a limit leaves. ROWS=11-20: these rows of a file alone."""
 import glob, os, re, subprocess, sys, tempfile, unittest
 
 from program import PROGRAM
@@ -46,6 +46,7 @@ class Lines(unittest.TestCase):
 
     def file(self, path):
         before, share, number = "", 1, 0
+        first, last = map(int, os.environ.get("ROWS", "1-9999").split("-"))
         with tempfile.TemporaryDirectory(prefix="s-") as folder, open(path, encoding="utf-8") as rows:
             for line in rows.read().splitlines():
                 word, *cells = line.split("\t")
@@ -58,7 +59,7 @@ class Lines(unittest.TestCase):
                     share = 5 if word == "sample" and os.environ.get("SANITIZED") else 1
                 elif line and not line.startswith("#"):
                     number += 1
-                    if number % (share * 2 if share > 1 and word == "0" else share) == 0:
+                    if first <= number <= last and number % (share * 2 if share > 1 and word == "0" else share) == 0:
                         self.row(folder, before, word, *cells)
 
 

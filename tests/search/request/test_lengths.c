@@ -87,7 +87,7 @@ Test(lengths, what_is_computed_is_what_drawing_finds) {
 
 Test(lengths, what_is_wrong) {
     static const char *const ROWS[][2] = {
-        {"", "no lengths"},     {"# nothing\n", "no lengths"}, {"12\ntwelve\n", "line 2"},
+        {"", "no lengths"},     {"# nothing\n", "no lengths"}, {"1\ntwo\n3 three", "line 2"},
         {"0\n", "line 1"},      {"5 -1\n", "line 1"},          {"5 1 1\n", "line 1"},
         {"p101 5\n", "line 1"}, {"p50 5\n7\n", "mixes"},       {"p50 500\np90 300\n", "rise"},
         {"p50\n", "line 1"}};
@@ -99,4 +99,15 @@ Test(lengths, what_is_wrong) {
                   "\"%s\": %s", ROWS[i][0], error.text);
         arena_free(&arena);
     }
+}
+
+/* Lines 2 and 5 of six are none: the mean is that of the four others, and a warning names both. */
+Test(lengths, rows_are_left_out) {
+    Arena arena = {0};
+    Lengths out;
+    Error error = {0};
+    cr_assert(lengths_read("10\n-1\n20\n30\nlong\n40\n", "file", 0, &arena, &out, &error), "%s", error.text);
+    cr_expect_float_eq(out.mean, 25, 1e-12);
+    cr_expect(out.left_out && strstr(out.left_out, "file: lines 2, 5 left out"), "%s", out.left_out);
+    arena_free(&arena);
 }

@@ -297,6 +297,8 @@ Test(rl_answer, lognormal_lengths_have_their_mean_and_spread) {
     cr_assert_float_eq(median, 1000 * exp(-0.32), 5); /* mean = median x exp(sigma^2 / 2) */
     cr_assert(answers_lognormal(3000, 4000, 0.8, &arena, &lengths));
     cr_assert_eq(lengths.longest, 4000);
+    cr_assert(answers_lognormal(2, 100, 0.8, &arena, &lengths)); /* an answer has a token */
+    cr_assert_eq(lengths.length[0], 1);
     cr_assert(answers_lognormal(4000, 4000, 0.8, &arena, &lengths)); /* all are cut */
     cr_assert_float_eq(lengths.length[0], 4000, 400);
     arena_free(&arena);

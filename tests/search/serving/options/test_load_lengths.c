@@ -7,12 +7,14 @@
 #include <string.h>
 
 static ServingQuestion question;
+static Arena arena;
+static const char *left_out;
 
 static bool read(const char *text, double cached, Error *error) {
     memset(&question, 0, sizeof question);
     *error = (Error){0};
     question.request.cached = cached;
-    return serving_lengths(text, "file", &question, error);
+    return serving_lengths(text, "file", &arena, &question, &left_out, error);
 }
 
 /* Of four requests three have 100 + 10 tokens and one 1000 + 50. A request is in flight for its answer's tokens: 30
@@ -45,16 +47,32 @@ Test(load_lengths, of_one_length) {
 Test(load_lengths, what_is_none) {
     static const struct {
         const char *text, *says; /* NULL: it is read */
-    } ROWS[] = {{"", "no lengths"},         {"# nothing\n", "no lengths"},
-                {"1 1\n0.5 1\n", "line 2"}, {"1 0.5", "line 1"},
-                {"1 1 0", "line 1"},        {"5", "line 1"},
-                {"\n\nfive 5", "line 3"},   {"1 1 1 1", "line 1"},
-                {"2e9 1", "line 1"},        {"1 2e9", "line 1"},
-                {"1 1 2e12", "line 1"},     {"1 1", NULL},
-                {"1e9 1e9 1e12", NULL},     {"1 1 x", "line 1"}};
+    } ROWS[] = {{"", "no lengths"},
+                {"# nothing\n", "no lengths"},
+                {"0.5 1\n1 1\n0 1\n", "line 1"},
+                {"1 0.5", "line 1"},
+                {"1 1 0", "line 1"},
+                {"5", "line 1"},
+                {"\n\nfive 5", "line 3"},
+                {"1 1 1 1", "line 1"},
+                {"2e9 1", "line 1"},
+                {"1 2e9", "line 1"},
+                {"1 1 2e12", "line 1"},
+                {"1 1", NULL},
+                {"1e9 1e9 1e12", NULL},
+                {"1 1 x", "line 1"}};
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
         Error error;
         cr_expect_eq(read(ROWS[i].text, 0, &error), ROWS[i].says == NULL, "%s: %s", ROWS[i].text, error.text);
         if (ROWS[i].says) cr_expect(strstr(error.text, ROWS[i].says), "%s: %s", ROWS[i].text, error.text);
     }
+}
+
+/* Of three rows the one that says no answer is left out: the means are those of the two others. */
+Test(load_lengths, a_row_is_left_out) {
+    Error error;
+    cr_assert(read("100 10\n200 0\n300 30\n", 0, &error), "%s", error.text);
+    cr_expect_float_eq(question.request.prompt, 200, 1e-9);
+    cr_expect_float_eq(question.request.output, 20, 1e-9);
+    cr_expect(left_out && strstr(left_out, "file: line 2 left out"), "%s", left_out);
 }
