@@ -68,5 +68,9 @@ typedef struct {
  * answer's flow is the caller's, also after a failure. */
 bool program_answer(const ProgramQuestion *question, Arena *arena, ProgramAnswer *out, Error *error);
 
+/* Whether some arguments are state, and what is no state is a batch, all of it as long: weights that are only read are
+ * neither state nor batch. */
+bool program_has_batch(const Program *program);
+
 /* The graph of the mesh that was best (else of the first), as the contest's JSON. */
 bool program_graph_write(const ProgramQuestion *question, const ProgramAnswer *answer, FILE *out, Error *error);

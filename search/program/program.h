@@ -84,6 +84,7 @@ typedef struct {
 typedef struct {
     const char *text, *where;
     size_t length;
+    const char *rules; /* the user's, for operations without one: lines of text; NULL: none */
     ProgramValue *value;
     ProgramOp *op;
     ProgramRegion *region;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* search/program/write.h: an answer as text, as JSON, and as the program with its shardings. */
+/* search/program/write.h: an answer as text, as JSON, as Python, and as the program with its shardings. */
 #pragma once
 
 #include "base/text/terminal.h"
@@ -16,6 +16,11 @@ bool program_write_json(const ProgramQuestion *question, const ProgramAnswer *an
  * tensor's name, which its operation gives up, so that nothing else changes. An operation of a function that is
  * called with several shardings keeps its freedom. The answer has a best. */
 bool program_annotate(const ProgramQuestion *question, const ProgramAnswer *answer, FILE *out, Error *error);
+
+/* Python: the mesh, the shardings of all arguments, and of the tensors inside by the line of the source that made them,
+ * where the text names lines; as JAX takes them, or (`torch`) as placements of DTensor. The answer has a best. */
+bool program_write_python(const ProgramQuestion *question, const ProgramAnswer *answer, bool torch, FILE *out,
+                          Error *error);
 
 /* "('x', None)": a sharding as PartitionSpec takes it. Into `text`, which is returned. */
 enum { SPEC_TEXT_SIZE = 16 * PROGRAM_RANK_MAX };
