@@ -43,6 +43,11 @@ static const struct {
           "    %b:2 = stablehlo.iota dim = 0 : tensor<4xf32>\n    return %b : "
           "tensor<4xf32>\n"),
      "p:4:", "say which"},
+    {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    return %a# : tensor<4xf32>\n"), "p:3:", "number of a result"},
+    {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    return %a#-1 : tensor<4xf32>\n"), "p:3:", "number of a result"},
+    {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    return %a#2097153 : tensor<4xf32>\n"),
+     "p:3:", "number of a result"},
+    {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    return %a#2097152 : tensor<4xf32>\n"), "p:3:", "%a"},
     {BODY("%a: tuple<tensor<4xf32>>", "tensor<4xf32>", ""), "p:2:30", "tuples"},
     {BODY("%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}", "tensor<4xf32>", ""), "p:2:", "already"},
     {BODY("%a: tensor<1x1x1x1x1x1x1x1x1xf32>", "tensor<4xf32>", ""), "p:2:", "more than 8 dimensions"},
@@ -182,6 +187,73 @@ Test(program, rules_by_hand) {
                   "%s: %s: %s", RULED[i].name, error.where, error.text);
         factors_text(&rule, program.op[0].operands, found);
         cr_expect_str_eq(found, RULED[i].factors, "%s: %s", RULED[i].name, found);
+        program_free(&program);
+        arena_free(&arena);
+    }
+}
+
+/* What does not fit its attributes is no rule, but an error at the operation. */
+Test(program, operations_that_do_not_fit) {
+    static const char *const OPS[] = {
+        "stablehlo.dot_general %a, contracting_dims = [1] x [0] : (tensor<8x8xf32>) -> tensor<8x8xf32>",
+        "\"stablehlo.dot\"(%a, %a, %a) : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>",
+        "stablehlo.dot_general %a, %a, contracting_dims = [2] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> "
+        "tensor<8x8xf32>",
+        "\"stablehlo.gather\"(%a) : (tensor<8x8xf32>) -> tensor<8x8xf32>"};
+    for (size_t i = 0; i < COUNT_OF(OPS); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Program program;
+        OpRule rule;
+        const char *text =
+            arena_format(&arena, HEAD "%%a: tensor<8x8xf32>) {\n    %%r = %s\n    return\n  }\n}\n", OPS[i]);
+        cr_assert(program_read(text, strlen(text), "p", &program, &error), "%zu: %s: %s", i, error.where, error.text);
+        cr_expect_not(op_rule(&program, &program.op[0], &arena, &rule, &error), "%zu", i);
+        cr_expect(strcmp(error.where, "p:3:5") == 0 && strstr(error.text, "do not fit"), "%zu: %s", i, error.text);
+        program_free(&program);
+        arena_free(&arena);
+    }
+}
+
+/* Lines of --rules for a custom_call of [32, 128, 8] and [32, 256, 8] with two results; NULL: it does not fit. */
+Test(program, rules_of_a_user) {
+    static const char TEXT[] =
+        HEAD "%a: tensor<32x128x8xf32>, %b: tensor<32x256x8xf32>) {\n"
+             "    %r:2 = stablehlo.custom_call @mine(%a, %b) {kernel_name = \"flash\"} : (tensor<32x128x8xf32>, "
+             "tensor<32x256x8xf32>) -> (tensor<32x128x8xf32>, tensor<32x128xf32>)\n    return\n  }\n}\n";
+    static const struct {
+        const char *lines, *factors;
+    } ROWS[] = {
+        {"mine b t -, b - - -> b t -, b t", "32:0:00 128:1:1-"},
+        {"# mine x\n  flash b - h,b - h->b - h, b -\n", NULL}, /* h is in one result alone */
+        {"other a\nflash b - -, b s - -> b - -, b -\r\nmine *, * -> *, *", "32:0:00 256:-:-1"},
+        {"mine *, b - - -> b - -, b -", "32:0:-0"},
+        {"min b t -, b - - -> b t -, b t", ""},
+        {"miner b t -, b - - -> b t -, b t", ""},
+        {"mine b t, b - - -> b t -, b t", NULL},
+        {"mine b t -, b - - -> b t -", NULL},
+        {"mine b t - -> b t -, b t", NULL},
+        {"mine b t -, b t - -> b t -, b t", NULL},
+        {"mine b t -, b - - -> t b -, t b", NULL},
+        {"mine b t -, b - -, - -> b t -, b t", NULL},
+        {"mine b t -, b - -  b t -, b t", NULL},
+        {"mine b t -, b - - -> b t -, b t, b", NULL},
+        {"mine a b c d e f g h i, b - - -> b t -, b t", NULL},
+        {"mine", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Program program;
+        OpRule rule = {.kind = RULE_WHOLE};
+        char found[512] = "";
+        cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s", error.text);
+        program.rules = ROWS[i].lines;
+        bool ok = user_rule(&program, &program.op[0], &arena, &rule, &error);
+        factors_text(&rule, 2, found);
+        cr_expect(ok == (ROWS[i].factors != NULL), "%s: %s", ROWS[i].lines, error.text);
+        if (ROWS[i].factors) cr_expect_str_eq(found, ROWS[i].factors, "%s: %s", ROWS[i].lines, found);
+        if (!ok) cr_expect(strcmp(error.where, "p:3:5") == 0 && strstr(error.text, "2 operands and 2 results"));
         program_free(&program);
         arena_free(&arena);
     }
@@ -469,6 +541,38 @@ Test(program, memory_that_fits_may_fit_or_does_not) {
     }
 }
 
+/* ---- beside it ---- */
+
+/* State of 16 x 48 and of 16 x 40 on sixteen chips: FSDP cuts the longest dimension that divides, data parallelism none;
+ * both cut the batch by its first. */
+Test(program, references_cut_state_and_batch) {
+    static const char TEXT[] =
+        BODY("%w: tensor<16x48xf32> {tf.aliasing_output = 0 : i32}, %v: tensor<16x40xf32> {tf.aliasing_output = 1 : "
+             "i32}, %x: tensor<32x16xf32>",
+             "(tensor<16x48xf32>, tensor<16x40xf32>, tensor<32x48xf32>)",
+             "    %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<32x16xf32>, "
+             "tensor<16x48xf32>) -> tensor<32x48xf32>\n    return %w, %v, %y : tensor<16x48xf32>, tensor<16x40xf32>, "
+             "tensor<32x48xf32>\n");
+    Arena arena = {0};
+    Error error = {0};
+    Program program;
+    ProgramAnswer answer;
+    cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s: %s", error.where, error.text);
+    ProgramQuestion question = question_of(&program);
+    cr_assert(program_answer(&question, &arena, &answer, &error));
+    int64_t chips = question.priced.mesh.devices;
+    cr_assert(48 % chips == 0 && 16 % chips == 0 && 32 % chips == 0, "%lld", (long long)chips);
+    int second = 40 % chips == 0 ? 1 : 0;
+    const Spec *data = answer.reference[REFERENCE_DATA].spec, *fsdp = answer.reference[REFERENCE_FSDP].spec;
+    cr_assert(answer.reference[REFERENCE_DATA].found && answer.reference[REFERENCE_FSDP].found);
+    cr_expect(data[0] == 0 && data[1] == 0 && data[2] == spec_with(0, 0, 0));
+    cr_expect(fsdp[0] == spec_with(0, 0, 1) && fsdp[1] == spec_with(0, 0, second) && fsdp[2] == spec_with(0, 0, 0),
+              "%x %x %x", fsdp[0], fsdp[1], fsdp[2]);
+    flow_free(&answer.flow);
+    program_free(&program);
+    arena_free(&arena);
+}
+
 /* ---- annotated ---- */
 
 Test(program, annotated_text_is_read_as_sharded) {
@@ -497,4 +601,50 @@ Test(program, annotated_text_is_read_as_sharded) {
     flow_free(&answer.flow);
     program_free(&program);
     arena_free(&arena);
+}
+
+/* The line that made a tensor is the innermost frame of its location; gradients, and what has none, are left out. */
+Test(program, python_names_lines_of_the_source) {
+    static const char TEXT[] = "#loc1 = loc(\"w['a']\")\n" BODY(
+        "%a: tensor<8x8xf32> loc(#loc1), %b: tensor<8x8xf32>", "tensor<8x8xf32>",
+        "    %0 = stablehlo.add %a, %b : tensor<8x8xf32> loc(#loc9)\n"
+        "    %1 = stablehlo.multiply %0, %b : tensor<8x8xf32> loc(#loc10)\n"
+        "    %2 = stablehlo.add %1, %a : tensor<8x8xf32> loc(#loc8)\n"
+        "    %3 = stablehlo.subtract %2, %b : tensor<8x8xf32> loc(\"in.py\":7:1)\n"
+        "    %4 = stablehlo.maximum %3, %b : tensor<8x8xf32> loc(unknown)\n"
+        "    %5 = stablehlo.minimum %4, %b : tensor<8x8xf32> loc(#loc11)\n"
+        "    return %5 : tensor<8x8xf32>\n") "#loc4 = loc(\"my step.py\":12:3 to :9)\n#loc5 = loc(\"outer.py\":2:1)\n"
+                                             "#loc6 = loc(\"f\"(#loc4))\n#loc7 = loc(callsite(#loc6 at #loc5))\n"
+                                             "#loc8 = loc(\"jit(f)/add\"(#loc7))\n#loc9 = loc(\"jit(f)/x\"(#loc7))\n"
+                                             "#loc10 = loc(\"jit(f)/transpose(jvp())/mul\"(#loc7))\n#loc11 = "
+                                             "loc(#loc11)\n";
+    for (int torch = 0; torch < 2; torch++) {
+        Arena arena = {0};
+        Error error = {0};
+        Program program;
+        ProgramAnswer answer;
+        char *text = NULL;
+        size_t length = 0;
+        cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s: %s", error.where, error.text);
+        ProgramQuestion question = question_of(&program);
+        cr_assert(program_answer(&question, &arena, &answer, &error));
+        FILE *out = memory_stream_open(&text, &length);
+        cr_assert(program_write_python(&question, &answer, torch, out, &error) && fclose(out) == 0);
+        const ProgramChoice *best = &answer.choice[answer.best];
+        bool rows = spec_dimension(best->spec[0], 0) == 0;
+        const char *list = strstr(text, "constraints = ["),
+                   *first = list ? strstr(list, "(\"my step.py\", 12, \"add\"") : NULL;
+        cr_assert(first, "%s", text);
+        cr_expect_not(strstr(first + 3, "my step.py"), "the second add is of the same line: %s", text);
+        cr_expect(strstr(list, "(\"in.py\", 7, \"subtract\", \"tensor<8x8xf32>\", "), "%s", text);
+        cr_expect(!strstr(text, "outer.py") && !strstr(text, "multiply") && !strstr(text, "imum"), "%s", text);
+        const char *says =
+            torch ? (rows ? "    (Shard(0)" : "    (Shard(1)") : (rows ? "    P('x', None)" : "    P(None, 'x')");
+        cr_expect(best->mesh.axes > 1 || strstr(text, says), "%s lacks %s", text, says);
+        cr_expect(strstr(text, torch ? "DeviceMesh(\"cuda\"" : "Mesh(numpy"), "%s", text);
+        free(text);
+        flow_free(&answer.flow);
+        program_free(&program);
+        arena_free(&arena);
+    }
 }
