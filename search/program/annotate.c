@@ -197,16 +197,8 @@ static bool collect(Annotating *annotating) {
 /* ---- writing ---- */
 
 static void write_spec(const Annotating *annotating, int rank, Spec spec, FILE *out) {
-    const LogicalMesh *mesh = &annotating->best->mesh;
-    fputs("[", out);
-    for (int d = 0; d < rank; d++) {
-        fputs(d > 0 ? ", {" : "{", out);
-        const char *between = "";
-        for (int a = 0; a < mesh->axes; a++)
-            if (spec_dimension(spec, a) == d) fprintf(out, "%s\"%c\"", between, 'x' + a), between = ", ";
-        fputs("}", out);
-    }
-    fputs("]", out);
+    char text[SPEC_TEXT_SIZE];
+    fputs(spec_text(&annotating->best->mesh, rank, spec, true, text), out);
 }
 
 /* The mesh stands in the order of the devices that the program is given, as JAX's does: with device_ids, XLA does not

@@ -12,7 +12,6 @@
 
 /* A sharding that the user has fixed: of one argument, by the dimension of each axis; -1: the axis does not cut it. */
 typedef struct {
-    const char *text;            /* "3=x,-" or "w1=xy", as it was given */
     int argument;                /* of the entry */
     Piece cut[PROGRAM_RANK_MAX]; /* for each dimension the letters of its axes */
     int dimensions;

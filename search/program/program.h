@@ -27,6 +27,7 @@ typedef struct {
 } Piece;
 
 bool piece_is(Piece piece, const char *word);
+bool piece_same(Piece a, Piece b);
 
 typedef struct {
     int rank;    /* -1: no tensor (a token) */

@@ -14,7 +14,7 @@ static const double EFFORT = 0.25; /* of one mesh: some ten seconds of a core wh
 /* "7=-,xy" at `*at`, which is moved behind it. */
 static bool read_fixed(const Words *words, const Program *program, const char **at, FixedArgument *out) {
     char *behind;
-    *out = (FixedArgument){.text = *at};
+    *out = (FixedArgument){0};
     long number = strtol(*at, &behind, 10);
     size_t length = strcspn(*at, " ");
     if (behind == *at || *behind != '=')
@@ -60,7 +60,7 @@ static bool fix_batch(const Words *words, const Program *program, FixedArgument 
         bool is_free = rank > 0 && program->entry[i].aliases < 0;
         for (int k = 0; k < user; k++) is_free = is_free && fixed[k].argument != i;
         if (!is_free) continue;
-        fixed[out->fixed_count] = (FixedArgument){.text = axes, .argument = i, .dimensions = rank};
+        fixed[out->fixed_count] = (FixedArgument){.argument = i, .dimensions = rank};
         fixed[out->fixed_count++].cut[0] = (Piece){axes, (int)strlen(axes)};
     }
     return true;

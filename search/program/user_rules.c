@@ -16,8 +16,7 @@ static const char *line_of(const char *rules, const ProgramOp *op, Arena *arena)
         int length = (int)strcspn(name, " \t\r\n");
         if (length == 0 || *name == '#') continue;
         const char *kernel = arena_format(arena, "kernel_name = \"%.*s\"", length, name);
-        bool is_target = length == op->symbol.length && memcmp(name, op->symbol.at, (size_t)length) == 0;
-        if (is_target || (kernel && op_says(op, kernel))) return name + length;
+        if (piece_same((Piece){name, length}, op->symbol) || (kernel && op_says(op, kernel))) return name + length;
     }
     return NULL;
 }
@@ -40,7 +39,7 @@ static bool read_named(const char **at, const TensorType *type, Named *out) {
 static int factor_of(Piece word, Piece names[FACTORS_MAX], int64_t size, const ProgramOp *op, Arena *arena,
                      OpRule *rule) {
     for (int i = 0; i < rule->factors; i++)
-        if (names[i].length == word.length && memcmp(names[i].at, word.at, (size_t)word.length) == 0) return i;
+        if (piece_same(names[i], word)) return i;
     int8_t *operand = ARENA_NEW(arena, int8_t, (size_t)op->operands + 1);
     if (!operand || rule->factors == FACTORS_MAX) return -1;
     memset(operand, -1, (size_t)op->operands + 1);

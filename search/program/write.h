@@ -22,6 +22,6 @@ bool program_annotate(const ProgramQuestion *question, const ProgramAnswer *answ
 bool program_write_python(const ProgramQuestion *question, const ProgramAnswer *answer, bool torch, FILE *out,
                           Error *error);
 
-/* "('x', None)": a sharding as PartitionSpec takes it. Into `text`, which is returned. */
+/* "('x', None)": a sharding as PartitionSpec takes it, or ("[{"x"}, {}]") as Shardy has it. Into `text`, returned. */
 enum { SPEC_TEXT_SIZE = 16 * PROGRAM_RANK_MAX };
-const char *spec_text(const LogicalMesh *mesh, int rank, Spec spec, char text[SPEC_TEXT_SIZE]);
+const char *spec_text(const LogicalMesh *mesh, int rank, Spec spec, bool shardy, char text[SPEC_TEXT_SIZE]);

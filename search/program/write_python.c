@@ -95,13 +95,9 @@ static bool note(Python *python, const ProgramOp *op, Spec spec) {
     if (!place_of(python, op, &row.place)) return true;
     for (int64_t i = 0; i < python->rows; i++) {
         Row *other = &python->row[i];
-        if (other->place.line != row.place.line || other->place.file.at != row.place.file.at) continue;
-        if (!type_same(&value[other->op->result].type, &value[op->result].type)) continue;
-        if (op->name.length != other->op->name.length ||
-            memcmp(op->name.at, other->op->name.at, (size_t)op->name.length))
-            continue;
-        other->others += other->spec != spec;
-        return true;
+        if (other->place.line == row.place.line && other->place.file.at == row.place.file.at &&
+            type_same(&value[other->op->result].type, &value[op->result].type) && piece_same(op->name, other->op->name))
+            return other->others += other->spec != spec, true;
     }
     if (!list_grow((void **)&python->row, python->rows, &python->row_room, sizeof row)) return false;
     python->row[python->rows++] = row;
@@ -112,7 +108,7 @@ static void write_sharding(const Python *python, int rank, Spec spec) {
     const LogicalMesh *mesh = &python->best->mesh;
     char text[SPEC_TEXT_SIZE];
     if (!python->torch) {
-        fprintf(python->out, "P%s", spec_text(mesh, rank, spec, text));
+        fprintf(python->out, "P%s", spec_text(mesh, rank, spec, false, text));
         return;
     }
     for (int a = 0; a < mesh->axes; a++) {
