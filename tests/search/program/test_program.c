@@ -603,6 +603,46 @@ Test(program, annotated_text_is_read_as_sharded) {
     arena_free(&arena);
 }
 
+/* A bias that is cut, added to what is cut otherwise: it is gathered, and broadcast again behind that. What is as wide as
+ * before, and what a matmul reads, is moved as it is. */
+Test(program, annotated_text_moves_what_is_broadcast_before) {
+    static const char TEXT[] =
+        BODY("%b: tensor<64xf32>, %x: tensor<64x64xf32>", "tensor<64x64xf32>",
+             "    %0 = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<64xf32>) -> tensor<64x64xf32>\n"
+             "    %1 = stablehlo.exponential %0 : tensor<64x64xf32>\n"
+             "    %2 = stablehlo.add %x, %1 : tensor<64x64xf32>\n    return %2 : tensor<64x64xf32>\n");
+    Arena arena = {0};
+    Error error = {0};
+    Program program;
+    ProgramAnswer answer;
+    char *text = NULL;
+    size_t length = 0;
+    cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s: %s", error.where, error.text);
+    ProgramQuestion question = question_of(&program);
+    const FixedArgument fixed[] = {{0, {{"x", 1}}, 1}, {1, {{"x", 1}, {"", 0}}, 2}};
+    question.fixed = fixed;
+    question.fixed_count = 2;
+    question.axes = 1;
+    cr_assert(program_answer(&question, &arena, &answer, &error) && answer.best >= 0);
+    FILE *out = memory_stream_open(&text, &length);
+    cr_assert(program_annotate(&question, &answer, out, &error) && fclose(out) == 0);
+    const char *says[] = {"%wide_3_2 = sdy.sharding_constraint %b <@mesh, [{}]> : tensor<64xf32>\n",
+                          "%wide_3_1 = stablehlo.broadcast_in_dim %wide_3_2, dims = [1] : (tensor<64xf32>)",
+                          "%wide_3_0 = stablehlo.exponential %wide_3_1 : tensor<64x64xf32>",
+                          "sdy.sharding_constraint %wide_3_0 <@mesh, [{\"x\"}, {}]> : tensor<64x64xf32>\n",
+                          "stablehlo.add %x, %need_"};
+    const char *at = text;
+    for (size_t i = 0; i < COUNT_OF(says); i++) {
+        const char *found = at ? strstr(at, says[i]) : NULL;
+        cr_expect(found, "%s lacks %s", text, says[i]);
+        at = found;
+    }
+    free(text);
+    flow_free(&answer.flow);
+    program_free(&program);
+    arena_free(&arena);
+}
+
 /* The line that made a tensor is the innermost frame of its location; gradients, and what has none, are left out. */
 Test(program, python_names_lines_of_the_source) {
     static const char TEXT[] = "#loc1 = loc(\"w['a']\")\n" BODY(
