@@ -14,8 +14,8 @@ bool program_write_json(const ProgramQuestion *question, const ProgramAnswer *an
  * axis first), a mesh of them (sdy.mesh), a sharding for every argument and for every result that takes the place of
  * one, and a constraint (sdy.sharding_constraint) on every tensor that the answer gives one. A constraint takes the
  * tensor's name, which its operation gives up, so that nothing else changes. An operation of a function that is
- * called with several shardings keeps its freedom. What was broadcast and has to move is broadcast once more, behind its
- * move. The answer has a best. */
+ * called with several shardings keeps its freedom. What was
+ * broadcast and has to move is broadcast once more behind the move. The answer has a best. */
 bool program_annotate(const ProgramQuestion *question, const ProgramAnswer *answer, FILE *out, Error *error);
 
 /* Python: the mesh, the shardings of all arguments, and of the tensors inside by the line of the source that made them,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `shardopt program` from text to answer: what is read and what is refused, rules against shapes worked out by hand,
- * answers that stay the same, memory, and annotations. */
+/* `shardopt program` from text to answer: what is read and what is refused, answers that stay the same, and memory. */
 #include "base/file.h"
 #include "base/memory_stream.h"
 #include "base/util.h"
@@ -14,9 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define HEAD "module @m {\n  func.func public @main("
-#define BODY(arguments, results, ops) HEAD arguments ") -> " results " {\n" ops "  }\n}\n"
 
 /* ---- what is refused: place and words ---- */
 
@@ -122,154 +118,6 @@ Test(program, refuses_calls_without_end) {
         cr_expect(!flow_of_program(&program, &arena, &flow, &error) && strstr(error.text, says[i]), "%s", error.text);
         flow_free(&flow);
         program_free(&program);
-    }
-    arena_free(&arena);
-}
-
-/* ---- rules: factors as "size:result:operands" ---- */
-
-static const struct {
-    const char *name, *arguments, *op, *factors;
-} RULED[] = {
-    {"batched matmul", "%a: tensor<2x8x4xf32>, %b: tensor<2x4x16xf32>",
-     "stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<2x8x4xf32>, "
-     "tensor<2x4x16xf32>) -> tensor<2x8x16xf32>",
-     "2:0:00 8:1:1- 16:2:-2 4:-:21"},
-    {"the same, generic", "%a: tensor<2x8x4xf32>, %b: tensor<2x4x16xf32>",
-     "\"stablehlo.dot_general\"(%a, %b) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], "
-     "rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [1]>}> : "
-     "(tensor<2x8x4xf32>, tensor<2x4x16xf32>) -> tensor<2x8x16xf32>",
-     "2:0:00 8:1:1- 16:2:-2 4:-:21"},
-    {"convolution", "%a: tensor<8x32x32x4xf32>, %b: tensor<3x3x4x16xf32>",
-     "stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], "
-     "[1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<8x32x32x4xf32>, "
-     "tensor<3x3x4x16xf32>) -> tensor<8x32x32x16xf32>",
-     "8:0:0- 16:3:-3 4:-:32"},
-    {"sum of rows", "%a: tensor<8x4xf32>, %b: tensor<f32>",
-     "stablehlo.reduce(%a init: %b) applies stablehlo.add across dimensions = [1] : (tensor<8x4xf32>, tensor<f32>) -> "
-     "tensor<8xf32>",
-     "8:0:0- 4:-:1-"},
-    {"look-up", "%a: tensor<100x16xf32>, %b: tensor<8x1xi32>",
-     "\"stablehlo.gather\"(%a, %b) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = "
-     "[0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 16>}> : (tensor<100x16xf32>, "
-     "tensor<8x1xi32>) -> tensor<8x16xf32>",
-     "16:1:1- 8:0:-0 100:-:0-"},
-    {"an update of a row", "%a: tensor<8x16xf32>, %b: tensor<1x16xf32>, %c: tensor<i32>",
-     "stablehlo.dynamic_update_slice %a, %b, %c, %c : (tensor<8x16xf32>, tensor<1x16xf32>, tensor<i32>, tensor<i32>) "
-     "-> tensor<8x16xf32>",
-     "16:1:11--"},
-    {"joined along 1", "%a: tensor<8x4xf32>, %b: tensor<8x4xf32>",
-     "stablehlo.concatenate %a, %b, dim = 1 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x8xf32>", "8:0:00"},
-    {"no rule", "%a: tensor<8x4xf32>", "stablehlo.custom_call @mine(%a) : (tensor<8x4xf32>) -> tensor<8x4xf32>", ""},
-};
-
-static void factors_text(const OpRule *rule, int operands, char *text) {
-    for (int i = 0; i < rule->factors; i++) {
-        const Factor *factor = &rule->factor[i];
-        text += sprintf(text, i > 0 ? " %lld:" : "%lld:", (long long)factor->size);
-        text += factor->result < 0 ? sprintf(text, "-:") : sprintf(text, "%d:", factor->result);
-        for (int k = 0; k < operands; k++)
-            text += factor->operand[k] < 0 ? sprintf(text, "-") : sprintf(text, "%d", factor->operand[k]);
-    }
-}
-
-Test(program, rules_by_hand) {
-    for (size_t i = 0; i < COUNT_OF(RULED); i++) {
-        Arena arena = {0};
-        Error error = {0};
-        Program program;
-        OpRule rule;
-        char found[512] = "";
-        const char *text =
-            arena_format(&arena, HEAD "%s) {\n    %%r = %s\n    return\n  }\n}\n", RULED[i].arguments, RULED[i].op);
-        cr_assert(program_read(text, strlen(text), "p", &program, &error) &&
-                      op_rule(&program, &program.op[0], &arena, &rule, &error),
-                  "%s: %s: %s", RULED[i].name, error.where, error.text);
-        factors_text(&rule, program.op[0].operands, found);
-        cr_expect_str_eq(found, RULED[i].factors, "%s: %s", RULED[i].name, found);
-        program_free(&program);
-        arena_free(&arena);
-    }
-}
-
-/* What does not fit its attributes is no rule, but an error at the operation. */
-Test(program, operations_that_do_not_fit) {
-    static const char *const OPS[] = {
-        "stablehlo.dot_general %a, contracting_dims = [1] x [0] : (tensor<8x8xf32>) -> tensor<8x8xf32>",
-        "\"stablehlo.dot\"(%a, %a, %a) : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>",
-        "stablehlo.dot_general %a, %a, contracting_dims = [2] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> "
-        "tensor<8x8xf32>",
-        "\"stablehlo.gather\"(%a) : (tensor<8x8xf32>) -> tensor<8x8xf32>"};
-    for (size_t i = 0; i < COUNT_OF(OPS); i++) {
-        Arena arena = {0};
-        Error error = {0};
-        Program program;
-        OpRule rule;
-        const char *text =
-            arena_format(&arena, HEAD "%%a: tensor<8x8xf32>) {\n    %%r = %s\n    return\n  }\n}\n", OPS[i]);
-        cr_assert(program_read(text, strlen(text), "p", &program, &error), "%zu: %s: %s", i, error.where, error.text);
-        cr_expect_not(op_rule(&program, &program.op[0], &arena, &rule, &error), "%zu", i);
-        cr_expect(strcmp(error.where, "p:3:5") == 0 && strstr(error.text, "do not fit"), "%zu: %s", i, error.text);
-        program_free(&program);
-        arena_free(&arena);
-    }
-}
-
-/* Lines of --rules for a custom_call of [32, 128, 8] and [32, 256, 8] with two results; NULL: it does not fit. */
-Test(program, rules_of_a_user) {
-    static const char TEXT[] =
-        HEAD "%a: tensor<32x128x8xf32>, %b: tensor<32x256x8xf32>) {\n"
-             "    %r:2 = stablehlo.custom_call @mine(%a, %b) {kernel_name = \"flash\"} : (tensor<32x128x8xf32>, "
-             "tensor<32x256x8xf32>) -> (tensor<32x128x8xf32>, tensor<32x128xf32>)\n    return\n  }\n}\n";
-    static const struct {
-        const char *lines, *factors;
-    } ROWS[] = {
-        {"mine b t -, b - - -> b t -, b t", "32:0:00 128:1:1-"},
-        {"# mine x\n  flash b - h,b - h->b - h, b -\n", NULL}, /* h is in one result alone */
-        {"other a\nflash b - -, b s - -> b - -, b -\r\nmine *, * -> *, *", "32:0:00 256:-:-1"},
-        {"mine *, b - - -> b - -, b -", "32:0:-0"},
-        {"min b t -, b - - -> b t -, b t", ""},
-        {"miner b t -, b - - -> b t -, b t", ""},
-        {"mine b t, b - - -> b t -, b t", NULL},
-        {"mine b t -, b - - -> b t -", NULL},
-        {"mine b t - -> b t -, b t", NULL},
-        {"mine b t -, b t - -> b t -, b t", NULL},
-        {"mine b t -, b - - -> t b -, t b", NULL},
-        {"mine b t -, b - -, - -> b t -, b t", NULL},
-        {"mine b t -, b - -  b t -, b t", NULL},
-        {"mine b t -, b - - -> b t -, b t, b", NULL},
-        {"mine a b c d e f g h i, b - - -> b t -, b t", NULL},
-        {"mine", NULL},
-    };
-    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
-        Arena arena = {0};
-        Error error = {0};
-        Program program;
-        OpRule rule = {.kind = RULE_WHOLE};
-        char found[512] = "";
-        cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s", error.text);
-        program.rules = ROWS[i].lines;
-        bool ok = user_rule(&program, &program.op[0], &arena, &rule, &error);
-        factors_text(&rule, 2, found);
-        cr_expect(ok == (ROWS[i].factors != NULL), "%s: %s", ROWS[i].lines, error.text);
-        if (ROWS[i].factors) cr_expect_str_eq(found, ROWS[i].factors, "%s: %s", ROWS[i].lines, found);
-        if (!ok) cr_expect(strcmp(error.where, "p:3:5") == 0 && strstr(error.text, "2 operands and 2 results"));
-        program_free(&program);
-        arena_free(&arena);
-    }
-}
-
-/* The page has every operation that has a rule, in the table's own words, row by row. */
-Test(program, page_has_the_rules) {
-    Arena arena = {0};
-    Error error = {0};
-    char *page;
-    size_t length;
-    cr_assert(file_read(SHARDOPT_SOURCE_DATA "/docs/program.md", 1 << 20, &arena, &page, &length, &error));
-    for (int i = 0; i < rule_count(); i++) {
-        RuleRow row = rule_row(i);
-        const char *line = arena_format(&arena, "| %s | %s |", row.names, row.says);
-        cr_expect(strstr(page, line), "docs/program.md lacks:\n%s", line);
     }
     arena_free(&arena);
 }
@@ -543,8 +391,8 @@ Test(program, memory_that_fits_may_fit_or_does_not) {
 
 /* ---- beside it ---- */
 
-/* State of 16 x 48 and of 16 x 40 on sixteen chips: FSDP cuts the longest dimension that divides, data parallelism none;
- * both cut the batch by its first. */
+/* State of 16 x 48 and of 16 x 40: FSDP cuts the longest dimension that divides, data parallelism none; both cut the
+ * batch by its first. */
 Test(program, references_cut_state_and_batch) {
     static const char TEXT[] =
         BODY("%w: tensor<16x48xf32> {tf.aliasing_output = 0 : i32}, %v: tensor<16x40xf32> {tf.aliasing_output = 1 : "
@@ -571,120 +419,4 @@ Test(program, references_cut_state_and_batch) {
     flow_free(&answer.flow);
     program_free(&program);
     arena_free(&arena);
-}
-
-/* ---- annotated ---- */
-
-Test(program, annotated_text_is_read_as_sharded) {
-    static const char TEXT[] =
-        BODY("%arg0: tensor<8x16xf32> {tf.aliasing_output = 0 : i32} loc(\"w\"), %arg1: tensor<8x16xf32>",
-             "(tensor<8x16xf32> {jax.result_info = \"w\"})",
-             "    %0 = stablehlo.add %arg0, %arg1 : tensor<8x16xf32>\n    return %0 : tensor<8x16xf32>\n");
-    Arena arena = {0};
-    Error error = {0};
-    Program program;
-    ProgramAnswer answer;
-    char *text = NULL;
-    size_t length = 0;
-    cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s: %s", error.where, error.text);
-    ProgramQuestion question = question_of(&program);
-    cr_assert(program_answer(&question, &arena, &answer, &error));
-    FILE *out = memory_stream_open(&text, &length);
-    cr_assert(program_annotate(&question, &answer, out, &error) && fclose(out) == 0);
-    cr_expect(strstr(text, "sdy.mesh @mesh = <["), "%s", text);
-    cr_expect(strstr(text, "{sdy.sharding = #sdy.sharding<@mesh, [") && strstr(text, "tf.aliasing_output = 0"), "%s",
-              text);
-    cr_expect(strstr(text, "%free_0 = stablehlo.add %arg0, %arg1") &&
-                  strstr(text, "%0 = sdy.sharding_constraint %free_0 <@mesh, ["),
-              "%s", text);
-    free(text);
-    flow_free(&answer.flow);
-    program_free(&program);
-    arena_free(&arena);
-}
-
-/* A bias that is cut, added to what is cut otherwise: it is gathered, and broadcast again behind that. What is as wide as
- * before, and what a matmul reads, is moved as it is. */
-Test(program, annotated_text_moves_what_is_broadcast_before) {
-    static const char TEXT[] =
-        BODY("%b: tensor<64xf32>, %x: tensor<64x64xf32>", "tensor<64x64xf32>",
-             "    %0 = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<64xf32>) -> tensor<64x64xf32>\n"
-             "    %1 = stablehlo.exponential %0 : tensor<64x64xf32>\n"
-             "    %2 = stablehlo.add %x, %1 : tensor<64x64xf32>\n    return %2 : tensor<64x64xf32>\n");
-    Arena arena = {0};
-    Error error = {0};
-    Program program;
-    ProgramAnswer answer;
-    char *text = NULL;
-    size_t length = 0;
-    cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s: %s", error.where, error.text);
-    ProgramQuestion question = question_of(&program);
-    const FixedArgument fixed[] = {{0, {{"x", 1}}, 1}, {1, {{"x", 1}, {"", 0}}, 2}};
-    question.fixed = fixed;
-    question.fixed_count = 2;
-    question.axes = 1;
-    cr_assert(program_answer(&question, &arena, &answer, &error) && answer.best >= 0);
-    FILE *out = memory_stream_open(&text, &length);
-    cr_assert(program_annotate(&question, &answer, out, &error) && fclose(out) == 0);
-    const char *says[] = {"%wide_3_2 = sdy.sharding_constraint %b <@mesh, [{}]> : tensor<64xf32>\n",
-                          "%wide_3_1 = stablehlo.broadcast_in_dim %wide_3_2, dims = [1] : (tensor<64xf32>)",
-                          "%wide_3_0 = stablehlo.exponential %wide_3_1 : tensor<64x64xf32>",
-                          "sdy.sharding_constraint %wide_3_0 <@mesh, [{\"x\"}, {}]> : tensor<64x64xf32>\n",
-                          "stablehlo.add %x, %need_"};
-    const char *at = text;
-    for (size_t i = 0; i < COUNT_OF(says); i++) {
-        const char *found = at ? strstr(at, says[i]) : NULL;
-        cr_expect(found, "%s lacks %s", text, says[i]);
-        at = found;
-    }
-    free(text);
-    flow_free(&answer.flow);
-    program_free(&program);
-    arena_free(&arena);
-}
-
-/* The line that made a tensor is the innermost frame of its location; gradients, and what has none, are left out. */
-Test(program, python_names_lines_of_the_source) {
-    static const char TEXT[] = "#loc1 = loc(\"w['a']\")\n" BODY(
-        "%a: tensor<8x8xf32> loc(#loc1), %b: tensor<8x8xf32>", "tensor<8x8xf32>",
-        "    %0 = stablehlo.add %a, %b : tensor<8x8xf32> loc(#loc9)\n"
-        "    %1 = stablehlo.multiply %0, %b : tensor<8x8xf32> loc(#loc10)\n"
-        "    %2 = stablehlo.add %1, %a : tensor<8x8xf32> loc(#loc8)\n"
-        "    %3 = stablehlo.subtract %2, %b : tensor<8x8xf32> loc(\"in.py\":7:1)\n"
-        "    %4 = stablehlo.maximum %3, %b : tensor<8x8xf32> loc(unknown)\n"
-        "    %5 = stablehlo.minimum %4, %b : tensor<8x8xf32> loc(#loc11)\n"
-        "    return %5 : tensor<8x8xf32>\n") "#loc4 = loc(\"my step.py\":12:3 to :9)\n#loc5 = loc(\"outer.py\":2:1)\n"
-                                             "#loc6 = loc(\"f\"(#loc4))\n#loc7 = loc(callsite(#loc6 at #loc5))\n"
-                                             "#loc8 = loc(\"jit(f)/add\"(#loc7))\n#loc9 = loc(\"jit(f)/x\"(#loc7))\n"
-                                             "#loc10 = loc(\"jit(f)/transpose(jvp())/mul\"(#loc7))\n#loc11 = "
-                                             "loc(#loc11)\n";
-    for (int torch = 0; torch < 2; torch++) {
-        Arena arena = {0};
-        Error error = {0};
-        Program program;
-        ProgramAnswer answer;
-        char *text = NULL;
-        size_t length = 0;
-        cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s: %s", error.where, error.text);
-        ProgramQuestion question = question_of(&program);
-        cr_assert(program_answer(&question, &arena, &answer, &error));
-        FILE *out = memory_stream_open(&text, &length);
-        cr_assert(program_write_python(&question, &answer, torch, out, &error) && fclose(out) == 0);
-        const ProgramChoice *best = &answer.choice[answer.best];
-        bool rows = spec_dimension(best->spec[0], 0) == 0;
-        const char *list = strstr(text, "constraints = ["),
-                   *first = list ? strstr(list, "(\"my step.py\", 12, \"add\"") : NULL;
-        cr_assert(first, "%s", text);
-        cr_expect_not(strstr(first + 3, "my step.py"), "the second add is of the same line: %s", text);
-        cr_expect(strstr(list, "(\"in.py\", 7, \"subtract\", \"tensor<8x8xf32>\", "), "%s", text);
-        cr_expect(!strstr(text, "outer.py") && !strstr(text, "multiply") && !strstr(text, "imum"), "%s", text);
-        const char *says =
-            torch ? (rows ? "    (Shard(0)" : "    (Shard(1)") : (rows ? "    P('x', None)" : "    P(None, 'x')");
-        cr_expect(best->mesh.axes > 1 || strstr(text, says), "%s lacks %s", text, says);
-        cr_expect(strstr(text, torch ? "DeviceMesh(\"cuda\"" : "Mesh(numpy"), "%s", text);
-        free(text);
-        flow_free(&answer.flow);
-        program_free(&program);
-        arena_free(&arena);
-    }
 }
