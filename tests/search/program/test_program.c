@@ -90,6 +90,26 @@ Test(program, refuses_what_has_no_end) {
     }
 }
 
+/* Operands of a reduction of two tensors, in pairs in the text, are kept as the generic form has them: tensors first. */
+Test(program, pairs_are_kept_in_halves) {
+    static const char TEXT[] =
+        BODY("%a: tensor<4xf32>, %b: tensor<4xi32>, %x: tensor<f32>, %y: tensor<i32>", "tensor<f32>",
+             "    %s = stablehlo.add %a, %a : tensor<4xf32>\n"
+             "    %r:2 = stablehlo.reduce(%s init: %x), (%b init: %y) across dimensions = [0] : (tensor<4xf32>, "
+             "tensor<4xi32>, tensor<f32>, tensor<i32>) -> (tensor<f32>, tensor<i32>)\n"
+             "     reducer(%p: tensor<f32>, %q: tensor<f32>) (%m: tensor<i32>, %n: tensor<i32>) {\n"
+             "      stablehlo.return %p, %m : tensor<f32>, tensor<i32>\n    }\n    return %r#0 : tensor<f32>\n");
+    static const char *const WORDS[] = {"%a", "%a", "%s", "%b", "%x", "%y"};
+    Program program;
+    Error error = {0};
+    cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s: %s", error.where, error.text);
+    for (int i = 0; i < 6; i++) {
+        cr_expect(piece_is(program.use[i], WORDS[i]), "%d: %.*s", i, program.use[i].length, program.use[i].at);
+        cr_expect(piece_is(program.value[program.operand[i]].name, WORDS[i]), "%d", i);
+    }
+    program_free(&program);
+}
+
 /* A function that calls itself, through another one, and one whose calls double thirty times. */
 Test(program, refuses_calls_without_end) {
     Arena arena = {0};
@@ -387,6 +407,45 @@ Test(program, memory_that_fits_may_fit_or_does_not) {
         program_free(&program);
         arena_free(&arena);
     }
+}
+
+/* A weight of 256 bytes on 8 chips that two matmuls read may be copied for both: a copy that is cut w ways takes 256 / w
+ * beside an argument that is cut eight ways, and where it is cut so too it is that argument. */
+Test(program, copies_of_arguments_in_the_graph) {
+    static const char TEXT[] =
+        BODY("%a: tensor<8x8xf32>, %b: tensor<8x8xf32>", "tensor<8x8xf32>",
+             MATMUL("%0", "%a", "%b") MATMUL("%1", "%0", "%b") "    return %1 : tensor<8x8xf32>\n");
+    Arena arena = {0};
+    Error error = {0};
+    Program program;
+    ProgramAnswer answer;
+    cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s: %s", error.where, error.text);
+    ProgramQuestion question = question_of(&program);
+    cr_assert(program_answer(&question, &arena, &answer, &error));
+    const LogicalMesh *mesh = &answer.meshes.mesh[0];
+    Setting setting = {&question.priced, mesh, &answer.flow, 1};
+    StrategyLists lists;
+    StrategyGraph graph;
+    double unit;
+    int copies = 0;
+    cr_assert(mesh->axes == 1 && mesh->size[0] == 8);
+    cr_assert(strategies_list(&setting, &lists, &error) && strategies_graph(&setting, &lists, &graph, &unit, &error));
+    for (int i = 0; i < answer.flow.nodes; i++) {
+        const FlowNode *node = &answer.flow.node[i];
+        bool argument = node->kind == FLOW_ARGUMENT;
+        if (!argument && (node->copied < 0 || answer.flow.node[node->copied].kind != FLOW_ARGUMENT)) continue;
+        copies += !argument;
+        for (int k = lists.start[i]; k < lists.start[i + 1]; k++) {
+            int ways = lists.strategy[k].out == 0 ? 1 : 8;
+            cr_expect_eq(graph.usage[k], argument ? 256 / ways : 256 / ways - 32);
+        }
+    }
+    cr_expect_eq(copies, 1);
+    strategies_free(&lists);
+    graph_free(&graph);
+    flow_free(&answer.flow);
+    program_free(&program);
+    arena_free(&arena);
 }
 
 /* ---- beside it ---- */
