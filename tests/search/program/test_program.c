@@ -110,7 +110,8 @@ Test(program, pairs_are_kept_in_halves) {
     program_free(&program);
 }
 
-/* A function that calls itself, through another one, and one whose calls double thirty times. */
+/* A function that calls itself, through another one, one whose calls double thirty times, and two that return another
+ * number of results, or do not return. */
 Test(program, refuses_calls_without_end) {
     Arena arena = {0};
     const char *text =
@@ -128,13 +129,20 @@ Test(program, refuses_calls_without_end) {
                             "%s  func.func private @f30(%%a: tensor<4xf32>) -> tensor<4xf32> {\n    return %%a : "
                             "tensor<4xf32>\n  }\n",
                             doubling);
-    const char *texts[] = {cyclic, doubling}, *says[] = {"calls itself", "those of every call counted"};
-    for (int i = 0; i < 2; i++) {
+#define CALLS(body)                                                                                                    \
+    BODY("%a: tensor<4xf32>", "tensor<4xf32>",                                                                         \
+         "    %b = call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>\n    return %b : tensor<4xf32>\n  }\n  func.func "   \
+         "private @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n" body)
+    const char *texts[] = {arena_format(&arena, "%s}\n", cyclic), arena_format(&arena, "%s}\n", doubling),
+                           CALLS("    return %a, %a : tensor<4xf32>, tensor<4xf32>\n"),
+                           CALLS("    %c = stablehlo.add %a, %a : tensor<4xf32>\n")};
+    static const char *const says[] = {"calls itself", "those of every call counted", "does not return its results",
+                                       "does not return its results"};
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         Error error = {0};
         Program program;
         Flow flow = {0};
-        const char *whole = arena_format(&arena, "%s}\n", texts[i]);
-        cr_assert(program_read(whole, strlen(whole), "p", &program, &error), "%s: %s", error.where, error.text);
+        cr_assert(program_read(texts[i], strlen(texts[i]), "p", &program, &error), "%s: %s", error.where, error.text);
         cr_expect(!flow_of_program(&program, &arena, &flow, &error) && strstr(error.text, says[i]), "%s", error.text);
         flow_free(&flow);
         program_free(&program);
