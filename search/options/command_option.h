@@ -67,4 +67,4 @@ typedef struct {
         "them. What it does not say is given here with the names of the table's columns: model, chip, chips, "         \
         "engine, tp, pp, attn_dp, ep, dp, prec_w, prec_kv. Scripts of `emit` put these into the report."
 
-enum { OPTIONS_MAX = 128 };
+enum { OPTIONS_MAX = 144 };

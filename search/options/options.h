@@ -123,6 +123,8 @@ typedef enum {
     OPTION_CERTIFICATE,
     OPTION_AXES, /* of `program`, to OPTION_GRAPH */
     OPTION_FIX,
+    OPTION_FIX_BATCH,
+    OPTION_RULES,
     OPTION_ANNOTATE,
     OPTION_GRAPH,
     OPTION_EMIT, /* of `rl` */

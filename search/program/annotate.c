@@ -25,6 +25,8 @@ typedef enum {
     EDIT_DEVICES,   /* the number of partitions, which the module says */
 } EditKind;
 
+enum { WIDER_MAX = 6 };
+
 typedef struct {
     const char *at;
     int order; /* of edits at one place */
@@ -35,6 +37,9 @@ typedef struct {
     Piece old;
     int number;            /* of an operand */
     Spec route[ROUTE_MAX]; /* of it, on the way to what it needs; SPEC_AS_IT_IS behind the last */
+    int wider[WIDER_MAX];  /* operations that made it wide, the last first, which are written again */
+    int widers;
+    Spec narrow; /* what they need of what they made wide */
 } Edit;
 
 typedef struct {
@@ -43,6 +48,8 @@ typedef struct {
     const ProgramChoice *best;
     Edit *edit;
     int64_t edits, room;
+    int *maker; /* of each value, its operation; -1 */
+    Arena *arena;
     Error *error;
 } Annotating;
 
@@ -101,8 +108,30 @@ static bool constrain_carry(Annotating *annotating, const ProgramOp *op, int num
     return add(annotating, constraint);
 }
 
+/* A bias is moved before it is broadcast, as it is priced: else XLA exchanges all that it was broadcast to. */
+static bool find_wider(const Annotating *annotating, const Votes *ops, int value, Edit *bring) {
+    const Program *program = annotating->question->program;
+    Spec spec = bring->spec;
+    for (int count = 0; count < WIDER_MAX && annotating->maker[value] >= 0; count++) {
+        const ProgramOp *op = &program->op[annotating->maker[value]];
+        OpRule rule;
+        if (op->operands != 1 || op->results != 1 || op->region >= 0 || agreed(ops, annotating->maker[value])) break;
+        if (!op_rule(program, op, annotating->arena, &rule, annotating->error)) return false;
+        if (rule.kind != RULE_VIEW && rule.kind != RULE_POINTWISE) break;
+        bring->wider[count] = annotating->maker[value];
+        value = program->operand[op->operand];
+        for (int a = 0; a < LOGICAL_MAX && rule.kind == RULE_VIEW; a++)
+            if (spec_dimension(spec, a) >= 0) spec = spec_with(spec, a, rule.view[spec_dimension(spec, a)]);
+        if (type_elements(&program->value[value].type) >= type_elements(&program->value[op->result].type)) continue;
+        bring->widers = count + 1;
+        bring->narrow = spec;
+    }
+    return true;
+}
+
 /* The operands that an operation needs in another sharding than they have. */
-static bool bring_operands(Annotating *annotating, const ProgramOp *op, const Votes *needs, const Votes *routes) {
+static bool bring_operands(Annotating *annotating, const ProgramOp *op, const Votes *ops, const Votes *needs,
+                           const Votes *routes) {
     const Program *program = annotating->question->program;
     for (int i = 0; i < op->operands; i++) {
         int at = op->operand + i;
@@ -114,6 +143,8 @@ static bool bring_operands(Annotating *annotating, const ProgramOp *op, const Vo
         bring.number = use.number = at;
         for (int k = 0, from = at * ROUTE_MAX; k < ROUTE_MAX; k++)
             bring.route[k] = agreed(routes, from + k) ? routes->spec[from + k] : (Spec)SPEC_AS_IT_IS;
+        bool matrix = piece_is(op->name, "dot_general") || piece_is(op->name, "convolution");
+        if (!matrix && !find_wider(annotating, ops, program->operand[at], &bring)) return false;
         if (!add(annotating, bring) || !add(annotating, use)) return false;
     }
     return true;
@@ -128,7 +159,7 @@ static bool constrain_all(Annotating *annotating, const Decided *decided) {
     const Program *program = annotating->question->program;
     for (int64_t i = 0; i < program->ops; i++) {
         const ProgramOp *op = &program->op[i];
-        if (!bring_operands(annotating, op, &decided->needs, &decided->routes)) return false;
+        if (!bring_operands(annotating, op, ops, &decided->needs, &decided->routes)) return false;
         Spec summed = agreed(sums, i) ? sums->spec[i] : ops->spec[i];
         if (agreed(ops, i) && !constrain_op(annotating, op, ops->spec[i], summed)) return false;
         if (!piece_is(op->name, "while") || op->region < 0) continue;
@@ -197,16 +228,8 @@ static bool collect(Annotating *annotating) {
 /* ---- writing ---- */
 
 static void write_spec(const Annotating *annotating, int rank, Spec spec, FILE *out) {
-    const LogicalMesh *mesh = &annotating->best->mesh;
-    fputs("[", out);
-    for (int d = 0; d < rank; d++) {
-        fputs(d > 0 ? ", {" : "{", out);
-        const char *between = "";
-        for (int a = 0; a < mesh->axes; a++)
-            if (spec_dimension(spec, a) == d) fprintf(out, "%s\"%c\"", between, 'x' + a), between = ", ";
-        fputs("}", out);
-    }
-    fputs("]", out);
+    char text[SPEC_TEXT_SIZE];
+    fputs(spec_text(&annotating->best->mesh, rank, spec, true, text), out);
 }
 
 /* The mesh stands in the order of the devices that the program is given, as JAX's does: with device_ids, XLA does not
@@ -233,16 +256,35 @@ static void write_constraint(const Annotating *annotating, const Edit *edit, con
     fprintf(out, "> : %.*s", edit->value->type.text.length, edit->value->type.text.at);
 }
 
+/* `%wide_7_1 = sdy.sharding_constraint %11 ...`, and `%wide_7_0 = stablehlo.broadcast_in_dim %wide_7_1 ...`. */
+static void write_wider(const Annotating *annotating, const Edit *edit, FILE *out) {
+    const Program *program = annotating->question->program;
+    for (int k = edit->widers - 1; k >= 0; k--) {
+        const ProgramOp *op = &program->op[edit->wider[k]];
+        Piece use = program->use[op->operand];
+        const TensorType *type = &program->value[program->operand[op->operand]].type;
+        char text[SPEC_TEXT_SIZE];
+        if (k == edit->widers - 1)
+            fprintf(out, "%%wide_%d_%d = sdy.sharding_constraint %.*s <@mesh, %s> : %.*s\n    ", edit->number, k + 1,
+                    use.length, use.at, spec_text(&annotating->best->mesh, type->rank, edit->narrow, true, text),
+                    type->text.length, type->text.at);
+        const char *begin = memchr(op->begin, '=', (size_t)(use.at - op->begin)), *behind = use.at + use.length;
+        fprintf(out, "%%wide_%d_%d %.*s%%wide_%d_%d%.*s\n    ", edit->number, k, (int)(use.at - begin), begin,
+                edit->number, k + 1, (int)(op->end - behind), behind);
+    }
+}
+
 /* `%need_7_0 = sdy.sharding_constraint %12 ...`, a line for each step of the way. */
 static void write_bring(const Annotating *annotating, const Edit *edit, FILE *out) {
     int steps = 0;
-    for (int k = 0; k <= ROUTE_MAX; k++) {
+    write_wider(annotating, edit, out);
+    for (int k = edit->widers ? ROUTE_MAX : 0; k <= ROUTE_MAX; k++) {
         bool is_last = k == ROUTE_MAX;
         if (!is_last && edit->route[k] == SPEC_AS_IT_IS) continue;
         fprintf(out, is_last ? "%%need_%d" : "%%need_%d_%d", edit->number, steps);
         fputs(" = sdy.sharding_constraint ", out);
-        if (steps > 0)
-            fprintf(out, "%%need_%d_%d", edit->number, steps - 1);
+        if (steps > 0 || edit->widers)
+            fprintf(out, edit->widers ? "%%wide_%d_%d" : "%%need_%d_%d", edit->number, edit->widers ? 0 : steps - 1);
         else
             fwrite(edit->old.at, 1, (size_t)edit->old.length, out);
         fputs(" <@mesh, ", out);
@@ -300,7 +342,13 @@ bool program_annotate(const ProgramQuestion *question, const ProgramAnswer *answ
     const Program *program = question->program;
     Annotating annotating = {
         .question = question, .answer = answer, .best = &answer->choice[answer->best], .error = error};
-    bool ok = add_devices(&annotating) && collect(&annotating);
+    Arena arena = {0};
+    annotating.arena = &arena;
+    annotating.maker = ARENA_NEW(&arena, int, (size_t)program->values);
+    for (int64_t i = 0; i < program->values && annotating.maker; i++) annotating.maker[i] = -1;
+    for (int64_t i = 0; i < program->ops && annotating.maker; i++)
+        for (int k = 0; k < program->op[i].results; k++) annotating.maker[program->op[i].result + k] = (int)i;
+    bool ok = annotating.maker ? add_devices(&annotating) && collect(&annotating) : error_memory(error);
     if (ok) qsort(annotating.edit, (size_t)annotating.edits, sizeof *annotating.edit, by_place);
     const char *at = program->text, *end = program->text + program->length;
     for (int64_t i = 0; i < annotating.edits && ok; i++) {
@@ -311,5 +359,6 @@ bool program_annotate(const ProgramQuestion *question, const ProgramAnswer *answ
     }
     if (ok) fwrite(at, 1, (size_t)(end - at), out);
     free(annotating.edit);
+    arena_free(&arena);
     return ok;
 }

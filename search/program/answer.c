@@ -224,10 +224,14 @@ static double peak_held_to(const Solving *solving, const ProgramChoice *choice) 
  * is above the limit, the graph's limit is lowered. What no choice can be below stays the first bound. */
 static bool solve_limited(Solving *solving, double most, ProgramAnswer *answer, ProgramChoice *choice,
                           GraphResult *result) {
-    enum { TURNS = 6 };
+    enum { TURNS = 6, SHARE = 8 }; /* of the work, for turns that prove nothing */
     double room = solving->question->priced.hbm_bytes, limit = room, bound = 0;
+    double effort = solving->effort;
     for (int turn = 0; turn < TURNS; turn++) {
-        if (!solve(solving, limit, most, choice, result)) return false;
+        solving->effort = turn > 0 ? effort / SHARE : effort;
+        bool ok = solve(solving, limit, most, choice, result);
+        solving->effort = effort;
+        if (!ok) return false;
         answer->interrupted = answer->interrupted || result->interrupted;
         if (turn == 0 && choice->proof == GRAPH_INFEASIBLE) return true;
         if (turn == 0) bound = choice->bound;
@@ -323,25 +327,22 @@ static bool solve_meshes(Solving *solving, ProgramAnswer *answer) {
     return true;
 }
 
-/* Whether what is no state is a batch, all of it as long: weights that are only read are neither state nor batch. */
-static bool has_batch(const Solving *solving) {
-    const Flow *flow = solving->setting.flow;
+bool program_has_batch(const Program *program) {
+    const ProgramRegion *entry = &program->region[program->function[program->main].region];
     int64_t length = 0;
     bool any = false;
-    for (int64_t i = 0; i < flow->nodes; i++) {
-        const FlowNode *node = &flow->node[i];
-        if (node->kind != FLOW_ARGUMENT) continue;
-        bool state = is_state(solving->question->program, node->argument);
-        any = any || state;
-        if (state || node->type.rank < 1) continue;
-        if (length > 0 && node->type.size[0] != length) return false;
-        length = node->type.size[0];
+    for (int i = 0; i < entry->arguments; i++) {
+        const TensorType *type = &program->value[entry->argument + i].type;
+        any = any || is_state(program, i);
+        if (is_state(program, i) || type->rank < 1) continue;
+        if (length > 0 && type->size[0] != length) return false;
+        length = type->size[0];
     }
-    return any;
+    return any && length > 0;
 }
 
 static bool solve_references(Solving *solving, ProgramAnswer *answer) {
-    bool any = has_batch(solving), ok = true;
+    bool any = program_has_batch(solving->question->program), ok = true;
     for (int r = 0; r < REFERENCE_COUNT && any && ok; r++) {
         GraphResult result;
         solving->setting.mesh = &answer->meshes.mesh[0]; /* one axis over all chips */

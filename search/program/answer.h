@@ -12,7 +12,6 @@
 
 /* A sharding that the user has fixed: of one argument, by the dimension of each axis; -1: the axis does not cut it. */
 typedef struct {
-    const char *text;            /* "3=x,-" or "w1=xy", as it was given */
     int argument;                /* of the entry */
     Piece cut[PROGRAM_RANK_MAX]; /* for each dimension the letters of its axes */
     int dimensions;
@@ -67,6 +66,10 @@ typedef struct {
 /* Answers. False: memory is out, the program cannot be followed, or what is fixed does not divide. flow_free() of the
  * answer's flow is the caller's, also after a failure. */
 bool program_answer(const ProgramQuestion *question, Arena *arena, ProgramAnswer *out, Error *error);
+
+/* Whether some arguments are state, and what is no state is a batch, all of it as long: weights that are only read are
+ * neither state nor batch. */
+bool program_has_batch(const Program *program);
 
 /* The graph of the mesh that was best (else of the first), as the contest's JSON. */
 bool program_graph_write(const ProgramQuestion *question, const ProgramAnswer *answer, FILE *out, Error *error);

@@ -286,11 +286,14 @@ static bool branches(Walk *walk, const ProgramOp *op) {
 /* ---- the walk ---- */
 
 static const OpRule *rule_of(Walk *walk, int at) {
-    if (!walk->is_made[at] &&
-        !op_rule(walk->program, &walk->program->op[at], walk->arena, &walk->rule[at], walk->error))
+    const ProgramOp *op = &walk->program->op[at];
+    OpRule *rule = &walk->rule[at];
+    if (!walk->is_made[at] && !op_rule(walk->program, op, walk->arena, rule, walk->error)) return NULL;
+    if (!walk->is_made[at] && rule->kind == RULE_WHOLE && walk->program->rules &&
+        !user_rule(walk->program, op, walk->arena, rule, walk->error))
         return NULL;
     walk->is_made[at] = true;
-    return &walk->rule[at];
+    return rule;
 }
 
 static bool follow(Walk *walk, int at) {

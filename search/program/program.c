@@ -10,6 +10,8 @@ bool piece_is(Piece piece, const char *word) {
     return strlen(word) == (size_t)piece.length && memcmp(piece.at, word, (size_t)piece.length) == 0;
 }
 
+bool piece_same(Piece a, Piece b) { return a.length == b.length && memcmp(a.at, b.at, (size_t)a.length) == 0; }
+
 bool type_same(const TensorType *a, const TensorType *b) {
     if (a->rank != b->rank || a->bits != b->bits || a->floats != b->floats) return false;
     for (int i = 0; i < a->rank; i++)

@@ -27,6 +27,7 @@ typedef struct {
 } Piece;
 
 bool piece_is(Piece piece, const char *word);
+bool piece_same(Piece a, Piece b);
 
 typedef struct {
     int rank;    /* -1: no tensor (a token) */
@@ -84,6 +85,7 @@ typedef struct {
 typedef struct {
     const char *text, *where;
     size_t length;
+    const char *rules; /* the user's, for operations without one: lines of text; NULL: none */
     ProgramValue *value;
     ProgramOp *op;
     ProgramRegion *region;

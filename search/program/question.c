@@ -14,7 +14,7 @@ static const double EFFORT = 0.25; /* of one mesh: some ten seconds of a core wh
 /* "7=-,xy" at `*at`, which is moved behind it. */
 static bool read_fixed(const Words *words, const Program *program, const char **at, FixedArgument *out) {
     char *behind;
-    *out = (FixedArgument){.text = *at};
+    *out = (FixedArgument){0};
     long number = strtol(*at, &behind, 10);
     size_t length = strcspn(*at, " ");
     if (behind == *at || *behind != '=')
@@ -43,18 +43,40 @@ static bool read_fixed(const Words *words, const Program *program, const char **
     return true;
 }
 
+/* What is no state comes as a data loader has it: cut by its first dimension along these axes. */
+static bool fix_batch(const Words *words, const Program *program, FixedArgument *fixed, ProgramQuestion *out) {
+    const char *axes = given(words, OPTION_FIX_BATCH);
+    const ProgramRegion *entry = &program->region[program->function[program->main].region];
+    if (!axes) return true;
+    if (*axes == '\0' || strspn(axes, "xyz") < strlen(axes))
+        return words_wrong(words, OPTION_FIX_BATCH, "\"%.40s\" are no axes; give x, y or z, or several", axes);
+    if (!program_has_batch(program))
+        return words_wrong(words, OPTION_FIX_BATCH,
+                           "there is no batch: donate the state, and what is not donated is "
+                           "one if it is equally long; else give --fix");
+    int user = out->fixed_count;
+    for (int i = 0; i < entry->arguments; i++) {
+        int rank = program->value[entry->argument + i].type.rank;
+        bool is_free = rank > 0 && program->entry[i].aliases < 0;
+        for (int k = 0; k < user; k++) is_free = is_free && fixed[k].argument != i;
+        if (!is_free) continue;
+        fixed[out->fixed_count] = (FixedArgument){.argument = i, .dimensions = rank};
+        fixed[out->fixed_count++].cut[0] = (Piece){axes, (int)strlen(axes)};
+    }
+    return true;
+}
+
 static bool read_all_fixed(const Words *words, const Program *program, ProgramQuestion *out) {
     const char *at = given(words, OPTION_FIX);
-    FixedArgument *fixed = ARENA_NEW(words->arena, FixedArgument, FIXED_MAX);
+    FixedArgument *fixed = ARENA_NEW(words->arena, FixedArgument, FIXED_MAX + (size_t)program->entries);
     if (!fixed) return error_memory(words->error);
     out->fixed = fixed;
-    if (!at) return true;
-    at += strspn(at, " ");
+    at = at ? at + strspn(at, " ") : "";
     while (*at) {
         if (out->fixed_count == FIXED_MAX) return words_wrong(words, OPTION_FIX, "names more than %d", FIXED_MAX);
         if (!read_fixed(words, program, &at, &fixed[out->fixed_count++])) return false;
     }
-    return true;
+    return fix_batch(words, program, fixed, out);
 }
 
 static bool read_machine(const Words *words, ProgramQuestion *out) {

@@ -42,6 +42,10 @@ typedef struct {
  * with an error. */
 bool op_rule(const Program *program, const ProgramOp *op, Arena *arena, OpRule *out, Error *error);
 
+/* The same by a line of the user's rules (Program.rules); leaves *out as it is where none names the operation. False:
+ * the line does not fit, with an error at the operation. */
+bool user_rule(const Program *program, const ProgramOp *op, Arena *arena, OpRule *out, Error *error);
+
 /* The rules, for tests and pages: the names of operations with blanks between them, and what is sharded. The last has
  * no names. */
 typedef struct {

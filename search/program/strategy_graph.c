@@ -79,6 +79,9 @@ static bool fill_nodes(Filling *filling) {
             graph->cost[s] = as_cost(filling, strategy->seconds, node->trips);
             graph->usage[s] = (int64_t)(usage_bytes(filling->setting, node, strategy->out) + 0.5);
         }
+        if (node->copied < 0 || flow->node[node->copied].kind == FLOW_ARGUMENT) continue;
+        int64_t *ends = &graph->live_to[node->copied]; /* no more than what is held: the copy may be the same buffer */
+        *ends = max_whole(graph->live_from[node->copied] + 1, min_whole(*ends, node->from));
     }
     return true;
 }

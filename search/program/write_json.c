@@ -25,8 +25,7 @@ static bool add_choice(cJSON *to, const ProgramChoice *choice) {
     for (int a = 0; a < choice->mesh.axes && ok; a++) ok = json_add_whole(sizes, NULL, choice->mesh.size[a]);
     if (!choice->found) return ok;
     return ok && json_add_real(to, "seconds", choice->seconds) && json_add_real(to, "peak_bytes", choice->peak_bytes) &&
-           json_add_real(to, "peak_most_bytes", choice->peak_most_bytes) &&
-           add_tally(to, &choice->tally);
+           json_add_real(to, "peak_most_bytes", choice->peak_most_bytes) && add_tally(to, &choice->tally);
 }
 
 /* A list for each dimension, of the axes that cut it. */

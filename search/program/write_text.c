@@ -6,20 +6,24 @@
 
 #include <string.h>
 
-const char *spec_text(const LogicalMesh *mesh, int rank, Spec spec, char text[SPEC_TEXT_SIZE]) {
+const char *spec_text(const LogicalMesh *mesh, int rank, Spec spec, bool shardy, char text[SPEC_TEXT_SIZE]) {
     size_t used = 0;
-    text[used++] = '(';
+    text[used++] = shardy ? '[' : '(';
     for (int d = 0; d < rank; d++) {
         char axes[3 * 8] = "";
         int count = 0;
         size_t length = 0;
         for (int a = 0; a < mesh->axes; a++)
             if (spec_dimension(spec, a) == d)
-                length += (size_t)snprintf(axes + length, sizeof axes - length, count++ ? ", '%c'" : "'%c'", 'x' + a);
-        used += (size_t)snprintf(text + used, SPEC_TEXT_SIZE - used, count > 1 ? "%s(%s)" : "%s%s", d > 0 ? ", " : "",
-                                 count ? axes : "None");
+                length += (size_t)snprintf(axes + length, sizeof axes - length, "%s%c%c%c", count++ ? ", " : "",
+                                           shardy ? '"' : '\'', 'x' + a, shardy ? '"' : '\'');
+        used += (size_t)snprintf(text + used, SPEC_TEXT_SIZE - used,
+                                 shardy      ? "%s{%s}"
+                                 : count > 1 ? "%s(%s)"
+                                             : "%s%s",
+                                 d > 0 ? ", " : "", count || shardy ? axes : "None");
     }
-    snprintf(text + used, SPEC_TEXT_SIZE - used, rank == 1 ? ",)" : ")");
+    snprintf(text + used, SPEC_TEXT_SIZE - used, shardy ? "]" : rank == 1 ? ",)" : ")");
     return text;
 }
 
@@ -163,7 +167,7 @@ static bool write_arguments(const ProgramQuestion *question, const ProgramAnswer
         alike_words(program, answer, first, &count, &names);
         table_cell(&table, "%s", names.text);
         table_cell(&table, "%.*s", type->text.length < 80 ? type->text.length : 80, type->text.at);
-        table_cell(&table, "%s", spec_text(&best->mesh, type->rank, best->spec[first], spec));
+        table_cell(&table, "%s", spec_text(&best->mesh, type->rank, best->spec[first], false, spec));
         table_cell(
             &table, "%s",
             number_bytes((double)count * type_bytes(type) / (double)spec_ways(&best->mesh, best->spec[first]), bytes));

@@ -14,12 +14,15 @@ what a chip of the compiled program sends by kind of collective, its FLOPs and i
     program.py --agree SHARDOPT                            the test: a Llama layer as a program and as a model that shardopt
                                                            knows, sharded over 8 H100s by each, send the same bytes
     program.py --check SHARDOPT --topology v5p:2x2x4 ...   the same on another slice (of 16 chips)
+    program.py --limits SHARDOPT FILE.mlir...              what is said where a chip has 0.6 and 0.4 of what the answer
+                                                           without a limit may hold, as rows of docs/program.md: what is
+                                                           sure to fit does, compiled with nothing in VMEM
 
 The others print one line of JSON. Bytes are what one chip sends: (n - 1)/n of an all_gather's result and of a reduce_scatter's
 operand, twice that of an all_reduce, (n - 1)/n of an all_to_all's operand, all of a permute's; a collective counts once
 for each channel, though an asynchronous one stands in several fusions of the text, and times the trips of its loops.
 """
-import argparse, glob, json, math, os, re, subprocess, sys, tempfile, time
+import argparse, glob, json, math, os, re, shutil, subprocess, sys, tempfile, time
 
 os.environ.update(TPU_SKIP_MDS_QUERY="1", JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3", ALLOW_MULTIPLE_LIBTPU_LOAD="1",
                   TPU_ACCELERATOR_TYPE="v5litepod-16", TPU_WORKER_HOSTNAMES="localhost")
@@ -164,15 +167,14 @@ def reference(kind, arguments, chips):
 
 # What people who know the model would write in ten minutes: the axis "x" is all chips. By file: rank of an argument that
 # is state, and the dimension that is cut, from the end; others are whole.
+COLUMNS = {2: -1, 3: -2}  # of the MLPs, and heads
 EXPERTS = {
     "mixture": {3: -3, 2: -1},      # experts over all chips, tables by column
     "recommender": {3: -1},         # embedding tables by column, the rest data parallel
     "convolutions": {4: -1},        # channels out
     "scan_remat": {3: -1, 4: -1},   # columns of every matrix
     "llama": {2: -1, 3: -1, 4: -1},  # MaxText's tensor parallelism over everything
-    "vit": {2: -1, 3: -2},          # columns of the MLPs and heads
-    "diffusion": {2: -1, 3: -2},    # the same
-    "gpt2": {2: -1, 3: -2, 4: -2},  # the same
+    "gpt2": {2: -1, 3: -2, 4: -2},  # the same as COLUMNS
     "decode": {5: -4},              # caches by sequence of the batch, the rest by its first dimension
 }
 
@@ -181,7 +183,7 @@ def expert(name, arguments, chips):
     out = []
     for one in arguments:
         sizes = [int(n) for n in re.search(r"tensor<((?:\d+x)*)", one)[1].split("x") if n]
-        cut = EXPERTS[name].get(len(sizes)) if "tf.aliasing_output" in one else (-len(sizes) if sizes else None)
+        cut = EXPERTS.get(name, COLUMNS).get(len(sizes)) if "tf.aliasing_output" in one else (-len(sizes) if sizes else None)
         cut = None if cut is None or sizes[cut] % chips else cut % len(sizes)
         out.append([["x"] if d == cut else [] for d in range(len(sizes))])
     return dict(mesh=[chips], arguments=out)
@@ -213,7 +215,7 @@ def with_arguments(text, shardings):
 
 # ---- compiling ----
 
-def compile_text(text, topology, dump=None):
+def compile_text(text, topology, dump=None, vmem=True):
     import jax
     import numpy as np
     from jax._src import compiler
@@ -228,6 +230,7 @@ def compile_text(text, topology, dump=None):
         devices = [devices[int(i)] for i in order[1].split()]
     # Without rings in place of collectives next to matmuls, so that what is sent is counted under its own name.
     overrides = {"xla_jf_spmd_threshold_for_windowed_einsum_mib": "1000000"}
+    overrides |= {} if vmem else {"xla_vf_vmem_memory_space_assignment": "false"}
     overrides |= {"xla_dump_to": dump, "xla_dump_hlo_as_text": True} if dump else {}
     options = compiler.get_compile_options(1, len(devices), device_assignment=np.array([[d.id for d in devices]]),
                                            env_options_overrides=overrides)
@@ -242,10 +245,10 @@ def arguments_of(text):
     return split_arguments(text[begin:])[0]
 
 
-def measure(text, topology, hlo=None):
+def measure(text, topology, hlo=None, vmem=True):
     start = time.time()
     with tempfile.TemporaryDirectory() as dump:
-        compiled, devices = compile_text(text, topology, dump)
+        compiled, devices = compile_text(text, topology, dump, vmem)
         # Not compiled.hlo_modules(): jaxlib 0.10.2 cannot read some of v6e's asynchronous operations.
         dumped = max(glob.glob(os.path.join(dump, "*after_optimizations.txt")), key=os.path.getsize)
         written = open(dumped).read()
@@ -263,23 +266,65 @@ def measure(text, topology, hlo=None):
                 arguments_mb=round(memory.argument_size_in_bytes / 1e6, 1), seconds=round(time.time() - start, 1))
 
 
+def ask(shardopt, path, topology, limit=None):
+    """What shardopt says, and the annotated text (None: nothing fits); `limit`: bytes that a chip has."""
+    with tempfile.TemporaryDirectory() as folder:
+        annotated, environment, words = os.path.join(folder, "sharded.mlir"), dict(os.environ), []
+        chip, slice_ = topology.split(":")
+        if limit:  # a tenth of another chip: a catalog takes no less than 1 GB
+            root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+            for part in ("models", "cost"):
+                os.symlink(os.path.join(root, part), os.path.join(folder, part))
+            shutil.copytree(os.path.join(root, "mesh", "catalog"), os.path.join(folder, "mesh", "catalog"))
+            file = os.path.join(folder, "mesh", "catalog", f"tpu-{chip}.json")
+            figures = json.load(open(file))
+            figures["hbm_bytes"]["value"] = figures["hbm_usable_bytes"]["value"] = 10 * limit
+            json.dump(figures, open(file, "w"))
+            environment["SHARDOPT_DATA"], words = folder, ["--hbm-reserve", "90%"]
+        ran = subprocess.run([shardopt, "program", path, "--chip", chip, "--slice", slice_, "--format", "json", "--annotate",
+                              annotated, *words], env=environment, capture_output=True, text=True)
+        if ran.returncode not in (0, 3, 4):
+            raise ValueError(ran.stderr)
+        return json.loads(ran.stdout), open(annotated).read() if os.path.exists(annotated) else None
+
+
+def limits(shardopt, files, topology):
+    failed = 0
+    for path in files:
+        name = os.path.basename(path).removesuffix(".mlir")
+        free = ask(shardopt, path, topology)[0]["best"]
+        for share in (0.6, 0.4):
+            limit = share * free["peak_most_bytes"]
+            if limit < 1e8:
+                continue  # a catalog has no such chip
+            said, text = ask(shardopt, path, topology, limit)
+            best = said.get("best")
+            word = "none" if not best else "may" if said["may_exceed"] else "sure"
+            row = [name, f"{share} of {free['peak_most_bytes'] / 1e6:,.0f}: {limit / 1e6:,.0f}", word]
+            if best:
+                held = measure(text, topology, vmem=False)
+                bound = min(max(one["bound_seconds"], 0) for one in said["meshes"])
+                gap = "" if said["proven"] else f", no less than {bound * 1e3:.3f}"
+                row += [f"{best['seconds'] * 1e3:.3f}{gap} ({free['seconds'] * 1e3:.3f} without)",
+                        f"{best['peak_bytes'] / 1e6:,.0f} to {best['peak_most_bytes'] / 1e6:,.0f}, {held['peak_mb']:,.0f}",
+                        f"{sum(best['sent_bytes'].values()) / 1e6:,.1f}, {held['sent_mb']:,.1f}"]
+                over = word == "sure" and held["peak_mb"] * 1e6 > limit
+                failed += over
+                row[2] += " FAIL" if over else ""
+            else:
+                row += [", ".join(sorted({one["proof"] for one in said["meshes"]})), "", ""]
+            print("| " + " | ".join(row) + " |", flush=True)
+    return 1 if failed else 0
+
+
 def check(shardopt, files, topology, chips=16):
     """Each program compiled as shardopt shards it, as FSDP does and by an expert's rules; what was said of it."""
-    try:
-        import jax, libtpu  # noqa: F401
-    except ImportError:
-        print("SKIPPED: JAX with libtpu is not installed: pip install jax libtpu")
-        return 77
     failed = 0
     for path in files:
         name = os.path.basename(path).removesuffix(".mlir")
         text = open(path).read()
-        with tempfile.TemporaryDirectory() as folder:
-            annotated = os.path.join(folder, "sharded.mlir")
-            chip, slice_ = topology.split(":")
-            said = json.loads(subprocess.run([shardopt, "program", path, "--chip", chip, "--slice", slice_, "--format",
-                                              "json", "--annotate", annotated], check=True, capture_output=True).stdout)
-            ours = measure(open(annotated).read(), topology)
+        said, annotated = ask(shardopt, path, topology)
+        ours = measure(annotated, topology)
         arguments = arguments_of(text)
         others = {"fsdp": reference("fsdp", arguments, chips), "expert": expert(name, arguments, chips)}
         others = {how: measure(with_arguments(text, cuts), topology) for how, cuts in others.items()}
@@ -339,12 +384,18 @@ def main():
     parser.add_argument("--reference", choices=["fsdp", "data"])
     parser.add_argument("--hlo", help="write the compiled text there")
     parser.add_argument("--check", metavar="SHARDOPT")
+    parser.add_argument("--limits", metavar="SHARDOPT")
     parser.add_argument("--agree", metavar="SHARDOPT")
     options = parser.parse_args()
     if options.agree:
         sys.exit(agree(options.agree))
-    if options.check:
-        sys.exit(check(options.check, options.file, options.topology))
+    if options.check or options.limits:
+        try:
+            import jax, libtpu  # noqa: F401
+        except ImportError:
+            print("SKIPPED: JAX with libtpu is not installed: pip install jax libtpu")
+            sys.exit(77)
+        sys.exit((check if options.check else limits)(options.check or options.limits, options.file, options.topology))
     text = open(options.file[0]).read()
     chips = math.prod(int(n) for n in re.findall(r"\d+", options.topology.split(":")[1]))
     if options.arguments:

@@ -4,7 +4,7 @@
 
 llama: two layers as MaxText's Llama 2 has them (f32 state, bf16 compute, RoPE, SwiGLU, remat, scanned); layer, layers:
 one and two of them, neither scanned nor recomputed; vit: flax's layers; diffusion: a transformer with adaptive norms (DiT); gpt2: pre-norm, learned positions, GELU, tied embedding; decode: a token
-a sequence through eight layers with their caches. Sizes are such that a compiler takes a minute."""
+a sequence through eight layers with their caches; *_forward: their losses alone. Sizes are such that a compiler takes a minute."""
 import functools
 import os
 import pathlib
@@ -27,8 +27,14 @@ def adam(loss):
     return step
 
 
-def trained(loss, weights, batch):
+def trained(model, **sizes):
+    loss, weights, batch = model(**sizes)
     return adam(loss), ((weights, weights, weights), batch), (0,)
+
+
+def evaluated(model, **sizes):
+    loss, weights, batch = model(**sizes)
+    return loss, (weights, batch), ()
 
 
 def entropy(logits, y):
@@ -84,7 +90,7 @@ def llama(L=2, d=1024, h=8, ff=2816, V=8192, B=16, T=512, scanned=True):
             x = functools.reduce(layer, p["layers"], x)
         return entropy(rms(x, p["n"]) @ p["head"].astype(bf16), b["y"])
 
-    return trained(loss, weights, dict(x=S((B, T), i32), y=S((B, T), i32)))
+    return loss, weights, dict(x=S((B, T), i32), y=S((B, T), i32))
 
 
 def vit(L=2, d=768, h=12, B=128):
@@ -103,8 +109,7 @@ def vit(L=2, d=768, h=12, B=128):
 
     model = Model()
     weights = jax.eval_shape(lambda: model.init(jax.random.key(0), jnp.zeros((1, 256, 256, 3))))
-    return trained(lambda p, b: entropy(model.apply(p, b["x"]), b["y"]), weights,
-                   dict(x=S((B, 256, 256, 3), f32), y=S((B,), i32)))
+    return (lambda p, b: entropy(model.apply(p, b["x"]), b["y"])), weights, dict(x=S((B, 256, 256, 3), f32), y=S((B,), i32))
 
 
 def diffusion(L=2, d=1024, h=16, B=64, T=256, c=64):
@@ -128,7 +133,7 @@ def diffusion(L=2, d=1024, h=16, B=64, T=256, c=64):
         return jnp.mean(jnp.square((norm(x) @ p["out"]).astype(f32) - b["noise"]))
 
     batch = dict(x=S((B, T, c), f32), noise=S((B, T, c), f32), t=S((B,), f32), y=S((B,), i32))
-    return trained(loss, weights, batch)
+    return loss, weights, batch
 
 
 def gpt2(L=2, d=1024, h=16, V=16384, B=16, T=512):
@@ -145,7 +150,7 @@ def gpt2(L=2, d=1024, h=16, V=16384, B=16, T=512):
             x = x + jax.nn.gelu(norm(x) @ w["up"] + w["upb"]) @ w["down"] + w["downb"]
         return entropy(norm(x) @ p["emb"].T, b["y"])
 
-    return trained(loss, weights, dict(x=S((B, T), i32), y=S((B, T), i32)))
+    return loss, weights, dict(x=S((B, T), i32), y=S((B, T), i32))
 
 
 def decode(L=8, d=2048, h=16, ff=8192, V=16384, B=64, T=2048):
@@ -172,8 +177,12 @@ def decode(L=8, d=2048, h=16, ff=8192, V=16384, B=64, T=2048):
     return step, (cache, weights, S((B, 1), i32), S((), i32)), (0,)
 
 
-MODELS = dict(llama=llama, layer=functools.partial(llama, L=1, B=32, scanned=False),
-              layers=functools.partial(llama, L=2, B=32, scanned=False), vit=vit, diffusion=diffusion, gpt2=gpt2, decode=decode)
+MODELS = {name: functools.partial(how, model, **sizes) for name, how, model, sizes in (
+    ("llama", trained, llama, {}), ("layer", trained, llama, dict(L=1, B=32, scanned=False)),
+    ("layers", trained, llama, dict(L=2, B=32, scanned=False)), ("vit", trained, vit, {}), ("diffusion", trained, diffusion, {}),
+    ("gpt2", trained, gpt2, {}), ("llama_forward", evaluated, llama, dict(d=2048, h=16, ff=5632, V=16384)),
+    ("vit_forward", evaluated, vit, dict(d=2048, h=16)), ("diffusion_forward", evaluated, diffusion, dict(d=2048)),
+    ("gpt2_forward", evaluated, gpt2, dict(d=2048)))} | dict(decode=decode)
 
 
 def main():

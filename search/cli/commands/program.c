@@ -15,13 +15,19 @@ static double seconds_now(void *context) {
     return clock_seconds();
 }
 
-static bool write_answer(const ProgramQuestion *question, const ProgramAnswer *answer, const OutputChoice *choice,
-                         Streams streams, Arena *arena, Error *error) {
+enum { FORMAT_PYTHON = 2, FORMAT_DTENSOR }; /* behind text and json */
+
+static bool write_answer(const ProgramQuestion *question, const ProgramAnswer *answer, int format,
+                         const OutputChoice *choice, Streams streams, Error *error) {
     Draft draft;
     if (!draft_open(&draft, error)) return false;
     TextOut out = planning_text_out(draft.file, choice, streams);
-    bool ok = choice->format == FORMAT_JSON ? program_write_json(question, answer, draft.file, error)
-                                            : program_write_text(question, answer, arena, out, error);
+    Arena arena = {0};
+    bool ok = format == FORMAT_JSON ? program_write_json(question, answer, draft.file, error)
+              : format >= FORMAT_PYTHON && answer->best >= 0
+                  ? program_write_python(question, answer, format == FORMAT_DTENSOR, draft.file, error)
+                  : program_write_text(question, answer, &arena, out, error);
+    arena_free(&arena);
     return draft_write(&draft, ok, streams.out, choice->path, error);
 }
 
@@ -65,43 +71,48 @@ static int exit_of_answer(const ProgramAnswer *answer) {
     return answer->proven ? EXIT_DONE : EXIT_LIMIT;
 }
 
-static int answer_program(const Options *options, const Program *program, const OutputChoice *choice, Streams streams,
-                          Arena *arena, Error *error) {
+static int answer_program(const Options *options, const Program *program, int format, Streams streams, Arena *arena,
+                          Error *error) {
+    OutputChoice choice;
     ProgramQuestion *question = ARENA_NEW(arena, ProgramQuestion, 1);
     ProgramAnswer answer = {0};
     double start = clock_seconds();
     if (!question) return error_memory(error), EXIT_DEFECT;
+    if (!output_from_options(options, &choice, error)) return EXIT_USAGE;
     if (!program_question(options, program, arena, question, error)) return EXIT_USAGE;
     question->control.seconds = seconds_now;
     question->control.interrupted = interrupt_came;
     bool ok = program_answer(question, arena, &answer, error);
-    if (ok && choice->verbose) say_meshes(&answer, streams.err);
-    if (ok && choice->timing) fprintf(streams.err, "shardopt: %.3f s\n", clock_seconds() - start);
+    if (ok && choice.verbose) say_meshes(&answer, streams.err);
+    if (ok && choice.timing) fprintf(streams.err, "shardopt: %.3f s\n", clock_seconds() - start);
     ok = ok && write_files(options, question, &answer, streams, error) &&
-         write_answer(question, &answer, choice, streams, arena, error);
+         write_answer(question, &answer, format, &choice, streams, error);
     flow_free(&answer.flow);
     return ok ? exit_of_answer(&answer) : exit_of_error(error);
 }
 
 static int run(const CommandLine *line, Streams streams, Error *error) {
     Options *options = ARENA_NEW(line->arena, Options, 1);
-    OutputChoice choice;
     InterruptScope scope;
     Program program = {0};
     const char *path;
     char *text;
     size_t length;
+    char *rules = NULL;
     if (!options) return error_memory(error), EXIT_DEFECT;
     options_of_line(line, options);
     int format = FORMAT_TEXT;
-    if (!line_choice(line, OPTION_FORMAT, &format, error) || !output_from_options(options, &choice, error) ||
+    if (!line_choice(line, OPTION_FORMAT, &format, error) ||
         !line_one_file(line, "no program is named; give FILE.mlir, jax.jit(f).lower(...).as_text()", &path, error) ||
+        (options->text[OPTION_RULES] &&
+         !file_read(options->text[OPTION_RULES], PROGRAM_BYTES_MAX, line->arena, &rules, &length, error)) ||
         !file_read(path, PROGRAM_BYTES_MAX, line->arena, &text, &length, error))
         return EXIT_USAGE;
+    options->text[OPTION_FORMAT] = NULL; /* has words of its own */
     interrupt_begin(&scope);
-    int code = program_read(text, length, path, &program, error)
-                   ? answer_program(options, &program, &choice, streams, line->arena, error)
-                   : exit_of_error(error);
+    bool is_read = program_read(text, length, path, &program, error);
+    program.rules = rules;
+    int code = is_read ? answer_program(options, &program, format, streams, line->arena, error) : exit_of_error(error);
     interrupt_end(&scope);
     program_free(&program);
     return code;

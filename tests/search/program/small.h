@@ -8,6 +8,9 @@
 
 #include <math.h>
 
+#define HEAD "module @m {\n  func.func public @main("
+#define BODY(arguments, results, ops) HEAD arguments ") -> " results " {\n" ops "  }\n}\n"
+
 typedef enum { SMALL_ARGUMENT, SMALL_ADD, SMALL_TURN, SMALL_MATMUL } SmallKind;
 
 typedef struct {
@@ -45,7 +48,7 @@ static inline Small small_draw(Draws *draws, int ops) {
     while (small.values < 2 + ops) {
         SmallValue new = {(SmallKind)(1 + draw(draws, 3)), draw(draws, small.values), draw(draws, small.values), {0}};
         const SmallValue *a = &small.value[new.a], *b = &small.value[new.b];
-        if (!small_fits(a, b, new.kind) || (new.kind == SMALL_TURN && small.values == 1 + ops)) continue;
+        if (!small_fits(a, b, new.kind) || (new.kind == SMALL_TURN &&small.values == 1 + ops)) continue;
         new.size[0] = new.kind == SMALL_TURN ? a->size[1] : a->size[0];
         new.size[1] = new.kind == SMALL_TURN ? a->size[0] : b->size[1];
         small.value[small.values++] = new;

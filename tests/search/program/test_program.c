@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `shardopt program` from text to answer: what is read and what is refused, rules against shapes worked out by hand,
- * answers that stay the same, memory, and annotations. */
+/* `shardopt program` from text to answer: what is read and what is refused, answers that stay the same, and memory. */
 #include "base/file.h"
 #include "base/memory_stream.h"
 #include "base/util.h"
@@ -14,9 +13,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define HEAD "module @m {\n  func.func public @main("
-#define BODY(arguments, results, ops) HEAD arguments ") -> " results " {\n" ops "  }\n}\n"
 
 /* ---- what is refused: place and words ---- */
 
@@ -43,6 +39,11 @@ static const struct {
           "    %b:2 = stablehlo.iota dim = 0 : tensor<4xf32>\n    return %b : "
           "tensor<4xf32>\n"),
      "p:4:", "say which"},
+    {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    return %a# : tensor<4xf32>\n"), "p:3:", "number of a result"},
+    {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    return %a#-1 : tensor<4xf32>\n"), "p:3:", "number of a result"},
+    {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    return %a#2097153 : tensor<4xf32>\n"),
+     "p:3:", "number of a result"},
+    {BODY("%a: tensor<4xf32>", "tensor<4xf32>", "    return %a#2097152 : tensor<4xf32>\n"), "p:3:", "%a"},
     {BODY("%a: tuple<tensor<4xf32>>", "tensor<4xf32>", ""), "p:2:30", "tuples"},
     {BODY("%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}", "tensor<4xf32>", ""), "p:2:", "already"},
     {BODY("%a: tensor<1x1x1x1x1x1x1x1x1xf32>", "tensor<4xf32>", ""), "p:2:", "more than 8 dimensions"},
@@ -89,7 +90,28 @@ Test(program, refuses_what_has_no_end) {
     }
 }
 
-/* A function that calls itself, through another one, and one whose calls double thirty times. */
+/* Operands of a reduction of two tensors, in pairs in the text, are kept as the generic form has them: tensors first. */
+Test(program, pairs_are_kept_in_halves) {
+    static const char TEXT[] =
+        BODY("%a: tensor<4xf32>, %b: tensor<4xi32>, %x: tensor<f32>, %y: tensor<i32>", "tensor<f32>",
+             "    %s = stablehlo.add %a, %a : tensor<4xf32>\n"
+             "    %r:2 = stablehlo.reduce(%s init: %x), (%b init: %y) across dimensions = [0] : (tensor<4xf32>, "
+             "tensor<4xi32>, tensor<f32>, tensor<i32>) -> (tensor<f32>, tensor<i32>)\n"
+             "     reducer(%p: tensor<f32>, %q: tensor<f32>) (%m: tensor<i32>, %n: tensor<i32>) {\n"
+             "      stablehlo.return %p, %m : tensor<f32>, tensor<i32>\n    }\n    return %r#0 : tensor<f32>\n");
+    static const char *const WORDS[] = {"%a", "%a", "%s", "%b", "%x", "%y"};
+    Program program;
+    Error error = {0};
+    cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s: %s", error.where, error.text);
+    for (int i = 0; i < 6; i++) {
+        cr_expect(piece_is(program.use[i], WORDS[i]), "%d: %.*s", i, program.use[i].length, program.use[i].at);
+        cr_expect(piece_is(program.value[program.operand[i]].name, WORDS[i]), "%d", i);
+    }
+    program_free(&program);
+}
+
+/* A function that calls itself, through another one, one whose calls double thirty times, and two that return another
+ * number of results, or do not return. */
 Test(program, refuses_calls_without_end) {
     Arena arena = {0};
     const char *text =
@@ -107,97 +129,23 @@ Test(program, refuses_calls_without_end) {
                             "%s  func.func private @f30(%%a: tensor<4xf32>) -> tensor<4xf32> {\n    return %%a : "
                             "tensor<4xf32>\n  }\n",
                             doubling);
-    const char *texts[] = {cyclic, doubling}, *says[] = {"calls itself", "those of every call counted"};
-    for (int i = 0; i < 2; i++) {
+#define CALLS(body)                                                                                                    \
+    BODY("%a: tensor<4xf32>", "tensor<4xf32>",                                                                         \
+         "    %b = call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>\n    return %b : tensor<4xf32>\n  }\n  func.func "   \
+         "private @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n" body)
+    const char *texts[] = {arena_format(&arena, "%s}\n", cyclic), arena_format(&arena, "%s}\n", doubling),
+                           CALLS("    return %a, %a : tensor<4xf32>, tensor<4xf32>\n"),
+                           CALLS("    %c = stablehlo.add %a, %a : tensor<4xf32>\n")};
+    static const char *const says[] = {"calls itself", "those of every call counted", "does not return its results",
+                                       "does not return its results"};
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         Error error = {0};
         Program program;
         Flow flow = {0};
-        const char *whole = arena_format(&arena, "%s}\n", texts[i]);
-        cr_assert(program_read(whole, strlen(whole), "p", &program, &error), "%s: %s", error.where, error.text);
+        cr_assert(program_read(texts[i], strlen(texts[i]), "p", &program, &error), "%s: %s", error.where, error.text);
         cr_expect(!flow_of_program(&program, &arena, &flow, &error) && strstr(error.text, says[i]), "%s", error.text);
         flow_free(&flow);
         program_free(&program);
-    }
-    arena_free(&arena);
-}
-
-/* ---- rules: factors as "size:result:operands" ---- */
-
-static const struct {
-    const char *name, *arguments, *op, *factors;
-} RULED[] = {
-    {"batched matmul", "%a: tensor<2x8x4xf32>, %b: tensor<2x4x16xf32>",
-     "stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<2x8x4xf32>, "
-     "tensor<2x4x16xf32>) -> tensor<2x8x16xf32>",
-     "2:0:00 8:1:1- 16:2:-2 4:-:21"},
-    {"the same, generic", "%a: tensor<2x8x4xf32>, %b: tensor<2x4x16xf32>",
-     "\"stablehlo.dot_general\"(%a, %b) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], "
-     "rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [1]>}> : "
-     "(tensor<2x8x4xf32>, tensor<2x4x16xf32>) -> tensor<2x8x16xf32>",
-     "2:0:00 8:1:1- 16:2:-2 4:-:21"},
-    {"convolution", "%a: tensor<8x32x32x4xf32>, %b: tensor<3x3x4x16xf32>",
-     "stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], "
-     "[1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<8x32x32x4xf32>, "
-     "tensor<3x3x4x16xf32>) -> tensor<8x32x32x16xf32>",
-     "8:0:0- 16:3:-3 4:-:32"},
-    {"sum of rows", "%a: tensor<8x4xf32>, %b: tensor<f32>",
-     "stablehlo.reduce(%a init: %b) applies stablehlo.add across dimensions = [1] : (tensor<8x4xf32>, tensor<f32>) -> "
-     "tensor<8xf32>",
-     "8:0:0- 4:-:1-"},
-    {"look-up", "%a: tensor<100x16xf32>, %b: tensor<8x1xi32>",
-     "\"stablehlo.gather\"(%a, %b) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = "
-     "[0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 16>}> : (tensor<100x16xf32>, "
-     "tensor<8x1xi32>) -> tensor<8x16xf32>",
-     "16:1:1- 8:0:-0 100:-:0-"},
-    {"an update of a row", "%a: tensor<8x16xf32>, %b: tensor<1x16xf32>, %c: tensor<i32>",
-     "stablehlo.dynamic_update_slice %a, %b, %c, %c : (tensor<8x16xf32>, tensor<1x16xf32>, tensor<i32>, tensor<i32>) "
-     "-> tensor<8x16xf32>",
-     "16:1:11--"},
-    {"joined along 1", "%a: tensor<8x4xf32>, %b: tensor<8x4xf32>",
-     "stablehlo.concatenate %a, %b, dim = 1 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x8xf32>", "8:0:00"},
-    {"no rule", "%a: tensor<8x4xf32>", "stablehlo.custom_call @mine(%a) : (tensor<8x4xf32>) -> tensor<8x4xf32>", ""},
-};
-
-static void factors_text(const OpRule *rule, int operands, char *text) {
-    for (int i = 0; i < rule->factors; i++) {
-        const Factor *factor = &rule->factor[i];
-        text += sprintf(text, i > 0 ? " %lld:" : "%lld:", (long long)factor->size);
-        text += factor->result < 0 ? sprintf(text, "-:") : sprintf(text, "%d:", factor->result);
-        for (int k = 0; k < operands; k++)
-            text += factor->operand[k] < 0 ? sprintf(text, "-") : sprintf(text, "%d", factor->operand[k]);
-    }
-}
-
-Test(program, rules_by_hand) {
-    for (size_t i = 0; i < COUNT_OF(RULED); i++) {
-        Arena arena = {0};
-        Error error = {0};
-        Program program;
-        OpRule rule;
-        char found[512] = "";
-        const char *text =
-            arena_format(&arena, HEAD "%s) {\n    %%r = %s\n    return\n  }\n}\n", RULED[i].arguments, RULED[i].op);
-        cr_assert(program_read(text, strlen(text), "p", &program, &error) &&
-                      op_rule(&program, &program.op[0], &arena, &rule, &error),
-                  "%s: %s: %s", RULED[i].name, error.where, error.text);
-        factors_text(&rule, program.op[0].operands, found);
-        cr_expect_str_eq(found, RULED[i].factors, "%s: %s", RULED[i].name, found);
-        program_free(&program);
-        arena_free(&arena);
-    }
-}
-
-/* The page has every operation that has a rule, in the table's own words, row by row. */
-Test(program, page_has_the_rules) {
-    Arena arena = {0};
-    Error error = {0};
-    char *page;
-    size_t length;
-    cr_assert(file_read(SHARDOPT_SOURCE_DATA "/docs/program.md", 1 << 20, &arena, &page, &length, &error));
-    for (int i = 0; i < rule_count(); i++) {
-        RuleRow row = rule_row(i);
-        const char *line = arena_format(&arena, "| %s | %s |", row.names, row.says);
-        cr_expect(strstr(page, line), "docs/program.md lacks:\n%s", line);
     }
     arena_free(&arena);
 }
@@ -469,31 +417,72 @@ Test(program, memory_that_fits_may_fit_or_does_not) {
     }
 }
 
-/* ---- annotated ---- */
-
-Test(program, annotated_text_is_read_as_sharded) {
+/* A weight of 256 bytes on 8 chips that two matmuls read may be copied for both: a copy that is cut w ways takes 256 / w
+ * beside an argument that is cut eight ways, and where it is cut so too it is that argument. */
+Test(program, copies_of_arguments_in_the_graph) {
     static const char TEXT[] =
-        BODY("%arg0: tensor<8x16xf32> {tf.aliasing_output = 0 : i32} loc(\"w\"), %arg1: tensor<8x16xf32>",
-             "(tensor<8x16xf32> {jax.result_info = \"w\"})",
-             "    %0 = stablehlo.add %arg0, %arg1 : tensor<8x16xf32>\n    return %0 : tensor<8x16xf32>\n");
+        BODY("%a: tensor<8x8xf32>, %b: tensor<8x8xf32>", "tensor<8x8xf32>",
+             MATMUL("%0", "%a", "%b") MATMUL("%1", "%0", "%b") "    return %1 : tensor<8x8xf32>\n");
     Arena arena = {0};
     Error error = {0};
     Program program;
     ProgramAnswer answer;
-    char *text = NULL;
-    size_t length = 0;
     cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s: %s", error.where, error.text);
     ProgramQuestion question = question_of(&program);
     cr_assert(program_answer(&question, &arena, &answer, &error));
-    FILE *out = memory_stream_open(&text, &length);
-    cr_assert(program_annotate(&question, &answer, out, &error) && fclose(out) == 0);
-    cr_expect(strstr(text, "sdy.mesh @mesh = <["), "%s", text);
-    cr_expect(strstr(text, "{sdy.sharding = #sdy.sharding<@mesh, [") && strstr(text, "tf.aliasing_output = 0"), "%s",
-              text);
-    cr_expect(strstr(text, "%free_0 = stablehlo.add %arg0, %arg1") &&
-                  strstr(text, "%0 = sdy.sharding_constraint %free_0 <@mesh, ["),
-              "%s", text);
-    free(text);
+    const LogicalMesh *mesh = &answer.meshes.mesh[0];
+    Setting setting = {&question.priced, mesh, &answer.flow, 1};
+    StrategyLists lists;
+    StrategyGraph graph;
+    double unit;
+    int copies = 0;
+    cr_assert(mesh->axes == 1 && mesh->size[0] == 8);
+    cr_assert(strategies_list(&setting, &lists, &error) && strategies_graph(&setting, &lists, &graph, &unit, &error));
+    for (int i = 0; i < answer.flow.nodes; i++) {
+        const FlowNode *node = &answer.flow.node[i];
+        bool argument = node->kind == FLOW_ARGUMENT;
+        if (!argument && (node->copied < 0 || answer.flow.node[node->copied].kind != FLOW_ARGUMENT)) continue;
+        copies += !argument;
+        for (int k = lists.start[i]; k < lists.start[i + 1]; k++) {
+            int ways = lists.strategy[k].out == 0 ? 1 : 8;
+            cr_expect_eq(graph.usage[k], argument ? 256 / ways : 256 / ways - 32);
+        }
+    }
+    cr_expect_eq(copies, 1);
+    strategies_free(&lists);
+    graph_free(&graph);
+    flow_free(&answer.flow);
+    program_free(&program);
+    arena_free(&arena);
+}
+
+/* ---- beside it ---- */
+
+/* State of 16 x 48 and of 16 x 40: FSDP cuts the longest dimension that divides, data parallelism none; both cut the
+ * batch by its first. */
+Test(program, references_cut_state_and_batch) {
+    static const char TEXT[] =
+        BODY("%w: tensor<16x48xf32> {tf.aliasing_output = 0 : i32}, %v: tensor<16x40xf32> {tf.aliasing_output = 1 : "
+             "i32}, %x: tensor<32x16xf32>",
+             "(tensor<16x48xf32>, tensor<16x40xf32>, tensor<32x48xf32>)",
+             "    %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<32x16xf32>, "
+             "tensor<16x48xf32>) -> tensor<32x48xf32>\n    return %w, %v, %y : tensor<16x48xf32>, tensor<16x40xf32>, "
+             "tensor<32x48xf32>\n");
+    Arena arena = {0};
+    Error error = {0};
+    Program program;
+    ProgramAnswer answer;
+    cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s: %s", error.where, error.text);
+    ProgramQuestion question = question_of(&program);
+    cr_assert(program_answer(&question, &arena, &answer, &error));
+    int64_t chips = question.priced.mesh.devices;
+    cr_assert(48 % chips == 0 && 16 % chips == 0 && 32 % chips == 0, "%lld", (long long)chips);
+    int second = 40 % chips == 0 ? 1 : 0;
+    const Spec *data = answer.reference[REFERENCE_DATA].spec, *fsdp = answer.reference[REFERENCE_FSDP].spec;
+    cr_assert(answer.reference[REFERENCE_DATA].found && answer.reference[REFERENCE_FSDP].found);
+    cr_expect(data[0] == 0 && data[1] == 0 && data[2] == spec_with(0, 0, 0));
+    cr_expect(fsdp[0] == spec_with(0, 0, 1) && fsdp[1] == spec_with(0, 0, second) && fsdp[2] == spec_with(0, 0, 0),
+              "%x %x %x", fsdp[0], fsdp[1], fsdp[2]);
     flow_free(&answer.flow);
     program_free(&program);
     arena_free(&arena);

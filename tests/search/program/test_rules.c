@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rules of operations against shapes worked out by hand, those of a user, and what does not fit. */
+#include "base/file.h"
+#include "base/util.h"
+#include "search/program/rules.h"
+#include "tests/search/program/small.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- rules: factors as "size:result:operands" ---- */
+
+static const struct {
+    const char *name, *arguments, *op, *factors;
+} RULED[] = {
+    {"batched matmul", "%a: tensor<2x8x4xf32>, %b: tensor<2x4x16xf32>",
+     "stablehlo.dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1] : (tensor<2x8x4xf32>, "
+     "tensor<2x4x16xf32>) -> tensor<2x8x16xf32>",
+     "2:0:00 8:1:1- 16:2:-2 4:-:21"},
+    {"the same, generic", "%a: tensor<2x8x4xf32>, %b: tensor<2x4x16xf32>",
+     "\"stablehlo.dot_general\"(%a, %b) <{dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = [0], "
+     "rhs_batching_dimensions = [0], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [1]>}> : "
+     "(tensor<2x8x4xf32>, tensor<2x4x16xf32>) -> tensor<2x8x16xf32>",
+     "2:0:00 8:1:1- 16:2:-2 4:-:21"},
+    {"convolution", "%a: tensor<8x32x32x4xf32>, %b: tensor<3x3x4x16xf32>",
+     "stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], "
+     "[1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<8x32x32x4xf32>, "
+     "tensor<3x3x4x16xf32>) -> tensor<8x32x32x16xf32>",
+     "8:0:0- 16:3:-3 4:-:32"},
+    {"sum of rows", "%a: tensor<8x4xf32>, %b: tensor<f32>",
+     "stablehlo.reduce(%a init: %b) applies stablehlo.add across dimensions = [1] : (tensor<8x4xf32>, tensor<f32>) -> "
+     "tensor<8xf32>",
+     "8:0:0- 4:-:1-"},
+    {"look-up", "%a: tensor<100x16xf32>, %b: tensor<8x1xi32>",
+     "\"stablehlo.gather\"(%a, %b) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = "
+     "[0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 16>}> : (tensor<100x16xf32>, "
+     "tensor<8x1xi32>) -> tensor<8x16xf32>",
+     "16:1:1- 8:0:-0 100:-:0-"},
+    {"an update of a row", "%a: tensor<8x16xf32>, %b: tensor<1x16xf32>, %c: tensor<i32>",
+     "stablehlo.dynamic_update_slice %a, %b, %c, %c : (tensor<8x16xf32>, tensor<1x16xf32>, tensor<i32>, tensor<i32>) "
+     "-> tensor<8x16xf32>",
+     "16:1:11--"},
+    {"joined along 1", "%a: tensor<8x4xf32>, %b: tensor<8x4xf32>",
+     "stablehlo.concatenate %a, %b, dim = 1 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x8xf32>", "8:0:00"},
+    {"no rule", "%a: tensor<8x4xf32>", "stablehlo.custom_call @mine(%a) : (tensor<8x4xf32>) -> tensor<8x4xf32>", ""},
+};
+
+static void factors_text(const OpRule *rule, int operands, char *text) {
+    for (int i = 0; i < rule->factors; i++) {
+        const Factor *factor = &rule->factor[i];
+        text += sprintf(text, i > 0 ? " %lld:" : "%lld:", (long long)factor->size);
+        text += factor->result < 0 ? sprintf(text, "-:") : sprintf(text, "%d:", factor->result);
+        for (int k = 0; k < operands; k++)
+            text += factor->operand[k] < 0 ? sprintf(text, "-") : sprintf(text, "%d", factor->operand[k]);
+    }
+}
+
+Test(rules, rules_by_hand) {
+    for (size_t i = 0; i < COUNT_OF(RULED); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Program program;
+        OpRule rule;
+        char found[512] = "";
+        const char *text =
+            arena_format(&arena, HEAD "%s) {\n    %%r = %s\n    return\n  }\n}\n", RULED[i].arguments, RULED[i].op);
+        cr_assert(program_read(text, strlen(text), "p", &program, &error) &&
+                      op_rule(&program, &program.op[0], &arena, &rule, &error),
+                  "%s: %s: %s", RULED[i].name, error.where, error.text);
+        factors_text(&rule, program.op[0].operands, found);
+        cr_expect_str_eq(found, RULED[i].factors, "%s: %s", RULED[i].name, found);
+        program_free(&program);
+        arena_free(&arena);
+    }
+}
+
+/* What does not fit its attributes is no rule, but an error at the operation. */
+Test(rules, operations_that_do_not_fit) {
+    static const char *const OPS[] = {
+        "stablehlo.dot_general %a, contracting_dims = [1] x [0] : (tensor<8x8xf32>) -> tensor<8x8xf32>",
+        "\"stablehlo.dot\"(%a, %a, %a) : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>",
+        "stablehlo.dot_general %a, %a, contracting_dims = [2] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> "
+        "tensor<8x8xf32>",
+        "\"stablehlo.gather\"(%a) : (tensor<8x8xf32>) -> tensor<8x8xf32>"};
+    for (size_t i = 0; i < COUNT_OF(OPS); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Program program;
+        OpRule rule;
+        const char *text =
+            arena_format(&arena, HEAD "%%a: tensor<8x8xf32>) {\n    %%r = %s\n    return\n  }\n}\n", OPS[i]);
+        cr_assert(program_read(text, strlen(text), "p", &program, &error), "%zu: %s: %s", i, error.where, error.text);
+        cr_expect_not(op_rule(&program, &program.op[0], &arena, &rule, &error), "%zu", i);
+        cr_expect(strcmp(error.where, "p:3:5") == 0 && strstr(error.text, "do not fit"), "%zu: %s", i, error.text);
+        program_free(&program);
+        arena_free(&arena);
+    }
+}
+
+/* Lines of --rules for a custom_call of [32, 128, 8] and [32, 256, 8] with two results; NULL: it does not fit. */
+Test(rules, rules_of_a_user) {
+    static const char TEXT[] =
+        HEAD "%a: tensor<32x128x8xf32>, %b: tensor<32x256x8xf32>) {\n"
+             "    %r:2 = stablehlo.custom_call @mine(%a, %b) {kernel_name = \"flash\"} : (tensor<32x128x8xf32>, "
+             "tensor<32x256x8xf32>) -> (tensor<32x128x8xf32>, tensor<32x128xf32>)\n    return\n  }\n}\n";
+    static const struct {
+        const char *lines, *factors;
+    } ROWS[] = {
+        {"mine b t -, b - - -> b t -, b t", "32:0:00 128:1:1-"},
+        {"# mine x\n  flash b - h,b - h->b - h, b -\n", NULL}, /* h is in one result alone */
+        {"other a\nflash b - -, b s - -> b - -, b -\r\nmine *, * -> *, *", "32:0:00 256:-:-1"},
+        {"mine *, b - - -> b - -, b -", "32:0:-0"},
+        {"min b t -, b - - -> b t -, b t", ""},
+        {"miner b t -, b - - -> b t -, b t", ""},
+        {"mine b t, b - - -> b t -, b t", NULL},
+        {"mine b t -, b - - -> b t -", NULL},
+        {"mine b t - -> b t -, b t", NULL},
+        {"mine b t -, b t - -> b t -, b t", NULL},
+        {"mine b t -, b - - -> t b -, t b", NULL},
+        {"mine b t -, b - -, - -> b t -, b t", NULL},
+        {"mine b t -, b - -  b t -, b t", NULL},
+        {"mine b t -, b - - -> b t -, b t, b", NULL},
+        {"mine a b c d e f g h i, b - - -> b t -, b t", NULL},
+        {"mine", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Program program;
+        OpRule rule = {.kind = RULE_WHOLE};
+        char found[512] = "";
+        cr_assert(program_read(TEXT, strlen(TEXT), "p", &program, &error), "%s", error.text);
+        program.rules = ROWS[i].lines;
+        bool ok = user_rule(&program, &program.op[0], &arena, &rule, &error);
+        factors_text(&rule, 2, found);
+        cr_expect(ok == (ROWS[i].factors != NULL), "%s: %s", ROWS[i].lines, error.text);
+        if (ROWS[i].factors) cr_expect_str_eq(found, ROWS[i].factors, "%s: %s", ROWS[i].lines, found);
+        if (!ok) cr_expect(strcmp(error.where, "p:3:5") == 0 && strstr(error.text, "2 operands and 2 results"));
+        program_free(&program);
+        arena_free(&arena);
+    }
+}
+
+/* The page has every operation that has a rule, in the table's own words, row by row. */
+Test(rules, page_has_the_rules) {
+    Arena arena = {0};
+    Error error = {0};
+    char *page;
+    size_t length;
+    cr_assert(file_read(SHARDOPT_SOURCE_DATA "/docs/program.md", 1 << 20, &arena, &page, &length, &error));
+    for (int i = 0; i < rule_count(); i++) {
+        RuleRow row = rule_row(i);
+        const char *line = arena_format(&arena, "| %s | %s |", row.names, row.says);
+        cr_expect(strstr(page, line), "docs/program.md lacks:\n%s", line);
+    }
+    arena_free(&arena);
+}
