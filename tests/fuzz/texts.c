@@ -8,6 +8,7 @@
 #include "search/cli/commands.h"
 #include "search/cli/commands/inflate.h"
 #include "search/cli/planning.h"
+#include "search/cli/synonyms.h"
 #include "search/graph/problem.h"
 #include "search/graph/solve.h"
 #include "search/launch/import.h"
@@ -80,6 +81,7 @@ void fuzz_rl_config(char *text, size_t size) {
         if (!read[0].text[i] != !read[1].text[i] || (read[0].text[i] && strcmp(read[0].text[i], read[1].text[i]) != 0))
             abort();
     error = (Error){0};
+    if (ok && size % 16) goto done; /* the zoo takes a second */
     if (ok) {
         ok = rl_question(&read[0], &arena, question, &error);
         fuzz_check(ok, &error); /* a model's file may not be there */
@@ -88,6 +90,7 @@ void fuzz_rl_config(char *text, size_t size) {
                question->lag < 0 || question->train_batch > question->prompts * question->samples ||
                !(question->answers.mean <= question->answers.longest)))
         abort();
+done:
     free(question);
     free(read);
     arena_free(&arena);
@@ -347,8 +350,8 @@ void fuzz_tables(char *text, size_t size) {
     arena_free(&arena);
 }
 
-/* Whatever the words are, one a line, they are a request or refused with one line. The zoo is loaded each time, which
- * makes this the slowest of the fuzzers. */
+/* Whatever the words are, one a line, they are those of a command, as a question too, or refused with one line; one in
+ * sixteen becomes a request, for which the zoo is loaded. */
 void fuzz_words(char *text, size_t size) {
     enum { WORDS_MAX = 24 };
     Arena arena = {0};
@@ -358,9 +361,12 @@ void fuzz_words(char *text, size_t size) {
     int count = 1;
     for (char *word = strtok(text, "\n"); word && count < WORDS_MAX; word = strtok(NULL, "\n")) words[count++] = word;
     Request *request = ARENA_NEW(&arena, Request, 1);
-    bool ok = options_parse(count, words, &COMMAND_PLAN, &arena, &options, &error) &&
-              request_from_options(&options, &arena, request, &error);
+    char *named = NULL, **typed = size % 2 && count > 1 ? question_words(&count, words, &arena, &named) : words;
+    const Command *command = named ? command_named(named, &error) : &COMMAND_PLAN;
+    bool whole = command == &COMMAND_PLAN && size % 16 == 0;
+    bool ok = typed && command && options_parse(count, typed, command, &arena, &options, &error) &&
+              (!whole || request_from_options(&options, &arena, request, &error));
     fuzz_check(ok, &error);
-    if (ok && (request->question.work.sequences < 1 || request->question.machine.mesh.chips < 1)) abort();
+    if (ok && whole && (request->question.work.sequences < 1 || request->question.machine.mesh.chips < 1)) abort();
     arena_free(&arena);
 }
