@@ -298,13 +298,14 @@ void svg_mark(Svg *svg, int kind, double x, double y, double size, const char *t
     }
 }
 
-double svg_legend_bar(Svg *svg, double x, double y, Paint paint, const char *words) {
+static double svg_legend_bar(Svg *svg, double x, double y, Paint paint, const char *words) {
     svg_bar(svg, x, y - 10, 14, 12, paint, NULL);
     svg_text(svg, x + 19, y, "start", NULL, "%s", words);
     return 19 + svg_text_width(words) + 16;
 }
 
-double svg_legend_mark(Svg *svg, double x, double y, int kind, const char *words) {
+/* A legend's entry, bar or mark with its words; returns how wide it is. */
+static double svg_legend_mark(Svg *svg, double x, double y, int kind, const char *words) {
     svg_mark(svg, kind, x + 6, y - 4, 4, NULL);
     svg_text(svg, x + 16, y, "start", NULL, "%s", words);
     return 16 + svg_text_width(words) + 16;

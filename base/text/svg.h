@@ -101,10 +101,6 @@ void svg_bar(Svg *svg, double x, double y, double width, double height, Paint pa
 enum { SVG_COLORS = 8, SVG_SHAPES = 4, SVG_KINDS = SVG_COLORS * SVG_SHAPES };
 void svg_mark(Svg *svg, int kind, double x, double y, double size, const char *tip);
 
-/* A legend's entry, bar or mark with its words; returns how wide it is. */
-double svg_legend_bar(Svg *svg, double x, double y, Paint paint, const char *words);
-double svg_legend_mark(Svg *svg, double x, double y, int kind, const char *words);
-
 /* A legend of several lines between `left` and `right`, the next entry at (x, y). `svg` NULL: only the place is taken,
  * which says how high it will be. */
 typedef struct {

@@ -74,7 +74,6 @@ typedef struct {
     bool verbose; /* lists every skipped run, and more of the runs that are furthest off */
 } CalibrateFacts;
 
-const char *calibrate_line_name(CalibrateLine line);
 bool calibrate_text(FILE *out, const Calibration *calibration, const CalibrateFacts *facts);
 bool calibrate_markdown(FILE *out, const Calibration *calibration, const CalibrateFacts *facts);
 bool calibrate_json(FILE *out, const Calibration *calibration, const CalibrateFacts *facts);

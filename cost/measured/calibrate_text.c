@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *calibrate_line_name(CalibrateLine line) {
+static const char *calibrate_line_name(CalibrateLine line) {
     static const char *const NAMES[LINE_COUNT] = {
         [LINE_PRIOR] = "before the fit",
         [LINE_FITTED] = "fitted",

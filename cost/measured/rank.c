@@ -10,62 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int by_predicted_then_line(const void *a, const void *b) {
-    const MeasuredPlan *x = a, *y = b;
-    if (x->predicted != y->predicted) return x->predicted < y->predicted ? -1 : 1;
-    return (x->first->run->line > y->first->run->line) - (x->first->run->line < y->first->run->line);
-}
-
-static void count_group(const double *chances, int n, int64_t best, int64_t plans, Reliability *out) {
-    static const double LEAST = 1e-3; /* what so many draws can tell from nothing */
-    out->groups++;
-    for (int i = 0; i < n; i++) {
-        int bin = 0;
-        while (bin < RELIABILITY_BINS - 1 && chances[i] > RELIABILITY_ENDS[bin]) bin++;
-        out->plans[bin]++;
-        out->expected[bin] += chances[i];
-        out->best[bin] += i == best;
-    }
-    out->score += log(max_real(best < n ? chances[best] : 0, LEAST));
-    out->score_without += -log((double)plans);
-}
-
-/* What counts one group after another. */
 typedef struct {
-    const ReliabilityPrices *prices;
-    Reliability *out;
-} Counting;
+    const Ranked *first;        /* of its repeats */
+    double measured, predicted; /* of a token */
+    bool too_large;             /* every repeat is called so */
+    int64_t order;              /* for whoever is visited; 0 */
+} MeasuredPlan;
 
-static bool count_chances(void *context, MeasuredPlan *plans, int64_t count, Error *error) {
-    const Counting *counting = context;
-    const ReliabilityPrices *prices = counting->prices;
-    DoubtedPrice doubted[DOUBT_PRICES_MAX] = {0};
-    double chances[DOUBT_PRICES_MAX];
-    int64_t best = 0;
-    int n = (int)min_whole(count, DOUBT_PRICES_MAX);
-    qsort(plans, (size_t)count, sizeof *plans, by_predicted_then_line);
-    for (int64_t i = 0; i < count; i++)
-        if (plans[i].measured < plans[best].measured) best = i;
-    for (int i = 0; i < n; i++) {
-        const Ranked *first = plans[i].first;
-        if (!prices->prepare(prices->context, i, first->run, &doubted[i])) return true;
-        doubted[i].factor = plans[i].predicted / first->predicted_seconds;
-    }
-    if (!doubt_chances(doubted, n, prices->threads, chances)) return error_memory(error);
-    count_group(chances, n, best, count, counting->out);
-    return true;
-}
-
-bool reliability_of(const Ranked *rows, int64_t count, const ReliabilityPrices *prices, Reliability *out,
-                    Error *error) {
-    *out = (Reliability){0};
-    if (!groups_each(rows, count, NULL, count_chances, &(Counting){prices, out}, error)) return false;
-    if (out->groups > 0) {
-        out->score /= (double)out->groups;
-        out->score_without /= (double)out->groups;
-    }
-    return true;
-}
+/* One group of at least two plans, which it may change. */
+typedef bool GroupVisit(void *context, MeasuredPlan *plans, int64_t count, Error *error);
 
 typedef struct {
     const Ranked *ranked;
@@ -149,8 +102,10 @@ static int64_t join_repeats(const Entry *entries, int64_t count, MeasuredPlan *o
     return n;
 }
 
-bool groups_each(const Ranked *rows, int64_t count, const char *without, GroupVisit *visit, void *context,
-                 Error *error) {
+/* Visits every group, in the order of source, model and machine, but for those of the source `without`
+ * (cost/measured/run.h; NULL: none). Runs without tokens are left out. False: memory is out, or a visit failed. */
+static bool groups_each(const Ranked *rows, int64_t count, const char *without, GroupVisit *visit, void *context,
+                        Error *error) {
     Arena arena = {0};
     Entry *entries = ARENA_NEW(&arena, Entry, (size_t)count + 1);
     MeasuredPlan *group = ARENA_NEW(&arena, MeasuredPlan, (size_t)count + 1);
@@ -279,5 +234,64 @@ bool rank_runs(const Ranked *rows, int64_t count, const char *without, Arena *ar
     if (!groups_each(rows, count, without, rank_visited, &ranker, error)) return false;
     sum_cells(values, out);
     if (out->pairs > 0) out->tau = (double)(out->concordant - out->discordant) / (double)out->pairs;
+    return true;
+}
+
+/* ---- chances ---- */
+
+static int by_predicted_then_line(const void *a, const void *b) {
+    const MeasuredPlan *x = a, *y = b;
+    if (x->predicted != y->predicted) return x->predicted < y->predicted ? -1 : 1;
+    return (x->first->run->line > y->first->run->line) - (x->first->run->line < y->first->run->line);
+}
+
+static void count_group(const double *chances, int n, int64_t best, int64_t plans, Reliability *out) {
+    static const double LEAST = 1e-3; /* what so many draws can tell from nothing */
+    out->groups++;
+    for (int i = 0; i < n; i++) {
+        int bin = 0;
+        while (bin < RELIABILITY_BINS - 1 && chances[i] > RELIABILITY_ENDS[bin]) bin++;
+        out->plans[bin]++;
+        out->expected[bin] += chances[i];
+        out->best[bin] += i == best;
+    }
+    out->score += log(max_real(best < n ? chances[best] : 0, LEAST));
+    out->score_without += -log((double)plans);
+}
+
+/* What counts one group after another. */
+typedef struct {
+    const ReliabilityPrices *prices;
+    Reliability *out;
+} Counting;
+
+static bool count_chances(void *context, MeasuredPlan *plans, int64_t count, Error *error) {
+    const Counting *counting = context;
+    const ReliabilityPrices *prices = counting->prices;
+    DoubtedPrice doubted[DOUBT_PRICES_MAX] = {0};
+    double chances[DOUBT_PRICES_MAX];
+    int64_t best = 0;
+    int n = (int)min_whole(count, DOUBT_PRICES_MAX);
+    qsort(plans, (size_t)count, sizeof *plans, by_predicted_then_line);
+    for (int64_t i = 0; i < count; i++)
+        if (plans[i].measured < plans[best].measured) best = i;
+    for (int i = 0; i < n; i++) {
+        const Ranked *first = plans[i].first;
+        if (!prices->prepare(prices->context, i, first->run, &doubted[i])) return true;
+        doubted[i].factor = plans[i].predicted / first->predicted_seconds;
+    }
+    if (!doubt_chances(doubted, n, prices->threads, chances)) return error_memory(error);
+    count_group(chances, n, best, count, counting->out);
+    return true;
+}
+
+bool reliability_of(const Ranked *rows, int64_t count, const ReliabilityPrices *prices, Reliability *out,
+                    Error *error) {
+    *out = (Reliability){0};
+    if (!groups_each(rows, count, NULL, count_chances, &(Counting){prices, out}, error)) return false;
+    if (out->groups > 0) {
+        out->score /= (double)out->groups;
+        out->score_without /= (double)out->groups;
+    }
     return true;
 }

@@ -25,21 +25,6 @@ typedef struct {
     bool too_large;                             /* predicted not to fit its HBM */
 } Ranked;
 
-typedef struct {
-    const Ranked *first;        /* of its repeats */
-    double measured, predicted; /* of a token */
-    bool too_large;             /* every repeat is called so */
-    int64_t order;              /* for whoever is visited; 0 */
-} MeasuredPlan;
-
-/* One group of at least two plans, which it may change. */
-typedef bool GroupVisit(void *context, MeasuredPlan *plans, int64_t count, Error *error);
-
-/* Visits every group, in the order of source, model and machine, but for those of the source `without`
- * (cost/measured/run.h; NULL: none). Runs without tokens are left out. False: memory is out, or a visit failed. */
-bool groups_each(const Ranked *rows, int64_t count, const char *without, GroupVisit *visit, void *context,
-                 Error *error);
-
 static const double RANK_APART = 1.05, RANK_BEST = 1.03;
 
 /* One group of at least two plans. */

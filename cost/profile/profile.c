@@ -30,7 +30,8 @@ Mesh profile_mesh(const Profile *profile, const Mesh *mesh) {
     return scaled;
 }
 
-Profile profile_for_model(const Profile *profile, const Model *model) {
+/* The profile under a model: it says how many copies of a token the dispatch saves. */
+static Profile profile_for_model(const Profile *profile, const Model *model) {
     Profile made = *profile;
     made.routed_copies = 0;
     for (int i = 0; i < model->kind_count; i++) {

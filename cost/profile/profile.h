@@ -240,9 +240,6 @@ Profile profile_at_scale(const Profile *profile, double chips, double slices);
 /* The profile of one machine, converted to another with this many chips and slices. */
 Profile profile_rescaled(const Profile *profile, double chips, double slices, double to_chips, double to_slices);
 
-/* The profile under a model: it says how many copies of a token the dispatch saves. */
-Profile profile_for_model(const Profile *profile, const Model *model);
-
 /* All three: the profile with which a model is priced, in a precision, on this many chips and slices. */
 Profile profile_of_work(const Profile *profile, const Chip *chip, Precision precision, const Model *model, double chips,
                         double slices);

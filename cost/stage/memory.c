@@ -131,8 +131,11 @@ static double low_copy_bytes(const CostContext *setting, const Shard *shard) {
     return precision_bytes(profile->precision) * ((both ? 2 : 1) - already);
 }
 
-double parameters_bytes_of(const CostContext *setting, const Shard *shard, const Knobs *knobs,
-                           const LocalParameters *local) {
+/* Parts of memory's rows that software adds to the plan's needs (cost/profile/profile.h): the copy for compute with its
+ * casts; the master that ZeRO leaves on a replica that does not own it; the buffers through which gradients are reduced
+ * and updated; an input gathered for backward. */
+static double parameters_bytes_of(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                                  const LocalParameters *local) {
     const TrainingState *state = cost_context_state(setting);
     double tables = local->of[HELD_TABLES], copies = low_copy_bytes(setting, shard);
     double bytes = cost_context_copy_bytes(setting, knobs) * local->total;
@@ -143,8 +146,8 @@ double parameters_bytes_of(const CostContext *setting, const Shard *shard, const
     return copies > 0 ? bytes + copies * (local->of[HELD_DENSE] + local->of[HELD_EXPERTS]) : bytes;
 }
 
-double tuned_parameters_bytes(const CostContext *setting, const Shard *shard, const Knobs *knobs,
-                              const StageTotals *sums, bool last, const LocalParameters *local) {
+static double tuned_parameters_bytes(const CostContext *setting, const Shard *shard, const Knobs *knobs,
+                                     const StageTotals *sums, bool last, const LocalParameters *local) {
     if (!cost_context_tuning(setting)) return parameters_bytes_of(setting, shard, knobs, local);
     if (cost_context_tuning(setting)->on_host) return 0;
     LocalParameters trained = trained_parameters(setting, shard, knobs, sums, last);
@@ -178,7 +181,7 @@ double reduction_bytes(const CostContext *setting, const Shard *shard, const Loc
     return setting->profile->update_scratch_bytes * owned->total + (replicas ? setting->profile->bucket_bytes : 0);
 }
 
-double update_peak_bytes(const CostContext *setting, const LocalParameters *owned, Moment moment) {
+static double update_peak_bytes(const CostContext *setting, const LocalParameters *owned, Moment moment) {
     double second = dtype_bytes(cost_context_state(setting)->dtypes.second);
     return moment == MOMENT_UPDATE ? setting->profile->update_copies * second * owned->total : 0;
 }

@@ -152,7 +152,8 @@ bool stage_stays_whole(const CostContext *setting, const Shard *shard) {
     return setting->profile->stages_stay_whole > 0.5 && shard->pipeline > 1;
 }
 
-double held_data_ways(const Shard *shard, const Knobs *knobs, HeldPart part) {
+/* Copies of a part's parameters, over which ZeRO shards. */
+static double held_data_ways(const Shard *shard, const Knobs *knobs, HeldPart part) {
     /* Copies on two chips of the pipeline are replicas too. */
     double copies = schedule_copies(knobs->schedule);
     return copies * (part == HELD_EXPERTS ? shard_expert_data_ways(shard) : shard_data_ways(shard));

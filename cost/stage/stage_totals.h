@@ -16,9 +16,9 @@ typedef struct {
     double largest_weights;               /* of those, the weights of the largest op: gate and up, or all experts' */
     double dense_trained, expert_trained; /* of those weights, what is trained, */
     double gathered_trained;              /* and of those that are gathered */
-    double stored_apart;  /* numbers of frozen matrices that lie in a format of their own; else 0 */
-    double largest_stored; /* of these, the largest matmul's, which is written out in bf16 to be used */
-    double adapters;       /* numbers of adapters */
+    double stored_apart;                  /* numbers of frozen matrices that lie in a format of their own; else 0 */
+    double largest_stored;                /* of these, the largest matmul's, which is written out in bf16 to be used */
+    double adapters;                      /* numbers of adapters */
     double saved[ACTIVATION_COUNT];       /* bytes of one microbatch */
 } PartSums;
 
@@ -87,19 +87,11 @@ typedef struct {
 GatheredWeights gathered_weights(const CostContext *setting, const Shard *shard, const Knobs *knobs,
                                  const StageTotals *sums, Moment moment, double layers);
 
-/* Parts of memory's rows that software adds to the plan's needs (cost/profile/profile.h): the copy for compute with its
- * casts; the master that ZeRO leaves on a replica that does not own it; the buffers through which gradients are reduced
- * and updated; an input gathered for backward. */
-double parameters_bytes_of(const CostContext *setting, const Shard *shard, const Knobs *knobs,
-                           const LocalParameters *local);
 /* The same where parts are frozen, which have no master to be cast from: they lie as they are used, or quantised. */
-double tuned_parameters_bytes(const CostContext *setting, const Shard *shard, const Knobs *knobs,
-                              const StageTotals *sums, bool last, const LocalParameters *local);
 double master_rest_bytes(const CostContext *setting, const Knobs *knobs, const LocalParameters *local,
                          const LocalParameters *owned);
 double reduction_bytes(const CostContext *setting, const Shard *shard, const LocalParameters *owned);
 /* Temporaries of the update, freed after it; 0 at other moments. */
-double update_peak_bytes(const CostContext *setting, const LocalParameters *owned, Moment moment);
 double regathered_bytes(const CostContext *setting, const Shard *shard, const Sharding *sharding);
 
 /* Where the loss is computed in chunks, gradients of the chunks are summed in fp32: bytes of a parameter of the logits'
@@ -130,9 +122,6 @@ static inline bool logits_of_own_tokens(const CostContext *setting, const Shard 
 
 /* Whether gradients of sharded parameters wait, whole, for the last microbatch (Profile.stages_stay_whole). */
 bool stage_stays_whole(const CostContext *setting, const Shard *shard);
-
-/* Copies of a part's parameters, over which ZeRO shards. */
-double held_data_ways(const Shard *shard, const Knobs *knobs, HeldPart part);
 
 /* Bytes of one layer and one microbatch with every activation saved. */
 double saved_of_sums(const StageTotals *sums);

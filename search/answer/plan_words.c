@@ -21,7 +21,7 @@ char *plan_label(const RankedPlan *ranked, char text[WORDS_SIZE]) {
     return text;
 }
 
-const char *role_short(Role role) {
+static const char *role_short(Role role) {
     static const char *const WORDS[ROLE_COUNT] = {[ROLE_DATA] = "DP",   [ROLE_FSDP] = "FSDP", [ROLE_SEQUENCE] = "CP",
                                                   [ROLE_TENSOR] = "TP", [ROLE_EXPERT] = "EP", [ROLE_PIPELINE] = "PP"};
     return WORDS[role];

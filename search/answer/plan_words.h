@@ -17,7 +17,6 @@ char *plan_label(const RankedPlan *ranked, char text[WORDS_SIZE]);
 /* The same in the field's words, for a first answer: "TP8 CP4 PP16 VPP4, 1,024 microbatches", "one GPU". */
 char *plan_degrees(const RankedPlan *ranked, char text[WORDS_SIZE]);
 /* A degree in the field's words: "TP", "DP"; and what they call a chip of this kind: "GPU", or "chip". */
-const char *role_short(Role role);
 const char *chip_noun(const Chip *chip);
 /* "stages, vocab", "nothing". */
 const char *padding_text(PaddingSet set, char text[WORDS_SIZE]);
@@ -108,8 +107,8 @@ int layout_effects(const Request *request, const RankedPlan *ranked, LayoutEffec
 /* Cost of the training with this plan. Every allocated chip is paid for, idle or not. */
 typedef struct {
     double tokens, steps, seconds, chip_hours;
-    double usd;          /* on demand; negative means that no price is known */
-    double reserved_usd; /* at the price of a contract; likewise */
+    double usd;                /* on demand; negative means that no price is known */
+    double reserved_usd;       /* at the price of a contract; likewise */
     double samples_per_second; /* of fine-tuning: pairs, where a sample is one; negative: it is none */
 } Training;
 Training training_of(const Request *request, const RankedPlan *ranked);

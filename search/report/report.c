@@ -11,7 +11,8 @@
 _Static_assert((int)SENSITIVITIES_MAX <= (int)QUESTIONS_MAX && (int)ALTERNATIVE_COUNT <= (int)QUESTIONS_MAX,
                "questions at once");
 
-bool plan_is_as_asked(const Request *request, const RankedPlan *ranked) {
+/* Whether the plan is what was requested to the letter: the whole machine, its batch, nothing padded. */
+static bool plan_is_as_asked(const Request *request, const RankedPlan *ranked) {
     return ranked->padding == 0 && ranked->machine.mesh.chips == request->question.machine.mesh.chips &&
            ranked->work.sequences == request->question.work.sequences;
 }

@@ -63,6 +63,3 @@ bool report_make_expressible(Report *report, Arena *arena, Error *error);
 bool report_make_nearest(Report *report, Request *scratch, Error *error);
 /* Of fine-tuning what fits in HBM alone, each requested by itself: what it costs is its step. */
 bool report_make_ways_out(Report *report, Request *scratch, Error *error);
-
-/* Whether the plan is what was requested to the letter: the whole machine, its batch, nothing padded. */
-bool plan_is_as_asked(const Request *request, const RankedPlan *ranked);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-MergedTime merged_time(const StepRule *rule, const Resources *resources, const Rates *rates) {
+static MergedTime merged_time(const StepRule *rule, const Resources *resources, const Rates *rates) {
     StepTerm compute_term = step_compute_term(rule);
     double of_compute[PHASE_COUNT], certain = 0, critical = 0;
     for (int phase = 0; phase < PHASE_COUNT; phase++) of_compute[phase] = step_compute_seconds(resources, phase);

@@ -19,7 +19,6 @@ static const double WEIGHT_GRADIENTS_MOST = 1.0 / 3;
 typedef struct {
     double main, passes;
 } MergedTime;
-MergedTime merged_time(const StepRule *rule, const Resources *resources, const Rates *rates);
 
 /* The step with parts A and B taken as one ("Merged parts"), which holds for every number of chunks:
  * max(a, b) + max(c, d) >= max(a + c, b + d). Each group is alone on an axis, and idle time is `bubble_share` of all

@@ -102,11 +102,16 @@ static bool explore_some(Explorer *explorer, const Degrees *degrees, double thre
     return ok;
 }
 
-bool explore_tuple(Explorer *explorer, const Degrees *degrees, double threshold) {
+/* Adds the best plan of each schedule and expert grid (with --variants: of each knob setting) that is not above the
+ * threshold (ranked) to explorer->plans; what is above may be left out. */
+static bool explore_tuple(Explorer *explorer, const Degrees *degrees, double threshold) {
     return explore_some(explorer, degrees, threshold, (TupleLeft){NULL, 0});
 }
 
-bool explore_left(Explorer *explorer, const Degrees *degrees, double threshold, const Deferred *left, int64_t count) {
+/* The same with what an earlier search of these degrees has left (all of the explorer's batch). What is above the
+ * threshold still goes to explorer->left. */
+static bool explore_left(Explorer *explorer, const Degrees *degrees, double threshold, const Deferred *left,
+                         int64_t count) {
     return explore_some(explorer, degrees, threshold, (TupleLeft){left, count});
 }
 

@@ -6,14 +6,6 @@
 #include "search/engine/explore/explorer.h"
 #include "search/engine/space/plan_count.h"
 
-/* Adds the best plan of each schedule and expert grid (with --variants: of each knob setting) that is not above the
- * threshold (ranked) to explorer->plans; what is above may be left out. */
-bool explore_tuple(Explorer *explorer, const Degrees *degrees, double threshold);
-
-/* The same with what an earlier search of these degrees has left (all of the explorer's batch). What is above the
- * threshold still goes to explorer->left. */
-bool explore_left(Explorer *explorer, const Degrees *degrees, double threshold, const Deferred *left, int64_t count);
-
 /* Why nothing is left of a range of batches. */
 typedef struct {
     bool refused;          /* no launcher that was requested takes the degrees */

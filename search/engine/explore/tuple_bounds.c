@@ -26,7 +26,8 @@ void tuple_list_tell(const TupleList *tuples, SearchStage stage, int64_t done, i
     environment->progress(environment->context, &progress);
 }
 
-Count group_placements(const TupleList *tuples, const DeviceCountGroup *group, const Degrees *degrees) {
+/* Placements of degrees on all machines of a group. */
+static Count group_placements(const TupleList *tuples, const DeviceCountGroup *group, const Degrees *degrees) {
     Count count = 0;
     for (int i = 0; i < group->shape_count; i++) count += placement_count(tuples->tables[group->first + i], degrees);
     return count;

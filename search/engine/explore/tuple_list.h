@@ -170,9 +170,6 @@ bool tuple_list_make_groups(TupleList *tuples, Arena *arena, Error *error);
  * tuple_list_next(). */
 bool tuple_list_bound_groups(TupleList *tuples, int from, int to, ExploreCache *caches, double over, Error *error);
 
-/* Placements of degrees on all machines of a group. */
-Count group_placements(const TupleList *tuples, const DeviceCountGroup *group, const Degrees *degrees);
-
 bool too_many_plans(Error *error);
 
 /* Says how far the list is, if somebody listens and this is the thread that searches. */

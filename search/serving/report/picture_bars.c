@@ -5,7 +5,7 @@
 
 static const double WIDTH = 860;
 
-int shown_pools(const ServingReport *report, ShownPool list[SHOWN_POOLS_MAX]) {
+static int shown_pools(const ServingReport *report, ShownPool list[SHOWN_POOLS_MAX]) {
     int count = 0;
     for (int i = 0; i < report_points(report); i++) {
         static const char *const PHASES[] = {"", ", prompts", ", decode"};

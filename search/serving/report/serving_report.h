@@ -90,9 +90,6 @@ void serving_add_weights(const ServingQuestion *q, Prose *prose);
 const char *serving_rate(double value, char text[NUMBER_TEXT_SIZE]);
 /* Two figures, rounded up: what a limit has to be so that a time is within it: "10.7s". */
 const char *serving_limit(double seconds, char text[NUMBER_TEXT_SIZE]);
-/* Sequences that a worker is started with: those in flight, and of requests at a rate three deviations of their number
- * more (Poisson's), since that is a mean. */
-int64_t pool_slots(const ServingQuestion *question, const ServingPool *pool);
 /* The largest batch of a rank for which graphs are captured: all of them, with drafts, up to the next size that engines
  * capture: 1, 2, 4, multiples of 8 up to 256, of 16 beyond (vllm/config/vllm.py _set_cudagraph_sizes: what lies between
  * is cut off). */
@@ -101,10 +98,8 @@ int64_t pool_graphs(const ServingQuestion *question, const ServingPool *pool);
 const char *pool_launch(const ServingQuestion *question, const ServingPool *pool, char line[ENGINE_LINE_SIZE]);
 /* The same as words, which are added to *out; the pool has an engine. */
 void pool_words(const ServingQuestion *question, const ServingPool *pool, EngineWords *out);
-bool serving_write_markdown(const ServingReport *report, FILE *out, Error *error);
 /* One file that loads nothing: the front, memory, steps and throughput as pictures. */
 bool serving_write_html(const ServingReport *report, FILE *out, Error *error);
-bool serving_write_csv(const ServingReport *report, FILE *out, Error *error);
 
 /* "tensor=4 pipeline=2": the degrees above 1, or "one chip". */
 enum { POOL_TEXT_SIZE = 192 };
@@ -144,7 +139,6 @@ typedef struct {
     const ServingPool *pool;
     char name[POINT_TEXT_SIZE];
 } ShownPool;
-int shown_pools(const ServingReport *report, ShownPool list[SHOWN_POOLS_MAX]);
 
 /* point_fields.c: the figures of one way to serve, each said once, as those of a plan are
  * (search/report/plan_fields.h). */

@@ -3,23 +3,7 @@
 #include "base/text/table.h"
 #include "search/serving/report/serving_report.h"
 
-bool serving_write_as(const ServingReport *report, ServedFormat format, TextOut out, Error *error) {
-    switch (format) {
-    case SERVED_JSON:
-    case SERVED_BRIEF:
-        return serving_write_json(report, format == SERVED_BRIEF, out.file, error);
-    case SERVED_MARKDOWN:
-        return serving_write_markdown(report, out.file, error);
-    case SERVED_HTML:
-        return serving_write_html(report, out.file, error);
-    case SERVED_CSV:
-        return serving_write_csv(report, out.file, error);
-    default:
-        return serving_write_text(report, out, error);
-    }
-}
-
-bool serving_write_markdown(const ServingReport *report, FILE *out, Error *error) {
+static bool serving_write_markdown(const ServingReport *report, FILE *out, Error *error) {
     const ServingQuestion *q = report->question;
     Arena arena = {0};
     Table table =
@@ -44,7 +28,7 @@ bool serving_write_markdown(const ServingReport *report, FILE *out, Error *error
     return ok || error_memory(error);
 }
 
-bool serving_write_csv(const ServingReport *report, FILE *out, Error *error) {
+static bool serving_write_csv(const ServingReport *report, FILE *out, Error *error) {
     const ServingFront *front = &report->answer->front;
     Arena arena = {0};
     Table table = table_new(&arena, "Front", NULL);
@@ -57,4 +41,20 @@ bool serving_write_csv(const ServingReport *report, FILE *out, Error *error) {
     bool ok = table_write_csv(&table, out);
     arena_free(&arena);
     return ok || error_memory(error);
+}
+
+bool serving_write_as(const ServingReport *report, ServedFormat format, TextOut out, Error *error) {
+    switch (format) {
+    case SERVED_JSON:
+    case SERVED_BRIEF:
+        return serving_write_json(report, format == SERVED_BRIEF, out.file, error);
+    case SERVED_MARKDOWN:
+        return serving_write_markdown(report, out.file, error);
+    case SERVED_HTML:
+        return serving_write_html(report, out.file, error);
+    case SERVED_CSV:
+        return serving_write_csv(report, out.file, error);
+    default:
+        return serving_write_text(report, out, error);
+    }
 }

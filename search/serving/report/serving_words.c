@@ -70,7 +70,9 @@ const char *serving_limit(double seconds, char text[NUMBER_TEXT_SIZE]) {
     return text;
 }
 
-int64_t pool_slots(const ServingQuestion *question, const ServingPool *pool) {
+/* Sequences that a worker is started with: those in flight, and of requests at a rate three deviations of their number
+ * more (Poisson's), since that is a mean. */
+static int64_t pool_slots(const ServingQuestion *question, const ServingPool *pool) {
     return pool->batch + (question->rate > 0 ? (int64_t)ceil(3 * sqrt((double)pool->batch)) : 0);
 }
 
