@@ -75,6 +75,36 @@ Test(rules, rules_by_hand) {
     }
 }
 
+/* Which dimension each of the result's is, by reshapes: the outermost of what is joined or split, those of 1 aside. */
+Test(rules, views_of_reshapes) {
+    static const struct {
+        const char *from, *to, *view;
+    } ROWS[] = {{"4x8", "32", "0"},        {"32", "4x8", "0-"},        {"2x4x8", "8x8", "02"},
+                {"8x8", "2x4x8", "0-1"},   {"1x4x8", "4x1x8", "1-2"},  {"4x8", "1x1x4x8", "--01"},
+                {"4x6", "8x3", "0-"},      {"1x4x2", "8x1", "1-"},     {"8", "1x2x4", "-0-"},
+                {"2x3x4x5", "6x20", "02"}, {"6x20", "2x3x4x5", "0-1-"}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Program program;
+        OpRule rule;
+        const char *text =
+            arena_format(&arena,
+                         HEAD "%%a: tensor<%sxf32>) {\n    %%r = stablehlo.reshape %%a : (tensor<%sxf32>) "
+                              "-> tensor<%sxf32>\n    return\n  }\n}\n",
+                         ROWS[i].from, ROWS[i].from, ROWS[i].to);
+        cr_assert(program_read(text, strlen(text), "p", &program, &error) &&
+                      op_rule(&program, &program.op[0], &arena, &rule, &error),
+                  "%s", error.text);
+        cr_expect(rule.kind == RULE_VIEW);
+        for (int d = 0; ROWS[i].view[d]; d++)
+            cr_expect_eq(rule.view[d], ROWS[i].view[d] == '-' ? -1 : ROWS[i].view[d] - '0', "%s to %s: %d is %d",
+                         ROWS[i].from, ROWS[i].to, d, rule.view[d]);
+        program_free(&program);
+        arena_free(&arena);
+    }
+}
+
 /* What does not fit its attributes is no rule, but an error at the operation. */
 Test(rules, operations_that_do_not_fit) {
     static const char *const OPS[] = {
