@@ -75,6 +75,21 @@ Test(rules, rules_by_hand) {
     }
 }
 
+/* An attribute's name counts as a whole word alone. */
+Test(rules, names_of_attributes) {
+    for (const char *c = "azAZ09_."; *c; c++)
+        for (int behind = 0; behind < 2; behind++) {
+            char text[64];
+            int64_t value = 0;
+            if (behind)
+                snprintf(text, sizeof text, "x dims%c = [7], dims = [3]", *c);
+            else
+                snprintf(text, sizeof text, "x %cdims = [7], dims = [3]", *c);
+            const ProgramOp op = {.text = {text, (int)strlen(text)}};
+            cr_expect(op_whole_list(&op, "dims", false, &value, 1) == 1 && value == 3, "%s", text);
+        }
+}
+
 /* Which dimension each of the result's is, by reshapes: the outermost of what is joined or split, those of 1 aside. */
 Test(rules, views_of_reshapes) {
     static const struct {
