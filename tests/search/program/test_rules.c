@@ -37,6 +37,11 @@ static const struct {
      "[0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 16>}> : (tensor<100x16xf32>, "
      "tensor<8x1xi32>) -> tensor<8x16xf32>",
      "16:1:1- 8:0:-0 100:-:0-"},
+    {"look-up by numbers that are no vectors", "%a: tensor<100x16xf32>, %b: tensor<8xi32>",
+     "\"stablehlo.gather\"(%a, %b) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = "
+     "[0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 16>}> : (tensor<100x16xf32>, "
+     "tensor<8xi32>) -> tensor<8x16xf32>",
+     "16:1:1- 8:0:-0 100:-:0-"},
     {"an update of a row", "%a: tensor<8x16xf32>, %b: tensor<1x16xf32>, %c: tensor<i32>",
      "stablehlo.dynamic_update_slice %a, %b, %c, %c : (tensor<8x16xf32>, tensor<1x16xf32>, tensor<i32>, tensor<i32>) "
      "-> tensor<8x16xf32>",
