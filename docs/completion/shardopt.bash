@@ -27,7 +27,7 @@ _shardopt_options() { # COMMAND
     trace) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --price --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --refit --format --output --help' ;;
     bench) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --price --batch --sequences --seq --precision --optimizer --remat --profile --stack --from --rank --from-config --config-format --read --refit --format --output --help' ;;
     rl) echo '--model --chip --pods --slice --slices --chips --nodes --oversubscription --price --samples --mtbf --restart --prompt --answer --lengths --max-answer --turns --tool-time --prompts --algorithm --teacher --critic --reward --reward-on --logprobs --train-batch --kept --lag --partial --colocated --train-nodes --train-plan --rollout-chip --rollout-nodes --rollout --rollout-memory --front --engine --for --objective --precision --rollout-precision --kv-dtype --remat --brute-force --from-config --emit --format --output --timing --verbose --quiet --help' ;;
-    program) echo '--chip --pods --slice --slices --chips --nodes --oversubscription --price --hbm-reserve --profile --stack --time-limit --threads --axes --fix --annotate --graph --format --output --timing --verbose --quiet --help' ;;
+    program) echo '--chip --pods --slice --slices --chips --nodes --oversubscription --price --hbm-reserve --profile --stack --time-limit --threads --axes --fix --fix-batch --rules --annotate --graph --format --output --timing --verbose --quiet --help' ;;
     esac
 }
 
@@ -129,9 +129,10 @@ _shardopt_values() { # COMMAND OPTION
         case $2 in
         --chip) echo '@chips' ;;
         --profile) echo 'default ideal' ;;
+        --rules) echo '@files' ;;
         --annotate) echo '@files' ;;
         --graph) echo '@files' ;;
-        --format) echo 'text json' ;;
+        --format) echo 'text json python dtensor' ;;
         --output) echo '@files' ;;
         esac
         ;;

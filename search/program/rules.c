@@ -461,7 +461,8 @@ static const struct {
     {{"while", "carries keep one sharding, what the body reshards counts by trips"}, .kind = RULE_LOOP},
     {{"if case", "results as the branches agree"}, .kind = RULE_BRANCHES},
     {{"return", "as the function's results"}, .kind = RULE_END},
-    {{"custom_call", "by its target: mhlo.* of the first row, cu_threefry2x32 and hip_threefry2x32; others are whole"},
+    {{"custom_call",
+      "by its target: mhlo.* of the first row, cu_threefry2x32 and hip_threefry2x32; others as --rules says, or whole"},
      .make = rule_custom},
 };
 

@@ -90,7 +90,7 @@ Test(program, refuses_what_has_no_end) {
     }
 }
 
-/* Operands of a reduction of two tensors, in pairs in the text, are kept as the generic form has them: tensors first. */
+/* Operands of a reduction of two tensors, in pairs in the text, are kept as the generic form has them. */
 Test(program, pairs_are_kept_in_halves) {
     static const char TEXT[] =
         BODY("%a: tensor<4xf32>, %b: tensor<4xi32>, %x: tensor<f32>, %y: tensor<i32>", "tensor<f32>",
@@ -374,8 +374,11 @@ Test(program, tensors_are_kept_until_they_are_last_read) {
     enum { BEFORE, FIRST_IN, LAST_IN, MADE, READS, BETWEEN, READS_LAST };
     const FlowNode *before = matmul_of(&flow, BEFORE), *made = matmul_of(&flow, MADE), *copy = NULL;
     cr_expect(before->to == made->from && before->to > matmul_of(&flow, LAST_IN)->from + 1, "%d", before->to);
-    for (int64_t i = 0; i < flow.nodes; i++)
+    for (int64_t i = 0; i < flow.nodes; i++) {
+        bool is_carry = flow.node[i].kind == FLOW_FREE && flow.node[i].value >= 0;
+        cr_expect(!is_carry || flow.edge[flow.node[i].edge].from == 0, "the carry begins as the first argument");
         if (flow.node[i].copied == (int)(made - flow.node)) copy = &flow.node[i];
+    }
     cr_assert(copy);
     int first = matmul_of(&flow, READS)->from, last = matmul_of(&flow, READS_LAST)->from;
     cr_expect(copy->from == first && copy->to == last + 1, "%d to %d", copy->from, copy->to);
@@ -417,8 +420,8 @@ Test(program, memory_that_fits_may_fit_or_does_not) {
     }
 }
 
-/* A weight of 256 bytes on 8 chips that two matmuls read may be copied for both: a copy that is cut w ways takes 256 / w
- * beside an argument that is cut eight ways, and where it is cut so too it is that argument. */
+/* A weight of 256 bytes on 8 chips that two matmuls read may be copied for both: a copy that is cut w ways takes
+ * 256 / w beside an argument that is cut eight ways, and where it is cut so too it is that argument. */
 Test(program, copies_of_arguments_in_the_graph) {
     static const char TEXT[] =
         BODY("%a: tensor<8x8xf32>, %b: tensor<8x8xf32>", "tensor<8x8xf32>",

@@ -37,6 +37,11 @@ static const struct {
      "[0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 16>}> : (tensor<100x16xf32>, "
      "tensor<8x1xi32>) -> tensor<8x16xf32>",
      "16:1:1- 8:0:-0 100:-:0-"},
+    {"look-up by numbers that are no vectors", "%a: tensor<100x16xf32>, %b: tensor<8xi32>",
+     "\"stablehlo.gather\"(%a, %b) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = "
+     "[0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 16>}> : (tensor<100x16xf32>, "
+     "tensor<8xi32>) -> tensor<8x16xf32>",
+     "16:1:1- 8:0:-0 100:-:0-"},
     {"an update of a row", "%a: tensor<8x16xf32>, %b: tensor<1x16xf32>, %c: tensor<i32>",
      "stablehlo.dynamic_update_slice %a, %b, %c, %c : (tensor<8x16xf32>, tensor<1x16xf32>, tensor<i32>, tensor<i32>) "
      "-> tensor<8x16xf32>",
@@ -70,6 +75,51 @@ Test(rules, rules_by_hand) {
                   "%s: %s: %s", RULED[i].name, error.where, error.text);
         factors_text(&rule, program.op[0].operands, found);
         cr_expect_str_eq(found, RULED[i].factors, "%s: %s", RULED[i].name, found);
+        program_free(&program);
+        arena_free(&arena);
+    }
+}
+
+/* An attribute's name counts as a whole word alone. */
+Test(rules, names_of_attributes) {
+    for (const char *c = "azAZ09_."; *c; c++)
+        for (int behind = 0; behind < 2; behind++) {
+            char text[64];
+            int64_t value = 0;
+            if (behind)
+                snprintf(text, sizeof text, "x dims%c = [7], dims = [3]", *c);
+            else
+                snprintf(text, sizeof text, "x %cdims = [7], dims = [3]", *c);
+            const ProgramOp op = {.text = {text, (int)strlen(text)}};
+            cr_expect(op_whole_list(&op, "dims", false, &value, 1) == 1 && value == 3, "%s", text);
+        }
+}
+
+/* Which dimension each of the result's is, by reshapes: the outermost of what is joined or split, those of 1 aside. */
+Test(rules, views_of_reshapes) {
+    static const struct {
+        const char *from, *to, *view;
+    } ROWS[] = {{"4x8", "32", "0"},        {"32", "4x8", "0-"},        {"2x4x8", "8x8", "02"},
+                {"8x8", "2x4x8", "0-1"},   {"1x4x8", "4x1x8", "1-2"},  {"4x8", "1x1x4x8", "--01"},
+                {"4x6", "8x3", "0-"},      {"1x4x2", "8x1", "1-"},     {"8", "1x2x4", "-0-"},
+                {"2x3x4x5", "6x20", "02"}, {"6x20", "2x3x4x5", "0-1-"}};
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Program program;
+        OpRule rule;
+        const char *text =
+            arena_format(&arena,
+                         HEAD "%%a: tensor<%sxf32>) {\n    %%r = stablehlo.reshape %%a : (tensor<%sxf32>) "
+                              "-> tensor<%sxf32>\n    return\n  }\n}\n",
+                         ROWS[i].from, ROWS[i].from, ROWS[i].to);
+        cr_assert(program_read(text, strlen(text), "p", &program, &error) &&
+                      op_rule(&program, &program.op[0], &arena, &rule, &error),
+                  "%s", error.text);
+        cr_expect(rule.kind == RULE_VIEW);
+        for (int d = 0; ROWS[i].view[d]; d++)
+            cr_expect_eq(rule.view[d], ROWS[i].view[d] == '-' ? -1 : ROWS[i].view[d] - '0', "%s to %s: %d is %d",
+                         ROWS[i].from, ROWS[i].to, d, rule.view[d]);
         program_free(&program);
         arena_free(&arena);
     }

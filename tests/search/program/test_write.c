@@ -114,6 +114,7 @@ Test(write, python_names_lines_of_the_source) {
         const char *says =
             torch ? (rows ? "    (Shard(0)" : "    (Shard(1)") : (rows ? "    P('x', None)" : "    P(None, 'x')");
         cr_expect(best->mesh.axes > 1 || strstr(text, says), "%s lacks %s", text, says);
+        cr_expect(strstr(text, "order = [0, "), "the first place is that of the first chip: %s", text);
         cr_expect(strstr(text, torch ? "DeviceMesh(\"cuda\"" : "Mesh(numpy"), "%s", text);
         free(text);
         flow_free(&answer.flow);
