@@ -185,12 +185,21 @@ static const char *real_text(double value, char *text) {
     return text;
 }
 
+/* A mark in the type of a value that lacks something, since memory was out: it is never printed. */
+enum { CUT = 1 << 12 };
+
 /* Hands `item`, new or NULL, over to `to`; an item that cannot be attached is freed. */
 static cJSON *attach(cJSON *to, const char *key, cJSON *item) {
-    if (!item) return NULL;
-    if (key ? cJSON_AddItemToObject(to, key, item) : cJSON_AddItemToArray(to, item)) return item;
+    if (item && (key ? cJSON_AddItemToObject(to, key, item) : cJSON_AddItemToArray(to, item))) return item;
     cJSON_Delete(item);
+    if (to) to->type |= CUT;
     return NULL;
+}
+
+static bool is_whole(const cJSON *json) {
+    bool whole = !(json->type & CUT);
+    for (const cJSON *child = json->child; child && whole; child = child->next) whole = is_whole(child);
+    return whole;
 }
 
 bool json_add_real(cJSON *to, const char *key, double value) {
@@ -309,12 +318,14 @@ static void print_value(FILE *out, const cJSON *json, int level, bool tight) {
 }
 
 bool json_print_line(FILE *out, const cJSON *json) {
+    if (!json || !is_whole(json)) return false;
     print_value(out, json, ONE_LINE, false);
     putc_unlocked('\n', out);
-    return json != NULL && !ferror(out);
+    return !ferror(out);
 }
 
 bool json_print(FILE *out, const cJSON *json) {
+    if (!is_whole(json)) return false;
     print_value(out, json, 0, false);
     putc_unlocked('\n', out);
     return fflush(out) == 0 && !ferror(out);
@@ -348,6 +359,7 @@ static void keep(cJSON *object, const char *const *paths, int most) {
 
 bool json_print_kept(FILE *out, cJSON *json, const char *const *paths, int most) {
     keep(json, paths, most);
+    if (!is_whole(json)) return false;
     print_value(out, json, 0, true);
     putc('\n', out);
     return fflush(out) == 0 && !ferror(out);

@@ -289,6 +289,29 @@ static char *printed(const cJSON *json) {
     return text;
 }
 
+static void *no_memory(size_t size) {
+    (void)size;
+    return NULL;
+}
+
+Test(json, what_lacks_something_is_not_printed) {
+    cJSON *json = cJSON_Parse("{\"a\": {\"b\": 1}}");
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    cr_expect(json_print_line(out, json));
+    cJSON_InitHooks(&(cJSON_Hooks){no_memory, free});
+    bool added = json_add_real(json->child, "c", 2);
+    cJSON_InitHooks(NULL);
+    cr_expect_not(added);
+    cr_expect_not(json_print_line(out, json));
+    cr_expect_not(json_print(out, json));
+    fclose(out);
+    cr_expect_str_eq(text, "{\"a\": {\"b\": 1}}\n");
+    free(text);
+    cJSON_Delete(json);
+}
+
 Test(json, what_paths_name_is_printed) {
     static const char *const PATHS[] = {"a.b", "list.x", "list.in.y", "whole", NULL};
     cJSON *json = cJSON_Parse("{\"a\": {\"b\": 1, \"c\": 2}, \"gone\": 3, \"whole\": {\"k\": [1, 2]}, "
