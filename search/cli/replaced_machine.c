@@ -16,7 +16,7 @@
 /* An instance of a cloud as a chip, of which --nodes counts instances; false: it is none (*ok), or memory is out. */
 static bool add_instance(Replaced *out, const char *word, bool *ok) {
     int chips = 0;
-    bool may = isalpha((unsigned char)word[0]) && strpbrk(word, ".-_"); /* as all of their names have */
+    bool may = isalpha((unsigned char)word[0]) && (strpbrk(word, ".-_") || strncasecmp(word, "nvl", 3) == 0);
     const Chip *chip = may ? catalog_instance(replaced_catalog(out), word, &chips) : NULL;
     if (!chip) return false;
     out->instance = chips;
@@ -24,23 +24,40 @@ static bool add_instance(Replaced *out, const char *word, bool *ok) {
     return *ok = replaced_add(out, "--chip=%s", chip->name), true;
 }
 
-bool replaced_count_instances(Replaced *out) {
-    char *last = NULL;
+/* The value of an option among the words as they became; NULL: it is not there. */
+static const char *value_of(const Replaced *out, const char *option) {
     for (int i = 1; i < out->count; i++) {
-        bool own = strcmp(out->words[i], "--nodes") == 0 && i + 1 < out->count;
-        if (!own && strncmp(out->words[i], "--nodes=", 8) != 0) continue;
-        const char *value = own ? out->words[i + 1] : out->words[i] + 8;
-        long nodes = strspn(value, "0123456789") == strlen(value) && strlen(value) < 8 ? strtol(value, NULL, 10) : 0;
-        if (nodes == 0) return true; /* the error is the option's own */
-        out->words[i] = last = out->instance_is_pod ? arena_format(out->arena, "--pods=%ld", nodes)
-                                                    : arena_format(out->arena, "--chips=%ld", nodes * out->instance);
-        if (own) memmove(out->words + i + 1, out->words + i + 2, (size_t)(--out->count - i - 1) * sizeof *out->words);
-        if (!last) return false;
+        const char *word = out->words[i];
+        if (!replaced_is(word, option)) continue;
+        return word[strlen(option)] == '=' ? word + strlen(option) + 1 : i + 1 < out->count ? out->words[i + 1] : "";
     }
-    return last || out->sized || replaced_add(out, "--chips=%d", out->instance);
+    return NULL;
 }
 
-/* "8xH200", "2x4090", "160x8xH100", "4xDGX-H100": how many chips, or (*nodes) hosts, of which one. 0: it is none. */
+/* Puts a word in the place of an option with its value, which is there; NULL: takes it away. */
+static bool put_instead(Replaced *out, const char *option, char *word) {
+    for (int i = 1; i < out->count; i++) {
+        if (!replaced_is(out->words[i], option)) continue;
+        int own = 1 + !strchr(out->words[i], '='), kept = word != NULL;
+        if (kept) out->words[i] = word;
+        memmove(out->words + i + kept, out->words + i + own, (size_t)(out->count - i - own) * sizeof *out->words);
+        out->count -= own - kept;
+        break;
+    }
+    return out->any = true;
+}
+
+bool replaced_count_instances(Replaced *out) {
+    const char *value = value_of(out, "--nodes");
+    if (!value) return out->sized || replaced_add(out, "--chips=%d", out->instance);
+    long nodes = strspn(value, "0123456789") == strlen(value) && strlen(value) < 8 ? strtol(value, NULL, 10) : 0;
+    if (nodes == 0) return true; /* the error is the option's own */
+    char *word = out->instance_is_pod ? arena_format(out->arena, "--pods=%ld", nodes)
+                                      : arena_format(out->arena, "--chips=%ld", nodes * out->instance);
+    return word && put_instead(out, "--nodes", word);
+}
+
+/* "8xH200", "2x4090", "160x8xH100", "4xDGX-H100": how many chips, or (*nodes) instances, of which one. 0: it is none. */
 static int64_t chips_of(Replaced *out, const char *word, char name[64], bool *nodes) {
     char count[64], rest[64];
     int64_t all = 1;
@@ -57,9 +74,9 @@ static int64_t chips_of(Replaced *out, const char *word, char name[64], bool *no
     size_t digits = strspn(rest, "0123456789");
     if (digits > 0 && digits < 7 && tolower((unsigned char)rest[digits]) == 'x' && !replaced_is_chip(out, rest))
         all *= strtoll(rest, NULL, 10), snprintf(name, 64, "%s", rest + digits + 1);
-    if (strncasecmp(name, "dgx-", 4) == 0 || strncasecmp(name, "hgx-", 4) == 0)
-        *nodes = true, memmove(name, name + 4, strlen(name + 4) + 1);
-    bool known = replaced_is_chip(out, name), starts = isalpha((unsigned char)word[0]);
+    int each;
+    *nodes = !replaced_is_chip(out, name) && catalog_instance(replaced_catalog(out), name, &each);
+    bool known = *nodes || replaced_is_chip(out, name), starts = isalpha((unsigned char)word[0]);
     return all <= 0 || (!known && (starts || !isalpha((unsigned char)name[0]))) ||
                    (starts && replaced_is_chip(out, word))
                ? 0
@@ -73,7 +90,9 @@ bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok) {
     if (add_instance(out, word, ok)) return true;
     int64_t count = slice ? 0 : chips_of(out, word, name, &nodes);
     if (!slice && count == 0) return false;
-    *ok = slice ? replaced_add(out, "--slice=%s", word) : replaced_add(out, "--chip=%s", name);
+    *ok = slice                                  ? replaced_add(out, "--slice=%s", word)
+          : nodes && add_instance(out, name, ok) ? *ok
+                                                 : replaced_add(out, "--chip=%s", name);
     if (slice || sized || !*ok) return true;
     out->sized = true;
     *ok = replaced_add(out, "--%s=%lld", nodes ? "nodes" : "chips", (long long)count);
@@ -88,16 +107,6 @@ bool replaced_lacks_chip(const Replaced *out, Error *error) {
     if ((!out->counted && !out->instance) || chip) return false;
     error_set(error, ERROR_INPUT, "--gpus", "has no chip; give one of `shardopt chips` too, say --chip h100");
     return true;
-}
-
-/* The value of an option among the words as they became; NULL: it is not there. */
-static const char *value_of(const Replaced *out, const char *option) {
-    for (int i = 1; i < out->count; i++) {
-        const char *word = out->words[i];
-        if (!replaced_is(word, option)) continue;
-        return word[strlen(option)] == '=' ? word + strlen(option) + 1 : i + 1 < out->count ? out->words[i + 1] : "";
-    }
-    return NULL;
 }
 
 bool replaced_add_ranks(Replaced *out) {
@@ -135,19 +144,95 @@ static bool has_degrees(const char *conditions) {
     return false;
 }
 
+bool replaced_add_work(Replaced *out) {
+    const char *samples = value_of(out, "--samples"), *chips = value_of(out, "--chips"),
+               *name = value_of(out, "--chip");
+    long answers = samples ? strtol(samples, NULL, 10) : 16, number = chips ? strtol(chips, NULL, 10) : 0;
+    const Chip *chip = name ? catalog_find(replaced_catalog(out), name) : NULL;
+    double wide = chip ? 8e-9 * chip->scaleout_bytes_per_second.value * (double)chip->domain_chips : 0;
+    const char *nodes = value_of(out, "--train-nodes");
+    int64_t pod = chip && !chip_has_domains(chip) ? slice_chips(chip->pod) : 0;
+    if (nodes && value_of(out, "--colocated")) { /* all hosts train and generate */
+        char *all = out->sized ? NULL : arena_format(out->arena, "--nodes=%s", nodes);
+        if (!put_instead(out, "--train-nodes", all)) return false;
+    }
+    if (pod > 0 && number > pod && number % pod == 0 && !strchr(chips, ',')) { /* so many pods */
+        char *pods = arena_format(out->arena, "--pods=%lld", (long long)(number / pod));
+        if (!pods || !put_instead(out, "--chips", pods)) return false;
+    }
+    if (!name && out->conditions && !out->maxtext && strcmp(command_kind(out->command), "serving") == 0 &&
+        !value_of(out, "--slice") && !value_of(out, "--pods") && !value_of(out, "--from-config") &&
+        !(replaced_add(out, "--chip=h100") && replaced_advise(out, "H100, as no chip is named")))
+        return false;
+    if (out->pools > 0 && !out->sized && !(out->sized = replaced_add(out, "--chips=%ld", out->pools))) return false;
+    if (out->trainer && !replaced_add(out, "--train-plan=%s", out->trainer)) return false;
+    if (out->mini > 0 && !replaced_add(out, "--train-batch=%ld", out->mini * answers)) return false;
+    if (out->slices > 1 && !value_of(out, "--slices") && !value_of(out, "--pods") &&
+        !(replaced_add(out, "--slices=%lld", (long long)out->slices) &&
+          replaced_advise(out, "the axes of DCN are %lld slices; what crosses them is chosen", (long long)out->slices)))
+        return false;
+    if (out->gigabits > 0 && wide > 0 && out->gigabits < wide &&
+        !(replaced_add(out, "--oversubscription=%.4g", wide / out->gigabits) &&
+          replaced_advise(out, "a network of %g Gb/s a node is %.4g times narrower than the %.4g of the chip's",
+                          out->gigabits, wide / out->gigabits, wide)))
+        return false;
+    if (out->steps > 0 && !value_of(out, "--tokens") && strcmp(command_kind(out->command), "training") == 0) {
+        const char *batch = value_of(out, "--batch"), *sequences = value_of(out, "--sequences");
+        const char *seq = value_of(out, "--seq");
+        double tokens = batch              ? strtod(batch, NULL)
+                        : sequences && seq ? strtod(sequences, NULL) * strtod(seq, NULL)
+                                           : 0;
+        bool plain =
+            !strpbrk(batch ? batch : "", "kKmMgGtT") &&
+            (batch || strspn(sequences ? sequences : "/", "0123456789") == strlen(sequences ? sequences : "/"));
+        if (tokens > 0 && plain && replaced_has(out, "tokens") && !out->tuned
+                ? !replaced_add(out, "--tokens=%.0f", tokens * out->steps)
+                : !replaced_advise(out, "a step is planned; --tokens says how long a training is, %g times its batch",
+                                   out->steps))
+            return false;
+    }
+    if (out->device == 0) return true;
+    long prompts = out->device * (out->passes ? out->passes : 1) * number / answers;
+    return prompts > 0 ? replaced_add(out, "--prompts=%ld", prompts) &&
+                             replaced_advise(out, "%ld answers a device are %ld prompts a step with %ld answers each",
+                                             out->device, prompts, answers)
+                       : replaced_advise(out, "a batch of a device is left out: --prompts N says how many a step has");
+}
+
+/* What lists a question has where the line names no machine: rows "lists". False: memory is out. */
+static bool add_lists(Replaced *out) {
+    const char *question = out->question ? out->question : "", *name = value_of(out, "--chip");
+    bool serving = strcmp(command_kind(out->command), "serving") == 0, cheapest = strstr(question, "cheapest") != NULL;
+    bool goal = value_of(out, "--deadline") || value_of(out, "--budget"),
+         tunes = out->tuned || strstr(question, "tunes");
+    const char *kind = serving ? "serving" : tunes ? "tuning" : "training";
+    const Chip *chip = name ? catalog_find(replaced_catalog(out), name) : NULL;
+    bool torus = name && !strchr(name, ',') && chip && !chip_has_domains(chip), sized = out->sized;
+    if (!name && !out->sized && (cheapest || goal || strstr(question, "many"))) {
+        const char *kinds = cheapest ? word_row("lists", kind)->cell[2] : "h100";
+        if (!(serving || tunes || cheapest || strstr(question, "many"))) kinds = "v5p", torus = true;
+        if (!replaced_add(out, "--chip=%s", kinds)) return false;
+    } else if (!name && sized && cheapest && !value_of(out, "--slice") &&
+               !replaced_add(out, "--chip=%s", word_row("lists", kind)->cell[2])) {
+        return false;
+    }
+    if (sized || (!goal && !*question && !(name && strchr(name, ',')))) return true;
+    bool one = !*question && !goal; /* machines are compared */
+    const char *counts = one     ? serving || tunes ? "8" : "256"
+                         : torus ? "16,32,64,128,256,512,1024"
+                                 : word_row("lists", kind)->cell[3];
+    if (torus && goal) return replaced_add(out, "--pods=1,2,4,8");
+    return replaced_add(out, "--%s=%s", serving || tunes || torus || one ? "chips" : "nodes", counts) &&
+           (!one || replaced_advise(out, "%s chips of each, as no number is given", counts));
+}
+
 bool replaced_add_size(Replaced *out) {
     static const char *const SIZES[] = {"--nodes", "--chips", "--pods", "--slice", "--from", "--from-config", "--help"};
-    for (size_t i = 0; i < COUNT_OF(SIZES); i++)
-        if (value_of(out, SIZES[i])) return true;
+    for (size_t i = 0; i < COUNT_OF(SIZES); i++) out->sized = out->sized || value_of(out, SIZES[i]);
+    if (strncmp(out->command->name, "sweep", 5) == 0) return add_lists(out);
     const char *name = value_of(out, "--chip");
-    bool goal = value_of(out, "--deadline") || value_of(out, "--budget");
-    if (strcmp(out->command->name, "sweep") == 0 && goal) {
-        const Chip *chip = name ? catalog_find(replaced_catalog(out), name) : NULL;
-        return chip && chip_has_domains(chip) ? replaced_add(out, "--nodes=8,16,32,64,128,256,512,1024")
-                                              : replaced_add(out, "--pods=1,2,4,8");
-    }
-    if (!name || has_degrees(out->conditions) || !replaced_has(out, "chips")) return true;
+    if (out->sized || !name || has_degrees(out->conditions) || !replaced_has(out, "chips")) return true;
     const Chip *chip = catalog_find(replaced_catalog(out), name);
-    if (!chip || chip->scaleup != SCALEUP_PCIE || strcmp(out->command->name, "sweep") == 0) return true;
+    if (!chip || chip->scaleup != SCALEUP_PCIE) return true;
     return replaced_add(out, "--chips=1") && replaced_advise(out, "one %s, as no number is given", chip->name);
 }
