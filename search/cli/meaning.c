@@ -196,7 +196,8 @@ static int row_parts(const char *row, const Parts *parts, bool near, bool *any) 
 /* "1024", "4M", "1,2", "2x8": nothing but a count. */
 static bool is_number(const char *value) {
     size_t digits = value[0] == '-' ? 1 : 0;
-    if (!isdigit((unsigned char)value[digits])) return false;
+    const char *dot = strchr(value, '.');
+    if (!isdigit((unsigned char)value[digits]) || (dot && strchr(dot + 1, '.'))) return false; /* "0.0.0.0" */
     digits += strspn(value + digits, "0123456789.,x");
     size_t unit = strspn(value + digits, "kKMGTBi%");
     return unit <= 2 && (value[digits + unit] == '\0' || value[digits + unit] == '-');

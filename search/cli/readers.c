@@ -199,8 +199,8 @@ static int read_number(Replaced *out, Typed typed, const char *which) {
     if (strcmp(which, "drafts") == 0 && out->drafts) return typed.read;
     if (strcmp(which, "drafts") == 0)
         return (out->drafts = true) && replaced_add(out, "--speculate=%ld:0.7", (long)number) &&
-                       replaced_advise(out,
-                                       "each draft is taken to be accepted with 0.7; --speculate K:ACCEPTANCE says it")
+                       replaced_advise(
+                           out, "each draft is accepted with 0.7, as nobody says; --speculate K:ACCEPTANCE says it")
                    ? typed.read
                    : 0;
     if (strcmp(which, "pool") == 0) {
@@ -212,6 +212,31 @@ static int read_number(Replaced *out, Typed typed, const char *which) {
                    : 0;
     }
     return typed.read;
+}
+
+/* vLLM's `--speculative-config '{"num_speculative_tokens": 3, ...}'`. */
+static int read_drafts(Replaced *out, Typed typed) {
+    const char *tokens = typed.value ? strstr(typed.value, "num_speculative_tokens") : NULL;
+    const char *number = tokens ? strpbrk(tokens, "0123456789") : "3";
+    return read_number(out, (Typed){typed.word, number ? number : "3", typed.read}, "drafts");
+}
+
+/* `--count 16`: instances of a cloud, or chips. */
+static int read_count(Replaced *out, Typed typed) {
+    return replaced_add(out, "--%s=%s", out->cloud ? "nodes" : "chips", typed.value) ? typed.read : 0;
+}
+
+/* The name of a cluster, or a machine. */
+static int read_cluster(Replaced *out, Typed typed) {
+    bool ok = true;
+    if (replaced_machine(out, typed.value, out->sized, &ok)) return ok ? typed.read : 0;
+    return replaced_leave(out, &out->passed, "--cluster") ? typed.read : 0;
+}
+
+/* The batch of OpenRLHF's trainer is of answers where the rollout has one of its own. */
+static int read_train_batch(Replaced *out, Typed typed) {
+    if (!typed.value) return -1;
+    return replaced_add(out, "--%s=%s", out->rolls ? "train-batch" : "prompts", typed.value) ? typed.read : 0;
 }
 
 /* A degree of RL's trainer, "@trainer tensor". */
@@ -312,6 +337,10 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
         {"@train_gpus", read_train_gpus},
         {"@rest", read_rest},
         {"@mesh", read_mesh},
+        {"@drafts", read_drafts},
+        {"@cluster", read_cluster},
+        {"@count", read_count},
+        {"@train_batch", read_train_batch},
     };
     Typed typed = {word, value, read};
     int done = strncmp(reader, "@size ", 6) == 0      ? read_size(out, typed, reader + 6)

@@ -26,10 +26,14 @@ struct Replaced {
     const char *trainer;    /* degrees of the plan of RL's trainer; NULL: none */
     double gigabits, steps; /* of a host's network a second, and steps of a training; 0: not said */
     long mini, device,
-        passes;     /* prompts of an update of RL, its answers of a device, and passes of a step; 0: not said */
-    int64_t slices; /* slices that are joined by DCN, as MaxText's axes say; 0: not said */
-    int foreign;    /* words of other programs */
-    long pools;     /* GPUs of pools for prompts and for decoding; 0: not said */
+        passes;       /* prompts of an update of RL, its answers of a device, and passes of a step; 0: not said */
+    int64_t slices;   /* slices that are joined by DCN, as MaxText's axes say; 0: not said */
+    int foreign;      /* words of other programs */
+    long pools;       /* GPUs of pools for prompts and for decoding; 0: not said */
+    bool cloud;       /* it names an instance of a cloud */
+    bool rolls;       /* it says the batch of RL's rollout */
+    bool total;       /* it says the batch of a step */
+    bool accumulates; /* it says how many passes a step has */
     bool says_drafts, drafts; /* it says how many drafts a step has */
     bool tasked;              /* it says the task of a fine-tuning */
     bool after_pass;          /* the word before was left out */
@@ -61,10 +65,11 @@ struct Replaced {
 /* The chips, read when a word may be one; without any where they cannot be read, which is the command's to say. */
 const Catalog *replaced_catalog(Replaced *out);
 bool replaced_is_chip(Replaced *out, const char *name);
+bool replaced_is_instance(Replaced *out, const char *name); /* of a cloud, or a DGX */
 const Zoo *replaced_zoo(Replaced *out);
 
-/* A model in one word or several ("llama 3.1 405b", "lama3-8b"): how many words, and its name, with advice where it is a
- * slip; 0: it is none, and the name is the first word. */
+/* A model in one word or several ("llama 3.1 405b", "lama3-8b"): how many words, and its name, with advice where it is
+ * a slip; 0: it is none, and the name is the first word. */
 int replaced_model(Replaced *out, char **words, int left, const char **name);
 /* "TP8-PP2", "tp=8,pp=2" as a plan, "tensor=8 pipeline=2"; NULL: it is none, or memory is out. */
 char *replaced_degrees(Replaced *out, const char *word);
@@ -114,6 +119,10 @@ const char *replaced_size(Replaced *out, const char *option, const char *value, 
  * workstation's card has one, and how soon is a question of several machines. False: memory is out. */
 bool replaced_count_instances(Replaced *out);
 bool replaced_add_size(Replaced *out);
+/* The value of an option among the words as they became; NULL: it is not there. */
+const char *replaced_option(const Replaced *out, const char *option);
+/* Puts a word in the place of an option with its value, which is there; NULL: takes it away. True. */
+bool replaced_put(Replaced *out, const char *option, char *word);
 /* What RL's words say together: prompts of a step and answers of an update, and the trainer's plan; the slices of
  * MaxText's axes. False: memory is out. */
 bool replaced_add_work(Replaced *out);

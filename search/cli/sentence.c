@@ -77,8 +77,16 @@ static int part_of_machine(Replaced *out, char **words, int left) {
     char name[64];
     if (!replaced_has(out, "chip")) return -1;
     int at = strcasecmp(words[0], "x") == 0 && left > 1, taken = 0, each = 0;
-    int64_t count = count_of(words[at]);
+    int64_t count = count_of(words[at]),
+            more = left > at + 3 && word_among("x * of by", words[at + 1]) ? count_of(words[at + 2]) : 0;
     bool ok = true;
+    if (count > 0 && replaced_is_chip(out, words[at]) && !(left > 1 && chip_words(out, words + 1, left - 1, name)))
+        count = 0;                                                                                   /* a 3090 */
+    if (more > 0 && count > 0 && (taken = chip_words(out, words + at + 3, left - at - 3, name)) > 0) /* "32 x 8 h200" */
+        return replaced_add(out, "--chips=%lld", (long long)(count * more)) && (out->sized = true) &&
+                       add_chip(out, name)
+                   ? at + 3 + taken
+                   : 0;
     if (count == 0) {
         taken = at ? 0 : chip_words(out, words, left, name);
         if (taken == 0) return -1;
@@ -87,12 +95,13 @@ static int part_of_machine(Replaced *out, char **words, int left) {
     }
     bool cloud = out->instance > 0 || strpbrk(words[-1], "._") || strstr(words[-1], "gpu-");
     bool follows = replaced_is_chip(out, words[-1]) || (out->instance > 0 && !out->sized);
+    at += left > at + 2 && word_among("x *", words[at + 1]); /* "4 x a100" */
     if (!follows) taken = left > at + 1 ? chip_words(out, words + at + 1, left - at - 1, name) : 0;
     if (!follows && taken == 0) return -1;
     bool hosts = taken > 0 && out->count > 1 && strncmp(out->words[out->count - 1], "--nodes=", 8) == 0;
     if (hosts && count <= 1024) return out->instance = (int)count, add_chip(out, name) ? at + 1 + taken : 0;
     bool instance = taken > 0 && catalog_instance(replaced_catalog(out), name, &each);
-    if (instance || (taken > 0 && (strpbrk(name, "._") || strstr(name, "gpu-")))) { /* "4x p5.48xlarge": so many */
+    if (instance || (taken > 0 && replaced_is_instance(out, name))) { /* "4x p5.48xlarge": so many */
         ok = replaced_add(out, "--nodes=%lld", (long long)count) && (out->sized = true);
         if (ok && !(instance && replaced_machine(out, name, true, &ok))) ok = add_chip(out, name);
         return ok ? at + 1 + taken : 0;
@@ -107,15 +116,19 @@ static int part_of_machine(Replaced *out, char **words, int left) {
 static int number_of_unit(Replaced *out, char **words, int left) {
     static const char *const LETTERS[] = {"million", "M", "billion", "G", "trillion", "T"};
     bool one = strcasecmp(words[0], "a") == 0 || count_of(words[0]) > 0, tokens = false;
-    const char *number = isdigit((unsigned char)words[0][0]) ? words[0] : one ? "1" : NULL;
+    size_t digits = strspn(words[0], "0123456789.,"),
+           unit = digits + (words[0][digits] && strchr("kKmMgGtTbB", words[0][digits]));
+    const char *number = digits > 0 && !words[0][unit] ? words[0] : one ? "1" : NULL;
     int at = 1;
     if (count_of(words[0]) > 1 && !isdigit((unsigned char)words[0][0]))
         number = arena_format(out->arena, "%lld", (long long)count_of(words[0]));
     for (size_t i = 0; i + 1 < COUNT_OF(LETTERS) && number && at < left; i += 2)
         if (strcasecmp(words[at], LETTERS[i]) == 0)
             number = arena_format(out->arena, "%s%s", number, LETTERS[i + 1]), at++, i = COUNT_OF(LETTERS);
-    if (!number || at >= left) return -1;
-    tokens = word_among("token tokens", words[at]) || word_among("tokens token", words[at]);
+    if (!number || at >= left ||
+        (digits > 0 && tolower((unsigned char)words[0][digits]) == 'b' && !word_among("token tokens", words[at])))
+        return -1;
+    tokens = word_among("token tokens", words[at]);
     bool of =
         tokens && left > at + 1 && (strcasecmp(words[at + 1], "of") == 0 || strcasecmp(words[at + 1], "per") == 0);
     const char *name = tokens && left > at + 1 + of ? words[at + 1 + of] : words[at];
@@ -130,6 +143,7 @@ static int number_of_unit(Replaced *out, char **words, int left) {
         if (word_among("tokens/s tok/s", name))
             return !replaced_has(out, "rate") ? -1 : (out->tokens_rate = strtod(number, NULL), out->any = true, at + 1);
         if (!word || !replaced_has(out, "model")) return word ? -1 : 0;
+        if (strcmp(option, "--chips") == 0) out->counted = out->sized = true;
         return out->word(out, &word, 1) ? (tokens ? at + 2 + of : at + 1) : 0;
     }
     char *word = tokens && strpbrk(number, "BTGbtgM") ? arena_format(out->arena, "--tokens=%s", number) : NULL;
@@ -146,7 +160,8 @@ static int bare_option(Replaced *out, char **words, int left) {
     bool ok = true;
     if (!isalpha((unsigned char)words[0][0])) return -1;
     bool known = replaced_meaning(out, words[0], numbered ? words[at] : NULL, &meaning);
-    const char *batch = strncmp(words[0], "batch", 5) == 0 ? "global-" : ""; /* as 4M is meant */
+    bool trains = strcmp(command_kind(out->command), "training") == 0;
+    const char *batch = strncmp(words[0], "batch", 5) == 0 && trains ? "global-" : ""; /* as 4M is meant */
     const char *plan = inside ? NULL : replaced_degrees(out, words[0]);
     if (inside) { /* sizes as the field writes them */
         const char *name = known && meaning.own >= 0 ? out->command->options[meaning.own].name : NULL;
@@ -165,7 +180,7 @@ static int bare_option(Replaced *out, char **words, int left) {
     if (bare && replaced_has(out, bare->cell[2])) return replaced_add(out, "--%s=%s", bare->cell[2], bare->cell[3]);
     if (!known || leaves || (!numbered && !flag)) return -1;
     const char *value = flag ? NULL : words[at];
-    if (own) value = replaced_size(out, out->command->options[meaning.own].name, words[at], &ok);
+    if (own && !*batch) value = replaced_size(out, out->command->options[meaning.own].name, words[at], &ok);
     char *word =
         flag ? arena_format(out->arena, "--%s", words[0])
              : arena_format(out->arena, "--%s=%s", *batch ? "global-batch" : words[0], value ? value : words[at]);
@@ -181,7 +196,7 @@ int replaced_model(Replaced *out, char **words, int left, const char **name) {
             for (int i = 0; i < count && may; i++) {
                 size_t used = strlen(joined);
                 may = words[i][0] != '-' && used + strlen(words[i]) + 2 < sizeof joined && !strchr(words[i], '=') &&
-                      (i == 0 || !replaced_is_chip(out, words[i]));
+                      (i == 0 || !slip || !replaced_is_chip(out, words[i]));
                 if (may) snprintf(joined + used, sizeof joined - used, "%s%s", used ? "-" : "", words[i]);
             }
             const char *last = words[count - 1];
@@ -205,7 +220,9 @@ static int leave_word(Replaced *out, const char *word) {
 int replaced_stray(Replaced *out, char **words, int left) {
     char *word = words[0];
     const char *name = NULL;
-    bool ok = true, json = text_ends_in(word, ".json"), script = text_ends_in(word, ".py") || text_ends_in(word, ".sh");
+    bool ok = true, json = text_ends_in(word, ".json"), script = false;
+    static const char *const FILES[] = {".py", ".sh", ".yaml", ".yml", ".toml"};
+    for (size_t i = 0; i < COUNT_OF(FILES); i++) script = script || text_ends_in(word, FILES[i]);
     size_t number = *word == '$' ? strspn(word + 1, "0123456789.") : 0;
     if (number > 0 && replaced_has(out, "price")) { /* "$1.80/gpu-hour", "$2M" */
         bool all = word[number + 1] && strchr("kKmM", word[number + 1]);
@@ -218,16 +235,19 @@ int replaced_stray(Replaced *out, char **words, int left) {
         isdigit((unsigned char)words[-1][0]) && word[strspn(word, "0123456789")] == '\0')
         return (out->words[out->count - 1] = arena_format(out->arena, "%s,%s", out->words[out->count - 1], word)) !=
                NULL;
+    if (isalpha((unsigned char)*word) && strchr(word, '=')) return bare_option(out, words, left);
     const char *way = way_of(out, word);
     if (way) return replaced_add(out, "%s", way);
     int read = number_of_unit(out, words, left);
     if (read < 0) read = part_of_machine(out, words, left);
-    bool numbered = left > 1 && isdigit((unsigned char)words[1][0]) && !is_said("ask", "before", word);
+    bool numbered = left > 1 && isdigit((unsigned char)words[1][0]) && !is_said("ask", "before", word) &&
+                    strcasecmp(words[-1], "per") != 0;
     if (read < 0 && numbered) read = bare_option(out, words, left);
     if (read >= 0) return read;
     if (is_said("ask", "adapts", word) && strcmp(command_kind(out->command), "rl") == 0)
         return replaced_unknown(out, word);
-    if (replaced_is_filler(word) || script) return out->any = true, 1;
+    if (script || (json && out->model)) return replaced_leave(out, &out->left, word);
+    if (replaced_is_filler(word) || strcasecmp(words[-1], "per") == 0) return out->any = true, 1;
     if (replaced_machine(out, word, out->sized, &ok)) return ok;
     read = bare_option(out, words, left);
     if (read >= 0) return read;
@@ -249,12 +269,14 @@ bool is_question(int argc, char **argv) {
     bool options = false, filler = false;
     snprintf(first, sizeof first, "%.*s", (int)min_whole(15, (int64_t)strcspn(argv[1], " ")), argv[1]);
     bool is = is_said("ask", "begins", first) || strchr(argv[1], ' ');
+    const WordRow *row = word_row("command", argv[1]);
+    bool known = row != NULL;
     for (int i = 1; i < argc; i++) {
         options = options || argv[i][0] == '-' || strpbrk(argv[i], "=/");
-        filler = filler || replaced_is_filler(argv[i]) || is_said("ask", "begins", argv[i]);
+        filler = filler || (i > 1 && replaced_is_filler(argv[i])) || is_said("ask", "begins", argv[i]);
     }
-    bool known = word_row("command", argv[1]) != NULL;
     for (size_t i = 0; i < COMMAND_COUNT; i++) known = known || strcmp(argv[1], COMMANDS[i]->name) == 0;
+    if (row && strcmp(row->cell[2], "-") == 0) return false; /* what is not planned for */
     return is || (argc > 3 && !options && (filler || !known));
 }
 
@@ -290,11 +312,24 @@ char **question_words(int *argc, char **argv, Arena *arena, char **command) {
     for (int i = 1; i < *argc; i++) room += strlen(argv[i]) / 2 + 1;
     char **words = ARENA_NEW(arena, char *, room), name[64];
     bool wants[WANTS] = {false};
-    int chips = 0, first = 0;
+    int chips = 0, first = 0, of = -1; /* of what the most or the least is wanted */
     if (!words) return NULL;
     int count = split_words(&out, *argc, argv, words + 1) + 1;
     for (int i = 1; i < count; i++) {
-        for (int want = 0; want < WANTS; want++) wants[want] = wants[want] || is_said("ask", WANTED[want], words[i]);
+        const char *model = NULL;
+        bool subject = false;
+        int of_model =
+            chips == 0 || !is_said("ask", "nothing", words[i]) ? replaced_model(&out, words + i, count - i, &model) : 0;
+        for (int want = 0; want < WANTS; want++) {
+            bool says = is_said("ask", WANTED[want], words[i]);
+            if (want >= LENGTH && want <= MACHINES && says) subject = wants[EXTREME] && of < 0 && (of = want, true);
+            wants[want] = wants[want] || says;
+        }
+        if (wants[EXTREME] && of < 0 && !subject && strcasecmp(words[i], "model") == 0) of = WANTS;
+        if (of_model > 1 || (of_model == 1 && isalpha((unsigned char)*words[i]))) {
+            i += of_model - 1;
+            continue;
+        }
         wants[CHEAPEST] = wants[CHEAPEST] || strncmp(words[i], "--objective=cost", 16) == 0;
         int taken = chip_words(&out, words + i, count - i, name);
         chips += taken > 0, i += taken > 1 ? taken - 1 : 0;
@@ -303,10 +338,10 @@ char **question_words(int *argc, char **argv, Arena *arena, char **command) {
         first = strcmp(words[1], COMMANDS[i]->name) == 0 && !word_among("plan explain rl inference", words[1]);
     if (wants[REINFORCES] && !wants[SERVES]) wants[TUNES] = false;
     bool serves = wants[SERVES] && !wants[TRAINS] && !wants[TUNES] && !wants[REINFORCES];
-    bool longest = wants[EXTREME] && wants[LENGTH] && !wants[MACHINES];
+    if (of < 0 && wants[EXTREME] && chips > 0) of = MACHINES; /* "minimum h100s" */
+    bool longest = of == LENGTH;
     serves = serves || (longest && !wants[TRAINS] && !wants[TUNES]);
-    bool batches = wants[EXTREME] && wants[BATCH] && !longest && !serves;
-    bool many = wants[MANY] || (wants[EXTREME] && wants[MACHINES]);
+    bool batches = of == BATCH && !serves, many = wants[MANY] || of == MACHINES;
     bool sweeps = !wants[REINFORCES] && (wants[CHEAPEST] || many || longest || batches || chips > 1 || wants[GOAL]);
     words[0] = (char *)"--question";
     if (first)

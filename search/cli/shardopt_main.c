@@ -39,7 +39,7 @@ static int help(int argc, char **argv, Streams streams, Error *error) {
 
 /* `finetune` says what is trained, since that is a plan of all weights otherwise. */
 static bool says_what_is_tuned(int argc, char **argv, Error *error) {
-    if (words_tune(argc - 1, argv + 1)) return true;
+    if (words_say(argc - 1, argv + 1, WORDS_TUNE)) return true;
     for (int i = 2; i < argc; i++) { /* "1xM3Max": what is trained there is no matter */
         const char *times = strchr(argv[i], 'x'), *why = chip_not_planned(times ? times + 1 : argv[i]);
         if (why) return error_set(error, ERROR_INPUT, argv[i], "%s, and --lora, --qlora, --sft or --dpo", why);
@@ -67,6 +67,15 @@ static int answer_both(int argc, char **argv, int vs, Streams streams, Error *er
     argv[vs - 1] = right;
     int other = dispatch(argc - 2, argv, streams, error);
     return code > other ? code : other;
+}
+
+/* `compare` of two machines. */
+static int compare(int argc, char **argv, Streams streams, Error *error) {
+    for (int i = 3; i + 1 < argc; i++)
+        if (strcmp(argv[i], "vs") == 0) return argv[1] = (char *)"plan", answer_both(argc, argv, i, streams, error);
+    error_set(error, ERROR_INPUT, "compare",
+              "is of two reports; `shardopt sweep --model M --chip h100,b200 --chips N` compares machines");
+    return EXIT_USAGE;
 }
 
 /* A question in words, or one word that holds them, as the words of a command. */
@@ -134,7 +143,7 @@ static bool names_no_plan(int argc, char **argv) {
         if (strncmp(argv[i], "--plan", 6) == 0 || strncmp(argv[i], "--from", 6) == 0 ||
             strncmp(argv[i], "--baseline", 10) == 0 || strcmp(argv[i], "--help") == 0 || operand_is_file(argv[i]))
             return false;
-    return argc > 2 && !words_divide(argc - 1, argv + 1);
+    return argc > 2 && !words_say(argc - 1, argv + 1, WORDS_DIVIDE);
 }
 
 /* `shardopt --model 8b ...` is `shardopt plan --model 8b ...`, and so is `shardopt 8b ...`. */
@@ -155,26 +164,15 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         return EXIT_USAGE;
     if (is_question(argc, argv)) return answer_question(argc, argv, streams, error);
     bool of_model = is_of_model(argc, argv), checks = strcmp(word, "check") == 0 || strcmp(word, "explain") == 0;
-    for (int i = 3; i + 1 < argc && strcmp(word, "compare") == 0; i++)
-        if (strcmp(argv[i], "vs") == 0) {
-            argv[1] = (char *)"plan";
-            return answer_both(argc, argv, i, streams, error);
-        }
     if (strcmp(word, "emit") == 0 && argc > 3) format_first(argc, argv);
-    if (strcmp(word, "check") == 0 && argc > 2 && word_row("command", argv[2])) /* "check finetune" */
-        word = (++argv, --argc, argv[1]), row = word_row("command", word);
-    else if (strcmp(word, "check") == 0 && argc > 2 && word_among("plan inference rl sweep", argv[2]))
-        word = (++argv, --argc, argv[1]), row = NULL;
-    else if (checks && names_no_plan(argc, argv)) /* whether it fits, and how: its best plan */
-        return command_run(COMMANDS[0], argc - 1, argv + 1, streams, error);
-    if (strcmp(word, "compare") == 0 && of_model)
-        return error_set(error, ERROR_INPUT, word,
-                         "is of two reports; `shardopt sweep --model M --chip h100,b200 --chips N` compares machines"),
-               EXIT_USAGE;
-    if (strcmp(word, "trl") == 0 && argc > 2) { /* "trl grpo" */
+    bool second = argc > 2 && (word_row("command", argv[2]) || word_among("plan inference rl sweep", argv[2]));
+    if (second && (strcmp(word, "check") == 0 || strcmp(word, "trl") == 0)) { /* "check finetune", "trl grpo" */
         word = (++argv, --argc, argv[1]);
         row = word_row("command", word);
+    } else if (checks && names_no_plan(argc, argv)) { /* whether it fits, and how: its best plan */
+        return command_run(COMMANDS[0], argc - 1, argv + 1, streams, error);
     }
+    if (strcmp(word, "compare") == 0 && of_model) return compare(argc, argv, streams, error);
     if (row && strcmp(row->cell[2], "-") == 0)
         return error_set(error, ERROR_INPUT, word, "%s", row->cell[4]), EXIT_USAGE;
     if (row && row->cell[4]) fprintf(streams.err, "shardopt: advice: %s\n", row->cell[4]);
@@ -186,7 +184,7 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         return command_run(command_named("chips", error), argc - 2, argv + 2, streams, error);
     if (strcmp(word, "list") == 0 && argc > 2 && strcmp(argv[2], "models") == 0) argc--;
     if (strcmp(word, "fit") == 0 && of_model)
-        word = words_train(argc - 1, argv + 1) ? "plan" : "inference";
+        word = words_say(argc - 1, argv + 1, WORDS_TRAIN) ? "plan" : "inference";
     else if (row)
         word = row->cell[2];
     if (word[0] == '-' || strchr(word, '=') || strcmp(word, "plan") == 0) {

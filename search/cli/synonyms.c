@@ -33,28 +33,6 @@ static bool is_millions(const char *value) {
     return digits > 0 && toupper((unsigned char)value[digits]) == 'M';
 }
 
-char *replaced_degrees(Replaced *out, const char *word) {
-    char *plan = NULL, name[24];
-    for (const char *at = word; *at;) {
-        size_t letters = 0;
-        while (isalpha((unsigned char)at[letters])) letters++;
-        const char *number = at + letters + (at[letters] == '=' || at[letters] == '-');
-        size_t digits = strspn(number, "0123456789");
-        Meaning meaning;
-        if (letters == 0 || letters >= sizeof name || digits == 0) return NULL;
-        snprintf(name, sizeof name, "%.*s", (int)letters, at);
-        if (!replaced_meaning(out, name, "2", &meaning) || !islower((unsigned char)*meaning.what) ||
-            strpbrk(meaning.what, "=<> ") || word_among("pass switch note answer", meaning.what))
-            return NULL;
-        plan = arena_format(out->arena, "%s%s%s=%.*s", plan ? plan : "", plan ? " " : "", meaning.what, (int)digits,
-                            number);
-        if (!plan) return NULL;
-        at = number + digits;
-        at += strspn(at, "-_, ");
-    }
-    return plan;
-}
-
 /* A machine or a plan in one word, as the value of an option. False: it is none (*ok), or memory is out. */
 static bool add_typed(Replaced *out, const char *option, const char *value, bool *ok) {
     bool chips = strcmp(option, "chips") == 0, chip = strcmp(option, "chip") == 0;
@@ -97,6 +75,9 @@ static int replace_own(Replaced *out, const CommandOption *option, char *word, c
                : off || replaced_add(out, "--%s", option->name)  ? (out->any = true, 1)
                                                                  : 0;
     }
+    const WordRow *bare =
+        option->takes && (!value || strncmp(value, "--", 2) == 0) ? word_row("bare", option->name) : NULL;
+    if (bare) return replaced_add(out, "--%s=%s", bare->cell[2], bare->cell[3]);
     if (!option->takes || !value) return same ? replaced_keep(out, word) : replaced_add(out, "--%s", option->name);
     if (add_typed(out, option->name, value, &ok)) return ok ? read : 0;
     const char *meant = replaced_value(out, option->name, value, &ok);
@@ -175,8 +156,17 @@ static int replace_valued(Replaced *out, const char *option, const char *value, 
     if ((strcmp(option, "sequences") == 0 || strcmp(option, "batch") == 0) && is_millions(value)) option = "batch";
     if (strcmp(option, "for") == 0 && replaced_has(out, "lag") && word_among(EMITTED, value))
         return replaced_advise(out, "--emit %s writes its configuration", value) ? read : 0;
+    if (strcmp(option, "sequences") == 0 && out->tuned && out->accumulates && !out->micro && !out->total) {
+        const char *micro = arena_format(out->arena, "microbatch_sequences=%s", value); /* of torchtune: of a pass */
+        return micro && replaced_condition(out, micro) ? read : 0;
+    }
     if (add_typed(out, option, value, &ok)) return ok ? read : 0;
     const char *meant = replaced_size(out, option, value, &ok);
+    if (strcmp(option, "precision") == 0 && replaced_option(out, "--precision") &&
+        word_among("bf16 auto", meant ? meant : value))
+        return replaced_advise(out, "%s is not of weights, which are %s", value, replaced_option(out, "--precision"))
+                   ? read
+                   : 0;
     if (strcmp(option, "lora") == 0 && out->qlora) option = "qlora";
     return ok && replaced_add(out, "--%s=%s", option, meant ? meant : value) ? read : 0;
 }
@@ -185,8 +175,8 @@ static int replace_valued(Replaced *out, const char *option, const char *value, 
 static int pass_over(Replaced *out, const Meaning *meaning, const char *name, const char *value, int read) {
     bool valued = strcmp(meaning->what, "pass") == 0 || strcmp(meaning->what, "note=") == 0;
     bool number = strcmp(meaning->what, "note") == 0 && value && isdigit((unsigned char)*value);
-    bool follows =
-        value && (read == 1 || is_switch(value) || number || (valued && is_word(value) && !is_of_line(out, value)));
+    bool follows = value && (read == 1 || is_switch(value) || number || strchr("{[", *value) ||
+                             (valued && is_word(value) && !is_of_line(out, value)));
     out->any = true;
     if (meaning->said) return replaced_advise(out, "%s: %s", name, meaning->said) ? follows ? read : 1 : 0;
     return !replaced_leave(out, &out->passed, name) ? 0 : follows ? read : 1;
@@ -204,6 +194,8 @@ static int replace_named(Replaced *out, const Meaning *meaning, const char *word
     const char *what = meaning->what, *name = spelled(out, word), *space = strchr(what, ' ');
     bool option = strncmp(what, "--", 2) == 0, places = strstr(what, "{}") != NULL;
     if (!name) return 0;
+    if (strcmp(what, "answer") == 0 && *meaning->where && strchr(meaning->where, '=')) /* it is of the value */
+        return replaced_refuse(out, name, arena_format(out->arena, "is not planned so; %s", meaning->said)) ? read : 0;
     if (strcmp(what, "answer") == 0) return !replaced_unknown(out, word) ? 0 : value && is_word(value) ? read : 1;
     if (word_among("pass switch note note=", what)) return pass_over(out, meaning, name, value, read);
     if (meaning->said && !(out->says_drafts && meaning_is(meaning, "--speculate")) &&
@@ -226,7 +218,15 @@ static int replace_model(Replaced *out, const char *option, char *value, char **
     const char *name = NULL;
     char *inside[1] = {value};
     if (!word_among("model critic reward teacher", option) || !value || file_is_there(value)) return -1;
+    const char *before = out->foreign ? replaced_option(out, "--model") : NULL;
+    char *joined = before ? arena_format(out->arena, "%s-%s", before, value) : NULL;
+    if (joined && strcmp(option, "model") == 0 && zoo_of_repository(replaced_zoo(out), joined)) /* llama3, 70B */
+        return (joined = arena_format(out->arena, "--model=%s", joined)) && replaced_put(out, "--model", joined);
+    bool sized = words && left > 1 && isdigit((unsigned char)words[1][0]) && !isdigit((unsigned char)*value) &&
+                 strspn(words[1], "0123456789.bB") == strlen(words[1]);
     int taken = replaced_model(out, words ? words : inside, words ? left : 1, &name);
+    if (taken == 0 && sized)
+        return replaced_add(out, "--%s=%s-%s", option, value, words[1]) ? 2 : 0; /* the error names it */
     if (taken == 0 || (taken == 1 && strcmp(name, value) == 0)) return -1;
     return replaced_add(out, "--%s=%s", option, name) ? taken : 0;
 }
@@ -361,6 +361,11 @@ static void note_word(Replaced *out, const char *word, const char *next) {
     out->tasked = out->tasked || meaning_is(&meaning, "--task");
     out->says_drafts = out->says_drafts || strcmp(meaning.what, "@number drafts") == 0;
     if (word_among("fsdp ep expert", meaning.what)) out->roles |= 1u << REST_COUNT;
+    out->cloud = out->cloud || (meaning_is(&meaning, "--chip") && value && replaced_is_instance(out, value));
+    out->accumulates = out->accumulates || strcmp(meaning.what, "@accumulation") == 0;
+    out->rolls = out->rolls || strcasestr(word, "rollout_batch") || strcasestr(word, "rollout-batch");
+    out->total =
+        out->total || strcasestr(word, "global") || strcasestr(word, "effective") || strstr(word, "train_batch");
     out->micro = out->micro || meaning_is(&meaning, "microbatch_sequences") || meaning_is(&meaning, "@device_batch");
     out->dp_attention = meaning_is(&meaning, "data") && number > 1 && number < 1 << 16 ? number : out->dp_attention;
     out->attends = out->attends || strcmp(meaning.what, "attention_data>=2") == 0;
@@ -420,26 +425,12 @@ static Replaced reading_of(Arena *arena, int argc, char **argv) {
     return out;
 }
 
-bool words_tune(int argc, char **argv) {
-    Arena arena = {0};
-    bool tuned = reading_of(&arena, argc, argv).tuned;
-    for (int i = 1; i < argc; i++) tuned = tuned || strcmp(argv[i], "--help") == 0;
-    arena_free(&arena);
-    return tuned;
-}
-
-bool words_train(int argc, char **argv) {
+bool words_say(int argc, char **argv, WordsOf what) {
     Arena arena = {0};
     Replaced out = reading_of(&arena, argc, argv);
     arena_free(&arena);
-    return out.tuned || out.trained;
-}
-
-bool words_divide(int argc, char **argv) {
-    Arena arena = {0};
-    bool divides = reading_of(&arena, argc, argv).roles != 0;
-    arena_free(&arena);
-    return divides;
+    for (int i = 1; i < argc && what == WORDS_TUNE; i++) out.tuned = out.tuned || strcmp(argv[i], "--help") == 0;
+    return what == WORDS_DIVIDE ? out.roles != 0 : out.tuned || (what == WORDS_TRAIN && out.trained);
 }
 
 /* A question is answered with what it was read as. */
