@@ -330,6 +330,7 @@ char **question_words(int *argc, char **argv, Arena *arena, char **command) {
             i += of_model - 1;
             continue;
         }
+        wants[GOAL] = wants[GOAL] || (words[i][0] == '$' && strpbrk(words[i], "kKmM")); /* "$2M" */
         wants[CHEAPEST] = wants[CHEAPEST] || strncmp(words[i], "--objective=cost", 16) == 0;
         int taken = chip_words(&out, words + i, count - i, name);
         chips += taken > 0, i += taken > 1 ? taken - 1 : 0;

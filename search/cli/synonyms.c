@@ -218,6 +218,8 @@ static int replace_model(Replaced *out, const char *option, char *value, char **
     const char *name = NULL;
     char *inside[1] = {value};
     if (!word_among("model critic reward teacher", option) || !value || file_is_there(value)) return -1;
+    bool follows = words && left > 1 && words[1][0] != '-', again = out->foreign > 0 && replaced_option(out, "--model");
+    if (!follows && !again && !strchr(value, '/')) return -1; /* the error names a slip; the zoo takes 50 ms */
     const char *before = out->foreign ? replaced_option(out, "--model") : NULL;
     char *joined = before ? arena_format(out->arena, "%s-%s", before, value) : NULL;
     if (joined && strcmp(option, "model") == 0 && zoo_of_repository(replaced_zoo(out), joined)) /* llama3, 70B */
