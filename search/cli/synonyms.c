@@ -54,7 +54,7 @@ static bool is_switch(const char *value) { return strcasecmp(value, "true") == 0
 static bool is_of_line(Replaced *out, const char *word) {
     const char *times = strpbrk(word, "xX");
     bool machine = !out->sized && isdigit((unsigned char)*word) && times && replaced_is_chip(out, times + 1);
-    return machine || (!out->model && zoo_of_repository(replaced_zoo(out), word));
+    return machine || (!out->model && strpbrk(word, "0123456789") && zoo_of_repository(replaced_zoo(out), word));
 }
 
 /* ---- the command's own options ---- */
