@@ -77,7 +77,7 @@ const Chip *catalog_find(const Catalog *catalog, const char *name) {
 
 const Chip *catalog_instance(const Catalog *catalog, const char *name, int *chips) {
     char alias[CHIP_NAME_SIZE];
-    for (*chips = 1; *chips <= 16; *chips *= 2) {
+    for (*chips = 1; *chips <= 72; *chips = *chips == 16 ? 72 : *chips * 2) { /* an NVL72 too */
         int length = snprintf(alias, sizeof alias, "%s:%d", name, *chips);
         const Chip *chip = length < (int)sizeof alias ? catalog_find(catalog, alias) : NULL;
         if (chip) return chip;

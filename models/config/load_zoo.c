@@ -222,6 +222,39 @@ const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
     return NULL;
 }
 
+/* Whether two names have the same digits: who errs in a letter does not err in the size. */
+static bool same_digits(const char *a, const char *b) {
+    for (;; a++, b++) {
+        a += strcspn(a, "0123456789"), b += strcspn(b, "0123456789");
+        if (*a != *b) return false;
+        if (!*a) return true;
+    }
+}
+
+/* The model with whose name a name begins, "Phi-3-mini" of "Phi-3-mini-4k"; NULL: there is none. */
+static const Model *begun_with(const Zoo *zoo, const char *name) {
+    const Model *found = NULL;
+    char begun[REPOSITORY_SIZE];
+    snprintf(begun, sizeof begun, "%s", name);
+    for (char *hyphen; !found && (hyphen = strrchr(begun, '-')) && strchr(begun, '-') != hyphen;)
+        *hyphen = '\0', found = zoo_find(zoo, begun);
+    return found;
+}
+
+const Model *zoo_meant(const Zoo *zoo, const char *argument) {
+    char name[REPOSITORY_SIZE];
+    const Model *found = zoo_of_repository(zoo, argument);
+    if (found || !name_in(argument, name) || strlen(name) < 6) return found;
+    for (int i = 0; i < zoo->count; i++)
+        for (int k = -1; k < zoo->models[i].alias_count; k++) {
+            const char *known = k < 0 ? zoo->models[i].name : zoo->models[i].aliases[k];
+            if (same_digits(name, known) && tolower((unsigned char)name[0]) == tolower((unsigned char)known[0]) &&
+                name_distance(name, known) <= 1 + (strlen(name) > 9))
+                return &zoo->models[i];
+        }
+    return begun_with(zoo, name);
+}
+
 const char *repository_stores(const char *argument) {
     const char *stored = NULL;
     char name[REPOSITORY_SIZE];
@@ -271,25 +304,13 @@ static bool is_of_family(const char *name, const char *known) {
     return false;
 }
 
-/* Whether two names have the same digits: who errs in a letter does not err in the size. */
-static bool same_digits(const char *a, const char *b) {
-    for (;; a++, b++) {
-        a += strcspn(a, "0123456789"), b += strcspn(b, "0123456789");
-        if (*a != *b) return false;
-        if (!*a) return true;
-    }
-}
-
 /* The model that is nearest in meaning to a name: what it begins with, "Phi-3-mini" of "Phi-3-mini-4k", else one of a
  * family that it names and of its size, within a tenth, with most parts in common. NULL: none is. */
 static const Model *nearest_in_meaning(const Zoo *zoo, const char *name) {
     const Model *nearest = NULL;
     double billions = billions_in(name);
     int most = 0;
-    char begun[REPOSITORY_SIZE];
-    snprintf(begun, sizeof begun, "%s", name);
-    for (char *hyphen; !nearest && (hyphen = strrchr(begun, '-')) && strchr(begun, '-') != hyphen;)
-        *hyphen = '\0', nearest = zoo_find(zoo, begun);
+    nearest = begun_with(zoo, name);
     if (nearest) return nearest;
     for (int i = 0; i < zoo->count && billions > 0; i++) {
         const Model *model = &zoo->models[i];

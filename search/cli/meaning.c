@@ -9,11 +9,12 @@
 #include <string.h>
 #include <strings.h>
 
-enum { PARTS_MAX = 12, PART_SIZE = 24 };
+enum { PARTS_MAX = 12, PART_SIZE = 24, CALLS_MAX = 4 };
 
-/* The parts of a name. */
+/* The parts of a name, and what rows call each besides. */
 typedef struct {
     char text[PARTS_MAX][PART_SIZE];
+    const char *calls[PARTS_MAX][CALLS_MAX];
     int count;
 } Parts;
 
@@ -86,28 +87,41 @@ static bool is_called_any(const char *part, const char *names) {
     return false;
 }
 
-/* Whether a part is what a row calls so, under any of its names. */
-static bool is_part(const char *part, const char *name, size_t length) {
-    if (is_called(part, name, length)) return true;
-    for (int i = 0; i < WORD_ROW_COUNT && is_kind(&WORD_ROWS[i], "part"); i++) /* they stand first */
-        if (strncmp(WORD_ROWS[i].cell[1], name, length) == 0 && !WORD_ROWS[i].cell[1][length])
-            return is_called_any(part, WORD_ROWS[i].cell[2]);
+/* Whether the part of this number is what a row calls so, under any of its names. */
+static bool is_part(const Parts *parts, int part, const char *name, size_t length) {
+    if (is_called(parts->text[part], name, length)) return true;
+    for (int i = 0; i < CALLS_MAX && parts->calls[part][i]; i++)
+        if (strncmp(parts->calls[part][i], name, length) == 0 && !parts->calls[part][i][length]) return true;
     return false;
 }
 
-/* Whether any row has this part. */
+static int by_text(const void *a, const void *b) { return strcmp(a, *(const char *const *)b); }
+
+/* Whether any row has this part, in the plural too. */
 static bool is_known(const char *part) {
-    for (int i = 0; i < WORD_ROW_COUNT; i++) {
-        const char *const *cell = WORD_ROWS[i].cell;
-        bool names = is_kind(&WORD_ROWS[i], "name");
-        if ((names || is_kind(&WORD_ROWS[i], "part")) && is_called_any(part, cell[1])) return true;
-        if (is_kind(&WORD_ROWS[i], "part") && is_called_any(part, cell[2])) return true;
+    char small[PART_SIZE];
+    size_t length = 0;
+    for (; part[length] && length + 1 < sizeof small; length++)
+        small[length] = (char)tolower((unsigned char)part[length]);
+    small[length] = '\0';
+    for (int cut = 0; cut < 2; cut++) {
+        if (bsearch(small, WORD_PARTS, (size_t)WORD_PART_COUNT, sizeof *WORD_PARTS, by_text)) return true;
+        if (length < 3 || small[length - 1] != 's') return false;
+        small[length - 1] = '\0';
     }
     return false;
 }
 
 static void add_part(Parts *parts, const char *text, size_t length) {
     if (parts->count < PARTS_MAX) snprintf(parts->text[parts->count++], PART_SIZE, "%.*s", (int)length, text);
+}
+
+/* What rows call the parts: the rows of their kind stand first. */
+static void name_parts(Parts *parts) {
+    for (int i = 0; i < parts->count; i++)
+        for (int row = 0, calls = 0; is_kind(&WORD_ROWS[row], "part") && calls < CALLS_MAX; row++)
+            if (is_called_any(parts->text[i], WORD_ROWS[row].cell[2]))
+                parts->calls[i][calls++] = WORD_ROWS[row].cell[1];
 }
 
 /* Adds a part, or the known ones that it is made of ("numgpus"): the first is as long as it may be. */
@@ -119,7 +133,8 @@ static void add_known(Parts *parts, const char *text, size_t length) {
         snprintf(piece, sizeof piece, "%.*s", (int)first, text);
         if (!is_known(piece)) continue;
         snprintf(piece, sizeof piece, "%.*s", (int)(length - first), text + first);
-        Parts rest = {.count = 0};
+        Parts rest;
+        rest.count = 0;
         if (!is_known(piece) && length - first > 4) add_known(&rest, text + first, length - first);
         if (!is_known(piece) && rest.count < 2) continue;
         add_part(parts, text, first);
@@ -140,6 +155,7 @@ static Parts parts_of(const char *name) {
         if (length > 0) add_known(&parts, at, length);
         at += length + (at[length] != '\0' && strchr("-_./:", at[length]) != NULL);
     }
+    name_parts(&parts);
     return parts;
 }
 
@@ -150,7 +166,7 @@ static int part_among(const Parts *parts, unsigned taken, const char *names) {
     for (int i = 0; i < parts->count; i++)
         for (const char *at = names; !(taken & 1u << i); at++) {
             size_t length = strcspn(at, " |]");
-            if (is_part(parts->text[i], at, length)) return i;
+            if (is_part(parts, i, at, length)) return i;
             at += length;
             if (*at != '|') break;
         }
@@ -180,7 +196,8 @@ static int row_parts(const char *row, const Parts *parts, bool near, bool *any) 
 /* "1024", "4M", "1,2", "2x8": nothing but a count. */
 static bool is_number(const char *value) {
     size_t digits = value[0] == '-' ? 1 : 0;
-    if (!isdigit((unsigned char)value[digits])) return false;
+    const char *dot = strchr(value, '.');
+    if (!isdigit((unsigned char)value[digits]) || (dot && strchr(dot + 1, '.'))) return false; /* "0.0.0.0" */
     digits += strspn(value + digits, "0123456789.,x");
     size_t unit = strspn(value + digits, "kKMGTBi%");
     return unit <= 2 && (value[digits + unit] == '\0' || value[digits + unit] == '-');
@@ -329,17 +346,11 @@ bool meaning_of_slip(const char *name, char *out, size_t size) {
         int least = strlen(part) > 5 ? 3 : strlen(part) > 3 ? 2 : 0;
         char best[PART_SIZE];
         snprintf(best, sizeof best, "%s", part);
-        for (int r = 0; r < WORD_ROW_COUNT && !is_known(part); r++)
-            for (int c = 1; c < 3 && (c == 1 || is_kind(&WORD_ROWS[r], "part")); c++)
-                for (const char *at = WORD_ROWS[r].cell[c]; at && *at; at += strspn(at, " |[]!")) {
-                    char known[PART_SIZE];
-                    size_t length = strcspn(at, " |[]!");
-                    snprintf(known, sizeof known, "%.*s", (int)length, at);
-                    bool names = is_kind(&WORD_ROWS[r], "name") || is_kind(&WORD_ROWS[r], "part");
-                    int distance = names && length > 3 && known[0] == part[0] ? name_distance(part, known) : least;
-                    if (distance < least) least = distance, slip = true, snprintf(best, sizeof best, "%s", known);
-                    at += length;
-                }
+        for (int k = 0; k < WORD_PART_COUNT && least > 0 && !is_known(part); k++) {
+            const char *known = WORD_PARTS[k];
+            int distance = strlen(known) > 3 && known[0] == part[0] ? name_distance(part, known) : least;
+            if (distance < least) least = distance, slip = true, snprintf(best, sizeof best, "%s", known);
+        }
         used += (size_t)snprintf(out + used, size - used, "%s%s", used ? "-" : "", best);
     }
     return slip && used < size;

@@ -11,6 +11,8 @@ typedef struct {
 } WordRow;
 extern const WordRow WORD_ROWS[];
 extern const int WORD_ROW_COUNT;
+extern const char *const WORD_PARTS[]; /* of names, sorted */
+extern const int WORD_PART_COUNT;
 
 /* Where a name stands, which its meaning depends on. */
 typedef struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Words whose value decides more than a row of meanings.tsv can say. */
+#include "base/file.h"
 #include "base/number.h"
 #include "base/util.h"
 #include "search/cli/replaced.h"
@@ -75,10 +76,25 @@ static int read_accumulation(Replaced *out, Typed typed) {
                : 0;
 }
 
+/* Whether a configuration of DeepSpeed says in its name which ZeRO it has, "ds_z3_config.json". */
 static int read_config(Replaced *out, Typed typed) {
     bool model = typed.value && text_ends_in(typed.value, ".json");
-    const char *option = model ? "model" : "from-config";
-    if (!typed.value || !replaced_has(out, option)) return -1;
+    const char *deep = strstr(typed.word, "deepspeed") || strstr(typed.word, "ds") ? typed.value : NULL;
+    const char *option = model && !deep ? "model" : "from-config", *zero = deep ? strcasestr(deep, "z") : NULL;
+    if (!typed.value) return -1;
+    if (deep && !file_is_there(deep)) {
+        const char *number = zero ? strpbrk(zero, "123") : strpbrk(deep, "123"), *name = "not here, and left out";
+        bool three = number && *number == '3', other = number && !three;
+        const char *stage = other ? arena_format(out->arena, "fsdp=1 zero_stage=%c", *number) : NULL;
+        bool ok = three ? replaced_rest(out) : !other || (stage && replaced_condition(out, stage));
+        return ok && replaced_advise(out, "%s is %s", deep,
+                                     three   ? "read as ZeRO 3"
+                                     : other ? "read as its ZeRO stage"
+                                             : name)
+                   ? typed.read
+                   : 0;
+    }
+    if (!replaced_has(out, option)) return -1;
     return replaced_add(out, "--%s=%s", option, typed.value) ? typed.read : 0;
 }
 
@@ -93,7 +109,8 @@ static int read_way(Replaced *out, Typed typed) {
                : replaced_add(out, "--task=%s", typed.value) ? typed.read
                                                              : 0;
     out->any = true;
-    return (out->ranked && strstr(option, "lora=")) || replaced_add(out, "%s", option) ? typed.read : 0;
+    bool said = (out->ranked && strstr(option, "lora=")) || (strcmp(option, "--task=sft") == 0 && out->tasked);
+    return said || replaced_add(out, "%s", option) ? typed.read : 0;
 }
 
 /* `--load_in_8bit`, unless it is false; 4 bits are what QLoRA has by itself. */
@@ -166,6 +183,79 @@ static int read_train_gpus(Replaced *out, Typed typed) {
     Error not_whole = {0};
     if (!number_whole(typed.value, "", 1, 1 << 24, &number, &not_whole)) return -1;
     return replaced_add(out, "--train-nodes=%lld", (long long)(number % 8 == 0 ? number / 8 : number)) ? typed.read : 0;
+}
+
+/* A whole number that other words of the line complete (replaced_add_work()). */
+static int read_number(Replaced *out, Typed typed, const char *which) {
+    double number = typed.value ? strtod(typed.value, NULL) : 0;
+    const char *unit = typed.value ? typed.value + strspn(typed.value, "0123456789.") : "";
+    double times = toupper((unsigned char)*unit) == 'K' ? 1e3 : toupper((unsigned char)*unit) == 'M' ? 1e6 : 1;
+    if (!(number > 0 && number < 1e9)) return -1;
+    out->any = true;
+    if (strcmp(which, "mini") == 0) out->mini = (long)number;
+    if (strcmp(which, "device") == 0) out->device = (long)number;
+    if (strcmp(which, "passes") == 0) out->passes = (long)number;
+    if (strcmp(which, "steps") == 0) out->steps = number * times;
+    if (strcmp(which, "gigabits") == 0) out->gigabits = number * (toupper((unsigned char)*unit) == 'T' ? 1e3 : 1);
+    if (strcmp(which, "slices") == 0) out->slices = (out->slices ? out->slices : 1) * (int64_t)number;
+    if (strcmp(which, "drafts") == 0 && out->drafts) return typed.read;
+    if (strcmp(which, "drafts") == 0)
+        return (out->drafts = true) && replaced_add(out, "--speculate=%ld:0.7", (long)number) &&
+                       replaced_advise(
+                           out, "each draft is accepted with 0.7, as nobody says; --speculate K:ACCEPTANCE says it")
+                   ? typed.read
+                   : 0;
+    if (strcmp(which, "pool") == 0) {
+        out->pools += (long)number;
+        bool first = out->pools == (long)number;
+        return !first || (replaced_add(out, "--mode=disaggregated") &&
+                          replaced_advise(out, "how the GPUs of both pools are divided is chosen"))
+                   ? typed.read
+                   : 0;
+    }
+    return typed.read;
+}
+
+/* vLLM's `--speculative-config '{"num_speculative_tokens": 3, ...}'`. */
+static int read_drafts(Replaced *out, Typed typed) {
+    const char *tokens = typed.value ? strstr(typed.value, "num_speculative_tokens") : NULL;
+    const char *number = tokens ? strpbrk(tokens, "0123456789") : "3";
+    return read_number(out, (Typed){typed.word, number ? number : "3", typed.read}, "drafts");
+}
+
+/* `--count 16`: instances of a cloud, or chips. */
+static int read_count(Replaced *out, Typed typed) {
+    return replaced_add(out, "--%s=%s", out->cloud ? "nodes" : "chips", typed.value) ? typed.read : 0;
+}
+
+/* The name of a cluster, or a machine. */
+static int read_cluster(Replaced *out, Typed typed) {
+    bool ok = true;
+    if (replaced_machine(out, typed.value, out->sized, &ok)) return ok ? typed.read : 0;
+    return replaced_leave(out, &out->passed, "--cluster") ? typed.read : 0;
+}
+
+/* The batch of OpenRLHF's trainer is of answers where the rollout has one of its own. */
+static int read_train_batch(Replaced *out, Typed typed) {
+    if (!typed.value) return -1;
+    return replaced_add(out, "--%s=%s", out->rolls ? "train-batch" : "prompts", typed.value) ? typed.read : 0;
+}
+
+/* A degree of RL's trainer, "@trainer tensor". */
+static int read_trainer(Replaced *out, Typed typed, const char *role) {
+    if (!typed.value || !isdigit((unsigned char)*typed.value)) return -1;
+    out->trainer = arena_format(out->arena, "%s%s%s=%s", out->trainer ? out->trainer : "", out->trainer ? " " : "",
+                                role, typed.value);
+    return out->any = true, out->trainer ? typed.read : 0;
+}
+
+/* `--mesh 16x16` is a slice; `--mesh data=4,fsdp=128` a plan's degrees. */
+static int read_mesh(Replaced *out, Typed typed) {
+    const char *degrees = typed.value ? replaced_degrees(out, typed.value) : NULL;
+    if (!typed.value) return -1;
+    if (degrees) return out->any = true, replaced_condition(out, degrees) ? typed.read : 0;
+    bool shape = strchr(typed.value, 'x') && strspn(typed.value, "0123456789x") == strlen(typed.value);
+    return !shape ? -1 : replaced_add(out, "--slice=%s", typed.value) ? typed.read : 0;
 }
 
 /* A model's size, "@size hidden_size". */
@@ -248,9 +338,17 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
         {"@emits", read_emits},
         {"@train_gpus", read_train_gpus},
         {"@rest", read_rest},
+        {"@mesh", read_mesh},
+        {"@drafts", read_drafts},
+        {"@cluster", read_cluster},
+        {"@count", read_count},
+        {"@train_batch", read_train_batch},
     };
     Typed typed = {word, value, read};
-    int done = strncmp(reader, "@size ", 6) == 0 ? read_size(out, typed, reader + 6) : -1;
+    int done = strncmp(reader, "@size ", 6) == 0      ? read_size(out, typed, reader + 6)
+               : strncmp(reader, "@number ", 8) == 0  ? read_number(out, typed, reader + 8)
+               : strncmp(reader, "@trainer ", 9) == 0 ? read_trainer(out, typed, reader + 9)
+                                                      : -1;
     for (size_t i = 0; i < COUNT_OF(READERS); i++)
         if (strcmp(reader, READERS[i].name) == 0) done = READERS[i].read(out, typed);
     return done >= 0 ? done : !replaced_unknown(out, word) ? 0 : value && value[0] != '-' ? read : 1;

@@ -15,6 +15,13 @@ const Catalog *replaced_catalog(Replaced *out) {
     return &out->catalog;
 }
 
+const Zoo *replaced_zoo(Replaced *out) {
+    Error unread = {0};
+    if (!out->zoo_is_read && !zoo_load(out->arena, &out->zoo, &unread)) out->zoo.count = 0;
+    out->zoo_is_read = true;
+    return &out->zoo;
+}
+
 bool replaced_is(const char *word, const char *name) {
     size_t length = strlen(name);
     return strncmp(word, name, length) == 0 && (word[length] == '\0' || word[length] == '=');
@@ -83,6 +90,11 @@ bool replaced_advise(Replaced *out, const char *format, ...) {
     out->any = true;
     out->advice = text ? text : out->advice;
     return text != NULL;
+}
+
+bool replaced_leave(Replaced *out, const char **list, const char *name) {
+    *list = arena_format(out->arena, "%s%s%s", *list ? *list : "", *list ? ", " : "", name);
+    return out->any = out->after_pass = true, *list != NULL;
 }
 
 bool replaced_condition(Replaced *out, const char *condition) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "mesh/chip_json.h"
+#include "models/config/model_json.h"
 #include "search/cli/meaning.h"
 
 /* The words as they become. */
@@ -19,6 +20,23 @@ struct Replaced {
     char *conditions;   /* of --require: NULL means none */
     const char *advice; /* NULL: none */
     const char *passed; /* options that no plan depends on: NULL: none */
+    const char *left;   /* options of other programs that nobody here knows; words of a sentence; NULL: none */
+    const char *unread;
+    const char *question;   /* what a question wants, "cheapest many tunes"; NULL: it is none */
+    const char *trainer;    /* degrees of the plan of RL's trainer; NULL: none */
+    double gigabits, steps; /* of a host's network a second, and steps of a training; 0: not said */
+    long mini, device,
+        passes;       /* prompts of an update of RL, its answers of a device, and passes of a step; 0: not said */
+    int64_t slices;   /* slices that are joined by DCN, as MaxText's axes say; 0: not said */
+    int foreign;      /* words of other programs */
+    long pools;       /* GPUs of pools for prompts and for decoding; 0: not said */
+    bool cloud;       /* it names an instance of a cloud */
+    bool rolls;       /* it says the batch of RL's rollout */
+    bool total;       /* it says the batch of a step */
+    bool accumulates; /* it says how many passes a step has */
+    bool says_drafts, drafts; /* it says how many drafts a step has */
+    bool tasked;              /* it says the task of a fine-tuning */
+    bool after_pass;          /* the word before was left out */
     Unknown *unknown, **last;
     bool any, sized;     /* something became another word; the line says how large the machine is */
     bool counted;        /* it counts GPUs */
@@ -40,11 +58,21 @@ struct Replaced {
     const char *sizes;  /* a model's sizes, "hidden_size=4096 "; NULL: none */
     Catalog catalog;    /* replaced_catalog() */
     bool read;
+    Zoo zoo; /* replaced_zoo() */
+    bool zoo_is_read;
 };
 
 /* The chips, read when a word may be one; without any where they cannot be read, which is the command's to say. */
 const Catalog *replaced_catalog(Replaced *out);
 bool replaced_is_chip(Replaced *out, const char *name);
+bool replaced_is_instance(Replaced *out, const char *name); /* of a cloud, or a DGX */
+const Zoo *replaced_zoo(Replaced *out);
+
+/* A model in one word or several ("llama 3.1 405b", "lama3-8b"): how many words, and its name, with advice where it is
+ * a slip; 0: it is none, and the name is the first word. */
+int replaced_model(Replaced *out, char **words, int left, const char **name);
+/* "TP8-PP2", "tp=8,pp=2" as a plan, "tensor=8 pipeline=2"; NULL: it is none, or memory is out. */
+char *replaced_degrees(Replaced *out, const char *word);
 
 /* Adds a word as it is; as printf writes it; adds to the advice in the same way. False: memory is out, or what was made
  * for the words. */
@@ -73,6 +101,8 @@ bool replaced_condition(Replaced *out, const char *condition);
 /* What `@reader` of meanings.tsv does. As Replaced.word returns. */
 int replaced_reader(Replaced *out, const char *reader, const char *word, const char *value, int read);
 
+/* Leaves out an option, whose name is in a list that the advice has. False: memory is out. */
+bool replaced_leave(Replaced *out, const char **list, const char *name);
 /* A word without an option; one is before it. Returns as Replaced.word does. */
 int replaced_stray(Replaced *out, char **words, int left);
 /* Whether a word is "--name" or "--name=value", of one name or of any. */
@@ -89,6 +119,13 @@ const char *replaced_size(Replaced *out, const char *option, const char *value, 
  * workstation's card has one, and how soon is a question of several machines. False: memory is out. */
 bool replaced_count_instances(Replaced *out);
 bool replaced_add_size(Replaced *out);
+/* The value of an option among the words as they became; NULL: it is not there. */
+const char *replaced_option(const Replaced *out, const char *option);
+/* Puts a word in the place of an option with its value, which is there; NULL: takes it away. True. */
+bool replaced_put(Replaced *out, const char *option, char *word);
+/* What RL's words say together: prompts of a step and answers of an update, and the trainer's plan; the slices of
+ * MaxText's axes. False: memory is out. */
+bool replaced_add_work(Replaced *out);
 /* vLLM's data-parallel ranks: copies of a dense model; a mixture's experts are cut over all of them. False: memory is
  * out. */
 bool replaced_add_ranks(Replaced *out);

@@ -13,10 +13,16 @@
 #include <string.h>
 #include <strings.h>
 
+bool replaced_is_instance(Replaced *out, const char *name) {
+    int each;
+    return strpbrk(name, "._") || strstr(name, "gpu-") ||
+           (!replaced_is_chip(out, name) && catalog_instance(replaced_catalog(out), name, &each));
+}
+
 /* An instance of a cloud as a chip, of which --nodes counts instances; false: it is none (*ok), or memory is out. */
 static bool add_instance(Replaced *out, const char *word, bool *ok) {
     int chips = 0;
-    bool may = isalpha((unsigned char)word[0]) && strpbrk(word, ".-_"); /* as all of their names have */
+    bool may = isalpha((unsigned char)word[0]) && (strpbrk(word, ".-_") || strncasecmp(word, "nvl", 3) == 0);
     const Chip *chip = may ? catalog_instance(replaced_catalog(out), word, &chips) : NULL;
     if (!chip) return false;
     out->instance = chips;
@@ -24,23 +30,38 @@ static bool add_instance(Replaced *out, const char *word, bool *ok) {
     return *ok = replaced_add(out, "--chip=%s", chip->name), true;
 }
 
-bool replaced_count_instances(Replaced *out) {
-    char *last = NULL;
+const char *replaced_option(const Replaced *out, const char *option) {
     for (int i = 1; i < out->count; i++) {
-        bool own = strcmp(out->words[i], "--nodes") == 0 && i + 1 < out->count;
-        if (!own && strncmp(out->words[i], "--nodes=", 8) != 0) continue;
-        const char *value = own ? out->words[i + 1] : out->words[i] + 8;
-        long nodes = strspn(value, "0123456789") == strlen(value) && strlen(value) < 8 ? strtol(value, NULL, 10) : 0;
-        if (nodes == 0) return true; /* the error is the option's own */
-        out->words[i] = last = out->instance_is_pod ? arena_format(out->arena, "--pods=%ld", nodes)
-                                                    : arena_format(out->arena, "--chips=%ld", nodes * out->instance);
-        if (own) memmove(out->words + i + 1, out->words + i + 2, (size_t)(--out->count - i - 1) * sizeof *out->words);
-        if (!last) return false;
+        const char *word = out->words[i];
+        if (!replaced_is(word, option)) continue;
+        return word[strlen(option)] == '=' ? word + strlen(option) + 1 : i + 1 < out->count ? out->words[i + 1] : "";
     }
-    return last || out->sized || replaced_add(out, "--chips=%d", out->instance);
+    return NULL;
 }
 
-/* "8xH200", "2x4090", "160x8xH100", "4xDGX-H100": how many chips, or (*nodes) hosts, of which one. 0: it is none. */
+bool replaced_put(Replaced *out, const char *option, char *word) {
+    for (int i = 1; i < out->count; i++) {
+        if (!replaced_is(out->words[i], option)) continue;
+        int own = 1 + !strchr(out->words[i], '='), kept = word != NULL;
+        if (kept) out->words[i] = word;
+        memmove(out->words + i + kept, out->words + i + own, (size_t)(out->count - i - own) * sizeof *out->words);
+        out->count -= own - kept;
+        break;
+    }
+    return out->any = true;
+}
+
+bool replaced_count_instances(Replaced *out) {
+    const char *value = replaced_option(out, "--nodes");
+    if (!value) return out->sized || replaced_add(out, "--chips=%d", out->instance);
+    long nodes = strspn(value, "0123456789") == strlen(value) && strlen(value) < 8 ? strtol(value, NULL, 10) : 0;
+    if (nodes == 0) return true; /* the error is the option's own */
+    char *word = out->instance_is_pod ? arena_format(out->arena, "--pods=%ld", nodes)
+                                      : arena_format(out->arena, "--chips=%ld", nodes * out->instance);
+    return word && replaced_put(out, "--nodes", word);
+}
+
+/* "8xH200", "2x4090", "160x8xH100", "4xDGX-H100": how many chips, or (*nodes) instances, of which one; 0: none. */
 static int64_t chips_of(Replaced *out, const char *word, char name[64], bool *nodes) {
     char count[64], rest[64];
     int64_t all = 1;
@@ -57,9 +78,11 @@ static int64_t chips_of(Replaced *out, const char *word, char name[64], bool *no
     size_t digits = strspn(rest, "0123456789");
     if (digits > 0 && digits < 7 && tolower((unsigned char)rest[digits]) == 'x' && !replaced_is_chip(out, rest))
         all *= strtoll(rest, NULL, 10), snprintf(name, 64, "%s", rest + digits + 1);
-    if (strncasecmp(name, "dgx-", 4) == 0 || strncasecmp(name, "hgx-", 4) == 0)
-        *nodes = true, memmove(name, name + 4, strlen(name + 4) + 1);
-    bool known = replaced_is_chip(out, name), starts = isalpha((unsigned char)word[0]);
+    if (*name == ' ') memmove(name, name + 1, strlen(name));
+    int each;
+    bool known = replaced_is_chip(out, name) || catalog_instance(replaced_catalog(out), name, &each),
+         starts = isalpha((unsigned char)word[0]);
+    *nodes = known && replaced_is_instance(out, name);
     return all <= 0 || (!known && (starts || !isalpha((unsigned char)name[0]))) ||
                    (starts && replaced_is_chip(out, word))
                ? 0
@@ -73,7 +96,9 @@ bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok) {
     if (add_instance(out, word, ok)) return true;
     int64_t count = slice ? 0 : chips_of(out, word, name, &nodes);
     if (!slice && count == 0) return false;
-    *ok = slice ? replaced_add(out, "--slice=%s", word) : replaced_add(out, "--chip=%s", name);
+    *ok = slice                                  ? replaced_add(out, "--slice=%s", word)
+          : nodes && add_instance(out, name, ok) ? *ok
+                                                 : replaced_add(out, "--chip=%s", name);
     if (slice || sized || !*ok) return true;
     out->sized = true;
     *ok = replaced_add(out, "--%s=%lld", nodes ? "nodes" : "chips", (long long)count);
@@ -90,18 +115,8 @@ bool replaced_lacks_chip(const Replaced *out, Error *error) {
     return true;
 }
 
-/* The value of an option among the words as they became; NULL: it is not there. */
-static const char *value_of(const Replaced *out, const char *option) {
-    for (int i = 1; i < out->count; i++) {
-        const char *word = out->words[i];
-        if (!replaced_is(word, option)) continue;
-        return word[strlen(option)] == '=' ? word + strlen(option) + 1 : i + 1 < out->count ? out->words[i + 1] : "";
-    }
-    return NULL;
-}
-
 bool replaced_add_ranks(Replaced *out) {
-    const char *name = value_of(out, "--model");
+    const char *name = replaced_option(out, "--model");
     Model model;
     Error other = {0};
     bool mixture = false;
@@ -119,7 +134,7 @@ bool replaced_add_ranks(Replaced *out) {
 bool replaced_add_rate(Replaced *out) {
     int64_t answer = 256;
     Error other = {0};
-    const char *text = value_of(out, "--answer");
+    const char *text = replaced_option(out, "--answer");
     if (text && !number_whole(text, "", 1, 1 << 28, &answer, &other)) return true; /* the error is the option's own */
     return replaced_add(out, "--rate=%.4g", out->tokens_rate / (double)answer) &&
            replaced_advise(out, "%.10g tokens/s are answers of %lld tokens: --rate %.4g", out->tokens_rate,
@@ -135,19 +150,66 @@ static bool has_degrees(const char *conditions) {
     return false;
 }
 
+/* What lists a question has where the line names no machine: rows "lists". False: memory is out. */
+static bool add_lists(Replaced *out) {
+    const char *question = out->question ? out->question : "", *name = replaced_option(out, "--chip");
+    bool serving = strcmp(command_kind(out->command), "serving") == 0, cheapest = strstr(question, "cheapest") != NULL;
+    bool goal = replaced_option(out, "--deadline") || replaced_option(out, "--budget"),
+         tunes = out->tuned || strstr(question, "tunes");
+    const char *rate = serving && *question ? replaced_option(out, "--rate") : NULL;
+    const char *answer = replaced_option(out, "--answer");
+    double all = rate ? strtod(rate, NULL) * (answer ? strtod(answer, NULL) : 256) : 0;
+    if (rate && strtod(rate, NULL) >= 100 && /* of many replicas: one says how many there are */
+        !(replaced_put(out, "--rate", NULL) &&
+          replaced_advise(
+              out, "%s requests/s are %.4g output tokens/s: that by a row's tokens/s/chip is the number of chips", rate,
+              all)))
+        return false;
+    const char *kind = serving ? "serving" : tunes ? "tuning" : "training";
+    const Chip *chip = name ? catalog_find(replaced_catalog(out), name) : NULL;
+    bool torus = name && !strchr(name, ',') && chip && !chip_has_domains(chip), sized = out->sized;
+    if (!name && !out->sized && (cheapest || goal || strstr(question, "many"))) {
+        const char *kinds = cheapest ? word_row("lists", kind)->cell[2] : "h100";
+        if (!(serving || tunes || cheapest || strstr(question, "many"))) kinds = "v5p", torus = true;
+        if (!replaced_add(out, "--chip=%s", kinds)) return false;
+    } else if (!name && sized && cheapest && !replaced_option(out, "--slice") &&
+               !replaced_add(out, "--chip=%s", word_row("lists", kind)->cell[2])) {
+        return false;
+    }
+    if (sized || (!goal && !*question && !(name && strchr(name, ',')))) return true;
+    bool one = !*question && !goal; /* machines are compared */
+    const char *counts = one     ? serving || tunes ? "8" : "256"
+                         : torus ? "16,32,64,128,256,512,1024"
+                                 : word_row("lists", kind)->cell[3];
+    if (torus && goal) return replaced_add(out, "--pods=1,2,4,8");
+    return replaced_add(out, "--%s=%s", serving || tunes || torus || one ? "chips" : "nodes", counts) &&
+           (!one || replaced_advise(out, "%s chips of each, as no number is given", counts));
+}
+
+/* Whether a text of that length is among words between blanks. */
+static bool word_of(const char *words, const char *text, size_t length) {
+    char word[16];
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    return word_among(words, word);
+}
+
 bool replaced_add_size(Replaced *out) {
     static const char *const SIZES[] = {"--nodes", "--chips", "--pods", "--slice", "--from", "--from-config", "--help"};
-    for (size_t i = 0; i < COUNT_OF(SIZES); i++)
-        if (value_of(out, SIZES[i])) return true;
-    const char *name = value_of(out, "--chip");
-    bool goal = value_of(out, "--deadline") || value_of(out, "--budget");
-    if (strcmp(out->command->name, "sweep") == 0 && goal) {
-        const Chip *chip = name ? catalog_find(replaced_catalog(out), name) : NULL;
-        return chip && chip_has_domains(chip) ? replaced_add(out, "--nodes=8,16,32,64,128,256,512,1024")
-                                              : replaced_add(out, "--pods=1,2,4,8");
+    for (size_t i = 0; i < COUNT_OF(SIZES); i++) out->sized = out->sized || replaced_option(out, SIZES[i]);
+    if (strncmp(out->command->name, "sweep", 5) == 0) return add_lists(out);
+    const char *name = replaced_option(out, "--chip"), *conditions = out->conditions ? out->conditions : "";
+    int64_t all = 1;
+    for (const char *at = conditions; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        size_t length = strcspn(at, "=<> ");
+        bool role = at[length] == '=' && word_of("data fsdp tensor pipeline sequence", at, length);
+        if (role && all < 1 << 24) all *= max_whole(1, atoi(at + length + 1));
     }
-    if (!name || has_degrees(out->conditions) || !replaced_has(out, "chips")) return true;
+    bool whole = strstr(conditions, "data=") || strstr(conditions, "fsdp="); /* a plan, not a part of one */
+    if (name && !out->sized && whole && all > 1 && strcmp(command_kind(out->command), "training") == 0)
+        return replaced_add(out, "--chips=%lld", (long long)all) &&
+               replaced_advise(out, "%lld chips, as the degrees say", (long long)all);
+    if (out->sized || !name || has_degrees(out->conditions) || !replaced_has(out, "chips")) return true;
     const Chip *chip = catalog_find(replaced_catalog(out), name);
-    if (!chip || chip->scaleup != SCALEUP_PCIE || strcmp(out->command->name, "sweep") == 0) return true;
+    if (!chip || chip->scaleup != SCALEUP_PCIE) return true;
     return replaced_add(out, "--chips=1") && replaced_advise(out, "one %s, as no number is given", chip->name);
 }

@@ -51,3 +51,25 @@ const char *replaced_size(Replaced *out, const char *option, const char *value, 
     }
     return replaced_value(out, option, value, ok);
 }
+
+char *replaced_degrees(Replaced *out, const char *word) {
+    char *plan = NULL, name[24];
+    for (const char *at = word; *at;) {
+        size_t letters = 0;
+        while (isalpha((unsigned char)at[letters])) letters++;
+        const char *number = at + letters + (at[letters] == '=' || at[letters] == '-');
+        size_t digits = strspn(number, "0123456789");
+        Meaning meaning;
+        if (letters == 0 || letters >= sizeof name || digits == 0) return NULL;
+        snprintf(name, sizeof name, "%.*s", (int)letters, at);
+        if (!replaced_meaning(out, name, "2", &meaning) || !islower((unsigned char)*meaning.what) ||
+            strpbrk(meaning.what, "=<> ") || word_among("pass switch note answer", meaning.what))
+            return NULL;
+        plan = arena_format(out->arena, "%s%s%s=%.*s", plan ? plan : "", plan ? " " : "", meaning.what, (int)digits,
+                            number);
+        if (!plan) return NULL;
+        at = number + digits;
+        at += strspn(at, "-_, ");
+    }
+    return plan;
+}

@@ -11,17 +11,13 @@
 #include <string.h>
 #include <strings.h>
 
-static bool is_among(const char *word, const char *const *words, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (strcasecmp(words[i], word) == 0) return true;
-    return false;
+/* Whether a word is one of those that a row of this kind has. */
+static bool is_said(const char *kind, const char *of, const char *word) {
+    const WordRow *row = word_row(kind, of);
+    return row && word_among(row->cell[2], word);
 }
 
-bool replaced_is_filler(const char *word) {
-    for (int i = 0; i < WORD_ROW_COUNT; i++)
-        if (strcmp(WORD_ROWS[i].cell[0], "filler") == 0) return word_among(WORD_ROWS[i].cell[1], word);
-    return false;
-}
+bool replaced_is_filler(const char *word) { return is_said("ask", "nothing", word); }
 
 /* What is trained, or how, in one word: "lora", as an option; NULL: it is none, or the command has no such option. */
 static const char *way_of(const Replaced *out, const char *word) {
@@ -34,6 +30,7 @@ static const char *way_of(const Replaced *out, const char *word) {
 /* "64", "x8", "one": how many; 0: it is no number. */
 static int64_t count_of(const char *word) {
     static const char *const NUMBERS[] = {"one", "two", "three", "four", "five", "six", "seven", "eight"};
+    if (strcasecmp(word, "single") == 0) return 1;
     for (size_t i = 0; i < COUNT_OF(NUMBERS); i++)
         if (strcasecmp(NUMBERS[i], word) == 0) return (int64_t)i + 1;
     const char *digits = word + (tolower((unsigned char)word[0]) == 'x' || word[0] == '~');
@@ -41,111 +38,191 @@ static int64_t count_of(const char *word) {
     return length > 0 && length < 9 && digits[end] == '\0' ? atoll(digits) : 0;
 }
 
-/* A chip in one word or two ("H100s", "rtx 4090", "a100 40gb") into `name`: how many words; 0: it is none. */
+/* A chip or an instance in up to three words ("H100s", "rtx 4090", "a100 40gb", "dgx h100") into `name`: how many
+ * words; 0: it is none. */
 static int chip_words(Replaced *out, char **words, int left, char name[64]) {
-    char two[64];
-    bool sized = left > 1 && isdigit((unsigned char)words[1][0]) && strlen(words[1]) > 2 &&
-                 strcasecmp(words[1] + strlen(words[1]) - 2, "gb") == 0;
-    snprintf(name, 64, "%.60s", words[0]);
-    if (left > 1 && snprintf(two, sizeof two, "%.30s-%.*s", words[0], (int)strlen(words[1]) - sized, words[1]) < 64 &&
-        replaced_is_chip(out, two) && (sized || !replaced_is_chip(out, words[0])))
-        return snprintf(name, 64, "%s", two), 2;
-    size_t length = strlen(name);
-    if (!replaced_is_chip(out, name) && length > 2 && tolower((unsigned char)name[length - 1]) == 's')
-        name[length - 1] = '\0';
-    return !replaced_is_chip(out, name) ? 0 : sized ? 2 : 1;
+    char joined[64] = "";
+    int found = 0, each;
+    for (int count = 1; count <= 3 && count <= left && words[count - 1][0] != '-'; count++) {
+        size_t used = strlen(joined), length = strlen(words[count - 1]);
+        if (used + length + 2 > sizeof joined) break;
+        bool memory = count > 1 && length > 2 && isdigit((unsigned char)words[count - 1][0]) &&
+                      strcasecmp(words[count - 1] + length - 2, "gb") == 0;
+        snprintf(joined + used, sizeof joined - used, "%s%.*s", used ? "-" : "", (int)length - memory,
+                 words[count - 1]);
+        bool plural = tolower((unsigned char)joined[strlen(joined) - 1]) == 's' && !replaced_is_chip(out, joined);
+        if (plural) joined[strlen(joined) - 1] = '\0';
+        if (replaced_is_chip(out, joined) || catalog_instance(replaced_catalog(out), joined, &each))
+            found = count, snprintf(name, 64, "%s", joined);
+        else if (memory && found == count - 1) /* a chip has the memory that it has */
+            found = count;
+    }
+    return found;
 }
 
-/* By the name that the catalog has, so that "H100" and an instance of it are the same word. */
+/* By the name that the catalog has, so that "H100" and an instance of it are the same word; of a second one, of which
+ * lists are made, behind the first. */
 static bool add_chip(Replaced *out, const char *name) {
     const Chip *chip = catalog_find(replaced_catalog(out), name);
-    return replaced_add(out, "--chip=%s", chip ? chip->name : name);
+    name = chip ? chip->name : name;
+    for (int i = 1; i < out->count && strncmp(out->command->name, "sweep", 5) == 0; i++)
+        if (strncmp(out->words[i], "--chip=", 7) == 0 && !word_among(out->words[i] + 7, name))
+            return (out->words[i] = arena_format(out->arena, "%s,%s", out->words[i], name)) != NULL;
+    return replaced_add(out, "--chip=%s", name);
 }
 
-/* A machine in words: "64 a100", "h100 x8", "p4d.24xlarge x 16". Returns as Replaced.word does; -1: it is none. */
+/* A machine in words: "64 a100", "h100 x8", "p4d.24xlarge x 16", "8 nodes of 8 h100". As Replaced.word returns; -1: it
+ * is none. */
 static int part_of_machine(Replaced *out, char **words, int left) {
     char name[64];
     if (!replaced_has(out, "chip")) return -1;
-    int at = strcasecmp(words[0], "x") == 0 && left > 1, taken = 0;
-    int64_t count = count_of(words[at]);
-    if (count > 0) {
-        bool cloud = out->instance > 0 || strpbrk(words[-1], "._") || strstr(words[-1], "gpu-");
-        bool follows = replaced_is_chip(out, words[-1]) || (out->instance > 0 && !out->sized);
-        if (!follows) taken = left > at + 1 ? chip_words(out, words + at + 1, left - at - 1, name) : 0;
-        if (!follows && taken == 0) return -1;
-        bool ok = true;
-        int each = 0; /* "4x p5.48xlarge": so many instances */
-        if (taken > 0 && (strpbrk(name, "._") || strstr(name, "gpu-"))) {
-            ok = replaced_add(out, "--nodes=%lld", (long long)count) && (out->sized = true);
-            if (ok && !(catalog_instance(replaced_catalog(out), name, &each) && replaced_machine(out, name, true, &ok)))
-                ok = add_chip(out, name);
-            return ok ? at + 1 + taken : 0;
-        }
-        if (!replaced_add(out, "--%s=%lld", follows && cloud ? "nodes" : "chips", (long long)count)) return 0;
-        out->sized = true;
-        return taken > 0 && !add_chip(out, name) ? 0 : at + 1 + taken;
+    int at = strcasecmp(words[0], "x") == 0 && left > 1, taken = 0, each = 0;
+    int64_t count = count_of(words[at]),
+            more = left > at + 3 && word_among("x * of by", words[at + 1]) ? count_of(words[at + 2]) : 0;
+    bool ok = true;
+    if (count > 0 && replaced_is_chip(out, words[at]) && !(left > 1 && chip_words(out, words + 1, left - 1, name)))
+        count = 0;                                                                                   /* a 3090 */
+    if (more > 0 && count > 0 && (taken = chip_words(out, words + at + 3, left - at - 3, name)) > 0) /* "32 x 8 h200" */
+        return replaced_add(out, "--chips=%lld", (long long)(count * more)) && (out->sized = true) &&
+                       add_chip(out, name)
+                   ? at + 3 + taken
+                   : 0;
+    if (count == 0) {
+        taken = at ? 0 : chip_words(out, words, left, name);
+        if (taken == 0) return -1;
+        bool instance = !replaced_is_chip(out, name) && replaced_machine(out, name, true, &ok);
+        return (instance ? ok : add_chip(out, name)) ? taken : 0;
     }
-    taken = chip_words(out, words, left, name);
-    return taken == 0 ? -1 : add_chip(out, name) ? taken : 0;
+    bool cloud = out->instance > 0 || strpbrk(words[-1], "._") || strstr(words[-1], "gpu-");
+    bool follows = replaced_is_chip(out, words[-1]) || (out->instance > 0 && !out->sized);
+    at += left > at + 2 && word_among("x *", words[at + 1]); /* "4 x a100" */
+    if (!follows) taken = left > at + 1 ? chip_words(out, words + at + 1, left - at - 1, name) : 0;
+    if (!follows && taken == 0) return -1;
+    bool hosts = taken > 0 && out->count > 1 && strncmp(out->words[out->count - 1], "--nodes=", 8) == 0;
+    if (hosts && count <= 1024) return out->instance = (int)count, add_chip(out, name) ? at + 1 + taken : 0;
+    bool instance = taken > 0 && catalog_instance(replaced_catalog(out), name, &each);
+    if (instance || (taken > 0 && replaced_is_instance(out, name))) { /* "4x p5.48xlarge": so many */
+        ok = replaced_add(out, "--nodes=%lld", (long long)count) && (out->sized = true);
+        if (ok && !(instance && replaced_machine(out, name, true, &ok))) ok = add_chip(out, name);
+        return ok ? at + 1 + taken : 0;
+    }
+    if (!replaced_add(out, "--%s=%lld", follows && cloud ? "nodes" : "chips", (long long)count)) return 0;
+    out->sized = true;
+    return taken > 0 && !add_chip(out, name) ? 0 : at + 1 + taken;
 }
 
-/* A number and its unit: "60 days", "16k context", "15T tokens". Returns as Replaced.word does; -1: it is none. */
+/* A number and its unit: "60 days", "a month", "16k context", "15T tokens", "4M token batch". As Replaced.word returns;
+ * -1: it is none. */
 static int number_of_unit(Replaced *out, char **words, int left) {
-    static const struct {
-        const char *unit, *option, *after;
-    } UNITS[] = {{"days", "--deadline", "d"},        {"day", "--deadline", "d"},     {"hours", "--deadline", "h"},
-                 {"context", "--context", ""},       {"ctx", "--context", ""},       {"seq", "--seq", ""},
-                 {"epochs", "--epochs", ""},         {"users", "--concurrency", ""}, {"nodes", "--nodes", ""},
-                 {"concurrent", "--concurrency", ""}};
-    if (left < 2 || !isdigit((unsigned char)words[0][0])) return -1;
-    char *end = words[0] + strspn(words[0], "0123456789.");
-    if (strcasecmp(words[1], "tokens") == 0 && *end && strchr("BTbt", *end)) {
-        char *tokens = arena_format(out->arena, "--tokens=%s", words[0]);
-        return tokens && out->word(out, &tokens, 1) ? 2 : 0;
+    static const char *const LETTERS[] = {"million", "M", "billion", "G", "trillion", "T"};
+    bool one = strcasecmp(words[0], "a") == 0 || count_of(words[0]) > 0, tokens = false;
+    size_t digits = strspn(words[0], "0123456789.,"),
+           unit = digits + (words[0][digits] && strchr("kKmMgGtTbB", words[0][digits]));
+    const char *number = digits > 0 && !words[0][unit] ? words[0] : one ? "1" : NULL;
+    int at = 1;
+    if (count_of(words[0]) > 1 && !isdigit((unsigned char)words[0][0]))
+        number = arena_format(out->arena, "%lld", (long long)count_of(words[0]));
+    for (size_t i = 0; i + 1 < COUNT_OF(LETTERS) && number && at < left; i += 2)
+        if (strcasecmp(words[at], LETTERS[i]) == 0)
+            number = arena_format(out->arena, "%s%s", number, LETTERS[i + 1]), at++, i = COUNT_OF(LETTERS);
+    if (!number || at >= left ||
+        (digits > 0 && tolower((unsigned char)words[0][digits]) == 'b' && !word_among("token tokens", words[at])))
+        return -1;
+    tokens = word_among("token tokens", words[at]);
+    bool of =
+        tokens && left > at + 1 && (strcasecmp(words[at + 1], "of") == 0 || strcasecmp(words[at + 1], "per") == 0);
+    const char *name = tokens && left > at + 1 + of ? words[at + 1 + of] : words[at];
+    if (tokens && (!isdigit((unsigned char)words[0][0]) || is_said("ask", "before", name))) name = words[at];
+    for (int i = 0; i < WORD_ROW_COUNT; i++) {
+        const char *const *cell = WORD_ROWS[i].cell;
+        if (strcmp(cell[0], "unit") != 0 || !word_among(cell[1], name)) continue;
+        const char *option = tokens && strcmp(cell[2], "--global-batch") == 0 ? "--batch-tokens" : cell[2];
+        double times = cell[3] && *cell[3] ? strtod(cell[3], NULL) : 1;
+        char *word = times > 1 ? arena_format(out->arena, "%s=%g%s", option, times * strtod(number, NULL), cell[4])
+                               : arena_format(out->arena, "%s=%s%s", option, number, cell[4] ? cell[4] : "");
+        if (word_among("tokens/s tok/s", name))
+            return !replaced_has(out, "rate") ? -1 : (out->tokens_rate = strtod(number, NULL), out->any = true, at + 1);
+        if (!word || !replaced_has(out, "model")) return word ? -1 : 0;
+        if (strcmp(option, "--chips") == 0) out->counted = out->sized = true;
+        return out->word(out, &word, 1) ? (tokens ? at + 2 + of : at + 1) : 0;
     }
-    if (strcasecmp(words[1], "tokens/s") == 0 || strcasecmp(words[1], "tok/s") == 0)
-        return !replaced_has(out, "rate") ? -1 : (out->tokens_rate = strtod(words[0], NULL), out->any = true, 2);
-    for (size_t i = 0; i < COUNT_OF(UNITS); i++)
-        if (strcasecmp(words[1], UNITS[i].unit) == 0) {
-            char *word = arena_format(out->arena, "%s=%s%s", UNITS[i].option, words[0], UNITS[i].after);
-            return word && out->word(out, &word, 1) ? 2 : 0;
-        }
-    return -1;
+    char *word = tokens && strpbrk(number, "BTGbtgM") ? arena_format(out->arena, "--tokens=%s", number) : NULL;
+    return !word ? -1 : out->word(out, &word, 1) ? at + 1 : 0;
 }
 
-/* "seq 4096", "model=gpt2", "bf16": an option without its hyphens. Returns as Replaced.word does; -1: it is none. */
+/* "seq 4096", "batch of 64", "model=gpt2", "bf16": an option without its hyphens. As Replaced.word returns; -1: it is
+ * none. */
 static int bare_option(Replaced *out, char **words, int left) {
-    bool inside = strchr(words[0], '=') != NULL, numbered = left > 1 && isdigit((unsigned char)words[1][0]);
+    bool inside = strchr(words[0], '=') != NULL;
+    int at = left > 2 && word_among("of size length = < <= under below at is per to around about", words[1]) ? 2 : 1;
+    bool numbered = left > at && isdigit((unsigned char)words[at][0]);
     Meaning meaning;
+    bool ok = true;
     if (!isalpha((unsigned char)words[0][0])) return -1;
-    bool known = replaced_meaning(out, words[0], numbered ? words[1] : NULL, &meaning);
-    if (inside) {
-        bool batch = strncmp(words[0], "batch=", 6) == 0; /* as 4M is meant */
-        char *word = arena_format(out->arena, batch ? "--global-%s" : "--%s", words[0]);
-        return !word || out->word(out, &word, 1) == 0 ? 0 : 1;
+    bool known = replaced_meaning(out, words[0], numbered ? words[at] : NULL, &meaning);
+    bool trains = strcmp(command_kind(out->command), "training") == 0;
+    const char *batch = strncmp(words[0], "batch", 5) == 0 && trains ? "global-" : ""; /* as 4M is meant */
+    const char *plan = inside ? NULL : replaced_degrees(out, words[0]);
+    if (inside) { /* sizes as the field writes them */
+        const char *name = known && meaning.own >= 0 ? out->command->options[meaning.own].name : NULL;
+        const char *value = name ? replaced_size(out, name, strchr(words[0], '=') + 1, &ok) : NULL;
+        char *word = value ? arena_format(out->arena, "--%s=%s", name, value)
+                           : arena_format(out->arena, "--%s%s", words[0][5] == '=' ? batch : "", words[0]);
+        return !ok || !word || out->word(out, &word, 1) == 0 ? 0 : 1;
     }
-    bool leaves =
-        known && meaning.own < 0 && (meaning.any || word_among("pass switch note note= answer", meaning.what));
-    bool flag = known && meaning.own < 0 && !leaves && strpbrk(meaning.what, " =") && !strstr(meaning.what, "{}");
+    if (plan) return out->any = true, replaced_condition(out, plan) ? 1 : 0; /* "tp4" */
+    bool own = known && meaning.own >= 0, rest = known && strcmp(meaning.what, "@rest") == 0;
+    bool leaves = known && !own && (meaning.any || word_among("pass switch note note= answer", meaning.what));
+    bool flag = known && !leaves &&
+                (own ? !out->command->options[meaning.own].takes
+                     : rest || (strpbrk(meaning.what, " =") && !strstr(meaning.what, "{}")));
+    const WordRow *bare = word_row("bare", words[0]);
+    if (bare && replaced_has(out, bare->cell[2])) return replaced_add(out, "--%s=%s", bare->cell[2], bare->cell[3]);
     if (!known || leaves || (!numbered && !flag)) return -1;
-    bool batch = strncmp(words[0], "batch", 5) == 0;
-    char *word = flag ? arena_format(out->arena, "--%s", words[0])
-                      : arena_format(out->arena, "--%s=%s", batch ? "global-batch" : words[0], words[1]);
-    return !word ? 0 : out->word(out, &word, 1) ? 1 + !flag : 0;
+    const char *value = flag ? NULL : words[at];
+    if (own && !*batch) value = replaced_size(out, out->command->options[meaning.own].name, words[at], &ok);
+    char *word =
+        flag ? arena_format(out->arena, "--%s", words[0])
+             : arena_format(out->arena, "--%s=%s", *batch ? "global-batch" : words[0], value ? value : words[at]);
+    return !ok || !word ? 0 : out->word(out, &word, 1) ? (flag ? 1 : at + 1) : 0;
 }
 
-/* A model in one word or two, "llama 70b": how many words; 0: it is none. */
-static int model_words(char **words, int left, char name[96]) {
-    if (left > 1 && snprintf(name, 96, "%.60s-%.30s", words[0], words[1]) < 96 && isalpha((unsigned char)words[0][0]) &&
-        isdigit((unsigned char)words[1][0]) && word_is_model(name))
-        return 2;
-    snprintf(name, 96, "%.95s", words[0]);
-    return word_is_model(name) ? 1 : 0;
+int replaced_model(Replaced *out, char **words, int left, const char **name) {
+    const Zoo *zoo = replaced_zoo(out);
+    for (int slip = 0; slip < 2; slip++)
+        for (int count = left < 5 ? left : 5; count > 0; count--) {
+            char joined[96] = "";
+            bool may = words[0][0] && (count == 1 || !strchr(words[0], '/'));
+            for (int i = 0; i < count && may; i++) {
+                size_t used = strlen(joined);
+                may = words[i][0] != '-' && used + strlen(words[i]) + 2 < sizeof joined && !strchr(words[i], '=') &&
+                      (i == 0 || !slip || !replaced_is_chip(out, words[i]));
+                if (may) snprintf(joined + used, sizeof joined - used, "%s%s", used ? "-" : "", words[i]);
+            }
+            const char *last = words[count - 1];
+            if (!may || (count > 1 && last[strspn(last, "0123456789")] == '\0')) continue;
+            const Model *found = slip ? zoo_meant(zoo, joined) : zoo_of_repository(zoo, joined);
+            if (!found) continue;
+            bool said = !slip || replaced_advise(out, "%s is read as %s", joined, found->name);
+            *name = slip ? found->name : arena_text(out->arena, joined);
+            return said && *name ? count : 0;
+        }
+    return *name = words[0], 0;
+}
+
+/* A word that nobody understands is named: in a sentence with the others. */
+static int leave_word(Replaced *out, const char *word) {
+    if (replaced_is_filler(word)) return out->any = true, 1;
+    out->unread = arena_format(out->arena, "%s%s%s", out->unread ? out->unread : "", out->unread ? ", " : "", word);
+    return out->any = true, out->unread != NULL;
 }
 
 int replaced_stray(Replaced *out, char **words, int left) {
-    char *word = words[0], name[96];
-    bool ok = true, json = strlen(word) > 5 && strcmp(word + strlen(word) - 5, ".json") == 0;
+    char *word = words[0];
+    const char *name = NULL;
+    bool ok = true, json = text_ends_in(word, ".json"), script = false;
+    static const char *const FILES[] = {".py", ".sh", ".yaml", ".yml", ".toml"};
+    for (size_t i = 0; i < COUNT_OF(FILES); i++) script = script || text_ends_in(word, FILES[i]);
     size_t number = *word == '$' ? strspn(word + 1, "0123456789.") : 0;
     if (number > 0 && replaced_has(out, "price")) { /* "$1.80/gpu-hour", "$2M" */
         bool all = word[number + 1] && strchr("kKmM", word[number + 1]);
@@ -153,89 +230,136 @@ int replaced_stray(Replaced *out, char **words, int left) {
                : replaced_has(out, "budget") ? replaced_add(out, "--budget=%s", word + 1)
                                              : replaced_keep(out, word);
     }
+    if (out->count > 1 && isdigit((unsigned char)*word) &&
+        strncmp(out->command->name, "sweep", 5) == 0 && /* "--pods 1 2 4" */
+        isdigit((unsigned char)words[-1][0]) && word[strspn(word, "0123456789")] == '\0')
+        return (out->words[out->count - 1] = arena_format(out->arena, "%s,%s", out->words[out->count - 1], word)) !=
+               NULL;
+    if (isalpha((unsigned char)*word) && strchr(word, '=')) return bare_option(out, words, left);
     const char *way = way_of(out, word);
     if (way) return replaced_add(out, "%s", way);
     int read = number_of_unit(out, words, left);
     if (read < 0) read = part_of_machine(out, words, left);
+    bool numbered = left > 1 && isdigit((unsigned char)words[1][0]) && !is_said("ask", "before", word) &&
+                    strcasecmp(words[-1], "per") != 0;
+    if (read < 0 && numbered) read = bare_option(out, words, left);
     if (read >= 0) return read;
-    if (replaced_is_filler(word)) return out->any = true, 1;
+    if (is_said("ask", "adapts", word) && strcmp(command_kind(out->command), "rl") == 0)
+        return replaced_unknown(out, word);
+    if (script || (json && out->model)) return replaced_leave(out, &out->left, word);
+    if (replaced_is_filler(word) || strcasecmp(words[-1], "per") == 0) return out->any = true, 1;
     if (replaced_machine(out, word, out->sized, &ok)) return ok;
     read = bare_option(out, words, left);
     if (read >= 0) return read;
     bool may = !out->model && !json && word[0] && replaced_has(out, "model");
-    int model = may ? model_words(words, left, name) : 0;
-    if (model == 0 && out->sentence) return out->any = true, 1;
+    int model = may ? replaced_model(out, words, left, &name) : 0;
+    if (model == 0 && out->sentence) return leave_word(out, word);
     if (model == 0 && may) model = 1; /* the error names it */
     if (model == 0) return replaced_keep(out, word);
     out->model = true;
-    return replaced_add(out, "--model=%s", model > 1 ? name : word) ? model : 0;
+    return replaced_add(out, "--model=%s", name) ? model : 0;
 }
 
 /* ---- questions ---- */
 
+/* A question: one word of the shell's that holds several, one of the words with which they begin, or words without any
+ * option, some of which say nothing by themselves. */
 bool is_question(int argc, char **argv) {
-    static const char *const WORDS[] = {"how",  "can",    "what",    "which", "is",       "does",
-                                        "will", "whatif", "what-if", "why",   "cheapest", "best"};
     char first[16];
+    bool options = false, filler = false;
     snprintf(first, sizeof first, "%.*s", (int)min_whole(15, (int64_t)strcspn(argv[1], " ")), argv[1]);
-    bool explains = strcmp(argv[1], "explain") == 0 && argc > 4;
-    for (int i = 2; i < argc && explains; i++) explains = argv[i][0] != '-';
-    return is_among(first, WORDS, COUNT_OF(WORDS)) || explains;
+    bool is = is_said("ask", "begins", first) || strchr(argv[1], ' ');
+    const WordRow *row = word_row("command", argv[1]);
+    bool known = row != NULL;
+    for (int i = 1; i < argc; i++) {
+        options = options || argv[i][0] == '-' || strpbrk(argv[i], "=/");
+        filler = filler || (i > 1 && replaced_is_filler(argv[i])) || is_said("ask", "begins", argv[i]);
+    }
+    for (size_t i = 0; i < COMMAND_COUNT; i++) known = known || strcmp(argv[1], COMMANDS[i]->name) == 0;
+    if (row && strcmp(row->cell[2], "-") == 0) return false; /* what is not planned for */
+    return is || (argc > 3 && !options && (filler || !known));
 }
 
 /* What a question wants, by the words in it. */
-typedef struct {
-    bool serves, tunes, reinforces, trains, cheapest, many, goal, loaded, chip;
-} Wanted;
+enum { SERVES, TUNES, REINFORCES, TRAINS, CHEAPEST, MANY, GOAL, EXTREME, LENGTH, BATCH, MACHINES, ADAPTS, WANTS };
+static const char *const WANTED[WANTS] = {"serves", "tunes",   "reinforces", "trains", "cheapest", "many",
+                                          "goal",   "extreme", "length",     "batch",  "machines", "adapts"};
 
-static void note_word(Wanted *wanted, const char *word) {
-    static const char *const SERVE[] = {"serve", "serving", "inference", "infer", "deploy",
-                                        "host",  "--serve", "fit",       "fits"};
-    static const char *const TUNE[] = {"finetune", "fine-tune", "finetuning", "fine-tuning", "lora", "qlora", "tune"};
-    static const char *const REINFORCE[] = {"rl", "grpo", "ppo", "rlhf"};
-    static const char *const TRAIN[] = {"train", "training", "pretrain", "pre-train"};
-    static const char *const GOAL[] = {"days", "day", "weeks", "months"};
-    wanted->serves = wanted->serves || is_among(word, SERVE, COUNT_OF(SERVE));
-    wanted->tunes = wanted->tunes || is_among(word, TUNE, COUNT_OF(TUNE));
-    wanted->reinforces = wanted->reinforces || is_among(word, REINFORCE, COUNT_OF(REINFORCE));
-    wanted->trains = wanted->trains || is_among(word, TRAIN, COUNT_OF(TRAIN));
-    wanted->goal = wanted->goal || is_among(word, GOAL, COUNT_OF(GOAL));
-    wanted->loaded = wanted->loaded || strcasecmp(word, "tokens/s") == 0 || strcasecmp(word, "tok/s") == 0;
-    wanted->cheapest = wanted->cheapest || strcasecmp(word, "cheapest") == 0;
-    wanted->many = wanted->many || strcasecmp(word, "many") == 0;
-}
-
-char **question_words(int *argc, char **argv, Arena *arena, char **command) {
-    size_t room = 8;
-    for (int i = 1; i < *argc; i++) room += strlen(argv[i]) / 2 + 1;
-    char **words = ARENA_NEW(arena, char *, room);
-    Wanted wanted = {0};
-    int count = 1;
-    for (int i = 1; words && i < *argc; i++) {
-        char *text = arena_text(arena, argv[i]), *rest = NULL;
+/* The words without blanks and marks; "tp 8" is one. Returns how many. */
+static int split_words(Replaced *out, int argc, char **argv, char **words) {
+    int count = 0;
+    for (int i = 1; i < argc; i++) {
+        char *text = arena_text(out->arena, argv[i]), *rest = NULL;
         for (char *word = text ? strtok_r(text, " ", &rest) : NULL; word; word = strtok_r(NULL, " ", &rest)) {
-            size_t length = strlen(word);
-            while (length > 1 && strchr("?!,;.", word[length - 1])) word[--length] = '\0';
-            note_word(&wanted, word);
-            wanted.chip = wanted.chip || strncmp(word, "--chip", 6) == 0 || strncmp(word, "--gpu", 5) == 0;
+            for (size_t length = strlen(word); length > 1 && strchr("?!,;.:", word[length - 1]);) word[--length] = '\0';
+            if (strcasecmp(word, "vs.") == 0 || strcasecmp(word, "versus") == 0) word = (char *)"vs";
+            char *degree = count > 0 && isdigit((unsigned char)*word) && strlen(words[count - 1]) < 9
+                               ? arena_format(out->arena, "%s%s", words[count - 1], word)
+                               : NULL;
+            bool joined = degree && replaced_degrees(out, degree);
+            if (joined) word = degree, count--;
+            if (count > 1 && word_among("not of than", words[count - 1]) && replaced_degrees(out, word))
+                words[count - 2] = (char *)"vs", count--; /* "tp8 and not tp4" */
             if (strcmp(word, "--serve") != 0) words[count++] = word;
         }
     }
+    return count;
+}
+
+char **question_words(int *argc, char **argv, Arena *arena, char **command) {
+    Replaced out = {.command = COMMANDS[0], .arena = arena};
+    size_t room = 8;
+    for (int i = 1; i < *argc; i++) room += strlen(argv[i]) / 2 + 1;
+    char **words = ARENA_NEW(arena, char *, room), name[64];
+    bool wants[WANTS] = {false};
+    int chips = 0, first = 0, of = -1; /* of what the most or the least is wanted */
     if (!words) return NULL;
-    words[0] = words[count] = "--question";
-    bool serves = wanted.serves && !wanted.trains && !wanted.tunes, sweeps = !wanted.tunes && !wanted.reinforces;
-    *command = wanted.reinforces ? "rl" : serves ? "inference" : "plan";
-    if (serves && (wanted.cheapest || wanted.many)) {
-        *command = "sweep";
-        memmove(words + 2, words + 1, (size_t)(count - 1) * sizeof *words);
-        words[1] = "inference", count++;
-        if (wanted.cheapest) words[count++] = "--chip=h100,h200,b200,mi300x,l40s";
-        words[count++] = wanted.cheapest ? "--chips=8" : "--chips=1,2,4,8,16,32";
-    } else if (sweeps && !serves && wanted.goal) {
-        *command = "sweep";
+    int count = split_words(&out, *argc, argv, words + 1) + 1;
+    for (int i = 1; i < count; i++) {
+        const char *model = NULL;
+        bool subject = false;
+        int of_model =
+            chips == 0 || !is_said("ask", "nothing", words[i]) ? replaced_model(&out, words + i, count - i, &model) : 0;
+        for (int want = 0; want < WANTS; want++) {
+            bool says = is_said("ask", WANTED[want], words[i]);
+            if (want >= LENGTH && want <= MACHINES && says) subject = wants[EXTREME] && of < 0 && (of = want, true);
+            wants[want] = wants[want] || says;
+        }
+        if (wants[EXTREME] && of < 0 && !subject && strcasecmp(words[i], "model") == 0) of = WANTS;
+        if (of_model > 1 || (of_model == 1 && isalpha((unsigned char)*words[i]))) {
+            i += of_model - 1;
+            continue;
+        }
+        wants[GOAL] = wants[GOAL] || (words[i][0] == '$' && strpbrk(words[i], "kKmM")); /* "$2M" */
+        wants[CHEAPEST] = wants[CHEAPEST] || strncmp(words[i], "--objective=cost", 16) == 0;
+        int taken = chip_words(&out, words + i, count - i, name);
+        chips += taken > 0, i += taken > 1 ? taken - 1 : 0;
     }
-    if (wanted.tunes) words[count++] = "--lora";
-    words[count++] = "--question";
+    for (size_t i = 0; i < COMMAND_COUNT && !first; i++)
+        first = strcmp(words[1], COMMANDS[i]->name) == 0 && !word_among("plan explain rl inference", words[1]);
+    if (wants[REINFORCES] && !wants[SERVES]) wants[TUNES] = false;
+    bool serves = wants[SERVES] && !wants[TRAINS] && !wants[TUNES] && !wants[REINFORCES];
+    if (of < 0 && wants[EXTREME] && chips > 0) of = MACHINES; /* "minimum h100s" */
+    bool longest = of == LENGTH;
+    serves = serves || (longest && !wants[TRAINS] && !wants[TUNES]);
+    bool batches = of == BATCH && !serves, many = wants[MANY] || of == MACHINES;
+    bool sweeps = !wants[REINFORCES] && (wants[CHEAPEST] || many || longest || batches || chips > 1 || wants[GOAL]);
+    words[0] = (char *)"--question";
+    if (first)
+        *command = words[1], memmove(words + 1, words + 2, (size_t)(--count - 1) * sizeof *words);
+    else
+        *command = wants[REINFORCES] ? "rl" : sweeps ? "sweep" : serves ? "inference" : "plan";
+    if (sweeps && serves && !first) {
+        memmove(words + 2, words + 1, (size_t)(count++ - 1) * sizeof *words);
+        words[1] = (char *)"inference";
+    }
+    if (longest)
+        words[count++] = serves ? "--prompt=4096,8192,16384,32768,65536,131072,262144,524288,1048576"
+                                : "--seq=4096,8192,16384,32768,65536,131072,262144,524288,1048576";
+    if (batches) words[count++] = "--batch=524288,1048576,2097152,4194304,8388608,16777216,33554432";
+    if (wants[TUNES] && !wants[ADAPTS]) words[count++] = "--lora";
+    words[count++] = arena_format(arena, "--question=%s%s%s", wants[CHEAPEST] ? "cheapest " : "", many ? "many " : "",
+                                  wants[TUNES] ? "tunes " : "");
     *argc = count;
     return words;
 }

@@ -7,6 +7,7 @@
 
 #include "search/cli/commands.h"
 #include "search/cli/meaning.h"
+#include "search/cli/planning.h"
 #include "search/cli/synonyms.h"
 #include "search/cli/what_if.h"
 #include "search/options/machine_words.h"
@@ -60,7 +61,7 @@ static int help(int argc, char **argv, Streams streams, Error *error) {
 
 /* `finetune` says what is trained, since that is a plan of all weights otherwise. */
 static bool says_what_is_tuned(int argc, char **argv, Error *error) {
-    if (words_tune(argc - 1, argv + 1)) return true;
+    if (words_say(argc - 1, argv + 1, WORDS_TUNE)) return true;
     for (int i = 2; i < argc; i++) { /* "1xM3Max": what is trained there is no matter */
         const char *times = strchr(argv[i], 'x'), *why = chip_not_planned(times ? times + 1 : argv[i]);
         if (why) return error_set(error, ERROR_INPUT, argv[i], "%s, and --lora, --qlora, --sft or --dpo", why);
@@ -75,16 +76,28 @@ static bool is_of_model(int argc, char **argv) {
     return false;
 }
 
-/* `compare ... 256xh100 vs 128xb200`: the plan of each. `vs`: where that word is. */
+static int dispatch(int argc, char **argv, Streams streams, Error *error);
+
+/* `... 256xh100 vs 128xb200`: the answer to each. `vs`: where that word is. */
 static int answer_both(int argc, char **argv, int vs, Streams streams, Error *error) {
     char *right = argv[vs + 1];
     memmove(argv + vs, argv + vs + 2, (size_t)(argc - vs - 2) * sizeof *argv);
-    int code = command_run(COMMANDS[0], argc - 3, argv + 1, streams, error);
+    argv[argc - 2] = NULL;
+    int code = dispatch(argc - 2, argv, streams, error);
     if (error->kind != ERROR_NONE) return code;
     fputc('\n', streams.out);
     argv[vs - 1] = right;
-    int other = command_run(COMMANDS[0], argc - 3, argv + 1, streams, error);
+    int other = dispatch(argc - 2, argv, streams, error);
     return code > other ? code : other;
+}
+
+/* `compare` of two machines. */
+static int compare(int argc, char **argv, Streams streams, Error *error) {
+    for (int i = 3; i + 1 < argc; i++)
+        if (strcmp(argv[i], "vs") == 0) return argv[1] = (char *)"plan", answer_both(argc, argv, i, streams, error);
+    error_set(error, ERROR_INPUT, "compare",
+              "is of two reports; `shardopt sweep --model M --chip h100,b200 --chips N` compares machines");
+    return EXIT_USAGE;
 }
 
 /* A question in words, or one word that holds them, as the words of a command. */
@@ -95,10 +108,64 @@ static int answer_question(int argc, char **argv, Streams streams, Error *error)
         arena_free(&arena);
         return error_memory(error), exit_of_error(error);
     }
-    const Command *named = command_named(command, error);
-    int code = named ? command_run(named, argc, words, streams, error) : EXIT_USAGE;
+    int vs = 0, code = EXIT_USAGE;
+    for (int i = 2; i + 2 < argc && strcmp(command, "sweep") != 0; i++)
+        if (strcmp(words[i], "vs") == 0) vs = i;
+    const Command *named = vs ? NULL : command_named(command, error);
+    if (vs) code = answer_both(argc - 1, words, vs, streams, error);
+    if (named) code = command_run(named, argc, words, streams, error);
     arena_free(&arena);
     return code;
+}
+
+/* `emit --framework megatron`, `emit --maxtext`: the format comes first. */
+static void format_first(int argc, char **argv) {
+    static const char FORMATS[] = "maxtext jax megatron torchtitan torchtitan-toml deepspeed trl axolotl llama-factory "
+                                  "vllm sglang tensorrt-llm";
+    for (int i = 2; i < argc && argv[2][0] == '-'; i++) {
+        char *word = argv[i] + strspn(argv[i], "-"), *value = strchr(word, '=');
+        bool alone = argv[i][0] != '-' && argv[i - 1][0] == '-' && i > 2; /* the value of an option, which goes */
+        if (!word_among(FORMATS, value ? value + 1 : word)) continue;
+        memmove(argv + 3, argv + 2, (size_t)(i - 2) * sizeof *argv);
+        argv[2] = value ? value + 1 : word;
+        if (alone) argv[i] = (char *)"--quiet=false";
+        return;
+    }
+}
+
+/* What a line without a command is of: of serving or RL where its words are of them alone. */
+static const Command *command_of_words(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        Meaning meaning;
+        char *name = argv[i] + strspn(argv[i], "-"), *value = strchr(name, '=');
+        Place place = {.command = COMMANDS[0], .value = value ? value + 1 : i + 1 < argc ? argv[i + 1] : NULL};
+        if (strncmp(name, "actor_rollout_ref.", 18) == 0) return &COMMAND_RL;
+        if ((argv[i][0] != '-' && !value) || !meaning_of(name, &place, &meaning) || meaning.own >= 0 || !meaning.said ||
+            strcmp(meaning.what, "answer") != 0)
+            continue;
+        if (strncmp(meaning.said, "`shardopt inference`", 20) == 0) return &COMMAND_INFERENCE;
+        if (strncmp(meaning.said, "`shardopt rl ", 13) == 0) return &COMMAND_RL;
+    }
+    return COMMANDS[0];
+}
+
+/* Whether a line compares: several numbers of one option, "--gpus 64,128", or --compare. */
+static bool compares(int argc, char **argv) {
+    static const char LISTED[] = "--gpus --chips --nodes --pods --batch --sequences --seq --gbs --num-gpus --num-nodes";
+    for (int i = 1; i < argc; i++) {
+        bool list = i > 1 && word_among(LISTED, argv[i - 1]) && strchr(argv[i], ',');
+        if (list || strcmp(argv[i], "--compare") == 0) return true;
+    }
+    return false;
+}
+
+/* Whether a line of `check` or `explain` names neither a plan nor a report; its degrees would be a plan. */
+static bool names_no_plan(int argc, char **argv) {
+    for (int i = 2; i < argc; i++)
+        if (strncmp(argv[i], "--plan", 6) == 0 || strncmp(argv[i], "--from", 6) == 0 ||
+            strncmp(argv[i], "--baseline", 10) == 0 || strcmp(argv[i], "--help") == 0 || operand_is_file(argv[i]))
+            return false;
+    return argc > 2 && !words_say(argc - 1, argv + 1, WORDS_DIVIDE);
 }
 
 /* `shardopt --model 8b ...` is `shardopt plan --model 8b ...`, and so is `shardopt 8b ...`. */
@@ -118,17 +185,16 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     if ((strncmp(word, "fine", 4) == 0 || strcmp(word, "ft") == 0) && row && !says_what_is_tuned(argc, argv, error))
         return EXIT_USAGE;
     if (is_question(argc, argv)) return answer_question(argc, argv, streams, error);
-    bool of_model = is_of_model(argc, argv);
-    for (int i = 3; i + 1 < argc && strcmp(word, "compare") == 0; i++)
-        if (strcmp(argv[i], "vs") == 0) return answer_both(argc, argv, i, streams, error);
-    if (strcmp(word, "compare") == 0 && of_model)
-        return error_set(error, ERROR_INPUT, word,
-                         "is of two reports; `shardopt sweep --model M --chip h100,b200 --chips N` compares machines"),
-               EXIT_USAGE;
-    if (strcmp(word, "trl") == 0 && argc > 2) { /* "trl grpo" */
+    bool of_model = is_of_model(argc, argv), checks = strcmp(word, "check") == 0 || strcmp(word, "explain") == 0;
+    if (strcmp(word, "emit") == 0 && argc > 3) format_first(argc, argv);
+    bool second = argc > 2 && (word_row("command", argv[2]) || word_among("plan inference rl sweep", argv[2]));
+    if (second && (strcmp(word, "check") == 0 || strcmp(word, "trl") == 0)) { /* "check finetune", "trl grpo" */
         word = (++argv, --argc, argv[1]);
         row = word_row("command", word);
+    } else if (checks && names_no_plan(argc, argv)) { /* whether it fits, and how: its best plan */
+        return command_run(COMMANDS[0], argc - 1, argv + 1, streams, error);
     }
+    if (strcmp(word, "compare") == 0 && of_model) return compare(argc, argv, streams, error);
     if (row && strcmp(row->cell[2], "-") == 0)
         return error_set(error, ERROR_INPUT, word, "%s", row->cell[4]), EXIT_USAGE;
     if (row && row->cell[4]) fprintf(streams.err, "shardopt: advice: %s\n", row->cell[4]);
@@ -140,10 +206,15 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         return command_run(command_named("chips", error), argc - 2, argv + 2, streams, error);
     if (strcmp(word, "list") == 0 && argc > 2 && strcmp(argv[2], "models") == 0) argc--;
     if (strcmp(word, "fit") == 0 && of_model)
-        word = words_train(argc - 1, argv + 1) ? "plan" : "inference";
+        word = words_say(argc - 1, argv + 1, WORDS_TRAIN) ? "plan" : "inference";
     else if (row)
         word = row->cell[2];
-    if (word[0] == '-') return command_run(COMMANDS[0], argc, argv, streams, error);
+    if (word[0] == '-' || strchr(word, '=') || strcmp(word, "plan") == 0) {
+        int own = strcmp(word, "plan") == 0;
+        const Command *command = own ? COMMANDS[0] : command_of_words(argc, argv);
+        if (command == COMMANDS[0] && compares(argc, argv)) command = &COMMAND_SWEEP;
+        return command_run(command, argc - own, argv + own, streams, error);
+    }
     const Command *command = command_named(word, error);
     if (!command && word_is_model(word)) {
         *error = (Error){0};

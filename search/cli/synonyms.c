@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/replaced.h"
-#include "search/cli/synonyms.h"
+#include "search/cli/typed_words.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -33,29 +33,6 @@ static bool is_millions(const char *value) {
     return digits > 0 && toupper((unsigned char)value[digits]) == 'M';
 }
 
-/* "TP8-PP2", "tp=8,pp=2" as a plan, "tensor=8 pipeline=2"; NULL: it is none, or memory is out. */
-static char *plan_of_degrees(Replaced *out, const char *word) {
-    char *plan = NULL, name[24];
-    for (const char *at = word; *at;) {
-        size_t letters = 0;
-        while (isalpha((unsigned char)at[letters])) letters++;
-        const char *number = at + letters + (at[letters] == '=' || at[letters] == '-');
-        size_t digits = strspn(number, "0123456789");
-        Meaning meaning;
-        if (letters == 0 || letters >= sizeof name || digits == 0) return NULL;
-        snprintf(name, sizeof name, "%.*s", (int)letters, at);
-        if (!replaced_meaning(out, name, "2", &meaning) || !islower((unsigned char)*meaning.what) ||
-            strpbrk(meaning.what, "=<> ") || word_among("pass switch note answer", meaning.what))
-            return NULL;
-        plan = arena_format(out->arena, "%s%s%s=%.*s", plan ? plan : "", plan ? " " : "", meaning.what, (int)digits,
-                            number);
-        if (!plan) return NULL;
-        at = number + digits;
-        at += strspn(at, "-_, ");
-    }
-    return plan;
-}
-
 /* A machine or a plan in one word, as the value of an option. False: it is none (*ok), or memory is out. */
 static bool add_typed(Replaced *out, const char *option, const char *value, bool *ok) {
     bool chips = strcmp(option, "chips") == 0, chip = strcmp(option, "chip") == 0;
@@ -66,7 +43,7 @@ static bool add_typed(Replaced *out, const char *option, const char *value, bool
         return *ok = replaced_add(out, "--chips=%lld", (long long)hosts * each), true;
     if ((chips || chip) && replaced_is_filler(value)) return *ok = out->any = true; /* "--gpus lambda gpu_8x_a100" */
     if (chips || chip) return replaced_machine(out, value, chip && out->sized, ok);
-    char *plan = strcmp(option, "plan") == 0 ? plan_of_degrees(out, value) : NULL;
+    char *plan = strcmp(option, "plan") == 0 ? replaced_degrees(out, value) : NULL;
     return plan && (*ok = replaced_add(out, "--plan=%s", plan), true);
 }
 
@@ -77,7 +54,7 @@ static bool is_switch(const char *value) { return strcasecmp(value, "true") == 0
 static bool is_of_line(Replaced *out, const char *word) {
     const char *times = strpbrk(word, "xX");
     bool machine = !out->sized && isdigit((unsigned char)*word) && times && replaced_is_chip(out, times + 1);
-    return machine || (!out->model && word_is_model(word));
+    return machine || (!out->model && strpbrk(word, "0123456789") && zoo_of_repository(replaced_zoo(out), word));
 }
 
 /* ---- the command's own options ---- */
@@ -98,6 +75,9 @@ static int replace_own(Replaced *out, const CommandOption *option, char *word, c
                : off || replaced_add(out, "--%s", option->name)  ? (out->any = true, 1)
                                                                  : 0;
     }
+    const WordRow *bare =
+        option->takes && (!value || strncmp(value, "--", 2) == 0) ? word_row("bare", option->name) : NULL;
+    if (bare) return replaced_add(out, "--%s=%s", bare->cell[2], bare->cell[3]);
     if (!option->takes || !value) return same ? replaced_keep(out, word) : replaced_add(out, "--%s", option->name);
     if (add_typed(out, option->name, value, &ok)) return ok ? read : 0;
     const char *meant = replaced_value(out, option->name, value, &ok);
@@ -123,6 +103,12 @@ static bool add_degree(Replaced *out, const char *condition, const char *value) 
     if (strcmp(value, "-1") == 0) /* what the others leave */
         return out->any = true, strcmp(condition, "fsdp") != 0 || replaced_rest(out);
     if (serving && strcmp(condition, "ep") == 0) condition = "expert";
+    if (strchr(value, ',')) { /* no sweep compares degrees; the best of those between is searched for */
+        const char *most = arena_format(out->arena, "%s<=%s", condition, strrchr(value, ',') + 1);
+        const char *least = arena_format(out->arena, "%s>=%.*s", condition, (int)strcspn(value, ","), value);
+        return replaced_condition(out, least) && replaced_condition(out, most) &&
+               replaced_advise(out, "the best of %s is searched for, from %s", condition, value);
+    }
     if (!serving && strcmp(condition, "expert_tensor") == 0) condition = "folded_expert_tensor";
     if (serving && strcmp(condition, "data") == 0 && out->vllm && !out->dp_experts && !out->dp_attention)
         return out->any = true, out->ranks = arena_text(out->arena, value), out->ranks != NULL;
@@ -148,6 +134,8 @@ static const char *filled(Replaced *out, const char *text, const char *value) {
 
 /* One that takes no value, or has its own; "--fp8=false" is none. */
 static int replace_fixed(Replaced *out, const Meaning *meaning, const char *value, int read) {
+    if (out->says_drafts && meaning_is(meaning, "--speculate"))
+        return value && (read == 1 || is_word(value)) ? read : 1;
     bool off = value && (strcasecmp(value, "false") == 0 || strcasecmp(value, "none") == 0),
          literal = strchr(meaning->where, '=') != NULL;
     bool follows =
@@ -168,8 +156,17 @@ static int replace_valued(Replaced *out, const char *option, const char *value, 
     if ((strcmp(option, "sequences") == 0 || strcmp(option, "batch") == 0) && is_millions(value)) option = "batch";
     if (strcmp(option, "for") == 0 && replaced_has(out, "lag") && word_among(EMITTED, value))
         return replaced_advise(out, "--emit %s writes its configuration", value) ? read : 0;
+    if (strcmp(option, "sequences") == 0 && out->tuned && out->accumulates && !out->micro && !out->total) {
+        const char *micro = arena_format(out->arena, "microbatch_sequences=%s", value); /* of torchtune: of a pass */
+        return micro && replaced_condition(out, micro) ? read : 0;
+    }
     if (add_typed(out, option, value, &ok)) return ok ? read : 0;
     const char *meant = replaced_size(out, option, value, &ok);
+    if (strcmp(option, "precision") == 0 && replaced_option(out, "--precision") &&
+        word_among("bf16 auto", meant ? meant : value))
+        return replaced_advise(out, "%s is not of weights, which are %s", value, replaced_option(out, "--precision"))
+                   ? read
+                   : 0;
     if (strcmp(option, "lora") == 0 && out->qlora) option = "qlora";
     return ok && replaced_add(out, "--%s=%s", option, meant ? meant : value) ? read : 0;
 }
@@ -178,12 +175,11 @@ static int replace_valued(Replaced *out, const char *option, const char *value, 
 static int pass_over(Replaced *out, const Meaning *meaning, const char *name, const char *value, int read) {
     bool valued = strcmp(meaning->what, "pass") == 0 || strcmp(meaning->what, "note=") == 0;
     bool number = strcmp(meaning->what, "note") == 0 && value && isdigit((unsigned char)*value);
-    bool follows =
-        value && (read == 1 || is_switch(value) || number || (valued && is_word(value) && !is_of_line(out, value)));
+    bool follows = value && (read == 1 || is_switch(value) || number || strchr("{[", *value) ||
+                             (valued && is_word(value) && !is_of_line(out, value)));
     out->any = true;
     if (meaning->said) return replaced_advise(out, "%s: %s", name, meaning->said) ? follows ? read : 1 : 0;
-    out->passed = arena_format(out->arena, "%s%s%s", out->passed ? out->passed : "", out->passed ? ", " : "", name);
-    return !out->passed ? 0 : follows ? read : 1;
+    return !replaced_leave(out, &out->passed, name) ? 0 : follows ? read : 1;
 }
 
 /* A name as it is spelled here: "--lora_alpha=16" is --lora-alpha. NULL: memory is out. */
@@ -198,9 +194,13 @@ static int replace_named(Replaced *out, const Meaning *meaning, const char *word
     const char *what = meaning->what, *name = spelled(out, word), *space = strchr(what, ' ');
     bool option = strncmp(what, "--", 2) == 0, places = strstr(what, "{}") != NULL;
     if (!name) return 0;
+    if (strcmp(what, "answer") == 0 && *meaning->where && strchr(meaning->where, '=')) /* it is of the value */
+        return replaced_refuse(out, name, arena_format(out->arena, "is not planned so; %s", meaning->said)) ? read : 0;
     if (strcmp(what, "answer") == 0) return !replaced_unknown(out, word) ? 0 : value && is_word(value) ? read : 1;
     if (word_among("pass switch note note=", what)) return pass_over(out, meaning, name, value, read);
-    if (meaning->said && !replaced_advise(out, "%s %s", name, meaning->said)) return 0;
+    if (meaning->said && !(out->says_drafts && meaning_is(meaning, "--speculate")) &&
+        !replaced_advise(out, "%s %s", name, meaning->said))
+        return 0;
     if (*what == '@') return replaced_reader(out, what, word, value, read);
     int own = option ? command_option(out->command, what + 2, strcspn(what + 2, " ")) : -1;
     bool flag = own >= 0 && !out->command->options[own].takes;
@@ -213,12 +213,48 @@ static int replace_named(Replaced *out, const Meaning *meaning, const char *word
     return text && replaced_add(out, "%.*s=%s", (int)(space - what), what, text) ? read : 0;
 }
 
+/* A model may be several words, "--model llama 3.1 70b", or a slip. Below 0: it is one word of the option's own. */
+static int replace_model(Replaced *out, const char *option, char *value, char **words, int left) {
+    const char *name = NULL;
+    char *inside[1] = {value};
+    if (!word_among("model critic reward teacher", option) || !value || file_is_there(value)) return -1;
+    bool follows = words && left > 1 && words[1][0] != '-', again = out->foreign > 0 && replaced_option(out, "--model");
+    if (!follows && !again && !strchr(value, '/')) return -1; /* the error names a slip; the zoo takes 50 ms */
+    const char *before = out->foreign ? replaced_option(out, "--model") : NULL;
+    char *joined = before ? arena_format(out->arena, "%s-%s", before, value) : NULL;
+    if (joined && strcmp(option, "model") == 0 && zoo_of_repository(replaced_zoo(out), joined)) /* llama3, 70B */
+        return (joined = arena_format(out->arena, "--model=%s", joined)) && replaced_put(out, "--model", joined);
+    bool sized = words && left > 1 && isdigit((unsigned char)words[1][0]) && !isdigit((unsigned char)*value) &&
+                 strspn(words[1], "0123456789.bB") == strlen(words[1]);
+    int taken = replaced_model(out, words ? words : inside, words ? left : 1, &name);
+    if (taken == 0 && sized)
+        return replaced_add(out, "--%s=%s-%s", option, value, words[1]) ? 2 : 0; /* the error names it */
+    if (taken == 0 || (taken == 1 && strcmp(name, value) == 0)) return -1;
+    return replaced_add(out, "--%s=%s", option, name) ? taken : 0;
+}
+
+/* A word that nobody knows: a machine, or of another program's line what is left out, and named; else what to type. */
+static int replace_unknown(Replaced *out, char **words, const char *value, int read) {
+    enum { PASTED = 3 }; /* so many words of other programs are a line of one */
+    bool ok = true, follows = value && is_word(value) && read == 2;
+    const char *name = words[0] + strspn(words[0], "-"), *spelling = spelled(out, words[0]);
+    if (!strchr(name, '=') && replaced_machine(out, name, out->sized, &ok)) return ok;
+    const char *answer = unknown_answer(out->command, words[0], out->arena);
+    if (!answer || !spelling) return 0;
+    if (out->foreign >= PASTED && strncmp(answer, "did you mean", 12) != 0)
+        return !replaced_leave(out, &out->left, spelling) ? 0 : follows && !is_of_line(out, value) ? 2 : 1;
+    return !replaced_unknown(out, words[0]) ? 0 : follows ? 2 : 1;
+}
+
 static int replaced_word(Replaced *out, char **words, int left) {
     const char *word = words[0], *inside = strchr(word, '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
     static const char NOTHING[] = "false no null none off";
     int read = inside ? 1 : 2;
     Meaning meaning;
-    if (word[0] != '-' || !isalpha((unsigned char)word[word[1] == '-' ? 2 : 1])) return replaced_keep(out, words[0]);
+    if (word[0] != '-' || !isalpha((unsigned char)word[word[1] == '-' ? 2 : 1])) {
+        bool machine = word[0] == '-' && isdigit((unsigned char)word[word[1] == '-' ? 2 : 1]); /* "--8xh100" */
+        return machine ? replace_unknown(out, words, NULL, read) : replaced_keep(out, words[0]);
+    }
     for (int i = 0; i < out->command->option_count && word[1] != '-' && (!word[2] || word[2] == '='); i++)
         if (command_has_option(out->command, i) && out->command->options[i].letter == word[1])
             return replaced_keep(out, words[0]);
@@ -229,7 +265,12 @@ static int replaced_word(Replaced *out, char **words, int left) {
     if (off &&
         (!known || (meaning.own < 0 && strcmp(meaning.what, "answer") == 0))) /* what is left out is off as well */
         meaning = (Meaning){.what = "pass", .where = "", .own = -1}, known = true;
-    if (!known) return !replaced_unknown(out, word) ? 0 : value && is_word(value) && read == 2 ? 2 : 1;
+    if (!known) return replace_unknown(out, words, value, read);
+    const char *option = meaning.own >= 0                      ? out->command->options[meaning.own].name
+                         : strncmp(meaning.what, "--", 2) == 0 ? meaning.what + 2
+                                                               : "";
+    done = replace_model(out, option, (char *)value, inside ? NULL : words + 1, left - 1);
+    if (done >= 0) return done == 0 ? 0 : inside ? 1 : 1 + done;
     return meaning.own >= 0 ? replace_own(out, &out->command->options[meaning.own], words[0], value, read)
                             : replace_named(out, &meaning, word, value, read);
 }
@@ -249,10 +290,10 @@ static bool takes_next(const Command *command, const char *word) {
 
 /* Whether degrees are the plan itself: `explain --tp 8 --pp 2`. */
 static bool is_plan(const Replaced *out) {
-    if (strcmp(out->command->name, "explain") != 0) return false;
+    if (!word_among("explain check", out->command->name)) return false;
     for (int i = 1; i < out->count; i++)
         if (replaced_is(out->words[i], "--plan") || replaced_is(out->words[i], "--plans") ||
-            strncmp(out->words[i], "--from", 6) == 0)
+            replaced_is(out->words[i], "--baseline") || strncmp(out->words[i], "--from", 6) == 0)
             return false;
     return true;
 }
@@ -285,14 +326,18 @@ static void note_word(Replaced *out, const char *word, const char *next) {
     bool key = isalpha((unsigned char)*word) && strchr(word, '='),
          brief = word[0] == '-' && word[1] && word[1] != '-' && !word[2];
     out->qlora = out->qlora || strcmp(word, "--qlora") == 0;
-    out->sentence = out->sentence || strcmp(word, "--question") == 0;
+    if (strncmp(word, "--question", 10) == 0) out->sentence = true, out->question = word[10] ? word + 11 : NULL;
     out->vllm =
         out->vllm || strstr(word, "=vllm") || (strcmp(word, "--engine") == 0 && next && strcmp(next, "vllm") == 0);
-    out->maxtext = out->maxtext || strcasestr(word, "maxtext") || strncmp(word, "--tpu", 5) == 0;
+    const char *own_value = strchr(word, '=') ? strchr(word, '=') + 1 : word;
+    out->maxtext = out->maxtext || strcasestr(word, "maxtext") || strncmp(word, "--tpu", 5) == 0 ||
+                   strcasestr(word, "max_target") || strstr(word, "ici_") || strstr(word, "base_emb") ||
+                   typed_slice(own_value);
     if ((*word != '-' && !key) || (brief && *word == '-' && word[1] == 'o') ||
         !replaced_meaning(out, word, next, &meaning))
         return;
     char own[48];
+    out->foreign += meaning.own < 0;
     if (meaning.own >= 0) {
         snprintf(own, sizeof own, "--%s", out->command->options[meaning.own].name);
         meaning.what = own;
@@ -315,6 +360,14 @@ static void note_word(Replaced *out, const char *word, const char *next) {
         if (meaning_is(&meaning, REST_ROLES[i]) || strncmp(meaning.what, "data>", 5) == 0 ||
             (meaning_is(&meaning, "--require") && value && strstr(value, REST_ROLES[i])))
             out->roles |= 1u << i;
+    out->tasked = out->tasked || meaning_is(&meaning, "--task");
+    out->says_drafts = out->says_drafts || strcmp(meaning.what, "@number drafts") == 0;
+    if (word_among("fsdp ep expert", meaning.what)) out->roles |= 1u << REST_COUNT;
+    out->cloud = out->cloud || (meaning_is(&meaning, "--chip") && value && replaced_is_instance(out, value));
+    out->accumulates = out->accumulates || strcmp(meaning.what, "@accumulation") == 0;
+    out->rolls = out->rolls || strcasestr(word, "rollout_batch") || strcasestr(word, "rollout-batch");
+    out->total =
+        out->total || strcasestr(word, "global") || strcasestr(word, "effective") || strstr(word, "train_batch");
     out->micro = out->micro || meaning_is(&meaning, "microbatch_sequences") || meaning_is(&meaning, "@device_batch");
     out->dp_attention = meaning_is(&meaning, "data") && number > 1 && number < 1 << 16 ? number : out->dp_attention;
     out->attends = out->attends || strcmp(meaning.what, "attention_data>=2") == 0;
@@ -322,13 +375,15 @@ static void note_word(Replaced *out, const char *word, const char *next) {
 }
 
 static void look_ahead(Replaced *out, int argc, char **argv) {
-    for (int pass = 0; pass < 2; pass++) /* what is tuned decides what other words mean */
+    for (int pass = 0; pass < 2; pass++) { /* what is tuned decides what other words mean */
+        out->foreign = 0;
         for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
             const WordRow *way = word_row("command", argv[i]);
             out->tuned = out->tuned || (way && way->cell[3] && strncmp(way->cell[3], "--mode", 6) != 0 &&
                                         !strstr(way->cell[3], "--for") && argv[i][0] != '-');
             note_word(out, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
         }
+    }
     if (!out->attends) out->dp_attention = 0;
 }
 
@@ -342,12 +397,20 @@ static bool read_all(Replaced *out, int argc, char **argv) {
         is_value = is_value && (strncmp(argv[i], "--", 2) != 0 ||
                                 meaning_own(command, argv[i - 1] + strspn(argv[i - 1], "-")) >= 0);
         bool words = !command->takes_arguments ||
+                     (word_among("explain emit", command->name) && out->count > 1 &&
+                      !(strpbrk(argv[i], "./") || file_is_there(argv[i]))) ||
                      (strcmp(command->name, "explain") == 0 && !(strpbrk(argv[i], "./") || file_is_there(argv[i])));
         bool stray = argv[i][0] != '-' && words && !is_value;
         for (; ends && i < argc; i++)
             if (!replaced_keep(out, argv[i])) return false;
         if (ends) break;
-        if (strcmp(argv[i], "--question") == 0 && ++i) continue;
+        if (strncmp(argv[i], "--question", 10) == 0 && ++i) continue;
+        bool after = out->after_pass && stray;
+        out->after_pass = false;
+        if (after && (strspn(argv[i], "0123456789.,") == strlen(argv[i]) || argv[i][0] == '[') && ++i) {
+            out->after_pass = true; /* "--cuda-graph-bs 1 2 4" */
+            continue;
+        }
         int read = stray      ? replaced_stray(out, argv + i, argc - i)
                    : is_value ? replaced_keep(out, argv[i])
                               : replaced_word(out, argv + i, argc - i);
@@ -364,19 +427,12 @@ static Replaced reading_of(Arena *arena, int argc, char **argv) {
     return out;
 }
 
-bool words_tune(int argc, char **argv) {
-    Arena arena = {0};
-    bool tuned = reading_of(&arena, argc, argv).tuned;
-    for (int i = 1; i < argc; i++) tuned = tuned || strcmp(argv[i], "--help") == 0;
-    arena_free(&arena);
-    return tuned;
-}
-
-bool words_train(int argc, char **argv) {
+bool words_say(int argc, char **argv, WordsOf what) {
     Arena arena = {0};
     Replaced out = reading_of(&arena, argc, argv);
     arena_free(&arena);
-    return out.tuned || out.trained;
+    for (int i = 1; i < argc && what == WORDS_TUNE; i++) out.tuned = out.tuned || strcmp(argv[i], "--help") == 0;
+    return what == WORDS_DIVIDE ? out.roles != 0 : out.tuned || (what == WORDS_TRAIN && out.trained);
 }
 
 /* A question is answered with what it was read as. */
@@ -399,7 +455,7 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     look_ahead(&out, count, words);
     if (!read_all(&out, count, words)) return error_memory(error);
     if (out.instance && !replaced_count_instances(&out)) return error_memory(error);
-    if (!replaced_add_size(&out)) return error_memory(error);
+    if (!replaced_add_work(&out) || !replaced_add_size(&out)) return error_memory(error);
     if (!replaced_add_ranks(&out) || !replaced_add_model(&out)) return error_memory(error);
     line->unknown = out.unknown;
     if (out.unknown) return unknown_words(out.unknown, error);
@@ -409,6 +465,9 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
         return error_memory(error);
     if (out.tokens_rate > 0 && !replaced_add_rate(&out)) return error_memory(error);
     if (out.passed && !replaced_advise(&out, "no plan depends on %s", out.passed)) return error_memory(error);
+    if (out.left && !replaced_advise(&out, "not known here, and left out: %s", out.left)) return error_memory(error);
+    if (out.unread && !replaced_advise(&out, "not understood, and left out: %s", out.unread))
+        return error_memory(error);
     if (out.sentence && !advise_reading(&out)) return error_memory(error);
     line->advice = out.advice;
     *argc = out.count;

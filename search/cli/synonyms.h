@@ -4,9 +4,10 @@
 
 #include "search/cli/command.h"
 
-/* Whether a line of `plan` says what is tuned, or anything else of a training: its batch, its length, adapters. */
-bool words_tune(int argc, char **argv);
-bool words_train(int argc, char **argv);
+/* Whether a line of `plan` says what is tuned; that, or anything else of a training (its batch, its length); how a plan
+ * is divided. */
+typedef enum { WORDS_TUNE, WORDS_TRAIN, WORDS_DIVIDE } WordsOf;
+bool words_say(int argc, char **argv, WordsOf what);
 
 /* A question: "how many ...", or one word of the shell's that holds several. And its words as those of a
  * command (*command), split at blanks, with what it wants as options; in the arena. NULL: memory is out. */

@@ -32,5 +32,6 @@ bool typed_slice(const char *word) {
     bool tpu = strncasecmp(word, "tpu", 3) == 0;
     const char *dash = strrchr(word, '-');
     if (!tpu && tolower((unsigned char)word[0]) != 'v') return false;
-    return dash && strcspn(word, DIGITS) < (size_t)(dash - word) && is_count(dash + 1, strlen(dash + 1));
+    return dash && !strchr(word, '=') && strcspn(word, DIGITS) < (size_t)(dash - word) &&
+           is_count(dash + 1, strlen(dash + 1));
 }

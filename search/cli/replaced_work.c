@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What several words of a line say together: machines, the work of RL, how long a training is. */
+#include "mesh/slice.h"
+#include "search/cli/replaced.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static long number_of(const Replaced *out, const char *option, long without) {
+    const char *text = replaced_option(out, option);
+    return text && text[strspn(text, "0123456789")] == '\0' ? strtol(text, NULL, 10) : without;
+}
+
+/* GPUs and nodes: of all of them, or of each. More chips than a pod has are pods. */
+static bool add_chips(Replaced *out, const Chip *chip) {
+    const char *trained = replaced_option(out, "--train-nodes");
+    long number = number_of(out, "--chips", 0), hosts = out->counted ? number_of(out, "--nodes", 0) : 0;
+    int64_t pod = chip && !chip_has_domains(chip) ? slice_chips(chip->pod) : 0;
+    char *word = NULL;
+    if (trained && replaced_option(out, "--colocated")) { /* all hosts train and generate */
+        if (!out->sized && !(word = arena_format(out->arena, "--nodes=%s", trained))) return false;
+        replaced_put(out, "--train-nodes", word);
+    }
+    if (pod > 0 && number > pod && number % pod == 0) {
+        word = arena_format(out->arena, "--pods=%lld", (long long)(number / pod));
+        return word && replaced_put(out, "--chips", word);
+    }
+    if (out->pools > 0 && !out->sized) return out->sized = replaced_add(out, "--chips=%ld", out->pools);
+    if (hosts == 0 || number == 0) return true;
+    replaced_put(out, "--nodes", NULL);
+    if (hosts == 1 || number > (chip ? chip->domain_chips : 8)) return true;
+    word = arena_format(out->arena, "--chips=%ld", number * hosts);
+    return word && replaced_put(out, "--chips", word) &&
+           replaced_advise(out, "%ld on each of %ld nodes", number, hosts);
+}
+
+/* A question's GPUs, and degrees of an engine's, are of one kind. */
+static bool add_kind(Replaced *out) {
+    bool degrees = out->conditions && !out->maxtext && strcmp(command_kind(out->command), "serving") == 0 &&
+                   !replaced_option(out, "--slice") && !replaced_option(out, "--pods") &&
+                   !replaced_option(out, "--from-config");
+    if (!degrees && !(out->counted && out->sentence)) return true;
+    return replaced_add(out, "--chip=h100") && replaced_advise(out, "H100, as no chip is named");
+}
+
+/* Slices of MaxText's axes, and a network in Gb/s of a node. */
+static bool add_network(Replaced *out, const Chip *chip) {
+    double wide = chip ? 8e-9 * chip->scaleout_bytes_per_second.value * (double)chip->domain_chips : 0;
+    bool joined =
+        replaced_option(out, "--slice") && !replaced_option(out, "--slices") && !replaced_option(out, "--pods");
+    if (out->slices > 1 && joined && !replaced_add(out, "--slices=%lld", (long long)out->slices)) return false;
+    if (out->slices > 1 && !replaced_advise(out,
+                                            joined ? "the axes of DCN are %lld slices; what crosses them is chosen"
+                                                   : "%lld over DCN is left out: what crosses slices is chosen",
+                                            (long long)out->slices))
+        return false;
+    if (out->gigabits == 0 || wide == 0) return true;
+    if (out->gigabits >= wide) return replaced_advise(out, "the network is the chip's, of %.4g Gb/s a node", wide);
+    return replaced_add(out, "--oversubscription=%.4g", wide / out->gigabits) &&
+           replaced_advise(out, "a network of %g Gb/s a node is %.4g times narrower than the %.4g of the chip's",
+                           out->gigabits, wide / out->gigabits, wide);
+}
+
+/* A training of so many steps. */
+static bool add_steps(Replaced *out) {
+    double tokens = (double)number_of(out, "--batch", number_of(out, "--sequences", 0) * number_of(out, "--seq", 0));
+    if (out->steps == 0 || replaced_option(out, "--tokens")) return true;
+    if (tokens > 0 && !out->tuned && replaced_has(out, "tokens"))
+        return replaced_add(out, "--tokens=%.0f", tokens * out->steps);
+    return replaced_advise(out, "a step is planned; --tokens says how long a training is, %g times its batch",
+                           out->steps);
+}
+
+/* Answers of an update and of a device, where ours are prompts of a step. */
+static bool add_rl(Replaced *out) {
+    long answers = number_of(out, "--samples", 16), prompts = number_of(out, "--prompts", 64);
+    long all = out->device * (out->passes ? out->passes : 1) * number_of(out, "--chips", 0) / answers;
+    if (out->trainer && !replaced_add(out, "--train-plan=%s", out->trainer)) return false;
+    if (out->mini > 0 && out->mini < prompts && !replaced_add(out, "--train-batch=%ld", out->mini * answers))
+        return false;
+    if (out->device == 0) return true;
+    if (all == 0) return replaced_advise(out, "a batch of a device is left out: --prompts N is that of a step");
+    return replaced_add(out, "--prompts=%ld", all) &&
+           replaced_advise(out, "%ld answers a device are %ld prompts a step with %ld answers each", out->device, all,
+                           answers);
+}
+
+bool replaced_add_work(Replaced *out) {
+    const char *name = replaced_option(out, "--chip");
+    const Chip *chip = name ? catalog_find(replaced_catalog(out), name) : NULL;
+    return add_chips(out, chip) && (name || add_kind(out)) && add_network(out, chip) && add_steps(out) && add_rl(out);
+}
