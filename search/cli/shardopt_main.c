@@ -159,11 +159,12 @@ static bool compares(int argc, char **argv) {
     return false;
 }
 
-/* Whether a line of `check` or `explain` names neither a plan nor a report; its degrees would be a plan. */
+/* Whether a line of `explain` names neither a plan nor a report; its degrees would be a plan. A `check` without one is an
+ * error: a gate that lacks its baseline must not pass. */
 static bool names_no_plan(int argc, char **argv) {
     for (int i = 2; i < argc; i++)
         if (strncmp(argv[i], "--plan", 6) == 0 || strncmp(argv[i], "--from", 6) == 0 ||
-            strncmp(argv[i], "--baseline", 10) == 0 || strcmp(argv[i], "--help") == 0 || operand_is_file(argv[i]))
+            strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0 || operand_is_file(argv[i]))
             return false;
     return argc > 2 && !words_say(argc - 1, argv + 1, WORDS_DIVIDE);
 }
@@ -185,13 +186,13 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     if ((strncmp(word, "fine", 4) == 0 || strcmp(word, "ft") == 0) && row && !says_what_is_tuned(argc, argv, error))
         return EXIT_USAGE;
     if (is_question(argc, argv)) return answer_question(argc, argv, streams, error);
-    bool of_model = is_of_model(argc, argv), checks = strcmp(word, "check") == 0 || strcmp(word, "explain") == 0;
+    bool of_model = is_of_model(argc, argv);
     if (strcmp(word, "emit") == 0 && argc > 3) format_first(argc, argv);
     bool second = argc > 2 && (word_row("command", argv[2]) || word_among("plan inference rl sweep", argv[2]));
     if (second && (strcmp(word, "check") == 0 || strcmp(word, "trl") == 0)) { /* "check finetune", "trl grpo" */
         word = (++argv, --argc, argv[1]);
         row = word_row("command", word);
-    } else if (checks && names_no_plan(argc, argv)) { /* whether it fits, and how: its best plan */
+    } else if (strcmp(word, "explain") == 0 && names_no_plan(argc, argv)) { /* why the best is the best */
         return command_run(COMMANDS[0], argc - 1, argv + 1, streams, error);
     }
     if (strcmp(word, "compare") == 0 && of_model) return compare(argc, argv, streams, error);

@@ -46,6 +46,9 @@ bool op_rule(const Program *program, const ProgramOp *op, Arena *arena, OpRule *
  * the line does not fit, with an error at the operation. */
 bool user_rule(const Program *program, const ProgramOp *op, Arena *arena, OpRule *out, Error *error);
 
+/* Whether each line of the user's rules names an operation. */
+bool user_rules_match(const Program *program, Arena *arena, Error *error);
+
 /* The rules, for tests and pages: the names of operations with blanks between them, and what is sharded. The last has
  * no names. */
 typedef struct {

@@ -9,16 +9,43 @@ typedef struct {
     int rank;
 } Named;
 
+/* The name of the line at *line, which is moved to the next; with length 0 a line that is empty or a comment. */
+static Piece next_name(const char **line) {
+    const char *name = *line + strspn(*line, " \t");
+    *line += strcspn(*line, "\n");
+    *line += **line == '\n';
+    return (Piece){name, *name == '#' ? 0 : (int)strcspn(name, " \t\r\n")};
+}
+
+static const char *kernel_of(Piece name, Arena *arena) {
+    return arena_format(arena, "kernel_name = \"%.*s\"", name.length, name.at);
+}
+
+/* Whether it is the operation's target, or its kernel. */
+static bool is_called(const ProgramOp *op, Piece name, const char *kernel) {
+    return piece_same(name, op->symbol) || (kernel && op_says(op, kernel));
+}
+
 /* What stands behind the name of an operation's target, or of its kernel; NULL: it has no line. */
 static const char *line_of(const char *rules, const ProgramOp *op, Arena *arena) {
-    for (const char *line = rules; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        const char *name = line + strspn(line, " \t");
-        int length = (int)strcspn(name, " \t\r\n");
-        if (length == 0 || *name == '#') continue;
-        const char *kernel = arena_format(arena, "kernel_name = \"%.*s\"", length, name);
-        if (piece_same((Piece){name, length}, op->symbol) || (kernel && op_says(op, kernel))) return name + length;
+    for (const char *line = rules; *line;) {
+        Piece name = next_name(&line);
+        if (name.length > 0 && is_called(op, name, kernel_of(name, arena))) return name.at + name.length;
     }
     return NULL;
+}
+
+bool user_rules_match(const Program *program, Arena *arena, Error *error) {
+    for (const char *line = program->rules; line && *line;) {
+        Piece name = next_name(&line);
+        bool matched = name.length == 0;
+        const char *kernel = kernel_of(name, arena);
+        for (int64_t i = 0; i < program->ops && !matched; i++) matched = is_called(&program->op[i], name, kernel);
+        if (!matched)
+            return error_set(error, ERROR_INPUT, "--rules", "no operation of %.80s is called %.*s", program->where,
+                             name.length < 80 ? name.length : 80, name.at);
+    }
+    return true;
 }
 
 /* "b h - -" at *at, which is moved behind the comma or arrow that ends it. */

@@ -42,7 +42,7 @@ const char *point_state_words(PointState state) {
 
 bool sweep_search(const Request *request, Arena *arena, Report *report, Error *error) {
     memset(report, 0, sizeof *report);
-    report->request = request;
+    report->request = report->requested = request;
     if (!search_run(request, arena, &report->result, error)) return false;
     const SearchResult *result = &report->result;
     report->request = result->request;

@@ -5,6 +5,7 @@
 #include "search/cli/interrupt.h"
 #include "search/cli/planning.h"
 #include "search/program/question.h"
+#include "search/program/rules.h"
 #include "search/program/write.h"
 
 #include <math.h>
@@ -112,6 +113,7 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     interrupt_begin(&scope);
     bool is_read = program_read(text, length, path, &program, error);
     program.rules = rules;
+    is_read = is_read && user_rules_match(&program, line->arena, error);
     int code = is_read ? answer_program(options, &program, format, streams, line->arena, error) : exit_of_error(error);
     interrupt_end(&scope);
     program_free(&program);
