@@ -131,8 +131,8 @@ bool replaced_add_work(Replaced *out);
 bool replaced_add_ranks(Replaced *out);
 /* Output tokens a second as requests a second, of the answers that the line has. False: memory is out. */
 bool replaced_add_rate(Replaced *out);
-/* Whether a line counts GPUs and names none, which is an error: the default chip is none. */
-bool replaced_lacks_chip(const Replaced *out, Error *error);
+/* GPUs that are counted, and of no kind, are of H100. */
+bool replaced_add_chip(Replaced *out);
 
 /* Words between the others, "on 64 h100", and clouds. */
 bool replaced_is_filler(const char *word);

@@ -17,7 +17,7 @@ static bool add_chips(Replaced *out, const Chip *chip) {
     long number = number_of(out, "--chips", 0), hosts = out->counted ? number_of(out, "--nodes", 0) : 0;
     int64_t pod = chip && !chip_has_domains(chip) ? slice_chips(chip->pod) : 0;
     char *word = NULL;
-    if (trained && replaced_option(out, "--colocated")) { /* all hosts train and generate */
+    if (trained && out->any && replaced_option(out, "--colocated")) { /* all hosts train and generate */
         if (!out->sized && !(word = arena_format(out->arena, "--nodes=%s", trained))) return false;
         replaced_put(out, "--train-nodes", word);
     }

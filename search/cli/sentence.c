@@ -140,6 +140,10 @@ static int number_of_unit(Replaced *out, char **words, int left) {
         double times = cell[3] && *cell[3] ? strtod(cell[3], NULL) : 1;
         char *word = times > 1 ? arena_format(out->arena, "%s=%g%s", option, times * strtod(number, NULL), cell[4])
                                : arena_format(out->arena, "%s=%s%s", option, number, cell[4] ? cell[4] : "");
+        bool each = left > at + 1 && strcasecmp(words[at + 1], "each") == 0; /* "25 tok/s per user" */
+        each = each || (left > at + 2 && word_among("user users", words[at + 2]));
+        if (word_among("tokens/s tok/s", name) && each && replaced_has(out, "tpot"))
+            return replaced_add(out, "--tpot=%.4gms", 1000 / max_real(1e-3, strtod(number, NULL))) ? at + 1 : 0;
         if (word_among("tokens/s tok/s", name))
             return !replaced_has(out, "rate") ? -1 : (out->tokens_rate = strtod(number, NULL), out->any = true, at + 1);
         if (!word || !replaced_has(out, "model")) return word ? -1 : 0;

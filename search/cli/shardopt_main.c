@@ -59,14 +59,23 @@ static int help(int argc, char **argv, Streams streams, Error *error) {
     return exit_of_error(error);
 }
 
-/* `finetune` says what is trained, since that is a plan of all weights otherwise. */
-static bool says_what_is_tuned(int argc, char **argv, Error *error) {
-    if (words_say(argc - 1, argv + 1, WORDS_TUNE)) return true;
+static int dispatch(int argc, char **argv, Streams streams, Error *error);
+
+/* `finetune` that says not what is trained: all weights, as trainers do without adapters. */
+static int tune_all(int argc, char **argv, Streams streams, Error *error) {
     for (int i = 2; i < argc; i++) { /* "1xM3Max": what is trained there is no matter */
         const char *times = strchr(argv[i], 'x'), *why = chip_not_planned(times ? times + 1 : argv[i]);
-        if (why) return error_set(error, ERROR_INPUT, argv[i], "%s, and --lora, --qlora, --sft or --dpo", why);
+        if (why)
+            return error_set(error, ERROR_INPUT, argv[i], "%s, and --lora, --qlora, --sft or --dpo", why), EXIT_USAGE;
     }
-    return error_set(error, ERROR_INPUT, argv[1], "says not what is trained; give --lora, --qlora, --sft or --dpo");
+    char **words = calloc((size_t)argc + 2, sizeof *words);
+    if (!words) return error_memory(error), EXIT_DEFECT;
+    memcpy(words, argv, (size_t)argc * sizeof *words);
+    words[argc] = (char *)"--sft";
+    fprintf(streams.err, "shardopt: advice: all weights are trained (--sft); --lora or --qlora trains adapters\n");
+    int code = dispatch(argc + 1, words, streams, error);
+    free(words);
+    return code;
 }
 
 /* Whether --model is given, behind a command's word. */
@@ -159,8 +168,8 @@ static bool compares(int argc, char **argv) {
     return false;
 }
 
-/* Whether a line of `explain` names neither a plan nor a report; its degrees would be a plan. A `check` without one is an
- * error: a gate that lacks its baseline must not pass. */
+/* Whether a line of `explain` names neither a plan nor a report; its degrees would be a plan. A `check` without one is
+ * an error: a gate that lacks its baseline must not pass. */
 static bool names_no_plan(int argc, char **argv) {
     for (int i = 2; i < argc; i++)
         if (strncmp(argv[i], "--plan", 6) == 0 || strncmp(argv[i], "--from", 6) == 0 ||
@@ -183,13 +192,13 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         return EXIT_DONE;
     }
     const WordRow *row = word_row("command", word);
-    if ((strncmp(word, "fine", 4) == 0 || strcmp(word, "ft") == 0) && row && !says_what_is_tuned(argc, argv, error))
-        return EXIT_USAGE;
+    if ((strncmp(word, "fine", 4) == 0 || strcmp(word, "ft") == 0) && row && !words_say(argc - 1, argv + 1, WORDS_TUNE))
+        return tune_all(argc, argv, streams, error);
     if (is_question(argc, argv)) return answer_question(argc, argv, streams, error);
     bool of_model = is_of_model(argc, argv);
     if (strcmp(word, "emit") == 0 && argc > 3) format_first(argc, argv);
     bool second = argc > 2 && (word_row("command", argv[2]) || word_among("plan inference rl sweep", argv[2]));
-    if (second && (strcmp(word, "check") == 0 || strcmp(word, "trl") == 0)) { /* "check finetune", "trl grpo" */
+    if (second && word_among("check explain trl", word)) { /* "check finetune", "explain inference", "trl grpo" */
         word = (++argv, --argc, argv[1]);
         row = word_row("command", word);
     } else if (strcmp(word, "explain") == 0 && names_no_plan(argc, argv)) { /* why the best is the best */

@@ -69,7 +69,7 @@ const char *unknown_answer(const Command *command, const char *word, Arena *aren
     }
     near = meaning_near(name, command);
     if (near) return arena_format(arena, *near == '-' ? "nearest: %s" : "nearest: --require %s", near);
-    return arena_format(arena, "see shardopt %s --help", command->name);
+    return arena_format(arena, "leave it out, or see shardopt %s --help", command->name);
 }
 
 int replaced_refuse(Replaced *out, const char *word, const char *answer) {

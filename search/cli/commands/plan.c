@@ -154,8 +154,10 @@ static const Command *machines_compared(int argc, char **argv) {
     static const char *const GOALS[] = {"--deadline", "--days", "--budget"};
     Error none = {0};
     for (int i = 1; i < argc; i++)
-        for (size_t k = 0; k < sizeof GOALS / sizeof *GOALS; k++)
-            if (strncmp(argv[i], GOALS[k], strlen(GOALS[k])) == 0) return command_named("sweep", &none);
+        for (size_t k = 0; k < sizeof GOALS / sizeof *GOALS; k++) {
+            bool valued = strchr(argv[i], '=') || (i + 1 < argc && argv[i + 1][0] != '-');
+            if (valued && strncmp(argv[i], GOALS[k], strlen(GOALS[k])) == 0) return command_named("sweep", &none);
+        }
     return NULL;
 }
 
