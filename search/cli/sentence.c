@@ -270,7 +270,7 @@ int replaced_stray(Replaced *out, char **words, int left) {
  * option, some of which say nothing by themselves. */
 bool is_question(int argc, char **argv) {
     char first[16];
-    bool options = false, filler = false;
+    bool options = false, filler = false, files = word_among("diff layout merge trace validate calibrate", argv[1]);
     snprintf(first, sizeof first, "%.*s", (int)min_whole(15, (int64_t)strcspn(argv[1], " ")), argv[1]);
     bool is = is_said("ask", "begins", first) || strchr(argv[1], ' ');
     const WordRow *row = word_row("command", argv[1]);
@@ -281,7 +281,7 @@ bool is_question(int argc, char **argv) {
     }
     for (size_t i = 0; i < COMMAND_COUNT; i++) known = known || strcmp(argv[1], COMMANDS[i]->name) == 0;
     if (row && strcmp(row->cell[2], "-") == 0) return false; /* what is not planned for */
-    return is || (argc > 3 && !options && (filler || !known));
+    return is || (argc > 3 && !options && !files && (filler || !known));
 }
 
 /* What a question wants, by the words in it. */

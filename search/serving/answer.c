@@ -254,7 +254,8 @@ static bool are_alike(const ServingPoint *a, const ServingPoint *b) {
 }
 
 static void add_kind(ServingAnswer *answer, const char *kind, const ServingPoint *point) {
-    for (int i = 0; i < answer->kind_count; i++)
+    bool said = answer->has_seldom && point == &answer->seldom; /* however near it is: it says why it is not first */
+    for (int i = 0; i < answer->kind_count && !said; i++)
         if (are_alike(&answer->kinds[i].point, point)) return;
     if (answer->kind_count < SERVING_KINDS_MAX) answer->kinds[answer->kind_count++] = (ServingKind){kind, *point};
 }

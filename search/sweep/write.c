@@ -101,6 +101,7 @@ static void add_reach(const SweepGrid *grid, const SweepRow *rows, Prose *to) {
     int64_t first = -1, last = -1, fit = 0;
     for (int i = 0; i < grid->option_count; i++) varied += grid->options[i].count > 1;
     for (int64_t i = 0; i < grid->points; i++) {
+        if (rows[i].state == POINT_ERROR) return;
         if (!rows[i].has_plan) continue;
         if (first < 0) first = i;
         last = i;

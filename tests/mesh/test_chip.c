@@ -243,14 +243,16 @@ static const struct {
     {"alias of 64", "\"name\": \"tiny\",",
      "\"name\": \"tiny\", \"aliases\": [\"t" SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN SEVEN "\"],",
      "aliases: each"},
-    {"twenty aliases", "\"name\": \"tiny\",",
+    {"thirty-two aliases", "\"name\": \"tiny\",",
      "\"name\": \"tiny\", \"aliases\": [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\", \"i\", \"j\", \"k\", "
-     "\"l\", \"m\", \"n\", \"o\", \"p\", \"q\", \"r\", \"s\", \"t\"],",
+     "\"l\", \"m\", \"n\", \"o\", \"p\", \"q\", \"r\", \"s\", \"t\", \"u\", \"v\", \"w\", \"x\", \"y\", \"z\", "
+     "\"a1\", \"b1\", \"c1\", \"d1\", \"e1\", \"f1\"],",
      NULL},
     {"one more", "\"name\": \"tiny\",",
      "\"name\": \"tiny\", \"aliases\": [\"a\", \"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \"h\", \"i\", \"j\", \"k\", "
-     "\"l\", \"m\", \"n\", \"o\", \"p\", \"q\", \"r\", \"s\", \"t\", \"u\"],",
-     "aliases: at most 20"},
+     "\"l\", \"m\", \"n\", \"o\", \"p\", \"q\", \"r\", \"s\", \"t\", \"u\", \"v\", \"w\", \"x\", \"y\", \"z\", "
+     "\"a1\", \"b1\", \"c1\", \"d1\", \"e1\", \"f1\", \"g1\"],",
+     "aliases: at most 32"},
     {"just as little as there is", "16e9", "1e9", NULL},
     {"less", "16e9", "0.99e9", "hbm_bytes is 9.9e+08"},
     {"just as much", "16e9", "1e13", NULL},
