@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What several words of a line say together: machines, the work of RL, how long a training is. */
+#include "base/util.h"
 #include "mesh/slice.h"
 #include "search/cli/replaced.h"
 
@@ -8,7 +9,8 @@
 
 static long number_of(const Replaced *out, const char *option, long without) {
     const char *text = replaced_option(out, option);
-    return text && text[strspn(text, "0123456789")] == '\0' ? strtol(text, NULL, 10) : without;
+    bool is = text && text[0] && text[strspn(text, "0123456789")] == '\0' && strlen(text) <= 9; /* products fit */
+    return is ? strtol(text, NULL, 10) : without;
 }
 
 /* GPUs and nodes: of all of them, or of each. More chips than a pod has are pods. */
@@ -74,7 +76,8 @@ static bool add_steps(Replaced *out) {
 /* Answers of an update and of a device, where ours are prompts of a step. */
 static bool add_rl(Replaced *out) {
     long answers = number_of(out, "--samples", 16), prompts = number_of(out, "--prompts", 64);
-    long all = out->device * (out->passes ? out->passes : 1) * number_of(out, "--chips", 0) / answers;
+    double each = (double)out->device * (double)(out->passes ? out->passes : 1) / (double)(answers > 0 ? answers : 1);
+    long all = (long)min_real(1e9, each * (double)number_of(out, "--chips", 0));
     if (out->trainer && !replaced_add(out, "--train-plan=%s", out->trainer)) return false;
     if (out->mini > 0 && out->mini < prompts && !replaced_add(out, "--train-batch=%ld", out->mini * answers))
         return false;

@@ -43,14 +43,15 @@ static int64_t count_of(const char *word) {
 static int chip_words(Replaced *out, char **words, int left, char name[64]) {
     char joined[64] = "";
     int found = 0, each;
-    for (int count = 1; count <= 3 && count <= left && words[count - 1][0] != '-'; count++) {
+    for (int count = 1; count <= 3 && count <= left && words[count - 1][0] && words[count - 1][0] != '-'; count++) {
         size_t used = strlen(joined), length = strlen(words[count - 1]);
         if (used + length + 2 > sizeof joined) break;
         bool memory = count > 1 && length > 2 && isdigit((unsigned char)words[count - 1][0]) &&
                       strcasecmp(words[count - 1] + length - 2, "gb") == 0;
         snprintf(joined + used, sizeof joined - used, "%s%.*s", used ? "-" : "", (int)length - memory,
                  words[count - 1]);
-        bool plural = tolower((unsigned char)joined[strlen(joined) - 1]) == 's' && !replaced_is_chip(out, joined);
+        bool plural = strlen(joined) > 1 && tolower((unsigned char)joined[strlen(joined) - 1]) == 's' &&
+                      !replaced_is_chip(out, joined);
         if (plural) joined[strlen(joined) - 1] = '\0';
         if (replaced_is_chip(out, joined) || catalog_instance(replaced_catalog(out), joined, &each))
             found = count, snprintf(name, 64, "%s", joined);
@@ -170,8 +171,9 @@ static int bare_option(Replaced *out, char **words, int left) {
     if (inside) { /* sizes as the field writes them */
         const char *name = known && meaning.own >= 0 ? out->command->options[meaning.own].name : NULL;
         const char *value = name ? replaced_size(out, name, strchr(words[0], '=') + 1, &ok) : NULL;
-        char *word = value ? arena_format(out->arena, "--%s=%s", name, value)
-                           : arena_format(out->arena, "--%s%s", words[0][5] == '=' ? batch : "", words[0]);
+        char *word =
+            value ? arena_format(out->arena, "--%s=%s", name, value)
+                  : arena_format(out->arena, "--%s%s", strncmp(words[0], "batch=", 6) == 0 ? batch : "", words[0]);
         return !ok || !word || out->word(out, &word, 1) == 0 ? 0 : 1;
     }
     if (plan) return out->any = true, replaced_condition(out, plan) ? 1 : 0; /* "tp4" */
