@@ -196,7 +196,6 @@ static int read_number(Replaced *out, Typed typed, const char *which) {
     if (strcmp(which, "device") == 0) out->device = (long)number;
     if (strcmp(which, "passes") == 0) out->passes = (long)number;
     if (strcmp(which, "steps") == 0) out->steps = number * times;
-    if (strcmp(which, "gigabits") == 0) out->gigabits = number * (toupper((unsigned char)*unit) == 'T' ? 1e3 : 1);
     if (strcmp(which, "slices") == 0) out->slices = (out->slices ? out->slices : 1) * (int64_t)number;
     if (strcmp(which, "drafts") == 0 && out->drafts) return typed.read;
     if (strcmp(which, "drafts") == 0)

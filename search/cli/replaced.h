@@ -22,9 +22,9 @@ struct Replaced {
     const char *passed; /* options that no plan depends on: NULL: none */
     const char *left;   /* options of other programs that nobody here knows; words of a sentence; NULL: none */
     const char *unread;
-    const char *question;   /* what a question wants, "cheapest many tunes"; NULL: it is none */
-    const char *trainer;    /* degrees of the plan of RL's trainer; NULL: none */
-    double gigabits, steps; /* of a host's network a second, and steps of a training; 0: not said */
+    const char *question; /* what a question wants, "cheapest many tunes"; NULL: it is none */
+    const char *trainer;  /* degrees of the plan of RL's trainer; NULL: none */
+    double steps;         /* of a training; 0: not said */
     long mini, device,
         passes;       /* prompts of an update of RL, its answers of a device, and passes of a step; 0: not said */
     int64_t slices;   /* slices that are joined by DCN, as MaxText's axes say; 0: not said */
@@ -131,8 +131,6 @@ bool replaced_add_work(Replaced *out);
 bool replaced_add_ranks(Replaced *out);
 /* Output tokens a second as requests a second, of the answers that the line has. False: memory is out. */
 bool replaced_add_rate(Replaced *out);
-/* GPUs that are counted, and of no kind, are of H100. */
-bool replaced_add_chip(Replaced *out);
 
 /* Words between the others, "on 64 h100", and clouds. */
 bool replaced_is_filler(const char *word);

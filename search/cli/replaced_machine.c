@@ -105,16 +105,6 @@ bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok) {
     return true;
 }
 
-bool replaced_add_chip(Replaced *out) {
-    bool chip = !replaced_has(out, "chip");
-    for (int i = 0; i < out->count; i++)
-        chip = chip || replaced_is(out->words[i], "--chip") || strncmp(out->words[i], "--from", 6) == 0 ||
-               replaced_is(out->words[i], "--help");
-    if ((!out->counted && !out->instance) || chip) return true;
-    return replaced_add(out, "--chip=h100") &&
-           replaced_advise(out, "GPUs are of h100, as no chip is named (--chip KIND)");
-}
-
 bool replaced_add_ranks(Replaced *out) {
     const char *name = replaced_option(out, "--model");
     Model model;

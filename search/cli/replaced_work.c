@@ -36,31 +36,26 @@ static bool add_chips(Replaced *out, const Chip *chip) {
            replaced_advise(out, "%ld on each of %ld nodes", number, hosts);
 }
 
-/* A question's GPUs, and degrees of an engine's, are of one kind. */
+/* GPUs that are counted, an engine's degrees too, and of no kind are of H100. */
 static bool add_kind(Replaced *out) {
-    bool degrees = out->conditions && !out->maxtext && strcmp(command_kind(out->command), "serving") == 0 &&
-                   !replaced_option(out, "--slice") && !replaced_option(out, "--pods") &&
-                   !replaced_option(out, "--from-config");
-    if (!degrees && !(out->counted && out->sentence)) return true;
-    return replaced_add(out, "--chip=h100") && replaced_advise(out, "H100, as no chip is named");
+    bool named = !replaced_has(out, "chip") || replaced_option(out, "--slice") || replaced_option(out, "--pods");
+    for (int i = 0; i < out->count; i++)
+        named = named || strncmp(out->words[i], "--from", 6) == 0 || replaced_is(out->words[i], "--help");
+    bool degrees = out->conditions && !out->maxtext && strcmp(command_kind(out->command), "serving") == 0;
+    if (named || !(degrees || out->counted)) return true;
+    return replaced_add(out, "--chip=h100") &&
+           replaced_advise(out, "GPUs are of h100, as no chip is named (--chip KIND)");
 }
 
-/* Slices of MaxText's axes, and a network in Gb/s of a node. */
-static bool add_network(Replaced *out, const Chip *chip) {
-    double wide = chip ? 8e-9 * chip->scaleout_bytes_per_second.value * (double)chip->domain_chips : 0;
+/* Slices of MaxText's axes. */
+static bool add_slices(Replaced *out) {
     bool joined =
         replaced_option(out, "--slice") && !replaced_option(out, "--slices") && !replaced_option(out, "--pods");
     if (out->slices > 1 && joined && !replaced_add(out, "--slices=%lld", (long long)out->slices)) return false;
-    if (out->slices > 1 && !replaced_advise(out,
-                                            joined ? "the axes of DCN are %lld slices; what crosses them is chosen"
-                                                   : "%lld over DCN is left out: what crosses slices is chosen",
-                                            (long long)out->slices))
-        return false;
-    if (out->gigabits == 0 || wide == 0) return true;
-    if (out->gigabits >= wide) return replaced_advise(out, "the network is the chip's, of %.4g Gb/s a node", wide);
-    return replaced_add(out, "--oversubscription=%.4g", wide / out->gigabits) &&
-           replaced_advise(out, "a network of %g Gb/s a node is %.4g times narrower than the %.4g of the chip's",
-                           out->gigabits, wide / out->gigabits, wide);
+    return out->slices <= 1 || replaced_advise(out,
+                                               joined ? "the axes of DCN are %lld slices; what crosses them is chosen"
+                                                      : "%lld over DCN is left out: what crosses slices is chosen",
+                                               (long long)out->slices);
 }
 
 /* A training of so many steps. */
@@ -91,5 +86,5 @@ static bool add_rl(Replaced *out) {
 bool replaced_add_work(Replaced *out) {
     const char *name = replaced_option(out, "--chip");
     const Chip *chip = name ? catalog_find(replaced_catalog(out), name) : NULL;
-    return add_chips(out, chip) && (name || add_kind(out)) && add_network(out, chip) && add_steps(out) && add_rl(out);
+    return add_chips(out, chip) && (name || add_kind(out)) && add_slices(out) && add_steps(out) && add_rl(out);
 }

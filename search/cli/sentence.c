@@ -272,7 +272,7 @@ int replaced_stray(Replaced *out, char **words, int left) {
  * option, some of which say nothing by themselves. */
 bool is_question(int argc, char **argv) {
     char first[16];
-    bool options = false, filler = false, files = word_among("diff layout merge trace validate calibrate", argv[1]);
+    bool options = false, filler = false, files = is_said("ask", "files", argv[1]);
     snprintf(first, sizeof first, "%.*s", (int)min_whole(15, (int64_t)strcspn(argv[1], " ")), argv[1]);
     bool is = is_said("ask", "begins", first) || strchr(argv[1], ' ');
     const WordRow *row = word_row("command", argv[1]);

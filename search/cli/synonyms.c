@@ -459,7 +459,6 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     if (!replaced_add_ranks(&out) || !replaced_add_model(&out)) return error_memory(error);
     line->unknown = out.unknown;
     if (out.unknown) return unknown_words(out.unknown, error);
-    if (!replaced_add_chip(&out)) return error_memory(error);
     if (!out.any) return true; /* as it was, a --require that is given twice with it */
     if (out.conditions && !replaced_add(&out, "--%s=%s", is_plan(&out) ? "plan" : "require", out.conditions))
         return error_memory(error);

@@ -54,7 +54,7 @@ const char *unknown_answer(const Command *command, const char *word, Arena *aren
     const char *start = word + strspn(word, "-"), *said = NULL, *other;
     snprintf(name, sizeof name, "%.*s", (int)min_whole((int64_t)strcspn(start, "="), 63), start);
     Meaning meaning;
-    Place place = {.command = command, .value = strchr(start, '=') ? strchr(start, '=') + 1 : NULL};
+    Place place = {.command = command, .value = strchr(start, '=') ? strchr(start, '=') + 1 : "1"};
     if (meaning_of(name, &place, &meaning) && meaning.own < 0 && strcmp(meaning.what, "answer") == 0)
         said = meaning.said;
     const char *own = nearest_own(command, name), *near = NULL;

@@ -67,9 +67,10 @@ static bool change(CommandLine *line, const char *words, size_t length, Error *e
     int argc = 1;
     CommandLine changed;
     char *copy = arena_format(line->arena, "%.*s", (int)length, words);
-    for (char *word = copy ? strtok_r(copy, " ", &next) : NULL; word && argc <= WORDS_MOST;
-         word = strtok_r(NULL, " ", &next))
+    char *word = copy ? strtok_r(copy, " ", &next) : NULL;
+    for (; word && argc <= WORDS_MOST; word = strtok_r(NULL, " ", &next))
         argv[argc++] = strchr(word, '=') && word[0] != '-' ? arena_format(line->arena, "--%s", word) : word;
+    if (word) return error_set(error, ERROR_INPUT, "--what-if", "has more than %d words in a change", WORDS_MOST);
     for (int i = 1; i < argc; i++)
         if (!argv[i]) return error_memory(error);
     if (!copy) return error_memory(error);
@@ -117,6 +118,8 @@ int what_if_run(const CommandLine *line, Streams streams, Error *error) {
         if (change(&changed, at, length, error)) answers[count] = brief(changed, error);
         at += length;
     }
+    if (*at && error->kind == ERROR_NONE)
+        error_set(error, ERROR_INPUT, "--what-if", "has more than %d changes", CHANGES_MOST);
     if (error->kind == ERROR_NONE) base = brief(own, error);
     if (error->kind == ERROR_NONE) code = line->command->run(&own, streams, error);
     for (int i = 0; i < count && error->kind == ERROR_NONE; i++)
