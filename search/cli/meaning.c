@@ -317,6 +317,15 @@ bool meaning_of(const char *name, const Place *place, Meaning *out) {
     return known || !word_among("pass switch note note=", out->what);
 }
 
+const char *meaning_kind(const char *name) {
+    Parts parts = parts_of(name);
+    bool any;
+    for (int i = 0; i < WORD_ROW_COUNT; i++)
+        if (is_kind(&WORD_ROWS[i], "of") && row_parts(WORD_ROWS[i].cell[1], &parts, true, &any) > 0)
+            return WORD_ROWS[i].cell[2];
+    return NULL;
+}
+
 bool meaning_is(const Meaning *meaning, const char *what) {
     size_t length = strlen(what);
     return strncmp(meaning->what, what, length) == 0 && (meaning->what[length] == '\0' || meaning->what[length] == ' ');

@@ -34,7 +34,8 @@ typedef struct {
 bool meaning_of(const char *name, const Place *place, Meaning *out);
 /* The command's option of this name, whatever parts it between its words; below 0: none. */
 int meaning_own(const Command *command, const char *name);
-/* Whether a meaning is this option; what its text begins with, and a blank or its end. */
+/* Of which kind of command a name's parts are alone, "serving" or "rl": rows "of"; NULL: of none. */
+const char *meaning_kind(const char *name);
 bool meaning_is(const Meaning *meaning, const char *what);
 /* The word with unknown parts as known ones that they are a slip of, into `out`. False: there is no slip. */
 bool meaning_of_slip(const char *name, char *out, size_t size);

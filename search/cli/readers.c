@@ -254,7 +254,28 @@ static int read_mesh(Replaced *out, Typed typed) {
     if (!typed.value) return -1;
     if (degrees) return out->any = true, replaced_condition(out, degrees) ? typed.read : 0;
     bool shape = strchr(typed.value, 'x') && strspn(typed.value, "0123456789x") == strlen(typed.value);
-    return !shape ? -1 : replaced_add(out, "--slice=%s", typed.value) ? typed.read : 0;
+    if (!shape)
+        return replaced_advise(out, "%s is left out: a mesh is --plan \"fsdp=16 tensor=4\", or chosen", typed.word)
+                   ? typed.value[0] == '-' ? 1 : typed.read
+                   : 0;
+    return replaced_add(out, "--slice=%s", typed.value) ? typed.read : 0;
+}
+
+/* `--vram 24`: of two boards of a chip the one with so much; a chip of so much where the line names none. */
+static int read_vram(Replaced *out, Typed typed) {
+    double gigabytes = typed.value ? strtod(typed.value, NULL) : 0;
+    if (!(gigabytes > 0)) return -1;
+    out->any = true;
+    return (out->vram = arena_format(out->arena, "%g", gigabytes)) ? typed.read : 0;
+}
+
+/* Dollars an hour of an instance, or of a chip. */
+static int read_price(Replaced *out, Typed typed) {
+    enum { DEAREST_CHIP = 20 };
+    double price = typed.value ? strtod(typed.value + (*typed.value == '$'), NULL) : 0;
+    if (!(price > 0)) return -1;
+    if (!out->cloud && price <= DEAREST_CHIP) return replaced_add(out, "--price=%g", price) ? typed.read : 0;
+    return out->any = true, out->hourly = price, typed.read;
 }
 
 /* A model's size, "@size hidden_size". */
@@ -341,6 +362,8 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
         {"@drafts", read_drafts},
         {"@cluster", read_cluster},
         {"@count", read_count},
+        {"@vram", read_vram},
+        {"@price", read_price},
         {"@train_batch", read_train_batch},
     };
     Typed typed = {word, value, read};

@@ -67,10 +67,19 @@ bool replaced_keep(Replaced *out, char *word) {
 }
 
 /* Whether other words of the line said so too: "sft" and --finetuning_type full, "128 H100" and an instance of them. */
-static bool is_said(const Replaced *out, const char *text) {
+static bool is_said(Replaced *out, const char *text) {
+    const char *equals = strchr(text, '='), *before;
+    char name[32];
     for (int i = 1; i < out->count; i++)
         if (strcasecmp(out->words[i], text) == 0) return true;
-    return false;
+    if (!equals || (size_t)(equals - text) >= sizeof name) return false;
+    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    if (!(before = replaced_option(out, name))) return false;
+    if (strcasecmp(before, equals + 1) == 0) return true;
+    if (strcmp(name, "--chip") != 0) return false;
+    const Chip *old = catalog_find(replaced_catalog(out), before),
+               *new = catalog_find(replaced_catalog(out), equals + 1);
+    return old && old == new;
 }
 
 bool replaced_add(Replaced *out, const char *format, ...) {

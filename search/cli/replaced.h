@@ -20,6 +20,7 @@ struct Replaced {
     char *conditions;   /* of --require: NULL means none */
     const char *advice; /* NULL: none */
     const char *passed; /* options that no plan depends on: NULL: none */
+    const char *chosen; /* options whose value is "auto" or the like; NULL: none */
     const char *left;   /* options of other programs that nobody here knows; words of a sentence; NULL: none */
     const char *unread;
     const char *question; /* what a question wants, "cheapest many tunes"; NULL: it is none */
@@ -55,6 +56,9 @@ struct Replaced {
     bool instance_is_pod;
     double tokens_rate; /* output tokens a second that are requested; 0: none are */
     int instance;       /* chips of a cloud's instance that is named; 0: none is */
+    long seq;           /* tokens of a sequence; 0: not said */
+    const char *vram;   /* GB of a chip that the line says; NULL: it says none */
+    double hourly;      /* dollars an hour of an instance; 0: not said */
     const char *sizes;  /* a model's sizes, "hidden_size=4096 "; NULL: none */
     Catalog catalog;    /* replaced_catalog() */
     bool read;
@@ -82,6 +86,11 @@ bool replaced_advise(Replaced *out, const char *format, ...) __attribute__((form
 
 /* A machine in one word, "8xH200" or "v5litepod-256", as options. False: it is none (*ok), or memory is out. */
 bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok);
+/* The same in several words, "1 node 8xL40S 48GB", or as other programs list it, "type=nvidia-l4,count=8". */
+bool replaced_machine_text(Replaced *out, const char *text, bool *ok);
+/* A model by its size alone, "30B" or "20b-dense": the nearest of the plain ones, with advice; NULL: it is no size, or
+ * none is near. */
+const char *replaced_model_of_size(Replaced *out, const char *word);
 /* What a word that begins with a hyphen means, or "key=value"; `next`: the word after it, or NULL. */
 bool replaced_meaning(Replaced *out, const char *word, const char *next, Meaning *meaning);
 bool replaced_has(const Replaced *out, const char *option);
@@ -119,6 +128,8 @@ const char *replaced_size(Replaced *out, const char *option, const char *value, 
  * workstation's card has one, and how soon is a question of several machines. False: memory is out. */
 bool replaced_count_instances(Replaced *out);
 bool replaced_add_size(Replaced *out);
+/* The chip of the memory that the line says, and the price of one of an instance. False: memory is out. */
+bool replaced_add_memory(Replaced *out);
 /* The value of an option among the words as they became; NULL: it is not there. */
 const char *replaced_option(const Replaced *out, const char *option);
 /* Puts a word in the place of an option with its value, which is there; NULL: takes it away. True. */

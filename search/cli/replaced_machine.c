@@ -131,6 +131,31 @@ bool replaced_add_rate(Replaced *out) {
                            (long long)answer, out->tokens_rate / (double)answer);
 }
 
+/* The kinds of one chip with other memory, and cards of a size that nobody names: rows "memory". False: memory is out. */
+bool replaced_add_memory(Replaced *out) {
+    const char *name = replaced_option(out, "--chip");
+    if (out->hourly > 0) {
+        int each = out->instance ? out->instance : 8;
+        if (!replaced_add(out, "--price=%.4g", out->hourly / each) ||
+            !replaced_advise(out, "%.10g dollars an hour are of %d chips: --price %.4g", out->hourly, each,
+                             out->hourly / each))
+            return false;
+    }
+    if (!out->vram || !replaced_has(out, "chip")) return true;
+    for (int i = 0; i < WORD_ROW_COUNT; i++) {
+        const char *const *cell = WORD_ROWS[i].cell;
+        const Chip *chip = name ? catalog_find(replaced_catalog(out), name) : NULL;
+        if (strcmp(cell[0], "memory") != 0 || strcmp(cell[1], out->vram) != 0) continue;
+        bool same = chip && strncmp(chip->name, cell[2], strcspn(cell[2], "-")) == 0 && strchr(cell[2], '-');
+        if (name && !same) continue;
+        char *word = arena_format(out->arena, "--chip=%s", cell[2]);
+        return word && (name ? replaced_put(out, "--chip", word) : replaced_keep(out, word)) &&
+               replaced_advise(out, "%s GB are of %s", out->vram, cell[2]);
+    }
+    return name || replaced_option(out, "--slice") ||
+           replaced_advise(out, "--chip KIND says which chip has %s GB (`shardopt chips`)", out->vram);
+}
+
 /* Whether conditions say how many chips there are at least: all but those of passes. */
 static bool has_degrees(const char *conditions) {
     for (const char *at = conditions; at && *at; at += strspn(at, " ")) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Words without an option: "llama 8b on 64 a100 40gb, 16k context". */
 #include "base/util.h"
+#include "models/parameters.h"
 #include "search/cli/commands.h"
 #include "search/cli/replaced.h"
 #include "search/cli/synonyms.h"
@@ -112,6 +113,29 @@ static int part_of_machine(Replaced *out, char **words, int left) {
     return taken > 0 && !add_chip(out, name) ? 0 : at + 1 + taken;
 }
 
+bool replaced_machine_text(Replaced *out, const char *text, bool *ok) {
+    char *copy = arena_text(out->arena, text), *rest = NULL, *words[12];
+    int count = 1, before = out->count;
+    for (const char *at = text; strchr(text, ','); at += strcspn(at, ",") + 1) { /* a list of chips */
+        char *one = arena_format(out->arena, "%.*s", (int)strcspn(at, ","), at);
+        if (!one || !replaced_is_chip(out, one)) break;
+        if (!strchr(at, ',')) return false;
+    }
+    words[0] = (char *)""; /* part_of_machine() looks at the word before */
+    for (char *word = copy ? strtok_r(copy, " ,=*_;", &rest) : NULL; word && count < (int)COUNT_OF(words);
+         word = strtok_r(NULL, " ,=*_;", &rest))
+        if (!word_among("type count kind name nvidia node nodes sxm sxm5 sxm4 gpu gpus", word)) words[count++] = word;
+    for (int i = 1, read; i<count; i += read> 0 ? read : 1) {
+        bool named = replaced_option(out, "--chip") != NULL && count_of(words[i]) == 0;
+        read = named ? -1 : part_of_machine(out, words + i, count - i);
+        if (read < 0 && i == count - 1 && count_of(words[i]) > 0 && !out->sized && replaced_option(out, "--chip"))
+            read = replaced_add(out, "--chips=%lld", (long long)count_of(words[i])) && (out->sized = true);
+        if (read < 0 && !named && replaced_machine(out, words[i], out->sized, ok)) read = *ok;
+        if (read == 0) return *ok = copy != NULL && false;
+    }
+    return copy && out->count > before;
+}
+
 /* A number and its unit: "60 days", "a month", "16k context", "15T tokens", "4M token batch". As Replaced.word returns;
  * -1: it is none. */
 static int number_of_unit(Replaced *out, char **words, int left) {
@@ -193,7 +217,36 @@ static int bare_option(Replaced *out, char **words, int left) {
     return !ok || !word ? 0 : out->word(out, &word, 1) ? (flag ? 1 : at + 1) : 0;
 }
 
+const char *replaced_model_of_size(Replaced *out, const char *word) {
+    char *end;
+    double billions = strtod(word, &end), nearest = 1.35; /* within a third */
+    const Model *found = NULL;
+    bool trillions = tolower((unsigned char)*end) == 't',
+         sized = billions > 0 && (trillions || tolower((unsigned char)*end) == 'b');
+    const char *kind = sized && (end[1] == '-' || end[1] == '_') ? end + 2 : "";
+    if (!sized || (end[1] && !word_among("dense moe", kind)) || word[0] == '-') return NULL;
+    if (!*kind && is_said("plain", "known", word)) return NULL;
+    const WordRow *row = word_row("plain", *kind ? kind : "dense");
+    char *names = row ? arena_text(out->arena, row->cell[2]) : NULL, *rest = NULL;
+    for (char *name = names ? strtok_r(names, " ", &rest) : NULL; name; name = strtok_r(NULL, " ", &rest)) {
+        const Model *model = zoo_find(replaced_zoo(out), name);
+        double ratio = model ? (double)model_parameters(model).total / (billions * (trillions ? 1e12 : 1e9)) : 0;
+        if (ratio > 0 && ratio < 1) ratio = 1 / ratio;
+        if (ratio > 0 && ratio < nearest) nearest = ratio, found = model;
+    }
+    return found && replaced_advise(out,
+                                    "%s is planned as %s, the nearest of the plain models; --model takes others "
+                                    "and a config.json",
+                                    word, found->name)
+               ? found->name
+               : NULL;
+}
+
 int replaced_model(Replaced *out, char **words, int left, const char **name) {
+    bool kind = left > 1 && word_among("dense moe", words[1]);
+    const char *sized =
+        replaced_model_of_size(out, kind ? arena_format(out->arena, "%s-%s", words[0], words[1]) : words[0]);
+    if (sized) return *name = sized, 1 + kind;
     const Zoo *zoo = replaced_zoo(out);
     for (int slip = 0; slip < 2; slip++)
         for (int count = left < 5 ? left : 5; count > 0; count--) {

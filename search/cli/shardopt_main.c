@@ -9,6 +9,7 @@
 #include "search/cli/meaning.h"
 #include "search/cli/planning.h"
 #include "search/cli/synonyms.h"
+#include "search/cli/task.h"
 #include "search/cli/what_if.h"
 #include "search/options/machine_words.h"
 
@@ -127,29 +128,21 @@ static int answer_question(int argc, char **argv, Streams streams, Error *error)
     return code;
 }
 
-/* `emit --framework megatron`, `emit --maxtext`: the format comes first. */
-static void format_first(int argc, char **argv) {
-    static const char FORMATS[] = "maxtext jax megatron torchtitan torchtitan-toml deepspeed trl axolotl llama-factory "
-                                  "vllm sglang tensorrt-llm";
-    for (int i = 2; i < argc && argv[2][0] == '-'; i++) {
-        char *word = argv[i] + strspn(argv[i], "-"), *value = strchr(word, '=');
-        bool alone = argv[i][0] != '-' && argv[i - 1][0] == '-' && i > 2; /* the value of an option, which goes */
-        if (!word_among(FORMATS, value ? value + 1 : word)) continue;
-        memmove(argv + 3, argv + 2, (size_t)(i - 2) * sizeof *argv);
-        argv[2] = value ? value + 1 : word;
-        if (alone) argv[i] = (char *)"--quiet=false";
-        return;
-    }
-}
-
-/* What a line without a command is of: of serving or RL where its words are of them alone. */
+/* What a line without a command is of: of serving or RL where words are of them alone: rows "of". */
 static const Command *command_of_words(int argc, char **argv) {
+    bool tunes = words_say(argc, argv, WORDS_TUNE);
     for (int i = 1; i < argc; i++) {
-        Meaning meaning;
         char *name = argv[i] + strspn(argv[i], "-"), *value = strchr(name, '=');
+        const char *kind = meaning_kind(name);
+        bool option = argv[i][0] == '-' || value;
+        Meaning meaning;
         Place place = {.command = COMMANDS[0], .value = value ? value + 1 : i + 1 < argc ? argv[i + 1] : NULL};
         if (strncmp(name, "actor_rollout_ref.", 18) == 0) return &COMMAND_RL;
-        if ((argv[i][0] != '-' && !value) || !meaning_of(name, &place, &meaning) || meaning.own >= 0 || !meaning.said ||
+        if (!option || meaning_own(COMMANDS[0], name) >= 0) continue;
+        if (kind && strcmp(kind, "rl") == 0) return &COMMAND_RL;
+        if (tunes) continue;
+        if (kind) return &COMMAND_INFERENCE;
+        if (!meaning_of(name, &place, &meaning) || meaning.own >= 0 || !meaning.said ||
             strcmp(meaning.what, "answer") != 0)
             continue;
         if (strncmp(meaning.said, "`shardopt inference`", 20) == 0) return &COMMAND_INFERENCE;
@@ -196,7 +189,6 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         return tune_all(argc, argv, streams, error);
     if (is_question(argc, argv)) return answer_question(argc, argv, streams, error);
     bool of_model = is_of_model(argc, argv);
-    if (strcmp(word, "emit") == 0 && argc > 3) format_first(argc, argv);
     bool second = argc > 2 && (word_row("command", argv[2]) || word_among("plan inference rl sweep", argv[2]));
     if (second && word_among("check explain trl", word)) { /* "check finetune", "explain inference", "trl grpo" */
         word = (++argv, --argc, argv[1]);
@@ -221,7 +213,7 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         word = row->cell[2];
     if (word[0] == '-' || strchr(word, '=') || strcmp(word, "plan") == 0) {
         int own = strcmp(word, "plan") == 0;
-        const Command *command = own ? COMMANDS[0] : command_of_words(argc, argv);
+        const Command *command = command_of_words(argc - own, argv + own);
         if (command == COMMANDS[0] && compares(argc, argv)) command = &COMMAND_SWEEP;
         return command_run(command, argc - own, argv + own, streams, error);
     }
@@ -233,10 +225,22 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     return command ? command_run(command, argc - 1, argv + 1, streams, error) : EXIT_USAGE;
 }
 
+/* A line whose options may say what it is for. */
+static int answer_line(int argc, char **argv, Streams streams, Error *error) {
+    Arena arena = {0};
+    const char *advice;
+    char **words = task_words(&argc, argv, &arena, &advice);
+    if (!words) error_memory(error);
+    if (advice) fprintf(streams.err, "shardopt: advice: %s\n", advice);
+    int code = words ? dispatch(argc, words, streams, error) : EXIT_DEFECT;
+    arena_free(&arena);
+    return code;
+}
+
 int shardopt_main(int argc, char **argv, FILE *out, FILE *err) {
     IN_LOCALE_C;
     Error error = {0};
-    int code = dispatch(argc, argv, (Streams){out, err, terminal_of_stream(out)}, &error);
+    int code = answer_line(argc, argv, (Streams){out, err, terminal_of_stream(out)}, &error);
     errno = 0;
     bool unwritten = ferror(out) != 0; /* by what is not written in one piece: help, tables */
     unwritten = fflush(out) != 0 || unwritten;

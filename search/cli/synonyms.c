@@ -42,9 +42,19 @@ static bool add_typed(Replaced *out, const char *option, const char *value, bool
         !replaced_is_chip(out, times + 1))
         return *ok = replaced_add(out, "--chips=%lld", (long long)hosts * each), true;
     if ((chips || chip) && replaced_is_filler(value)) return *ok = out->any = true; /* "--gpus lambda gpu_8x_a100" */
-    if (chips || chip) return replaced_machine(out, value, chip && out->sized, ok);
+    if (chips || chip)
+        return replaced_machine(out, value, chip && out->sized, ok) ||
+               (*ok && strpbrk(value, " =*,_") && isalpha((unsigned char)value[strspn(value, "0123456789,. ")]) &&
+                replaced_machine_text(out, value, ok));
     char *plan = strcmp(option, "plan") == 0 ? replaced_degrees(out, value) : NULL;
     return plan && (*ok = replaced_add(out, "--plan=%s", plan), true);
+}
+
+/* "--batch 256": no step has so few tokens. */
+static bool is_batch_of_sequences(const Replaced *out, const char *option, const char *value) {
+    long most = out->seq > 0 ? out->seq - 1 : 2047;
+    return strcmp(option, "batch") == 0 && replaced_has(out, "sequences") &&
+           value[strspn(value, "0123456789")] == '\0' && strlen(value) < 7 && atol(value) > 0 && atol(value) <= most;
 }
 
 static bool is_word(const char *value) { return value[0] != '-' || isdigit((unsigned char)value[1]); }
@@ -80,7 +90,15 @@ static int replace_own(Replaced *out, const CommandOption *option, char *word, c
     if (bare) return replaced_add(out, "--%s=%s", bare->cell[2], bare->cell[3]);
     if (!option->takes || !value) return same ? replaced_keep(out, word) : replaced_add(out, "--%s", option->name);
     if (add_typed(out, option->name, value, &ok)) return ok ? read : 0;
-    const char *meant = replaced_value(out, option->name, value, &ok);
+    const char *meant = replaced_value(out, option->name, value, &ok), *last = value + strlen(value) - 1;
+    if (ok && !meant && (*last == 'K' || is_batch_of_sequences(out, option->name, value))) {
+        bool kilo = *last == 'K';
+        meant = kilo ? replaced_size(out, option->name, value, &ok) : value;
+        if (meant && !replaced_advise(out, kilo ? "%s is read as %s" : "a batch of %s is of sequences%s", value,
+                                      kilo ? meant : ""))
+            return 0;
+        if (meant) return replaced_add(out, "--%s=%s", kilo ? option->name : "sequences", meant) ? read : 0;
+    }
     if (!ok) return 0;
     return !meant && same                                                      ? replaced_keep(out, word)
            : replaced_add(out, "--%s=%s", option->name, meant ? meant : value) ? read
@@ -218,6 +236,8 @@ static int replace_model(Replaced *out, const char *option, char *value, char **
     const char *name = NULL;
     char *inside[1] = {value};
     if (!word_among("model critic reward teacher", option) || !value || file_is_there(value)) return -1;
+    const char *sized_model = *value != '{' ? replaced_model_of_size(out, value) : NULL;
+    if (sized_model) return replaced_add(out, "--%s=%s", option, sized_model) ? 1 : 0;
     bool follows = words && left > 1 && words[1][0] != '-', again = out->foreign > 0 && replaced_option(out, "--model");
     if (!follows && !again && !strchr(value, '/')) return -1; /* the error names a slip; the zoo takes 50 ms */
     const char *before = out->foreign ? replaced_option(out, "--model") : NULL;
@@ -246,9 +266,20 @@ static int replace_unknown(Replaced *out, char **words, const char *value, int r
     return !replaced_unknown(out, words[0]) ? 0 : follows ? 2 : 1;
 }
 
+/* Whether "auto" or the like is a value of the option, or goes with its name. */
+static bool takes_value(const Replaced *out, const Meaning *meaning, const char *value) {
+    const char *name = strncmp(meaning->what, "--", 2) == 0 ? meaning->what + 2 : "";
+    int number = meaning->own >= 0 ? meaning->own : command_option(out->command, name, strcspn(name, " "));
+    if (meaning->own < 0 && word_among("pass switch note note= answer", meaning->what)) return true;
+    if (number < 0) return false;
+    const CommandOption *option = &out->command->options[number];
+    return !option->takes || (option->values && word_among(option->values, value)) || strcasestr(option->help, value) ||
+           word_value(option->name, value) || strcmp(option->name, "model") == 0;
+}
+
 static int replaced_word(Replaced *out, char **words, int left) {
     const char *word = words[0], *inside = strchr(word, '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
-    static const char NOTHING[] = "false no null none off";
+    static const char NOTHING[] = "false no null none off", CHOSEN[] = "auto ? any best optimal chosen default same";
     int read = inside ? 1 : 2;
     Meaning meaning;
     if (word[0] != '-' || !isalpha((unsigned char)word[word[1] == '-' ? 2 : 1])) {
@@ -265,6 +296,8 @@ static int replaced_word(Replaced *out, char **words, int left) {
     if (off &&
         (!known || (meaning.own < 0 && strcmp(meaning.what, "answer") == 0))) /* what is left out is off as well */
         meaning = (Meaning){.what = "pass", .where = "", .own = -1}, known = true;
+    if (known && value && word_among(CHOSEN, value) && !takes_value(out, &meaning, value)) /* it is chosen anyway */
+        return replaced_leave(out, &out->chosen, word) ? read : 0;
     if (!known) return replace_unknown(out, words, value, read);
     const char *option = meaning.own >= 0                      ? out->command->options[meaning.own].name
                          : strncmp(meaning.what, "--", 2) == 0 ? meaning.what + 2
@@ -343,6 +376,11 @@ static void note_word(Replaced *out, const char *word, const char *next) {
         meaning.what = own;
     }
     const char *value = strchr(word, '=') ? strchr(word, '=') + 1 : next;
+    if (value && (meaning_is(&meaning, "--seq") || meaning_is(&meaning, "--max-length"))) {
+        int64_t tokens = 0;
+        Error none = {0};
+        if (number_tokens(value, "", 1, 1 << 30, &tokens, &none)) out->seq = (long)tokens;
+    }
     int number = value ? atoi(value) : 0;
     bool any = false;
     for (size_t i = 0; i < COUNT_OF(SIZES); i++) out->sized = out->sized || meaning_is(&meaning, SIZES[i]);
@@ -379,7 +417,7 @@ static void look_ahead(Replaced *out, int argc, char **argv) {
         out->foreign = 0;
         for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
             const WordRow *way = word_row("command", argv[i]);
-            out->tuned = out->tuned || (way && way->cell[3] && strncmp(way->cell[3], "--mode", 6) != 0 &&
+            out->tuned = out->tuned || (way && way->cell[3] && *way->cell[3] && strcmp(way->cell[2], "plan") == 0 &&
                                         !strstr(way->cell[3], "--for") && argv[i][0] != '-');
             note_word(out, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
         }
@@ -454,6 +492,7 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     if (!words || !out.words) return error_memory(error);
     look_ahead(&out, count, words);
     if (!read_all(&out, count, words)) return error_memory(error);
+    if (!replaced_add_memory(&out)) return error_memory(error);
     if (out.instance && !replaced_count_instances(&out)) return error_memory(error);
     if (!replaced_add_work(&out) || !replaced_add_size(&out)) return error_memory(error);
     if (!replaced_add_ranks(&out) || !replaced_add_model(&out)) return error_memory(error);
@@ -464,6 +503,7 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
         return error_memory(error);
     if (out.tokens_rate > 0 && !replaced_add_rate(&out)) return error_memory(error);
     if (out.passed && !replaced_advise(&out, "no plan depends on %s", out.passed)) return error_memory(error);
+    if (out.chosen && !replaced_advise(&out, "%s: chosen, as the best", out.chosen)) return error_memory(error);
     if (out.left && !replaced_advise(&out, "not known here, and left out: %s", out.left)) return error_memory(error);
     if (out.unread && !replaced_advise(&out, "not understood, and left out: %s", out.unread))
         return error_memory(error);
