@@ -33,10 +33,11 @@ const WordRow *word_row(const char *kind, const char *word) {
     return NULL;
 }
 
-const char *word_value(const char *option, const char *value) {
+const char *word_value(const char *option, const char *value, const char *values) {
     for (int i = 0; i < WORD_ROW_COUNT; i++) {
         const char *const *cell = WORD_ROWS[i].cell;
-        if (is_kind(&WORD_ROWS[i], "value") && strcmp(cell[1], option) == 0 && matches(cell[2], strlen(cell[2]), value))
+        if (is_kind(&WORD_ROWS[i], "value") && strcmp(cell[1], option) == 0 &&
+            matches(cell[2], strlen(cell[2]), value) && (!values || *values == '@' || word_among(values, cell[3])))
             return cell[3];
     }
     return NULL;

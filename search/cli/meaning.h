@@ -44,8 +44,8 @@ const char *meaning_near(const char *name, const Command *command);
 
 /* The row of a kind with that word as its first cell, after `from`; NULL: none. "adamw*" is any word that begins so. */
 const WordRow *word_row(const char *kind, const char *word);
-/* Of an option a value as it is ours; NULL: it is no other. */
-const char *word_value(const char *option, const char *value);
+/* Of an option a value as it is ours, of those that it takes (NULL: any); NULL: it is no other. */
+const char *word_value(const char *option, const char *value, const char *values);
 /* Whether the word is among words between blanks, case ignored. */
 bool word_among(const char *words, const char *word);
 /* What kind of command it is: serving, rl or training; "": none of them. */

@@ -104,7 +104,8 @@ static int read_way(Replaced *out, Typed typed) {
     const char *option = row && row->cell[3] && row->cell[3][0] ? row->cell[3] : NULL;
     if (!typed.value) return -1;
     if (!option || command_option(out->command, option + 2, strcspn(option + 2, "=")) < 0)
-        return !replaced_has(out, "task") || !(word_among("sft dpo", typed.value) || word_value("task", typed.value))
+        return !replaced_has(out, "task") ||
+                       !(word_among("sft dpo", typed.value) || word_value("task", typed.value, NULL))
                    ? -1
                : replaced_add(out, "--task=%s", typed.value) ? typed.read
                                                              : 0;
@@ -139,9 +140,11 @@ static int read_user_rate(Replaced *out, Typed typed) {
 /* `--slo "ttft<1s,tpot<40ms"`. */
 static int read_limits(Replaced *out, Typed typed) {
     for (const char *at = typed.value ? typed.value : "?"; *at; at += strspn(at, ", ;")) {
-        size_t name = strcspn(at, "<="), op = strspn(at + name, "<="), length = strcspn(at + name + op, ", ;");
+        size_t name = strcspn(at, "<=:"), op = strspn(at + name, "<=:"), length = strcspn(at + name + op, ", ;");
         if (name == 0 || op == 0) return -1;
-        if (!replaced_add(out, "--%.*s=%.*s", (int)name, at, (int)length, at + name + op)) return 0;
+        bool plain = strspn(at + name + op, "0123456789.") >= length;
+        if (!replaced_add(out, "--%.*s=%.*s%s", (int)name, at, (int)length, at + name + op, plain ? "ms" : ""))
+            return 0;
         at += name + op + length;
     }
     return typed.read;
@@ -269,6 +272,25 @@ static int read_vram(Replaced *out, Typed typed) {
     return (out->vram = arena_format(out->arena, "%g", gigabytes)) ? typed.read : 0;
 }
 
+/* `--params 3B`: a model of that size, unless the line has all sizes. */
+static int read_params(Replaced *out, Typed typed) {
+    if (!typed.value || !isdigit((unsigned char)*typed.value)) return -1;
+    out->params = arena_text(out->arena, typed.value);
+    return out->any = true, out->params ? typed.read : 0;
+}
+
+/* Tokens of a batch job: answers of so many, as requests. */
+static int read_job(Replaced *out, Typed typed) {
+    Error none = {0};
+    double tokens;
+    const char *unit = typed.value ? typed.value + strspn(typed.value, "0123456789.") : "";
+    char *number = typed.value ? arena_format(out->arena, "%.*s%s", (int)(unit - typed.value), typed.value,
+                                              toupper((unsigned char)*unit) == 'B' ? "G" : unit)
+                               : NULL;
+    if (!number || !number_real(number, "", 1, 1e18, &tokens, &none)) return -1;
+    return out->any = true, out->job = tokens, typed.read;
+}
+
 /* Dollars an hour of an instance, or of a chip. */
 static int read_price(Replaced *out, Typed typed) {
     enum { DEAREST_CHIP = 20 };
@@ -298,6 +320,10 @@ static long size_of(const Replaced *out, const char *key) {
 bool replaced_add_model(Replaced *out) {
     static const char *const NEEDED[][2] = {
         {"num_hidden_layers", "--layers"}, {"hidden_size", "--hidden"}, {"num_attention_heads", "--heads"}};
+    if (out->params && !out->model && !(size_of(out, "hidden_size") && size_of(out, "num_hidden_layers"))) {
+        const char *name = replaced_model_of_size(out, out->params);
+        return replaced_add(out, "--model=%s", name ? name : out->params);
+    }
     if (!out->sizes) return true;
     if (out->model) return replaced_advise(out, "the sizes of the model are those of --model");
     char *missing = NULL;
@@ -363,6 +389,8 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
         {"@cluster", read_cluster},
         {"@count", read_count},
         {"@vram", read_vram},
+        {"@params", read_params},
+        {"@job", read_job},
         {"@price", read_price},
         {"@train_batch", read_train_batch},
     };

@@ -76,6 +76,7 @@ static bool is_said(Replaced *out, const char *text) {
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
     if (!(before = replaced_option(out, name))) return false;
     if (strcasecmp(before, equals + 1) == 0) return true;
+    if (strcmp(equals + 1, "16") == 0 && word_among("--lora --qlora", name)) return true; /* it has a rank */
     if (strcmp(name, "--chip") != 0) return false;
     const Chip *old = catalog_find(replaced_catalog(out), before),
                *new = catalog_find(replaced_catalog(out), equals + 1);
@@ -87,7 +88,13 @@ bool replaced_add(Replaced *out, const char *format, ...) {
     va_start(values, format);
     char *text = format_in(out->arena, format, values);
     va_end(values);
-    return out->any = true, text && (is_said(out, text) || replaced_keep(out, text));
+    out->any = true;
+    if (!text || is_said(out, text)) return text != NULL;
+    const char *rank = strncmp(text, "--lora=", 7) == 0 ? replaced_option(out, "--lora") : NULL;
+    const char *mode = strncmp(text, "--mode=", 7) == 0 ? replaced_option(out, "--mode") : NULL;
+    if (rank && (!*rank || strcmp(rank, "16") == 0)) return replaced_put(out, "--lora", text);
+    if (mode) return replaced_put(out, "--mode", (char *)"--mode=disaggregated"); /* prefill and decode */
+    return replaced_keep(out, text);
 }
 
 bool replaced_advise(Replaced *out, const char *format, ...) {

@@ -57,6 +57,8 @@ struct Replaced {
     double tokens_rate; /* output tokens a second that are requested; 0: none are */
     int instance;       /* chips of a cloud's instance that is named; 0: none is */
     long seq;           /* tokens of a sequence; 0: not said */
+    const char *params; /* of a model, "3B"; NULL: not said */
+    double job;         /* tokens of answers that a batch job has; 0: not said */
     const char *vram;   /* GB of a chip that the line says; NULL: it says none */
     double hourly;      /* dollars an hour of an instance; 0: not said */
     const char *sizes;  /* a model's sizes, "hidden_size=4096 "; NULL: none */
@@ -130,6 +132,7 @@ bool replaced_count_instances(Replaced *out);
 bool replaced_add_size(Replaced *out);
 /* The chip of the memory that the line says, and the price of one of an instance. False: memory is out. */
 bool replaced_add_memory(Replaced *out);
+bool replaced_add_job(Replaced *out);
 /* The value of an option among the words as they became; NULL: it is not there. */
 const char *replaced_option(const Replaced *out, const char *option);
 /* Puts a word in the place of an option with its value, which is there; NULL: takes it away. True. */

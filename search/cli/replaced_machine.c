@@ -93,6 +93,17 @@ bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok) {
     char name[64];
     bool slice = typed_slice(word) && replaced_has(out, "slice"), nodes = false;
     if (!replaced_has(out, "chip")) return false;
+    const char *dash = strrchr(word, '-'); /* "ironwood-1024" */
+    if (!slice && dash && dash[1] && strspn(dash + 1, "0123456789") == strlen(dash + 1) && strlen(dash) < 8 &&
+        !replaced_is_chip(out, word)) {
+        snprintf(name, sizeof name, "%.*s", (int)min_whole(63, dash - word), word);
+        const Chip *chip = catalog_find(replaced_catalog(out), name);
+        if (chip && (!chip_has_domains(chip) || atoi(dash + 1) > 7)) {
+            *ok = replaced_add(out, "--chip=%s", chip->name);
+            if (!sized) *ok = *ok && replaced_add(out, "--chips=%s", dash + 1), out->sized = true;
+            return true;
+        }
+    }
     if (add_instance(out, word, ok)) return true;
     int64_t count = slice ? 0 : chips_of(out, word, name, &nodes);
     if (!slice && count == 0) return false;
@@ -102,6 +113,7 @@ bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok) {
     if (slice || sized || !*ok) return true;
     out->sized = true;
     *ok = replaced_add(out, "--%s=%lld", nodes ? "nodes" : "chips", (long long)count);
+    out->counted = out->counted || !nodes;
     return true;
 }
 
@@ -154,6 +166,15 @@ bool replaced_add_memory(Replaced *out) {
     }
     return name || replaced_option(out, "--slice") ||
            replaced_advise(out, "--chip KIND says which chip has %s GB (`shardopt chips`)", out->vram);
+}
+
+/* A batch job of so many tokens as requests. False: memory is out. */
+bool replaced_add_job(Replaced *out) {
+    const char *answer = replaced_option(out, "--answer");
+    double each = max_real(1, answer ? strtod(answer, NULL) : 256);
+    if (out->job == 0 || replaced_option(out, "--requests")) return true;
+    return replaced_add(out, "--requests=%.0f", max_real(1, out->job / each)) &&
+           replaced_advise(out, "%.10g tokens are %.0f answers of %.0f: --requests", out->job, out->job / each, each);
 }
 
 /* Whether conditions say how many chips there are at least: all but those of passes. */

@@ -13,7 +13,8 @@
 static int by_value(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
 const char *replaced_value(Replaced *out, const char *option, const char *value, bool *ok) {
-    const char *ours = word_value(option, value);
+    int number = command_option(out->command, option, strlen(option));
+    const char *ours = word_value(option, value, number >= 0 ? out->command->options[number].values : NULL);
     if (ours && strcmp(option, "format") == 0) return ours; /* nobody doubts "md" */
     if (ours) return *ok = replaced_advise(out, "%s is read as %s", value, ours), ours;
     int sizes[3], read = 0; /* of a slice the smallest size comes first */

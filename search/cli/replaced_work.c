@@ -4,6 +4,7 @@
 #include "mesh/slice.h"
 #include "search/cli/replaced.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,16 @@ static bool add_chips(Replaced *out, const Chip *chip) {
     long number = number_of(out, "--chips", 0), hosts = out->counted ? number_of(out, "--nodes", 0) : 0;
     int64_t pod = chip && !chip_has_domains(chip) ? slice_chips(chip->pod) : 0;
     char *word = NULL;
+    const char *others = replaced_option(out, "--rollout-nodes");
+    if (trained && others && !replaced_option(out, "--rollout-chip")) {
+        word = out->sized ? NULL : arena_format(out->arena, "--nodes=%d", atoi(trained) + atoi(others));
+        replaced_put(out, "--rollout-nodes", word);
+    }
+    const char *slice = replaced_option(out, "--slice");
+    int sides[3] = {1, 1, 1};
+    if (slice && number > 0 && sscanf(slice, "%5dx%5dx%5d", &sides[0], &sides[1], &sides[2]) > 0 &&
+        (long)sides[0] * sides[1] * sides[2] == number)
+        replaced_put(out, "--chips", NULL), number = 0;
     if (trained && out->any && replaced_option(out, "--colocated")) { /* all hosts train and generate */
         if (!out->sized && !(word = arena_format(out->arena, "--nodes=%s", trained))) return false;
         replaced_put(out, "--train-nodes", word);
@@ -42,7 +53,8 @@ static bool add_kind(Replaced *out) {
     for (int i = 0; i < out->count; i++)
         named = named || strncmp(out->words[i], "--from", 6) == 0 || replaced_is(out->words[i], "--help");
     bool degrees = out->conditions && !out->maxtext && strcmp(command_kind(out->command), "serving") == 0;
-    if (named || !(degrees || out->counted)) return true;
+    bool hosts = replaced_option(out, "--nodes") && out->sentence;
+    if (named || !(degrees || out->counted || hosts)) return true;
     return replaced_add(out, "--chip=h100") &&
            replaced_advise(out, "GPUs are of h100, as no chip is named (--chip KIND)");
 }

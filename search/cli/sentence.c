@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Words without an option: "llama 8b on 64 a100 40gb, 16k context". */
+#include "base/file.h"
 #include "base/util.h"
 #include "models/parameters.h"
 #include "search/cli/commands.h"
@@ -299,12 +300,14 @@ int replaced_stray(Replaced *out, char **words, int left) {
     if (way) return replaced_add(out, "%s", way);
     int read = number_of_unit(out, words, left);
     if (read < 0) read = part_of_machine(out, words, left);
-    bool numbered = left > 1 && isdigit((unsigned char)words[1][0]) && !is_said("ask", "before", word) &&
+    bool priced = strncasecmp(word, "pric", 4) == 0 && left > 1 && words[1][strspn(words[1], "0123456789.")];
+    bool numbered = left > 1 && isdigit((unsigned char)words[1][0]) && !is_said("ask", "before", word) && !priced &&
                     strcasecmp(words[-1], "per") != 0;
     if (read < 0 && numbered) read = bare_option(out, words, left);
     if (read >= 0) return read;
     if (is_said("ask", "adapts", word) && strcmp(command_kind(out->command), "rl") == 0)
-        return replaced_unknown(out, word);
+        return out->sentence ? leave_word(out, word) : replaced_unknown(out, word);
+    if (strspn(word, "-/&+,.") == strlen(word) && out->sentence) return out->any = true, 1;
     if (script || (json && out->model)) return replaced_leave(out, &out->left, word);
     if (replaced_is_filler(word) || strcasecmp(words[-1], "per") == 0) return out->any = true, 1;
     if (replaced_machine(out, word, out->sized, &ok)) return ok;
@@ -314,6 +317,8 @@ int replaced_stray(Replaced *out, char **words, int left) {
     int model = may ? replaced_model(out, words, left, &name) : 0;
     if (model == 0 && out->sentence) return leave_word(out, word);
     if (model == 0 && may) model = 1; /* the error names it */
+    if (model == 0 && out->foreign > 0 && out->model && !file_is_there(word))
+        return replaced_leave(out, &out->left, word);
     if (model == 0) return replaced_keep(out, word);
     out->model = true;
     return replaced_add(out, "--model=%s", name) ? model : 0;
@@ -389,6 +394,9 @@ char **question_words(int *argc, char **argv, Arena *arena, char **command) {
             i += of_model - 1;
             continue;
         }
+        size_t digits = strspn(words[i], "0123456789.");
+        bool large = digits > 0 && strchr("TBtb", words[i][digits]) && words[i][digits] && !words[i][digits + 1];
+        wants[TRAINS] = wants[TRAINS] || (large && i + 1 < count && strncasecmp(words[i + 1], "token", 5) == 0);
         wants[GOAL] = wants[GOAL] || (words[i][0] == '$' && strpbrk(words[i], "kKmM")); /* "$2M" */
         wants[CHEAPEST] = wants[CHEAPEST] || strncmp(words[i], "--objective=cost", 16) == 0;
         int taken = chip_words(&out, words + i, count - i, name);

@@ -88,26 +88,24 @@ static bool is_of_model(int argc, char **argv) {
 
 static int dispatch(int argc, char **argv, Streams streams, Error *error);
 
-/* `... 256xh100 vs 128xb200`: the answer to each. `vs`: where that word is. */
+/* `... 256xh100 vs 128xb200`: the answer to each; `--tpu v5p-512 vs --gpus 256xb200` too. `vs`: where that word is. */
 static int answer_both(int argc, char **argv, int vs, Streams streams, Error *error) {
-    char *right = argv[vs + 1];
-    memmove(argv + vs, argv + vs + 2, (size_t)(argc - vs - 2) * sizeof *argv);
-    argv[argc - 2] = NULL;
-    int code = dispatch(argc - 2, argv, streams, error);
-    if (error->kind != ERROR_NONE) return code;
-    fputc('\n', streams.out);
-    argv[vs - 1] = right;
-    int other = dispatch(argc - 2, argv, streams, error);
-    return code > other ? code : other;
-}
-
-/* `compare` of two machines. */
-static int compare(int argc, char **argv, Streams streams, Error *error) {
-    for (int i = 3; i + 1 < argc; i++)
-        if (strcmp(argv[i], "vs") == 0) return argv[1] = (char *)"plan", answer_both(argc, argv, i, streams, error);
-    error_set(error, ERROR_INPUT, "compare",
-              "is of two reports; `shardopt sweep --model M --chip h100,b200 --chips N` compares machines");
-    return EXIT_USAGE;
+    int before = vs > 2 && argv[vs - 2][0] == '-' && argv[vs + 1][0] == '-' && vs + 2 < argc ? 2 : 1;
+    char **words = calloc((size_t)argc + 1, sizeof *words);
+    int codes[2] = {EXIT_DEFECT, EXIT_DEFECT};
+    if (!words) return error_memory(error), EXIT_DEFECT;
+    for (int side = 0; side < 2 && (side == 0 || error->kind == ERROR_NONE); side++) {
+        int count = 0;
+        for (int i = 0; i < argc; i++) {
+            bool left = i >= vs - before && i<vs, right = i> vs && i <= vs + before;
+            if (i != vs && !(side == 0 ? right : left)) words[count++] = argv[i];
+        }
+        words[count] = NULL;
+        if (side == 1) fputc('\n', streams.out);
+        codes[side] = dispatch(count, words, streams, error);
+    }
+    free(words);
+    return codes[0] > codes[1] || error->kind != ERROR_NONE ? codes[0] : codes[1];
 }
 
 /* A question in words, or one word that holds them, as the words of a command. */
@@ -128,37 +126,67 @@ static int answer_question(int argc, char **argv, Streams streams, Error *error)
     return code;
 }
 
-/* What a line without a command is of: of serving or RL where words are of them alone: rows "of". */
-static const Command *command_of_words(int argc, char **argv) {
-    bool tunes = words_say(argc, argv, WORDS_TUNE);
-    for (int i = 1; i < argc; i++) {
-        char *name = argv[i] + strspn(argv[i], "-"), *value = strchr(name, '=');
-        const char *kind = meaning_kind(name);
-        bool option = argv[i][0] == '-' || value;
-        Meaning meaning;
-        Place place = {.command = COMMANDS[0], .value = value ? value + 1 : i + 1 < argc ? argv[i + 1] : NULL};
-        if (strncmp(name, "actor_rollout_ref.", 18) == 0) return &COMMAND_RL;
-        if (!option || meaning_own(COMMANDS[0], name) >= 0) continue;
-        if (kind && strcmp(kind, "rl") == 0) return &COMMAND_RL;
-        if (tunes) continue;
-        if (kind) return &COMMAND_INFERENCE;
-        if (!meaning_of(name, &place, &meaning) || meaning.own >= 0 || !meaning.said ||
-            strcmp(meaning.what, "answer") != 0)
-            continue;
-        if (strncmp(meaning.said, "`shardopt inference`", 20) == 0) return &COMMAND_INFERENCE;
-        if (strncmp(meaning.said, "`shardopt rl ", 13) == 0) return &COMMAND_RL;
-    }
-    return COMMANDS[0];
+/* Of which command one option's name is, alone; NULL: of any. */
+static const Command *command_of_word(const char *word, const char *next) {
+    const char *name = word + strspn(word, "-"), *value = strchr(name, '='), *kind = meaning_kind(name);
+    Meaning meaning;
+    Place place = {.command = COMMANDS[0], .value = value ? value + 1 : next};
+    if (strncmp(name, "actor_rollout_ref.", 18) == 0) return &COMMAND_RL;
+    if ((word[0] != '-' && !value) || meaning_own(COMMANDS[0], name) >= 0) return NULL;
+    if (kind) return strcmp(kind, "rl") == 0 ? &COMMAND_RL : &COMMAND_INFERENCE;
+    if (!meaning_of(name, &place, &meaning) || meaning.own >= 0 || strcmp(meaning.what, "answer") != 0) return NULL;
+    return !meaning.said                                            ? NULL
+           : strncmp(meaning.said, "`shardopt inference`", 20) == 0 ? &COMMAND_INFERENCE
+           : strncmp(meaning.said, "`shardopt rl ", 13) == 0        ? &COMMAND_RL
+                                                                    : NULL;
 }
 
-/* Whether a line compares: several numbers of one option, "--gpus 64,128", or --compare. */
+/* What a line without a command is of: of RL or serving where words are of them alone: rows "of". */
+static const Command *command_of_words(int argc, char **argv) {
+    const Command *found = NULL;
+    for (int i = 1; i < argc && found != &COMMAND_RL; i++) {
+        const Command *of = command_of_word(argv[i], i + 1 < argc ? argv[i + 1] : NULL);
+        found = of ? of : found;
+    }
+    return !found || (found == &COMMAND_INFERENCE && words_say(argc, argv, WORDS_TUNE)) ? COMMANDS[0] : found;
+}
+
+/* Whether a line compares: several numbers of one option, "--gpus 64,128", several chips, or --compare. */
 static bool compares(int argc, char **argv) {
-    static const char LISTED[] = "--gpus --chips --nodes --pods --batch --sequences --seq --gbs --num-gpus --num-nodes";
+    static const char LISTED[] =
+        "gpus chips nodes pods batch sequences seq gbs num-gpus num-nodes gpu chip concurrency "
+        "prompt answer max-answer isl osl model compare hw hardware";
     for (int i = 1; i < argc; i++) {
-        bool list = i > 1 && word_among(LISTED, argv[i - 1]) && strchr(argv[i], ',');
+        bool list = i > 1 && argv[i - 1][0] == '-' && strchr(argv[i], ',') &&
+                    word_among(LISTED, argv[i - 1] + strspn(argv[i - 1], "-"));
         if (list || strcmp(argv[i], "--compare") == 0) return true;
     }
     return false;
+}
+
+/* A sweep over a command's questions. */
+static int sweep_of(const Command *command, int argc, char **argv, Streams streams, Error *error) {
+    char **words = calloc((size_t)argc + 2, sizeof *words);
+    if (!words) return error_memory(error), EXIT_DEFECT;
+    memcpy(words + 2, argv + 1, (size_t)(argc - 1) * sizeof *words);
+    words[0] = argv[0], words[1] = (char *)command->name;
+    int code = command_run(&COMMAND_SWEEP, argc + 1, words, streams, error);
+    free(words);
+    return code;
+}
+
+/* `compare` of two machines, of two plans, or of lists. */
+static int compare(int argc, char **argv, Streams streams, Error *error) {
+    for (int i = 3; i + 1 < argc; i++)
+        if (strcmp(argv[i], "vs") == 0) return argv[1] = (char *)"plan", answer_both(argc, argv, i, streams, error);
+    if (!compares(argc, argv)) {
+        error_set(error, ERROR_INPUT, "compare",
+                  "is of two reports; `shardopt sweep --model M --chip h100,b200 --chips N` compares machines");
+        return EXIT_USAGE;
+    }
+    const Command *command = command_of_words(argc - 1, argv + 1);
+    return command == COMMANDS[0] ? command_run(&COMMAND_SWEEP, argc - 1, argv + 1, streams, error)
+                                  : sweep_of(command, argc - 1, argv + 1, streams, error);
 }
 
 /* Whether a line of `explain` names neither a plan nor a report; its degrees would be a plan. A `check` without one is
@@ -215,9 +243,15 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         int own = strcmp(word, "plan") == 0;
         const Command *command = command_of_words(argc - own, argv + own);
         if (command == COMMANDS[0] && compares(argc, argv)) command = &COMMAND_SWEEP;
+        if (command == &COMMAND_INFERENCE && compares(argc, argv))
+            return sweep_of(command, argc - own, argv + own, streams, error);
         return command_run(command, argc - own, argv + own, streams, error);
     }
     const Command *command = command_named(word, error);
+    if (command == &COMMAND_INFERENCE && compares(argc - 1, argv + 1))
+        return sweep_of(command, argc - 1, argv + 1, streams, error);
+    if (command && word_among("check explain", word) && command_of_words(argc - 1, argv + 1) != COMMANDS[0])
+        command = command_of_words(argc - 1, argv + 1);
     if (!command && word_is_model(word)) {
         *error = (Error){0};
         return command_run(COMMANDS[0], argc, argv, streams, error);

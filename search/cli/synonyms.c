@@ -46,8 +46,13 @@ static bool add_typed(Replaced *out, const char *option, const char *value, bool
         return replaced_machine(out, value, chip && out->sized, ok) ||
                (*ok && strpbrk(value, " =*,_") && isalpha((unsigned char)value[strspn(value, "0123456789,. ")]) &&
                 replaced_machine_text(out, value, ok));
-    char *plan = strcmp(option, "plan") == 0 ? replaced_degrees(out, value) : NULL;
-    return plan && (*ok = replaced_add(out, "--plan=%s", plan), true);
+    char *plan = word_among("plan train-plan rollout", option) ? replaced_degrees(out, value) : NULL;
+    return plan && (*ok = replaced_add(out, "--%s=%s", option, plan), true);
+}
+
+/* "--itl 25": nobody waits so many seconds. */
+static bool is_milliseconds(const char *value) {
+    return value[strspn(value, "0123456789.")] == '\0' && strtod(value, NULL) >= 5;
 }
 
 /* "--batch 256": no step has so few tokens. */
@@ -77,6 +82,12 @@ static int replace_own(Replaced *out, const CommandOption *option, char *word, c
         return replaced_advise(out, "--output N is called --answer now") && replaced_add(out, "--answer=%s", value)
                    ? read
                    : 0;
+    if (value && strchr(value, ':') && *value != '{' && strcmp(option->name, "model") == 0 && !strchr(value, '/') &&
+        !file_is_there(value)) { /* "gpt-oss:20b" */
+        char *name = arena_text(out->arena, value);
+        for (char *at = name; at && (at = strchr(at, ':'));) *at = '-';
+        return name && replaced_add(out, "--model=%s", name) ? read : 0;
+    }
     if (strcmp(option->name, "require") == 0)
         return !value ? replaced_add(out, "--require") : replaced_condition(out, value) ? read : 0;
     if (!option->takes && (!same || read == 1)) { /* "--colocated=false" */
@@ -91,6 +102,11 @@ static int replace_own(Replaced *out, const CommandOption *option, char *word, c
     if (!option->takes || !value) return same ? replaced_keep(out, word) : replaced_add(out, "--%s", option->name);
     if (add_typed(out, option->name, value, &ok)) return ok ? read : 0;
     const char *meant = replaced_value(out, option->name, value, &ok), *last = value + strlen(value) - 1;
+    if (ok && !meant && word_among("ttft tpot", option->name) && is_milliseconds(value))
+        return replaced_advise(out, "%s is read as %sms", value, value) &&
+                       replaced_add(out, "--%s=%sms", option->name, value)
+                   ? read
+                   : 0;
     if (ok && !meant && (*last == 'K' || is_batch_of_sequences(out, option->name, value))) {
         bool kilo = *last == 'K';
         meant = kilo ? replaced_size(out, option->name, value, &ok) : value;
@@ -171,7 +187,12 @@ static int replace_fixed(Replaced *out, const Meaning *meaning, const char *valu
 static int replace_valued(Replaced *out, const char *option, const char *value, int read) {
     static const char EMITTED[] = "verl nemo-rl openrlhf slime trl";
     bool ok = true;
+    static const char TIMES[] = "ttft tpot";
     if ((strcmp(option, "sequences") == 0 || strcmp(option, "batch") == 0) && is_millions(value)) option = "batch";
+    if (strcmp(option, "sequences") == 0 && (text_ends_in(value, "tok") || text_ends_in(value, "tokens")))
+        option = "batch";
+    if (word_among(TIMES, option) && is_milliseconds(value))
+        return replaced_add(out, "--%s=%sms", option, value) ? read : 0;
     if (strcmp(option, "for") == 0 && replaced_has(out, "lag") && word_among(EMITTED, value))
         return replaced_advise(out, "--emit %s writes its configuration", value) ? read : 0;
     if (strcmp(option, "sequences") == 0 && out->tuned && out->accumulates && !out->micro && !out->total) {
@@ -274,12 +295,12 @@ static bool takes_value(const Replaced *out, const Meaning *meaning, const char 
     if (number < 0) return false;
     const CommandOption *option = &out->command->options[number];
     return !option->takes || (option->values && word_among(option->values, value)) || strcasestr(option->help, value) ||
-           word_value(option->name, value) || strcmp(option->name, "model") == 0;
+           word_value(option->name, value, NULL) || strcmp(option->name, "model") == 0;
 }
 
 static int replaced_word(Replaced *out, char **words, int left) {
     const char *word = words[0], *inside = strchr(word, '='), *value = inside ? inside + 1 : left > 1 ? words[1] : NULL;
-    static const char NOTHING[] = "false no null none off", CHOSEN[] = "auto ? any best optimal chosen default same";
+    static const char NOTHING[] = "false no null none off", CHOSEN[] = "auto ? any best optimal chosen default";
     int read = inside ? 1 : 2;
     Meaning meaning;
     if (word[0] != '-' || !isalpha((unsigned char)word[word[1] == '-' ? 2 : 1])) {
@@ -473,6 +494,20 @@ bool words_say(int argc, char **argv, WordsOf what) {
     return what == WORDS_DIVIDE ? out.roles != 0 : out.tuned || (what == WORDS_TRAIN && out.trained);
 }
 
+/* What remains of a line whose unknown words are left out, as its last answer; a line that has more to it. */
+static bool add_rest(Replaced *out) {
+    enum { LONGEST = 200 };
+    Unknown *last = out->unknown;
+    while (last->next) last = last->next;
+    if (!replaced_option(out, "--model") || !replaced_has(out, "require")) return true;
+    char *all = arena_text(out->arena, out->command->name);
+    for (int i = 1; all && i < out->count; i++)
+        all = arena_format(out->arena, strchr(out->words[i], ' ') ? "%s \"%s\"" : "%s %s", all, out->words[i]);
+    if (all && out->conditions) all = arena_format(out->arena, "%s --require=\"%s\"", all, out->conditions);
+    if (all && strlen(all) > LONGEST) return true;
+    return all && (last->answer = arena_format(out->arena, "%s; without: shardopt %s", last->answer, all)) != NULL;
+}
+
 /* A question is answered with what it was read as. */
 static bool advise_reading(Replaced *out) {
     char *all = arena_text(out->arena, out->command->name);
@@ -492,12 +527,12 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     if (!words || !out.words) return error_memory(error);
     look_ahead(&out, count, words);
     if (!read_all(&out, count, words)) return error_memory(error);
-    if (!replaced_add_memory(&out)) return error_memory(error);
+    if (!replaced_add_memory(&out) || !replaced_add_job(&out)) return error_memory(error);
     if (out.instance && !replaced_count_instances(&out)) return error_memory(error);
     if (!replaced_add_work(&out) || !replaced_add_size(&out)) return error_memory(error);
     if (!replaced_add_ranks(&out) || !replaced_add_model(&out)) return error_memory(error);
     line->unknown = out.unknown;
-    if (out.unknown) return unknown_words(out.unknown, error);
+    if (out.unknown) return add_rest(&out) ? unknown_words(out.unknown, error) : error_memory(error);
     if (!out.any) return true; /* as it was, a --require that is given twice with it */
     if (out.conditions && !replaced_add(&out, "--%s=%s", is_plan(&out) ? "plan" : "require", out.conditions))
         return error_memory(error);

@@ -137,6 +137,8 @@ static int read_option(Task *task, char **words, int left) {
     }
     if (word_among(SCRIPTS, name)) return !take_format(task, bare ? "" : value) ? -1 : bare ? bare : read;
     if (word_among(GRIDS, name) && !bare && strpbrk(value, "=:")) return take_grid(task, value) ? read : -1;
+    if (strcmp(name, "compare") == 0 && !bare && strchr(value, ',')) /* chips */
+        return (task->any = add(task, "--chip") && add(task, value)) ? read : -1;
     if (word_among("check explain", name) && bare)
         return task->verb = strcmp(name, "check") == 0 ? "check" : "explain", task->any = true, bare;
     char *range = value && is_listed(name) ? range_of(task, value) : NULL;
