@@ -29,6 +29,12 @@ static const Suffix TOKENS[] = {
 static const Suffix SHARES[] = {{"", 0, 0}, {"%", -2, 0}};
 static const Suffix SECONDS[] = {{"", 0, 0}, {"s", 0, 0}};
 
+static const Suffix NETWORKS[] = {
+    {"Mbps", 6, -3},   {"Gbps", 9, -3}, {"Tbps", 12, -3}, {"Mb/s", 6, -3}, {"Gb/s", 9, -3}, {"Tb/s", 12, -3},
+    {"Gbit/s", 9, -3}, {"Gbit", 9, -3}, {"Gb", 9, -3},    {"GbE", 9, -3},  {"G", 9, -3},    {"T", 12, -3},
+    {"MB/s", 6, 0},    {"GB/s", 9, 0},  {"TB/s", 12, 0},  {"GBps", 9, 0},  {"gbps", 9, -3}, {"tbps", 12, -3},
+};
+
 /* digits * 10^ten_power * 2^two_power */
 typedef struct {
     char digits[DIGITS_MAX + 1]; /* significant ones: no leading zeros, no trailing zeros; "" is zero */
@@ -238,6 +244,27 @@ bool number_duration(const char *text, const char *where, double *out, Error *er
         return false;
     return *out > 0 ||
            error_set(error, ERROR_INPUT, where, "%.60s is no time at all; give more (90s, 40m, 3h, 2d)", text);
+}
+
+bool number_network(const char *text, const char *where, double *out, Error *error) {
+    char plain[NUMBER_TEXT_SIZE];
+    size_t used = 0;
+    for (const char *c = text; *c && strlen(text) < sizeof plain; c++)
+        if (*c != ' ') plain[used++] = *c;
+    plain[used] = '\0';
+    size_t digits = strspn(plain, "0123456789");
+    bool several = digits > 0 && digits < 9 && plain[digits] == 'x';
+    Decimal rate;
+    if (used > 0 && plain[strspn(plain, "0123456789.")] == '\0')
+        return error_set(error, ERROR_INPUT, where, "%.40s of what? give %.40sGbps or %.40sGB/s", plain, plain, plain);
+    if (!decimal_read(plain + (several ? digits + 1 : 0), NETWORKS, COUNT_OF(NETWORKS), &rate))
+        return error_set(error, ERROR_INPUT, where,
+                         "\"%.60s\" is no rate of a network; give 100Gbps, 3.2Tbps, 50GB/s or 8x400Gbps", text);
+    double value = decimal_real(&rate) * (several ? strtod(plain, NULL) : 1);
+    if (!(value >= 1e8 / 8 && value <= 1e14 / 8))
+        return error_set(error, ERROR_INPUT, where, "%.60s is out of range; give 100Mbps to 100Tbps", text);
+    *out = value;
+    return true;
 }
 
 const char *number_grouped(int64_t value, char *text) {

@@ -42,6 +42,10 @@ bool number_seconds(const char *text, const char *where, double *out, Error *err
 /* The same, where m, h and d stand for minutes, hours and days too: "90", "40m", "3h", "2d". */
 bool number_duration(const char *text, const char *where, double *out, Error *error);
 
+/* Reads the rate of a host's network, bytes a second, from 100 Mbps to 100 Tbps: "100Gbps", "3.2 Tbps", "50GB/s", or
+ * "8x400Gbps", so many of one rate; shorter than NUMBER_TEXT_SIZE. G and T alone are bits, as networks are sold. */
+bool number_network(const char *text, const char *where, double *out, Error *error);
+
 /* For reports, into `text` of at least NUMBER_TEXT_SIZE bytes, which is returned: 16,777,216 · "88.1 GB" (decimal) ·
  * "3.42 s", "12.1 ms", "35.4 us" · "$234 M", "55.7 M". */
 enum { NUMBER_TEXT_SIZE = 48 };

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     CHIP_NAME_SIZE = 64,
@@ -31,6 +32,7 @@ typedef struct {
 } Figure;
 
 #define CHIP_PRICE_TYPED "--price"
+#define CHIP_NETWORK_TYPED "--network " /* and what was typed */
 
 typedef struct {
     int64_t size[3]; /* 1 where the generation has fewer axes */
@@ -78,7 +80,8 @@ typedef struct {
     int64_t domain_chips;             /* switch, mesh: chips of one NVLink (xGMI) domain; PCIe: of one host */
     int64_t bridged_chips;            /* PCIe: chips under one NVLink bridge; 0: boards have none */
     Figure bridge_bytes_per_second;   /* of such a bridge, one way per chip */
-    Figure scaleout_bytes_per_second; /* per chip: DCN (TPU) or network (GPU), one way */
+    Figure scaleout_bytes_per_second; /* per chip: DCN (TPU) or network (GPU), one way; its source begins with
+                                       * CHIP_NETWORK_TYPED where a user said it */
     Figure scaleout_seconds;          /* latency of one message there; GPUs: of one step */
     /* GPUs: the times that NCCL's tuner adds (mesh/collective.h); 0 means that the chip does not use NCCL. All or none
      * are given. */
@@ -125,6 +128,13 @@ static inline bool chip_has_domains(const Chip *chip) {
  * 16.9 of a v5e that has 17.2. */
 static inline void chip_use_driver_memory(Chip *chip) {
     if (chip->hbm_usable_bytes.value > 0) chip->hbm_bytes = chip->hbm_usable_bytes;
+}
+
+/* The rate of its hosts' network as a user said it: "8x400Gbps"; NULL: it is the catalog's. */
+static inline const char *chip_network_typed(const Chip *chip) {
+    const char *source = chip->scaleout_bytes_per_second.source;
+    size_t length = sizeof CHIP_NETWORK_TYPED - 1;
+    return strncmp(source, CHIP_NETWORK_TYPED, length) == 0 ? source + length : NULL;
 }
 
 /* The share of one of its devices: rates and memory of a chip in equal parts (tpu7x: two). Links belong to the mesh. */

@@ -71,6 +71,7 @@ const char *padding_text(PaddingSet set, char text[WORDS_SIZE]) {
 
 const char *machine_of(const Chip *chip, const char *shape, int64_t pods, char text[WORDS_SIZE]) {
     char title[PROSE_NAME_SIZE], clean[PROSE_NAME_SIZE];
+    const char *network = chip_network_typed(chip);
     clean_name(chip->title[0] ? chip->title : chip->name, title);
     clean_name(shape, clean);
     if (pods > 0)
@@ -79,6 +80,8 @@ const char *machine_of(const Chip *chip, const char *shape, int64_t pods, char t
         snprintf(text, WORDS_SIZE, "%s%s %s", clean, strstr(clean, "chip") ? "," : "", title);
     else
         snprintf(text, WORDS_SIZE, "%s of %s", clean, title);
+    size_t used = strlen(text);
+    if (network) snprintf(text + used, WORDS_SIZE - used, ", %s between hosts", clean_name(network, clean));
     return text;
 }
 

@@ -34,6 +34,11 @@
         .help = "oversubscription of the GPU network's spine: 2 is half of full bisection (1)",                        \
         .details = "Of the GPU network above its leaves: what the nodes of a leaf can send over what its uplinks "     \
                    "take (1, full bisection). The chip's file says how many nodes share a leaf (leaf_nodes)."),        \
+    [OPTION_NETWORK] = INPUT_ROW(                                                                                      \
+        "network", "RATE", USE, .help = "what a host reaches others at: 100Gbps, 8x400Gbps, 50GB/s (the catalog's)",   \
+        .details = "The rate, one way, at which a host reaches other hosts, by whatever network: 100Gbps, 3.2Tbps, "   \
+                   "50GB/s, or 8x400Gbps for as many network cards. Its chips share it in equal parts, in place of "   \
+                   "the catalog's network or DCN; the latency stays the catalog's."),                                  \
     [OPTION_PRICE] =                                                                                                   \
         INPUT_ROW("price", "USD", USE, .help = "dollars of a chip for an hour (the catalog's, on demand)",             \
                   .details = "What an hour of one chip costs, in dollars: 1.80. All dollars of "                       \

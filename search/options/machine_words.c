@@ -155,6 +155,22 @@ static bool read_price(const Words *words, Chip *chip) {
     return true;
 }
 
+/* Nothing is said where it is the catalog's own. */
+static bool read_network(const Words *words, Chip *chip) {
+    const char *text = given(words, OPTION_NETWORK);
+    Figure *rate = &chip->scaleout_bytes_per_second;
+    double host = 0, chips = (double)max_whole(1, chip->chips_per_host);
+    if (!text) return true;
+    if (!number_network(text, words_where(words, OPTION_NETWORK), &host, words->error)) return false;
+    if (!(rate->value > 0))
+        return words_wrong(words, OPTION_NETWORK,
+                           "the catalog has no network of %s that it could replace; leave it out", chip->title);
+    if (fabs(host / chips / rate->value - 1) < 1e-9) return true;
+    *rate = (Figure){.value = host / chips, .verified = true};
+    snprintf(rate->source, sizeof rate->source, CHIP_NETWORK_TYPED "%s", text);
+    return true;
+}
+
 bool chip_from_words(const Words *words, Chip *out, Chip *device) {
     const char *name = given(words, OPTION_CHIP), *slice = given(words, OPTION_SLICE);
     Catalog catalog;
@@ -168,7 +184,7 @@ bool chip_from_words(const Words *words, Chip *out, Chip *device) {
                            chip->name, slice, implied->name);
     *out = *chip;
     *device = chip_device(chip);
-    return read_price(words, out);
+    return read_price(words, out) && read_network(words, out);
 }
 
 /* ---- machine ---- */

@@ -103,9 +103,13 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
                    "priced, and next to them the best with one of them free, and with all. Options count first; the "
                    "mean of the answers is in no file: give --answer.",
         .values = "@files"),
-    [OPTION_FORMAT] =
-        OPTION_ROW("format", "FORMAT", USE_RL, .help = "text, json, html, or brief: JSON of at most 60 lines (text)",
-                   .values = "text json html brief"),
+    [OPTION_FORMAT] = OPTION_ROW(
+        "format", "FORMAT", 0,
+        .help = "text, json, html or brief (60 lines of JSON); of sweeps also csv, markdown (text)",
+        .details = "text, json, html, or brief: JSON of at most 60 lines (text); of `sweep rl` text, json, csv "
+                   "or markdown.",
+        .values = "text json html brief csv markdown"),
+    SWEEP_OPTION_ROWS,
     [OPTION_WHAT_IF] = {OPTION_ROW_WHAT_IF, .use = USE_RL},
     [OPTION_OUTPUT] = {OPTION_ROW_OUTPUT},
     [OPTION_TIMING] = OPTION_ROW("timing", NULL, USE_RL, .help = "print on stderr how long it took"),

@@ -24,6 +24,8 @@ static bool add_machine(const Request *request, cJSON *to) {
     if (request->question.chip.oversubscription > 1 &&
         !json_add_real(to, "oversubscription", request->question.chip.oversubscription))
         return false;
+    const char *network = chip_network_typed(&request->question.chip);
+    if (network && !json_add_text(to, "network", network)) return false;
     if (strcmp(request->question.chip.usd_per_chip_hour.source, CHIP_PRICE_TYPED) == 0 &&
         !json_add_real(to, "price", request->question.chip.usd_per_chip_hour.value))
         return false;

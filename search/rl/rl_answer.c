@@ -72,10 +72,14 @@ static double train_phases(const RlQuestion *question, double seconds, double fo
     return phases[RL_TRAINING] + phases[RL_CRITIC] + forward * question_passes(question);
 }
 
+/* Every node that generates takes in all weights, over its own network. */
 static double transfer_seconds(const RlQuestion *question, int64_t train_chips) {
     double hosts = max_real(1, (double)train_chips / (double)max_whole(1, question->chip.chips_per_host));
-    return question->profile.transfer_seconds +
-           question->weight_bytes / (question->profile.transfer_bytes_per_second * sqrt(hosts));
+    double rate = question->profile.transfer_bytes_per_second * sqrt(hosts);
+    const Chip *takes = &question->serving.question.chip;
+    double network = takes->scaleout_bytes_per_second.value * (double)takes->domain_chips;
+    if (network > 0 && (question->machine.nodes > 1 || question->rollout_only)) rate = min_real(rate, network);
+    return question->profile.transfer_seconds + question->weight_bytes / rate;
 }
 
 /* Copies over the host link, out and back: what shares chips with engines leaves them all of HBM while they generate,

@@ -131,8 +131,7 @@ static const char *const BRIEF[] = {"steps.way",
                                     "goodput",
                                     NULL};
 
-bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out,
-                   Error *error) {
+cJSON *rl_json(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes) {
     cJSON *json = cJSON_CreateObject(), *steps = NULL;
     bool ok = json && json_add_whole(json, "format_version", 1) && json_add_text(json, "program", program_version()) &&
               add_request(question, json) && add_work(question, json) && (steps = json_add_array(json, "steps"));
@@ -141,8 +140,15 @@ bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, const Rec
         if (answer->best[way].fits && way != (int)answer->first) ok = add_step(question, &answer->best[way], steps);
     ok = ok && (!recipes || add_recipes(recipes, json)) &&
          (!(answer->goodput > 0) || json_add_real(json, "goodput", answer->goodput)) && add_certificate(answer, json);
-    if (ok) json_settle(json);
-    ok = !ok ? error_memory(error) : recipes ? json_print(out, json) : json_print_kept(out, json, BRIEF, 3);
+    if (!ok) return cJSON_Delete(json), NULL;
+    json_settle(json);
+    return json;
+}
+
+bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out,
+                   Error *error) {
+    cJSON *json = rl_json(question, answer, recipes);
+    bool ok = !json ? error_memory(error) : recipes ? json_print(out, json) : json_print_kept(out, json, BRIEF, 3);
     cJSON_Delete(json);
     return ok;
 }

@@ -5,6 +5,7 @@
 #include "base/text/html.h"
 #include "base/text/lines.h"
 #include "base/util.h"
+#include "search/answer/plan_words.h"
 #include "search/rl/rl_report.h"
 
 #include <stdlib.h>
@@ -151,10 +152,10 @@ bool rl_write_html(const RlQuestion *question, const RlAnswer *answer, const Rec
     enum { PICTURES = 2 };
     Drawn drawn[PICTURES] = {{0}};
     Arena arena = {0};
-    char title[256], name[PROSE_NAME_SIZE];
+    char title[256], name[PROSE_NAME_SIZE], machine[WORDS_SIZE];
     bool ok = true;
-    snprintf(title, sizeof title, "%s of %s on %s of %s", question->algorithm->title,
-             clean_name(question->model.name, name), question->machine.text, question->chip.title);
+    snprintf(title, sizeof title, "%s of %s on %s", question->algorithm->title, clean_name(question->model.name, name),
+             machine_of(&question->chip, question->machine.text, 0, machine));
     for (int i = 0; i < PICTURES && ok && answer->found; i++) {
         const RlStep *step = &answer->best[answer->first];
         FILE *svg = drawn_open(&drawn[i]);

@@ -289,7 +289,7 @@ static bool read_serving(const Words *words, RlQuestion *out) {
 /* Options whose table here has other values than that of the question which they become a part of. */
 static bool check_choices(const Words *words) {
     static const Option CHOICES[] = {OPTION_FOR,      OPTION_ENGINE, OPTION_PRECISION, OPTION_ROLLOUT_PRECISION,
-                                     OPTION_KV_DTYPE, OPTION_FORMAT, OPTION_EMIT};
+                                     OPTION_KV_DTYPE, OPTION_EMIT};
     int ignored;
     for (size_t i = 0; i < COUNT_OF(CHOICES); i++)
         if (!choice_read(given(words, CHOICES[i]), words_where(words, CHOICES[i]), RL_OPTIONS[CHOICES[i]].values,

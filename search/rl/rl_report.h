@@ -9,6 +9,8 @@
 
 bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, TextOut out,
                    Error *error);
+/* NULL: memory is out. Without recipes, none are in it. */
+cJSON *rl_json(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes);
 /* Without recipes what a decision needs, in at most 60 lines. */
 bool rl_write_json(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out, Error *error);
 bool rl_write_html(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out, Error *error);
@@ -28,3 +30,8 @@ const char *trainer_words(const Trainer *trainer, char text[RL_WORDS_SIZE]);
 void rl_launch_words(const RlStep *step, Prose *to);
 /* "24 chips train, 8 generate, 1 step off policy" */
 const char *split_words(const RlStep *step, char text[RL_WORDS_SIZE]);
+const char *rl_lack_words(const RlAnswer *answer); /* why no split fits, where none does */
+/* "40 train, 24 generate, lag 1, partial"; "TP2 DP4", without its microbatches; "4 x TP2" */
+const char *split_short(const RlStep *step, char text[RL_WORDS_SIZE]);
+const char *trainer_degrees(const Trainer *trainer, char text[RL_WORDS_SIZE]);
+const char *rollout_degrees(const Rollout *rollout, char text[RL_WORDS_SIZE]);

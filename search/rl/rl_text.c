@@ -71,8 +71,7 @@ static void write_heading(const RlQuestion *question, TextOut out) {
     text_plain(out);
 }
 
-/* "4 x TP2" */
-static const char *rollout_degrees(const Rollout *rollout, char text[RL_WORDS_SIZE]) {
+const char *rollout_degrees(const Rollout *rollout, char text[RL_WORDS_SIZE]) {
     ServingPool pool = {.on = rollout->layout->on};
     char way[POOL_TEXT_SIZE];
     snprintf(text, RL_WORDS_SIZE, "%lld x %s", (long long)rollout->replicas, pool_degrees(&pool, way));
@@ -180,8 +179,13 @@ static void write_limits(const RlQuestion *question, const RlStep *step, TextOut
 
 /* ---- the others ---- */
 
-/* "40 train, 24 generate, lag 1, partial" */
-static const char *split_short(const RlStep *step, char text[RL_WORDS_SIZE]) {
+const char *trainer_degrees(const Trainer *trainer, char text[RL_WORDS_SIZE]) {
+    plan_degrees(trainer->plan, text);
+    text[strcspn(text, ",")] = '\0';
+    return text;
+}
+
+const char *split_short(const RlStep *step, char text[RL_WORDS_SIZE]) {
     if (step->way == RL_COLOCATED)
         snprintf(text, RL_WORDS_SIZE, "colocated");
     else if (step->lag == 0)
@@ -197,9 +201,7 @@ static void add_row(Table *table, int rank, const RlStep *step, double best, con
     char words[RL_WORDS_SIZE], text[NUMBER_TEXT_SIZE];
     table_cell(table, "%d ", rank);
     table_cell(table, "%s", split_short(step, words));
-    plan_degrees(step->trainer.plan, words);
-    words[strcspn(words, ",")] = '\0'; /* without its microbatches */
-    table_cell(table, "%s", words);
+    table_cell(table, "%s", trainer_degrees(&step->trainer, words));
     table_cell(table, "%s", rollout_degrees(&step->rollout, words));
     table_cell(table, "%s", step_text(step->seconds, words));
     table_cell(table, "%s", rank > 1 ? change_text(step->seconds / best - 1, text) : "");
@@ -338,13 +340,16 @@ static bool write_end(const void *context, TextOut out) {
     return true;
 }
 
+const char *rl_lack_words(const RlAnswer *answer) {
+    return answer->rollouts.count == 0 ? "no engine has room for the weights and one answer; give more chips"
+                                       : "no plan that trains fits on what is left; give more hosts";
+}
+
 bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, TextOut out,
                    Error *error) {
     if (!answer->found) {
         write_heading(question, out);
-        fprintf(out.file, "Answer: no split fits: %s\n",
-                answer->rollouts.count == 0 ? "no engine has room for the weights and one answer; give more chips"
-                                            : "no plan that trains fits on what is left; give more hosts");
+        fprintf(out.file, "Answer: no split fits: %s\n", rl_lack_words(answer));
         return !ferror(out.file) || error_stream(error, "text", "output");
     }
     const Screen screen = {question, answer, recipes};

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Cents of a million tokens. */
+/* Of a million tokens, or of a step. */
 static const char *usd_exactly(double value, char *text) {
     snprintf(text, NUMBER_TEXT_SIZE, "$%.3f", value);
     return text;
@@ -61,7 +61,22 @@ static const Field POINT_ROW[] = {
     {0},
 };
 
-const Field *sweep_fields(const SweepGrid *grid) { return grid->is_of_serving ? POINT_ROW : PLAN_ROW; }
+static const Field STEP_ROW[] = {
+    {"plan", TEXT(plan), .column = 1, SAY(1, "best split", NULL)},
+    {"trainer", TEXT(trainer), .column = 2, SAY(2, "trainer", NULL)},
+    {"rollout", TEXT(rollout), .column = 3, SAY(3, "rollout", NULL)},
+    {"chips", WHOLE(chips), .column = 4},
+    {"train_chips", WHOLE(train_chips), .column = 5},
+    {"rollout_chips", WHOLE(rollout_chips), .column = 6},
+    {"seconds", REAL(step_seconds), .column = 7, SAY(4, "step", step_text)},
+    {"tokens_per_hour", REAL(tokens_per_hour), .column = 8, SAY(5, "tokens/h", number_short)},
+    {"usd", REAL(cost_usd), OR_NULL, .column = 9, SAY(6, "cost a step", usd_exactly)},
+    {0},
+};
+
+const Field *sweep_fields(const SweepGrid *grid) {
+    return !grid->command ? PLAN_ROW : strcmp(grid->command, "rl") == 0 ? STEP_ROW : POINT_ROW;
+}
 
 /* ---- writing ---- */
 
@@ -127,8 +142,8 @@ static bool write_best(const SweepGrid *grid, const Report *report, SweepRow *ro
     row->has_plan = true;
     row->price_source = price_source(&chip->usd_per_chip_hour, &arena);
     row->reserved_source = price_source(&chip->usd_per_chip_hour_reserved, &arena);
-    bool ok = row->price_source && row->reserved_source ? write_report(grid, row, report, out, error)
-                                                        : error_memory(error);
+    bool ok =
+        row->price_source && row->reserved_source ? write_report(grid, row, report, out, error) : error_memory(error);
     arena_free(&arena);
     return ok;
 }

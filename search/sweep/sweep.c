@@ -15,6 +15,13 @@
 
 static const char FORMAT_NAME[] = "shardopt sweep";
 
+const char *sweep_command(const char *name) {
+    static const char *const NAMES[] = {"inference", "rl"};
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++)
+        if (name && strcmp(NAMES[i], name) == 0) return NAMES[i];
+    return NULL;
+}
+
 const char *sweep_value(const SweepGrid *grid, int64_t point, int option) {
     for (int later = grid->option_count - 1; later > option; later--) point /= grid->options[later].count;
     return grid->options[option].values[point % grid->options[option].count];
@@ -84,7 +91,7 @@ static bool add_header(cJSON *to, const SweepHeader *header) {
               json_add_text(to, "version", header->version) && json_add_text(to, "data_sha256", header->data_sha256) &&
               json_add_text(to, "files_sha256", header->files_sha256) && json_add_whole(to, "points", grid->points) &&
               json_add_whole(to, "shard", header->shard) && json_add_whole(to, "shards", header->shards);
-    if (ok && grid->is_of_serving) ok = json_add_text(to, "command", "inference");
+    if (ok && grid->command) ok = json_add_text(to, "command", grid->command);
     cJSON *json = ok ? json_add_object(to, "grid") : NULL;
     ok = json != NULL;
     for (int i = 0; i < grid->option_count && ok; i++) {
@@ -147,7 +154,7 @@ static bool read_header(const cJSON *json, const char *where, Arena *arena, Swee
     const cJSON *grid = json_at(json, "grid"), *values;
     if (!cJSON_IsObject(grid))
         return error_set(error, ERROR_INPUT, where, "grid is missing; give the file as it was written");
-    out->grid.is_of_serving = strcmp(json_text_at(json, "command"), "inference") == 0;
+    out->grid.command = sweep_command(json_text_at(json, "command"));
     out->grid.points = 1;
     cJSON_ArrayForEach(values, grid) {
         if (!read_option(values, where, arena, &out->grid, error)) return false;
@@ -212,7 +219,7 @@ static bool pair_agrees(const SweepGrid *grid, const SweepRow *wide, const Sweep
 }
 
 bool sweep_rows_agree(const SweepGrid *grid, const SweepRow *rows, Error *error) {
-    if (grid->is_of_serving) return true;
+    if (grid->command) return true;
     int64_t step = grid->points; /* between values of an option, which turns slower than those behind it */
     for (int o = 0; o < grid->option_count; o++) {
         const SweepOption *option = &grid->options[o];

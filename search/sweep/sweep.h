@@ -27,9 +27,12 @@ typedef struct {
 typedef struct {
     SweepOption options[SWEEP_OPTIONS_MAX];
     int option_count;
-    int64_t points;     /* the product of the counts, 1 to SWEEP_POINTS_MAX */
-    bool is_of_serving; /* its points are questions of `inference` */
+    int64_t points;      /* the product of the counts, 1 to SWEEP_POINTS_MAX */
+    const char *command; /* whose questions its points are, of sweep_command(); NULL: `plan` */
 } SweepGrid;
+
+/* The command of that name that SweepGrid can have, "inference" or "rl", else NULL. */
+const char *sweep_command(const char *name);
 
 /* The value that a point (0 <= point < points) takes of an option of the grid. */
 const char *sweep_value(const SweepGrid *grid, int64_t point, int option);
@@ -82,6 +85,9 @@ typedef struct {
     double expected_usd, reserved_usd; /* of that, at the price on demand and at a reserved one; negative: not known */
     const char *engine;                /* of serving, as what follows */
     double tokens_per_second_per_user, tokens_per_second_per_chip, tpot_seconds, ttft_seconds;
+    const char *trainer, *rollout; /* of rl, as what follows: "DP8", "8 x one chip" */
+    int64_t train_chips, rollout_chips;
+    double tokens_per_hour;
     const char *price_source, *reserved_source; /* where these prices are from; "" */
     const char *line;                           /* the row itself, `length` bytes and a NUL */
     size_t length;

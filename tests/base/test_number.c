@@ -304,6 +304,41 @@ Test(number, durations) {
     }
 }
 
+Test(number, networks) {
+    const struct {
+        const char *text;
+        double bytes; /* a second, bits over 8; 0: it is refused */
+    } ROWS[] = {{"100Gbps", 12.5e9},
+                {"3.2Tbps", 400e9},
+                {"50GB/s", 50e9},
+                {"8x400Gbps", 400e9},
+                {"8x 400 Gb/s", 400e9},
+                {"8x400G", 400e9},
+                {"100 GbE", 12.5e9},
+                {"100Mbps", 12.5e6},
+                {"99Mbps", 0},
+                {"101Tbps", 0},
+                {"400", 0},
+                {"8x400", 0},
+                {"8x", 0},
+                {"x400G", 0},
+                {"0x400G", 0},
+                {"2x2x400G", 0},
+                {"-1Gbps", 0},
+                {"1e999Gbps", 0},
+                {"", 0},
+                {" ", 0},
+                {"InfiniBand", 0},
+                {"000000000000000000000000000000000000000000001GB/s", 0}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        double out = 0;
+        Error error = {0};
+        cr_expect_eq(number_network(ROWS[i].text, "--network", &out, &error), ROWS[i].bytes > 0, "%s", ROWS[i].text);
+        cr_expect_eq(out, ROWS[i].bytes, "%s: %g", ROWS[i].text, out);
+        cr_expect(ROWS[i].bytes > 0 || strcmp(error.where, "--network") == 0, "%s", ROWS[i].text);
+    }
+}
+
 #define COUNT_MAX (~(Count)0)
 
 /* 2^64 = 18446744073709551616 and 2^128 - 1 = 340282366920938463463374607431768211455. */

@@ -179,14 +179,18 @@ def page_texts():
 SECTION = {"report": "A report: plan, explain", "sweep": "sweep", "inference": "A report: inference", "check": "check",
            "diff": "diff", "validate": "validate", "layout": "layout", "validate_serving": "validate: serving runs",
            "calibrate": "calibrate", "calibrate_serving": "validate: serving runs", "trace": "--format json",
-           "check_serving": "check", "diff_serving": "diff", "sweep_inference": "sweep", "rl": "A report: rl", "brief": "brief", "program": "A report: program"}
+           "check_serving": "check", "diff_serving": "diff", "sweep_inference": "sweep", "sweep_rl": "sweep", "rl": "A report: rl", "brief": "brief", "program": "A report: program"}
 TITLES = {
     "report": "plan, explain", "sweep": "sweep, merge", "inference": "inference", "check": "check", "diff": "diff",
     "layout": "layout", "models": "models", "model": "models NAME", "chips": "chips", "chip": "chips NAME",
     "calibrate": "calibrate, by training runs", "calibrate_serving": "calibrate, by serving runs", "trace": "trace",
     "bench": "bench", "check_serving": "check, of serving", "diff_serving": "diff, of serving",
-    "sweep_inference": "sweep inference", "rl": "rl", "brief": "plan, finetune, inference, rl with --format brief", "program": "program", "validate": "validate, of training runs", "validate_serving": "validate, of serving runs",
+    "sweep_inference": "sweep inference", "sweep_rl": "sweep rl", "rl": "rl", "brief": "plan, finetune, inference, rl with --format brief", "program": "program", "validate": "validate, of training runs", "validate_serving": "validate, of serving runs",
 }
+
+
+# Sweeps, and the schema of the reports that their rows have.
+SWEPT = {"sweep": "report", "sweep_inference": "inference", "sweep_rl": "rl"}
 
 
 def type_set(schema):
@@ -252,17 +256,17 @@ def schema_of(name, samples, program):
 
 
 def main(program):
-    samples, reports, points = {}, [], []
+    samples, reports = {}, {}
     with tempfile.TemporaryDirectory() as folder:
         for name, draft, line, answer in outputs.outputs(program, folder):
-            if name in ("sweep", "sweep_inference"):
-                whole = reports if name == "sweep" else points
+            if name in SWEPT:
+                whole = reports.setdefault(SWEPT[name], [])
                 whole += [row["report"] for row in answer if row.get("report") and draft]
                 answer = [{**row, "report": {"#": 1}} if row.get("report") else row for row in answer]
             if draft:
                 samples.setdefault(name, []).append(answer)
-    samples["report"] += reports
-    samples["inference"] += points
+    for name, rows in reports.items():
+        samples[name] += rows
     for name, many in (("model", "models"), ("chip", "chips")):  # data files have what only some of them have
         for row in samples[many][0]:
             said = subprocess.run([program, many, row["name"], "--format", "json"], capture_output=True, check=True).stdout
@@ -270,9 +274,8 @@ def main(program):
     OUT.mkdir(exist_ok=True)
     for name, answers in samples.items():
         schema = schema_of(name, answers, program)
-        report = {"sweep": "report.schema.json", "sweep_inference": "inference.schema.json"}.get(name)
-        if report:
-            row = schema["items"]["properties"]
+        if name in SWEPT:
+            row, report = schema["items"]["properties"], f"{SWEPT[name]}.schema.json"
             row["report"] = {**described({}, "[].report", {}), "anyOf": [{"$ref": report}, {"type": "null"}]}
         path = OUT / f"{name}.schema.json"
         if path.exists():

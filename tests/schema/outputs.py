@@ -113,6 +113,8 @@ ROWS = [
     ("diff_serving", True, "diff {here}/pools.json {here}/served.json"),
     ("sweep_inference", True, "sweep inference --model 8b,405b --chip h100,h1000 --nodes 1 --engine vllm --tpot 1ms,50ms"),
     ("sweep_inference", False, "sweep inference --model 70b --chip h100 --nodes 1 --tpot 1ms,20ms"),
+    ("sweep_rl", True, "sweep rl --model 8b,405b --chip h100,h20,h1000 --nodes 1 --answer 700 --max-answer 4096"),
+    ("sweep_rl", False, "sweep rl --model 8b --chip h20 --chips 8,16 --lag 0,1"),
     ("calibrate", True, "calibrate {here}/h100.tsv"),
     ("calibrate", True, "calibrate {here}/tpu.tsv --only maxtext"),
     ("calibrate", True, "calibrate {here}/odd.tsv"),

@@ -17,11 +17,22 @@ static const Command SWEEP_SERVING = {
     .footer = PLANNING_FOOTER(""),
 };
 
+static const Command SWEEP_RL = {
+    .name = "sweep rl",
+    .summary = "the best step of every question of a grid: lists in any option of `rl`, one row each",
+    .usage = "sweep rl --model NAME[,NAME...] [--shard K/N] [--resume FILE] [OPTIONS of `rl`]",
+    .options = RL_OPTIONS,
+    .option_count = OPTION_COUNT,
+    .use = USE_SWEEP,
+    .footer = PLANNING_FOOTER(""),
+};
+
 static const AnswerKind KINDS[] = {
     {NULL, training_explain, training_emit, training_again, NULL, training_point_chips, training_point_row,
      training_validate, training_calibrate},
     {"inference", serving_explain, serving_emit, serving_again, &SWEEP_SERVING, serving_point_chips, serving_point_row,
      serving_validate, serving_calibrate},
+    {.command = "rl", .sweep = &SWEEP_RL, .point_chips = rl_point_chips, .point_row = rl_point_row},
 };
 
 const AnswerKind *kind_of_word(const char *word) {

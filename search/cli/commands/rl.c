@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "search/cli/interrupt.h"
 #include "search/cli/planning.h"
+#include "search/options/machine_words.h"
 #include "search/rl/rl_compare.h"
 #include "search/rl/rl_report.h"
 
@@ -71,7 +72,10 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
     double start = clock_seconds();
     if (!options || !question || !answer) return error_memory(error), EXIT_DEFECT;
     options_of_line(line, options);
-    if (!output_from_options(options, &choice, error)) return EXIT_USAGE;
+    int format;
+    if (!choice_read(options->text[OPTION_FORMAT], "--format", "text json html brief", &format, error) ||
+        !output_from_options(options, &choice, error))
+        return EXIT_USAGE;
     interrupt_begin(&scope);
     options->environment = cli_environment();
     if (line->text[OPTION_FROM_CONFIG]) {

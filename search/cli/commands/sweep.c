@@ -73,7 +73,7 @@ static bool read_sweep(int argc, char **argv, Arena *arena, Sweep *out, Error *e
     if ((out->sharded && !read_shard(text[OPTION_SHARD], header, error)) ||
         !sweep_grid_from_options(out->line.command->options, &out->options, arena, &header->grid, error))
         return false;
-    header->grid.is_of_serving = own;
+    header->grid.command = sweep_command(out->kind->command);
     return sweep_output_fits(&header->grid, &out->output, error) &&
            file_data_sha256(header->data_sha256, arena, error) &&
            sweep_files_sha256(&header->grid, header->files_sha256, error);
@@ -377,7 +377,8 @@ const Command COMMAND_SWEEP = {
     .name = "sweep",
     .summary = "the best plan of every point of a grid: lists in any option, one row each",
     .usage = "sweep --model NAME[,NAME...] [--shard K/N] [--resume FILE] [OPTIONS]\n"
-             "sweep inference --model NAME[,NAME...] [OPTIONS of `inference`]",
+             "sweep inference --model NAME[,NAME...] [OPTIONS of `inference`]\n"
+             "sweep rl --model NAME[,NAME...] [OPTIONS of `rl`]",
     .about =
         "The best plan of every point of a grid. Options take lists with commas (--pods 1,2,4,8 or 1..8), those whose\n"
         "values have commas of their own (require, for, schedules, state-dtypes, remat) with semicolons. The first\n"

@@ -50,7 +50,7 @@ bool sweep_table_take(SweepTable *table, const SweepHeader *shard, const char *l
 /* ---- headers ---- */
 
 static bool same_options(const SweepGrid *a, const SweepGrid *b) {
-    bool same = a->is_of_serving == b->is_of_serving && a->option_count == b->option_count;
+    bool same = a->command == b->command && a->option_count == b->option_count;
     for (int i = 0; same && i < a->option_count; i++) {
         const SweepOption *x = &a->options[i], *y = &b->options[i];
         same = strcmp(x->option, y->option) == 0 && x->count == y->count;
@@ -246,7 +246,7 @@ static void warn(const SweepGrid *grid, const SweepRow *rows, FILE *err) {
 }
 
 bool sweep_output_fits(const SweepGrid *grid, const SweepOutput *output, Error *error) {
-    if (!grid->is_of_serving) return true;
+    if (!grid->command) return true;
     if (sweep_goal_is(&output->goal))
         return error_set(error, ERROR_INPUT, output->goal.deadline_seconds > 0 ? "--deadline" : "--budget",
                          "is of a training; leave it out");

@@ -19,6 +19,8 @@ static char separator(Option option) {
     case OPTION_SCHEDULES:
     case OPTION_STATE_DTYPES:
     case OPTION_REMAT:
+    case OPTION_TRAIN_PLAN:
+    case OPTION_ROLLOUT:
         return ';';
     case OPTION_TIME_LIMIT:
     case OPTION_MEMORY_LIMIT:
@@ -140,7 +142,7 @@ static bool add_file(Sha256 *all, const char *value, Error *error) {
 }
 
 bool sweep_files_sha256(const SweepGrid *grid, char hex[SHA256_HEX_SIZE], Error *error) {
-    static const Option NAMING[] = {OPTION_MODEL, OPTION_PROFILE, OPTION_OPTIMIZER, OPTION_LENGTHS};
+    static const Option NAMING[] = {OPTION_MODEL, OPTION_PROFILE, OPTION_OPTIMIZER, OPTION_LENGTHS, OPTION_TOOL_TIME};
     Sha256 all = sha256_start();
     bool any = false;
     for (int i = 0; i < grid->option_count; i++)

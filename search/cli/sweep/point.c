@@ -4,6 +4,7 @@
 #include "base/memory_stream.h"
 #include "search/cli/planning.h"
 #include "search/options/data_files.h"
+#include "search/rl/rl_report.h"
 #include "search/serving/options/served.h"
 #include "search/serving/report/serving_report.h"
 
@@ -91,4 +92,47 @@ bool serving_point_row(const SweepPoint *point, Arena *arena, SweepText *row, Er
     bool ok = serve(point->words, arena, served, failure) && write_served(point, served, row, failure);
     served_free(served);
     return ok;
+}
+
+/* ---- reinforcement learning ---- */
+
+int64_t rl_point_chips(const Options *words, Arena *arena, Error *failure) {
+    RlQuestion *question = ARENA_NEW(arena, RlQuestion, 1);
+    if (!question) return error_memory(failure), 0;
+    return rl_question(words, arena, question, failure) ? question->chips + question->rollout_only : 0;
+}
+
+/* What `rl` says with the same options. */
+static bool write_step(const SweepPoint *point, const RlQuestion *question, const RlAnswer *answer,
+                       const Recipes *recipes, SweepText *row, Error *failure) {
+    const RlStep *best = &answer->best[answer->first];
+    char split[RL_WORDS_SIZE], trainer[RL_WORDS_SIZE], rollout[RL_WORDS_SIZE];
+    const char *warning = question->answers.left_out ? question->answers.left_out : question->calls_left_out;
+    SweepRow out = {.point = point->point,
+                    .state = answer->found ? POINT_OK : POINT_NO_PLAN,
+                    .message = answer->found ? "" : rl_lack_words(answer),
+                    .warning = warning ? warning : "",
+                    .has_plan = answer->found};
+    if (answer->found) {
+        out.plan = split_short(best, split);
+        out.trainer = trainer_degrees(&best->trainer, trainer);
+        out.rollout = rollout_degrees(&best->rollout, rollout);
+        out.chips = question->chips + question->rollout_only;
+        out.train_chips = best->train_chips, out.rollout_chips = best->rollout_chips;
+        out.step_seconds = best->seconds;
+        out.tokens_per_hour = rl_tokens_per_hour(question, best);
+        out.cost_usd = rl_usd_per_step(question, best);
+    }
+    cJSON *report = point->keeps_report ? rl_json(question, answer, recipes) : cJSON_CreateObject();
+    return report ? sweep_row_write(point->grid, &out, report, row, failure) : error_memory(failure);
+}
+
+bool rl_point_row(const SweepPoint *point, Arena *arena, SweepText *row, Error *failure) {
+    RlQuestion *question = ARENA_NEW(arena, RlQuestion, 1);
+    RlAnswer *answer = ARENA_NEW(arena, RlAnswer, 1);
+    Recipes recipes = {0};
+    if (!question || !answer) return error_memory(failure);
+    return rl_question(point->words, arena, question, failure) && rl_answer(question, arena, answer, failure) &&
+           (!point->keeps_report || !answer->found || recipes_price(question, arena, &recipes, failure)) &&
+           write_step(point, question, answer, &recipes, row, failure);
 }

@@ -15,8 +15,8 @@ typedef struct {
 
 /* How many chips the point's machine has; 0: *failure says why it is no request. */
 typedef int64_t PointChips(const Options *words, Arena *arena, Error *failure);
-PointChips training_point_chips, serving_point_chips;
+PointChips training_point_chips, serving_point_chips, rl_point_chips;
 
 /* Plans it. False: *failure says why there is no row. */
 typedef bool PointRow(const SweepPoint *point, Arena *arena, SweepText *row, Error *failure);
-PointRow training_point_row, serving_point_row;
+PointRow training_point_row, serving_point_row, rl_point_row;

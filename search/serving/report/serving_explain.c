@@ -2,15 +2,17 @@
 /* One point in full: what it gives, then each pool with its layout, its placement, its step and its memory. */
 #include "base/text/prose.h"
 #include "base/text/table.h"
+#include "search/answer/plan_words.h"
 #include "search/serving/report/serving_report.h"
 
 static void write_given(const ServingReport *report, const ServingPoint *point, TextOut out) {
-    char way[POINT_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE], late[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE];
+    char way[POINT_TEXT_SIZE], tpot[NUMBER_TEXT_SIZE], late[NUMBER_TEXT_SIZE], ttft[NUMBER_TEXT_SIZE],
+        machine[WORDS_SIZE];
     const ServingQuestion *q = report->question;
     double factor = report->answer->likely_factor;
     Prose head = {0}, rates = {0};
-    prose_add(&head, "%s on %s of %s: %s, %s", q->model.name, q->machine.text, q->chip.title, point_engine(point),
-              point_notation(point, way));
+    prose_add(&head, "%s on %s: %s, %s", q->model.name, machine_of(&q->chip, q->machine.text, 0, machine),
+              point_engine(point), point_notation(point, way));
     text_strong(out);
     prose_write(out, "", "  ", head.text);
     text_plain(out);

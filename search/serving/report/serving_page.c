@@ -4,6 +4,7 @@
 #include "base/memory_stream.h"
 #include "base/text/html.h"
 #include "base/util.h"
+#include "search/answer/plan_words.h"
 #include "search/serving/report/serving_report.h"
 
 #include <stdlib.h>
@@ -83,10 +84,11 @@ static void write_basis(const ServingReport *report, FILE *out) {
 
 static bool write_page(const ServingReport *report, const Drawn drawn[COUNT_OF(PICTURES)], FILE *out, Error *error) {
     const ServingQuestion *q = report->question;
-    char title[256], name[PROSE_NAME_SIZE];
+    char title[256], name[PROSE_NAME_SIZE], machine[WORDS_SIZE];
     HtmlLink links[COUNT_OF(PICTURES) + 2] = {{"answer", "The answer"}};
     int count = 1;
-    snprintf(title, sizeof title, "%s on %s of %s", clean_name(q->model.name, name), q->machine.text, q->chip.title);
+    snprintf(title, sizeof title, "%s on %s", clean_name(q->model.name, name),
+             machine_of(&q->chip, q->machine.text, 0, machine));
     for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
         if (drawn[i].drawn) links[count++] = (HtmlLink){PICTURES[i].id, PICTURES[i].heading};
     links[count++] = (HtmlLink){"basis", "What the answer rests on"};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The front as Markdown and as CSV. */
 #include "base/text/table.h"
+#include "search/answer/plan_words.h"
 #include "search/serving/report/serving_report.h"
 
 static bool serving_write_markdown(const ServingReport *report, FILE *out, Error *error) {
@@ -20,8 +21,9 @@ static bool serving_write_markdown(const ServingReport *report, FILE *out, Error
         table_cell(&table, "%.2f", 1e3 * point->tpot_seconds);
         table_cell(&table, "%.1f", 1e3 * point->ttft_seconds);
     }
-    fprintf(out, "**%s on %s of %s**, prompts of %.0f tokens, answers of %.0f\n\n", q->model.name, q->machine.text,
-            q->chip.title, q->request.prompt, q->request.output);
+    char machine[WORDS_SIZE];
+    fprintf(out, "**%s on %s**, prompts of %.0f tokens, answers of %.0f\n\n", q->model.name,
+            machine_of(&q->chip, q->machine.text, 0, machine), q->request.prompt, q->request.output);
     bool ok =
         report_points(report) == 0 ? fputs("Nothing keeps the limits.\n", out) >= 0 : table_write_markdown(&table, out);
     arena_free(&arena);

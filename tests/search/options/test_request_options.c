@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lines that people type: what they come to, and the one line of error that a wrong one gets. */
 #include "base/util.h"
+#include "mesh/collective.h"
 #include "search/cli/commands.h"
 #include "search/cli/planning.h"
 #include "tests/sanitizer.h"
@@ -141,6 +142,34 @@ Test(options, every_option_is_heard) {
     }
 }
 
+/* A host's rate over the chips of a host: 8 of h100, 4 of gb200 and v5p. Between 4 nodes each sends 2 x 3/4 of an
+ * all_reduce: at 320 Gbps over 8 chips, 5e9 bytes a second, a TB takes 300 s; 10 ms are for latencies
+ * and trees. */
+Test(options, network) {
+    static const struct {
+        const char *words[WORDS_MAX];
+        double rate;
+    } ROWS[] = {
+        {{"--model", "8b", "--chip", "h100", "--nodes", "4", "--network", "320Gbps"}, 5e9},
+        {{"--model", "8b", "--chip", "gb200", "--nodes", "4", "--network", "320Gbps"}, 10e9},
+        {{"--model", "8b", "--slice", "v5p-4x4x4", "--slices", "4", "--network", "4x20GB/s"}, 20e9},
+        {{"--model", "8b", "--chip", "h100", "--nodes", "4"}, 50e9},
+    };
+    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
+        Arena arena = {0};
+        Error error = {0};
+        Request *request = ARENA_NEW(&arena, Request, 1);
+        cr_assert(resolve(ROWS[i].words, &arena, request, &error), "%s", error.text);
+        const Mesh *mesh = &request->question.machine.mesh;
+        Footprint between = {{{1, 1}, {1, 1}, {1, 1}, {1, 1}}};
+        between.on[mesh->axis_count - 1].factor = 4;
+        CollectiveCost cost = collective_cost(COLLECTIVE_ALL_REDUCE, mesh, &between);
+        cr_expect_float_eq(collective_seconds(cost, 1, 1e12) - collective_seconds(cost, 1, 0), 1.5e12 / ROWS[i].rate,
+                           1e-2, "row %zu", i);
+        arena_free(&arena);
+    }
+}
+
 /* The order of roles: as named, else that of the one launcher that plans are for. */
 Test(options, nesting) {
     static const struct {
@@ -264,6 +293,12 @@ static const struct {
      {"--model", "405b", "--profile", "ideal", "--stack", "maxtext-tpu"},
      "--stack",
      "without stacks"},
+    {"a network of nothing", {"--model", "8b", "--chip", "h100", "--network", "fast"}, "--network", "give 100Gbps"},
+    {"a network without a unit", {"--model", "8b", "--chip", "h100", "--network", "400"}, "--network", "400Gbps or"},
+    {"no network to replace",
+     {"--model", "8b", "--chip", "v3", "--slice", "8x8", "--network", "1Tbps"},
+     "--network",
+     "no network of TPU v3"},
     {"a precision that is none", {"--model", "405b", "--precision", "int4"}, "--precision", "nvfp4 or int8"},
     {"fp8 where there is none", {"--model", "8b", "--precision", "fp8", "--chip", "a100-80g"}, "--precision", "no fp8"},
     {"an unknown profile", {"--model", "405b", "--profile", "idael"}, "--profile", "ideal"},
