@@ -43,8 +43,11 @@ static const Model *named_model(const Zoo *zoo, const Run *run) {
 static const Model *find_model(const Zoo *zoo, const Run *run) {
     const Model *named = named_model(zoo, run);
     if (named && (is_model(run, named) || run->layers == 0 || run->d_model == 0)) return named;
-    for (int i = 0; i < zoo->count; i++)
-        if (is_model(run, &zoo->models[i])) return &zoo->models[i];
+    for (int i = 0; i < zoo->count; i++) { /* a row without a gate is a GPT's, which rotates nothing */
+        PositionKind positions = zoo->models[i].positions;
+        bool alike = run->gated || positions == POSITIONS_LEARNED || positions == POSITIONS_ALIBI;
+        if (alike && is_model(run, &zoo->models[i])) return &zoo->models[i];
+    }
     return NULL;
 }
 
