@@ -198,6 +198,7 @@ static int read_number(Replaced *out, Typed typed, const char *which) {
     if (strcmp(which, "mini") == 0) out->mini = (long)number;
     if (strcmp(which, "device") == 0) out->device = (long)number;
     if (strcmp(which, "passes") == 0) out->passes = (long)number;
+    if (strcmp(which, "nics") == 0) out->nics = (int)min_real(64, number);
     if (strcmp(which, "steps") == 0) out->steps = number * times;
     if (strcmp(which, "slices") == 0) out->slices = (out->slices ? out->slices : 1) * (int64_t)number;
     if (strcmp(which, "drafts") == 0 && out->drafts) return typed.read;
@@ -227,7 +228,10 @@ static int read_drafts(Replaced *out, Typed typed) {
 
 /* `--count 16`: instances of a cloud, or chips. */
 static int read_count(Replaced *out, Typed typed) {
-    return replaced_add(out, "--%s=%s", out->cloud ? "nodes" : "chips", typed.value) ? typed.read : 0;
+    const char *chips = replaced_option(out, "--chips"); /* of a board, "--hgx a100-8 --num 96" */
+    bool hosts = out->cloud || (chips && atol(chips) > 0 && atol(chips) <= 16);
+    out->counted = out->counted || hosts;
+    return replaced_add(out, "--%s=%s", hosts ? "nodes" : "chips", typed.value) ? typed.read : 0;
 }
 
 /* The name of a cluster, or a machine. */
@@ -289,6 +293,27 @@ static int read_job(Replaced *out, Typed typed) {
                                : NULL;
     if (!number || !number_real(number, "", 1, 1e18, &tokens, &none)) return -1;
     return out->any = true, out->job = tokens, typed.read;
+}
+
+/* `--ib ndr400`, `--network 100GbE`: what a host reaches others with; of InfiniBand's names each of its NICs. */
+static int read_network(Replaced *out, Typed typed) {
+    const char *value = typed.value ? typed.value : "";
+    const char *digits = value + strcspn(value, "0123456789");
+    double rate = strtod(digits, NULL), times = 1;
+    char *unit = (char *)digits + strspn(digits, "0123456789.");
+    if (tolower((unsigned char)*unit) == 'x' && isdigit((unsigned char)unit[1])) /* "8x200Gb" */
+        times = rate, rate = strtod(unit + 1, NULL), unit += 1 + strspn(unit + 1, "0123456789.");
+    bool each = digits > value && times == 1 && !strcasestr(value, "eth") && !strpbrk(value, " ");
+    each = each || (strcasestr(typed.word, "ib") && times == 1 && rate > 0 && rate <= 800);
+    if (!(rate > 0) || !replaced_has(out, "network") || (each && rate > 1600))
+        return replaced_advise(out, "a chip is planned with its own network; --network 400Gbps says that of a host")
+                   ? value[0] && value[0] != '-' ? typed.read : 1
+                   : 0;
+    bool bytes = strstr(unit, "GB") != NULL && !strcasestr(unit, "gbe"),
+         tera = toupper((unsigned char)unit[strspn(unit, " ")]) == 'T';
+    out->network = rate * times * (bytes ? 8 : 1) * (tera ? 1000 : 1);
+    out->network_is_of_nic = each;
+    return out->any = true, typed.read;
 }
 
 /* Dollars an hour of an instance, or of a chip. */
@@ -389,6 +414,7 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
         {"@cluster", read_cluster},
         {"@count", read_count},
         {"@vram", read_vram},
+        {"@network", read_network},
         {"@params", read_params},
         {"@job", read_job},
         {"@price", read_price},

@@ -57,6 +57,9 @@ struct Replaced {
     double tokens_rate; /* output tokens a second that are requested; 0: none are */
     int instance;       /* chips of a cloud's instance that is named; 0: none is */
     long seq;           /* tokens of a sequence; 0: not said */
+    double network;     /* Gb/s of a host, or of a NIC of it; 0: not said */
+    bool network_is_of_nic;
+    int nics;           /* of a host; 0: not said */
     const char *params; /* of a model, "3B"; NULL: not said */
     double job;         /* tokens of answers that a batch job has; 0: not said */
     const char *vram;   /* GB of a chip that the line says; NULL: it says none */

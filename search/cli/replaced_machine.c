@@ -110,6 +110,9 @@ bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok) {
     *ok = slice                                  ? replaced_add(out, "--slice=%s", word)
           : nodes && add_instance(out, name, ok) ? *ok
                                                  : replaced_add(out, "--chip=%s", name);
+    const Chip *chip = catalog_find(replaced_catalog(out), name);
+    bool host = sized && !nodes && count > 0 && chip && chip_has_domains(chip) && count < chip->domain_chips;
+    if (host) out->instance = (int)count; /* "--nodes 4 --gres=gpu:a100:4" */
     if (slice || sized || !*ok) return true;
     out->sized = true;
     *ok = replaced_add(out, "--%s=%lld", nodes ? "nodes" : "chips", (long long)count);
@@ -151,6 +154,13 @@ bool replaced_add_memory(Replaced *out) {
         if (!replaced_add(out, "--price=%.4g", out->hourly / each) ||
             !replaced_advise(out, "%.10g dollars an hour are of %d chips: --price %.4g", out->hourly, each,
                              out->hourly / each))
+            return false;
+    }
+    if (out->network > 0 && !replaced_option(out, "--network")) {
+        int nics = out->network_is_of_nic ? out->nics ? out->nics : 8 : 1;
+        if (!replaced_add(out, "--network=%gGbps", out->network * nics) ||
+            (nics > 1 && !replaced_advise(out, "%g Gb/s of each of %d NICs: --network %gGbps", out->network, nics,
+                                          out->network * nics)))
             return false;
     }
     if (!out->vram || !replaced_has(out, "chip")) return true;

@@ -155,7 +155,8 @@ static const Command *command_of_words(int argc, char **argv) {
 static bool compares(int argc, char **argv) {
     static const char LISTED[] =
         "gpus chips nodes pods batch sequences seq gbs num-gpus num-nodes gpu chip concurrency "
-        "prompt answer max-answer isl osl model compare hw hardware";
+        "prompt answer max-answer isl osl model compare hw hardware response max-response network rollout-len "
+        "samples prompts";
     for (int i = 1; i < argc; i++) {
         bool list = i > 1 && argv[i - 1][0] == '-' && strchr(argv[i], ',') &&
                     word_among(LISTED, argv[i - 1] + strspn(argv[i - 1], "-"));
@@ -243,12 +244,12 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         int own = strcmp(word, "plan") == 0;
         const Command *command = command_of_words(argc - own, argv + own);
         if (command == COMMANDS[0] && compares(argc, argv)) command = &COMMAND_SWEEP;
-        if (command == &COMMAND_INFERENCE && compares(argc, argv))
+        if (command != COMMANDS[0] && command != &COMMAND_SWEEP && compares(argc, argv))
             return sweep_of(command, argc - own, argv + own, streams, error);
         return command_run(command, argc - own, argv + own, streams, error);
     }
     const Command *command = command_named(word, error);
-    if (command == &COMMAND_INFERENCE && compares(argc - 1, argv + 1))
+    if ((command == &COMMAND_INFERENCE || command == &COMMAND_RL) && compares(argc - 1, argv + 1))
         return sweep_of(command, argc - 1, argv + 1, streams, error);
     if (command && word_among("check explain", word) && command_of_words(argc - 1, argv + 1) != COMMANDS[0])
         command = command_of_words(argc - 1, argv + 1);
