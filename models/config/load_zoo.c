@@ -241,20 +241,6 @@ static const Model *begun_with(const Zoo *zoo, const char *name) {
     return found;
 }
 
-const Model *zoo_meant(const Zoo *zoo, const char *argument) {
-    char name[REPOSITORY_SIZE];
-    const Model *found = zoo_of_repository(zoo, argument);
-    if (found || !name_in(argument, name) || strlen(name) < 6) return found;
-    for (int i = 0; i < zoo->count; i++)
-        for (int k = -1; k < zoo->models[i].alias_count; k++) {
-            const char *known = k < 0 ? zoo->models[i].name : zoo->models[i].aliases[k];
-            if (same_digits(name, known) && tolower((unsigned char)name[0]) == tolower((unsigned char)known[0]) &&
-                name_distance(name, known) <= 1 + (strlen(name) > 9))
-                return &zoo->models[i];
-        }
-    return begun_with(zoo, name);
-}
-
 const char *repository_stores(const char *argument) {
     const char *stored = NULL;
     char name[REPOSITORY_SIZE];
@@ -317,10 +303,24 @@ static const Model *nearest_in_meaning(const Zoo *zoo, const char *name) {
         double has = billions_in(model->name);
         if (!is_of_family(name, model->name) || has < 0.9 * billions || has > 1.1 * billions) continue;
         int shared = parts_shared(name, model->name);
-        if (shared <= most) continue;
+        if (shared < most || shared == 0) continue; /* of several the newest */
         most = shared, nearest = model;
     }
     return nearest;
+}
+
+const Model *zoo_meant(const Zoo *zoo, const char *argument) {
+    char name[REPOSITORY_SIZE];
+    const Model *found = zoo_of_repository(zoo, argument);
+    if (found || !name_in(argument, name) || strlen(name) < 6) return found;
+    for (int i = 0; i < zoo->count; i++)
+        for (int k = -1; k < zoo->models[i].alias_count; k++) {
+            const char *known = k < 0 ? zoo->models[i].name : zoo->models[i].aliases[k];
+            if (same_digits(name, known) && tolower((unsigned char)name[0]) == tolower((unsigned char)known[0]) &&
+                name_distance(name, known) <= 1 + (strlen(name) > 9))
+                return &zoo->models[i];
+        }
+    return nearest_in_meaning(zoo, name);
 }
 
 /* Of a repository that is no model of the zoo: what to type. */

@@ -75,6 +75,7 @@ const char *command_kind(const Command *command) {
 
 /* Whether a part is called so, in the plural too. */
 static bool is_called(const char *part, const char *name, size_t length) {
+    if (length == 1) return part[0] == name[0] && !part[1]; /* -n and -N are not one */
     if (strncasecmp(part, name, length) != 0) return false;
     return part[length] == '\0' || (length > 1 && tolower((unsigned char)part[length]) == 's' && !part[length + 1]);
 }

@@ -110,6 +110,7 @@ static int read_way(Replaced *out, Typed typed) {
                : replaced_add(out, "--task=%s", typed.value) ? typed.read
                                                              : 0;
     out->any = true;
+    if (row->cell[4] && !replaced_advise(out, "%s", row->cell[4])) return 0;
     bool said = (out->ranked && strstr(option, "lora=")) || (strcmp(option, "--task=sft") == 0 && out->tasked);
     return said || replaced_add(out, "%s", option) ? typed.read : 0;
 }
@@ -129,6 +130,8 @@ static int read_tokens_rate(Replaced *out, Typed typed) {
 }
 
 static int read_user_rate(Replaced *out, Typed typed) {
+    enum { FASTEST = 300 }; /* no user reads more */
+    if (strtod(typed.value, NULL) > FASTEST && !strcasestr(typed.word, "user")) return read_tokens_rate(out, typed);
     double milliseconds = 1000 / strtod(typed.value, NULL);
     if (!(milliseconds > 0 && milliseconds < 1e9)) return -1;
     return replaced_advise(out, "%s tokens/s are of a user: --tpot %.4gms", typed.value, milliseconds) &&
@@ -181,11 +184,29 @@ static int read_emits(Replaced *out, Typed typed) {
                : 0;
 }
 
-static int read_train_gpus(Replaced *out, Typed typed) {
+/* GPUs that train, or that generate, as a split of all. */
+static int read_gpus(Replaced *out, Typed typed, const char *of) {
     int64_t number;
     Error not_whole = {0};
-    if (!number_whole(typed.value, "", 1, 1 << 24, &number, &not_whole)) return -1;
-    return replaced_add(out, "--train-nodes=%lld", (long long)(number % 8 == 0 ? number / 8 : number)) ? typed.read : 0;
+    bool trains = strcmp(of, "train") == 0;
+    if (!typed.value || !number_whole(typed.value, "", 1, 1 << 24, &number, &not_whole)) return -1;
+    *(trains ? &out->train_gpus : &out->rollout_gpus) += (long)number;
+    return out->any = true, typed.read;
+}
+
+/* "--seq 2048+512", "2k/14k": tokens of a prompt, and where an answer is cut; else of both. */
+static int read_prompt_answer(Replaced *out, Typed typed) {
+    size_t first = typed.value ? strcspn(typed.value, "+/") : 0;
+    if (!typed.value || first == 0) return -1;
+    if (!typed.value[first])
+        return replaced_advise(out, "%s is read as where answers are cut: --max-answer", typed.value) &&
+                       replaced_add(out, "--max-answer=%s", typed.value)
+                   ? typed.read
+                   : 0;
+    return replaced_add(out, "--prompt=%.*s", (int)first, typed.value) &&
+                   replaced_add(out, "--max-answer=%s", typed.value + first + 1)
+               ? typed.read
+               : 0;
 }
 
 /* A whole number that other words of the line complete (replaced_add_work()). */
@@ -198,6 +219,11 @@ static int read_number(Replaced *out, Typed typed, const char *which) {
     if (strcmp(which, "mini") == 0) out->mini = (long)number;
     if (strcmp(which, "device") == 0) out->device = (long)number;
     if (strcmp(which, "passes") == 0) out->passes = (long)number;
+    if (strcmp(which, "su") == 0) /* NVIDIA's scalable unit: 32 hosts */
+        return replaced_add(out, "--nodes=%ld", 32 * (long)min_real(1e6, number)) ? typed.read : 0;
+    if (strcmp(which, "dataset") == 0)
+        out->dataset =
+            number * (toupper((unsigned char)*unit) == 'B' || toupper((unsigned char)*unit) == 'G' ? 1e9 : times);
     if (strcmp(which, "nics") == 0) out->nics = (int)min_real(64, number);
     if (strcmp(which, "steps") == 0) out->steps = number * times;
     if (strcmp(which, "slices") == 0) out->slices = (out->slices ? out->slices : 1) * (int64_t)number;
@@ -255,9 +281,34 @@ static int read_trainer(Replaced *out, Typed typed, const char *role) {
     return out->any = true, out->trainer ? typed.read : 0;
 }
 
+/* "(16, 4, 4)" and "data,fsdp,tensor": where a line has both they are a plan's degrees. */
+static int read_axes(Replaced *out, Typed typed, bool sizes) {
+    if (!typed.value || *typed.value == '-') return replaced_leave(out, &out->passed, typed.word) ? 1 : 0;
+    *(sizes ? &out->mesh_sizes : &out->mesh_names) = arena_text(out->arena, typed.value);
+    out->any = true;
+    if (!out->mesh_sizes || !out->mesh_names) return typed.read;
+    char *size = arena_text(out->arena, out->mesh_sizes), *name = arena_text(out->arena, out->mesh_names), *at[2];
+    size = size ? strtok_r(size, "(),[] ", &at[0]) : NULL, name = name ? strtok_r(name, "(),[] '\"", &at[1]) : NULL;
+    for (; size && name; size = strtok_r(NULL, "(),[] ", &at[0]), name = strtok_r(NULL, "(),[] '\"", &at[1])) {
+        const char *role = strcmp(name, "model") == 0 ? "tensor" : name;
+        const char *degree = replaced_degrees(out, arena_format(out->arena, "%s=%s", role, size));
+        if (!degree)
+            return replaced_advise(out, "the axis %s is none of data, fsdp, tensor, sequence, pipeline, expert", name)
+                       ? typed.read
+                       : 0;
+        out->degrees = max_whole(1, out->degrees) * max_whole(1, atol(size));
+        if (!replaced_condition(out, degree)) return 0;
+    }
+    return typed.read;
+}
+
 /* `--mesh 16x16` is a slice; `--mesh data=4,fsdp=128` a plan's degrees. */
 static int read_mesh(Replaced *out, Typed typed) {
-    const char *degrees = typed.value ? replaced_degrees(out, typed.value) : NULL;
+    char *text = typed.value ? arena_text(out->arena, typed.value) : NULL;
+    for (char *at = text; at && *at; at++) *at = *at == ':' ? '=' : *at;
+    char *model = text ? strstr(text, "model=") : NULL; /* JAX's name of the axis of tensors */
+    if (model) text = arena_format(out->arena, "%.*stp=%s", (int)(model - text), text, model + 6);
+    const char *degrees = text ? replaced_degrees(out, text) : NULL;
     if (!typed.value) return -1;
     if (degrees) return out->any = true, replaced_condition(out, degrees) ? typed.read : 0;
     bool shape = strchr(typed.value, 'x') && strspn(typed.value, "0123456789x") == strlen(typed.value);
@@ -314,6 +365,31 @@ static int read_network(Replaced *out, Typed typed) {
     out->network = rate * times * (bytes ? 8 : 1) * (tera ? 1000 : 1);
     out->network_is_of_nic = each;
     return out->any = true, typed.read;
+}
+
+/* Kubernetes' "nvidia.com/gpu=4" and "nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3". */
+static int read_resource(Replaced *out, Typed typed) {
+    const char *value = typed.value ? strchr(typed.value, '=') : NULL;
+    bool ok = true;
+    if (!value)
+        return replaced_leave(out, &out->passed, typed.word) ? typed.value && *typed.value != '-' ? typed.read : 1 : 0;
+    if (isdigit((unsigned char)value[1])) return replaced_add(out, "--chips=%s", value + 1) ? typed.read : 0;
+    char *text = arena_format(out->arena, "%s", value + 1);
+    for (char *at = text; at && *at; at++) *at = *at == '-' ? ' ' : *at;
+    return text && (replaced_machine_text(out, text, &ok) || replaced_leave(out, &out->passed, typed.word)) && ok
+               ? typed.read
+               : 0;
+}
+
+/* Answers of a step, which are --prompts times --samples; few of them are those of a prompt. */
+static int read_rollouts(Replaced *out, Typed typed) {
+    enum { MOST_OF_A_PROMPT = 128 };
+    long all = atol(typed.value), each = 16;
+    if (all <= MOST_OF_A_PROMPT) return replaced_add(out, "--samples=%s", typed.value) ? typed.read : 0;
+    return replaced_add(out, "--prompts=%ld", max_whole(1, all / each)) &&
+                   replaced_advise(out, "%ld rollouts are %ld prompts with 16 answers each", all, all / each)
+               ? typed.read
+               : 0;
 }
 
 /* Dollars an hour of an instance, or of a chip. */
@@ -407,13 +483,15 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
         {"@algorithm", read_algorithm},
         {"@engine", read_engine},
         {"@emits", read_emits},
-        {"@train_gpus", read_train_gpus},
+        {"@prompt_answer", read_prompt_answer},
         {"@rest", read_rest},
         {"@mesh", read_mesh},
         {"@drafts", read_drafts},
         {"@cluster", read_cluster},
         {"@count", read_count},
         {"@vram", read_vram},
+        {"@resource", read_resource},
+        {"@rollouts", read_rollouts},
         {"@network", read_network},
         {"@params", read_params},
         {"@job", read_job},
@@ -424,6 +502,8 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
     int done = strncmp(reader, "@size ", 6) == 0      ? read_size(out, typed, reader + 6)
                : strncmp(reader, "@number ", 8) == 0  ? read_number(out, typed, reader + 8)
                : strncmp(reader, "@trainer ", 9) == 0 ? read_trainer(out, typed, reader + 9)
+               : strncmp(reader, "@gpus ", 6) == 0    ? read_gpus(out, typed, reader + 6)
+               : strncmp(reader, "@mesh ", 6) == 0    ? read_axes(out, typed, reader[6] == 's')
                                                       : -1;
     for (size_t i = 0; i < COUNT_OF(READERS); i++)
         if (strcmp(reader, READERS[i].name) == 0) done = READERS[i].read(out, typed);

@@ -59,6 +59,11 @@ struct Replaced {
     long seq;           /* tokens of a sequence; 0: not said */
     double network;     /* Gb/s of a host, or of a NIC of it; 0: not said */
     bool network_is_of_nic;
+    long train_gpus, rollout_gpus; /* of RL; 0: not said */
+    const char *mesh_sizes, *mesh_names; /* of JAX's mesh; NULL: not said */
+    int64_t degrees;    /* their product; 0: not said */
+    double dataset;     /* tokens of the data of a fine-tuning, once; 0: not said */
+    bool loose;         /* the batch may change a little */
     int nics;           /* of a host; 0: not said */
     const char *params; /* of a model, "3B"; NULL: not said */
     double job;         /* tokens of answers that a batch job has; 0: not said */

@@ -56,6 +56,10 @@ bool replaced_count_instances(Replaced *out) {
     if (!value) return out->sized || replaced_add(out, "--chips=%d", out->instance);
     long nodes = strspn(value, "0123456789") == strlen(value) && strlen(value) < 8 ? strtol(value, NULL, 10) : 0;
     if (nodes == 0) return true; /* the error is the option's own */
+    if (!out->instance_is_pod && out->instance < 8 && nodes > 1 &&
+        !replaced_advise(out, "%ld hosts of %d are planned as %ld chips of the usual hosts", nodes, out->instance,
+                         nodes * out->instance))
+        return false;
     char *word = out->instance_is_pod ? arena_format(out->arena, "--pods=%ld", nodes)
                                       : arena_format(out->arena, "--chips=%ld", nodes * out->instance);
     return word && replaced_put(out, "--nodes", word);
@@ -174,8 +178,12 @@ bool replaced_add_memory(Replaced *out) {
         return word && (name ? replaced_put(out, "--chip", word) : replaced_keep(out, word)) &&
                replaced_advise(out, "%s GB are of %s", out->vram, cell[2]);
     }
-    return name || replaced_option(out, "--slice") ||
-           replaced_advise(out, "--chip KIND says which chip has %s GB (`shardopt chips`)", out->vram);
+    if (name || replaced_option(out, "--slice")) return true;
+    const char *answer = arena_format(out->arena,
+                                      "no chip here has %s GB; --chip KIND names one of `shardopt chips`, say t4 (16), "
+                                      "rtx4090 (24), l40s (48) or h100 (80)",
+                                      out->vram);
+    return answer && replaced_refuse(out, "--vram", answer);
 }
 
 /* A batch job of so many tokens as requests. False: memory is out. */
@@ -216,7 +224,10 @@ static bool add_lists(Replaced *out) {
     bool torus = name && !strchr(name, ',') && chip && !chip_has_domains(chip), sized = out->sized;
     if (!name && !out->sized && (cheapest || goal || strstr(question, "many"))) {
         const char *kinds = cheapest ? word_row("lists", kind)->cell[2] : "h100";
-        if (!(serving || tunes || cheapest || strstr(question, "many"))) kinds = "v5p", torus = true;
+        if (replaced_option(out, "--budget") && !cheapest)
+            kinds = word_row("lists", kind)->cell[2];
+        else if (!(serving || tunes || cheapest || strstr(question, "many")))
+            kinds = "v5p", torus = true;
         if (!replaced_add(out, "--chip=%s", kinds)) return false;
     } else if (!name && sized && cheapest && !replaced_option(out, "--slice") &&
                !replaced_add(out, "--chip=%s", word_row("lists", kind)->cell[2])) {
@@ -224,9 +235,10 @@ static bool add_lists(Replaced *out) {
     }
     if (sized || (!goal && !*question && !(name && strchr(name, ',')))) return true;
     bool one = !*question && !goal; /* machines are compared */
-    const char *counts = one     ? serving || tunes ? "8" : "256"
-                         : torus ? "16,32,64,128,256,512,1024"
-                                 : word_row("lists", kind)->cell[3];
+    const char *counts = one                           ? serving || tunes ? "8" : "256"
+                         : torus && (serving || tunes) ? "1,4,8,16,32,64,128,256"
+                         : torus                       ? "16,32,64,128,256,512,1024"
+                                                       : word_row("lists", kind)->cell[3];
     if (torus && goal) return replaced_add(out, "--pods=1,2,4,8");
     return replaced_add(out, "--%s=%s", serving || tunes || torus || one ? "chips" : "nodes", counts) &&
            (!one || replaced_advise(out, "%s chips of each, as no number is given", counts));

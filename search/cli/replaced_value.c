@@ -2,6 +2,7 @@
 /* What values mean as people type them. */
 #include "base/number.h"
 #include "base/util.h"
+#include "search/cli/commands.h"
 #include "search/cli/replaced.h"
 
 #include <ctype.h>
@@ -63,7 +64,9 @@ char *replaced_degrees(Replaced *out, const char *word) {
         Meaning meaning;
         if (letters == 0 || letters >= sizeof name || digits == 0) return NULL;
         snprintf(name, sizeof name, "%.*s", (int)letters, at);
-        if (!replaced_meaning(out, name, "2", &meaning) || !islower((unsigned char)*meaning.what) ||
+        Place place = {.command = strcmp(command_kind(out->command), "rl") == 0 ? COMMANDS[0] : out->command,
+                       .value = "2"};
+        if (!meaning_of(name, &place, &meaning) || !islower((unsigned char)*meaning.what) ||
             strpbrk(meaning.what, "=<> ") || word_among("pass switch note answer", meaning.what))
             return NULL;
         plan = arena_format(out->arena, "%s%s%s=%.*s", plan ? plan : "", plan ? " " : "", meaning.what, (int)digits,

@@ -23,7 +23,24 @@ static bool add_chips(Replaced *out, const Chip *chip) {
     const char *others = replaced_option(out, "--rollout-nodes");
     if (trained && others && !replaced_option(out, "--rollout-chip")) {
         word = out->sized ? NULL : arena_format(out->arena, "--nodes=%d", atoi(trained) + atoi(others));
+        if (word) replaced_put(out, "--chips", NULL), number = 0, out->sized = true;
         replaced_put(out, "--rollout-nodes", word);
+    }
+    long split = out->train_gpus + out->rollout_gpus;
+    if (split > 0 && !out->sized && !(number > 0)) { /* "--train-gpus 16 --gen-gpus 48" */
+        if (!replaced_add(out, "--chips=%ld", split)) return false;
+        out->sized = true, number = split;
+        if (out->train_gpus && out->rollout_gpus && out->train_gpus % 8 == 0 && out->rollout_gpus % 8 == 0 &&
+            !trained && !replaced_option(out, "--colocated") &&
+            !replaced_add(out, "--train-nodes=%ld", out->train_gpus / 8))
+            return false;
+    } else if (out->train_gpus && out->train_gpus % 8 == 0 && out->train_gpus < number && !trained &&
+               !replaced_add(out, "--train-nodes=%ld", out->train_gpus / 8)) {
+        return false;
+    }
+    if (out->degrees > 1 && !out->sized) {
+        if (!replaced_add(out, "--chips=%lld", (long long)out->degrees)) return false;
+        out->sized = true;
     }
     const char *slice = replaced_option(out, "--slice");
     int sides[3] = {1, 1, 1};
@@ -73,6 +90,10 @@ static bool add_slices(Replaced *out) {
 /* A training of so many steps. */
 static bool add_steps(Replaced *out) {
     double tokens = (double)number_of(out, "--batch", number_of(out, "--sequences", 0) * number_of(out, "--seq", 0));
+    const char *epochs = replaced_option(out, "--epochs");
+    if (out->dataset > 0 && !replaced_option(out, "--tokens") &&
+        !replaced_add(out, "--tokens=%.0f", out->dataset * max_real(1, epochs ? strtod(epochs, NULL) : 1)))
+        return false;
     if (out->steps == 0 || replaced_option(out, "--tokens")) return true;
     if (tokens > 0 && !out->tuned && replaced_has(out, "tokens"))
         return replaced_add(out, "--tokens=%.0f", tokens * out->steps);

@@ -208,6 +208,11 @@ static int bare_option(Replaced *out, char **words, int left) {
                 (own ? !out->command->options[meaning.own].takes
                      : rest || (strpbrk(meaning.what, " =") && !strstr(meaning.what, "{}")));
     const WordRow *bare = word_row("bare", words[0]);
+    if (left > 1 && strcasecmp(words[1], "kv") == 0 && word_among("int8 fp8 int4 bf16 8bit", words[0]) &&
+        replaced_has(out, "kv-dtype")) /* "int8 kv cache" */
+        return replaced_add(out, "--kv-dtype=%s", strcmp(words[0], "8bit") == 0 ? "int8" : words[0])
+                   ? 2 + (left > 2 && strncasecmp(words[2], "cache", 5) == 0)
+                   : 0;
     if (bare && replaced_has(out, bare->cell[2])) return replaced_add(out, "--%s=%s", bare->cell[2], bare->cell[3]);
     if (!known || leaves || (!numbered && !flag)) return -1;
     const char *value = flag ? NULL : words[at];
@@ -296,6 +301,15 @@ int replaced_stray(Replaced *out, char **words, int left) {
         return (out->words[out->count - 1] = arena_format(out->arena, "%s,%s", out->words[out->count - 1], word)) !=
                NULL;
     if (isalpha((unsigned char)*word) && strchr(word, '=')) return bare_option(out, words, left);
+    if (left > 1 && word_among("or vs versus", words[1]) && strncasecmp(word, "colocat", 7) == 0)
+        return out->any = true, left > 2 ? 3 : 2;
+    bool mean = left > 2 && word_among("avg mean average", word) && isdigit((unsigned char)words[1][0]) &&
+                strncasecmp(words[2], "token", 5) == 0;
+    if (mean && (replaced_has(out, "mean-length") || replaced_has(out, "answer"))) { /* "avg 900 tokens" */
+        char *length =
+            arena_format(out->arena, "--%s=%s", replaced_has(out, "mean-length") ? "mean-length" : "answer", words[1]);
+        return length && out->word(out, &length, 1) ? 3 : 0;
+    }
     const char *way = way_of(out, word);
     if (way) return replaced_add(out, "%s", way);
     int read = number_of_unit(out, words, left);
@@ -311,7 +325,7 @@ int replaced_stray(Replaced *out, char **words, int left) {
     if (script || (json && out->model)) return replaced_leave(out, &out->left, word);
     if (replaced_is_filler(word) || strcasecmp(words[-1], "per") == 0) return out->any = true, 1;
     if (replaced_machine(out, word, out->sized, &ok)) return ok;
-    read = bare_option(out, words, left);
+    read = priced ? -1 : bare_option(out, words, left);
     if (read >= 0) return read;
     bool may = !out->model && !json && word[0] && replaced_has(out, "model");
     int model = may ? replaced_model(out, words, left, &name) : 0;
@@ -362,6 +376,8 @@ static int split_words(Replaced *out, int argc, char **argv, char **words) {
                                : NULL;
             bool joined = degree && replaced_degrees(out, degree);
             if (joined) word = degree, count--;
+            if (count > 0 && replaced_degrees(out, words[count - 1]) && replaced_degrees(out, word)) /* "tp=8 pp=2" */
+                word = arena_format(out->arena, "%s-%s", words[--count], word);
             if (count > 1 && word_among("not of than", words[count - 1]) && replaced_degrees(out, word))
                 words[count - 2] = (char *)"vs", count--; /* "tp8 and not tp4" */
             if (strcmp(word, "--serve") != 0) words[count++] = word;

@@ -131,7 +131,7 @@ static const Command *command_of_word(const char *word, const char *next) {
     const char *name = word + strspn(word, "-"), *value = strchr(name, '='), *kind = meaning_kind(name);
     Meaning meaning;
     Place place = {.command = COMMANDS[0], .value = value ? value + 1 : next};
-    if (strncmp(name, "actor_rollout_ref.", 18) == 0) return &COMMAND_RL;
+    if (strncmp(name, "actor_rollout_ref.", 18) == 0 || strncmp(name, "rl.", 3) == 0) return &COMMAND_RL;
     if ((word[0] != '-' && !value) || meaning_own(COMMANDS[0], name) >= 0) return NULL;
     if (kind) return strcmp(kind, "rl") == 0 ? &COMMAND_RL : &COMMAND_INFERENCE;
     if (!meaning_of(name, &place, &meaning) || meaning.own >= 0 || strcmp(meaning.what, "answer") != 0) return NULL;

@@ -47,6 +47,10 @@ static bool add_typed(Replaced *out, const char *option, const char *value, bool
                (*ok && strpbrk(value, " =*,_") && isalpha((unsigned char)value[strspn(value, "0123456789,. ")]) &&
                 replaced_machine_text(out, value, ok));
     char *plan = word_among("plan train-plan rollout", option) ? replaced_degrees(out, value) : NULL;
+    char *copies = plan && strcmp(option, "rollout") == 0 ? strstr(plan, "data=") : NULL;
+    if (copies) plan = arena_format(out->arena, "%.*scopies=%s", (int)(copies - plan), plan, copies + 5);
+    if (strcmp(option, "rollout") == 0 && word_among("vllm sglang tensorrt-llm trtllm", value))
+        return *ok = replaced_add(out, "--engine=%s", *value == 't' ? "tensorrt-llm" : value), true;
     return plan && (*ok = replaced_add(out, "--%s=%s", option, plan), true);
 }
 
@@ -78,6 +82,12 @@ static bool is_of_line(Replaced *out, const char *word) {
 static int replace_own(Replaced *out, const CommandOption *option, char *word, const char *value, int read) {
     bool ok = true, same = strncmp(word, "--", 2) == 0 && strcspn(word + 2, "=") == strlen(option->name) &&
                            strncmp(word + 2, option->name, strlen(option->name)) == 0;
+    if (value && strcmp(option->name, "time-limit") == 0 && strpbrk(value, "hd:"))
+        return replaced_advise(
+                   out, "%s is left out: how long a job may last is the scheduler's; --time-limit is of the search",
+                   value)
+                   ? read
+                   : 0;
     if (is_answer_length(out, option->name, value))
         return replaced_advise(out, "--output N is called --answer now") && replaced_add(out, "--answer=%s", value)
                    ? read
@@ -199,6 +209,8 @@ static int replace_valued(Replaced *out, const char *option, const char *value, 
         const char *micro = arena_format(out->arena, "microbatch_sequences=%s", value); /* of torchtune: of a pass */
         return micro && replaced_condition(out, micro) ? read : 0;
     }
+    if (strcmp(option, "batch") == 0 && replaced_has(out, "batch-tolerance") && !out->loose)
+        if (!(out->loose = replaced_add(out, "--batch-tolerance=3%%"))) return 0; /* as sequences divide it */
     if (add_typed(out, option, value, &ok)) return ok ? read : 0;
     const char *meant = replaced_size(out, option, value, &ok);
     if (strcmp(option, "precision") == 0 && replaced_option(out, "--precision") &&
@@ -279,7 +291,12 @@ static int replace_unknown(Replaced *out, char **words, const char *value, int r
     enum { PASTED = 3 }; /* so many words of other programs are a line of one */
     bool ok = true, follows = value && is_word(value) && read == 2;
     const char *name = words[0] + strspn(words[0], "-"), *spelling = spelled(out, words[0]);
-    if (!strchr(name, '=') && replaced_machine(out, name, out->sized, &ok)) return ok;
+    if (!strchr(name, '=') && replaced_machine(out, name, out->sized, &ok)) {
+        bool count =
+            ok && !out->sized && read == 2 && value && strlen(value) < 7 && value[strspn(value, "0123456789")] == '\0';
+        return !count ? ok : replaced_add(out, "--%s=%s", out->instance ? "nodes" : "chips", value) ? 2 : 0;
+    }
+    if (replaced_is_chip(out, name) && !replaced_option(out, "--chip")) return replaced_add(out, "--chip=%s", name);
     const char *answer = unknown_answer(out->command, words[0], out->arena);
     if (!answer || !spelling) return 0;
     if (out->foreign >= PASTED && strncmp(answer, "did you mean", 12) != 0)
@@ -317,7 +334,8 @@ static int replaced_word(Replaced *out, char **words, int left) {
     if (off &&
         (!known || (meaning.own < 0 && strcmp(meaning.what, "answer") == 0))) /* what is left out is off as well */
         meaning = (Meaning){.what = "pass", .where = "", .own = -1}, known = true;
-    if (known && value && word_among(CHOSEN, value) && !takes_value(out, &meaning, value)) /* it is chosen anyway */
+    bool chosen = value && (word_among(CHOSEN, value) || strncasecmp(value, "same", 4) == 0);
+    if (known && chosen && !takes_value(out, &meaning, value)) /* it is chosen anyway */
         return replaced_leave(out, &out->chosen, word) ? read : 0;
     if (!known) return replace_unknown(out, words, value, read);
     const char *option = meaning.own >= 0                      ? out->command->options[meaning.own].name

@@ -193,8 +193,10 @@ static bool read_machine(const Words *words, RlQuestion *out) {
         !machine_from_words(words, 8, &out->chip, &out->requested, &out->machine))
         return false;
     if (!chip_has_domains(&out->chip))
-        return words_wrong(words, OPTION_CHIP, "%s is no GPU, and a torus has no hosts to part; give a GPU",
-                           out->chip.title);
+        return words_wrong(
+            words, OPTION_CHIP,
+            "%s is no GPU, and a torus has no hosts to part: RL is planned on GPUs; give, say, --chip h100 --nodes 8",
+            out->chip.title);
     int64_t host = max_whole(1, out->chip.chips_per_host);
     out->chips = out->machine.mesh.chips;
     out->unit = out->chips > host ? host : 1;
