@@ -2,9 +2,25 @@
 #include "search/answer/plan_words.h"
 
 #include "base/util.h"
+#include "cost/stage/stage_totals.h"
 #include "cost/time/step_terms.h"
 
 #include <string.h>
+
+double plan_trained(const Request *request, const RankedPlan *ranked, double *all) {
+    const CostContext setting = ranked_cost_context(request, ranked);
+    const Knobs plain = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1};
+    const Work work = {.sequences = 1, .seq = ranked->work.seq};
+    const Degrees one = {{1, 1, 1, 1, 1, 1}};
+    Sharding shardings[SHARDINGS_MAX];
+    Shard shard;
+    StageTotals sums;
+    if (!shard_of_plan(&request->question.model, &work, &one, &plain, PADDING_ANY, &shard)) return -1;
+    shardings_of(&setting, &shard, shardings);
+    stage_sums(&setting, &shard, &plain.methods, &shardings[0], &sums);
+    *all = local_parameters(&setting, &shard, &plain, &sums, false).total;
+    return trained_parameters(&setting, &shard, &plain, &sums, false).total;
+}
 
 char *plan_label(const RankedPlan *ranked, char text[WORDS_SIZE]) {
     const Knobs *knobs = &ranked->plan.knobs;

@@ -12,6 +12,9 @@ enum { WORDS_SIZE = 320 };
 /* The setting that a plan was priced with: the request's, with the plan's own batch. */
 CostContext ranked_cost_context(const Request *request, const RankedPlan *ranked);
 
+/* Parameters that are trained, and *all with those that are frozen; below 0: the model is no shard of one chip. */
+double plan_trained(const Request *request, const RankedPlan *ranked, double *all);
+
 /* "data=8 fsdp=256 tensor=16 1f1b m=32": degrees above 1, then the schedule where there are stages. */
 char *plan_label(const RankedPlan *ranked, char text[WORDS_SIZE]);
 /* The same in the field's words, for a first answer: "TP8 CP4 PP16 VPP4, 1,024 microbatches", "one GPU". */

@@ -47,6 +47,13 @@ const CommandOption RL_OPTIONS[OPTION_COUNT] = {
         "kept", "SHARE", 0, .help = "the share of answers that are trained on (1)",
         .details = "The share of answers that are trained on (1): DAPO generates more groups, and throws away those "
                    "whose answers are all right or all wrong."),
+    [OPTION_LORA] = INPUT_ROW(
+        "lora", "RANK", 0, .help = "train adapters of this rank alongside frozen weights (16)",
+        .details = "Train adapters of this rank (16) alongside frozen weights, by TRL's plans: the reference is the "
+                   "model with adapters off, adapters alone are sent to the engines, which serve them with the base."),
+    [OPTION_TARGETS] =
+        INPUT_ROW("targets", "LIST", 0,
+                  .help = "matrices with adapters: all-linear, attention, mlp or q_proj,v_proj (all-linear)"),
     [OPTION_FOR] =
         INPUT_ROW("for", "LAUNCHER", 0, .help = "who trains: megatron, torchtitan (FSDP2) or deepspeed (megatron)",
                   .values = "megatron torchtitan deepspeed"),

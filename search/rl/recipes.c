@@ -42,8 +42,8 @@ static bool price(const RlQuestion *question, const cJSON *recipe, Arena *arena,
 }
 
 bool recipes_price(const RlQuestion *question, Arena *arena, Recipes *out, Error *error) {
-    static const Option GIVEN[] = {OPTION_TRAIN_PLAN,  OPTION_ROLLOUT,      OPTION_COLOCATED,
-                                   OPTION_TRAIN_NODES, OPTION_ROLLOUT_CHIP, OPTION_FOR};
+    static const Option GIVEN[] = {OPTION_TRAIN_PLAN,   OPTION_ROLLOUT, OPTION_COLOCATED, OPTION_TRAIN_NODES,
+                                   OPTION_ROLLOUT_CHIP, OPTION_FOR,     OPTION_LORA};
     *out = (Recipes){0};
     for (size_t i = 0; i < COUNT_OF(GIVEN); i++)
         if (question->options->text[GIVEN[i]]) return true;

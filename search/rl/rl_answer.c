@@ -63,23 +63,24 @@ static double reward_share(const RlQuestion *question, const RlStep *step) {
 static double train_phases(const RlQuestion *question, double seconds, double forward, RlStep *step) {
     double *phases = step->phases;
     phases[RL_TRAINING] = seconds;
-    phases[RL_LOGPROBS] = question->logprobs_by_rollout ? 0 : forward;
+    double adapters = question->logprobs_by_rollout ? 0 : step->trainer.adapter_seconds;
+    phases[RL_LOGPROBS] = question->logprobs_by_rollout ? 0 : forward + adapters;
     phases[RL_REFERENCE] = question->algorithm->reference ? forward : 0;
     phases[RL_TEACHER] = forward * question->teacher_share;
     phases[RL_VALUES] = forward * question->critic_share;
     phases[RL_CRITIC] = seconds * question->critic_share;
     phases[RL_REWARD] = forward * reward_share(question, step);
-    return phases[RL_TRAINING] + phases[RL_CRITIC] + forward * question_passes(question);
+    return phases[RL_TRAINING] + phases[RL_CRITIC] + forward * question_passes(question) + adapters;
 }
 
 /* Every node that generates takes in all weights, over its own network. */
-static double transfer_seconds(const RlQuestion *question, int64_t train_chips) {
+static double transfer_seconds(const RlQuestion *question, int64_t train_chips, double bytes) {
     double hosts = max_real(1, (double)train_chips / (double)max_whole(1, question->chip.chips_per_host));
     double rate = question->profile.transfer_bytes_per_second * sqrt(hosts);
     const Chip *takes = &question->serving.question.chip;
     double network = takes->scaleout_bytes_per_second.value * (double)takes->domain_chips;
     if (network > 0 && (question->machine.nodes > 1 || question->rollout_only)) rate = min_real(rate, network);
-    return question->profile.transfer_seconds + question->weight_bytes / rate;
+    return question->profile.transfer_seconds + bytes / rate;
 }
 
 /* Copies over the host link, out and back: what shares chips with engines leaves them all of HBM while they generate,
@@ -110,7 +111,7 @@ static RlStep begin(const RlQuestion *question, RlWay way, int64_t train_chips) 
     step.rollout_chips = question->rollout_only ? question->rollout_only : question->chips - train_chips;
     if (way == RL_COLOCATED) step.rollout_chips = question->chips;
     step.lag = rl_way_lags(way) ? question->lag : 0;
-    step.phases[RL_TRANSFER] = transfer_seconds(question, train_chips);
+    step.phases[RL_TRANSFER] = transfer_seconds(question, train_chips, question->weight_bytes);
     step.phases[RL_LOAD] = load_seconds(question, way, &(Trainer){0});
     return step;
 }
@@ -226,7 +227,8 @@ static bool train(Splits *on, RlLine *line, Open *open, double limit) {
     line->fate = limit < INFINITY ? RL_CUT_TRAINER : RL_LACKS_ROOM;
     if (!step->trainer.fits) return true;
     step->phases[RL_LOAD] = load_seconds(question, line->way, &step->trainer);
-    step->phases[RL_TRANSFER] = transfer_seconds(question, step->trainer.chips); /* of a part that leaves some idle */
+    step->phases[RL_TRANSFER] = /* of a part that leaves some idle */
+        transfer_seconds(question, step->trainer.chips, step->trainer.sent_bytes);
     settle(question, step, train_phases(question, step->trainer.seconds, step->trainer.forward_seconds, step));
     step->fits = true;
     line->fate = RL_SEARCHED;

@@ -139,6 +139,8 @@ bool rl_refuses(const RlQuestion *question, const RlStep *step, const RlFramewor
     const char *title = framework->title;
     if (!framework->estimators[question->algorithm - RL_ALGORITHM])
         return error_set(error, ERROR_INPUT, "--emit", "%s does not run %s", title, question->algorithm->title), true;
+    if (question->rank > 0)
+        return error_set(error, ERROR_INPUT, "--emit", "files with adapters are not written; leave --lora out"), true;
     const WorkerLayout *layout = &step->rollout.layout->on.layout;
     bool whole = framework->expert_group && layout->expert == worker_group(layout);
     if (layout->attention_data > 1 && !whole && !has_fact(framework, FACT_ROLLOUT_DATA))

@@ -170,6 +170,18 @@ static bool read_algorithm(const Words *words, RlQuestion *out) {
            (!given(words, OPTION_CRITIC) || read_share(words, OPTION_CRITIC, &out->model, &out->critic_share));
 }
 
+/* A rank that engines serve. */
+static bool read_adapters(const Words *words, RlQuestion *out) {
+    enum { RANK_MOST = 512 };
+    if (given(words, OPTION_TARGETS) && !given(words, OPTION_LORA))
+        return words_wrong(words, OPTION_TARGETS, "are of adapters; give --lora as well");
+    if (!given(words, OPTION_LORA)) return true;
+    if (out->algorithm->critic)
+        return words_wrong(words, OPTION_LORA, "%s trains a critic, whose adapters are not priced; leave it out",
+                           out->algorithm->title);
+    return words_whole(words, OPTION_LORA, 1, RANK_MOST, &out->rank);
+}
+
 static bool read_step(const Words *words, RlQuestion *out) {
     out->prompts = 64, out->samples = 16, out->kept = 1;
     if (!words_whole(words, OPTION_PROMPTS, 1, PROMPTS_MAX, &out->prompts) ||
@@ -182,7 +194,8 @@ static bool read_step(const Words *words, RlQuestion *out) {
         return words_wrong(words, OPTION_PROMPTS, "%lld answers a step are more than %d; give fewer", (long long)all,
                            (int)ANSWERS_MAX);
     out->train_batch = all;
-    return words_whole(words, OPTION_TRAIN_BATCH, 1, all, &out->train_batch) && read_algorithm(words, out);
+    return words_whole(words, OPTION_TRAIN_BATCH, 1, all, &out->train_batch) && read_algorithm(words, out) &&
+           read_adapters(words, out);
 }
 
 /* ---- the machine and its split ---- */
@@ -264,6 +277,8 @@ static bool read_serving(const Words *words, RlQuestion *out) {
     options->where[OPTION_REQUIRE] = "--rollout";
     options->text[OPTION_MODE] = "aggregated";
     if (!options->text[OPTION_ENGINE]) options->text[OPTION_ENGINE] = "vllm";
+    if (out->rank > 0 && !(options->text[OPTION_ADAPTERS] = arena_format(words->arena, "1:%lld", (long long)out->rank)))
+        return error_memory(words->error);
     if (given(words, OPTION_ROLLOUT_CHIP)) {
         options->text[OPTION_CHIP] = given(words, OPTION_ROLLOUT_CHIP);
         options->where[OPTION_CHIP] = "--rollout-chip";
@@ -284,7 +299,8 @@ static bool read_serving(const Words *words, RlQuestion *out) {
     question_lengths(question, out->prompt, answers->mean);
     question->longest = out->prompt + answers->longest;
     question->peak_tokens = out->prompt / (double)out->samples + max_real(together, squares / answers->mean / 2);
-    out->weight_bytes = (double)model_parameters(&out->model).total * stored_bytes(question->weights[0]);
+    if (out->rank == 0)
+        out->weight_bytes = (double)model_parameters(&out->model).total * stored_bytes(question->weights[0]);
     return true;
 }
 

@@ -36,7 +36,8 @@ typedef struct {
     const char *calls_left_out;                  /* rows of the file of calls, as answers.left_out */
     RlPartial partial;                           /* answers go on after weights came, if weights may be behind */
     double engine_memory[2];    /* the share of HBM that engines take: apart, and where they share chips */
-    double weight_bytes;        /* of the policy as it generates */
+    double weight_bytes;        /* of the policy as it generates; with adapters 0: a trainer knows theirs */
+    int64_t rank;               /* of adapters; 0: all weights are trained */
     int64_t chips, unit, hosts; /* without rollout_only; unit: the least part of a split: a host, or of one a chip */
     int64_t rollout_only;       /* chips of another kind, which generate; 0: a part of the same machine does */
     int lag;                    /* at most */

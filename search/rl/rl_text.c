@@ -59,11 +59,13 @@ static void write_heading(const RlQuestion *question, TextOut out) {
     Prose line = {0};
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE], machine[WORDS_SIZE];
     const char *precision = question->options->text[OPTION_PRECISION];
+    char adapters[48] = "";
+    if (question->rank > 0) snprintf(adapters, sizeof adapters, ", LoRA of rank %lld", (long long)question->rank);
     prose_add(&line,
-              "%s of %s on %s (%lld GPUs), %s, %lld prompts of %s tokens, %lld answer%s each, mean %s, cut at %s:",
+              "%s of %s on %s (%lld GPUs), %s%s, %lld prompts of %s tokens, %lld answer%s each, mean %s, cut at %s:",
               question->algorithm->title, question->model.name,
               machine_of(&question->chip, question->machine.text, 0, machine), (long long)question->chips,
-              precision ? precision : "bf16", (long long)question->prompts, grouped_text(question->prompt, a),
+              precision ? precision : "bf16", adapters, (long long)question->prompts, grouped_text(question->prompt, a),
               (long long)question->samples, question->samples > 1 ? "s" : "", grouped_text(question->answers.mean, b),
               grouped_text(max_real(question->cut, question->answers.longest), c));
     text_strong(out);
@@ -311,7 +313,8 @@ static void write_next(const RlQuestion *question, TextOut out) {
         if (*text) prose_add(&line, strpbrk(text, " ;|&<>") ? " \"%s\"" : " %s", text);
     }
     bool nemo = RL_FRAMEWORK[0].estimators[question->algorithm - RL_ALGORITHM] != NULL;
-    fprintf(out.file, "Next: %s --emit %s\n", line.text, nemo ? RL_FRAMEWORK[0].name : RL_FRAMEWORK[1].name);
+    if (question->rank == 0)
+        fprintf(out.file, "Next: %s --emit %s\n", line.text, nemo ? RL_FRAMEWORK[0].name : RL_FRAMEWORK[1].name);
 }
 
 typedef struct {

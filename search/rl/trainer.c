@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "models/parameters.h"
+#include "search/answer/plan_words.h"
 #include "search/options/one_plan.h"
 
 #include <math.h>
@@ -45,7 +46,8 @@ static double seconds_each(const RlQuestion *question, double sequences, int64_t
 }
 
 double trainer_floor(const RlQuestion *question, int64_t chips) {
-    double flops = tokens_trained(question) * 6 * (double)model_parameters(&question->model).active_matmul;
+    int each = question->rank > 0 ? 4 : 6; /* frozen weights have no gradient */
+    double flops = tokens_trained(question) * each * (double)model_parameters(&question->model).active_matmul;
     double peak = question->chip.bf16_flops_per_second.value;
     if (question->options->text[OPTION_PRECISION] && question->chip.fp8_flops_per_second.value > peak)
         peak = question->chip.fp8_flops_per_second.value;
@@ -56,9 +58,9 @@ double trainer_floor(const RlQuestion *question, int64_t chips) {
 static bool make_request(const RlQuestion *question, const Trainer *trainer, Arena *arena, Request *out, Error *error) {
     int64_t length;
     Options *options = ARENA_NEW(arena, Options, 1);
-    static const Option TAKEN[] = {OPTION_MODEL, OPTION_CHIP,   OPTION_OVERSUBSCRIPTION, OPTION_NETWORK,
-                                   OPTION_PRICE, OPTION_FOR,    OPTION_PRECISION,        OPTION_REMAT,
-                                   OPTION_MTBF,  OPTION_RESTART};
+    static const Option TAKEN[] = {
+        OPTION_MODEL, OPTION_CHIP, OPTION_OVERSUBSCRIPTION, OPTION_NETWORK, OPTION_LORA, OPTION_TARGETS,
+        OPTION_PRICE, OPTION_FOR,  OPTION_PRECISION,        OPTION_REMAT,   OPTION_MTBF, OPTION_RESTART};
     if (!options) return error_memory(error);
     options->environment = question->options->environment;
     options->model_json = question->options->model_json;
@@ -66,7 +68,7 @@ static bool make_request(const RlQuestion *question, const Trainer *trainer, Are
         options->text[TAKEN[i]] = question->options->text[TAKEN[i]];
         options->where[TAKEN[i]] = question->options->where[TAKEN[i]];
     }
-    if (!options->text[OPTION_FOR]) options->text[OPTION_FOR] = "megatron";
+    if (!options->text[OPTION_FOR]) options->text[OPTION_FOR] = question->rank > 0 ? "trl" : "megatron";
     const char *plan = question->options->text[OPTION_TRAIN_PLAN];
     /* No framework sends weights from Megatron's own FSDP, and none has a pipeline of torch's or DeepSpeed's. */
     bool megatron = strcmp(options->text[OPTION_FOR], "megatron") == 0;
@@ -94,16 +96,33 @@ static bool make_request(const RlQuestion *question, const Trainer *trainer, Are
     return !plan || one_plan_require(out, plan, "--train-plan", error);
 }
 
-/* A reference, a teacher and a critic that find no room alongside the policy lie on the host. */
+/* A reference, a teacher and a critic that find no room alongside the policy lie on the host. With adapters off the
+ * policy is its own reference. */
 static double trainer_moved(const RlQuestion *question, const Trainer *trainer) {
     enum { WEIGHTS = 2, STATE = 18 };
     const Estimate *estimate = &trainer->plan->estimate;
     double each = (double)model_parameters(&question->model).total / (double)trainer->chips;
-    double others = each * (WEIGHTS * (question->algorithm->reference + question->teacher_share +
-                                       (question->reward_by_rollout ? 0 : question->reward_share)) +
-                            STATE * question->critic_share);
+    double others =
+        each * (WEIGHTS * ((question->rank == 0 && question->algorithm->reference) + question->teacher_share +
+                           (question->reward_by_rollout ? 0 : question->reward_share)) +
+                STATE * question->critic_share);
     double free = estimate->memory_limit_bytes - memory_total(&estimate->memory);
     return others > free ? others : 0;
+}
+
+/* A pass forward is a measured share of training without its recomputation; with adapters, whose frozen weights have no
+ * gradient, what its kernels are of all. */
+static void add_forward(const RlQuestion *question, const Estimate *estimate, Trainer *out) {
+    double share = question->profile.forward_share, forward = 0, adapters = 0, all = 0;
+    for (int i = 0; i < estimate->part_count && question->rank > 0; i++) {
+        const EstimatePart *part = &estimate->parts[i];
+        *(strncmp(part->name, "adapter", 7) == 0 ? &adapters : &forward) += part->forward_seconds;
+        all += part->forward_seconds + part->backward_seconds;
+    }
+    if (all > 0) share = max_real(share, forward / all);
+    double kernels = out->seconds * (1 - estimate->recompute_seconds / estimate->time.compute_seconds);
+    out->forward_seconds = share * kernels;
+    if (all > 0) out->adapter_seconds = adapters / all * kernels;
 }
 
 bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seconds, Arena *arena, Trainer *out,
@@ -142,10 +161,11 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     out->step_seconds = plan->estimate.time.seconds;
     out->seconds = each * out->step_seconds;
     out->least_seconds = each * plan->ranked_seconds / odd_most(&request->question.profile);
-    out->forward_seconds = question->profile.forward_share * out->seconds *
-                           (1 - plan->estimate.recompute_seconds / plan->estimate.time.compute_seconds);
+    add_forward(question, &plan->estimate, out);
     out->chips = plan->machine.mesh.chips;
     out->moved_bytes = trainer_moved(question, out);
+    double all;
+    out->sent_bytes = question->rank > 0 ? 2 * plan_trained(result->request, plan, &all) : question->weight_bytes;
     out->state_bytes = plan->estimate.memory.parameters_bytes + plan->estimate.memory.optimizer_bytes;
     return true;
 }

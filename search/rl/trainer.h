@@ -13,11 +13,13 @@ typedef struct {
     double step_seconds;                /* of one update, as the training model has it */
     double seconds;                     /* of all updates of a step */
     double least_seconds;               /* of all updates: none on these hosts, or on fewer of them, is quicker */
-    double forward_seconds;             /* of one pass forward over all of its tokens */
+    double forward_seconds;             /* of one pass forward over all of its tokens, adapters off */
+    double adapter_seconds;             /* of such a pass, what adapters add */
     int64_t updates, sequences, length; /* of a step; packed sequences of an update, tokens of each */
     double gap;
     double moved_bytes; /* of a chip: other models without room next to the policy, from the host each step */
     double state_bytes; /* of a chip: weights and optimizer state */
+    double sent_bytes;  /* to engines: all weights, or adapters */
 } Trainer;
 
 /* The share of hosts that may idle: fewer of them may train quicker than all. */

@@ -13,6 +13,7 @@ CASES = [
     SMALL + "--colocated",
     SMALL + "--lag 0 --train-nodes 4 --train-batch 60",
     SMALL + "--lag 0 --train-nodes 1",
+    SMALL + "--lag 0 --train-nodes 4 --lora 16",
     SMALL + "--lag 1 --partial no --algorithm dapo --kept 70%",
     SMALL + "--lag 3 --partial yes --prompt 700 --train-nodes 4 --price 3",
     SMALL + "--lag 4 --partial no --train-nodes 5 --logprobs rollout",
@@ -20,8 +21,8 @@ CASES = [
     SMALL + "--algorithm ppo --critic qwen2.5-0.5b --reward 8b --colocated",
     SMALL + "--algorithm distillation --teacher 8b --turns 5 --tool-time 4s --colocated",
     SMALL + "--rollout-chip a100-80g --rollout-nodes 1 --reward 8b --reward-on rollout --lag 2 --partial no",
-    "--model 8b --chip h100 --nodes 3 --prompts 64 --samples 16 --answer 900 --max-answer 1000 --algorithm rloo --colocated --network 10Gbps",
-    "--model 8b --chip h100 --nodes 3 --prompts 64 --samples 16 --lag 0 --train-nodes 1 --algorithm reinforce++",
+    "--model 8b --chip h100 --nodes 3 --prompts 64 --samples 16 --answer 900 --max-answer 1000 --algorithm rloo --colocated",
+    "--model 8b --chip h100 --nodes 3 --prompts 64 --samples 16 --lag 0 --train-nodes 1 --algorithm reinforce++ --network 10Gbps",
 ]
 FAILED = []
 
@@ -118,19 +119,23 @@ def phases(given, step, said):
     of, here, there = step["phases"], chip(given["--chip"]), chip(given.get("--rollout-chip", given["--chip"]))
     algorithm = given.get("--algorithm", "grpo")
     forward, training = of["reference"] or of["logprobs"] or of["teacher"] / share(given, "--teacher"), of["training"]
-    if not 2 / 3 * PROFILE["forward_share"] <= forward / training <= 1.000001 * PROFILE["forward_share"]:
+    least, most = (1 / 4, 1 / 2) if "--lora" in given else (2 / 3 * PROFILE["forward_share"], 1.000001 * PROFILE["forward_share"])
+    adapted = "--lora" in given and of["logprobs"] / forward
+    if not least <= forward / training <= most or adapted and not 1 < adapted < 1.6:
         FAILED.append(f"a pass forward takes {forward / training:.3f} of training")
     critic = share(given, "--critic") or (algorithm == "ppo")
     scored = share(given, "--reward") * forward
     by_rollout = given.get("--reward-on") == "rollout"
     peaks = here["bf16_flops_per_second"] * step["train_chips"] / there["bf16_flops_per_second"] / step["rollout_chips"]
-    for name, wanted in (("logprobs", forward * (given.get("--logprobs") != "rollout")),
+    for name, wanted in (("logprobs", forward * (adapted or given.get("--logprobs") != "rollout")),
                          ("reference", forward * (algorithm in ("grpo", "ppo", "rloo", "reinforce++"))),
                          ("teacher", forward * share(given, "--teacher")), ("values", forward * critic),
                          ("critic_training", training * critic), ("reward", scored * (peaks if by_rollout else 1))):
         expect(name, of[name], wanted, 2e-3)
     hosts = max(1, step["trainer"]["chips"] / here["chips_per_host"])
-    weights = 2 * model(given["--model"])["parameters"]
+    # rank 16 of q and o, k and v, gate, up and down in 16 layers: rows and columns
+    adapters = 16 * 16 * (2 * (2048 + 2048) + 2 * (2048 + 512) + 3 * (2048 + 8192))
+    weights = 2 * (adapters if "--lora" in given else model(given["--model"])["parameters"])
     network = float(given.get("--network", "1e9Gbps").removesuffix("Gbps")) * 1e9 / 8
     rate = min(PROFILE["transfer_bytes_per_second"] * hosts ** 0.5, network)
     expect("transfer", of["transfer"], PROFILE["transfer_seconds"] + weights / rate)

@@ -84,7 +84,8 @@ static int run(const CommandLine *line, Streams streams, Error *error) {
         return code;
     }
     const RlFramework *emits = options->text[OPTION_EMIT] ? rl_framework_named(options->text[OPTION_EMIT]) : NULL;
-    if (emits && emits->trainer && !options->text[OPTION_FOR]) options->text[OPTION_FOR] = emits->trainer;
+    if (emits && emits->trainer && !options->text[OPTION_FOR] && !options->text[OPTION_LORA])
+        options->text[OPTION_FOR] = emits->trainer;
     bool ok = rl_question(options, line->arena, question, error) && rl_answer(question, line->arena, answer, error);
     Error lacks = {0};
     if (ok && emits && answer->found && !options->text[OPTION_ROLLOUT] &&

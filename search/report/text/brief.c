@@ -6,7 +6,6 @@
 #include "base/memory_stream.h"
 #include "base/text/table.h"
 #include "base/util.h"
-#include "cost/stage/stage_totals.h"
 #include "search/answer/doubts.h"
 #include "search/report/text/brief_bars.h"
 
@@ -87,19 +86,9 @@ static void write_proof(const Report *report, const RankedPlan *first, TextOut o
 /* "LoRA of rank 16 on all-linear, frozen weights in 0.52 bytes: 42 M of 8.07 G parameters are trained." */
 static void tuning_words(const Request *request, const RankedPlan *first, Prose *to) {
     const Tuning *what = &request->question.tuning.what;
-    const CostContext setting = ranked_cost_context(request, first);
-    const Knobs plain = {.microbatches = 1, .microbatch_sequences = 1, .virtual_stages = 1};
-    const Work work = {.sequences = 1, .seq = first->work.seq};
-    const Degrees one = {{1, 1, 1, 1, 1, 1}};
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], share[NUMBER_TEXT_SIZE];
-    Sharding shardings[SHARDINGS_MAX];
-    Shard shard;
-    StageTotals sums;
-    if (!shard_of_plan(&request->question.model, &work, &one, &plain, PADDING_ANY, &shard)) return;
-    shardings_of(&setting, &shard, shardings);
-    stage_sums(&setting, &shard, &plain.methods, &shardings[0], &sums);
-    double all = local_parameters(&setting, &shard, &plain, &sums, false).total,
-           trained = trained_parameters(&setting, &shard, &plain, &sums, false).total;
+    double all, trained = plan_trained(request, first, &all);
+    if (trained < 0) return;
     const char *targets =
         request->requested.tuning[TUNING_TARGETS][0] ? request->requested.tuning[TUNING_TARGETS] : "all-linear";
     if (what->rank > 0)

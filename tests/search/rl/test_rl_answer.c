@@ -59,6 +59,8 @@ static Case *random_case(void) {
     if (rand() % 4 == 0) give(out, OPTION_LOGPROBS, "rollout");
     if (rand() % 4 == 0) give(out, OPTION_REWARD, MODELS[rand() % 4]);
     if (out->options.text[OPTION_REWARD] && rand() % 2) give(out, OPTION_REWARD_ON, "rollout");
+    bool critic = strcmp(out->options.text[OPTION_ALGORITHM], "ppo") == 0;
+    if (!critic && strcmp(out->options.text[OPTION_PROMPTS], "16") == 0) give(out, OPTION_LORA, "16");
     if (rand() % 4 == 0) give(out, OPTION_TURNS, "3"), give(out, OPTION_TOOL_TIME, rand() % 2 ? "1" : "20");
     return out;
 }
@@ -134,8 +136,8 @@ static double step_of(Case *one, bool shared, int64_t train, int lag, bool parti
         generation += trainer.forward_seconds * question->reward_share * (double)train / (double)rollout;
     double training = trainer.seconds * (1 + question->critic_share) + passes * trainer.forward_seconds;
     double hosts = fmax(1, (double)trainer.chips / (double)question->chip.chips_per_host);
-    double transfer =
-        figures->transfer_seconds + question->weight_bytes / figures->transfer_bytes_per_second / sqrt(hosts);
+    if (!given_text(one, OPTION_LOGPROBS)) training += trainer.adapter_seconds;
+    double transfer = figures->transfer_seconds + trainer.sent_bytes / figures->transfer_bytes_per_second / sqrt(hosts);
     double copied = 2 * (trainer.moved_bytes + (shared ? trainer.state_bytes : 0)) / host_one_way_rate(&question->chip);
     double load = copied + (shared ? 2 * figures->load_seconds : 0);
     double busy = training + load + figures->other_share * (generation + training);
