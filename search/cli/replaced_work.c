@@ -26,7 +26,7 @@ static bool add_chips(Replaced *out, const Chip *chip) {
         if (word) replaced_put(out, "--chips", NULL), number = 0, out->sized = true;
         replaced_put(out, "--rollout-nodes", word);
     }
-    long split = out->train_gpus + out->rollout_gpus;
+    long split = out->train_gpus + out->rollout_gpus + (trained && out->rollout_gpus ? 8 * atol(trained) : 0);
     if (split > 0 && !out->sized && !(number > 0)) { /* "--train-gpus 16 --gen-gpus 48" */
         if (!replaced_add(out, "--chips=%ld", split)) return false;
         out->sized = true, number = split;

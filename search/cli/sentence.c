@@ -327,6 +327,8 @@ int replaced_stray(Replaced *out, char **words, int left) {
     if (replaced_machine(out, word, out->sized, &ok)) return ok;
     read = priced ? -1 : bare_option(out, words, left);
     if (read >= 0) return read;
+    for (char *colon = strchr(word, '/') ? NULL : strchr(word, ':'); colon && !out->model; colon = strchr(word, ':'))
+        if ((word = words[0] = arena_text(out->arena, word))) *strchr(word, ':') = '-'; /* "gpt-oss:20b" */
     bool may = !out->model && !json && word[0] && replaced_has(out, "model");
     int model = may ? replaced_model(out, words, left, &name) : 0;
     if (model == 0 && out->sentence) return leave_word(out, word);
@@ -363,6 +365,15 @@ enum { SERVES, TUNES, REINFORCES, TRAINS, CHEAPEST, MANY, GOAL, EXTREME, LENGTH,
 static const char *const WANTED[WANTS] = {"serves", "tunes",   "reinforces", "trains", "cheapest", "many",
                                           "goal",   "extreme", "length",     "batch",  "machines", "adapts"};
 
+/* "tp=8", "pp=2" as one word, "tp8-pp2". */
+static char *joined_degrees(Replaced *out, const char *first, const char *second) {
+    char *all = arena_format(out->arena, "%s-%s", first, second), *to = all;
+    for (const char *at = all; at && *at; at++)
+        if (*at != '=') *to++ = *at;
+    if (to) *to = '\0';
+    return all;
+}
+
 /* The words without blanks and marks; "tp 8" is one. Returns how many. */
 static int split_words(Replaced *out, int argc, char **argv, char **words) {
     int count = 0;
@@ -377,7 +388,11 @@ static int split_words(Replaced *out, int argc, char **argv, char **words) {
             bool joined = degree && replaced_degrees(out, degree);
             if (joined) word = degree, count--;
             if (count > 0 && replaced_degrees(out, words[count - 1]) && replaced_degrees(out, word)) /* "tp=8 pp=2" */
-                word = arena_format(out->arena, "%s-%s", words[--count], word);
+                word = joined_degrees(out, words[--count], word);
+            if (word && strspn(word, "-/&+,.") == strlen(word)) continue;
+            if (count > 1 && word_among("or versus", words[count - 1]) && replaced_degrees(out, words[count - 2]) &&
+                replaced_degrees(out, word))
+                words[count - 1] = (char *)"vs";
             if (count > 1 && word_among("not of than", words[count - 1]) && replaced_degrees(out, word))
                 words[count - 2] = (char *)"vs", count--; /* "tp8 and not tp4" */
             if (strcmp(word, "--serve") != 0) words[count++] = word;

@@ -10,6 +10,7 @@
 #include "search/cli/planning.h"
 #include "search/cli/synonyms.h"
 #include "search/cli/task.h"
+#include "search/cli/typed_words.h"
 #include "search/cli/what_if.h"
 #include "search/options/machine_words.h"
 
@@ -165,24 +166,26 @@ static bool compares(int argc, char **argv) {
     return false;
 }
 
-/* A sweep over a command's questions. */
+/* A sweep over a command's questions; without a list, over numbers of chips. */
 static int sweep_of(const Command *command, int argc, char **argv, Streams streams, Error *error) {
-    char **words = calloc((size_t)argc + 2, sizeof *words);
+    char **words = calloc((size_t)argc + 3, sizeof *words);
     if (!words) return error_memory(error), EXIT_DEFECT;
     memcpy(words + 2, argv + 1, (size_t)(argc - 1) * sizeof *words);
     words[0] = argv[0], words[1] = (char *)command->name;
-    int code = command_run(&COMMAND_SWEEP, argc + 1, words, streams, error);
+    bool many = !compares(argc, argv);
+    if (many) words[argc + 1] = (char *)"--question=many";
+    int code = command_run(&COMMAND_SWEEP, argc + 1 + many, words, streams, error);
     free(words);
     return code;
 }
 
 /* `compare` of two machines, of two plans, or of lists. */
 static int compare(int argc, char **argv, Streams streams, Error *error) {
-    for (int i = 3; i + 1 < argc; i++)
-        if (strcmp(argv[i], "vs") == 0) return argv[1] = (char *)"plan", answer_both(argc, argv, i, streams, error);
     if (!compares(argc, argv)) {
-        error_set(error, ERROR_INPUT, "compare",
-                  "is of two reports; `shardopt sweep --model M --chip h100,b200 --chips N` compares machines");
+        error_set(
+            error, ERROR_INPUT, "compare",
+            "is of two reports; `shardopt sweep --model M --chip h100,b200 --chips N` compares machines, `shardopt "
+            "explain --model M --plan \"tensor=8 fsdp=32\"` prices a plan");
         return EXIT_USAGE;
     }
     const Command *command = command_of_words(argc - 1, argv + 1);
@@ -246,10 +249,13 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         if (command == COMMANDS[0] && compares(argc, argv)) command = &COMMAND_SWEEP;
         if (command != COMMANDS[0] && command != &COMMAND_SWEEP && compares(argc, argv))
             return sweep_of(command, argc - own, argv + own, streams, error);
+        if (command == &COMMAND_INFERENCE && words_need_machines(argc - own, argv + own))
+            return sweep_of(command, argc - own, argv + own, streams, error);
         return command_run(command, argc - own, argv + own, streams, error);
     }
     const Command *command = command_named(word, error);
-    if ((command == &COMMAND_INFERENCE || command == &COMMAND_RL) && compares(argc - 1, argv + 1))
+    if (((command == &COMMAND_INFERENCE || command == &COMMAND_RL) && compares(argc - 1, argv + 1)) ||
+        (command == &COMMAND_INFERENCE && words_need_machines(argc - 1, argv + 1)))
         return sweep_of(command, argc - 1, argv + 1, streams, error);
     if (command && word_among("check explain", word) && command_of_words(argc - 1, argv + 1) != COMMANDS[0])
         command = command_of_words(argc - 1, argv + 1);
@@ -260,6 +266,44 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     return command ? command_run(command, argc - 1, argv + 1, streams, error) : EXIT_USAGE;
 }
 
+/* The items of a list of whole machines, "h100:512,b200:256", or of ways to train, "full,lora", in the arena. How many;
+ * 0: it is no such list. */
+static int items_of(const char *list, Arena *arena, char *items[8]) {
+    int count = 0, machines = 0, ways = 0;
+    char *text = strchr(list, ',') && !strpbrk(list, "{[ ") ? arena_text(arena, list) : NULL, *rest = NULL, name[64],
+         number[64];
+    for (char *item = text ? strtok_r(text, ",", &rest) : NULL; item && count < 8; item = strtok_r(NULL, ",", &rest)) {
+        const WordRow *way = word_row("command", item);
+        machines += typed_chips(item, name, number, sizeof name) || typed_slice(item);
+        ways += way && strcmp(way->cell[2], "plan") == 0 && way->cell[3] && strncmp(way->cell[3], "--for", 5) != 0;
+        items[count++] = item;
+    }
+    return count > 1 && (machines == count || ways == count) ? count : 0;
+}
+
+/* A line that compares whole machines, or ways to train: the answer to each. Below 0: it is none. */
+static int answer_each(int argc, char **argv, Arena *arena, Streams streams, Error *error) {
+    int code = -1;
+    for (int i = 2; i < argc; i++) {
+        char *items[8], *inside = argv[i][0] == '-' ? strchr(argv[i], '=') : NULL;
+        int count = argv[i - 1][0] == '-' || inside ? items_of(inside ? inside + 1 : argv[i], arena, items) : 0;
+        bool ways = count > 0 && word_row("command", items[0]);
+        for (int k = 0; k < count && error->kind == ERROR_NONE; k++) {
+            char **words = ARENA_NEW(arena, char *, (size_t)argc + 1);
+            if (!words) return error_memory(error), EXIT_DEFECT;
+            memcpy(words, argv, (size_t)argc * sizeof *words);
+            words[i] = inside ? arena_format(arena, "%.*s=%s", (int)(inside - argv[i]), argv[i], items[k]) : items[k];
+            if (ways && !inside) words[i - 1] = (char *)"--method";
+            if (word_among("compare diff sweep", words[1])) words[1] = (char *)"plan";
+            if (k > 0) fputc('\n', streams.out);
+            int answer = dispatch(argc, words, streams, error);
+            code = answer > code ? answer : code;
+        }
+        if (count > 0) return code;
+    }
+    return -1;
+}
+
 /* A line whose options may say what it is for. */
 static int answer_line(int argc, char **argv, Streams streams, Error *error) {
     Arena arena = {0};
@@ -267,7 +311,13 @@ static int answer_line(int argc, char **argv, Streams streams, Error *error) {
     char **words = task_words(&argc, argv, &arena, &advice);
     if (!words) error_memory(error);
     if (advice) fprintf(streams.err, "shardopt: advice: %s\n", advice);
-    int code = words ? dispatch(argc, words, streams, error) : EXIT_DEFECT;
+    int vs = 0, code = words ? -1 : EXIT_DEFECT;
+    for (int i = 3; words && i + 1 < argc; i++)
+        if (strcmp(words[i], "vs") == 0 && !strchr(words[1], ' ')) vs = i;
+    if (words && vs && word_among("compare diff", words[1])) words[1] = (char *)"plan";
+    if (words)
+        code = vs ? answer_both(argc, words, vs, streams, error) : answer_each(argc, words, &arena, streams, error);
+    if (code < 0) code = dispatch(argc, words, streams, error);
     arena_free(&arena);
     return code;
 }

@@ -82,6 +82,8 @@ static bool is_of_line(Replaced *out, const char *word) {
 static int replace_own(Replaced *out, const CommandOption *option, char *word, const char *value, int read) {
     bool ok = true, same = strncmp(word, "--", 2) == 0 && strcspn(word + 2, "=") == strlen(option->name) &&
                            strncmp(word + 2, option->name, strlen(option->name)) == 0;
+    if (value && strcmp(option->name, "network") == 0 && !isdigit((unsigned char)*value))
+        return replaced_reader(out, "@network", word, value, read);
     if (value && strcmp(option->name, "time-limit") == 0 && strpbrk(value, "hd:"))
         return replaced_advise(
                    out, "%s is left out: how long a job may last is the scheduler's; --time-limit is of the search",
@@ -504,6 +506,28 @@ static Replaced reading_of(Arena *arena, int argc, char **argv) {
     return out;
 }
 
+bool words_need_machines(int argc, char **argv) {
+    Arena arena = {0};
+    Replaced out = {.command = &COMMAND_INFERENCE, .arena = &arena};
+    static const char *const LOADS[] = {"--rate", "@tokens_rate", "--concurrency", "--finish-in", "--budget"};
+    bool loaded = false;
+    look_ahead(&out, argc, argv);
+    for (int i = 1; i < argc; i++) {
+        Meaning meaning;
+        const char *value = strchr(argv[i], '=') ? strchr(argv[i], '=') + 1 : i + 1 < argc ? argv[i + 1] : NULL;
+        bool ok = true, is = argv[i][0] == '-' && replaced_meaning(&out, argv[i], value, &meaning) && meaning.own < 0;
+        for (size_t k = 0; k < COUNT_OF(LOADS) && is; k++) loaded = loaded || meaning_is(&meaning, LOADS[k]);
+        loaded = loaded || (is && meaning_is(&meaning, "--objective cost"));
+        out.count = 0, out.words = NULL, out.room = 0; /* what a machine would be is not kept */
+        out.sized = out.sized || (argv[i][0] != '-' && (replaced_machine(&out, argv[i], false, &ok), !ok));
+        out.sized = out.sized || strncmp(argv[i], "--from", 6) == 0 || strcmp(argv[i], "--help") == 0 ||
+                    strncmp(argv[i], "--slice", 7) == 0 || (out.instance && argv[i][0] != '-');
+    }
+    bool sized = out.sized || out.conditions || out.roles;
+    arena_free(&arena);
+    return loaded && !sized;
+}
+
 bool words_say(int argc, char **argv, WordsOf what) {
     Arena arena = {0};
     Replaced out = reading_of(&arena, argc, argv);
@@ -552,8 +576,10 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     line->unknown = out.unknown;
     if (out.unknown) return add_rest(&out) ? unknown_words(out.unknown, error) : error_memory(error);
     if (!out.any) return true; /* as it was, a --require that is given twice with it */
-    if (out.conditions && !replaced_add(&out, "--%s=%s", is_plan(&out) ? "plan" : "require", out.conditions))
-        return error_memory(error);
+    const char *of = is_plan(&out)                                                     ? "plan"
+                     : replaced_has(&out, "require") || !replaced_has(&out, "rollout") ? "require"
+                                                                                       : "rollout";
+    if (out.conditions && !replaced_add(&out, "--%s=%s", of, out.conditions)) return error_memory(error);
     if (out.tokens_rate > 0 && !replaced_add_rate(&out)) return error_memory(error);
     if (out.passed && !replaced_advise(&out, "no plan depends on %s", out.passed)) return error_memory(error);
     if (out.chosen && !replaced_advise(&out, "%s: chosen, as the best", out.chosen)) return error_memory(error);
