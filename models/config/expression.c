@@ -212,23 +212,28 @@ static Value arithmetic(Parser *p, char operator, Value left, Value right) {
     if (p->dead || failed(p)) return NOTHING;
     double a = needed(p, left), b = needed(p, right);
     if (failed(p)) return NOTHING;
-    if ((operator == '/' || operator == '%') && b == 0) {
+    if ((operator== '/' || operator== '%') && b == 0) {
         error_set(p->scope->error, ERROR_INPUT, p->scope->where, "\"%.100s\" divides by 0", p->text);
         return NOTHING;
     }
     switch (operator) {
-    case '+': return number(a + b);
-    case '-': return number(a - b);
-    case '*': return number(a * b);
-    case '/': return number(floor(a / b));
-    default: return number(a - b * floor(a / b));
+    case '+':
+        return number(a + b);
+    case '-':
+        return number(a - b);
+    case '*':
+        return number(a * b);
+    case '/':
+        return number(floor(a / b));
+    default:
+        return number(a - b * floor(a / b));
     }
 }
 
 static Value product(Parser *p) {
     Value value = unary(p);
     for (;;) {
-        char operator = take(p, "*") ? '*' : take(p, "/") ? '/' : take(p, "%") ? '%' : 0;
+        char operator= take(p, "*") ? '*' : take(p, "/") ? '/' : take(p, "%") ? '%' : 0;
         if (!operator|| failed(p)) return value;
         value = arithmetic(p, operator, value, unary(p));
     }
@@ -237,7 +242,7 @@ static Value product(Parser *p) {
 static Value sum(Parser *p) {
     Value value = product(p);
     for (;;) {
-        char operator = take(p, "+") ? '+' : take(p, "-") ? '-' : 0;
+        char operator= take(p, "+") ? '+' : take(p, "-") ? '-' : 0;
         if (!operator|| failed(p)) return value;
         value = arithmetic(p, operator, value, product(p));
     }

@@ -320,7 +320,14 @@ const Model *zoo_meant(const Zoo *zoo, const char *argument) {
                 name_distance(name, known) <= 1 + (strlen(name) > 9))
                 return &zoo->models[i];
         }
-    return nearest_in_meaning(zoo, name);
+    return begun_with(zoo, name);
+}
+
+const Model *zoo_near(const Zoo *zoo, const char *argument) {
+    char name[REPOSITORY_SIZE];
+    const Model *found = name_in(argument, name) ? nearest_in_meaning(zoo, name) : NULL;
+    size_t letters = found ? strcspn(found->name, "-0123456789.") : 0; /* it begins with its family's name */
+    return found && strncasecmp(name, found->name, letters) == 0 ? found : NULL;
 }
 
 /* Of a repository that is no model of the zoo: what to type. */

@@ -17,10 +17,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const MODEL_KEYS[] = {"model_type", "d_model",           "vocab",       "tied",         "max_seq",
-                                         "positions",  "learned_positions", "norm",        "rope",         "layers",
-                                         "shardopt",   "embedding_norm",    "logits_bias", "architectures",
-                                         "towers",     "embedding_width",   "no_head",     "matrices",     "vectors"};
+static const char *const MODEL_KEYS[] = {
+    "model_type",      "d_model",           "vocab",       "tied",          "max_seq",
+    "positions",       "learned_positions", "norm",        "rope",          "layers",
+    "shardopt",        "embedding_norm",    "logits_bias", "architectures", "towers",
+    "embedding_width", "no_head",           "matrices",    "vectors"};
 static const char *const NORMS[] = {[NORM_RMS] = "rms", [NORM_LAYER_NO_BIAS] = "layer_no_bias", [NORM_LAYER] = "layer"};
 static const char *const POSITIONS[] = {[POSITIONS_ROTARY] = "rotary",
                                         [POSITIONS_LEARNED] = "learned",
@@ -75,8 +76,8 @@ static bool read_mixer(const Config *config, const cJSON *json, const char *wher
             const MixerSize *size = &mixer->sizes[s];
             bool ok = size->fallback == MIXER_REQUIRED
                           ? json_whole(object, size->key, size->low, INT32_MAX, own, &kind->sizes[s], config->error)
-                          : json_whole_or(object, size->key, size->low, INT32_MAX, size->fallback, own,
-                                          &kind->sizes[s], config->error);
+                          : json_whole_or(object, size->key, size->low, INT32_MAX, size->fallback, own, &kind->sizes[s],
+                                          config->error);
             if (!ok) return false;
         }
     }

@@ -194,6 +194,19 @@ static int read_gpus(Replaced *out, Typed typed, const char *of) {
     return out->any = true, typed.read;
 }
 
+static int read_trainer(Replaced *out, Typed typed, const char *role);
+
+/* `--tp 8` of RL: of the trainer where the engines have their own, or a pipeline is said, else of the engines. */
+static int read_tp(Replaced *out, Typed typed) {
+    if (!typed.value) return -1;
+    if (out->engine_degrees) return read_trainer(out, typed, "tensor");
+    return replaced_advise(out, "--tp is read as the engines' tensor=%s; the trainer's is --train-plan \"tensor=%s\"",
+                           typed.value, typed.value) &&
+                   replaced_add(out, "--rollout=tensor=%s", typed.value)
+               ? typed.read
+               : 0;
+}
+
 /* "--seq 2048+512", "2k/14k": tokens of a prompt, and where an answer is cut; else of both. */
 static int read_prompt_answer(Replaced *out, Typed typed) {
     size_t first = typed.value ? strcspn(typed.value, "+/") : 0;
@@ -489,6 +502,7 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
         {"@drafts", read_drafts},
         {"@cluster", read_cluster},
         {"@count", read_count},
+        {"@tp", read_tp},
         {"@vram", read_vram},
         {"@resource", read_resource},
         {"@rollouts", read_rollouts},

@@ -63,6 +63,7 @@ struct Replaced {
     const char *mesh_sizes, *mesh_names; /* of JAX's mesh; NULL: not said */
     int64_t degrees;    /* their product; 0: not said */
     double dataset;     /* tokens of the data of a fine-tuning, once; 0: not said */
+    bool engine_degrees; /* RL's engines have degrees of their own, or a pipeline is said */
     bool loose;         /* the batch may change a little */
     int nics;           /* of a host; 0: not said */
     const char *params; /* of a model, "3B"; NULL: not said */

@@ -117,12 +117,8 @@ static int part_of_machine(Replaced *out, char **words, int left) {
 bool replaced_machine_text(Replaced *out, const char *text, bool *ok) {
     char *copy = arena_text(out->arena, text), *rest = NULL, *words[12];
     int count = 1, before = out->count;
-    for (const char *at = text; strchr(text, ','); at += strcspn(at, ",") + 1) { /* a list of chips */
-        char *one = arena_format(out->arena, "%.*s", (int)strcspn(at, ","), at);
-        if (!one || !replaced_is_chip(out, one)) break;
-        if (!strchr(at, ',')) return false;
-    }
-    words[0] = (char *)""; /* part_of_machine() looks at the word before */
+    if (strchr(text, ',') && !strchr(text, '=')) return false; /* a list of chips */
+    words[0] = (char *)"";                                     /* part_of_machine() looks at the word before */
     for (char *word = copy ? strtok_r(copy, " ,=*_;", &rest) : NULL; word && count < (int)COUNT_OF(words);
          word = strtok_r(NULL, " ,=*_;", &rest))
         if (!word_among("type count kind name nvidia node nodes sxm sxm5 sxm4 gpu gpus", word)) words[count++] = word;
@@ -266,7 +262,9 @@ int replaced_model(Replaced *out, char **words, int left, const char **name) {
             }
             const char *last = words[count - 1];
             if (!may || (count > 1 && last[strspn(last, "0123456789")] == '\0')) continue;
+            bool of_size = isdigit((unsigned char)last[0]) && tolower((unsigned char)last[strlen(last) - 1]) == 'b';
             const Model *found = slip ? zoo_meant(zoo, joined) : zoo_of_repository(zoo, joined);
+            if (slip && !found && of_size && count > 1) found = zoo_near(zoo, joined); /* "qwen 7b" */
             if (!found) continue;
             bool said = !slip || replaced_advise(out, "%s is read as %s", joined, found->name);
             *name = slip ? found->name : arena_text(out->arena, joined);
@@ -319,8 +317,8 @@ int replaced_stray(Replaced *out, char **words, int left) {
                     strcasecmp(words[-1], "per") != 0;
     if (read < 0 && numbered) read = bare_option(out, words, left);
     if (read >= 0) return read;
-    if (is_said("ask", "adapts", word) && strcmp(command_kind(out->command), "rl") == 0)
-        return out->sentence ? leave_word(out, word) : replaced_unknown(out, word);
+    if (is_said("ask", "adapts", word) && strcmp(command_kind(out->command), "rl") == 0 && out->sentence)
+        return leave_word(out, word);
     if (strspn(word, "-/&+,.") == strlen(word) && out->sentence) return out->any = true, 1;
     if (script || (json && out->model)) return replaced_leave(out, &out->left, word);
     if (replaced_is_filler(word) || strcasecmp(words[-1], "per") == 0) return out->any = true, 1;

@@ -82,6 +82,8 @@ static bool is_of_line(Replaced *out, const char *word) {
 static int replace_own(Replaced *out, const CommandOption *option, char *word, const char *value, int read) {
     bool ok = true, same = strncmp(word, "--", 2) == 0 && strcspn(word + 2, "=") == strlen(option->name) &&
                            strncmp(word + 2, option->name, strlen(option->name)) == 0;
+    if (value && strcmp(option->name, "network") == 0 && tolower((unsigned char)value[strlen(value) - 1]) == 'x')
+        return replaced_add(out, "--oversubscription=%.*s", (int)strlen(value) - 1, value) ? read : 0; /* "4x slower" */
     if (value && strcmp(option->name, "network") == 0 && !isdigit((unsigned char)*value))
         return replaced_reader(out, "@network", word, value, read);
     if (value && strcmp(option->name, "time-limit") == 0 && strpbrk(value, "hd:"))
@@ -211,7 +213,11 @@ static int replace_valued(Replaced *out, const char *option, const char *value, 
         const char *micro = arena_format(out->arena, "microbatch_sequences=%s", value); /* of torchtune: of a pass */
         return micro && replaced_condition(out, micro) ? read : 0;
     }
-    if (strcmp(option, "batch") == 0 && replaced_has(out, "batch-tolerance") && !out->loose)
+    int64_t tokens = 0;
+    Error none = {0};
+    bool awkward = strcmp(option, "batch") == 0 && number_tokens(value, "", 1, (int64_t)1e15, &tokens, &none) &&
+                   tokens % 8192 != 0;
+    if (awkward && replaced_has(out, "batch-tolerance") && !out->loose)
         if (!(out->loose = replaced_add(out, "--batch-tolerance=3%%"))) return 0; /* as sequences divide it */
     if (add_typed(out, option, value, &ok)) return ok ? read : 0;
     const char *meant = replaced_size(out, option, value, &ok);
@@ -271,14 +277,15 @@ static int replace_model(Replaced *out, const char *option, char *value, char **
     const char *name = NULL;
     char *inside[1] = {value};
     if (!word_among("model critic reward teacher", option) || !value || file_is_there(value)) return -1;
-    const char *sized_model = *value != '{' ? replaced_model_of_size(out, value) : NULL;
-    if (sized_model) return replaced_add(out, "--%s=%s", option, sized_model) ? 1 : 0;
     bool follows = words && left > 1 && words[1][0] != '-', again = out->foreign > 0 && replaced_option(out, "--model");
-    if (!follows && !again && !strchr(value, '/')) return -1; /* the error names a slip; the zoo takes 50 ms */
+    bool bare = isdigit((unsigned char)*value);                        /* a size alone */
+    if (!follows && !again && !bare && !strchr(value, '/')) return -1; /* the error names a slip; the zoo takes 50 ms */
     const char *before = out->foreign ? replaced_option(out, "--model") : NULL;
     char *joined = before ? arena_format(out->arena, "%s-%s", before, value) : NULL;
     if (joined && strcmp(option, "model") == 0 && zoo_of_repository(replaced_zoo(out), joined)) /* llama3, 70B */
         return (joined = arena_format(out->arena, "--model=%s", joined)) && replaced_put(out, "--model", joined);
+    const char *sized_model = *value != '{' ? replaced_model_of_size(out, value) : NULL;
+    if (sized_model) return replaced_add(out, "--%s=%s", option, sized_model) ? 1 : 0;
     bool sized = words && left > 1 && isdigit((unsigned char)words[1][0]) && !isdigit((unsigned char)*value) &&
                  strspn(words[1], "0123456789.bB") == strlen(words[1]);
     int taken = replaced_model(out, words ? words : inside, words ? left : 1, &name);
@@ -441,6 +448,7 @@ static void note_word(Replaced *out, const char *word, const char *next) {
             out->roles |= 1u << i;
     out->tasked = out->tasked || meaning_is(&meaning, "--task");
     out->says_drafts = out->says_drafts || strcmp(meaning.what, "@number drafts") == 0;
+    out->engine_degrees = out->engine_degrees || meaning_is(&meaning, "--rollout") || meaning_is(&meaning, "@trainer");
     if (word_among("fsdp ep expert", meaning.what)) out->roles |= 1u << REST_COUNT;
     out->cloud = out->cloud || (meaning_is(&meaning, "--chip") && value && replaced_is_instance(out, value));
     out->accumulates = out->accumulates || strcmp(meaning.what, "@accumulation") == 0;

@@ -24,7 +24,7 @@ typedef struct {
     const char *format; /* of a launch script; "": the usual one; NULL: none is wanted */
     const char *verb;   /* "check", "sweep", as an option says; NULL: none does */
     const char *advice;
-    bool any, tpu;
+    bool any, tpu, sweeps;
 } Task;
 
 static bool add(Task *task, const char *word) {
@@ -135,7 +135,8 @@ static int read_option(Task *task, char **words, int left) {
         take_task(task, name);
         return row && take_task(task, value) ? read : bare ? bare : 1;
     }
-    if (word_among(SCRIPTS, name)) return !take_format(task, bare ? "" : value) ? -1 : bare ? bare : read;
+    if (word_among(SCRIPTS, name) && !task->sweeps)
+        return !take_format(task, bare ? "" : value) ? -1 : bare ? bare : read;
     if (word_among(GRIDS, name) && !bare && strpbrk(value, "=:")) return take_grid(task, value) ? read : -1;
     if (strcmp(name, "compare") == 0 && !bare && strchr(value, ',')) /* chips */
         return (task->any = add(task, "--chip") && add(task, value)) ? read : -1;
@@ -217,6 +218,7 @@ char **task_words(int *argc, char **argv, Arena *arena, const char **advice) {
     int begins = first ? 2 : 1;
     bool emits = first && strcmp(first, "emit") == 0 && *argc > 2;
     if (first) take_task(&task, first), task.any = false;
+    task.sweeps = first && strcmp(first, "sweep") == 0;
     int at = emits ? format_at(&task, *argc, argv) : 0;
     for (int i = begins; at >= 0 && i < *argc; i++) {
         bool of_format = at > 0 && (i == at || (i == at - 1 && i > 1 && argv[i][0] == '-' && argv[at][0] != '-'));
