@@ -101,6 +101,8 @@ class Judge:
         """(what, by which test)"""
         if reason_of(change, self.known):
             return "equivalent", ""
+        if str(change.path) not in self.build.compile:  # that of another build: MPI's
+            return "not compiled", ""
         text = TEXTS[change.path]
         with tempfile.TemporaryDirectory() as folder:
             with self.lock:
