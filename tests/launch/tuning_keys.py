@@ -18,6 +18,7 @@ CASES = [
     "--model qwen2.5-vl-7b --chip a100 --gpus 8 --freeze vision,projector",
     "--model qwen2.5-vl-7b --chip a100 --gpus 8 --freeze vision",
     "--model qwen2.5-vl-7b --chip a100 --gpus 2 --qlora --targets q_proj,v_proj",
+    "--model 8b --chip a100 --gpus 8 --dpo --lora --require fsdp=8",
 ]
 # What a launcher has no key for.
 UNSAID = {("trl", 8), ("trl", 9), ("axolotl", 9), ("llama-factory", 7)}
@@ -192,7 +193,7 @@ READ = [
     (AXOLOTL, "seq=512 task=sft micro=3 remat=none"),
     (AXOLOTL + "gradient_checkpointing: offload\ngradient_accumulation_steps: 2\nsample_packing: true\nnum_epochs: 2\n",
      "seq=512 task=sft packing=packed epochs=2 micro=3 accumulate=2 remat=full"),
-    (AXOLOTL + "adapter: lora\n", "seq=512 lora=8 micro=3 remat=none"),
+    (AXOLOTL + "adapter: lora\nlora_target_modules: [o_proj]\n", "seq=512 lora=8 targets=o_proj micro=3 remat=none"),
     (AXOLOTL + "adapter: lora\nload_in_8bit: true\nlora_r: 64\nlora_target_linear: true\nlora_target_modules: [q_proj]\n",
      "seq=512 qlora=64,int8 micro=3 remat=none"),
     (AXOLOTL + "adapter: qlora\nload_in_4bit: true\nlora_target_modules:\n  - q_proj\n  - down_proj\n",

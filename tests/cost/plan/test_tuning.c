@@ -395,7 +395,7 @@ Test(tuning, tables) {
  * are the matrices along the split dimension: B of gate and up, A of down, in bf16; back once more, and their
  * gradient, which frozen ones do not have. */
 Test(tuning, gathered_over_tensor) {
-    enum { WAYS = 4, R = 16 };
+    enum { WAYS = 2, R = 16 };
     for (int gathers = 0; gathers < 2; gathers++) {
         Op ops[OPS_MAX];
         Bench bench = bench_of(layer_8b(), 1, TOKENS);
