@@ -138,6 +138,8 @@ def phases(given, step, said):
     expect("other", of["other"], PROFILE["other_share"] * (generation + busy))
     side = busy + of["other"] + of["load"]
     lags = step["way"] in ("split_lagged", "split_partial")
+    if lags != (step["lag"] > 0):
+        FAILED.append(f"{step['way']} with a lag of {step['lag']}")
     expect("step", step["seconds"], of["transfer"] + (max(generation, side) if lags else generation + side))
     if step["way"] == "colocated" and re.fullmatch(r"data=\d+", step["trainer"]["notation"]):  # weights whole, states shared
         state = weights + 12 * model(given["--model"])["parameters"] / step["train_chips"]
@@ -253,6 +255,8 @@ def words(text, told, said, lengths, sides, scored):
             expect(f"{name} as a bar", seconds_of(found[1]), seconds, 6e-3)
             if abs(int(found[2]) - 100 * seconds / step["seconds"]) > 0.51:
                 FAILED.append(f"{name}: {found[2]}% of the step")
+        elif seconds > 0.1 * step["seconds"]:  # the least are left out
+            FAILED.append(f"{name} is no bar")
 
 
 PAINTED = {"generation": "generation", "last tenth": "last tenth of the answers", "training": "training", "waits": "waits",
