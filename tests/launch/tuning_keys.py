@@ -249,6 +249,21 @@ def read(text, wanted):
     return [f"is {' '.join(words)}, {said['batch']} tokens; wanted {wanted}, {batch}"] * (" ".join(words) != wanted or said["batch"] != batch)
 
 
+# Keys that count something: 1 is read, 0 is not.
+COUNTS = [(TRL + "--use_peft --lora_target_modules q_proj", " --{}={}", "max_length per_device_train_batch_size gradient_accumulation_steps lora_r"),
+          (AXOLOTL + "adapter: lora\n", "{}: {}\n", "sequence_len micro_batch_size gradient_accumulation_steps lora_r"),
+          (FACTORY, "{}: {}\n", "cutoff_len per_device_train_batch_size gradient_accumulation_steps lora_rank")]
+
+
+def counted():
+    """Each of COUNTS as a file with 1, which is read, and with 0, whose error names the key."""
+    for text, pair, keys in COUNTS:
+        for key in keys.split():
+            rest = re.sub(rf"^{key}: .*\n", "", text, flags=re.M)
+            wrong = [] if "=" in "".join(read(rest + pair.format(key, 1), key))[:20] else ["1 is not read"]
+            yield f"{key} of {text[:20]!r}", wrong + read(rest + pair.format(key, 0), key)
+
+
 def main():
     first, last = map(int, (sys.argv[2:] or ["1-99"])[0].split("-"))
     failed = 0
@@ -261,6 +276,9 @@ def main():
         wrong = read(text, wanted)
         failed += bool(wrong)
         print("FAILED" if wrong else "ok    ", repr(text), *wrong, sep="\n       " if wrong else " ")
+    for name, wrong in counted() if last > len(CASES) + len(READ) else ():
+        failed += bool(wrong)
+        print("FAILED" if wrong else "ok    ", name, *wrong, sep="\n       " if wrong else " ")
     sys.exit(failed > 0)
 
 
