@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cost/rl/algorithm.h"
 
-#include <string.h>
-
 const RlAlgorithm RL_ALGORITHM[RL_ALGORITHMS] = {
     {.name = "grpo", .title = "GRPO", .groups = true, .reference = true},
     {.name = "dapo", .title = "DAPO", .groups = true, .throws_away = true},
@@ -11,9 +9,3 @@ const RlAlgorithm RL_ALGORITHM[RL_ALGORITHMS] = {
     {.name = "reinforce++", .title = "REINFORCE++", .reference = true},
     {.name = "distillation", .title = "on-policy distillation", .teacher = true},
 };
-
-int rl_algorithm_named(const char *name) {
-    for (int i = 0; i < RL_ALGORITHMS; i++)
-        if (strcmp(RL_ALGORITHM[i].name, name) == 0) return i;
-    return -1;
-}

@@ -17,6 +17,3 @@ typedef struct {
 
 enum { RL_ALGORITHMS = 6 };
 extern const RlAlgorithm RL_ALGORITHM[RL_ALGORITHMS];
-
-/* -1: there is none of that name. */
-int rl_algorithm_named(const char *name);

@@ -57,6 +57,11 @@ class Judge:
         """The tests for a change, in the order of asking; None: no test executes its line."""
         mask = self.lines.of_change(change, lambda path: TEXTS[path].split("\n"))
         there = [t for t in self.tests if t.mask & mask]
+        if not there:  # code that is inlined, or one with what is around it, may be entered by nobody
+            path = str(change.path)
+            around = {self.lines.at.get((path, n)) for n in range(change.line - 2, change.line + 3)} - {None}
+            mask = self.lines.file_mask[path] if change.code.endswith("; }") else self.lines.mask(around)
+            there = [t for t in self.tests if t.mask & mask]
         if not there:
             return None
         there.sort(key=lambda t: (t.seconds / NEAR ** self.nearness(change.path, t), t.name))
@@ -101,6 +106,8 @@ class Judge:
         """(what, by which test)"""
         if reason_of(change, self.known):
             return "equivalent", ""
+        if str(change.path) not in self.build.compile:  # that of another build: MPI's
+            return "not compiled", ""
         text = TEXTS[change.path]
         with tempfile.TemporaryDirectory() as folder:
             with self.lock:

@@ -164,7 +164,7 @@ static const char *targets_text(ConfigFile *file, const char *targets) {
 /* Whether it shards: any key of FSDP says so. */
 static bool has_fsdp(const ConfigFile *file) {
     bool has = false;
-    for (int64_t i = 0; i < file->count; i++) has = has || strncmp(file->entries[i].key, "fsdp", 4) == 0;
+    for (int64_t i = 0; i < file->count; i++) has = has || strstr(file->entries[i].key, "fsdp");
     return has;
 }
 
@@ -198,14 +198,13 @@ bool tuned_work(ConfigFile *file, const LaunchTerms *terms, const char *model, c
 
 bool tuned_plan(ConfigFile *file, const LaunchTerms *terms, const Request *request, ImportedPlan *plan, Error *error) {
     const int64_t *of = terms->of;
-    int64_t world = request->question.machine.mesh.devices, micro = of[TERM_MICRO],
-            groups = max_whole(1, of[ROLE_DATA]);
-    bool shards = has_fsdp(file);
+    int64_t world = request->question.machine.mesh.devices, micro = of[TERM_MICRO];
+    bool shards = has_fsdp(file), sized = of[TERM_SHARDS] > 0; /* sized: ranks of a group are said, and not groups */
+    int64_t ways = sized ? of[TERM_SHARDS] : max_whole(1, of[ROLE_DATA]), groups = sized ? world / ways : ways;
     if (!import_check_gpus(file, request, "Hugging Face's Trainer", error)) return false;
-    if (of[TERM_SHARDS] > 0) groups = world / of[TERM_SHARDS];
-    if (shards && (groups < 1 || world % groups != 0))
-        return config_wrong(file, NULL, "dp_replicate_size", error, "does not divide the %" PRId64 " GPUs of %s", world,
-                            request->question.machine.text);
+    if (shards && world % ways != 0)
+        return config_wrong(file, NULL, sized ? "dp_shard_size" : "dp_replicate_size", error,
+                            "does not divide the %" PRId64 " GPUs of %s", world, request->question.machine.text);
     plan->degrees.of[ROLE_DATA] = shards ? groups : world;
     plan->degrees.of[ROLE_FSDP] = shards ? world / groups : 1;
     if (plan->degrees.of[ROLE_DATA] > 1) import_knob(plan, KNOB_ZERO_STAGE, 0);

@@ -22,18 +22,14 @@ static int ops_under(const Tuning *tuning, Op *ops) {
 }
 
 typedef struct {
-    double matmul[PHASE_COUNT]; /* FLOPs */
-    double trained, adapters;
-    double saved;
+    double trained, adapters, saved;
 } Sum;
 
 static Sum sum_under(const Tuning *tuning) {
     Op ops[OPS_MAX];
     int count = ops_under(tuning, ops);
-    Sum out = {{0, 0}, 0, 0, 0};
+    Sum out = {0};
     for (int i = 0; i < count; i++) {
-        for (int phase = 0; phase < PHASE_COUNT; phase++)
-            if (ops[i].kind == OP_MATMUL) out.matmul[phase] += ops[i].flops[phase];
         out.trained += ops[i].weights - ops[i].frozen;
         if (ops[i].adapter) out.adapters += ops[i].weights;
         if (ops[i].output_activation >= 0) out.saved += ops[i].saved_bytes;
@@ -45,30 +41,12 @@ static Tuning lora(double rank, unsigned targets) {
     return (Tuning){.on = true, .rank = rank, .targets = targets, .frozen = FROZEN_ALL};
 }
 
-/* Rank r beside [k, n] is r (k + n) numbers: PEFT prints 41,943,040 for rank 16 on all linear layers of 8B. */
+/* PEFT prints 41,943,040 for rank 16 on all linear layers of 8B. */
 Test(tuning, adapters) {
-    static const struct {
-        const char *name;
-        unsigned targets;
-        double inputs_and_outputs; /* the sum of k + n */
-    } ROWS[] = {
-        {"all linear", TARGETS_ALL, (4096 + 4096) + 2 * (4096 + 1024) + (4096 + 4096) + 3 * (4096 + 14336)},
-        {"attention", TARGETS_ATTENTION, (4096 + 4096) + 2 * (4096 + 1024) + (4096 + 4096)},
-        {"q and v", 1 << TARGET_QUERY | 1 << TARGET_VALUE, (4096 + 4096) + (4096 + 1024)},
-        {"down", 1 << TARGET_DOWN, 4096 + 14336},
-    };
-    for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
-        Tuning what = lora(16, ROWS[i].targets);
-        Sum sum = sum_under(&what);
-        cr_expect_float_eq(sum.adapters, 16 * ROWS[i].inputs_and_outputs, 1e-6, "%s: %g", ROWS[i].name, sum.adapters);
-        cr_expect_float_eq(sum.trained, sum.adapters, 1e-6, "%s", ROWS[i].name);
-        double base = 2. * TOKENS * (QKV + OUT + UP + DOWN), own = 2. * TOKENS * sum.adapters;
-        cr_expect_float_eq(sum.matmul[PHASE_FORWARD], base + own, 1e-3 * own, "%s: forward", ROWS[i].name);
-        cr_expect_float_eq(sum.matmul[PHASE_BACKWARD], base + 2 * own, 1e-3 * own,
-                           "%s: one matmul of each, two of its own", ROWS[i].name);
-    }
     Tuning all = lora(16, TARGETS_ALL);
-    cr_expect_float_eq(32 * sum_under(&all).adapters, 41943040, 0.5);
+    Sum sum = sum_under(&all);
+    cr_expect_float_eq(32 * sum.adapters, 41943040, 0.5);
+    cr_expect_float_eq(sum.trained, sum.adapters, 1e-6);
 }
 
 /* A frozen matmul without adapters needs its input for nothing: under adapters of attention alone the normed input of
@@ -220,5 +198,221 @@ Test(tuning, laws) {
         stage_resources(&setting, &half.shard, &half.knobs, &half.sharding, &shorter);
         for (int r = 0; r < (int)COUNT_OF(out.of); r++)
             cr_expect(shorter.of[r] <= out.of[r] * (1 + 1e-12), "half as long: %d", r);
+    }
+}
+
+/* ---- every family, matrix by matrix ---- */
+
+/* A matrix as Hugging Face names it: so many alike of [k, n], each with a share of the tokens. */
+typedef struct {
+    Target target;
+    double k, n, times, tokens;
+    FrozenPart part;
+} Matrix;
+
+enum { D = 2048, HEADS = 16, KV = 4, H = 128, F = 8192, E = 8, TOP = 2, F_E = 1024, F_S = 2048, MATRICES = 10 };
+enum { NOPE = 128, ROPE = 64, V = 128, LATENT = 512 };
+
+static const LayerKind PLAIN = {.count = 1, .heads = HEADS, .kv_heads = KV, .head_dim = H, .d_ff = F, .norms = 2},
+                       MIXTURE = {.count = 1,
+                                  .attention = ATTENTION_LATENT,
+                                  .heads = HEADS,
+                                  .kv_heads = HEADS,
+                                  .head_dim = NOPE + ROPE,
+                                  .kv_lora_rank = LATENT,
+                                  .qk_nope_head_dim = NOPE,
+                                  .qk_rope_head_dim = ROPE,
+                                  .v_head_dim = V,
+                                  .gated = true,
+                                  .experts = E,
+                                  .top_k = TOP,
+                                  .d_ff_expert = F_E,
+                                  .d_ff_shared = F_S,
+                                  .norms = 2};
+
+static const struct {
+    const char *name;
+    const LayerKind *kind;
+    double routers, norms;
+    Matrix of[MATRICES];
+} FAMILIES[] = {
+    {"two matrices in the MLP",
+     &PLAIN,
+     0,
+     2 * D,
+     {{TARGET_QUERY, D, HEADS *H, 1, TOKENS, FROZEN_ATTENTION},
+      {TARGET_KEY, D, KV *H, 1, TOKENS, FROZEN_ATTENTION},
+      {TARGET_VALUE, D, KV *H, 1, TOKENS, FROZEN_ATTENTION},
+      {TARGET_OUTPUT, HEADS *H, D, 1, TOKENS, FROZEN_ATTENTION},
+      {TARGET_UP, D, F, 1, TOKENS, FROZEN_MLP},
+      {TARGET_DOWN, F, D, 1, TOKENS, FROZEN_MLP}}},
+    {"latent attention, a mixture with a shared expert", /* DeepSeek-V2-Lite's matrices */
+     &MIXTURE,
+     D *E,
+     2 * D + LATENT,
+     {{TARGET_QUERY, D, HEADS *(NOPE + ROPE), 1, TOKENS, FROZEN_ATTENTION},
+      {TARGET_KEY, D, LATENT + ROPE, 1, TOKENS, FROZEN_ATTENTION},
+      {TARGET_VALUE, LATENT, HEADS *(NOPE + V), 1, TOKENS, FROZEN_ATTENTION},
+      {TARGET_OUTPUT, HEADS *V, D, 1, TOKENS, FROZEN_ATTENTION},
+      {TARGET_GATE, D, F_E, E, TOKENS *TOP / E, FROZEN_EXPERTS},
+      {TARGET_UP, D, F_E, E, TOKENS *TOP / E, FROZEN_EXPERTS},
+      {TARGET_DOWN, F_E, D, E, TOKENS *TOP / E, FROZEN_EXPERTS},
+      {TARGET_GATE, D, F_S, 1, TOKENS, FROZEN_MLP},
+      {TARGET_UP, D, F_S, 1, TOKENS, FROZEN_MLP},
+      {TARGET_DOWN, F_S, D, 1, TOKENS, FROZEN_MLP}}},
+};
+
+static Bench family_bench(size_t family) {
+    Model model = dense_model(1, D, F, HEADS, KV, H, 1000);
+    model.kinds[0] = *FAMILIES[family].kind;
+    return bench_of(model, 1, TOKENS);
+}
+
+static int family_ops(const Bench *bench, const Tuning *tuning, Op *ops) {
+    LayerSoftware software = {.imbalance = 1, .tuning = tuning};
+    return ops_of_layer_under(&(ShardedLayer){&bench->model, &bench->model.kinds[0], &bench->shard, &bench->sharding},
+                              &bench->knobs.methods, &software, ops);
+}
+
+typedef struct {
+    double weights, frozen, flops[PHASE_COUNT], bytes[PHASE_COUNT], gathered[PHASE_COUNT], messages[PHASE_COUNT];
+} Total;
+
+/* Of all ops; of adapters and what is added to them alone; of all matmuls of the base. */
+static Total total_of(const Op *ops, int count, bool added) {
+    Total out = {0};
+    for (int i = 0; i < count; i++) {
+        if (added && !ops[i].adapter && strcmp(ops[i].name, "adapter sum") != 0) continue;
+        out.weights += ops[i].weights, out.frozen += ops[i].frozen;
+        for (int phase = 0; phase < PHASE_COUNT; phase++) {
+            out.flops[phase] += ops[i].flops[phase], out.bytes[phase] += ops[i].hbm_bytes[phase];
+            out.gathered[phase] += ops[i].traffic[GROUP_TENSOR_WEIGHTS][phase].bytes;
+            out.messages[phase] += ops[i].traffic[GROUP_TENSOR_WEIGHTS][phase].messages;
+        }
+    }
+    return out;
+}
+
+static void expect_share(double value, double expected, double within, const char *name, const char *what) {
+    cr_expect(fabs(value - expected) <= within * fabs(expected), "%s: %s %.8g, by hand %.8g", name, what, value,
+              expected);
+}
+
+/* Beside every matrix [k, n] stand [k, r] and [r, n]: r (k + n) numbers, and of what moves the inputs, the matrices and
+ * the results of both, once forward and twice back; the sum reads two and writes one. What several matrices have is the
+ * sum of what each has. */
+Test(tuning, adapters_of_every_family) {
+    enum { R = 8 };
+    for (size_t f = 0; f < COUNT_OF(FAMILIES); f++) {
+        Bench bench = family_bench(f);
+        for (unsigned targets = 1; targets <= TARGETS_ALL; targets++) {
+            Op ops[OPS_MAX];
+            Tuning what = lora(R, targets);
+            Total added = total_of(ops, family_ops(&bench, &what, ops), true);
+            double weights = 0, flops = 0, bytes = 0, sums = 0;
+            for (const Matrix *m = FAMILIES[f].of; m < FAMILIES[f].of + MATRICES && m->times > 0; m++) {
+                if (!(targets >> m->target & 1)) continue;
+                double t = m->tokens;
+                weights += m->times * R * (m->k + m->n), flops += m->times * 2 * t * R * (m->k + m->n);
+                bytes += m->times * 2 * (t * m->k + m->k * R + 2 * t * R + R * m->n + t * m->n);
+                sums += m->times * 3 * 2 * t * m->n;
+            }
+            const char *name = FAMILIES[f].name;
+            expect_share(added.weights, weights, 1e-9, name, "numbers");
+            expect_share(added.flops[PHASE_FORWARD], flops, 1e-9, name, "FLOPs");
+            expect_share(added.flops[PHASE_BACKWARD], 2 * flops, 1e-9, name, "FLOPs back");
+            /* a fused projection reads its r columns once for up to three matrices */
+            expect_share(added.bytes[PHASE_FORWARD], bytes + sums, 0.005, name, "bytes");
+            expect_share(added.bytes[PHASE_BACKWARD], 2 * bytes + sums, 0.005, name, "bytes back");
+        }
+    }
+}
+
+/* One part frozen: its numbers are, its matmuls lose the gradient of their weights (2 FLOPs a number and token, half of
+ * what moves), and nothing else changes. In 4 bits its matrices are written out in bf16 in both passes, but a router's.
+ */
+Test(tuning, parts_of_every_family) {
+    for (size_t f = 0; f < COUNT_OF(FAMILIES); f++)
+        for (int part = 0; part < FROZEN_PARTS; part++) {
+            Op ops[OPS_MAX];
+            Bench bench = family_bench(f);
+            Tuning what = {.on = true, .frozen = 1u << part}, nf4 = what;
+            nf4.stored_bytes = 0.5;
+            Total before = total_of(ops, family_ops(&bench, NULL, ops), false);
+            int count = family_ops(&bench, &what, ops);
+            Total after = total_of(ops, count, false);
+            for (int i = 0; i < count; i++) /* of the base back is twice forth, of what is frozen once */
+                if (ops[i].kind == OP_MATMUL || ops[i].kind == OP_GROUPED_MATMUL)
+                    cr_expect_eq(ops[i].hbm_bytes[PHASE_BACKWARD],
+                                 (ops[i].frozen > 0 ? 1 : 2) * ops[i].hbm_bytes[PHASE_FORWARD], "%s", ops[i].name);
+            Total stored = total_of(ops, family_ops(&bench, &nf4, ops), false);
+            double numbers = 0, flops = 0, router = part == FROZEN_ROUTER ? FAMILIES[f].routers : 0;
+            for (const Matrix *m = FAMILIES[f].of; m < FAMILIES[f].of + MATRICES && m->times > 0; m++)
+                if ((int)m->part == part)
+                    numbers += m->times * m->k * m->n, flops += m->times * 2 * m->tokens * m->k * m->n;
+            const char *name = FAMILIES[f].name;
+            double written = 2.5 * numbers, norms = part == FROZEN_NORMS ? FAMILIES[f].norms : 0;
+            flops += 2. * TOKENS * router;
+            if (part != FROZEN_NORMS && part != FROZEN_ATTENTION) /* norms of heads and latents lie in attention */
+                expect_share(after.frozen, numbers + router + norms, 1e-9, name, "frozen numbers");
+            cr_expect_eq(after.weights, before.weights);
+            expect_share(after.flops[PHASE_FORWARD], before.flops[PHASE_FORWARD], 1e-12, name, "forward");
+            expect_share(before.flops[PHASE_BACKWARD] - after.flops[PHASE_BACKWARD], flops, 1e-6, name, "back");
+            expect_share(before.bytes[PHASE_FORWARD], after.bytes[PHASE_FORWARD], 1e-12, name, "bytes");
+            for (int phase = 0; phase < PHASE_COUNT; phase++)
+                cr_expect_float_eq(stored.bytes[phase] - after.bytes[phase], written, 1e-6 * written + 1,
+                                   "%s: part %d is written out: %g", name, part,
+                                   stored.bytes[phase] - after.bytes[phase]);
+        }
+}
+
+/* Tables: what is looked up has a gradient to write or none; they are never quantised and have no adapters; a final
+ * norm is frozen with the norms. */
+Test(tuning, tables) {
+    Bench bench = family_bench(0);
+    bench.shard.vocab = 1000;
+    for (int part = 0; part < FROZEN_PARTS; part++) {
+        Tuning what = {.on = true, .frozen = 1u << part, .stored_bytes = 0.5};
+        if (part == FROZEN_LOGITS) what.rank = 8, what.targets = TARGETS_ALL;
+        Op before[OPS_MAX], after[OPS_MAX];
+        int looked = ops_of_embedding(&bench.model, &bench.shard, &bench.sharding, NULL, before);
+        cr_assert_eq(ops_of_embedding(&bench.model, &bench.shard, &bench.sharding, &what, after), looked);
+        Total was = total_of(before, looked, false), is = total_of(after, looked, false);
+        cr_expect_eq(is.frozen, part == FROZEN_EMBEDDING ? 1000. * D : 0, "part %d", part);
+        cr_expect_eq(is.bytes[PHASE_FORWARD], was.bytes[PHASE_FORWARD]);
+        cr_expect_eq(is.bytes[PHASE_BACKWARD] < was.bytes[PHASE_BACKWARD], part == FROZEN_EMBEDDING, "part %d", part);
+        if (part == FROZEN_EMBEDDING) cr_expect_eq(after[0].hbm_bytes[PHASE_BACKWARD], 0);
+        int scored = ops_of_logits(&bench.model, &bench.shard, &bench.sharding, NULL, before);
+        cr_assert_eq(ops_of_logits(&bench.model, &bench.shard, &bench.sharding, &what, after), scored);
+        was = total_of(before, scored, false), is = total_of(after, scored, false);
+        cr_expect_eq(is.frozen, part == FROZEN_LOGITS ? 1000. * D : part == FROZEN_NORMS ? D : 0, "part %d", part);
+        cr_expect_eq(was.flops[PHASE_BACKWARD] - is.flops[PHASE_BACKWARD],
+                     part == FROZEN_LOGITS ? 2. * TOKENS * 1000 * D : 0, "part %d", part);
+    }
+}
+
+/* Over tensor a chip holds as much of adapters whether activations move or the MLP's weights are gathered. Gathered
+ * are the matrices along the split dimension: B of gate and up, A of down, in bf16; back once more, and their
+ * gradient, which frozen ones do not have. */
+Test(tuning, gathered_over_tensor) {
+    enum { WAYS = 2, R = 16 };
+    for (int gathers = 0; gathers < 2; gathers++) {
+        Op ops[OPS_MAX];
+        Bench bench = bench_of(layer_8b(), 1, TOKENS);
+        bench_split(&bench, TOKENS / WAYS, 1, WAYS);
+        bench.sharding.mlp = gathers ? MLP_GATHERED : MLP_TENSOR;
+        Tuning what = lora(R, TARGETS_ALL & ~TARGETS_ATTENTION);
+        int count = family_ops(&bench, &what, ops);
+        Total added = total_of(ops, count, true), all = total_of(ops, count, false);
+        double split = R * (2 * 14336. + 14336), whole = R * (2 * 4096. + 4096), base = 3 * 4096. * 14336;
+        expect_share(added.weights, split / WAYS + whole, 1e-9, "adapters", "numbers");
+        cr_expect_eq(added.gathered[PHASE_FORWARD], gathers * 2 * split, "%g", added.gathered[PHASE_FORWARD]);
+        cr_expect_eq(added.gathered[PHASE_BACKWARD], gathers * 2 * 2 * split, "%g", added.gathered[PHASE_BACKWARD]);
+        cr_expect_eq(added.messages[PHASE_FORWARD], gathers * 2);
+        cr_expect_eq(added.messages[PHASE_BACKWARD], gathers * 4);
+        for (int phase = 0; phase < PHASE_COUNT; phase++) {
+            cr_expect_eq(all.gathered[phase] - added.gathered[phase], gathers * 2 * base, "%d", phase);
+            cr_expect_eq(all.messages[phase] - added.messages[phase], gathers * 2, "%d", phase);
+        }
     }
 }

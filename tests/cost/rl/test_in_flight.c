@@ -94,3 +94,46 @@ Test(in_flight, more_slots_and_shorter_answers_never_take_more_steps) {
         cr_assert_leq(curve(shorter, count, count).steps, curve(lengths, count, count).steps);
     }
 }
+
+/* Whatever segments are cut, they add up: each answer of L tokens is L steps in flight, with L / 2 tokens in the mean;
+ * at a segment's beginning those are left that end behind it, by slots that each take the next answer; a segment has
+ * about as many in flight everywhere, and begins where that changes by 7% or it has become long. */
+Test(in_flight, segments_add_up) {
+    srand(9);
+    for (int problem = 0; problem < 400; problem++) {
+        double lengths[MOST], ends[MOST], slot[MOST] = {0}, squares = 0, longest = 0, at = 0, weighed = 0;
+        int64_t count = 1 + rand() % MOST, slots = 1 + rand() % (problem % 2 ? 30 : MOST);
+        for (int64_t i = 0; i < count; i++) {
+            int64_t free = 0;
+            lengths[i] = 1 + rand() % (problem % 3 ? 700 : 5);
+            for (int64_t s = 1; s < slots; s++)
+                if (slot[s] < slot[free]) free = s;
+            ends[i] = slot[free] += lengths[i];
+            squares += lengths[i] * lengths[i] / 2, longest = fmax(longest, lengths[i]);
+        }
+        AnswersInFlight own = curve(lengths, count, slots);
+        cr_assert(own.count >= 1 && own.count <= IN_FLIGHT_SEGMENTS_MAX);
+        for (int i = 0; i < own.count; i++) {
+            const InFlightSegment *part = &own.of[i], *next = i + 1 < own.count ? part + 1 : NULL;
+            int64_t left = 0, now = 0, then = 0;
+            for (int64_t a = 0; a < count; a++) {
+                left += ends[a] > at;
+                now += ends[a] > at && ends[a] - lengths[a] <= at;
+                then += ends[a] >= at + part->steps && ends[a] - lengths[a] < at + part->steps;
+            }
+            cr_assert_eq(part->left, left, "%d: segment %d: %g left, %lld", problem, i, part->left, (long long)left);
+            cr_assert(part->answers <= now * (1 + 1e-9) && part->answers >= then * (1 - 1e-9),
+                      "%d: segment %d: %g in flight, from %lld to %lld", problem, i, part->answers, (long long)now,
+                      (long long)then);
+            if (i + 1 < IN_FLIGHT_SEGMENTS_MAX) /* the last takes what remains */
+                cr_assert_geq(then, 0.85 * now, "%d: segment %d: %lld to %lld", problem, i, (long long)now,
+                              (long long)then);
+            at += part->steps, weighed += part->steps * part->answers * part->generated;
+            bool changed = next && fabs(next->answers - part->answers) > 0.02 * part->answers;
+            cr_assert(!next || changed || part->steps >= longest / 49, "%d: segment %d is cut at %g steps", problem, i,
+                      part->steps);
+        }
+        cr_assert_float_eq(weighed, squares, 1e-9 * squares, "%d: %g, not %g", problem, weighed, squares);
+        cr_assert_float_eq(at, own.steps, 1e-9 * at);
+    }
+}

@@ -42,26 +42,57 @@ class Tags(HTMLParser):
             assert self.open.pop() == tag, tag
 
 
+def number(text):
+    """11.50 s, 512 us, $1.57 M, 22,790 as a number."""
+    sizes = {"us": 1e-6, "ms": 1e-3, "minutes": 60, "hours": 3600, "days": 86400, "k": 1e3, "M": 1e6, "B": 1e9}
+    digits, _, unit = text.lstrip("$").partition(" ")
+    return float(digits.replace(",", "")) * sizes.get(unit, 1)
+
+
 class WhatIf(Case):
-    def test_a_line_is_what_the_changed_question_says(self):
-        """Per step, or per chip, and the share that it moves, of both questions typed out."""
-        for words, change, changed, path, of in (
-                ("plan --model 8b --chip h100 --nodes 1", "chip=h200", "plan --model 8b --chip h200 --nodes 1",
-                 "plans.0.step.seconds", " per step"),
-                ("plan --model 8b --chip h100 --nodes 1", "32xh100", "plan --model 8b --chip h100 --chips 32",
-                 "plans.0.step.seconds", " per step"),
-                ("inference --model 8b --chip h100 --chips 2", "tpot=20ms",
-                 "inference --model 8b --chip h100 --chips 2 --tpot 20ms", "best_point.tokens_per_second_per_chip", " per chip"),
-                ("rl --model 8b", "nodes=2", "rl --model 8b --chip h100 --nodes 2", "steps.0.seconds", " per step")):
-            code, out, err = self.run_line(f"{words} --what-if '{change}'")
-            self.assertEqual(code, 0, err)
-            before, after = (self.report(line) for line in (words, changed))
+    # Of each kind of answer: where its best is; the figures of a line in their order, and whether a share stands behind.
+    KINDS = {"plan": ("plans", [(" chips", "chips_used", False), (" per step", "step.seconds", True),
+                                (" tokens/s per chip", "tokens_per_second_per_chip", True), (" in all", "training.cost_usd", True)]),
+             "inference": ("best_point", [(" chips", "chips_used", False), (" tokens/s", "tokens_per_second", True),
+                                          (" per chip", "tokens_per_second_per_chip", True), (" TPOT", "tpot_seconds", True),
+                                          (" per million output tokens", "cost_usd_per_million_output_tokens", True)]),
+             "rl": ("steps", [(" chips train", "train_chips", False), (" generate", "rollout_chips", False), (" per step", "seconds", True),
+                              (" a step", "usd", True)])}
+
+    def figures(self, line, kind):
+        best = self.report(line)[self.KINDS[kind][0]]
+        for _, path, _ in self.KINDS[kind][1]:
+            value = best[0] if isinstance(best, list) else best
             for key in path.split("."):
-                before, after = (d[int(key) if key.isdigit() else key] for d in (before, after))
-            line = " ".join(out[out.index("\nWhat if "):].split())
-            self.assertTrue(line.startswith(f"What if {change}: "), line)
-            share = float(re.search(rf"{re.escape(of)} \(([+-][\d.]+)%\)", line)[1])
-            self.assertAlmostEqual(share, 100 * (after / before - 1), delta=0.051, msg=line)
+                value = value[key]
+            yield value
+
+    def test_a_line_is_what_the_changed_question_says(self):
+        """Each figure in its unit, and the share that it moves, of both questions typed out; several changes one by one."""
+        for words, changes, changed in (
+                ("plan --model 8b --chip h100 --nodes 1", "chip=h200", ["plan --model 8b --chip h200 --nodes 1"]),
+                ("plan --model 8b --chip h100 --chips 8", "32xh100; --nodes 2 batch=1Mi",
+                 ["plan --model 8b --chip h100 --chips 32", "plan --model 8b --chip h100 --nodes 2 --batch 1Mi"]),
+                ("finetune --model 8b --chip h100 --gpus 2 --lora", "seq=1024", ["finetune --model 8b --chip h100 --gpus 2 --lora --seq 1024"]),
+                ("inference --model 8b --chip h100 --chips 2", "tpot=20ms", ["inference --model 8b --chip h100 --chips 2 --tpot 20ms"]),
+                ("rl --model 8b", "nodes=2;nodes=3", ["rl --model 8b --chip h100 --nodes 2", "rl --model 8b --chip h100 --nodes 3"])):
+            code, out, err = self.run_line(f"{words} --what-if '{changes}'")
+            self.assertEqual(code, 0, err)
+            lines = [" ".join(line.split()) for line in out[out.index("\nWhat if "):].replace("\n  ", " ").strip().split("\n")]
+            self.assertEqual(len(lines), len(changed), out)
+            kind = words.split()[0].replace("finetune", "plan")
+            before = list(self.figures(words, kind))
+            for line, change, other in zip(lines, changes.split(";"), changed):
+                head = f"What if {change.strip()}: "
+                self.assertTrue(line.startswith(head) and line.endswith("."), line)
+                items = re.split(r", (?=\$?\d)", line[len(head):-1])
+                for item, (of, _, moves), was, now in zip(items, self.KINDS[kind][1], before, self.figures(other, kind), strict=True):
+                    found = re.fullmatch(rf"(\$?[\d.,]+(?: [a-zA-Z]+)?){of}(?: \(([+-][\d.]+)%\))?", item)
+                    self.assertTrue(found, f"{item}: {line}")
+                    self.assertAlmostEqual(number(found[1]) / now, 1, delta=6e-3, msg=line)
+                    self.assertEqual(found[2] is not None, moves, line)
+                    if moves:
+                        self.assertAlmostEqual(float(found[2]), 100 * (now / was - 1), delta=0.051, msg=line)
 
 
 class Diff(Case):

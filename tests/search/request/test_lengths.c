@@ -28,6 +28,8 @@ Test(lengths, by_hand) {
         {"1\n2\n3\n4\n", 3, 2.25, 3, (1 + 2 * 3 + 3 * 12) / 16.}, /* those of 4 are cut to 3 */
         {"10 3\n30 1\n", 0, 15, 30, 10 * 9 / 16. + 30 * 7 / 16.}, /* three in four are 10 */
         {"7", 0, 7, 7, 7},
+        {"p0 1\np100 1\n", 0, 1, 1, 1},
+        {"p0 100\np50 200\np100 300\n", 0, 200.0001, 300, 100 + 200 * 2 / 3.},
         {"p0 100\np100 200\n", 0, 150.00005, 200, 100 + 100 * 2 / 3.}, /* even: the longest of two lies at two thirds */
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {

@@ -86,6 +86,10 @@ Test(sweep_page, pictures) {
                  "the marks of the fronts");
     cr_expect_eq(occurrences(cost, "thick\" d=\"M"), 2 + 1, "two fronts, and the legend's");
     free(cost);
+    for (int i = 0; i < COUNT; i++) rows[i].expected_usd = 0.5; /* smaller than every unit */
+    cost = drawn(sweep_draw_cost, true);
+    cr_expect(strstr(cost, "$0.5<"), "%s", cost);
+    free(cost);
     for (int i = 0; i < COUNT; i++) rows[i].expected_usd = -1;
     free(drawn(sweep_draw_cost, false));
 }
