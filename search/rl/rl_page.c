@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The answer as one page: the words; a step in time, both pools with their phases and the tail; HBM; who is in flight. */
+/* The answer as one page: the words; a step in time, both pools, their phases and the tail; HBM; who is in flight. */
 #include "base/text/html.h"
 #include "base/text/lines.h"
 #include "base/util.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The first answer: what a stranger needs, in two dozen lines. */
-#include "base/memory_stream.h"
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/util.h"
@@ -8,7 +7,6 @@
 #include "search/serving/report/serving_report.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *noun(const ServingReport *report) { return chip_noun(&report->question->chip); }
@@ -110,34 +108,6 @@ static void write_launch(const ServingReport *report, const ServingPoint *point,
         prose_add(&before, ": ");
         command_write(out, before.text, words);
     }
-}
-
-/* The command that writes the best point as a script, with what was requested and no default. False: memory is out. */
-static bool write_next(const ServingReport *report, TextOut out) {
-    if (!report->answer->has_best) return true;
-    const ServingPoint *point = &report->answer->best;
-    static const char *const LEFT_OUT[] = {"engine", "top", "brute-force", "time-limit"};
-    if (point->pools[0].on.engine == NO_ENGINE || point->mode == SERVE_DECODE || point->mode == SERVE_PREFILL)
-        return true;
-    const Engine *engine = engine_at(point->pools[0].on.engine);
-    char *command = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&command, &length);
-    if (!memory) return false;
-    fprintf(memory, "shardopt emit %s%s", engine->name, engine == &ENGINE_MAXTEXT ? "-serving" : "");
-    for (int i = 0; i < report->said_count; i++) {
-        const ServingSaid *said = &report->said[i];
-        bool skip = (strcmp(said->option, "prompt") == 0 && strcmp(said->value, "1024") == 0) ||
-                    (strcmp(said->option, "answer") == 0 && strcmp(said->value, "256") == 0);
-        for (size_t k = 0; k < COUNT_OF(LEFT_OUT); k++) skip = skip || strcmp(said->option, LEFT_OUT[k]) == 0;
-        if (skip) continue;
-        fprintf(memory, " --%s ", said->option);
-        engine_print_quoted(said->value, memory);
-    }
-    bool ok = fclose(memory) == 0;
-    if (ok) command_write(out, "Next: ", command);
-    free(command);
-    return ok;
 }
 
 /* The point that misses the limits least, and the limits that would allow it. */
@@ -483,7 +453,7 @@ static bool write_end(const void *context, TextOut out) {
     if (found && !report->screen) write_physical(report, out);
     if (!report->screen || !complete) write_searched(report, out);
     write_assumed(report, out);
-    return write_next(report, out);
+    return serving_write_next(report, out);
 }
 
 bool serving_write_text(const ServingReport *report, TextOut out, Error *error) {
