@@ -53,7 +53,7 @@ const FIELDS = [
 ];
 const MACHINE = { nodes: [0, 11, plain], chips: [0, 14, plain], pods: [0, 4, plain] };
 const START = { tab: 'plan', model: '70b', chip: 'h100', unit: 'nodes', size: '64', task: 'sft' };
-const SAY = 'serve 70b on 8 h200, prompts of 4k';
+const SAY = 'serve 70b on 8 h200';
 
 let state = { ...START };
 let config = null; // {name, bytes}: a config.json of the user
