@@ -35,8 +35,8 @@ const FIELDS = [
     { key: 'answer', tabs: 'serve', label: 'Answer, tokens', option: '--answer', usual: '256', slider: [5, 14, plain] },
     { key: 'flight', tabs: 'serve', label: 'Requests in flight', option: '--concurrency', usual: 'any' },
     { key: 'rate', tabs: 'serve', label: 'Requests a second', option: '--rate', usual: 'any' },
-    { key: 'ttft', tabs: 'serve', label: 'First token within', option: '--ttft', usual: 'for the best, 2s' },
-    { key: 'tpot', tabs: 'serve', label: 'Each token within', option: '--tpot', usual: 'for the best, 50ms' },
+    { key: 'ttft', tabs: 'serve', label: 'First token within', option: '--ttft', usual: '2s' },
+    { key: 'tpot', tabs: 'serve', label: 'Each token within', option: '--tpot', usual: '50ms' },
     { key: 'prompts', tabs: 'rl', label: 'Prompts of a step', option: '--prompts', usual: '64', slider: [3, 12, plain] },
     { key: 'answers', tabs: 'rl', label: 'Answers to each', option: '--samples', usual: '16', slider: [1, 7, plain] },
     { key: 'length', tabs: 'rl', label: 'Mean answer, tokens', option: '--answer', usual: '1024', slider: [7, 16, plain] },
@@ -48,7 +48,7 @@ const FIELDS = [
     { key: 'precision', tabs: 'plan tune serve rl', label: 'Precision', option: '--precision',
         values: { '': 'usual', bf16: 'bf16', fp8: 'fp8', mxfp8: 'mxfp8', nvfp4: 'nvfp4', int8: 'int8' } },
     { key: 'more', tabs: 'plan tune serve rl', label: 'More options', usual: '--top 3 ...' },
-    { key: 'whatif', tabs: 'plan tune serve rl', label: 'What if', usual: 'chip=b200; nodes=4' },
+    { key: 'whatif', tabs: 'plan tune serve rl', label: 'What if', usual: 'chip=b200' },
     { key: 'words', tabs: 'words', label: 'A question, as you would type or say it' },
 ];
 const MACHINE = { nodes: [0, 11, plain], chips: [0, 14, plain], pods: [0, 4, plain] };
