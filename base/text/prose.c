@@ -231,6 +231,7 @@ const char *grouped_text(double value, char *text) {
 }
 
 const char *digits_text(double value, char *text) {
+    if (value >= 999.95) return grouped_text(value, text);
     snprintf(text, NUMBER_TEXT_SIZE, "%.4g", value);
     return text;
 }

@@ -56,4 +56,4 @@ const char *duration_text(double seconds, char *text);                  /* "35.4
 const char *rate_text(double per_second, const char *unit, char *text); /* "459 TFLOP/s", "90.0 GB/s" */
 const char *usd_text(double value, char *text);                         /* "$234 M" */
 const char *grouped_text(double value, char *text);                     /* "3,128", rounded */
-const char *digits_text(double value, char *text);                      /* "31.28": four of them */
+const char *digits_text(double value, char *text);                      /* "31.28", "68,233" */

@@ -38,8 +38,8 @@ static void write_cards(const ServingReport *report, const ServingPoint *best, F
         snprintf(more, sizeof more, "at %.0f%% of the capacity for prompts", 100 * best->prefill_load);
         html_card(out, "First token", step_text(best->ttft_seconds, value), best->prefill_load > 0 ? more : "");
     }
-    snprintf(value, sizeof value, "%.4g tokens/s", best->per_chip);
-    snprintf(more, sizeof more, "%.4g for each user", best->per_user);
+    snprintf(value, sizeof value, "%s tokens/s", digits_text(best->per_chip, text));
+    snprintf(more, sizeof more, "%s for each user", digits_text(best->per_user, text));
     html_card(out, "A chip", value, more);
     if (usd >= 0) {
         snprintf(value, sizeof value, "$%.2f", usd);
