@@ -42,7 +42,7 @@ static const char STYLE[] =
     "picture.';font-size:.8rem;color:var(--dim)}}\n"
     "@media (max-width:30rem){main,header,footer{padding:0 .8rem}.cards{gap:.5rem}.cards div{flex-basis:calc(50% - "
     ".25rem)}"
-    ".cards dd{font-size:1.15rem}h1{font-size:1.4rem}}\n"
+    ".cards dd{font-size:1.15rem}h1{font-size:1.4rem}td:not(.n){min-width:6.5rem}}\n"
     "table{border-collapse:collapse;font-size:.88rem;margin:.4rem 0}\n"
     "h2+.wide>table>caption{position:absolute;left:-99rem}" /* the heading has said it */
     "caption{text-align:left;color:var(--dim);padding:.2rem 0;font-size:.85rem}\n"

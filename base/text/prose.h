@@ -26,6 +26,8 @@ void prose_item(Prose *prose, const char *between, const char *format, ...) __at
 /* Writes the text in lines of at most PROSE_WIDTH columns, fewer on a narrower terminal (terminal.h), the first behind
  * `first`, the others behind `rest` (blanks); breaks at blanks, but not between a number and its unit. */
 void prose_write(TextOut out, const char *first, const char *rest, const char *text);
+/* A command to copy, on one line behind `before`. */
+void command_write(TextOut out, const char *before, const char *command);
 
 /* Columns of UTF-8 text, one per character. */
 int text_columns(const char *text);
@@ -54,4 +56,4 @@ const char *duration_text(double seconds, char *text);                  /* "35.4
 const char *rate_text(double per_second, const char *unit, char *text); /* "459 TFLOP/s", "90.0 GB/s" */
 const char *usd_text(double value, char *text);                         /* "$234 M" */
 const char *grouped_text(double value, char *text);                     /* "3,128", rounded */
-const char *digits_text(double value, char *text);                      /* "31.28": four of them */
+const char *digits_text(double value, char *text);                      /* "31.28", "68,233" */

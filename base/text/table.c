@@ -150,9 +150,10 @@ static const char *style_of(const TableColumn *column) { return column->right ? 
 static void write_html_head(const Table *table, FILE *out) {
     fputs("<thead><tr>", out);
     for (int c = 0; c < table->columns; c++) {
-        fprintf(out, "<th scope=\"col\"%s>", style_of(&table->column[c]));
-        escape_write(ESCAPE_HTML, table->column[c].name ? table->column[c].name : "", out);
-        fputs("</th>", out);
+        const char *name = table->column[c].name; /* a head without a name is none */
+        fprintf(out, name && name[0] ? "<th scope=\"col\"%s>" : "<td%s>", style_of(&table->column[c]));
+        escape_write(ESCAPE_HTML, name ? name : "", out);
+        fputs(name && name[0] ? "</th>" : "</td>", out);
     }
     fputs("</tr></thead>\n", out);
 }

@@ -7,7 +7,7 @@ const text = bytes => new TextDecoder().decode(bytes);
 
 // ---- the question: what has a control ----
 
-const TABS = { plan: 'Training', tune: 'Fine-tuning', serve: 'Serving', rl: 'RL' };
+const TABS = { plan: 'Training', tune: 'Fine-tuning', serve: 'Serving', rl: 'RL', words: 'In words' };
 const COMMAND = { plan: ['plan'], tune: ['plan'], serve: ['inference'], rl: ['rl'] };
 const UNITS = { nodes: 'nodes', chips: 'chips', slice: 'slice', pods: 'pods' };
 
@@ -35,21 +35,25 @@ const FIELDS = [
     { key: 'answer', tabs: 'serve', label: 'Answer, tokens', option: '--answer', usual: '256', slider: [5, 14, plain] },
     { key: 'flight', tabs: 'serve', label: 'Requests in flight', option: '--concurrency', usual: 'any' },
     { key: 'rate', tabs: 'serve', label: 'Requests a second', option: '--rate', usual: 'any' },
-    { key: 'ttft', tabs: 'serve', label: 'First token within', option: '--ttft', usual: 'for the best, 2s' },
-    { key: 'tpot', tabs: 'serve', label: 'Each token within', option: '--tpot', usual: 'for the best, 50ms' },
+    { key: 'ttft', tabs: 'serve', label: 'First token within', option: '--ttft', usual: '2s' },
+    { key: 'tpot', tabs: 'serve', label: 'Each token within', option: '--tpot', usual: '50ms' },
     { key: 'prompts', tabs: 'rl', label: 'Prompts of a step', option: '--prompts', usual: '64', slider: [3, 12, plain] },
     { key: 'answers', tabs: 'rl', label: 'Answers to each', option: '--samples', usual: '16', slider: [1, 7, plain] },
     { key: 'length', tabs: 'rl', label: 'Mean answer, tokens', option: '--answer', usual: '1024', slider: [7, 16, plain] },
     { key: 'algorithm', tabs: 'rl', label: 'Algorithm', option: '--algorithm',
         values: { '': 'grpo', dapo: 'dapo', ppo: 'ppo', rloo: 'rloo', 'reinforce++': 'reinforce++' } },
     { key: 'for', tabs: 'plan', label: 'Launcher', option: '--for',
-        values: { '': 'the usual of the chip', maxtext: 'maxtext', megatron: 'megatron', torchtitan: 'torchtitan', deepspeed: 'deepspeed',
+        values: { '': 'usual', maxtext: 'maxtext', megatron: 'megatron', torchtitan: 'torchtitan', deepspeed: 'deepspeed',
             jax: 'jax', any: 'any' } },
     { key: 'precision', tabs: 'plan tune serve rl', label: 'Precision', option: '--precision',
         values: { '': 'usual', bf16: 'bf16', fp8: 'fp8', mxfp8: 'mxfp8', nvfp4: 'nvfp4', int8: 'int8' } },
+    { key: 'more', tabs: 'plan tune serve rl', label: 'More options', usual: '--top 3 ...' },
+    { key: 'whatif', tabs: 'plan tune serve rl', label: 'What if', usual: 'chip=b200' },
+    { key: 'words', tabs: 'words', label: 'A question, as you would type or say it' },
 ];
 const MACHINE = { nodes: [0, 11, plain], chips: [0, 14, plain], pods: [0, 4, plain] };
-const START = { tab: 'plan', model: '70b', chip: 'h100', unit: 'nodes', size: '64', task: 'sft', more: '' };
+const START = { tab: 'plan', model: '70b', chip: 'h100', unit: 'nodes', size: '64', task: 'sft' };
+const SAY = 'serve 70b on 8 h200';
 
 let state = { ...START };
 let config = null; // {name, bytes}: a config.json of the user
@@ -63,14 +67,16 @@ function split(line) {
 const quote = word => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 const line = words => ['shardopt', ...words].map(quote).join(' ');
 
-function question() {
+// whatIf: with what would be another question, whose answer is a line of text.
+function question(whatIf = false) {
+    if (state.tab === 'words') return split(state.words ?? '');
     const words = [...COMMAND[state.tab], '--model', config ? config.name : state.model];
     if (state.chip) words.push('--chip', state.chip);
     if (state.size) words.push(`--${state.unit}`, state.size);
     if (state.tab === 'tune' && state.method) words.push(`--${state.method}`, state.rank || '16');
     for (const field of FIELDS)
         if (field.option && field.tabs.includes(state.tab) && state[field.key]) words.push(field.option, state[field.key]);
-    return words.concat(split(state.more));
+    return words.concat(split(state.more ?? ''), whatIf && state.whatif ? ['--what-if', state.whatif] : []);
 }
 
 // ---- the link: all of the question, a dropped file too ----
@@ -94,7 +100,7 @@ async function follow(hash) {
     config = null;
     if (![...parts].length) return;
     for (const key of ['model', 'chip', 'size']) state[key] = '';
-    for (const key of ['tab', 'model', 'chip', 'unit', 'size', 'more', ...FIELDS.map(field => field.key)])
+    for (const key of ['tab', 'model', 'chip', 'unit', 'size', ...FIELDS.map(field => field.key)])
         if (parts.has(key)) state[key] = parts.get(key);
     if (!(state.tab in TABS)) state.tab = START.tab;
     if (!(state.unit in UNITS)) state.unit = START.unit;
@@ -160,7 +166,7 @@ function modelField() {
     const row = field('model', 'Model', { usual: 'name', list: 'models' });
     const file = make('input', { type: 'file', accept: '.json,application/json', hidden: true, id: 'file' });
     file.onchange = () => file.files[0] && take(file.files[0]);
-    const open = make('button', { type: 'button', id: 'open' }, config ? 'Back to a name' : 'Open a config.json');
+    const open = make('button', { type: 'button', id: 'open' }, config ? 'Back to a name' : 'Open config.json');
     open.onclick = () => config ? (config = null, build(), changed()) : file.click();
     row.append(make('span', { class: 'file', id: 'from' }, config ? `from ${config.name}` : ''), open, file);
     row.querySelector('#in-model').disabled = !!config;
@@ -181,9 +187,8 @@ function machineField() {
 function build(focus) {
     const chip = field('chip', 'Chip', { usual: 'name', list: 'chips' });
     chip.querySelector('input').addEventListener('change', fitUnit);
-    $('fields').replaceChildren(modelField(), chip, machineField(),
-        ...FIELDS.filter(one => one.tabs.split(' ').includes(state.tab)).map(one => field(one.key, one.label, one)),
-        field('more', 'More options', { usual: '--top 3 ...' }));
+    $('fields').replaceChildren(...state.tab === 'words' ? [] : [modelField(), chip, machineField()],
+        ...FIELDS.filter(one => one.tabs.split(' ').includes(state.tab)).map(one => field(one.key, one.label, one)));
     $('fields').setAttribute('aria-labelledby', `tab-${state.tab}`);
     for (const tab of $('tabs').children) {
         tab.setAttribute('aria-selected', tab.id === `tab-${state.tab}`);
@@ -194,6 +199,7 @@ function build(focus) {
 
 function select(tab, focus) {
     state.tab = tab;
+    if (tab === 'words') state.words ??= SAY;
     build(focus);
     changed(0);
 }
@@ -218,6 +224,11 @@ function makeTabs() {
 // TPUs come in chips, GPUs in nodes: the same number of chips, in the unit of the chip.
 const hosts = new Map(); // by the name of a chip: {kind, chips_per_host}
 function fitUnit() {
+    if (hosts.size && !hosts.has(state.chip) && /\d/.test(state.chip)) { // "8xH200", "p5.48xlarge": a whole machine
+        state.size = '';
+        build('in-chip');
+        return changed();
+    }
     const topology = hosts.get(state.chip), torus = topology?.kind.startsWith('torus'), count = numberOf(state.size);
     if (!topology || state.unit === 'chips' || torus === (state.unit !== 'nodes') || !Number.isFinite(count)) return;
     const chips = state.unit === 'nodes' ? count * 8 : 512;
@@ -231,6 +242,7 @@ const fileName = name => name.replace(/[^\w.-]/g, '_').replace(/^[.-]+/, '').sli
 async function take(file) {
     const MOST = 4 << 20;
     if (file.size > MOST) return say(`${file.name} is larger than a config.json: at most ${MOST} bytes are read.`);
+    if (state.tab === 'words') state.tab = START.tab;
     config = { name: fileName(file.name), bytes: new Uint8Array(await file.arrayBuffer()) };
     build('open');
     changed();
@@ -261,7 +273,7 @@ class Asker {
         this.#worker = this.#wanted = null;
     }
 }
-const first = new Asker(), whole = new Asker(), side = new Asker();
+const first = new Asker(), whole = new Asker(), side = new Asker(), other = new Asker();
 const input = () => config ? { [config.name]: config.bytes } : {};
 const say = words => { $('status').textContent = words; };
 
@@ -270,7 +282,7 @@ let asked = 0, timer, page = null;
 function changed(wait = 150) {
     clearTimeout(timer);
     timer = setTimeout(ask, wait);
-    $('command').textContent = line(question());
+    $('command').textContent = line(question(true));
 }
 
 // The report of a training plan is there twice: at once without its searches around the plan, then with them.
@@ -280,10 +292,10 @@ async function ask() {
     document.documentElement.dataset.state = 'busy';
     $('shown').setAttribute('aria-busy', 'true');
     for (const name of ['copy-script', 'save-page']) $(name).disabled = true;
-    $('script').hidden = $('wrong').hidden = true;
+    $('script').hidden = $('wrong').hidden = $('what-if').hidden = true;
     page = null;
     $('stop').hidden = false;
-    $('command').textContent = line(words);
+    $('command').textContent = line(question(true));
     const slow = setTimeout(() => id === asked && say('Searching …'), 400);
     const html = [...words, '--format', 'html'];
     let seconds = 0;
@@ -295,12 +307,19 @@ async function ask() {
     };
     first.stop();
     whole.stop();
+    other.stop();
     if (words[0] === 'plan' && !words.includes('--sensitivity')) {
         const soon = first.ask([...html, '--sensitivity', 'none'], input()).then(answer => seen(answer, false));
         if (navigator.hardwareConcurrency < 4) await soon; // both at once would each take twice as long
         if (id !== asked || document.documentElement.dataset.state === 'done') return;
     }
     seen(await whole.ask(html, input()), true);
+    if (id === asked && state.whatif && state.tab !== 'words') showWhatIf(await other.ask(question(true), input()));
+}
+
+function showWhatIf({ out, err }) {
+    $('what-if').textContent = /^What if [^]*/m.exec(text(out))?.[0].replace(/\n +/g, ' ') ?? text(err);
+    $('what-if').hidden = false;
 }
 
 function show(answer, last, seconds) {
@@ -382,7 +401,7 @@ async function saveJson() {
 }
 
 function listen() {
-    $('copy-command').onclick = () => copy(line(question()), 'The command');
+    $('copy-command').onclick = () => copy($('command').textContent, 'The command');
     $('copy-link').onclick = () => copy(location.href, 'The link');
     $('copy-script').onclick = launchScript;
     $('save-page').onclick = () => save(page, 'page.html', 'text/html');
@@ -391,6 +410,7 @@ function listen() {
         asked++;
         first.stop();
         whole.stop();
+        other.stop();
         $('stop').hidden = true;
         document.documentElement.dataset.state = 'done';
         say('Stopped.');
@@ -435,7 +455,7 @@ async function start() {
     listen();
     await follow(location.hash);
     build();
-    $('command').textContent = line(question());
+    $('command').textContent = line(question(true));
     if (typeof DecompressionStream === 'undefined') return say('This page needs a browser of 2023 or later.');
     const script = `${$('program').textContent}\n${$('worker').textContent}`;
     source = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));

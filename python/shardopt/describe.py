@@ -11,13 +11,17 @@ import json
 import math
 import re
 import sys
+from typing import Any, Counter, Dict, List, Optional, Sequence, Tuple
+
+Shape = Tuple[int, ...]
+Kind = Dict[str, Any]
 
 
-def numbers(shape):
+def numbers(shape: Sequence[int]) -> int:
     return math.prod(shape)
 
 
-def first(config, *names, default=0):
+def first(config: Any, *names: str, default: int = 0) -> int:
     """The first of the keys that the config has, as a number."""
     for name in names:
         value = getattr(config, name, None)
@@ -29,13 +33,13 @@ def first(config, *names, default=0):
 class Layer:
     """The parameters of one layer by their names inside it; each is taken by what recognises it."""
 
-    def __init__(self, parameters):
+    def __init__(self, parameters: Dict[str, Shape]) -> None:
         self.left = dict(parameters)
 
-    def find(self, pattern):
+    def find(self, pattern: str) -> List[str]:
         return [name for name in self.left if re.search(pattern, name)]
 
-    def take(self, pattern):
+    def take(self, pattern: str) -> List[Shape]:
         """Shapes of all that match, which then are taken."""
         return [self.left.pop(name) for name in self.find(pattern)]
 
@@ -43,12 +47,12 @@ class Layer:
 ATTENTION = r"(^|\.)(self_attn|attn|attention|self_attention|mixer|temporal_block)\."
 
 
-def attention(layer, kind, d_model, config):
+def attention(layer: Layer, kind: Kind, d_model: int, config: Any) -> None:
     heads = first(config, "num_attention_heads", "n_head", "n_heads", "num_heads")
     if layer.find(ATTENTION + r"kv_a_proj_with_mqa\.weight$"):
-        nope, rope, value = (first(config, key) for key in ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"))
+        nope, rope, wide = (first(config, key) for key in ("qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim"))
         kind.update(heads=heads, kv_lora_rank=first(config, "kv_lora_rank"), qk_nope_head_dim=nope, qk_rope_head_dim=rope,
-                    v_head_dim=value)
+                    v_head_dim=wide)
         if layer.take(ATTENTION + r"q_a_proj\.weight$"):
             kind["q_lora_rank"] = first(config, "q_lora_rank")
         layer.take(ATTENTION + r"(kv_a_proj_with_mqa|kv_b_proj|q_b_proj|q_proj|o_proj)\.weight$")
@@ -74,16 +78,16 @@ def attention(layer, kind, d_model, config):
     kind["qk_norm_parameters"] = sum(map(numbers, norms))
 
 
-def mamba2(layer, kind, d_model, config):
+def mamba2(layer: Layer, kind: Kind, d_model: int, config: Any) -> None:
     if not (layer.find(r"\.A_log$") and layer.find(r"\.dt_bias$") and layer.find(r"in_proj\.weight$")):
         return
-    heads = layer.left[layer.find(r"\.A_log$")[0]]
+    decay = layer.left[layer.find(r"\.A_log$")[0]]
     projection = layer.left[layer.find(r"in_proj\.weight$")[0]]
     convolution = layer.left[layer.find(r"conv1d\.weight$")[0]]
     out = layer.find(r"out_proj\.weight$")
-    if len(heads) != 1 or not out:
+    if len(decay) != 1 or not out:
         return
-    width, heads = layer.left[out[0]][1], heads[0]
+    width, heads = layer.left[out[0]][1], decay[0]
     state = first(config, "ssm_state_size", "state_size", "mamba_d_state")
     if not state or projection[0] != width + convolution[0] + heads:
         return
@@ -93,7 +97,7 @@ def mamba2(layer, kind, d_model, config):
     layer.take(r"(\.A_log|\.dt_bias|\.D|in_proj\.weight|conv1d\.weight|out_proj\.weight)$")
 
 
-def delta_net(layer, kind, d_model, config):
+def delta_net(layer: Layer, kind: Kind, d_model: int, config: Any) -> None:
     keys = {key: first(config, f"linear_{key}") for key in
             ("num_key_heads", "num_value_heads", "key_head_dim", "value_head_dim", "conv_kernel_dim")}
     if not layer.find(r"linear_attn\.A_log$") or not all(keys.values()):
@@ -104,7 +108,7 @@ def delta_net(layer, kind, d_model, config):
     layer.take(r"linear_attn\.")
 
 
-def feed_forward(layer, kind, d_model, config):
+def feed_forward(layer: Layer, kind: Kind, d_model: int, config: Any) -> None:
     up = layer.find(r"(^|\.)experts\.gate_up_proj(\.weight)?$") or layer.find(r"(^|\.)experts\.up_proj(\.weight)?$")
     down = layer.find(r"(^|\.)experts\.down_proj(\.weight)?$")
     router = layer.find(r"(^|\.)(gate|router)(\.\w+)?\.weight$")
@@ -130,8 +134,9 @@ def feed_forward(layer, kind, d_model, config):
             del layer.left[name]
 
 
-def describe_layer(parameters, d_model, config, unknown):
-    layer, kind = Layer(parameters), {"gated": True}
+def describe_layer(parameters: Dict[str, Shape], d_model: int, config: Any, unknown: Counter[str]) -> Kind:
+    layer = Layer(parameters)
+    kind: Kind = {"gated": True}
     for recognise in (delta_net, mamba2, attention, feed_forward):
         recognise(layer, kind, d_model, config)
     norms = [name for name, shape in layer.left.items() if shape == (d_model,) and "norm" in name and name.endswith("weight")]
@@ -152,7 +157,7 @@ def describe_layer(parameters, d_model, config, unknown):
     return kind
 
 
-def describe(model, config):
+def describe(model: Any, config: Any) -> Tuple[Kind, Counter[str]]:
     """The native file of a module, and what was not recognised: parameters by name."""
     import torch
 
@@ -164,7 +169,9 @@ def describe(model, config):
     if not lists or not d_model:
         raise SystemExit("shardopt.describe: no list of decoder layers was found; write the layers by hand (CONTRIBUTING.md)")
     prefix, layers = lists[0]
-    unknown, kinds, seen = collections.Counter(), [], set()
+    unknown: Counter[str] = collections.Counter()
+    kinds: List[Kind] = []
+    seen = set()
     for layer in layers:
         parameters = {}
         for name, parameter in layer.named_parameters():
@@ -182,7 +189,7 @@ def describe(model, config):
     head = model.get_output_embeddings().weight if model.get_output_embeddings() is not None else embedding
     result = {"model_type": "shardopt", "d_model": d_model, "vocab": embedding.shape[0], "tied": head is embedding,
               "max_seq": first(text, "max_position_embeddings", "n_positions", default=1 << 20), "layers": kinds}
-    rest = collections.Counter()
+    rest: Counter[str] = collections.Counter()
     for name, parameter in model.named_parameters():
         if id(parameter) in seen or parameter is embedding or (parameter is head and parameter.shape == embedding.shape):
             continue
@@ -197,7 +204,7 @@ def describe(model, config):
     return result, unknown
 
 
-def main(arguments=None):
+def main(arguments: Optional[Sequence[str]] = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m shardopt.describe", description=__doc__.split("\n\n")[0])
     parser.add_argument("model", metavar="MODEL_OR_FOLDER", help="a folder with config.json, or a name on the hub")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="the model file to write")

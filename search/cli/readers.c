@@ -11,20 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* A word, its value, and what reads them: as Replaced.word returns; below 0: the value is none of its. */
-typedef struct {
-    const char *word, *value;
-    int read;
-} Typed;
-
-/* `--gpus-per-node 8`: --nodes counts hosts of so many. */
-static int read_host(Replaced *out, Typed typed) {
-    int64_t number;
-    Error not_whole = {0};
-    if (!typed.value || !number_whole(typed.value, "", 1, 1024, &number, &not_whole)) return -1;
-    return out->any = true, out->instance = (int)number, typed.read;
-}
-
 /* The batch of a device is that of a pass; MaxText's is of a step, which has one. */
 static int read_device_batch(Replaced *out, Typed typed) {
     char *end = NULL;
@@ -265,21 +251,6 @@ static int read_drafts(Replaced *out, Typed typed) {
     return read_number(out, (Typed){typed.word, number ? number : "3", typed.read}, "drafts");
 }
 
-/* `--count 16`: instances of a cloud, or chips. */
-static int read_count(Replaced *out, Typed typed) {
-    const char *chips = replaced_option(out, "--chips"); /* of a board, "--hgx a100-8 --num 96" */
-    bool hosts = out->cloud || (chips && atol(chips) > 0 && atol(chips) <= 16);
-    out->counted = out->counted || hosts;
-    return replaced_add(out, "--%s=%s", hosts ? "nodes" : "chips", typed.value) ? typed.read : 0;
-}
-
-/* The name of a cluster, or a machine. */
-static int read_cluster(Replaced *out, Typed typed) {
-    bool ok = true;
-    if (replaced_machine(out, typed.value, out->sized, &ok)) return ok ? typed.read : 0;
-    return replaced_leave(out, &out->passed, "--cluster") ? typed.read : 0;
-}
-
 /* The batch of OpenRLHF's trainer is of answers where the rollout has one of its own. */
 static int read_train_batch(Replaced *out, Typed typed) {
     if (!typed.value) return -1;
@@ -332,14 +303,6 @@ static int read_mesh(Replaced *out, Typed typed) {
     return replaced_add(out, "--slice=%s", typed.value) ? typed.read : 0;
 }
 
-/* `--vram 24`: of two boards of a chip the one with so much; a chip of so much where the line names none. */
-static int read_vram(Replaced *out, Typed typed) {
-    double gigabytes = typed.value ? strtod(typed.value, NULL) : 0;
-    if (!(gigabytes > 0)) return -1;
-    out->any = true;
-    return (out->vram = arena_format(out->arena, "%g", gigabytes)) ? typed.read : 0;
-}
-
 /* `--params 3B`: a model of that size, unless the line has all sizes. */
 static int read_params(Replaced *out, Typed typed) {
     if (!typed.value || !isdigit((unsigned char)*typed.value)) return -1;
@@ -359,41 +322,6 @@ static int read_job(Replaced *out, Typed typed) {
     return out->any = true, out->job = tokens, typed.read;
 }
 
-/* `--ib ndr400`, `--network 100GbE`: what a host reaches others with; of InfiniBand's names each of its NICs. */
-static int read_network(Replaced *out, Typed typed) {
-    const char *value = typed.value ? typed.value : "";
-    const char *digits = value + strcspn(value, "0123456789");
-    double rate = strtod(digits, NULL), times = 1;
-    char *unit = (char *)digits + strspn(digits, "0123456789.");
-    if (tolower((unsigned char)*unit) == 'x' && isdigit((unsigned char)unit[1])) /* "8x200Gb" */
-        times = rate, rate = strtod(unit + 1, NULL), unit += 1 + strspn(unit + 1, "0123456789.");
-    bool each = digits > value && times == 1 && !strcasestr(value, "eth") && !strpbrk(value, " ");
-    each = each || (strcasestr(typed.word, "ib") && times == 1 && rate > 0 && rate <= 800);
-    if (!(rate > 0) || !replaced_has(out, "network") || (each && rate > 1600))
-        return replaced_advise(out, "a chip is planned with its own network; --network 400Gbps says that of a host")
-                   ? value[0] && value[0] != '-' ? typed.read : 1
-                   : 0;
-    bool bytes = strstr(unit, "GB") != NULL && !strcasestr(unit, "gbe"),
-         tera = toupper((unsigned char)unit[strspn(unit, " ")]) == 'T';
-    out->network = rate * times * (bytes ? 8 : 1) * (tera ? 1000 : 1);
-    out->network_is_of_nic = each;
-    return out->any = true, typed.read;
-}
-
-/* Kubernetes' "nvidia.com/gpu=4" and "nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3". */
-static int read_resource(Replaced *out, Typed typed) {
-    const char *value = typed.value ? strchr(typed.value, '=') : NULL;
-    bool ok = true;
-    if (!value)
-        return replaced_leave(out, &out->passed, typed.word) ? typed.value && *typed.value != '-' ? typed.read : 1 : 0;
-    if (isdigit((unsigned char)value[1])) return replaced_add(out, "--chips=%s", value + 1) ? typed.read : 0;
-    char *text = arena_format(out->arena, "%s", value + 1);
-    for (char *at = text; at && *at; at++) *at = *at == '-' ? ' ' : *at;
-    return text && (replaced_machine_text(out, text, &ok) || replaced_leave(out, &out->passed, typed.word)) && ok
-               ? typed.read
-               : 0;
-}
-
 /* Answers of a step, which are --prompts times --samples; few of them are those of a prompt. */
 static int read_rollouts(Replaced *out, Typed typed) {
     enum { MOST_OF_A_PROMPT = 128 };
@@ -403,15 +331,6 @@ static int read_rollouts(Replaced *out, Typed typed) {
                    replaced_advise(out, "%ld rollouts are %ld prompts with 16 answers each", all, all / each)
                ? typed.read
                : 0;
-}
-
-/* Dollars an hour of an instance, or of a chip. */
-static int read_price(Replaced *out, Typed typed) {
-    enum { DEAREST_CHIP = 20 };
-    double price = typed.value ? strtod(typed.value + (*typed.value == '$'), NULL) : 0;
-    if (!(price > 0)) return -1;
-    if (!out->cloud && price <= DEAREST_CHIP) return replaced_add(out, "--price=%g", price) ? typed.read : 0;
-    return out->any = true, out->hourly = price, typed.read;
 }
 
 /* A model's size, "@size hidden_size". */
@@ -484,7 +403,6 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
         const char *name;
         int (*read)(Replaced *out, Typed typed);
     } READERS[] = {
-        {"@host", read_host},
         {"@device_batch", read_device_batch},
         {"@accumulation", read_accumulation},
         {"@config", read_config},
@@ -500,16 +418,10 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
         {"@rest", read_rest},
         {"@mesh", read_mesh},
         {"@drafts", read_drafts},
-        {"@cluster", read_cluster},
-        {"@count", read_count},
         {"@tp", read_tp},
-        {"@vram", read_vram},
-        {"@resource", read_resource},
         {"@rollouts", read_rollouts},
-        {"@network", read_network},
         {"@params", read_params},
         {"@job", read_job},
-        {"@price", read_price},
         {"@train_batch", read_train_batch},
     };
     Typed typed = {word, value, read};
@@ -518,7 +430,7 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
                : strncmp(reader, "@trainer ", 9) == 0 ? read_trainer(out, typed, reader + 9)
                : strncmp(reader, "@gpus ", 6) == 0    ? read_gpus(out, typed, reader + 6)
                : strncmp(reader, "@mesh ", 6) == 0    ? read_axes(out, typed, reader[6] == 's')
-                                                      : -1;
+                                                      : replaced_machine_reader(out, reader, typed);
     for (size_t i = 0; i < COUNT_OF(READERS); i++)
         if (strcmp(reader, READERS[i].name) == 0) done = READERS[i].read(out, typed);
     return done >= 0 ? done : !replaced_unknown(out, word) ? 0 : value && value[0] != '-' ? read : 1;

@@ -66,6 +66,27 @@ bool replaced_keep(Replaced *out, char *word) {
     return true;
 }
 
+const char *replaced_option(const Replaced *out, const char *option) {
+    for (int i = 1; i < out->count; i++) {
+        const char *word = out->words[i];
+        if (!replaced_is(word, option)) continue;
+        return word[strlen(option)] == '=' ? word + strlen(option) + 1 : i + 1 < out->count ? out->words[i + 1] : "";
+    }
+    return NULL;
+}
+
+bool replaced_put(Replaced *out, const char *option, char *word) {
+    for (int i = 1; i < out->count; i++) {
+        if (!replaced_is(out->words[i], option)) continue;
+        int own = 1 + !strchr(out->words[i], '='), kept = word != NULL;
+        if (kept) out->words[i] = word;
+        memmove(out->words + i + kept, out->words + i + own, (size_t)(out->count - i - own) * sizeof *out->words);
+        out->count -= own - kept;
+        break;
+    }
+    return out->any = true;
+}
+
 /* Whether other words of the line said so too: "sft" and --finetuning_type full, "128 H100" and an instance of them. */
 static bool is_said(Replaced *out, const char *text) {
     const char *equals = strchr(text, '='), *before;

@@ -59,19 +59,19 @@ struct Replaced {
     long seq;           /* tokens of a sequence; 0: not said */
     double network;     /* Gb/s of a host, or of a NIC of it; 0: not said */
     bool network_is_of_nic;
-    long train_gpus, rollout_gpus; /* of RL; 0: not said */
+    long train_gpus, rollout_gpus;       /* of RL; 0: not said */
     const char *mesh_sizes, *mesh_names; /* of JAX's mesh; NULL: not said */
-    int64_t degrees;    /* their product; 0: not said */
-    double dataset;     /* tokens of the data of a fine-tuning, once; 0: not said */
-    bool engine_degrees; /* RL's engines have degrees of their own, or a pipeline is said */
-    bool loose;         /* the batch may change a little */
-    int nics;           /* of a host; 0: not said */
-    const char *params; /* of a model, "3B"; NULL: not said */
-    double job;         /* tokens of answers that a batch job has; 0: not said */
-    const char *vram;   /* GB of a chip that the line says; NULL: it says none */
-    double hourly;      /* dollars an hour of an instance; 0: not said */
-    const char *sizes;  /* a model's sizes, "hidden_size=4096 "; NULL: none */
-    Catalog catalog;    /* replaced_catalog() */
+    int64_t degrees;                     /* their product; 0: not said */
+    double dataset;                      /* tokens of the data of a fine-tuning, once; 0: not said */
+    bool engine_degrees;                 /* RL's engines have degrees of their own, or a pipeline is said */
+    bool loose;                          /* the batch may change a little */
+    int nics;                            /* of a host; 0: not said */
+    const char *params;                  /* of a model, "3B"; NULL: not said */
+    double job;                          /* tokens of answers that a batch job has; 0: not said */
+    const char *vram;                    /* GB of a chip that the line says; NULL: it says none */
+    double hourly;                       /* dollars an hour of an instance; 0: not said */
+    const char *sizes;                   /* a model's sizes, "hidden_size=4096 "; NULL: none */
+    Catalog catalog;                     /* replaced_catalog() */
     bool read;
     Zoo zoo; /* replaced_zoo() */
     bool zoo_is_read;
@@ -118,8 +118,18 @@ bool replaced_rest(Replaced *out);
 bool replaced_add_model(Replaced *out);
 /* Adds to the conditions of --require. False: memory is out. */
 bool replaced_condition(Replaced *out, const char *condition);
+/* A word, its value, and how many words both are. */
+typedef struct {
+    const char *word, *value;
+    int read;
+} Typed;
+/* What the readers of machines do: as Replaced.word returns; below 0: the value is none of theirs. */
+int replaced_machine_reader(Replaced *out, const char *reader, Typed typed);
 /* What `@reader` of meanings.tsv does. As Replaced.word returns. */
 int replaced_reader(Replaced *out, const char *reader, const char *word, const char *value, int read);
+
+/* Notes what the whole line says, which the reading of single words depends on. */
+void replaced_look_ahead(Replaced *out, int argc, char **argv);
 
 /* Leaves out an option, whose name is in a list that the advice has. False: memory is out. */
 bool replaced_leave(Replaced *out, const char **list, const char *name);

@@ -31,27 +31,6 @@ static bool add_instance(Replaced *out, const char *word, bool *ok) {
     return *ok = replaced_add(out, "--chip=%s", chip->name), true;
 }
 
-const char *replaced_option(const Replaced *out, const char *option) {
-    for (int i = 1; i < out->count; i++) {
-        const char *word = out->words[i];
-        if (!replaced_is(word, option)) continue;
-        return word[strlen(option)] == '=' ? word + strlen(option) + 1 : i + 1 < out->count ? out->words[i + 1] : "";
-    }
-    return NULL;
-}
-
-bool replaced_put(Replaced *out, const char *option, char *word) {
-    for (int i = 1; i < out->count; i++) {
-        if (!replaced_is(out->words[i], option)) continue;
-        int own = 1 + !strchr(out->words[i], '='), kept = word != NULL;
-        if (kept) out->words[i] = word;
-        memmove(out->words + i + kept, out->words + i + own, (size_t)(out->count - i - own) * sizeof *out->words);
-        out->count -= own - kept;
-        break;
-    }
-    return out->any = true;
-}
-
 bool replaced_count_instances(Replaced *out) {
     const char *value = replaced_option(out, "--nodes");
     if (!value) return out->sized || replaced_add(out, "--chips=%d", out->instance);

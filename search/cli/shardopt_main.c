@@ -249,13 +249,13 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         if (command == COMMANDS[0] && compares(argc, argv)) command = &COMMAND_SWEEP;
         if (command != COMMANDS[0] && command != &COMMAND_SWEEP && compares(argc, argv))
             return sweep_of(command, argc - own, argv + own, streams, error);
-        if (command == &COMMAND_INFERENCE && words_need_machines(argc - own, argv + own))
+        if (command == &COMMAND_INFERENCE && words_need_machines(&COMMAND_INFERENCE, argc - own, argv + own))
             return sweep_of(command, argc - own, argv + own, streams, error);
         return command_run(command, argc - own, argv + own, streams, error);
     }
     const Command *command = command_named(word, error);
     if (((command == &COMMAND_INFERENCE || command == &COMMAND_RL) && compares(argc - 1, argv + 1)) ||
-        (command == &COMMAND_INFERENCE && words_need_machines(argc - 1, argv + 1)))
+        (command == &COMMAND_INFERENCE && words_need_machines(&COMMAND_INFERENCE, argc - 1, argv + 1)))
         return sweep_of(command, argc - 1, argv + 1, streams, error);
     if (command && word_among("check explain", word) && command_of_words(argc - 1, argv + 1) != COMMANDS[0])
         command = command_of_words(argc - 1, argv + 1);

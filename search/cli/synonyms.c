@@ -399,81 +399,6 @@ static char **in_single_words(Arena *arena, int *argc, char **argv) {
     return words;
 }
 
-/* What the line says somewhere, which other words depend on. */
-static void note_word(Replaced *out, const char *word, const char *next) {
-    static const char *const SIZES[] = {"--nodes", "--chips", "--pods", "--slice", "@host"};
-    static const char *const TUNED[] = {"--lora", "--qlora", "--task", "--freeze", "--targets", "@quantised"};
-    Meaning meaning;
-    bool key = isalpha((unsigned char)*word) && strchr(word, '='),
-         brief = word[0] == '-' && word[1] && word[1] != '-' && !word[2];
-    out->qlora = out->qlora || strcmp(word, "--qlora") == 0;
-    if (strncmp(word, "--question", 10) == 0) out->sentence = true, out->question = word[10] ? word + 11 : NULL;
-    out->vllm =
-        out->vllm || strstr(word, "=vllm") || (strcmp(word, "--engine") == 0 && next && strcmp(next, "vllm") == 0);
-    const char *own_value = strchr(word, '=') ? strchr(word, '=') + 1 : word;
-    out->maxtext = out->maxtext || strcasestr(word, "maxtext") || strncmp(word, "--tpu", 5) == 0 ||
-                   strcasestr(word, "max_target") || strstr(word, "ici_") || strstr(word, "base_emb") ||
-                   typed_slice(own_value);
-    if ((*word != '-' && !key) || (brief && *word == '-' && word[1] == 'o') ||
-        !replaced_meaning(out, word, next, &meaning))
-        return;
-    char own[48];
-    out->foreign += meaning.own < 0;
-    if (meaning.own >= 0) {
-        snprintf(own, sizeof own, "--%s", out->command->options[meaning.own].name);
-        meaning.what = own;
-    }
-    const char *value = strchr(word, '=') ? strchr(word, '=') + 1 : next;
-    if (value && (meaning_is(&meaning, "--seq") || meaning_is(&meaning, "--max-length"))) {
-        int64_t tokens = 0;
-        Error none = {0};
-        if (number_tokens(value, "", 1, 1 << 30, &tokens, &none)) out->seq = (long)tokens;
-    }
-    int number = value ? atoi(value) : 0;
-    bool any = false;
-    for (size_t i = 0; i < COUNT_OF(SIZES); i++) out->sized = out->sized || meaning_is(&meaning, SIZES[i]);
-    for (size_t i = 0; i < COUNT_OF(TUNED); i++) any = any || meaning_is(&meaning, TUNED[i]);
-    const WordRow *way = meaning_is(&meaning, "@way") && value ? word_row("command", value) : NULL;
-    out->tuned = out->tuned || any || (way && way->cell[3]);
-    out->qlora = out->qlora || (way && way->cell[3] && strncmp(way->cell[3], "--qlora", 7) == 0);
-    static const char *const TRAINED[] = {"--sequences", "--batch", "--seq", "--tokens", "--optimizer"};
-    for (size_t i = 0; i < COUNT_OF(TRAINED); i++) out->trained = out->trained || meaning_is(&meaning, TRAINED[i]);
-    out->counted = out->counted || ((meaning_is(&meaning, "--chips") || meaning_is(&meaning, "@host")) &&
-                                    meaning.own < 0 && !strcasestr(word, "tpu"));
-    out->ranked = out->ranked || (meaning_is(&meaning, "--lora") && meaning.own < 0);
-    out->model = out->model || meaning_is(&meaning, "--model") || strncmp(word, "--from", 6) == 0;
-    for (int i = 0; i < REST_COUNT; i++)
-        if (meaning_is(&meaning, REST_ROLES[i]) || strncmp(meaning.what, "data>", 5) == 0 ||
-            (meaning_is(&meaning, "--require") && value && strstr(value, REST_ROLES[i])))
-            out->roles |= 1u << i;
-    out->tasked = out->tasked || meaning_is(&meaning, "--task");
-    out->says_drafts = out->says_drafts || strcmp(meaning.what, "@number drafts") == 0;
-    out->engine_degrees = out->engine_degrees || meaning_is(&meaning, "--rollout") || meaning_is(&meaning, "@trainer");
-    if (word_among("fsdp ep expert", meaning.what)) out->roles |= 1u << REST_COUNT;
-    out->cloud = out->cloud || (meaning_is(&meaning, "--chip") && value && replaced_is_instance(out, value));
-    out->accumulates = out->accumulates || strcmp(meaning.what, "@accumulation") == 0;
-    out->rolls = out->rolls || strcasestr(word, "rollout_batch") || strcasestr(word, "rollout-batch");
-    out->total =
-        out->total || strcasestr(word, "global") || strcasestr(word, "effective") || strstr(word, "train_batch");
-    out->micro = out->micro || meaning_is(&meaning, "microbatch_sequences") || meaning_is(&meaning, "@device_batch");
-    out->dp_attention = meaning_is(&meaning, "data") && number > 1 && number < 1 << 16 ? number : out->dp_attention;
-    out->attends = out->attends || strcmp(meaning.what, "attention_data>=2") == 0;
-    out->dp_experts = out->dp_experts || strcmp(meaning.what, "expert>=2") == 0;
-}
-
-static void look_ahead(Replaced *out, int argc, char **argv) {
-    for (int pass = 0; pass < 2; pass++) { /* what is tuned decides what other words mean */
-        out->foreign = 0;
-        for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-            const WordRow *way = word_row("command", argv[i]);
-            out->tuned = out->tuned || (way && way->cell[3] && *way->cell[3] && strcmp(way->cell[2], "plan") == 0 &&
-                                        !strstr(way->cell[3], "--for") && argv[i][0] != '-');
-            note_word(out, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
-        }
-    }
-    if (!out->attends) out->dp_attention = 0;
-}
-
 /* Reads all words, argv[0] as it is. False: memory is out. */
 static bool read_all(Replaced *out, int argc, char **argv) {
     const Command *command = out->command;
@@ -507,43 +432,6 @@ static bool read_all(Replaced *out, int argc, char **argv) {
     return true;
 }
 
-/* What a line says, read as the words of `plan`. */
-static Replaced reading_of(Arena *arena, int argc, char **argv) {
-    Replaced out = {.command = COMMANDS[0], .arena = arena};
-    look_ahead(&out, argc, argv);
-    return out;
-}
-
-bool words_need_machines(int argc, char **argv) {
-    Arena arena = {0};
-    Replaced out = {.command = &COMMAND_INFERENCE, .arena = &arena};
-    static const char *const LOADS[] = {"--rate", "@tokens_rate", "--concurrency", "--finish-in", "--budget"};
-    bool loaded = false;
-    look_ahead(&out, argc, argv);
-    for (int i = 1; i < argc; i++) {
-        Meaning meaning;
-        const char *value = strchr(argv[i], '=') ? strchr(argv[i], '=') + 1 : i + 1 < argc ? argv[i + 1] : NULL;
-        bool ok = true, is = argv[i][0] == '-' && replaced_meaning(&out, argv[i], value, &meaning) && meaning.own < 0;
-        for (size_t k = 0; k < COUNT_OF(LOADS) && is; k++) loaded = loaded || meaning_is(&meaning, LOADS[k]);
-        loaded = loaded || (is && meaning_is(&meaning, "--objective cost"));
-        out.count = 0, out.words = NULL, out.room = 0; /* what a machine would be is not kept */
-        out.sized = out.sized || (argv[i][0] != '-' && (replaced_machine(&out, argv[i], false, &ok), !ok));
-        out.sized = out.sized || strncmp(argv[i], "--from", 6) == 0 || strcmp(argv[i], "--help") == 0 ||
-                    strncmp(argv[i], "--slice", 7) == 0 || (out.instance && argv[i][0] != '-');
-    }
-    bool sized = out.sized || out.conditions || out.roles;
-    arena_free(&arena);
-    return loaded && !sized;
-}
-
-bool words_say(int argc, char **argv, WordsOf what) {
-    Arena arena = {0};
-    Replaced out = reading_of(&arena, argc, argv);
-    arena_free(&arena);
-    for (int i = 1; i < argc && what == WORDS_TUNE; i++) out.tuned = out.tuned || strcmp(argv[i], "--help") == 0;
-    return what == WORDS_DIVIDE ? out.roles != 0 : out.tuned || (what == WORDS_TRAIN && out.trained);
-}
-
 /* What remains of a line whose unknown words are left out, as its last answer; a line that has more to it. */
 static bool add_rest(Replaced *out) {
     enum { LONGEST = 200 };
@@ -575,7 +463,7 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     out.last = &out.unknown;
     out.words = ARENA_NEW(arena, char *, (size_t)out.room);
     if (!words || !out.words) return error_memory(error);
-    look_ahead(&out, count, words);
+    replaced_look_ahead(&out, count, words);
     if (!read_all(&out, count, words)) return error_memory(error);
     if (!replaced_add_memory(&out) || !replaced_add_job(&out)) return error_memory(error);
     if (out.instance && !replaced_count_instances(&out)) return error_memory(error);

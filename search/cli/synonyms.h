@@ -9,8 +9,8 @@
 typedef enum { WORDS_TUNE, WORDS_TRAIN, WORDS_DIVIDE } WordsOf;
 bool words_say(int argc, char **argv, WordsOf what);
 
-/* Whether a line of `inference` has a load in the field's words and no machine of a size, which is what it wants then. */
-bool words_need_machines(int argc, char **argv);
+/* Whether a line of serving has a load in the field's words and no machine of a size, which it wants then. */
+bool words_need_machines(const Command *serving, int argc, char **argv);
 
 /* A question: "how many ...", or one word of the shell's that holds several. And its words as those of a
  * command (*command), split at blanks, with what it wants as options; in the arena. NULL: memory is out. */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The answer as one page: a step in time, both pools with their phases and the tail; who is in flight; the words. */
-#include "base/escape.h"
-#include "base/memory_stream.h"
+/* The answer as one page: the words; a step in time, both pools, their phases and the tail; HBM; who is in flight. */
 #include "base/text/html.h"
 #include "base/text/lines.h"
 #include "base/util.h"
 #include "search/answer/plan_words.h"
+#include "search/report/html/pictures.h"
 #include "search/rl/rl_report.h"
 
 #include <stdlib.h>
@@ -63,7 +62,7 @@ static void add_end(Lane *on, const RlStep *step) {
     add_bar(on, rl_phase_words(RL_TRANSFER), step->phases[RL_TRANSFER], PAINT_PIPELINE);
 }
 
-static bool draw_step(const RlStep *step, FILE *out, Prose *words, Table *table) {
+static bool draw_step(const RlStep *step, Arena *arena, FILE *out, Prose *words, Table *table) {
     bool shared = step->way == RL_COLOCATED, lags = rl_way_lags(step->way);
     static const struct {
         Paint paint;
@@ -76,6 +75,7 @@ static bool draw_step(const RlStep *step, FILE *out, Prose *words, Table *table)
                  {PAINT_WAITS, "waits"},
                  {PAINT_PIPELINE, "weights to the engines"}};
     double bottom = shared ? 46 : 84;
+    *table = table_new(arena, "A step in time", "pool|phase|>from|>seconds");
     Svg svg = svg_open(out, "step-svg", LANE_WIDTH, bottom + 64, "A step in time",
                        "Phases of each pool from left to right, until the weights are at the engines");
     Lane on = {&svg, {0, step->seconds, LANE_LEFT, LANE_WIDTH - 16, false}, table, "", 0, 0};
@@ -111,6 +111,7 @@ static bool draw_flight(const RlStep *step, Arena *arena, FILE *out, Prose *word
     lines.y = (LineAxis){svg_say_count, "", true, false};
     int series = lines_series(&lines, JOIN_LINE, "s0 thick", NULL);
     double now = step->rollout.prompt_seconds;
+    *table = table_new(arena, "Answers in flight", ">from|>in flight|>a token");
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     for (int i = 0; i < curve->count; i++) {
         const InFlightSegment *part = &curve->of[i];
@@ -127,54 +128,75 @@ static bool draw_flight(const RlStep *step, Arena *arena, FILE *out, Prose *word
     return lines_draw(&lines, out);
 }
 
+/* ---- HBM ---- */
+
+static bool draw_memory(const RlStep *step, Arena *arena, FILE *out, Prose *words, Table *table) {
+    const Estimate *trainer = &step->trainer.plan->estimate;
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
+    Bars *bars = ARENA_NEW(arena, Bars, 1);
+    if (!bars) return table->failed = true;
+    bars->say = svg_say_bytes, bars->amount = number_bytes;
+    memory_bar(bars, &trainer->memory, trainer->memory_limit_bytes, "a trainer at its peak");
+    prose_add(words, "Training takes %s of the %s that plans may use.", number_bytes(bars->row[0].total, a),
+              number_bytes(bars->row[0].limit, b));
+    bars_draw_stacked(bars, "memory-svg", "HBM of a trainer against its limit", words->text, LANE_WIDTH, out);
+    *table = bars_table(bars, arena, "HBM of a trainer", "moment");
+    return true;
+}
+
 /* ---- the page ---- */
 
-static bool write_words(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out,
-                        Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    bool ok = memory && rl_write_text(question, answer, recipes, (TextOut){memory, (Terminal){0}}, error);
-    if (memory && fclose(memory) != 0) ok = false;
-    if (ok) {
-        fputs("<pre tabindex=\"0\">", out);
-        escape_write(ESCAPE_HTML, text, out);
-        fputs("</pre>\n", out);
+static void write_cards(const RlQuestion *question, const RlStep *step, FILE *out) {
+    const Estimate *trainer = &step->trainer.plan->estimate;
+    double error = 1 + question->profile.likely_error, usd = rl_usd_per_step(question, step);
+    char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], value[NUMBER_TEXT_SIZE], more[RL_WORDS_SIZE];
+    fputs("<dl class=\"cards\">\n", out);
+    snprintf(more, sizeof more, "likely %s to %s", number_time(step->seconds / error, a),
+             number_time(step->seconds * error, b));
+    html_card(out, "Step", step_text(step->seconds, value), more);
+    html_card(out, "Tokens an hour", number_short(rl_tokens_per_hour(question, step), value), split_words(step, more));
+    if (usd >= 0) {
+        snprintf(more, sizeof more, "at $%.2f per chip-hour", question->chip.usd_per_chip_hour.value);
+        html_card(out, "Cost of a step", usd_text(usd, value), more);
     }
-    free(text);
-    return ok || error_memory(error);
+    snprintf(more, sizeof more, "of %s that plans may use", number_bytes(trainer->memory_limit_bytes, a));
+    html_card(out, "HBM of a trainer", number_bytes(memory_total(&trainer->memory), value), more);
+    fputs("</dl>\n", out);
 }
+
+static const struct {
+    const char *id, *heading;
+    bool (*draw)(const RlStep *step, Arena *arena, FILE *out, Prose *words, Table *table);
+} PICTURES[] = {{"step", "A step in time", draw_step},
+                {"memory", "What lies in HBM", draw_memory},
+                {"flight", "Answers in flight", draw_flight}};
 
 bool rl_write_html(const RlQuestion *question, const RlAnswer *answer, const Recipes *recipes, FILE *out,
                    Error *error) {
-    static const HtmlLink LINKS[] = {
-        {"answer", "The answer"}, {"step", "A step in time"}, {"flight", "Answers in flight"}};
-    enum { PICTURES = 2 };
-    Drawn drawn[PICTURES] = {{0}};
+    HtmlLink links[COUNT_OF(PICTURES) + 1] = {{"answer", "The answer"}};
+    Drawn drawn[COUNT_OF(PICTURES)] = {{0}};
     Arena arena = {0};
-    char title[256], name[PROSE_NAME_SIZE], machine[WORDS_SIZE];
+    char title[WORDS_SIZE + 256], name[PROSE_NAME_SIZE], machine[WORDS_SIZE];
     bool ok = true;
     snprintf(title, sizeof title, "%s of %s on %s", question->algorithm->title, clean_name(question->model.name, name),
              machine_of(&question->chip, question->machine.text, 0, machine));
-    for (int i = 0; i < PICTURES && ok && answer->found; i++) {
+    for (size_t i = 0; i < COUNT_OF(PICTURES) && ok && answer->found; i++) {
         const RlStep *step = &answer->best[answer->first];
         FILE *svg = drawn_open(&drawn[i]);
-        Table *table = &drawn[i].table;
-        *table = table_new(&arena, "", i == 0 ? "pool|phase|>from|>seconds" : ">from|>in flight|>a token");
-        ok = svg && drawn_close(&drawn[i], svg,
-                                i == 0 ? draw_step(step, svg, &drawn[i].words, table)
-                                       : draw_flight(step, &arena, svg, &drawn[i].words, table));
+        ok = svg && drawn_close(&drawn[i], svg, PICTURES[i].draw(step, &arena, svg, &drawn[i].words, &drawn[i].table));
+        links[i + 1] = (HtmlLink){PICTURES[i].id, PICTURES[i].heading};
     }
     if (!ok) error_memory(error);
     html_open(out, title, "One step of reinforcement learning: both pools, their phases and the longest answers");
-    html_contents(out, LINKS, answer->found ? (int)COUNT_OF(LINKS) : 1);
-    html_section_open(out, LINKS[0].id, LINKS[0].heading);
-    ok = ok && write_words(question, answer, recipes, out, error);
+    html_contents(out, links, answer->found ? (int)COUNT_OF(links) : 1);
+    html_section_open(out, links[0].id, links[0].heading);
+    if (answer->found) write_cards(question, &answer->best[answer->first], out);
+    ok = ok && rl_write_text(question, answer, recipes, (TextOut){out, {COLUMNS_OF_PAGE, false}}, error);
     html_section_close(out);
-    for (int i = 0; i < PICTURES && ok; i++)
-        if (drawn[i].drawn) drawn_section(&drawn[i], LINKS[i + 1].id, LINKS[i + 1].heading, out);
+    for (size_t i = 0; i < COUNT_OF(PICTURES) && ok; i++)
+        if (drawn[i].drawn) drawn_section(&drawn[i], PICTURES[i].id, PICTURES[i].heading, out);
     html_close(out);
-    for (int i = 0; i < PICTURES; i++) free(drawn[i].svg);
+    for (size_t i = 0; i < COUNT_OF(PICTURES); i++) free(drawn[i].svg);
     arena_free(&arena);
     return ok;
 }

@@ -253,9 +253,11 @@ static void write_failures(const RlAnswer *answer, TextOut out) {
     char a[64], b[64], c[NUMBER_TEXT_SIZE];
     const RlStep *best = &answer->best[answer->first];
     if (!(answer->goodput > 0)) return;
-    fprintf(out.file, "  A failure every %s: %s goodput, so that a step takes %s in mean.\n",
-            duration_text(answer->mtbf_seconds, a), share_text(answer->goodput, b),
-            step_text(best->seconds / answer->goodput, c));
+    Prose line = {0};
+    prose_add(&line, "A failure every %s: %s goodput, so that a step takes %s in mean.",
+              duration_text(answer->mtbf_seconds, a), share_text(answer->goodput, b),
+              step_text(best->seconds / answer->goodput, c));
+    prose_write(out, "  ", "  ", line.text);
 }
 
 static void write_proof(const RlAnswer *answer, TextOut out) {
@@ -314,7 +316,8 @@ static void write_next(const RlQuestion *question, TextOut out) {
     }
     bool nemo = RL_FRAMEWORK[0].estimators[question->algorithm - RL_ALGORITHM] != NULL;
     if (question->rank == 0)
-        fprintf(out.file, "Next: %s --emit %s\n", line.text, nemo ? RL_FRAMEWORK[0].name : RL_FRAMEWORK[1].name);
+        prose_add(&line, " --emit %s", nemo ? RL_FRAMEWORK[0].name : RL_FRAMEWORK[1].name),
+            command_write(out, "Next: ", line.text);
 }
 
 typedef struct {
@@ -352,7 +355,7 @@ bool rl_write_text(const RlQuestion *question, const RlAnswer *answer, const Rec
                    Error *error) {
     if (!answer->found) {
         write_heading(question, out);
-        fprintf(out.file, "Answer: no split fits: %s\n", rl_lack_words(answer));
+        prose_write(out, "Answer: no split fits: ", "  ", rl_lack_words(answer));
         return !ferror(out.file) || error_stream(error, "text", "output");
     }
     const Screen screen = {question, answer, recipes};

@@ -273,12 +273,15 @@ PAINTED = {"generation": "generation", "last tenth": "last tenth of the answers"
 
 def page(html, step, scored):
     """Bars of a lane follow each other from 0 to the step's end, each as wide as its seconds."""
-    paint = dict(re.findall(r'<rect class="(\w+)" [^>]*?height="12.0"/>(?:\n<rect fill[^>]*>)?\n<text[^>]*>([^<]+)<', html))  # of the legend
+    paint = dict(re.findall(r'<rect class="(\w+)" [^>]*?height="12.0"/>(?:\n<rect fill[^>]*>)?\n<text[^>]*>([^<]+)<', html[:html.index("memory-svg")]))  # of the legend
     paint = {name: kind for kind, name in paint.items()}
     for kind, phase in re.findall(r'<rect class="(\w+)"[^>]*height="26.0"><title>[^:]+: ([^:]+):', html):
         own = PAINTED.get(phase, "forward")
         if kind != paint[own]:
             FAILED.append(f"{phase} is not painted as {own}")
+    row = re.search(r"a trainer at its peak</th>(.*)</tr>", html)[1]
+    *held, total = [float(value) * {"B": 1, "MB": 1e6, "GB": 1e9}[unit] for value, unit in re.findall(r"([\d.]+) (\w*B)<", row)]
+    expect("HBM of a trainer", total, sum(held), 5e-3)
     path = re.search(r'<path class="s0 thick" d="M([^"]+)"', html[html.index("flight-svg"):])[1].split("L")
     expect("points in flight", len(path), len(step["rollout"]["in_flight"]) + 1)
     expect("the last ends", float(path[-1].split()[1]), 300)

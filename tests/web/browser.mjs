@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // shardopt.html in headless Chromium, opened from disk: what it answers has the bytes of the native program, a link opens
-// as it was, bad input is answered in the program's one line, nothing is asked for; keyboard, names for screen readers
+// as it was, so do words as people type them and --what-if, bad input is answered in the program's one line, nothing is asked for; keyboard, names for screen readers
 // (axe), dark and light, a phone's width.
 //
 //   node browser.mjs shardopt.html PROGRAM SOURCE [FOLDER]     screenshots go to FOLDER where one is given
@@ -36,6 +36,8 @@ function expect(right, what) {
     failures++;
     console.log(`FAIL: ${what}`);
 }
+
+const SLOW = 5; // seconds of a first answer, on a machine that does other work too; one alone takes less than one
 
 // Questions as links.
 const QUESTIONS = [
@@ -106,6 +108,7 @@ async function tenQuestions() {
         expect(here.equals(native.stdout), `${command}: the page has other bytes than the native program`);
         const script = await tab.isEnabled('#copy-script');
         expect(script, `${command}: no launch script`);
+        expect(first <= SLOW, `${command}: the first answer takes ${first} s`);
         table.push(`${first.toFixed(2)} s, all ${all.toFixed(2)} s: ${command}`);
     }
     const json = await saved(tab, '#save-json');
@@ -116,6 +119,35 @@ async function tenQuestions() {
     const script = await tab.textContent('#script pre');
     expect(script === natively('shardopt emit megatron --model 70b --chip h100 --nodes 64', '').stdout.toString(), 'the launch script has other bytes');
     console.log(`ten questions, first answer and all of it:\n  ${table.join('\n  ')}`);
+    await tab.context().close();
+}
+
+// Words that somebody types, another question by --what-if, and a chip that is a whole machine.
+async function words() {
+    const LINES = ['serve 70b on 8 h200', 'grpo qwen3 8b on 2 nodes of h100', 'train 70b on 64 h100 nodes',
+        'finetune llama 8b with lora on 8 h100'];
+    const tab = await open(`tab=words&words=${encodeURIComponent(LINES[0])}`);
+    for (const words of LINES) {
+        await ask(tab, `#tab=words&words=${encodeURIComponent(words)}`);
+        const native = natively(`shardopt ${words}`, '--format html');
+        expect(native.status === 0 && (await saved(tab, '#save-page')).equals(native.stdout), `${words}: the page has other bytes`);
+        expect(await tab.textContent('#wrong') === native.stderr.toString().trim(), `${words}: other advice`);
+        expect(await tab.isEnabled('#copy-script'), `${words}: no launch script`);
+    }
+    for (const hash of ['tab=plan&model=8b&chip=h100&unit=nodes&size=2&whatif=chip%3Db200%3B+nodes%3D4', 'tab=serve&model=8b&chip=h100&unit=nodes&size=1&whatif=chip%3Dh200',
+        'tab=tune&model=8b&chip=h100&unit=nodes&size=1&method=lora&rank=16&whatif=nodes%3D2', 'tab=rl&model=8b&chip=h100&unit=nodes&size=2&whatif=chip%3Dh200']) {
+        await ask(tab, `#${hash}`);
+        await tab.waitForSelector('#what-if:not([hidden])', { timeout: 60000 });
+        const native = natively(await tab.textContent('#command'), '').stdout.toString(), at = native.indexOf('\nWhat if ');
+        expect(at > 0 && await tab.textContent('#what-if') === native.slice(at + 1).replace(/\n +/g, ' '), `${hash}: another what-if: ${native.slice(at)}`);
+    }
+    await ask(tab, '#tab=plan&model=8b&chip=h100&unit=nodes&size=2');
+    await tab.waitForFunction(() => document.getElementById('chips').children.length > 0);
+    await tab.evaluate(() => { document.documentElement.dataset.state = 'busy'; });
+    await tab.fill('#in-chip', 'v5litepod-16');
+    await tab.press('#in-chip', 'Tab');
+    await tab.waitForFunction(() => document.querySelector('#shown h1')?.textContent.includes('4x4 of TPU v5e'), null, { timeout: 60000 });
+    expect(await tab.textContent('#command') === 'shardopt plan --model 8b --chip v5litepod-16', 'a whole machine has a size');
     await tab.context().close();
 }
 
@@ -152,11 +184,33 @@ async function files() {
     expect(await again.textContent('#command') === command, 'the link of a dropped file gives another command');
     expect((await saved(again, '#save-page')).equals(bytes), 'the link of a dropped file gives another page');
     await again.context().close();
+    await reset();
+    await tab.evaluate(text => {
+        const carried = new DataTransfer();
+        carried.items.add(new File([text], 'config.json'));
+        for (const kind of ['dragover', 'drop']) document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: carried, bubbles: true, cancelable: true }));
+    }, fs.readFileSync(config, 'utf8'));
+    await tab.waitForFunction(() => document.getElementById('from').textContent.endsWith(' config.json'));
+    await done(tab);
+    expect((await saved(tab, '#save-page')).equals(natively(await tab.textContent('#command'), '--format html').stdout), 'a file that is dropped is answered otherwise');
     await tab.context().close();
+}
+
+// What a copy button leaves on the clipboard, pasted into a field.
+async function pasted(tab, button) {
+    await tab.evaluate(() => document.body.append(Object.assign(document.createElement('textarea'), { id: 'pasted' })));
+    await tab.click(button);
+    await tab.waitForFunction(() => document.getElementById('status').textContent.endsWith('is copied.'), null, { timeout: 60000 });
+    await tab.focus('#pasted');
+    await tab.keyboard.press('Control+V');
+    const text = await tab.inputValue('#pasted');
+    await tab.evaluate(() => { document.getElementById('pasted').remove(); document.getElementById('status').textContent = ''; });
+    return text;
 }
 
 async function controls() {
     const tab = await open(QUESTIONS[0]);
+    const pictures = () => tab.evaluate(() => Object.fromEntries(['step', 'memory', 'mesh', 'timeline'].map(id => [id, document.getElementById(id).outerHTML])));
     const value = await tab.locator('#in-batch-slider').inputValue();
     await tab.focus('#in-batch-slider');
     await tab.evaluate(() => { document.documentElement.dataset.state = 'busy'; });
@@ -165,15 +219,24 @@ async function controls() {
     expect(await tab.locator('#in-batch-slider').inputValue() === `${Number(value) + 1}`, 'the slider does not move');
     expect((await tab.textContent('#command')).endsWith('--batch 512Ki'), 'the slider does not set the batch');
     expect((await tab.textContent('#shown')).includes('512'), 'the answer does not follow the slider');
+    const before = await pictures();
+    expect((await tab.textContent('#shown')).includes("In maxtext's words: ici_fsdp"), "no launcher's words");
+    await ask(tab, '#tab=plan&model=8b&chip=v5e&unit=slice&size=4x8&batch=512Ki&seq=2048');
+    const after = await pictures();
+    for (const id in after) expect(before[id].includes('<svg') && before[id] !== after[id], `${id} is not drawn again`);
+    expect(await pasted(tab, '#copy-command') === await tab.textContent('#command'), 'another command is copied');
+    expect(await pasted(tab, '#copy-link') === await tab.evaluate(() => location.href), 'another link is copied');
+    const script = await pasted(tab, '#copy-script');
+    expect(script.includes('ici_fsdp') && script === await tab.textContent('#script pre'), `another launch script is copied: ${script.slice(0, 200)}`);
     await tab.focus('#tab-plan');
     await tab.keyboard.press('ArrowRight');
     expect(await tab.evaluate(() => document.activeElement.id) === 'tab-tune', 'arrows do not go from tab to tab');
     const seen = new Set();
-    for (let i = 0; i < 60; i++) {
+    for (let i = 0; i < 80; i++) {
         await tab.keyboard.press('Tab');
         seen.add(await tab.evaluate(() => document.activeElement.id));
     }
-    for (const id of ['in-model', 'open', 'in-chip', 'in-size', 'in-unit', 'in-method', 'in-rank-slider', 'in-more', 'copy-command', 'save-json'])
+    for (const id of ['in-model', 'open', 'in-chip', 'in-size', 'in-unit', 'in-method', 'in-rank-slider', 'in-more', 'in-whatif', 'copy-command', 'save-json'])
         expect(seen.has(id), `the keyboard does not reach ${id}`);
     const link = await tab.evaluate(() => location.href.split('#')[1]), other = await open(link);
     expect(await other.textContent('#command') === await tab.textContent('#command'), 'a link opens as another question');
@@ -189,6 +252,11 @@ async function looks() {
         const tab = await open(hash, options);
         const wide = await tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
         expect(wide <= 0, `${name}: the page scrolls sideways by ${wide} pixels`);
+        if (options.viewport) { // the answer stays in sight of the sliders
+            await tab.locator('[type=range]').last().scrollIntoViewIfNeeded();
+            expect(await tab.evaluate(() => Math.abs(document.getElementById('status').getBoundingClientRect().top) < 40), `${name}: the answer is out of sight`);
+            await tab.evaluate(() => scrollTo(0, 0));
+        }
         await tab.evaluate(axe);
         const found = await tab.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
         for (const one of found.violations) expect(false, `${name}: axe: ${one.id}: ${one.nodes[0].html.slice(0, 160)}`);
@@ -197,7 +265,7 @@ async function looks() {
     }
 }
 
-for (const part of [tenQuestions, wrongInput, files, controls, looks]) {
+for (const part of [tenQuestions, words, wrongInput, files, controls, looks]) {
     try {
         await part();
     } catch (error) {

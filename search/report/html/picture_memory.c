@@ -3,14 +3,12 @@
  * less of at their peaks. Without a plan what the one that lacks least would need. */
 #include "search/report/html/pictures.h"
 
-#include "base/text/bars.h"
-
 enum { ROWS = MEMORY_TRANSIENT + 1 };
 
 static const Paint PAINTS[ROWS] = {PAINT_MATMUL, PAINT_TENSOR,   PAINT_OPTIMIZER, PAINT_ATTENTION,
                                    PAINT_FSDP,   PAINT_PIPELINE, PAINT_SEQUENCE};
 
-static void add_row(Bars *bars, const MemoryRows *rows, double limit, const char *label) {
+void memory_bar(Bars *bars, const MemoryRows *rows, double limit, const char *label) {
     if (bars->rows == BAR_ROWS_MAX) return;
     BarRow *to = &bars->row[bars->rows++];
     snprintf(to->label, sizeof to->label, "%s", label);
@@ -30,7 +28,7 @@ static void add_moments(const PageView *view, const RankedPlan *first, double li
         plan_memory(&setting, &first->estimate.shard, &first->plan, (Moment)i, &rows);
         snprintf(label, sizeof label, "%s%s", moment_text((Moment)i, stages),
                  i == (int)first->estimate.moment ? " (the peak)" : "");
-        add_row(bars, &rows, limit, label);
+        memory_bar(bars, &rows, limit, label);
     }
 }
 
@@ -39,11 +37,11 @@ static void add_nearest(const PageView *view, double limit, Bars *bars) {
     const SearchResult *result = &view->report->result;
     MemoryRows rows = result->shortfall.memory;
     if (memory_total(&rows) <= 0) rows.optimizer_bytes = result->shortfall.needed_bytes;
-    add_row(bars, &rows, limit, "the plan closest to fitting");
+    memory_bar(bars, &rows, limit, "the plan closest to fitting");
     for (int i = 0; i < view->report->nearest_count; i++) {
         char label[WORDS_SIZE];
         snprintf(label, sizeof label, "on %.40s", view->report->nearest[i].machine.text);
-        add_row(bars, &view->report->nearest[i].estimate.memory, limit, label);
+        memory_bar(bars, &view->report->nearest[i].estimate.memory, limit, label);
     }
 }
 
@@ -53,7 +51,7 @@ static void add_plans(const PageView *view, Bars *bars) {
     for (int i = 0; i < result->plan_count && i < PLANS_SHOWN; i++) {
         char label[WORDS_SIZE], plan[WORDS_SIZE];
         snprintf(label, sizeof label, "%d  %.300s", i + 1, plan_label(&result->plans[i], plan));
-        add_row(bars, &result->plans[i].estimate.memory, 0, label);
+        memory_bar(bars, &result->plans[i].estimate.memory, 0, label);
     }
 }
 

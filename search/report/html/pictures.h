@@ -3,8 +3,7 @@
  * its figures in a table for who does not see it. Pure but for the stream it is given. */
 #pragma once
 
-#include "base/text/svg.h"
-#include "base/text/table.h"
+#include "base/text/bars.h"
 #include "search/engine/search.h"
 #include "search/report/html/facts.h"
 
@@ -26,6 +25,9 @@ Picture picture_timeline;    /* stages, microbatches and what communicates meanw
 Picture picture_pareto;      /* time against memory, and against chips */
 Picture picture_scaling;     /* time against the size of the machine and of the batch */
 Picture picture_sensitivity; /* how the step and the winner move with each figure */
+
+/* A row of HBM, for stacked bars. */
+void memory_bar(Bars *bars, const MemoryRows *rows, double limit, const char *label);
 
 /* What all of them use. */
 static inline const RankedPlan *view_first(const PageView *view) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The answer as one page that loads nothing: what is best, the pictures, what it rests on. */
-#include "base/escape.h"
-#include "base/memory_stream.h"
 #include "base/text/html.h"
 #include "base/util.h"
 #include "search/answer/plan_words.h"
@@ -40,8 +38,8 @@ static void write_cards(const ServingReport *report, const ServingPoint *best, F
         snprintf(more, sizeof more, "at %.0f%% of the capacity for prompts", 100 * best->prefill_load);
         html_card(out, "First token", step_text(best->ttft_seconds, value), best->prefill_load > 0 ? more : "");
     }
-    snprintf(value, sizeof value, "%.4g tokens/s", best->per_chip);
-    snprintf(more, sizeof more, "%.4g for each user", best->per_user);
+    snprintf(value, sizeof value, "%s tokens/s", digits_text(best->per_chip, text));
+    snprintf(more, sizeof more, "%s for each user", digits_text(best->per_user, text));
     html_card(out, "A chip", value, more);
     if (usd >= 0) {
         snprintf(value, sizeof value, "$%.2f", usd);
@@ -51,22 +49,6 @@ static void write_cards(const ServingReport *report, const ServingPoint *best, F
     snprintf(more, sizeof more, "of %s that the engine may use", number_bytes(memory->limit_bytes, text));
     html_card(out, "HBM per chip", number_bytes(worker_memory_total(memory), value), more);
     fputs("</dl>\n", out);
-}
-
-/* The answer as it is printed, each of its lines as it stands: the words that a reader may copy. */
-static bool write_words(const ServingReport *report, FILE *out, Error *error) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *memory = memory_stream_open(&text, &length);
-    bool ok = memory && serving_write_text(report, (TextOut){memory, (Terminal){0}}, error);
-    if (memory && fclose(memory) != 0) ok = false;
-    if (ok) {
-        fputs("<details open><summary>The answer in words</summary>\n<pre tabindex=\"0\">", out);
-        escape_write(ESCAPE_HTML, text, out);
-        fputs("</pre></details>\n", out);
-    }
-    free(text);
-    return ok || error_memory(error);
 }
 
 static void write_basis(const ServingReport *report, FILE *out) {
@@ -84,7 +66,7 @@ static void write_basis(const ServingReport *report, FILE *out) {
 
 static bool write_page(const ServingReport *report, const Drawn drawn[COUNT_OF(PICTURES)], FILE *out, Error *error) {
     const ServingQuestion *q = report->question;
-    char title[256], name[PROSE_NAME_SIZE], machine[WORDS_SIZE];
+    char title[WORDS_SIZE + 256], name[PROSE_NAME_SIZE], machine[WORDS_SIZE];
     HtmlLink links[COUNT_OF(PICTURES) + 2] = {{"answer", "The answer"}};
     int count = 1;
     snprintf(title, sizeof title, "%s on %s", clean_name(q->model.name, name),
@@ -96,7 +78,7 @@ static bool write_page(const ServingReport *report, const Drawn drawn[COUNT_OF(P
     html_contents(out, links, count);
     html_section_open(out, "answer", "The answer");
     if (report->answer->has_best) write_cards(report, &report->answer->best, out);
-    if (!write_words(report, out, error)) return false;
+    if (!serving_write_text(report, (TextOut){out, {COLUMNS_OF_PAGE, false}}, error)) return false;
     html_section_close(out);
     for (size_t i = 0; i < COUNT_OF(PICTURES); i++)
         if (drawn[i].drawn) drawn_section(&drawn[i], PICTURES[i].id, PICTURES[i].heading, out);

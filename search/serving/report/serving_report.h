@@ -79,6 +79,8 @@ cJSON *serving_json(const ServingReport *report);
 bool serving_explain_text(const ServingReport *report, const ServingPoint *point, TextOut out, Error *error);
 /* What a point gives and holds: three lines of the first answer. */
 void serving_write_point(const ServingReport *report, const ServingPoint *point, TextOut out);
+/* The command that writes the best point as a script, with what was requested and no default. False: memory is out. */
+bool serving_write_next(const ServingReport *report, TextOut out);
 /* The hours of a day, and what replicas that follow them take; nothing where there are none. False: memory is out. */
 bool serving_write_day(const ServingReport *report, TextOut out);
 /* How long a batch job takes, and what it costs, whatever the number of chips: with an end, the copies that are enough,

@@ -99,33 +99,15 @@ static void write_launch(const ServingReport *report, const ServingPoint *point,
     for (int i = 0; i < point->pool_count; i++) {
         const ServingPool *pool = &point->pools[i];
         char words[ENGINE_LINE_SIZE];
+        Prose before = {0};
         if (!pool_launch(report->question, pool, words)[0]) continue;
         int64_t hosts = divide_up(pool->on.submesh->devices, devices_of_host(report->question));
-        if (i == 0) fprintf(out.file, "In %s's words: ", point_engine(point));
-        fprintf(out.file, "%s%s%lld x", i ? "  " : "", PHASES[pool->phase], (long long)pool->workers);
-        if (hosts > 1) fprintf(out.file, ", on %lld hosts each, whose addresses emit adds", (long long)hosts);
-        fprintf(out.file, ": %s\n", words);
+        if (i == 0) prose_add(&before, "In %s's words: ", point_engine(point));
+        prose_add(&before, "%s%s%lld x", i ? "  " : "", PHASES[pool->phase], (long long)pool->workers);
+        if (hosts > 1) prose_add(&before, ", on %lld hosts each, whose addresses emit adds", (long long)hosts);
+        prose_add(&before, ": ");
+        command_write(out, before.text, words);
     }
-}
-
-/* The command that writes the best point as a script, with what was requested and no default. */
-static void write_next(const ServingReport *report, TextOut out) {
-    if (!report->answer->has_best) return;
-    const ServingPoint *point = &report->answer->best;
-    static const char *const LEFT_OUT[] = {"engine", "top", "brute-force", "time-limit"};
-    if (point->pools[0].on.engine == NO_ENGINE || point->mode == SERVE_DECODE || point->mode == SERVE_PREFILL) return;
-    const Engine *engine = engine_at(point->pools[0].on.engine);
-    fprintf(out.file, "Next: shardopt emit %s%s", engine->name, engine == &ENGINE_MAXTEXT ? "-serving" : "");
-    for (int i = 0; i < report->said_count; i++) {
-        const ServingSaid *said = &report->said[i];
-        bool skip = (strcmp(said->option, "prompt") == 0 && strcmp(said->value, "1024") == 0) ||
-                    (strcmp(said->option, "answer") == 0 && strcmp(said->value, "256") == 0);
-        for (size_t k = 0; k < COUNT_OF(LEFT_OUT); k++) skip = skip || strcmp(said->option, LEFT_OUT[k]) == 0;
-        if (skip) continue;
-        fprintf(out.file, " --%s ", said->option);
-        engine_print_quoted(said->value, out.file);
-    }
-    fputc('\n', out.file);
 }
 
 /* The point that misses the limits least, and the limits that would allow it. */
@@ -471,8 +453,7 @@ static bool write_end(const void *context, TextOut out) {
     if (found && !report->screen) write_physical(report, out);
     if (!report->screen || !complete) write_searched(report, out);
     write_assumed(report, out);
-    write_next(report, out);
-    return true;
+    return serving_write_next(report, out);
 }
 
 bool serving_write_text(const ServingReport *report, TextOut out, Error *error) {
@@ -480,7 +461,7 @@ bool serving_write_text(const ServingReport *report, TextOut out, Error *error) 
     if (answer->front.count == 0) {
         write_head(report, out);
         write_nearest(report, out);
-        return write_end(report, out);
+        return write_end(report, out) || error_memory(error);
     }
     int used =
         lines_of(write_answer, report, out) + lines_of(write_table, report, out) + lines_of(write_end, report, out);
@@ -495,5 +476,5 @@ bool serving_write_text(const ServingReport *report, TextOut out, Error *error) 
         point_memory_parts(point, &memory);
         brief_bars_write(&time, &memory, bar_rows(used), out);
     }
-    return write_end(report, out);
+    return write_end(report, out) || error_memory(error);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/serving/report/serving_report.h"
 
+#include "base/memory_stream.h"
 #include "base/util.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 const char *serving_rate(double value, char text[NUMBER_TEXT_SIZE]) {
     snprintf(text, NUMBER_TEXT_SIZE, value < 99.5 ? "%.1f" : "%.0f", value);
@@ -159,4 +162,31 @@ void serving_add_weights(const ServingQuestion *q, Prose *prose) {
             prose_add(prose, ", %.0f GB with --precision %s", bytes / 1e9, stored_name(TYPES[i]));
     }
     prose_add(prose, "; the machine has %.0f GB.", held / 1e9);
+}
+
+bool serving_write_next(const ServingReport *report, TextOut out) {
+    if (!report->answer->has_best) return true;
+    const ServingPoint *point = &report->answer->best;
+    static const char *const LEFT_OUT[] = {"engine", "top", "brute-force", "time-limit"};
+    if (point->pools[0].on.engine == NO_ENGINE || point->mode == SERVE_DECODE || point->mode == SERVE_PREFILL)
+        return true;
+    const Engine *engine = engine_at(point->pools[0].on.engine);
+    char *command = NULL;
+    size_t length = 0;
+    FILE *memory = memory_stream_open(&command, &length);
+    if (!memory) return false;
+    fprintf(memory, "shardopt emit %s%s", engine->name, engine == &ENGINE_MAXTEXT ? "-serving" : "");
+    for (int i = 0; i < report->said_count; i++) {
+        const ServingSaid *said = &report->said[i];
+        bool skip = (strcmp(said->option, "prompt") == 0 && strcmp(said->value, "1024") == 0) ||
+                    (strcmp(said->option, "answer") == 0 && strcmp(said->value, "256") == 0);
+        for (size_t k = 0; k < COUNT_OF(LEFT_OUT); k++) skip = skip || strcmp(said->option, LEFT_OUT[k]) == 0;
+        if (skip) continue;
+        fprintf(memory, " --%s ", said->option);
+        engine_print_quoted(said->value, memory);
+    }
+    bool ok = fclose(memory) == 0;
+    if (ok) command_write(out, "Next: ", command);
+    free(command);
+    return ok;
 }
