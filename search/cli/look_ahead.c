@@ -44,14 +44,13 @@ static void note_word(Replaced *out, const char *word, const char *next) {
         if (number_tokens(value, "", 1, 1 << 30, &tokens, &none)) out->seq = (long)tokens;
     }
     int number = value ? atoi(value) : 0;
-    bool any = false;
     for (size_t i = 0; i < COUNT_OF(SIZES); i++) out->sized = out->sized || meaning_is(&meaning, SIZES[i]);
-    for (size_t i = 0; i < COUNT_OF(TUNED); i++) any = any || meaning_is(&meaning, TUNED[i]);
+    for (size_t i = 0; i < COUNT_OF(TUNED); i++) out->tuned = out->tuned || meaning_is(&meaning, TUNED[i]);
     const WordRow *way = meaning_is(&meaning, "@way") && value ? word_row("command", value) : NULL;
-    out->tuned = out->tuned || any || (way && way->cell[3]);
+    out->tuned = out->tuned || (way && way->cell[3]);
     out->qlora = out->qlora || (way && way->cell[3] && strncmp(way->cell[3], "--qlora", 7) == 0);
-    static const char *const TRAINED[] = {"--sequences", "--batch", "--seq", "--tokens", "--optimizer"};
-    for (size_t i = 0; i < COUNT_OF(TRAINED); i++) out->trained = out->trained || meaning_is(&meaning, TRAINED[i]);
+    static const char TRAINED[] = "--sequences --batch --seq --tokens --optimizer";
+    out->trained = out->trained || (strncmp(meaning.what, "--", 2) == 0 && word_among(TRAINED, meaning.what));
     out->counted = out->counted || ((meaning_is(&meaning, "--chips") || meaning_is(&meaning, "@host")) &&
                                     meaning.own < 0 && !strcasestr(word, "tpu"));
     out->ranked = out->ranked || (meaning_is(&meaning, "--lora") && meaning.own < 0);
@@ -65,6 +64,7 @@ static void note_word(Replaced *out, const char *word, const char *next) {
     out->engine_degrees = out->engine_degrees || meaning_is(&meaning, "--rollout") || meaning_is(&meaning, "@trainer");
     if (word_among("fsdp ep expert", meaning.what)) out->roles |= 1u << REST_COUNT;
     out->cloud = out->cloud || (meaning_is(&meaning, "--chip") && value && replaced_is_instance(out, value));
+    if (strncmp(meaning.what, "@pair ", 6) == 0) out->pair |= meaning.what[6] == 'n' ? 1 : 2;
     out->accumulates = out->accumulates || strcmp(meaning.what, "@accumulation") == 0;
     out->rolls = out->rolls || strcasestr(word, "rollout_batch") || strcasestr(word, "rollout-batch");
     out->total =

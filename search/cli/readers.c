@@ -233,9 +233,10 @@ static int read_number(Replaced *out, Typed typed, const char *which) {
                            out, "each draft is accepted with 0.7, as nobody says; --speculate K:ACCEPTANCE says it")
                    ? typed.read
                    : 0;
-    if (strcmp(which, "pool") == 0) {
-        out->pools += (long)number;
-        bool first = out->pools == (long)number;
+    if (strncmp(which, "pool", 4) == 0) {
+        long gpus = (long)number * (which[4] ? out->instance ? out->instance : 8 : 1);
+        out->pools += gpus;
+        bool first = out->pools == gpus;
         return !first || (replaced_add(out, "--mode=disaggregated") &&
                           replaced_advise(out, "how the GPUs of both pools are divided is chosen"))
                    ? typed.read
@@ -428,6 +429,7 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
     int done = strncmp(reader, "@size ", 6) == 0      ? read_size(out, typed, reader + 6)
                : strncmp(reader, "@number ", 8) == 0  ? read_number(out, typed, reader + 8)
                : strncmp(reader, "@trainer ", 9) == 0 ? read_trainer(out, typed, reader + 9)
+               : strncmp(reader, "@pair ", 6) == 0    ? replaced_pair(out, typed, reader[6] == 'n')
                : strncmp(reader, "@gpus ", 6) == 0    ? read_gpus(out, typed, reader + 6)
                : strncmp(reader, "@mesh ", 6) == 0    ? read_axes(out, typed, reader[6] == 's')
                                                       : replaced_machine_reader(out, reader, typed);

@@ -28,7 +28,9 @@ static int read_count(Replaced *out, Typed typed) {
 /* The name of a cluster, or a machine. */
 static int read_cluster(Replaced *out, Typed typed) {
     bool ok = true;
-    if (replaced_machine(out, typed.value, out->sized, &ok)) return ok ? typed.read : 0;
+    if (typed.value && (replaced_machine(out, typed.value, out->sized, &ok) || !ok ||
+                        (strchr(typed.value, ' ') && replaced_machine_text(out, typed.value, &ok))))
+        return ok ? typed.read : 0;
     return replaced_leave(out, &out->passed, "--cluster") ? typed.read : 0;
 }
 
@@ -84,13 +86,34 @@ static int read_price(Replaced *out, Typed typed) {
     return out->any = true, out->hourly = price, typed.read;
 }
 
+/* "-n 4 -g 8": hosts, and the GPUs of each; -n or -g alone are GPUs. */
+int replaced_pair(Replaced *out, Typed typed, bool hosts) {
+    out->counted = true;
+    if (out->pair == 3)
+        return hosts ? replaced_add(out, "--nodes=%s", typed.value) ? typed.read : 0 : read_host(out, typed);
+    return hosts ? read_count(out, typed) : replaced_add(out, "--chips=%s", typed.value) ? typed.read : 0;
+}
+
+/* Replicas of a cloud's instances: one on each. */
+static int read_replicas(Replaced *out, Typed typed) {
+    const char *copies = arena_format(out->arena, "copies=%s", typed.value);
+    out->any = true;
+    if (!copies || !replaced_condition(out, copies)) return 0;
+    if (!out->cloud || out->sized) return typed.read;
+    out->sized = true;
+    return replaced_add(out, "--nodes=%s", typed.value) &&
+                   replaced_advise(out, "%s replicas are planned on as many instances", typed.value)
+               ? typed.read
+               : 0;
+}
+
 int replaced_machine_reader(Replaced *out, const char *reader, Typed typed) {
     static const struct {
         const char *name;
         int (*read)(Replaced *out, Typed typed);
-    } READERS[] = {{"@host", read_host},  {"@count", read_count},     {"@cluster", read_cluster},
-                   {"@vram", read_vram},  {"@network", read_network}, {"@resource", read_resource},
-                   {"@price", read_price}};
+    } READERS[] = {{"@host", read_host},   {"@count", read_count},      {"@cluster", read_cluster},
+                   {"@vram", read_vram},   {"@network", read_network},  {"@resource", read_resource},
+                   {"@price", read_price}, {"@replicas", read_replicas}};
     for (size_t i = 0; i < COUNT_OF(READERS); i++)
         if (strcmp(reader, READERS[i].name) == 0) return READERS[i].read(out, typed);
     return -1;

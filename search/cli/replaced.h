@@ -63,6 +63,7 @@ struct Replaced {
     const char *mesh_sizes, *mesh_names; /* of JAX's mesh; NULL: not said */
     int64_t degrees;                     /* their product; 0: not said */
     double dataset;                      /* tokens of the data of a fine-tuning, once; 0: not said */
+    unsigned pair;                       /* 1: the line has -n, 2: it has -g, each with a number */
     bool engine_degrees;                 /* RL's engines have degrees of their own, or a pipeline is said */
     bool loose;                          /* the batch may change a little */
     int nics;                            /* of a host; 0: not said */
@@ -125,6 +126,7 @@ typedef struct {
 } Typed;
 /* What the readers of machines do: as Replaced.word returns; below 0: the value is none of theirs. */
 int replaced_machine_reader(Replaced *out, const char *reader, Typed typed);
+int replaced_pair(Replaced *out, Typed typed, bool hosts);
 /* What `@reader` of meanings.tsv does. As Replaced.word returns. */
 int replaced_reader(Replaced *out, const char *reader, const char *word, const char *value, int read);
 

@@ -130,7 +130,6 @@ bool replaced_add_rate(Replaced *out) {
                            (long long)answer, out->tokens_rate / (double)answer);
 }
 
-/* The kinds of one chip with other memory, and cards of a size that nobody names: rows "memory". False: memory is out. */
 bool replaced_add_memory(Replaced *out) {
     const char *name = replaced_option(out, "--chip");
     if (out->hourly > 0) {
@@ -219,7 +218,8 @@ static bool add_lists(Replaced *out) {
                          : torus && (serving || tunes) ? "1,4,8,16,32,64,128,256"
                          : torus                       ? "16,32,64,128,256,512,1024"
                                                        : word_row("lists", kind)->cell[3];
-    if (torus && goal) return replaced_add(out, "--pods=1,2,4,8");
+    if (torus && goal && !*question) return replaced_add(out, "--pods=1,2,4,8");
+    if (torus && goal) counts = "128,256,512,1024,2048,4096,8192";
     return replaced_add(out, "--%s=%s", serving || tunes || torus || one ? "chips" : "nodes", counts) &&
            (!one || replaced_advise(out, "%s chips of each, as no number is given", counts));
 }

@@ -55,7 +55,8 @@ static bool add_chips(Replaced *out, const Chip *chip) {
         word = arena_format(out->arena, "--pods=%lld", (long long)(number / pod));
         return word && replaced_put(out, "--chips", word);
     }
-    if (out->pools > 0 && !out->sized) return out->sized = replaced_add(out, "--chips=%ld", out->pools);
+    if (out->pools > 0 && number == 0 && !replaced_option(out, "--nodes"))
+        return out->sized = replaced_add(out, "--chips=%ld", out->pools);
     if (hosts == 0 || number == 0) return true;
     replaced_put(out, "--nodes", NULL);
     if (hosts == 1 || number > (chip ? chip->domain_chips : 8)) return true;

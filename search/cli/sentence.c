@@ -123,7 +123,7 @@ bool replaced_machine_text(Replaced *out, const char *text, bool *ok) {
          word = strtok_r(NULL, " ,=*_;", &rest))
         if (!word_among("type count kind name nvidia node nodes sxm sxm5 sxm4 gpu gpus", word)) words[count++] = word;
     for (int i = 1, read; i<count; i += read> 0 ? read : 1) {
-        bool named = replaced_option(out, "--chip") != NULL && count_of(words[i]) == 0;
+        bool named = replaced_option(out, "--chip") && count_of(words[i]) == 0 && strcasecmp(words[i], "x") != 0;
         read = named ? -1 : part_of_machine(out, words + i, count - i);
         if (read < 0 && i == count - 1 && count_of(words[i]) > 0 && !out->sized && replaced_option(out, "--chip"))
             read = replaced_add(out, "--chips=%lld", (long long)count_of(words[i])) && (out->sized = true);
@@ -280,6 +280,34 @@ static int leave_word(Replaced *out, const char *word) {
     return out->any = true, out->unread != NULL;
 }
 
+/* "a single 48GB card", "one 80gb a100". As Replaced.word returns; -1: it is none. */
+static int of_cards(Replaced *out, char **words, int left) {
+    const char *word = words[0];
+    size_t digits = left > 2 ? strspn(words[1], "0123456789") : 0;
+    if (digits > 0 && strcasecmp(words[1] + digits, "gb") == 0 && count_of(word) > 0 && replaced_has(out, "chip")) {
+        bool card = word_among("card gpu vram", words[2]), chip = replaced_is_chip(out, words[2]);
+        char *memory = card || chip ? arena_format(out->arena, "--vram=%.*s", (int)digits, words[1]) : NULL;
+        if (memory && (out->word(out, &memory, 1) == 0 || (chip && !add_chip(out, words[2])) ||
+                       !replaced_add(out, "--chips=%lld", (long long)count_of(word))))
+            return 0;
+        if (memory) return out->sized = true, 3;
+    }
+    return -1;
+}
+
+/* "avg 900 tokens". As Replaced.word returns; -1: it is none. */
+static int of_length(Replaced *out, char **words, int left) {
+    const char *word = words[0];
+    bool mean = left > 2 && word_among("avg mean average", word) && isdigit((unsigned char)words[1][0]) &&
+                strncasecmp(words[2], "token", 5) == 0;
+    if (mean && (replaced_has(out, "mean-length") || replaced_has(out, "answer"))) {
+        char *length =
+            arena_format(out->arena, "--%s=%s", replaced_has(out, "mean-length") ? "mean-length" : "answer", words[1]);
+        return length && out->word(out, &length, 1) ? 3 : 0;
+    }
+    return -1;
+}
+
 int replaced_stray(Replaced *out, char **words, int left) {
     char *word = words[0];
     const char *name = NULL;
@@ -301,13 +329,9 @@ int replaced_stray(Replaced *out, char **words, int left) {
     if (isalpha((unsigned char)*word) && strchr(word, '=')) return bare_option(out, words, left);
     if (left > 1 && word_among("or vs versus", words[1]) && strncasecmp(word, "colocat", 7) == 0)
         return out->any = true, left > 2 ? 3 : 2;
-    bool mean = left > 2 && word_among("avg mean average", word) && isdigit((unsigned char)words[1][0]) &&
-                strncasecmp(words[2], "token", 5) == 0;
-    if (mean && (replaced_has(out, "mean-length") || replaced_has(out, "answer"))) { /* "avg 900 tokens" */
-        char *length =
-            arena_format(out->arena, "--%s=%s", replaced_has(out, "mean-length") ? "mean-length" : "answer", words[1]);
-        return length && out->word(out, &length, 1) ? 3 : 0;
-    }
+    int said = of_cards(out, words, left);
+    if (said < 0) said = of_length(out, words, left);
+    if (said >= 0) return said;
     const char *way = way_of(out, word);
     if (way) return replaced_add(out, "%s", way);
     int read = number_of_unit(out, words, left);
@@ -388,6 +412,9 @@ static int split_words(Replaced *out, int argc, char **argv, char **words) {
             if (count > 0 && replaced_degrees(out, words[count - 1]) && replaced_degrees(out, word)) /* "tp=8 pp=2" */
                 word = joined_degrees(out, words[--count], word);
             if (word && strspn(word, "-/&+,.") == strlen(word)) continue;
+            if (count > 2 && word_among("second sec s", word) && strcasecmp(words[count - 1], "per") == 0 &&
+                word_among("tokens token tok", words[count - 2])) /* "50 tokens per second" */
+                words[count -= 2] = (char *)"tokens/s", word = words[count];
             if (count > 1 && word_among("or versus", words[count - 1]) && replaced_degrees(out, words[count - 2]) &&
                 replaced_degrees(out, word))
                 words[count - 1] = (char *)"vs";

@@ -203,6 +203,13 @@ static bool names_no_plan(int argc, char **argv) {
     return argc > 2 && !words_say(argc - 1, argv + 1, WORDS_DIVIDE);
 }
 
+/* Whether a line of serving or RL has lists, or a load whose machine it wants. */
+static bool is_of_several(const Command *command, int argc, char **argv) {
+    bool serves = command == &COMMAND_INFERENCE;
+    return ((serves || command == &COMMAND_RL) && compares(argc, argv)) ||
+           (serves && words_need_machines(command, argc, argv));
+}
+
 /* `shardopt --model 8b ...` is `shardopt plan --model 8b ...`, and so is `shardopt 8b ...`. */
 static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     if (argc < 2) {
@@ -247,16 +254,12 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         int own = strcmp(word, "plan") == 0;
         const Command *command = command_of_words(argc - own, argv + own);
         if (command == COMMANDS[0] && compares(argc, argv)) command = &COMMAND_SWEEP;
-        if (command != COMMANDS[0] && command != &COMMAND_SWEEP && compares(argc, argv))
-            return sweep_of(command, argc - own, argv + own, streams, error);
-        if (command == &COMMAND_INFERENCE && words_need_machines(&COMMAND_INFERENCE, argc - own, argv + own))
+        if (is_of_several(command, argc - own, argv + own))
             return sweep_of(command, argc - own, argv + own, streams, error);
         return command_run(command, argc - own, argv + own, streams, error);
     }
     const Command *command = command_named(word, error);
-    if (((command == &COMMAND_INFERENCE || command == &COMMAND_RL) && compares(argc - 1, argv + 1)) ||
-        (command == &COMMAND_INFERENCE && words_need_machines(&COMMAND_INFERENCE, argc - 1, argv + 1)))
-        return sweep_of(command, argc - 1, argv + 1, streams, error);
+    if (is_of_several(command, argc - 1, argv + 1)) return sweep_of(command, argc - 1, argv + 1, streams, error);
     if (command && word_among("check explain", word) && command_of_words(argc - 1, argv + 1) != COMMANDS[0])
         command = command_of_words(argc - 1, argv + 1);
     if (!command && word_is_model(word)) {

@@ -86,6 +86,9 @@ static int replace_own(Replaced *out, const CommandOption *option, char *word, c
         return replaced_add(out, "--oversubscription=%.*s", (int)strlen(value) - 1, value) ? read : 0; /* "4x slower" */
     if (value && strcmp(option->name, "network") == 0 && !isdigit((unsigned char)*value))
         return replaced_reader(out, "@network", word, value, read);
+    if (value && strcmp(option->name, "output") == 0 && replaced_has(out, "format") &&
+        word_among("json html csv markdown text", value))
+        return replaced_add(out, "--format=%s", value) ? read : 0;
     if (value && strcmp(option->name, "time-limit") == 0 && strpbrk(value, "hd:"))
         return replaced_advise(
                    out, "%s is left out: how long a job may last is the scheduler's; --time-limit is of the search",

@@ -112,7 +112,8 @@ static bool is_listed(const char *name) {
 
 /* An option that says what the line is for. How many words it took; 0: it is none; below 0: memory is out. */
 static int read_option(Task *task, char **words, int left) {
-    static const char TASKS[] = "task mode workload phase stage job purpose usecase use-case post-train type-of-run",
+    static const char TASKS[] = "task mode workload phase stage job purpose usecase use-case post-train post-training "
+                                "train-mode training-mode training t type-of-run",
                       FLAGS[] = "serve serving inference infer deploy train training pretrain pretraining finetune "
                                 "fine-tune finetuning fine-tuning ft tune rl rlhf rlvr",
                       SCRIPTS[] = "emit export write-config write-script print-cmd print-command launch-script script "
@@ -125,7 +126,8 @@ static int read_option(Task *task, char **words, int left) {
     if (words[0][0] != '-') return 0;
     snprintf(name, sizeof name, "%.*s", (int)min_whole(31, (int64_t)strcspn(start, "=")), start);
     for (char *at = name; *at; at++) *at = *at == '_' ? '-' : *at;
-    if (word_among(TASKS, name) && value && !word_among("sft dpo", value)) return take_task(task, value) ? read : 0;
+    bool own = strcmp(name, "task") == 0 && value && word_among("sft dpo", value);
+    if (word_among(TASKS, name) && value && !own) return take_task(task, value) ? read : 0;
     if (word_among(FLAGS, name) && (bare || !inside)) {
         const WordRow *row = bare ? NULL : word_row("command", value);
         bool model = word_among("pretrain train", name) && !bare && !row; /* "--pretrain meta-llama/..." */
