@@ -289,6 +289,7 @@ static int replace_model(Replaced *out, const char *option, char *value, char **
         return (joined = arena_format(out->arena, "--model=%s", joined)) && replaced_put(out, "--model", joined);
     const char *sized_model = *value != '{' ? replaced_model_of_size(out, value) : NULL;
     if (sized_model) return replaced_add(out, "--%s=%s", option, sized_model) ? 1 : 0;
+    if (!follows && !again && !strchr(value, '/')) return -1;
     bool sized = words && left > 1 && isdigit((unsigned char)words[1][0]) && !isdigit((unsigned char)*value) &&
                  strspn(words[1], "0123456789.bB") == strlen(words[1]);
     int taken = replaced_model(out, words ? words : inside, words ? left : 1, &name);
