@@ -139,7 +139,8 @@ static void add_known(Parts *parts, const char *text, size_t length) {
         rest.count = 0;
         if (!is_known(piece) && length - first > 4) add_known(&rest, text + first, length - first);
         if (!is_known(piece) && rest.count < 2) continue;
-        add_part(parts, text, first);
+        char small = (char)tolower((unsigned char)*text); /* NGPU */
+        add_part(parts, first == 1 ? &small : text, first);
         if (rest.count == 0) add_part(parts, piece, length - first);
         for (int i = 0; i < rest.count; i++) add_part(parts, rest.text[i], strlen(rest.text[i]));
         return;

@@ -144,7 +144,7 @@ static int read_option(Task *task, char **words, int left) {
         return (task->any = add(task, "--chip") && add(task, value)) ? read : -1;
     if (word_among("check explain", name) && bare)
         return task->verb = strcmp(name, "check") == 0 ? "check" : "explain", task->any = true, bare;
-    char *range = value && is_listed(name) ? range_of(task, value) : NULL;
+    char *range = value && is_listed(name) && !task->sweeps ? range_of(task, value) : NULL;
     if (range) return (task->any = add(task, arena_format(task->arena, "--%s", name)) && add(task, range)) ? read : -1;
     return 0;
 }

@@ -89,9 +89,7 @@ Test(synonyms, errors_name_the_right_word) {
     static const struct {
         const char *typed, *says;
     } LINES[] = {
-        {"--model Qwen-32B", "qwen3-32b, qwen2.5-32b"},
         {"--model 8b --nodes 4", "no --chip was given, and tpu-v5p is the default"},
-        {"--model 8b --chip h100 --batch 1024", "--sequences 1024"},
         {"--model 8b --chip h100 --tp", "needs a value"},
         {"--model 8b --chip h100 --tp 2 --require tensor=4", "no degree of tensor"},
         {"--model 8b --chip h100 --require 'tensor=2' --require 'tensor=2'", "given twice"},
