@@ -13,6 +13,12 @@
 #include <string.h>
 #include <strings.h>
 
+static bool is_of_maxtext(const char *word) {
+    const char *value = strchr(word, '=') ? strchr(word, '=') + 1 : word;
+    return strcasestr(word, "maxtext") || strncmp(word, "--tpu", 5) == 0 || strcasestr(word, "max_target") ||
+           strstr(word, "ici_") || strstr(word, "base_emb") || typed_slice(value);
+}
+
 /* What the line says somewhere, which other words depend on. */
 static void note_word(Replaced *out, const char *word, const char *next) {
     static const char *const SIZES[] = {"--nodes", "--chips", "--pods", "--slice", "@host"};
@@ -20,14 +26,13 @@ static void note_word(Replaced *out, const char *word, const char *next) {
     Meaning meaning;
     bool key = isalpha((unsigned char)*word) && strchr(word, '='),
          brief = word[0] == '-' && word[1] && word[1] != '-' && !word[2];
+    out->scripted = out->scripted || word_among("-q --quiet --json --format=json", word) ||
+                    (strcmp(word, "--format") == 0 && next && strcmp(next, "json") == 0);
     out->qlora = out->qlora || strcmp(word, "--qlora") == 0;
     if (strncmp(word, "--question", 10) == 0) out->sentence = true, out->question = word[10] ? word + 11 : NULL;
     out->vllm =
         out->vllm || strstr(word, "=vllm") || (strcmp(word, "--engine") == 0 && next && strcmp(next, "vllm") == 0);
-    const char *own_value = strchr(word, '=') ? strchr(word, '=') + 1 : word;
-    out->maxtext = out->maxtext || strcasestr(word, "maxtext") || strncmp(word, "--tpu", 5) == 0 ||
-                   strcasestr(word, "max_target") || strstr(word, "ici_") || strstr(word, "base_emb") ||
-                   typed_slice(own_value);
+    out->maxtext = out->maxtext || is_of_maxtext(word);
     if ((*word != '-' && !key) || (brief && *word == '-' && word[1] == 'o') ||
         !replaced_meaning(out, word, next, &meaning))
         return;

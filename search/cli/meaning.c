@@ -26,6 +26,15 @@ static bool matches(const char *pattern, size_t length, const char *word) {
     return strncasecmp(pattern, word, length - star) == 0 && (star || word[length] == '\0');
 }
 
+bool word_like(const char *patterns, const char *word) {
+    for (const char *at = patterns; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        if (matches(at, length, word)) return true;
+        at += length;
+    }
+    return false;
+}
+
 const WordRow *word_row(const char *kind, const char *word) {
     for (int i = 0; i < WORD_ROW_COUNT; i++)
         if (is_kind(&WORD_ROWS[i], kind) && matches(WORD_ROWS[i].cell[1], strlen(WORD_ROWS[i].cell[1]), word))

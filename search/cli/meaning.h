@@ -48,6 +48,8 @@ const WordRow *word_row(const char *kind, const char *word);
 const char *word_value(const char *option, const char *value, const char *values);
 /* Whether the word is among words between blanks, case ignored. */
 bool word_among(const char *words, const char *word);
+/* The same where a star ends what a word may begin with. */
+bool word_like(const char *patterns, const char *word);
 /* What kind of command it is: serving, rl or training; "": none of them. */
 const char *command_kind(const Command *command);
 /* The number of the command's option of exactly this name; below 0: it has none. */

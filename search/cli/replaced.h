@@ -63,6 +63,7 @@ struct Replaced {
     const char *mesh_sizes, *mesh_names; /* of JAX's mesh; NULL: not said */
     int64_t degrees;                     /* their product; 0: not said */
     double dataset;                      /* tokens of the data of a fine-tuning, once; 0: not said */
+    bool scripted;                       /* a program reads the answer: nothing is guessed */
     unsigned pair;                       /* 1: the line has -n, 2: it has -g, each with a number */
     bool engine_degrees;                 /* RL's engines have degrees of their own, or a pipeline is said */
     bool loose;                          /* the batch may change a little */

@@ -34,8 +34,8 @@ static bool add_chips(Replaced *out, const Chip *chip) {
             !trained && !replaced_option(out, "--colocated") &&
             !replaced_add(out, "--train-nodes=%ld", out->train_gpus / 8))
             return false;
-    } else if (out->train_gpus && out->train_gpus % 8 == 0 && out->train_gpus < number && !trained &&
-               !replaced_add(out, "--train-nodes=%ld", out->train_gpus / 8)) {
+    } else if (out->train_gpus && (number <= 8 || out->train_gpus % 8 == 0) && out->train_gpus < number && !trained &&
+               !replaced_add(out, "--train-nodes=%ld", out->train_gpus / (number <= 8 ? 1 : 8))) {
         return false;
     }
     if (out->degrees > 1 && !out->sized) {

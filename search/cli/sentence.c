@@ -226,7 +226,7 @@ const char *replaced_model_of_size(Replaced *out, const char *word) {
     bool trillions = tolower((unsigned char)*end) == 't',
          sized = billions > 0 && (trillions || tolower((unsigned char)*end) == 'b');
     const char *kind = sized && (end[1] == '-' || end[1] == '_') ? end + 2 : "";
-    if (!sized || (end[1] && !word_among("dense moe", kind)) || word[0] == '-') return NULL;
+    if (!sized || out->scripted || (end[1] && !word_among("dense moe", kind)) || word[0] == '-') return NULL;
     if (!*kind && is_said("plain", "known", word)) return NULL;
     const WordRow *row = word_row("plain", *kind ? kind : "dense");
     char *names = row ? arena_text(out->arena, row->cell[2]) : NULL, *rest = NULL;

@@ -260,7 +260,7 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     }
     const Command *command = command_named(word, error);
     if (is_of_several(command, argc - 1, argv + 1)) return sweep_of(command, argc - 1, argv + 1, streams, error);
-    if (command && word_among("check explain", word) && command_of_words(argc - 1, argv + 1) != COMMANDS[0])
+    if (command && of_model && word_among("check explain", word) && command_of_words(argc - 1, argv + 1) != COMMANDS[0])
         command = command_of_words(argc - 1, argv + 1);
     if (!command && word_is_model(word)) {
         *error = (Error){0};

@@ -84,7 +84,8 @@ static int replace_own(Replaced *out, const CommandOption *option, char *word, c
                            strncmp(word + 2, option->name, strlen(option->name)) == 0;
     if (value && strcmp(option->name, "network") == 0 && tolower((unsigned char)value[strlen(value) - 1]) == 'x')
         return replaced_add(out, "--oversubscription=%.*s", (int)strlen(value) - 1, value) ? read : 0; /* "4x slower" */
-    if (value && strcmp(option->name, "network") == 0 && !isdigit((unsigned char)*value))
+    static const char FABRICS[] = "ib* inf* ndr* hdr* edr* xdr* roce* eth* efa nvlink nvswitch rdma tcpx* gpudirect*";
+    if (value && strcmp(option->name, "network") == 0 && word_like(FABRICS, value))
         return replaced_reader(out, "@network", word, value, read);
     if (value && strcmp(option->name, "output") == 0 && replaced_has(out, "format") &&
         word_among("json html csv markdown text", value))

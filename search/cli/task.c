@@ -24,7 +24,7 @@ typedef struct {
     const char *format; /* of a launch script; "": the usual one; NULL: none is wanted */
     const char *verb;   /* "check", "sweep", as an option says; NULL: none does */
     const char *advice;
-    bool any, tpu, sweeps;
+    bool any, tpu, sweeps, machine; /* tpu: it names one; machine: it names any */
 } Task;
 
 static bool add(Task *task, const char *word) {
@@ -173,7 +173,7 @@ static bool add_command(Task *task, const char *first) {
         if (strcmp(verb, "emit") == 0)
             return add(task, "emit") && add(task, task->format && *task->format ? task->format
                                                   : task->subject == OF_TUNING  ? "trl"
-                                                  : task->tpu                   ? "maxtext"
+                                                  : task->tpu || !task->machine ? "maxtext"
                                                                                 : "megatron");
         if (task->subject == OF_TUNING && strcmp(verb, "plan") == 0) return add(task, "finetune");
         return add(task, verb);
@@ -226,6 +226,9 @@ char **task_words(int *argc, char **argv, Arena *arena, const char **advice) {
         bool of_format = at > 0 && (i == at || (i == at - 1 && i > 1 && argv[i][0] == '-' && argv[at][0] != '-'));
         task.tpu = task.tpu || strcasestr(argv[i], "tpu") || strncasecmp(argv[i], "--slice", 7) == 0 ||
                    strncasecmp(argv[i], "--pods", 6) == 0;
+        task.machine = task.machine || strcasestr(argv[i], "gpu") || strncmp(argv[i], "--chip", 6) == 0 ||
+                       strcasestr(argv[i], "node") || strcasestr(argv[i], "instance") ||
+                       strncmp(argv[i], "--hw", 4) == 0;
         if (of_format) continue;
         int read = read_option(&task, argv + i, *argc - i);
         if (read < 0 || (read == 0 && !add(&task, argv[i]))) return NULL;

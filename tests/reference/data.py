@@ -138,6 +138,8 @@ def read_model(name, program):
     model.towers, model.projector = listed["parts"]["vision"] + listed["parts"]["audio"], listed["parts"]["projector"]
     beyond = model.towers - sum(tower["parameters"] for tower in listed["towers"])  # extras of the model, in extra_*
     model.extra_vectors -= model.projector + beyond
+    if not model.tied and not model.extra_looked_up:  # rows of the input's table that no logit has (Llama 3.2 Vision: 8)
+        model.extra_looked_up = max(0, listed["parts"]["embedding"] - model.vocab * model.d_model)
     model.capacity_factor = listed["training"]["capacity_factor"] or 0
     return model
 
