@@ -82,7 +82,8 @@ static bool is_of_line(Replaced *out, const char *word) {
 static int replace_own(Replaced *out, const CommandOption *option, char *word, const char *value, int read) {
     bool ok = true, same = strncmp(word, "--", 2) == 0 && strcspn(word + 2, "=") == strlen(option->name) &&
                            strncmp(word + 2, option->name, strlen(option->name)) == 0;
-    if (value && strcmp(option->name, "network") == 0 && tolower((unsigned char)value[strlen(value) - 1]) == 'x')
+    if (value && strcmp(option->name, "network") == 0 && *value &&
+        tolower((unsigned char)value[strlen(value) - 1]) == 'x')
         return replaced_add(out, "--oversubscription=%.*s", (int)strlen(value) - 1, value) ? read : 0; /* "4x slower" */
     static const char FABRICS[] = "ib* inf* ndr* hdr* edr* xdr* roce* eth* efa nvlink nvswitch rdma tcpx* gpudirect*";
     if (value && strcmp(option->name, "network") == 0 && word_like(FABRICS, value))
@@ -119,7 +120,8 @@ static int replace_own(Replaced *out, const CommandOption *option, char *word, c
     if (bare) return replaced_add(out, "--%s=%s", bare->cell[2], bare->cell[3]);
     if (!option->takes || !value) return same ? replaced_keep(out, word) : replaced_add(out, "--%s", option->name);
     if (add_typed(out, option->name, value, &ok)) return ok ? read : 0;
-    const char *meant = replaced_value(out, option->name, value, &ok), *last = value + strlen(value) - 1;
+    const char *meant = replaced_value(out, option->name, value, &ok),
+               *last = *value ? value + strlen(value) - 1 : value;
     if (ok && !meant && word_among("ttft tpot", option->name) && is_milliseconds(value))
         return replaced_advise(out, "%s is read as %sms", value, value) &&
                        replaced_add(out, "--%s=%sms", option->name, value)
