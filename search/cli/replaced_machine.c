@@ -22,7 +22,7 @@ bool replaced_is_instance(Replaced *out, const char *name) {
 /* An instance of a cloud as a chip, of which --nodes counts instances; false: it is none (*ok), or memory is out. */
 static bool add_instance(Replaced *out, const char *word, bool *ok) {
     int chips = 0;
-    bool family = strlen(word) < 6 && isdigit((unsigned char)word[1]) && strchr("pPaA", word[0]); /* "p5en" */
+    bool family = *word && strlen(word) < 6 && strchr("pPaA", word[0]) && isdigit((unsigned char)word[1]); /* "p5en" */
     bool may = isalpha((unsigned char)word[0]) && (strpbrk(word, ".-_") || strncasecmp(word, "nvl", 3) == 0 || family);
     const Chip *chip = may ? catalog_instance(replaced_catalog(out), word, &chips) : NULL;
     if (!chip) return false;

@@ -78,6 +78,9 @@ static bool is_of_line(Replaced *out, const char *word) {
 
 /* ---- the command's own options ---- */
 
+/* What people call a fabric, which is no rate. */
+static const char FABRICS[] = "ib* inf* ndr* hdr* edr* xdr* roce* eth* efa nvlink nvswitch rdma tcpx* gpudirect*";
+
 /* Returns as Replaced.word does; so do all that follow. */
 static int replace_own(Replaced *out, const CommandOption *option, char *word, const char *value, int read) {
     bool ok = true, same = strncmp(word, "--", 2) == 0 && strcspn(word + 2, "=") == strlen(option->name) &&
@@ -85,7 +88,6 @@ static int replace_own(Replaced *out, const CommandOption *option, char *word, c
     if (value && strcmp(option->name, "network") == 0 && *value &&
         tolower((unsigned char)value[strlen(value) - 1]) == 'x')
         return replaced_add(out, "--oversubscription=%.*s", (int)strlen(value) - 1, value) ? read : 0; /* "4x slower" */
-    static const char FABRICS[] = "ib* inf* ndr* hdr* edr* xdr* roce* eth* efa nvlink nvswitch rdma tcpx* gpudirect*";
     if (value && strcmp(option->name, "network") == 0 && word_like(FABRICS, value))
         return replaced_reader(out, "@network", word, value, read);
     if (value && strcmp(option->name, "output") == 0 && replaced_has(out, "format") &&
