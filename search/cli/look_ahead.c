@@ -26,8 +26,8 @@ static void note_word(Replaced *out, const char *word, const char *next) {
     Meaning meaning;
     bool key = isalpha((unsigned char)*word) && strchr(word, '='),
          brief = word[0] == '-' && word[1] && word[1] != '-' && !word[2];
-    out->scripted = out->scripted || word_among("-q --quiet --json --format=json", word) ||
-                    (strcmp(word, "--format") == 0 && next && strcmp(next, "json") == 0);
+    out->scripted = out->scripted || word_among("-q --quiet --json --csv --format=json --format=brief", word) ||
+                    (strcmp(word, "--format") == 0 && next && word_among("json brief csv", next));
     out->qlora = out->qlora || strcmp(word, "--qlora") == 0;
     if (strncmp(word, "--question", 10) == 0) out->sentence = true, out->question = word[10] ? word + 11 : NULL;
     out->vllm =

@@ -276,7 +276,8 @@ static int read_axes(Replaced *out, Typed typed, bool sizes) {
     size = size ? strtok_r(size, "(),[] ", &at[0]) : NULL, name = name ? strtok_r(name, "(),[] '\"", &at[1]) : NULL;
     for (; size && name; size = strtok_r(NULL, "(),[] ", &at[0]), name = strtok_r(NULL, "(),[] '\"", &at[1])) {
         const char *role = strcmp(name, "model") == 0 ? "tensor" : name;
-        const char *degree = replaced_degrees(out, arena_format(out->arena, "%s=%s", role, size));
+        const char *one = arena_format(out->arena, "%s=%s", role, size);
+        const char *degree = one ? replaced_degrees(out, one) : NULL;
         if (!degree)
             return replaced_advise(out, "the axis %s is none of data, fsdp, tensor, sequence, pipeline, expert", name)
                        ? typed.read

@@ -42,24 +42,26 @@ static int read_vram(Replaced *out, Typed typed) {
     return (out->vram = arena_format(out->arena, "%g", gigabytes)) ? typed.read : 0;
 }
 
-/* `--ib ndr400`, `--network 100GbE`: what a host reaches others with; of InfiniBand's names each of its NICs. */
+/* `--ib ndr400`, `--network "100 Gbps ethernet"`: what a host reaches others with, read as --network reads it; of
+ * InfiniBand's names, and where a number stands alone, Gb/s of each of its NICs. */
 static int read_network(Replaced *out, Typed typed) {
-    const char *value = typed.value ? typed.value : "";
-    const char *digits = value + strcspn(value, "0123456789");
-    double rate = strtod(digits, NULL), times = 1;
-    char *unit = (char *)digits + strspn(digits, "0123456789.");
-    if (tolower((unsigned char)*unit) == 'x' && isdigit((unsigned char)unit[1])) /* "8x200Gb" */
-        times = rate, rate = strtod(unit + 1, NULL), unit += 1 + strspn(unit + 1, "0123456789.");
-    bool each = digits > value && times == 1 && !strcasestr(value, "eth") && !strpbrk(value, " ");
-    each = each || (strcasestr(typed.word, "ib") && times == 1 && rate > 0 && rate <= 800);
-    if (!(rate > 0) || !replaced_has(out, "network") || (each && rate > 1600))
+    const char *value = typed.value ? typed.value : "", *from = value + strcspn(value, "0123456789");
+    size_t number = strspn(from, "0123456789.x"), length = number + strspn(from + number, " ");
+    length += strcspn(from + length, " -_,");
+    bool alone = number > 0 && from[number] == '\0',
+         each = from > value && !strchr(from, 'x') && !strcasestr(value, "eth");
+    double rate = 0;
+    Error none = {0};
+    char *text = arena_format(out->arena, "%.*s%s", (int)length, from, alone ? "Gbps" : "");
+    if (!text) return 0;
+    bool read = replaced_has(out, "network") && number_network(text, "", &rate, &none);
+    double gigabits = rate * 8 / 1e9;
+    each = each || (strcasestr(typed.word, "ib") && !strchr(from, 'x') && gigabits <= 800);
+    if (!read || (each && gigabits > 1600))
         return replaced_advise(out, "a chip is planned with its own network; --network 400Gbps says that of a host")
                    ? value[0] && value[0] != '-' ? typed.read : 1
                    : 0;
-    bool bytes = strstr(unit, "GB") != NULL && !strcasestr(unit, "gbe"),
-         tera = toupper((unsigned char)unit[strspn(unit, " ")]) == 'T';
-    out->network = rate * times * (bytes ? 8 : 1) * (tera ? 1000 : 1);
-    out->network_is_of_nic = each;
+    out->network = gigabits, out->network_is_of_nic = each;
     return out->any = true, typed.read;
 }
 

@@ -66,6 +66,12 @@ bool replaced_keep(Replaced *out, char *word) {
     return true;
 }
 
+char *replaced_tag(Replaced *out, const char *word) {
+    char *name = arena_text(out->arena, word);
+    for (char *at = name && !strchr(name, '/') ? name : NULL; at && (at = strchr(at, ':'));) *at = '-';
+    return name;
+}
+
 const char *replaced_option(const Replaced *out, const char *option) {
     for (int i = 1; i < out->count; i++) {
         const char *word = out->words[i];

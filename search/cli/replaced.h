@@ -88,6 +88,8 @@ const Zoo *replaced_zoo(Replaced *out);
 /* A model in one word or several ("llama 3.1 405b", "lama3-8b"): how many words, and its name, with advice where it is
  * a slip; 0: it is none, and the name is the first word. */
 int replaced_model(Replaced *out, char **words, int left, const char **name);
+/* A model's name with the tag of Ollama's as a part of it, "gpt-oss:20b"; a path stays. NULL: memory is out. */
+char *replaced_tag(Replaced *out, const char *word);
 /* "TP8-PP2", "tp=8,pp=2" as a plan, "tensor=8 pipeline=2"; NULL: it is none, or memory is out. */
 char *replaced_degrees(Replaced *out, const char *word);
 

@@ -94,10 +94,11 @@ bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok) {
     *ok = slice                                  ? replaced_add(out, "--slice=%s", word)
           : nodes && add_instance(out, name, ok) ? *ok
                                                  : replaced_add(out, "--chip=%s", name);
+    if (slice || !*ok) return true;
     const Chip *chip = catalog_find(replaced_catalog(out), name);
-    bool host = sized && !nodes && count > 0 && chip && chip_has_domains(chip) && count < chip->domain_chips;
+    bool host = sized && !nodes && chip && chip_has_domains(chip) && count < chip->domain_chips;
     if (host) out->instance = (int)count; /* "--nodes 4 --gres=gpu:a100:4" */
-    if (slice || sized || !*ok) return true;
+    if (sized) return true;
     out->sized = true;
     *ok = replaced_add(out, "--%s=%lld", nodes ? "nodes" : "chips", (long long)count);
     out->counted = out->counted || !nodes;

@@ -128,7 +128,7 @@ bool replaced_machine_text(Replaced *out, const char *text, bool *ok) {
         if (read < 0 && i == count - 1 && count_of(words[i]) > 0 && !out->sized && replaced_option(out, "--chip"))
             read = replaced_add(out, "--chips=%lld", (long long)count_of(words[i])) && (out->sized = true);
         if (read < 0 && !named && replaced_machine(out, words[i], out->sized, ok)) read = *ok;
-        if (read == 0) return *ok = copy != NULL && false;
+        if (read == 0) return *ok = false;
     }
     return copy && out->count > before;
 }
@@ -221,6 +221,7 @@ static int bare_option(Replaced *out, char **words, int left) {
 
 const char *replaced_model_of_size(Replaced *out, const char *word) {
     char *end;
+    if (!word) return NULL;
     double billions = strtod(word, &end), nearest = 1.35; /* within a third */
     const Model *found = NULL;
     bool trillions = tolower((unsigned char)*end) == 't',
@@ -349,8 +350,7 @@ int replaced_stray(Replaced *out, char **words, int left) {
     if (replaced_machine(out, word, out->sized, &ok)) return ok;
     read = priced ? -1 : bare_option(out, words, left);
     if (read >= 0) return read;
-    for (char *colon = strchr(word, '/') ? NULL : strchr(word, ':'); colon && !out->model; colon = strchr(word, ':'))
-        if ((word = words[0] = arena_text(out->arena, word))) *strchr(word, ':') = '-'; /* "gpt-oss:20b" */
+    if (!out->model && !(word = words[0] = replaced_tag(out, word))) return 0;
     bool may = !out->model && !json && word[0] && replaced_has(out, "model");
     int model = may ? replaced_model(out, words, left, &name) : 0;
     if (model == 0 && out->sentence) return leave_word(out, word);
@@ -396,7 +396,7 @@ static char *joined_degrees(Replaced *out, const char *first, const char *second
     return all;
 }
 
-/* The words without blanks and marks; "tp 8" is one. Returns how many. */
+/* The words without blanks and marks; "tp 8" is one. Returns how many; below 0: memory is out. */
 static int split_words(Replaced *out, int argc, char **argv, char **words) {
     int count = 0;
     for (int i = 1; i < argc; i++) {
@@ -411,7 +411,8 @@ static int split_words(Replaced *out, int argc, char **argv, char **words) {
             if (joined) word = degree, count--;
             if (count > 0 && replaced_degrees(out, words[count - 1]) && replaced_degrees(out, word)) /* "tp=8 pp=2" */
                 word = joined_degrees(out, words[--count], word);
-            if (word && strspn(word, "-/&+,.") == strlen(word)) continue;
+            if (!word) return -1;
+            if (strspn(word, "-/&+,.") == strlen(word)) continue;
             if (count > 2 && word_among("second sec s", word) && strcasecmp(words[count - 1], "per") == 0 &&
                 word_among("tokens token tok", words[count - 2])) /* "50 tokens per second" */
                 words[count -= 2] = (char *)"tokens/s", word = words[count];
@@ -433,8 +434,8 @@ char **question_words(int *argc, char **argv, Arena *arena, char **command) {
     char **words = ARENA_NEW(arena, char *, room), name[64];
     bool wants[WANTS] = {false};
     int chips = 0, first = 0, of = -1; /* of what the most or the least is wanted */
-    if (!words) return NULL;
-    int count = split_words(&out, *argc, argv, words + 1) + 1;
+    int count = words ? split_words(&out, *argc, argv, words + 1) + 1 : 0;
+    if (count == 0) return NULL;
     for (int i = 1; i < count; i++) {
         const char *model = NULL;
         bool subject = false;

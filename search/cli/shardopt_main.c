@@ -3,6 +3,7 @@
 #include "base/build.h"
 #include "base/locale.h"
 #include "base/memory_stream.h"
+#include "base/util.h"
 #include "search/shardopt.h"
 
 #include "search/cli/commands.h"
@@ -89,12 +90,26 @@ static bool is_of_model(int argc, char **argv) {
 
 static int dispatch(int argc, char **argv, Streams streams, Error *error);
 
+/* Answers one after the other are text: of two in a file the second is all that stays. False: *error says so. */
+static bool are_text(int argc, char **argv, Error *error) {
+    static const char WRITES[] = "-o --output --json --csv --html --certificate --format";
+    for (int i = 1; i < argc; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%.*s", (int)min_whole(15, (int64_t)strcspn(argv[i], "=")), argv[i]);
+        if (word_among(WRITES, name))
+            return error_set(error, ERROR_INPUT, name,
+                             "is of one answer, and this line has several; give them one by one");
+    }
+    return true;
+}
+
 /* `... 256xh100 vs 128xb200`: the answer to each; `--tpu v5p-512 vs --gpus 256xb200` too. `vs`: where that word is. */
 static int answer_both(int argc, char **argv, int vs, Streams streams, Error *error) {
     int before = vs > 2 && argv[vs - 2][0] == '-' && argv[vs + 1][0] == '-' && vs + 2 < argc ? 2 : 1;
     char **words = calloc((size_t)argc + 1, sizeof *words);
     int codes[2] = {EXIT_DEFECT, EXIT_DEFECT};
     if (!words) return error_memory(error), EXIT_DEFECT;
+    if (!are_text(argc, argv, error)) return free(words), EXIT_USAGE;
     for (int side = 0; side < 2 && (side == 0 || error->kind == ERROR_NONE); side++) {
         int count = 0;
         for (int i = 0; i < argc; i++) {
@@ -260,8 +275,10 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     }
     const Command *command = command_named(word, error);
     if (is_of_several(command, argc - 1, argv + 1)) return sweep_of(command, argc - 1, argv + 1, streams, error);
-    if (command && of_model && word_among("check explain", word) && command_of_words(argc - 1, argv + 1) != COMMANDS[0])
-        command = command_of_words(argc - 1, argv + 1);
+    const Command *of =
+        command && of_model && word_among("check explain", word) ? command_of_words(argc - 1, argv + 1) : COMMANDS[0];
+    if (of != COMMANDS[0] && strcmp(word, "check") == 0) fprintf(streams.err, "shardopt: advice: %s\n", NO_GATE);
+    if (of != COMMANDS[0]) command = of;
     if (!command && word_is_model(word)) {
         *error = (Error){0};
         return command_run(COMMANDS[0], argc, argv, streams, error);
@@ -271,11 +288,13 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
 
 /* The items of a list of whole machines, "h100:512,b200:256", or of ways to train, "full,lora", in the arena. How many;
  * 0: it is no such list. */
-static int items_of(const char *list, Arena *arena, char *items[8]) {
+enum { ITEMS_MAX = 8 };
+static int items_of(const char *list, Arena *arena, char *items[ITEMS_MAX]) {
     int count = 0, machines = 0, ways = 0;
     char *text = strchr(list, ',') && !strpbrk(list, "{[ ") ? arena_text(arena, list) : NULL, *rest = NULL, name[64],
          number[64];
-    for (char *item = text ? strtok_r(text, ",", &rest) : NULL; item && count < 8; item = strtok_r(NULL, ",", &rest)) {
+    for (char *item = text ? strtok_r(text, ",", &rest) : NULL; item; item = strtok_r(NULL, ",", &rest)) {
+        if (count == ITEMS_MAX) return 0;
         const WordRow *way = word_row("command", item);
         machines += typed_chips(item, name, number, sizeof name) || typed_slice(item);
         ways += way && strcmp(way->cell[2], "plan") == 0 && way->cell[3] && strncmp(way->cell[3], "--for", 5) != 0;
@@ -288,14 +307,16 @@ static int items_of(const char *list, Arena *arena, char *items[8]) {
 static int answer_each(int argc, char **argv, Arena *arena, Streams streams, Error *error) {
     int code = -1;
     for (int i = 2; i < argc; i++) {
-        char *items[8], *inside = argv[i][0] == '-' ? strchr(argv[i], '=') : NULL;
+        char *items[ITEMS_MAX], *inside = argv[i][0] == '-' ? strchr(argv[i], '=') : NULL;
         int count = argv[i - 1][0] == '-' || inside ? items_of(inside ? inside + 1 : argv[i], arena, items) : 0;
         bool ways = count > 0 && word_row("command", items[0]);
+        if (count > 0 && !are_text(argc, argv, error)) return EXIT_USAGE;
         for (int k = 0; k < count && error->kind == ERROR_NONE; k++) {
             char **words = ARENA_NEW(arena, char *, (size_t)argc + 1);
             if (!words) return error_memory(error), EXIT_DEFECT;
             memcpy(words, argv, (size_t)argc * sizeof *words);
             words[i] = inside ? arena_format(arena, "%.*s=%s", (int)(inside - argv[i]), argv[i], items[k]) : items[k];
+            if (!words[i]) return error_memory(error), EXIT_DEFECT;
             if (ways && !inside) words[i - 1] = (char *)"--method";
             if (word_among("compare diff sweep", words[1])) words[1] = (char *)"plan";
             if (k > 0) fputc('\n', streams.out);

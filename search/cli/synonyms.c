@@ -104,9 +104,8 @@ static int replace_own(Replaced *out, const CommandOption *option, char *word, c
                    ? read
                    : 0;
     if (value && strchr(value, ':') && *value != '{' && strcmp(option->name, "model") == 0 && !strchr(value, '/') &&
-        !file_is_there(value)) { /* "gpt-oss:20b" */
-        char *name = arena_text(out->arena, value);
-        for (char *at = name; at && (at = strchr(at, ':'));) *at = '-';
+        !file_is_there(value)) {
+        const char *name = replaced_tag(out, value);
         return name && replaced_add(out, "--model=%s", name) ? read : 0;
     }
     if (strcmp(option->name, "require") == 0)

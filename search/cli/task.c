@@ -12,6 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
+const char NO_GATE[] = "check is a gate of training plans and of baselines; this line is planned, and gates nothing";
+
 /* What a line is of, and what is to be done with it. */
 typedef enum { OF_TRAINING, OF_TUNING, OF_SERVING, OF_RL } Subject;
 
@@ -157,6 +159,7 @@ static bool add_command(Task *task, const char *first) {
     if (task->format) verb = "emit";
     bool plain = word_among("plan check explain inference rl validate diff", verb);
     if (row && row->cell[3] && *row->cell[3] && !task->way) task->way = row->cell[3];
+    if (strcmp(verb, "check") == 0 && (task->subject == OF_SERVING || task->subject == OF_RL)) task->advice = NO_GATE;
     switch (task->subject) {
     case OF_SERVING:
         if (strcmp(verb, "sweep") == 0) return add(task, "sweep") && add(task, "inference");

@@ -5,6 +5,9 @@
 
 #include "base/arena.h"
 
+/* What is said of `check` where a line is of serving or RL, which no gate passes. */
+extern const char NO_GATE[];
+
 /* The words of a line as those of its command, argv[0] as it is: what says a task, a format or a list stands where the
  * command has it. `advice`: what is said of that; NULL: nothing. NULL: memory is out. */
 char **task_words(int *argc, char **argv, Arena *arena, const char **advice);

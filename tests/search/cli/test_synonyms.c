@@ -90,6 +90,7 @@ Test(synonyms, errors_name_the_right_word) {
         const char *typed, *says;
     } LINES[] = {
         {"--model 8b --nodes 4", "no --chip was given, and tpu-v5p is the default"},
+        {"--model gemma", "may be one of"},
         {"--model 8b --chip h100 --tp", "needs a value"},
         {"--model 8b --chip h100 --tp 2 --require tensor=4", "no degree of tensor"},
         {"--model 8b --chip h100 --require 'tensor=2' --require 'tensor=2'", "given twice"},
