@@ -17,7 +17,9 @@ bool word_is_model(const char *name) {
     Arena arena = {0};
     Error unused = {0};
     Zoo zoo;
-    bool is = zoo_load(&arena, &zoo, &unused) && zoo_find(&zoo, name);
+    const char *slash = name[0] == '-' ? NULL : strchr(name, '/');
+    bool is = text_ends_in(name, ".json") || (slash && slash[1] && !text_ends_in(name, ".csv")) ||
+              (zoo_load(&arena, &zoo, &unused) && zoo_of_repository(&zoo, name));
     arena_free(&arena);
     return is;
 }

@@ -29,6 +29,10 @@ static void note_word(Replaced *out, const char *word, const char *next) {
     out->scripted = out->scripted || word_among("-q --quiet --json --csv --format=json --format=brief", word) ||
                     (strcmp(word, "--format") == 0 && next && word_among("json brief csv", next));
     out->qlora = out->qlora || strcmp(word, "--qlora") == 0;
+    const WordRow *said = word_row("command", word + strspn(word, "-")), *value_row = next ? word_row("command", next) : NULL;
+    out->pairs = out->pairs || strcmp(word, "--task=dpo") == 0 ||
+                 (said && said->cell[3] && strcmp(said->cell[3], "--task=dpo") == 0) ||
+                 (*word == '-' && value_row && value_row->cell[3] && strcmp(value_row->cell[3], "--task=dpo") == 0);
     if (strncmp(word, "--question", 10) == 0) out->sentence = true, out->question = word[10] ? word + 11 : NULL;
     out->vllm =
         out->vllm || strstr(word, "=vllm") || (strcmp(word, "--engine") == 0 && next && strcmp(next, "vllm") == 0);

@@ -80,7 +80,12 @@ static int read_config(Replaced *out, Typed typed) {
                    ? typed.read
                    : 0;
     }
-    if (!replaced_has(out, option)) return -1;
+    if (!replaced_has(out, option))
+        return replaced_refuse(out, arena_format(out->arena, "%.*s", (int)strcspn(typed.word, "="), typed.word),
+                               "is no option here; `shardopt explain --from-config FILE` prices a configuration, and "
+                               "--model NAME or a config.json is planned")
+                   ? typed.read
+                   : 0;
     return replaced_add(out, "--%s=%s", option, typed.value) ? typed.read : 0;
 }
 
@@ -110,9 +115,31 @@ static int read_quantised(Replaced *out, Typed typed) {
     return valued ? typed.read : 1;
 }
 
+enum { DAY_SECONDS = 86400 };
+
 static int read_tokens_rate(Replaced *out, Typed typed) {
     out->tokens_rate = strtod(typed.value, NULL);
     return out->any = true, typed.read;
+}
+
+/* "--tokens-per-day 2B". */
+static int read_daily(Replaced *out, Typed typed) {
+    Error none = {0};
+    const char *unit = typed.value ? typed.value + strspn(typed.value, "0123456789.") : "";
+    char *number = typed.value ? arena_format(out->arena, "%.*s%s", (int)(unit - typed.value), typed.value,
+                                              toupper((unsigned char)*unit) == 'B' ? "G" : unit)
+                               : NULL;
+    double tokens;
+    if (!number || !number_real(number, "", 1, 1e18, &tokens, &none)) return -1;
+    return out->tokens_rate = tokens / DAY_SECONDS, out->any = true, typed.read;
+}
+
+/* Requests of so many seconds, "@every 86400". */
+static int read_every(Replaced *out, Typed typed, const char *seconds) {
+    Error none = {0};
+    double requests;
+    if (!typed.value || !number_real(typed.value, "", 1, 1e18, &requests, &none)) return -1;
+    return replaced_add(out, "--rate=%.4g", requests / strtod(seconds, NULL)) ? typed.read : 0;
 }
 
 static int read_user_rate(Replaced *out, Typed typed) {
@@ -223,6 +250,10 @@ static int read_number(Replaced *out, Typed typed, const char *which) {
     if (strcmp(which, "dataset") == 0)
         out->dataset =
             number * (toupper((unsigned char)*unit) == 'B' || toupper((unsigned char)*unit) == 'G' ? 1e9 : times);
+    if (strcmp(which, "loras") == 0) out->loras = (int)min_real(4096, number);
+    if (strcmp(which, "lora_rank") == 0) out->lora_rank = (int)min_real(4096, number);
+    if (strcmp(which, "user_daily") == 0) out->user_daily = number * times;
+    if (strcmp(which, "peak") == 0) out->peak = number;
     if (strcmp(which, "nics") == 0) out->nics = (int)min_real(64, number);
     if (strcmp(which, "steps") == 0) out->steps = number * times;
     if (strcmp(which, "slices") == 0) out->slices = (out->slices ? out->slices : 1) * (int64_t)number;
@@ -420,6 +451,7 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
         {"@rest", read_rest},
         {"@mesh", read_mesh},
         {"@drafts", read_drafts},
+        {"@daily", read_daily},
         {"@tp", read_tp},
         {"@rollouts", read_rollouts},
         {"@params", read_params},
@@ -432,6 +464,7 @@ int replaced_reader(Replaced *out, const char *reader, const char *word, const c
                : strncmp(reader, "@trainer ", 9) == 0 ? read_trainer(out, typed, reader + 9)
                : strncmp(reader, "@pair ", 6) == 0    ? replaced_pair(out, typed, reader[6] == 'n')
                : strncmp(reader, "@gpus ", 6) == 0    ? read_gpus(out, typed, reader + 6)
+               : strncmp(reader, "@every ", 7) == 0   ? read_every(out, typed, reader + 7)
                : strncmp(reader, "@mesh ", 6) == 0    ? read_axes(out, typed, reader[6] == 's')
                                                       : replaced_machine_reader(out, reader, typed);
     for (size_t i = 0; i < COUNT_OF(READERS); i++)

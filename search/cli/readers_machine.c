@@ -65,6 +65,11 @@ static int read_network(Replaced *out, Typed typed) {
     return out->any = true, typed.read;
 }
 
+/* `--interconnect pcie`: of two boards of a chip the one without NVLink. */
+static int read_board(Replaced *out, Typed typed) {
+    return out->pcie = out->any = true, typed.value && strncasecmp(typed.value, "pcie", 4) == 0 ? typed.read : 1;
+}
+
 /* Kubernetes' "nvidia.com/gpu=4" and "nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3". */
 static int read_resource(Replaced *out, Typed typed) {
     const char *value = typed.value ? strchr(typed.value, '=') : NULL;
@@ -115,7 +120,7 @@ int replaced_machine_reader(Replaced *out, const char *reader, Typed typed) {
         int (*read)(Replaced *out, Typed typed);
     } READERS[] = {{"@host", read_host},   {"@count", read_count},      {"@cluster", read_cluster},
                    {"@vram", read_vram},   {"@network", read_network},  {"@resource", read_resource},
-                   {"@price", read_price}, {"@replicas", read_replicas}};
+                   {"@price", read_price}, {"@replicas", read_replicas}, {"@board", read_board}};
     for (size_t i = 0; i < COUNT_OF(READERS); i++)
         if (strcmp(reader, READERS[i].name) == 0) return READERS[i].read(out, typed);
     return -1;

@@ -72,6 +72,9 @@ struct Replaced {
     double job;                          /* tokens of answers that a batch job has; 0: not said */
     const char *vram;                    /* GB of a chip that the line says; NULL: it says none */
     double hourly;                       /* dollars an hour of an instance; 0: not said */
+    int loras, lora_rank;                /* adapters that are served, and their rank; 0: not said */
+    double user_daily, peak;             /* tokens of a user a day, and the peak by the mean; 0: not said */
+    bool pcie, pairs;                    /* boards without NVLink; what is tuned are preference pairs */
     const char *sizes;                   /* a model's sizes, "hidden_size=4096 "; NULL: none */
     Catalog catalog;                     /* replaced_catalog() */
     bool read;
@@ -103,6 +106,8 @@ bool replaced_advise(Replaced *out, const char *format, ...) __attribute__((form
 bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok);
 /* The same in several words, "1 node 8xL40S 48GB", or as other programs list it, "type=nvidia-l4,count=8". */
 bool replaced_machine_text(Replaced *out, const char *text, bool *ok);
+/* So many cards of so many gigabytes each; 0: of one card, unless the line says. False: memory is out. */
+bool replaced_cards(Replaced *out, int cards, int gigabytes);
 /* A model by its size alone, "30B" or "20b-dense": the nearest of the plain ones, with advice; NULL: it is no size, or
  * none is near. */
 const char *replaced_model_of_size(Replaced *out, const char *word);
@@ -157,6 +162,8 @@ bool replaced_add_size(Replaced *out);
 /* The chip of the memory that the line says, and the price of one of an instance. False: memory is out. */
 bool replaced_add_memory(Replaced *out);
 bool replaced_add_job(Replaced *out);
+/* Adapters and users of serving, each of which two words say. False: memory is out. */
+bool replaced_add_served(Replaced *out);
 /* The value of an option among the words as they became; NULL: it is not there. */
 const char *replaced_option(const Replaced *out, const char *option);
 /* Puts a word in the place of an option with its value, which is there; NULL: takes it away. True. */

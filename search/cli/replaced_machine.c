@@ -166,6 +166,42 @@ bool replaced_add_memory(Replaced *out) {
     return answer && replaced_refuse(out, "--vram", answer);
 }
 
+bool replaced_cards(Replaced *out, int cards, int gigabytes) {
+    bool counts = !out->sized || cards > 0;
+    out->vram = arena_format(out->arena, "%d", gigabytes);
+    out->sized = true;
+    return out->any = true, out->vram && (!counts || replaced_add(out, "--chips=%d", cards > 0 ? cards : 1));
+}
+
+bool replaced_add_served(Replaced *out) {
+    const char *users = out->user_daily > 0 ? replaced_option(out, "--concurrency") : NULL;
+    if (out->loras > 0 || out->lora_rank > 0) {
+        int loras = out->loras > 0 ? out->loras : 1, rank = out->lora_rank > 0 ? out->lora_rank : 16;
+        if (!replaced_add(out, "--adapters=%d:%d", loras, rank)) return false;
+        if (out->lora_rank == 0 && !replaced_advise(out, "adapters are of rank 16, as none is said")) return false;
+    }
+    if (users) {
+        out->tokens_rate = out->user_daily * strtod(users, NULL) / 86400;
+        replaced_put(out, "--concurrency", NULL);
+    }
+    if (out->peak > 1 && out->tokens_rate > 0) out->tokens_rate *= out->peak;
+    if (!out->pcie) return true;
+    const char *name = replaced_option(out, "--chip");
+    const Chip *chip = name ? catalog_find(replaced_catalog(out), name) : NULL, *board = NULL;
+    int family = chip ? (int)strcspn(chip->name, "-") : 0;
+    static const char *const BOARDS[] = {"pcie", "pcie-80g", "pcie-40g"};
+    bool small = chip && strstr(chip->name, "40g");
+    for (size_t i = 0; i < COUNT_OF(BOARDS) && chip && !board && !strstr(chip->name, "pcie"); i++) {
+        char *other = arena_format(out->arena, "%.*s-%s", family, chip->name, BOARDS[small && i ? 3 - i : i]);
+        board = other ? catalog_find(replaced_catalog(out), other) : NULL;
+    }
+    if (board)
+        return replaced_put(out, "--chip", arena_format(out->arena, "--chip=%s", board->name)) &&
+               replaced_advise(out, "the board without NVLink is %s", board->name);
+    return !chip || chip->scaleup == SCALEUP_PCIE || strstr(chip->name, "pcie") ||
+           replaced_advise(out, "%s is planned with NVLink: its board without is not in the catalog", chip->name);
+}
+
 /* A batch job of so many tokens as requests. False: memory is out. */
 bool replaced_add_job(Replaced *out) {
     const char *answer = replaced_option(out, "--answer");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What several words of a line say together: machines, the work of RL, how long a training is. */
 #include "base/util.h"
+#include "base/number.h"
 #include "mesh/slice.h"
 #include "search/cli/replaced.h"
 
@@ -71,7 +72,7 @@ static bool add_kind(Replaced *out) {
     for (int i = 0; i < out->count; i++)
         named = named || strncmp(out->words[i], "--from", 6) == 0 || replaced_is(out->words[i], "--help");
     bool degrees = out->conditions && !out->maxtext && strcmp(command_kind(out->command), "serving") == 0;
-    bool hosts = replaced_option(out, "--nodes") && out->sentence;
+    bool hosts = replaced_option(out, "--nodes") && (out->sentence || (out->foreign && !out->maxtext));
     if (named || !(degrees || out->counted || hosts)) return true;
     return replaced_add(out, "--chip=h100") &&
            replaced_advise(out, "GPUs are of h100, as no chip is named (--chip KIND)");
@@ -91,7 +92,14 @@ static bool add_slices(Replaced *out) {
 /* A training of so many steps. */
 static bool add_steps(Replaced *out) {
     double tokens = (double)number_of(out, "--batch", number_of(out, "--sequences", 0) * number_of(out, "--seq", 0));
-    const char *epochs = replaced_option(out, "--epochs");
+    const char *epochs = replaced_option(out, "--epochs"), *all = replaced_option(out, "--tokens");
+    double once;
+    Error none = {0};
+    if (epochs && all && out->tuned && strtod(epochs, NULL) > 1 && !out->dataset &&
+        number_real(all, "", 1, 1e18, &once, &none)) /* of the data, once */
+        return replaced_put(out, "--tokens", arena_format(out->arena, "--tokens=%.0f", once * strtod(epochs, NULL))) &&
+               replaced_advise(out, "%s tokens in %s epochs are --tokens %.4g", all, epochs,
+                               once * strtod(epochs, NULL));
     if (out->dataset > 0 && !replaced_option(out, "--tokens") &&
         !replaced_add(out, "--tokens=%.0f", out->dataset * max_real(1, epochs ? strtod(epochs, NULL) : 1)))
         return false;

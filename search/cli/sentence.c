@@ -29,6 +29,12 @@ static const char *way_of(const Replaced *out, const char *word) {
     return has ? option : NULL;
 }
 
+static bool is_unit(const char *word) {
+    for (int i = 0; i < WORD_ROW_COUNT; i++)
+        if (strcmp(WORD_ROWS[i].cell[0], "unit") == 0 && word_among(WORD_ROWS[i].cell[1], word)) return true;
+    return false;
+}
+
 /* "64", "x8", "one": how many; 0: it is no number. */
 static int64_t count_of(const char *word) {
     static const char *const NUMBERS[] = {"one", "two", "three", "four", "five", "six", "seven", "eight"};
@@ -309,6 +315,41 @@ static int of_length(Replaced *out, char **words, int left) {
     return -1;
 }
 
+/* "gbs512", "48GB", "4x48GB", "128k", "2.20 an hour". As Replaced.word returns; -1: it is none. */
+static int joined_number(Replaced *out, char **words, int left) {
+    const char *word = words[0];
+    size_t letters = 0, digits = strspn(word, "0123456789.");
+    int cards = 0, gigabytes = 0, end = 0;
+    while (isalpha((unsigned char)word[letters])) letters++;
+    if (letters > 1 && letters < 12 && word[letters] && word[letters + strspn(word + letters, "0123456789")] == '\0' &&
+        !replaced_is_chip(out, word)) {
+        Meaning meaning;
+        char *option = arena_format(out->arena, "--%.*s=%s", (int)letters, word, word + letters);
+        bool known = option && replaced_meaning(out, option, NULL, &meaning);
+        static const char SIZES[] = "sequences batch seq max-length prompt answer concurrency";
+        const char *name = !known                                ? ""
+                           : meaning.own >= 0                    ? out->command->options[meaning.own].name
+                           : strncmp(meaning.what, "--", 2) == 0 ? meaning.what + 2
+                                                                 : "";
+        bool is = known && (word_among(SIZES, name) || meaning_is(&meaning, "microbatch_sequences"));
+        return !option ? 0 : !is ? -1 : out->word(out, &option, 1);
+    }
+    if (sscanf(word, "%4dx%4d%n", &cards, &gigabytes, &end) == 2 && strcasecmp(word + end, "gb") == 0 && cards > 0)
+        return replaced_cards(out, cards, gigabytes) ? 1 : 0;
+    if (digits > 0 && strcasecmp(word + digits, "gb") == 0 && !replaced_option(out, "--chip") && !out->vram &&
+        replaced_has(out, "chip"))
+        return replaced_cards(out, 0, atoi(word)) ? 1 : 0;
+    if (digits > 0 && digits < 6 && strcasecmp(word + digits, "k") == 0) {
+        char *context = arena_format(out->arena, "--context=%s", word);
+        return context ? out->word(out, &context, 1) : 0;
+    }
+    if (digits > 0 && !word[digits] && left > 1 && replaced_has(out, "price") &&
+        ((word_among("an a per", words[1]) && left > 2 && word_among("hour gpu gpu-hour hr gpu/hour", words[2])) ||
+         word_among("/hr /hour /gpu/hr /gpu-hour usd/hr $/hr $/gpu-hour", words[1])))
+        return replaced_add(out, "--price=%s", word) ? (words[1][0] == '/' || strchr(words[1], '/') ? 2 : 3) : 0;
+    return -1;
+}
+
 int replaced_stray(Replaced *out, char **words, int left) {
     char *word = words[0];
     const char *name = NULL;
@@ -332,6 +373,8 @@ int replaced_stray(Replaced *out, char **words, int left) {
         return out->any = true, left > 2 ? 3 : 2;
     int said = of_cards(out, words, left);
     if (said < 0) said = of_length(out, words, left);
+    bool unit = left > 1 && (is_unit(words[1]) || strncasecmp(words[1], "token", 5) == 0);
+    if (said < 0 && !unit) said = joined_number(out, words, left);
     if (said >= 0) return said;
     const char *way = way_of(out, word);
     if (way) return replaced_add(out, "%s", way);
@@ -345,6 +388,8 @@ int replaced_stray(Replaced *out, char **words, int left) {
     if (is_said("ask", "adapts", word) && strcmp(command_kind(out->command), "rl") == 0 && out->sentence)
         return leave_word(out, word);
     if (strspn(word, "-/&+,.") == strlen(word) && out->sentence) return out->any = true, 1;
+    if (json && !out->model && replaced_has(out, "model") && !word_among("explain emit check", out->command->name))
+        return out->model = true, replaced_add(out, "--model=%s", word);
     if (script || (json && out->model)) return replaced_leave(out, &out->left, word);
     if (replaced_is_filler(word) || strcasecmp(words[-1], "per") == 0) return out->any = true, 1;
     if (replaced_machine(out, word, out->sized, &ok)) return ok;

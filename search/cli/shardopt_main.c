@@ -56,7 +56,8 @@ static int help(int argc, char **argv, Streams streams, Error *error) {
     else if (strcmp(of, "--figures") == 0)
         return figures_write(streams.out) ? EXIT_DONE : (error_memory(error), exit_of_error(error));
     else {
-        const Command *command = command_named(of, error);
+        const WordRow *row = word_row("command", of);
+        const Command *command = command_named(row && strcmp(row->cell[2], "-") != 0 ? row->cell[2] : of, error);
         if (command) help_of_command(command, streams.out);
     }
     return exit_of_error(error);
@@ -261,7 +262,7 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     if (strcmp(word, "list") == 0 && argc > 2 && (strcmp(argv[2], "gpus") == 0 || strcmp(argv[2], "chips") == 0))
         return command_run(command_named("chips", error), argc - 2, argv + 2, streams, error);
     if (strcmp(word, "list") == 0 && argc > 2 && strcmp(argv[2], "models") == 0) argc--;
-    if (strcmp(word, "fit") == 0 && of_model)
+    if (strcmp(word, "fit") == 0 && (of_model || (argc > 2 && word_is_model(argv[2]))))
         word = words_say(argc - 1, argv + 1, WORDS_TRAIN) ? "plan" : "inference";
     else if (row)
         word = row->cell[2];

@@ -41,6 +41,10 @@ static bool add_typed(Replaced *out, const char *option, const char *value, bool
     if (chips && sscanf(value, "%6dx%4d%n", &hosts, &each, &end) == 2 && !value[end] &&
         !replaced_is_chip(out, times + 1))
         return *ok = replaced_add(out, "--chips=%lld", (long long)hosts * each), true;
+    int cards, gigabytes, last = 0;
+    if ((chips || chip) && sscanf(value, "%4dx%4d%n", &cards, &gigabytes, &last) == 2 && cards > 0 &&
+        strcasecmp(value + last, "gb") == 0)
+        return *ok = replaced_cards(out, cards, gigabytes), true;
     if ((chips || chip) && replaced_is_filler(value)) return *ok = out->any = true; /* "--gpus lambda gpu_8x_a100" */
     if (chips || chip)
         return replaced_machine(out, value, chip && out->sized, ok) ||
@@ -88,7 +92,7 @@ static int replace_own(Replaced *out, const CommandOption *option, char *word, c
     if (value && strcmp(option->name, "network") == 0 && *value &&
         tolower((unsigned char)value[strlen(value) - 1]) == 'x')
         return replaced_add(out, "--oversubscription=%.*s", (int)strlen(value) - 1, value) ? read : 0; /* "4x slower" */
-    if (value && strcmp(option->name, "network") == 0 && word_like(FABRICS, value))
+    if (value && strcmp(option->name, "network") == 0 && (word_like(FABRICS, value) || strpbrk(value, "-_ ")))
         return replaced_reader(out, "@network", word, value, read);
     if (value && strcmp(option->name, "output") == 0 && replaced_has(out, "format") &&
         word_among("json html csv markdown text", value))
@@ -158,6 +162,9 @@ static bool add_degree(Replaced *out, const char *condition, const char *value) 
     if (strcmp(value, "-1") == 0) /* what the others leave */
         return out->any = true, strcmp(condition, "fsdp") != 0 || replaced_rest(out);
     if (serving && strcmp(condition, "ep") == 0) condition = "expert";
+    if (out->pairs && strcmp(condition, "microbatch_sequences") == 0 && atoll(value) > 0)
+        value = arena_format(out->arena, "%lld", 2 * atoll(value)); /* a pair is two */
+    if (!value) return false;
     if (strchr(value, ',')) { /* no sweep compares degrees; the best of those between is searched for */
         const char *most = arena_format(out->arena, "%s<=%s", condition, strrchr(value, ',') + 1);
         const char *least = arena_format(out->arena, "%s>=%.*s", condition, (int)strcspn(value, ","), value);
@@ -210,6 +217,11 @@ static int replace_valued(Replaced *out, const char *option, const char *value, 
     bool ok = true;
     static const char TIMES[] = "ttft tpot";
     if ((strcmp(option, "sequences") == 0 || strcmp(option, "batch") == 0) && is_millions(value)) option = "batch";
+    if (strcmp(option, "sequences") == 0 && out->pairs && value[strspn(value, "0123456789")] == '\0')
+        return replaced_add(out, "--sequences=%lld", 2 * atoll(value)) &&
+                       replaced_advise(out, "%s pairs are %lld sequences", value, 2 * atoll(value))
+                   ? read
+                   : 0;
     if (strcmp(option, "sequences") == 0 && (text_ends_in(value, "tok") || text_ends_in(value, "tokens")))
         option = "batch";
     if (word_among(TIMES, option) && is_milliseconds(value))
@@ -291,6 +303,12 @@ static int replace_model(Replaced *out, const char *option, char *value, char **
     char *joined = before ? arena_format(out->arena, "%s-%s", before, value) : NULL;
     if (joined && strcmp(option, "model") == 0 && zoo_of_repository(replaced_zoo(out), joined)) /* llama3, 70B */
         return (joined = arena_format(out->arena, "--model=%s", joined)) && replaced_put(out, "--model", joined);
+    const char *last = strchr("/.~", *value) ? strrchr(value, '/') : NULL; /* a folder that is not here */
+    if (last && !text_ends_in(value, ".json") && zoo_of_repository(replaced_zoo(out), last + 1))
+        return replaced_advise(out, "%s is not here: %s is planned, of the zoo", value, last + 1) &&
+                       replaced_add(out, "--%s=%s", option, last + 1)
+                   ? 1
+                   : 0;
     const char *sized_model = *value != '{' ? replaced_model_of_size(out, value) : NULL;
     if (sized_model) return replaced_add(out, "--%s=%s", option, sized_model) ? 1 : 0;
     if (!follows && !again && !strchr(value, '/')) return -1;
@@ -473,7 +491,8 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     if (!words || !out.words) return error_memory(error);
     replaced_look_ahead(&out, count, words);
     if (!read_all(&out, count, words)) return error_memory(error);
-    if (!replaced_add_memory(&out) || !replaced_add_job(&out)) return error_memory(error);
+    if (!replaced_add_memory(&out) || !replaced_add_job(&out) || !replaced_add_served(&out))
+        return error_memory(error);
     if (out.instance && !replaced_count_instances(&out)) return error_memory(error);
     if (!replaced_add_work(&out) || !replaced_add_size(&out)) return error_memory(error);
     if (!replaced_add_ranks(&out) || !replaced_add_model(&out)) return error_memory(error);

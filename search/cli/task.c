@@ -119,7 +119,7 @@ static int read_option(Task *task, char **words, int left) {
                       FLAGS[] = "serve serving inference infer deploy train training pretrain pretraining finetune "
                                 "fine-tune finetuning fine-tuning ft tune rl rlhf rlvr",
                       SCRIPTS[] = "emit export write-config write-script print-cmd print-command launch-script script "
-                                  "generate-script emit-config",
+                                  "generate-script emit-config print-flags print-config show-cmd write",
                       GRIDS[] = "sweep grid vary scan";
     char name[32];
     const char *start = words[0] + strspn(words[0], "-"), *inside = strchr(start, '=');
@@ -130,6 +130,8 @@ static int read_option(Task *task, char **words, int left) {
     for (char *at = name; *at; at++) *at = *at == '_' ? '-' : *at;
     bool own = strcmp(name, "task") == 0 && value && word_among("sft dpo", value);
     if (word_among(TASKS, name) && value && !own) return take_task(task, value) ? read : 0;
+    const WordRow *method = value && word_among("method recipe algo trainer stage type", name) ? word_row("command", value) : NULL;
+    if (method && strcmp(method->cell[2], "rl") == 0) return take_task(task, value) ? read : 0;
     if (word_among(FLAGS, name) && (bare || !inside)) {
         const WordRow *row = bare ? NULL : word_row("command", value);
         bool model = word_among("pretrain train", name) && !bare && !row; /* "--pretrain meta-llama/..." */
@@ -221,6 +223,13 @@ char **task_words(int *argc, char **argv, Arena *arena, const char **advice) {
     if (!task.words) return NULL;
     const char *first = is_command(argv[1]) ? argv[1] : NULL;
     int begins = first ? 2 : 1;
+    if (!first && *argc > 2 && argv[1][0] != '-' && !strchr(argv[1], '=') && is_command(argv[2]) &&
+        word_is_model(argv[1])) { /* "gpt-oss-120b finetune 8xh200" */
+        char **swapped = ARENA_NEW(arena, char *, (size_t)*argc + 1);
+        if (!swapped) return NULL;
+        memcpy(swapped, argv, (size_t)*argc * sizeof *swapped);
+        first = argv[2], swapped[1] = argv[2], swapped[2] = argv[1], argv = swapped, begins = 2;
+    }
     bool emits = first && strcmp(first, "emit") == 0 && *argc > 2;
     if (first) take_task(&task, first), task.any = false;
     task.sweeps = first && strcmp(first, "sweep") == 0;
