@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SEPARATORS "-_. "
+
 enum { FOLDED_SIZE = 2 * CHIP_NAME_SIZE, CATALOG_CHIPS_MAX = 1024 };
 
 /* Lower case without - _ . and blanks; a final "gb" after a digit is "g", so that 80gb is 80g. A name that is too long
@@ -16,7 +18,7 @@ enum { FOLDED_SIZE = 2 * CHIP_NAME_SIZE, CATALOG_CHIPS_MAX = 1024 };
 static void fold(const char *name, char folded[FOLDED_SIZE]) {
     size_t length = 0;
     for (; *name && length < FOLDED_SIZE - 1; name++)
-        if (!strchr("-_. ", *name)) folded[length++] = (char)tolower((unsigned char)*name);
+        if (!strchr(SEPARATORS, *name)) folded[length++] = (char)tolower((unsigned char)*name);
     folded[length] = '\0';
     if (length > 2 && isdigit((unsigned char)folded[length - 3]) && strcmp(folded + length - 2, "gb") == 0)
         folded[length - 1] = '\0';
@@ -70,18 +72,79 @@ static const Chip *find_named(const Catalog *catalog, const char *name) {
     return NULL;
 }
 
+static bool near(double a, double b) { return a > 0.98 * b && a < 1.02 * b; }
+
+/* Whether a chip has that memory: on board, as sold or in GiB, or of a host that is coherent (the 480 of a GH200). */
+static bool has_memory(const Chip *chip, double gigabytes) {
+    return near(gigabytes, chip->hbm_bytes.value / 1e9) || near(gigabytes, chip->hbm_bytes.value / 0x1p30) ||
+           near(gigabytes, chip->hbm_usable_bytes.value / 0x1p30) ||
+           (chip->coherent_host && near(gigabytes, chip->host_bytes.value / 1e9));
+}
+
+/* The model in a product's name, "h100" of "H100-80GB-SXM5 HBM3"; false: there is none, or words of form or memory are
+ * not this chip's (NULL: any). */
+static bool model_in(const Chip *chip, const char *name, char model[FOLDED_SIZE]) {
+    enum { ANY, SOCKET, SLOT };
+    static const struct {
+        const char *begins;
+        int form;
+    } WORDS[] = {{"sxm", SOCKET},  {"oam", SOCKET},   {"pcie", SLOT},  {"hbm", ANY},  {"gddr", ANY}, {"tesla", ANY},
+                 {"geforce", ANY}, {"instinct", ANY}, {"tensor", ANY}, {"core", ANY}, {"gpu", ANY}};
+    bool fits = true;
+    char words[FOLDED_SIZE];
+    size_t used = 0;
+    for (name += strspn(name, SEPARATORS); *name; name += strspn(name, SEPARATORS)) {
+        size_t length = strcspn(name, SEPARATORS), digits = strspn(name, "0123456789"), w = 0;
+        bool memory =
+            digits > 0 && digits < length && tolower((unsigned char)name[digits]) == 'g' &&
+            (length == digits + 1 || (length == digits + 2 && tolower((unsigned char)name[digits + 1]) == 'b'));
+        while (w < COUNT_OF(WORDS) && strncasecmp(name, WORDS[w].begins, strlen(WORDS[w].begins)) != 0) w++;
+        if (memory)
+            fits = fits && (!chip || has_memory(chip, strtod(name, NULL)));
+        else if (w < COUNT_OF(WORDS))
+            fits =
+                fits && (!chip || WORDS[w].form == ANY || (WORDS[w].form == SLOT) == (chip->scaleup == SCALEUP_PCIE));
+        else
+            used += (size_t)snprintf(words + used, sizeof words - used, "%.*s", (int)length, name);
+        if (used >= sizeof words) return false;
+        name += length;
+    }
+    words[used] = '\0';
+    fold(words, model);
+    return fits && used > 0;
+}
+
+/* Finds a chip by a product's name with its form and memory in any order; of several the one that the model's name
+ * alone means. */
+static const Chip *find_described(const Catalog *catalog, const char *name) {
+    char model[FOLDED_SIZE], own[FOLDED_SIZE];
+    const Chip *usual = model_in(NULL, name, model) ? find_named(catalog, model) : NULL;
+    if (usual && model_in(usual, name, own)) return usual;
+    for (int i = 0; i < catalog->count; i++) {
+        const Chip *chip = &catalog->chips[i];
+        if (model_in(NULL, chip->name, own) && strcmp(own, model) == 0 && model_in(chip, name, own)) return chip;
+    }
+    return NULL;
+}
+
 const Chip *catalog_find(const Catalog *catalog, const char *name) {
     const Chip *found = find_named(catalog, name);
-    return found ? found : find_named(catalog, without_vendor(name));
+    if (!found) found = find_named(catalog, name = without_vendor(name));
+    return found ? found : find_described(catalog, name);
 }
 
 const Chip *catalog_instance(const Catalog *catalog, const char *name, int *chips) {
-    char alias[CHIP_NAME_SIZE];
-    for (*chips = 1; *chips <= 72; *chips = *chips == 16 ? 72 : *chips * 2) { /* an NVL72 too */
-        int length = snprintf(alias, sizeof alias, "%s:%d", name, *chips);
-        const Chip *chip = length < (int)sizeof alias ? catalog_find(catalog, alias) : NULL;
-        if (chip) return chip;
-    }
+    char folded[FOLDED_SIZE], own[CHIP_NAME_SIZE];
+    fold(without_vendor(name), folded);
+    for (int i = 0; i < catalog->count; i++)
+        for (int j = 0; j < catalog->chips[i].alias_count; j++) {
+            snprintf(own, sizeof own, "%s", catalog->chips[i].aliases[j]);
+            char *colon = strchr(own, ':');
+            if (!colon) continue;
+            *colon = '\0';
+            *chips = atoi(colon + 1);
+            if (*chips > 0 && same_name(own, folded)) return &catalog->chips[i];
+        }
     return NULL;
 }
 
