@@ -165,10 +165,34 @@ static bool names_are_unique(const Catalog *catalog, const char *folder, Error *
     return true;
 }
 
+enum { LIKES_MAX = 4 };
+
+/* Reads a chip's file; figures and a topology that it lacks, but for prices, are those of the chip that it is "like".
+ * NULL: *error says why. */
+static cJSON *read_chip(const char *path, const char *folder, int likes, Arena *arena, Error *error) {
+    cJSON *json = json_read_file(path, error), *like = cJSON_DetachItemFromObjectCaseSensitive(json, "like"), *item;
+    if (!like) return json;
+    const char *other = NULL;
+    if (!cJSON_IsString(like) || likes == LIKES_MAX)
+        error_set(error, ERROR_INPUT, path, "like: give the name of another chip's file, without .json");
+    else if (!(other = arena_format(arena, "%s/%s.json", folder, like->valuestring)))
+        error_memory(error);
+    cJSON_Delete(like);
+    cJSON *base = other ? read_chip(other, folder, likes + 1, arena, error) : NULL;
+    while (base && (item = cJSON_DetachItemFromArray(base, 0))) {
+        bool taken =
+            cJSON_IsObject(item) && strncmp(item->string, "usd_", 4) != 0 && !cJSON_HasObjectItem(json, item->string);
+        if (!taken || !cJSON_AddItemToArray(json, item)) cJSON_Delete(item);
+    }
+    if (!base) cJSON_Delete(json), json = NULL;
+    cJSON_Delete(base);
+    return json;
+}
+
 static bool load_chip(const char *folder, const char *file, Arena *arena, Chip *out, Error *error) {
     const char *path = arena_format(arena, "%s/%s", folder, file);
     if (!path) return error_memory(error);
-    cJSON *json = json_read_file(path, error);
+    cJSON *json = read_chip(path, folder, 0, arena, error);
     if (!json) return false;
     bool ok = chip_from_json(json, file, out, error);
     cJSON_Delete(json);
