@@ -163,12 +163,13 @@ static int list_newest(const Zoo *zoo, const char *name, Arena *arena, char *tex
 static const struct {
     const char *part, *stored;
 } PARTS[] = {
-    {"-Instruct", NULL},  {"-hf", NULL},       {"-Base", NULL},      {"-it", NULL},         {"-Chat", NULL},
-    {"-v0.1", NULL},      {"-Thinking", NULL}, {"-unsloth", NULL},   {"-quantized", NULL},  {"-BF16", "bf16"},
-    {"-FP8", "fp8"},      {"-dynamic", NULL},  {"-KV", NULL},        {"-Int8", "int8"},     {".w8a8", "int8"},
-    {"-W8A8", "int8"},    {"-MXFP4", "mxfp4"}, {"-FP4-v2", "nvfp4"}, {"-FP4", "nvfp4"},     {"-NVFP4", "nvfp4"},
-    {"-GPTQ", "int4"},    {"-Int4", "int4"},   {"-AWQ", "int4"},     {".w4a16", "int4"},    {"-W4A16", "int4"},
-    {"-bnb-4bit", "nf4"}, {"-4bit", "nf4"},    {"-GGUF", "GGUF"},    {"-qat-q4_0", "GGUF"},
+    {"-Instruct", NULL},  {"-hf", NULL},        {"-Base", NULL},       {"-it", NULL},       {"-Chat", NULL},
+    {"-Embedding", NULL}, {"-Reranker", NULL},  {"-Reward", NULL},     {"-DPO", NULL},      {"-SFT", NULL},
+    {"-Thinking", NULL},  {"-unsloth", NULL},   {"-quantized", NULL},  {"-BF16", "bf16"},   {"-FP8", "fp8"},
+    {"-dynamic", NULL},   {"-KV", NULL},        {"-Int8", "int8"},     {".w8a8", "int8"},   {"-W8A8", "int8"},
+    {"-MXFP4", "mxfp4"},  {"-FP4-v2", "nvfp4"}, {"-FP4", "nvfp4"},     {"-NVFP4", "nvfp4"}, {"-GPTQ", "int4"},
+    {"-Int4", "int4"},    {"-AWQ", "int4"},     {".w4a16", "int4"},    {"-W4A16", "int4"},  {"-bnb-4bit", "nf4"},
+    {"-4bit", "nf4"},     {"-GGUF", "GGUF"},    {"-qat-q4_0", "GGUF"},
 };
 
 /* Where such a part stands in a name: at its end, or before another part; NULL: nowhere. */
@@ -178,11 +179,13 @@ static char *part_in(char *name, const char *part) {
     return NULL;
 }
 
-/* The date of a release, "-2507" or "-0528", at the end of a name; NULL: it has none. */
+/* The date or the version of a release, "-2507" or "-v0.2", at the end of a name; NULL: it has none. */
 static char *date_in(char *name) {
-    size_t length = strlen(name);
-    char *date = length > 5 ? name + length - 5 : name;
-    return length > 5 && date[0] == '-' && strspn(date + 1, "0123456789") == 4 ? date : NULL;
+    char *last = strrchr(name, '-');
+    if (!last || last == name) return NULL;
+    bool version =
+        tolower((unsigned char)last[1]) == 'v' && last[2] && last[2 + strspn(last + 2, "0123456789.")] == '\0';
+    return version || (strlen(last) == 5 && strspn(last + 1, "0123456789") == 4) ? last : NULL;
 }
 
 /* Takes one of them from a name, and says what is stored (else `stored` stays). False: it has none. */
@@ -210,16 +213,26 @@ static bool name_in(const char *argument, char name[REPOSITORY_SIZE]) {
     return true;
 }
 
-const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
+/* The model of a name, or of what remains without parts that say how it was trained. */
+static const Model *of_parts(const Zoo *zoo, const char *whole) {
     const char *stored = NULL;
     char name[REPOSITORY_SIZE];
-    if (!name_in(argument, name)) return NULL;
-    if (strncasecmp(name, "Meta-", 5) == 0) memmove(name, name + 5, strlen(name + 5) + 1);
+    snprintf(name, sizeof name, "%s", whole);
     do {
         const Model *found = zoo_find(zoo, name);
         if (found) return found;
     } while (drop_part(name, &stored));
     return NULL;
+}
+
+const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
+    char name[REPOSITORY_SIZE];
+    if (!name_in(argument, name)) return NULL;
+    const Model *found = of_parts(zoo, name);
+    /* who trained a model on writes his name before it: "Skywork-Reward-Llama-3.1-8B" */
+    for (const char *at = name; !found && (at = strchr(at, '-'));)
+        if (isalpha((unsigned char)*++at) && strpbrk(at, "0123456789")) found = of_parts(zoo, at);
+    return found;
 }
 
 /* Whether two names have the same digits: who errs in a letter does not err in the size. */
@@ -378,6 +391,30 @@ static bool read_inline(const char *text, Model *out, Error *error) {
     return ok;
 }
 
+/* Says of a name that is known, but no decoder of text, what it is; false: it is not one of those (*ok), or an error. */
+static bool is_unplanned(const char *argument, Arena *arena, bool *ok, Error *error) {
+    Error none; /* a data folder of someone's own need not have the list */
+    const char *folder = file_data_folder("models/unplanned", arena, &none), *slash = strrchr(argument, '/');
+    const char *name = slash ? slash + 1 : argument;
+    if (!folder) return *ok = true, false;
+    const char *path = arena_format(arena, "%s/names.json", folder);
+    cJSON *rows = path ? json_read_file(path, error) : NULL;
+    if (!path) error_memory(error);
+    const cJSON *row, *begins;
+    bool found = false;
+    *ok = rows != NULL;
+    cJSON_ArrayForEach(row, rows) cJSON_ArrayForEach(begins, json_at(row, "begins")) {
+        size_t length = cJSON_IsString(begins) ? strlen(begins->valuestring) : 0;
+        if (found || length == 0 || strncasecmp(name, begins->valuestring, length) != 0 ||
+            isalpha((unsigned char)name[length]))
+            continue;
+        found = true;
+        error_set(error, ERROR_INPUT, "--model", "%.80s is %s", name, json_text_at(row, "is"));
+    }
+    cJSON_Delete(rows);
+    return found;
+}
+
 bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
     bool is_path = file_names_json(argument), found = false;
     if (*argument == '{') return read_inline(argument, out, error);
@@ -387,7 +424,8 @@ bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
     if (found) return true;            /* a name of the zoo wins over a file that happens to be called so */
     if (access(argument, F_OK) != 0) { /* a file or a folder here wins over a repository elsewhere */
         Zoo zoo;
-        if (!zoo_load(arena, &zoo, error)) return false;
+        bool ok;
+        if (is_unplanned(argument, arena, &ok, error) || !ok || !zoo_load(arena, &zoo, error)) return false;
         const Model *of_repository = zoo_of_repository(&zoo, argument);
         if (of_repository) return *out = *of_repository, true;
         if (!is_path) return name_unknown(&zoo, argument, arena, error);
