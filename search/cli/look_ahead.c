@@ -29,7 +29,8 @@ static void note_word(Replaced *out, const char *word, const char *next) {
     out->scripted = out->scripted || word_among("-q --quiet --json --csv --format=json --format=brief", word) ||
                     (strcmp(word, "--format") == 0 && next && word_among("json brief csv", next));
     out->qlora = out->qlora || strcmp(word, "--qlora") == 0;
-    const WordRow *said = word_row("command", word + strspn(word, "-")), *value_row = next ? word_row("command", next) : NULL;
+    const WordRow *said = word_row("command", word + strspn(word, "-")),
+                  *value_row = next ? word_row("command", next) : NULL;
     out->pairs = out->pairs || strcmp(word, "--task=dpo") == 0 ||
                  (said && said->cell[3] && strcmp(said->cell[3], "--task=dpo") == 0) ||
                  (*word == '-' && value_row && value_row->cell[3] && strcmp(value_row->cell[3], "--task=dpo") == 0);
@@ -53,6 +54,9 @@ static void note_word(Replaced *out, const char *word, const char *next) {
         if (number_tokens(value, "", 1, 1 << 30, &tokens, &none)) out->seq = (long)tokens;
     }
     int number = value ? atoi(value) : 0;
+    static const char CLOUDS[] = "aws azure oci lambda coreweave runpod vast nebius crusoe together";
+    out->counted =
+        out->counted || (value && strncmp(meaning.what, "note", 4) == 0 && word_among(CLOUDS, value)); /* of GPUs */
     for (size_t i = 0; i < COUNT_OF(SIZES); i++) out->sized = out->sized || meaning_is(&meaning, SIZES[i]);
     for (size_t i = 0; i < COUNT_OF(TUNED); i++) out->tuned = out->tuned || meaning_is(&meaning, TUNED[i]);
     const WordRow *way = meaning_is(&meaning, "@way") && value ? word_row("command", value) : NULL;
@@ -107,7 +111,8 @@ static Replaced reading_of(Arena *arena, int argc, char **argv) {
 bool words_need_machines(const Command *command, int argc, char **argv) {
     Arena arena = {0};
     Replaced out = {.command = command, .arena = &arena};
-    static const char *const LOADS[] = {"--rate", "@tokens_rate", "--concurrency", "--finish-in", "--budget"};
+    static const char *const LOADS[] = {"--rate",   "@tokens_rate", "--concurrency", "--finish-in",
+                                        "--budget", "@daily",       "@every",        "@number user_daily"};
     bool loaded = false;
     replaced_look_ahead(&out, argc, argv);
     for (int i = 1; i < argc; i++) {
@@ -131,5 +136,6 @@ bool words_say(int argc, char **argv, WordsOf what) {
     Replaced out = reading_of(&arena, argc, argv);
     arena_free(&arena);
     for (int i = 1; i < argc && what == WORDS_TUNE; i++) out.tuned = out.tuned || strcmp(argv[i], "--help") == 0;
+    if (what == WORDS_MACHINE) return out.sized || out.counted || out.vram;
     return what == WORDS_DIVIDE ? out.roles != 0 : out.tuned || (what == WORDS_TRAIN && out.trained);
 }

@@ -118,6 +118,8 @@ static int read_quantised(Replaced *out, Typed typed) {
 enum { DAY_SECONDS = 86400 };
 
 static int read_tokens_rate(Replaced *out, Typed typed) {
+    if (strcasestr(typed.value, "req") || strcasestr(typed.value, "qps")) /* "2000req/s" */
+        return replaced_add(out, "--rate=%.*s", (int)strspn(typed.value, "0123456789."), typed.value) ? typed.read : 0;
     out->tokens_rate = strtod(typed.value, NULL);
     return out->any = true, typed.read;
 }
@@ -250,6 +252,8 @@ static int read_number(Replaced *out, Typed typed, const char *which) {
     if (strcmp(which, "dataset") == 0)
         out->dataset =
             number * (toupper((unsigned char)*unit) == 'B' || toupper((unsigned char)*unit) == 'G' ? 1e9 : times);
+    if (strcmp(which, "actor") == 0) out->actor_gpus = (int)min_real(1024, number);
+    if (strcmp(which, "engines") == 0) out->engines = (int)min_real(65536, number);
     if (strcmp(which, "loras") == 0) out->loras = (int)min_real(4096, number);
     if (strcmp(which, "lora_rank") == 0) out->lora_rank = (int)min_real(4096, number);
     if (strcmp(which, "user_daily") == 0) out->user_daily = number * times;
@@ -267,11 +271,9 @@ static int read_number(Replaced *out, Typed typed, const char *which) {
     if (strncmp(which, "pool", 4) == 0) {
         long gpus = (long)number * (which[4] ? out->instance ? out->instance : 8 : 1);
         out->pools += gpus;
-        bool first = out->pools == gpus;
-        return !first || (replaced_add(out, "--mode=disaggregated") &&
-                          replaced_advise(out, "how the GPUs of both pools are divided is chosen"))
-                   ? typed.read
-                   : 0;
+        const char *pool = strcasestr(typed.word, "prefill") ? "prefill" : "decode";
+        const char *one = arena_format(out->arena, "%s_chips=%ld", pool, gpus);
+        return replaced_condition(out, one) && replaced_add(out, "--mode=disaggregated") ? typed.read : 0;
     }
     return typed.read;
 }
@@ -391,6 +393,15 @@ bool replaced_add_model(Replaced *out) {
         return replaced_add(out, "--model=%s", name ? name : out->params);
     }
     if (!out->sizes) return true;
+    const char *name = out->model ? replaced_option(out, "--model") : NULL;
+    bool whole =
+        size_of(out, "hidden_size") && size_of(out, "num_hidden_layers") && size_of(out, "num_attention_heads");
+    bool unknown = name && whole && !file_is_there(name) && !zoo_of_repository(replaced_zoo(out), name);
+    if (unknown) {
+        if (!replaced_advise(out, "%s is the model of these sizes", name)) return false;
+        replaced_put(out, "--model", NULL);
+        out->model = false;
+    }
     if (out->model) return replaced_advise(out, "the sizes of the model are those of --model");
     char *missing = NULL;
     for (size_t i = 0; i < COUNT_OF(NEEDED); i++)

@@ -106,7 +106,7 @@ static int read_replicas(Replaced *out, Typed typed) {
     const char *copies = arena_format(out->arena, "copies=%s", typed.value);
     out->any = true;
     if (!copies || !replaced_condition(out, copies)) return 0;
-    if (!out->cloud || out->sized) return typed.read;
+    if (!out->cloud || replaced_option(out, "--nodes") || replaced_option(out, "--chips")) return typed.read;
     out->sized = true;
     return replaced_add(out, "--nodes=%s", typed.value) &&
                    replaced_advise(out, "%s replicas are planned on as many instances", typed.value)
@@ -118,8 +118,8 @@ int replaced_machine_reader(Replaced *out, const char *reader, Typed typed) {
     static const struct {
         const char *name;
         int (*read)(Replaced *out, Typed typed);
-    } READERS[] = {{"@host", read_host},   {"@count", read_count},      {"@cluster", read_cluster},
-                   {"@vram", read_vram},   {"@network", read_network},  {"@resource", read_resource},
+    } READERS[] = {{"@host", read_host},   {"@count", read_count},       {"@cluster", read_cluster},
+                   {"@vram", read_vram},   {"@network", read_network},   {"@resource", read_resource},
                    {"@price", read_price}, {"@replicas", read_replicas}, {"@board", read_board}};
     for (size_t i = 0; i < COUNT_OF(READERS); i++)
         if (strcmp(reader, READERS[i].name) == 0) return READERS[i].read(out, typed);

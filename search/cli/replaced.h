@@ -72,6 +72,7 @@ struct Replaced {
     double job;                          /* tokens of answers that a batch job has; 0: not said */
     const char *vram;                    /* GB of a chip that the line says; NULL: it says none */
     double hourly;                       /* dollars an hour of an instance; 0: not said */
+    int actor_gpus, engines;             /* RL's GPUs that train on a host, and its engines; 0: not said */
     int loras, lora_rank;                /* adapters that are served, and their rank; 0: not said */
     double user_daily, peak;             /* tokens of a user a day, and the peak by the mean; 0: not said */
     bool pcie, pairs;                    /* boards without NVLink; what is tuned are preference pairs */

@@ -189,10 +189,10 @@ bool replaced_add_served(Replaced *out) {
     const char *name = replaced_option(out, "--chip");
     const Chip *chip = name ? catalog_find(replaced_catalog(out), name) : NULL, *board = NULL;
     int family = chip ? (int)strcspn(chip->name, "-") : 0;
-    static const char *const BOARDS[] = {"pcie", "pcie-80g", "pcie-40g"};
+    static const char *const BOARDS[] = {"pcie-80g", "pcie-40g", "pcie"};
     bool small = chip && strstr(chip->name, "40g");
     for (size_t i = 0; i < COUNT_OF(BOARDS) && chip && !board && !strstr(chip->name, "pcie"); i++) {
-        char *other = arena_format(out->arena, "%.*s-%s", family, chip->name, BOARDS[small && i ? 3 - i : i]);
+        char *other = arena_format(out->arena, "%.*s-%s", family, chip->name, BOARDS[small && i < 2 ? 1 - i : i]);
         board = other ? catalog_find(replaced_catalog(out), other) : NULL;
     }
     if (board)

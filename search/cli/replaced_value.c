@@ -56,6 +56,7 @@ const char *replaced_size(Replaced *out, const char *option, const char *value, 
 
 char *replaced_degrees(Replaced *out, const char *word) {
     char *plan = NULL, name[24];
+    if (word_among("fsdp1 fsdp2 zero1 zero2 zero3", word)) return NULL; /* versions and stages */
     for (const char *at = word; *at;) {
         size_t letters = 0;
         while (isalpha((unsigned char)at[letters])) letters++;

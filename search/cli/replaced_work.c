@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What several words of a line say together: machines, the work of RL, how long a training is. */
-#include "base/util.h"
 #include "base/number.h"
+#include "base/util.h"
 #include "mesh/slice.h"
 #include "search/cli/replaced.h"
 
@@ -21,7 +21,13 @@ static bool add_chips(Replaced *out, const Chip *chip) {
     long number = number_of(out, "--chips", 0), hosts = out->counted ? number_of(out, "--nodes", 0) : 0;
     int64_t pod = chip && !chip_has_domains(chip) ? slice_chips(chip->pod) : 0;
     char *word = NULL;
-    const char *others = replaced_option(out, "--rollout-nodes");
+    const char *others = replaced_option(out, "--rollout-nodes"), *engine = replaced_option(out, "--rollout");
+    int actors = out->actor_gpus * (trained ? atoi(trained) : 1), tensor = 1;
+    if (engine && strstr(engine, "tensor=")) tensor = atoi(strstr(engine, "tensor=") + 7);
+    if (actors > 0 && out->engines > 0 && !replaced_option(out, "--colocated")) { /* OpenRLHF's groups of its own */
+        out->train_gpus = actors, out->rollout_gpus = (long)out->engines * max_whole(1, min_whole(tensor, 1024));
+        if (trained) replaced_put(out, "--train-nodes", NULL), trained = NULL, out->sized = false;
+    }
     if (trained && others && !replaced_option(out, "--rollout-chip")) {
         word = out->sized ? NULL : arena_format(out->arena, "--nodes=%d", atoi(trained) + atoi(others));
         if (word) replaced_put(out, "--chips", NULL), number = 0, out->sized = true;
@@ -34,6 +40,9 @@ static bool add_chips(Replaced *out, const Chip *chip) {
         if (out->train_gpus && out->rollout_gpus && out->train_gpus % 8 == 0 && out->rollout_gpus % 8 == 0 &&
             !trained && !replaced_option(out, "--colocated") &&
             !replaced_add(out, "--train-nodes=%ld", out->train_gpus / 8))
+            return false;
+        if (split <= 8 && out->train_gpus && !trained && !replaced_option(out, "--colocated") &&
+            !replaced_add(out, "--train-nodes=%ld", out->train_gpus))
             return false;
     } else if (out->train_gpus && (number <= 8 || out->train_gpus % 8 == 0) && out->train_gpus < number && !trained &&
                !replaced_add(out, "--train-nodes=%ld", out->train_gpus / (number <= 8 ? 1 : 8))) {

@@ -6,6 +6,7 @@
 #include "search/cli/commands.h"
 #include "search/cli/replaced.h"
 #include "search/cli/synonyms.h"
+#include "search/options/machine_words.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -203,6 +204,9 @@ static int bare_option(Replaced *out, char **words, int left) {
                   : arena_format(out->arena, "--%s%s", strncmp(words[0], "batch=", 6) == 0 ? batch : "", words[0]);
         return !ok || !word || out->word(out, &word, 1) == 0 ? 0 : 1;
     }
+    const char *copies = plan && strcmp(command_kind(out->command), "serving") == 0 ? strstr(plan, "data=") : NULL;
+    if (copies) plan = arena_format(out->arena, "%.*scopies=%s", (int)(copies - plan), plan, copies + 5);
+    if (copies && !plan) return 0;
     if (plan) return out->any = true, replaced_condition(out, plan) ? 1 : 0; /* "tp4" */
     bool own = known && meaning.own >= 0, rest = known && strcmp(meaning.what, "@rest") == 0;
     bool leaves = known && !own && (meaning.any || word_among("pass switch note note= answer", meaning.what));
@@ -217,6 +221,7 @@ static int bare_option(Replaced *out, char **words, int left) {
                    : 0;
     if (bare && replaced_has(out, bare->cell[2])) return replaced_add(out, "--%s=%s", bare->cell[2], bare->cell[3]);
     if (!known || leaves || (!numbered && !flag)) return -1;
+    if (out->model && (meaning_is(&meaning, "--model") || (own && strcmp(words[0], "model") == 0))) return -1;
     const char *value = flag ? NULL : words[at];
     if (own && !*batch) value = replaced_size(out, out->command->options[meaning.own].name, words[at], &ok);
     char *word =
@@ -302,6 +307,31 @@ static int of_cards(Replaced *out, char **words, int left) {
     return -1;
 }
 
+/* "no nvlink", "pcie", "100GbE", "400G infiniband", "infiniband 400G". As Replaced.word returns; -1: it is none. */
+static int of_board(Replaced *out, char **words, int left) {
+    static const char NETWORKS[] = "infiniband ib ethernet roce efa network nic interconnect slingshot ndr hdr rdma";
+    const char *word = words[0], *rate = word;
+    size_t digits = strspn(word, "0123456789");
+    if (strcasecmp(word, "no") == 0 && left > 1 && strcasecmp(words[1], "nvlink") == 0)
+        return out->pcie = out->any = true, 2;
+    if (strcasecmp(word, "pcie") == 0) return out->pcie = out->any = true, 1;
+    bool before = digits == 0 && left > 1 && word_among(NETWORKS, word) && isdigit((unsigned char)*words[1]) &&
+                  strpbrk(words[1], "gG");
+    bool alone = digits > 0 && word_among("gbe gbps gb/s gbit gbit/s", word + digits);
+    bool after = digits > 0 && left > 1 && word_among("g gb gbps", word + digits) && word_among(NETWORKS, words[1]);
+    if (!before && !alone && !after) return -1;
+    rate = before ? words[1] : word;
+    char *option = arena_format(out->arena, "--network=%s %.*sG",
+                                before  ? word
+                                : after ? words[1]
+                                        : "ethernet",
+                                (int)strspn(rate, "0123456789"), rate);
+    bool one = alone && strcasecmp(word + digits, "gbe") != 0; /* of a host */
+    if (one) option = arena_format(out->arena, "--network=%.*sGbps", (int)digits, word);
+    if (!option || !replaced_has(out, "network")) return option ? before || after ? 2 : 1 : 0;
+    return out->word(out, &option, 1) ? before || after ? 2 : 1 : 0;
+}
+
 /* "avg 900 tokens". As Replaced.word returns; -1: it is none. */
 static int of_length(Replaced *out, char **words, int left) {
     const char *word = words[0];
@@ -371,7 +401,10 @@ int replaced_stray(Replaced *out, char **words, int left) {
     if (isalpha((unsigned char)*word) && strchr(word, '=')) return bare_option(out, words, left);
     if (left > 1 && word_among("or vs versus", words[1]) && strncasecmp(word, "colocat", 7) == 0)
         return out->any = true, left > 2 ? 3 : 2;
-    int said = of_cards(out, words, left);
+    const char *why = replaced_has(out, "chip") && out->model ? chip_not_planned(word) : NULL;
+    if (why) return replaced_refuse(out, word, why);
+    int said = of_board(out, words, left);
+    if (said < 0) said = of_cards(out, words, left);
     if (said < 0) said = of_length(out, words, left);
     bool unit = left > 1 && (is_unit(words[1]) || strncasecmp(words[1], "token", 5) == 0);
     if (said < 0 && !unit) said = joined_number(out, words, left);
@@ -441,6 +474,30 @@ static char *joined_degrees(Replaced *out, const char *first, const char *second
     return all;
 }
 
+/* "fsdp or tensor parallel": two ways to divide the work, as conditions, at the end of `words`. How many words they
+ * are now. */
+static int divide_words(Replaced *out, char **words, int count) {
+    const WordRow *row[2] = {NULL, NULL};
+    int at = count - 1;
+    for (int side = 1; side >= 0 && at > 0; side--) {
+        bool named = word_among("parallel parallelism", words[at]);
+        at -= named && at > 1;
+        for (int i = 0; i < WORD_ROW_COUNT; i++)
+            if (strcmp(WORD_ROWS[i].cell[0], "division") == 0 && word_among(WORD_ROWS[i].cell[1], words[at]))
+                row[side] = &WORD_ROWS[i];
+        if (!row[side]) return count;
+        at--;
+        if (side == 1 && !(at > 1 && word_among("or vs versus", words[at--]))) return count;
+    }
+    if (!row[0] || row[0] == row[1]) return count;
+    for (int side = 0; side < 2; side++)
+        if (!(words[at + 1 + 2 * side] =
+                  arena_format(out->arena, "%s%s", *row[side]->cell[2] == '-' ? "" : "--require=", row[side]->cell[2])))
+            return -1;
+    words[at + 2] = (char *)"vs";
+    return at + 4;
+}
+
 /* The words without blanks and marks; "tp 8" is one. Returns how many; below 0: memory is out. */
 static int split_words(Replaced *out, int argc, char **argv, char **words) {
     int count = 0;
@@ -467,6 +524,8 @@ static int split_words(Replaced *out, int argc, char **argv, char **words) {
             if (count > 1 && word_among("not of than", words[count - 1]) && replaced_degrees(out, word))
                 words[count - 2] = (char *)"vs", count--; /* "tp8 and not tp4" */
             if (strcmp(word, "--serve") != 0) words[count++] = word;
+            bool more = rest && strncasecmp(rest + strspn(rest, " "), "parallel", 8) == 0;
+            if (count > 2 && !more && (count = divide_words(out, words - 1, count + 1) - 1) < 0) return -1;
         }
     }
     return count;
@@ -484,10 +543,9 @@ char **question_words(int *argc, char **argv, Arena *arena, char **command) {
     for (int i = 1; i < count; i++) {
         const char *model = NULL;
         bool subject = false;
-        int of_model =
-            chips == 0 || !is_said("ask", "nothing", words[i]) ? replaced_model(&out, words + i, count - i, &model) : 0;
+        int of_model = is_said("ask", "nothing", words[i]) ? 0 : replaced_model(&out, words + i, count - i, &model);
         for (int want = 0; want < WANTS; want++) {
-            bool says = is_said("ask", WANTED[want], words[i]);
+            bool says = is_said("ask", WANTED[want], words[i] + (words[i][0] == '-' ? strspn(words[i], "-") : 0));
             if (want >= LENGTH && want <= MACHINES && says) subject = wants[EXTREME] && of < 0 && (of = want, true);
             wants[want] = wants[want] || says;
         }
@@ -506,6 +564,8 @@ char **question_words(int *argc, char **argv, Arena *arena, char **command) {
     }
     for (size_t i = 0; i < COMMAND_COUNT && !first; i++)
         first = strcmp(words[1], COMMANDS[i]->name) == 0 && !word_among("plan explain rl inference", words[1]);
+    wants[CHEAPEST] =
+        wants[CHEAPEST] || (wants[MACHINES] && chips == 0 && word_among("suggest recommend which", words[1]));
     if (wants[REINFORCES] && !wants[SERVES]) wants[TUNES] = false;
     bool serves = wants[SERVES] && !wants[TRAINS] && !wants[TUNES] && !wants[REINFORCES];
     if (of < 0 && wants[EXTREME] && chips > 0) of = MACHINES; /* "minimum h100s" */

@@ -104,9 +104,27 @@ static bool are_text(int argc, char **argv, Error *error) {
     return true;
 }
 
+/* A line that says no task is of training; where none fits, serving is answered too, or it is said how. */
+static int plan_or_serve(int argc, char **argv, bool said, Streams streams, Error *error) {
+    Error files = {0};
+    int code = command_run(COMMANDS[0], argc, argv, streams, error);
+    bool plain = code == EXIT_NO_PLAN && error->kind == ERROR_NONE && are_text(argc, argv, &files);
+    for (int i = 1; i < argc && plain; i++) plain = !word_among("-q --quiet", argv[i]);
+    if (!plain || words_say(argc, argv, WORDS_TRAIN)) return code;
+    if (said) {
+        fprintf(streams.err,
+                "shardopt: advice: this is of training; `shardopt serve` with the same words is of serving\n");
+        return code;
+    }
+    fprintf(streams.err, "shardopt: advice: no task is said, and no training fits: serving follows\n");
+    fputc('\n', streams.out);
+    return command_run(&COMMAND_INFERENCE, argc, argv, streams, error);
+}
+
 /* `... 256xh100 vs 128xb200`: the answer to each; `--tpu v5p-512 vs --gpus 256xb200` too. `vs`: where that word is. */
 static int answer_both(int argc, char **argv, int vs, Streams streams, Error *error) {
-    int before = vs > 2 && argv[vs - 2][0] == '-' && argv[vs + 1][0] == '-' && vs + 2 < argc ? 2 : 1;
+    int before =
+        vs > 2 && argv[vs - 2][0] == '-' && argv[vs - 1][0] != '-' && argv[vs + 1][0] == '-' && vs + 2 < argc ? 2 : 1;
     char **words = calloc((size_t)argc + 1, sizeof *words);
     int codes[2] = {EXIT_DEFECT, EXIT_DEFECT};
     if (!words) return error_memory(error), EXIT_DEFECT;
@@ -137,8 +155,15 @@ static int answer_question(int argc, char **argv, Streams streams, Error *error)
     for (int i = 2; i + 2 < argc && strcmp(command, "sweep") != 0; i++)
         if (strcmp(words[i], "vs") == 0) vs = i;
     const Command *named = vs ? NULL : command_named(command, error);
-    if (vs) code = answer_both(argc - 1, words, vs, streams, error);
-    if (named) code = command_run(named, argc, words, streams, error);
+    char **both = vs ? ARENA_NEW(&arena, char *, (size_t)argc + 2) : NULL; /* each is of this command */
+    if (vs && !both) error_memory(error);
+    if (both) {
+        both[0] = words[0], both[1] = command;
+        memcpy(both + 2, words + 1, (size_t)(argc - 1) * sizeof *words);
+        code = answer_both(argc + 1, both, vs + 1, streams, error);
+    }
+    if (named == COMMANDS[0]) code = plan_or_serve(argc, words, false, streams, error);
+    if (named && named != COMMANDS[0]) code = command_run(named, argc, words, streams, error);
     arena_free(&arena);
     return code;
 }
@@ -150,6 +175,10 @@ static const Command *command_of_word(const char *word, const char *next) {
     Place place = {.command = COMMANDS[0], .value = value ? value + 1 : next};
     if (strncmp(name, "actor_rollout_ref.", 18) == 0 || strncmp(name, "rl.", 3) == 0) return &COMMAND_RL;
     if ((word[0] != '-' && !value) || meaning_own(COMMANDS[0], name) >= 0) return NULL;
+    if (place.value && place.value[0] == '$' && strcasestr(place.value, "tok")) return &COMMAND_INFERENCE;
+    if (place.value && word_among("objective goal optimize target minimize", name) &&
+        strcasestr(place.value, "latency"))
+        return &COMMAND_INFERENCE;
     if (kind) return strcmp(kind, "rl") == 0 ? &COMMAND_RL : &COMMAND_INFERENCE;
     if (!meaning_of(name, &place, &meaning) || meaning.own >= 0 || strcmp(meaning.what, "answer") != 0) return NULL;
     return !meaning.said                                            ? NULL
@@ -182,14 +211,17 @@ static bool compares(int argc, char **argv) {
     return false;
 }
 
+static const char MANY[] = "--question=many";
+
 /* A sweep over a command's questions; without a list, over numbers of chips. */
-static int sweep_of(const Command *command, int argc, char **argv, Streams streams, Error *error) {
+static int sweep_of(const Command *command, const char *question, int argc, char **argv, Streams streams,
+                    Error *error) {
     char **words = calloc((size_t)argc + 3, sizeof *words);
     if (!words) return error_memory(error), EXIT_DEFECT;
     memcpy(words + 2, argv + 1, (size_t)(argc - 1) * sizeof *words);
     words[0] = argv[0], words[1] = (char *)command->name;
     bool many = !compares(argc, argv);
-    if (many) words[argc + 1] = (char *)"--question=many";
+    if (many) words[argc + 1] = (char *)question;
     int code = command_run(&COMMAND_SWEEP, argc + 1 + many, words, streams, error);
     free(words);
     return code;
@@ -206,7 +238,7 @@ static int compare(int argc, char **argv, Streams streams, Error *error) {
     }
     const Command *command = command_of_words(argc - 1, argv + 1);
     return command == COMMANDS[0] ? command_run(&COMMAND_SWEEP, argc - 1, argv + 1, streams, error)
-                                  : sweep_of(command, argc - 1, argv + 1, streams, error);
+                                  : sweep_of(command, MANY, argc - 1, argv + 1, streams, error);
 }
 
 /* Whether a line of `explain` names neither a plan nor a report; its degrees would be a plan. A `check` without one is
@@ -218,6 +250,9 @@ static bool names_no_plan(int argc, char **argv) {
             return false;
     return argc > 2 && !words_say(argc - 1, argv + 1, WORDS_DIVIDE);
 }
+
+/* What asks for a machine, where the line has none. */
+static const char OF_MACHINES[] = "memory mem vram recommend suggest sizing";
 
 /* Whether a line of serving or RL has lists, or a load whose machine it wants. */
 static bool is_of_several(const Command *command, int argc, char **argv) {
@@ -270,19 +305,24 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         int own = strcmp(word, "plan") == 0;
         const Command *command = command_of_words(argc - own, argv + own);
         if (command == COMMANDS[0] && compares(argc, argv)) command = &COMMAND_SWEEP;
-        if (is_of_several(command, argc - own, argv + own))
-            return sweep_of(command, argc - own, argv + own, streams, error);
+        bool machines = command == COMMANDS[0] && row && word_among(OF_MACHINES, argv[1]) &&
+                        !words_say(argc - 1, argv + 1, WORDS_MACHINE);
+        if (machines || is_of_several(command, argc - own, argv + own))
+            return sweep_of(command,
+                            machines && word_among("recommend suggest", argv[1]) ? "--question=cheapest" : MANY,
+                            argc - own, argv + own, streams, error);
+        if (command == COMMANDS[0]) return plan_or_serve(argc - own, argv + own, own, streams, error);
         return command_run(command, argc - own, argv + own, streams, error);
     }
     const Command *command = command_named(word, error);
-    if (is_of_several(command, argc - 1, argv + 1)) return sweep_of(command, argc - 1, argv + 1, streams, error);
+    if (is_of_several(command, argc - 1, argv + 1)) return sweep_of(command, MANY, argc - 1, argv + 1, streams, error);
     const Command *of =
         command && of_model && word_among("check explain", word) ? command_of_words(argc - 1, argv + 1) : COMMANDS[0];
     if (of != COMMANDS[0] && strcmp(word, "check") == 0) fprintf(streams.err, "shardopt: advice: %s\n", NO_GATE);
     if (of != COMMANDS[0]) command = of;
     if (!command && word_is_model(word)) {
         *error = (Error){0};
-        return command_run(COMMANDS[0], argc, argv, streams, error);
+        return plan_or_serve(argc, argv, false, streams, error);
     }
     return command ? command_run(command, argc - 1, argv + 1, streams, error) : EXIT_USAGE;
 }

@@ -42,6 +42,10 @@ static bool add_typed(Replaced *out, const char *option, const char *value, bool
         !replaced_is_chip(out, times + 1))
         return *ok = replaced_add(out, "--chips=%lld", (long long)hosts * each), true;
     int cards, gigabytes, last = 0;
+    static const char CARDS[] =
+        "1050 1060 1070 1080 1660 2060 2070 2080 3050 3060 3070 3080 3090 4060 4070 4080 4090 5060 "
+        "5070 5080 5090";
+    if (chips && word_among(CARDS, value)) return *ok = replaced_add(out, "--chip=rtx%s", value), true;
     if ((chips || chip) && sscanf(value, "%4dx%4d%n", &cards, &gigabytes, &last) == 2 && cards > 0 &&
         strcasecmp(value + last, "gb") == 0)
         return *ok = replaced_cards(out, cards, gigabytes), true;
@@ -425,6 +429,12 @@ static char **in_single_words(Arena *arena, int *argc, char **argv) {
     return words;
 }
 
+/* Whether a word is a file's name: it is there, or ends as files do; "llama-3.1-70b" ends as models do. */
+static bool is_of_file(const char *word) {
+    const char *dot = strrchr(word, '.'), *slash = strrchr(word, '/');
+    return file_is_there(word) || word[0] == '/' || (dot && dot > slash && isalpha((unsigned char)dot[1]));
+}
+
 /* Reads all words, argv[0] as it is. False: memory is out. */
 static bool read_all(Replaced *out, int argc, char **argv) {
     const Command *command = out->command;
@@ -435,9 +445,8 @@ static bool read_all(Replaced *out, int argc, char **argv) {
         is_value = is_value && (strncmp(argv[i], "--", 2) != 0 ||
                                 meaning_own(command, argv[i - 1] + strspn(argv[i - 1], "-")) >= 0);
         bool words = !command->takes_arguments ||
-                     (word_among("explain emit", command->name) && out->count > 1 &&
-                      !(strpbrk(argv[i], "./") || file_is_there(argv[i]))) ||
-                     (strcmp(command->name, "explain") == 0 && !(strpbrk(argv[i], "./") || file_is_there(argv[i])));
+                     (strcmp(command->name, "emit") == 0 && out->count > 1 && !is_of_file(argv[i])) ||
+                     (strcmp(command->name, "explain") == 0 && !is_of_file(argv[i]));
         bool stray = argv[i][0] != '-' && words && !is_value;
         for (; ends && i < argc; i++)
             if (!replaced_keep(out, argv[i])) return false;
@@ -491,8 +500,7 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     if (!words || !out.words) return error_memory(error);
     replaced_look_ahead(&out, count, words);
     if (!read_all(&out, count, words)) return error_memory(error);
-    if (!replaced_add_memory(&out) || !replaced_add_job(&out) || !replaced_add_served(&out))
-        return error_memory(error);
+    if (!replaced_add_memory(&out) || !replaced_add_job(&out) || !replaced_add_served(&out)) return error_memory(error);
     if (out.instance && !replaced_count_instances(&out)) return error_memory(error);
     if (!replaced_add_work(&out) || !replaced_add_size(&out)) return error_memory(error);
     if (!replaced_add_ranks(&out) || !replaced_add_model(&out)) return error_memory(error);

@@ -6,7 +6,7 @@
 
 /* Whether a line of `plan` says what is tuned; that, or anything else of a training (its batch, its length); how a plan
  * is divided. */
-typedef enum { WORDS_TUNE, WORDS_TRAIN, WORDS_DIVIDE } WordsOf;
+typedef enum { WORDS_TUNE, WORDS_TRAIN, WORDS_DIVIDE, WORDS_MACHINE } WordsOf;
 bool words_say(int argc, char **argv, WordsOf what);
 
 /* Whether a line of serving has a load in the field's words and no machine of a size, which it wants then. */

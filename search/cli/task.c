@@ -130,7 +130,8 @@ static int read_option(Task *task, char **words, int left) {
     for (char *at = name; *at; at++) *at = *at == '_' ? '-' : *at;
     bool own = strcmp(name, "task") == 0 && value && word_among("sft dpo", value);
     if (word_among(TASKS, name) && value && !own) return take_task(task, value) ? read : 0;
-    const WordRow *method = value && word_among("method recipe algo trainer stage type", name) ? word_row("command", value) : NULL;
+    const WordRow *method =
+        value && word_among("method recipe algo trainer stage type", name) ? word_row("command", value) : NULL;
     if (method && strcmp(method->cell[2], "rl") == 0) return take_task(task, value) ? read : 0;
     if (word_among(FLAGS, name) && (bare || !inside)) {
         const WordRow *row = bare ? NULL : word_row("command", value);
@@ -180,7 +181,8 @@ static bool add_command(Task *task, const char *first) {
                                                   : task->subject == OF_TUNING  ? "trl"
                                                   : task->tpu || !task->machine ? "maxtext"
                                                                                 : "megatron");
-        if (task->subject == OF_TUNING && strcmp(verb, "plan") == 0) return add(task, "finetune");
+        if (task->subject == OF_TUNING && strcmp(verb, "plan") == 0)
+            return add(task, first && word_among("recommend suggest", first) ? first : "finetune");
         return add(task, verb);
     }
     return false;
@@ -206,6 +208,7 @@ static bool is_command(const char *word) {
 
 /* The way of a task, unless the line says it: "--lora 8 --mode lora"; the rank of adapters may be another word. */
 static bool add_way(Task *task, char **words, int count) {
+    if (task->subject == OF_TUNING && task->format && !task->way) task->way = "--task=sft";
     size_t length = task->way ? strcspn(task->way, "=") : 0;
     if (length > 4 && strncmp(task->way + length - 4, "lora", 4) == 0)
         task->way = arena_format(task->arena, "%.*s", (int)length, task->way);
@@ -224,7 +227,7 @@ char **task_words(int *argc, char **argv, Arena *arena, const char **advice) {
     const char *first = is_command(argv[1]) ? argv[1] : NULL;
     int begins = first ? 2 : 1;
     if (!first && *argc > 2 && argv[1][0] != '-' && !strchr(argv[1], '=') && is_command(argv[2]) &&
-        word_is_model(argv[1])) { /* "gpt-oss-120b finetune 8xh200" */
+        (strpbrk(argv[1], "0123456789-/") && !is_command(argv[1]))) { /* "gpt-oss-120b finetune 8xh200" */
         char **swapped = ARENA_NEW(arena, char *, (size_t)*argc + 1);
         if (!swapped) return NULL;
         memcpy(swapped, argv, (size_t)*argc * sizeof *swapped);

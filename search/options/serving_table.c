@@ -65,7 +65,7 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
     [OPTION_REQUIRE] =
         INPUT_ROW("require", "CONDITIONS", 0, .help = "only layouts like \"tensor=4 pipeline<=2\"",
                   .details = "Only layouts like \"tensor=4 pipeline<=2\": tensor, pipeline, attention_data, expert, "
-                             "expert_tensor, kv_sequence, kv_batch, stationary, copies or batch, one of = <= >=, "
+                             "expert_tensor, kv_sequence, kv_batch, stationary, copies, batch, prefill_chips or decode_chips, one of = <= >=, "
                              "and a number."),
     [OPTION_OBJECTIVE] =
         INPUT_ROW("objective", "WHAT", 0, .help = "throughput, latency, cost or chips (throughput)",

@@ -18,9 +18,9 @@ const char *serving_mode_name(ServingMode mode) {
 }
 
 const char *layout_word_name(LayoutWord word) {
-    static const char *const NAMES[LAYOUT_WORD_COUNT] = {"tensor",        "pipeline",    "attention_data", "expert",
-                                                         "expert_tensor", "kv_sequence", "kv_batch",       "stationary",
-                                                         "copies",        "batch"};
+    static const char *const NAMES[LAYOUT_WORD_COUNT] = {
+        "tensor",   "pipeline",   "attention_data", "expert", "expert_tensor", "kv_sequence",
+        "kv_batch", "stationary", "copies",         "batch",  "prefill_chips", "decode_chips"};
     return NAMES[word];
 }
 
@@ -52,7 +52,7 @@ static bool parse_one(const char *text, const char *where, LayoutRequirement *ou
     return error_set(
         error, ERROR_INPUT, where,
         "\"%.60s\" is no condition; give tensor, pipeline, attention_data, expert, expert_tensor, kv_sequence, "
-        "kv_batch, stationary, copies or batch with =, <= or >= and a number",
+        "kv_batch, stationary, copies, batch, prefill_chips or decode_chips with =, <= or >= and a number",
         text);
 }
 
@@ -68,6 +68,12 @@ bool layout_requirements_parse(const char *text, const char *where, ServingQuest
         question->requirement_count++;
     }
     return true;
+}
+
+bool question_divides_pools(const ServingQuestion *question) {
+    for (int i = 0; i < question->requirement_count; i++)
+        if (question->requirements[i].word >= LAYOUT_PREFILL_CHIPS) return true;
+    return false;
 }
 
 bool question_admits(const ServingQuestion *question, int phase, LayoutWord word, int64_t value) {

@@ -30,6 +30,8 @@ typedef enum {
     LAYOUT_STATIONARY,
     LAYOUT_COPIES,
     LAYOUT_BATCH,
+    LAYOUT_PREFILL_CHIPS, /* of both pools: how many chips each has */
+    LAYOUT_DECODE_CHIPS,
     LAYOUT_WORD_COUNT
 } LayoutWord;
 const char *layout_word_name(LayoutWord word);
@@ -88,6 +90,8 @@ static inline ServedModel question_served(const ServingQuestion *question, int e
 
 /* "tensor=2 pipeline<=1": names of axes and knobs in the JSON report, = <= or >=, a number. */
 bool layout_requirements_parse(const char *text, const char *where, ServingQuestion *question, Error *error);
+/* Whether a condition says how the chips are divided among two pools. */
+bool question_divides_pools(const ServingQuestion *question);
 bool question_admits(const ServingQuestion *question, int phase, LayoutWord word, int64_t value);
 
 /* Every request has these lengths: sets them, the longest, and the means that follow. Uses request.cached. */

@@ -193,18 +193,28 @@ static double requests_of(const Pair *pair, int64_t x, int64_t y, const ServingP
     return min_real(prompts, (double)y * (decode->per_chip / pair->search->question->request.output));
 }
 
+/* Whether so many workers may have these chips: a condition of --require may say how many each pool has. */
+static bool admits_pool(const ServingQuestion *question, const ServingPool *pool, LayoutWord word, int64_t workers) {
+    return question_admits(question, pool->phase, word,
+                           (int64_t)question_chips(question, workers * pool->on.submesh->devices));
+}
+
 /* The numbers of workers that serve most. The rate of prompts rises with x and what remains for decode falls. */
 static bool best_numbers(const Pair *pair, const ServingPoint *decode, int64_t *x, int64_t *y) {
     const ServingQuestion *question = pair->search->question;
     double best = 0;
+    bool divided = question_divides_pools(question);
     for (int64_t i = 1; i < pair->most_count && pair->most[i] > 0; i++) {
         int64_t most = pair->most[i];
+        if (divided && !admits_pool(question, &pair->prompts->pools[0], LAYOUT_PREFILL_CHIPS, i)) continue;
+        while (divided && most > 0 && !admits_pool(question, &decode->pools[0], LAYOUT_DECODE_CHIPS, most)) most--;
         if (question->concurrency > 0) most = min_whole(most, question->concurrency / decode->pools[0].batch);
         double requests = most > 0 ? requests_of(pair, i, most, decode) : 0;
         if (question->rate > 0 && requests >= question->rate) { /* no more of either than it takes */
             double one = requests_of(pair, INT64_C(1) << 40, 1, decode);
             *x = i;
             *y = max_whole(1, (int64_t)ceil(question->rate / one * (1 - 1e-12)));
+            while (divided && *y < most && !admits_pool(question, &decode->pools[0], LAYOUT_DECODE_CHIPS, *y)) ++*y;
             return *y <= most;
         }
         if (!(requests > best)) continue;

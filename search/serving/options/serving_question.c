@@ -57,6 +57,8 @@ static int64_t chips_of_degrees(const Words *words, const ServingRequested *requ
     for (int i = 0; i < required.requirement_count; i++)
         if (required.requirements[i].sign == 0 && required.requirements[i].value <= MACHINE_CHIPS_MAX)
             degree[required.requirements[i].word] = required.requirements[i].value;
+    if (degree[LAYOUT_PREFILL_CHIPS] && degree[LAYOUT_DECODE_CHIPS])
+        return min_whole(MACHINE_CHIPS_MAX, degree[LAYOUT_PREFILL_CHIPS] + degree[LAYOUT_DECODE_CHIPS]);
     if (!degree[LAYOUT_TENSOR] && !degree[LAYOUT_EXPERT]) return 0;
     for (int word = 0; word < LAYOUT_WORD_COUNT; word++) degree[word] = max_whole(1, degree[word]);
     double ranks = max_real((double)degree[LAYOUT_TENSOR] * (double)degree[LAYOUT_ATTENTION_DATA],
@@ -344,6 +346,10 @@ static bool read_space(const Words *words, ServingRequested *request) {
         !layout_requirements_parse(given(words, OPTION_REQUIRE), words_where(words, OPTION_REQUIRE), question,
                                    words->error))
         return false;
+    if (question_divides_pools(question)) question->modes &= 1u << SERVE_DISAGGREGATED;
+    if (question->modes == 0)
+        return words_wrong(words, OPTION_REQUIRE, "\"%.60s\" divides two pools; leave --mode and --prefixes out",
+                           given(words, OPTION_REQUIRE));
     static const int64_t BUDGETS[] = {512, 1024, 2048, 4096, 8192, 16384};
     memcpy(question->budgets, BUDGETS, sizeof BUDGETS);
     question->budget_count = (int)COUNT_OF(BUDGETS);
