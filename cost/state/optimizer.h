@@ -34,13 +34,14 @@ typedef struct {
     char title[OPTIMIZER_NAME_SIZE]; /* "AdamW" */
     char source[OPTIMIZER_SOURCE_SIZE];
     OptimizerRule rule[PARAMETERS_COUNT];
+    bool eight_bits; /* its moments are kept in 8 bits, where --state-dtypes does not say another dtype */
 } Optimizer;
 
 /* Reads strictly: a key that is missing, unknown, without a source or out of its range is an error. Pure. */
 bool optimizer_from_json(const cJSON *json, const char *where, Optimizer *out, Error *error);
 
-/* Loads the optimizer that --optimizer names: a file in cost/optimizers, or a path (with a '/', or ending in .json).
- * `where` is the name in errors when there is no such optimizer. */
+/* Loads the optimizer that --optimizer names: a file in cost/optimizers or an alias in one, or a path (with a '/', or
+ * ending in .json). `where` is the name in errors when there is no such optimizer. */
 bool optimizer_load(const char *argument, const char *where, Arena *arena, Optimizer *out, Error *error);
 
 /* The file of such an argument, in the arena; NULL means that there is no such file, and *error says why. */

@@ -75,7 +75,7 @@ static bool read_rule(const cJSON *json, ParameterClass parameters, const char *
 }
 
 static bool known_key(const char *key) {
-    static const char *const OTHERS[] = {"name", "title", "source", "note"};
+    static const char *const OTHERS[] = {"name", "title", "source", "note", "aliases", "moment_bits"};
     for (size_t i = 0; i < COUNT_OF(OTHERS); i++)
         if (strcmp(key, OTHERS[i]) == 0) return true;
     for (ParameterClass parameters = 0; parameters < PARAMETERS_COUNT; parameters++)
@@ -102,6 +102,12 @@ bool optimizer_from_json(const cJSON *json, const char *where, Optimizer *out, E
         return error_set(error, ERROR_INPUT, where, "name, title, source: one is empty; give all three");
     for (ParameterClass parameters = 0; parameters < PARAMETERS_COUNT; parameters++)
         if (!read_rule(json, parameters, where, &optimizer.rule[parameters], error)) return false;
+    if (cJSON_HasObjectItem(json, "moment_bits")) {
+        const cJSON *bits = figure_value(json, "optimizer", "moment_bits", where, error);
+        if (!bits) return false;
+        if (bits->valuedouble != 8) return error_set(error, ERROR_INPUT, where, "moment_bits: give 8, or leave it out");
+        optimizer.eight_bits = true;
+    }
     *out = optimizer; /* written only when all of it is right */
     return true;
 }
@@ -115,6 +121,20 @@ static bool read_optimizer(const char *path, Optimizer *out, Error *error) {
     return ok;
 }
 
+/* Whether a file answers to a name: by its own, or by one of its aliases. */
+static bool answers_to(const char *file, const char *path, const char *name) {
+    Error none;
+    if (name_matches(file, name)) return true;
+    cJSON *json = json_read_file(path, &none);
+    const cJSON *alias;
+    bool found = false;
+    cJSON_ArrayForEach(alias, cJSON_GetObjectItemCaseSensitive(json, "aliases")) {
+        found = found || (cJSON_IsString(alias) && name_matches(alias->valuestring, name));
+    }
+    cJSON_Delete(json);
+    return found;
+}
+
 const char *optimizer_path(const char *argument, const char *where, Arena *arena, Error *error) {
     if (file_names_json(argument)) return argument;
     const char *folder = file_data_folder("cost/optimizers", arena, error);
@@ -122,12 +142,10 @@ const char *optimizer_path(const char *argument, const char *where, Arena *arena
     size_t count, used = 0;
     if (!folder || !file_list(folder, ".json", arena, &names, &count, error)) return NULL;
     for (size_t i = 0; i < count; i++) {
+        const char *path = arena_format(arena, "%s/%s", folder, names[i]);
+        if (!path) return error_memory(error), NULL;
         names[i][strlen(names[i]) - strlen(".json")] = '\0';
-        if (name_matches(names[i], argument)) {
-            const char *path = arena_format(arena, "%s/%s.json", folder, names[i]);
-            if (!path) error_memory(error);
-            return path;
-        }
+        if (answers_to(names[i], path, argument)) return path;
         if (used + strlen(names[i]) + 3 >= sizeof all) continue;
         used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i == 0 ? "" : ", ", names[i]);
     }

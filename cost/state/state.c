@@ -108,17 +108,18 @@ static PartState part_state(const PartTotal *total, const TrainingState *state) 
     return part;
 }
 
-static StateDtypes resolved(const StateDtypes *dtypes) {
+static StateDtypes resolved(const StateDtypes *dtypes, const Optimizer *optimizer) {
     StateDtypes all = *dtypes;
+    Dtype moments = optimizer->eight_bits ? DTYPE_FP8 : DTYPE_FP32;
     if (all.parameters == DTYPE_DEFAULT) all.parameters = DTYPE_BF16;
-    if (all.first == DTYPE_DEFAULT) all.first = DTYPE_FP32;
-    if (all.second == DTYPE_DEFAULT) all.second = DTYPE_FP32;
+    if (all.first == DTYPE_DEFAULT) all.first = moments;
+    if (all.second == DTYPE_DEFAULT) all.second = moments;
     if (all.master == DTYPE_DEFAULT) all.master = all.parameters == DTYPE_FP32 ? DTYPE_NONE : DTYPE_FP32;
     return all;
 }
 
 TrainingState training_state(const Model *model, const Optimizer *optimizer, const StateDtypes *given) {
-    StateDtypes dtypes = resolved(given);
+    StateDtypes dtypes = resolved(given, optimizer);
     bool requested = dtypes.gradients != DTYPE_DEFAULT;
     TrainingState state = {
         .dtypes = dtypes,

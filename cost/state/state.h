@@ -39,7 +39,7 @@ double dtype_bytes(Dtype dtype);     /* of one number; scaling factors of fp8, o
 /* `parameters` is the copy for compute, which is also the copy that is gathered; its DEFAULT is bf16. `gradients`
  * DEFAULT is fp32 where they are accumulated over microbatches, else bf16; over fsdp they are scattered in bf16. A
  * given dtype is the one in which they are kept and reduced. `master` DEFAULT is fp32, or none where the parameters
- * themselves are fp32. Moments DEFAULT is fp32. */
+ * themselves are fp32. Moments DEFAULT is fp32, or fp8 for an optimizer of 8 bits. */
 typedef struct {
     Dtype parameters, gradients, master, first, second;
 } StateDtypes;

@@ -391,7 +391,7 @@ static bool read_inline(const char *text, Model *out, Error *error) {
     return ok;
 }
 
-/* Says of a name that is known, but no decoder of text, what it is; false: it is not one of those (*ok), or an error. */
+/* Says of a name that is known, but no decoder of text, what it is; false: it is none of those, or an error: !*ok. */
 static bool is_unplanned(const char *argument, Arena *arena, bool *ok, Error *error) {
     Error none; /* a data folder of someone's own need not have the list */
     const char *folder = file_data_folder("models/unplanned", arena, &none), *slash = strrchr(argument, '/');

@@ -171,10 +171,12 @@ const CommandOption PLANNING_OPTIONS[OPTION_COUNT] = {
     [OPTION_PRECISION] = INPUT_ROW("precision", "TYPE", ALL | RUN, .heading = "Physics",
                                    .help = "bf16, fp8, mxfp8, nvfp4 or int8, where the chip has it (bf16)",
                                    .values = "bf16 fp8 mxfp8 nvfp4 int8"),
-    [OPTION_OPTIMIZER] = INPUT_ROW(
-        "optimizer", "NAME", ALL | RUN, .help = "adamw, adafactor, muon, sgd, sgd-momentum, or a file (adamw)",
-        .details = "adamw, adafactor, muon, sgd, sgd-momentum (cost/optimizers), or a file (adamw).",
-        .values = "adamw adafactor muon sgd sgd-momentum"),
+    [OPTION_OPTIMIZER] =
+        INPUT_ROW("optimizer", "NAME", ALL | RUN, .help = "adamw, adafactor, muon, lion, sgd ..., or a file (adamw)",
+                  .details = "adamw, adafactor, muon, lion, sophia, came, sgd, sgd-momentum, adamw8bit, lion8bit "
+                             "(cost/optimizers; other "
+                             "programs' names of them too), or a file (adamw).",
+                  .values = "adamw adafactor muon lion sophia came sgd sgd-momentum adamw8bit lion8bit"),
     [OPTION_STATE_DTYPES] = INPUT_ROW(
         "state-dtypes", "TYPES", ALL,
         .help = "like \"parameters=bf16 gradients=fp32 master=fp32 moments=bf16\"",

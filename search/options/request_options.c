@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* From words to a request: every option read, every default filled in, every size that is multiplied later checked now.
  * */
+#include "base/file.h"
 #include "base/number.h"
 #include "base/threads.h"
 #include "base/util.h"
@@ -291,14 +292,13 @@ static bool read_state(const Words *words, Request *request, StateDtypes *dtypes
     const char *name = given(words, OPTION_OPTIMIZER) ? given(words, OPTION_OPTIMIZER) : "adamw";
     const char *where = given(words, OPTION_OPTIMIZER) ? words_where(words, OPTION_OPTIMIZER) : "--optimizer";
     Optimizer optimizer;
-    if (!copy_argument(words, OPTION_OPTIMIZER, name, request->requested.optimizer,
-                       sizeof request->requested.optimizer) ||
-        !optimizer_load(name, where, words->arena, &optimizer, words->error))
+    if (!optimizer_load(name, where, words->arena, &optimizer, words->error) ||
+        !copy_argument(words, OPTION_OPTIMIZER, file_names_json(name) ? name : optimizer.name,
+                       request->requested.optimizer, sizeof request->requested.optimizer))
         return false;
-    if (given(words, OPTION_STATE_DTYPES) &&
-        !state_dtypes_parse(given(words, OPTION_STATE_DTYPES), words_where(words, OPTION_STATE_DTYPES), dtypes,
-                            words->error))
-        return false;
+    if (optimizer.eight_bits) dtypes->first = dtypes->second = DTYPE_DEFAULT; /* no launcher's habit */
+    const char *text = given(words, OPTION_STATE_DTYPES), *at = text ? words_where(words, OPTION_STATE_DTYPES) : NULL;
+    if (text && !state_dtypes_parse(text, at, dtypes, words->error)) return false;
     *out = training_state(&request->question.model, &optimizer, dtypes);
     return true;
 }

@@ -258,7 +258,7 @@ static const struct {
      {"--model", "405b", "--state-dtypes", "parameters=fp8 master=none"},
      "--state-dtypes",
      "master=fp32"},
-    {"an optimizer that is none", {"--model", "405b", "--optimizer", "lion"}, "--optimizer", "adafactor, adamw, muon"},
+    {"an optimizer that is none", {"--model", "405b", "--optimizer", "shampoo"}, "--optimizer", "adafactor, adamw, "},
     {"an optimizer that is not there",
      {"--model", "405b", "--optimizer", "/nonexistent/o.json"},
      "/nonexistent/o.json",
