@@ -24,9 +24,9 @@ from data import Unknown
 TPUS = {"tpu-v4": ["2x2x2", "2x2x4", "4x4x4", "4x4x8", "4x8x8", "8x8x8"],
         "tpu-v5p": ["2x2x1", "2x2x2", "2x4x4", "4x4x4", "4x4x8", "4x8x8", "8x8x8", "8x8x16"],
         "tpu-v5e": ["2x4", "4x4", "4x8", "8x8", "8x16", "16x16"], "tpu-v6e": ["2x4", "4x8", "8x8", "8x16", "16x16"],
-        "tpu-v7": ["2x2x2", "2x4x4", "4x4x4", "4x4x8"]}
+        "tpu-v7": ["2x2x2", "2x4x4", "4x4x4", "4x4x8"], "trainium2": ["4x4"]}
 GPUS = ["a100-40g", "a100-80g", "h100", "h200", "h800", "h20", "b200", "b300", "gb200", "gb300", "mi300x", "gaudi3",
-        "mi325x", "mi355x", "v100-32g", "l40s", "h100-nvl", "a100-pcie-80g", "rtx4090"]
+        "mi325x", "mi355x", "v100-32g", "gh200-4", "polaris", "a40", "l40s", "h100-nvl", "a100-pcie-80g", "rtx4090"]
 LAUNCHERS = {True: ["maxtext", "jax", "any", None], False: ["megatron", "torchtitan", "deepspeed", "any", "jax", None]}
 REMAT = ["none", "full", "minimal", "minimal_with_context", "save_qkv_proj", "save_out_proj", "selective_by_op",
          "minimal_offloaded", "qkv_proj_offloaded", "mlp", "layernorm"]

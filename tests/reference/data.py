@@ -46,9 +46,10 @@ SCALED_BY_DEVICES = (
 
 def read_chip(name):
     """Profiles: the catalog's figures of a chip, under their own keys, and its topology."""
-    json_of_chip = read_json("mesh", "catalog", name + ".json")
-    while "like" in json_of_chip:  # what a file lacks is its like's; no price is here
-        json_of_chip = {**read_json("mesh", "catalog", json_of_chip.pop("like") + ".json"), **json_of_chip}
+    json_of_chip, like = {}, name
+    while like:  # what a file lacks is its like's; no price is here
+        of_like = read_json("mesh", "catalog", like + ".json")
+        json_of_chip, like = {**of_like, **json_of_chip}, of_like.get("like")
     chip = Record(name=json_of_chip["name"])
     for key, figure in json_of_chip.items():
         if isinstance(figure, dict) and "value" in figure:
