@@ -225,14 +225,19 @@ static const Model *of_parts(const Zoo *zoo, const char *whole) {
     return NULL;
 }
 
-const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
+const Model *zoo_of_name(const Zoo *zoo, const char *argument) {
     char name[REPOSITORY_SIZE];
     if (!name_in(argument, name)) return NULL;
     const Model *found = of_parts(zoo, name);
-    /* who trained a model on writes his name before it: "Skywork-Reward-Llama-3.1-8B" */
     for (const char *at = name; !found && (at = strchr(at, '-'));)
         if (isalpha((unsigned char)*++at) && strpbrk(at, "0123456789")) found = of_parts(zoo, at);
     return found;
+}
+
+const Model *zoo_of_repository(const Zoo *zoo, const char *argument) {
+    char name[REPOSITORY_SIZE];
+    if (strchr(argument, '/')) return zoo_of_name(zoo, argument);
+    return name_in(argument, name) ? of_parts(zoo, name) : NULL;
 }
 
 /* Whether two names have the same digits: who errs in a letter does not err in the size. */
@@ -426,7 +431,7 @@ bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
         Zoo zoo;
         bool ok;
         if (is_unplanned(argument, arena, &ok, error) || !ok || !zoo_load(arena, &zoo, error)) return false;
-        const Model *of_repository = zoo_of_repository(&zoo, argument);
+        const Model *of_repository = zoo_of_name(&zoo, argument);
         if (of_repository) return *out = *of_repository, true;
         if (!is_path) return name_unknown(&zoo, argument, arena, error);
         if (is_repository(argument)) return repository_unknown(&zoo, argument, error);

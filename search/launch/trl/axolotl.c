@@ -80,10 +80,12 @@ static bool axolotl_write(const LaunchJob *job, const EmitNotes *notes, FILE *ou
                 job->hosts, job->world);
     fprintf(out, "base_model: ");
     emit_quoted(tuned_model(job), out);
+    const char *optimizer = tuned_optimizer(job);
     fprintf(out,
             "\ndatasets:\n  - path: DATA\n    type: %s\noutput_dir: ./out\nnum_epochs: %g\n"
-            "learning_rate: 0.0001\noptimizer: adamw_torch_fused\nlr_scheduler: cosine\nflash_attention: true\n",
-            tuning->pairs ? "chatml.intel" : "chat_template", tuning->what.on ? tuning->epochs : 1);
+            "learning_rate: 0.0001\noptimizer: %s\nlr_scheduler: cosine\nflash_attention: true\n",
+            tuning->pairs ? "chatml.intel" : "chat_template", tuning->what.on ? tuning->epochs : 1,
+            optimizer ? optimizer : "adamw_torch_fused");
     keys_write(KEYS, "tbp", &terms, KEYS_YAML, out);
     if (adapted) keys_write(KEYS, "a", &terms, KEYS_YAML, out);
     if (adapted && tuning->what.targets != TARGETS_ALL) {

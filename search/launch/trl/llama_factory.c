@@ -56,10 +56,11 @@ static bool llama_factory_write(const LaunchJob *job, const EmitNotes *notes, FI
                 job->hosts);
     fprintf(out, "model_name_or_path: ");
     emit_quoted(tuned_model(job), out);
+    const char *optimizer = tuned_optimizer(job);
     fprintf(out,
             "\ndataset: DATA\ntemplate: default\ndo_train: true\noutput_dir: ./out\nnum_train_epochs: %g\n"
-            "learning_rate: 0.0001\noptim: adamw_torch_fused\nflash_attn: fa2\n",
-            tuning->what.on ? tuning->epochs : 1);
+            "learning_rate: 0.0001\noptim: %s\nflash_attn: fa2\n",
+            tuning->what.on ? tuning->epochs : 1, optimizer ? optimizer : "adamw_torch_fused");
     keys_write(KEYS, "tbp", &terms, KEYS_YAML, out);
     if (tuning->what.rank > 0) {
         keys_write(KEYS, "a", &terms, KEYS_YAML, out);

@@ -93,6 +93,8 @@ static bool trl_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, E
     keys_write(KEYS, tuning->pairs ? "b" : "bp", &terms, KEYS_FLAGS, out);
     if (tuning->what.on) fprintf(out, "    --num_train_epochs %g\n", tuning->epochs);
     if (tuning->what.rank > 0) write_adapters(job, &terms, out);
+    if (tuned_optimizer(job) && strcmp(tuned_optimizer(job), "adamw_torch_fused") != 0)
+        fprintf(out, "    --optim %s\n", tuned_optimizer(job));
     if (tuning->what.rank > 0 && !tuning->pairs) fprintf(out, "    --learning_rate 1e-4\n"); /* TRL's own is 2e-5 */
     fprintf(out, ")\nexec accelerate launch ");
     if (job->hosts > 1)

@@ -49,7 +49,18 @@ const char *tuned_cannot(const LaunchJob *job) {
     return halves ? "a microbatch is no whole number of pairs; give another --sequences" : NULL;
 }
 
+const char *tuned_optimizer(const LaunchJob *job) {
+    static const char *const NAMES[][2] = {
+        {"adamw8bit", "adamw_bnb_8bit"}, {"lion", "lion_32bit"}, {"lion8bit", "lion_8bit"},
+        {"adafactor", "adafactor"},      {"sgd", "sgd"},         {"adamw", "adamw_torch_fused"}};
+    for (size_t i = 0; i < COUNT_OF(NAMES); i++)
+        if (strcmp(job->request->requested.optimizer, NAMES[i][0]) == 0) return NAMES[i][1];
+    return job->request->requested.optimizer[0] ? NULL : "adamw_torch_fused";
+}
+
 void tuned_notes(const LaunchJob *job, EmitNotes *notes) {
+    if (!tuned_optimizer(job))
+        emit_note(notes, "the optimizer that was costed (%.60s) is not chosen here", job->request->requested.optimizer);
     if (!job->request->question.tuning.what.on)
         emit_note(notes, "all weights are trained on packed sequences, as pre-training on a text would be");
     emit_note(notes, "put the model's repository and the data set where MODEL and DATA stand");

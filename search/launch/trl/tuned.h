@@ -62,6 +62,8 @@ bool tuned_shards(const LaunchJob *job); /* FSDP2, if only to have parameters on
 bool tuned_has_towers(const LaunchJob *job);
 /* The matrices that have adapters, "q_proj, k_proj". */
 void tuned_write_targets(const LaunchJob *job, const char *between, FILE *out);
+/* As transformers call the optimizer; NULL: they do not have it, as tuned_notes() says. */
+const char *tuned_optimizer(const LaunchJob *job);
 /* A repository or folder where one was requested, else the model's name here. */
 const char *tuned_model(const LaunchJob *job);
 
