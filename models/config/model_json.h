@@ -24,7 +24,7 @@ bool zoo_load(Arena *arena, Zoo *out, Error *error);
 
 /* A model by name or alias (case and -_. ignored); NULL when there is none. */
 const Model *zoo_find(const Zoo *zoo, const char *name);
-/* The one of a name in one word, before which may stand who trained it on: "Skywork-Reward-Llama-3.1-8B"; NULL: none. */
+/* The one of a name in one word that may begin with who trained it on, "Skywork-Reward-Llama-3.1-8B"; NULL: none. */
 const Model *zoo_of_name(const Zoo *zoo, const char *argument);
 /* The one of a repository, "organisation/Name-70B-Instruct", or of words that may be one; NULL: none. */
 const Model *zoo_of_repository(const Zoo *zoo, const char *argument);

@@ -239,8 +239,6 @@ static const struct {
     /* figures that nobody published */
     {"v3", {.slice = "8x8", .slices = 2}, "--chip", "no scaleout_bytes_per_second, scaleout_seconds; give one slice"},
     {"v3", {.pods = 2}, "--chip", "cannot be planned in several slices"},
-    {"gh200", {0}, "--chip", "the catalog has no hbm_bytes, hbm_bytes_per_second;"},
-    {"trainium2", {0}, "--chip", "the catalog has no link_bytes_per_second, hop_seconds;"},
     {"gaudi3", {.nodes = 4}, "--chip", "the catalog has no hop_seconds, scaleout_seconds;"},
     {"v8t", {.chips = 4}, "--chip", "the catalog has no topology; give another chip, and see `shardopt chips tpu-v8t`"},
     {"v8i", {0}, "--chip", "the catalog has no topology;"},

@@ -81,7 +81,6 @@ Test(serving_replay, what_cannot_be_replayed_says_why) {
         {"r\ts\tg\t8b\t\th100\t1\tvllm\t\t\tclosed-loop\t\t1\t9\t9\t8\t\t\t\t\t10\t\tnone", "layout is not given"},
         {"r\ts\tg\t8b\t\th100\t3\tvllm\t\t\tclosed-loop\t3\t1\t9\t9\t8\t\t\t\t\t10\t\tnone",
          "divide the model's heads"},
-        {"r\ts\tg\t8b\t\tgh200\t1\tvllm\t\t\tclosed-loop\t1\t1\t9\t9\t8\t\t\t\t\t10\t\tnone", "HBM of gh200"},
         {"r\ts\tg\t405b\t\th100\t1\tvllm\t\t\tclosed-loop\t1\t1\t9\t9\t8\t\t\t\t\t10\t\tnone", "does not fit"},
         {"r\ts\tg\t8b\t\th100\t1\tvllm\t\t\tclosed-loop\t1\t1\t9\t9\t\t\t\t\t\t10\t\tnone", "in flight is not given"},
         {"r\ts\tg\t8b\t\th100\t1\tvllm\t\t\tmlperf-server\t1\t1\t9\t9\t8\t\t\t\t\t10\t\tnone", "no fixed load"},
