@@ -52,6 +52,7 @@ static int64_t count_of(const char *word) {
 static int chip_words(Replaced *out, char **words, int left, char name[64]) {
     char joined[64] = "";
     int found = 0, each;
+    if (left > 1 && word_among("model models", words[1])) return 0; /* "a frontier model" is of no machine */
     for (int count = 1; count <= 3 && count <= left && words[count - 1][0] && words[count - 1][0] != '-'; count++) {
         size_t used = strlen(joined), length = strlen(words[count - 1]);
         if (used + length + 2 > sizeof joined) break;
@@ -275,7 +276,9 @@ int replaced_model(Replaced *out, char **words, int left, const char **name) {
             const char *last = words[count - 1];
             if (!may || (count > 1 && last[strspn(last, "0123456789")] == '\0')) continue;
             bool of_size = isdigit((unsigned char)last[0]) && tolower((unsigned char)last[strlen(last) - 1]) == 'b';
-            const Model *found = slip ? zoo_meant(zoo, joined) : zoo_of_repository(zoo, joined);
+            const Model *found = slip         ? zoo_meant(zoo, joined)
+                                 : count == 1 ? zoo_of_name(zoo, joined)
+                                              : zoo_of_repository(zoo, joined);
             if (slip && !found && of_size && count > 1) found = zoo_near(zoo, joined); /* "qwen 7b" */
             if (!found) continue;
             bool said = !slip || replaced_advise(out, "%s is read as %s", joined, found->name);
