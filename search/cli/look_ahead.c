@@ -19,6 +19,24 @@ static bool is_of_maxtext(const char *word) {
            strstr(word, "ici_") || strstr(word, "base_emb") || typed_slice(value);
 }
 
+static bool trains_pairs(const char *word) {
+    const WordRow *row = word_row("command", word);
+    return row && row->cell[3] && strcmp(row->cell[3], "--task=dpo") == 0;
+}
+
+/* What a word says whatever command it is of. */
+static void note_any(Replaced *out, const char *word, const char *next) {
+    out->scripted = out->scripted || word_among("-q --quiet --json --csv --format=json --format=brief", word) ||
+                    (strcmp(word, "--format") == 0 && next && word_among("json brief csv", next));
+    out->qlora = out->qlora || strcmp(word, "--qlora") == 0;
+    out->pairs = out->pairs || strcmp(word, "--task=dpo") == 0 || trains_pairs(word + strspn(word, "-")) ||
+                 (*word == '-' && next && trains_pairs(next));
+    if (strncmp(word, "--question", 10) == 0) out->sentence = true, out->question = word[10] ? word + 11 : NULL;
+    out->vllm =
+        out->vllm || strstr(word, "=vllm") || (strcmp(word, "--engine") == 0 && next && strcmp(next, "vllm") == 0);
+    out->maxtext = out->maxtext || is_of_maxtext(word);
+}
+
 /* What the line says somewhere, which other words depend on. */
 static void note_word(Replaced *out, const char *word, const char *next) {
     static const char *const SIZES[] = {"--nodes", "--chips", "--pods", "--slice", "@host"};
@@ -26,18 +44,7 @@ static void note_word(Replaced *out, const char *word, const char *next) {
     Meaning meaning;
     bool key = isalpha((unsigned char)*word) && strchr(word, '='),
          brief = word[0] == '-' && word[1] && word[1] != '-' && !word[2];
-    out->scripted = out->scripted || word_among("-q --quiet --json --csv --format=json --format=brief", word) ||
-                    (strcmp(word, "--format") == 0 && next && word_among("json brief csv", next));
-    out->qlora = out->qlora || strcmp(word, "--qlora") == 0;
-    const WordRow *said = word_row("command", word + strspn(word, "-")),
-                  *value_row = next ? word_row("command", next) : NULL;
-    out->pairs = out->pairs || strcmp(word, "--task=dpo") == 0 ||
-                 (said && said->cell[3] && strcmp(said->cell[3], "--task=dpo") == 0) ||
-                 (*word == '-' && value_row && value_row->cell[3] && strcmp(value_row->cell[3], "--task=dpo") == 0);
-    if (strncmp(word, "--question", 10) == 0) out->sentence = true, out->question = word[10] ? word + 11 : NULL;
-    out->vllm =
-        out->vllm || strstr(word, "=vllm") || (strcmp(word, "--engine") == 0 && next && strcmp(next, "vllm") == 0);
-    out->maxtext = out->maxtext || is_of_maxtext(word);
+    note_any(out, word, next);
     if ((*word != '-' && !key) || (brief && *word == '-' && word[1] == 'o') ||
         !replaced_meaning(out, word, next, &meaning))
         return;

@@ -42,6 +42,11 @@ const WordRow *word_row(const char *kind, const char *word) {
     return NULL;
 }
 
+bool word_says(const char *kind, const char *of, const char *word) {
+    const WordRow *row = word_row(kind, of);
+    return row && word_among(row->cell[2], word);
+}
+
 const char *word_value(const char *option, const char *value, const char *values) {
     for (int i = 0; i < WORD_ROW_COUNT; i++) {
         const char *const *cell = WORD_ROWS[i].cell;

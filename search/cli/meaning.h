@@ -44,6 +44,8 @@ const char *meaning_near(const char *name, const Command *command);
 
 /* The row of a kind with that word as its first cell, after `from`; NULL: none. "adamw*" is any word that begins so. */
 const WordRow *word_row(const char *kind, const char *word);
+/* Whether a word is one of those that a row of this kind has. */
+bool word_says(const char *kind, const char *of, const char *word);
 /* Of an option a value as it is ours, of those that it takes (NULL: any); NULL: it is no other. */
 const char *word_value(const char *option, const char *value, const char *values);
 /* Whether the word is among words between blanks, case ignored. */

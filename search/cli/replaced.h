@@ -103,6 +103,10 @@ bool replaced_keep(Replaced *out, char *word);
 bool replaced_add(Replaced *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool replaced_advise(Replaced *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A chip or an instance in up to three words ("H100s", "rtx 4090", "a100 40gb", "dgx h100") into `name`: how many
+ * words; 0: it is none. */
+int replaced_chip_words(Replaced *out, char **words, int left, char name[64]);
+
 /* A machine in one word, "8xH200" or "v5litepod-256", as options. False: it is none (*ok), or memory is out. */
 bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok);
 /* The same in several words, "1 node 8xL40S 48GB", or as other programs list it, "type=nvidia-l4,count=8". */
@@ -180,3 +184,12 @@ bool replaced_add_rate(Replaced *out);
 
 /* Words between the others, "on 64 h100", and clouds. */
 bool replaced_is_filler(const char *word);
+
+/* A number where `--output` was meant as the tokens of an answer, as it once was. */
+bool value_is_answer_length(const Replaced *out, const char *option, const char *value);
+/* "4M", "16Mi": nobody has as many sequences in a batch, so that these are tokens. */
+bool value_is_millions(const char *value);
+/* "--itl 25": nobody waits so many seconds. */
+bool value_is_milliseconds(const char *value);
+/* "--batch 256": no step has so few tokens. */
+bool value_is_batch_of_sequences(const Replaced *out, const char *option, const char *value);

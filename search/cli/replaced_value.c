@@ -78,3 +78,28 @@ char *replaced_degrees(Replaced *out, const char *word) {
     }
     return plan;
 }
+
+bool value_is_answer_length(const Replaced *out, const char *option, const char *value) {
+    double tokens;
+    Error ignored = {0};
+    size_t first = value ? strcspn(value, ",") : 0; /* of a list of `sweep inference` the first */
+    char number[32];
+    if (strcmp(option, "output") != 0 || first == 0 || first >= sizeof number) return false;
+    snprintf(number, sizeof number, "%.*s", (int)first, value);
+    return replaced_has(out, "answer") && number_real(number, "", 0, 1e18, &tokens, &ignored);
+}
+
+bool value_is_millions(const char *value) {
+    size_t digits = strspn(value, "0123456789.");
+    return digits > 0 && toupper((unsigned char)value[digits]) == 'M';
+}
+
+bool value_is_milliseconds(const char *value) {
+    return value[strspn(value, "0123456789.")] == '\0' && strtod(value, NULL) >= 5;
+}
+
+bool value_is_batch_of_sequences(const Replaced *out, const char *option, const char *value) {
+    long most = out->seq > 0 ? out->seq - 1 : 2047;
+    return strcmp(option, "batch") == 0 && replaced_has(out, "sequences") &&
+           value[strspn(value, "0123456789")] == '\0' && strlen(value) < 7 && atol(value) > 0 && atol(value) <= most;
+}

@@ -104,18 +104,17 @@ static bool are_text(int argc, char **argv, Error *error) {
     return true;
 }
 
-/* A line that says no task is of training; where none fits, serving is answered too, or it is said how. */
-static int plan_or_serve(int argc, char **argv, bool said, Streams streams, Error *error) {
+/* A line of training; where none fits and no task is said, serving is answered too: `verb` is what says one, or "plan",
+ * which some write for anything. */
+static int plan_or_serve(int argc, char **argv, const char *verb, Streams streams, Error *error) {
     Error files = {0};
     int code = command_run(COMMANDS[0], argc, argv, streams, error);
-    bool plain = code == EXIT_NO_PLAN && error->kind == ERROR_NONE && are_text(argc, argv, &files);
+    bool plain = code == EXIT_NO_PLAN && error->kind == ERROR_NONE && are_text(argc, argv, &files),
+         plan = verb && strcmp(verb, "plan") == 0;
     for (int i = 1; i < argc && plain; i++) plain = !word_among("-q --quiet", argv[i]);
     if (!plain || words_say(argc, argv, WORDS_TRAIN)) return code;
-    if (said) {
-        fprintf(streams.err,
-                "shardopt: advice: this is of training; `shardopt serve` with the same words is of serving\n");
-        return code;
-    }
+    if (plan) fprintf(streams.err, "shardopt: advice: this is of training; `shardopt serve` is of serving\n");
+    if (verb) return code;
     fprintf(streams.err, "shardopt: advice: no task is said, and no training fits: serving follows\n");
     fputc('\n', streams.out);
     return command_run(&COMMAND_INFERENCE, argc, argv, streams, error);
@@ -162,7 +161,7 @@ static int answer_question(int argc, char **argv, Streams streams, Error *error)
         memcpy(both + 2, words + 1, (size_t)(argc - 1) * sizeof *words);
         code = answer_both(argc + 1, both, vs + 1, streams, error);
     }
-    if (named == COMMANDS[0]) code = plan_or_serve(argc, words, false, streams, error);
+    if (named == COMMANDS[0]) code = plan_or_serve(argc, words, NULL, streams, error);
     if (named && named != COMMANDS[0]) code = command_run(named, argc, words, streams, error);
     arena_free(&arena);
     return code;
@@ -251,14 +250,31 @@ static bool names_no_plan(int argc, char **argv) {
     return argc > 2 && !words_say(argc - 1, argv + 1, WORDS_DIVIDE);
 }
 
-/* What asks for a machine, where the line has none. */
-static const char OF_MACHINES[] = "memory mem vram recommend suggest sizing";
-
 /* Whether a line of serving or RL has lists, or a load whose machine it wants. */
 static bool is_of_several(const Command *command, int argc, char **argv) {
     bool serves = command == &COMMAND_INFERENCE;
     return ((serves || command == &COMMAND_RL) && compares(argc, argv)) ||
            (serves && words_need_machines(command, argc, argv));
+}
+
+/* A line of options, or of `plan` and what else people call it (`verb`); of serving or RL where its words are. */
+static int answer_plan(int argc, char **argv, const char *verb, Streams streams, Error *error) {
+    /* What wants a machine, where the line has none; what says no task. */
+    static const char MACHINES[] = "memory mem vram recommend suggest sizing",
+                      NEUTRAL[] =
+                          "memory mem vram recommend suggest sizing optimize best find search estimate cost size "
+                          "oom roofline shard parallelize run calc calculate predict auto cheapest fastest";
+    int own = verb != NULL;
+    const Command *command = command_of_words(argc - own, argv + own);
+    if (command == COMMANDS[0] && compares(argc, argv)) command = &COMMAND_SWEEP;
+    bool machines =
+        command == COMMANDS[0] && verb && word_among(MACHINES, verb) && !words_say(argc - 1, argv + 1, WORDS_MACHINE);
+    const char *question = machines && word_among("recommend suggest", verb) ? "--question=cheapest" : MANY;
+    if (machines || is_of_several(command, argc - own, argv + own))
+        return sweep_of(command, question, argc - own, argv + own, streams, error);
+    if (command == COMMANDS[0])
+        return plan_or_serve(argc - own, argv + own, verb && word_among(NEUTRAL, verb) ? NULL : verb, streams, error);
+    return command_run(command, argc - own, argv + own, streams, error);
 }
 
 /* `shardopt --model 8b ...` is `shardopt plan --model 8b ...`, and so is `shardopt 8b ...`. */
@@ -301,19 +317,8 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
         word = words_say(argc - 1, argv + 1, WORDS_TRAIN) ? "plan" : "inference";
     else if (row)
         word = row->cell[2];
-    if (word[0] == '-' || strchr(word, '=') || strcmp(word, "plan") == 0) {
-        int own = strcmp(word, "plan") == 0;
-        const Command *command = command_of_words(argc - own, argv + own);
-        if (command == COMMANDS[0] && compares(argc, argv)) command = &COMMAND_SWEEP;
-        bool machines = command == COMMANDS[0] && row && word_among(OF_MACHINES, argv[1]) &&
-                        !words_say(argc - 1, argv + 1, WORDS_MACHINE);
-        if (machines || is_of_several(command, argc - own, argv + own))
-            return sweep_of(command,
-                            machines && word_among("recommend suggest", argv[1]) ? "--question=cheapest" : MANY,
-                            argc - own, argv + own, streams, error);
-        if (command == COMMANDS[0]) return plan_or_serve(argc - own, argv + own, own, streams, error);
-        return command_run(command, argc - own, argv + own, streams, error);
-    }
+    if (word[0] == '-' || strchr(word, '=') || strcmp(word, "plan") == 0)
+        return answer_plan(argc, argv, word[0] != '-' && !strchr(word, '=') ? argv[1] : NULL, streams, error);
     const Command *command = command_named(word, error);
     if (is_of_several(command, argc - 1, argv + 1)) return sweep_of(command, MANY, argc - 1, argv + 1, streams, error);
     const Command *of =
@@ -322,7 +327,7 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     if (of != COMMANDS[0]) command = of;
     if (!command && word_is_model(word)) {
         *error = (Error){0};
-        return plan_or_serve(argc, argv, false, streams, error);
+        return plan_or_serve(argc, argv, NULL, streams, error);
     }
     return command ? command_run(command, argc - 1, argv + 1, streams, error) : EXIT_USAGE;
 }

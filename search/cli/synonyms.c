@@ -16,23 +16,6 @@
 
 /* ---- values ---- */
 
-/* A number where `--output` was meant as the tokens of an answer, as it once was. */
-static bool is_answer_length(const Replaced *out, const char *option, const char *value) {
-    double tokens;
-    Error ignored = {0};
-    size_t first = value ? strcspn(value, ",") : 0; /* of a list of `sweep inference` the first */
-    char number[32];
-    if (strcmp(option, "output") != 0 || first == 0 || first >= sizeof number) return false;
-    snprintf(number, sizeof number, "%.*s", (int)first, value);
-    return replaced_has(out, "answer") && number_real(number, "", 0, 1e18, &tokens, &ignored);
-}
-
-/* "4M", "16Mi": nobody has as many sequences in a batch, so that these are tokens. */
-static bool is_millions(const char *value) {
-    size_t digits = strspn(value, "0123456789.");
-    return digits > 0 && toupper((unsigned char)value[digits]) == 'M';
-}
-
 /* A machine or a plan in one word, as the value of an option. False: it is none (*ok), or memory is out. */
 static bool add_typed(Replaced *out, const char *option, const char *value, bool *ok) {
     bool chips = strcmp(option, "chips") == 0, chip = strcmp(option, "chip") == 0;
@@ -60,18 +43,6 @@ static bool add_typed(Replaced *out, const char *option, const char *value, bool
     if (strcmp(option, "rollout") == 0 && word_among("vllm sglang tensorrt-llm trtllm", value))
         return *ok = replaced_add(out, "--engine=%s", *value == 't' ? "tensorrt-llm" : value), true;
     return plan && (*ok = replaced_add(out, "--%s=%s", option, plan), true);
-}
-
-/* "--itl 25": nobody waits so many seconds. */
-static bool is_milliseconds(const char *value) {
-    return value[strspn(value, "0123456789.")] == '\0' && strtod(value, NULL) >= 5;
-}
-
-/* "--batch 256": no step has so few tokens. */
-static bool is_batch_of_sequences(const Replaced *out, const char *option, const char *value) {
-    long most = out->seq > 0 ? out->seq - 1 : 2047;
-    return strcmp(option, "batch") == 0 && replaced_has(out, "sequences") &&
-           value[strspn(value, "0123456789")] == '\0' && strlen(value) < 7 && atol(value) > 0 && atol(value) <= most;
 }
 
 static bool is_word(const char *value) { return value[0] != '-' || isdigit((unsigned char)value[1]); }
@@ -107,7 +78,7 @@ static int replace_own(Replaced *out, const CommandOption *option, char *word, c
                    value)
                    ? read
                    : 0;
-    if (is_answer_length(out, option->name, value))
+    if (value_is_answer_length(out, option->name, value))
         return replaced_advise(out, "--output N is called --answer now") && replaced_add(out, "--answer=%s", value)
                    ? read
                    : 0;
@@ -131,12 +102,12 @@ static int replace_own(Replaced *out, const CommandOption *option, char *word, c
     if (add_typed(out, option->name, value, &ok)) return ok ? read : 0;
     const char *meant = replaced_value(out, option->name, value, &ok),
                *last = *value ? value + strlen(value) - 1 : value;
-    if (ok && !meant && word_among("ttft tpot", option->name) && is_milliseconds(value))
+    if (ok && !meant && word_among("ttft tpot", option->name) && value_is_milliseconds(value))
         return replaced_advise(out, "%s is read as %sms", value, value) &&
                        replaced_add(out, "--%s=%sms", option->name, value)
                    ? read
                    : 0;
-    if (ok && !meant && (*last == 'K' || is_batch_of_sequences(out, option->name, value))) {
+    if (ok && !meant && (*last == 'K' || value_is_batch_of_sequences(out, option->name, value))) {
         bool kilo = *last == 'K';
         meant = kilo ? replaced_size(out, option->name, value, &ok) : value;
         if (meant && !replaced_advise(out, kilo ? "%s is read as %s" : "a batch of %s is of sequences%s", value,
@@ -220,7 +191,8 @@ static int replace_valued(Replaced *out, const char *option, const char *value, 
     static const char EMITTED[] = "verl nemo-rl openrlhf slime trl";
     bool ok = true;
     static const char TIMES[] = "ttft tpot";
-    if ((strcmp(option, "sequences") == 0 || strcmp(option, "batch") == 0) && is_millions(value)) option = "batch";
+    if ((strcmp(option, "sequences") == 0 || strcmp(option, "batch") == 0) && value_is_millions(value))
+        option = "batch";
     if (strcmp(option, "sequences") == 0 && out->pairs && value[strspn(value, "0123456789")] == '\0')
         return replaced_add(out, "--sequences=%lld", 2 * atoll(value)) &&
                        replaced_advise(out, "%s pairs are %lld sequences", value, 2 * atoll(value))
@@ -228,7 +200,7 @@ static int replace_valued(Replaced *out, const char *option, const char *value, 
                    : 0;
     if (strcmp(option, "sequences") == 0 && (text_ends_in(value, "tok") || text_ends_in(value, "tokens")))
         option = "batch";
-    if (word_among(TIMES, option) && is_milliseconds(value))
+    if (word_among(TIMES, option) && value_is_milliseconds(value))
         return replaced_add(out, "--%s=%sms", option, value) ? read : 0;
     if (strcmp(option, "for") == 0 && replaced_has(out, "lag") && word_among(EMITTED, value))
         return replaced_advise(out, "--emit %s writes its configuration", value) ? read : 0;

@@ -65,8 +65,8 @@ const CommandOption SERVING_OPTIONS[OPTION_COUNT] = {
     [OPTION_REQUIRE] =
         INPUT_ROW("require", "CONDITIONS", 0, .help = "only layouts like \"tensor=4 pipeline<=2\"",
                   .details = "Only layouts like \"tensor=4 pipeline<=2\": tensor, pipeline, attention_data, expert, "
-                             "expert_tensor, kv_sequence, kv_batch, stationary, copies, batch, prefill_chips or decode_chips, one of = <= >=, "
-                             "and a number."),
+                             "expert_tensor, kv_sequence, kv_batch, stationary, copies, batch, prefill_chips or "
+                             "decode_chips, one of = <= >=, and a number."),
     [OPTION_OBJECTIVE] =
         INPUT_ROW("objective", "WHAT", 0, .help = "throughput, latency, cost or chips (throughput)",
                   .details = "What is best within the limits: most tokens per second, least time per token, "
