@@ -11,7 +11,7 @@ CASES = [
     "--model 70b --chip 4090 --gpus 2 --qlora --offload parameters",
     "--model 8b --chip 4090 --gpus 2 --qlora nf4-single --targets q_proj,v_proj --seq 1024",
     "--model 8b --chip 4090 --gpus 2 --qlora int8 --packing packed --epochs 3",
-    "--model 8b --chip a100 --gpus 8 --dpo --lora 64",
+    "--model 8b --chip a100 --gpus 8 --dpo --lora 1",
     "--model qwen3-8b --chip h100 --gpus 8 --sft --packing padding-free",
     "--model 8b --chip h100 --nodes 2 --sft --state-dtypes 'master=fp32 moments=fp32'",
     "--model 8b --chip h100 --nodes 2 --sft --require fsdp=8",
