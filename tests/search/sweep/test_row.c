@@ -110,7 +110,7 @@ Test(sweep_row, says_what_is_open_and_what_would_fit) {
 }
 
 /* CSV has every figure in the order of the table, one column behind the other, and people see theirs so too. */
-Test(row, columns_follow_each_other) {
+Test(sweep_row, columns_follow_each_other) {
     static const char *const COMMANDS[] = {NULL, "rl", "inference"};
     static const int SHOWN[] = {7, 6, 7};
     for (int i = 0; i < 3; i++) {
