@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the tensors of a program need of each other, and when they are held, worked out by hand: moments count operations as
- * they are followed, those of calls and bodies too, and what stays to the end does so for one more. */
+/* What the tensors of a program need of each other, and when they are held, worked out by hand: moments count
+ * operations as they are followed, those of calls and bodies too, and what stays to the end does so for one more. */
 #include "base/arena.h"
 #include "base/util.h"
 #include "search/program/flow.h"
@@ -27,9 +27,9 @@
        "stablehlo.return %d : tensor<i1>\n} do {\n" body "%o = stablehlo.constant dense<1> : tensor<i32>\n"            \
        "%j = stablehlo.add " i ", %o : tensor<i32>\nstablehlo.return %j, " last " : tensor<i32>, " M "\n}\n"
 
-/* Nodes: a(rgument), f(ree) or w(ork), its moments, *trips, h(eld) in so many bits, m(atrix), p(ointwise), c(ut), r(esult of an
- * argument), s(ums are taken), i (reads rows), x (scatters), ? (whole), +its addition, =what it is a copy of. Edges: from>to,
- * the operand, the node's dimension of each of the view's, *trips. */
+/* Nodes: a(rgument), f(ree) or w(ork), its moments, *trips, h(eld) in so many bits, m(atrix), p(ointwise), c(ut),
+ * r(esult of an argument), s(ums are taken), i (reads rows), x (scatters), ? (whole), +its addition, =what it is a
+ * copy of. Edges: from>to, the operand, the node's dimension of each of the view's, *trips. */
 static const struct {
     const char *name, *arguments, *ops, *flow;
 } ROWS[] = {

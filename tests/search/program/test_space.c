@@ -32,8 +32,9 @@ Test(space, chips_of_a_mesh) {
                          (int)place);
 }
 
-/* Every factorization of twelve is there, and no other; over all of its axes each is the whole machine, over one of them what
- * its place costs, and a place of the mesh is a chip of its own. Equal axes that lie equally are one mesh. */
+/* Every factorization of twelve is there, and no other; over all of its axes each is the whole machine, over one of
+ * them what its place costs, and a place of the mesh is a chip of its own. Equal axes that lie equally are one mesh.
+ * */
 Test(space, meshes_of_a_machine) {
     static const int64_t SIZES[][LOGICAL_MAX] = {{12}, {6, 2}, {4, 3}, {3, 2, 2}};
     static const int AXES[] = {1, 2, 2, 3};
@@ -100,9 +101,10 @@ Test(space, bytes_sent) {
     }
 }
 
-/* Seconds of one operation on 16 x 8 that reads 16 x 32 and 32 x 8 of fp32, by what it does: a byte takes a second, a FLOP
- * the given part of one; x cuts rows into four. 128 FLOPs for each of 32 contracted: 2 x 16 x 8 x 32 = 8,192, a quarter
- * 2,048. Bytes of a chip: 16 x 32 x 4 / 4 = 512 and 32 x 8 x 4 = 1,024 are read, 16 x 8 x 4 / 4 = 128 written. */
+/* Seconds of one operation on 16 x 8 that reads 16 x 32 and 32 x 8 of fp32, by what it does: a byte takes a second, a
+ * FLOP the given part of one; x cuts rows into four. 128 FLOPs for each of 32 contracted: 2 x 16 x 8 x 32 = 8,192, a
+ * quarter 2,048. Bytes of a chip: 16 x 32 x 4 / 4 = 512 and 32 x 8 x 4 = 1,024 are read, 16 x 8 x 4 / 4 = 128
+ * written. */
 Test(space, seconds_of_an_operation) {
     static const struct {
         const char *name;
@@ -145,8 +147,9 @@ Test(space, seconds_of_an_operation) {
     }
 }
 
-/* A table of 1,000 rows that is scattered into, in rows of 128 lanes: narrower ones take at least eight times their bytes, seven
- * of them added; 8 columns sixteen times. Rows that are cut are narrower still, others and what is not scattered add none. */
+/* A table of 1,000 rows that is scattered into, in rows of 128 lanes: narrower ones take at least eight times their
+ * bytes, seven of them added; 8 columns sixteen times. Rows that are cut are narrower still, others and what is not
+ * scattered add none. */
 Test(space, tiles_of_tables) {
     static const struct {
         int64_t columns;
@@ -169,8 +172,8 @@ Test(space, tiles_of_tables) {
     }
 }
 
-/* What moves is the smaller of a node and its view, in the narrower of their types: 64 elements that x cuts in four, gathered
- * at a second a byte. */
+/* What moves is the smaller of a node and its view, in the narrower of their types: 64 elements that x cuts in four,
+ * gathered at a second a byte. */
 Test(space, bytes_of_an_edge) {
     static const struct {
         int64_t from[2], to[2];
