@@ -48,11 +48,14 @@ struct LaunchKey {
 #define KEY_NUMBER(group, key, term, low, high, absent)                                                                \
     { key, term, group, KEY_WHOLE, low, high, absent, NULL, NULL }
 #define KEY_DEGREE(group, key, term) KEY_NUMBER(group, key, term, 1, 1 << 24, 1)
-#define KEY_SIZE(group, key, term) KEY_NUMBER(group, key, term, 1, INT64_C(1) << 40, 0)
+#define KEY_COUNT(group, key, term, absent) KEY_NUMBER(group, key, term, 1, 1 << 20, absent)
+#define KEY_LENGTH(group, key, term, absent) KEY_NUMBER(group, key, term, 1, INT64_C(1) << 40, absent)
+#define KEY_SIZE(group, key, term) KEY_LENGTH(group, key, term, 0)
 /* Others read it for themselves, or nobody does. */
 #define KEY_WRITTEN(group, key, term) KEY_NUMBER(group, key, term, 1, 0, 0)
-#define KEY_FLAG(group, key, term)                                                                                     \
-    { key, term, group, KEY_SWITCH, 0, 1, 0, NULL, NULL }
+#define KEY_SWITCHED(group, key, term, absent)                                                                         \
+    { key, term, group, KEY_SWITCH, 0, 1, absent, NULL, NULL }
+#define KEY_FLAG(group, key, term) KEY_SWITCHED(group, key, term, false)
 #define KEY_NAME(group, key, term, absent, words)                                                                      \
     { key, term, group, KEY_WORD, 0, 0, absent, words, NULL }
 

@@ -11,7 +11,7 @@ CASES = [
     "--model 70b --chip 4090 --gpus 2 --qlora --offload parameters",
     "--model 8b --chip 4090 --gpus 2 --qlora nf4-single --targets q_proj,v_proj --seq 1024",
     "--model 8b --chip 4090 --gpus 2 --qlora int8 --packing packed --epochs 3",
-    "--model 8b --chip a100 --gpus 8 --dpo --lora 64",
+    "--model 8b --chip a100 --gpus 8 --dpo --lora 1",
     "--model qwen3-8b --chip h100 --gpus 8 --sft --packing padding-free",
     "--model 8b --chip h100 --nodes 2 --sft --state-dtypes 'master=fp32 moments=fp32'",
     "--model 8b --chip h100 --nodes 2 --sft --require fsdp=8",
@@ -160,6 +160,7 @@ def check(form, number, case):
     wrong = [f"{key} is {found.get(key)}, wanted {value}" for key, value in wanted.items() if found.get(key) != value]
     wrong += [f"{key} is there: {found[key]}" for key in switches.split() if key in found and key not in wanted and found[key] != "false"]
     wrong += [f"{others} is there or lacks"] * ((others in text) != ("--nodes 2" in case))
+    wrong += ["NODE_RANK is there or lacks"] * (form == "trl" and ("NODE_RANK=" in text) != (said_of(case, plan)["world"] > 1))
     again = json.loads(back)["plans"][0] if back[:1] == "{" else {"notation": said + back[:300], "step": {"seconds": 0}}
     if again["notation"] != plan["notation"] or abs(again["step"]["seconds"] / plan["step"]["seconds"] - 1) > 1e-9:
         wrong.append(f"comes back as {again['notation']} of {again['step']['seconds']:.6g} s, not {plan['notation']} of {plan['step']['seconds']:.6g}")

@@ -88,11 +88,11 @@ static const LaunchKey KEYS[] = {
     KEY_FLAG('e', "expert_parallel.enabled", TERM_EXPERTS_SPLIT),
     KEY_DEGREE('e', "expert_parallel.autoep_size", ROLE_EXPERT),
     KEY_DEGREE('e', "expert_parallel.expert_tensor_parallel_size", TERM_EXPERT_TENSOR),
-    KEY_NUMBER('p', "pipeline.stages", ROLE_PIPELINE, 1, 1 << 20, 1),
+    KEY_COUNT('p', "pipeline.stages", ROLE_PIPELINE, 1),
     KEY_NUMBER('i', "pipeline.activation_checkpoint_interval", TERM_INTERVAL, 0, 1 << 20, 0),
     KEY_FLAG('a', "activation_checkpointing.partition_activations", TERM_PARTITIONED),
     KEY_FLAG('a', "activation_checkpointing.cpu_checkpointing", TERM_ON_HOST),
-    KEY_NUMBER('a', "activation_checkpointing.number_checkpoints", TERM_CHECKPOINTS, 1, 1 << 20, 0),
+    KEY_COUNT('a', "activation_checkpointing.number_checkpoints", TERM_CHECKPOINTS, 0),
     {NULL},
 };
 

@@ -304,7 +304,7 @@ const LaunchKey JAX_KEYS[] = {
     KEY_WITH("of each replica", "MICROBATCHES", TERM_MICROBATCHES, KEY_WHOLE, 1, 0, 0),
     KEY_NUMBER('s', "MICROBATCH_SEQUENCES", TERM_MICRO, 1, INT64_C(1) << 32, 0),
     {"SCHEDULE", TERM_SCHEDULE, 's', KEY_KNOB, KNOB_SCHEDULE, 0, SCHEDULE_NONE, NULL, NULL},
-    KEY_NUMBER('s', "VIRTUAL_STAGES", TERM_VIRTUAL_STAGES, 1, 1 << 20, 1),
+    KEY_COUNT('s', "VIRTUAL_STAGES", TERM_VIRTUAL_STAGES, 1),
     KEY_WRITTEN('s', "LAYERS_PER_STAGE", TERM_STAGE_LAYERS),
     KEY_WITH("over data: 1 shards the optimizer's state, 2 gradients too", "ZERO_STAGE", TERM_ZERO, KEY_WHOLE, 0, 2, 0),
     KEY_WITH("weights come together again for backward", "REGATHER", TERM_REGATHER, KEY_SWITCH, 0, 1, 1),

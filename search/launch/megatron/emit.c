@@ -33,13 +33,13 @@ KEY_WORDS(METHODS, {"uniform", METHOD_UNIFORM}, {"block", METHOD_BLOCK});
 
 /* p2p is a ring, a2a Ulysses. The core field and Transformer Engine spell all_gather with the underscore. */
 const LaunchKey MEGATRON_KEYS[] = {
-    KEY_NUMBER('m', "num-layers", TERM_LAYERS, 1, 1 << 20, 0),
+    KEY_COUNT('m', "num-layers", TERM_LAYERS, 0),
     KEY_NUMBER('m', "hidden-size", TERM_D_MODEL, 1, INT64_C(1) << 31, 0),
     KEY_NUMBER('m', "ffn-hidden-size", TERM_D_FF, 1, INT64_C(1) << 31, 0),
     KEY_NUMBER('m', "num-attention-heads", TERM_HEADS, 1, INT64_C(1) << 31, 0),
     KEY_FLAG('q', "group-query-attention", TERM_GROUPED),
     KEY_NUMBER('q', "num-query-groups", TERM_KV_HEADS, 1, INT64_C(1) << 31, 0),
-    KEY_NUMBER('e', "num-experts", TERM_EXPERTS, 1, 1 << 20, 0),
+    KEY_COUNT('e', "num-experts", TERM_EXPERTS, 0),
     KEY_NAME('f', "moe-token-dispatcher-type", TERM_DISPATCHER, DISPATCHER_ALL_GATHER, DISPATCHERS),
     {"moe-flex-dispatcher-backend", TERM_BACKEND, 'f', KEY_WORD, 0, 0, BACKEND_DEEPEP, BACKENDS,
      " # of the library DeepEP, which has to be there"},
@@ -58,12 +58,12 @@ const LaunchKey MEGATRON_KEYS[] = {
     KEY_NAME('c', "cp-comm-type", TERM_CONTEXT, CONTEXT_RING, CONTEXTS),
     KEY_FLAG('s', "account-for-embedding-in-pipeline-split", TERM_EMBEDDING_SLOT),
     KEY_FLAG('s', "account-for-loss-in-pipeline-split", TERM_LOSS_SLOT),
-    KEY_NUMBER('v', "num-virtual-stages-per-pipeline-rank", TERM_VIRTUAL_STAGES, 1, 1 << 20, 0),
+    KEY_COUNT('v', "num-virtual-stages-per-pipeline-rank", TERM_VIRTUAL_STAGES, 0),
     KEY_FLAG('d', "use-megatron-fsdp", TERM_BY_FSDP),
     KEY_FLAG('\0', "use-custom-fsdp", TERM_BY_FSDP), /* its older name */
     KEY_FLAG('d', "use-distributed-optimizer", TERM_DISTRIBUTED),
     KEY_NAME('d', "data-parallel-sharding-strategy", TERM_STRATEGY, STRATEGY_ALL, STRATEGIES),
-    KEY_NUMBER('d', "num-distributed-optimizer-instances", TERM_INSTANCES, 1, 1 << 20, 1),
+    KEY_COUNT('d', "num-distributed-optimizer-instances", TERM_INSTANCES, 1),
     KEY_NAME('d', "outer-dp-sharding-strategy", TERM_OUTER, STRATEGY_NONE, STRATEGIES),
     KEY_SIZE('b', "seq-length", TERM_SEQ),
     KEY_NUMBER('b', "micro-batch-size", TERM_MICRO, 1, IMPORT_BATCH_MAX, 0),
@@ -73,7 +73,7 @@ const LaunchKey MEGATRON_KEYS[] = {
     KEY_NAME('g', "recompute-granularity", TERM_GRANULARITY, GRANULARITY_NONE, GRANULARITIES),
     KEY_FLAG('\0', "recompute-activations", TERM_SELECTIVE),
     KEY_NAME('r', "recompute-method", TERM_METHOD, METHOD_NONE, METHODS),
-    KEY_NUMBER('r', "recompute-num-layers", TERM_RECOMPUTED, 1, 1 << 20, 0),
+    KEY_COUNT('r', "recompute-num-layers", TERM_RECOMPUTED, 0),
     {NULL},
 };
 

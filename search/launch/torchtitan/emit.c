@@ -112,14 +112,14 @@ const LaunchKey TITAN_KEYS[] = {
     KEY_DEGREE('c', "parallelism.pipeline_parallel_degree", ROLE_PIPELINE),
     KEY_DEGREE('c', "parallelism.expert_parallel_degree", ROLE_EXPERT),
     KEY_DEGREE('x', "parallelism.expert_tensor_parallel_degree", TERM_EXPERT_TENSOR), /* 0.2 */
-    {"parallelism.enable_sequence_parallel", TERM_ALONG, '\0', KEY_SWITCH, 0, 1, true, NULL, NULL},
+    KEY_SWITCHED('\0', "parallelism.enable_sequence_parallel", TERM_ALONG, true),
     KEY_NAME('z', "parallelism.context_parallel_rotate_method", TERM_CONTEXT, CONTEXT_ALL_GATHER, ROTATIONS), /* 0.2 */
     KEY_NAME('p', "parallelism.pipeline_parallel_schedule", TERM_SCHEDULE, SCHEDULE_1F1B, SCHEDULES),
     KEY_NUMBER('p', "parallelism.pipeline_parallel_microbatch_size", TERM_MICRO, 1, IMPORT_BATCH_MAX, 1),
-    KEY_NUMBER('s', "parallelism.pipeline_parallel_layers_per_stage", TERM_OF_STAGE, 1, 1 << 20, 0),
+    KEY_COUNT('s', "parallelism.pipeline_parallel_layers_per_stage", TERM_OF_STAGE, 0),
     KEY_NUMBER('s', "parallelism.pipeline_parallel_first_stage_less_layers", TERM_FIRST_LESS, 0, 1 << 20, 1),
     KEY_NUMBER('s', "parallelism.pipeline_parallel_last_stage_less_layers", TERM_LAST_LESS, 0, 1 << 20, 1),
-    KEY_NUMBER('\0', "parallelism.num_pp_microbatches", TERM_MICROBATCHES, 1, 1 << 20, 1),
+    KEY_COUNT('\0', "parallelism.num_pp_microbatches", TERM_MICROBATCHES, 1),
     KEY_SIZE('b', "training.seq_len", TERM_SEQ),
     KEY_NUMBER('b', "training.local_batch_size", TERM_LOCAL, 1, IMPORT_BATCH_MAX, 8),
     KEY_NUMBER('\0', "training.batch_size", TERM_LOCAL, 1, IMPORT_BATCH_MAX, 8),

@@ -16,7 +16,7 @@ static const LaunchKey KEYS[] = {
     KEY_FLAG('b', "sample_packing", TERM_PACKED),
     KEY_FLAG('b', "batch_flattening", TERM_FREE),
     KEY_NUMBER('b', "micro_batch_size", TERM_MICRO, 1, IMPORT_BATCH_MAX, 1),
-    KEY_NUMBER('b', "gradient_accumulation_steps", TERM_MICROBATCHES, 1, 1 << 20, 1),
+    KEY_COUNT('b', "gradient_accumulation_steps", TERM_MICROBATCHES, 1),
     KEY_NAME('b', "gradient_checkpointing", TERM_CHECKPOINTS, false, CHECKPOINTS),
     KEY_FLAG('b', "freeze_mm_modules", TERM_TOWERS), /* with the projector: utils/freeze.py */
     KEY_FLAG('p', "bfloat16", TERM_PLAIN),           /* without autocast */
@@ -27,12 +27,12 @@ static const LaunchKey KEYS[] = {
     KEY_FLAG('a', "lora_target_linear", TERM_EVERY),
     KEY_FLAG('a', "load_in_4bit", TERM_FOUR_BITS),
     KEY_FLAG('a', "load_in_8bit", TERM_EIGHT_BITS),
-    {"bnb_config_kwargs.bnb_4bit_use_double_quant", TERM_DOUBLE, 'a', KEY_SWITCH, 0, 1, true, NULL, NULL},
+    KEY_SWITCHED('a', "bnb_config_kwargs.bnb_4bit_use_double_quant", TERM_DOUBLE, true),
     KEY_NUMBER('f', "fsdp_version", TERM_VERSION, 1, 2, 0),
-    KEY_NUMBER('g', "dp_replicate_size", ROLE_DATA, 1, 1 << 20, 1),
-    KEY_NUMBER('g', "dp_shard_size", TERM_SHARDS, 1, 1 << 20, 0),
+    KEY_COUNT('g', "dp_replicate_size", ROLE_DATA, 1),
+    KEY_COUNT('g', "dp_shard_size", TERM_SHARDS, 0),
     KEY_FLAG('f', "fsdp_config.offload_params", TERM_ON_HOST),
-    {"fsdp_config.reshard_after_forward", TERM_REGATHER, 'f', KEY_SWITCH, 0, 1, true, NULL, NULL},
+    KEY_SWITCHED('f', "fsdp_config.reshard_after_forward", TERM_REGATHER, true),
     KEY_FLAG('f', "fsdp_config.cpu_ram_efficient_loading", TERM_LOADS_ONCE),
     {NULL},
 };

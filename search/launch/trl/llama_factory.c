@@ -17,19 +17,19 @@ static const LaunchKey KEYS[] = {
     KEY_NUMBER('a', "lora_rank", TERM_RANK, 1, 1 << 16, 8),
     KEY_WRITTEN('a', "lora_alpha", TERM_ALPHA),
     KEY_NUMBER('q', "quantization_bit", TERM_BITS, 2, 8, 0),
-    {"double_quantization", TERM_DOUBLE, 'q', KEY_SWITCH, 0, 1, true, NULL, NULL},
-    KEY_NUMBER('b', "cutoff_len", TERM_SEQ, 1, INT64_C(1) << 40, 2048),
+    KEY_SWITCHED('q', "double_quantization", TERM_DOUBLE, true),
+    KEY_LENGTH('b', "cutoff_len", TERM_SEQ, 2048),
     KEY_FLAG('b', "packing", TERM_PACKED),
     KEY_NUMBER('b', "per_device_train_batch_size", TERM_MICRO, 1, IMPORT_BATCH_MAX, 8),
-    KEY_NUMBER('b', "gradient_accumulation_steps", TERM_MICROBATCHES, 1, 1 << 20, 1),
+    KEY_COUNT('b', "gradient_accumulation_steps", TERM_MICROBATCHES, 1),
     KEY_FLAG('b', "disable_gradient_checkpointing", TERM_KEEPS),
     KEY_FLAG('p', "pure_bf16", TERM_PLAIN),
     KEY_FLAG('p', "bf16", TERM_MIXED),
-    {"freeze_vision_tower", TERM_TOWERS, 'b', KEY_SWITCH, 0, 1, true, NULL, NULL},
-    {"freeze_multi_modal_projector", TERM_PROJECTOR, 'b', KEY_SWITCH, 0, 1, true, NULL, NULL},
+    KEY_SWITCHED('b', "freeze_vision_tower", TERM_TOWERS, true),
+    KEY_SWITCHED('b', "freeze_multi_modal_projector", TERM_PROJECTOR, true),
     KEY_NAME('f', "fsdp", TERM_FSDP, SHARDS_NONE, SHARDINGS),
     KEY_WRITTEN('f', "fsdp_config.version", TERM_VERSION),
-    {"fsdp_config.reshard_after_forward", TERM_REGATHER, 'f', KEY_SWITCH, 0, 1, true, NULL, NULL},
+    KEY_SWITCHED('f', "fsdp_config.reshard_after_forward", TERM_REGATHER, true),
     KEY_FLAG('f', "fsdp_config.cpu_ram_efficient_loading", TERM_LOADS_ONCE),
     {NULL},
 };
@@ -48,7 +48,6 @@ static bool llama_factory_write(const LaunchJob *job, const EmitNotes *notes, FI
     of[TERM_VERSION] = 2;
     of[TERM_PLAIN] = of[TERM_PLAIN] ? true : TERM_SILENT;
     of[TERM_MIXED] = of[TERM_MIXED] ? true : TERM_SILENT;
-    if (of[TERM_BITS] == 8) of[TERM_DOUBLE] = TERM_SILENT;
     emit_header(job, notes, out);
     fprintf(out, "# %sllamafactory-cli train THIS_FILE\n", job->world > 1 ? "FORCE_TORCHRUN=1 " : "");
     if (job->hosts > 1)
@@ -71,7 +70,7 @@ static bool llama_factory_write(const LaunchJob *job, const EmitNotes *notes, FI
             tuned_write_targets(job, ",", out);
         fprintf(out, "\n");
     }
-    if (of[TERM_BITS] > 0) keys_write(KEYS, "q", &terms, KEYS_YAML, out);
+    keys_write(KEYS, "q", &terms, KEYS_YAML, out);
     if (tuned_shards(job)) keys_write(KEYS, "f", &terms, KEYS_YAML, out);
     return !ferror(out);
 }

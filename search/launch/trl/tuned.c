@@ -128,8 +128,7 @@ LaunchTerms tuned_terms(const LaunchJob *job) {
         of[TERM_TOWERS] = what->frozen >> FROZEN_VISION & 1;
         of[TERM_PROJECTOR] = what->frozen >> FROZEN_PROJECTOR & 1;
     }
-    if (job->data > 1) of[TERM_SHARDS] = job->fsdp;
-    if (job->data == 1) of[ROLE_DATA] = TERM_SILENT;
+    of[TERM_SHARDS] = job->fsdp;
     return terms;
 }
 

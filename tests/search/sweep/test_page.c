@@ -195,6 +195,30 @@ Test(sweep_page, many_series_and_none) {
     expect_picture(&many, all, 1, "sweep/many_costs.svg", 0xc29e98150937b204);
 }
 
+/* Of 34 models 31 have a line of their own, and the others one. */
+Test(sweep_page, series_beyond_the_last_are_others) {
+    enum { MANY = 34, OWN = 31 };
+    static const char *names[MANY], *lengths[] = {"8", "32"};
+    static char text[MANY][24];
+    static SweepRow all[2 * MANY];
+    make();
+    for (int i = 0; i < MANY; i++) snprintf(text[i], sizeof text[i], "model %02d", i + 1), names[i] = text[i];
+    for (int i = 0; i < 2 * MANY; i++) all[i] = rows[0], all[i].point = i, all[i].chips = i % 2 ? 32 : 8;
+    SweepGrid many = {.options = {{"model", names, MANY}, {"chips", lengths, 2}}, .option_count = 2};
+    many.points = 2 * MANY;
+    char *page = written(&many, all, &NONE, SWEEP_HTML), *picture = strstr(page, "<svg ");
+    char *end = picture ? strstr(picture, "</svg>") : NULL;
+    cr_assert(end);
+    *end = '\0';
+    cr_expect_eq(occurrences(picture, ">and others<"), 1);
+    for (int i = 0; i < MANY; i++) {
+        char legend[32];
+        snprintf(legend, sizeof legend, ">%s<", names[i]);
+        cr_expect_eq(occurrences(picture, legend), i < OWN, "%s", legend);
+    }
+    free(page);
+}
+
 /* ---- the line that writes the page again ---- */
 
 /* A page of one option with so many values of `value`; whether it has a line, and that it holds `holds`. */

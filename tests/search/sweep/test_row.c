@@ -108,3 +108,18 @@ Test(sweep_row, says_what_is_open_and_what_would_fit) {
     cr_expect_str_eq(row.message, "", "nothing near fits");
     arena_free(&arena);
 }
+
+/* CSV has every figure in the order of the table, one column behind the other, and people see theirs so too. */
+Test(sweep_row, columns_follow_each_other) {
+    static const char *const COMMANDS[] = {NULL, "rl", "inference"};
+    static const int SHOWN[] = {7, 6, 7};
+    for (int i = 0; i < 3; i++) {
+        SweepGrid grid = {.command = COMMANDS[i]};
+        int column = 0, shown = 0;
+        for (const Field *field = sweep_fields(&grid); field->key; field++) {
+            if (field->column) cr_expect_eq(field->column, ++column, "%s", field->key);
+            if (field->shown) cr_expect_eq(field->shown, ++shown, "%s", field->key);
+        }
+        cr_expect(column > 8 && shown == SHOWN[i], "%d, %d", column, shown);
+    }
+}
