@@ -22,7 +22,7 @@ bool workers_place(const ServingQuestion *question, const ServingPoint *point, c
                    WorkerPlaces *out, Error *error);
 
 /* By device of the machine, the axes from the inside: which worker holds it, numbered pool by pool from `from` on. What
- * is not -1 in `holder` before is held by others. Domains are filled as above, hosts or not; on a torus workers are boxes
+ * is not -1 in `holder` before is held by others. Domains are filled as above; on a torus workers are boxes
  * side by side. False: they have no room, or memory is out. */
 bool workers_hold(const ServingQuestion *question, const ServingPoint *point, int32_t from, Arena *arena,
                   int32_t *holder);

@@ -14,6 +14,7 @@ typedef struct {
     int64_t columns, rows, cells, blocks, across, lines;
     int64_t shown; /* lines; the first and the last of them */
     double wide, high;
+    bool torus;
     const char *word; /* of a block; NULL: there is one, and it has no name */
 } Grid;
 
@@ -32,6 +33,7 @@ static Grid grid_of(const ChipMap *map) {
         grid.columns = min_whole(grid.cells, WIDE_MAX);
         grid.rows = divide_up(grid.cells, grid.columns);
     } else {
+        grid.torus = true;
         grid.columns *= mesh->axes[a++].size;
         if (a < mesh->axis_count && is_torus_axis(&mesh->axes[a])) grid.rows = mesh->axes[a++].size;
         grid.cells = grid.columns * grid.rows;
@@ -41,18 +43,21 @@ static Grid grid_of(const ChipMap *map) {
     return grid;
 }
 
+/* With room for its name. */
+static double line_height(const Grid *grid) { return max_real(15, (double)grid->rows * grid->high + GAP); }
+
 /* The largest cells with which all lines have room, else the smallest. */
 static Grid fit(const ChipMap *map) {
     Grid grid = grid_of(map);
     for (double cell = 34; cell >= 3; cell--) {
         grid.wide = cell, grid.high = min_real(cell, HIGHEST);
         grid.across = (int64_t)((RIGHT - LEFT + GAP) / ((double)grid.columns * cell + GAP));
-        if (grid.blocks <= LINES_MAX) grid.across = min_whole(grid.across, 1);
+        if (grid.blocks <= LINES_MAX && !grid.torus) grid.across = min_whole(grid.across, 1);
         if (grid.across == 0) continue;
         grid.lines = divide_up(grid.blocks, grid.across);
-        if ((double)grid.lines * ((double)grid.rows * grid.high + GAP) <= TALLEST) break;
+        if ((double)grid.lines * line_height(&grid) <= TALLEST) break;
     }
-    double tall = (double)grid.rows * grid.high + GAP;
+    double tall = line_height(&grid);
     int64_t most = max_whole(2, min_whole((int64_t)(TALLEST / tall), CELLS_MAX / (grid.cells * grid.across)));
     grid.shown = min_whole(grid.lines, most);
     return grid;
@@ -89,9 +94,16 @@ static int32_t group_at(const Layer *on, int64_t block, int64_t row, int64_t col
                : -1;
 }
 
+typedef struct {
+    int64_t block, row, column, count;
+    double x, y;
+} Run;
+
 /* Cells of one group next to each other: one box where a cell is narrow. The second kind stands lower, so that kinds
- * are told apart without colour. */
-static void draw_run(const Layer *on, int64_t block, int64_t row, int64_t column, int64_t count, double x, double y) {
+ * differ without colour. */
+static void draw_run(const Layer *on, const Run *run) {
+    int64_t block = run->block, row = run->row, column = run->column, count = run->count;
+    double x = run->x, y = run->y;
     const Grid *grid = on->grid;
     int32_t group = group_at(on, block, row, column);
     int64_t number;
@@ -100,7 +112,7 @@ static void draw_run(const Layer *on, int64_t block, int64_t row, int64_t column
     double gap = min_real(2, grid->wide / 5), layers = on->map->group[1] ? 2 : 1;
     double more = min_real(3, grid->wide / 4), high = grid->high / layers;
     double end = group_at(on, block, row + 1, column) == group ? gap / 2 : min_real(3, high / 4);
-    double less = kind > on->map->kinds && layers == 1 ? high / 3 : 0;
+    double less = kind > on->map->kinds && layers == 1 ? high / 4 : 0;
     bool narrow = grid->wide < 8;
     y += high * on->layer;
     group_text(on->map, group, tip);
@@ -111,9 +123,11 @@ static void draw_run(const Layer *on, int64_t block, int64_t row, int64_t column
                 i == 0 ? tip : NULL);
     }
     snprintf(text, sizeof text, "%lld", (long long)number + 1);
-    if (kind->count > 1 && high - less - end >= 12 && (double)count * grid->wide > svg_text_width(text) + 8)
-        svg_text(on->svg, x + (double)count * grid->wide / 2 - 1, y + less + (high - less - end) / 2 + 4, "middle",
-                 "small onbar", "%s", text);
+    double room = svg_text_width(text) + 6 < grid->wide ? grid->wide : (double)count * grid->wide;
+    bool begins = row == 0 || group_at(on, block, row - 1, column) != group;
+    if (begins && kind->count > 1 && high - less - end >= 12 && room > svg_text_width(text) + 6)
+        svg_text(on->svg, x + room / 2 - 1, y + less + (high - less - end) / 2 + 4, "middle", "small onbar", "%s",
+                 text);
 }
 
 static void draw_idle(const Layer *on, double x, double y) {
@@ -131,7 +145,7 @@ static void draw_block(const Layer *on, int64_t block, double left, double top) 
             for (count = 1; group >= 0 && column + count < grid->columns; count++)
                 if (group_at(on, block, row, column + count) != group) break;
             if (group >= 0)
-                draw_run(on, block, row, column, count, x, y);
+                draw_run(on, &(Run){block, row, column, count, x, y});
             else if (row * grid->columns + column < grid->cells && on->layer == 0)
                 draw_idle(on, x, y);
         }
@@ -143,7 +157,8 @@ static void draw_line(const Layer *on, int64_t line, double y) {
     if (grid->word && grid->across == 1 && on->layer == 0)
         svg_text(on->svg, LEFT - 8, y + 12, "end", NULL, "%s %lld", grid->word, (long long)first);
     else if (grid->word && on->layer == 0)
-        svg_text(on->svg, LEFT - 8, y + 12, "end", NULL, "%lld-%lld", (long long)first, (long long)end - 1);
+        svg_text(on->svg, LEFT - 8, y + 12, "end", NULL, "%s%lld-%lld", grid->word[1] ? "" : grid->word,
+                 (long long)first, (long long)end - 1);
     for (int64_t block = first; block < end; block++)
         draw_block(on, block, LEFT + (double)(block - first) * ((double)grid->columns * grid->wide + GAP), y);
 }
@@ -156,7 +171,7 @@ static double legend(Svg *svg, const ChipMap *map, double y) {
 
 /* A line that says what is left out has the height of a text. */
 static double lines_height(const Grid *grid) {
-    return (double)grid->shown * ((double)grid->rows * grid->high + GAP) + (grid->shown < grid->lines ? LEGEND : 0);
+    return (double)grid->shown * line_height(grid) + (grid->shown < grid->lines ? LEGEND : 0);
 }
 
 double chip_map_height(const ChipMap *map) {
@@ -171,9 +186,8 @@ void chip_map_draw(Svg *svg, const ChipMap *map, double top) {
         bool cut = grid.shown < grid.lines && i == grid.shown / 2;
         int64_t line = i < grid.shown / 2 || grid.shown == grid.lines ? i : grid.lines - grid.shown + i;
         if (cut) {
-            svg_text(svg, LEFT, y + 12, "start", "dim", "... %lld of %lld %ss left out",
-                     (long long)(grid.blocks - grid.shown * grid.across), (long long)grid.blocks,
-                     grid.word ? grid.word : "block");
+            svg_text(svg, LEFT, y + 12, "start", "dim", "... %s %lld to %lld left out", grid.word ? grid.word : "row",
+                     (long long)(i * grid.across), (long long)(line * grid.across) - 1);
             y += LEGEND;
         }
         for (int layer = 0; layer < 2 && map->group[layer]; layer++)

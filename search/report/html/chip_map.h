@@ -17,16 +17,15 @@ typedef struct {
 enum { CHIP_KINDS_MAX = 2 };
 typedef struct {
     const Mesh *mesh;
-    const char *device; /* "GPU" */
-    int64_t host;       /* devices of one */
-    /* By device, the axes from the inside: the group that holds it, numbered kind after kind from 0 on; -1: none. The
-     * second is of what takes turns on the same chips; NULL: nothing does. */
+    int64_t host; /* devices of one */
+    /* By device, the axes from the inside: the group that holds it, numbered kind after kind from 0 on; -1: none.
+     * The second is of what takes turns on the same chips; NULL: nothing does. */
     const int32_t *group[2];
     ChipKind kinds[CHIP_KINDS_MAX];
     int kind_count;
 } ChipMap;
 
-/* Pixels that it takes, its legend included, in a picture of SVG_PANEL; what has no room is left out, and it says so. */
+/* Pixels that it takes, its legend included, in a picture of SVG_PANEL. What has no room is left out, in words. */
 double chip_map_height(const ChipMap *map);
 void chip_map_draw(Svg *svg, const ChipMap *map, double top);
 
