@@ -149,7 +149,8 @@ function inspectTables() {
     for (const table of document.querySelectorAll('main table')) {
         const before = values(table, 0), heads = [...table.tHead.rows[0].cells], name = table.caption.textContent;
         if (before.length < 3) continue;
-        const at = heads.findIndex(head => /step|share|median/.test(head.textContent)), button = heads[Math.max(0, at)].querySelector('button');
+        const sorts = heads.findIndex(head => head.querySelector('button'));
+        const at = heads.findIndex(head => /step|share|median/.test(head.textContent)), button = heads[at < 0 ? Math.max(0, sorts) : at].querySelector('button');
         if (!button) { flaws.push(`${name} does not sort`); continue; }
         button.click();
         const seconds = text => text === 'none' ? 0 : parseFloat(text.replaceAll(',', '')) * ({ ms: 1e-3, us: 1e-6 }[text.split(' ')[1]] ?? 1);

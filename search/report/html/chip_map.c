@@ -44,7 +44,7 @@ static Grid grid_of(const ChipMap *map) {
 }
 
 /* With room for its name. */
-static double line_height(const Grid *grid) { return max_real(15, (double)grid->rows * grid->high + GAP); }
+static double line_height(const Grid *grid) { return max_real(16, (double)grid->rows * grid->high + GAP); }
 
 /* The largest cells with which all lines have room, else the smallest. */
 static Grid fit(const ChipMap *map) {
@@ -181,7 +181,7 @@ double chip_map_height(const ChipMap *map) {
 
 void chip_map_draw(Svg *svg, const ChipMap *map, double top) {
     Grid grid = fit(map);
-    double tall = (double)grid.rows * grid.high + GAP, y = top;
+    double tall = line_height(&grid), y = top;
     for (int64_t i = 0; i < grid.shown; i++, y += tall) {
         bool cut = grid.shown < grid.lines && i == grid.shown / 2;
         int64_t line = i < grid.shown / 2 || grid.shown == grid.lines ? i : grid.lines - grid.shown + i;

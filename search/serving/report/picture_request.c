@@ -79,7 +79,7 @@ static TimeSpan step_of(const ServingPool *pool) {
     static const char *const SHORT[STEP_TERMS] = {"matmuls", "attention",     "experts", "all_reduce", "to experts",
                                                   "small",   "logits (head)", "stages",  "drafts",     "host"};
     TimeSpan span = {
-        .id = "token-svg", .title = "One step of decoding", .heading = "One step, a token of each sequence"};
+        .id = "decode-svg", .title = "One step of decoding", .heading = "One step, a token of each sequence"};
     double kernels = 0, messages = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int term = 0; term < STEP_TERMS; term++) {
