@@ -3,7 +3,8 @@
 // as it was, so do words as people type them and --what-if, bad input is answered in the program's one line, nothing is asked for; keyboard, names for screen readers
 // (axe), dark and light, a phone's width.
 //
-//   node browser.mjs shardopt.html PROGRAM SOURCE [FOLDER]     screenshots go to FOLDER where one is given
+//   node browser.mjs shardopt.html PROGRAM SOURCE [FOLDER]     screenshots go to FOLDER where one is given; those of
+//   docs/install.md: for i in light dark; do cwebp -q 80 FOLDER/$i.png -o docs/pictures/page-$i.webp; done
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +12,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const [page, program, source, keep] = process.argv.slice(2);
+const [page, program, source, keep] = process.argv.slice(2).map(name => path.resolve(name));
 const require = createRequire(path.join(process.env.BROWSER_MODULES || path.join(source, 'tests/browser'), 'x.js'));
 const chrome = process.env.CHROMIUM || ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(file => fs.existsSync(file));
 let playwright, axe;
@@ -330,10 +331,12 @@ async function planted(tab) {
 }
 
 async function looks() {
-    const WAYS = [['light', { colorScheme: 'light' }, QUESTIONS[2]], ['dark', { colorScheme: 'dark' }, QUESTIONS[7]],
-        ['phone', { viewport: { width: 390, height: 844 }, colorScheme: 'light' }, QUESTIONS[0]], ['rl', { colorScheme: 'dark' }, QUESTIONS[9]],
+    const WAYS = [['light', { colorScheme: 'light' }, QUESTIONS[2]], ['dark', { colorScheme: 'dark' }, QUESTIONS[7], '#timeline'],
+        ['phone', { viewport: { width: 390, height: 844 }, colorScheme: 'light' }, QUESTIONS[0]], ['rl', { colorScheme: 'light' }, QUESTIONS[9], '#step'],
+        ['rl-phone', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }, QUESTIONS[9], '#mesh'],
+        ['serving-phone', { viewport: { width: 390, height: 844 }, colorScheme: 'light' }, QUESTIONS[7], '#mesh'],
         ['tune', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }, QUESTIONS[5]]];
-    for (const [name, options, hash] of WAYS) {
+    for (const [name, options, hash, shown] of WAYS) {
         const tab = await open(hash, options);
         const wide = await tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
         expect(wide <= 0, `${name}: the page scrolls sideways by ${wide} pixels`);
@@ -345,6 +348,7 @@ async function looks() {
         await tab.evaluate(axe);
         const found = await tab.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
         for (const one of found.violations) expect(false, `${name}: axe: ${one.id}: ${one.nodes[0].html.slice(0, 160)}`);
+        if (shown) await tab.locator(shown).evaluate(section => section.scrollIntoView());
         if (keep) await tab.screenshot({ path: path.join(keep, `${name}.png`) });
         await tab.context().close();
     }
