@@ -99,10 +99,10 @@ static TimeSpan step_of(const ServingPool *pool) {
 bool picture_request(const ServingReport *report, Arena *arena, FILE *out, Prose *words, Table *table) {
     const ServingQuestion *question = report->question;
     const ServingPoint *best = &report->answer->best;
-    const ServingPool *pool = &best->pools[best->pool_count - 1];
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE], c[NUMBER_TEXT_SIZE];
     if (!report->answer->has_best) return false;
-    TimeSpan first = first_token_of(question, best), request = request_of(question, best, &first), step = step_of(pool);
+    TimeSpan first = first_token_of(question, best), request = request_of(question, best, &first),
+             step = step_of(&best->pools[best->pool_count - 1]);
     *table = table_new(arena, "One request in time", "what|part|>from|>seconds");
     if (best->ttft_seconds > 0) prose_add(words, "The first token comes after %s", step_text(best->ttft_seconds, a));
     if (best->ttft_seconds > 0 && best->tpot_seconds > 0)
