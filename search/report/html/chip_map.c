@@ -5,7 +5,7 @@
 #include "base/text/prose.h"
 #include "base/util.h"
 
-static const double LEFT = 62, RIGHT = 374, GAP = 6, HIGHEST = 24, LEGEND = 20;
+static const double LEFT = 72, RIGHT = 374, GAP = 6, HIGHEST = 24, LEGEND = 20;
 enum { CELLS_MAX = 1024, LINES_MAX = 16, WIDE_MAX = 18, LISTED_MAX = 32 };
 static const double TALLEST = 400; /* pixels of all lines */
 

@@ -9,7 +9,7 @@
 static const double TOP = 22;
 
 MeshRoles pool_roles(const ServingPool *pool) {
-    static const char *const WORDS[ROLE_COUNT] = {[ROLE_EXPERT] = "attn data"};
+    static const char *const WORDS[ROLE_COUNT] = {[ROLE_EXPERT] = "attn DP"};
     return (MeshRoles){&pool->on.submesh->mesh, &pool->on.placement, nesting_canonical(), WORDS};
 }
 
