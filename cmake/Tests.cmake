@@ -224,7 +224,9 @@ endif()
 if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_FLAGS MATCHES "-fsanitize")
   add_test(NAME serving_deployments COMMAND ${Python3_EXECUTABLE}
            ${CMAKE_CURRENT_SOURCE_DIR}/tests/search/serving/deployments.py --shardopt $<TARGET_FILE:shardopt>)
-  set_tests_properties(serving_deployments PROPERTIES ENVIRONMENT "${environment}")
+  add_test(NAME serving_pictures COMMAND ${Python3_EXECUTABLE}
+           ${CMAKE_CURRENT_SOURCE_DIR}/tests/search/serving/pictures.py $<TARGET_FILE:shardopt>)
+  set_tests_properties(serving_deployments serving_pictures PROPERTIES ENVIRONMENT "${environment}")
 endif()
 
 # That no answer moves unseen. Other processors' mathematical functions may differ in a last digit.

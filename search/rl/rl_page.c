@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The answer as one page: the words; a step in time, both pools, their phases and the tail; HBM; who is in flight. */
+/* The answer as one page: the words; a step in time, both pools, their phases and the tail; the machine;
+ * HBM; who is in flight. */
 #include "base/text/html.h"
 #include "base/text/lines.h"
 #include "base/util.h"
@@ -62,7 +63,9 @@ static void add_end(Lane *on, const RlStep *step) {
     add_bar(on, rl_phase_words(RL_TRANSFER), step->phases[RL_TRANSFER], PAINT_PIPELINE);
 }
 
-static bool draw_step(const RlStep *step, Arena *arena, FILE *out, Prose *words, Table *table) {
+static bool draw_step(const RlQuestion *question, const RlStep *step, Arena *arena, FILE *out, Prose *words,
+                      Table *table) {
+    (void)question;
     bool shared = step->way == RL_COLOCATED, lags = rl_way_lags(step->way);
     static const struct {
         Paint paint;
@@ -101,8 +104,10 @@ static bool draw_step(const RlStep *step, Arena *arena, FILE *out, Prose *words,
 
 /* ---- who is in flight ---- */
 
-static bool draw_flight(const RlStep *step, Arena *arena, FILE *out, Prose *words, Table *table) {
+static bool draw_flight(const RlQuestion *question, const RlStep *step, Arena *arena, FILE *out, Prose *words,
+                        Table *table) {
     const AnswersInFlight *curve = step->curve;
+    (void)question;
     Lines lines = lines_new(arena, curve->count + 1);
     lines.id = "flight-svg", lines.title = "Answers in flight", lines.heading = "Answers in flight, of a replica";
     lines.words = "How many answers a replica generates at once, from the first token to the end of the longest";
@@ -130,8 +135,10 @@ static bool draw_flight(const RlStep *step, Arena *arena, FILE *out, Prose *word
 
 /* ---- HBM ---- */
 
-static bool draw_memory(const RlStep *step, Arena *arena, FILE *out, Prose *words, Table *table) {
+static bool draw_memory(const RlQuestion *question, const RlStep *step, Arena *arena, FILE *out, Prose *words,
+                        Table *table) {
     const Estimate *trainer = &step->trainer.plan->estimate;
+    (void)question;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     Bars *bars = ARENA_NEW(arena, Bars, 1);
     if (!bars) return table->failed = true;
@@ -166,8 +173,9 @@ static void write_cards(const RlQuestion *question, const RlStep *step, FILE *ou
 
 static const struct {
     const char *id, *heading;
-    bool (*draw)(const RlStep *step, Arena *arena, FILE *out, Prose *words, Table *table);
+    bool (*draw)(const RlQuestion *question, const RlStep *step, Arena *arena, FILE *out, Prose *words, Table *table);
 } PICTURES[] = {{"step", "A step in time", draw_step},
+                {"mesh", "Which chips do what", rl_draw_map},
                 {"memory", "What lies in HBM", draw_memory},
                 {"flight", "Answers in flight", draw_flight}};
 
@@ -183,7 +191,8 @@ bool rl_write_html(const RlQuestion *question, const RlAnswer *answer, const Rec
     for (size_t i = 0; i < COUNT_OF(PICTURES) && ok && answer->found; i++) {
         const RlStep *step = &answer->best[answer->first];
         FILE *svg = drawn_open(&drawn[i]);
-        ok = svg && drawn_close(&drawn[i], svg, PICTURES[i].draw(step, &arena, svg, &drawn[i].words, &drawn[i].table));
+        ok = svg && drawn_close(&drawn[i], svg,
+                                PICTURES[i].draw(question, step, &arena, svg, &drawn[i].words, &drawn[i].table));
         links[i + 1] = (HtmlLink){PICTURES[i].id, PICTURES[i].heading};
     }
     if (!ok) error_memory(error);

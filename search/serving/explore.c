@@ -158,7 +158,7 @@ static bool explore_prompt_layout(void *context, const ServingLayout *layout, co
     PromptTime time = prompt_time(question, &priced, pool);
     if (!prompts_counted(search, layout, time.seconds)) return true;
     point.chips_used = question_chips(question, pool->workers * layout->submesh->devices);
-    point.ttft_seconds = time.wait_seconds;
+    point.ttft_seconds = point.prompt_seconds = time.wait_seconds;
     point.per_user = 1 / time.wait_seconds;
     point.requests_per_second = (double)pool->workers / time.seconds;
     point.per_chip = point.requests_per_second * question_new_tokens(question) / (double)question->machine.mesh.chips;

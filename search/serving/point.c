@@ -192,7 +192,7 @@ static double chunk_seconds(const StepPlan *plan, StepLoad load, double chunk) {
  * before it. These wait as in a queue whose load is the share of the greatest rate of prompt tokens, steps full to
  * the budget, that the steady state takes. */
 static double first_token(const ServingQuestion *question, const PricedLayout *layout, const ServingPoint *point,
-                          int64_t budget, double *load_share) {
+                          int64_t budget, double *load_share, double *prompt_seconds) {
     const StepPlan *plan = &layout->step;
     const ServingPool *pool = &point->pools[0];
     const ServingProfile *profile = &question->profiles[pool->on.engine];
@@ -208,8 +208,8 @@ static double first_token(const ServingQuestion *question, const PricedLayout *l
     double own = chunk_seconds(plan, load, chunk);
     load.prompt_tokens = free;
     worker_step(plan, &load, &full);
-    double seconds =
-        ceil(prompt / chunk) * own + copied_seconds(question, layout, &pool->hit) + profile->first_token_seconds;
+    *prompt_seconds = ceil(prompt / chunk) * own + copied_seconds(question, layout, &pool->hit);
+    double seconds = *prompt_seconds + profile->first_token_seconds;
     *load_share = requested * steady / (free / full.seconds);
     if (!(profile->queue > 0)) return seconds;
     return seconds + profile->queue * (seconds * queue_wait(*load_share) + pool->step.seconds / 2);
@@ -231,20 +231,31 @@ bool point_first_token(const ServingQuestion *question, const PricedLayout *layo
     }
     point->ttft_seconds = INFINITY;
     for (int i = 0; i < question->budget_count; i++) {
-        double load_share = 0, budget = (double)question->budgets[i];
-        double seconds = first_token(question, layout, point, question->budgets[i], &load_share);
+        double load_share = 0, prompt_seconds = 0, budget = (double)question->budgets[i];
+        double seconds = first_token(question, layout, point, question->budgets[i], &load_share, &prompt_seconds);
         WorkerMemory memory;
         if (!(seconds < point->ttft_seconds)) continue;
         memory_of_load(&layout->memory, batch, budget, &memory);
         if (!memory_fits(&memory)) break;
         point->ttft_seconds = seconds;
         point->prefill_load = load_share;
+        point->prompt_seconds = prompt_seconds;
         pool->step_tokens = question->budgets[i];
         pool->memory = memory;
     }
     if (!(point->ttft_seconds < INFINITY)) return false;
     point->ttft_seconds += point_slot_wait(question, point);
     return true;
+}
+
+FirstTokenParts point_first_token_parts(const ServingQuestion *question, const ServingPoint *point) {
+    const ServingPool *pool = &point->pools[point->pool_count - 1];
+    const ServingProfile *profile = &question->profiles[pool->on.engine];
+    FirstTokenParts parts = {.prompt = point->prompt_seconds, .transfer = point->transfer_seconds};
+    if (point->mode == SERVE_AGGREGATED) parts.hand_over = profile->first_token_seconds;
+    if (point->mode == SERVE_DISAGGREGATED) parts.hand_over = hand_over_seconds(profile, &pool->step);
+    parts.queue = max_real(0, point->ttft_seconds - parts.prompt - parts.transfer - parts.hand_over);
+    return parts;
 }
 
 bool point_keeps_limits(const ServingQuestion *question, const ServingPoint *point) {

@@ -34,6 +34,7 @@ typedef struct {
     double requests_per_second; /* of all copies */
     double prefill_load;        /* share of the capacity for prompts that is taken */
     double transfer_seconds;    /* of a cache between two pools */
+    double prompt_seconds;      /* of ttft_seconds: the prompt's own steps */
 } ServingPoint;
 
 /* A layout with everything that no batch changes. */
@@ -72,6 +73,13 @@ double point_slot_wait(const ServingQuestion *question, const ServingPoint *poin
 /* Picks the budget of a step at which the first token comes soonest and memory suffices, and fills in what follows from
  * it. False: no budget keeps up with the prompts. */
 bool point_first_token(const ServingQuestion *question, const PricedLayout *layout, ServingPoint *point);
+
+/* The parts of ttft_seconds, which add up to it: the wait for a slot and others; the prompt's own steps; its cache
+ * to the pool that decodes; what the host takes, and until a step of that pool begins. */
+typedef struct {
+    double queue, prompt, transfer, hand_over;
+} FirstTokenParts;
+FirstTokenParts point_first_token_parts(const ServingQuestion *question, const ServingPoint *point);
 
 /* Whether it keeps the requested limits. */
 bool point_keeps_limits(const ServingQuestion *question, const ServingPoint *point);

@@ -250,7 +250,7 @@ static bool combine(const Pair *pair, const ServingPoint *decode) {
         question->rate > 0 ? min_real(question->rate, point.requests_per_second) : point.requests_per_second;
     point.prefill_load = requested / pair->prompts->per_chip / (double)x;
     point.transfer_seconds = pair->transfer;
-    double wait = 1 / pair->prompts->per_user;
+    double wait = point.prompt_seconds = 1 / pair->prompts->per_user;
     point.ttft_seconds =
         wait + pair->transfer + hand_over_seconds(profile, &decode->pools[0].step) + point_slot_wait(question, &point);
     if (profile->queue > 0) point.ttft_seconds += wait * profile->queue * queue_wait(point.prefill_load);

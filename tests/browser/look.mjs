@@ -54,8 +54,12 @@ const PAGES = [
     ['dense', 0, 8, ['plan', '--model', '8b', '--chip', 'v5e', '--slice', '4x4', '--batch', '128Ki', '--seq', '4096']],
     ['mixture', 0, 8, ['plan', '--model', 'mixtral-8x7b', '--chip', 'h100', '--nodes', '4', '--batch', '1Mi', '--seq',
         '4096', '--require', 'pipeline=4', '--max-idle', '0']],
-    ['rl', 0, 3, ['rl', '--model', 'qwen3-30b-a3b', '--chip', 'h100', '--nodes', '4', '--answer', '1024', '--max-answer', '8192']],
-    ['rl-colocated', 0, 3, ['rl', '--model', hostile, '--chip', 'h100', '--colocated', '--algorithm', 'ppo']],
+    ['serving', 0, 9, ['inference', '--model', '70b', '--chip', 'h100', '--nodes', '4', '--mode', 'disaggregated']],
+    ['serving-torus', 0, 8, ['inference', '--model', '405b', '--chip', 'v5p', '--chips', '64']],
+    ['serving-many', 0, 8, ['inference', '--model', '8b', '--chip', 'h100', '--nodes', '300', '--engine', 'vllm']],
+    ['serving-lacks', 3, 0, ['inference', '--model', '405b', '--chip', 'l4', '--nodes', '1']],
+    ['rl', 0, 4, ['rl', '--model', 'qwen3-30b-a3b', '--chip', 'h100', '--nodes', '4', '--answer', '1024', '--max-answer', '8192']],
+    ['rl-colocated', 0, 4, ['rl', '--model', hostile, '--chip', 'h100', '--colocated', '--algorithm', 'ppo']],
     ['rl-lacks', 3, 0, ['rl', '--model', '405b', '--chip', 'h100', '--nodes', '1']],
     ['infeasible', 3, 1, ['plan', '--model', '70b', '--chip', 'v5e', '--slice', '2x2', '--batch', '128Ki']],
     ['hostile', 0, 8, ['plan', '--model', hostile, '--chip', 'v5e', '--slice', '4x4', '--batch', '128Ki', '--top', '2']],
@@ -146,7 +150,8 @@ function inspectTables() {
     for (const table of document.querySelectorAll('main table')) {
         const before = values(table, 0), heads = [...table.tHead.rows[0].cells], name = table.caption.textContent;
         if (before.length < 3) continue;
-        const at = heads.findIndex(head => /step|share|median/.test(head.textContent)), button = heads[Math.max(0, at)].querySelector('button');
+        const sorts = heads.findIndex(head => head.querySelector('button'));
+        const at = heads.findIndex(head => /step|share|median/.test(head.textContent)), button = heads[at < 0 ? Math.max(0, sorts) : at].querySelector('button');
         if (!button) { flaws.push(`${name} does not sort`); continue; }
         button.click();
         const seconds = text => text === 'none' ? 0 : parseFloat(text.replaceAll(',', '')) * ({ ms: 1e-3, us: 1e-6 }[text.split(' ')[1]] ?? 1);

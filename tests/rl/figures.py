@@ -273,7 +273,7 @@ PAINTED = {"generation": "generation", "last tenth": "last tenth of the answers"
 
 def page(html, step, scored):
     """Bars of a lane follow each other from 0 to the step's end, each as wide as its seconds."""
-    paint = dict(re.findall(r'<rect class="(\w+)" [^>]*?height="12.0"/>(?:\n<rect fill[^>]*>)?\n<text[^>]*>([^<]+)<', html[:html.index("memory-svg")]))  # of the legend
+    paint = dict(re.findall(r'<rect class="(\w+)" [^>]*?height="12.0"/>(?:\n<rect fill[^>]*>)?\n<text[^>]*>([^<]+)<', html[:html.index("mesh-svg")]))  # of the legend
     paint = {name: kind for kind, name in paint.items()}
     for kind, phase in re.findall(r'<rect class="(\w+)"[^>]*height="26.0"><title>[^:]+: ([^:]+):', html):
         own = PAINTED.get(phase, "forward")

@@ -3,7 +3,8 @@
 // as it was, so do words as people type them and --what-if, bad input is answered in the program's one line, nothing is asked for; keyboard, names for screen readers
 // (axe), dark and light, a phone's width.
 //
-//   node browser.mjs shardopt.html PROGRAM SOURCE [FOLDER]     screenshots go to FOLDER where one is given
+//   node browser.mjs shardopt.html PROGRAM SOURCE [FOLDER]     screenshots go to FOLDER where one is given; those of
+//   docs/install.md: for i in light dark; do cwebp -q 80 FOLDER/$i.png -o docs/pictures/page-$i.webp; done
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +12,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const [page, program, source, keep] = process.argv.slice(2);
+const [page, program, source, keep] = process.argv.slice(2).map(name => path.resolve(name));
 const require = createRequire(path.join(process.env.BROWSER_MODULES || path.join(source, 'tests/browser'), 'x.js'));
 const chrome = process.env.CHROMIUM || ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(file => fs.existsSync(file));
 let playwright, axe;
@@ -244,11 +245,98 @@ async function controls() {
     await tab.context().close();
 }
 
+// What a screen reader is given: Chromium's own tree of names, roles and states.
+async function heard(tab) {
+    const session = await tab.context().newCDPSession(tab);
+    const { nodes } = await session.send('Accessibility.getFullAXTree');
+    await session.detach();
+    const by = new Map(nodes.map(node => [node.nodeId, node])), value = one => one?.value ?? '';
+    return nodes.filter(node => !node.ignored).map(node => ({
+        role: value(node.role), name: value(node.name).trim(), text: value(node.value), words: value(node.description),
+        is: Object.fromEntries((node.properties ?? []).map(({ name, value }) => [name, value.value])),
+        within(role) { for (let at = by.get(node.parentId); at; at = by.get(at.parentId)) if (value(at.role) === role) return true; return false; },
+    }));
+}
+
+// What it lacks, one line each. Every control, picture, table, region and tab has a name, and what changes is announced.
+async function lacks(tab) {
+    const LACKS = [], nodes = await heard(tab), need = (right, what) => right || LACKS.push(what);
+    const of = (role, name) => nodes.filter(node => node.role === role && (!name || name.test(node.name)));
+    const CONTROLS = ['textbox', 'combobox', 'button', 'tab', 'slider', 'searchbox', 'link', 'image', 'table', 'region', 'form', 'heading', 'DisclosureTriangle'];
+    for (const node of nodes) if (CONTROLS.includes(node.role)) need(node.name !== '', `a ${node.role} has no name`);
+    for (const words of [/^Model$/, /^Chip$/, /^Size of the machine$/, /^Unit of the machine$/]) need(nodes.some(node => words.test(node.name) && /^(textbox|combobox)$/.test(node.role)), `no control ${words}`);
+    for (const words of [/^The command$/, /^Picture: /, /^Table: /]) need(of('region', words).length > 0, `no region ${words}`);
+    for (const slider of await tab.locator('[type=range]').all()) // the tree has its position alone
+        need(/\d/.test(await slider.getAttribute('aria-valuetext') ?? ''), `${await slider.getAttribute('aria-label')} says no value`);
+    const tabs = of('tab');
+    need(tabs.length === 5 && tabs.filter(tab => tab.is.selected).length === 1, 'tabs do not say which is selected');
+    need(of('tabpanel', new RegExp(`^${tabs.find(tab => tab.is.selected)?.name}$`)).length === 1, 'the panel is not named by its tab');
+    const status = nodes.find(node => node.role === 'status');
+    need(status?.is.live === 'polite', 'the answer is not announced');
+    need(of('heading').length > 3 && of('heading').some(node => node.is.level === 1), 'the answer has no headings');
+    for (const picture of of('image')) need(picture.name.length > 4 && picture.words.length > 10, `picture "${picture.name}" is not described`);
+    need(of('image').length >= 4, `${of('image').length} pictures`);
+    need(of('table').length >= 1 && of('table').every(table => table.name), 'a table has no name');
+    need(of('columnheader').length > 1 && of('rowheader').length > 1, 'tables have no heads');
+    need(of('columnheader').every(head => head.name), 'a head of a table has no name');
+    return LACKS;
+}
+
+async function reader() {
+    const NAMES = [[QUESTIONS[0], /mesh|machine|timeline|step/i, 'Training'], [QUESTIONS[7], /which chips hold which worker/, 'Serving'], [QUESTIONS[9], /which chips do what/, 'RL'], [QUESTIONS[5], /./, 'Fine-tuning']];
+    for (const [hash, picture, name] of NAMES) {
+        const tab = await open(hash);
+        for (const details of await tab.locator('#shown details').all()) await details.evaluate(element => { element.open = true; });
+        for (const what of await lacks(tab)) expect(false, `a screen reader, ${name}: ${what}`);
+        const nodes = await heard(tab);
+        expect(nodes.some(node => node.role === 'tab' && node.name === name && node.is.selected), `a screen reader: ${name} is not the selected tab`);
+        expect(nodes.some(node => node.role === 'image' && picture.test(node.name)), `a screen reader, ${name}: no picture ${picture}`);
+        const before = await tab.textContent('#status');
+        expect(/Step|Per token|Tokens/.test(before) && /\d/.test(before), `a screen reader, ${name}: the answer is not said: ${before}`);
+        // A change is said once, in one place.
+        await tab.evaluate(() => {
+            globalThis.said = [];
+            new MutationObserver(() => said.push(document.getElementById('status').textContent)).observe(document.getElementById('status'), { childList: true, characterData: true, subtree: true });
+            document.documentElement.dataset.state = 'busy';
+        });
+        await tab.locator('[type=range]').last().focus();
+        await tab.keyboard.press('ArrowLeft');
+        await done(tab);
+        const said = await tab.evaluate(() => said);
+        expect(said.length >= 1 && said.length <= 4 && said.at(-1) !== before, `a screen reader, ${name}: of a change it says ${JSON.stringify(said)}`);
+        if (hash === QUESTIONS[0]) await planted(tab);
+        await tab.context().close();
+    }
+    const wrong = await open('tab=plan&model=nobody&chip=h100&unit=nodes&size=2');
+    expect((await heard(wrong)).some(node => node.role === 'alert'), 'a screen reader: what is wrong is no alert');
+    await wrong.context().close();
+}
+
+// Each label, state and description is missed when it is taken away.
+async function planted(tab) {
+    const TAKEN = ['#in-model|aria-label|label[for=in-model]', '#in-unit|aria-label', '#in-batch-slider|aria-label', '#in-batch-slider|aria-valuetext', '#status|aria-live|', '#tabs [aria-selected=true]|aria-selected',
+        '#fields|aria-labelledby', '#shown svg|aria-labelledby', '#shown caption', '#command|aria-label'];
+    for (const what of TAKEN) {
+        const was = await tab.evaluate(() => document.body.innerHTML);
+        await tab.evaluate(what => {
+            const [where, name, label] = what.split('|');
+            for (const element of document.querySelectorAll(where)) name ? element.removeAttribute(name) : element.remove();
+            if (label) document.querySelector(label).removeAttribute('for');
+            if (where === '#status') document.querySelector(where).setAttribute('role', 'note');
+            if (where.endsWith('svg')) for (const title of document.querySelectorAll('#shown svg > title, #shown svg > desc')) title.remove();
+        }, what);
+        expect((await lacks(tab)).length > 0, `a screen reader misses nothing without ${what}`);
+        await tab.evaluate(was => { document.body.innerHTML = was; }, was);
+    }
+}
+
 async function looks() {
-    const WAYS = [['light', { colorScheme: 'light' }, QUESTIONS[2]], ['dark', { colorScheme: 'dark' }, QUESTIONS[7]],
-        ['phone', { viewport: { width: 390, height: 844 }, colorScheme: 'light' }, QUESTIONS[0]], ['rl', { colorScheme: 'dark' }, QUESTIONS[9]],
+    const WAYS = [['light', { colorScheme: 'light' }, QUESTIONS[2]], ['dark', { colorScheme: 'dark' }, QUESTIONS[7], '#timeline'],
+        ['phone', { viewport: { width: 390, height: 844 }, colorScheme: 'light' }, QUESTIONS[0]], ['rl', { colorScheme: 'light' }, QUESTIONS[9], '#step'],
+        ['rl-phone', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }, QUESTIONS[9], '#mesh'],
+        ['serving-phone', { viewport: { width: 390, height: 844 }, colorScheme: 'light' }, QUESTIONS[7], '#mesh'],
         ['tune', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }, QUESTIONS[5]]];
-    for (const [name, options, hash] of WAYS) {
+    for (const [name, options, hash, shown] of WAYS) {
         const tab = await open(hash, options);
         const wide = await tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
         expect(wide <= 0, `${name}: the page scrolls sideways by ${wide} pixels`);
@@ -260,12 +348,13 @@ async function looks() {
         await tab.evaluate(axe);
         const found = await tab.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
         for (const one of found.violations) expect(false, `${name}: axe: ${one.id}: ${one.nodes[0].html.slice(0, 160)}`);
+        if (shown) await tab.locator(shown).evaluate(section => section.scrollIntoView());
         if (keep) await tab.screenshot({ path: path.join(keep, `${name}.png`) });
         await tab.context().close();
     }
 }
 
-for (const part of [tenQuestions, words, wrongInput, files, controls, looks]) {
+for (const part of [tenQuestions, words, wrongInput, files, controls, reader, looks].filter(part => !process.env.PART || part.name === process.env.PART)) {
     try {
         await part();
     } catch (error) {

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { open } from './page.mjs';
 
-const [page, program, source, only = ''] = process.argv.slice(2);
+const [page, program, source] = process.argv.slice(2, 5).map(name => path.resolve(name)), only = process.argv[5] ?? '';
 const ask = await open(page);
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'shardopt-same-'));
 const config = fs.readFileSync(path.join(source, 'tests/data/models/configs/llama3.1-8b.json'));

@@ -13,13 +13,17 @@ typedef struct {
     int64_t factor, stride;
 } Level;
 
+static const char *role_word(const MeshRoles *roles, Role role) {
+    return roles->words && roles->words[role] ? roles->words[role] : role_name(role);
+}
+
 /* Roles of an axis from the outside. */
-static int list_levels(const RankedPlan *ranked, int axis, Level levels[ROLE_COUNT]) {
+static int list_levels(const MeshRoles *roles, int axis, Level levels[ROLE_COUNT]) {
     int count = 0;
     int64_t stride = 1;
     for (int i = 0; i < ROLE_COUNT; i++) {
-        Role role = ranked->nesting.order[i];
-        int64_t factor = ranked->plan.placement.factor[axis][role];
+        Role role = roles->nesting.order[i];
+        int64_t factor = roles->placement->factor[axis][role];
         if (factor <= 1) continue;
         for (int j = count; j > 0; j--) levels[j] = levels[j - 1];
         levels[0] = (Level){role, factor, stride};
@@ -29,14 +33,14 @@ static int list_levels(const RankedPlan *ranked, int axis, Level levels[ROLE_COU
     return count;
 }
 
-static void draw_level(Svg *svg, const Axis *axis, const Level *level, double y) {
+static void draw_level(Svg *svg, const Axis *axis, const char *word, const Level *level, double y) {
     double chip = (RIGHT - LEFT) / (double)axis->size, cell = chip * (double)level->stride;
     int64_t cells = axis->size / level->stride;
     char text[96], tip[128];
     Paint paint = paint_of_role(level->role);
-    snprintf(text, sizeof text, "%s ×%lld", role_name(level->role), (long long)level->factor);
-    snprintf(tip, sizeof tip, "%s: %lld of %s, %lld apart", role_name(level->role), (long long)level->factor,
-             axis->name, (long long)level->stride);
+    snprintf(text, sizeof text, "%s ×%lld", word, (long long)level->factor);
+    snprintf(tip, sizeof tip, "%s: %lld of %s, %lld apart", word, (long long)level->factor, axis->name,
+             (long long)level->stride);
     if (cell < THIN) {
         svg_bar(svg, LEFT, y, RIGHT - LEFT, LEVEL - 6, paint, tip);
     } else {
@@ -73,26 +77,59 @@ static const char *kind_words(const Axis *axis) {
     }
 }
 
-static void list_axis(Table *table, const Axis *axis, const Level *levels, int count) {
-    char size[NUMBER_TEXT_SIZE], rate[NUMBER_TEXT_SIZE];
-    Prose roles = {0};
-    for (int i = count - 1; i >= 0; i--)
-        prose_item(&roles, ", ", "%s %lld (%lld apart)", role_name(levels[i].role), (long long)levels[i].factor,
+void mesh_roles_list(const MeshRoles *roles, int axis, Prose *out) {
+    Level levels[ROLE_COUNT];
+    for (int i = list_levels(roles, axis, levels) - 1; i >= 0; i--)
+        prose_item(out, ", ", "%s %lld (%lld apart)", role_word(roles, levels[i].role), (long long)levels[i].factor,
                    (long long)levels[i].stride);
+}
+
+double mesh_roles_height(const MeshRoles *roles) {
+    double height = 0;
+    Level levels[ROLE_COUNT];
+    for (int a = 0; a < roles->mesh->axis_count; a++)
+        height += GAP + 18 + LEVEL * (double)max_whole(1, list_levels(roles, a, levels));
+    return height;
+}
+
+void mesh_roles_draw(Svg *svg, const MeshRoles *roles, double y) {
+    for (int a = 0; a < roles->mesh->axis_count; a++) {
+        const Axis *axis = &roles->mesh->axes[a];
+        char rate[NUMBER_TEXT_SIZE];
+        Level levels[ROLE_COUNT];
+        int count = list_levels(roles, a, levels);
+        svg_text(svg, LEFT - 10, y + 12, "end", "head", "%s", axis->name);
+        svg_text(svg, RIGHT, y + 12, "end", "dim", "%lld in %s, %s one way", (long long)axis->size, kind_words(axis),
+                 rate_text(axis->bytes_per_second, "B", rate));
+        draw_kind(svg, axis, y + 16);
+        y += GAP;
+        for (int i = 0; i < count; i++)
+            draw_level(svg, axis, role_word(roles, levels[i].role), &levels[i], y + LEVEL * i);
+        if (count == 0) svg_text(svg, LEFT, y + 16, "start", "dim", "no role");
+        y += LEVEL * (double)max_whole(1, count) + 18;
+    }
+}
+
+static void list_axis(const MeshRoles *roles, int a, Table *table) {
+    const Axis *axis = &roles->mesh->axes[a];
+    char size[NUMBER_TEXT_SIZE], rate[NUMBER_TEXT_SIZE];
+    Prose text = {0};
+    mesh_roles_list(roles, a, &text);
     const char *cells[] = {axis->name, number_grouped(axis->size, size), kind_words(axis),
-                           rate_text(axis->bytes_per_second, "B", rate), roles.used ? roles.text : "no role"};
+                           rate_text(axis->bytes_per_second, "B", rate), text.used ? text.text : "no role"};
     table_row(table, cells);
+}
+
+MeshRoles ranked_roles(const RankedPlan *ranked) {
+    return (MeshRoles){&ranked->machine.mesh, &ranked->plan.placement, ranked->nesting, NULL};
 }
 
 bool picture_mesh(const PageView *view, FILE *out, Prose *words, Table *table) {
     const RankedPlan *ranked = view_first(view);
     if (!ranked) return false;
     const Mesh *mesh = &ranked->machine.mesh;
-    double height = 16;
-    Level levels[ROLE_COUNT];
+    MeshRoles roles = ranked_roles(ranked);
     if (mesh->axis_count == 0) return false;
-    for (int a = 0; a < mesh->axis_count; a++)
-        height += GAP + 18 + LEVEL * (double)max_whole(1, list_levels(ranked, a, levels));
     bool first = true;
     prose_add(words, "%s: ", ranked->machine.text);
     for (int i = 0; i < ROLE_COUNT; i++) {
@@ -108,24 +145,12 @@ bool picture_mesh(const PageView *view, FILE *out, Prose *words, Table *table) {
     if (grid->expert > 0 && grid->expert_tensor > 1)
         prose_add(words, ", each over %lld", (long long)grid->expert_tensor);
     prose_add(words, ".");
-    Svg svg = svg_open(out, "mesh-svg", WIDTH, height, "The mesh: which role lies on which axis", words->text);
+    Svg svg = svg_open(out, "mesh-svg", WIDTH, 16 + mesh_roles_height(&roles),
+                       "The mesh: which role lies on which axis", words->text);
     *table = table_new(view->arena, "Axes of the machine, roles from the inside",
                        "axis|>size|is|>one way|roles, neighbours first");
-    double y = 14;
-    for (int a = 0; a < mesh->axis_count; a++) {
-        const Axis *axis = &mesh->axes[a];
-        char rate[NUMBER_TEXT_SIZE];
-        int count = list_levels(ranked, a, levels);
-        svg_text(&svg, LEFT - 10, y + 12, "end", "head", "%s", axis->name);
-        svg_text(&svg, RIGHT, y + 12, "end", "dim", "%lld in %s, %s one way", (long long)axis->size, kind_words(axis),
-                 rate_text(axis->bytes_per_second, "B", rate));
-        draw_kind(&svg, axis, y + 16);
-        y += GAP;
-        for (int i = 0; i < count; i++) draw_level(&svg, axis, &levels[i], y + LEVEL * i);
-        if (count == 0) svg_text(&svg, LEFT, y + 16, "start", "dim", "no role");
-        y += LEVEL * (double)max_whole(1, count) + 18;
-        list_axis(table, axis, levels, count);
-    }
+    mesh_roles_draw(&svg, &roles, 14);
+    for (int a = 0; a < mesh->axis_count; a++) list_axis(&roles, a, table);
     svg_close(&svg);
     return true;
 }

@@ -26,6 +26,18 @@ Picture picture_pareto;      /* time against memory, and against chips */
 Picture picture_scaling;     /* time against the size of the machine and of the batch */
 Picture picture_sensitivity; /* how the step and the winner move with each figure */
 
+/* How roles nest on each axis of a mesh: its rows of chips, level by level, in a picture of SVG_PANEL. */
+typedef struct {
+    const Mesh *mesh;
+    const Placement *placement;
+    Nesting nesting;
+    const char *const *words; /* by role, where it is called otherwise than role_name() says; NULL: nowhere */
+} MeshRoles;
+MeshRoles ranked_roles(const RankedPlan *ranked); /* points into the plan */
+double mesh_roles_height(const MeshRoles *roles);
+void mesh_roles_draw(Svg *svg, const MeshRoles *roles, double y);
+void mesh_roles_list(const MeshRoles *roles, int axis, Prose *out); /* "tensor 4 (1 apart)"; nothing: no role */
+
 /* A row of HBM, for stacked bars. */
 void memory_bar(Bars *bars, const MemoryRows *rows, double limit, const char *label);
 

@@ -3,6 +3,7 @@
  * program before them, the numbers to expect, and the load test that would confirm them. Pure but for the stream. */
 #pragma once
 
+#include "search/serving/places.h"
 #include "search/serving/report/serving_report.h"
 
 /* False: the engine cannot start this point (*error has the rule), or memory is out. */
@@ -12,24 +13,6 @@ bool serving_script_write(const ServingReport *report, const ServingPoint *point
  * worker's number, which of its hosts this is, which of HOSTS is its first, and the port. It uses HOSTS, NODE_RANK and
  * MODEL. Returns its name; NULL: the engine cannot start it (*error has the rule). */
 const char *serving_script_worker(const ServingQuestion *question, const ServingPool *pool, FILE *out, Error *error);
-
-/* ---- on which hosts, and on which of their devices, the workers of a point lie ---- */
-
-typedef struct {
-    int pool;             /* of the point */
-    int64_t host, hosts;  /* the first, and how many */
-    int64_t first, count; /* devices on each of them, by their numbers on the host */
-} WorkerPlace;
-
-typedef struct {
-    WorkerPlace *workers; /* pool by pool */
-    int64_t count, hosts; /* hosts: those that are used, from 0 on */
-} WorkerPlaces;
-
-/* Fills domains with the larger workers first; a worker that is larger than a domain takes whole ones. False: a worker
- * would take parts of several hosts, or they do not lie side by side: *error says so in one line. */
-bool workers_place(const ServingQuestion *question, const ServingPoint *point, const char *where, Arena *arena,
-                   WorkerPlaces *out, Error *error);
 
 /* serving_graph.c: one way to serve as what an orchestrator of Kubernetes reads: a DynamoGraphDeployment of NVIDIA
  * Dynamo, or values of llm-d's chart. Pure but for the stream. */

@@ -24,11 +24,6 @@ static int shown_pools(const ServingReport *report, ShownPool list[SHOWN_POOLS_M
     return count;
 }
 
-typedef struct {
-    const char *name;
-    Paint paint;
-} Part;
-
 /* A row for each pool that is shown, without parts yet. NULL: memory is out. */
 static Bars *bars_of(const ShownPool *pools, int count, SvgSay *say, SvgSay *amount, Arena *arena) {
     Bars *bars = ARENA_NEW(arena, Bars, 1);
@@ -38,14 +33,15 @@ static Bars *bars_of(const ShownPool *pools, int count, SvgSay *say, SvgSay *amo
     return bars;
 }
 
-static void add_part(Bars *bars, int row, const Part *part, double value) {
+static void add_part(Bars *bars, int row, const ServingPart *part, double value) {
     bars->row[row].of[bars_part(bars, part->name, part->paint)] = value;
     bars->row[row].total += value;
 }
 
 bool picture_chip(const ServingReport *report, Arena *arena, FILE *out, Prose *words, Table *table) {
-    static const Part WEIGHTS = {"weights", PAINT_MATMUL}, CACHE = {"cache", PAINT_ATTENTION},
-                      ACTIVATIONS = {"activations", PAINT_ELEMENTWISE}, BUFFERS = {"graphs and buffers", PAINT_OTHER};
+    static const ServingPart WEIGHTS = {"weights", PAINT_MATMUL}, CACHE = {"cache", PAINT_ATTENTION},
+                             ACTIVATIONS = {"activations", PAINT_ELEMENTWISE},
+                             BUFFERS = {"graphs and buffers", PAINT_OTHER};
     ShownPool pools[SHOWN_POOLS_MAX];
     int count = shown_pools(report, pools);
     char text[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
@@ -81,17 +77,18 @@ static void list_steps(Table *table, const Bars *bars) {
         }
 }
 
+const ServingPart STEP_PARTS[STEP_TERMS] = {[STEP_MATMUL] = {"matmuls", PAINT_MATMUL},
+                                            [STEP_ATTENTION] = {"attention", PAINT_ATTENTION},
+                                            [STEP_EXPERTS] = {"experts", PAINT_FORWARD},
+                                            [STEP_REDUCE] = {"all_reduce and cache moves", PAINT_TENSOR},
+                                            [STEP_EXCHANGE] = {"tokens to experts and back", PAINT_EXPERT},
+                                            [STEP_LAYERS] = {"small kernels", PAINT_ELEMENTWISE},
+                                            [STEP_HEAD] = {"head", PAINT_RECOMPUTE},
+                                            [STEP_PASS] = {"between stages", PAINT_PIPELINE},
+                                            [STEP_DRAFT] = {"drafts", PAINT_BACKWARD},
+                                            [STEP_HOST] = {"host and sampling", PAINT_OTHER}};
+
 bool picture_kernels(const ServingReport *report, Arena *arena, FILE *out, Prose *words, Table *table) {
-    static const Part KINDS[STEP_TERMS] = {[STEP_MATMUL] = {"matmuls", PAINT_MATMUL},
-                                           [STEP_ATTENTION] = {"attention", PAINT_ATTENTION},
-                                           [STEP_EXPERTS] = {"experts", PAINT_FORWARD},
-                                           [STEP_REDUCE] = {"all_reduce and cache moves", PAINT_TENSOR},
-                                           [STEP_EXCHANGE] = {"tokens to experts and back", PAINT_EXPERT},
-                                           [STEP_LAYERS] = {"small kernels", PAINT_ELEMENTWISE},
-                                           [STEP_HEAD] = {"head", PAINT_RECOMPUTE},
-                                           [STEP_PASS] = {"between stages", PAINT_PIPELINE},
-                                           [STEP_DRAFT] = {"drafts", PAINT_BACKWARD},
-                                           [STEP_HOST] = {"host and sampling", PAINT_OTHER}};
     ShownPool pools[SHOWN_POOLS_MAX];
     int count = shown_pools(report, pools);
     char text[NUMBER_TEXT_SIZE];
@@ -99,7 +96,8 @@ bool picture_kernels(const ServingReport *report, Arena *arena, FILE *out, Prose
     Bars *bars = bars_of(pools, count, svg_say_seconds, step_text, arena);
     if (!bars) return table->failed = true;
     for (int i = 0; i < count; i++) {
-        for (int term = 0; term < STEP_TERMS; term++) add_part(bars, i, &KINDS[term], pools[i].pool->step.terms[term]);
+        for (int term = 0; term < STEP_TERMS; term++)
+            add_part(bars, i, &STEP_PARTS[term], pools[i].pool->step.terms[term]);
         bars->row[i].total = pools[i].pool->step.seconds;
     }
     const StepCost *first = &pools[0].pool->step;

@@ -14,6 +14,8 @@ static const struct {
     {"front", "The front", picture_front},
     {"memory", "What lies in the memory of a chip", picture_chip},
     {"step", "Where a step goes", picture_kernels},
+    {"timeline", "One request in time", picture_request},
+    {"mesh", "Which chips hold what", picture_places},
     {"throughput", "Against batch and context", picture_throughput},
 };
 

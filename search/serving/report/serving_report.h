@@ -6,6 +6,7 @@
 #include "base/text/prose.h"
 #include "base/text/table.h"
 #include "base/text/terminal.h"
+#include "search/report/html/pictures.h"
 #include "search/serving/answer.h"
 #include "search/serving/day.h"
 
@@ -133,7 +134,22 @@ typedef bool ServingPicture(const ServingReport *report, Arena *arena, FILE *out
 ServingPicture picture_front;      /* tokens per second of a user against those of a chip */
 ServingPicture picture_chip;       /* memory of a chip by row, of the points that are shown */
 ServingPicture picture_kernels;    /* the time of a step by kernel */
+ServingPicture picture_places;     /* which chips hold which worker of the best point, and how each is cut */
+ServingPicture picture_request;    /* the best point in time: a request, its first token, a step */
 ServingPicture picture_throughput; /* tokens per second against batch and context, in the best point's layout */
+
+/* A step's terms as pictures call and paint them. */
+typedef struct {
+    const char *name;
+    Paint paint;
+} ServingPart;
+extern const ServingPart STEP_PARTS[STEP_TERMS];
+
+/* How a worker is cut: "tensor=4 on nvlink", for the table of a map; into `out`. And the rows of its axes. */
+MeshRoles pool_roles(const ServingPool *pool);
+double pool_rows_height(const ServingPool *pool);
+void pool_rows_draw(Svg *svg, const ServingPool *pool, const char *heading, double y);
+const char *pool_cut(const ServingPool *pool, Prose *out);
 
 /* The pools of the points that are shown, one after the other, as the rows of a picture. */
 enum { SHOWN_POOLS_MAX = 24 };

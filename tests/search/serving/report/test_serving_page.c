@@ -38,7 +38,12 @@ static void fill_question(void) {
     chip->bf16_flops_per_second.value = 4e14, chip->hbm_bytes_per_second.value = 2e12;
     chip->hbm_bytes.value = 32e9, chip->usd_per_chip_hour.value = 2.5;
     question.device = *chip;
-    question.machine.mesh.chips = question.machine.mesh.devices = 8;
+    question.machine.mesh =
+        (Mesh){.axes = {{.name = "links", .kind = AXIS_SWITCH, .size = 8, .bytes_per_second = 1e11}},
+               .axis_count = 1,
+               .chips = 8,
+               .devices = 8};
+    chip->chips_per_host = 8;
     snprintf(question.machine.text, sizeof question.machine.text, "8 chips");
     question_lengths(&question, 1024, 256);
     question.modes = 1u << SERVE_AGGREGATED | 1u << SERVE_DISAGGREGATED;
@@ -80,7 +85,7 @@ static ServingPoint point_of(int64_t workers, int64_t tensor, int64_t batch, dou
     point.pools[0] = pool_of(PHASE_BOTH, workers, tensor, batch, step);
     point.tpot_seconds = step;
     point.per_user = 1 / step;
-    point.ttft_seconds = 10 * step;
+    point.ttft_seconds = 10 * step, point.prompt_seconds = 4 * step;
     point.tokens_per_second = (double)(workers * batch) / step;
     point.requests_per_second = point.tokens_per_second / 256;
     point.per_chip = point.tokens_per_second / 8;
