@@ -24,6 +24,12 @@ bool word_is_model(const char *name) {
     return is;
 }
 
+bool command_is(const char *name) {
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(COMMANDS[i]->name, name) == 0) return true;
+    return false;
+}
+
 const Command *command_named(const char *name, Error *error) {
     const char *names[COMMAND_COUNT];
     for (int i = 0; i < COMMAND_COUNT; i++) {

@@ -17,6 +17,7 @@ extern const Command *const COMMANDS[COMMAND_COUNT];
 const Command *command_named(const char *name, Error *error);
 /* Whether the zoo has a model of that name: a first word is often what to plan. */
 bool word_is_model(const char *name);
+bool command_is(const char *name); /* whether a command is called so */
 
 /* What is printed of the commands' rows: help, the manual page, and the completion of shells. */
 

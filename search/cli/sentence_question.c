@@ -23,7 +23,7 @@ bool is_question(int argc, char **argv) {
         options = options || argv[i][0] == '-' || strpbrk(argv[i], "=/");
         filler = filler || (i > 1 && replaced_is_filler(argv[i])) || word_says("ask", "begins", argv[i]);
     }
-    for (size_t i = 0; i < COMMAND_COUNT; i++) known = known || strcmp(argv[1], COMMANDS[i]->name) == 0;
+    known = known || command_is(argv[1]);
     if (row && strcmp(row->cell[2], "-") == 0) return false; /* what is not planned for */
     return is || (argc > 3 && !options && !files && (filler || !known));
 }
@@ -105,7 +105,7 @@ char **question_words(int *argc, char **argv, Arena *arena, char **command) {
     for (int i = 1; i < *argc; i++) room += strlen(argv[i]) / 2 + 1;
     char **words = ARENA_NEW(arena, char *, room), name[64];
     bool wants[WANTS] = {false};
-    int chips = 0, first = 0, of = -1; /* of what the most or the least is wanted */
+    int chips = 0, of = -1; /* of what the most or the least is wanted */
     int count = words ? split_words(&out, *argc, argv, words + 1) + 1 : 0;
     if (count == 0) return NULL;
     for (int i = 1; i < count; i++) {
@@ -130,9 +130,8 @@ char **question_words(int *argc, char **argv, Arena *arena, char **command) {
         int taken = replaced_chip_words(&out, words + i, count - i, name);
         chips += taken > 0, i += taken > 1 ? taken - 1 : 0;
     }
-    for (size_t i = 0; i < COMMAND_COUNT && !first; i++)
-        first = strcmp(words[1], COMMANDS[i]->name) == 0 && !word_among("plan explain rl inference", words[1]);
-    bool which = wants[MACHINES] && chips == 0;
+    bool first = command_is(words[1]) && !word_among("plan explain rl inference", words[1]);
+    if (wants[MACHINES] && chips == 0 && word_among("suggest recommend which", words[1])) wants[CHEAPEST] = true;
     if (wants[REINFORCES] && !wants[SERVES]) wants[TUNES] = false;
     bool serves = wants[SERVES] && !wants[TRAINS] && !wants[TUNES] && !wants[REINFORCES];
     if (of < 0 && wants[EXTREME] && chips > 0) of = MACHINES; /* "minimum h100s" */

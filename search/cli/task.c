@@ -201,9 +201,7 @@ static int format_at(Task *task, int argc, char **argv) {
 }
 
 static bool is_command(const char *word) {
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(COMMANDS[i]->name, word) == 0) return true;
-    return word[0] != '-' && word_row("command", word);
+    return command_is(word) || (word[0] != '-' && word_row("command", word));
 }
 
 /* The way of a task, unless the line says it: "--lora 8 --mode lora"; the rank of adapters may be another word. */
