@@ -18,6 +18,13 @@ bool word_is_model(const char *name) {
     Error unused = {0};
     Zoo zoo;
     const char *slash = name[0] == '-' ? NULL : strchr(name, '/');
+    const char *tag = strchr(name, ':'); /* Ollama's */
+    if (tag && name[0] != '-' && !slash) {
+        char *plain = arena_format(&arena, "%.*s-%s", (int)(tag - name), name, tag + 1);
+        bool model = plain && word_is_model(plain);
+        arena_free(&arena);
+        return model;
+    }
     bool is = text_ends_in(name, ".json") || (slash && slash[1] && !text_ends_in(name, ".csv")) ||
               (zoo_load(&arena, &zoo, &unused) && zoo_of_repository(&zoo, name));
     arena_free(&arena);

@@ -80,6 +80,9 @@ static int read_config(Replaced *out, Typed typed) {
                    ? typed.read
                    : 0;
     }
+    if (!deep && !file_is_there(typed.value) && replaced_has(out, "model") &&
+        zoo_of_repository(replaced_zoo(out), typed.value)) /* "--config meta-llama/Llama-3.2-3B" */
+        return replaced_add(out, "--model=%s", typed.value) ? typed.read : 0;
     if (!replaced_has(out, option))
         return replaced_refuse(out, arena_format(out->arena, "%.*s", (int)strcspn(typed.word, "="), typed.word),
                                "is no option here; `shardopt explain --from-config FILE` prices a configuration, and "
@@ -133,7 +136,8 @@ static int read_daily(Replaced *out, Typed typed) {
                                : NULL;
     double tokens;
     if (!number || !number_real(number, "", 1, 1e18, &tokens, &none)) return -1;
-    return out->tokens_rate = tokens / DAY_SECONDS, out->any = true, typed.read;
+    double days = strcasestr(typed.word, "month") ? 30 : strcasestr(typed.word, "week") ? 7 : 1;
+    return out->tokens_rate = tokens / (days * DAY_SECONDS), out->any = true, typed.read;
 }
 
 /* Requests of so many seconds, "@every 86400". */
@@ -341,7 +345,10 @@ static int read_mesh(Replaced *out, Typed typed) {
 /* `--params 3B`: a model of that size, unless the line has all sizes. */
 static int read_params(Replaced *out, Typed typed) {
     if (!typed.value || !isdigit((unsigned char)*typed.value)) return -1;
-    out->params = arena_text(out->arena, typed.value);
+    char *end;
+    double number = strtod(typed.value, &end);
+    out->params = *end == '\0' && number >= 1e7 ? arena_format(out->arena, "%.4gb", number / 1e9) /* "7e9" */
+                                                : arena_text(out->arena, typed.value);
     return out->any = true, out->params ? typed.read : 0;
 }
 

@@ -113,6 +113,8 @@ bool replaced_machine(Replaced *out, const char *word, bool sized, bool *ok);
 bool replaced_machine_text(Replaced *out, const char *text, bool *ok);
 /* So many cards of so many gigabytes each; 0: of one card, unless the line says. False: memory is out. */
 bool replaced_cards(Replaced *out, int cards, int gigabytes);
+/* "3090", "4x48GB", "3090,3090" as the value of an option of machines. False: it is none (*ok). */
+bool replaced_cards_text(Replaced *out, const char *value, bool machine, bool *ok);
 /* A model by its size alone, "30B" or "20b-dense": the nearest of the plain ones, with advice; NULL: it is no size, or
  * none is near. */
 const char *replaced_model_of_size(Replaced *out, const char *word);

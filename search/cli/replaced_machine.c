@@ -22,6 +22,9 @@ bool replaced_is_instance(Replaced *out, const char *name) {
 /* An instance of a cloud as a chip, of which --nodes counts instances; false: it is none (*ok), or memory is out. */
 static bool add_instance(Replaced *out, const char *word, bool *ok) {
     int chips = 0;
+    static const char *const CLOUDS[] = {"aws:", "gcp:", "azure:", "oci:", "lambda:"};
+    for (size_t i = 0; i < COUNT_OF(CLOUDS); i++)
+        if (strncasecmp(word, CLOUDS[i], strlen(CLOUDS[i])) == 0) word += strlen(CLOUDS[i]);
     bool family = *word && strlen(word) < 6 && strchr("pPaA", word[0]) && isdigit((unsigned char)word[1]); /* "p5en" */
     bool may = isalpha((unsigned char)word[0]) && (strpbrk(word, ".-_") || strncasecmp(word, "nvl", 3) == 0 || family);
     const Chip *chip = may ? catalog_instance(replaced_catalog(out), word, &chips) : NULL;
@@ -171,6 +174,23 @@ bool replaced_cards(Replaced *out, int cards, int gigabytes) {
     out->vram = arena_format(out->arena, "%d", gigabytes);
     out->sized = true;
     return out->any = true, out->vram && (!counts || replaced_add(out, "--chips=%d", cards > 0 ? cards : 1));
+}
+
+bool replaced_cards_text(Replaced *out, const char *value, bool machine, bool *ok) {
+    static const char CARDS[] = "1050 1060 1070 1080 1660 2060 2070 2080 3050 3060 3070 3080 3090 4060 4070 4080 4090 "
+                                "5060 5070 5080 5090";
+    int cards, gigabytes, last = 0;
+    const char *comma = strchr(value, ',');
+    size_t first = comma ? (size_t)(comma - value) : 0;
+    if (!machine) return false;
+    if (word_among(CARDS, value)) return *ok = replaced_add(out, "--chip=rtx%s", value), true;
+    if (sscanf(value, "%4dx%4d%n", &cards, &gigabytes, &last) == 2 && cards > 0 && strcasecmp(value + last, "gb") == 0)
+        return *ok = replaced_cards(out, cards, gigabytes), true;
+    if (!comma || strlen(comma + 1) != first || strncmp(value, comma + 1, first) != 0 ||
+        !replaced_is_chip(out, comma + 1))
+        return false;
+    out->sized = true;
+    return *ok = replaced_add(out, "--chip=%s", comma + 1) && replaced_add(out, "--chips=2"), true; /* "3090,3090" */
 }
 
 bool replaced_add_served(Replaced *out) {

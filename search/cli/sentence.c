@@ -119,10 +119,10 @@ static int part_of_machine(Replaced *out, char **words, int left) {
 bool replaced_machine_text(Replaced *out, const char *text, bool *ok) {
     char *copy = arena_text(out->arena, text), *rest = NULL, *words[12];
     int count = 1, before = out->count;
-    if (strchr(text, ',') && !strchr(text, '=')) return false; /* a list of chips */
-    words[0] = (char *)"";                                     /* part_of_machine() looks at the word before */
-    for (char *word = copy ? strtok_r(copy, " ,=*_;", &rest) : NULL; word && count < (int)COUNT_OF(words);
-         word = strtok_r(NULL, " ,=*_;", &rest))
+    if (strchr(text, ',') && !strpbrk(text, "={")) return false; /* a list of chips */
+    words[0] = (char *)"";                                       /* part_of_machine() looks at the word before */
+    for (char *word = copy ? strtok_r(copy, " ,=*_;{}\":", &rest) : NULL; word && count < (int)COUNT_OF(words);
+         word = strtok_r(NULL, " ,=*_;{}\":", &rest))
         if (!word_among("type count kind name nvidia node nodes sxm sxm5 sxm4 gpu gpus", word)) words[count++] = word;
     for (int i = 1, read; i<count; i += read> 0 ? read : 1) {
         bool named = replaced_option(out, "--chip") && count_of(words[i]) == 0 && strcasecmp(words[i], "x") != 0;
@@ -361,6 +361,9 @@ static int joined_number(Replaced *out, char **words, int left) {
         bool is = known && (word_among(SIZES, name) || meaning_is(&meaning, "microbatch_sequences"));
         return !option ? 0 : !is ? -1 : out->word(out, &option, 1);
     }
+    const char *stored = digits == 0 && strpbrk(word, "0123456789") ? word_value("precision", word, NULL) : NULL;
+    if (stored && strcmp(command_kind(out->command), "serving") == 0)
+        return replaced_advise(out, "%s is read as %s", word, stored) && replaced_add(out, "--precision=%s", stored);
     if (sscanf(word, "%4dx%4d%n", &cards, &gigabytes, &end) == 2 && strcasecmp(word + end, "gb") == 0 && cards > 0)
         return replaced_cards(out, cards, gigabytes) ? 1 : 0;
     if (digits > 0 && strcasecmp(word + digits, "gb") == 0 && !replaced_option(out, "--chip") && !out->vram &&

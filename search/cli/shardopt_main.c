@@ -157,7 +157,7 @@ static int answer_question(int argc, char **argv, Streams streams, Error *error)
     char **both = vs ? ARENA_NEW(&arena, char *, (size_t)argc + 2) : NULL; /* each is of this command */
     if (vs && !both) error_memory(error);
     if (both) {
-        both[0] = words[0], both[1] = command;
+        both[0] = words[0], both[1] = strcmp(command, "plan") == 0 ? (char *)"best" : command; /* no task is said */
         memcpy(both + 2, words + 1, (size_t)(argc - 1) * sizeof *words);
         code = answer_both(argc + 1, both, vs + 1, streams, error);
     }
@@ -293,6 +293,8 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     const WordRow *row = word_row("command", word);
     if ((strncmp(word, "fine", 4) == 0 || strcmp(word, "ft") == 0) && row && !words_say(argc - 1, argv + 1, WORDS_TUNE))
         return tune_all(argc, argv, streams, error);
+    if (word_among("max-context max-seq max-seq-len max-length longest-context longest-sequence", word))
+        argv[1] = (char *)"longest context"; /* a question */
     if (is_question(argc, argv)) return answer_question(argc, argv, streams, error);
     bool of_model = is_of_model(argc, argv);
     bool second = argc > 2 && (word_row("command", argv[2]) || word_among("plan inference rl sweep", argv[2]));

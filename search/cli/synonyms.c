@@ -24,18 +24,11 @@ static bool add_typed(Replaced *out, const char *option, const char *value, bool
     if (chips && sscanf(value, "%6dx%4d%n", &hosts, &each, &end) == 2 && !value[end] &&
         !replaced_is_chip(out, times + 1))
         return *ok = replaced_add(out, "--chips=%lld", (long long)hosts * each), true;
-    int cards, gigabytes, last = 0;
-    static const char CARDS[] =
-        "1050 1060 1070 1080 1660 2060 2070 2080 3050 3060 3070 3080 3090 4060 4070 4080 4090 5060 "
-        "5070 5080 5090";
-    if (chips && word_among(CARDS, value)) return *ok = replaced_add(out, "--chip=rtx%s", value), true;
-    if ((chips || chip) && sscanf(value, "%4dx%4d%n", &cards, &gigabytes, &last) == 2 && cards > 0 &&
-        strcasecmp(value + last, "gb") == 0)
-        return *ok = replaced_cards(out, cards, gigabytes), true;
+    if (replaced_cards_text(out, value, chips || chip, ok)) return true;
     if ((chips || chip) && replaced_is_filler(value)) return *ok = out->any = true; /* "--gpus lambda gpu_8x_a100" */
     if (chips || chip)
         return replaced_machine(out, value, chip && out->sized, ok) ||
-               (*ok && strpbrk(value, " =*,_") && isalpha((unsigned char)value[strspn(value, "0123456789,. ")]) &&
+               (*ok && strpbrk(value, " =*,_{") && isalpha((unsigned char)value[strspn(value, "0123456789,. {\"")]) &&
                 replaced_machine_text(out, value, ok));
     char *plan = word_among("plan train-plan rollout", option) ? replaced_degrees(out, value) : NULL;
     char *copies = plan && strcmp(option, "rollout") == 0 ? strstr(plan, "data=") : NULL;
@@ -214,6 +207,9 @@ static int replace_valued(Replaced *out, const char *option, const char *value, 
                    tokens % 8192 != 0;
     if (awkward && replaced_has(out, "batch-tolerance") && !out->loose)
         if (!(out->loose = replaced_add(out, "--batch-tolerance=3%%"))) return 0; /* as sequences divide it */
+    if (strcmp(option, "offload") == 0 && word_among("cpu host", value) &&
+        !replaced_advise(out, "what fits stays in HBM: the optimizer may lie on the host, where it has to"))
+        return 0;
     if (add_typed(out, option, value, &ok)) return ok ? read : 0;
     const char *meant = replaced_size(out, option, value, &ok);
     if (strcmp(option, "precision") == 0 && replaced_option(out, "--precision") &&
@@ -336,7 +332,10 @@ static int replaced_word(Replaced *out, char **words, int left) {
         return machine ? replace_unknown(out, words, NULL, read) : replaced_keep(out, words[0]);
     }
     for (int i = 0; i < out->command->option_count && word[1] != '-' && (!word[2] || word[2] == '='); i++)
-        if (command_has_option(out->command, i) && out->command->options[i].letter == word[1])
+        if (command_has_option(out->command, i) && out->command->options[i].letter == word[1] && word[1] == 'o' &&
+            value && replaced_has(out, "format") && word_among("json html csv markdown text", value))
+            return replaced_add(out, "--format=%s", value) ? read : 0;
+        else if (command_has_option(out->command, i) && out->command->options[i].letter == word[1])
             return replaced_keep(out, words[0]);
     int done = replace_adapters(out, word, words, left);
     if (done >= 0) return done;

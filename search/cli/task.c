@@ -60,6 +60,8 @@ static bool take_format(Task *task, const char *word) {
     task->any = true;
     task->format = row && strcmp(row->cell[2], "-") != 0 ? row->cell[2] : "";
     if (row && row->cell[4]) task->advice = row->cell[4];
+    if (task->subject == OF_TRAINING && word_among("trl axolotl llama-factory", task->format))
+        task->subject = OF_TUNING;
     if (row && row->cell[3] && *row->cell[3] && !add(task, row->cell[3])) return false;
     if (row && strcmp(task->format, "rl") == 0) task->format = arena_text(task->arena, word), task->subject = OF_RL;
     return row || !strpbrk(word, "./") || add(task, arena_format(task->arena, "--output=%s", word));
@@ -200,9 +202,7 @@ static int format_at(Task *task, int argc, char **argv) {
     return 0;
 }
 
-static bool is_command(const char *word) {
-    return command_is(word) || (word[0] != '-' && word_row("command", word));
-}
+static bool is_command(const char *word) { return command_is(word) || (word[0] != '-' && word_row("command", word)); }
 
 /* The way of a task, unless the line says it: "--lora 8 --mode lora"; the rank of adapters may be another word. */
 static bool add_way(Task *task, char **words, int count) {
@@ -231,9 +231,11 @@ char **task_words(int *argc, char **argv, Arena *arena, const char **advice) {
         memcpy(swapped, argv, (size_t)*argc * sizeof *swapped);
         first = argv[2], swapped[1] = argv[2], swapped[2] = argv[1], argv = swapped, begins = 2;
     }
-    bool emits = first && strcmp(first, "emit") == 0 && *argc > 2;
+    const WordRow *row = first ? word_row("command", first) : NULL;
+    bool emits = first && (strcmp(first, "emit") == 0 || (row && strcmp(row->cell[2], "emit") == 0)) && *argc > 2;
     if (first) take_task(&task, first), task.any = false;
     task.sweeps = first && strcmp(first, "sweep") == 0;
+    bool trainer = false;
     int at = emits ? format_at(&task, *argc, argv) : 0;
     for (int i = begins; at >= 0 && i < *argc; i++) {
         bool of_format = at > 0 && (i == at || (i == at - 1 && i > 1 && argv[i][0] == '-' && argv[at][0] != '-'));
@@ -243,11 +245,14 @@ char **task_words(int *argc, char **argv, Arena *arena, const char **advice) {
                        strcasestr(argv[i], "node") || strcasestr(argv[i], "instance") ||
                        strncmp(argv[i], "--hw", 4) == 0;
         if (of_format) continue;
+        trainer = trainer || strstr(argv[i], "model_name_or_path");
         int read = read_option(&task, argv + i, *argc - i);
         if (read < 0 || (read == 0 && !add(&task, argv[i]))) return NULL;
         i += read > 0 ? read - 1 : 0;
     }
     if (at < 0) return NULL;
+    if (trainer && !first && task.subject == OF_TRAINING && !task.verb) /* as TRL and the Trainer of HF call it */
+        task.subject = OF_TUNING, task.any = true;
     if (!task.any) return argv;
     int options = task.count, own = 0;
     if (!add_command(&task, first)) return NULL;

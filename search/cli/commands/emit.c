@@ -105,6 +105,9 @@ typedef struct {
 
 static bool write_emitted(void *plan, FILE *out, Error *error) {
     EmittedPlan *own = plan;
+    const Chip *chip = &own->ranked->request->question.chip;
+    if (chip->sixteen_bits[0] == 'f' && strcmp(own->format->name, "deepspeed") != 0)
+        emit_note(&own->notes, "%s multiplies in fp16: write fp16 where bf16 stands", chip->title);
     return emit_write(own->format, own->ranked->request, own->ranked, &own->notes, out, error);
 }
 

@@ -167,7 +167,8 @@ static bool add_zero(const LaunchJob *job, const LaunchTerms *terms, cJSON *to) 
 static bool add_precision(const LaunchJob *job, const LaunchTerms *terms, cJSON *to) {
     const StateDtypes *dtypes = &job->request->question.state_dtypes;
     bool lean = dtypes->master == DTYPE_NONE || dtypes->master == DTYPE_BF16;
-    cJSON *bf16 = json_add_object(to, "bf16");
+    bool half = !lean && job->request->question.chip.sixteen_bits[0] == 'f'; /* V100, T4 */
+    cJSON *bf16 = json_add_object(to, half ? "fp16" : "bf16");
     bool ok = json_add_bool(bf16, "enabled", true);
     if (lean) ok = ok && json_add_bool(bf16, "bf16_master_weights_and_grads", true);
     if (lean && dtypes->first == DTYPE_BF16 && dtypes->second == DTYPE_BF16)
