@@ -153,7 +153,7 @@ _shardopt_values() { # COMMAND OPTION
         --objective) echo 'time chip-hours cost' ;;
         --sensitivity) echo 'fast none all rows' ;;
         --precision) echo 'bf16 fp8 mxfp8 nvfp4 int8' ;;
-        --optimizer) echo 'adamw adafactor muon sgd sgd-momentum' ;;
+        --optimizer) echo 'adamw adafactor muon lion sophia came sgd sgd-momentum adamw8bit lion8bit' ;;
         --remat) echo 'auto none full' ;;
         --offload) echo 'auto none optimizer activations all parameters' ;;
         --profile) echo 'default ideal' ;;

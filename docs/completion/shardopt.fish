@@ -89,7 +89,7 @@ complete -c shardopt -n '__shardopt_in plan' -l top -x -d 'show the K best plans
 complete -c shardopt -n '__shardopt_in plan' -l variants -d 'show every placement and knob setting as a plan of its own'
 complete -c shardopt -n '__shardopt_in plan' -l sensitivity -x -a 'fast none all rows' -d 'extra searches for sensitivities and alternatives: none, rows, fast, all'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep trace bench' -l precision -x -a 'bf16 fp8 mxfp8 nvfp4 int8' -d 'bf16, fp8, mxfp8, nvfp4 or int8, where the chip has it (bf16)'
-complete -c shardopt -n '__shardopt_in plan explain emit check sweep trace bench' -l optimizer -x -a 'adamw adafactor muon sgd sgd-momentum' -d 'adamw, adafactor, muon, sgd, sgd-momentum, or a file (adamw)'
+complete -c shardopt -n '__shardopt_in plan explain emit check sweep trace bench' -l optimizer -x -a 'adamw adafactor muon lion sophia came sgd sgd-momentum adamw8bit lion8bit' -d 'adamw, adafactor, muon, lion, sgd ..., or a file (adamw)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l state-dtypes -x -d 'like "parameters=bf16 gradients=fp32 master=fp32 moments=bf16"'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep trace bench' -l remat -x -a 'auto none full' -d 'auto, none, full, full:40, save_qkv_proj ..., "qkv=saved" (auto)'
 complete -c shardopt -n '__shardopt_in plan explain emit check sweep' -l offload -x -a 'auto none optimizer activations all parameters' -d 'what may go to the host: none, optimizer, activations, all (auto), parameters'

@@ -115,6 +115,14 @@ static Replaced reading_of(Arena *arena, int argc, char **argv) {
     return out;
 }
 
+/* Notes a machine that a word without an option is: what it would be is not kept. */
+static void note_machine(Replaced *out, const char *word) {
+    bool ok = true;
+    out->count = 0, out->words = NULL, out->room = 0;
+    if (word[0] == '-') return;
+    out->sized = out->sized || (replaced_machine(out, word, false, &ok), !ok) || out->instance;
+}
+
 bool words_need_machines(const Command *command, int argc, char **argv) {
     Arena arena = {0};
     Replaced out = {.command = command, .arena = &arena};
@@ -125,13 +133,12 @@ bool words_need_machines(const Command *command, int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         Meaning meaning;
         const char *value = strchr(argv[i], '=') ? strchr(argv[i], '=') + 1 : i + 1 < argc ? argv[i + 1] : NULL;
-        bool ok = true, is = argv[i][0] == '-' && replaced_meaning(&out, argv[i], value, &meaning) && meaning.own < 0;
+        bool is = argv[i][0] == '-' && replaced_meaning(&out, argv[i], value, &meaning) && meaning.own < 0;
         for (size_t k = 0; k < COUNT_OF(LOADS) && is; k++) loaded = loaded || meaning_is(&meaning, LOADS[k]);
         loaded = loaded || (is && meaning_is(&meaning, "--objective cost"));
-        out.count = 0, out.words = NULL, out.room = 0; /* what a machine would be is not kept */
-        out.sized = out.sized || (argv[i][0] != '-' && (replaced_machine(&out, argv[i], false, &ok), !ok));
+        note_machine(&out, argv[i]);
         out.sized = out.sized || strncmp(argv[i], "--from", 6) == 0 || strcmp(argv[i], "--help") == 0 ||
-                    strncmp(argv[i], "--slice", 7) == 0 || (out.instance && argv[i][0] != '-');
+                    strncmp(argv[i], "--slice", 7) == 0;
     }
     bool sized = out.sized || out.conditions || out.roles;
     arena_free(&arena);
@@ -141,6 +148,10 @@ bool words_need_machines(const Command *command, int argc, char **argv) {
 bool words_say(int argc, char **argv, WordsOf what) {
     Arena arena = {0};
     Replaced out = reading_of(&arena, argc, argv);
+    for (int i = 1; i < argc && what == WORDS_MACHINE; i++) {
+        note_machine(&out, argv[i]);
+        out.sized = out.sized || (argv[i][0] != '-' && replaced_is_chip(&out, argv[i]));
+    }
     arena_free(&arena);
     for (int i = 1; i < argc && what == WORDS_TUNE; i++) out.tuned = out.tuned || strcmp(argv[i], "--help") == 0;
     if (what == WORDS_MACHINE) return out.sized || out.counted || out.vram;

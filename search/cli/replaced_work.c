@@ -106,9 +106,7 @@ static bool add_steps(Replaced *out) {
     Error none = {0};
     if (epochs && all && out->tuned && strtod(epochs, NULL) > 1 && !out->dataset &&
         number_real(all, "", 1, 1e18, &once, &none)) /* of the data, once */
-        return replaced_put(out, "--tokens", arena_format(out->arena, "--tokens=%.0f", once * strtod(epochs, NULL))) &&
-               replaced_advise(out, "%s tokens in %s epochs are --tokens %.4g", all, epochs,
-                               once * strtod(epochs, NULL));
+        return replaced_advise(out, "%s tokens are those of all %s epochs", all, epochs);
     if (out->dataset > 0 && !replaced_option(out, "--tokens") &&
         !replaced_add(out, "--tokens=%.0f", out->dataset * max_real(1, epochs ? strtod(epochs, NULL) : 1)))
         return false;

@@ -52,8 +52,8 @@ int replaced_chip_words(Replaced *out, char **words, int left, char name[64]) {
                       strcasecmp(words[count - 1] + length - 2, "gb") == 0;
         snprintf(joined + used, sizeof joined - used, "%s%.*s", used ? "-" : "", (int)length - memory,
                  words[count - 1]);
-        bool plural = strlen(joined) > 1 && tolower((unsigned char)joined[strlen(joined) - 1]) == 's' &&
-                      !replaced_is_chip(out, joined);
+        bool plural = strcasecmp(words[count - 1], "gbs") != 0 && strlen(joined) > 1 &&
+                      tolower((unsigned char)joined[strlen(joined) - 1]) == 's' && !replaced_is_chip(out, joined);
         if (plural) joined[strlen(joined) - 1] = '\0';
         if (replaced_is_chip(out, joined) || catalog_instance(replaced_catalog(out), joined, &each))
             found = count, snprintf(name, 64, "%s", joined);

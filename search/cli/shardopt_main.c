@@ -112,7 +112,7 @@ static int plan_or_serve(int argc, char **argv, const char *verb, Streams stream
     bool plain = code == EXIT_NO_PLAN && error->kind == ERROR_NONE && are_text(argc, argv, &files),
          plan = verb && strcmp(verb, "plan") == 0;
     for (int i = 1; i < argc && plain; i++) plain = !word_among("-q --quiet", argv[i]);
-    if (!plain || words_say(argc, argv, WORDS_TRAIN)) return code;
+    if (!plain || COMMANDS[0]->other(argc, argv) || words_say(argc, argv, WORDS_TRAIN)) return code;
     if (plan) fprintf(streams.err, "shardopt: advice: this is of training; `shardopt serve` is of serving\n");
     if (verb) return code;
     fprintf(streams.err, "shardopt: advice: no task is said, and no training fits: serving follows\n");

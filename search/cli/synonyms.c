@@ -276,7 +276,7 @@ static int replace_model(Replaced *out, const char *option, char *value, char **
     if (joined && strcmp(option, "model") == 0 && zoo_of_repository(replaced_zoo(out), joined)) /* llama3, 70B */
         return (joined = arena_format(out->arena, "--model=%s", joined)) && replaced_put(out, "--model", joined);
     const char *last = strchr("/.~", *value) ? strrchr(value, '/') : NULL; /* a folder that is not here */
-    if (last && !text_ends_in(value, ".json") && zoo_of_repository(replaced_zoo(out), last + 1))
+    if (last && !out->scripted && !text_ends_in(value, ".json") && zoo_of_repository(replaced_zoo(out), last + 1))
         return replaced_advise(out, "%s is not here: %s is planned, of the zoo", value, last + 1) &&
                        replaced_add(out, "--%s=%s", option, last + 1)
                    ? 1

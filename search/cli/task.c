@@ -206,7 +206,13 @@ static bool is_command(const char *word) { return command_is(word) || (word[0] !
 
 /* The way of a task, unless the line says it: "--lora 8 --mode lora"; the rank of adapters may be another word. */
 static bool add_way(Task *task, char **words, int count) {
-    if (task->subject == OF_TUNING && task->format && !task->way) task->way = "--task=sft";
+    static const char SAID[] = "--sft --dpo --lora --qlora --freeze --task --full";
+    bool said = false;
+    for (int i = 0; i < count; i++) {
+        char *name = arena_format(task->arena, "%.*s", (int)strcspn(words[i], "="), words[i]);
+        said = said || !name || word_among(SAID, name);
+    }
+    if (task->subject == OF_TUNING && task->format && !task->way && !said) task->way = "--task=sft";
     size_t length = task->way ? strcspn(task->way, "=") : 0;
     if (length > 4 && strncmp(task->way + length - 4, "lora", 4) == 0)
         task->way = arena_format(task->arena, "%.*s", (int)length, task->way);
