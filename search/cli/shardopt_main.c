@@ -111,7 +111,8 @@ static int plan_or_serve(int argc, char **argv, const char *verb, Streams stream
     int code = command_run(COMMANDS[0], argc, argv, streams, error);
     bool plain = code == EXIT_NO_PLAN && error->kind == ERROR_NONE && are_text(argc, argv, &files),
          plan = verb && strcmp(verb, "plan") == 0;
-    for (int i = 1; i < argc && plain; i++) plain = !word_among("-q --quiet", argv[i]);
+    for (int i = 1; i < argc && plain; i++) /* a line of our own options is of training, and says so by its exit code */
+        plain = !word_among("-q --quiet", argv[i]) && (plan || strncmp(argv[i], "--model", 7) != 0);
     if (!plain || COMMANDS[0]->other(argc, argv) || words_say(argc, argv, WORDS_TRAIN)) return code;
     if (plan) fprintf(streams.err, "shardopt: advice: this is of training; `shardopt serve` is of serving\n");
     if (verb) return code;

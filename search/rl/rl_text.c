@@ -301,7 +301,7 @@ static void write_assumed(const RlQuestion *question, const RlStep *best, TextOu
     prose_item(&line, ", ", "engines take %.0f%% of HBM", 100 * question->engine_memory[best->way == RL_COLOCATED]);
     prose_add(&line, "; %s of %s HBM usable to train.",
               number_bytes(best->trainer.plan->estimate.memory_limit_bytes, a),
-              number_bytes(question->chip.hbm_bytes.value, b));
+              number_bytes(best->trainer.plan->request->question.chip.hbm_bytes.value, b));
     prose_write(out, "Assumed: ", "  ", line.text);
 }
 

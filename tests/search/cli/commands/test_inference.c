@@ -279,7 +279,7 @@ Test(command_inference, lengths_of_a_file) {
     unlink(path);
 }
 
-/* A page has five pictures, with their figures in four tables, and nothing that a browser would fetch. */
+/* A page has nine pictures, with their figures in six tables, and nothing that a browser would fetch. */
 Test(command_inference, a_page_loads_nothing) {
     Run result = run("--model|70b|--chip|h100|--nodes|1|--format|html");
     static const char *const LOADS[] = {"<script src", "src=", "url(http", "<link", "@import", "<img", "<iframe"};
@@ -288,8 +288,8 @@ Test(command_inference, a_page_loads_nothing) {
     for (size_t i = 0; i < COUNT_OF(LOADS); i++) cr_expect(!strstr(result.out, LOADS[i]), "%s", LOADS[i]);
     for (const char *at = result.out; (at = strstr(at, "<svg ")); at++) pictures++;
     for (const char *at = result.out; (at = strstr(at, "The figures as a table")); at++) tables++;
-    cr_expect_eq(pictures, 5);
-    cr_expect_eq(tables, 4);
+    cr_expect_eq(pictures, 9);
+    cr_expect_eq(tables, 6);
     cr_expect(strstr(result.out, "lowest latency") && strstr(result.out, "all_reduce"));
     free(result.out);
     result = run("--model|405b|--chip|h100|--chips|1|--format|html");
