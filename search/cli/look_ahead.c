@@ -19,18 +19,12 @@ static bool is_of_maxtext(const char *word) {
            strstr(word, "ici_") || strstr(word, "base_emb") || typed_slice(value);
 }
 
-static bool trains_pairs(const char *word) {
-    const WordRow *row = word_row("command", word);
-    return row && row->cell[3] && strcmp(row->cell[3], "--task=dpo") == 0;
-}
-
 /* What a word says whatever command it is of. */
 static void note_any(Replaced *out, const char *word, const char *next) {
     out->scripted = out->scripted || word_among("-q --quiet --json --csv --format=json --format=brief", word) ||
                     (strcmp(word, "--format") == 0 && next && word_among("json brief csv", next));
     out->qlora = out->qlora || strcmp(word, "--qlora") == 0;
-    out->pairs = out->pairs || strcmp(word, "--task=dpo") == 0 || trains_pairs(word + strspn(word, "-")) ||
-                 (*word == '-' && next && trains_pairs(next));
+    out->pairs = out->pairs || strcmp(word, "--task=dpo") == 0;
     if (strncmp(word, "--question", 10) == 0) out->sentence = true, out->question = word[10] ? word + 11 : NULL;
     out->vllm =
         out->vllm || strstr(word, "=vllm") || (strcmp(word, "--engine") == 0 && next && strcmp(next, "vllm") == 0);
@@ -61,9 +55,8 @@ static void note_word(Replaced *out, const char *word, const char *next) {
         if (number_tokens(value, "", 1, 1 << 30, &tokens, &none)) out->seq = (long)tokens;
     }
     int number = value ? atoi(value) : 0;
-    static const char CLOUDS[] = "aws azure oci lambda coreweave runpod vast nebius crusoe together";
     out->counted =
-        out->counted || (value && strncmp(meaning.what, "note", 4) == 0 && word_among(CLOUDS, value)); /* of GPUs */
+        out->counted || (value && strncmp(meaning.what, "note", 4) == 0 && word_says("ask", "clouds", value));
     for (size_t i = 0; i < COUNT_OF(SIZES); i++) out->sized = out->sized || meaning_is(&meaning, SIZES[i]);
     for (size_t i = 0; i < COUNT_OF(TUNED); i++) out->tuned = out->tuned || meaning_is(&meaning, TUNED[i]);
     const WordRow *way = meaning_is(&meaning, "@way") && value ? word_row("command", value) : NULL;
@@ -99,7 +92,8 @@ void replaced_look_ahead(Replaced *out, int argc, char **argv) {
     for (int pass = 0; pass < 2; pass++) { /* what is tuned decides what other words mean */
         out->foreign = 0;
         for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
-            const WordRow *way = word_row("command", argv[i]);
+            const WordRow *way = word_row("command", argv[i] + strspn(argv[i], "-")); /* "dpo", "--dpo" */
+            out->pairs = out->pairs || (way && way->cell[3] && strcmp(way->cell[3], "--task=dpo") == 0);
             out->tuned = out->tuned || (way && way->cell[3] && *way->cell[3] && strcmp(way->cell[2], "plan") == 0 &&
                                         !strstr(way->cell[3], "--for") && argv[i][0] != '-');
             note_word(out, argv[i], i + 1 < argc ? argv[i + 1] : NULL);

@@ -83,12 +83,13 @@ static int read_config(Replaced *out, Typed typed) {
     if (!deep && !file_is_there(typed.value) && replaced_has(out, "model") &&
         zoo_of_repository(replaced_zoo(out), typed.value)) /* "--config meta-llama/Llama-3.2-3B" */
         return replaced_add(out, "--model=%s", typed.value) ? typed.read : 0;
-    if (!replaced_has(out, option))
-        return replaced_refuse(out, arena_format(out->arena, "%.*s", (int)strcspn(typed.word, "="), typed.word),
-                               "is no option here; `shardopt explain --from-config FILE` prices a configuration, and "
-                               "--model NAME or a config.json is planned")
-                   ? typed.read
-                   : 0;
+    if (!replaced_has(out, option)) {
+        const char *name = arena_format(out->arena, "%.*s", (int)strcspn(typed.word, "="), typed.word);
+        static const char WHY[] =
+            "is no option here; `shardopt explain --from-config FILE` prices a configuration, and "
+            "--model NAME or a config.json is planned";
+        return name && replaced_refuse(out, name, WHY) ? typed.read : 0;
+    }
     return replaced_add(out, "--%s=%s", option, typed.value) ? typed.read : 0;
 }
 
@@ -127,16 +128,20 @@ static int read_tokens_rate(Replaced *out, Typed typed) {
     return out->any = true, typed.read;
 }
 
-/* "--tokens-per-day 2B". */
-static int read_daily(Replaced *out, Typed typed) {
+/* "10e9", "2B": tokens. False: it is no number of them. */
+static bool tokens_of(Replaced *out, const char *value, double *tokens) {
     Error none = {0};
-    const char *unit = typed.value ? typed.value + strspn(typed.value, "0123456789.") : "";
-    char *number = typed.value ? arena_format(out->arena, "%.*s%s", (int)(unit - typed.value), typed.value,
-                                              toupper((unsigned char)*unit) == 'B' ? "G" : unit)
-                               : NULL;
-    double tokens;
-    if (!number || !number_real(number, "", 1, 1e18, &tokens, &none)) return -1;
-    double days = strcasestr(typed.word, "month") ? 30 : strcasestr(typed.word, "week") ? 7 : 1;
+    const char *unit = value ? value + strspn(value, "0123456789.") : "";
+    char *number = value ? arena_format(out->arena, "%.*s%s", (int)(unit - value), value,
+                                        toupper((unsigned char)*unit) == 'B' ? "G" : unit)
+                         : NULL;
+    return number && number_real(number, "", 1, 1e18, tokens, &none);
+}
+
+/* "--tokens-per-day 2B", "--tokens-per-month 3B". */
+static int read_daily(Replaced *out, Typed typed) {
+    double tokens, days = strcasestr(typed.word, "month") ? 30 : strcasestr(typed.word, "week") ? 7 : 1;
+    if (!tokens_of(out, typed.value, &tokens)) return -1;
     return out->tokens_rate = tokens / (days * DAY_SECONDS), out->any = true, typed.read;
 }
 
@@ -260,7 +265,7 @@ static int read_number(Replaced *out, Typed typed, const char *which) {
     if (strcmp(which, "engines") == 0) out->engines = (int)min_real(65536, number);
     if (strcmp(which, "loras") == 0) out->loras = (int)min_real(4096, number);
     if (strcmp(which, "lora_rank") == 0) out->lora_rank = (int)min_real(4096, number);
-    if (strcmp(which, "user_daily") == 0) out->user_daily = number * times;
+    if (strcmp(which, "user_daily") == 0) out->user_rate = number * times / DAY_SECONDS;
     if (strcmp(which, "peak") == 0) out->peak = number;
     if (strcmp(which, "nics") == 0) out->nics = (int)min_real(64, number);
     if (strcmp(which, "steps") == 0) out->steps = number * times;
@@ -354,14 +359,7 @@ static int read_params(Replaced *out, Typed typed) {
 
 /* Tokens of a batch job: answers of so many, as requests. */
 static int read_job(Replaced *out, Typed typed) {
-    Error none = {0};
-    double tokens;
-    const char *unit = typed.value ? typed.value + strspn(typed.value, "0123456789.") : "";
-    char *number = typed.value ? arena_format(out->arena, "%.*s%s", (int)(unit - typed.value), typed.value,
-                                              toupper((unsigned char)*unit) == 'B' ? "G" : unit)
-                               : NULL;
-    if (!number || !number_real(number, "", 1, 1e18, &tokens, &none)) return -1;
-    return out->any = true, out->job = tokens, typed.read;
+    return tokens_of(out, typed.value, &out->job) ? (out->any = true, typed.read) : -1;
 }
 
 /* Answers of a step, which are --prompts times --samples; few of them are those of a prompt. */

@@ -74,7 +74,7 @@ struct Replaced {
     double hourly;                       /* dollars an hour of an instance; 0: not said */
     int actor_gpus, engines;             /* RL's GPUs that train on a host, and its engines; 0: not said */
     int loras, lora_rank;                /* adapters that are served, and their rank; 0: not said */
-    double user_daily, peak;             /* tokens of a user a day, and the peak by the mean; 0: not said */
+    double user_rate, peak;              /* tokens a second of a user, and the peak by the mean; 0: not said */
     bool pcie, pairs;                    /* boards without NVLink; what is tuned are preference pairs */
     const char *sizes;                   /* a model's sizes, "hidden_size=4096 "; NULL: none */
     Catalog catalog;                     /* replaced_catalog() */
@@ -169,8 +169,10 @@ bool replaced_add_size(Replaced *out);
 /* The chip of the memory that the line says, and the price of one of an instance. False: memory is out. */
 bool replaced_add_memory(Replaced *out);
 bool replaced_add_job(Replaced *out);
-/* Adapters and users of serving, each of which two words say. False: memory is out. */
+/* Adapters and users of serving, each of which two words say; the board without NVLink of the chip that the line has.
+ * False: memory is out. */
 bool replaced_add_served(Replaced *out);
+bool replaced_add_board(Replaced *out);
 /* The value of an option among the words as they became; NULL: it is not there. */
 const char *replaced_option(const Replaced *out, const char *option);
 /* Puts a word in the place of an option with its value, which is there; NULL: takes it away. True. */

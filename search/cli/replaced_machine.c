@@ -22,9 +22,10 @@ bool replaced_is_instance(Replaced *out, const char *name) {
 /* An instance of a cloud as a chip, of which --nodes counts instances; false: it is none (*ok), or memory is out. */
 static bool add_instance(Replaced *out, const char *word, bool *ok) {
     int chips = 0;
-    static const char *const CLOUDS[] = {"aws:", "gcp:", "azure:", "oci:", "lambda:"};
-    for (size_t i = 0; i < COUNT_OF(CLOUDS); i++)
-        if (strncasecmp(word, CLOUDS[i], strlen(CLOUDS[i])) == 0) word += strlen(CLOUDS[i]);
+    char cloud[16]; /* "azure:Standard_ND96amsr_A100_v4" */
+    size_t before = strcspn(word, ":");
+    snprintf(cloud, sizeof cloud, "%.*s", (int)min_whole(15, (int64_t)before), word);
+    if (word[before] && (strcmp(cloud, "gcp") == 0 || word_says("ask", "clouds", cloud))) word += before + 1;
     bool family = *word && strlen(word) < 6 && strchr("pPaA", word[0]) && isdigit((unsigned char)word[1]); /* "p5en" */
     bool may = isalpha((unsigned char)word[0]) && (strpbrk(word, ".-_") || strncasecmp(word, "nvl", 3) == 0 || family);
     const Chip *chip = may ? catalog_instance(replaced_catalog(out), word, &chips) : NULL;
@@ -177,13 +178,11 @@ bool replaced_cards(Replaced *out, int cards, int gigabytes) {
 }
 
 bool replaced_cards_text(Replaced *out, const char *value, bool machine, bool *ok) {
-    static const char CARDS[] = "1050 1060 1070 1080 1660 2060 2070 2080 3050 3060 3070 3080 3090 4060 4070 4080 4090 "
-                                "5060 5070 5080 5090";
     int cards, gigabytes, last = 0;
     const char *comma = strchr(value, ',');
     size_t first = comma ? (size_t)(comma - value) : 0;
     if (!machine) return false;
-    if (word_among(CARDS, value)) return *ok = replaced_add(out, "--chip=rtx%s", value), true;
+    if (word_says("ask", "cards", value)) return *ok = replaced_add(out, "--chip=rtx%s", value), true;
     if (sscanf(value, "%4dx%4d%n", &cards, &gigabytes, &last) == 2 && cards > 0 && strcasecmp(value + last, "gb") == 0)
         return *ok = replaced_cards(out, cards, gigabytes), true;
     if (!comma || strlen(comma + 1) != first || strncmp(value, comma + 1, first) != 0 ||
@@ -194,32 +193,35 @@ bool replaced_cards_text(Replaced *out, const char *value, bool machine, bool *o
 }
 
 bool replaced_add_served(Replaced *out) {
-    const char *users = out->user_daily > 0 ? replaced_option(out, "--concurrency") : NULL;
+    const char *users = out->user_rate > 0 ? replaced_option(out, "--concurrency") : NULL;
     if (out->loras > 0 || out->lora_rank > 0) {
         int loras = out->loras > 0 ? out->loras : 1, rank = out->lora_rank > 0 ? out->lora_rank : 16;
         if (!replaced_add(out, "--adapters=%d:%d", loras, rank)) return false;
         if (out->lora_rank == 0 && !replaced_advise(out, "adapters are of rank 16, as none is said")) return false;
     }
     if (users) {
-        out->tokens_rate = out->user_daily * strtod(users, NULL) / 86400;
+        out->tokens_rate = out->user_rate * strtod(users, NULL);
         replaced_put(out, "--concurrency", NULL);
     }
     if (out->peak > 1 && out->tokens_rate > 0) out->tokens_rate *= out->peak;
-    if (!out->pcie) return true;
+    return true;
+}
+
+bool replaced_add_board(Replaced *out) {
     const char *name = replaced_option(out, "--chip");
-    const Chip *chip = name ? catalog_find(replaced_catalog(out), name) : NULL, *board = NULL;
-    int family = chip ? (int)strcspn(chip->name, "-") : 0;
-    static const char *const BOARDS[] = {"pcie-80g", "pcie-40g", "pcie"};
-    bool small = chip && strstr(chip->name, "40g");
-    for (size_t i = 0; i < COUNT_OF(BOARDS) && chip && !board && !strstr(chip->name, "pcie"); i++) {
-        char *other = arena_format(out->arena, "%.*s-%s", family, chip->name, BOARDS[small && i < 2 ? 1 - i : i]);
-        board = other ? catalog_find(replaced_catalog(out), other) : NULL;
+    const Chip *chip = out->pcie && name ? catalog_find(replaced_catalog(out), name) : NULL, *board = NULL;
+    if (!chip || chip->scaleup == SCALEUP_PCIE || strstr(chip->name, "pcie")) return true;
+    const char *const BOARDS[] = {strstr(chip->name, "40g") ? "pcie-40g" : "pcie-80g", "pcie"};
+    for (size_t i = 0; i < COUNT_OF(BOARDS) && !board; i++) {
+        char *other = arena_format(out->arena, "%.*s-%s", (int)strcspn(chip->name, "-"), chip->name, BOARDS[i]);
+        if (!other) return false;
+        board = catalog_find(replaced_catalog(out), other);
     }
-    if (board)
-        return replaced_put(out, "--chip", arena_format(out->arena, "--chip=%s", board->name)) &&
-               replaced_advise(out, "the board without NVLink is %s", board->name);
-    return !chip || chip->scaleup == SCALEUP_PCIE || strstr(chip->name, "pcie") ||
-           replaced_advise(out, "%s is planned with NVLink: its board without is not in the catalog", chip->name);
+    if (!board)
+        return replaced_advise(out, "%s is planned with NVLink: its board without is not in the catalog", chip->name);
+    char *word = arena_format(out->arena, "--chip=%s", board->name);
+    return word && replaced_put(out, "--chip", word) &&
+           replaced_advise(out, "the board without NVLink is %s", board->name);
 }
 
 /* A batch job of so many tokens as requests. False: memory is out. */

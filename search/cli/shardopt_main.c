@@ -262,19 +262,17 @@ static bool is_of_several(const Command *command, int argc, char **argv) {
 static int answer_plan(int argc, char **argv, const char *verb, Streams streams, Error *error) {
     /* What wants a machine, where the line has none; what says no task. */
     static const char MACHINES[] = "memory mem vram recommend suggest sizing",
-                      NEUTRAL[] =
-                          "memory mem vram recommend suggest sizing optimize best find search estimate cost size "
-                          "oom roofline shard parallelize run calc calculate predict auto cheapest fastest";
+                      NEUTRAL[] = "optimize best find search estimate cost size "
+                                  "oom roofline shard parallelize run calc calculate predict auto cheapest fastest";
     int own = verb != NULL;
     const Command *command = command_of_words(argc - own, argv + own);
     if (command == COMMANDS[0] && compares(argc, argv)) command = &COMMAND_SWEEP;
-    bool machines =
-        command == COMMANDS[0] && verb && word_among(MACHINES, verb) && !words_say(argc - 1, argv + 1, WORDS_MACHINE);
+    bool wants = verb && word_among(MACHINES, verb), neutral = wants || (verb && word_among(NEUTRAL, verb));
+    bool machines = command == COMMANDS[0] && wants && !words_say(argc - 1, argv + 1, WORDS_MACHINE);
     const char *question = machines && word_among("recommend suggest", verb) ? "--question=cheapest" : MANY;
     if (machines || is_of_several(command, argc - own, argv + own))
         return sweep_of(command, question, argc - own, argv + own, streams, error);
-    if (command == COMMANDS[0])
-        return plan_or_serve(argc - own, argv + own, verb && word_among(NEUTRAL, verb) ? NULL : verb, streams, error);
+    if (command == COMMANDS[0]) return plan_or_serve(argc - own, argv + own, neutral ? NULL : verb, streams, error);
     return command_run(command, argc - own, argv + own, streams, error);
 }
 
@@ -294,8 +292,7 @@ static int dispatch(int argc, char **argv, Streams streams, Error *error) {
     const WordRow *row = word_row("command", word);
     if ((strncmp(word, "fine", 4) == 0 || strcmp(word, "ft") == 0) && row && !words_say(argc - 1, argv + 1, WORDS_TUNE))
         return tune_all(argc, argv, streams, error);
-    if (word_among("max-context max-seq max-seq-len max-length longest-context longest-sequence", word))
-        argv[1] = (char *)"longest context"; /* a question */
+    if (word_says("ask", "longest", word)) argv[1] = (char *)"longest context"; /* a question */
     if (is_question(argc, argv)) return answer_question(argc, argv, streams, error);
     bool of_model = is_of_model(argc, argv);
     bool second = argc > 2 && (word_row("command", argv[2]) || word_among("plan inference rl sweep", argv[2]));

@@ -471,7 +471,9 @@ bool synonyms_replace(CommandLine *line, int *argc, char ***argv, Error *error) 
     if (!words || !out.words) return error_memory(error);
     replaced_look_ahead(&out, count, words);
     if (!read_all(&out, count, words)) return error_memory(error);
-    if (!replaced_add_memory(&out) || !replaced_add_job(&out) || !replaced_add_served(&out)) return error_memory(error);
+    if (!replaced_add_memory(&out) || !replaced_add_job(&out) || !replaced_add_served(&out) ||
+        !replaced_add_board(&out))
+        return error_memory(error);
     if (out.instance && !replaced_count_instances(&out)) return error_memory(error);
     if (!replaced_add_work(&out) || !replaced_add_size(&out)) return error_memory(error);
     if (!replaced_add_ranks(&out) || !replaced_add_model(&out)) return error_memory(error);

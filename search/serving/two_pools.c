@@ -207,8 +207,8 @@ static bool best_numbers(const Pair *pair, const ServingPoint *decode, int64_t *
     for (int64_t i = 1; i < pair->most_count && pair->most[i] > 0; i++) {
         int64_t most = pair->most[i];
         if (divided && !admits_pool(question, &pair->prompts->pools[0], LAYOUT_PREFILL_CHIPS, i)) continue;
-        while (divided && most > 0 && !admits_pool(question, &decode->pools[0], LAYOUT_DECODE_CHIPS, most)) most--;
         if (question->concurrency > 0) most = min_whole(most, question->concurrency / decode->pools[0].batch);
+        while (divided && most > 0 && !admits_pool(question, &decode->pools[0], LAYOUT_DECODE_CHIPS, most)) most--;
         double requests = most > 0 ? requests_of(pair, i, most, decode) : 0;
         if (question->rate > 0 && requests >= question->rate) { /* no more of either than it takes */
             double one = requests_of(pair, INT64_C(1) << 40, 1, decode);
