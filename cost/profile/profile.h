@@ -81,6 +81,7 @@ typedef struct {
     /* standard deviation of ln(measured / predicted) of one plan against others of the same model and machine, beyond
      * what the figures' own deviations explain; 0 means not known (ideal) */
     double plan_error;
+    bool ranks_by_time; /* --rank time: what is odd about a plan costs no rank (search/answer/odd.h) */
     /* the same of all plans of one software together, against those of another */
     double stack_error;
 

@@ -51,7 +51,7 @@ static bool was_searched(const Request *open, const SearchResult *best, const Re
                          const RankedPlan *plan) {
     for (int i = 0; i < best->subproblem_count; i++) {
         const SubproblemAnswer *subproblem = &best->subproblems[i];
-        if (subproblem->searched && subproblem->proof == PROOF_OPTIMAL &&
+        if (subproblem->searched && subproblem->end.kind != END_GAP &&
             plan_in_space(subproblem->request, of_plan, plan))
             return true;
     }

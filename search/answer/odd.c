@@ -77,7 +77,14 @@ OddSet plan_odd(const CostContext *setting, const Degrees *degrees, const Knobs 
 double odd_factor(const Profile *profile, OddSet odd) {
     double errors = 0;
     for (size_t i = 0; i < COUNT_OF(ODD); i++) errors += (odd >> i & 1) * ODD[i].errors;
+    if (profile->ranks_by_time) return 1;
     return 1 + profile->plan_error * errors;
+}
+
+int odd_count(OddSet odd) {
+    int count = 0;
+    for (; odd; odd &= odd - 1) count++;
+    return count;
 }
 
 double odd_most(const Profile *profile) { return odd_factor(profile, (1u << COUNT_OF(ODD)) - 1); }

@@ -17,6 +17,8 @@ OddSet plan_odd(const CostContext *setting, const Degrees *degrees, const Knobs 
 /* What the rank is longer by than the step: a factor, >= 1. */
 double odd_factor(const Profile *profile, OddSet odd);
 
+int odd_count(OddSet odd);
+
 /* The most that it can be. */
 double odd_most(const Profile *profile);
 

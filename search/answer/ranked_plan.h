@@ -40,10 +40,12 @@ typedef enum {
     ROW_USUAL,            /* the fastest of the degrees that are usually run */
     ROW_SUREST,           /* not the fastest, but the first of those tied with it, or best with what is odd in rank */
     ROW_ODD,              /* faster than the first, but odd (search/answer/odd.h) */
+    ROW_IN_HBM,           /* the fastest with nothing on the host, where the first has something there */
+    ROW_ON_HOST,          /* the fastest with the optimizer's state there, where the first has it in HBM */
     ROW_KIND_COUNT
 } RowKind;
 const char *row_kind_name(RowKind kind); /* "fastest" "launcher" "pipeline" "no_pipeline" "headroom" "usual"
-                                            * "surest" "odd" */
+                                            * "surest" "odd" "in_hbm" "on_host" */
 
 /* How far a plan may be off: search/answer/doubts.h. */
 typedef struct {

@@ -66,13 +66,28 @@ typedef struct {
     MemoryRows memory;
 } Shortfall;
 
+/* What a search has proven of its space (search/answer/search_end.h). */
+typedef enum {
+    END_NOT_SEARCHED,
+    END_OPTIMAL,          /* nothing is faster than its fastest plan */
+    END_GAP,              /* a limit or an interrupt left plans undecided, with a plan or without */
+    END_NONE_WITHIN,      /* no plan up to the limit of the search (SearchControl.limit_seconds) */
+    END_NOTHING_FITS,     /* every plan needs more HBM than there is: SearchResult.shortfall */
+    END_NOTHING_DIVIDES,  /* no plan has sizes that divide */
+    END_NOTHING_ADMITTED, /* --require, --for or what launchers take leave no plan */
+} SearchEndKind;
+typedef struct {
+    SearchEndKind kind;
+    double bound_seconds; /* ranked; no plan of the space takes less. INFINITY where there is none, 0 where not known */
+} SearchEnd;
+
 /* What one subproblem of a request came to. */
 typedef struct {
-    const Request *request; /* as it was searched */
+    const Request *request; /* as it was searched; where it was searched in two ways, the one with the best plan */
     bool searched;          /* false: a fallback that nobody needed, or a limit came before it */
-    RankedPlan *best;       /* NULL means that no plan of it fits, or that none is within the request's limit */
-    Proof proof;
-    double gap, best_bound_seconds;
+    RankedPlan *best;       /* NULL: there is none, for the reason in `end`, or none within the request's limit */
+    SearchEnd end;
+    double gap;
     Count plans_covered;
 } SubproblemAnswer;
 
@@ -83,6 +98,8 @@ typedef struct {
     double after_seconds;  /* wall time since the search began, for --timing only */
 } FirstPlan;
 
+enum { FASTER_MOST = 16 };
+
 typedef struct {
     /* The request that was searched: that of the subproblem that won; the request itself where there are none. The
      * certificate, the machines and the shortfall are of its search alone. */
@@ -92,7 +109,11 @@ typedef struct {
     RankedPlan *plans;
     int plan_count;
     const RankedPlan *fastest; /* where it is not the first of `plans`, though tied with it; else NULL */
-    const RankedPlan *odd;     /* the fastest of those that take less time than the first, but rank behind; or NULL */
+    /* The fastest of the plans that take less time than the first, but are seldom run (search/answer/odd.h), so that
+     * they rank behind; NULL: there is none. And how many there are, FASTER_MOST for so many or more. */
+    const RankedPlan *odd;
+    int faster_count;
+    bool unsettled; /* a limit came before it was known which plan comes first, and which are faster: PROOF_GAP */
     Certificate certificate;
     const SearchedMachine *machines;    /* certificate.machines of them: the one requested, then its idle shapes */
     const struct SearchLog *search_log; /* search/engine/proof/certificate.h; NULL unless the request wants it */

@@ -21,7 +21,7 @@ static double steps_of_hbm(const Request *request, double bytes) {
     return floor(bytes / (STEP_OF_HBM * request_cost_context(request).chip->hbm_bytes.value));
 }
 
-static double host_bytes(const RankedPlan *ranked) {
+double plan_host_bytes(const RankedPlan *ranked) {
     MemoryPart parts[MEMORY_PARTS_MAX];
     double in_flight, bytes = 0;
     int count = peak_parts(ranked->request, ranked, parts, &in_flight);
@@ -38,9 +38,10 @@ static double fullness(const RankedPlan *ranked) {
 }
 
 static TieKey key_of(const RankedPlan *ranked) {
-    TieKey key = {{[TIE_BY_UNMEASURED] = ranked->doubt.unmeasured_figures,
+    TieKey key = {{[TIE_BY_ODD] = odd_count(ranked->odd),
+                   [TIE_BY_UNMEASURED] = ranked->doubt.unmeasured_figures,
                    [TIE_BY_OPTIMIZER] = ranked->plan.knobs.offload_optimizer,
-                   [TIE_BY_HOST] = steps_of_hbm(ranked->request, host_bytes(ranked)),
+                   [TIE_BY_HOST] = steps_of_hbm(ranked->request, plan_host_bytes(ranked)),
                    [TIE_BY_HBM] = fullness(ranked),
                    [TIE_BY_STAGES] = (double)ranked->plan.degrees.of[ROLE_PIPELINE]}};
     for (Role role = 0; role < ROLE_COUNT; role++) key.of[TIE_BY_ROLES] += ranked->plan.degrees.of[role] > 1;
@@ -59,20 +60,39 @@ TieReason tie_reason(const RankedPlan *a, const RankedPlan *b, bool *less) {
     return (TieReason)reason;
 }
 
-void tie_order(const SearchControl *control, double fastest, RankedPlan *plans, int count) {
+const char *tie_reason_words(TieReason reason) {
+    static const char *const WORDS[] = {[TIE_BY_ODD] = "run by more people",
+                                        [TIE_BY_UNMEASURED] = "fewer figures that no run has measured",
+                                        [TIE_BY_OPTIMIZER] = "optimizer in HBM",
+                                        [TIE_BY_HOST] = "less on the host",
+                                        [TIE_BY_HBM] = "more HBM free",
+                                        [TIE_BY_ROLES] = "fewer roles",
+                                        [TIE_BY_STAGES] = "fewer stages",
+                                        [TIE_BY_TIME] = "the same risk"};
+    return WORDS[reason];
+}
+
+bool tie_holds(const SearchControl *control, const RankedPlan *fastest, const RankedPlan *plan) {
+    return plan->ranked_seconds <= tie_end(control, fastest->ranked_seconds) &&
+           plan->seconds <= tie_end(control, fastest->seconds);
+}
+
+void tie_order(const SearchControl *control, const RankedPlan *fastest, RankedPlan *plans, int count) {
+    const RankedPlan first = *fastest; /* it may be one of those that are moved */
     int tied = 0;
-    for (int i = 0; i < count; i++) plans[i].tied = plans[i].ranked_seconds <= fastest * (1 + TIE);
-    while (tied < min_whole(count, TIE_MOST) && plans[tied].ranked_seconds <= tie_end(control, fastest)) tied++;
-    if (control->tie <= 0 || tied < 2) return;
-    for (int i = 0; i < tied; i++) plan_doubt(plans[i].request, &plans[i]);
-    for (int i = 1; i < tied; i++) { /* stable: a plan that is the faster stays before another that is like it */
+    for (int i = 0; i < count; i++) plans[i].tied = plans[i].ranked_seconds <= first.ranked_seconds * (1 + TIE);
+    if (control->tie <= 0 || count < 2) return;
+    for (int i = 0; i < count && tied < TIE_MOST; i++) {
         RankedPlan moved = plans[i];
         bool less;
         int at = i;
-        while (at > 0 && tie_reason(&moved, &plans[at - 1], &less) != TIE_BY_TIME && less) {
+        if (!tie_holds(control, &first, &moved)) continue;
+        plan_doubt(moved.request, &moved);
+        for (; at > tied; at--) plans[at] = plans[at - 1]; /* those that are tied stand together, */
+        tied++;
+        /* stable: a plan that is the faster stays before another that is like it */
+        for (; at > 0 && tie_reason(&moved, &plans[at - 1], &less) != TIE_BY_TIME && less; at--)
             plans[at] = plans[at - 1];
-            at--;
-        }
         plans[at] = moved;
     }
 }

@@ -16,6 +16,7 @@ typedef enum {
     TIE_BY_OPTIMIZER,  /* the optimizer's state on the host */
     TIE_BY_HOST,       /* bytes on the host, in steps of 5% of HBM */
     TIE_BY_HBM,        /* chance that it does not fit, in steps of 5%; not known: HBM in use, in the same steps */
+    TIE_BY_ODD,        /* what hardly anybody runs of it (odd.h) */
     TIE_BY_ROLES,      /* roles of a degree above 1 */
     TIE_BY_STAGES,     /* of the pipeline */
     TIE_BY_TIME,       /* nothing else differs */
@@ -24,10 +25,19 @@ typedef enum {
 /* The first of these in which two plans of one chip differ; *less: it is `a` for which less is true. */
 TieReason tie_reason(const RankedPlan *a, const RankedPlan *b, bool *less);
 
+/* "more HBM free": what the first of the two has. */
+const char *tie_reason_words(TieReason reason);
+
+/* What the plan has in the host's memory for each device, at the peak of its HBM. */
+double plan_host_bytes(const RankedPlan *ranked);
+
 /* Puts plans, each with its request and estimate and sorted by time, in the order in which they are shown: those that
  * are tied with the fastest, which takes `fastest`, by what is surer (the first TIE_MOST of them), the rest by time.
  * Fills the `doubt` of those that are tied, and `tied` of all. */
-void tie_order(const SearchControl *control, double fastest, RankedPlan *plans, int count);
+void tie_order(const SearchControl *control, const RankedPlan *fastest, RankedPlan *plans, int count);
+
+/* Whether the plan is tied with the fastest: in rank, and in the seconds of the step too. */
+bool tie_holds(const SearchControl *control, const RankedPlan *fastest, const RankedPlan *plan);
 
 /* How far a search that did not end is from having proven its first plan. */
 

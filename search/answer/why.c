@@ -216,6 +216,11 @@ static void add_tie(const RankedPlan *first, const RankedPlan *other, Prose *out
     bool less;
     prose_add(out, "it is faster by less than the model knows; ");
     switch (tie_reason(first, other, &less)) {
+    case TIE_BY_ODD:
+        prose_add(out, "plan 1 is run by more people: this one has ");
+        odd_words(other->odd, out);
+        prose_add(out, ".");
+        break;
     case TIE_BY_UNMEASURED:
         prose_add(out, "plan 1 leans on %d figures that no run has measured, it on %d.",
                   first->doubt.unmeasured_figures, other->doubt.unmeasured_figures);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The policies above one search (walk/): a search for each launcher that may launch the plan, each priced with its own
- * software, and what they come to; a second try with everything on the host; and of tied plans one that leaves room. */
+ * software, and what they come to; of tied plans the one of lowest risk; and the plans that are faster but seldom run. */
 #include "search/engine/search.h"
 
 #include "base/util.h"
-#include "search/answer/plan_words.h"
+#include "search/answer/search_end.h"
 #include "search/answer/tie.h"
 #include "search/engine/explore/cache_pool.h"
+#include "search/engine/settle.h"
 #include "search/engine/walk/walk.h"
 
 #include <math.h>
@@ -19,12 +20,10 @@ typedef struct {
     bool *searched;
     CachePool *caches;
     struct PlanCounts counts;
-    bool fallback; /* a fallback is searched where no other has a plan */
     double started;
     RankedPlan *plans; /* of all, sorted */
     int count, capacity;
     const RankedPlan *fastest; /* of all, shown or not; NULL: none has a plan */
-    const RankedPlan *odd;     /* SearchResult.odd of all; NULL: there is none */
 } Portfolio;
 
 /* The ranked time above which a plan of another subproblem is of no use. */
@@ -36,12 +35,21 @@ static double limit_of(const Portfolio *portfolio) {
     return control->limit_seconds > 0 ? min_real(control->limit_seconds, last) : last;
 }
 
+/* Whether all subproblems that are no fallback have proven that they have no plan. */
+static bool others_are_empty(const Portfolio *portfolio) {
+    for (int i = 0; i < portfolio->request->subproblem_count; i++)
+        if (!portfolio->request->subproblems[i].fallback &&
+            (!portfolio->searched[i] || !search_is_empty(&portfolio->results[i])))
+            return false;
+    return true;
+}
+
 /* Whether a subproblem is searched at all. The time limit is for all together: each has an equal share of what is
  * left. */
 static bool is_asked(const Portfolio *portfolio, int number, Request *ask) {
     const Subproblem *subproblem = &portfolio->request->subproblems[number];
     const SearchControl *control = &portfolio->request->control;
-    if (subproblem->fallback && (portfolio->count > 0 || !portfolio->fallback)) return false;
+    if (subproblem->fallback && !others_are_empty(portfolio)) return false;
     if (environment_stops(&control->environment)) return portfolio->count == 0 && !subproblem->fallback;
     if (control->time_limit_seconds > 0) {
         int left = 0;
@@ -60,8 +68,6 @@ static void add_plans(Portfolio *portfolio, const SearchResult *result) {
     const RankedPlan *fastest = search_fastest(result);
     if (fastest && (!portfolio->fastest || fastest->ranked_seconds < portfolio->fastest->ranked_seconds))
         portfolio->fastest = fastest;
-    const RankedPlan *odd = result->odd;
-    if (odd && (!portfolio->odd || odd->seconds < portfolio->odd->seconds)) portfolio->odd = odd;
     for (int i = 0; i < result->plan_count && portfolio->count < portfolio->capacity; i++) {
         int at = portfolio->count++;
         while (at > 0 && portfolio->plans[at - 1].ranked_seconds > result->plans[i].ranked_seconds) {
@@ -72,23 +78,31 @@ static void add_plans(Portfolio *portfolio, const SearchResult *result) {
     }
 }
 
+static bool search_subproblem(Portfolio *portfolio, int number, Error *error) {
+    const Request *request = portfolio->request;
+    Request *ask = ARENA_NEW(portfolio->arena, Request, 1);
+    if (!ask) return error_memory(error);
+    request_for(request, &request->subproblems[number], ask);
+    ask->control.caches = portfolio->caches;
+    portfolio->results[number].request = ask;
+    if (request->control.each) ask->control.top = 1;
+    if (!is_asked(portfolio, number, ask)) return true;
+    ask->control.counts = &portfolio->counts;
+    bool ok = search_one(ask, portfolio->arena, &portfolio->results[number], error);
+    ask->control.counts = NULL; /* it ends with the contest */
+    if (!ok) return false;
+    portfolio->searched[number] = true;
+    add_plans(portfolio, &portfolio->results[number]);
+    return true;
+}
+
+/* Fallbacks come last: they have to know what became of the others. */
 static bool search_all(Portfolio *portfolio, Error *error) {
     const Request *request = portfolio->request;
-    for (int i = 0; i < request->subproblem_count; i++) {
-        Request *ask = ARENA_NEW(portfolio->arena, Request, 1);
-        if (!ask) return error_memory(error);
-        request_for(request, &request->subproblems[i], ask);
-        ask->control.caches = portfolio->caches;
-        portfolio->results[i].request = ask;
-        if (request->control.each) ask->control.top = 1;
-        if (!is_asked(portfolio, i, ask)) continue;
-        ask->control.counts = &portfolio->counts;
-        bool ok = search_one(ask, portfolio->arena, &portfolio->results[i], error);
-        ask->control.counts = NULL; /* it ends with the contest */
-        if (!ok) return false;
-        portfolio->searched[i] = true;
-        add_plans(portfolio, &portfolio->results[i]);
-    }
+    for (int fallback = 0; fallback < 2; fallback++)
+        for (int i = 0; i < request->subproblem_count; i++)
+            if (request->subproblems[i].fallback == (fallback == 1) && !search_subproblem(portfolio, i, error))
+                return false;
     return true;
 }
 
@@ -154,27 +168,18 @@ static void gap_rows(const Portfolio *portfolio, double open) {
     for (int i = 0; i < common; i++) portfolio->plans[i].gap = row_gap(portfolio->plans[i].ranked_seconds, open);
 }
 
+/* One row for each launcher: its search with the parameters in HBM, merged with that which has them on the host. */
 static bool list_subproblems(const Portfolio *portfolio, SearchResult *out, Error *error) {
-    out->subproblem_count = portfolio->request->subproblem_count;
+    const Request *request = portfolio->request;
+    out->subproblem_count = 0;
+    for (int i = 0; i < request->subproblem_count; i++)
+        out->subproblem_count += !request->subproblems[i].parameters_on_host;
     out->subproblems = ARENA_NEW(portfolio->arena, SubproblemAnswer, (size_t)out->subproblem_count);
     if (!out->subproblems) return error_memory(error);
-    for (int i = 0; i < out->subproblem_count; i++) {
-        const SearchResult *result = &portfolio->results[i];
-        out->subproblems[i] = (SubproblemAnswer){.request = result->request,
-                                                 .searched = portfolio->searched[i],
-                                                 .best = result->plan_count > 0 ? result->plans : NULL,
-                                                 .proof = result->certificate.proof,
-                                                 .gap = result->certificate.gap,
-                                                 .best_bound_seconds = result->certificate.best_bound_seconds,
-                                                 .plans_covered = result->certificate.plans_covered};
-    }
+    for (int i = 0; i < request->subproblem_count; i++)
+        subproblem_add(&portfolio->results[i], portfolio->searched[i],
+                       &out->subproblems[i % out->subproblem_count]);
     return true;
-}
-
-static bool is_same(const RankedPlan *a, const RankedPlan *b) {
-    return a->request == b->request && a->ranked_seconds == b->ranked_seconds &&
-           degrees_compare(&a->plan.degrees, &b->plan.degrees) == 0 &&
-           knobs_compare(&a->plan.knobs, &b->plan.knobs) == 0;
 }
 
 /* The first of all is the one of lowest risk of those that come first for one subproblem, so that it is the same
@@ -184,7 +189,7 @@ static bool order_plans(Portfolio *portfolio, Error *error) {
     RankedPlan *firsts = ARENA_NEW(portfolio->arena, RankedPlan, (size_t)portfolio->request->subproblem_count);
     int count = 0, at = 0;
     if (!firsts) return error_memory(error);
-    tie_order(control, portfolio->fastest->ranked_seconds, portfolio->plans, portfolio->count);
+    tie_order(control, portfolio->fastest, portfolio->plans, portfolio->count);
     if (control->tie <= 0) return true;
     for (int i = 0; i < portfolio->request->subproblem_count; i++) {
         const SearchResult *result = &portfolio->results[i];
@@ -193,22 +198,20 @@ static bool order_plans(Portfolio *portfolio, Error *error) {
             firsts[at] = firsts[at - 1];
         firsts[at] = result->plans[0];
     }
-    tie_order(control, portfolio->fastest->ranked_seconds, firsts, count);
-    for (at = 0; !is_same(&portfolio->plans[at], &firsts[0]);) at++;
+    tie_order(control, portfolio->fastest, firsts, count);
+    for (at = 0; !ranked_plan_is_same(&portfolio->plans[at], &firsts[0]);) at++;
     memmove(&portfolio->plans[1], &portfolio->plans[0], (size_t)at * sizeof *portfolio->plans);
     portfolio->plans[0] = firsts[0];
     return true;
 }
 
-static bool search_subproblems(const Request *request, bool fallback, Arena *arena, SearchResult *result,
-                               Error *error) {
+static bool search_subproblems(const Request *request, Arena *arena, SearchResult *result, Error *error) {
     const Environment *environment = &request->control.environment;
     size_t count = (size_t)request->subproblem_count;
     memset(result, 0, sizeof *result);
     Portfolio portfolio = {.request = request,
                            .arena = arena,
                            .counts = {arena},
-                           .fallback = fallback,
                            .started = environment_clock(environment)};
     portfolio.capacity = request->subproblem_count * (request->control.each ? 1 : request->control.top);
     portfolio.results = ARENA_NEW(arena, SearchResult, count);
@@ -226,9 +229,6 @@ static bool search_subproblems(const Request *request, bool fallback, Arena *are
     result->plan_count = portfolio.count;
     bool first = portfolio.count > 0 && portfolio.plans[0].ranked_seconds == portfolio.fastest->ranked_seconds;
     result->fastest = first ? NULL : portfolio.fastest;
-    const RankedPlan *odd = portfolio.odd; /* NULL where there is no plan */
-    bool faster = odd && odd->seconds < min_real(portfolio.plans[0].seconds, portfolio.fastest->seconds);
-    result->odd = faster ? odd : NULL;
     merge_proof(&portfolio, result);
     gap_rows(&portfolio, result->certificate.open_bound_seconds);
     note_first(&portfolio, result);
@@ -238,133 +238,13 @@ static bool search_subproblems(const Request *request, bool fallback, Arena *are
     return list_subproblems(&portfolio, result, error);
 }
 
-/* ---- offloading ---- */
+/* ---- the whole ---- */
 
-/* `fallback`: whether a subproblem that is the fallback is searched where no other has a plan. */
-static bool search_asked(const Request *request, bool fallback, Arena *arena, SearchResult *result, Error *error) {
-    return request->subproblem_count > 0 ? search_subproblems(request, fallback, arena, result, error)
+bool search_asked(const Request *request, Arena *arena, SearchResult *result, Error *error) {
+    return request->subproblem_count > 0 ? search_subproblems(request, arena, result, error)
                                          : search_one(request, arena, result, error);
 }
 
-/* Whether the answer has to be looked for with everything on the host: nothing fits without, or something is faster
- * there by as much as the request wants. */
-static bool needs_offload(const Request *with_offload, const SearchResult *result, bool *out, int64_t *work,
-                          Error *error) {
-    Arena arena = {0};
-    SearchResult faster = {0};
-    double gain = with_offload->space.offload_gain;
-    bool proven = result->certificate.proof == PROOF_OPTIMAL && !result->interrupted;
-    *out = proven && result->plan_count == 0;
-    if (!proven || result->plan_count == 0 || gain <= 0) return true;
-    Request limited = *with_offload;
-    limited.control.top = 1;
-    limited.control.tie = 0;
-    limited.control.each = false;
-    limited.control.variants = false;
-    limited.control.keep_search_log = false;
-    limited.control.limit_seconds = result->plans[0].ranked_seconds / (1 + gain);
-    limited.control.within_limit_is_little = true;
-    limited.control.uncounted = true;
-    bool ok = search_asked(&limited, false, &arena, &faster, error);
-    *out = ok && faster.plan_count > 0;
-    *work += faster.work;
-    arena_free(&arena);
-    return ok;
-}
-
-/* Where adapters are trained, frozen parameters are what there is to go to the host, and nothing hides their copies:
- * not before nothing fits without. */
-static void open_host(Request *request) {
-    Tuning *what = &request->question.tuning.what;
-    request->space.offload_open = false;
-    request->space.offload_allowed = true;
-    if (what->rank > 0 && request_has_host_room(request))
-        what->on_host = request->question.state.tuning.on_host = true;
-    else
-        request->question.offload = OFFLOAD_ALL;
-}
-
-static bool search_with_host(const Request *request, Arena *arena, SearchResult *result, Error *error) {
-    bool opens = request->space.offload_open && request->control.limit_seconds == 0;
-    if (!search_asked(request, !opens, arena, result, error)) return false;
-    if (!opens) return true;
-    double seconds = result->seconds;
-    Request *with_offload = ARENA_NEW(arena, Request, 1);
-    if (!with_offload) return error_memory(error);
-    *with_offload = *request;
-    open_host(with_offload);
-    bool needed;
-    if (!needs_offload(with_offload, result, &needed, &result->work, error)) return false;
-    if (!needed) return true;
-    int64_t work = result->work;
-    if (!search_asked(with_offload, true, arena, result, error)) return false;
-    result->seconds += seconds;
-    result->work += work;
-    return true;
-}
-
-/* ---- room in HBM ---- */
-
-/* The share of HBM that a plan keeps free which fits with this chance (doubts.h). */
-static double reserve_for(const RankedPlan *plan, double chance) {
-    CostContext setting = ranked_cost_context(plan->request, plan);
-    double total = memory_total(&plan->estimate.memory), hbm = setting.chip->hbm_bytes.value;
-    double apart = memory_on_device(&setting, &plan->estimate.shard, total) - total;
-    return 1 - (hbm * pow(chance / (1 - chance), -setting.profile->hbm_error) - apart) / hbm;
-}
-
-/* The plan becomes the first, in place of one that is the same, or, of so many as are wanted, of the first: the last of
- * the best stays. */
-static bool put_first(const RankedPlan *plan, Arena *arena, SearchResult *result, Error *error) {
-    const RankedPlan *was = search_fastest(result), *first = &result->plans[0];
-    int count = 1, drop = result->plan_count < result->request->control.top ? -1 : 0;
-    RankedPlan *plans = ARENA_NEW(arena, RankedPlan, (size_t)result->plan_count + 1);
-    if (!plans) return error_memory(error);
-    plans[0] = *plan;
-    plans[0].request = first->request;
-    plans[0].estimate.memory_limit_bytes = first->estimate.memory_limit_bytes;
-    plans[0].estimate.reserve_bytes = first->estimate.reserve_bytes;
-    plans[0].tied = true;
-    for (int i = 0; i < result->plan_count; i++)
-        if (is_same(&result->plans[i], &plans[0])) drop = i;
-    for (int i = 0; i < result->plan_count; i++)
-        if (i != drop) plans[count++] = result->plans[i];
-    result->fastest = was;
-    result->plans = plans;
-    result->plan_count = count;
-    return true;
-}
-
-/* The fastest plan uses what HBM there is, and one that is tied with it may keep less. Where the first is not likely to
- * fit, the fastest that surely does, or else likely, or at nine in ten, takes its place if the model cannot tell their
- * times apart. */
-static bool leave_room(const Request *request, Arena *arena, SearchResult *result, Error *error) {
-    enum { SURELY, LIKELY, RATHER, CHANCE_COUNT };
-    static const double CHANCES[CHANCE_COUNT] = {[SURELY] = 0.99, [LIKELY] = 0.95, [RATHER] = 0.9};
-    const SearchControl *control = &request->control;
-    bool settled = result->certificate.proof == PROOF_OPTIMAL && !result->interrupted && result->plan_count > 0;
-    bool free = control->tie > 0 && control->limit_seconds == 0 && !control->quick && request->space.pin_count == 0;
-    double fits = settled && free ? plan_fits_chance(request, &result->plans[0]) : 0;
-    if (!(fits > 0) || fits >= CHANCES[LIKELY]) return true;
-    for (int i = SURELY; i < CHANCE_COUNT && CHANCES[i] > fits; i++) {
-        Request *roomy = ARENA_NEW(arena, Request, 1);
-        SearchResult other = {0};
-        if (!roomy) return error_memory(error);
-        *roomy = *result->plans[0].request;
-        roomy->question.hbm_reserve = reserve_for(&result->plans[0], CHANCES[i]);
-        if (!(roomy->question.hbm_reserve < RESERVE_MOST)) continue;
-        roomy->control.top = 1;
-        roomy->control.tie = 0;
-        roomy->control.variants = roomy->control.brute_force = roomy->control.keep_search_log = false;
-        roomy->control.limit_seconds = tie_end(control, search_fastest(result)->ranked_seconds);
-        roomy->control.within_limit_is_little = roomy->control.uncounted = true;
-        if (!search_one(roomy, arena, &other, error)) return false;
-        result->work += other.work;
-        if (other.plan_count > 0) return put_first(&other.plans[0], arena, result, error);
-    }
-    return true;
-}
-
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error) {
-    return search_with_host(request, arena, result, error) && leave_room(request, arena, result, error);
+    return search_asked(request, arena, result, error) && search_settle(request, arena, result, error);
 }

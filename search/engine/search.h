@@ -15,8 +15,8 @@
 /* A request with subproblems is searched for each of them. With control.each every subproblem's best plan is among the
  * plans; otherwise the plans are the k best of all. Plans are in the order of their ranked time. The proof is of the
  * first plan: PROOF_GAP where the search of any subproblem has left one open that could be better.
+ * The fallback is searched where every other has proven that it has no plan.
  *
- * Where nothing fits, and the request leaves offloading open (SpaceRules.offload_open), a second search follows in
- * which everything may go to the host; the fallback is searched in that one alone. result->request says which it
- * was. */
+ * Where the first plan is proven, and plans are not wanted by their time alone (SearchControl.tie), the plan of lowest
+ * risk of those tied with it comes first, and the plans that are faster but seldom run are found (settle.h). */
 bool search_run(const Request *request, Arena *arena, SearchResult *result, Error *error);

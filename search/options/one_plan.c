@@ -3,6 +3,7 @@
 
 #include "base/text/prose.h"
 #include "base/util.h"
+#include "mesh/host_link.h"
 #include "search/request/request.h"
 
 #include <math.h>
@@ -135,7 +136,6 @@ bool one_plan_pin(const ReportPlan *plan, const char *where, Request *request, E
                              knob_name(knob), (long long)setting);
         require(request, (Requirement){.knob = knob, .degree = setting});
     }
-    request_settle_offload(request);
     memcpy(request->space.pins, plan->pins, sizeof request->space.pins);
     request->space.pin_count = plan->pin_count;
     request->space.split_given = plan->said >> KNOB_STAGES & 1; /* a profile may part layers evenly that it did not */
@@ -180,7 +180,8 @@ bool one_plan_request(const Options *options, const char *command, Arena *arena,
         return (report ? options_from_report(options, arena, &words, from, error)
                        : options_from_config(options, arena, NULL, &words, from, error)) &&
                request_from_options(&words, arena, request, error) &&
-               one_plan_pin(from, options->text[report ? OPTION_FROM : OPTION_FROM_CONFIG], request, error);
+               one_plan_pin(from, options->text[report ? OPTION_FROM : OPTION_FROM_CONFIG], request, error) &&
+               (report || (request_settle_offload(request), true));
     return request_from_options(options, arena, request, error) && one_plan_require(request, plan, where, error);
 }
 
@@ -275,7 +276,6 @@ static bool price_on_host(const NamedPlan *named, double *seconds, Error *error)
     if (!there) return error_memory(error);
     *there = *named->request;
     there->question.offload = OFFLOAD_ALL;
-    there->space.offload_allowed = true;
     if (!one_plan_search(there, named->from, named->arena, &result, error)) return false;
     *seconds = result.plan_count > 0 ? result.plans[0].estimate.time.seconds : 0;
     return true;
@@ -283,10 +283,9 @@ static bool price_on_host(const NamedPlan *named, double *seconds, Error *error)
 
 bool named_plan_price(const NamedPlan *named, Report *report, NamedPrice *out, Error *error) {
     Request *request = named->request;
-    bool host_is_there = request->space.offload_open;
+    bool host_is_there = host_is_known(&request->question.chip) && !request->requested.offload &&
+                         request->question.offload != OFFLOAD_ALL;
     *out = (NamedPrice){0, 0};
-    request->space.offload_open = false;
-    request->space.offload_gain = 0;
     if (!one_plan_search(request, named->from, named->arena, &report->result, error) ||
         !price_regardless(named, report, &out->lacking_bytes, error))
         return false;

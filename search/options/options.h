@@ -113,6 +113,7 @@ typedef enum {
     OPTION_PLANS, /* of `explain` */
     OPTION_FROM,
     OPTION_RANK,
+    OPTION_RANK_BY,
     OPTION_FROM_CONFIG,
     OPTION_CONFIG_FORMAT, /* of `explain` and `emit` */
     OPTION_UNDER,         /* of `emit` */

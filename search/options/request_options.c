@@ -245,7 +245,7 @@ static bool read_nesting(const Words *words, Request *request, Subproblem *subpr
 }
 
 static bool read_space(const Words *words, Request *request) {
-    int padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME, sensitivity = SENSITIVITY_FAST;
+    int padding = PADDING_LAUNCHABLE, objective = OBJECTIVE_TIME, sensitivity = SENSITIVITY_FAST, rank = 0;
     int64_t top = 5;
     request->space.max_idle = 0.12; /* a rack of 72 with 64 in use */
     if (given(words, OPTION_REQUIRE) &&
@@ -271,7 +271,8 @@ static bool read_space(const Words *words, Request *request) {
     if (!words_share(words, OPTION_MAX_IDLE, 0.9, &request->space.max_idle) ||
         !words_share(words, OPTION_BATCH_TOLERANCE, 0.5, &request->space.batch_tolerance) ||
         !words_choice(words, OPTION_PADDING, &padding) || !words_choice(words, OPTION_OBJECTIVE, &objective) ||
-        !words_choice(words, OPTION_SENSITIVITY, &sensitivity) || !words_whole(words, OPTION_TOP, 1, TOP_MAX, &top))
+        !words_choice(words, OPTION_SENSITIVITY, &sensitivity) || !words_choice(words, OPTION_RANK_BY, &rank) ||
+        !words_whole(words, OPTION_TOP, 1, TOP_MAX, &top))
         return false;
     if (objective == OBJECTIVE_COST && !(request->question.chip.usd_per_chip_hour.value > 0))
         return words_wrong(words, OPTION_OBJECTIVE,
@@ -281,7 +282,9 @@ static bool read_space(const Words *words, Request *request) {
     request->control.top = (int)top;
     request->control.sensitivity = (SensitivityMode)sensitivity;
     request->control.variants = given(words, OPTION_VARIANTS);
-    request->control.tie = request->control.variants ? 0 : TIE; /* plans that are nearly alike are what was requested */
+    request->control.by_time = rank == 1;
+    /* with variants, plans that are nearly alike are what was requested */
+    request->control.tie = request->control.variants || request->control.by_time ? 0 : TIE;
     request->control.different =
         !given(words, OPTION_TOP) && !given(words, OPTION_VARIANTS) && !given(words, OPTION_BRUTE_FORCE);
     return true;
@@ -376,7 +379,7 @@ static bool read_physics(const Words *words, Request *request) {
 static bool read_search(const Words *words, Request *request) {
     int64_t threads = 0;
     if (!words_whole(words, OPTION_THREADS, 1, THREADS_MAX, &threads)) return false;
-    request->control.gap = TIE;
+    request->control.gap = GAP_USUAL;
     double memory = 0;
     if (!words_share(words, OPTION_GAP, 1, &request->control.gap) ||
         !words_seconds(words, OPTION_TIME_LIMIT, &request->control.time_limit_seconds) ||
@@ -455,7 +458,19 @@ static bool read_subproblem(const Words *words, Request *request, const ProfileF
         return false;
     out->profile = profile_of_work(&out->profile, &question->chip, question->precision, &question->model,
                                    (double)question->machine.mesh.chips, (double)question->machine.slices);
+    out->profile.ranks_by_time = request->control.by_time;
     return true;
+}
+
+/* Each of the subproblems once more with the parameters on the host, where fine-tuning may put them there. */
+static int add_on_host(const Request *request, Subproblem *list, int count) {
+    const Tuning *what = &request->question.tuning.what;
+    if (!what->on || what->on_host || request->requested.offload || !request_has_host_room(request)) return count;
+    for (int i = 0; i < count; i++) {
+        list[count + i] = list[i];
+        list[count + i].parameters_on_host = true;
+    }
+    return 2 * count;
 }
 
 /* One subproblem for each launcher, and, where nobody said who launches, a free layout as the fallback. The request
@@ -478,6 +493,7 @@ static bool read_subproblems(const Words *words, Request *request) {
     bool fallback = request->requested.launchers_origin == FROM_DEFAULT || count == 0;
     if (fallback && !read_subproblem(words, request, file, 0, &list[count++])) return false;
     list[count - 1].fallback = fallback && count > 1;
+    count = add_on_host(request, list, count);
     request_for(request, &list[0], request);
     if (count > 1) {
         request->subproblems = list;

@@ -66,7 +66,7 @@ static bool surround(Report *report, const ReportReader *reader, Arena *arena, E
     bool ok = tell(report, reader, STAGE_PLAN, error) && report_make_rows(report, quick, arena, error) &&
               (none || short_answer || report_make_headroom(report, arena, error)) &&
               (none || report_make_expressible(report, arena, error)) &&
-              (none || !report->request->question.tuning.what.on_host || !report->request->space.offload_allowed ||
+              (none || !report->request->question.tuning.what.on_host || report->requested->requested.offload ||
                report_make_ways_out(report, scratch, error)) &&
               tell(report, reader, STAGE_ROWS, error);
     report->plan_effort = report->effort;

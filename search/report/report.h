@@ -83,6 +83,13 @@ typedef struct {
     const Request *requested; /* with all its subproblems */
     Headroom headroom[HEADROOM_STEPS];
     int headroom_count;
+    enum {
+        HOST_NOT_KNOWN,
+        HOST_IS_NEEDED, /* plan 1 has something on the host, and there is no plan in HBM alone */
+        HOST_IS_FASTER, /* so it has, and in HBM alone the step takes `host_other` */
+        HOST_IS_NEAR,   /* it has nothing there, and the fastest with the optimizer's state there takes that */
+    } host;
+    double host_other; /* seconds */
     bool has_free; /* a layout that no launcher has to take is faster than plan 1: */
     RankedPlan free;
     bool free_or_less; /* only a quick search ran: some layout may take less */

@@ -6,12 +6,14 @@
 #include "search/launch/launcher.h"
 #include "search/report/side_searches.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const double ROW_HEADROOM_SHARE = 0.15;
 /* A row that is slower than plan 1 by more than this says little, and takes long to find; so does headroom that costs
  * more. */
 static const double ROW_BEHIND_MOST = 0.25, HEADROOM_COST_MOST = 0.1;
+static const double ON_HOST_BEHIND_MOST = 0.05; /* few would go there for nothing; what it gains is said in any case */
 static const double HEADROOM_SHARES[HEADROOM_STEPS] = {0.1, 0.2, 0.3};
 
 /* A quick search begins again from plans that are slower by no more than this. */
@@ -19,14 +21,16 @@ static const double GLANCE_NEAR = 0.02;
 
 typedef struct {
     RowKind kind;
-    Request *changed; /* in the report's arena */
+    double behind_most; /* slower than plan 1, as a share: what is more is not looked for */
+    Request *changed;   /* in the report's arena */
     SideAnswer answer;
 } KindRow;
-enum { KINDS_MAX = 4 };
+enum { KINDS_MAX = 5 };
 
 const char *row_kind_name(RowKind kind) {
     static const char *const NAMES[ROW_KIND_COUNT] = {"fastest",  "launcher", "pipeline", "no_pipeline",
-                                                      "headroom", "usual",    "surest",   "odd"};
+                                                      "headroom", "usual",    "surest",   "odd",
+                                                      "in_hbm",   "on_host"};
     return NAMES[kind];
 }
 
@@ -46,12 +50,15 @@ static bool ask_pipeline(const Request *request, const RankedPlan *first, KindRo
     return add_requirement(row->changed, ROLE_PIPELINE, stages ? REQUIRE_EQUAL : REQUIRE_AT_LEAST, stages ? 1 : 2);
 }
 
-static bool ask_headroom(const Request *request, const RankedPlan *first, KindRow *row) {
+static bool is_short_of_hbm(const Request *request, const RankedPlan *first) {
     double hbm = request_cost_context(request).chip->hbm_bytes.value;
+    return memory_total(&first->estimate.memory) > hbm * (1 - ROW_HEADROOM_SHARE);
+}
+
+static bool ask_headroom(const Request *request, const RankedPlan *first, KindRow *row) {
     row->kind = ROW_HEADROOM;
     row->changed->question.hbm_reserve = ROW_HEADROOM_SHARE;
-    return request->question.hbm_reserve < ROW_HEADROOM_SHARE &&
-           memory_total(&first->estimate.memory) > hbm * (1 - ROW_HEADROOM_SHARE);
+    return request->question.hbm_reserve < ROW_HEADROOM_SHARE && is_short_of_hbm(request, first);
 }
 
 /* On a torus weights are usually sharded over all chips of a slice and nothing else is. */
@@ -65,8 +72,26 @@ static bool ask_usual(const Request *request, const RankedPlan *first, KindRow *
            add_requirement(row->changed, ROLE_PIPELINE, REQUIRE_EQUAL, 1);
 }
 
-static bool (*const KINDS[])(const Request *request, const RankedPlan *first, KindRow *row) = {ask_pipeline,
-                                                                                               ask_headroom, ask_usual};
+/* Without the host's memory; or, where HBM is short, with the optimizer's state there. */
+static bool ask_host(const Request *request, const RankedPlan *first, KindRow *row) {
+    Question *question = &row->changed->question;
+    bool there = plan_host_bytes(first) > 0 || question->tuning.what.on_host;
+    row->kind = there ? ROW_IN_HBM : ROW_ON_HOST;
+    row->behind_most = there ? INFINITY : ON_HOST_BEHIND_MOST;
+    if (request->requested.offload) return false;
+    if (!there)
+        return question->tuning.what.rank == 0 && is_short_of_hbm(request, first) &&
+               offload_takes_optimizer(question->offload) &&
+               requirements_parse("offload_optimizer=true", "", row->changed->space.requirements,
+                                  &row->changed->space.requirement_count, &(Error){0});
+    question->tuning.what.on_host = question->state.tuning.on_host = false;
+    question->offload = OFFLOAD_NONE;
+    request_settle_offload(row->changed);
+    return question->offload != request->question.offload || request->question.tuning.what.on_host;
+}
+
+static bool (*const KINDS[])(const Request *request, const RankedPlan *first,
+                             KindRow *row) = {ask_pipeline, ask_headroom, ask_usual, ask_host};
 _Static_assert(COUNT_OF(KINDS) <= KINDS_MAX && COUNT_OF(KINDS) + 1 <= QUESTIONS_MAX, "all are searched at once");
 
 /* ---- the rows ---- */
@@ -98,16 +123,24 @@ static int by_rank(const void *left, const void *right) {
     return (a->row_kinds & 1u) ? -1 : (b->row_kinds & 1u) ? 1 : a->row_kinds < b->row_kinds ? -1 : 1;
 }
 
+/* What the host gains, or would cost. */
+static void note_host(Report *report, const KindRow *row) {
+    const SideAnswer *answer = &row->answer;
+    report->host = answer->found        ? (row->kind == ROW_IN_HBM ? HOST_IS_FASTER : HOST_IS_NEAR)
+                   : answer->cut_short  ? HOST_NOT_KNOWN
+                   : row->kind == ROW_IN_HBM ? HOST_IS_NEEDED
+                                        : HOST_NOT_KNOWN;
+    if (answer->found) report->host_other = answer->best.estimate.time.seconds;
+}
+
 static bool take_rows(Report *report, KindRow *kinds, int kind_count, Arena *arena, Error *error) {
     SearchResult *result = &report->result;
     RankedPlan *rows = ARENA_NEW(arena, RankedPlan, ROWS_DIFFERENT);
     int count = 0;
     if (!rows) return error_memory(error);
     add_row(rows, &count, &result->plans[0], result->fastest || result->odd ? ROW_SUREST : ROW_FASTEST);
-    if (result->odd)
-        add_row(rows, &count, result->odd, ROW_ODD);
-    else if (result->fastest)
-        add_row(rows, &count, result->fastest, ROW_FASTEST);
+    if (result->odd) add_row(rows, &count, result->odd, ROW_ODD);
+    if (result->fastest) add_row(rows, &count, result->fastest, ROW_FASTEST);
     for (int i = 0; i < result->subproblem_count; i++)
         if (result->subproblems[i].best && result->subproblems[i].request != report->request)
             add_row(rows, &count, result->subproblems[i].best, ROW_OF_LAUNCHER);
@@ -115,6 +148,7 @@ static bool take_rows(Report *report, KindRow *kinds, int kind_count, Arena *are
         RankedPlan *best = &kinds[i].answer.best;
         best->request = kinds[i].changed;
         if (kinds[i].answer.found) add_row(rows, &count, best, kinds[i].kind);
+        if (kinds[i].kind == ROW_IN_HBM || kinds[i].kind == ROW_ON_HOST) note_host(report, &kinds[i]);
     }
     qsort(rows, (size_t)count, sizeof *rows, by_rank);
     double fastest = search_fastest(result)->ranked_seconds;
@@ -134,12 +168,12 @@ static bool take_rows(Report *report, KindRow *kinds, int kind_count, Arena *are
 static bool ask_free(const Report *report, bool quick, SideSearch *question) {
     enum { GLANCE_WORK = 20000 /* bounds */, TUPLES_FEW = 1000 /* are searched whole as soon */ };
     const Request *requested = report->requested;
-    const Subproblem *last =
-        requested->subproblem_count > 0 ? &requested->subproblems[requested->subproblem_count - 1] : NULL;
-    if (!last || !last->fallback || report->request->space.launchers == 0) return false;
-    request_for(requested, last, &question->changed);
+    const Subproblem *free = NULL;
+    for (int i = requested->subproblem_count - 1; i >= 0; i--)
+        if (requested->subproblems[i].fallback) free = &requested->subproblems[i];
+    if (!free || report->request->space.launchers == 0) return false;
+    request_for(requested, free, &question->changed);
     request_copy(&question->changed, &question->changed);
-    question->changed.question.offload = report->request->question.offload;
     question->changed.control.caches = report->request->control.caches;
     question->limit_seconds = search_fastest(&report->result)->ranked_seconds;
     question->patient = true;
@@ -159,9 +193,12 @@ static int list_kinds(const Report *report, KindRow kinds[KINDS_MAX], SideSearch
         row->changed = ARENA_NEW(arena, Request, 1);
         if (!row->changed) return -1;
         request_copy(report->request, row->changed);
+        row->behind_most = ROW_BEHIND_MOST;
         if (!KINDS[i](report->request, &report->result.plans[0], row)) continue;
         questions[count].changed = *row->changed;
-        questions[count++].limit_seconds = (1 + ROW_BEHIND_MOST) * report->result.plans[0].ranked_seconds;
+        if (row->behind_most < INFINITY)
+            questions[count].limit_seconds = (1 + row->behind_most) * report->result.plans[0].ranked_seconds;
+        count++;
     }
     return count;
 }

@@ -16,7 +16,6 @@ void request_copy(const Request *request, Request *copy) {
     copy->control.variants = false;
     copy->control.keep_search_log = false;
     copy->control.seed_count = 0;
-    copy->space.offload_open = false; /* what may go to the host is what the answer has there */
 }
 
 int64_t search_effort(const SearchResult *result) {

@@ -39,6 +39,10 @@ void request_for(const Request *request, const Subproblem *subproblem, Request *
     out->question.host_update = subproblem->host_update;
     out->question.state_dtypes = subproblem->state_dtypes;
     out->question.state = subproblem->state;
+    if (subproblem->parameters_on_host && !out->question.tuning.what.on_host) {
+        out->question.tuning.what.on_host = true;
+        out->question.offload = OFFLOAD_NONE; /* the rest, as --offload parameters has it */
+    }
     out->question.state.tuning = out->question.tuning.what;
     out->question.hbm_reserve = out->requested.hbm_reserve;
     if (out->requested.reserve_origin == FROM_DEFAULT) out->question.hbm_reserve = request_default_reserve(out);
@@ -345,10 +349,6 @@ const char *schedules_text(unsigned schedules, char text[SCHEDULES_TEXT_SIZE]) {
     return text;
 }
 
-/* What the optimizer on the host has to gain before it is worth what it takes of the host: few measured runs have
- * it. */
-static const double OPTIMIZER_GAIN = 0.05;
-
 bool request_has_host_room(const Request *request) {
     const Question *question = &request->question;
     double stored = question->tuning.what.stored_bytes > 0 ? question->tuning.what.stored_bytes : BF16_BYTES;
@@ -373,18 +373,15 @@ void request_settle_offload(Request *request) {
     bool optimizer, activations, roomy = !chip_has_domains(chip) || chip->coherent_host;
     if (request->requested.offload) return;
     required_there(request, &optimizer, &activations);
-    activations = activations || roomy;
-    bool all = optimizer && activations;
-    request->question.offload = all           ? OFFLOAD_ALL
-                                : optimizer   ? OFFLOAD_OPTIMIZER
-                                : activations ? OFFLOAD_ACTIVATIONS
-                                              : OFFLOAD_NONE;
-    request->space.offload_open = !all && host_is_known(chip);
-    request->space.offload_gain = roomy && request->space.offload_open ? OPTIMIZER_GAIN : 0;
+    activations = activations || (roomy && host_is_known(chip));
+    request->question.offload = optimizer && activations ? OFFLOAD_ALL
+                                : optimizer              ? OFFLOAD_OPTIMIZER
+                                : activations            ? OFFLOAD_ACTIVATIONS
+                                                         : OFFLOAD_NONE;
 }
 
 bool request_offload(const char *text, const char *where, Request *request, Error *error) {
-    request_settle_offload(request);
+    request->question.offload = host_is_known(&request->question.chip) ? OFFLOAD_ALL : OFFLOAD_NONE;
     if (!text || strcmp(text, "auto") == 0) return true;
     Offload requested;
     bool optimizer, activations;
@@ -399,7 +396,5 @@ bool request_offload(const char *text, const char *where, Request *request, Erro
                          request->question.chip.title);
     request->question.offload = requested;
     request->requested.offload = true;
-    request->space.offload_open = false;
-    request->space.offload_gain = 0;
     return true;
 }

@@ -119,9 +119,6 @@ typedef struct {
     int requirement_count;
     LauncherSet launchers;  /* --for; 0 means any */
     LauncherSet unable;     /* that take no plan of the request: launchers_refusing_work() */
-    bool offload_open;      /* where nothing fits under question.offload, everything may go to the host */
-    double offload_gain;    /* and where the step is faster by this share with everything there; 0: not for that */
-    bool offload_allowed;   /* so it was */
     double max_idle;        /* share */
     double batch_tolerance; /* share */
     PaddingRule padding;
@@ -150,6 +147,7 @@ typedef struct {
     /* Plans within this share of the fastest, which the model cannot tell apart, are put in the order of what is surer
      * (search/answer/tie.h), however many are returned; 0: all plans stand by their time. */
     double tie;
+    bool by_time; /* --rank time: by their step alone, whatever is odd or tied */
     bool variants;
     /* Answers that differ in kind in place of the next best, which are near equivalents: what a report shows where
      * nobody says how many (--top) or requests equivalents (--variants). */
@@ -223,9 +221,10 @@ typedef struct {
     const char *nesting_name;
     StateDtypes state_dtypes; /* as it keeps them where nobody says so */
     TrainingState state;
-    bool fallback; /* searched only where no other has a plan that fits */
+    bool parameters_on_host; /* fine-tuning with the parameters in the host's memory: Tuning.on_host */
+    bool fallback;           /* searched only where all others have proven that they have no plan */
 } Subproblem;
-enum { CONTENDERS_MAX = LAUNCHERS_MAX + 1 };
+enum { CONTENDERS_MAX = 2 * (LAUNCHERS_MAX + 1) }; /* with parameters in HBM, and on the host */
 
 typedef struct {
     Question question;
@@ -239,8 +238,10 @@ typedef struct {
     int subproblem_count;
 } Request;
 
-/* Plans within this share of the fastest are tied: the model does not order them. */
-#define TIE 0.005
+/* Plans within this share of the fastest are tied: the model, which is right within 3% (dense) to 6%, does not order
+ * them. A search counts as proven with a first plan that is open by no more than the other. */
+#define TIE 0.02
+#define GAP_USUAL 0.005
 /* The ranked time up to which plans count as tied with the fastest of a search, which takes `fastest`. */
 double tie_end(const SearchControl *control, double fastest);
 
@@ -290,11 +291,10 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to);
 /* Whether half of the host's memory has room for the parameters of what is fine-tuned, as they lie. */
 bool request_has_host_room(const Request *request);
 
-/* Settles what may go to the host where nobody said so: everything on TPUs and where the link to the host is coherent;
- * over PCIe, whose copies no published recipe finds worth while, only what --require or --remat ask for, and the rest
- * where nothing fits without (SpaceRules.offload_open). To be called when a condition was added. */
+/* What a plan that somebody names puts on the host, unless --offload was given: what --require and --remat have there,
+ * and activations on TPUs and where the link to the host is coherent. To be called when a condition was added. */
 void request_settle_offload(Request *request);
 
-/* Takes what --offload says, "auto" and NULL for the default. False: *error says how that contradicts --require,
+/* Takes what --offload says. "auto" and NULL: everything, wherever the catalog knows the host's memory. False: *error says how that contradicts --require,
  * --remat or the machine; `where` names the option. */
 bool request_offload(const char *text, const char *where, Request *request, Error *error);

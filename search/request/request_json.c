@@ -68,6 +68,7 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
             json_add_text(to, "nesting", request->requested.nesting)) &&
            json_add_text(to, "schedules", schedules_text(request->space.schedules, schedules)) &&
            json_add_text(to, "objective", objective_name(request->question.objective)) &&
+           (!request->control.by_time || json_add_text(to, "rank", "time")) &&
            (request->control.different || json_add_whole(to, "top", request->control.top)) &&
            json_add_bool(to, "variants", request->control.variants) &&
            json_add_text(to, "precision", precision_name(request->question.precision)) &&
@@ -75,9 +76,9 @@ bool request_add_json(const Request *request, const char *launchers, cJSON *to) 
            json_add_text(to, "state_dtypes", state_dtypes_text(kept, dtypes)) &&
            json_add_text(to, "remat", remat_text(&request->question.remat, remat)) &&
            json_add_text(to, "offload",
-                         request->question.tuning.what.on_host ? "parameters"
-                         : request->requested.offload          ? offload_name(request->question.offload)
-                                                               : "auto") &&
+                         !request->requested.offload           ? "auto"
+                         : request->question.tuning.what.on_host ? "parameters"
+                                                                 : offload_name(request->question.offload)) &&
            json_add_real(to, "hbm_reserve", request->question.hbm_reserve) &&
            json_add_text(to, "profile", request->requested.profile) &&
            (stack[0] == '\0' || json_add_text(to, "stack", stack)) &&

@@ -146,13 +146,6 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
     if (limit_seconds < INFINITY)
         request->control.limit_seconds = limit_seconds / each * odd_most(&request->question.profile) * (1 + 1e-9);
     if (!search_run(request, arena, result, error)) return false;
-    /* A limited search sends nothing to the host by itself: where something there keeps the limit, all is searched. */
-    if (limit_seconds < INFINITY && result->plan_count == 0 && request->space.offload_open) {
-        request->space.offload_open = false;
-        request->question.offload = OFFLOAD_ALL;
-        if (!search_run(request, arena, result, error)) return false;
-        if (result->plan_count > 0) return trainer_search(question, chips, INFINITY, arena, out, error);
-    }
     out->gap = result->certificate.gap;
     if (result->plan_count == 0) return true;
     const RankedPlan *plan = result->fastest ? result->fastest : &result->plans[0];

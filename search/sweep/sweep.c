@@ -198,8 +198,7 @@ static bool contains(const char *option, const char *wide, const char *narrow) {
     return false;
 }
 
-/* Whether a faster narrow point contradicts the wide one. Where nothing fits, more may go to the host
- * (SpaceRules.offload_open), so that a narrower point may be the faster. */
+/* Whether a faster narrow point contradicts the wide one. */
 static bool contradicts(const SweepRow *wide, const SweepRow *narrow) {
     bool proven = wide->state == POINT_OK || wide->state == POINT_NO_PLAN;
     if (!wide->line || !narrow->line || !proven || !narrow->has_plan) return false;

@@ -40,8 +40,7 @@ static bool price_plan(const Request *request, Arena *arena, PricedPlan *plan) {
     bool ok = own && plan->json && json_add_text(plan->json, "plan", plan->text);
     if (ok) *own = *request;
     if (ok && one_plan_require(own, plan->text, "plan", &wrong)) {
-        own->space.offload_open = false;
-        own->space.offload_gain = 0;
+        request_settle_offload(own);
         own->control.uncounted = true;
         own->control.threads = 1;
         ok = one_plan_search(own, &(ReportPlan){0}, arena, &result, &plan->error);

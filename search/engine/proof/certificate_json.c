@@ -5,6 +5,8 @@
 #include "base/json.h"
 #include "base/util.h"
 #include "mesh/slice.h"
+#include "search/answer/odd.h"
+#include "search/answer/plan_words.h"
 #include "search/answer/tie.h"
 
 #include <math.h>
@@ -197,6 +199,16 @@ static bool add_threshold(cJSON *to, const Certificate *certificate, const Searc
         cJSON *fastest = json_add_object(to, "fastest");
         ok = json_add_whole(last, "rank", result->plan_count) && add_seconds(last, slowest) && fastest &&
              add_seconds(fastest, search_fastest(result)->ranked_seconds);
+    }
+    if (ok && result->odd) {
+        cJSON *seldom = json_add_object(to, "seldom_run");
+        Prose words = {0};
+        char notation[NOTATION_SIZE];
+        odd_words(result->odd->odd, &words);
+        ok = json_add_whole(seldom, "faster_plans", result->faster_count) &&
+             json_add_real(seldom, "seconds", result->odd->estimate.time.seconds) &&
+             json_add_text(seldom, "notation", plan_notation(&result->odd->plan.degrees, &result->odd->plan.knobs, false, notation)) &&
+             json_add_text(seldom, "odd", words.text);
     }
     return ok && (threshold = json_add_object(to, "threshold")) != NULL &&
            add_seconds(threshold, certificate->threshold) &&

@@ -126,7 +126,7 @@ static bool rank_all(Search *search, SearchResult *result, Error *error) {
             return false;
     RankedPlan *fastest = &rows[kept];
     *fastest = rows[0];
-    tie_order(&search->request->control, fastest->ranked_seconds, rows, kept);
+    tie_order(&search->request->control, fastest, rows, kept);
     for (int i = 0; i <= kept; i++)
         rows[i].gap = row_gap(rows[i].ranked_seconds, search->certificate->open_bound_seconds);
     for (int i = 0; i < wanted; i++)
@@ -134,11 +134,6 @@ static bool rank_all(Search *search, SearchResult *result, Error *error) {
     result->plans = rows;
     result->plan_count = wanted;
     if (kept == 0) return true;
-    int quickest = 0;
-    for (int i = 1; i < kept && search->request->control.tie > 0; i++)
-        if (rows[i].seconds < rows[quickest].seconds) quickest = i;
-    if (quickest > 0 && rows[quickest].odd) result->odd = &rows[quickest];
-    if (quickest >= wanted && result->odd && !complete(search, &rows[quickest], error)) return false;
     if (rows[0].ranked_seconds == fastest->ranked_seconds) return true;
     result->fastest = fastest;
     return complete(search, fastest, error);

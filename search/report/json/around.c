@@ -2,6 +2,7 @@
 #include "search/report/text/parts.h"
 
 #include "base/json.h"
+#include "search/answer/search_end.h"
 #include "search/launch/launcher.h"
 
 /* What was requested around plan 1: the other launchers, a free layout, headroom. */
@@ -18,7 +19,8 @@ static bool add_subproblems(cJSON *to, const Report *report) {
         LauncherSet set = answer->request->space.launchers;
         ok = json_add_text(json, "launcher", set ? launcher_names(set, ",", ",", launcher, sizeof launcher) : "any") &&
              json_add_text(json, "stack", answer->request->question.profile.stack) &&
-             json_add_text(json, "proof", answer->proof == PROOF_OPTIMAL ? "optimal" : "gap") &&
+             json_add_text(json, "proof", answer->end.kind == END_GAP ? "gap" : "optimal") &&
+             json_add_text(json, "end", search_end_name(answer->end.kind)) &&
              json_add_real(json, "gap", answer->gap) && json_add_count(json, "plans_covered", answer->plans_covered) &&
              (answer->best ? json_add_real(json, "seconds", answer->best->estimate.time.seconds)
                            : json_add_text(json, "seconds", NULL));

@@ -7,6 +7,7 @@
 #include "base/text/table.h"
 #include "base/util.h"
 #include "search/answer/doubts.h"
+#include "search/answer/tie.h"
 #include "search/report/text/brief_bars.h"
 
 #include <math.h>
@@ -15,29 +16,53 @@
 
 /* ---- the verdict ---- */
 
+static double faster_by(const RankedPlan *other, const RankedPlan *first) {
+    return 100 * (1 - other->estimate.time.seconds / first->estimate.time.seconds);
+}
+
+/* The plan that is faster than plan 1 by less than the model can tell. */
+static void add_tie(const RankedPlan *first, const RankedPlan *fastest, const char *count, Prose *to) {
+    bool less;
+    TieReason reason = tie_reason(first, fastest, &less);
+    prose_add(to, "it ties with the fastest that people run of %s plans", count);
+    if (faster_by(fastest, first) >= 0.01) prose_add(to, " (%.2g%% faster, proven)", faster_by(fastest, first));
+    prose_add(to, ", at lower risk: %s", tie_reason_words(reason));
+}
+
 /* Which plan to run, and what is known of the others. */
 static void add_proof(const Report *report, Prose *to) {
-    const Certificate *certificate = &report->result.certificate;
-    const RankedPlan *fastest = report->result.fastest, *odd = report->result.odd;
+    const SearchResult *result = &report->result;
+    const RankedPlan *first = result->plans, *odd = result->odd;
     char count[COUNT_TEXT_SIZE];
     prose_add(to, "Run plan 1: ");
-    if (certificate->proof == PROOF_GAP) {
+    if (result->certificate.proof == PROOF_GAP) {
         gap_words(report, to);
         return;
     }
-    count_text(certificate->plans_covered, true, count);
+    count_text(result->certificate.plans_covered, true, count);
+    if (result->fastest)
+        add_tie(first, result->fastest, count, to);
+    else
+        prose_add(to, "proven the fastest%s of %s plans in this cost model", odd ? " that people run" : "", count);
     if (odd) {
-        prose_add(to, "proven the best of %s plans in this cost model; what is %.2g%% faster, or more, is seldom run: ",
-                  count, 100 * (1 - odd->estimate.time.seconds / report->result.plans[0].estimate.time.seconds));
+        bool more = result->faster_count > 1;
+        prose_add(to, "; %s%d faster one%s, %s%.2g%%: ", result->faster_count == FASTER_MOST ? "at least " : "",
+                  result->faster_count, more ? "s" : "", more ? "up to " : "by ", faster_by(odd, first));
         odd_words(odd->odd, to);
-        prose_add(to, ".");
-    } else if (fastest) {
-        prose_add(to, "it ties with the fastest of %s plans in this cost model, which is proven, at the lowest risk.",
-                  count);
-    } else {
-        prose_add(to, "proven the %s of %s plans in this cost model.",
-                  chip_has_domains(&report->request->question.chip) ? "best" : "fastest", count); /* odd.h */
+        prose_add(to, " (--rank time)");
     }
+    prose_add(to, ".");
+}
+
+/* What lies on the host, and what that gains; or what it would cost. */
+static void add_host(const Report *report, const RankedPlan *first, Prose *to) {
+    char step[NUMBER_TEXT_SIZE];
+    double change = 100 * (report->host_other / first->estimate.time.seconds - 1);
+    if (report->host == HOST_IS_NEEDED) prose_item(to, " ", "No plan without the host's memory.");
+    if (report->host == HOST_IS_FASTER || report->host == HOST_IS_NEAR)
+        prose_item(to, " ", "%s: %s (%+.1f%%).",
+                   report->host == HOST_IS_NEAR ? "With the optimizer on the host" : "In HBM alone (--offload none)",
+                   step_text(report->host_other, step), change);
 }
 
 /* Launchers of the request that cannot express the policy of --remat: what they take instead is known later, and stands
@@ -108,8 +133,8 @@ static void tuning_words(const Request *request, const RankedPlan *first, Prose 
     if (request->question.model.tower_count > 0)
         prose_add(to, " Its tower is held and %s; what it computes of images is not counted.",
                   what->frozen >> FROZEN_VISION & 1 ? "frozen" : "trained");
-    if (what->on_host && request->space.offload_allowed)
-        prose_add(to, " Nothing fits in HBM alone: parameters lie in the host's memory (--offload parameters).");
+    if (what->on_host && !request->requested.offload)
+        prose_add(to, " Parameters lie in the host's memory (--offload parameters).");
 }
 
 /* "Samples of 412 tokens in the mean, 2,048 at most, padded: 1,204 computed for each." */
@@ -234,7 +259,9 @@ static void note_words(const Report *report, int rank, char cell[WORDS_SIZE]) {
                                                       [ROW_WITH_PIPELINE] = "with a pipeline",
                                                       [ROW_WITHOUT_PIPELINE] = "without a pipeline",
                                                       [ROW_HEADROOM] = "15% HBM free",
-                                                      [ROW_USUAL] = "FSDP and DP only"};
+                                                      [ROW_USUAL] = "FSDP and DP only",
+                                                      [ROW_IN_HBM] = "nothing on the host",
+                                                      [ROW_ON_HOST] = "optimizer on the host"};
     const RankedPlan *ranked = &report->result.plans[rank - 1];
     Prose moves = {0}, words = {0};
     for (int kind = 0; kind < ROW_KIND_COUNT; kind++) {
@@ -321,6 +348,7 @@ static void write_note(const RowForm *form, TextOut out) {
     if (more > 0) prose_item(&note, " ", "%d more: -v.", more);
     if (tied) prose_item(&note, " ", "~ ties with plan 1.");
     if (otherwise) prose_item(&note, " ", "+1%%: as that launcher lays it out.");
+    add_host(report, &result->plans[0], &note);
     bool faster = report->has_free && report->free.ranked_seconds < result->plans[0].ranked_seconds;
     double gain = faster ? report->free.estimate.time.seconds / result->plans[0].estimate.time.seconds - 1 : 0;
     if (gain <= -0.0005)

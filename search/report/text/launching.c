@@ -3,6 +3,7 @@
 #include "search/report/text/parts.h"
 
 #include "base/util.h"
+#include "search/answer/search_end.h"
 #include "search/launch/launcher.h"
 
 #include <math.h>
@@ -52,7 +53,7 @@ static void add_others(const Report *report, const RankedPlan *first, Prose *to)
         if (!other->searched)
             prose_item(&others, ", ", "%s was not searched in time", launcher->name);
         else if (!other->best)
-            prose_item(&others, ", ", "no plan of %s fits", launcher->name);
+            prose_item(&others, ", ", "no plan of %s %s", launcher->name, search_end_words(other->end.kind));
         else
             prose_item(&others, ", ", "%s %s (%+.1f%%)", launcher->name,
                        step_text(other->best->estimate.time.seconds, step),

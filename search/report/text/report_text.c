@@ -96,12 +96,6 @@ void verdict_write(const Request *request, const RankedPlan *ranked, TextOut out
     prose_add(&text, ".");
     prose_write(out, "", "", text.text);
     write_failing(request, ranked, out);
-    if (request->space.offload_allowed)
-        prose_write(out, "", "",
-                    request->space.offload_gain > 0
-                        ? "Everything may go to the host (--offload all): without the optimizer's state there nothing "
-                          "fits, or the step is 5% slower."
-                        : "Nothing fits without the host's memory, so plans may offload to it (--offload all).");
 }
 
 static void write_why(const SearchResult *result, TextOut out) {

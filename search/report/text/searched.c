@@ -82,7 +82,10 @@ void gap_words(const Report *report, Prose *to) {
                        : limited                    ? "a limit ended the search"
                                                     : "the layout solver reached its work limit and left a layout open";
     if (gap == 0) {
-        prose_add(to, "Plan 1 is proven the fastest, %s: %s.", rows_open(report, rows), what);
+        if (report->result.unsettled)
+            prose_add(to, "Within 2%% of the proven fastest: %s before all plans of lower risk were known.", what);
+        else
+            prose_add(to, "Plan 1 is proven the fastest, %s: %s.", rows_open(report, rows), what);
         return;
     }
     prose_add(to, "%s: %s", gap <= control->gap ? "Proven but for a tie" : "Not proven", what);

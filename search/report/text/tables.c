@@ -64,7 +64,9 @@ static void kinds_words(const RankedPlan *ranked, int rank, bool odd, Prose *to)
                                                       [ROW_HEADROOM] = "15% of HBM left free",
                                                       [ROW_USUAL] = "fsdp and data alone",
                                                       [ROW_SUREST] = "the lowest risk of those tied with the fastest",
-                                                      [ROW_ODD] = "faster, but odd"};
+                                                      [ROW_ODD] = "faster, but odd",
+                                                      [ROW_IN_HBM] = "fastest with nothing on the host",
+                                                      [ROW_ON_HOST] = "fastest with the optimizer on the host"};
     char names[LAUNCHER_NAMES_SIZE];
     for (int kind = rank == 1 ? ROW_OF_LAUNCHER : ROW_FASTEST; kind < ROW_KIND_COUNT; kind++) {
         if (!(ranked->row_kinds >> kind & 1)) continue;
