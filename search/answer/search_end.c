@@ -33,6 +33,15 @@ SearchEnd search_end(const SearchResult *result) {
 
 bool search_is_empty(const SearchResult *result) { return search_end(result).kind >= END_NONE_WITHIN; }
 
+SearchEndKind subproblems_end(const SearchResult *result) {
+    SearchEndKind end = END_NOTHING_ADMITTED;
+    for (int i = 0; i < result->subproblem_count; i++) {
+        const SubproblemAnswer *answer = &result->subproblems[i];
+        if (answer->request->space.launchers && answer->end.kind < end) end = answer->end.kind;
+    }
+    return end;
+}
+
 void subproblem_add(const SearchResult *result, bool searched, SubproblemAnswer *to) {
     SearchEnd end = searched ? search_end(result) : (SearchEnd){END_NOT_SEARCHED, 0}, before = to->end;
     bool first = !to->request, has = searched && result->plan_count > 0;

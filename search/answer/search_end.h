@@ -18,6 +18,9 @@ const char *search_end_name(SearchEndKind kind);
 /* "no plan of %s ...": the rest of the sentence for an end without a plan: "fits", "divides its sizes". */
 const char *search_end_words(SearchEndKind kind);
 
+/* Why launchers have no plan, where a layout for none of them answers: the end of the one that came furthest. */
+SearchEndKind subproblems_end(const SearchResult *result);
+
 /* Adds a search to the answer of a subproblem, which may have one already: the better plan of the two, the lower bound,
  * and proven only where both are. `*to` is all zero before the first. */
 void subproblem_add(const SearchResult *result, bool searched, SubproblemAnswer *to);

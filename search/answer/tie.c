@@ -37,13 +37,15 @@ static double fullness(const RankedPlan *ranked) {
                     : steps_of_hbm(ranked->request, memory_total(&ranked->estimate.memory));
 }
 
-static TieKey key_of(const RankedPlan *ranked) {
+/* `simple`: whether what is simpler counts. */
+static TieKey key_of(const RankedPlan *ranked, bool simple) {
     TieKey key = {{[TIE_BY_ODD] = odd_count(ranked->odd),
                    [TIE_BY_UNMEASURED] = ranked->doubt.unmeasured_figures,
                    [TIE_BY_OPTIMIZER] = ranked->plan.knobs.offload_optimizer,
                    [TIE_BY_HOST] = steps_of_hbm(ranked->request, plan_host_bytes(ranked)),
                    [TIE_BY_HBM] = fullness(ranked),
-                   [TIE_BY_STAGES] = (double)ranked->plan.degrees.of[ROLE_PIPELINE]}};
+                   [TIE_BY_ROLES] = simple ? 0 : INFINITY,
+                   [TIE_BY_STAGES] = simple ? (double)ranked->plan.degrees.of[ROLE_PIPELINE] : INFINITY}};
     for (Role role = 0; role < ROLE_COUNT; role++) key.of[TIE_BY_ROLES] += ranked->plan.degrees.of[role] > 1;
     return key;
 }
@@ -52,12 +54,19 @@ const RankedPlan *search_fastest(const SearchResult *result) {
     return result->fastest ? result->fastest : result->plan_count > 0 ? &result->plans[0] : NULL;
 }
 
-TieReason tie_reason(const RankedPlan *a, const RankedPlan *b, bool *less) {
-    TieKey of_a = key_of(a), of_b = key_of(b);
+/* What is simpler, but no surer, counts among plans that are this near the fastest. */
+static const double SIMPLER_WITHIN = 0.005;
+
+static TieReason reason_within(const RankedPlan *a, const RankedPlan *b, double limit, bool *less) {
+    TieKey of_a = key_of(a, a->ranked_seconds <= limit), of_b = key_of(b, b->ranked_seconds <= limit);
     int reason = 0;
     while (reason < TIE_BY_TIME && of_a.of[reason] == of_b.of[reason]) reason++;
     *less = reason == TIE_BY_TIME ? a->ranked_seconds < b->ranked_seconds : of_a.of[reason] < of_b.of[reason];
     return (TieReason)reason;
+}
+
+TieReason tie_reason(const RankedPlan *a, const RankedPlan *b, bool *less) {
+    return reason_within(a, b, INFINITY, less);
 }
 
 const char *tie_reason_words(TieReason reason) {
@@ -79,6 +88,7 @@ bool tie_holds(const SearchControl *control, const RankedPlan *fastest, const Ra
 
 void tie_order(const SearchControl *control, const RankedPlan *fastest, RankedPlan *plans, int count) {
     const RankedPlan first = *fastest; /* it may be one of those that are moved */
+    double simple = first.ranked_seconds * (1 + SIMPLER_WITHIN);
     int tied = 0;
     for (int i = 0; i < count; i++) plans[i].tied = plans[i].ranked_seconds <= first.ranked_seconds * (1 + TIE);
     if (control->tie <= 0 || count < 2) return;
@@ -91,7 +101,7 @@ void tie_order(const SearchControl *control, const RankedPlan *fastest, RankedPl
         for (; at > tied; at--) plans[at] = plans[at - 1]; /* those that are tied stand together, */
         tied++;
         /* stable: a plan that is the faster stays before another that is like it */
-        for (; at > 0 && tie_reason(&moved, &plans[at - 1], &less) != TIE_BY_TIME && less; at--)
+        for (; at > 0 && reason_within(&moved, &plans[at - 1], simple, &less) != TIE_BY_TIME && less; at--)
             plans[at] = plans[at - 1];
         plans[at] = moved;
     }

@@ -17,7 +17,7 @@ typedef enum {
     TIE_BY_HOST,       /* bytes on the host, in steps of 5% of HBM */
     TIE_BY_HBM,        /* chance that it does not fit, in steps of 5%; not known: HBM in use, in the same steps */
     TIE_BY_ODD,        /* what hardly anybody runs of it (odd.h) */
-    TIE_BY_ROLES,      /* roles of a degree above 1 */
+    TIE_BY_ROLES,      /* roles of a degree above 1; like the next, of plans within half a per cent of the fastest */
     TIE_BY_STAGES,     /* of the pipeline */
     TIE_BY_TIME,       /* nothing else differs */
 } TieReason;

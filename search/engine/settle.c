@@ -81,15 +81,16 @@ static bool put_first(const RankedPlan *plan, const Request *request, Arena *are
     return true;
 }
 
-/* Searches for a plan of less risk that is tied with the fastest, and puts it first. `narrower` is the request of the
- * first plan with fewer plans in it. */
-static bool look_for(Request *narrower, const Request *request, Arena *arena, SearchResult *result, bool *found,
-                     Error *error) {
+/* Searches for a plan of less risk that is tied with the fastest and has fewer bytes on the host than `host_bytes`, and
+ * puts it first. `narrower` is the request of the first plan with fewer plans in it. */
+static bool look_for(Request *narrower, double host_bytes, const Request *request, Arena *arena, SearchResult *result,
+                     bool *found, Error *error) {
     SearchResult other = {0};
     ask_within(result, tie_end(&request->control, search_fastest(result)->ranked_seconds), narrower);
     if (!search_one(narrower, arena, &other, error)) return false;
     note(&other, result);
-    *found = other.plan_count > 0 && tie_holds(&request->control, search_fastest(result), &other.plans[0]);
+    *found = other.plan_count > 0 && tie_holds(&request->control, search_fastest(result), &other.plans[0]) &&
+             plan_host_bytes(&other.plans[0]) < host_bytes;
     return !*found || put_first(&other.plans[0], result->plans[0].request, arena, result, error);
 }
 
@@ -98,12 +99,13 @@ static bool keep_in_hbm(const Request *request, Arena *arena, SearchResult *resu
     Request *home = ARENA_NEW(arena, Request, 1);
     bool found;
     if (!home) return error_memory(error);
-    if (!(plan_host_bytes(&result->plans[0]) > 0) || request->requested.offload) return true;
+    double host_bytes = plan_host_bytes(&result->plans[0]);
+    if (!(host_bytes > 0) || request->requested.offload) return true;
     *home = *result->plans[0].request;
     request_settle_offload(home); /* but for what is required there */
     if (home->question.tuning.what.on_host || home->question.offload == result->plans[0].request->question.offload)
         return true;
-    return look_for(home, request, arena, result, &found, error);
+    return look_for(home, host_bytes, request, arena, result, &found, error);
 }
 
 /* The fastest plan uses what HBM there is, and one that is tied with it may keep less. Where the first is not likely to
@@ -119,7 +121,7 @@ static bool leave_room(const Request *request, Arena *arena, SearchResult *resul
         *roomy = *result->plans[0].request;
         if (!(plan_host_bytes(&result->plans[0]) > 0) && !request->requested.offload) request_settle_offload(roomy);
         roomy->question.hbm_reserve = reserve_for(&result->plans[0], CHANCES[i]);
-        if (roomy->question.hbm_reserve < RESERVE_MOST && !look_for(roomy, request, arena, result, &found, error))
+        if (roomy->question.hbm_reserve < RESERVE_MOST && !look_for(roomy, INFINITY, request, arena, result, &found, error))
             return false;
     }
     return true;
@@ -165,6 +167,7 @@ static bool find_faster(const Request *request, Arena *arena, SearchResult *resu
     if (!plain || !by_time(request, result, arena, plain)) return error_memory(error);
     ask_within(result, seconds * (1 - LAYOUT_TOLERANCE), plain);
     plain->control.top = FASTER_MOST;
+    plain->control.odd_only = true; /* of the others the first is the fastest, but for what is tied with it */
     if (!search_asked(plain, arena, &other, error)) return false;
     note(&other, result);
     for (int i = 0; i < other.plan_count; i++) {

@@ -147,7 +147,8 @@ typedef struct {
     /* Plans within this share of the fastest, which the model cannot tell apart, are put in the order of what is surer
      * (search/answer/tie.h), however many are returned; 0: all plans stand by their time. */
     double tie;
-    bool by_time; /* --rank time: by their step alone, whatever is odd or tied */
+    bool odd_only; /* only plans of which something is odd (search/answer/odd.h) are looked for */
+    bool by_time;  /* --rank time: by their step alone, whatever is odd or tied */
     bool variants;
     /* Answers that differ in kind in place of the next best, which are near equivalents: what a report shows where
      * nobody says how many (--top) or requests equivalents (--variants). */

@@ -155,6 +155,7 @@ static bool trainer_within(Splits *on, int64_t parts, double limit, Trainer *out
         known->limit = limit;
         if (!trainer_search(on->question, parts * on->question->unit, limit, on->arena, &known->trainer, on->error))
             return false;
+        on->out->open = on->out->open || known->trainer.open;
     }
     *out = known->trainer;
     if (on->question->unit > 1 || parts == 1 || on->question->options->text[OPTION_TRAIN_PLAN]) return true;

@@ -57,6 +57,7 @@ typedef struct {
     RlStep best[RL_WAYS]; /* fits: false where there is none */
     RlWay first;          /* the best of them */
     bool found;
+    bool open; /* the search of some trainer did not end: nothing is proven */
     RlLine *lines;
     int line_count, searches, trainer_searches;
     RolloutSpace rollouts;

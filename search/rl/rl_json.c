@@ -90,6 +90,7 @@ static bool add_step(const RlQuestion *question, const RlStep *step, cJSON *to) 
 static bool add_certificate(const RlAnswer *answer, cJSON *to) {
     cJSON *json = json_add_object(to, "certificate"), *lines = NULL;
     bool ok = json_add_whole(json, "layouts", answer->rollouts.count) &&
+              json_add_text(json, "proof", answer->open ? "gap" : "optimal") &&
               json_add_whole(json, "searches", answer->searches) &&
               json_add_whole(json, "trainer_searches", answer->trainer_searches) &&
               (lines = json_add_array(json, "splits")) != NULL;

@@ -266,6 +266,10 @@ static void write_proof(const RlAnswer *answer, TextOut out) {
     for (int i = 0; i < answer->line_count; i++)
         if (answer->lines[i].seconds < (odd ? odd->seconds : best->seconds * (1 - 1e-9))) odd = &answer->lines[i];
     Prose line = {0};
+    if (answer->open) {
+        prose_write(out, "  ", "  ", "Run plan 1: not proven: the search was interrupted.");
+        return;
+    }
     prose_add(&line, "Run plan 1: proven the best of %d split%s in this cost model", answer->line_count,
               answer->line_count == 1 ? "" : "s");
     if (odd)

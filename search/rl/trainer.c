@@ -4,6 +4,8 @@
 #include "base/util.h"
 #include "models/parameters.h"
 #include "search/answer/plan_words.h"
+#include "search/answer/search_end.h"
+#include "search/answer/tie.h"
 #include "search/options/one_plan.h"
 
 #include <math.h>
@@ -147,6 +149,7 @@ bool trainer_search(const RlQuestion *question, int64_t chips, double limit_seco
         request->control.limit_seconds = limit_seconds / each * odd_most(&request->question.profile) * (1 + 1e-9);
     if (!search_run(request, arena, result, error)) return false;
     out->gap = result->certificate.gap;
+    out->open = search_end(result).kind == END_GAP && search_gap(result) > 0;
     if (result->plan_count == 0) return true;
     const RankedPlan *plan = result->fastest ? result->fastest : &result->plans[0];
     out->fits = true;

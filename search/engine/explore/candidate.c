@@ -261,6 +261,8 @@ bool knobs_admitted_of_sizes(const TupleNode *tuple, const Knobs *knobs, const S
     LauncherSet requested = problem->request->space.launchers;
     out->able_launchers = ANY_LAUNCHER;
     if (!request_admits_knobs(problem->request, tuple->degrees, knobs)) return refused(out, PRUNED_REQUIRE);
+    if (problem->request->control.odd_only && !plan_odd(setting, tuple->degrees, knobs))
+        return refused(out, PRUNED_REQUIRE);
     if (!sizes->allow) return refused(out, PRUNED_INDIVISIBLE);
     out->shard = sizes->shard;
     Knobs own = *knobs;

@@ -7,6 +7,7 @@
 #include "base/text/table.h"
 #include "base/util.h"
 #include "search/answer/doubts.h"
+#include "search/answer/search_end.h"
 #include "search/answer/tie.h"
 #include "search/report/text/brief_bars.h"
 
@@ -200,7 +201,9 @@ static void write_words(const Report *report, const RankedPlan *first, TextOut o
         cut_words(&line);
         prose_write(out, "", "  ", line.text);
     } else if (report->request->space.launchers == 0 && report->requested && report->requested->subproblem_count > 0) {
-        prose_write(out, "", "  ", "No plan of this chip's usual launchers fits: this layout is for no launcher.");
+        prose_add(&line, "No plan of this chip's usual launchers %s: this layout is for no launcher.",
+                  search_end_words(subproblems_end(&report->result)));
+        prose_write(out, "", "  ", line.text);
     }
 }
 

@@ -95,7 +95,8 @@ void launching_write(const Report *report, TextOut out) {
     write_words(report, first, out);
     write_measured(report, first, out);
     if (report->request->space.launchers == 0 && report->requested && report->requested->subproblem_count > 0)
-        prose_add(&line, "No plan of this chip's usual launchers fits: this layout is for no launcher (--for any).");
+        prose_add(&line, "No plan of this chip's usual launchers %s: this layout is for no launcher (--for any).",
+                  search_end_words(subproblems_end(&report->result)));
     add_others(report, first, &line);
     if (line.used > 0) prose_write(out, "", "  ", line.text);
     write_risks(first, out);

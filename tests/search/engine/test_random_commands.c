@@ -165,7 +165,7 @@ static void check_brute(Request request, const SearchResult *result, const char 
     Arena arena = {0};
     if (result->certificate.plans_covered > BRUTE_MOST || request.space.nesting_all) return;
     /* it knows one space and one profile */
-    if (request.subproblem_count > 0 || result->request->space.offload_allowed) return;
+    if (request.subproblem_count > 0) return;
     seen.brute++;
     brute_run(&request, &arena, &brute);
     int count = brute.count < request.control.top ? brute.count : request.control.top;
@@ -223,8 +223,7 @@ static void check_by_time(Request request, const char *text) {
         check_brute(request, &result, text);
         if (result.plan_count > 0 && request.space.requirement_count == 0 && request.subproblem_count == 0)
             check_named(request, &result, text);
-        /* A search with a limit does not open offloading where nothing else fits. */
-        if (result.plan_count > 0 && !result.request->space.offload_allowed) check_limits(request, &result, text);
+        if (result.plan_count > 0) check_limits(request, &result, text);
     }
     arena_free(&arena);
 }

@@ -49,7 +49,8 @@ static Need need_of(const Tuned *tuned, const char *plan) {
              tuned->model, tuned->chip, (long long)tuned->gpus, tuned->method, (long long)tuned->rank, tuned->targets,
              (long long)tuned->seq, (long long)(EACH * tuned->gpus), tuned->pairs ? " --dpo" : "", plan);
     asked_read(&asked, line);
-    asked.request->space.offload_open = false;
+    asked.request->question.offload = OFFLOAD_NONE; /* and neither are parameters there: those have no list of one */
+    asked.request->subproblem_count = 0;
     asked.request->control.tie = 0;
     asked.request->question.chip.hbm_bytes.value *= tuned->hbm;
     requested_search(&asked, line);
