@@ -69,7 +69,7 @@ static bool offloads_optimizer(const PlanFacts *facts) {
 /* ---- its keys ---- */
 
 enum { TERM_SECONDARY = TERM_OWN, TERM_GROUP, TERM_OLDER_TENSOR, TERM_GRADIENTS, TERM_INTERVAL, TERM_PARTITIONED };
-enum { TERM_ON_HOST = TERM_PARTITIONED + 1, TERM_CHECKPOINTS, TERM_EXPERTS_SPLIT };
+enum { TERM_ON_HOST = TERM_PARTITIONED + 1, TERM_CHECKPOINTS, TERM_EXPERTS_SPLIT, TERM_HOSTS, TERM_OF_HOST };
 KEY_WORDS(DTYPES, {"fp32", DTYPE_FP32}, {"bf16", DTYPE_BF16});
 
 #define KEY_OR_AUTO(group, key, term)                                                                                  \
@@ -93,6 +93,8 @@ static const LaunchKey KEYS[] = {
     KEY_FLAG('a', "activation_checkpointing.partition_activations", TERM_PARTITIONED),
     KEY_FLAG('a', "activation_checkpointing.cpu_checkpointing", TERM_ON_HOST),
     KEY_COUNT('a', "activation_checkpointing.number_checkpoints", TERM_CHECKPOINTS, 0),
+    KEY_COUNT('h', "shardopt.num_nodes", TERM_HOSTS, 0),
+    KEY_COUNT('h', "shardopt.num_gpus", TERM_OF_HOST, 0),
     {NULL},
 };
 
@@ -139,6 +141,8 @@ static LaunchTerms terms_of(const LaunchJob *job) {
     terms.of[TERM_PARTITIONED] = job->ranked->plan.layout.sharding.residual == RESIDUAL_SEQUENCE && job->tensor > 1;
     terms.of[TERM_ON_HOST] = inputs_on_host(job);
     terms.of[TERM_CHECKPOINTS] = checkpointed(job);
+    terms.of[TERM_HOSTS] = job->hosts;
+    terms.of[TERM_OF_HOST] = job->per_host;
     return terms;
 }
 
@@ -188,7 +192,7 @@ static bool add_parallelism(const LaunchJob *job, const LaunchTerms *terms, cJSO
 }
 
 /* What the JSON of DeepSpeed cannot say. */
-static bool add_rest(const LaunchJob *job, const EmitNotes *notes, cJSON *to) {
+static bool add_rest(const LaunchJob *job, const LaunchTerms *terms, const EmitNotes *notes, cJSON *to) {
     char plan[NOTATION_SIZE], launch[256];
     cJSON *own = json_add_object(to, "shardopt");
     plan_notation(&job->ranked->plan.degrees, job->knobs, false, plan);
@@ -198,7 +202,8 @@ static bool add_rest(const LaunchJob *job, const EmitNotes *notes, cJSON *to) {
              job->hosts, job->per_host);
     bool ok = json_add_text(own, "model", job->model->name) && json_add_text(own, "plan", plan) &&
               json_add_real(own, "step_seconds", job->ranked->estimate.time.seconds) &&
-              json_add_text(own, "launch", launch) && json_add_whole(own, "seq_length", job->ranked->work.seq);
+              json_add_text(own, "launch", launch) && json_add_whole(own, "seq_length", job->ranked->work.seq) &&
+              keys_add(KEYS, "h", terms, to);
     if (job->pipeline > 1) {
         cJSON *layers = json_add_array(own, "pipeline_module_layers");
         ok = ok && json_add_whole(own, "pipeline_module_num_stages", job->pipeline) && layers;
@@ -246,7 +251,7 @@ static bool deepspeed_write(const LaunchJob *job, const EmitNotes *notes, FILE *
     LaunchTerms terms = terms_of(job);
     bool ok = keys_add(KEYS, "b", &terms, json) && add_precision(job, &terms, json) && add_zero(job, &terms, json) &&
               add_parallelism(job, &terms, json) && (checkpointed(job) == 0 || keys_add(KEYS, "a", &terms, json)) &&
-              add_rest(job, notes, json) && json_print(out, json);
+              add_rest(job, &terms, notes, json) && json_print(out, json);
     cJSON_Delete(json);
     return ok || error_memory(error);
 }
@@ -273,7 +278,8 @@ static bool deepspeed_work(ConfigFile *file, ImportedWork *out, Error *error) {
     if (strcasecmp(optimizer, "sgd") == 0 || strcasecmp(optimizer, "muon") == 0)
         out->optimizer = strcasecmp(optimizer, "sgd") == 0 ? "sgd" : "muon";
     LaunchTerms terms;
-    if (!keys_read(KEYS, "g", file, &terms, error)) return false;
+    if (!keys_read(KEYS, "gh", file, &terms, error)) return false;
+    out->devices = terms.of[TERM_HOSTS] * terms.of[TERM_OF_HOST];
     /* Accumulated in fp32 and reduced in the dtype of parameters is how they are by default. */
     bool accumulated = strcmp(config_text(file, "gradient_accumulation_steps", "1"), "1") != 0;
     if (terms.of[TERM_GRADIENTS] == DTYPE_BF16) out->state_dtypes = "gradients=bf16";
@@ -350,6 +356,7 @@ static bool read_experts(ConfigFile *file, const Request *request, const LaunchT
                          Error *error) {
     int64_t experts = import_experts(request), ways = terms->of[TERM_EXPERTS_SPLIT] ? terms->of[ROLE_EXPERT] : 1;
     int64_t width = terms->of[TERM_EXPERT_TENSOR], ranks = plan->degrees.of[ROLE_DATA] * plan->degrees.of[ROLE_FSDP];
+    if (experts > 0 && ways == 1) import_knob(plan, KNOB_FOLDED_EXPERT, 0);
     if (experts == 0 || ways == 1) return true;
     if (ways > ranks || width > ranks || ranks % (ways * width) != 0 || experts % ways != 0)
         return config_wrong(file, NULL, "expert_parallel.autoep_size", error,

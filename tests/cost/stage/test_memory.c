@@ -371,7 +371,8 @@ Test(memory, low_weights) {
         {PRECISION_FP8, DTYPE_DEFAULT, 1, 0, 1, 3, 2, false},   {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 4, 2, false},
         {PRECISION_FP8, DTYPE_FP8, 1, 0, 1, 1, 2, false},       {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, false},
         {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 4, 2, false}, {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2, false},
-        {PRECISION_BF16, DTYPE_DEFAULT, 1, 1, 1, 2, 2, false},  {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2, false}};
+        {PRECISION_BF16, DTYPE_DEFAULT, 1, 1, 1, 2, 2, false},  {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2, false},
+        {PRECISION_FP8, DTYPE_BF16, 1, 1, 1, 4, 2, true},       {PRECISION_MXFP8, DTYPE_BF16, 1, 0, 1, 4, 2, true}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Profile profile = IDEAL;
         profile.precision = rows[i].precision, profile.low_copies = rows[i].copies;
@@ -382,6 +383,7 @@ Test(memory, low_weights) {
         TrainingState state = *training_state_default();
         state.dtypes.parameters = rows[i].parameters == DTYPE_FP8 ? DTYPE_FP8 : DTYPE_BF16;
         state.parameter_bytes = dtype_bytes(state.dtypes.parameters);
+        state.said_bf16 = rows[i].parameters == DTYPE_BF16;
         CostContext setting = bench_setting(&bench);
         setting.profile = &profile, setting.state = &state;
         MemoryRows found;
