@@ -138,8 +138,11 @@ static bool read_experts(ConfigFile *file, const Request *request, const LaunchT
                             "%" PRId64 " does not divide the %" PRId64 " experts and the %" PRId64
                             " ranks of dp_shard x cp x tp; give one that does",
                             ways, experts, lent);
-    import_knob(plan, KNOB_FOLDED_EXPERT, ways);
-    import_knob(plan, KNOB_FOLDED_EXPERT_TENSOR, terms->of[TERM_EXPERT_TENSOR]);
+    /* with ranks of dp_shard alone they are an axis, which shards all else too: no other form of it is priced less */
+    bool axis = of[ROLE_SEQUENCE] * of[ROLE_TENSOR] == 1 && of[ROLE_FSDP] % ways == 0;
+    if (axis) plan->degrees.of[ROLE_EXPERT] = ways, plan->degrees.of[ROLE_FSDP] /= ways;
+    import_knob(plan, KNOB_FOLDED_EXPERT, axis ? 0 : ways);
+    if (!axis) import_knob(plan, KNOB_FOLDED_EXPERT_TENSOR, terms->of[TERM_EXPERT_TENSOR]);
     return true;
 }
 
@@ -294,7 +297,7 @@ static bool read_plan(ConfigFile *file, const Request *request, ImportedPlan *pl
     config_text(file, "parallelism.context_parallel_load_balancer", "");
     int64_t reshard = terms.of[TERM_REGATHER];
     bool again = reshard == true || (reshard != false && of[ROLE_PIPELINE] == 1);
-    if (of[ROLE_FSDP] * of[ROLE_SEQUENCE] > 1) import_knob(plan, KNOB_REGATHER, again);
+    if (of[ROLE_FSDP] * of[ROLE_EXPERT] * of[ROLE_SEQUENCE] > 1) import_knob(plan, KNOB_REGATHER, again);
     if (of[ROLE_DATA] > 1) import_knob(plan, KNOB_ZERO_STAGE, 0);
     import_overlap(file, request, terms.of[TERM_OVERLAP] && terms.of[TERM_COMPILES], plan);
     import_offload(file, request, terms.of[TERM_OFFLOAD], plan);
