@@ -20,17 +20,17 @@ bool import_work(int launcher, ConfigFile *file, ImportedWork *out, Error *error
 }
 
 bool import_machine(ConfigFile *file, const ImportedWork *work, Request *request, Error *error) {
-    const Question *question = &request->question;
-    const Mesh *mesh = &question->machine.mesh;
-    double least = (1 - request->space.max_idle) * (double)mesh->devices;
-    int64_t chips = mesh->devices > 0 ? work->devices * mesh->chips / mesh->devices : 0;
-    bool hosts = chip_has_domains(&question->chip) && chips % max_whole(1, question->chip.chips_per_host) == 0;
+    const Chip *chip = &request->question.chip;
+    const Mesh *mesh = &request->question.machine.mesh;
+    double least = (1 - request->space.max_idle) * (double)mesh->devices - 1e-9;
+    bool part = work->devices < mesh->devices && (double)work->devices >= least && chip_has_domains(chip);
+    int64_t chips = part ? work->devices * mesh->chips / mesh->devices : 0;
     if (work->devices == 0 || work->devices == mesh->devices) return true;
-    if (!hosts || work->devices > mesh->devices || (double)work->devices < least - 1e-9)
+    if (!part || chips % max_whole(1, chip->chips_per_host) != 0)
         return config_wrong(file, NULL, "nnodes", error,
                             "%" PRId64 " processes are not the %" PRId64 " devices of %s; name the machine it runs on",
-                            work->devices, mesh->devices, question->machine.text);
-    machine_of_gpus(&question->chip, chips, &request->question.machine);
+                            work->devices, mesh->devices, request->question.machine.text);
+    machine_of_gpus(chip, chips, &request->question.machine);
     return true;
 }
 

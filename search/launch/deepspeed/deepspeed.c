@@ -11,6 +11,7 @@
 #include "search/launch/rules.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -70,6 +71,7 @@ static bool offloads_optimizer(const PlanFacts *facts) {
 
 enum { TERM_SECONDARY = TERM_OWN, TERM_GROUP, TERM_OLDER_TENSOR, TERM_GRADIENTS, TERM_INTERVAL, TERM_PARTITIONED };
 enum { TERM_ON_HOST = TERM_PARTITIONED + 1, TERM_CHECKPOINTS, TERM_EXPERTS_SPLIT, TERM_HOSTS, TERM_OF_HOST };
+enum { TERM_LAYERS_AGAIN = TERM_OF_HOST + 1 };
 KEY_WORDS(DTYPES, {"fp32", DTYPE_FP32}, {"bf16", DTYPE_BF16});
 
 #define KEY_OR_AUTO(group, key, term)                                                                                  \
@@ -95,6 +97,7 @@ static const LaunchKey KEYS[] = {
     KEY_COUNT('a', "activation_checkpointing.number_checkpoints", TERM_CHECKPOINTS, 0),
     KEY_COUNT('h', "shardopt.num_nodes", TERM_HOSTS, 0),
     KEY_COUNT('h', "shardopt.num_gpus", TERM_OF_HOST, 0),
+    KEY_NUMBER('h', "shardopt.checkpointed_layers", TERM_LAYERS_AGAIN, 0, 1 << 20, -1),
     {NULL},
 };
 
@@ -141,10 +144,13 @@ static LaunchTerms terms_of(const LaunchJob *job) {
     terms.of[TERM_PARTITIONED] = job->ranked->plan.layout.sharding.residual == RESIDUAL_SEQUENCE && job->tensor > 1;
     terms.of[TERM_ON_HOST] = inputs_on_host(job);
     terms.of[TERM_CHECKPOINTS] = checkpointed(job);
+    terms.of[TERM_LAYERS_AGAIN] = checkpointed(job);
     terms.of[TERM_HOSTS] = job->hosts;
     terms.of[TERM_OF_HOST] = job->per_host;
     return terms;
 }
+
+static const int64_t KEEPS_ALL = INT64_C(1000000000000); /* parameters that live at once: more than any model has */
 
 static bool add_zero(const LaunchJob *job, const LaunchTerms *terms, cJSON *to) {
     int64_t stage = terms->of[TERM_ZERO];
@@ -155,7 +161,7 @@ static bool add_zero(const LaunchJob *job, const LaunchTerms *terms, cJSON *to) 
          json_add_whole(zero, "allgather_bucket_size", 500000000);
     if (ok && stage == 3) {
         /* Gathered weights are let go at once, or kept from a layer's forward to its backward. */
-        int64_t live = job->knobs->regather ? 1000000000 : INT64_C(1000000000000);
+        int64_t live = job->knobs->regather ? 1000000000 : KEEPS_ALL;
         ok = json_add_whole(zero, "stage3_prefetch_bucket_size", 50000000) &&
              json_add_whole(zero, "stage3_param_persistence_threshold", 100000) &&
              json_add_whole(zero, "stage3_max_live_parameters", live) &&
@@ -300,6 +306,8 @@ static bool read_zero(ConfigFile *file, const Request *request, const LaunchTerm
                                 "%" PRId64 " does not divide the %" PRId64 " data-parallel ranks", of[ROLE_FSDP],
                                 ranks);
         of[ROLE_DATA] = ranks / of[ROLE_FSDP];
+        const char *live = config_text(file, "zero_optimization.stage3_max_live_parameters", "");
+        if (of[ROLE_FSDP] > 1) import_knob(plan, KNOB_REGATHER, strtod(live, NULL) < (double)KEEPS_ALL);
         if (terms->of[TERM_SECONDARY] > 1)
             config_note(file, "zero_hpz_partition_size is priced as plain ZeRO-3: backward gathers over all ranks");
     }
@@ -370,8 +378,10 @@ static bool read_experts(ConfigFile *file, const Request *request, const LaunchT
 
 static void read_remat(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan) {
     int64_t of_stage = divide_up(request->question.model.layers, plan->degrees.of[ROLE_PIPELINE]);
-    int64_t checkpoints = terms->of[TERM_CHECKPOINTS];
-    if (terms->of[TERM_ON_HOST])
+    int64_t checkpoints = max_whole(terms->of[TERM_CHECKPOINTS], terms->of[TERM_LAYERS_AGAIN]);
+    if (terms->of[TERM_LAYERS_AGAIN] == 0)
+        snprintf(plan->remat, sizeof plan->remat, "none");
+    else if (terms->of[TERM_ON_HOST])
         snprintf(plan->remat, sizeof plan->remat, "layer_input=offloaded");
     else if (checkpoints > 0 && checkpoints < of_stage)
         snprintf(plan->remat, sizeof plan->remat, "full:%" PRId64, checkpoints);

@@ -57,10 +57,11 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     if (in_bf16 || in_fp32 || bf16) /* arguments.py: bf16 implies fp32 gradients where they are not reduced in bf16 */
         out->state_dtypes = in_bf16 ? "gradients=bf16" : "gradients=fp32";
     /* Recipes in fp8 have no weights in bf16, which is how they are priced; without the flag they lie next to casts. */
-    if (out->precision && strcmp(out->precision, "nvfp4") != 0 && !narrow)
-        out->state_dtypes = arena_format(file->arena, "parameters=bf16%s%s", out->state_dtypes ? " " : "",
-                                         out->state_dtypes ? out->state_dtypes : "");
-    if (out->precision && !narrow && !out->state_dtypes) return error_memory(error);
+    bool wide = out->precision && strcmp(out->precision, "nvfp4") != 0 && !narrow;
+    const char *gradients = out->state_dtypes;
+    if (wide && gradients) out->state_dtypes = arena_format(file->arena, "parameters=bf16 %s", gradients);
+    if (wide && !gradients) out->state_dtypes = "parameters=bf16";
+    if (wide && !out->state_dtypes) return error_memory(error);
     const char *optimizer = config_text(file, "optimizer", "adam");
     if (strcmp(optimizer, "adam") != 0)
         out->optimizer = strcmp(optimizer, "sgd") == 0 || text_has(optimizer, "muon") ? optimizer : NULL;

@@ -254,10 +254,6 @@ static bool read_remat(ConfigFile *file, const Request *request, ImportedPlan *p
     const char *function = function_mode(file), *mode = config_text(file, "activation_checkpoint.mode", "selective");
     const char *option = config_text(file, "activation_checkpoint.selective_ac_option", "2");
     if (function) mode = strcmp(function, "op") == 0 ? "selective" : function, option = function;
-    if (!function && config_has(file, "module")) { /* 0.3: its flags do not say it */
-        config_note(file, "activation checkpointing stands in the config function: chosen best; --remat says it");
-        return true;
-    }
     int64_t stages = plan->degrees.of[ROLE_PIPELINE], layers = divide_up(request->question.model.layers, stages);
     if (strcmp(mode, "none") == 0 || strcmp(mode, "full") == 0) {
         snprintf(plan->remat, sizeof plan->remat, "%s", mode);
