@@ -77,7 +77,7 @@ def cases_of(model):
             if launcher == "torchtitan-toml" and kind not in ("hosts", "long"):
                 continue
             machine, chips, precision = machine_of(kind, size, draw)
-            if launcher == "deepspeed":
+            if launcher == "deepspeed" or (launcher == "torchtitan-toml" and precision == "nvfp4"):
                 precision = "bf16"
             seq = 131072 if kind == "long" else draw.choice((2048, 4096, 4096, 8192))
             seq = min(seq, max(1024, model["max_seq"])) if model["positions"] == "learned" else seq
@@ -117,7 +117,8 @@ def facts(path, launcher):
 
 def general(text):
     """A message without what differs from case to case: lines of one class read the same."""
-    line = text.strip().split("\n")[0].replace("shardopt: ", "")
+    lines = [line for line in text.strip().split("\n") if "warning: " not in line and "advice: " not in line]
+    line = (lines or [""])[-1].replace("shardopt: ", "")
     line = re.sub(r"^\S*/(\S+?)(:\d+:\d+)?: ", "", line)
     return re.sub(r"[\d,.]+", "N", line)[:150]
 

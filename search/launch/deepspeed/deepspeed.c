@@ -53,6 +53,8 @@ static const char *refuses(const PlanFacts *facts) {
     REFUSE_UNLESS(!facts->methods->tensor_overlap, "autotp has no collective matmul");
     REFUSE_UNLESS(facts->pipeline == 1 || (!sharded && zero <= 1), REFUSES_PIPELINE);
     REFUSE_UNLESS(!sharded || (facts->tensor == 1 && facts->data == 1), REFUSES_GROUPS);
+    REFUSE_UNLESS(facts->fsdp == 1 || facts->sequence == 1 || facts_sequence_shards(facts),
+                  "ZeRO-3 shards over the ranks of a sequence too"); /* runtime/engine.py, seq_data_parallel_group */
     return NULL;
 }
 

@@ -387,7 +387,7 @@ Test(emit_gpu, a_function_of_ones_own) {
     expect("torchtitan", &at, "mine",
            LINES("export MODULE=${MODULE:?", "importlib.import_module(os.environ[\"MODULE\"])",
                  "    # Its model_registry() has to have: converters=[\n    #     Float8LinearConverter.Config(",
-                 "    config.activation_checkpoint = None\n", "[\"layers.2\", \"norm\", \"lm_head\"],",
+                 "    config.activation_checkpoint = ", "[\"layers.2\", \"norm\", \"lm_head\"],",
                  "--module shardopt_plan --config plan "),
            LINES("from torchtitan.models", "Float8GroupedExperts"));
 }
