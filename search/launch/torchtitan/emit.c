@@ -277,7 +277,7 @@ static void write_function(const LaunchJob *job, const TitanModel *model, FILE *
         fprintf(out, "from torchtitan.distributed.activation_checkpoint import FullAC, SelectiveAC\n");
     write_base(job, model, out);
     fprintf(out, "    config.activation_checkpoint = %s\n", CHECKPOINTS[checkpoint]);
-    if (job->pipeline > 1 && !job->even) {
+    if (job->pipeline > 1 && terms_of(job).of[TERM_OF_STAGE] == TERM_SILENT) { /* else flags say it */
         fprintf(out, "    config.parallelism.module_fqns_per_model_part = ");
         write_chunks(job, "lm_head", "    ", out);
     }
