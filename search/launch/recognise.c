@@ -73,7 +73,8 @@ static const char *made_for(const ConfigFile *file, const char *text, size_t len
     const char *head = config_copy(file, text, length < 8192 ? length : 8192);
     const char *line = head ? strstr(head, WRITTEN) : NULL, *from = line ? strstr(line, ": ") : NULL;
     const char *to = from ? strstr(from, " on ") : NULL;
-    return to && (size_t)(to - line) < strcspn(line, "\n") ? config_copy(file, from + 2, (size_t)(to - from - 2)) : NULL;
+    return to && (size_t)(to - line) < strcspn(line, "\n") ? config_copy(file, from + 2, (size_t)(to - from - 2))
+                                                           : NULL;
 }
 
 bool import_read(const char *name, const char *text, size_t length, const char *format, Arena *arena, ConfigFile *file,

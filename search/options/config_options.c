@@ -29,7 +29,8 @@ static bool fill_model(Options *words, const ImportedWork *work, ConfigFile *fil
     if (work->model && !found) found = zoo_of_repository(&zoo, work->model);
     int most = 0;
     bool by_sizes = !found && import_sizes_known(&work->sizes);
-    const Model *made = !found && file->made ? zoo_find(&zoo, file->made) : NULL; /* of several of these sizes that one */
+    const Model *made =
+        !found && file->made ? zoo_find(&zoo, file->made) : NULL; /* of several of these sizes that one */
     if (made && (!by_sizes || import_sizes_match(&work->sizes, made)))
         return fill(words, OPTION_MODEL, made->name, file, error);
     for (int i = 0; i < zoo.count && by_sizes; i++) {
@@ -124,7 +125,8 @@ static bool read_config(ConfigFile *file, int launcher, const Options *given, Op
     if (!request) return error_memory(error);
     if (!import_work(launcher, file, &work, error) || !fill_work(open, &work, file, error) ||
         !fill_tuning(open, &work, file, error) || !request_from_options(open, file->arena, request, error) ||
-        (!given->text[OPTION_NODES] && open->text[OPTION_NODES] && !count_in_chips(open, &work, file, request, error)) ||
+        (!given->text[OPTION_NODES] && open->text[OPTION_NODES] &&
+         !count_in_chips(open, &work, file, request, error)) ||
         !import_machine(file, &work, request, error))
         return false;
     if (given->text[OPTION_MODEL] && import_sizes_known(&work.sizes) &&

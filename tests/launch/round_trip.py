@@ -137,19 +137,21 @@ def difference(want, got):
 
 
 def trip(program, case, folder):
-    """(class, more) of the case; class "same" or "no plan" is fine."""
+    """(class, more) of the case; "same", "no plan", "said" and "too long" are fine."""
     launcher, kind, words = case
     report, script, back = (os.path.join(folder, name) for name in ("report.json", "launch", "back.json"))
     script += {"deepspeed": ".json", "maxtext": ".yml", "torchtitan-toml": ".toml", "jax": ".py"}.get(
         launcher, ".yml" if launcher in TUNE[1:3] else ".sh")
     owner = "torchtitan" if launcher == "torchtitan-toml" else launcher
     code, _, said = run(program, "plan", *words.split(), "--for", owner, "--top", "1", "--sensitivity", "none",
-                        "--time-limit", "20", "-q", "--format", "json", "-o", report)
+                        "--time-limit", "60", "-q", "--format", "json", "-o", report)
     if code == 3 or "takes no plan" in said or "does not take" in said or "neither a model of this name" in said:
         return "no plan", said
+    if code == 4:
+        return "too long", ""
     if code not in DONE:
         return f"plan exits {code}: {general(said)}", ""
-    code, text, said = run(program, "emit", launcher, *words.split(), "--for", owner, "--time-limit", "20", "-o", script)
+    code, text, said = run(program, "emit", launcher, *words.split(), "--for", owner, "-o", script)
     if code not in DONE:
         return f"emit exits {code}: {general(said)}", ""
     code, again, told = run(program, "emit", launcher, "--from", report, "-q")
@@ -188,7 +190,7 @@ def one(program, case, keep):
         try:
             return case, *trip(program, case, folder)
         except subprocess.TimeoutExpired:
-            return case, "takes too long", ""
+            return case, "too long", ""
 
 
 def main():
@@ -214,7 +216,7 @@ def main():
             found[what].append((case, more))
             if log:
                 print(what, "|", *case, "|", more, file=log, flush=True)
-    fine = ("same", "no plan", "said")
+    fine = ("same", "no plan", "said", "too long")
     bad = 0
     for what, rows in sorted(found.items(), key=lambda item: -len(item[1])):
         print(f"{len(rows)} {what}")

@@ -86,8 +86,8 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
     if (!launch_remat(1u << emit_format_launcher(format), &request->question.model, arena, &request->question.domain,
                       error))
         return false;
-    if (from.remat[0] && !remat_is_expressible(request->question.domain, &request->question.model,
-                                                &request->question.remat))
+    if (from.remat[0] &&
+        !remat_is_expressible(request->question.domain, &request->question.model, &request->question.remat))
         request->question.remat.required = false; /* the report's plan is another launcher's */
     planning_announce(request, choice, err);
     thousands_warn(request, choice, err);

@@ -116,8 +116,7 @@ static const char *block_of(const Model *model) {
     bool mixture = kind->experts > 0 && kind->d_ff == 0 && kind->d_ff_shared == 0 && !kind->qkv_bias;
     bool plain = layers && (kind->experts == 0 || mixture) && model->positions == POSITIONS_ROTARY &&
                  (strcmp(model->rope.type, "default") == 0 || model->rope.type[0] == '\0' || rope_of_llama3(model)) &&
-                 model->rope.share == 1 &&
-                 model->norm == NORM_RMS && !model->embedding_norm && !model->logits_bias;
+                 model->rope.share == 1 && model->norm == NORM_RMS && !model->embedding_norm && !model->logits_bias;
     return !plain ? NULL : kind->experts > 0 ? "mixtral" : kind->qkv_bias ? "qwen2" : "llama2";
 }
 

@@ -119,19 +119,21 @@ static void set_dispatcher(const LaunchJob *job, int64_t of[TERM_COUNT]) {
     of[TERM_EXPERTS_OVERLAP] = priced_overlapped(job) && can_overlap(job);
 }
 
-/* Whether weights were costed in fp8 alone, as its recipes have them (low_parameters of the stack; cost/stage/memory.c). */
+/* Whether weights were costed in fp8 alone: as its recipes have them (cost/stage/memory.c), or as was requested. */
 static bool priced_narrow(const LaunchJob *job) {
     const Question *question = &job->request->question;
+    const Profile *profile = &question->profile;
+    Dtype said = question->state_dtypes.parameters;
     bool fp8 = question->precision == PRECISION_FP8 || question->precision == PRECISION_MXFP8;
-    bool said = question->state_dtypes.parameters == DTYPE_FP8;
-    return fp8 && !job->shards && (said || (question->state_dtypes.parameters == DTYPE_DEFAULT &&
-                                            question->profile.low_parameters > 0.5 && question->profile.low_copies > 0.5));
+    bool of_recipe = said == DTYPE_DEFAULT && profile->low_parameters > 0.5 && profile->low_copies > 0.5;
+    return fp8 && !job->shards && (of_recipe || said == DTYPE_FP8);
 }
 
 /* Why it cannot keep them so; NULL: it can (arguments.py: fp8_param_gather, optimizer_cpu_offload). */
 static const char *not_narrow(const LaunchJob *job) {
     if (job->knobs->offload_optimizer) return "not with the optimizer on the CPU";
-    return job->knobs->zero_stage == 0 && job->replicas * job->sequence > 1 ? "only with a distributed optimizer" : NULL;
+    return job->knobs->zero_stage == 0 && job->replicas * job->sequence > 1 ? "only with a distributed optimizer"
+                                                                            : NULL;
 }
 
 /* Weights that fsdp or sequence shard, and gradients that data shards (ZeRO-2), are Megatron-FSDP's; the optimizer's
@@ -416,11 +418,12 @@ static void write_run(const LaunchJob *job, const LaunchTerms *terms, FILE *out)
     write_environment(job, terms, out);
     fprintf(out, "\nexec ");
     job_write_torchrun(job, out);
-    fprintf(out, "\"${MEGATRON:-.}/pretrain_gpt.py\" \\\n    --transformer-impl transformer_engine "
-                 "--cross-entropy-loss-fusion --distributed-timeout-minutes 60 \\\n"
-                 /* else gpt_dataset.py makes one of seq x seq for each sample, which Transformer Engine does not read */
-                 "    --no-create-attention-mask-in-dataloader \\\n    \"${MODEL[@]}\" "
-                 "\"${PARALLEL[@]}\" \"${BATCH[@]}\" \"${MEMORY[@]}\" \"${PRECISION[@]}\" \"${DATA[@]}\"\n");
+    fprintf(out,
+            "\"${MEGATRON:-.}/pretrain_gpt.py\" \\\n    --transformer-impl transformer_engine "
+            "--cross-entropy-loss-fusion --distributed-timeout-minutes 60 \\\n"
+            /* else gpt_dataset.py makes one of seq x seq for each sample, which Transformer Engine does not read */
+            "    --no-create-attention-mask-in-dataloader \\\n    \"${MODEL[@]}\" "
+            "\"${PARALLEL[@]}\" \"${BATCH[@]}\" \"${MEMORY[@]}\" \"${PRECISION[@]}\" \"${DATA[@]}\"\n");
 }
 
 void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
@@ -437,8 +440,10 @@ void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
             break;
         }
     if (priced_narrow(job) && not_narrow(job))
-        emit_note(notes, "weights in fp8 alone were costed; Megatron has that (--fp8-param-gather) %s, and keeps bf16 "
-                         "ones next to their casts: 2 bytes more of a weight", not_narrow(job));
+        emit_note(notes,
+                  "weights in fp8 alone were costed; Megatron has that (--fp8-param-gather) %s, and keeps bf16 "
+                  "ones next to their casts: 2 bytes more of a weight",
+                  not_narrow(job));
     if (padded != job->model->vocab)
         emit_note(notes, "the vocabulary of %" PRId64 " is padded to %" PRId64 ", a multiple of %d x tensor",
                   job->model->vocab, padded, MEGATRON_VOCAB_DIVISOR);

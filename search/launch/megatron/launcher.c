@@ -254,8 +254,8 @@ static bool read_plan(ConfigFile *file, const Request *request, ImportedPlan *pl
     LaunchTerms terms;
     bool activations;
     int64_t chunks;
-    if (!import_check_gpus(file, request, "Megatron", error) ||
-        !keys_read(MEGATRON_KEYS, NULL, file, &terms, error) || !read_sharding(file, &terms, &sharding, error) ||
+    if (!import_check_gpus(file, request, "Megatron", error) || !keys_read(MEGATRON_KEYS, NULL, file, &terms, error) ||
+        !read_sharding(file, &terms, &sharding, error) ||
         !read_degrees(file, request, &terms, &sharding, plan, error) ||
         !import_check_heads(file, request, "tensor-model-parallel-size", plan->degrees.of[ROLE_TENSOR], true, error) ||
         !read_context(file, request, &sharding, plan, error) || !read_experts(file, request, &terms, plan, error) ||

@@ -234,8 +234,10 @@ static void write_converters(const LaunchJob *job, const char *indent, FILE *out
 static void write_base(const LaunchJob *job, const TitanModel *model, FILE *out) {
     bool low = job->request->question.precision != PRECISION_BF16;
     if (!model) {
-        fprintf(out, "import importlib\nimport os\n\n\ndef plan():\n    base = importlib.import_module(os.environ[\"MODULE\"])"
-                     "\n    config = getattr(base, os.environ[\"CONFIG\"])()\n");
+        fprintf(
+            out,
+            "import importlib\nimport os\n\n\ndef plan():\n    base = importlib.import_module(os.environ[\"MODULE\"])"
+            "\n    config = getattr(base, os.environ[\"CONFIG\"])()\n");
         if (low) fprintf(out, "    # Its model_registry() has to have: ");
         write_converters(job, "    # ", out);
         fputs(low ? "\n" : "", out);
@@ -266,8 +268,9 @@ static void write_function(const LaunchJob *job, const TitanModel *model, FILE *
     TitanCheckpoint checkpoint = titan_checkpoint(job);
     fprintf(out, "\n# What flags cannot say, as a config function: --module shardopt_plan --config plan.\n");
     if (!model)
-        fprintf(out, "export MODULE=${MODULE:?name a module of yours that has the model} CONFIG=${CONFIG:?name a config "
-                     "function of it}\n");
+        fprintf(out,
+                "export MODULE=${MODULE:?name a module of yours that has the model} CONFIG=${CONFIG:?name a config "
+                "function of it}\n");
     fprintf(out, "DIR=$(mktemp -d)\ncat > \"$DIR/shardopt_plan.py\" <<'PYTHON'\n");
     if (model && job->request->question.precision != PRECISION_BF16)
         fprintf(out, "from torchtitan.components.quantization import (\n    Float8GroupedExpertsConverter,\n    "
@@ -305,7 +308,8 @@ static void write_flags(const LaunchJob *job, FILE *out) {
 void torchtitan_notes(const LaunchJob *job, EmitNotes *notes) {
     note_both(job, notes);
     if (!titan_model(job->model) && job->request->question.precision != PRECISION_BF16)
-        emit_note(notes, "converters of the precision are in your config function's hands: see the comment in the script");
+        emit_note(notes,
+                  "converters of the precision are in your config function's hands: see the comment in the script");
 }
 
 bool torchtitan_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {

@@ -33,9 +33,9 @@ static const char *function_mode(ConfigFile *file) {
 
 /* The precision that its converters make. */
 static const char *function_precision(ConfigFile *file) {
-    static const char *const MADE[][2] = {
-        {"MXFP8LinearConverter.Config(", "mxfp8"}, {"NVFP4LinearConverter.Config(", "nvfp4"},
-        {"Float8LinearConverter.Config(", "fp8"}};
+    static const char *const MADE[][2] = {{"MXFP8LinearConverter.Config(", "mxfp8"},
+                                          {"NVFP4LinearConverter.Config(", "nvfp4"},
+                                          {"Float8LinearConverter.Config(", "fp8"}};
     const char *text = config_text(file, "(text)", "");
     for (size_t i = 0; i < COUNT_OF(MADE); i++)
         if (strstr(text, MADE[i][0])) return MADE[i][1];

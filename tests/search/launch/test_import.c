@@ -212,10 +212,7 @@ static const struct {
      DEEPSEEK,
      "x.py --expert-model-parallel-size 64 --micro-batch-size 1 --global-batch-size 512 --recompute-granularity "
      "selective --recompute-modules layernorm moe_act mlp",
-     {"data=512",
-      {"folded_expert=64"},
-      "qkv=saved context=saved middle=saved mlp_input=saved gate_up=saved",
-      512}},
+     {"data=512", {"folded_expert=64"}, "qkv=saved context=saved middle=saved mlp_input=saved gate_up=saved", 512}},
     {"megatron: inputs of modules on the host",
      MIXTRAL,
      "x.py --expert-model-parallel-size 8 --expert-tensor-parallel-size 1 --micro-batch-size 1 --global-batch-size 64 "
