@@ -68,7 +68,7 @@ def machine_of(kind, size, draw):
 
 
 def cases_of(model):
-    """What is asked of one model: (launcher, kind, words), the same in every run."""
+    """The requests of one model: (launcher, kind, words), the same in every run."""
     name, size = model["name"], model["parameters"]
     draw = random.Random(name)
     for launcher in GPU + TPU:
@@ -201,16 +201,16 @@ def main():
     words.add_argument("--share", default="1/1")
     words.add_argument("--keep", help="a folder for the files of each case")
     words.add_argument("--log", help="a file that gets a line for each case")
-    asked = words.parse_args()
-    part, parts = map(int, asked.share.split("/"))
-    models = json.loads(run(asked.program, "models", "--format", "json")[1])
+    given = words.parse_args()
+    part, parts = map(int, given.share.split("/"))
+    models = json.loads(run(given.program, "models", "--format", "json")[1])
     cases = [case for model in models for case in cases_of(model)]
-    cases = [case for case in cases if re.search(asked.only, " ".join(case))]
+    cases = [case for case in cases if re.search(given.only, " ".join(case))]
     random.Random(0).shuffle(cases)
     found = collections.defaultdict(list)
-    log = open(asked.log, "w") if asked.log else None
-    with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
-        jobs = [pool.submit(one, asked.program, case, asked.keep) for case in cases[part - 1::parts]]
+    log = open(given.log, "w") if given.log else None
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        jobs = [pool.submit(one, given.program, case, given.keep) for case in cases[part - 1::parts]]
         for done in concurrent.futures.as_completed(jobs):
             case, what, more = done.result()
             found[what].append((case, more))

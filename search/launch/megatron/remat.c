@@ -108,7 +108,7 @@ void megatron_remat_rules(RematList *list, const Model *model) {
 static const struct {
     const char *name;
     unsigned priced_as; /* bits of MegatronModule */
-    Activation more;    /* that it makes again beside these, GATE_UP where no layer is dense; LAYER_INPUT: none */
+    Activation more;    /* that it also makes again, GATE_UP where no layer is dense; LAYER_INPUT: none */
     bool written;
 } MODULES[] = {
     {"core_attn", 0, 0, false},

@@ -91,7 +91,7 @@ static void write_load(const Script *script) {
     fprintf(out, "FACTS=(%s)\n", to->facts);
 }
 
-/* What was asked, and what shardopt says of the file, which wants neither weights nor hosts. */
+/* The request, and how to explain the file, which wants neither weights nor hosts. */
 static void write_asked(const Script *script) {
     FILE *out = script->out;
     fprintf(out, "ASKED=(");

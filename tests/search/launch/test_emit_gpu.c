@@ -319,7 +319,7 @@ Test(emit_gpu, ways_to_split_tokens_and_state) {
            LINES("stage3_"));
 }
 
-/* Weights in fp8 alone, which were costed, have to be asked for; Megatron keeps them with a distributed optimizer on
+/* Weights in fp8 alone, which were costed, have to be requested; Megatron keeps them with a distributed optimizer on
  * the chip (arguments.py). */
 Test(emit_gpu, weights_in_fp8) {
     static const struct {

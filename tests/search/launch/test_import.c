@@ -238,7 +238,7 @@ static const struct {
      "pretrain_gpt.py --tensor-model-parallel-size 8 --pipeline-model-parallel-size 8 --sequence-parallel "
      "--pipeline-model-parallel-layout 'Ettttt|(tttttt|)*14tttttttL' --micro-batch-size 1 --global-batch-size 32",
      {"data=2 tensor=8 pipeline=8", {"schedule=interleaved virtual_stages=2", "microbatches=16"}, "none", 32}},
-    {"deepspeed: what the program does, said beside it",
+    {"deepspeed: what the program does, in our object",
      H100,
      "{\"train_batch_size\":512,\"train_micro_batch_size_per_gpu\":2,\"zero_optimization\":{\"stage\":3,"
      "\"stage3_max_live_parameters\":1e12},\"shardopt\":{\"checkpointed_layers\":0,\"num_nodes\":16,\"num_gpus\":8}}",
