@@ -378,8 +378,7 @@ Test(memory, low_weights) {
         profile.precision = rows[i].precision, profile.low_copies = rows[i].copies;
         profile.transposed_low_copy = rows[i].transposed, profile.low_parameters = rows[i].alone;
         Bench bench = bench_of(llama3_70b(), 1, T);
-        bench.shard.layers = bench.shard.layers_last = 80;
-        bench.shard.vocab = 128256, bench.shard.fsdp = rows[i].fsdp;
+        bench.shard.layers = bench.shard.layers_last = 80, bench.shard.vocab = 128256, bench.shard.fsdp = rows[i].fsdp;
         TrainingState state = *training_state_default();
         state.dtypes.parameters = rows[i].parameters == DTYPE_FP8 ? DTYPE_FP8 : DTYPE_BF16;
         state.parameter_bytes = dtype_bytes(state.dtypes.parameters),
@@ -388,8 +387,7 @@ Test(memory, low_weights) {
         setting.profile = &profile, setting.state = &state;
         MemoryRows found;
         memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, MOMENT_UPDATE, 0, &found);
-        double expected = (rows[i].layer * layers + rows[i].table * tables) / rows[i].fsdp;
-        /* the final norm stands with the tables */
+        double expected = (rows[i].layer * layers + rows[i].table * tables) / rows[i].fsdp; /* tables and norm */
         cr_expect_float_eq(found.parameters_bytes, expected, 1, "%zu: %.12g, not %.12g", i, found.parameters_bytes,
                            expected);
     }
