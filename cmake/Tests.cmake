@@ -90,6 +90,10 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   add_test(NAME schema COMMAND ${SHARDOPT_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tests/schema/check.py $<TARGET_FILE:shardopt>)
   add_test(NAME rl_simulate COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/simulate.py $<TARGET_FILE:shardopt>)
   add_test(NAME launch_tuning_keys COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/launch/tuning_keys.py $<TARGET_FILE:shardopt>)
+  add_test(NAME launch_table COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/launch/emit_table.py $<TARGET_FILE:shardopt>)
+  add_test(NAME launch_round_trip COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/launch/round_trip.py
+           $<TARGET_FILE:shardopt> --jobs 2 --share 1/130) # all of them take two hours of a core
+  set_tests_properties(launch_table launch_round_trip PROPERTIES TIMEOUT 600 LABELS launch)
   add_test(NAME rl_figures COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/figures.py $<TARGET_FILE:shardopt>)
   add_test(NAME rl_first_answers COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/first_answers.py $<TARGET_FILE:shardopt>)
   add_test(NAME rl_replay COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/rl/replay.py $<TARGET_FILE:shardopt> --check)

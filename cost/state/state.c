@@ -123,6 +123,7 @@ TrainingState training_state(const Model *model, const Optimizer *optimizer, con
     bool requested = dtypes.gradients != DTYPE_DEFAULT;
     TrainingState state = {
         .dtypes = dtypes,
+        .said_bf16 = given->parameters == DTYPE_BF16,
         .parameter_bytes = dtype_bytes(dtypes.parameters),
         .gradient_bytes = {dtype_bytes(requested ? dtypes.gradients : DTYPE_BF16),
                            dtype_bytes(requested ? dtypes.gradients : DTYPE_FP32)},

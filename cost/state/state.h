@@ -79,6 +79,7 @@ typedef struct {
     bool uniform;    /* the parts are alike: only their sum matters */
     bool orthogonal; /* some update_flops, some gathered_bytes */
     bool moments;    /* some are kept */
+    bool said_bf16;  /* bf16 of the copy for compute is requested: recipes in fp8 keep it too (low_parameters) */
     Tuning tuning;   /* which parameters all this is kept of; training_state() leaves it at all of them */
 } TrainingState;
 

@@ -5,6 +5,7 @@
 #include "base/util.h"
 #include "search/cli/commands.h"
 #include "search/cli/meaning.h"
+#include "search/cli/planning.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -206,11 +207,12 @@ static bool is_command(const char *word) { return command_is(word) || (word[0] !
 
 /* The way of a task, unless the line says it: "--lora 8 --mode lora"; the rank of adapters may be another word. */
 static bool add_way(Task *task, char **words, int count) {
-    static const char SAID[] = "--sft --dpo --lora --qlora --freeze --task --full";
+    static const char SAID[] = "--sft --dpo --lora --qlora --freeze --task --full --from --from-config";
     bool said = false;
     for (int i = 0; i < count; i++) {
         char *name = arena_format(task->arena, "%.*s", (int)strcspn(words[i], "="), words[i]);
-        said = said || !name || word_among(SAID, name);
+        bool report = operand_is_file(words[i]) && (i == 0 || words[i - 1][0] != '-'); /* has its own request */
+        said = said || !name || report || word_among(SAID, name);
     }
     if (task->subject == OF_TUNING && task->format && !task->way && !said) task->way = "--task=sft";
     size_t length = task->way ? strcspn(task->way, "=") : 0;

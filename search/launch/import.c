@@ -9,8 +9,29 @@
 #include <string.h>
 
 bool import_work(int launcher, ConfigFile *file, ImportedWork *out, Error *error) {
+    int64_t nodes, each; /* as torchrun is given them */
     *out = (ImportedWork){0};
-    return launcher_at(launcher)->import_work(file, out, error);
+    if (!launcher_at(launcher)->import_work(file, out, error) ||
+        !config_whole(file, "(nodes)", 1, 1 << 20, 0, &nodes, error) ||
+        !config_whole(file, "(devices of a node)", 1, 1 << 20, 0, &each, error))
+        return false;
+    if (out->devices == 0) out->devices = nodes * each;
+    return out->nodes || config_number_text(file, "(nodes)", &out->nodes, error);
+}
+
+bool import_machine(ConfigFile *file, const ImportedWork *work, Request *request, Error *error) {
+    const Chip *chip = &request->question.chip;
+    const Mesh *mesh = &request->question.machine.mesh;
+    double least = (1 - request->space.max_idle) * (double)mesh->devices - 1e-9;
+    bool part = work->devices < mesh->devices && (double)work->devices >= least && chip_has_domains(chip);
+    int64_t chips = part ? work->devices * mesh->chips / mesh->devices : 0;
+    if (work->devices == 0 || work->devices == mesh->devices) return true;
+    if (!part || chips % max_whole(1, chip->chips_per_host) != 0)
+        return config_wrong(file, NULL, "nnodes", error,
+                            "%" PRId64 " processes are not the %" PRId64 " devices of %s; name the machine it runs on",
+                            work->devices, mesh->devices, request->question.machine.text);
+    machine_of_gpus(chip, chips, &request->question.machine);
+    return true;
 }
 
 bool import_plan(int launcher, ConfigFile *file, const Request *request, ImportedPlan *out, Error *error) {

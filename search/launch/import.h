@@ -22,6 +22,7 @@ struct ImportedWork {
     ImportedSizes sizes;
     const char *seq, *precision, *state_dtypes, *optimizer;
     const char *chip, *slice, *slices, *nodes;       /* the machine, where it stands there */
+    int64_t devices;                                 /* how many it starts processes for; 0: the file is silent */
     const char *tuning[TUNING_WORD_COUNT], *offload; /* of fine-tuning */
 };
 
@@ -48,6 +49,10 @@ bool import_read(const char *name, const char *text, size_t length, const char *
 
 /* The first half: without a machine or a model. */
 bool import_work(int launcher, ConfigFile *file, ImportedWork *out, Error *error);
+
+/* Makes the request's machine the part of it that the file starts processes on, where what idles is no more than may;
+ * else they have to be all its devices. */
+bool import_machine(ConfigFile *file, const ImportedWork *work, Request *request, Error *error);
 
 /* The second: `request` is that of the work, with what the command line says put in. Its batch counts where it was
  * requested (batch_origin FROM_OPTION); else the file's. */

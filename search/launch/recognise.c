@@ -66,12 +66,24 @@ static bool format_named(const char *format, const char *all, int *out, Error *e
     return error_set(error, ERROR_INPUT, "--config-format", "\"%.40s\" is not read; give %s", format, all);
 }
 
+/* "# Written by shardopt 0.1.0: MODEL on MACHINE of CHIP." (emit_header()), where more than a model's sizes has to be
+ * known, or a file has none. */
+static const char *made_for(const ConfigFile *file, const char *text, size_t length) {
+    static const char WRITTEN[] = "# Written by shardopt ";
+    const char *head = config_copy(file, text, length < 8192 ? length : 8192);
+    const char *line = head ? strstr(head, WRITTEN) : NULL, *from = line ? strstr(line, ": ") : NULL;
+    const char *to = from ? strstr(from, " on ") : NULL;
+    return to && (size_t)(to - line) < strcspn(line, "\n") ? config_copy(file, from + 2, (size_t)(to - from - 2))
+                                                           : NULL;
+}
+
 bool import_read(const char *name, const char *text, size_t length, const char *format, Arena *arena, ConfigFile *file,
                  int *launcher, Error *error) {
     char all[LAUNCHER_NAMES_SIZE];
     launcher_names(launchers_all(), ", ", " or ", all, sizeof all);
     *file = (ConfigFile){.name = name, .arena = arena};
     config_skip_mark(&text, &length);
+    file->made = made_for(file, text, length);
     if (format && !format_named(format, all, launcher, error)) return false;
     if (!config_check_text(file, text, length, error) || !syntax_of(text, length)(text, length, file, error))
         return false;

@@ -127,9 +127,11 @@ static const char *refusal_of_layers(const Launcher *launcher, const PlanFacts *
     return NULL;
 }
 
+#define REFUSES_TPUS "it speaks NCCL: for GPUs alone"
+
 /* What degrees alone decide. */
 static const char *refusal_of_degrees(const Launcher *launcher, const PlanFacts *facts) {
-    REFUSE_UNLESS(!launcher->gpus_only || !facts->tpu, "it speaks NCCL: for GPUs alone");
+    REFUSE_UNLESS(!launcher->gpus_only || !facts->tpu, REFUSES_TPUS);
     const char *layers = refusal_of_layers(launcher, facts);
     return layers ? layers : launcher->refuses_degrees ? launcher->refuses_degrees(facts) : NULL;
 }
@@ -162,6 +164,7 @@ const char *launch_refusal_of_work(int launcher, const Request *request) {
                   "it trains all weights here (--sft); adapters, frozen parts, pairs and parameters on the host are "
                   "trl's, axolotl's and llama-factory's");
     REFUSE_UNLESS(tuned || !requested->fine_tunes, "it fine-tunes; give --lora, --qlora or --sft too");
+    REFUSE_UNLESS(!requested->gpus_only || chip_has_domains(&request->question.chip), REFUSES_TPUS); /* one chip too */
     return requested->refuses_work ? requested->refuses_work(request) : NULL;
 }
 

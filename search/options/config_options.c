@@ -29,6 +29,10 @@ static bool fill_model(Options *words, const ImportedWork *work, ConfigFile *fil
     if (work->model && !found) found = zoo_of_repository(&zoo, work->model);
     int most = 0;
     bool by_sizes = !found && import_sizes_known(&work->sizes);
+    const Model *made =
+        !found && file->made ? zoo_find(&zoo, file->made) : NULL; /* of several of these sizes that one */
+    if (made && (!by_sizes || import_sizes_match(&work->sizes, made)))
+        return fill(words, OPTION_MODEL, made->name, file, error);
     for (int i = 0; i < zoo.count && by_sizes; i++) {
         int match = import_sizes_match(&work->sizes, &zoo.models[i]);
         if (match > most) found = &zoo.models[i], most = match;
@@ -101,6 +105,16 @@ static bool says_default(const char *words, const ImportedPlan *imported) {
             (dtypes.gradients == DTYPE_FP32 && !once));
 }
 
+/* Of racks a file counts hosts, and --nodes racks, of which it may use some in part: its devices say the machine. */
+static bool count_in_chips(Options *words, const ImportedWork *work, const ConfigFile *file, Request *request,
+                           Error *error) {
+    const Chip *chip = &request->question.chip;
+    if (work->devices == 0 || chip->domain_chips <= chip->chips_per_host || words->text[OPTION_CHIPS]) return true;
+    words->text[OPTION_NODES] = NULL;
+    const char *chips = arena_format(file->arena, "%lld", (long long)work->devices);
+    return fill(words, OPTION_CHIPS, chips, file, error) && request_from_options(words, file->arena, request, error);
+}
+
 static bool read_config(ConfigFile *file, int launcher, const Options *given, Options *open, Options *of_plan,
                         ReportPlan *plan, Error *error) {
     ImportedWork work;
@@ -110,7 +124,10 @@ static bool read_config(ConfigFile *file, int launcher, const Options *given, Op
     *open = *given;
     if (!request) return error_memory(error);
     if (!import_work(launcher, file, &work, error) || !fill_work(open, &work, file, error) ||
-        !fill_tuning(open, &work, file, error) || !request_from_options(open, file->arena, request, error))
+        !fill_tuning(open, &work, file, error) || !request_from_options(open, file->arena, request, error) ||
+        (!given->text[OPTION_NODES] && open->text[OPTION_NODES] &&
+         !count_in_chips(open, &work, file, request, error)) ||
+        !import_machine(file, &work, request, error))
         return false;
     if (given->text[OPTION_MODEL] && import_sizes_known(&work.sizes) &&
         !import_sizes_match(&work.sizes, &request->question.model))

@@ -176,10 +176,12 @@ bool one_plan_request(const Options *options, const char *command, Arena *arena,
     Options words;
     if (!one_of_three(options, command, error)) return false;
     if (options->text[OPTION_PLANS]) return request_from_options(options, arena, request, error);
+    if (!plan && !(report ? options_from_report(options, arena, &words, from, error)
+                          : options_from_config(options, arena, NULL, &words, from, error)))
+        return false;
+    if (!plan && from->remat[0]) words.text[OPTION_REMAT] = from->remat;
     if (!plan)
-        return (report ? options_from_report(options, arena, &words, from, error)
-                       : options_from_config(options, arena, NULL, &words, from, error)) &&
-               request_from_options(&words, arena, request, error) &&
+        return request_from_options(&words, arena, request, error) &&
                one_plan_pin(from, options->text[report ? OPTION_FROM : OPTION_FROM_CONFIG], request, error) &&
                (report || (request_settle_offload(request), true));
     return request_from_options(options, arena, request, error) && one_plan_require(request, plan, where, error);

@@ -142,6 +142,39 @@ static bool read_placement(const cJSON *spans, const char *where, ReportPlan *ou
     return true;
 }
 
+/* The states of activations in all layers. False: one of them has several, or none is there. */
+static bool states_of_layout(const cJSON *rows, RematRule *out) {
+    unsigned seen = 0;
+    const cJSON *row;
+    *out = (RematRule){.required = true};
+    cJSON_ArrayForEach(row, rows) {
+        const cJSON *tensor = cJSON_GetObjectItemCaseSensitive(row, "tensor");
+        const cJSON *said = cJSON_GetObjectItemCaseSensitive(row, "state");
+        Activation a = 0;
+        ActivationState state = 0;
+        if (!cJSON_IsString(tensor) || !cJSON_IsString(said)) return false;
+        while (a < ACTIVATION_COUNT && strcmp(tensor->valuestring, activation_name(a)) != 0) a++;
+        while (state < STATE_COUNT && strcmp(said->valuestring, activation_state_name(state)) != 0) state++;
+        if (a == ACTIVATION_COUNT) continue;
+        if (state > STATE_OFFLOADED || (seen >> a & 1)) return false;
+        seen |= 1u << a;
+        out->state[a] = state;
+    }
+    return seen != 0;
+}
+
+/* What the plan recomputes: the layout of one that leaves room (search_run()) is not the fastest of its degrees. */
+static void read_remat(const cJSON *plan, ReportPlan *out) {
+    const cJSON *knobs = cJSON_GetObjectItemCaseSensitive(plan, "knobs");
+    const cJSON *remat = cJSON_GetObjectItemCaseSensitive(knobs, "remat");
+    RematRule rule;
+    Error ignored = {0};
+    if (cJSON_IsString(remat) && remat_parse(remat->valuestring, "remat", &rule, &ignored)) /* else "custom" */
+        snprintf(out->remat, sizeof out->remat, "%s", remat->valuestring);
+    else if (states_of_layout(cJSON_GetObjectItemCaseSensitive(plan, "layout"), &rule))
+        remat_text(&rule, out->remat);
+}
+
 bool report_plan_read(const cJSON *report, const char *file, int64_t rank, ReportPlan *out, Error *error) {
     const cJSON *plans = cJSON_GetObjectItemCaseSensitive(report, "plans");
     if (!cJSON_IsArray(plans))
@@ -163,6 +196,7 @@ bool report_plan_read(const cJSON *report, const char *file, int64_t rank, Repor
         !read_grid(plan, where, out, error) ||
         !read_placement(cJSON_GetObjectItemCaseSensitive(plan, "placement"), where, out, error))
         return false;
+    read_remat(plan, out);
     if (!json_text(plan, "knobs.schedule", where, schedule, sizeof schedule, error) ||
         !json_whole(plan, "chips_used", 1, MACHINE_CHIPS_MAX, where, &out->chips_used, error) ||
         !json_whole_or(plan, "batch.sequences", 1, INT64_C(1) << 53, 0, where, &out->sequences, error) ||
@@ -187,9 +221,13 @@ bool options_of_report(const cJSON *report, const Options *given, Arena *arena, 
     if (given->text[OPTION_RANK] && !number_whole(given->text[OPTION_RANK], "--rank", 1, 1000000, &rank, error))
         return false;
     *out = *given;
-    return json_whole(report, "format_version", 1, 1, file, &version, error) &&
-           report_request_read(report, file, arena, out, error) && report_plan_read(report, file, rank, plan, error) &&
-           read_own_options(report, file, rank, arena, out, error);
+    if (!json_whole(report, "format_version", 1, 1, file, &version, error) ||
+        !report_request_read(report, file, arena, out, error) || !report_plan_read(report, file, rank, plan, error) ||
+        !read_own_options(report, file, rank, arena, out, error))
+        return false;
+    const char *remat = out->text[OPTION_REMAT];
+    if (remat && strcmp(remat, "auto") != 0) plan->remat[0] = '\0'; /* the request says it */
+    return true;
 }
 
 bool options_from_report(const Options *given, Arena *arena, Options *out, ReportPlan *plan, Error *error) {

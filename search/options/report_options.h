@@ -16,7 +16,8 @@ typedef struct {
     double seconds;     /* its step; 0: the report does not say */
     Pin pins[PINS_MAX]; /* its placement */
     int pin_count;
-    const char *const *notes; /* what to say of how it was read */
+    char remat[REMAT_TEXT_SIZE]; /* of a report: the policy that its layout is, where the request leaves it open; "" */
+    const char *const *notes;    /* what to say of how it was read */
     int note_count;
     int64_t lines[ROLE_COUNT]; /* of the keys of a launch file that set the degrees (search/launch/import.h); else 0 */
 } ReportPlan;

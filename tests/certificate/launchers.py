@@ -104,6 +104,8 @@ def takes_knobs(launcher, model, work, plan, padding, tpu):
             return False
         if plan.ulysses > 1 and not heads_divide(model, t, plan.ulysses):
             return False
+        if s > 1 and plan.context != "all_gather" and any(kind.index_top_k for kind in model.kinds):
+            return False
         return (f == 1 or s == 1 or shards) and not (plan.offload_optimizer and not (f > 1 or shards or plan.zero))
     if launcher == "torchtitan":
         if plan.schedule == "interleaved" and m % max(1, m // p):
@@ -115,7 +117,7 @@ def takes_knobs(launcher, model, work, plan, padding, tpu):
         return plan.zero == 0 and (plan.grid or x == 1 or t * s == 1) and not (plan.offload_optimizer and f * s == 1)
     if launcher == "deepspeed":
         sharded = f > 1 or shards
-        if s > 1 and (plan.context != "ulysses" or not heads_divide(model, t, plan.ulysses)):
+        if s > 1 and (plan.context != "ulysses" or not heads_divide(model, t, plan.ulysses) or (f > 1 and not shards)):
             return False
         if plan.grid and not (t == p == s == 1 and not sharded and plan.grid.expert_tensor <= 1):
             return False

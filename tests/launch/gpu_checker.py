@@ -26,7 +26,7 @@ def command_of(script):
             file.write('#!/usr/bin/env bash\nprintf "%s\\0" "$PYTHONPATH" "$@" > "$CAPTURE"\n')
         os.chmod(fake, 0o755)
         environment = dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}", CAPTURE=out, MASTER_ADDR="localhost",
-                           MODULE="none", CONFIG="none")
+                           MODULE="torchtitan.models.llama3.config_registry", CONFIG="llama3_debugmodel")
         done = subprocess.run(["bash", script], env=environment, capture_output=True, text=True)
         need(done.returncode == 0, f"bash: {done.stderr.strip()}")
         with open(out) as file:

@@ -19,7 +19,8 @@ TRAINING = {"--num-experts": 1, "--swiglu": 0, "--group-query-attention": 0, "--
             "--use-tp-pp-dp-mapping": 0, "--no-gradient-accumulation-fusion": 0, "--ckpt-format": 1,
             "--grad-reduce-in-bf16": 0, "--mock-data": 0, "--tokenizer-type": 1, "--vocab-size": 1,
             "--train-iters": 1, "--log-interval": 1, "--log-throughput": 0, "--distributed-timeout-minutes": 1,
-            "--cross-entropy-loss-fusion": 0, "--rotary-scaling-factor": 1}
+            "--cross-entropy-loss-fusion": 0, "--rotary-scaling-factor": 1, "--fp8-param-gather": 0,
+            "--reuse-grad-buf-for-mxfp8-param-ag": 0, "--no-create-attention-mask-in-dataloader": 0, "--no-rope-fusion": 0}
 # What the wheel imports of Transformer Engine, which a CPU has not, where it is asked for.
 FUSED = ("--moe-permute-fusion", "--moe-router-fusion")
 DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}

@@ -2,6 +2,7 @@
 """torchtitan 0.3's command line, parallel dims, model config and stages on the script that shardopt writes."""
 import importlib.metadata
 import logging
+import os
 import sys
 
 from gpu_checker import command_of, main, need, same_domain, start_ranks, world_of
@@ -79,8 +80,9 @@ def check(job):
     world, argv = world_of(words), words[words.index("torchtitan.train") + 1:]
     for key, value in job.get("mutate", {}).items():
         argv[argv.index(f"--parallelism.{key}") + 1] = str(value)
-    if "none" in argv:  # a model of one's own: the flags, on any config function
-        argv[argv.index("none"):] = ["llama3", "--config", "llama3_debugmodel", *argv[argv.index("none") + 3:]]
+    with open(job["file"]) as file:
+        own = 'os.environ["MODULE"]' in file.read()  # a model of one's own: on a config function of another
+    os.environ.update(MODULE="torchtitan.models.llama3.config_registry", CONFIG="llama3_debugmodel")
     sys.path.insert(0, folder.split(":")[0])
     sys.modules.pop("shardopt_plan", None)
     try:
@@ -91,7 +93,7 @@ def check(job):
         sys.path.pop(0)
     dims = compare(config, job["plan"], world, "mutate" in job)
     said = f"mesh pp {dims.pp} replicate {dims.dp_replicate} shard {dims.dp_shard} cp {dims.cp} tp {dims.tp} ep {dims.ep}"
-    if "llama3_debugmodel" in argv:
+    if own:
         return said + ", with a model of one's own"
     config.model_spec.model.update_from_config(config=config)
     model = config.model_spec.model

@@ -127,7 +127,7 @@ def request_drawn(dice, models, mixtures):
         words += ["--optimizer", dice.choice(("adafactor", "muon", "sgd", "sgd-momentum"))]
     if dice.random() < 0.2:
         words += ["--state-dtypes", dice.choice(("gradients=fp32", "gradients=bf16", "moments=bf16",
-                                                 "master=none moments=bf16", "parameters=fp8", "parameters=fp32"))]
+                                                 "master=none moments=bf16", "parameters=fp8", "parameters=bf16", "parameters=fp32"))]
     if dice.random() < 0.1:
         words += dice.choice((["--lora", "16"], ["--qlora", "32"], ["--qlora", "8,int8", "--targets", "attention"],
                               ["--freeze", "embeddings,logits"], ["--freeze", "mlp"], ["--lora", "64", "--task", "dpo"]))

@@ -170,7 +170,7 @@ def state_of_training(model, rules, dtypes):
     add(rules["tables"], "tables", float(model.vocab + model.learned_positions), float(model.d_model), 1.0)
     gradient, copy = size[dtypes["gradients"]] if dtypes["gradients"] else 4, size[dtypes["parameters"]]
     state = Record(copy=copy, master=master, first=first, second=second, gradients=dtypes["gradients"],
-                   fp8_parameters=dtypes["parameters"] == "fp8", part={})
+                   fp8_parameters=dtypes["parameters"] == "fp8", said_bf16=dtypes["said"] == "bf16", part={})
     for name, of in totals.items():
         count = max(1.0, of.parameters)
         kept = master + of.kept / count

@@ -25,7 +25,7 @@ ON_CPU = ("megatron", "torchtitan", "deepspeed", "trl")  # launchers whose updat
 def dtypes_of(text):
     """The optimizer: dtypes of the state, as --state-dtypes has them."""
     given = {} if text == "default" else dict(word.split("=") for word in text.replace(",", " ").split())
-    dtypes = {"parameters": given.get("parameters", "bf16"), "gradients": given.get("gradients"),
+    dtypes = {"parameters": given.get("parameters", "bf16"), "said": given.get("parameters"), "gradients": given.get("gradients"),
               "first": given.get("m", given.get("moments", "fp32")),
               "second": given.get("v", given.get("moments", "fp32"))}
     dtypes["master"] = given.get("master", "none" if dtypes["parameters"] == "fp32" else "fp32")

@@ -86,6 +86,9 @@ static bool find_plan(const Options *options, const EmitFormat *format, Arena *a
     if (!launch_remat(1u << emit_format_launcher(format), &request->question.model, arena, &request->question.domain,
                       error))
         return false;
+    if (from.remat[0] &&
+        !remat_is_expressible(request->question.domain, &request->question.model, &request->question.remat))
+        request->question.remat.required = false; /* the report's plan is another launcher's */
     planning_announce(request, choice, err);
     thousands_warn(request, choice, err);
     if (named ? !one_plan_search(request, &from, arena, result, error) : !search_run(request, arena, result, error))

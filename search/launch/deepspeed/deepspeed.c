@@ -11,6 +11,7 @@
 #include "search/launch/rules.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -52,6 +53,8 @@ static const char *refuses(const PlanFacts *facts) {
     REFUSE_UNLESS(!facts->methods->tensor_overlap, "autotp has no collective matmul");
     REFUSE_UNLESS(facts->pipeline == 1 || (!sharded && zero <= 1), REFUSES_PIPELINE);
     REFUSE_UNLESS(!sharded || (facts->tensor == 1 && facts->data == 1), REFUSES_GROUPS);
+    REFUSE_UNLESS(facts->fsdp == 1 || facts->sequence == 1 || facts_sequence_shards(facts),
+                  "ZeRO-3 shards over the ranks of a sequence too"); /* runtime/engine.py, seq_data_parallel_group */
     return NULL;
 }
 
@@ -69,7 +72,8 @@ static bool offloads_optimizer(const PlanFacts *facts) {
 /* ---- its keys ---- */
 
 enum { TERM_SECONDARY = TERM_OWN, TERM_GROUP, TERM_OLDER_TENSOR, TERM_GRADIENTS, TERM_INTERVAL, TERM_PARTITIONED };
-enum { TERM_ON_HOST = TERM_PARTITIONED + 1, TERM_CHECKPOINTS, TERM_EXPERTS_SPLIT };
+enum { TERM_ON_HOST = TERM_PARTITIONED + 1, TERM_CHECKPOINTS, TERM_EXPERTS_SPLIT, TERM_HOSTS, TERM_OF_HOST };
+enum { TERM_LAYERS_AGAIN = TERM_OF_HOST + 1 };
 KEY_WORDS(DTYPES, {"fp32", DTYPE_FP32}, {"bf16", DTYPE_BF16});
 
 #define KEY_OR_AUTO(group, key, term)                                                                                  \
@@ -93,6 +97,9 @@ static const LaunchKey KEYS[] = {
     KEY_FLAG('a', "activation_checkpointing.partition_activations", TERM_PARTITIONED),
     KEY_FLAG('a', "activation_checkpointing.cpu_checkpointing", TERM_ON_HOST),
     KEY_COUNT('a', "activation_checkpointing.number_checkpoints", TERM_CHECKPOINTS, 0),
+    KEY_COUNT('h', "shardopt.num_nodes", TERM_HOSTS, 0),
+    KEY_COUNT('h', "shardopt.num_gpus", TERM_OF_HOST, 0),
+    KEY_NUMBER('h', "shardopt.checkpointed_layers", TERM_LAYERS_AGAIN, 0, 1 << 20, -1),
     {NULL},
 };
 
@@ -139,8 +146,13 @@ static LaunchTerms terms_of(const LaunchJob *job) {
     terms.of[TERM_PARTITIONED] = job->ranked->plan.layout.sharding.residual == RESIDUAL_SEQUENCE && job->tensor > 1;
     terms.of[TERM_ON_HOST] = inputs_on_host(job);
     terms.of[TERM_CHECKPOINTS] = checkpointed(job);
+    terms.of[TERM_LAYERS_AGAIN] = checkpointed(job);
+    terms.of[TERM_HOSTS] = job->hosts;
+    terms.of[TERM_OF_HOST] = job->per_host;
     return terms;
 }
+
+static const int64_t KEEPS_ALL = INT64_C(1000000000000); /* parameters that live at once: more than any model has */
 
 static bool add_zero(const LaunchJob *job, const LaunchTerms *terms, cJSON *to) {
     int64_t stage = terms->of[TERM_ZERO];
@@ -151,7 +163,7 @@ static bool add_zero(const LaunchJob *job, const LaunchTerms *terms, cJSON *to) 
          json_add_whole(zero, "allgather_bucket_size", 500000000);
     if (ok && stage == 3) {
         /* Gathered weights are let go at once, or kept from a layer's forward to its backward. */
-        int64_t live = job->knobs->regather ? 1000000000 : INT64_C(1000000000000);
+        int64_t live = job->knobs->regather ? 1000000000 : KEEPS_ALL;
         ok = json_add_whole(zero, "stage3_prefetch_bucket_size", 50000000) &&
              json_add_whole(zero, "stage3_param_persistence_threshold", 100000) &&
              json_add_whole(zero, "stage3_max_live_parameters", live) &&
@@ -188,7 +200,7 @@ static bool add_parallelism(const LaunchJob *job, const LaunchTerms *terms, cJSO
 }
 
 /* What the JSON of DeepSpeed cannot say. */
-static bool add_rest(const LaunchJob *job, const EmitNotes *notes, cJSON *to) {
+static bool add_rest(const LaunchJob *job, const LaunchTerms *terms, const EmitNotes *notes, cJSON *to) {
     char plan[NOTATION_SIZE], launch[256];
     cJSON *own = json_add_object(to, "shardopt");
     plan_notation(&job->ranked->plan.degrees, job->knobs, false, plan);
@@ -198,7 +210,8 @@ static bool add_rest(const LaunchJob *job, const EmitNotes *notes, cJSON *to) {
              job->hosts, job->per_host);
     bool ok = json_add_text(own, "model", job->model->name) && json_add_text(own, "plan", plan) &&
               json_add_real(own, "step_seconds", job->ranked->estimate.time.seconds) &&
-              json_add_text(own, "launch", launch) && json_add_whole(own, "seq_length", job->ranked->work.seq);
+              json_add_text(own, "launch", launch) && json_add_whole(own, "seq_length", job->ranked->work.seq) &&
+              keys_add(KEYS, "h", terms, to);
     if (job->pipeline > 1) {
         cJSON *layers = json_add_array(own, "pipeline_module_layers");
         ok = ok && json_add_whole(own, "pipeline_module_num_stages", job->pipeline) && layers;
@@ -246,7 +259,7 @@ static bool deepspeed_write(const LaunchJob *job, const EmitNotes *notes, FILE *
     LaunchTerms terms = terms_of(job);
     bool ok = keys_add(KEYS, "b", &terms, json) && add_precision(job, &terms, json) && add_zero(job, &terms, json) &&
               add_parallelism(job, &terms, json) && (checkpointed(job) == 0 || keys_add(KEYS, "a", &terms, json)) &&
-              add_rest(job, notes, json) && json_print(out, json);
+              add_rest(job, &terms, notes, json) && json_print(out, json);
     cJSON_Delete(json);
     return ok || error_memory(error);
 }
@@ -273,7 +286,8 @@ static bool deepspeed_work(ConfigFile *file, ImportedWork *out, Error *error) {
     if (strcasecmp(optimizer, "sgd") == 0 || strcasecmp(optimizer, "muon") == 0)
         out->optimizer = strcasecmp(optimizer, "sgd") == 0 ? "sgd" : "muon";
     LaunchTerms terms;
-    if (!keys_read(KEYS, "g", file, &terms, error)) return false;
+    if (!keys_read(KEYS, "gh", file, &terms, error)) return false;
+    out->devices = terms.of[TERM_HOSTS] * terms.of[TERM_OF_HOST];
     /* Accumulated in fp32 and reduced in the dtype of parameters is how they are by default. */
     bool accumulated = strcmp(config_text(file, "gradient_accumulation_steps", "1"), "1") != 0;
     if (terms.of[TERM_GRADIENTS] == DTYPE_BF16) out->state_dtypes = "gradients=bf16";
@@ -294,6 +308,8 @@ static bool read_zero(ConfigFile *file, const Request *request, const LaunchTerm
                                 "%" PRId64 " does not divide the %" PRId64 " data-parallel ranks", of[ROLE_FSDP],
                                 ranks);
         of[ROLE_DATA] = ranks / of[ROLE_FSDP];
+        const char *live = config_text(file, "zero_optimization.stage3_max_live_parameters", "");
+        if (of[ROLE_FSDP] > 1) import_knob(plan, KNOB_REGATHER, strtod(live, NULL) < (double)KEEPS_ALL);
         if (terms->of[TERM_SECONDARY] > 1)
             config_note(file, "zero_hpz_partition_size is priced as plain ZeRO-3: backward gathers over all ranks");
     }
@@ -350,6 +366,7 @@ static bool read_experts(ConfigFile *file, const Request *request, const LaunchT
                          Error *error) {
     int64_t experts = import_experts(request), ways = terms->of[TERM_EXPERTS_SPLIT] ? terms->of[ROLE_EXPERT] : 1;
     int64_t width = terms->of[TERM_EXPERT_TENSOR], ranks = plan->degrees.of[ROLE_DATA] * plan->degrees.of[ROLE_FSDP];
+    if (experts > 0 && ways == 1) import_knob(plan, KNOB_FOLDED_EXPERT, 0);
     if (experts == 0 || ways == 1) return true;
     if (ways > ranks || width > ranks || ranks % (ways * width) != 0 || experts % ways != 0)
         return config_wrong(file, NULL, "expert_parallel.autoep_size", error,
@@ -363,8 +380,10 @@ static bool read_experts(ConfigFile *file, const Request *request, const LaunchT
 
 static void read_remat(ConfigFile *file, const Request *request, const LaunchTerms *terms, ImportedPlan *plan) {
     int64_t of_stage = divide_up(request->question.model.layers, plan->degrees.of[ROLE_PIPELINE]);
-    int64_t checkpoints = terms->of[TERM_CHECKPOINTS];
-    if (terms->of[TERM_ON_HOST])
+    int64_t checkpoints = max_whole(terms->of[TERM_CHECKPOINTS], terms->of[TERM_LAYERS_AGAIN]);
+    if (terms->of[TERM_LAYERS_AGAIN] == 0)
+        snprintf(plan->remat, sizeof plan->remat, "none");
+    else if (terms->of[TERM_ON_HOST])
         snprintf(plan->remat, sizeof plan->remat, "layer_input=offloaded");
     else if (checkpoints > 0 && checkpoints < of_stage)
         snprintf(plan->remat, sizeof plan->remat, "full:%" PRId64, checkpoints);

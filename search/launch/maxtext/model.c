@@ -102,6 +102,9 @@ static const MaxtextModel *named(const Model *model) {
     return NULL;
 }
 
+/* Rotary positions stretched as Llama 3.1's, which costs nothing in a step. */
+static bool rope_of_llama3(const Model *model) { return strcmp(model->rope.type, "llama3") == 0; }
+
 /* The decoder_block of a layer that is Llama's, Mixtral's or, with biases of queries, keys and values, Qwen 2's: one
  * kind, RMSNorm, rotary positions, a gated MLP, no windows or latents. NULL: it is another. */
 static const char *block_of(const Model *model) {
@@ -112,8 +115,8 @@ static const char *block_of(const Model *model) {
                   kind->index_top_k == 0;
     bool mixture = kind->experts > 0 && kind->d_ff == 0 && kind->d_ff_shared == 0 && !kind->qkv_bias;
     bool plain = layers && (kind->experts == 0 || mixture) && model->positions == POSITIONS_ROTARY &&
-                 (strcmp(model->rope.type, "default") == 0 || model->rope.type[0] == '\0') && model->rope.share == 1 &&
-                 model->norm == NORM_RMS && !model->embedding_norm && !model->logits_bias;
+                 (strcmp(model->rope.type, "default") == 0 || model->rope.type[0] == '\0' || rope_of_llama3(model)) &&
+                 model->rope.share == 1 && model->norm == NORM_RMS && !model->embedding_norm && !model->logits_bias;
     return !plain ? NULL : kind->experts > 0 ? "mixtral" : kind->qkv_bias ? "qwen2" : "llama2";
 }
 
@@ -142,6 +145,7 @@ void maxtext_write_model(const Model *model, FILE *out) {
     terms.of[TERM_TOP_K] = kind->top_k;
     keys_write(MAXTEXT_KEYS, kind->experts > 0 ? "mev" : "mv", &terms, KEYS_YAML, out);
     fprintf(out, "logits_via_embedding: %s\n", model->tied ? "true" : "false");
+    if (rope_of_llama3(model)) fprintf(out, "rope_type: llama3.1\n");
     if (model->rope.theta > 0) fprintf(out, "rope_max_timescale: %.17g\n", model->rope.theta);
 }
 

@@ -8,10 +8,12 @@
 
 #include <inttypes.h>
 
-/* Of the kinds of layers the first with experts, and the first without; NULL: there is none. */
+/* Of the kinds of layers the first with experts, and the first with an MLP and no experts (of hybrids many layers have
+ * neither); NULL: there is none. */
 static const LayerKind *kind_with(const Model *model, bool experts) {
     for (int i = 0; i < model->kind_count; i++)
-        if ((model->kinds[i].experts > 0) == experts) return &model->kinds[i];
+        if (experts ? model->kinds[i].experts > 0 : model->kinds[i].experts == 0 && model->kinds[i].d_ff > 0)
+            return &model->kinds[i];
     return NULL;
 }
 
@@ -70,6 +72,8 @@ const LaunchKey MEGATRON_KEYS[] = {
     KEY_NUMBER('b', "global-batch-size", TERM_BATCH, 1, IMPORT_BATCH_MAX, 0),
     KEY_FLAG('o', "optimizer-cpu-offload", TERM_OFFLOAD),
     KEY_FLAG('h', "grad-reduce-in-bf16", TERM_HALF),
+    KEY_FLAG('n', "fp8-param-gather", TERM_NARROW),
+    KEY_FLAG('n', "reuse-grad-buf-for-mxfp8-param-ag", TERM_REUSES),
     KEY_NAME('g', "recompute-granularity", TERM_GRANULARITY, GRANULARITY_NONE, GRANULARITIES),
     KEY_FLAG('\0', "recompute-activations", TERM_SELECTIVE),
     KEY_NAME('r', "recompute-method", TERM_METHOD, METHOD_NONE, METHODS),
@@ -115,6 +119,23 @@ static void set_dispatcher(const LaunchJob *job, int64_t of[TERM_COUNT]) {
     of[TERM_EXPERTS_OVERLAP] = priced_overlapped(job) && can_overlap(job);
 }
 
+/* Whether weights were costed in fp8 alone: as its recipes have them (cost/stage/memory.c), or as was requested. */
+static bool priced_narrow(const LaunchJob *job) {
+    const Question *question = &job->request->question;
+    const Profile *profile = &question->profile;
+    Dtype said = question->state_dtypes.parameters;
+    bool fp8 = question->precision == PRECISION_FP8 || question->precision == PRECISION_MXFP8;
+    bool of_recipe = said == DTYPE_DEFAULT && profile->low_parameters > 0.5 && profile->low_copies > 0.5;
+    return fp8 && !job->shards && (of_recipe || said == DTYPE_FP8);
+}
+
+/* Why it cannot keep them so; NULL: it can (arguments.py: fp8_param_gather, optimizer_cpu_offload). */
+static const char *not_narrow(const LaunchJob *job) {
+    if (job->knobs->offload_optimizer) return "not with the optimizer on the CPU";
+    return job->knobs->zero_stage == 0 && job->replicas * job->sequence > 1 ? "only with a distributed optimizer"
+                                                                            : NULL;
+}
+
 /* Weights that fsdp or sequence shard, and gradients that data shards (ZeRO-2), are Megatron-FSDP's; the optimizer's
  * state over data alone (ZeRO-1) is the distributed optimizer's. Gradients: bf16 where the cost model has them so
  * (of the software, requested, or, where neither says, scattered by FSDP or of one microbatch), else fp32, its
@@ -127,7 +148,7 @@ static LaunchTerms terms_of(const LaunchJob *job) {
     Dtype gradients = cost_context_gradient_dtype(&setting);
     int zero = job->knobs->zero_stage;
     int64_t *of = terms.of;
-    of[TERM_D_FF] = dense && dense->d_ff > 0 ? dense->d_ff : mixture ? mixture->d_ff_expert : kind->d_ff_expert;
+    of[TERM_D_FF] = dense ? dense->d_ff : mixture ? mixture->d_ff_expert : TERM_SILENT;
     if (mixture) of[TERM_EXPERTS] = mixture->experts;
     if (mixture) set_dispatcher(job, of);
     of[TERM_GROUPED] = kind->kv_heads != kind->heads;
@@ -139,7 +160,9 @@ static LaunchTerms terms_of(const LaunchJob *job) {
     if (of[TERM_CONTEXT] == CONTEXT_NONE) of[TERM_CONTEXT] = CONTEXT_RING;
     of[TERM_EMBEDDING_SLOT] = of[TERM_LOSS_SLOT] = job->knobs->stages == STAGES_SLOTS;
     of[TERM_BY_FSDP] = job->shards || zero == 2;
-    of[TERM_DISTRIBUTED] = of[TERM_BY_FSDP] || zero == 1;
+    of[TERM_NARROW] = priced_narrow(job) && !not_narrow(job);
+    of[TERM_REUSES] = of[TERM_NARROW] && job->request->question.precision == PRECISION_MXFP8;
+    of[TERM_DISTRIBUTED] = of[TERM_BY_FSDP] || zero == 1 || of[TERM_NARROW];
     if (of[TERM_BY_FSDP]) of[TERM_STRATEGY] = job->shards ? STRATEGY_ALL : STRATEGY_GRADS;
     if (job->shards && job->data > 1) {
         of[TERM_INSTANCES] = job->data;
@@ -185,6 +208,11 @@ static void write_attention(const LayerKind *kind, const LaunchTerms *terms, FIL
         fprintf(out, "    --kv-channels %" PRId64 "\n", kind->head_dim);
         keys_write(MEGATRON_KEYS, "q", terms, KEYS_FLAGS, out);
     }
+    if (kind->attention == ATTENTION_LATENT && kind->index_top_k > 0) /* transformer_config.py: no fused rope with it */
+        fprintf(out,
+                "    --experimental-attention-variant dsa\n    --dsa-indexer-n-heads %" PRId64
+                "\n    --dsa-indexer-head-dim %" PRId64 "\n    --dsa-indexer-topk %" PRId64 "\n    --no-rope-fusion\n",
+                kind->index_heads, kind->index_head_dim, kind->index_top_k);
     /* the norms of latents are of the same flag: gpt_layer_specs.py, multi_latent_attention */
     if (kind->qk_norm_parameters > 0 || kind->attention == ATTENTION_LATENT) fprintf(out, "    --qk-layernorm\n");
     if (kind->sinks) fprintf(out, "    --softmax-type learnable\n");
@@ -369,6 +397,7 @@ static void write_precision(const LaunchJob *job, const LaunchTerms *terms, FILE
     default:
         break;
     }
+    keys_write(MEGATRON_KEYS, "n", terms, KEYS_FLAGS, out);
     fprintf(out, ")\n");
 }
 
@@ -389,9 +418,12 @@ static void write_run(const LaunchJob *job, const LaunchTerms *terms, FILE *out)
     write_environment(job, terms, out);
     fprintf(out, "\nexec ");
     job_write_torchrun(job, out);
-    fprintf(out, "\"${MEGATRON:-.}/pretrain_gpt.py\" \\\n    --transformer-impl transformer_engine "
-                 "--cross-entropy-loss-fusion --distributed-timeout-minutes 60 \\\n    \"${MODEL[@]}\" "
-                 "\"${PARALLEL[@]}\" \"${BATCH[@]}\" \"${MEMORY[@]}\" \"${PRECISION[@]}\" \"${DATA[@]}\"\n");
+    fprintf(out,
+            "\"${MEGATRON:-.}/pretrain_gpt.py\" \\\n    --transformer-impl transformer_engine "
+            "--cross-entropy-loss-fusion --distributed-timeout-minutes 60 \\\n"
+            /* else gpt_dataset.py makes one of seq x seq for each sample, which Transformer Engine does not read */
+            "    --no-create-attention-mask-in-dataloader \\\n    \"${MODEL[@]}\" "
+            "\"${PARALLEL[@]}\" \"${BATCH[@]}\" \"${MEMORY[@]}\" \"${PRECISION[@]}\" \"${DATA[@]}\"\n");
 }
 
 void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
@@ -401,11 +433,17 @@ void megatron_notes(const LaunchJob *job, EmitNotes *notes) {
     megatron_note_activations(job, notes);
     note_model(job, notes);
     for (int i = 0; i < job->model->kind_count; i++)
-        if (job->model->kinds[i].mixer || job->model->kinds[i].index_top_k > 0) {
+        if (job->model->kinds[i].mixer ||
+            (job->model->kinds[i].index_top_k > 0 && job->model->kinds[i].attention != ATTENTION_LATENT)) {
             emit_note(notes, "flags of mixers and of sparse attention (--hybrid-override-pattern, --mamba-*, "
-                             "--linear-*, --dsa-*, --csa-*, --enable-hyper-connections) are the model's: add them");
+                             "--linear-*, --csa-*, --enable-hyper-connections) are the model's: add them");
             break;
         }
+    if (priced_narrow(job) && not_narrow(job))
+        emit_note(notes,
+                  "weights in fp8 alone were costed; Megatron has that (--fp8-param-gather) %s, and keeps bf16 "
+                  "ones next to their casts: 2 bytes more of a weight",
+                  not_narrow(job));
     if (padded != job->model->vocab)
         emit_note(notes, "the vocabulary of %" PRId64 " is padded to %" PRId64 ", a multiple of %d x tensor",
                   job->model->vocab, padded, MEGATRON_VOCAB_DIVISOR);

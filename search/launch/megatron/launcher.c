@@ -56,28 +56,16 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
         return false;
     if (in_bf16 || in_fp32 || bf16) /* arguments.py: bf16 implies fp32 gradients where they are not reduced in bf16 */
         out->state_dtypes = in_bf16 ? "gradients=bf16" : "gradients=fp32";
-    if (narrow)
-        out->state_dtypes = arena_format(file->arena, "parameters=fp8 master=fp32%s%s", out->state_dtypes ? " " : "",
-                                         out->state_dtypes ? out->state_dtypes : "");
-    if (narrow && !out->state_dtypes) return error_memory(error);
+    /* Recipes in fp8 have no weights in bf16, which is how they are priced; without the flag they lie next to casts. */
+    bool wide = out->precision && strcmp(out->precision, "nvfp4") != 0 && !narrow;
+    const char *gradients = out->state_dtypes;
+    if (wide && gradients) out->state_dtypes = arena_format(file->arena, "parameters=bf16 %s", gradients);
+    if (wide && !gradients) out->state_dtypes = "parameters=bf16";
+    if (wide && !out->state_dtypes) return error_memory(error);
     const char *optimizer = config_text(file, "optimizer", "adam");
     if (strcmp(optimizer, "adam") != 0)
         out->optimizer = strcmp(optimizer, "sgd") == 0 || text_has(optimizer, "muon") ? optimizer : NULL;
-    return config_number_text(file, "(nodes)", &out->nodes, error);
-}
-
-/* What torchrun is given is the machine requested. */
-static bool check_world(ConfigFile *file, const Request *request, Error *error) {
-    int64_t nodes, each;
-    if (!config_whole(file, "(nodes)", 1, 1 << 20, 0, &nodes, error) ||
-        !config_whole(file, "(devices of a node)", 1, 1 << 20, 0, &each, error))
-        return false;
-    if (nodes == 0 || each == 0 || nodes * each == request->question.machine.mesh.devices) return true;
-    return config_wrong(file, config_take(file, "(nodes)"), "nnodes", error,
-                        "%" PRId64 " nodes of %" PRId64 " processes are not the %" PRId64
-                        " devices of %s; name the machine "
-                        "it runs on",
-                        nodes, each, request->question.machine.mesh.devices, request->question.machine.text);
+    return true;
 }
 
 /* How data-parallel ranks share parameters: fsdp, or replicas with a ZeRO stage. */
@@ -158,6 +146,7 @@ static bool read_experts(ConfigFile *file, const Request *request, const LaunchT
     if (experts == 0 && ways > 1)
         return config_wrong(file, NULL, "expert-model-parallel-size", error, "%s has no experts; leave it out",
                             request->question.model.name);
+    if (experts > 0 && ways == 1 && width == of[ROLE_TENSOR]) import_knob(plan, KNOB_FOLDED_EXPERT, 0);
     if (experts == 0 || (ways == 1 && width == of[ROLE_TENSOR])) return true;
     if (ways > ranks || width > ranks || ranks % (ways * width) != 0 || experts % ways != 0)
         return config_wrong(file, NULL, "expert-model-parallel-size", error,
@@ -265,8 +254,8 @@ static bool read_plan(ConfigFile *file, const Request *request, ImportedPlan *pl
     LaunchTerms terms;
     bool activations;
     int64_t chunks;
-    if (!import_check_gpus(file, request, "Megatron", error) || !check_world(file, request, error) ||
-        !keys_read(MEGATRON_KEYS, NULL, file, &terms, error) || !read_sharding(file, &terms, &sharding, error) ||
+    if (!import_check_gpus(file, request, "Megatron", error) || !keys_read(MEGATRON_KEYS, NULL, file, &terms, error) ||
+        !read_sharding(file, &terms, &sharding, error) ||
         !read_degrees(file, request, &terms, &sharding, plan, error) ||
         !import_check_heads(file, request, "tensor-model-parallel-size", plan->degrees.of[ROLE_TENSOR], true, error) ||
         !read_context(file, request, &sharding, plan, error) || !read_experts(file, request, &terms, plan, error) ||
@@ -341,6 +330,10 @@ static const char *refuses_degrees(const PlanFacts *facts) {
 static const char *refuses(const PlanFacts *facts) {
     REFUSE_UNLESS(facts_runs(facts, 1u << SCHEDULE_1F1B | 1u << SCHEDULE_INTERLEAVED),
                   "it runs 1f1b and interleaved 1f1b");
+    for (int i = 0; i < facts->model->kind_count; i++) /* transformer_config.py, DSAttention */
+        REFUSE_UNLESS(facts->sequence == 1 || facts->model->kinds[i].index_top_k == 0 ||
+                          facts->methods->context == CONTEXT_ALL_GATHER,
+                      "sparse attention (DSA) is split over a context by allgather alone: context_method=all_gather");
     REFUSE_UNLESS(sharding(facts), REFUSES_SHARDS);
     REFUSE_UNLESS(facts->methods->ulysses <= 1 || facts_ulysses_divides(facts), REFUSES_TOKENS);
     REFUSE_UNLESS(facts->fsdp == 1 || facts->sequence == 1 || facts_sequence_shards(facts),

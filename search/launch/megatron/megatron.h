@@ -28,11 +28,12 @@ void megatron_note_activations(const LaunchJob *job, EmitNotes *notes);
  * and loss take the place of a layer, FSDP is used, the optimizer's state is distributed; how FSDP's ranks share, and
  * how the groups of them do, and how many groups; whether gradients are bf16; recomputation, its layers of a chunk, and
  * an older word for selective; how tokens go to experts, by whose kernels, with which probabilities, what is fused, and
- * whether their exchanges run alongside compute. */
+ * whether their exchanges run alongside compute; weights in fp8 alone, gathered through buffers of gradients. */
 enum { TERM_GROUPED = TERM_OWN, TERM_ALONG, TERM_STAGES_INSIDE, TERM_EMBEDDING_SLOT, TERM_LOSS_SLOT, TERM_BY_FSDP };
 enum { TERM_DISTRIBUTED = TERM_BY_FSDP + 1, TERM_STRATEGY, TERM_OUTER, TERM_INSTANCES, TERM_HALF, TERM_GRANULARITY };
 enum { TERM_METHOD = TERM_GRANULARITY + 1, TERM_RECOMPUTED, TERM_SELECTIVE, TERM_DISPATCHER, TERM_BACKEND };
-enum { TERM_ROUTER = TERM_BACKEND + 1, TERM_PERMUTE_FUSED, TERM_ROUTER_FUSED, TERM_EXPERTS_OVERLAP };
+enum { TERM_ROUTER = TERM_BACKEND + 1, TERM_PERMUTE_FUSED, TERM_ROUTER_FUSED, TERM_EXPERTS_OVERLAP, TERM_NARROW };
+enum { TERM_REUSES = TERM_NARROW + 1 };
 enum { STRATEGY_NONE, STRATEGY_OPTIM, STRATEGY_GRADS, STRATEGY_ALL }; /* what is sharded: ZeRO's stages */
 enum { GRANULARITY_NONE, GRANULARITY_SELECTIVE, GRANULARITY_FULL };
 enum { METHOD_NONE, METHOD_UNIFORM, METHOD_BLOCK };

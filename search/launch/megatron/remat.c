@@ -103,21 +103,21 @@ void megatron_remat_rules(RematList *list, const Model *model) {
 
 /* ---- written ---- */
 
-/* Modules whose activations are made again in backward; what is kept behind them is no less. `written`: as what
- * it is written, if it is. */
+/* All modules that it can be given. Flash attention makes core_attn again by itself; a whole mixture of experts is
+ * priced as its non-linearity, or more where no layer is dense. */
 static const struct {
     const char *name;
-    Activation activation[2];
-    int count;
-    MegatronModule written;
+    unsigned priced_as; /* bits of MegatronModule */
+    Activation more;    /* that it also makes again, GATE_UP where no layer is dense; LAYER_INPUT: none */
+    bool written;
 } MODULES[] = {
-    {"core_attn", {ACTIVATION_LAYER_INPUT}, 0, 0}, /* flash attention does so by itself */
-    {"layernorm", {ACTIVATION_ATTENTION_INPUT, ACTIVATION_MLP_INPUT}, 2, MEGATRON_LAYERNORM},
-    {"moe_act", {ACTIVATION_PRODUCT}, 1, MEGATRON_MOE_ACT},
-    {"mla_up_proj", {ACTIVATION_QKV}, 1, 0},
-    {"mlp", {ACTIVATION_GATE_UP, ACTIVATION_PRODUCT}, 2, MEGATRON_MLP},
-    {"moe", {ACTIVATION_GATE_UP, ACTIVATION_PRODUCT}, 2, 0},
-    {"shared_experts", {ACTIVATION_LAYER_INPUT}, 0, 0},
+    {"core_attn", 0, 0, false},
+    {"layernorm", MEGATRON_LAYERNORM, 0, true},
+    {"moe_act", MEGATRON_MOE_ACT, 0, true},
+    {"mla_up_proj", 0, ACTIVATION_QKV, false},
+    {"mlp", MEGATRON_MLP, 0, true},
+    {"moe", MEGATRON_MOE_ACT, ACTIVATION_GATE_UP, false},
+    {"shared_experts", 0, 0, false},
 };
 
 /* Which activations are kept: a plan says it by activation and by count of layers; what has no such words becomes the
@@ -193,7 +193,7 @@ void megatron_write_activations(const LaunchJob *job, FILE *out) {
         keys_write(job->launcher->keys, "g", &terms, KEYS_FLAGS, out);
         fprintf(out, "    --recompute-modules");
         for (size_t m = 0; m < COUNT_OF(MODULES); m++)
-            if (choice.modules & MODULES[m].written) fprintf(out, " %s", MODULES[m].name);
+            if (MODULES[m].written && (choice.modules & MODULES[m].priced_as)) fprintf(out, " %s", MODULES[m].name);
         break;
     case RECOMPUTE_LAYERS:
         if (choice.layers == job->layers) /* each by itself, whatever a chunk has */
@@ -226,11 +226,20 @@ void megatron_note_activations(const LaunchJob *job, EmitNotes *notes) {
 
 /* ---- read ---- */
 
-static bool read_selective(ConfigFile *file, ImportedPlan *plan) {
+/* States of all activations but the layer's input, as --remat has them. */
+static void say_states(const ActivationState state[ACTIVATION_COUNT], ImportedPlan *plan) {
+    RematRule rule = {.required = true};
+    memcpy(rule.state, state, sizeof rule.state);
+    remat_text(&rule, plan->remat);
+}
+
+/* As the writer has it: an activation is made again where all modules that it takes are (modules_of()). */
+static void read_selective(ConfigFile *file, const Model *model, ImportedPlan *plan) {
     const char *items[16];
-    const char *modules = config_text(file, "recompute-modules", "core_attn");
-    int count = config_list(file, modules, items, (int)COUNT_OF(items));
-    bool again[ACTIVATION_COUNT] = {false}, any = false;
+    int count = config_list(file, config_text(file, "recompute-modules", "core_attn"), items, (int)COUNT_OF(items));
+    ActivationState state[ACTIVATION_COUNT] = {STATE_SAVED};
+    bool dense = model_layers_with(model, false) > 0;
+    unsigned modules = 0;
     for (int i = 0; i < count && i < (int)COUNT_OF(items); i++) {
         size_t m = 0;
         while (m < COUNT_OF(MODULES) && strcmp(items[i], MODULES[m].name) != 0) m++;
@@ -238,19 +247,31 @@ static bool read_selective(ConfigFile *file, ImportedPlan *plan) {
             config_note(file, "recompute-modules: %.40s is not priced", items[i]);
             continue;
         }
-        for (int a = 0; a < MODULES[m].count; a++) any = again[MODULES[m].activation[a]] = true;
+        modules |= MODULES[m].priced_as;
+        Activation more = MODULES[m].more;
+        if (more && (more != ACTIVATION_GATE_UP || !dense)) state[more] = STATE_RECOMPUTED;
     }
-    if (!any) {
-        snprintf(plan->remat, sizeof plan->remat, "none");
-        return true;
+    for (Activation a = 1; a < ACTIVATION_COUNT; a++)
+        if ((modules_of(model, a) & ~modules) == 0) state[a] = STATE_RECOMPUTED;
+    if ((modules & MEGATRON_MLP) && dense && model_layers_with(model, true) > 0 && !(modules & MEGATRON_MOE_ACT))
+        config_note(file, "recompute-modules: mlp is that of dense layers alone, which is not priced");
+    say_states(state, plan);
+}
+
+/* --offload-modules: the inputs of which go to the host, in all layers. */
+static void read_offloads(ConfigFile *file, const Model *model, ImportedPlan *plan) {
+    const char *items[16];
+    int count = config_list(file, config_text(file, "offload-modules", ""), items, (int)COUNT_OF(items));
+    ActivationState state[ACTIVATION_COUNT] = {STATE_SAVED};
+    for (int i = 0; i < count && i < (int)COUNT_OF(items); i++) {
+        Activation a = 0;
+        while (a < ACTIVATION_COUNT && (!input_of(model, a) || strcmp(items[i], input_of(model, a)) != 0)) a++;
+        if (a < ACTIVATION_COUNT)
+            state[a] = STATE_OFFLOADED;
+        else
+            config_note(file, "offload-modules: %.40s is not priced", items[i]);
     }
-    for (int a = 1; a < ACTIVATION_COUNT; a++) {
-        size_t used = strlen(plan->remat);
-        if (!again[a])
-            snprintf(plan->remat + used, sizeof plan->remat - used, "%s%s=saved", used > 0 ? " " : "",
-                     activation_name((Activation)a));
-    }
-    return true;
+    say_states(state, plan);
 }
 
 bool megatron_import_remat(ConfigFile *file, const Request *request, const LaunchTerms *terms, int64_t chunks,
@@ -259,11 +280,11 @@ bool megatron_import_remat(ConfigFile *file, const Request *request, const Launc
     int64_t of_stage = divide_up(request->question.model.layers, plan->degrees.of[ROLE_PIPELINE]);
     int64_t of_chunk = divide_up(of_stage, chunks), method = terms->of[TERM_METHOD];
     config_text(file, "distribute-saved-activations", "");
-    if (terms->of[TERM_SELECTIVE] || granularity == GRANULARITY_SELECTIVE) return read_selective(file, plan);
-    if (granularity == GRANULARITY_NONE) {
-        snprintf(plan->remat, sizeof plan->remat, "none");
-        return true;
-    }
+    bool offloads;
+    if (!config_flag(file, "fine-grained-activation-offloading", false, &offloads, error)) return false;
+    if (terms->of[TERM_SELECTIVE] || granularity == GRANULARITY_SELECTIVE)
+        return read_selective(file, &request->question.model, plan), true;
+    if (granularity == GRANULARITY_NONE) return read_offloads(file, &request->question.model, plan), true;
     if (granularity != GRANULARITY_FULL || (method != METHOD_BLOCK && method != METHOD_UNIFORM))
         return config_wrong(
             file, NULL, "recompute-granularity", error,

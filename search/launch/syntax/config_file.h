@@ -32,6 +32,7 @@ enum { CONFIG_NOTES_MAX = 24 };
 typedef struct ConfigFile {
     const char *name; /* of the file, for errors */
     Arena *arena;     /* holds everything */
+    const char *made; /* the model that `emit` wrote it for, by its first comment; NULL: it does not say so */
     ConfigEntry *entries;
     int64_t count, room;
     const char *notes[CONFIG_NOTES_MAX]; /* what to say on stderr: assumed, left out, priced as something near */

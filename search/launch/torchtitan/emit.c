@@ -215,63 +215,76 @@ void torchtitan_plan_words(const LaunchJob *job, Prose *out) {
 
 /* ---- 0.3 ---- */
 
-static void write_converters(const LaunchJob *job, FILE *out) {
-    bool mixture = model_layers_with(job->model, true) > 0;
-    switch (job->request->question.precision) {
-    case PRECISION_FP8:
-        fprintf(out, ", converters=[\n        Float8LinearConverter.Config(filter_fqns=[\"lm_head\", \"router.gate\"], "
-                     "model_compile_enabled=True),\n");
-        if (mixture) fprintf(out, "        Float8GroupedExpertsConverter.Config(model_compile_enabled=True),\n");
-        break;
-    case PRECISION_MXFP8:
-        fprintf(out, ", converters=[\n        MXFP8LinearConverter.Config(model_compile_enabled=True),\n");
-        if (mixture) fprintf(out, "        MXFP8GroupedExpertsConverter.Config(model_compile_enabled=True),\n");
-        break;
-    case PRECISION_NVFP4:
-        fprintf(out, ", converters=[\n        NVFP4LinearConverter.Config(fqns=[\"layers\"], "
-                     "model_compile_enabled=True),\n");
-        break;
-    default:
+/* What model_registry() converts for the precision; `indent`: of the lines behind the first. */
+static void write_converters(const LaunchJob *job, const char *indent, FILE *out) {
+    static const char *const MADE[PRECISION_COUNT][2] = {
+        [PRECISION_FP8] = {"Float8LinearConverter.Config(filter_fqns=[\"lm_head\", \"router.gate\"], ",
+                           "Float8GroupedExpertsConverter.Config("},
+        [PRECISION_MXFP8] = {"MXFP8LinearConverter.Config(", "MXFP8GroupedExpertsConverter.Config("},
+        [PRECISION_NVFP4] = {"NVFP4LinearConverter.Config(fqns=[\"layers\"], "}};
+    const char *const *made = MADE[job->request->question.precision];
+    if (!made[0]) return;
+    fprintf(out, "converters=[\n");
+    for (int i = 0; i < (model_layers_with(job->model, true) > 0 ? 2 : 1) && made[i]; i++)
+        fprintf(out, "%s    %smodel_compile_enabled=True),\n", indent, made[i]);
+    fprintf(out, "%s]", indent);
+}
+
+/* The spec of a model that its registry has, or another config function's, whose converters are its own. */
+static void write_base(const LaunchJob *job, const TitanModel *model, FILE *out) {
+    bool low = job->request->question.precision != PRECISION_BF16;
+    if (!model) {
+        fprintf(
+            out,
+            "import importlib\nimport os\n\n\ndef plan():\n    base = importlib.import_module(os.environ[\"MODULE\"])"
+            "\n    config = getattr(base, os.environ[\"CONFIG\"])()\n");
+        if (low) fprintf(out, "    # Its model_registry() has to have: ");
+        write_converters(job, "    # ", out);
+        fputs(low ? "\n" : "", out);
         return;
     }
-    fprintf(out, "    ]");
+    fprintf(out,
+            "from torchtitan.models.common.config_utils import decoder_vocab_size\n"
+            "from torchtitan.models.%s import model_registry\n"
+            "from torchtitan.models.%s.config_registry import %s as base\n\n\ndef plan():\n    config = base()\n"
+            "    config.model_spec = model_registry(\"%s\", attn_backend=\"flex\"%s",
+            model->module, model->module, model->base, model->flavor, low ? ", " : "");
+    write_converters(job, "    ", out);
+    fprintf(out,
+            ")\n    config.loss.loss_fn.global_vocab_size = decoder_vocab_size(config.model_spec)\n"
+            "    config.hf_assets_path = \"%s\"\n",
+            model->assets);
+    if (job->ranked->work.seq > model->longest) /* else models/common/decoder.py raises */
+        fprintf(out,
+                "    for layer in config.model_spec.model.layers:\n        if layer.attention is not None:\n"
+                "            layer.attention.rope.max_seq_len = %" PRId64 "\n",
+                job->ranked->work.seq);
 }
 
 /* gpt_oss is built on varlen attention unless configured otherwise, and context parallelism wants FlexAttention. */
 static void write_function(const LaunchJob *job, const TitanModel *model, FILE *out) {
     static const char *const CHECKPOINTS[] = {
         [TITAN_KEEP] = "None", [TITAN_SELECTIVE] = "SelectiveAC.Config()", [TITAN_FULL] = "FullAC.Config()"};
-    Precision precision = job->request->question.precision;
     TitanCheckpoint checkpoint = titan_checkpoint(job);
-    fprintf(out, "\n# What flags cannot say, as a config function: --module shardopt_plan --config plan.\n"
-                 "DIR=$(mktemp -d)\ncat > \"$DIR/shardopt_plan.py\" <<'PYTHON'\n");
-    if (precision != PRECISION_BF16)
+    fprintf(out, "\n# What flags cannot say, as a config function: --module shardopt_plan --config plan.\n");
+    if (!model)
+        fprintf(out,
+                "export MODULE=${MODULE:?name a module of yours that has the model} CONFIG=${CONFIG:?name a config "
+                "function of it}\n");
+    fprintf(out, "DIR=$(mktemp -d)\ncat > \"$DIR/shardopt_plan.py\" <<'PYTHON'\n");
+    if (model && job->request->question.precision != PRECISION_BF16)
         fprintf(out, "from torchtitan.components.quantization import (\n    Float8GroupedExpertsConverter,\n    "
                      "Float8LinearConverter,\n    MXFP8GroupedExpertsConverter,\n    MXFP8LinearConverter,\n    "
                      "NVFP4LinearConverter,\n)\n");
     if (checkpoint != TITAN_KEEP)
         fprintf(out, "from torchtitan.distributed.activation_checkpoint import FullAC, SelectiveAC\n");
-    fprintf(out,
-            "from torchtitan.models.common.config_utils import decoder_vocab_size\n"
-            "from torchtitan.models.%s import model_registry\n"
-            "from torchtitan.models.%s.config_registry import %s as base\n\n\ndef plan():\n    config = base()\n"
-            "    config.model_spec = model_registry(\"%s\", attn_backend=\"flex\"",
-            model->module, model->module, model->base, model->flavor);
-    write_converters(job, out);
-    fprintf(out,
-            ")\n    config.loss.loss_fn.global_vocab_size = decoder_vocab_size(config.model_spec)\n"
-            "    config.hf_assets_path = \"%s\"\n    config.activation_checkpoint = %s\n",
-            model->assets, CHECKPOINTS[checkpoint]);
-    if (job->ranked->work.seq > model->longest) /* else models/common/decoder.py raises */
-        fprintf(out,
-                "    for layer in config.model_spec.model.layers:\n        if layer.attention is not None:\n"
-                "            layer.attention.rope.max_seq_len = %" PRId64 "\n",
-                job->ranked->work.seq);
-    if (job->pipeline > 1 && !job->even) {
+    write_base(job, model, out);
+    fprintf(out, "    config.activation_checkpoint = %s\n", CHECKPOINTS[checkpoint]);
+    if (job->pipeline > 1 && terms_of(job).of[TERM_OF_STAGE] == TERM_SILENT) { /* else flags say it */
         fprintf(out, "    config.parallelism.module_fqns_per_model_part = ");
         write_chunks(job, "lm_head", "    ", out);
     }
-    fprintf(out, "    return config\nPYTHON\nMODULE=shardopt_plan CONFIG=plan\n");
+    fprintf(out, "    return config\nPYTHON\n");
 }
 
 static void write_flags(const LaunchJob *job, FILE *out) {
@@ -294,9 +307,9 @@ static void write_flags(const LaunchJob *job, FILE *out) {
 
 void torchtitan_notes(const LaunchJob *job, EmitNotes *notes) {
     note_both(job, notes);
-    if (!titan_model(job->model))
-        emit_note(notes, "activation checkpointing%s is in your config function's hands",
-                  job->pipeline > 1 && !job->even ? ", and which layers are in which stage," : "");
+    if (!titan_model(job->model) && job->request->question.precision != PRECISION_BF16)
+        emit_note(notes,
+                  "converters of the precision are in your config function's hands: see the comment in the script");
 }
 
 bool torchtitan_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, Error *error) {
@@ -313,16 +326,11 @@ bool torchtitan_write(const LaunchJob *job, const EmitNotes *notes, FILE *out, E
             job->pipeline > 1 ? job->knobs->microbatches : 1);
     job_write_hosts(job, out);
     const TitanModel *model = titan_model(job->model);
-    if (model)
-        write_function(job, model, out);
-    else
-        fprintf(out,
-                "\nDIR=${DIR:-.}\nMODULE=${MODULE:?name a module that has the model} CONFIG=${CONFIG:?name a config "
-                "function of it}\n");
+    write_function(job, model, out);
     write_flags(job, out);
-    fprintf(out, "\nexport PYTHONPATH=$DIR${PYTHONPATH:+:$PYTHONPATH}\nexec ");
+    fprintf(out, "\nexport PYTHONPATH=$DIR%s${PYTHONPATH:+:$PYTHONPATH}\nexec ", model ? "" : ":.");
     job_write_torchrun(job, out);
-    fprintf(out, "-m torchtitan.train --module \"$MODULE\" --config \"$CONFIG\" \"${PARALLEL[@]}\" \"${TRAINING[@]}\" "
+    fprintf(out, "-m torchtitan.train --module shardopt_plan --config plan \"${PARALLEL[@]}\" \"${TRAINING[@]}\" "
                  "\"$@\"\n");
     return true;
 }

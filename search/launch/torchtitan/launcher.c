@@ -31,6 +31,34 @@ static const char *function_mode(ConfigFile *file) {
     return NULL;
 }
 
+/* The precision that its converters make. */
+static const char *function_precision(ConfigFile *file) {
+    static const char *const MADE[][2] = {{"MXFP8LinearConverter.Config(", "mxfp8"},
+                                          {"NVFP4LinearConverter.Config(", "nvfp4"},
+                                          {"Float8LinearConverter.Config(", "fp8"}};
+    const char *text = config_text(file, "(text)", "");
+    for (size_t i = 0; i < COUNT_OF(MADE); i++)
+        if (strstr(text, MADE[i][0])) return MADE[i][1];
+    return NULL;
+}
+
+/* The list of modules of stages that it sets, from its bracket on; NULL: none. */
+static const char *function_split(ConfigFile *file) {
+    const char *text = config_text(file, "(text)", ""), *key = strstr(text, "module_fqns_per_model_part = ");
+    return key ? strchr(key, '[') : NULL;
+}
+
+/* How many lists are in a list, up to its closing bracket. */
+static int64_t lists_in(const char *text) {
+    int64_t lists = 0;
+    int depth = 0;
+    for (; *text; text++) {
+        if (*text == '[' && ++depth == 2) lists++;
+        if (*text == ']' && --depth == 0) break;
+    }
+    return lists;
+}
+
 /* "llama3" and "70B" of `from torchtitan.models.llama3 import` and model_registry("70B"). */
 static bool function_model(ConfigFile *file, const char **name, const char **flavor) {
     const char *text = config_text(file, "(text)", ""), *module = strstr(text, "from torchtitan.models."), *registry;
@@ -71,7 +99,7 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     }
     const char *converters = config_text(file, "model.converters", "");
     bool mx = text_has(converters, "mx");
-    if (mx || text_has(converters, "float8")) out->precision = mx ? "mxfp8" : "fp8";
+    out->precision = mx ? "mxfp8" : text_has(converters, "float8") ? "fp8" : function_precision(file);
     const char *reduce = config_text(file, "training.mixed_precision_reduce", NULL);
     if (reduce) out->state_dtypes = strcmp(reduce, "bfloat16") == 0 ? "gradients=bf16" : "gradients=fp32";
     config_text(file, "training.mixed_precision_param", "");
@@ -103,14 +131,18 @@ static bool read_experts(ConfigFile *file, const Request *request, const LaunchT
     const int64_t *of = plan->degrees.of;
     int64_t ways = terms->of[ROLE_EXPERT], experts = import_experts(request);
     int64_t lent = of[ROLE_FSDP] * of[ROLE_SEQUENCE] * of[ROLE_TENSOR];
+    if (ways == 1 && experts > 0) import_knob(plan, KNOB_FOLDED_EXPERT, 0);
     if (ways == 1 || experts == 0) return true;
     if (experts % ways != 0 || lent % ways != 0)
         return config_wrong(file, NULL, "parallelism.expert_parallel_degree", error,
                             "%" PRId64 " does not divide the %" PRId64 " experts and the %" PRId64
                             " ranks of dp_shard x cp x tp; give one that does",
                             ways, experts, lent);
-    import_knob(plan, KNOB_FOLDED_EXPERT, ways);
-    import_knob(plan, KNOB_FOLDED_EXPERT_TENSOR, terms->of[TERM_EXPERT_TENSOR]);
+    /* with ranks of dp_shard alone they are an axis, which shards all else too: no other form of it is priced less */
+    bool axis = of[ROLE_SEQUENCE] * of[ROLE_TENSOR] == 1 && of[ROLE_FSDP] % ways == 0;
+    if (axis) plan->degrees.of[ROLE_EXPERT] = ways, plan->degrees.of[ROLE_FSDP] /= ways;
+    import_knob(plan, KNOB_FOLDED_EXPERT, axis ? 0 : ways);
+    if (!axis) import_knob(plan, KNOB_FOLDED_EXPERT_TENSOR, terms->of[TERM_EXPERT_TENSOR]);
     return true;
 }
 
@@ -137,6 +169,7 @@ static bool read_schedule(ConfigFile *file, const Request *request, const Launch
         return config_wrong(file, NULL, "parallelism.pipeline_parallel_layers_per_stage", error,
                             "%" PRId64 ", less %" PRId64 " and %" PRId64 ", are more than the %" PRId64 " layers of %s",
                             of_stage, first, last, layers, request->question.model.name);
+    if (!split) split = function_split(file);
     if (!split) split = config_text(file, "parallelism.pipeline_parallel_split_points", NULL);
     if (config_text(file, "parallelism.pipeline_parallel_schedule_csv", NULL))
         config_note(file, "the schedule's own CSV is not read: priced as %s", name);
@@ -160,8 +193,7 @@ static bool read_schedule(ConfigFile *file, const Request *request, const Launch
         chunks = in_chunks ? all / stages : 1;
     }
     if (split && in_chunks) { /* a list of lists: one for each chunk */
-        int64_t lists = -1;
-        for (const char *at = split; *at; at++) lists += *at == '[';
+        int64_t lists = lists_in(split);
         if (lists > stages && lists % stages == 0) chunks = lists / stages;
     }
     if (stages * chunks > layers + (of_stage > 0 ? first + last : 0))
@@ -261,7 +293,7 @@ static bool read_plan(ConfigFile *file, const Request *request, ImportedPlan *pl
     config_text(file, "parallelism.context_parallel_load_balancer", "");
     int64_t reshard = terms.of[TERM_REGATHER];
     bool again = reshard == true || (reshard != false && of[ROLE_PIPELINE] == 1);
-    if (of[ROLE_FSDP] * of[ROLE_SEQUENCE] > 1) import_knob(plan, KNOB_REGATHER, again);
+    if (of[ROLE_FSDP] * of[ROLE_EXPERT] * of[ROLE_SEQUENCE] > 1) import_knob(plan, KNOB_REGATHER, again);
     if (of[ROLE_DATA] > 1) import_knob(plan, KNOB_ZERO_STAGE, 0);
     import_overlap(file, request, terms.of[TERM_OVERLAP] && terms.of[TERM_COMPILES], plan);
     import_offload(file, request, terms.of[TERM_OFFLOAD], plan);

@@ -89,6 +89,11 @@ static void write_load(const Script *script) {
         fprintf(out, "LOAD=%.17g REQUESTS=%" PRId64 " # requests a second, and how many the test sends\n", to->rate,
                 max_whole(64, (int64_t)(300 * to->rate)));
     fprintf(out, "FACTS=(%s)\n", to->facts);
+}
+
+/* The request, and how to explain the file, which wants neither weights nor hosts. */
+static void write_asked(const Script *script) {
+    FILE *out = script->out;
     fprintf(out, "ASKED=(");
     for (int i = 0; i < script->report->said_count; i++) {
         const ServingSaid *said = &script->report->said[i];
@@ -96,13 +101,14 @@ static void write_load(const Script *script) {
         fputc(' ', out);
         engine_print_quoted(said->value, out);
     }
-    fprintf(out, ")\n");
+    fprintf(out, ")\ncase ${1:-} in why) exec shardopt inference \"${ASKED[@]}\" --from-config \"$0\" ;; esac\n\n");
 }
 
 static void write_variables(const Script *script) {
     const char *model = script->report->model;
     FILE *out = script->out;
     bool path = strchr(model, '/') != NULL;
+    write_asked(script);
     if (path) {
         const char *slash = strrchr(model, '/');
         bool file = strcmp(slash, "/config.json") == 0;
@@ -295,7 +301,6 @@ static void write_ways(const Script *script) {
             "start) start ;;\n"
             "%s"
             "test) load ;;\n"
-            "why) shardopt inference \"${ASKED[@]}\" --from-config \"$0\" ;;\n"
             "*)\n"
             "    echo \"$1 is none of start,%s test and why\" >&2\n"
             "    exit 2\n"

@@ -363,7 +363,7 @@ Test(memory, low_weights) {
         Precision precision;
         Dtype parameters;
         double copies, transposed, fsdp, layer, table; /* bytes of a number */
-        bool alone;                                    /* there is no bf16 copy beside them */
+        bool alone;                                    /* no bf16 copy next to them */
     } rows[] = {
         {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 2, 2, true},    {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 2, 2, true},
         {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2, true},  {PRECISION_BF16, DTYPE_DEFAULT, 1, 0, 1, 2, 2, true},
@@ -371,23 +371,23 @@ Test(memory, low_weights) {
         {PRECISION_FP8, DTYPE_DEFAULT, 1, 0, 1, 3, 2, false},   {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 1, 4, 2, false},
         {PRECISION_FP8, DTYPE_FP8, 1, 0, 1, 1, 2, false},       {PRECISION_FP8, DTYPE_FP8, 1, 1, 1, 2, 2, false},
         {PRECISION_MXFP8, DTYPE_DEFAULT, 1, 0, 1, 4, 2, false}, {PRECISION_NVFP4, DTYPE_DEFAULT, 1, 0, 1, 3, 2, false},
-        {PRECISION_BF16, DTYPE_DEFAULT, 1, 1, 1, 2, 2, false},  {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2, false}};
+        {PRECISION_BF16, DTYPE_DEFAULT, 1, 1, 1, 2, 2, false},  {PRECISION_FP8, DTYPE_DEFAULT, 1, 1, 4, 2, 2, false},
+        {PRECISION_FP8, DTYPE_BF16, 1, 1, 1, 4, 2, true}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         Profile profile = IDEAL;
         profile.precision = rows[i].precision, profile.low_copies = rows[i].copies;
         profile.transposed_low_copy = rows[i].transposed, profile.low_parameters = rows[i].alone;
         Bench bench = bench_of(llama3_70b(), 1, T);
-        bench.shard.layers = bench.shard.layers_last = 80;
-        bench.shard.vocab = 128256, bench.shard.fsdp = rows[i].fsdp;
+        bench.shard.layers = bench.shard.layers_last = 80, bench.shard.vocab = 128256, bench.shard.fsdp = rows[i].fsdp;
         TrainingState state = *training_state_default();
         state.dtypes.parameters = rows[i].parameters == DTYPE_FP8 ? DTYPE_FP8 : DTYPE_BF16;
-        state.parameter_bytes = dtype_bytes(state.dtypes.parameters);
+        state.parameter_bytes = dtype_bytes(state.dtypes.parameters),
+        state.said_bf16 = rows[i].parameters == DTYPE_BF16;
         CostContext setting = bench_setting(&bench);
         setting.profile = &profile, setting.state = &state;
         MemoryRows found;
         memory_rows(&(ShardedStage){&setting, &bench.shard, &bench.knobs, &bench.sharding}, MOMENT_UPDATE, 0, &found);
-        double expected = (rows[i].layer * layers + rows[i].table * tables) / rows[i].fsdp;
-        /* the final norm stands with the tables */
+        double expected = (rows[i].layer * layers + rows[i].table * tables) / rows[i].fsdp; /* tables and norm */
         cr_expect_float_eq(found.parameters_bytes, expected, 1, "%zu: %.12g, not %.12g", i, found.parameters_bytes,
                            expected);
     }

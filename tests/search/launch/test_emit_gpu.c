@@ -26,6 +26,7 @@ static void fill(Case *at) {
     request->question.model.kinds[0] =
         (LayerKind){.count = 32, .heads = 32, .kv_heads = 8, .head_dim = 128, .gated = true, .d_ff = 14336, .norms = 2};
     request->question.chip.chips_per_host = 8;
+    request->question.chip.scaleup = SCALEUP_SWITCH;
     snprintf(request->question.chip.title, sizeof request->question.chip.title, "demo");
     request->question.training_tokens = 1e9;
     request->question.profile.kept_factor = 1;
@@ -106,8 +107,9 @@ Test(emit_gpu, the_plan_itself) {
                  "    --sequence-parallel\n", "    --use-megatron-fsdp\n",
                  "    --data-parallel-sharding-strategy optim_grads_params\n", "    --micro-batch-size 2\n",
                  "    --global-batch-size 128\n", "    --bf16\n", "unset CUDA_DEVICE_MAX_CONNECTIONS",
-                 "torchrun --nproc-per-node 8 --nnodes 8 ", "    --vocab-size 128255 #"),
-           LINES("--recompute", "--num-distributed-optimizer-instances", "--cp-comm-type", "--expert"));
+                 "torchrun --nproc-per-node 8 --nnodes 8 ", "    --vocab-size 128255 #",
+                 "    --no-create-attention-mask-in-dataloader "),
+           LINES("--recompute", "--fp8", "--num-distributed-optimizer-instances", "--cp-comm-type", "--expert"));
     /* 1e9 tokens / (128 x 8192) = 953.67 steps */
     expect("torchtitan", &at, "torchtitan",
            LINES("data_parallel_shard_degree 16\n", "data_parallel_replicate_degree 1\n", "tensor_parallel_degree 4\n",
@@ -315,6 +317,79 @@ Test(emit_gpu, ways_to_split_tokens_and_state) {
            LINES("--use-megatron-fsdp", "CUDA_DEVICE_MAX_CONNECTIONS", "--sequence-parallel"));
     expect("deepspeed", &at, "ZeRO-1", LINES("\"stage\": 1,", "\"device\": \"cpu\"", "\"grad_accum_dtype\": \"bf16\""),
            LINES("stage3_"));
+}
+
+/* Weights in fp8 alone, which were costed, have to be requested; Megatron keeps them with a distributed optimizer on
+ * the chip (arguments.py). */
+Test(emit_gpu, weights_in_fp8) {
+    static const struct {
+        const char *name;
+        Precision precision;
+        Dtype said;
+        int zero;
+        bool offload, gathers, reuses;
+    } WAYS[] = {
+        {"fp8", PRECISION_FP8, DTYPE_DEFAULT, 1, false, true, false},
+        {"mxfp8: through buffers of gradients", PRECISION_MXFP8, DTYPE_DEFAULT, 1, false, true, true},
+        {"nvfp4 keeps bf16", PRECISION_NVFP4, DTYPE_DEFAULT, 1, false, false, false},
+        {"bf16", PRECISION_BF16, DTYPE_DEFAULT, 1, false, false, false},
+        {"bf16 weights are requested", PRECISION_FP8, DTYPE_BF16, 1, false, false, false},
+        {"whole state on each replica", PRECISION_FP8, DTYPE_DEFAULT, 0, false, false, false},
+        {"the optimizer on the CPU", PRECISION_FP8, DTYPE_DEFAULT, 1, true, false, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(WAYS); i++) {
+        Case at;
+        Error error = {0};
+        fill(&at);
+        at.ranked.plan.degrees = (Degrees){{1, 1, 1, 1, 64, 1}};
+        at.ranked.plan.knobs.microbatches = 1;
+        at.ranked.plan.knobs.zero_stage = WAYS[i].zero;
+        at.ranked.plan.knobs.offload_optimizer = WAYS[i].offload;
+        at.request.question.precision = WAYS[i].precision;
+        at.request.question.state_dtypes.parameters = WAYS[i].said;
+        at.request.question.profile.low_copies = at.request.question.profile.low_parameters = 1;
+        char *text = emitted("megatron", &at, &error);
+        cr_assert(text, "%s: %s", WAYS[i].name, error.text);
+        cr_expect_eq(strstr(text, "\n    --fp8-param-gather\n") != NULL, WAYS[i].gathers, "%s", WAYS[i].name);
+        cr_expect_eq(strstr(text, "\n    --reuse-grad-buf-for-mxfp8-param-ag\n") != NULL, WAYS[i].reuses, "%s",
+                     WAYS[i].name);
+        bool lacks = WAYS[i].precision == PRECISION_FP8 && WAYS[i].said == DTYPE_DEFAULT && !WAYS[i].gathers;
+        cr_expect_eq(strstr(text, "weights in fp8 alone were costed") != NULL, lacks, "%s", WAYS[i].name);
+        free(text);
+    }
+}
+
+/* A hybrid whose first layers have no MLP; sparse attention of latents. */
+Test(emit_gpu, layers_of_other_kinds) {
+    Case at;
+    fill(&at);
+    LayerKind *kinds = at.request.question.model.kinds;
+    kinds[1] = kinds[0];
+    kinds[0].count = 3, kinds[1].count = 29, kinds[0].d_ff = 0;
+    at.request.question.model.kind_count = 2;
+    expect("megatron", &at, "a hybrid", LINES("    --ffn-hidden-size 14336\n"), LINES("--dsa-"));
+    fill(&at);
+    kinds[0].attention = ATTENTION_LATENT, kinds[0].kv_lora_rank = 512;
+    kinds[0].index_heads = 64, kinds[0].index_head_dim = 128, kinds[0].index_top_k = 2048;
+    expect("megatron", &at, "DSA",
+           LINES("    --experimental-attention-variant dsa\n", "    --dsa-indexer-n-heads 64\n",
+                 "    --dsa-indexer-head-dim 128\n", "    --dsa-indexer-topk 2048\n", "    --no-rope-fusion\n"),
+           LINES("--csa-"));
+}
+
+/* A model that torchtitan has not is another config function's, and its recomputation and stages are said over it. */
+Test(emit_gpu, a_function_of_ones_own) {
+    Case at;
+    fill(&at);
+    snprintf(at.request.question.model.name, sizeof at.request.question.model.name, "mine");
+    at.request.question.precision = PRECISION_FP8;
+    set_stages(&at, 2, 1, 3, 2, 1);
+    expect("torchtitan", &at, "mine",
+           LINES("export MODULE=${MODULE:?", "importlib.import_module(os.environ[\"MODULE\"])",
+                 "    # Its model_registry() has to have: converters=[\n    #     Float8LinearConverter.Config(",
+                 "    config.activation_checkpoint = ", "[\"layers.2\", \"norm\", \"lm_head\"],",
+                 "--module shardopt_plan --config plan "),
+           LINES("from torchtitan.models", "Float8GroupedExperts"));
 }
 
 /* 128 sequences are no 3 microbatches of 2 on 16 replicas; 12 GPUs are no whole hosts of 8. */

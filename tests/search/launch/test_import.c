@@ -14,6 +14,7 @@ static const char TWO_SLICES[] = "plan --model 70b --slice 8x8x8 --slices 2 --se
 static const char V6E[] = "plan --model 8b --chip v6e --slice 16x16 --seq 8192";
 static const char H100[] = "plan --model 70b --chip h100 --nodes 16 --seq 8192";
 static const char MIXTRAL[] = "plan --model mixtral-8x7b --chip h100 --nodes 8 --seq 4096";
+static const char DEEPSEEK[] = "plan --model deepseek-v3 --chip h100 --nodes 64 --seq 4096";
 static const char LLAMA2[] = "plan --model llama2-7b --chip h100 --nodes 2 --seq 4096";    /* 32 heads and KV heads */
 static const char FLAT[] = "plan --model gpt3-175b --chip a100-80g --nodes 16 --seq 2048"; /* 96 layers and heads */
 
@@ -133,7 +134,23 @@ static const struct {
     {"torchtitan: experts",
      MIXTRAL,
      "[training]\nlocal_batch_size = 1\n[parallelism]\nexpert_parallel_degree = 8\n",
-     {"fsdp=64", {"folded_expert=8 folded_expert_tensor=1"}, "full:16", 64}},
+     {"fsdp=8 expert=8", {"folded_expert=0"}, "full:16", 64}}, /* of dp_shard alone: an axis that shards all */
+    {"torchtitan: experts on ranks of tensor too",
+     MIXTRAL,
+     "[training]\nlocal_batch_size = 1\n[parallelism]\ntensor_parallel_degree = 2\nexpert_parallel_degree = 8\n",
+     {"fsdp=32 tensor=2", {"folded_expert=8 folded_expert_tensor=1"}, "full:16", 32}},
+    {"torchtitan: a config function",
+     H100,
+     "cat > plan.py <<'PYTHON'\n    config.activation_checkpoint = SelectiveAC.Config()\n"
+     "    config.parallelism.module_fqns_per_model_part = [\n        [\"layers.0\"],\n        [\"layers.1\"],\n"
+     "        [\"layers.2\"],\n        [\"layers.3\"],\n        [\"layers.4\"],\n        [\"layers.5\"],\n    ]\n"
+     "    return config  # [all]\nPYTHON\ntorchrun --nnodes 16 --nproc-per-node 8 -m torchtitan.train --module plan "
+     "--config plan --training.local_batch_size 8 --parallelism.tensor_parallel_degree 8 "
+     "--parallelism.pipeline_parallel_degree 2 --parallelism.pipeline_parallel_schedule Interleaved1F1B\n",
+     {"fsdp=8 tensor=8 pipeline=2",
+      {"schedule=interleaved virtual_stages=3", "microbatches=8"},
+      "selective_by_op",
+      64}},
     {"torchtitan: flags of HEAD",
      H100,
      "torchrun train.py --module llama3 --training.max_context_length 8192 "
@@ -184,7 +201,33 @@ static const struct {
      H100,
      "pretrain_gpt.py --use-megatron-fsdp --num-distributed-optimizer-instances 4 --micro-batch-size 1 "
      "--global-batch-size 128 --recompute-granularity selective --recompute-modules layernorm moe_act",
-     {"data=4 fsdp=32", {"zero_stage=0", "microbatches=1"}, "qkv=saved context=saved middle=saved gate_up=saved", 128}},
+     {"data=4 fsdp=32", {"zero_stage=0", "microbatches=1"}, "layernorm", 128}}, /* no experts: no moe_act */
+    /* `mlp` is that of dense layers alone (transformer_layer.py), of which DeepSeek-V3 has 3 of 61 */
+    {"megatron: the MLP of dense layers",
+     DEEPSEEK,
+     "x.py --expert-model-parallel-size 64 --micro-batch-size 1 --global-batch-size 512 --recompute-granularity "
+     "selective --recompute-modules mlp",
+     {"data=512", {"folded_expert=64"}, "none", 512}},
+    {"megatron: non-linearities and norms of a mixture, whose MLPs read dispatched tokens",
+     DEEPSEEK,
+     "x.py --expert-model-parallel-size 64 --micro-batch-size 1 --global-batch-size 512 --recompute-granularity "
+     "selective --recompute-modules layernorm moe_act mlp",
+     {"data=512", {"folded_expert=64"}, "qkv=saved context=saved middle=saved mlp_input=saved gate_up=saved", 512}},
+    {"megatron: inputs of modules on the host",
+     MIXTRAL,
+     "x.py --expert-model-parallel-size 8 --expert-tensor-parallel-size 1 --micro-batch-size 1 --global-batch-size 64 "
+     "--fine-grained-activation-offloading --offload-modules core_attn attn_norm",
+     {"data=64",
+      {"folded_expert=8"},
+      "layer_input=offloaded attention_input=saved qkv=offloaded context=saved middle=saved mlp_input=saved "
+      "gate_up=saved product=saved",
+      64}},
+    /* a rack of 72 in part: 16 hosts of 4, one in nine idles */
+    {"megatron: a part of a rack",
+     "plan --model 70b --chip gb200 --nodes 1 --seq 8192",
+     "torchrun --nnodes 16 --nproc_per_node 4 x.py --tensor-model-parallel-size 4 --micro-batch-size 1 "
+     "--global-batch-size 64",
+     {"data=16 tensor=4", {"microbatches=4"}, "none", 64}},
     {"megatron: experts",
      MIXTRAL,
      "pretrain_gpt.py --tensor-model-parallel-size 2 --sequence-parallel --expert-model-parallel-size 8 "
@@ -195,6 +238,11 @@ static const struct {
      "pretrain_gpt.py --tensor-model-parallel-size 8 --pipeline-model-parallel-size 8 --sequence-parallel "
      "--pipeline-model-parallel-layout 'Ettttt|(tttttt|)*14tttttttL' --micro-batch-size 1 --global-batch-size 32",
      {"data=2 tensor=8 pipeline=8", {"schedule=interleaved virtual_stages=2", "microbatches=16"}, "none", 32}},
+    {"deepspeed: what the program does, in our object",
+     H100,
+     "{\"train_batch_size\":512,\"train_micro_batch_size_per_gpu\":2,\"zero_optimization\":{\"stage\":3,"
+     "\"stage3_max_live_parameters\":1e12},\"shardopt\":{\"checkpointed_layers\":0,\"num_nodes\":16,\"num_gpus\":8}}",
+     {"fsdp=128", {"microbatches=2", "regather=false"}, "none", 512}},
     /* DeepSpeed: 128 ranks, 512 = 2 x 2 x 128 */
     {"deepspeed: ZeRO-3",
      H100,
@@ -240,6 +288,7 @@ static bool import(const char *request, const char *text, Imported *out, Error *
     cr_assert(out->request && request_from_text(request, &out->arena, out->request), "%s", request);
     return import_read("f", text, strlen(text), NULL, &out->arena, &out->file, &out->launcher, error) &&
            import_work(out->launcher, &out->file, &out->work, error) &&
+           import_machine(&out->file, &out->work, out->request, error) &&
            import_plan(out->launcher, &out->file, out->request, &out->plan, error);
 }
 
@@ -333,6 +382,8 @@ static const struct {
     {"megatron: experts", MIXTRAL, "x.py --expert-model-parallel-size 16 --micro-batch-size 1",
      "expert-model-parallel-size"},
     {"megatron: machine", H100, "torchrun --nnodes 4 --nproc_per_node 8 x.py --micro-batch-size 1", "nnodes"},
+    {"megatron: a part that is too small", "plan --model 70b --chip gb200 --nodes 1 --seq 8192",
+     "torchrun --nnodes 15 --nproc_per_node 4 x.py --micro-batch-size 1", "nnodes"},
     {"megatron: a switch", H100, "x.py --micro-batch-size 1 --sequence-parallel=maybe", "sequence-parallel"},
     {"jax: another machine", V5P,
      "x\nMESH_AXES = {'fsdp': 64}\nROLES = {'fsdp': ('fsdp',)}\nSEQUENCES = 512\nMICROBATCH_SEQUENCES = 1\n",
@@ -382,6 +433,7 @@ Test(launchers, any_beginning) {
             error = (Error){0};
             bool ok = import_read("f", text, strlen(text), NULL, &arena, &file, &launcher, &error) &&
                       import_work(launcher, &file, &work, &error) &&
+                      import_machine(&file, &work, imported.request, &error) &&
                       import_plan(launcher, &file, imported.request, &plan, &error) &&
                       import_place(launcher, &file, imported.request, &plan, &error);
             cr_expect_eq(ok, error.kind == ERROR_NONE, "%s", text);

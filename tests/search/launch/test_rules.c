@@ -30,7 +30,7 @@ typedef struct {
     int64_t ulysses, folded, folded_tensor;
     bool replicates, overlap, kept;
     PaddingSet padding;
-    bool tpu, latent, offload, tied;
+    bool tpu, latent, offload, tied, indexed;
     int64_t window;
     unsigned expected;
 } Row;
@@ -178,6 +178,26 @@ static const Row ROWS[] = {
      .fsdp = 2,
      .context = CONTEXT_RING,
      .expected = MAXTEXT | JAX | MEGATRON},
+    {.name = "sparse attention over a ring: Megatron's DSA gathers alone (transformer_config.py)",
+     .sequence = 4,
+     .context = CONTEXT_RING,
+     .latent = true,
+     .indexed = true,
+     .expected = MAXTEXT},
+    {.name = "sparse attention, keys gathered",
+     .sequence = 4,
+     .context = CONTEXT_ALL_GATHER,
+     .latent = true,
+     .indexed = true,
+     .expected = MAXTEXT | MEGATRON},
+    {.name = "ZeRO-3 shards over the ranks of a sequence too",
+     .fsdp = 4,
+     .sequence = 2,
+     .ulysses = 2,
+     .context = CONTEXT_ULYSSES,
+     .zero = 1,
+     .replicates = true,
+     .expected = JAX},
     {.name = "ring: 8192 % 128^2 != 0", .sequence = 128, .context = CONTEXT_RING, .expected = JAX | MEGATRON},
     {.name = "ring knows no windows in MaxText",
      .sequence = 4,
@@ -307,6 +327,7 @@ static RowPlan plan_of_row(const Row *row) {
                                  .heads = or_default(row->heads, 32),
                                  .kv_heads = or_default(row->kv_heads, 8),
                                  .attention = row->latent ? ATTENTION_LATENT : ATTENTION_HEADS,
+                                 .index_top_k = row->indexed ? 2048 : 0,
                                  .window = row->window};
     model.tied = row->tied;
     model.positions = POSITIONS_ROTARY;
