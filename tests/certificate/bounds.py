@@ -58,7 +58,8 @@ class Case:
         self.entry = {"stack": asked.stack(self.launcher), "launcher": self.launcher, "options": own, "axes": {}}
         self.nesting = asked.nesting(self.launcher)
         self.asked, self.report, self.seq = asked.sequences(), report, asked.seq()
-        self.worlds, self.sums, self.costs, self.least, self.rated, self.parts = {}, {}, {}, {}, {}, {}
+        self.worlds, self.sums, self.costs, self.least, self.rated = {}, {}, {}, {}, {}
+        self.parts, self.shards = {}, {}
         self.model = price.read_model(self.request["model"], program)
         self.most = 60000  # steps of a tuple
         self.tpu = not asked.chip.has_domains
@@ -306,12 +307,22 @@ def layouts_of(case, world, plan, shard):
                     yield Record(**{**plain, "mlp_gathered": mlp, "kv_gathered": kv, "kv_copied": copies and not kv,
                                     "embedding_columns": embedding, "logits_columns": logits})
 
+def shard_of(case, world, plan):
+    """The part of a chip, which most settings of a tuple share."""
+    key = (world.work.sequences, *plan.axes.values(), plan.b, plan.m, plan.ulysses, plan.sequence_replicates, plan.stages,
+           (plan.grid.expert, plan.grid.expert_tensor) if plan.grid else None)
+    if case.shards.get("of") != key[:7]:  # those of one tuple are kept
+        case.shards = {"of": key[:7]}
+    if key not in case.shards:
+        case.shards[key] = stage.shard_of_plan(case.model, world.work, plan)
+    return case.shards[key]
+
 class Setting:
     """One plan but for its placement: sums over ops once, then seconds and memory."""
 
     def __init__(self, case, world, plan, layout):
         self.case, self.world, self.plan, self.layout = case, world, plan, layout
-        self.shard = stage.shard_of_plan(case.model, world.work, plan)
+        self.shard = shard_of(case, world, plan)
         key = (world.work.sequences, plan.axes["tensor"], plan.axes["expert"], plan.axes["sequence"], plan.b, plan.context,
                plan.ulysses, plan.sequence_replicates, plan.tensor_overlap,
                (plan.grid.expert, plan.grid.expert_tensor) if plan.grid else None,
@@ -562,7 +573,7 @@ class Tuple:
         if not schedule_runs(plan) or not meets(self.case, plan) or not taken(self.case, self.world.work, plan, set()):
             self.reasons.add("require")
             return False
-        shard = stage.shard_of_plan(self.case.model, self.world.work, plan)
+        shard = shard_of(self.case, self.world, plan)
         pads = pads_of(self.case, plan, shard, self.sequences)
         if pads is None:
             self.reasons.add("indivisible")
@@ -579,7 +590,7 @@ class Tuple:
             return False
         plan = plan_with(self.axes, method, b, m, pipes[0], 0, False, overlap)
         rates = least_rates(self.case, self.numbers, self.sequences, plan)
-        shard = stage.shard_of_plan(self.case.model, self.world.work, plan)
+        shard = shard_of(self.case, self.world, plan)
         return all(self.quick_of(plan, layout, rates) * self.scale * SURE > self.limit
                    for layout in layouts_of(self.case, self.world, plan, shard))
 
@@ -612,7 +623,7 @@ class Tuple:
 
     def of_plan(self, plan):
         case, world, limit = self.case, self.world, self.limit
-        shard = stage.shard_of_plan(case.model, world.work, plan)
+        shard = shard_of(case, world, plan)
         times = odd_times(case, world, plan) * self.scale * SURE
         least = least_rates(case, self.numbers, self.sequences, plan)
         for layout in layouts_of(case, world, plan, shard):
@@ -653,9 +664,12 @@ class Tuple:
                     FreeLayout(self, setting, self.at(rates), times).search()
             return
         self.reasons.add("memory")
+        # of whole layers recomputed, the fewest that fit are the fastest (L4)
+        first = setting.shard.layers if len(case.rules) > 1 else math.inf
         for rule in case.rules:
-            states = setting.states(rule)
+            states = setting.states(rule) if rule[1] <= first else None
             if states is not None and setting.fits(states):
+                first = min(first, rule[1] - 1) if rule[1] else first
                 self.reasons.add("bound")
                 self.reached(setting, near, states, times)
 
