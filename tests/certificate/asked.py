@@ -31,6 +31,9 @@ class Asked:
         self.request, self.report = report["request"], report
         self.chip = data.read_chip(self.chip_name())
         self.topology = catalog(self.chip.name)["topology"]
+        own = data.read_json("mesh", "catalog", self.chip.name + ".json")  # prices are no kin's
+        self.chip.usd, self.chip.usd_reserved = (own.get("usd_per_chip_hour" + word, {}).get("value", 0)
+                                                 for word in ("", "_reserved"))
         self.fine_tunes = bool(TUNING & set(self.request))
         asked = self.request["for"]
         self.launchers = [] if asked == "any" else asked.split(",")

@@ -32,8 +32,8 @@ def check_rates(asked, plan, require, name):
     require(close(training["seconds"], training["steps"] * step), name, "seconds of the training")
     hours = training["seconds"] / 3600 * max(used, whole)
     require(close(training["chip_hours"], hours), name, "chip hours of the training")
-    price = asked.request.get("price") or asked.chip.usd_per_chip_hour
-    for key, usd in (("cost_usd", price), ("reserved_cost_usd", asked.chip.usd_per_chip_hour_reserved)):
+    price = asked.request.get("price") or asked.chip.usd
+    for key, usd in (("cost_usd", price), ("reserved_cost_usd", asked.chip.usd_reserved)):
         require(not known(training.get(key)) if not usd else close(training[key], hours * usd), name, key)
     check_failures(asked, plan, used, require, name)
 
