@@ -13,6 +13,7 @@ from functools import lru_cache
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.environ.get("SHARDOPT_REFERENCE") or os.path.join(HERE, "..", "reference"))
+import data
 import machine
 import price
 import stage
@@ -21,6 +22,13 @@ from data import ACTIVATIONS, Record, Unknown
 from launchers import (most_heads, placements_of, rules_of, takes_degrees, takes_knobs,
                        whole_heads, NCCL, PADS)
 from machine import GROUPS, grid_of_ranks, mesh_at_rates_of
+
+def keep_what_is_read():
+    """Models and data files are read once."""
+    if not hasattr(price.read_model, "cache_info"):
+        data.read_model = price.read_model = lru_cache(price.read_model)
+        kept = lru_cache(lambda root, *path: data.read_file(root, *path))
+        data.read_json = lambda *path: kept(data.ROOT, *path)
 
 SURE = 1 - 1e-9  # what this adds in another order than the program may differ by so much
 ROLES = ("tensor", "expert", "sequence", "fsdp", "data", "pipeline")
@@ -47,6 +55,7 @@ class Case:
     """A request as a report has it, for the launcher of its first plan or for another, with all that tuples share."""
 
     def __init__(self, report, program, asked, launcher=None):
+        keep_what_is_read()
         self.request, self.program = report["request"], program
         self.space = report["search"]["certificate"]["space"]
         first = report["plans"][0] if report["plans"] and not launcher else {}
