@@ -45,6 +45,7 @@ def words_of(command):
 
 
 def plans_of(program, words):
+    words = words + ([] if "--top" in words or "--variants" in words else ["--top", "10"])  # what is odd comes later
     done = subprocess.run([program, *words, "-q", "--sensitivity", "none", "--format", "json", "--time-limit", "5"],
                           capture_output=True, text=True, check=False, cwd=data.ROOT)
     return json.loads(done.stdout) if done.returncode in (0, 4) and done.stdout.startswith("{") else None

@@ -105,7 +105,7 @@ def forgeries(report):
 
 
 def without_best(lines, report):
-    """The layout of the best point cut for memory, and all that only it beats."""
+    """The layout of the best point cut for memory, and so all ranges that only it beats."""
     names, other = lines[0].split("\t"), copy.deepcopy(report)
     of, axes = other["best_point"]["pools"][0], other["best_point"]["pools"][0]["axes"]
 
@@ -120,8 +120,12 @@ def without_best(lines, report):
     for line in lines[1:]:
         row = dict(zip(names, line.split("\t")))
         own = all(int(row[name]) == value for name, value in axes.items()) and row["mode"] == other["best_point"]["mode"]
-        if own and row["what"] in ("bound", "worker", "limit"):
+        if own and row["what"] in ("bound", "worker", "limit", "memory"):
             continue
+        if row["what"] == "bound" and not any(
+                point["tokens_per_second_per_user"] >= float.fromhex(row["user"]) and
+                point["tokens_per_second_per_chip"] >= float.fromhex(row["chip"]) for point in other["front"]):
+            line = "\t".join({**row, "what": "memory"}[name] for name in names)
         made.append(line)
         if own and row["what"] == "layout":
             row.update(what="memory")
