@@ -29,7 +29,7 @@ TIE = 0.005  # what counts as tied with the fastest
 class Asked:
     def __init__(self, report):
         self.request, self.report = report["request"], report
-        self.chip = data.read_chip(self.chip_name())
+        self.chip = data.use_network(data.read_chip(self.chip_name()), self.request)
         self.topology = catalog(self.chip.name)["topology"]
         own = data.read_json("mesh", "catalog", self.chip.name + ".json")  # prices are no kin's
         self.chip.usd, self.chip.usd_reserved = (own.get("usd_per_chip_hour" + word, {}).get("value", 0)
@@ -246,11 +246,8 @@ def check_machines(asked, report, require):
     require(sorted(told) == sorted(own), "machines that --max-idle admits are missing or too many:",
             sorted(set(told) ^ set(own))[:2])
     first = asked.mesh(asked.machine())
-    network = "network" in asked.request
-    own = [(one.name, one.size, one.kind, None if network and one.level in ("network", "dcn") else one.rate)
-           for one in first.axes]
-    told = [(a["name"], a["size"], a["kind"], None if network and a["name"] in ("network", "dcn") else
-             a["bytes_per_second"]) for a in mesh["axes"]]
+    own = [(one.name, one.size, one.kind, one.rate) for one in first.axes]
+    told = [(axis["name"], axis["size"], axis["kind"], axis["bytes_per_second"]) for axis in mesh["axes"]]
     require(own == told and mesh["chips"] == first.chips, "the mesh is not that of the request:", own, told)
     spine = asked.request.get("oversubscription", 1) > 1 and first.axes and first.axes[-1].name == "network"
     require(spine == ("oversubscribed" in mesh["note"]), "the spine of the mesh is not the request's")
