@@ -254,7 +254,7 @@ def check_report(head, report, case, asked):
         laid.grid = laid.grid or None
         shard = bounds.stage.shard_of_plan(case.model, world.work, laid)
         figures.check_rates(asked, plan, require, name)
-        figures.check_words(plan, require, name)
+        figures.check_words(asked, plan, require, name)
         figures.check_chances(world, plan, shard, require, name)
         own, told = price.price(report, plan, case.program), price.rows_of_report(plan)
         found = price.differences(own, told, 1e-9)

@@ -66,7 +66,7 @@ def check_chances(world, plan, shard, require, name):
             wider = math.hypot(math.log(share), 1.645 * (plan.get("unmeasured_deviation") or 0))
             require(close(step.get(key), step["seconds"] * math.exp(sign * wider)), name, key, "is not its range")
 
-def check_words(plan, require, name):
+def check_words(asked, plan, require, name):
     """Notation and a launcher's words name the degrees and knobs of the plan."""
     axes, knobs, grid = plan["axes"], plan["knobs"], plan.get("expert_grid")
     expert = grid["expert"] if grid else axes["expert"]
@@ -76,7 +76,8 @@ def check_words(plan, require, name):
     for role, degree in axes.items():
         told = re.search(r"\b%s=(\d+)" % role, plan["notation"])
         require(int(told[1] if told else 1) == (expert if role == "expert" else degree), name, "its notation:", role)
-    said = {"microbatch": knobs["microbatch_sequences"], "microbatches": knobs["microbatches"],
+    pairs = 2 if asked.request.get("task") in ("dpo", "reward") else 1  # a sample is two sequences
+    said = {"microbatch": knobs["microbatch_sequences"] // pairs, "microbatches": knobs["microbatches"],
             "sequences": plan["batch"]["sequences"], **axes, "expert": expert}
     found = {}
     for pattern, what in WORDS.items():
