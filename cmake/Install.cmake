@@ -21,7 +21,7 @@ endforeach()
 # What checks a certificate: next to the data files, which it reads from there.
 foreach(folder tests/reference tests/certificate)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/${folder} COMPONENT program
-          FILES_MATCHING PATTERN *.py PATTERN run*.py EXCLUDE PATTERN __pycache__ EXCLUDE)
+          FILES_MATCHING PATTERN *.py PATTERN *.tsv PATTERN run*.py EXCLUDE PATTERN __pycache__ EXCLUDE)
 endforeach()
 install(DIRECTORY docs/schema/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/schema COMPONENT program FILES_MATCHING PATTERN *.json)
 install(DIRECTORY cost/measured/data/ DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt/cost/measured/data COMPONENT program FILES_MATCHING PATTERN *.tsv)

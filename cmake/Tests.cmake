@@ -192,12 +192,18 @@ if(TARGET shardopt AND Python3_EXECUTABLE AND NOT SHARDOPT_FUZZ AND NOT CMAKE_C_
   # Forged certificates are caught, what is narrower is no faster, and no plan found from outside beats a proven one.
   add_test(NAME certificate_forged COMMAND ${Python3_EXECUTABLE}
            ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/forge.py $<TARGET_FILE:shardopt> quick)
+  # Usual requests have certificates that hold, and what is odd is weighed as the page says.
+  add_test(NAME certificate_true COMMAND ${Python3_EXECUTABLE}
+           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/true.py $<TARGET_FILE:shardopt> quick)
+  add_test(NAME certificate_odd COMMAND ${Python3_EXECUTABLE}
+           ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/odd.py $<TARGET_FILE:shardopt> 20)
   add_test(NAME certificate_narrower COMMAND ${Python3_EXECUTABLE}
            ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/narrower.py $<TARGET_FILE:shardopt> --pairs 30)
   add_test(NAME certificate_outside COMMAND ${Python3_EXECUTABLE}
            ${CMAKE_CURRENT_SOURCE_DIR}/tests/certificate/outside.py $<TARGET_FILE:shardopt> --requests 2 --each 80)
-  set_tests_properties(certificate_forged certificate_narrower certificate_outside PROPERTIES TIMEOUT 300
+  set_tests_properties(certificate_forged certificate_narrower certificate_outside certificate_odd PROPERTIES TIMEOUT 300
                        ENVIRONMENT "${environment}")
+  set_tests_properties(certificate_true PROPERTIES TIMEOUT 900 ENVIRONMENT "${environment}")
   set_tests_properties(reference PROPERTIES TIMEOUT 300 ENVIRONMENT "${environment}")
 endif()
 

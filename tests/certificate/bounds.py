@@ -13,6 +13,7 @@ from functools import lru_cache
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.environ.get("SHARDOPT_REFERENCE") or os.path.join(HERE, "..", "reference"))
+import data
 import machine
 import price
 import stage
@@ -21,6 +22,13 @@ from data import ACTIVATIONS, Record, Unknown
 from launchers import (most_heads, placements_of, rules_of, takes_degrees, takes_knobs,
                        whole_heads, NCCL, PADS)
 from machine import GROUPS, grid_of_ranks, mesh_at_rates_of
+
+def keep_what_is_read():
+    """Models and data files are read once."""
+    if not hasattr(price.read_model, "cache_info"):
+        data.read_model = price.read_model = lru_cache(price.read_model)
+        kept = lru_cache(lambda root, *path: data.read_file(root, *path))
+        data.read_json = lambda *path: kept(data.ROOT, *path)
 
 SURE = 1 - 1e-9  # what this adds in another order than the program may differ by so much
 ROLES = ("tensor", "expert", "sequence", "fsdp", "data", "pipeline")
@@ -44,36 +52,39 @@ def taken(case, work, plan, pads):
                for one in PADS if not (one in NCCL and case.tpu))
 
 class Case:
-    """A request as a report has it, with all that its tuples share."""
+    """A request as a report has it, for the launcher of its first plan or for another, with all that tuples share."""
 
-    def __init__(self, report, program):
+    def __init__(self, report, program, asked, launcher=None):
+        keep_what_is_read()
         self.request, self.program = report["request"], program
-        space = report["search"]["certificate"]["space"]
-        self.space, self.knobs = space, space["knobs"]
-        first = report["plans"][0] if report["plans"] else {}
-        self.launcher = first.get("launcher") or (self.request["for"] if "," not in self.request["for"] else None)
+        self.space = report["search"]["certificate"]["space"]
+        first = report["plans"][0] if report["plans"] and not launcher else {}
+        alone = asked.launchers[0] if len(asked.launchers) == 1 else None
+        self.launcher = launcher or first.get("launcher", alone)
         self.launcher = None if self.launcher in ("any", "none") else self.launcher
         self.free = self.launcher in (None, "jax")
-        self.entry = {"stack": first.get("stack", report["program"].get("stack")), "launcher": self.launcher,
-                      "options": first.get("options", {}), "axes": {}}
-        self.nesting = {**self.request, **first.get("options", {})}.get("nesting") or self.launcher
-        sequences = self.request.get("sequences") or self.request["batch"] // self.request["seq"]
-        self.asked, self.report = int(sequences), report
+        own = first.get("options", {}) if not launcher else asked.options(launcher)
+        self.entry = {"stack": asked.stack(self.launcher), "launcher": self.launcher, "options": own, "axes": {}}
+        self.nesting = asked.nesting(self.launcher)
+        self.asked, self.report, self.seq = asked.sequences(), report, asked.seq()
         self.worlds, self.sums, self.costs, self.least, self.rated = {}, {}, {}, {}, {}
+        self.parts, self.shards = {}, {}
         self.model = price.read_model(self.request["model"], program)
         self.most = 60000  # steps of a tuple
-        self.tpu = "slice" in space["machines"][0]
+        self.tpu = not asked.chip.has_domains
         remat = self.request.get("remat", "auto")
         self.rules = rules_of(self.launcher, self.model, remat) if not self.free or remat != "auto" else None
-        offload = space["offload"].split(":")[0]
-        self.offloads = offload in ("all", "activations")
-        if self.rules and offload not in ("all", "activations"):
+        self.offload = self.space["offload"].split(":")[0]
+        self.offloads = self.offload in ("all", "activations")
+        if self.rules and not self.offloads:
             self.rules = [rule for rule in self.rules if "offloaded" not in rule[0].values()]
+        self.knobs = {**self.space["knobs"],
+                      **asked.knobs(self.launcher, self.model, self.world(0, self.asked).profile, self.offload)}
 
     def world(self, number, sequences):
         if (number, sequences) not in self.worlds:
             entry = {**self.entry, "machine": self.space["machines"][number],
-                     "batch": {"sequences": sequences, "seq": self.request["seq"]}}
+                     "batch": {"sequences": sequences, "seq": self.seq}}
             world = price.world_of(self.report, entry, self.program)
             world.limit = world.chip.hbm_bytes * (1 - world.reserve)
             world.rated_mesh = mesh_at_rates_of(world.profile, world.mesh)
@@ -85,30 +96,33 @@ class Case:
 def may_divide(case, degrees, sequences):
     """Divisibility by arithmetic: whether degrees alone leave a plan whose sizes divide, or may be padded."""
     t, x, s, f, d, p = degrees
-    model, seq, rule = case.model, case.request["seq"], case.request["padding"]
-    folds = x == 1 and not case.tpu and any(kind.experts for kind in model.kinds)
-    if (s > 1 and s > seq / 2) or p > model.layers:
+    if (s > 1 and s > case.seq / 2) or p > case.model.layers:
         return False
-    needs = set()
-    for kind in model.kinds:
+    if (t, x) not in case.parts:
+        case.parts[t, x] = widths_divide(case, t, x)
+    whole = case.parts[t, x]
+    if whole is None or case.request["padding"] == "any":
+        return whole is not None
+    return whole and case.seq % (2 * s if s > 1 else 1) == 0 and sequences % (x * f * d) == 0
+
+def widths_divide(case, t, x):
+    """Heads, widths and experts of every layer; None: there are more ways than heads or experts."""
+    folds = x == 1 and not case.tpu and any(kind.experts for kind in case.model.kinds)
+    divides = True
+    for kind in case.model.kinds:
         mixed = kind.experts > 0 and not folds
-        if t > most_heads(model, kind) or (mixed and x > kind.experts):
-            return False
+        if t > most_heads(case.model, kind) or (mixed and x > kind.experts):
+            return None
         kv = [one for one in (kind.kv_heads, kind.cross_kv_heads) if one]
-        if whole_heads(model, kind) % t or any(one % t and t % one for one in kv):
-            needs.add("heads")
-        if (kind.d_ff and kind.d_ff % t) or (kind.experts and kind.d_ff_shared and kind.d_ff_shared % t) or \
+        if whole_heads(case.model, kind) % t or any(one % t and t % one for one in kv) or (kind.d_ff and kind.d_ff % t) or \
+                (kind.experts and kind.d_ff_shared and kind.d_ff_shared % t) or \
                 (mixed and (kind.experts % x or kind.d_ff_expert % t)):
-            needs.add("width")
-    if seq % (2 * s if s > 1 else 1):
-        needs.add("tokens")
-    if sequences % (x * f * d):
-        needs.add("replicas")
-    return rule == "any" or not needs
+            divides = False
+    return divides
 
 def pads_of(case, plan, shard, sequences):
     """What a plan pads; None: it cannot be."""
-    model, a, seq = case.model, plan.axes, case.request["seq"]
+    model, a, seq = case.model, plan.axes, case.seq
     t, s, p = a["tensor"], a["sequence"], a["pipeline"]
     experts, width = (plan.grid.expert, plan.grid.expert_tensor) if plan.grid else (a["expert"], t)
     needs, heads = set(), 0
@@ -225,6 +239,9 @@ def least_rates(case, numbers, sequences, plan):
 
 # ---- what is odd ----
 
+# What it costs in `plan_error`s, in the order of the table in docs/model.md, "What is odd" (tests/certificate/odd.py).
+ODD = (1, 1, 1, 0.5, 0.5, 1, 1, 0.5)
+
 def odd_times(case, world, plan):
     """What is odd: a share of plan_error for each of what hardly any run does, on GPUs alone."""
     a, model = plan.axes, case.model
@@ -236,9 +253,9 @@ def odd_times(case, world, plan):
     p, power = a["pipeline"], lambda n: n & (n - 1) == 0
     odd = (seldom, seldom and mixture,
            mixture and shards and a["expert"] * max(1, plan.grid.expert if plan.grid else 1) == 1,
-           a["sequence"] > 1 and case.request["seq"] // a["sequence"] < 8192, not power(plan.b),
+           a["sequence"] > 1 and case.seq // a["sequence"] < 8192, not power(plan.b),
            not power(p) and model.layers % p != 0, p >= 32, plan.v > 1 and model.layers <= p * plan.v)
-    return 1 + world.profile.plan_error * sum(odd)
+    return 1 + world.profile.plan_error * sum(weight for weight, is_odd in zip(ODD, odd) if is_odd)
 
 # ---- knob settings ----
 
@@ -299,12 +316,22 @@ def layouts_of(case, world, plan, shard):
                     yield Record(**{**plain, "mlp_gathered": mlp, "kv_gathered": kv, "kv_copied": copies and not kv,
                                     "embedding_columns": embedding, "logits_columns": logits})
 
+def shard_of(case, world, plan):
+    """The part of a chip, which most settings of a tuple share."""
+    key = (world.work.sequences, *plan.axes.values(), plan.b, plan.m, plan.ulysses, plan.sequence_replicates, plan.stages,
+           (plan.grid.expert, plan.grid.expert_tensor) if plan.grid else None)
+    if case.shards.get("of") != key[:7]:  # those of one tuple are kept
+        case.shards = {"of": key[:7]}
+    if key not in case.shards:
+        case.shards[key] = stage.shard_of_plan(case.model, world.work, plan)
+    return case.shards[key]
+
 class Setting:
     """One plan but for its placement: sums over ops once, then seconds and memory."""
 
     def __init__(self, case, world, plan, layout):
         self.case, self.world, self.plan, self.layout = case, world, plan, layout
-        self.shard = stage.shard_of_plan(case.model, world.work, plan)
+        self.shard = shard_of(case, world, plan)
         key = (world.work.sequences, plan.axes["tensor"], plan.axes["expert"], plan.axes["sequence"], plan.b, plan.context,
                plan.ulysses, plan.sequence_replicates, plan.tensor_overlap,
                (plan.grid.expert, plan.grid.expert_tensor) if plan.grid else None,
@@ -492,11 +519,11 @@ class Tuple:
     def verdict(self):
         """("require" | "indivisible" | "bound" | "memory" | "opened" | "believed", the best seconds found)."""
         case, axes = self.case, self.axes
-        if not meets(case, Record(axes=axes)):
+        if case.request.get("require") and not meets(case, Record(axes=axes)):
             return "require"
         if not may_divide(case, self.degrees, self.sequences):
             return "indivisible"
-        if (case.launcher in NCCL and case.tpu) or not takes_degrees(case.launcher, case.model, case.request["seq"],
+        if (case.launcher in NCCL and case.tpu) or not takes_degrees(case.launcher, case.model, case.seq,
                                                                        axes):
             return "require"
         self.reasons = set()
@@ -555,7 +582,7 @@ class Tuple:
         if not schedule_runs(plan) or not meets(self.case, plan) or not taken(self.case, self.world.work, plan, set()):
             self.reasons.add("require")
             return False
-        shard = stage.shard_of_plan(self.case.model, self.world.work, plan)
+        shard = shard_of(self.case, self.world, plan)
         pads = pads_of(self.case, plan, shard, self.sequences)
         if pads is None:
             self.reasons.add("indivisible")
@@ -572,7 +599,7 @@ class Tuple:
             return False
         plan = plan_with(self.axes, method, b, m, pipes[0], 0, False, overlap)
         rates = least_rates(self.case, self.numbers, self.sequences, plan)
-        shard = stage.shard_of_plan(self.case.model, self.world.work, plan)
+        shard = shard_of(self.case, self.world, plan)
         return all(self.quick_of(plan, layout, rates) * self.scale * SURE > self.limit
                    for layout in layouts_of(self.case, self.world, plan, shard))
 
@@ -605,7 +632,7 @@ class Tuple:
 
     def of_plan(self, plan):
         case, world, limit = self.case, self.world, self.limit
-        shard = stage.shard_of_plan(case.model, world.work, plan)
+        shard = shard_of(case, world, plan)
         times = odd_times(case, world, plan) * self.scale * SURE
         least = least_rates(case, self.numbers, self.sequences, plan)
         for layout in layouts_of(case, world, plan, shard):
@@ -646,9 +673,12 @@ class Tuple:
                     FreeLayout(self, setting, self.at(rates), times).search()
             return
         self.reasons.add("memory")
+        # of whole layers recomputed, the fewest that fit are the fastest (L4)
+        first = setting.shard.layers if len(case.rules) > 1 else math.inf
         for rule in case.rules:
-            states = setting.states(rule)
+            states = setting.states(rule) if rule[1] <= first else None
             if states is not None and setting.fits(states):
+                first = min(first, rule[1] - 1) if rule[1] else first
                 self.reasons.add("bound")
                 self.reached(setting, near, states, times)
 

@@ -10,7 +10,10 @@ one line for each engine, mode and phase; counts and sums are those of the repor
 layout and do not overlap; what a bound cut is beaten by a point of the front (or by a worker of the same box). With the
 program: ranges that were cut are evaluated one by one by brute force, and nothing there exceeds its bound.
 """
-import collections, itertools, json, random, shlex, subprocess, sys
+import collections, itertools, json, os, random, shlex, subprocess, sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import serving_figures
 
 SLACK = 1 + 1e-9
 REASONS = {"indivisible", "require", "engine", "equal"}
@@ -213,13 +216,94 @@ def sample(rows, report, program, samples, seed):
     return len(picked)
 
 
+def check_best(report):
+    """The best point is that of the front."""
+    best = report.get("best_point")
+    if not best or not report.get("best"):
+        return
+    front = report["front"][report["best"] - 1]
+    for key in ("notation", "engine", "tokens_per_second", "tokens_per_second_per_user", "tpot_seconds",
+                "cost_usd_per_million_output_tokens"):
+        require(best.get(key) == front.get(key), "the best point is none of the front:", key)
+
+
+def check_memory(rows, report, hand):
+    """(ranges cut for memory that are verified by another hand, believed)."""
+    limits, how = serving_figures.limits_of(report), collections.Counter()
+    for row in rows:
+        if row["what"] == "memory":
+            claim = hand.memory_claim(row, limits)
+            require(claim != "wrong", "a range that is cut for memory fits by far:", row)
+            how[claim] += 1
+    return how["own"], how["believed"] + how[None]
+
+
+def planned_alone(report, program, engine, mode, axes, knobs, low, high):
+    """The front of one layout and range of batches, by brute force."""
+    words = [f"{d}={knobs.get(d, axes.get(d, 1))}" for d in DEGREES] + [f"batch>={low}", f"batch<={high}"]
+    line = [program, "inference", "--format", "json", "-q", "--brute-force", "--mode", mode,
+            "--engine", "any" if engine in (None, "none") else engine, "--require", " ".join(words)]
+    for key, value in report["request"]["options"].items():
+        if key not in ("engine", "mode", "require", "tpot", "ttft", "brute-force"):
+            line += [f"--{key}", value]
+    done = subprocess.run(line, capture_output=True, text=True)
+    require(done.returncode in (0, 3), shlex.join(line), done.stderr)
+    return json.loads(done.stdout)["front"]
+
+
+def check_evaluated(rows, report, program, samples, seed):
+    """Points of the front, the best among them, are evaluated again; and ranges that are cut for memory have no point."""
+    dice = random.Random(seed)
+    single = [point for point in report["front"] if len(point["pools"]) == 1 and point["mode"] == "aggregated"]
+    best = report.get("best_point")
+    picked = dice.sample(single, min(samples, len(single))) + ([best] if best and len(best["pools"]) == 1 and
+                                                              best["mode"] == "aggregated" else [])
+    for point in picked:
+        pool = point["pools"][0]
+        found = planned_alone(report, program, point["engine"], "aggregated", pool["axes"], pool["knobs"], pool["batch"],
+                              pool["batch"])
+        told = [(one["tokens_per_second_per_user"], one["tokens_per_second_per_chip"]) for one in found]
+        own = point["tokens_per_second_per_user"], point["tokens_per_second_per_chip"]
+        require(any(abs(u / own[0] - 1) < 1e-9 and abs(c / own[1] - 1) < 1e-9 for u, c in told), point["notation"],
+                "has other rates:", own, told[:2])
+    cut = [row for row in rows if row["what"] == "memory" and row["mode"] == "aggregated"]
+    for row in dice.sample(cut, min(samples, len(cut))):
+        found = planned_alone(report, program, row["engine"], "aggregated", row, row, row["low"], row["low"])
+        wrong = [one for one in found if (one["pools"][0]["precision"], one["pools"][0]["kv_dtype"]) ==
+                 (row["weights"], row["cache"]) and one["pools"][0]["batch"] == row["low"] and alike(one, row, report)]
+        require(not wrong, "a range that is cut for memory fits:", row)
+    return len(picked), min(samples, len(cut))
+
+
+def alike(point, row, report):
+    """Whether a point lies in the box of a line."""
+    box = {}
+    for one in point["pools"][0]["placement"]:
+        box[one["axis"]] = box.get(one["axis"], 1) * one["factor"]
+    sizes = tuple(box.get(axis["name"], 1) for axis in report["mesh"]["axes"])
+    return sizes == row["sizes"][:len(sizes)]
+
+
 def main():
     rows, report = read(sys.argv[1]), json.load(open(sys.argv[2]))
     check_counts(rows, report, check_space(rows, report))
     check_front(report)
+    check_best(report)
     check_bounds(rows, report)
-    sampled = sample(rows, report, sys.argv[3], int(sys.argv[4]), int(sys.argv[5])) if len(sys.argv) > 3 else 0
-    print(f"the certificate holds: {report['search']['layouts']} layouts, {len(rows)} lines, {sampled} ranges evaluated")
+    program = sys.argv[3] if len(sys.argv) > 3 else None
+    hand = serving_figures.Hand(report, program)
+    for point in report["front"] + [one for one in [report.get("best_point")] if one and report.get("best")]:
+        hand.check_point(point, require, point["notation"] + ":")
+    own, believed = check_memory(rows, report, hand)
+    said = ""
+    if program:
+        samples, seed = int(sys.argv[4]), int(sys.argv[5])
+        sampled = sample(rows, report, program, samples, seed)
+        points, cut = check_evaluated(rows, report, program, samples, seed)
+        said = f", {sampled} ranges, {points} points and {cut} cuts for memory evaluated"
+    engine = sum(row["what"] in ("engine", "require") for row in rows)
+    print(f"the certificate holds: {report['search']['layouts']} layouts, {len(rows)} lines{said}; of {own + believed} ranges "
+          f"cut for memory {believed} are believed, so are {engine} layouts that an engine or --require excludes")
 
 
 if __name__ == "__main__":

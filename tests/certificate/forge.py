@@ -7,9 +7,10 @@
 A forgery changes a line, and whatever else has to change so that the files agree with each other: counts of the head
 and of the report, thresholds, the closest cuts, the plans. What is named harmless leaves every claim that a reader can
 draw from the certificate true (docs/search.md, "Forgeries")."""
-import copy, json, math, os, subprocess, sys, tempfile
+import copy, json, math, os, re, subprocess, sys, tempfile
 
 import check as check_py
+import counts as counts_py
 
 PROGRAM = sys.argv[1]
 CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check.py")
@@ -86,9 +87,10 @@ class Files:
         if "top" in self.report["request"]:
             self.report["request"]["top"] = len(own)
         fastest = min(float.fromhex(row["best"]) for row in self.rows if row["reason"] == "opened")
-        threshold = max(own[-1], fastest * 1.005)
+        threshold = max(own[-1], fastest * (1 + check_py.TIE))
         certificate["fastest"].update(seconds=fastest, hex=fastest.hex())
         certificate["threshold"].update(seconds=threshold, hex=threshold.hex())
+        certificate["kth_best"].update(rank=len(own), seconds=own[-1], hex=own[-1].hex())
         above = threshold * (1 + 1e-12)
         for words in self.head:
             if words[0] in ("# threshold", "# cut_above"):
@@ -192,7 +194,7 @@ def cut_as_memory(files):
     if not rows:
         return False
     with tempfile.NamedTemporaryFile("w", suffix=".plans") as file:
-        file.write("".join(check_py.degrees_of(row) + "\n" for row in rows))
+        file.write("".join(" ".join(f"{role}={row[role]}" for role in ROLES) + "\n" for row in rows))
         file.flush()
         words = check_py.explain_words(files.report, int(rows[0]["sequences_least"]))
         done = subprocess.run([PROGRAM, *words, "-q", "--plans", file.name], capture_output=True, text=True, check=True)
@@ -243,12 +245,21 @@ def cheaper(files):
     return len({(row["tensor"]) for row in plan["layout"]}) > 0 and plan["knobs"]["remat"] != "none"
 
 
+TRAINING = ("seconds", "chip_hours", "cost_usd", "reserved_cost_usd")
+
+
 def faster(files):
     """All times of plan 1 and of its tuple a hundredth less."""
     row, plan = optimum(files), files.report["plans"][0]
     own = next((row for row in opened(files) if all(plan["axes"][r] == int(row[r]) for r in ROLES)), row)
     plan["ranked_seconds"] *= 0.99
-    plan["step"]["seconds"] *= 0.99
+    for of, keys in ((plan["step"], ("seconds", "likely_low_seconds", "likely_high_seconds")),
+                     (plan["training"], TRAINING), (plan["training"]["failures"], TRAINING)):
+        of.update({key: of[key] * 0.99 for key in keys if of.get(key)})
+    for key in ("tokens_per_second_per_chip", "mfu", "mfu_full_attention"):
+        plan[key] /= 0.99
+    for launch in plan["launch"]:
+        launch["default_seconds"] = plan["step"]["seconds"]
     own["best"] = plan["ranked_seconds"].hex()
     own["bound"] = (0.98 * float.fromhex(own["bound"])).hex()
     files.best()
@@ -260,9 +271,112 @@ def other_data(files):
     return True
 
 
+# ---- of another space ----
+
+def role_left_out(files):
+    """The role of the fewest plans: its lines, factorizations and plans dropped."""
+    space, search = files.report["search"]["certificate"]["space"], files.report["search"]
+    best = optimum(files)
+    role = next((role for role in ("sequence", "fsdp", "data", "pipeline") if role in space["roles"] and best[role] == "1"),
+                None) or "sequence"
+    space["roles"].remove(role)
+    files.rows = [row for row in files.rows if row[role] == "1"]
+    files.report["plans"] = [plan for plan in files.report["plans"] if plan["axes"][role] == 1]
+    for machine in space["machines"]:
+        found = counts_py.degree_tuples(space["roles"], [[axis["size"] for axis in machine["axes"]]])
+        machine.update(degree_tuples=len(found), factorizations=sum(ways[0] for _, ways in found))
+        for axis in machine["axes"]:
+            axis["factorizations"] = len(counts_py.degree_tuples(space["roles"], [[axis["size"]]]))
+    search["degree_tuples"] = sum(machine["degree_tuples"] for machine in space["machines"])
+    files.counts()
+    if not files.report["plans"] or not opened(files):
+        return False
+    files.best()
+    return True
+
+
+def searched(words, request, without=(), program=None, chips=None):
+    """Another search, shown as this one: words of the command, and what the request is said to be. What is named in
+    `without` and None in `request` is left out."""
+    def forge(files, asked, folder):
+        kept = re.sub("|".join(rf"--{name} \S+" for name in without) or "$^", "", asked)
+        if chips and not any(f"--chip {chip} " in asked for chip in chips):
+            return None
+        paths = plan(f"{kept} {words}", folder, "other")
+        if not paths:
+            return None
+        other = Files(*paths)
+        for key, value in request.items():
+            value = files.report["request"].get(key) if value is SAME else value
+            other.report["request"].pop(key, None)
+            if value is not None:
+                other.report["request"][key] = value
+        if program:
+            other.report["program"].update({key: files.report["program"][key] for key in program})
+        return other
+    return forge
+
+
+SAME = object()  # as the true report has it
+
+
+def asked_otherwise(**request):
+    """The request is said to be wider than what was searched."""
+    def forge(files):
+        own = files.report["request"]
+        if all(own.get(key) == value for key, value in request.items()) or ("nodes" in request and "nodes" not in own):
+            return False
+        own.update(request)
+        return True
+    return forge
+
+
+def idle_claimed(files):
+    """Searched without idle chips, said to be with them."""
+    files.report["request"]["max_idle"] = 0.6
+    return len(check_py.asked_py.Asked(files.report).idle()) >= len(files.report["search"]["certificate"]["space"]["machines"])
+
+
+def offload_claimed(files):
+    """Searched without the host, said to be with it, in the space too."""
+    space = files.report["search"]["certificate"]["space"]
+    if space["offload"].startswith("all"):
+        return False
+    files.report["request"]["offload"] = "all"
+    space["offload"] = "all: activations and the optimizer's state may lie on the host, where it is known"
+    return True
+
+
+# ---- figures ----
+
+def figure(*path, times=None, to=None):
+    """A figure of the report, so many times as high or another; of plan 1 where the path begins with plans."""
+    def forge(files):
+        at = files.report
+        for key in path[:-1]:
+            at = at.get(key) if isinstance(at, dict) else at[key] if len(at) > key else None
+            if at is None:
+                return False
+        value = at.get(path[-1])
+        if value is None or isinstance(value, bool):
+            return False
+        at[path[-1]] = to(value) if callable(to) else to if to is not None else value * times
+        return at[path[-1]] != value
+    return forge
+
+
+def proof_of_a_gap(files):
+    """The proof is a gap of a tenth, with its bound."""
+    search = files.report["search"]
+    slowest = max(plan["ranked_seconds"] for plan in files.report["plans"])
+    search.update(proof="gap", gap=0.1, best_bound_seconds=0.9 * slowest)
+    return True
+
+
 CLAIMS = "a bound claims that no plan is below it, and none is: the claim was verified at the value that stands there"
 LEFT = "no plan of the tuple is within the threshold, which was verified; of what was evaluated above it nothing is said"
 COUNTS = "how an opened tuple's plans divide over reasons supports no claim: its sum is recomputed, its best found again"
+ORDER = "time, chip hours and cost order plans alike, since chips that are allocated are paid for"
 FORGERIES = [*((f"the optimum relabelled {reason}", relabelled(reason), None)
                for reason in ("require", "indivisible", "memory", "degree_bound")),
              ("the optimum counted as cut by knobs", hidden, None), ("bounds raised by 0.1%", scaled(1.001), CLAIMS),
@@ -272,7 +386,46 @@ FORGERIES = [*((f"the optimum relabelled {reason}", relabelled(reason), None)
              ("a tuple dropped", dropped, None), ("a report of another request", another_request, None),
              ("a report of another chip", another_chip, None), ("a plan that its launcher refuses", refused, None),
              ("a plan that recomputes nothing", cheaper, None), ("a plan a hundredth faster", faster, None),
-             ("other data files", other_data, None)]
+             ("other data files", other_data, None),
+             ("a role left out", role_left_out, None),
+             ("other schedules", searched("--schedules gpipe,1f1b", {"schedules": "launchable"}), None),
+             ("one launcher of two", searched("--for torchtitan", {"for": "megatron,torchtitan", "nesting": None,
+                                                                    "stack": None}, ["for"], chips=["h100"]), None),
+             ("another launcher", searched("--for torchtitan", {"for": "megatron", "nesting": "megatron", "stack": SAME},
+                                           ["for"], chips=["h100"]), None),
+             ("a launcher's as any", asked_otherwise(**{"for": "any"}), None),
+             ("a chip of a similar name", searched("--chip h100-pcie", {"chip": "h100"}, ["chip"], chips=["h100"]), None),
+             ("no idle chips, said to be allowed", idle_claimed, None),
+             ("one node as two", asked_otherwise(nodes=2), None),
+             ("the best one as the best five", searched("--top 1", {"top": 5}, ["top"]), None),
+             ("other software", searched("--stack torch-fsdp-eager", {"stack": SAME}, chips=["h100", "a100-40g"]), None),
+             ("other software, also of the program", searched("--stack torch-fsdp-eager", {"stack": SAME},
+                                                              program=["stack", "profile"], chips=["h100", "a100-40g"]), None),
+             ("one order of the roles as all", asked_otherwise(nesting="all"), None),
+             ("another objective", asked_otherwise(objective="chip-hours"), ORDER),
+             ("no host, said to be asked for", searched("--offload none", {"offload": "all"}, ["offload"]), None),
+             ("no host, said to be in the space", offload_claimed, None),
+             ("a proof said to be a gap", proof_of_a_gap, None),
+             ("a gap", figure("search", "gap", to=0.01), None),
+             ("the best bound", figure("search", "best_bound_seconds", times=1.01), None),
+             ("the k-th best", figure("search", "certificate", "kth_best", "seconds", times=1.01), None),
+             ("digest of the profile", figure("search", "certificate", "arithmetic", "profile_sha256", to="0" * 64), None),
+             *((f"{'.'.join(map(str, path))} of plan 1", figure("plans", 0, *path, **change), None) for path, change in (
+                 (("tokens_per_second_per_chip",), {"times": 1.5}), (("training", "seconds"), {"times": 0.5}),
+                 (("training", "cost_usd"), {"times": 0.5}), (("training", "chip_hours"), {"times": 0.5}),
+                 (("training", "failures", "seconds"), {"times": 0.5}),
+                 (("fits_probability",), {"times": 0.9}), (("step", "likely_low_seconds"), {"times": 1.05}),
+                 (("chips_used",), {"times": 2}), (("launch", 0, "default_seconds"), {"times": 0.5}),
+                 (("notation",), {"to": lambda text: re.sub("data=\d+", "data=77", text)}),
+                 (("words",), {"to": lambda text: re.sub(r"(ici_fsdp|micro-batch|batch_size|pp) \d+", r"\1 77", text)})))]
+
+
+def plan(words, folder, name):
+    """A certificate and its report; None: the program has no plan for that."""
+    paths = [os.path.join(folder, name + end) for end in (".tsv", ".json")]
+    done = subprocess.run([PROGRAM, "plan", *words.split(), "-q", "--sensitivity", "none", "--format", "json",
+                           "--certificate", paths[0], "-o", paths[1]], capture_output=True, text=True, check=False)
+    return paths if done.returncode == 0 else None
 
 
 def check(paths):
@@ -286,20 +439,19 @@ def main():
         for name, words in REQUESTS.items():
             if (quick and name != "LoRA") or (not quick and sys.argv[2:] and name not in sys.argv[2:]):
                 continue
-            paths = [os.path.join(folder, "true." + end) for end in ("tsv", "json")]
-            done = subprocess.run([PROGRAM, "plan", *words.split(), "-q", "--sensitivity", "none", "--format", "json",
-                                   "--certificate", paths[0], "-o", paths[1]], capture_output=True, text=True, check=False)
-            code, text = check(paths) if done.returncode == 0 else (2, done.stderr)
+            paths = plan(words, folder, "true")
+            code, text = check(paths) if paths else (2, "no plan")
             print(f"{name}: {text}", flush=True)
             if code or "tuples 0 are believed" not in text:
                 faults += 1
                 continue
             for what, forge, harmless in FORGERIES:
                 files = Files(*paths)
-                if not forge(files):
+                made = forge(files, words, folder) if forge.__code__.co_argcount > 1 else files if forge(files) else None
+                if not made:
                     verdict = "is not possible there"
                 else:
-                    code, text = check(files.write(folder))
+                    code, text = check(made.write(folder))
                     caught = code != 0 or "tuples 0 are believed" not in text
                     verdict = "caught: " + text if caught else "harmless: " + harmless if harmless else "PASSES"
                     faults += not caught and not harmless

@@ -306,7 +306,7 @@ def placements_of(launcher, mesh, axes, nesting, chip):
     if launcher in NCCL and not torus:
         ways = [ranks_in_order(mesh, axes, RANKS)]
         ways += [ranks_in_order(mesh, axes, ORDERS["megatron-pp-dp"])] if launcher == "megatron" else []
-        return [way for way in ways if way]
+        return [way for way in ways if way is not None]  # one chip has no axes
     sizes = [one.size for one in ici]
     chips = 1
     for size in sizes:

@@ -4,7 +4,7 @@
 
 run_serving.py SHARDOPT [quick]   quick: three of them, and no changes, for builds with a sanitizer
 """
-import os, subprocess, sys, tempfile
+import copy, json, os, subprocess, sys, tempfile
 
 PROGRAM, CHECK = sys.argv[1], os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_serving.py")
 QUICK = sys.argv[2:] == ["quick"]
@@ -69,6 +69,76 @@ def changes(lines):
     yield "a line that stands twice", lines[:2] + lines[1:]
 
 
+def faster(point, times, steps):
+    """A point of so many times the rates, at so much less cost, with its steps or without."""
+    for key in ("tokens_per_second", "tokens_per_second_per_user", "tokens_per_second_per_chip", "requests_per_second",
+                "input_tokens_per_second"):
+        point[key] *= times
+    for key in ("tpot_seconds", "cost_usd_per_million_output_tokens", "cost_usd_per_million_input_tokens"):
+        point[key] /= times
+    for pool in point["pools"] if steps else ():
+        pool["step"]["seconds"] /= times
+        pool["step"]["terms_seconds"] = {key: value / times for key, value in pool["step"]["terms_seconds"].items()}
+
+
+def forgeries(report):
+    """Reports that are wrong, by what is wrong with them."""
+    for what, steps in (("rates of the front, half as high again", False), ("the same with their steps", True)):
+        other = copy.deepcopy(report)
+        for point in other["front"] + [other["best_point"]]:
+            faster(point, 1.5, steps)
+        yield what, other
+    other = copy.deepcopy(report)
+    faster(other["best_point"], 2, True)
+    yield "the best point, twice as fast at half the cost", other
+    for what, path in (("the cache", "kv_bytes"), ("weights", "weights_bytes")):
+        other = copy.deepcopy(report)
+        for point in other["front"] + [other["best_point"]]:
+            for pool in point["pools"]:
+                pool["memory"]["total_bytes"] -= pool["memory"][path] / 2
+                pool["memory"][path] /= 2
+        yield f"{what}, half as large", other
+    other = copy.deepcopy(report)
+    for point in other["front"] + [other["best_point"]]:
+        point["cost_usd_per_million_output_tokens"] /= 2
+    yield "half the cost", other
+
+
+def without_best(lines, report):
+    """The layout of the best point cut for memory, and so all ranges that only it beats."""
+    names, other = lines[0].split("\t"), copy.deepcopy(report)
+    of, axes = other["best_point"]["pools"][0], other["best_point"]["pools"][0]["axes"]
+
+    def is_best(point):
+        return any(pool["axes"] == axes for pool in point["pools"])
+    other["front"] = [point for point in other["front"] if not is_best(point)]
+    for rank, point in enumerate(other["front"]):
+        point["rank"] = rank + 1
+    other["best"] = max(range(len(other["front"])), key=lambda i: other["front"][i]["tokens_per_second_per_chip"]) + 1
+    other["best_point"] = copy.deepcopy(other["front"][other["best"] - 1])
+    made, cut, pruned = [lines[0]], 0, other["search"]["points_pruned"]
+    for line in lines[1:]:
+        row = dict(zip(names, line.split("\t")))
+        own = all(int(row[name]) == value for name, value in axes.items()) and row["mode"] == other["best_point"]["mode"]
+        if own and row["what"] in ("bound", "worker", "limit", "memory"):
+            continue
+        if row["what"] == "bound" and not any(
+                point["tokens_per_second_per_user"] >= float.fromhex(row["user"]) and
+                point["tokens_per_second_per_chip"] >= float.fromhex(row["chip"]) for point in other["front"]):
+            line = "\t".join({**row, "what": "memory"}[name] for name in names)
+        made.append(line)
+        if own and row["what"] == "layout":
+            row.update(what="memory")
+            made.append("\t".join(row[name] for name in names))
+    sums = {}
+    for line in made[1:]:
+        row = dict(zip(names, line.split("\t")))
+        sums[row["what"]] = sums.get(row["what"], 0) + int(row["high"]) - int(row["low"]) + 1
+    pruned["memory"], pruned["bound"] = sums.get("memory", 0), sums.get("bound", 0) + sums.get("worker", 0)
+    other["search"]["points_evaluated"] = other["search"]["points_covered"] - sum(pruned.values())
+    return made, other
+
+
 def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -79,6 +149,16 @@ def main():
             failed += code != 0
         paths = infer(PROBLEMS["70B on a node"], folder)
         lines = open(paths[0]).read().splitlines()
+        report = json.load(open(paths[1]))
+        made = [(name, lines, other) for name, other in forgeries(report)]
+        made.append(("the best layout cut for memory", *without_best(lines, report)))
+        for name, of, other in [] if QUICK else made:
+            for ending, text in (("tsv", "\n".join(of) + "\n"), ("json", json.dumps(other))):
+                with open(os.path.join(folder, "forged." + ending), "w") as out:
+                    out.write(text)
+            code, said = check([os.path.join(folder, "forged." + ending) for ending in ("tsv", "json")], PROGRAM, "1", "7")
+            print(f"forged: {name}: {said if code else 'was not turned down'}")
+            failed += code == 0
         for name, changed in [] if QUICK else changes(lines):
             with open(os.path.join(folder, "changed.tsv"), "w") as out:
                 out.write("\n".join(changed) + "\n")

@@ -61,6 +61,16 @@ def read_chip(name):
     chip.has_domains = chip.kind in ("switch", "mesh", "pcie")
     return chip
 
+def use_network(chip, request):
+    """Collectives on switches, direct links and networks: --network is what joins two hosts, for all of their chips."""
+    told = re.fullmatch(r"(?:(\d+)x)?([\d.]+)([MGT])(bps|bit/s|B/s)", request.get("network", "").replace(" ", ""))
+    if "network" in request and not told:
+        raise Unknown("network " + request["network"])
+    if told:
+        rate = int(told[1] or 1) * float(told[2]) * {"M": 1e6, "G": 1e9, "T": 1e12}[told[3]]
+        chip.scaleout_bytes_per_second = (rate if told[4] == "B/s" else rate / 8) / max(1, chip.chips_per_host)
+    return chip
+
 def device_of_chip(chip):
     """Collectives on a torus: two devices of one chip (tpu7x) each have half of its rates and memory."""
     device = Record(**vars(chip))
