@@ -21,7 +21,7 @@ struct ImportedWork {
     const char *model; /* as the launcher calls it */
     ImportedSizes sizes;
     const char *seq, *precision, *state_dtypes, *optimizer;
-    const char *chip, *slice, *slices, *nodes;       /* the machine, where it stands there */
+    const char *chip, *slice, *slices, *nodes, *gpus_per_node; /* the machine, where it stands there */
     const char *tuning[TUNING_WORD_COUNT], *offload; /* of fine-tuning */
 };
 

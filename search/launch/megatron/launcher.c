@@ -63,7 +63,8 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     const char *optimizer = config_text(file, "optimizer", "adam");
     if (strcmp(optimizer, "adam") != 0)
         out->optimizer = strcmp(optimizer, "sgd") == 0 || text_has(optimizer, "muon") ? optimizer : NULL;
-    return config_number_text(file, "(nodes)", &out->nodes, error);
+    return config_number_text(file, "(nodes)", &out->nodes, error) &&
+           config_number_text(file, "(devices of a node)", &out->gpus_per_node, error);
 }
 
 /* What torchrun is given is the machine requested. */
