@@ -172,9 +172,9 @@ void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out) {
     }
     name_gpus(chip, part, &machine);
     if (chip->usual_host_chips > chip->chips_per_host)
-        note(&machine, "a host of %lld has %lld/%lld of the%s memory of a host of %lld", (long long)chip->chips_per_host,
+        note(&machine, "a host of %lld has %lld/%lld of the%s memory of a usual host", (long long)chip->chips_per_host,
              (long long)chip->chips_per_host, (long long)chip->usual_host_chips,
-             chip_network_typed(chip) ? "" : " network cards and the", (long long)chip->usual_host_chips);
+             chip_network_typed(chip) ? "" : " network cards and the");
     *out = machine;
 }
 

@@ -106,8 +106,8 @@ void host_share_words(const Chip *chip, Prose *to) {
     if (chip->usual_host_chips <= chip->chips_per_host || !chip_has_domains(chip)) return;
     prose_item(to, ", ", "hosts of %lld", (long long)chip->chips_per_host);
     if (machine_may_scale_out(chip) && !chip_network_typed(chip))
-        prose_add(to, " with %lld/%lld of the network cards of %lld (%s/s, --network)", (long long)chip->chips_per_host,
-                  (long long)chip->usual_host_chips, (long long)chip->usual_host_chips,
+        prose_add(to, " with %lld/%lld of a usual host's network cards (%s/s, --network)",
+                  (long long)chip->chips_per_host, (long long)chip->usual_host_chips,
                   number_bytes(chip->scaleout_bytes_per_second.value * (double)chip->chips_per_host, rate));
 }
 
