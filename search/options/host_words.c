@@ -61,7 +61,10 @@ bool hosts_from_words(const Words *words, int64_t each, Chip *chip) {
     if (typed == 0 || (racks ? typed == chip->domain_chips : typed == chip->chips_per_host && (nodes || chips)))
         return true;
     if (typed > chip->chips_per_host)
-        return words_wrong(words, given(words, OPTION_GPUS_PER_NODE) ? OPTION_GPUS_PER_NODE : OPTION_NODES,
+        return words_wrong(words,
+                           given(words, OPTION_GPUS_PER_NODE) ? OPTION_GPUS_PER_NODE
+                           : each > 0                         ? OPTION_CHIP
+                                                              : OPTION_NODES,
                            "%lld GPUs of a host, and hosts of %s have at most %lld; nearest: --gpus-per-node %lld",
                            (long long)typed, chip->name, (long long)chip->chips_per_host,
                            (long long)chip->chips_per_host);
