@@ -45,7 +45,7 @@ static const Row NEW[] = {
     {"by alias, for scripts", OWN "chips roadrunner --format json", 0, "\"closed_size\": 8", NULL},
     {"its slices", OWN "chips acme-t1", 0, "slices: 3 shapes of 3 sizes", NULL},
     {"its kin's profile", OWN "chips acme-g1", 0, "profile: gpu", NULL},
-    {"a plan of a pod", OWN "--model 8b --chip acme-t1 --pods 1 --top 1", 0, "8x8 of Acme T1", NULL},
+    {"a plan of a pod", OWN "--model 8b --chip acme-t1 --pods 1 --top 1", 0, "1 pod of Acme T1", NULL},
     {"it closes at 8", OWN "--model 8b --chip acme-t1 --slice 4x8 --top 1 --format json", 0, "\"kind\": \"ring\"",
      NULL},
     {"a slice's name is enough", OWN "--model 8b --slice t1-32 --top 1", 0, "4x8 of Acme T1", NULL},
