@@ -141,7 +141,7 @@ static inline const char *figure_typed(const Figure *figure, const char *option)
     return strncmp(figure->source, option, length) == 0 ? figure->source + length : NULL;
 }
 
-/* The rate of its hosts' network as a user said it: "8x400Gbps"; and their memory: "1.5T". NULL: it is the catalog's. */
+/* The rate of its hosts' network as a user said it, "8x400Gbps", and their memory, "1.5T"; NULL: the catalog's. */
 static inline const char *chip_network_typed(const Chip *chip) {
     return figure_typed(&chip->scaleout_bytes_per_second, CHIP_NETWORK_TYPED);
 }

@@ -133,7 +133,8 @@ void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out) {
     int64_t part = chips_per_domain(chip, chips), nodes = chips / part;
     Machine machine = {.slices = 1, .nodes = nodes};
     bool direct = chip->scaleup == SCALEUP_MESH, slots = chip->scaleup == SCALEUP_PCIE;
-    double links = (double)(direct ? chip->links_per_chip / max_whole(1, chip->domain_chips - 1) : chip->links_per_chip);
+    double links =
+        (double)(direct ? chip->links_per_chip / max_whole(1, chip->domain_chips - 1) : chip->links_per_chip);
     int64_t pairs = slots && chip->bridged_chips > 0 && part % chip->bridged_chips == 0 ? chip->bridged_chips : 1;
     add_axis(&machine.mesh, "nvlink",
              (Axis){.kind = AXIS_SWITCH,

@@ -173,8 +173,10 @@ static bool gpus_from_request(const Chip *chip, const MachineRequest *request, M
         while (!gpu_count_is_whole(chip, below)) below--;
         while (!gpu_count_is_whole(chip, above)) above++;
         return error_set(error, ERROR_INPUT, "--chips",
-                         "%lld is not a whole number of %s hosts of %lld; nearest: %lld or %lld", (long long)chips,
-                         chip->name, (long long)chip->chips_per_host, (long long)below, (long long)above);
+                         "%lld is not a whole number of %s hosts of %lld; nearest: %lld or %lld, or --gpus-per-node "
+                         "for smaller hosts",
+                         (long long)chips, chip->name, (long long)chip->chips_per_host, (long long)below,
+                         (long long)above);
     }
     machine_of_gpus(chip, chips, out);
     return true;

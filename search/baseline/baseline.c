@@ -15,9 +15,9 @@ enum { REQUEST_OPTIONS_MAX = 128 }; /* there are half as many */
 
 /* What a name has anyway, or what makes no difference to the plan. */
 static bool in_every_name(const char *key) {
-    static const char *const KEYS[] = {"model", "chip",     "slice",     "slices",     "pods",
-                                       "nodes", "chips",    "batch",     "seq",        "tokens", "gpus_per_node",
-                                       "top",   "variants", "sequences", "time_limit", "memory_limit"};
+    static const char *const KEYS[] = {"model",    "chip",      "slice",      "slices",      "pods",          "nodes",
+                                       "chips",    "batch",     "seq",        "tokens",      "gpus_per_node", "top",
+                                       "variants", "sequences", "time_limit", "memory_limit"};
     for (size_t i = 0; i < COUNT_OF(KEYS); i++)
         if (strcmp(key, KEYS[i]) == 0) return true;
     return false;

@@ -22,7 +22,7 @@ struct ImportedWork {
     ImportedSizes sizes;
     const char *seq, *precision, *state_dtypes, *optimizer;
     const char *chip, *slice, *slices, *nodes, *gpus_per_node; /* the machine, where it stands there */
-    const char *tuning[TUNING_WORD_COUNT], *offload; /* of fine-tuning */
+    const char *tuning[TUNING_WORD_COUNT], *offload;           /* of fine-tuning */
 };
 
 struct ImportedPlan {

@@ -77,14 +77,16 @@ bool host_memory_from_words(const Words *words, const Machine *machine, Chip *ch
     double bytes = 0;
     size_t length = text ? strlen(text) : 0;
     if (!text) return true;
-    bool unit = length > 1 && toupper((unsigned char)text[length - 1]) == 'B' && isalpha((unsigned char)text[length - 2]);
+    bool unit =
+        length > 1 && toupper((unsigned char)text[length - 1]) == 'B' && isalpha((unsigned char)text[length - 2]);
     const char *number = arena_format(words->arena, "%.*s", (int)(length - unit), text); /* 600GB */
     if (!number) return error_memory(words->error);
     if (!number_real(number, words_where(words, OPTION_HOST_MEMORY), 1e9, 1e14, &bytes, words->error)) return false;
     if (!(chip->pcie_bytes_per_second.value > 0))
-        return words_wrong(words, OPTION_HOST_MEMORY,
-                           "the catalog does not know the link from %s to its host, so that no plan uses it; leave it out",
-                           chip->title);
+        return words_wrong(
+            words, OPTION_HOST_MEMORY,
+            "the catalog does not know the link from %s to its host, so that no plan uses it; leave it out",
+            chip->title);
     int64_t chips = machine->mesh.chips, host = chips <= machine_host_most(chip) ? chips : chip->chips_per_host;
     chip->host_bytes = (Figure){.value = bytes / (double)host, .verified = true};
     snprintf(chip->host_bytes.source, sizeof chip->host_bytes.source, CHIP_HOST_MEMORY_TYPED "%.60s", text);

@@ -38,7 +38,8 @@ const char *chip_not_planned(const char *name);
 bool unknown_chip(const Catalog *catalog, const char *name, const char *where, Arena *arena, Error *error);
 
 /* The chip, with hosts and network as they were typed. A vendor's slice name says which it is, a cloud's instance how
- * many its hosts have. Pods and plain shapes are of CHIP_OF_PODS where nobody says whose; nothing else has a default. */
+ * many its hosts have. Pods and plain shapes are of CHIP_OF_PODS where nobody says whose; nothing else has a
+ * default. */
 #define CHIP_OF_PODS "v5p"
 bool chip_from_words(const Words *words, Chip *chip, Chip *device);
 
@@ -47,6 +48,6 @@ typedef struct {
     MachineRequest request;
     char text[96];
 } RequestedMachine;
-/* Without any size it has so many `chips`; 0: that is an error, as nothing has a default. Gives the chip its host's memory
- * as it was typed. */
+/* Without any size it has so many `chips`; 0: that is an error, as nothing has a default. Gives the chip its host's
+ * memory as it was typed. */
 bool machine_from_words(const Words *words, int64_t chips, Chip *chip, RequestedMachine *requested, Machine *out);

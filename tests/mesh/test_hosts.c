@@ -39,10 +39,10 @@ Test(hosts, axes) {
         int64_t inside;
         int axes;
     } ROWS[] = {
-        {"h100", 8, 4, 32, "8 nodes of 4", "nvlink", 4, 2}, {"h100", 8, 1, 8, "8 nodes of 1", "network", 8, 1},
-        {"h100", 1, 4, 4, "1 node of 4", "nvlink", 4, 1},   {"h100", 5, 3, 15, "5 nodes of 3", "nvlink", 3, 2},
-        {"a10", 2, 2, 4, "2 nodes of 2", "pcie", 2, 2},     {"mi300x", 4, 2, 8, "4 nodes of 2", "xgmi", 2, 2},
-        {"mi300x", 2, 1, 2, "2 nodes of 1", "network", 2, 1}, {"h100-nvl", 2, 4, 8, "2 nodes of 4", "nvlink", 2, 3},
+        {"h100", 8, 4, 32, "8 nodes of 4", "nvlink", 4, 2},    {"h100", 8, 1, 8, "8 nodes of 1", "network", 8, 1},
+        {"h100", 1, 4, 4, "1 node of 4", "nvlink", 4, 1},      {"h100", 5, 3, 15, "5 nodes of 3", "nvlink", 3, 2},
+        {"a10", 2, 2, 4, "2 nodes of 2", "pcie", 2, 2},        {"mi300x", 4, 2, 8, "4 nodes of 2", "xgmi", 2, 2},
+        {"mi300x", 2, 1, 2, "2 nodes of 1", "network", 2, 1},  {"h100-nvl", 2, 4, 8, "2 nodes of 4", "nvlink", 2, 3},
         {"gb200", 18, 4, 72, "1 rack of 72", "nvlink", 72, 1}, {"gb200", 36, 4, 144, "2 racks of 72", "nvlink", 72, 2},
     };
     for (size_t i = 0; i < COUNT_OF(ROWS); i++) {
@@ -57,8 +57,8 @@ Test(hosts, axes) {
 }
 
 /* An all_reduce over all chips, by hand, in seconds per byte: two passes, each of which moves through the NIC of every
- * chip (1/I of the bytes) x (hosts - 1) / hosts. 4 hosts of 2 H100: 2 x (1/2) (3/4) / 50e9; one host of 8: NVLink alone,
- * 2 x (7/8) / 450e9. Two of MI300X have one link of 64e9 between them. */
+ * chip (1/I of the bytes) x (hosts - 1) / hosts. 4 hosts of 2 H100: 2 x (1/2) (3/4) / 50e9; one host of 4: NVLink
+ * alone, 2 x (3/4) / 450e9. Two of MI300X have one link of 64e9 between them. */
 Test(hosts, all_reduce_by_hand) {
     static const struct {
         const char *chip;

@@ -108,8 +108,8 @@ Test(command_inference, a_miss_says_what_would_allow_it) {
     cr_assert(at, "%s", result.out);
     sscanf(at, "which --tpot %15s", limit);
     free(result.out);
-    snprintf(words, sizeof words,
-             "--model|8b|--chip|l4|--chips|1|--prompt|1000|--answer|1000|--rate|0.01|--tpot|%s", limit);
+    snprintf(words, sizeof words, "--model|8b|--chip|l4|--chips|1|--prompt|1000|--answer|1000|--rate|0.01|--tpot|%s",
+             limit);
     result = run(words);
     cr_expect(strstr(result.out, "Answer: "), "%s: %s", words, result.out);
     free(result.out);
