@@ -33,6 +33,7 @@ typedef struct {
 
 #define CHIP_PRICE_TYPED "--price"
 #define CHIP_NETWORK_TYPED "--network " /* and what was typed */
+#define CHIP_HOST_MEMORY_TYPED "--host-memory "
 
 typedef struct {
     int64_t size[3]; /* 1 where the generation has fewer axes */
@@ -54,7 +55,8 @@ typedef struct {
     Figure hbm_usable_bytes;        /* what the driver gives to a program; 0 means not known: hbm_bytes */
     Figure hbm_bytes_per_second;
     /* The host and the link to it (mesh/host_link.h says what copies reach). */
-    Figure host_bytes;                   /* memory of the host, per chip; 0 means not known, and nothing is offloaded */
+    Figure host_bytes; /* memory of the host, per chip; 0 means not known, and nothing is offloaded; its source begins
+                        * with CHIP_HOST_MEMORY_TYPED where a user said it */
     Figure pcie_bytes_per_second;        /* host link, one way, one chip alone; 0 means not known */
     Figure pcie_both_bytes_per_second;   /* both ways at once, added, one chip alone; 0: no more than one way */
     Figure host_copies_bytes_per_second; /* all copies of one host at once, either way, added; 0 means no ceiling */
@@ -66,6 +68,9 @@ typedef struct {
     Figure hours_per_failure;          /* of one chip, between failures that stop a job; 0 means not known */
     Figure matrix_tile; /* both weight dimensions are padded to a multiple of it: 128 or 256; 0 means not known */
     int64_t chips_per_host;
+    /* Where a user said how many chips a host has (host_set_chips): those of the catalog's host, and --nodes counts
+     * hosts, not racks. Of TPUs the chips of the VM that was named. 0: hosts are the catalog's. */
+    int64_t usual_host_chips;
     bool coherent_host;       /* a link that keeps caches coherent joins chip and host (NVLink-C2C), not PCIe */
     int64_t chips_copying;    /* of a host, those of the job: host_set_job(); 0 means all of them */
     int64_t chips_per_vm;     /* TPUs: of a slice of more than one chip, as schedulers count; 0 means not known */
@@ -130,11 +135,18 @@ static inline void chip_use_driver_memory(Chip *chip) {
     if (chip->hbm_usable_bytes.value > 0) chip->hbm_bytes = chip->hbm_usable_bytes;
 }
 
-/* The rate of its hosts' network as a user said it: "8x400Gbps"; NULL: it is the catalog's. */
+/* The text behind `option` where a user typed the figure; NULL: it is the catalog's. */
+static inline const char *figure_typed(const Figure *figure, const char *option) {
+    size_t length = strlen(option);
+    return strncmp(figure->source, option, length) == 0 ? figure->source + length : NULL;
+}
+
+/* The rate of its hosts' network as a user said it, "8x400Gbps", and their memory, "1.5T"; NULL: the catalog's. */
 static inline const char *chip_network_typed(const Chip *chip) {
-    const char *source = chip->scaleout_bytes_per_second.source;
-    size_t length = sizeof CHIP_NETWORK_TYPED - 1;
-    return strncmp(source, CHIP_NETWORK_TYPED, length) == 0 ? source + length : NULL;
+    return figure_typed(&chip->scaleout_bytes_per_second, CHIP_NETWORK_TYPED);
+}
+static inline const char *chip_host_memory_typed(const Chip *chip) {
+    return figure_typed(&chip->host_bytes, CHIP_HOST_MEMORY_TYPED);
 }
 
 /* The share of one of its devices: rates and memory of a chip in equal parts (tpu7x: two). Links belong to the mesh. */

@@ -7,6 +7,19 @@
 
 bool host_is_known(const Chip *chip) { return chip->host_bytes.value > 0 && chip->pcie_bytes_per_second.value > 0; }
 
+void host_set_chips(Chip *chip, int64_t chips) {
+    double part = (double)chips / (double)chip->chips_per_host;
+    int64_t domain = chip->domain_chips / chip->chips_per_host * chips;
+    if (chip->scaleup == SCALEUP_MESH) /* a link to each other chip of the domain */
+        chip->links_per_chip = chip->links_per_chip / (chip->domain_chips - 1) * max_whole(1, domain - 1);
+    chip->usual_host_chips = chip->chips_per_host;
+    chip->chips_per_host = chips;
+    chip->domain_chips = domain;
+    chip->host_copies_bytes_per_second.value *= part;
+    chip->host_memory_bytes_per_second.value *= part;
+    chip->leaf_nodes.value /= part; /* a leaf has as many chips as before */
+}
+
 void host_set_job(Chip *chip, int64_t chips) { chip->chips_copying = min_whole(chip->chips_per_host, chips); }
 
 double host_chips(const Chip *chip) {

@@ -9,6 +9,10 @@
 /* Whether anything can be offloaded: the host's memory and the link to it are known. */
 bool host_is_known(const Chip *chip);
 
+/* Makes hosts of 1 to chips_per_host GPUs, joined as before. Such a host has its share of what a host of the catalog
+ * has: network cards, memory, and the rates at which memory is copied and read; so nothing of one chip changes. */
+void host_set_chips(Chip *chip, int64_t chips);
+
 /* Notes that a job has this many chips: where they are fewer than a host has, the others copy nothing. */
 void host_set_job(Chip *chip, int64_t chips);
 

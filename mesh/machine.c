@@ -89,7 +89,7 @@ void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machin
 
 int64_t machine_host_most(const Chip *chip) {
     int64_t host = chip->chips_per_host;
-    return chip->scaleup == SCALEUP_PCIE ? max_whole(host, HOST_BOARDS_MAX) : host;
+    return chip->scaleup == SCALEUP_PCIE && !chip->usual_host_chips ? max_whole(host, HOST_BOARDS_MAX) : host;
 }
 
 /* Parts are equal, so that the mesh is a box: the largest part of whole hosts that fits a domain and divides the
@@ -133,7 +133,8 @@ void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out) {
     int64_t part = chips_per_domain(chip, chips), nodes = chips / part;
     Machine machine = {.slices = 1, .nodes = nodes};
     bool direct = chip->scaleup == SCALEUP_MESH, slots = chip->scaleup == SCALEUP_PCIE;
-    double links = (double)(direct ? chip->links_per_chip / (chip->domain_chips - 1) : chip->links_per_chip);
+    double links =
+        (double)(direct ? chip->links_per_chip / max_whole(1, chip->domain_chips - 1) : chip->links_per_chip);
     int64_t pairs = slots && chip->bridged_chips > 0 && part % chip->bridged_chips == 0 ? chip->bridged_chips : 1;
     add_axis(&machine.mesh, "nvlink",
              (Axis){.kind = AXIS_SWITCH,
@@ -171,6 +172,10 @@ void machine_of_gpus(const Chip *chip, int64_t chips, Machine *out) {
              chip->leaf_nodes.value, domain_word(chip));
     }
     name_gpus(chip, part, &machine);
+    if (chip->usual_host_chips > chip->chips_per_host)
+        note(&machine, "a host of %lld has %lld/%lld of the%s memory of a usual host", (long long)chip->chips_per_host,
+             (long long)chip->chips_per_host, (long long)chip->usual_host_chips,
+             chip_network_typed(chip) ? "" : " network cards and the");
     *out = machine;
 }
 

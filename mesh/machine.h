@@ -57,7 +57,7 @@ bool machines_alike(const Chip *chip, const Machine *requested, Arena *arena, Ma
 /* One machine of exactly this slice shape and number of slices, without checking whether it is offered. */
 void machine_of_slice(const Chip *chip, SliceShape slice, int64_t slices, Machine *out);
 
-/* The most chips of one host: `chips_per_host`, or as many boards as hosts have slots for. */
+/* The most chips of one host: `chips_per_host`, or, where nobody said how many, as many boards as it has slots for. */
 int64_t machine_host_most(const Chip *chip);
 
 /* GPUs: this many chips in equal parts over the smallest number of NVLink domains that whole hosts allow (128 chips of

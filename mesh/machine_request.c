@@ -161,8 +161,9 @@ static bool gpus_from_request(const Chip *chip, const MachineRequest *request, M
                          "%s comes in nodes, not slices or pods; give --nodes or --chips", chip->name);
     int64_t chips = chip->domain_chips;
     if (request->nodes) {
-        if (!count_fits("--nodes", "nodes", request->nodes, chip->domain_chips, error)) return false;
-        chips = request->nodes * chip->domain_chips;
+        int64_t each = chip->usual_host_chips ? chip->chips_per_host : chip->domain_chips;
+        if (!count_fits("--nodes", "nodes", request->nodes, each, error)) return false;
+        chips = request->nodes * each;
     } else if (request->chips) {
         chips = request->chips;
         if (!count_fits("--chips", "chips", chips, 1, error)) return false;
@@ -172,8 +173,10 @@ static bool gpus_from_request(const Chip *chip, const MachineRequest *request, M
         while (!gpu_count_is_whole(chip, below)) below--;
         while (!gpu_count_is_whole(chip, above)) above++;
         return error_set(error, ERROR_INPUT, "--chips",
-                         "%lld is not a whole number of %s hosts of %lld; nearest: %lld or %lld", (long long)chips,
-                         chip->name, (long long)chip->chips_per_host, (long long)below, (long long)above);
+                         "%lld is not a whole number of %s hosts of %lld; nearest: %lld or %lld, or --gpus-per-node "
+                         "for smaller hosts",
+                         (long long)chips, chip->name, (long long)chip->chips_per_host, (long long)below,
+                         (long long)above);
     }
     machine_of_gpus(chip, chips, out);
     return true;

@@ -109,11 +109,10 @@ static void add_reserve(const CostContext *setting, const Shard *shard, Parts *t
 }
 
 static void add_host(const ActivationCost costs[ACTIVATION_COUNT], const Layout *layout, double most_in_flight,
-                     double optimizer, Parts *to) {
+                     Parts *to) {
     double bytes = 0;
     for (int a = 0; a < ACTIVATION_COUNT; a++)
         if (costs[a].exists) bytes += most_in_flight * costs[a].bytes * (double)layout->layers[a][STATE_OFFLOADED];
-    add(to, MEMORY_HOST, "optimizer", optimizer);
     add(to, MEMORY_HOST, "activations", bytes);
 }
 
@@ -164,8 +163,11 @@ int memory_parts(const CostContext *setting, const Shard *shard, const Plan *pla
     double passing = moment == MOMENT_UPDATE ? host_passing_bytes(setting, on_host, layers) : 0;
     add_working(&stage, &sums, moment, &rows, passing, &all);
     add_reserve(setting, shard, &all);
-    add_host(costs, &plan->layout, weights[MOMENT_FIRST_BACKWARD] + layers_read_in_place(setting, shard), on_host,
-             &all);
+    bool far = cost_context_tuning(setting) && cost_context_tuning(setting)->on_host;
+    add(&all, MEMORY_HOST, "parameters", far ? cost_context_stored_bytes(setting) * local.total : 0);
+    add(&all, MEMORY_HOST, "gradients", host_update_room(setting, knobs, &owned) - on_host); /* CPUs update from them */
+    add(&all, MEMORY_HOST, "optimizer", on_host);
+    add_host(costs, &plan->layout, weights[MOMENT_FIRST_BACKWARD] + layers_read_in_place(setting, shard), &all);
     *in_flight = weights[moment];
     return all.count;
 }

@@ -25,7 +25,7 @@ typedef struct {
     const char *name; /* "weights_prefetched" */
     double bytes;     /* > 0 */
 } MemoryPart;
-enum { MEMORY_PARTS_MAX = 42 };
+enum { MEMORY_PARTS_MAX = 44 };
 #define MEMORY_PART_QUANTISED "quantised"
 #define MEMORY_PART_ADAPTERS "adapters"
 

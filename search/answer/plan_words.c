@@ -101,6 +101,16 @@ const char *machine_of(const Chip *chip, const char *shape, int64_t pods, char t
     return text;
 }
 
+void host_share_words(const Chip *chip, Prose *to) {
+    char rate[NUMBER_TEXT_SIZE];
+    if (chip->usual_host_chips <= chip->chips_per_host || !chip_has_domains(chip)) return;
+    prose_item(to, ", ", "hosts of %lld", (long long)chip->chips_per_host);
+    if (machine_may_scale_out(chip) && !chip_network_typed(chip))
+        prose_add(to, " with %lld/%lld of a usual host's network cards (%s/s, --network)",
+                  (long long)chip->chips_per_host, (long long)chip->usual_host_chips,
+                  number_bytes(chip->scaleout_bytes_per_second.value * (double)chip->chips_per_host, rate));
+}
+
 const char *machine_text(const Request *request, char text[WORDS_SIZE]) {
     return machine_of(&request->question.chip, request->question.machine.text, request->requested.machine_request.pods,
                       text);
@@ -230,6 +240,15 @@ int peak_parts(const Request *request, const RankedPlan *ranked, MemoryPart part
     const Estimate *estimate = &ranked->estimate;
     CostContext setting = ranked_cost_context(request, ranked);
     return memory_parts(&setting, &estimate->shard, &ranked->plan, estimate->moment, parts, in_flight);
+}
+
+double plan_host_bytes(const Request *request, const RankedPlan *ranked) {
+    MemoryPart parts[MEMORY_PARTS_MAX];
+    double in_flight, bytes = 0;
+    int count = peak_parts(request, ranked, parts, &in_flight);
+    for (int i = 0; i < count; i++)
+        if (parts[i].row == MEMORY_HOST) bytes += parts[i].bytes;
+    return bytes;
 }
 
 Traffic group_traffic(const Estimate *estimate, Group group, Phase phase) {

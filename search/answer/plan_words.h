@@ -25,6 +25,9 @@ const char *chip_noun(const Chip *chip);
 const char *padding_text(PaddingSet set, char text[WORDS_SIZE]);
 /* "8 pods of TPU v5p", "64 nodes of 8 H100 SXM5 80GB". */
 const char *machine_text(const Request *request, char text[WORDS_SIZE]);
+/* Of hosts whose size was typed:  "hosts of 4 with 4/8 of a usual host's network cards (200 GB/s,
+ * --network)"; else nothing. */
+void host_share_words(const Chip *chip, Prose *to);
 /* The same of a chip and the text of a machine; pods: 0 where it is not so many whole ones. */
 const char *machine_of(const Chip *chip, const char *shape, int64_t pods, char text[WORDS_SIZE]);
 /* "at the logits": the moment at which memory peaks. */
@@ -145,3 +148,5 @@ int unverified_figures(const Request *request, const RankedPlan *ranked, Unverif
 
 /* The parts of a plan's memory at its peak: memory_parts() of its own batch. */
 int peak_parts(const Request *request, const RankedPlan *ranked, MemoryPart parts[MEMORY_PARTS_MAX], double *in_flight);
+/* What the plan keeps on the host, of one device. */
+double plan_host_bytes(const Request *request, const RankedPlan *ranked);

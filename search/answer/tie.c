@@ -21,15 +21,6 @@ static double steps_of_hbm(const Request *request, double bytes) {
     return floor(bytes / (STEP_OF_HBM * request_cost_context(request).chip->hbm_bytes.value));
 }
 
-double plan_host_bytes(const RankedPlan *ranked) {
-    MemoryPart parts[MEMORY_PARTS_MAX];
-    double in_flight, bytes = 0;
-    int count = peak_parts(ranked->request, ranked, parts, &in_flight);
-    for (int i = 0; i < count; i++)
-        if (parts[i].row == MEMORY_HOST) bytes += parts[i].bytes;
-    return bytes;
-}
-
 /* How likely the plan is not to fit; where that is not known, how much it uses. */
 static double fullness(const RankedPlan *ranked) {
     double fits = plan_fits_chance(ranked->request, ranked);
@@ -42,7 +33,7 @@ static TieKey key_of(const RankedPlan *ranked, bool simple) {
     TieKey key = {{[TIE_BY_ODD] = odd_count(ranked->odd),
                    [TIE_BY_UNMEASURED] = ranked->doubt.unmeasured_figures,
                    [TIE_BY_OPTIMIZER] = ranked->plan.knobs.offload_optimizer,
-                   [TIE_BY_HOST] = steps_of_hbm(ranked->request, plan_host_bytes(ranked)),
+                   [TIE_BY_HOST] = steps_of_hbm(ranked->request, plan_host_bytes(ranked->request, ranked)),
                    [TIE_BY_HBM] = fullness(ranked),
                    [TIE_BY_ROLES] = simple ? 0 : INFINITY,
                    [TIE_BY_STAGES] = simple ? (double)ranked->plan.degrees.of[ROLE_PIPELINE] : INFINITY}};

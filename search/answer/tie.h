@@ -28,9 +28,6 @@ TieReason tie_reason(const RankedPlan *a, const RankedPlan *b, bool *less);
 /* "more HBM free": what the first of the two has. */
 const char *tie_reason_words(TieReason reason);
 
-/* What the plan has in the host's memory for each device, at the peak of its HBM. */
-double plan_host_bytes(const RankedPlan *ranked);
-
 /* Puts plans, each with its request and estimate and sorted by time, in the order in which they are shown: those that
  * are tied with the fastest, which takes `fastest`, by what is surer (the first TIE_MOST of them), the rest by time.
  * Fills the `doubt` of those that are tied, and `tied` of all. */

@@ -15,9 +15,9 @@ enum { REQUEST_OPTIONS_MAX = 128 }; /* there are half as many */
 
 /* What a name has anyway, or what makes no difference to the plan. */
 static bool in_every_name(const char *key) {
-    static const char *const KEYS[] = {"model", "chip",     "slice",     "slices",     "pods",
-                                       "nodes", "chips",    "batch",     "seq",        "tokens",
-                                       "top",   "variants", "sequences", "time_limit", "memory_limit"};
+    static const char *const KEYS[] = {"model",    "chip",      "slice",      "slices",      "pods",          "nodes",
+                                       "chips",    "batch",     "seq",        "tokens",      "gpus_per_node", "top",
+                                       "variants", "sequences", "time_limit", "memory_limit"};
     for (size_t i = 0; i < COUNT_OF(KEYS); i++)
         if (strcmp(key, KEYS[i]) == 0) return true;
     return false;
@@ -59,7 +59,10 @@ static void machine_words(const cJSON *request, Prose *to) {
         const cJSON *count = cJSON_GetObjectItemCaseSensitive(request, COUNTS[i]);
         if (!count) continue;
         value_words(count, value, sizeof value);
-        prose_add(to, "%s %.*s of %s", value, (int)strlen(COUNTS[i]) - (strcmp(value, "1") == 0), COUNTS[i], chip);
+        prose_add(to, "%s %.*s of ", value, (int)strlen(COUNTS[i]) - (strcmp(value, "1") == 0), COUNTS[i]);
+        if (cJSON_GetObjectItemCaseSensitive(request, "gpus_per_node"))
+            prose_add(to, "%s ", words_at(request, "gpus_per_node", value, sizeof value));
+        prose_add(to, "%s", chip);
         return;
     }
     prose_add(to, "%s", chip);

@@ -29,7 +29,7 @@ static const char *const MANUAL_OPTIONS =
     "once. In parentheses: the default, which the report states too.";
 
 static const char *const MANUAL_MACHINE =
-    "At most one of --pods, --slice, --chips and --nodes; without any, one pod, or one node of GPUs.";
+    "One of --pods, --slice, --chips and --nodes; --nodes with --chips, or with --gpus-per-node, are hosts of so many.";
 
 static const ManualSection MANUAL_BEFORE[] = {
     {"DESCRIPTION", NULL,

@@ -40,10 +40,10 @@ bool replaced_count_instances(Replaced *out) {
     if (!value) return out->sized || replaced_add(out, "--chips=%d", out->instance);
     long nodes = strspn(value, "0123456789") == strlen(value) && strlen(value) < 8 ? strtol(value, NULL, 10) : 0;
     if (nodes == 0) return true; /* the error is the option's own */
-    if (!out->instance_is_pod && out->instance < 8 && nodes > 1 &&
-        !replaced_advise(out, "%ld hosts of %d are planned as %ld chips of the usual hosts", nodes, out->instance,
-                         nodes * out->instance))
-        return false;
+    const char *name = replaced_option(out, "--chip");
+    const Chip *chip = name ? catalog_find(replaced_catalog(out), name) : NULL;
+    if (replaced_has(out, "gpus-per-node") && !(chip && !chip_has_domains(chip)))
+        return replaced_option(out, "--gpus-per-node") || replaced_add(out, "--gpus-per-node=%d", out->instance);
     char *word = out->instance_is_pod ? arena_format(out->arena, "--pods=%ld", nodes)
                                       : arena_format(out->arena, "--chips=%ld", nodes * out->instance);
     return word && replaced_put(out, "--nodes", word);

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/memory_stream.h"
+#include "base/number.h"
 #include "base/text/field.h"
 #include "base/util.h"
 #include "search/options/options.h"
@@ -78,6 +79,13 @@ static bool change(CommandLine *line, const char *words, size_t length, Error *e
     if (!command_line_read(line->command, argc, argv, line->arena, &changed, error)) return false;
     bool sized = false;
     for (int i = OPTION_PODS; i <= OPTION_NODES; i++) sized = sized || changed.text[i];
+    int64_t chips = 0, nodes = 0;
+    Error none = {0};
+    if (sized && line->text[OPTION_NODES] && line->text[OPTION_CHIPS] && /* hosts stay as large */
+        number_whole(line->text[OPTION_CHIPS], "", 1, MACHINE_CHIPS_MAX, &chips, &none) &&
+        number_whole(line->text[OPTION_NODES], "", 1, MACHINE_CHIPS_MAX, &nodes, &none) &&
+        !(line->text[OPTION_GPUS_PER_NODE] = arena_format(line->arena, "%lld", (long long)(chips / nodes))))
+        return error_memory(error);
     for (int i = OPTION_PODS; sized && i <= OPTION_NODES; i++) line->text[i] = NULL;
     for (int i = 0; i < line->command->option_count; i++) {
         if (!changed.text[i]) continue;

@@ -90,7 +90,7 @@ static bool look_for(Request *narrower, double host_bytes, const Request *reques
     if (!search_one(narrower, arena, &other, error)) return false;
     note(&other, result);
     *found = other.plan_count > 0 && tie_holds(&request->control, search_fastest(result), &other.plans[0]) &&
-             plan_host_bytes(&other.plans[0]) < host_bytes;
+             plan_host_bytes(narrower, &other.plans[0]) < host_bytes;
     return !*found || put_first(&other.plans[0], result->plans[0].request, arena, result, error);
 }
 
@@ -99,7 +99,7 @@ static bool keep_in_hbm(const Request *request, Arena *arena, SearchResult *resu
     Request *home = ARENA_NEW(arena, Request, 1);
     bool found;
     if (!home) return error_memory(error);
-    double host_bytes = plan_host_bytes(&result->plans[0]);
+    double host_bytes = plan_host_bytes(result->plans[0].request, &result->plans[0]);
     if (!(host_bytes > 0) || request->requested.offload) return true;
     *home = *result->plans[0].request;
     request_settle_offload(home); /* but for what is required there */
@@ -119,7 +119,7 @@ static bool leave_room(const Request *request, Arena *arena, SearchResult *resul
         Request *roomy = ARENA_NEW(arena, Request, 1);
         if (!roomy) return error_memory(error);
         *roomy = *result->plans[0].request;
-        if (!(plan_host_bytes(&result->plans[0]) > 0) && !request->requested.offload) request_settle_offload(roomy);
+        if (!(plan_host_bytes(result->plans[0].request, &result->plans[0]) > 0) && !request->requested.offload) request_settle_offload(roomy);
         roomy->question.hbm_reserve = reserve_for(&result->plans[0], CHANCES[i]);
         if (roomy->question.hbm_reserve < RESERVE_MOST && !look_for(roomy, INFINITY, request, arena, result, &found, error))
             return false;

@@ -21,9 +21,9 @@ struct ImportedWork {
     const char *model; /* as the launcher calls it */
     ImportedSizes sizes;
     const char *seq, *precision, *state_dtypes, *optimizer;
-    const char *chip, *slice, *slices, *nodes;       /* the machine, where it stands there */
-    int64_t devices;                                 /* how many it starts processes for; 0: the file is silent */
-    const char *tuning[TUNING_WORD_COUNT], *offload; /* of fine-tuning */
+    const char *chip, *slice, *slices, *nodes, *gpus_per_node; /* the machine, where it stands there */
+    int64_t devices;                                           /* how many it starts processes for; 0: it is silent */
+    const char *tuning[TUNING_WORD_COUNT], *offload;           /* of fine-tuning */
 };
 
 struct ImportedPlan {

@@ -49,13 +49,15 @@ static bool fill_model(Options *words, const ImportedWork *work, ConfigFile *fil
 }
 
 static bool fill_machine(Options *words, const ImportedWork *work, const ConfigFile *file, Error *error) {
-    static const Option SIZES[] = {OPTION_PODS, OPTION_SLICE, OPTION_CHIPS, OPTION_NODES};
+    static const Option SIZES[] = {OPTION_PODS, OPTION_SLICE, OPTION_CHIPS, OPTION_NODES, OPTION_GPUS_PER_NODE};
     for (size_t i = 0; i < COUNT_OF(SIZES); i++)
         if (words->text[SIZES[i]]) return true;
     if (!fill(words, OPTION_CHIP, work->chip, file, error)) return false;
     return fill(words, OPTION_SLICE, work->slice, file, error) &&
            fill(words, OPTION_SLICES, work->slices, file, error) &&
-           fill(words, OPTION_NODES, words->text[OPTION_CHIP] ? work->nodes : NULL, file, error);
+           fill(words, OPTION_NODES, words->text[OPTION_CHIP] ? work->nodes : NULL, file, error) &&
+           fill(words, OPTION_GPUS_PER_NODE, words->text[OPTION_CHIP] && work->nodes ? work->gpus_per_node : NULL, file,
+                error);
 }
 
 static bool fill_work(Options *words, const ImportedWork *work, ConfigFile *file, Error *error) {

@@ -5,6 +5,7 @@
 #include "base/util.h"
 #include "models/config/model_json.h"
 #include "models/parameters.h"
+#include "search/options/host_words.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -137,12 +138,6 @@ bool unknown_chip(const Catalog *catalog, const char *name, const char *where, A
                      other ? other : "");
 }
 
-static const char *usual_chip(const Words *words) {
-    bool adapts = false;
-    for (int i = OPTION_LORA; i <= OPTION_EPOCHS; i++) adapts = adapts || given(words, (Option)i);
-    return adapts && !given(words, OPTION_PODS) && !given(words, OPTION_SLICE) ? CHIP_USUAL_GPU : "v5p";
-}
-
 /* One price, whoever sells: nothing is known of a contract then. */
 static bool read_price(const Words *words, Chip *chip) {
     const char *text = given(words, OPTION_PRICE);
@@ -171,19 +166,38 @@ static bool read_network(const Words *words, Chip *chip) {
     return true;
 }
 
+/* "a3-highgpu-4g", or "h100:4": a chip, and of how many hosts are. */
+static const Chip *instance_named(const Words *words, const Catalog *catalog, const char *name, int64_t *each) {
+    const char *colon = strrchr(name, ':');
+    Error none = {0};
+    int chips = 0;
+    const Chip *chip = catalog_instance(catalog, name, &chips);
+    *each = chips;
+    if (chip || !colon || !number_whole(colon + 1, "", 1, MACHINE_CHIPS_MAX, each, &none)) return chip;
+    const char *own = arena_format(words->arena, "%.*s", (int)(colon - name), name);
+    return own ? catalog_find(catalog, own) : NULL;
+}
+
+/* Pods and plain shapes of slices are of v5p where nobody says whose; nothing else has a default. */
 bool chip_from_words(const Words *words, Chip *out, Chip *device) {
     const char *name = given(words, OPTION_CHIP), *slice = given(words, OPTION_SLICE);
+    int64_t each = 0;
     Catalog catalog;
     if (!catalog_load(words->arena, &catalog, words->error)) return false;
     const Chip *implied = slice ? machine_chip_of_slice(&catalog, slice) : NULL;
-    if (!name && !implied) name = usual_chip(words);
+    if (!name && !implied && !slice && !given(words, OPTION_PODS))
+        return words_wrong(words, OPTION_CHIP,
+                           "is missing; give a machine, such as --chip h100 --nodes 8 or --slice v5p-128");
+    if (!name && !implied) name = CHIP_OF_PODS;
     const Chip *chip = name ? catalog_find(&catalog, name) : implied;
+    if (!chip) chip = instance_named(words, &catalog, name, &each);
     if (!chip) return unknown_chip(&catalog, name, words_where(words, OPTION_CHIP), words->arena, words->error);
     if (name && implied && implied != chip)
         return words_wrong(words, OPTION_CHIP, "%s contradicts the slice %.60s, which is of %s; give one of them",
                            chip->name, slice, implied->name);
     *out = *chip;
-    *device = chip_device(chip);
+    if (!hosts_from_words(words, each, out)) return false;
+    *device = chip_device(out);
     return read_price(words, out) && read_network(words, out);
 }
 
@@ -201,23 +215,13 @@ static bool read_oversubscription(const Words *words, Chip *chip) {
     return true;
 }
 
-/* Half a node is no machine: the nearest that are. */
-static bool check_whole_nodes(const Words *words) {
-    double nodes = 1;
-    const char *text = given(words, OPTION_NODES);
-    Error unread = {0}; /* what is no number at all is the reader's to say */
-    if (!text || !number_real(text, "", 0, 1e9, &nodes, &unread) || nodes == floor(nodes)) return true;
-    char nearest[48] = "1";
-    if (nodes > 1) snprintf(nearest, sizeof nearest, "%.0f or %.0f", floor(nodes), ceil(nodes));
-    return words_wrong(words, OPTION_NODES, "%.40s is not a whole number of nodes; nearest: %s", text, nearest);
-}
-
 /* The one option that says how large it is; OPTION_COUNT: none does. */
-static bool read_size(const Words *words, Option *out) {
+static bool read_size(const Words *words, const Chip *chip, Option *out) {
     static const Option SIZES[] = {OPTION_PODS, OPTION_SLICE, OPTION_CHIPS, OPTION_NODES};
     *out = OPTION_COUNT;
     for (size_t i = 0; i < COUNT_OF(SIZES); i++) {
         if (!given(words, SIZES[i])) continue;
+        if (*out == OPTION_CHIPS && SIZES[i] == OPTION_NODES && chip_has_domains(chip)) *out = OPTION_COUNT;
         if (*out != OPTION_COUNT)
             return words_wrong(words, SIZES[i], "is a second machine, next to %s; give one of them",
                                words_where(words, *out));
@@ -225,6 +229,19 @@ static bool read_size(const Words *words, Option *out) {
     }
     return !given(words, OPTION_SLICES) || *out == OPTION_SLICE ||
            words_wrong(words, OPTION_SLICES, "has no slice to count; give --slice as well");
+}
+
+/* A size, or an instance, has to say how many chips there are: nothing is planned that nobody typed. */
+static bool no_size(const Words *words, const Chip *chip) {
+    char example[96];
+    bool flat = chip->scaleup == SCALEUP_TORUS_2D, racks = chip->domain_chips > chip->chips_per_host;
+    if (chip_has_domains(chip))
+        snprintf(example, sizeof example, "--nodes 1 (a %s of %lld) or --chips %lld", racks ? "rack" : "host",
+                 (long long)chip->domain_chips, (long long)max_whole(1, chip->chips_per_host / 2));
+    else
+        snprintf(example, sizeof example, "--chips %d or --slice %s-%lld", flat ? 32 : 128, chip->name_prefix[0],
+                 (long long)(flat ? 32 : 128) * chip->cores_in_name);
+    return words_wrong(words, OPTION_CHIP, "how many of %s? give %s", chip->name, example);
 }
 
 /* Adds to the error of a machine whose chip nobody named that it is the default; always false. */
@@ -241,21 +258,27 @@ bool machine_from_words(const Words *words, int64_t chips, Chip *chip, Requested
     char *text = requested->text;
     size_t room = sizeof requested->text;
     Option size;
-    if (!read_size(words, &size) || !words_whole(words, OPTION_PODS, 1, MACHINE_CHIPS_MAX, &request->pods) ||
+    if (!read_size(words, chip, &size) || !words_whole(words, OPTION_PODS, 1, MACHINE_CHIPS_MAX, &request->pods) ||
         !words_whole(words, OPTION_SLICES, 1, MACHINE_CHIPS_MAX, &request->slices) ||
-        !words_whole(words, OPTION_CHIPS, 1, MACHINE_CHIPS_MAX, &request->chips) || !check_whole_nodes(words) ||
+        !words_whole(words, OPTION_CHIPS, 1, MACHINE_CHIPS_MAX, &request->chips) ||
         !words_whole(words, OPTION_NODES, 1, MACHINE_CHIPS_MAX, &request->nodes) || !read_oversubscription(words, chip))
         return false;
     request->slice = given(words, OPTION_SLICE);
+    if (size == OPTION_NODES) request->chips = 0; /* of so many hosts: the chip has it */
     if (size == OPTION_COUNT && chips > 0) size = OPTION_CHIPS, request->chips = chips;
-    if (size == OPTION_COUNT)
-        snprintf(text, room, "%s", chip_has_domains(chip) ? "--nodes 1" : "--pods 1");
-    else if (size == OPTION_SLICE)
-        snprintf(text, room, request->slices > 0 ? "--slice %.40s --slices %lld" : "--slice %.40s", request->slice,
-                 (long long)request->slices);
-    else
-        snprintf(text, room, "--%s %lld", option_name(size),
-                 (long long)(request->pods + request->chips + request->nodes));
-    if (machine_from_request(chip, request, out, words->error)) return true;
+    if (size == OPTION_COUNT && chip->usual_host_chips) size = OPTION_NODES, request->nodes = 1;
+    if (size == OPTION_COUNT && chip->scaleup != SCALEUP_UNKNOWN) return no_size(words, chip);
+    if (size == OPTION_NODES && !chip_has_domains(chip) && chip->usual_host_chips) { /* VMs of TPUs */
+        int64_t each = chip->usual_host_chips;
+        size = OPTION_CHIPS, request->chips = min_whole(MACHINE_CHIPS_MAX, request->nodes * each), request->nodes = 0;
+    }
+    int used = size == OPTION_SLICE
+                   ? snprintf(text, room, request->slices > 0 ? "--slice %.40s --slices %lld" : "--slice %.40s",
+                              request->slice, (long long)request->slices)
+                   : snprintf(text, room, "--%s %lld", size == OPTION_COUNT ? "chips" : option_name(size),
+                              (long long)(request->pods + request->chips + request->nodes));
+    if (chip_has_domains(chip) && chip->usual_host_chips)
+        snprintf(text + used, room - (size_t)used, " --gpus-per-node %lld", (long long)chip->chips_per_host);
+    if (machine_from_request(chip, request, out, words->error)) return host_memory_from_words(words, out, chip);
     return given(words, OPTION_CHIP) ? false : name_default_chip(chip, words->error);
 }

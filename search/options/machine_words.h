@@ -37,9 +37,10 @@ const char *chip_not_planned(const char *name);
 /* Says that the catalog has no chip of this name, and which is nearest; always false. */
 bool unknown_chip(const Catalog *catalog, const char *name, const char *where, Arena *arena, Error *error);
 
-/* A vendor's slice name says which chip it is. Where nothing says it, it is v5p, whose pods train from scratch; what
- * adapts a model (--lora to --epochs), unless it says pods, is a question of h100, CHIP_USUAL_GPU. */
-#define CHIP_USUAL_GPU "h100"
+/* The chip, with hosts and network as they were typed. A vendor's slice name says which it is, a cloud's instance how
+ * many its hosts have. Pods and plain shapes are of CHIP_OF_PODS where nobody says whose; nothing else has a
+ * default. */
+#define CHIP_OF_PODS "v5p"
 bool chip_from_words(const Words *words, Chip *chip, Chip *device);
 
 /* A machine as it was requested; `text`: "--pods 8". */
@@ -47,5 +48,6 @@ typedef struct {
     MachineRequest request;
     char text[96];
 } RequestedMachine;
-/* Without any size it is one pod or one node, or, where `chips` is not 0, so many chips. */
+/* Without any size it has so many `chips`; 0: that is an error, as nothing has a default. Gives the chip its host's
+ * memory as it was typed. */
 bool machine_from_words(const Words *words, int64_t chips, Chip *chip, RequestedMachine *requested, Machine *out);

@@ -81,6 +81,7 @@ static bool read_machine(const Words *words, Request *request) {
     if (!chip_from_words(words, &question->chip, &question->device) ||
         !machine_from_words(words, 0, &question->chip, &requested, &question->machine))
         return false;
+    question->device.host_bytes.value = question->chip.host_bytes.value / (double)question->chip.devices_per_chip;
     request->requested.machine_request = requested.request;
     snprintf(request->requested.machine, sizeof request->requested.machine, "%s", requested.text);
     host_set_job(&question->chip, question->machine.mesh.chips);

@@ -2,6 +2,7 @@
 #include "search/report/plan_fields.h"
 
 #include "base/util.h"
+#include "cost/stage/stage_totals.h"
 #include "search/answer/doubts.h"
 
 #include <string.h>
@@ -97,6 +98,10 @@ const Field PLAN_FIELDS[] = {
     {"memory.logits_bytes", MEMORY(logits_bytes), .column = 42},
     {"memory.transient_bytes", MEMORY(transient_bytes), .column = 43},
     {"memory.reserve_bytes", REAL(plan.estimate.reserve_bytes)},
+    {"memory.host_bytes", REAL(host_bytes), OR_ABSENT,
+     .meaning = "what the plan keeps on its host, of one device, and what it may: the profile's share of the host's "
+                "memory; only where a plan keeps something there"},
+    {"memory.host_limit_bytes", REAL(host_limit_bytes), OR_ABSENT, .meaning = "="},
     {"memory.adapters_bytes", REAL(adapters_bytes), OR_ABSENT,
      .meaning = "of fine-tuning: the parts of `parameters_bytes` that are adapters, and frozen weights that lie "
                 "quantised"},
@@ -244,6 +249,10 @@ void plan_record(const Request *request, const RankedPlan *ranked, int rank, Pla
     out->total_bytes = memory_total(&ranked->estimate.memory);
     out->peak_flops = request_cost_context(request).precision_flops_per_second;
     for (int role = 0; role < ROLE_COUNT; role++) role_seconds(&ranked->estimate.time, (Role)role, &out->exposed[role]);
+    CostContext setting = ranked_cost_context(request, ranked);
+    out->host_bytes = plan_host_bytes(request, ranked);
+    out->host_limit_bytes = offload_room(&setting);
+    if (!(out->host_bytes > 0)) out->host_bytes = out->host_limit_bytes = -1;
     fill_tuning(request, ranked, out);
     fill_texts(request, ranked, out);
     fill_doubts(request, ranked, out);

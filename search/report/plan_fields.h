@@ -17,6 +17,7 @@ typedef struct {
     int64_t rank, tokens, chips_idle, zero_stage, ulysses;
     double total_bytes, peak_flops, tokens_per_second;
     double adapters_bytes, quantised_bytes;                                           /* below 0: no fine-tuning */
+    double host_bytes, host_limit_bytes;                                              /* below 0: nothing is there */
     double played, likely_low, likely_high, fits, best_chance, deviation, unmeasured; /* below 0: not known */
     double expected_seconds, expected_usd, reserved_usd; /* of the training, with failures where they are known */
     double exposed[ROLE_COUNT];

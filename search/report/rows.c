@@ -75,7 +75,7 @@ static bool ask_usual(const Request *request, const RankedPlan *first, KindRow *
 /* Without the host's memory; or, where HBM is short, with the optimizer's state there. */
 static bool ask_host(const Request *request, const RankedPlan *first, KindRow *row) {
     Question *question = &row->changed->question;
-    bool there = plan_host_bytes(first) > 0 || question->tuning.what.on_host;
+    bool there = plan_host_bytes(first->request ? first->request : request, first) > 0 || question->tuning.what.on_host;
     row->kind = there ? ROW_IN_HBM : ROW_ON_HOST;
     row->behind_most = there ? INFINITY : ON_HOST_BEHIND_MOST;
     if (request->requested.offload) return false;

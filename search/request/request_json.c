@@ -17,7 +17,7 @@ static bool add_tuning(const Requested *requested, cJSON *to) {
     return ok;
 }
 
-/* The machine in the option that named it; the default machine by what it is. */
+/* The machine in the option that named it. */
 static bool add_machine(const Request *request, cJSON *to) {
     const MachineRequest *requested = &request->requested.machine_request;
     if (!json_add_text(to, "chip", request->question.chip.name)) return false;
@@ -26,16 +26,19 @@ static bool add_machine(const Request *request, cJSON *to) {
         return false;
     const char *network = chip_network_typed(&request->question.chip);
     if (network && !json_add_text(to, "network", network)) return false;
+    const char *memory = chip_host_memory_typed(&request->question.chip);
+    if (memory && !json_add_text(to, "host_memory", memory)) return false;
     if (strcmp(request->question.chip.usd_per_chip_hour.source, CHIP_PRICE_TYPED) == 0 &&
         !json_add_real(to, "price", request->question.chip.usd_per_chip_hour.value))
         return false;
     if (requested->slice)
         return json_add_text(to, "slice", requested->slice) &&
                (requested->slices == 0 || json_add_whole(to, "slices", requested->slices));
-    if (requested->chips > 0) return json_add_whole(to, "chips", requested->chips);
-    if (requested->nodes > 0 || chip_has_domains(&request->question.chip))
-        return json_add_whole(to, "nodes", requested->nodes > 0 ? requested->nodes : 1);
-    return json_add_whole(to, "pods", requested->pods > 0 ? requested->pods : 1);
+    const Chip *chip = &request->question.chip;
+    if (requested->pods > 0) return json_add_whole(to, "pods", requested->pods);
+    return json_add_whole(to, requested->chips > 0 ? "chips" : "nodes", requested->chips + requested->nodes) &&
+           (!chip->usual_host_chips || !chip_has_domains(chip) ||
+            json_add_whole(to, "gpus_per_node", chip->chips_per_host));
 }
 
 /* As the options have them; what nobody said is left out. */

@@ -36,8 +36,8 @@ static void add_work(Facts *facts, const RlQuestion *question) {
 
 static void add_split(Facts *facts, const RlQuestion *question, const RlStep *step) {
     bool shared = step->way == RL_COLOCATED;
-    int64_t host = question->unit > 1 ? question->unit : question->chips;
-    int64_t chips = question->unit > 1 ? host : step->train_chips;
+    int64_t host = min_whole(question->chips, question->chip.chips_per_host);
+    int64_t chips = question->chips > host ? host : step->train_chips;
     whole(facts, FACT_HOSTS, divide_up(question->chips, host));
     whole(facts, FACT_TRAIN_HOSTS, divide_up(step->train_chips, host));
     whole(facts, FACT_HOST_CHIPS, chips);

@@ -82,6 +82,9 @@ static bool set_split(Imported *in) {
     bool off = in->of[FACT_LAGS] && strcasecmp(in->of[FACT_LAGS], "true") != 0;
     int64_t lag = off || !apart ? 0 : min_whole(RL_LAG_MAX, number(in, FACT_LAG, 1));
     if (!in->options->text[OPTION_NODES] && !set_whole(in, OPTION_CHIPS, chips)) return false;
+    if (!in->options->text[OPTION_NODES] && !one_host && host < HOST_USUAL && chips % host == 0 &&
+        !set_whole(in, OPTION_GPUS_PER_NODE, host))
+        return false;
     if (!apart) return set(in, OPTION_COLOCATED, "");
     bool partial = in->of[FACT_FLAG_PARTIAL] || (in->of[FACT_PARTIAL] && strcasecmp(in->of[FACT_PARTIAL], "true") == 0);
     if (lag > 0 && !set(in, OPTION_PARTIAL, partial ? "yes" : "no")) return false;

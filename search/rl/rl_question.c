@@ -200,16 +200,22 @@ static bool read_step(const Words *words, RlQuestion *out) {
 
 /* ---- the machine and its split ---- */
 
-static bool read_machine(const Words *words, RlQuestion *out) {
+static bool read_machine(const Words *words, Options *own, RlQuestion *out) {
     Chip device;
     if (!chip_from_words(words, &out->chip, &device) ||
-        !machine_from_words(words, 8, &out->chip, &out->requested, &out->machine))
+        !machine_from_words(words, 0, &out->chip, &out->requested, &out->machine))
         return false;
     if (!chip_has_domains(&out->chip))
         return words_wrong(
             words, OPTION_CHIP,
             "%s is no GPU, and a torus has no hosts to part: RL is planned on GPUs; give, say, --chip h100 --nodes 8",
             out->chip.title);
+    if (out->chip.usual_host_chips) { /* an instance's hosts, or --chips over --nodes, are said from here on */
+        own->text[OPTION_CHIP] = out->chip.name;
+        own->text[OPTION_GPUS_PER_NODE] = arena_format(words->arena, "%lld", (long long)out->chip.chips_per_host);
+        if (!own->text[OPTION_GPUS_PER_NODE]) return error_memory(words->error);
+    }
+    if (out->requested.request.nodes > 0) own->text[OPTION_CHIPS] = NULL;
     int64_t host = max_whole(1, out->chip.chips_per_host);
     out->chips = out->machine.mesh.chips;
     out->unit = out->chips > host ? host : 1;
@@ -284,7 +290,7 @@ static bool read_serving(const Words *words, RlQuestion *out) {
         options->where[OPTION_CHIP] = "--rollout-chip";
         options->text[OPTION_NODES] = given(words, OPTION_ROLLOUT_NODES) ? given(words, OPTION_ROLLOUT_NODES) : "1";
         options->where[OPTION_NODES] = "--rollout-nodes";
-        options->text[OPTION_CHIPS] = NULL;
+        options->text[OPTION_CHIPS] = options->text[OPTION_GPUS_PER_NODE] = NULL;
     }
     if (!serving_question(options, words->arena, &out->serving, words->error)) return false;
     ServingQuestion *question = &out->serving.question;
@@ -322,9 +328,8 @@ bool rl_question(const Options *options, Arena *arena, RlQuestion *out, Error *e
     memset(out, 0, sizeof *out);
     if (!own) return error_memory(error);
     *own = *options;
-    if (!own->text[OPTION_CHIP] && !own->text[OPTION_SLICE]) own->text[OPTION_CHIP] = CHIP_USUAL_GPU;
     out->options = own;
     return check_choices(&words) && rl_profile_load(arena, &out->profile, error) &&
-           model_from_words(&words, &out->model) && read_machine(&words, out) && read_lengths(&words, out) &&
+           model_from_words(&words, &out->model) && read_machine(&words, own, out) && read_lengths(&words, out) &&
            read_step(&words, out) && read_tools(&words, out) && read_serving(&words, out) && read_ways(&words, out);
 }

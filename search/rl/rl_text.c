@@ -291,8 +291,7 @@ static void write_assumed(const RlQuestion *question, const RlStep *best, TextOu
     const char *const *text = question->options->text;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     Prose line = {0};
-    if (!text[OPTION_CHIPS] && !text[OPTION_NODES])
-        prose_item(&line, ", ", "the machine (--gpus N --gpu KIND says it)");
+    host_share_words(&question->chip, &line);
     if (!text[OPTION_PROMPTS]) prose_item(&line, ", ", "%lld prompts", (long long)question->prompts);
     if (!text[OPTION_SAMPLES] && question->samples > 1)
         prose_item(&line, ", ", "%lld answers each", (long long)question->samples);

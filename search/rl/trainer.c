@@ -60,9 +60,10 @@ double trainer_floor(const RlQuestion *question, int64_t chips) {
 static bool make_request(const RlQuestion *question, const Trainer *trainer, Arena *arena, Request *out, Error *error) {
     int64_t length;
     Options *options = ARENA_NEW(arena, Options, 1);
-    static const Option TAKEN[] = {
-        OPTION_MODEL, OPTION_CHIP, OPTION_OVERSUBSCRIPTION, OPTION_NETWORK, OPTION_LORA, OPTION_TARGETS,
-        OPTION_PRICE, OPTION_FOR,  OPTION_PRECISION,        OPTION_REMAT,   OPTION_MTBF, OPTION_RESTART};
+    static const Option TAKEN[] = {OPTION_MODEL,   OPTION_CHIP,        OPTION_GPUS_PER_NODE, OPTION_OVERSUBSCRIPTION,
+                                   OPTION_NETWORK, OPTION_HOST_MEMORY, OPTION_LORA,          OPTION_TARGETS,
+                                   OPTION_PRICE,   OPTION_FOR,         OPTION_PRECISION,     OPTION_REMAT,
+                                   OPTION_MTBF,    OPTION_RESTART};
     if (!options) return error_memory(error);
     options->environment = question->options->environment;
     options->model_json = question->options->model_json;

@@ -20,7 +20,7 @@ typedef struct {
 } Series;
 
 static bool of_the_machine(const char *option) {
-    static const char *const NAMES[] = {"pods", "slice", "slices", "chips", "nodes"};
+    static const char *const NAMES[] = {"pods", "slice", "slices", "chips", "nodes", "gpus-per-node"};
     for (size_t i = 0; i < COUNT_OF(NAMES); i++)
         if (strcmp(option, NAMES[i]) == 0) return true;
     return false;

@@ -59,7 +59,7 @@ const PAGES = [
     ['serving-many', 0, 8, ['inference', '--model', '8b', '--chip', 'h100', '--nodes', '300', '--engine', 'vllm']],
     ['serving-lacks', 3, 0, ['inference', '--model', '405b', '--chip', 'l4', '--nodes', '1']],
     ['rl', 0, 4, ['rl', '--model', 'qwen3-30b-a3b', '--chip', 'h100', '--nodes', '4', '--answer', '1024', '--max-answer', '8192']],
-    ['rl-colocated', 0, 4, ['rl', '--model', hostile, '--chip', 'h100', '--colocated', '--algorithm', 'ppo']],
+    ['rl-colocated', 0, 4, ['rl', '--model', hostile, '--chip', 'h100', '--nodes', '1', '--colocated', '--algorithm', 'ppo']],
     ['rl-lacks', 3, 0, ['rl', '--model', '405b', '--chip', 'h100', '--nodes', '1']],
     ['infeasible', 3, 1, ['plan', '--model', '70b', '--chip', 'v5e', '--slice', '2x2', '--batch', '128Ki']],
     ['hostile', 0, 8, ['plan', '--model', hostile, '--chip', 'v5e', '--slice', '4x4', '--batch', '128Ki', '--top', '2']],

@@ -198,7 +198,7 @@ class Others(unittest.TestCase):
         rates = [point["tokens_per_second_per_user"] for point in serving.front]
         self.assertEqual(rates, sorted(rates, reverse=True))
         self.assertEqual(len(serving.rows()), len(rates))
-        self.assertIn(serving.best["notation"], program("inference", "--model", "8b", "--chip", "h100").stdout)
+        self.assertIn(serving.best["notation"], program("inference", "--model", "8b", "--chip", "h100", "--nodes", "1").stdout)
 
     def test_check(self):
         self.assertTrue(shardopt.check(**SMALL, plan=shardopt.plan(**SMALL).best.notation).passed)

@@ -89,8 +89,14 @@ def request_drawn(dice, models, mixtures):
             words += ["--slices", str(slices)]
     else:
         nodes = dice.choice((1, 1, 2, 3, 4, 8, 16, 32, 64))
-        devices = nodes * (listed.domain_chips if listed.has_domains else 1)
+        each, hosts = listed.domain_chips if listed.has_domains else 1, dice.random() < 0.3
+        if hosts and listed.domain_chips == listed.chips_per_host:  # of fewer GPUs than the catalog's
+            each = dice.choice([count for count in (1, 2, 3, 4) if count <= each])
+            words += ["--gpus-per-node", str(each)]
+        devices = nodes * each
         words += ["--nodes", str(nodes)]
+        if dice.random() < 0.2:
+            words += ["--host-memory", dice.choice(("256G", "1T", "1.5TB", "512Gi"))]
         if listed.leaf_nodes and dice.random() < 0.1:
             words += ["--oversubscription", "2"]
     launcher = dice.choice(LAUNCHERS[torus])
@@ -164,6 +170,8 @@ def traits_of(report, entry, model):
     traits |= {"weights kept"} if not knobs["regather"] else set()
     traits |= {"profile ideal"} if report["request"]["profile"] == "ideal" else set()
     traits |= {"fine-tuning"} if {"lora", "qlora", "freeze"} & set(report["request"]) else set()
+    traits |= {"hosts as typed"} if "gpus_per_node" in report["request"] else set()
+    traits |= {"host memory as typed"} if "host_memory" in report["request"] else set()
     traits |= {"slices"} if entry["machine"].get("slices", 1) > 1 else set()
     return traits
 

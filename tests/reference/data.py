@@ -71,6 +71,24 @@ def use_network(chip, request):
         chip.scaleout_bytes_per_second = (rate if told[4] == "B/s" else rate / 8) / max(1, chip.chips_per_host)
     return chip
 
+def host_as_typed(chip, request, chips):
+    """The host link: hosts of fewer GPUs have their share of a host; a host's memory is shared by its chips of the job."""
+    each = request.get("gpus_per_node", chip.chips_per_host)
+    if each != chip.chips_per_host:
+        part = each / chip.chips_per_host
+        domain = chip.domain_chips // chip.chips_per_host * each
+        if chip.kind == "mesh":
+            chip.links_per_chip = chip.links_per_chip // (chip.domain_chips - 1) * max(1, domain - 1)
+        chip.chips_per_host, chip.domain_chips, chip.leaf_nodes = each, domain, chip.leaf_nodes / part
+        chip.host_copies_bytes_per_second *= part
+        chip.host_memory_bytes_per_second *= part
+    if "host_memory" in request:
+        number, unit = re.fullmatch(r"([0-9.e+]+)([kMGT]?i?)B?", str(request["host_memory"])).groups()
+        power = "kMGT".index(unit[0]) + 1 if unit else 0
+        most = max(chip.chips_per_host, 10) if chip.kind == "pcie" and "gpus_per_node" not in request else each
+        chip.host_bytes = float(number) * (1024 if unit.endswith("i") else 1000) ** power / (
+            chips if chips <= most else chip.chips_per_host)
+
 def device_of_chip(chip):
     """Collectives on a torus: two devices of one chip (tpu7x) each have half of its rates and memory."""
     device = Record(**vars(chip))

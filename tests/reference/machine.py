@@ -48,7 +48,7 @@ def mesh_of_gpus(chip, chips, nodes, oversubscription):
     """Collectives on switches, direct links and networks: the axes of equal parts of domains, joined by a network."""
     part = chips // nodes
     direct, slots = chip.kind == "mesh", chip.kind == "pcie"
-    links = chip.links_per_chip / (chip.domain_chips - 1) if direct else chip.links_per_chip
+    links = chip.links_per_chip / max(1, chip.domain_chips - 1) if direct else chip.links_per_chip
     pairs = chip.bridged_chips if slots and chip.bridged_chips and part % chip.bridged_chips == 0 else 1
     name = "xgmi" if direct else "pcie" if slots else "nvlink"
     axes = [axis("nvlink", "switch", "nvlink", pairs, chip.bridge_bytes_per_second, chip.hop_seconds),

@@ -11,8 +11,8 @@ import os
 import sys
 from math import ceil, log2
 
-from data import (DTYPE_BYTES, Record, Unknown, device_of_chip, factors_of_placement, layout_of, read_chip, read_model,
-                  read_optimizer, read_profile, use_network)
+from data import (DTYPE_BYTES, Record, Unknown, device_of_chip, factors_of_placement, host_as_typed, layout_of, read_chip,
+                  read_model, read_optimizer, read_profile, use_network)
 from machine import GROUPS, ROLE_OF_GROUP, grid_of_ranks, group_chips, mesh_at_rates_of, mesh_of_gpus, mesh_of_slice, \
     rates_of_placement
 from model import model_flops, state_of_training
@@ -111,7 +111,9 @@ def world_of(report, entry, program):
     """Profiles: model, chip, profile and state under which a plan is priced."""
     request, requested = dict(report["request"], **entry.get("options", {})), report["mesh"]
     world = Record(model=read_model(request["model"], program))
-    chip = use_network(read_chip(report["mesh"]["chip"]), request)
+    chip = read_chip(report["mesh"]["chip"])
+    host_as_typed(chip, request, requested["chips"])
+    use_network(chip, request)
     if request["profile"] != "ideal" and chip.hbm_usable_bytes:
         chip.hbm_bytes = chip.hbm_usable_bytes
     world.profile, world.peak, slices = profile_of_plan(request, requested, chip, world.model, entry.get("stack"))

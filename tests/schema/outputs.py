@@ -37,6 +37,7 @@ ROWS = [
     ("report", True, f"explain --from {{here}}/small.json --rank 2"),
     ("report", True, f"explain {H100} --plan \"fsdp=16 tensor=8\" --why-not"),
     ("report", True, "explain --chip h100 --from-config {data}/import/megatron_70b.sh"),
+    ("report", True, "plan --model 70b --chip h100 --nodes 4 --gpus-per-node 4 --host-memory 1T --offload optimizer"),
     ("report", False, "explain --chip v6e --slice 16x16 --from-config {data}/import/maxtext_8b.sh"),
     ("report", False, "plan --model gpt-oss-20b --chip b200 --nodes 2 --batch 2Mi --for torchtitan,megatron"),
     ("report", False, "plan --model 70b --chip v6e --slice 16x16 --batch 2Mi --seq 8192 --for maxtext --top 3"),

@@ -92,8 +92,8 @@ static bool read_script(ServingWork *work, Error *error) {
     scheduler_unwrap(text, &length);
     if (!served_config_read(path, text, length, line->arena, config, error)) return false;
     bool machine = false;
-    for (int i = OPTION_PODS; i <= OPTION_NODES; i++) machine = machine || line->text[i];
-    for (int i = OPTION_PODS; i <= OPTION_NODES && machine; i++) own[i] = NULL;
+    for (int i = OPTION_PODS; i <= OPTION_GPUS_PER_NODE; i++) machine = machine || line->text[i];
+    for (int i = OPTION_PODS; i <= OPTION_GPUS_PER_NODE && machine; i++) own[i] = NULL;
     if (line->text[OPTION_LENGTHS]) own[OPTION_PROMPT] = own[OPTION_ANSWER] = NULL;
     if (line->text[OPTION_RATE]) own[OPTION_CONCURRENCY] = NULL;
     if (line->text[OPTION_CONCURRENCY]) own[OPTION_RATE] = NULL;

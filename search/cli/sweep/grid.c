@@ -33,7 +33,7 @@ static char separator(Option option) {
 
 static bool counts(Option option) {
     return option == OPTION_PODS || option == OPTION_SLICES || option == OPTION_CHIPS || option == OPTION_NODES ||
-           option == OPTION_SEQUENCES;
+           option == OPTION_GPUS_PER_NODE || option == OPTION_SEQUENCES;
 }
 
 /* One option being read. */

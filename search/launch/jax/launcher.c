@@ -74,8 +74,11 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     out->chip = config_text(file, "CHIP", NULL);
     if (!config_number_text(file, "SEQUENCE_LENGTH", &out->seq, error)) return false;
     size_t digits = strspn(machine, "0123456789");
-    if (digits > 0 && digits < 12 && strncmp(machine + digits, " nodes of ", 10) == 0) {
+    const char *each = machine + digits;
+    if (digits > 0 && digits < 12 && (strncmp(each, " nodes of ", 10) == 0 || strncmp(each, " node of ", 9) == 0)) {
+        each = strstr(each, "of ") + strlen("of ");
         out->nodes = config_copy(file, machine, digits);
+        out->gpus_per_node = config_copy(file, each, strspn(each, "0123456789"));
     } else if (digits > 0 && digits < 12 && strncmp(machine + digits, " x ", 3) == 0) {
         out->slices = config_copy(file, machine, digits);
         out->slice = machine + digits + 3;

@@ -6,6 +6,8 @@
 #include "base/memory_stream.h"
 #include "base/text/table.h"
 #include "base/util.h"
+#include "cost/stage/stage_totals.h"
+#include "mesh/host_link.h"
 #include "search/answer/doubts.h"
 #include "search/answer/search_end.h"
 #include "search/answer/tie.h"
@@ -96,6 +98,13 @@ static void write_verdict(const Request *request, const RankedPlan *first, TextO
     prose_add(&text, "%s of %s HBM", number_bytes(memory_total(&estimate->memory), a),
               number_bytes(estimate->memory_limit_bytes, b));
     fits_words(request, first, &text);
+    double there = plan_host_bytes(first->request ? first->request : request, first);
+    if (there > 0) {
+        CostContext setting = ranked_cost_context(request, first);
+        double devices = host_chips(setting.chip) * (double)request->question.chip.devices_per_chip;
+        prose_add(&text, "; %s of %s usable on each host", number_bytes(devices * there, a),
+                  number_bytes(devices * offload_room(&setting), b));
+    }
     prose_add(&text, "; bound by %s (next %s, busy %.0f%% as long).",
               bound_text(estimate->bound_by, &first->machine.mesh),
               bound_text(estimate->bound_next, &first->machine.mesh), 100 * estimate->bound_next_share);
@@ -414,12 +423,10 @@ static void write_assumed(const Report *report, TextOut out) {
     const Requested *said = &request->requested;
     CostContext setting = request_cost_context(request);
     const TrainingState *state = cost_context_state(&setting);
-    const MachineRequest *machine = &said->machine_request;
     const bool tunes = request->question.tuning.what.on;
     char a[NUMBER_TEXT_SIZE], b[NUMBER_TEXT_SIZE];
     Prose line = {0};
-    if (!machine->pods && !machine->slice && !machine->chips && !machine->nodes)
-        prose_item(&line, ", ", "the machine (--gpus N --gpu KIND says it)");
+    host_share_words(&request->question.chip, &line);
     if (said->batch_origin != FROM_OPTION)
         prose_item(&line, ", ", "batch %s%s", number_grouped(request->question.work.sequences, a),
                    said->batch_origin == FROM_MODEL && !tunes ? " (published)" : "");

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROMPT_DEFAULT = 1024, OUTPUT_DEFAULT = 256, TOKENS_MAX = 1 << 28, CHIPS_DEFAULT = 8 };
+enum { PROMPT_DEFAULT = 1024, OUTPUT_DEFAULT = 256, TOKENS_MAX = 1 << 28 };
 enum { TTFT_BARE = 20, TPOT_BARE = 2 }; /* seconds that nobody waits */
 
 /* "30ms", "1.5s", "2"; a number without a unit that is above `bare`, as seconds, was meant as milliseconds. */
@@ -68,7 +68,7 @@ static int64_t chips_of_degrees(const Words *words, const ServingRequested *requ
     return ranks <= MACHINE_CHIPS_MAX ? divide_up((int64_t)ranks, max_whole(1, devices)) : 0;
 }
 
-/* Of degrees that no machine of the chip has, the default stands. */
+/* Degrees that no machine of the chip has say nothing of its size. */
 static bool read_machine(const Words *words, ServingRequested *request) {
     ServingQuestion *question = &request->question;
     Error none = {0};
@@ -77,8 +77,7 @@ static bool read_machine(const Words *words, ServingRequested *request) {
     MachineRequest taken = {.chips = request->degree_chips};
     if (taken.chips > 0 && !machine_from_request(&question->chip, &taken, &question->machine, &none))
         request->degree_chips = 0;
-    return machine_from_words(words, request->degree_chips > 0 ? request->degree_chips : CHIPS_DEFAULT, &question->chip,
-                              &request->machine, &question->machine);
+    return machine_from_words(words, request->degree_chips, &question->chip, &request->machine, &question->machine);
 }
 
 static bool read_lengths(const Words *words, ServingRequested *request) {

@@ -375,6 +375,7 @@ static void write_assumed(const ServingReport *report, TextOut out) {
     if (report->degree_chips > 0)
         prose_item(&prose, ", ", "%lld %s%s (what the required degrees need; --chips gives others)",
                    (long long)report->degree_chips, noun(report), report->degree_chips == 1 ? "" : "s");
+    host_share_words(&q->chip, &prose);
     if (!report->lengths && !said(report, "prompt", "1024"))
         prose_item(&prose, ", ", "prompts of %.0f", q->request.prompt);
     if (!report->lengths && !said(report, "answer", "256"))

@@ -352,7 +352,7 @@ static SearchResult check_top(const Request *request, const Brute *brute, Arena 
 static bool is_surer(const Request *request, const RankedPlan *first, const RankedPlan *wanted, double fastest) {
     double fits = plan_fits_chance(request, wanted);
     bool roomier = fits > 0 && fits < 0.95 && plan_fits_chance(request, first) >= 0.9 - 1e-9;
-    bool at_home = plan_host_bytes(first) < plan_host_bytes(wanted);
+    bool at_home = plan_host_bytes(first->request ? first->request : request, first) < plan_host_bytes(request, wanted);
     return (roomier || at_home) && first->ranked_seconds <= tie_end(&request->control, fastest);
 }
 

@@ -214,6 +214,7 @@ Test(request, json) {
     strcpy(request->requested.profile, "ideal");
     request->question.work = (Work){.sequences = 2048, .seq = 8192};
     request->requested.batch_tokens = 16777000;
+    request->requested.machine_request.pods = 1;
     request->control.top = 5;
     Error error = {0};
     cr_assert(requirements_parse("tensor=4", "--require", request->space.requirements,

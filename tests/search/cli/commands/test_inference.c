@@ -108,8 +108,8 @@ Test(command_inference, a_miss_says_what_would_allow_it) {
     cr_assert(at, "%s", result.out);
     sscanf(at, "which --tpot %15s", limit);
     free(result.out);
-    snprintf(words, sizeof words,
-             "--model|8b|--chip|l4|--chips|1|--prompt|1000|--answer|1000|--rate|0.01|--tpot|%s", limit);
+    snprintf(words, sizeof words, "--model|8b|--chip|l4|--chips|1|--prompt|1000|--answer|1000|--rate|0.01|--tpot|%s",
+             limit);
     result = run(words);
     cr_expect(strstr(result.out, "Answer: "), "%s: %s", words, result.out);
     free(result.out);
@@ -174,20 +174,20 @@ Test(command_inference, what_is_wrong_is_one_line) {
         const char *expected; /* in the error, or in the output of exit 3 */
     } rows[] = {
         {"--chip|h100", 2, "is missing; give a model"},
-        {"--model|70b|--prompt|0", 2, "0"},
-        {"--model|70b|--chip|h100|--ttft|0ms", 2, "is no time at all"},
-        {"--model|70b|--chip|h100|--tpot|soon", 2, "soon"},
-        {"--model|70b|--chip|h100|--engine|maxtext", 2, "does not run on"},
-        {"--model|70b|--chip|v5e|--engine|tensorrt-llm", 2, "does not run on"},
-        {"--model|70b|--chip|h100|--engine|triton", 2, "is not one of its values"},
-        {"--model|70b|--chip|h100|--precision|fp7", 2, "is not one of its values"},
-        {"--model|70b|--chip|h100|--require|tensor", 2, "is no condition"},
-        {"--model|70b|--chip|h100|--require|tensors=2", 2, "is no condition"},
-        {"--model|70b|--chip|h100|--speculate|3", 2, "has no acceptance"},
-        {"--model|70b|--chip|h100|--objective|chips", 2, "give --rate as well"},
-        {"--model|70b|--chip|h100|--rate|4/s|--concurrency|3", 2, "give one of them"},
-        {"--model|70b|--chip|h100|--profile|nobody", 2, "there is no serving profile"},
-        {"--model|gpt2|--chip|h100|--prompt|5000", 2, "beyond the 1024 positions"},
+        {"--model|70b|--chip|h100|--nodes|1|--prompt|0", 2, "0"},
+        {"--model|70b|--chip|h100|--nodes|1|--ttft|0ms", 2, "is no time at all"},
+        {"--model|70b|--chip|h100|--nodes|1|--tpot|soon", 2, "soon"},
+        {"--model|70b|--chip|h100|--nodes|1|--engine|maxtext", 2, "does not run on"},
+        {"--model|70b|--chip|v5e|--chips|8|--engine|tensorrt-llm", 2, "does not run on"},
+        {"--model|70b|--chip|h100|--nodes|1|--engine|triton", 2, "is not one of its values"},
+        {"--model|70b|--chip|h100|--nodes|1|--precision|fp7", 2, "is not one of its values"},
+        {"--model|70b|--chip|h100|--nodes|1|--require|tensor", 2, "is no condition"},
+        {"--model|70b|--chip|h100|--nodes|1|--require|tensors=2", 2, "is no condition"},
+        {"--model|70b|--chip|h100|--nodes|1|--speculate|3", 2, "has no acceptance"},
+        {"--model|70b|--chip|h100|--nodes|1|--objective|chips", 2, "give --rate as well"},
+        {"--model|70b|--chip|h100|--nodes|1|--rate|4/s|--concurrency|3", 2, "give one of them"},
+        {"--model|70b|--chip|h100|--nodes|1|--profile|nobody", 2, "there is no serving profile"},
+        {"--model|gpt2|--chip|h100|--nodes|1|--prompt|5000", 2, "beyond the 1024 positions"},
         {"--model|70b|--chip|h100|--chips|1", 3, "nothing fits"},
         {"--model|8b|--chip|h100|--nodes|1|--require|tensor=3", 3, "meets --require"},
         {"--model|70b|--chip|h100|--nodes|1|--tpot|1ms", 3, "nothing meets the limits, "},
