@@ -2,6 +2,7 @@
 #include "base/data_index.h"
 #include "base/build.h"
 #include "base/file.h"
+#include "base/util.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,50 +43,93 @@ static bool is_as_noted(const char *path, long long size, const struct stat *not
            !is_later(status.st_mtim, notes->st_mtim) && !is_later(status.st_ctim, notes->st_ctim);
 }
 
-/* Cuts the rows of a folder out of the notes. False with *whole: memory is out, else a file is not as it was noted. */
-static bool take_rows(char *text, const char *name, const struct stat *notes, Arena *arena, DataIndex *out,
-                      bool *whole) {
-    size_t length = strlen(name), room = 0;
-    for (const char *at = text, *end; at; at = end ? end + 1 : NULL) {
-        room += strncmp(at, name, length) == 0;
-        end = strchr(at, '\n');
+/* A folder whose rows are taken, and whether each is as it was noted. */
+typedef struct {
+    DataIndex index;
+    const char *name;
+    size_t length, room;
+    bool whole;
+} Taking;
+
+static bool is_of(const Taking *taking, const char *line) {
+    return strncmp(line, taking->name, taking->length) == 0 && line[taking->length] == '/';
+}
+
+static bool make_room(Taking *taking, const char *text, Arena *arena) {
+    for (const char *line = text, *end; line; line = end ? end + 1 : NULL) {
+        taking->room += is_of(taking, line);
+        end = strchr(line, '\n');
     }
-    *whole = true;
-    out->rows = ARENA_NEW(arena, IndexRow, room);
-    if (!out->rows) return false;
-    for (char *line = text, *next; line && *line; line = next) {
+    taking->whole = taking->room > 0;
+    taking->index.rows = ARENA_NEW(arena, IndexRow, taking->room);
+    return taking->index.rows != NULL;
+}
+
+/* Takes a line, which ends in a NUL. False: memory is out. */
+static bool take_row(Taking *taking, char *line, const struct stat *notes, Arena *arena) {
+    char *file = index_field(&line), *size = index_field(&line), *sha256 = index_field(&line);
+    const char *path = arena_format(arena, "%s%s", taking->index.folder, file + taking->length);
+    if (!path) return false;
+    taking->whole = taking->whole && line && is_as_noted(path, atoll(size), notes);
+    if (taking->whole)
+        taking->index.rows[taking->index.count++] = (IndexRow){file + taking->length + 1, sha256, line};
+    return true;
+}
+
+static bool take_rows(char *text, Taking *list, int count, const struct stat *notes, Arena *arena) {
+    for (int i = 0; i < count; i++)
+        if (!make_room(&list[i], text, arena)) return false;
+    for (char *line = text, *next; line; line = next) {
         next = strchr(line, '\n');
         if (next) *next++ = '\0';
-        if (strncmp(line, name, length) != 0 || line[length] != '/') continue;
-        char *file = index_field(&line), *size = index_field(&line), *sha256 = index_field(&line);
-        const char *path = arena_format(arena, "%s%s", out->folder, file + length);
-        if (!path) return false;
-        *whole = line && out->count < room && is_as_noted(path, atoll(size), notes);
-        if (!*whole) return false;
-        out->rows[out->count++] = (IndexRow){file + length + 1, sha256, line};
+        for (int i = 0; i < count; i++)
+            if (is_of(&list[i], line)) {
+                if (!take_row(&list[i], line, notes, arena)) return false;
+                break;
+            }
+    }
+    return true;
+}
+
+/* The text of the notes, behind the heading; *text NULL: there are none that can be used. */
+static bool read_notes(const char *folder, const char *name, struct stat *notes, Arena *arena, char **text,
+                       Error *error) {
+    Error none = {0};
+    size_t length;
+    const char *path = file_data_index(folder, name, arena), *heading = data_index_heading(arena);
+    *text = NULL;
+    if (!path || !heading) return error_memory(error);
+    if (!path[0] || stat(path, notes) != 0) return true;
+    if (!file_read(path, INDEX_BYTES_MAX, arena, text, &length, &none)) {
+        *text = NULL;
+        return !error_of_machine(&none) || (*error = none, false);
+    }
+    size_t first = strlen(heading);
+    bool whole = strncmp(*text, heading, first) == 0 && (*text)[first] == '\n' && text_ends_in(*text, "\n" INDEX_END);
+    *text = whole ? *text + first + 1 : NULL;
+    return true;
+}
+
+bool data_index_read_all(const char *const *names, int count, Arena *arena, DataIndex *out, Error *error) {
+    struct stat notes;
+    char *text;
+    Taking *list = ARENA_NEW(arena, Taking, (size_t)count);
+    if (!list) return error_memory(error);
+    for (int i = 0; i < count; i++) {
+        list[i] = (Taking){.name = names[i], .length = strlen(names[i])};
+        if (!(list[i].index.folder = file_data_folder(names[i], arena, error))) return false;
+        out[i] = (DataIndex){.folder = list[i].index.folder};
+    }
+    if (!read_notes(out[0].folder, names[0], &notes, arena, &text, error)) return false;
+    if (text && !take_rows(text, list, count, &notes, arena)) return error_memory(error);
+    for (int i = 0; i < count && text; i++) {
+        bool same = list[i].whole;
+        if (same && !same_files(&list[i].index, &notes, arena, &same, error)) return false;
+        if (same) out[i] = list[i].index;
     }
     return true;
 }
 
 bool data_index_read(const char *name, Arena *arena, DataIndex *out, Error *error) {
-    struct stat notes;
-    Error none = {0};
-    char *text;
-    size_t length;
-    bool whole;
-    *out = (DataIndex){.folder = file_data_folder(name, arena, error)};
-    if (!out->folder) return false;
-    const char *path = file_data_index(out->folder, name, arena), *heading = data_index_heading(arena);
-    if (!path || !heading) return error_memory(error);
-    if (!path[0] || stat(path, &notes) != 0) return true;
-    if (!file_read(path, INDEX_BYTES_MAX, arena, &text, &length, &none))
-        return !error_of_machine(&none) || (*error = none, false);
-    size_t first = strlen(heading);
-    if (strncmp(text, heading, first) != 0 || text[first] != '\n') return true; /* another version's */
-    DataIndex index = {.folder = out->folder};
-    if (!take_rows(text + first + 1, name, &notes, arena, &index, &whole)) return !whole || error_memory(error);
-    bool same = false;
-    if (index.count > 0 && !same_files(&index, &notes, arena, &same, error)) return false;
-    if (same) *out = index;
-    return true;
+    return data_index_read_all(&name, 1, arena, out, error);
 }

@@ -31,8 +31,13 @@ typedef struct {
 /* The notes of a data folder ("models/zoo"). Only a lack of memory and a folder that is not there are errors. */
 bool data_index_read(const char *name, Arena *arena, DataIndex *out, Error *error);
 
+/* The same of several folders of one place. */
+bool data_index_read_all(const char *const *names, int count, Arena *arena, DataIndex *out, Error *error);
+
 /* Cuts the next field off a row's facts, and moves on; NULL: there is no more. */
 char *index_field(char **facts);
 
-/* The first line: what writes and what reads are of one version. In the arena; NULL means that memory is out. */
+/* The first line: what writes and what reads are of one version. In the arena; NULL means that memory is out. And the
+ * last line, without which the file is not whole. */
 const char *data_index_heading(Arena *arena);
+#define INDEX_END "# end\n"

@@ -103,6 +103,7 @@ int main(int argc, char **argv) {
         all = arena_format(&arena, i == 0 ? "%s\n%s" : "%s%s", all, lines);
         free(lines);
     }
+    if (all) all = arena_format(&arena, "%s" INDEX_END, all);
     bool ok = all && file_write(argv[1], all, strlen(all), &error);
     if (!ok) fprintf(stderr, "index_data: %s\n", error.text[0] ? error.text : "usage: index_data OUT");
     arena_free(&arena);

@@ -240,6 +240,9 @@ static bool read_notes(const DataIndex *index, Arena *arena, Catalog *out, Error
 
 bool catalog_load(Arena *arena, Catalog *out, Error *error) {
     DataIndex index;
+    Error none = {0};
     if (!data_index_read("mesh/catalog", arena, &index, error)) return false;
-    return index.count > 0 ? read_notes(&index, arena, out, error) : catalog_read(arena, out, error);
+    if (index.count > 0 && read_notes(&index, arena, out, &none)) return true;
+    if (error_of_machine(&none)) return *error = none, false;
+    return catalog_read(arena, out, error);
 }

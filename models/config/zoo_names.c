@@ -3,6 +3,7 @@
 #include "base/data_index.h"
 #include "base/util.h"
 #include "models/config/model_json.h"
+#include "models/parameters.h"
 
 #include <stdlib.h>
 
@@ -19,7 +20,8 @@ static void print_wholes(FILE *out, const void *of, const size_t *offsets, size_
 }
 
 void zoo_note(FILE *out, const Model *model) {
-    fprintf(out, "%s\t%d %d", model->name, (int)model->positions, model->kind_count);
+    fprintf(out, "%s\t%lld %d %d", model->name, (long long)model_active_parameters(model), (int)model->positions,
+            model->kind_count);
     print_wholes(out, model, OF_MODEL, COUNT_OF(OF_MODEL));
     for (int i = 0; i < model->kind_count; i++) {
         fprintf(out, " %d", (int)model->kinds[i].attention);
@@ -32,13 +34,16 @@ static void read_wholes(char **at, void *to, const size_t *offsets, size_t count
     for (size_t i = 0; i < count; i++) *(int64_t *)((char *)to + offsets[i]) = strtoll(*at, at, 10);
 }
 
-/* Notes are the program's own: they are as zoo_note() prints them. */
-static void take_note(char *facts, Model *out) {
-    snprintf(out->name, sizeof out->name, "%s", index_field(&facts));
-    char *at = index_field(&facts), *alias;
+/* Takes what zoo_note() printed. False: it is something else. */
+static bool take_note(char *facts, Model *out) {
+    char *name = index_field(&facts), *at = index_field(&facts), *alias;
+    if (!at) return false;
+    snprintf(out->name, sizeof out->name, "%s", name);
     out->noted = true;
+    out->noted_active = strtoll(at, &at, 10);
     out->positions = (PositionKind)strtol(at, &at, 10);
-    out->kind_count = (int)min_whole(strtol(at, &at, 10), MODEL_KINDS_MAX);
+    out->kind_count = (int)strtol(at, &at, 10);
+    if (out->kind_count < 1 || out->kind_count > MODEL_KINDS_MAX) return false;
     read_wholes(&at, out, OF_MODEL, COUNT_OF(OF_MODEL));
     for (int i = 0; i < out->kind_count; i++) {
         out->kinds[i].attention = (AttentionKind)strtol(at, &at, 10);
@@ -46,6 +51,7 @@ static void take_note(char *facts, Model *out) {
     }
     while (out->alias_count < MODEL_ALIASES_MAX && (alias = index_field(&facts)))
         snprintf(out->aliases[out->alias_count++], MODEL_NAME_SIZE, "%s", alias);
+    return true;
 }
 
 /* Numbers inside names count as numbers: llama2-7b stands before llama2-13b. */
@@ -59,7 +65,7 @@ bool zoo_noted(Arena *arena, Zoo *out, Error *error) {
     Zoo zoo = {.models = ARENA_NEW(arena, Model, index.count), .count = (int)index.count};
     if (!zoo.models) return error_memory(error);
     for (int i = 0; i < zoo.count; i++) {
-        take_note(index.rows[i].facts, &zoo.models[i]);
+        if (!take_note(index.rows[i].facts, &zoo.models[i])) return *out = (Zoo){0}, true;
         zoo.models[i].path = arena_format(arena, "%s/%s", index.folder, index.rows[i].file);
         if (!zoo.models[i].path) return error_memory(error);
     }

@@ -46,13 +46,13 @@ static bool add_files(Sha256 *all, const char *folder, const char *label, Arena 
 
 bool file_data_sha256(char hex[SHA256_HEX_SIZE], Arena *arena, Error *error) {
     Sha256 all = sha256_start();
+    DataIndex index[DATA_FOLDER_COUNT];
+    if (!data_index_read_all(DATA_FOLDERS, DATA_FOLDER_COUNT, arena, index, error)) return false;
     for (size_t i = 0; i < DATA_FOLDER_COUNT; i++) {
-        DataIndex index;
         const char *label = DATA_FOLDERS[i];
-        if (!data_index_read(label, arena, &index, error)) return false;
-        for (size_t n = 0; n < index.count; n++)
-            if (!add_line(&all, index.rows[n].sha256, label, index.rows[n].file, arena, error)) return false;
-        if (index.count == 0 && !add_files(&all, index.folder, label, arena, error)) return false;
+        for (const IndexRow *row = index[i].rows; row < index[i].rows + index[i].count; row++)
+            if (!add_line(&all, row->sha256, label, row->file, arena, error)) return false;
+        if (index[i].count == 0 && !add_files(&all, index[i].folder, label, arena, error)) return false;
     }
     sha256_hex(&all, hex);
     return true;
@@ -128,7 +128,7 @@ bool measured_run_add(Report *report, Arena *arena, Error *error) {
     if (!data || !set) return error_memory(error);
     if (error_of_machine(&missing)) return *error = missing, false;
     if (!path) return !folder || error_memory(error); /* an installation without the runs */
-    if (!run_table_read(path, arena, &table, error) || !replay_data_names(arena, data, error) ||
+    if (!run_table_read_runs(path, arena, &table, error) || !replay_data_names(arena, data, error) ||
         !profile_set_default(arena, set, error))
         return false;
     Parameters parameters = model_parameters(&request->question.model);
