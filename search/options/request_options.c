@@ -204,6 +204,8 @@ static bool check_sizes(const Words *words, const Request *request) {
                        (long long)(PRODUCT_MAX / width));
 }
 
+static const double MTBF_LEAST = 60;
+
 static bool read_failures(const Words *words, Request *request) {
     const char *mtbf = given(words, OPTION_MTBF), *restart = given(words, OPTION_RESTART);
     FailureRequest *out = &request->question.failing;
@@ -211,6 +213,9 @@ static bool read_failures(const Words *words, Request *request) {
     if (mtbf && !out->never &&
         !number_duration(mtbf, words_where(words, OPTION_MTBF), &out->mtbf_seconds, words->error))
         return false;
+    if (out->mtbf_seconds > 0 && out->mtbf_seconds < MTBF_LEAST)
+        return words_wrong(words, OPTION_MTBF, "%s between failures: a job that fails so often never ends; give 1m or more",
+                           mtbf);
     if (restart && !number_duration(restart, words_where(words, OPTION_RESTART), &out->restart_seconds, words->error))
         return false;
     return words_real(words, OPTION_STORAGE, 1e6, 1e15, &out->storage_bytes_per_second);
@@ -319,6 +324,10 @@ static bool read_remat(const Words *words, Request *request) {
     if (!remat_parse(given(words, OPTION_REMAT), words_where(words, OPTION_REMAT), &request->question.remat,
                      words->error))
         return false;
+    if (request->question.remat.layers > request->question.model.layers)
+        return words_wrong(words, OPTION_REMAT, "%.60s is more than the %lld layers of %s; give at most that many",
+                           given(words, OPTION_REMAT), (long long)request->question.model.layers,
+                           request->question.model.name);
     bool offloads = false;
     for (int a = 0; a < ACTIVATION_COUNT; a++)
         offloads = offloads || request->question.remat.state[a] == STATE_OFFLOADED;
