@@ -36,8 +36,8 @@ bool file_stream_close(FileStream *stream, bool keep, Error *error);
  * so. */
 const char *file_data_folder(const char *name, Arena *arena, Error *error);
 
-/* The notes of the build on the files of such a folder (base/data_index.h), which may not be there; "": it is none of the
- * program's own. NULL means that memory is out. */
+/* The notes of the build on the files of such a folder (base/data_index.h), which may not be there; "": it is none of
+ * the program's own. NULL means that memory is out. */
 const char *file_data_index(const char *folder, const char *name, Arena *arena);
 
 /* Lists the names, sorted by bytes, of the regular files in `folder` that end in `suffix`; hidden files are left

@@ -43,7 +43,7 @@ const Outcome *nearest_run(const Outcome *outcomes, int64_t count, const Nearest
     return nearest;
 }
 
-/* A run, and the least that its distance can be: only a replay tells its precision. */
+/* A run, and the least that its distance can be: only a replay says its precision. */
 typedef struct {
     double least;
     Run *run;

@@ -79,11 +79,12 @@ bool run_is_of_chip(const Run *run, const char *name, const Catalog *chips);
  * machine, length of sequences and precision. */
 
 typedef struct {
-    const char *chip, *model; /* their names */
+    const char *model;        /* its name */
     double active_parameters; /* of a token */
     bool mixture;
     double chips, seq;
     Precision precision;
+    const char *chip; /* its name */
 } NearestAsk;
 
 /* The nearest of the outcomes, which are of one chip; NULL where none is of a like model: dense or a mixture as

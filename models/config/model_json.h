@@ -24,8 +24,8 @@ typedef struct {
 bool zoo_load(Arena *arena, Zoo *out, Error *error);
 
 /* The same models, but where the build's notes say enough (base/data_index.h), each has only what finds it: name,
- * aliases, path; active parameters, layers, d_model, vocab, max_seq, positions; of each kind of layers the count, attention, heads,
- * kv_heads, experts, top_k, d_ff, d_ff_expert. zoo_complete() reads the rest. */
+ * aliases, path; active parameters, layers, d_model, vocab, max_seq, positions; of each kind of layers the count,
+ * attention, heads, kv_heads, experts, top_k, d_ff, d_ff_expert. zoo_complete() reads the rest. */
 bool zoo_names(Arena *arena, Zoo *out, Error *error);
 /* The same by the notes alone: no models where there are none. */
 bool zoo_noted(Arena *arena, Zoo *out, Error *error);

@@ -16,7 +16,8 @@ static const size_t OF_MODEL[] = {offsetof(Model, layers), offsetof(Model, d_mod
                                  offsetof(LayerKind, d_ff_expert)};
 
 static void print_wholes(FILE *out, const void *of, const size_t *offsets, size_t count) {
-    for (size_t i = 0; i < count; i++) fprintf(out, " %lld", (long long)*(const int64_t *)((const char *)of + offsets[i]));
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, " %lld", (long long)*(const int64_t *)((const char *)of + offsets[i]));
 }
 
 void zoo_note(FILE *out, const Model *model) {
