@@ -369,12 +369,8 @@ static bool close_region(Parser *parser) {
     Open closed = parser->open[--parser->depth];
     names_end(reader, closed.names);
     switch (closed.kind) {
-    case REGION_OF_FUNCTION: {
-        const Program *program = parser->program;
-        const ProgramOp *last = program->ops > 0 ? &program->op[program->ops - 1] : NULL;
-        bool returns = last && piece_is(last->name, "return") && last->begin >= program->region[closed.region].begin;
-        return returns || reader_wrong(reader, "the function ends without return: it is cut");
-    }
+    case REGION_OF_FUNCTION:
+        return true;
     case REGION_OF_LIST:
         if (reader_take(reader, ','))
             return reader_expect(reader, "{") && parser_open_region(parser, closed.op, closed.kind);
