@@ -14,3 +14,4 @@ const char *program_compiler(void) { return COMPILER; }
 const char *program_flags(void) { return SHARDOPT_FLAGS; }
 const char *program_source_data(void) { return SHARDOPT_SOURCE_DATA; }
 const char *program_install_data(void) { return SHARDOPT_INSTALL_DATA; }
+const char *program_source_index(void) { return SHARDOPT_SOURCE_INDEX; }

@@ -11,3 +11,6 @@ const char *program_flags(void);    /* the compiler's flags */
  * no folder of the machine that built it), and the folder where data is installed. */
 const char *program_source_data(void);
 const char *program_install_data(void);
+
+/* What the build noted of the data in the folder of the sources (base/data_index.h); "" in a release. */
+const char *program_source_index(void);

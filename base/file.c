@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/file.h"
 #include "base/build.h"
+#include "base/data_index.h"
 
 #include "base/util.h"
 
@@ -43,6 +44,12 @@ bool file_is_folder(const char *path) {
 bool file_is_there(const char *path) {
     struct stat status;
     return stat(path, &status) == 0;
+}
+
+const char *file_of_name(const char *folder, const char *name, Arena *arena, Error *error) {
+    const char *path = arena_format(arena, "%s/%s.json", folder, name);
+    if (!path) return error_memory(error), NULL;
+    return file_is_there(path) ? path : "";
 }
 
 /* Fills at most `size` bytes and puts together the pieces that read() gives. Returns false when errno says why. */
@@ -353,6 +360,20 @@ static const char *share_beside_program(Arena *arena) {
     if (!slash) return NULL;
     *slash = '\0';
     return arena_format(arena, "%s/../share/shardopt", program);
+}
+
+static bool is_same_folder(const char *a, const char *b) {
+    struct stat status[2];
+    return a && b && a[0] && b[0] && stat(a, &status[0]) == 0 && stat(b, &status[1]) == 0 &&
+           status[0].st_dev == status[1].st_dev && status[0].st_ino == status[1].st_ino;
+}
+
+const char *file_data_index(const char *folder, const char *name, Arena *arena) {
+    const char *base = arena_format(arena, "%.*s", (int)(strlen(folder) - strlen(name) - 1), folder);
+    if (!base) return NULL;
+    if (is_same_folder(base, program_source_data())) return program_source_index();
+    bool own = is_same_folder(base, share_beside_program(arena)) || is_same_folder(base, program_install_data());
+    return own ? arena_format(arena, "%s/" INDEX_FILE, base) : "";
 }
 
 const char *file_data_folder(const char *name, Arena *arena, Error *error) {

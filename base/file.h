@@ -36,12 +36,19 @@ bool file_stream_close(FileStream *stream, bool keep, Error *error);
  * so. */
 const char *file_data_folder(const char *name, Arena *arena, Error *error);
 
+/* The notes of the build on the files of such a folder (base/data_index.h), which may not be there; "": it is none of
+ * the program's own. NULL means that memory is out. */
+const char *file_data_index(const char *folder, const char *name, Arena *arena);
+
 /* Lists the names, sorted by bytes, of the regular files in `folder` that end in `suffix`; hidden files are left
  * out. */
 bool file_list(const char *folder, const char *suffix, Arena *arena, char ***names, size_t *count, Error *error);
 
 /* Whether an argument is the path of a JSON file, and not the name of one that comes with the program. */
 bool file_names_json(const char *argument);
+
+/* The path of the file NAME.json in a folder; "" where there is none. NULL: memory is out, as *error says. */
+const char *file_of_name(const char *folder, const char *name, Arena *arena, Error *error);
 
 /* What stands behind the last slash. */
 const char *file_base_name(const char *path);

@@ -69,3 +69,8 @@ file(RELATIVE_PATH PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" PC_UP ${PC_UP})
 configure_file(cmake/shardopt.pc.in shardopt.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/shardopt.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+
+# The notes on the data files come last: they are trusted where nothing was done to the data after them.
+if(TARGET data_index)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/names.tsv DESTINATION ${CMAKE_INSTALL_DATADIR}/shardopt COMPONENT program)
+endif()

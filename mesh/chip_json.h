@@ -15,8 +15,15 @@ typedef struct {
     int count;
 } Catalog;
 
-/* Reads mesh/catalog of the data folder. */
+/* Reads mesh/catalog of the data folder, from the build's notes where there are some (base/data_index.h). */
 bool catalog_load(Arena *arena, Catalog *out, Error *error);
+
+/* The same from the files. */
+bool catalog_read(Arena *arena, Catalog *out, Error *error);
+
+/* A chip's file ("h100.json"), with the figures of the chip that it is "like"; chip_from_json() reads it. The notes on
+ * a chip are this in one line. NULL: *error says why. */
+cJSON *chip_document(const char *folder, const char *file, Arena *arena, Error *error);
 
 /* Finds a chip by name or alias: case and -_. are ignored, a leading "tpu-" may be left out, "80g" = "80gb". NULL means
  * that there is no such chip. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads the folder of chip files as one catalog, and finds chips by the names that people write. */
+#include "base/data_index.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/util.h"
@@ -189,18 +190,18 @@ static cJSON *read_chip(const char *path, const char *folder, int likes, Arena *
     return json;
 }
 
-static bool load_chip(const char *folder, const char *file, Arena *arena, Chip *out, Error *error) {
+cJSON *chip_document(const char *folder, const char *file, Arena *arena, Error *error) {
     const char *path = arena_format(arena, "%s/%s", folder, file);
-    if (!path) return error_memory(error);
-    cJSON *json = read_chip(path, folder, 0, arena, error);
-    if (!json) return false;
-    bool ok = chip_from_json(json, file, out, error);
-    cJSON_Delete(json);
-    if (ok) out->path = path;
-    return ok;
+    return path ? read_chip(path, folder, 0, arena, error) : (error_memory(error), NULL);
 }
 
-bool catalog_load(Arena *arena, Catalog *out, Error *error) {
+static bool take_chip(const cJSON *json, const char *folder, const char *file, Arena *arena, Chip *out, Error *error) {
+    if (!json || !chip_from_json(json, file, out, error)) return false;
+    out->path = arena_format(arena, "%s/%s", folder, file);
+    return out->path || error_memory(error);
+}
+
+bool catalog_read(Arena *arena, Catalog *out, Error *error) {
     const char *folder = file_data_folder("mesh/catalog", arena, error);
     char **files = NULL;
     size_t count = 0;
@@ -209,10 +210,39 @@ bool catalog_load(Arena *arena, Catalog *out, Error *error) {
         return error_set(error, ERROR_INPUT, folder, "%zu chips; give 1 to %d .json files", count, CATALOG_CHIPS_MAX);
     Catalog catalog = {.chips = ARENA_NEW(arena, Chip, count), .count = (int)count};
     if (!catalog.chips) return error_memory(error);
-    for (size_t i = 0; i < count; i++)
-        if (!load_chip(folder, files[i], arena, &catalog.chips[i], error)) return false;
+    for (size_t i = 0; i < count; i++) {
+        cJSON *json = chip_document(folder, files[i], arena, error);
+        bool ok = take_chip(json, folder, files[i], arena, &catalog.chips[i], error);
+        cJSON_Delete(json);
+        if (!ok) return false;
+    }
     qsort(catalog.chips, count, sizeof(Chip), by_name);
     if (!names_are_unique(&catalog, folder, error)) return false;
     *out = catalog;
     return true;
+}
+
+/* From notes, which the build took of a catalog that catalog_read() had taken. */
+static bool read_notes(const DataIndex *index, Arena *arena, Catalog *out, Error *error) {
+    Catalog catalog = {.chips = ARENA_NEW(arena, Chip, index->count), .count = (int)index->count};
+    if (!catalog.chips) return error_memory(error);
+    for (size_t i = 0; i < index->count; i++) {
+        const IndexRow *row = &index->rows[i];
+        cJSON *json = json_parse(row->facts, strlen(row->facts), row->file, error);
+        bool ok = take_chip(json, index->folder, row->file, arena, &catalog.chips[i], error);
+        cJSON_Delete(json);
+        if (!ok) return false;
+    }
+    qsort(catalog.chips, index->count, sizeof(Chip), by_name);
+    *out = catalog;
+    return true;
+}
+
+bool catalog_load(Arena *arena, Catalog *out, Error *error) {
+    DataIndex index;
+    Error none = {0};
+    if (!data_index_read("mesh/catalog", arena, &index, error)) return false;
+    if (index.count > 0 && read_notes(&index, arena, out, &none)) return true;
+    if (error_of_machine(&none)) return *error = none, false;
+    return catalog_read(arena, out, error);
 }

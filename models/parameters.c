@@ -367,3 +367,7 @@ bool model_validate(const Model *model, const char *where, Error *error) {
         return error_set(error, ERROR_INPUT, where, "the model has 2^60 parameters or more; give smaller dimensions");
     return true;
 }
+
+int64_t model_active_parameters(const Model *model) {
+    return model->noted ? model->noted_active : model_parameters(model).active;
+}

@@ -36,6 +36,9 @@ bool model_validate(const Model *model, const char *where, Error *error);
 bool model_priceable(const Model *model, const char *where, Error *error);
 
 Parameters model_parameters(const Model *model);
+
+/* Its active parameters, also of a model that is noted alone (models/config/model_json.h). */
+int64_t model_active_parameters(const Model *model);
 /* Parameters of one layer of a kind; the embeddings are zero. */
 Parameters layer_parameters(const Model *model, const LayerKind *kind);
 

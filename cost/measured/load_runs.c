@@ -328,9 +328,6 @@ static bool read_rows(TsvReader *reader, const int *at, RunTable *table, Arena *
 bool run_table_parse(const char *path, char *text, size_t length, Arena *arena, RunTable *out, Error *error) {
     RunTable table = {0};
     int at[COUNT_OF(COLUMNS)];
-    Sha256 hash = sha256_start();
-    sha256_add(&hash, text, length);
-    sha256_hex(&hash, table.sha256);
 
     size_t limit = (size_t)min_whole((int64_t)rows_at_most(text, length), RUNS_MAX);
     TsvReader *reader = ARENA_NEW(arena, TsvReader, 1);
@@ -350,9 +347,21 @@ bool run_table_parse(const char *path, char *text, size_t length, Arena *arena, 
     return true;
 }
 
-bool run_table_read(const char *path, Arena *arena, RunTable *out, Error *error) {
+bool run_table_read_runs(const char *path, Arena *arena, RunTable *out, Error *error) {
     char *text;
     size_t length;
     return file_read(path, FILE_MAX, arena, &text, &length, error) &&
            run_table_parse(path, text, length, arena, out, error);
+}
+
+bool run_table_read(const char *path, Arena *arena, RunTable *out, Error *error) {
+    char *text, sha256[sizeof out->sha256];
+    size_t length;
+    if (!file_read(path, FILE_MAX, arena, &text, &length, error)) return false;
+    Sha256 hash = sha256_start();
+    sha256_add(&hash, text, length);
+    sha256_hex(&hash, sha256);
+    if (!run_table_parse(path, text, length, arena, out, error)) return false;
+    memcpy(out->sha256, sha256, sizeof sha256);
+    return true;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cost/measured/validate.h"
 
+#include "base/util.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <strings.h>
 
 /* What a factor of e in each is worth: the model says most about the rate, then its precision. */
@@ -18,8 +21,6 @@ static double distance(const Run *run, Precision precision, const NearestAsk *as
            OF_SEQ * log_ratio((double)run->seq, ask->seq) + (precision == ask->precision ? 0 : OF_PRECISION) +
            (strcasecmp(run->model, ask->model) == 0 ? 0 : OF_NAME);
 }
-
-bool run_is_like(const Run *run, const NearestAsk *ask) { return distance(run, ask->precision, ask) < INFINITY; }
 
 double outcome_tokens_per_second_per_chip(const Outcome *outcome) {
     const Run *run = outcome->run;
@@ -40,4 +41,49 @@ const Outcome *nearest_run(const Outcome *outcomes, int64_t count, const Nearest
         nearest = outcome;
     }
     return nearest;
+}
+
+/* A run, and the least that its distance can be: only a replay says its precision. */
+typedef struct {
+    double least;
+    Run *run;
+} Candidate;
+
+/* The nearest first; of those that are equally near the last of the table. */
+static int by_distance(const void *a, const void *b) {
+    const Candidate *x = a, *y = b;
+    if (x->least != y->least) return x->least < y->least ? -1 : 1;
+    return x->run > y->run ? -1 : x->run < y->run;
+}
+
+static bool replay_alone(const NearestFrom *from, Run *run, Arena *arena, const Outcome **out, Error *error) {
+    Validation validation;
+    if (!replay_model_read(&from->data->zoo, run, error)) return false;
+    return replay_runs(&(RunTable){.runs = run, .count = 1}, &(RunFilter){0},
+                       &(ReplayWith){from->data, from->set, 1}, arena, &validation, error) &&
+           (*out = validation.outcomes, true);
+}
+
+bool nearest_run_find(const NearestFrom *from, const NearestAsk *ask, Arena *arena, const Outcome **out, Error *error) {
+    const RunTable *table = from->table;
+    Candidate *list = ARENA_NEW(arena, Candidate, (size_t)table->count);
+    int64_t count = 0;
+    double least = INFINITY;
+    *out = NULL;
+    if (!list) return error_memory(error);
+    for (Run *run = table->runs; run < table->runs + table->count; run++) {
+        double far = distance(run, ask->precision, ask);
+        if (far < INFINITY && run_is_of_chip(run, ask->chip, &from->data->chips)) list[count++] = (Candidate){far, run};
+    }
+    qsort(list, (size_t)count, sizeof *list, by_distance);
+    for (const Candidate *at = list; at < list + count && at->least <= least; at++) {
+        const Outcome *outcome;
+        if (!replay_alone(from, at->run, arena, &outcome, error)) return false;
+        if (!nearest_run(outcome, 1, ask)) continue;
+        double far = distance(at->run, outcome->precision, ask);
+        if (far > least || (far == least && *out && at->run < (*out)->run)) continue;
+        least = far;
+        *out = outcome;
+    }
+    return true;
 }

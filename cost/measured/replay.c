@@ -10,10 +10,18 @@
 
 enum { NOTES_MOST = 4096 };
 
-bool replay_data_load(Arena *arena, ReplayData *out, Error *error) {
-    return zoo_load(arena, &out->zoo, error) && catalog_load(arena, &out->chips, error) &&
+static bool load_others(Arena *arena, ReplayData *out, Error *error) {
+    return catalog_load(arena, &out->chips, error) &&
            optimizer_load("adamw", "optimizer", arena, &out->optimizer, error) &&
            networks_read(NULL, arena, &out->networks, error) && excluded_read(NULL, arena, &out->asides, error);
+}
+
+bool replay_data_load(Arena *arena, ReplayData *out, Error *error) {
+    return zoo_load(arena, &out->zoo, error) && load_others(arena, out, error);
+}
+
+bool replay_data_names(Arena *arena, ReplayData *out, Error *error) {
+    return zoo_names(arena, &out->zoo, error) && load_others(arena, out, error);
 }
 
 static CostContext setting_of(const Replay *replay, const Profile *profile) {

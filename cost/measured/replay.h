@@ -66,6 +66,9 @@ typedef struct {
     ExcludedKinds asides;
 } ReplayData;
 bool replay_data_load(Arena *arena, ReplayData *out, Error *error);
+/* The same with the names of models alone (zoo_names): replay_model_read() comes before a run is replayed. */
+bool replay_data_names(Arena *arena, ReplayData *out, Error *error);
+bool replay_model_read(Zoo *zoo, const Run *run, Error *error);
 
 /* Reads a run; `skipped` says why a run cannot be replayed. Pure, allocates nothing. chip_entry and stack_entry point
  * into `set`. */

@@ -51,6 +51,11 @@ static const Model *find_model(const Zoo *zoo, const Run *run) {
     return NULL;
 }
 
+bool replay_model_read(Zoo *zoo, const Run *run, Error *error) {
+    const Model *known = find_model(zoo, run);
+    return !known || zoo_complete(&zoo->models[known - zoo->models], error);
+}
+
 /* The number of layers that a dense model's size implies with one table, among the numbers that divide its stages; 0
  * means not known. */
 static int64_t layers_of_size(const Run *run) {

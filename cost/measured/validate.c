@@ -15,7 +15,7 @@ enum { CHUNK = 512, PLAN_SIZE = NOTATION_SIZE + 96 };
 
 /* ---- which runs ---- */
 
-static bool chip_is(const Run *run, const char *name, const Catalog *chips) {
+bool run_is_of_chip(const Run *run, const char *name, const Catalog *chips) {
     const Chip *chip = catalog_find(chips, name);
     return name_matches(run->hardware, name) || (chip && chip == catalog_find(chips, run->hardware));
 }
@@ -34,7 +34,7 @@ static bool takes(const RunFilter *filter, const Run *run, const Catalog *chips,
         source_ok = hits->source[i] = true;
     }
     for (int i = 0; i < filter->chip_count; i++) {
-        if (!chip_is(run, filter->chips[i], chips)) continue;
+        if (!run_is_of_chip(run, filter->chips[i], chips)) continue;
         chip_ok = hits->chip[i] = true;
     }
     return source_ok && chip_ok;
@@ -119,7 +119,7 @@ static bool keep(const Draft *draft, Arena *arena, Outcome *out) {
 static bool replay_all(const Run **runs, int64_t count, const ReplayWith *with, Arena *arena, Outcome *outcomes) {
     int team = threads_usable(with->threads);
     Replay *replays = ARENA_NEW(arena, Replay, (size_t)team);
-    Draft *drafts = ARENA_NEW(arena, Draft, CHUNK);
+    Draft *drafts = ARENA_NEW(arena, Draft, (size_t)min_whole(CHUNK, count));
     if (!replays || !drafts) return false;
     for (int64_t from = 0; from < count; from += CHUNK) {
         int64_t n = min_whole(CHUNK, count - from);

@@ -72,8 +72,11 @@ bool replay_runs(const RunTable *table, const RunFilter *filter, const ReplayWit
 bool validate_runs(const RunTable *table, const RunFilter *filter, const ReplayWith *with, Arena *arena,
                    Validation *out, Error *error);
 
+/* Whether a run was on a chip of that name. */
+bool run_is_of_chip(const Run *run, const char *name, const Catalog *chips);
+
 /* nearest.c: the measured run that says most about a question: of the same chip, and near in model, size of the
- * machine, length of sequences and precision. Pure. */
+ * machine, length of sequences and precision. */
 
 typedef struct {
     const char *model;        /* its name */
@@ -81,6 +84,7 @@ typedef struct {
     bool mixture;
     double chips, seq;
     Precision precision;
+    const char *chip; /* its name */
 } NearestAsk;
 
 /* The nearest of the outcomes, which are of one chip; NULL where none is of a like model: dense or a mixture as
@@ -88,8 +92,14 @@ typedef struct {
  * table. */
 const Outcome *nearest_run(const Outcome *outcomes, int64_t count, const NearestAsk *ask);
 
-/* Whether a run can be the nearest, by what needs no replay. */
-bool run_is_like(const Run *run, const NearestAsk *ask);
+/* That of a table. Runs are replayed from the nearest on, until none can be nearer, and models are read as they are
+ * replayed: `data` may have their names alone. */
+typedef struct {
+    const RunTable *table;
+    ReplayData *data;
+    const ProfileSet *set;
+} NearestFrom;
+bool nearest_run_find(const NearestFrom *from, const NearestAsk *ask, Arena *arena, const Outcome **out, Error *error);
 
 /* Tokens per second and chip of a run, by the step that was measured; 0 where the batch is not known. */
 double outcome_tokens_per_second_per_chip(const Outcome *outcome);

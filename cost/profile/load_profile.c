@@ -14,8 +14,10 @@ const char *profile_path(const char *argument, Arena *arena, Error *error) {
     if (file_names_json(argument)) return argument;
     char **names;
     size_t count;
-    const char *folder = file_data_folder("cost/profiles", arena, error);
-    if (!folder || !file_list(folder, ".json", arena, &names, &count, error)) return NULL;
+    const char *folder = file_data_folder("cost/profiles", arena, error), *own;
+    if (!folder || !(own = file_of_name(folder, argument, arena, error))) return NULL;
+    if (own[0]) return own;
+    if (!file_list(folder, ".json", arena, &names, &count, error)) return NULL;
     const char **stems = ARENA_NEW(arena, const char *, count + 1);
     if (!stems) return error_memory(error), NULL;
     for (size_t i = 0; i < count; i++) {

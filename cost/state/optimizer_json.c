@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/data_index.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/util.h"
 #include "cost/state/optimizer.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *parameter_class_name(ParameterClass parameters) {
@@ -135,12 +138,30 @@ static bool answers_to(const char *file, const char *path, const char *name) {
     return found;
 }
 
+/* Whether an optimizer answers to a name, by the build's notes: its aliases. */
+static bool is_noted(IndexRow *row, const char *name) {
+    char stem[NAME_MAX + 1], *alias, *facts = row->facts;
+    bool found = false;
+    snprintf(stem, sizeof stem, "%.*s", (int)(strlen(row->file) - strlen(".json")), row->file);
+    while ((alias = index_field(&facts))) found = found || (alias[0] && name_matches(alias, name));
+    return found || name_matches(stem, name);
+}
+
 const char *optimizer_path(const char *argument, const char *where, Arena *arena, Error *error) {
     if (file_names_json(argument)) return argument;
-    const char *folder = file_data_folder("cost/optimizers", arena, error);
+    DataIndex index;
+    const char *folder = file_data_folder("cost/optimizers", arena, error), *own;
+    if (!folder || !(own = file_of_name(folder, argument, arena, error))) return NULL;
+    if (own[0]) return own;
+    if (!data_index_read("cost/optimizers", arena, &index, error)) return NULL;
+    for (size_t i = 0; i < index.count; i++) {
+        if (!is_noted(&index.rows[i], argument)) continue;
+        const char *path = arena_format(arena, "%s/%s", index.folder, index.rows[i].file);
+        return path ? path : (error_memory(error), NULL);
+    }
     char **names, all[192] = "";
     size_t count, used = 0;
-    if (!folder || !file_list(folder, ".json", arena, &names, &count, error)) return NULL;
+    if (!file_list(folder, ".json", arena, &names, &count, error)) return NULL;
     for (size_t i = 0; i < count; i++) {
         const char *path = arena_format(arena, "%s/%s", folder, names[i]);
         if (!path) return error_memory(error), NULL;

@@ -75,9 +75,13 @@ bool zoo_load(Arena *arena, Zoo *out, Error *error) {
     return true;
 }
 
-/* Reads the model that answers to a name, and interprets no other: that is most of what a zoo takes. *found: it is
- * there. */
-static bool zoo_read(const char *name, Arena *arena, Model *out, bool *found, Error *error) {
+bool zoo_complete(Model *model, Error *error) {
+    const char *path = model->path;
+    return !model->noted || read_model(path, true, model, error);
+}
+
+/* Reads every file for the model that answers to a name, and interprets no other: that is most of what a zoo takes. */
+static bool zoo_search(const char *name, Arena *arena, Model *out, bool *found, Error *error) {
     const char *folder = file_data_folder("models/zoo", arena, error), *first = NULL;
     char **names;
     size_t count;
@@ -100,6 +104,17 @@ static bool zoo_read(const char *name, Arena *arena, Model *out, bool *found, Er
         *found = true;
     }
     return true;
+}
+
+/* Reads the model that answers to a name. *found: it is there. */
+static bool zoo_read(const char *name, Arena *arena, Model *out, bool *found, Error *error) {
+    Zoo noted;
+    if (!zoo_noted(arena, &noted, error)) return false;
+    if (noted.count == 0) return zoo_search(name, arena, out, found, error);
+    const Model *model = zoo_find(&noted, name);
+    *found = model != NULL;
+    if (model) *out = *model;
+    return !model || zoo_complete(out, error);
 }
 
 const Model *zoo_find(const Zoo *zoo, const char *name) {
@@ -430,9 +445,9 @@ bool model_load(const char *argument, Arena *arena, Model *out, Error *error) {
     if (access(argument, F_OK) != 0) { /* a file or a folder here wins over a repository elsewhere */
         Zoo zoo;
         bool ok;
-        if (is_unplanned(argument, arena, &ok, error) || !ok || !zoo_load(arena, &zoo, error)) return false;
+        if (is_unplanned(argument, arena, &ok, error) || !ok || !zoo_names(arena, &zoo, error)) return false;
         const Model *of_repository = zoo_of_name(&zoo, argument);
-        if (of_repository) return *out = *of_repository, true;
+        if (of_repository) return *out = *of_repository, zoo_complete(out, error);
         if (!is_path) return name_unknown(&zoo, argument, arena, error);
         if (is_repository(argument)) return repository_unknown(&zoo, argument, error);
     }

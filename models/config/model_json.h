@@ -10,6 +10,7 @@
 #include "models/model.h"
 
 #include <cjson/cJSON.h>
+#include <stdio.h>
 
 /* Pure: a parsed config to a validated Model. `where` names the document. `zoo`: the "shardopt" object is required. */
 bool model_from_json(const cJSON *config, const char *where, bool zoo, Model *out, Error *error);
@@ -21,6 +22,17 @@ typedef struct {
 
 /* Reads models/zoo of the data folder. */
 bool zoo_load(Arena *arena, Zoo *out, Error *error);
+
+/* The same models, but where the build's notes say enough (base/data_index.h), each has only what finds it: name,
+ * aliases, path; active parameters, layers, d_model, vocab, max_seq, positions; of each kind of layers the count,
+ * attention, heads, kv_heads, experts, top_k, d_ff, d_ff_expert. zoo_complete() reads the rest. */
+bool zoo_names(Arena *arena, Zoo *out, Error *error);
+/* The same by the notes alone: no models where there are none. */
+bool zoo_noted(Arena *arena, Zoo *out, Error *error);
+bool zoo_complete(Model *model, Error *error);
+
+/* Prints what zoo_names() takes of a model from the notes, without a new line. */
+void zoo_note(FILE *out, const Model *model);
 
 /* A model by name or alias (case and -_. ignored); NULL when there is none. */
 const Model *zoo_find(const Zoo *zoo, const char *name);

@@ -26,7 +26,7 @@ bool word_is_model(const char *name) {
         return model;
     }
     bool is = text_ends_in(name, ".json") || (slash && slash[1] && !text_ends_in(name, ".csv")) ||
-              (zoo_load(&arena, &zoo, &unused) && zoo_of_repository(&zoo, name));
+              (zoo_names(&arena, &zoo, &unused) && zoo_of_repository(&zoo, name));
     arena_free(&arena);
     return is;
 }

@@ -92,6 +92,7 @@ int main(int argc, char **argv) {
     handle(SIGINT, interrupted);
     handle(SIGTERM, terminated);
     handle(SIGHUP, terminated);
+    handle(SIGXFSZ, SIG_IGN); /* beyond `ulimit -f` a write fails then, as on a full disk */
     signal(SIGPIPE, SIG_IGN); /* a reader that has gone is a failed write, which ends nothing */
     if (atexit(left_by_a_library) != 0) return EXIT_DEFECT;
 

@@ -17,7 +17,7 @@ const Catalog *replaced_catalog(Replaced *out) {
 
 const Zoo *replaced_zoo(Replaced *out) {
     Error unread = {0};
-    if (!out->zoo_is_read && !zoo_load(out->arena, &out->zoo, &unread)) out->zoo.count = 0;
+    if (!out->zoo_is_read && !zoo_names(out->arena, &out->zoo, &unread)) out->zoo.count = 0;
     out->zoo_is_read = true;
     return &out->zoo;
 }

@@ -24,7 +24,7 @@ static bool fill_model(Options *words, const ImportedWork *work, ConfigFile *fil
     Zoo zoo;
     const Model *found = NULL;
     if (words->text[OPTION_MODEL]) return true;
-    if (!zoo_load(file->arena, &zoo, error)) return false;
+    if (!zoo_names(file->arena, &zoo, error)) return false;
     if (work->model) found = zoo_find(&zoo, work->model);
     if (work->model && !found) found = zoo_of_repository(&zoo, work->model);
     int most = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "search/options/data_files.h"
+#include "base/data_index.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/util.h"
@@ -8,8 +9,7 @@
 
 #include <string.h>
 
-/* Sorted, so that the names of all files are, folder by folder. */
-static const char *const FOLDERS[] = {"cost/optimizers", "cost/profiles", "mesh/catalog", "models/zoo"};
+const char *const DATA_FOLDERS[DATA_FOLDER_COUNT] = {"cost/optimizers", "cost/profiles", "mesh/catalog", "models/zoo"};
 
 bool file_sha256(const char *path, char hex[SHA256_HEX_SIZE], Error *error) {
     Arena arena = {0}; /* a file is needed no longer than its digest takes */
@@ -25,31 +25,34 @@ bool file_sha256(const char *path, char hex[SHA256_HEX_SIZE], Error *error) {
     return ok;
 }
 
-static bool add_file(Sha256 *all, const char *folder, const char *label, const char *name, Error *error) {
-    Arena arena = {0};
-    char hex[SHA256_HEX_SIZE];
-    const char *path = arena_format(&arena, "%s/%s", folder, name);
-    bool ok = path ? file_sha256(path, hex, error) : error_memory(error);
-    if (ok) {
-        const char *line = arena_format(&arena, "%s  %s/%s\n", hex, label, name);
-        if (line)
-            sha256_add(all, line, strlen(line));
-        else
-            ok = error_memory(error);
+static bool add_line(Sha256 *all, const char *hex, const char *label, const char *name, Arena *arena, Error *error) {
+    const char *line = arena_format(arena, "%s  %s/%s\n", hex, label, name);
+    if (!line) return error_memory(error);
+    sha256_add(all, line, strlen(line));
+    return true;
+}
+
+static bool add_files(Sha256 *all, const char *folder, const char *label, Arena *arena, Error *error) {
+    char **names, hex[SHA256_HEX_SIZE];
+    size_t count;
+    if (!file_list(folder, ".json", arena, &names, &count, error)) return false;
+    for (size_t i = 0; i < count; i++) {
+        const char *path = arena_format(arena, "%s/%s", folder, names[i]);
+        if (!path) return error_memory(error);
+        if (!file_sha256(path, hex, error) || !add_line(all, hex, label, names[i], arena, error)) return false;
     }
-    arena_free(&arena);
-    return ok;
+    return true;
 }
 
 bool file_data_sha256(char hex[SHA256_HEX_SIZE], Arena *arena, Error *error) {
     Sha256 all = sha256_start();
-    for (size_t i = 0; i < COUNT_OF(FOLDERS); i++) {
-        char **names;
-        size_t count;
-        const char *folder = file_data_folder(FOLDERS[i], arena, error);
-        if (!folder || !file_list(folder, ".json", arena, &names, &count, error)) return false;
-        for (size_t n = 0; n < count; n++)
-            if (!add_file(&all, folder, FOLDERS[i], names[n], error)) return false;
+    DataIndex index[DATA_FOLDER_COUNT];
+    if (!data_index_read_all(DATA_FOLDERS, DATA_FOLDER_COUNT, arena, index, error)) return false;
+    for (size_t i = 0; i < DATA_FOLDER_COUNT; i++) {
+        const char *label = DATA_FOLDERS[i];
+        for (const IndexRow *row = index[i].rows; row < index[i].rows + index[i].count; row++)
+            if (!add_line(&all, row->sha256, label, row->file, arena, error)) return false;
+        if (index[i].count == 0 && !add_files(&all, index[i].folder, label, arena, error)) return false;
     }
     sha256_hex(&all, hex);
     return true;
@@ -117,7 +120,6 @@ bool measured_run_add(Report *report, Arena *arena, Error *error) {
     const Request *request = report->request;
     Error missing = {0};
     RunTable table;
-    Validation validation;
     if (report->result.plan_count == 0 || strcmp(request->requested.profile, "default") != 0) return true;
     const char *folder = file_data_folder("cost/measured/data", arena, &missing);
     const char *path = folder ? arena_format(arena, "%s/train.tsv", folder) : NULL;
@@ -126,23 +128,18 @@ bool measured_run_add(Report *report, Arena *arena, Error *error) {
     if (!data || !set) return error_memory(error);
     if (error_of_machine(&missing)) return *error = missing, false;
     if (!path) return !folder || error_memory(error); /* an installation without the runs */
-    if (!run_table_read(path, arena, &table, error) || !replay_data_load(arena, data, error) ||
+    if (!run_table_read_runs(path, arena, &table, error) || !replay_data_names(arena, data, error) ||
         !profile_set_default(arena, set, error))
         return false;
     Parameters parameters = model_parameters(&request->question.model);
-    NearestAsk ask = {.model = request->question.model.name,
+    NearestAsk ask = {.chip = request->question.chip.name,
+                      .model = request->question.model.name,
                       .active_parameters = (double)parameters.active,
                       .mixture = model_layers_with(&request->question.model, true) > 0,
                       .chips = (double)request->question.machine.mesh.chips,
                       .seq = (double)request->question.work.seq,
                       .precision = request->question.precision};
-    int64_t all = table.count;
-    table.count = 0;
-    for (int64_t i = 0; i < all; i++)
-        if (run_is_like(&table.runs[i], &ask)) table.runs[table.count++] = table.runs[i];
-    const RunFilter filter = {.chips = {request->question.chip.name}, .chip_count = 1};
-    if (!replay_runs(&table, &filter, &(ReplayWith){data, set, request->control.threads}, arena, &validation, error))
-        return false;
-    const Outcome *nearest = nearest_run(validation.outcomes, validation.count, &ask);
+    const Outcome *nearest;
+    if (!nearest_run_find(&(NearestFrom){&table, data, set}, &ask, arena, &nearest, error)) return false;
     return !nearest || describe(nearest, report, arena, error);
 }

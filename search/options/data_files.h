@@ -7,11 +7,14 @@
 #include "base/error.h"
 #include "search/report/report.h"
 
+enum { DATA_FOLDER_COUNT = 4 };
+extern const char *const DATA_FOLDERS[DATA_FOLDER_COUNT]; /* sorted, so that the names of all files are */
+
 /* SHA-256 over every .json file of models/zoo, mesh/catalog, cost/profiles and cost/optimizers, found as
  * file_data_folder() finds them: of the lines "<SHA-256 of the file>  <folder>/<name>\n", sorted by name (bytes). So it
  * can be had with coreutils, from the data folder:
  * LC_ALL=C sha256sum cost/optimizers/?*.json cost/profiles/?*.json mesh/catalog/?*.json models/zoo/?*.json | sha256sum
- */
+ * Files that are as the build saw them are not read for it (base/data_index.h). */
 bool file_data_sha256(char hex[SHA256_HEX_SIZE], Arena *arena, Error *error);
 
 /* SHA-256 of the bytes of a regular file of at most JSON_BYTES_MAX. */

@@ -214,6 +214,8 @@ static bool read_failures(const Words *words, Request *request) {
         return false;
     if (restart && !number_duration(restart, words_where(words, OPTION_RESTART), &out->restart_seconds, words->error))
         return false;
+    if (out->mtbf_seconds > 0 && out->mtbf_seconds < 60)
+        return words_wrong(words, OPTION_MTBF, "%s between failures: such a job never ends; give 1m or more", mtbf);
     return words_real(words, OPTION_STORAGE, 1e6, 1e15, &out->storage_bytes_per_second);
 }
 
@@ -319,10 +321,13 @@ static StateDtypes state_of_launchers(const Request *request, LauncherSet launch
 
 /* A required policy; what it offloads needs a host. */
 static bool read_remat(const Words *words, Request *request) {
+    const Model *model = &request->question.model;
     if (!given(words, OPTION_REMAT)) return true;
     if (!remat_parse(given(words, OPTION_REMAT), words_where(words, OPTION_REMAT), &request->question.remat,
                      words->error))
         return false;
+    if (request->question.remat.layers > model->layers)
+        return words_wrong(words, OPTION_REMAT, "%s has %lld layers", model->name, (long long)model->layers);
     bool offloads = false;
     for (int a = 0; a < ACTIVATION_COUNT; a++)
         offloads = offloads || request->question.remat.state[a] == STATE_OFFLOADED;

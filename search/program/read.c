@@ -41,11 +41,19 @@ bool parser_open_region(Parser *parser, int op, RegionKind kind) {
     return true;
 }
 
+/* Notes a name of the open region, where nothing else has it. */
+static bool define(Parser *parser, Piece name, int value, int count) {
+    const ScopedName *known = name_find(&parser->reader, name);
+    if (known && known - parser->reader.name >= parser->open[parser->depth - 1].names)
+        return reader_wrong(&parser->reader, "%.*s is defined twice", name.length < 60 ? name.length : 60, name.at);
+    return name_define(&parser->reader, name, value, count);
+}
+
 static bool add_argument(Parser *parser, Piece name, const TensorType *type) {
     ProgramRegion *region = &parser->program->region[parser->open[parser->depth - 1].region];
     int value = reader_add_value(&parser->reader, type, name);
     region->arguments++;
-    return value >= 0 && name_define(&parser->reader, name, value, 1);
+    return value >= 0 && define(parser, name, value, 1);
 }
 
 bool parser_arguments(Parser *parser, bool (*more)(Parser *)) {
@@ -187,7 +195,7 @@ static bool define_results(Parser *parser, ProgramOp *op, int64_t first) {
         int count = parser->piece[i + 1].length, value = (int)program->values;
         for (int k = 0; k < count; k++, at += types >= wanted)
             if (reader_add_value(&parser->reader, &parser->type[at], parser->piece[i]) < 0) return false;
-        if (!name_define(&parser->reader, parser->piece[i], value, count)) return false;
+        if (!define(parser, parser->piece[i], value, count)) return false;
     }
     op->results = wanted;
     return true;

@@ -80,7 +80,12 @@ static bool read_function(Parser *parser) {
     int at = (int)program->functions++;
     program->function[at] = (ProgramFunction){.region = (int)program->regions};
     if (!reader_expect(reader, "@") || !reader_word(reader, &program->function[at].name)) return false;
-    if (program->main < 0 && !is_private) program->main = at;
+    bool is_main = piece_is(program->function[at].name, "main");
+    parser->publics += !is_private;
+    if (!is_private && (program->main < 0 || is_main)) {
+        program->main = at; /* others may stand before @main: jax prints comparators so */
+        program->entries = program->outputs = 0;
+    }
     if (!reader_expect(reader, "(") || !parser_open_region(parser, -1, REGION_OF_FUNCTION) ||
         !parser_arguments(parser, read_entry_argument) || !read_results(parser, at))
         return false;
@@ -132,7 +137,9 @@ static bool read_module(Parser *parser) {
             return reader_wrong(reader, "the program is sharded already; lower it without shardings");
         if (!reader_expect(reader, "func.func") || !read_function(parser)) return false;
     }
-    return program->main >= 0 || reader_wrong(reader, "there is no public function");
+    if (program->main < 0) return reader_wrong(reader, "there is no public function");
+    return parser->publics == 1 || piece_is(program->function[program->main].name, "main") ||
+           reader_wrong(reader, "there are %d public functions, and none is @main; lower one alone", parser->publics);
 }
 
 bool program_read(const char *text, size_t length, const char *where, Program *out, Error *error) {

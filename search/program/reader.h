@@ -86,6 +86,7 @@ typedef struct {
     int64_t result_pieces;
     TensorType *type; /* of a signature */
     int64_t types, type_room;
+    int publics; /* functions that are not private */
 } Parser;
 
 /* Adds a region to an op (-1: a function's) and enters it; the reader is behind its brace. */

@@ -56,13 +56,20 @@ static bool add_arguments(cJSON *to, const ProgramQuestion *question, const Prog
     return ok;
 }
 
+/* Whether something is priced at nothing, because no rule says what it takes. */
+static bool leaves_out(const Flow *flow) {
+    for (int64_t i = 0; i < flow->nodes; i++)
+        if (flow->node[i].whole && flow->node[i].op >= 0) return true;
+    return false;
+}
+
 bool program_write_json(const ProgramQuestion *question, const ProgramAnswer *answer, FILE *out, Error *error) {
     static const char *const KEYS[REFERENCE_COUNT] = {"data_parallel", "fsdp"};
     cJSON *json = cJSON_CreateObject();
     bool ok =
         json && json_add_whole(json, "format_version", 1) && json_add_text(json, "name", question->program->where) &&
         json_add_text(json, "chip", question->chip.name) && json_add_text(json, "machine", question->machine.text) &&
-        json_add_bool(json, "proven", answer->proven && answer->best >= 0) &&
+        json_add_bool(json, "proven", answer->proven && answer->best >= 0 && !leaves_out(&answer->flow)) &&
         json_add_bool(json, "may_exceed", answer->may_exceed) &&
         json_add_whole(json, "operations", answer->flow.steps) && json_add_whole(json, "nodes", answer->nodes) &&
         json_add_whole(json, "edges", answer->edges) && json_add_whole(json, "strategies", answer->strategies);

@@ -61,12 +61,45 @@ static double sent(const Tally *tally) {
     return bytes;
 }
 
+/* "dot_general, sort": operations without a rule, each named once; returns how many there are. */
+static int unruled_words(const ProgramQuestion *question, const Flow *flow, Prose *line) {
+    const Program *program = question->program;
+    int count = 0;
+    for (int64_t i = 0; i < flow->nodes; i++) {
+        if (!flow->node[i].whole || flow->node[i].op < 0) continue;
+        const ProgramOp *op = &program->op[flow->node[i].op];
+        Piece name = op->symbol.length ? op->symbol : op->name;
+        char word[80], clean[PROSE_NAME_SIZE];
+        snprintf(word, sizeof word, "%.*s", name.length < 60 ? name.length : 60, name.at);
+        if (!strstr(line->text, clean_name(word, clean))) prose_item(line, ", ", "%s", clean);
+        count++;
+    }
+    return count;
+}
+
+/* The line that stands below: what is not known of them. */
+static void write_whole(const ProgramQuestion *question, const Flow *flow, TextOut out) {
+    Prose line = {0}, all = {0};
+    int count = unruled_words(question, flow, &line);
+    if (count == 0) return;
+    prose_add(&all, "no rule, so that all their tensors are whole on every chip: %s (%d)", line.text, count);
+    prose_write(out, "  ", "  ", all.text);
+}
+
 static void write_choice(const ProgramQuestion *question, const ProgramAnswer *answer, TextOut out) {
     const ProgramChoice *best = &answer->choice[answer->best];
     char text[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE], most[NUMBER_TEXT_SIZE];
     Prose line = {0};
+    Prose unruled = {0};
+    int unpriced = unruled_words(question, &answer->flow, &unruled);
     prose_add(&line, "%s", step_text(best->seconds, text));
-    if (answer->proven)
+    if (unpriced > 0)
+        prose_add(&line, " and what %s takes (%d operation%s without a rule: not priced)", unruled.text, unpriced,
+                  unpriced == 1 ? "" : "s");
+    if (answer->proven && unpriced > 0)
+        prose_add(&line, "; of the rest no sharding on any of %d meshes takes less, with these whole on every chip",
+                  answer->meshes.count);
+    else if (answer->proven)
         prose_add(&line, ", proven: no sharding on any of %d meshes takes less", answer->meshes.count);
     else
         prose_add(&line, "; no sharding takes less than %s (gap %.1f%%)", step_text(answer->bound, limit),
@@ -103,26 +136,6 @@ static void write_references(const ProgramAnswer *answer, TextOut out) {
                   number_bytes(reference->peak_bytes, peak));
         prose_write(out, "  ", "    ", line.text);
     }
-}
-
-/* "dot_general, sort": operations without a rule, each named once, with how many there are. */
-static void write_whole(const ProgramQuestion *question, const Flow *flow, TextOut out) {
-    const Program *program = question->program;
-    Prose line = {0};
-    int count = 0;
-    for (int64_t i = 0; i < flow->nodes; i++) {
-        if (!flow->node[i].whole || flow->node[i].op < 0) continue;
-        const ProgramOp *op = &program->op[flow->node[i].op];
-        Piece name = op->symbol.length ? op->symbol : op->name;
-        char word[80], clean[PROSE_NAME_SIZE];
-        snprintf(word, sizeof word, "%.*s", name.length < 60 ? name.length : 60, name.at);
-        if (!strstr(line.text, clean_name(word, clean))) prose_item(&line, ", ", "%s", clean);
-        count++;
-    }
-    if (count == 0) return;
-    Prose all = {0};
-    prose_add(&all, "no rule, so that all their tensors are whole on every chip: %s (%d)", line.text, count);
-    prose_write(out, "  ", "  ", all.text);
 }
 
 /* "0, 21, 42 and 3 more", with the label of the first: the arguments from `first` on that are like it, *count of

@@ -196,14 +196,11 @@ static bool note_mismatch(Comparison *compared, Arena *arena) {
     const RankTrace *rank = &compared->ranks[0];
     const PlanTerms *plan = compared->plan;
     char name[PROSE_NAME_SIZE];
-    Prose chip = {0}, world = {0}, recompute = {0}, stage = {0};
+    Prose chip = {0}, recompute = {0}, stage = {0};
     if (!plan) return true;
     if (!comparison_same_chip(compared))
         prose_add(&chip, "the trace is of %s and the plan for %s: they do not belong together",
                   clean_name(rank->chip, name), plan->chip);
-    if (rank->world_size > 0 && rank->world_size != plan->chips)
-        prose_add(&world, "the trace is of a job of %lld ranks and the plan uses %lld: they do not belong together",
-                  (long long)rank->world_size, (long long)plan->chips);
     bool seen = false;
     for (int r = 0; r < compared->rank_count; r++) seen = seen || compared->ranks[r].placed.recompute_seen;
     if (plan->exposed[TERM_RECOMPUTE] > 0 && !seen)
@@ -215,7 +212,7 @@ static bool note_mismatch(Comparison *compared, Arena *arena) {
     else if (plan->shape.degree[TERM_PIPELINE] > 1 && compared->stage_count < plan->shape.degree[TERM_PIPELINE])
         prose_add(&stage, "of the pipeline's %lld stages %d were read; the plan's terms are those of these stages",
                   (long long)plan->shape.degree[TERM_PIPELINE], compared->stage_count);
-    return note(compared, arena, &chip) && note(compared, arena, &world) && note(compared, arena, &recompute) &&
+    return note(compared, arena, &chip) && note(compared, arena, &recompute) &&
            note(compared, arena, &stage);
 }
 

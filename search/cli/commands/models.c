@@ -34,9 +34,11 @@ static bool write_answer(TextOut out, const char *name, bool json, Arena *arena,
     Zoo zoo = {0}, like = {0};
     Model model;
     bool file = name && access(name, F_OK) == 0;
-    if (!file && !zoo_load(arena, &zoo, error)) return false;
+    if (!file && !(name ? zoo_names : zoo_load)(arena, &zoo, error)) return false;
     if (name && !file && !zoo_find(&zoo, name)) { /* a part of names lists all that have it */
         if (!zoo_filter(&zoo, name, arena, &like, error)) return false;
+        for (int i = 0; i < like.count; i++)
+            if (!zoo_complete(&like.models[i], error)) return false;
         if (like.count > 0 && json) return models_write_json(out.file, &like, NULL);
         if (like.count > 0) return models_write_table(out, &like);
     }
@@ -55,7 +57,7 @@ static const char *one_name(const CommandLine *line, Error *error) {
     for (int i = 1; i < line->argument_count && name; i++)
         name = arena_format(line->arena, "%s %s", name, line->arguments[i]);
     if (!name && line->argument_count > 0) error_memory(error);
-    if (line->argument_count < 2 || !name || !zoo_load(line->arena, &zoo, error) ||
+    if (line->argument_count < 2 || !name || !zoo_names(line->arena, &zoo, error) ||
         !zoo_filter(&zoo, name, line->arena, &like, error))
         return name;
     if (like.count == 0)

@@ -222,6 +222,21 @@ static bool refit(const CommandLine *line, const TracePlan *plan, const Comparis
     return *out && ask.source ? refitting_run(&ask, line->arena, *out, error) : error_memory(error);
 }
 
+/* What is measured takes time, and belongs to a job of the plan's size. */
+static bool is_comparable(const Traces *traces, const PlanTerms *plan, Error *error) {
+    double seconds = 0;
+    for (int r = 0; r < traces->count; r++) {
+        const RankTrace *rank = &traces->ranks[r];
+        seconds += rank->step_mean;
+        if (plan && rank->world_size > 0 && rank->world_size != plan->chips)
+            return error_set(error, ERROR_INPUT, rank->file,
+                             "is of a job of %lld ranks, and the plan uses %lld; give the plan of that job",
+                             (long long)rank->world_size, (long long)plan->chips);
+    }
+    return seconds > 0 || error_set(error, ERROR_INPUT, traces->ranks[0].file,
+                                    "no time passes in it: all its kernels are at one instant; record it again");
+}
+
 /* Logs alone have no terms to be compared. */
 static bool compare(const CommandLine *line, const TracePlan *plan, Answer *out, Error *error) {
     Comparison *compared = ARENA_NEW(line->arena, Comparison, 1);
@@ -230,6 +245,7 @@ static bool compare(const CommandLine *line, const TracePlan *plan, Answer *out,
     if (out->traces->count == 0)
         return !line->text[OPTION_REFIT] ||
                error_set(error, ERROR_INPUT, "--refit", "needs a trace; a log has no terms");
+    if (!is_comparable(out->traces, out->plan, error)) return false;
     if (!comparison_make(out->traces->ranks, out->traces->count, out->plan, line->arena, compared, error) ||
         !refit(line, plan, compared, &moved, error))
         return false;

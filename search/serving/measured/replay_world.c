@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-const ReplayModel *served_model(ServingReplay *with, const char *name, Error *error) {
+static ReplayModel *find_model(ServingReplay *with, const char *name, Error *error) {
     for (ReplayModel *one = with->models; one; one = one->next)
         if (strcmp(one->name, name) == 0) return one;
     if (!with->zoo) {
         with->zoo = ARENA_NEW(with->arena, Zoo, 1);
         if (!with->zoo) return error_memory(error), NULL;
-        if (!zoo_load(with->arena, with->zoo, error)) return NULL;
+        if (!zoo_names(with->arena, with->zoo, error)) return NULL;
     }
     ReplayModel *made = ARENA_NEW(with->arena, ReplayModel, 1);
     if (!made) return error_memory(error), NULL;
@@ -22,6 +22,15 @@ const ReplayModel *served_model(ServingReplay *with, const char *name, Error *er
     for (int i = 0; made->known && i < made->model.kind_count; i++) made->known = made->model.kinds[i].heads >= 1;
     with->models = made;
     return made;
+}
+
+const ReplayModel *served_model_noted(ServingReplay *with, const char *name, Error *error) {
+    return find_model(with, name, error);
+}
+
+const ReplayModel *served_model(ServingReplay *with, const char *name, Error *error) {
+    ReplayModel *found = find_model(with, name, error);
+    return found && (!found->known || zoo_complete(&found->model, error)) ? found : NULL;
 }
 
 static bool same_name(const char *a, const char *b) {

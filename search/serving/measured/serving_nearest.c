@@ -32,9 +32,8 @@ static bool says_something(const ServingRun *run) {
 
 double serving_distance(const ServingQuestion *question, const ServingPoint *point, const Model *model,
                         const ServingRun *run) {
-    Parameters own = model_parameters(&question->model), other = model_parameters(model);
     bool unlabelled = strcmp(run->spec, "unlabelled") == 0;
-    double size = steps((double)own.active, (double)other.active);
+    double size = steps((double)model_active_parameters(&question->model), (double)model_active_parameters(model));
     if ((run->spec[0] && strcmp(run->spec, "none") != 0 && !unlabelled) || !says_something(run)) return INFINITY;
     if (model_has_experts(&question->model) != model_has_experts(model) || size > 3) return INFINITY;
     double away = strcmp(question->model.name, model->name) == 0 ? 0 : 4 + 2 * size;
@@ -55,7 +54,7 @@ bool serving_nearest(ServingReplay *with, const ServingRuns *runs, const Serving
         int engine = served_engine(run->engine);
         if (engine < 0) continue;
         const ReplayPlace *place = served_place(with, run, engine, error);
-        const ReplayModel *model = place ? served_model(with, run->model, error) : NULL;
+        const ReplayModel *model = place ? served_model_noted(with, run->model, error) : NULL;
         if (!place || !model) return false;
         if (!place->known || !model->known || strcmp(place->chip.name, question->chip.name) != 0) continue;
         double away = serving_distance(question, point, &model->model, run);

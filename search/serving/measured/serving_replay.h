@@ -87,6 +87,8 @@ typedef struct ReplayPlace {
 } ReplayPlace;
 
 /* NULL with an error alone; `known` false: the zoo, or the catalog, has none of this name. */
+/* The first gives what finds a model alone (zoo_names), and its active parameters. */
+const ReplayModel *served_model_noted(ServingReplay *with, const char *name, Error *error);
 const ReplayModel *served_model(ServingReplay *with, const char *name, Error *error);
 ReplayPlace *served_place(ServingReplay *with, const ServingRun *run, int engine, Error *error);
 

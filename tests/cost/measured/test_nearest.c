@@ -54,13 +54,13 @@ static const char *name_of(const Outcome *outcome) {
 }
 
 Test(nearest, run) {
-    NearestAsk dense = {"Llama", 8e9, false, 64, 8192, PRECISION_BF16};
+    NearestAsk dense = {"Llama", 8e9, false, 64, 8192, PRECISION_BF16, NULL};
     cr_expect_str_eq(name_of(ask(&dense)), "four times the chips"); /* 0.7 ln 4 < 1.5 of a precision */
     dense.precision = PRECISION_FP8;
     cr_expect_str_eq(name_of(ask(&dense)), "another precision");
     dense.active_parameters = 17e9; /* more than twice */
     cr_expect_str_eq(name_of(ask(&dense)), "none");
-    NearestAsk mixture = {"x", 38e9, true, 64, 8192, PRECISION_BF16};
+    NearestAsk mixture = {"x", 38e9, true, 64, 8192, PRECISION_BF16, NULL};
     cr_expect_str_eq(name_of(ask(&mixture)), "a mixture by its active parameters");
 }
 
