@@ -119,7 +119,8 @@ static bool leave_room(const Request *request, Arena *arena, SearchResult *resul
         Request *roomy = ARENA_NEW(arena, Request, 1);
         if (!roomy) return error_memory(error);
         *roomy = *result->plans[0].request;
-        if (!(plan_host_bytes(result->plans[0].request, &result->plans[0]) > 0) && !request->requested.offload) request_settle_offload(roomy);
+        bool at_home = !(plan_host_bytes(roomy, &result->plans[0]) > 0);
+        if (at_home && !request->requested.offload) request_settle_offload(roomy);
         roomy->question.hbm_reserve = reserve_for(&result->plans[0], CHANCES[i]);
         if (roomy->question.hbm_reserve < RESERVE_MOST && !look_for(roomy, INFINITY, request, arena, result, &found, error))
             return false;

@@ -16,7 +16,8 @@ bool import_work(int launcher, ConfigFile *file, ImportedWork *out, Error *error
         !config_whole(file, "(devices of a node)", 1, 1 << 20, 0, &each, error))
         return false;
     if (out->devices == 0) out->devices = nodes * each;
-    return out->nodes || config_number_text(file, "(nodes)", &out->nodes, error);
+    return (out->nodes || config_number_text(file, "(nodes)", &out->nodes, error)) &&
+           (out->gpus_per_node || config_number_text(file, "(devices of a node)", &out->gpus_per_node, error));
 }
 
 bool import_machine(ConfigFile *file, const ImportedWork *work, Request *request, Error *error) {

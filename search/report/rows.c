@@ -2,6 +2,7 @@
 /* The rows of a report that differ in kind: the best of each launcher, with and without a pipeline, with HBM left free,
  * as it is usually run. Each is the best of its kind, found by a search of its own. */
 #include "base/util.h"
+#include "search/answer/plan_words.h"
 #include "search/answer/tie.h"
 #include "search/launch/launcher.h"
 #include "search/report/side_searches.h"

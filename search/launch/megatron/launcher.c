@@ -65,7 +65,7 @@ static bool read_work(ConfigFile *file, ImportedWork *out, Error *error) {
     const char *optimizer = config_text(file, "optimizer", "adam");
     if (strcmp(optimizer, "adam") != 0)
         out->optimizer = strcmp(optimizer, "sgd") == 0 || text_has(optimizer, "muon") ? optimizer : NULL;
-    return config_number_text(file, "(devices of a node)", &out->gpus_per_node, error);
+    return true;
 }
 
 /* How data-parallel ranks share parameters: fsdp, or replicas with a ZeRO stage. */
